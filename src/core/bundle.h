@@ -1,0 +1,83 @@
+/* A bundle: the input as named byte sources. One for a file, many for a directory or an archive, memory for a fuzzer,
+ * a plan for what repair is about to write. Nobody else opens input files.
+ *
+ * Sources are read, never mapped: a file that shrinks under a mapping kills its reader. */
+#ifndef CORE_BUNDLE_H
+#define CORE_BUNDLE_H
+
+#include "fault.h"
+
+struct bundle;
+struct source;
+
+enum source_kind {
+	SOURCE_FILE,	/* regular: the only kind with bytes */
+	SOURCE_DIRECTORY, /* an empty directory; others only show in the names of their files */
+	SOURCE_SYMLINK,
+	SOURCE_SPECIAL,	/* FIFO, socket, device */
+};
+
+struct source_ops {
+	/* Reads exactly length bytes at offset; both lie within the source. Fills error and returns its status else. */
+	enum tracemend_status (*read)(struct source *s, uint64_t offset, void *buffer, size_t length,
+				      struct tracemend_error *error);
+	void (*close)(struct source *s); /* frees `data`; may be NULL */
+};
+
+struct source {
+	const char *name;   /* path below the bundle, '/' between parts; "" when the bundle is a single file. Raw bytes of
+			       the input: show it with text_quote() or through findings only */
+	const char *origin; /* the PATH that it came from */
+	enum tracemend_role role;
+	enum source_kind kind;
+	uint64_t size;
+	uint32_t index;	    /* of this source in its bundle */
+	struct bundle *bundle;
+	const struct source_ops *ops;
+	void *data;	    /* of ops */
+	int fd;		    /* of a file that is open now; else -1 */
+};
+
+struct bundle {
+	struct source **sources; /* ordered by role, then by name in byte order (P9) */
+	size_t count, capacity;
+	const char *path;	 /* of the first role; shown in reports */
+	bool directory;		 /* the capture is a directory (or an archive of several files) */
+	bool unpacked;		 /* it came out of an archive or a compressed file */
+	const char *damage;	 /* what the unpacker said of a cut or broken archive; NULL: sound */
+	uint64_t bytes_read;	 /* the work counter: bytes fetched from sources so far, re-reads included */
+	uint64_t bytes_total;	 /* sizes of all sources */
+	struct tracemend_error error; /* the first fault of any read; sticky */
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+	uint64_t progress_next;
+	size_t window;		 /* bytes a window reads at a time */
+	int open[32];		 /* ring of source indexes whose fd is open */
+	uint32_t open_count;
+	void *spool;		 /* of unpack.c */
+	char *strings;		 /* of names; see bundle_string */
+};
+
+/* Makes an empty bundle; NULL when memory is short. options may be NULL. */
+struct bundle *bundle_new(const char *path, const struct tracemend_options *options);
+/* Opens PATH ("-": standard input) into a new bundle, or adds it to one. */
+struct bundle *bundle_open(const char *path, const struct tracemend_options *options, struct tracemend_error *error);
+enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum tracemend_role role);
+/* Adds a source over memory that outlives the bundle. name is copied. NULL: out of memory or a limit (b->error). */
+struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size);
+/* Adds a source with reading functions of the caller's. On success the bundle owns data and calls ops->close. */
+struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name,
+				 uint64_t size, const struct source_ops *ops, void *data);
+/* Brings the sources into their order; called once after the last source was added (bundle_open does). */
+void bundle_sort(struct bundle *b);
+void bundle_free(struct bundle *b);
+
+/* The source of that role and name, or NULL. Binary search. */
+struct source *bundle_find(const struct bundle *b, enum tracemend_role role, const char *name);
+/* The only regular file of a bundle that is one file; NULL if it is a directory. */
+struct source *bundle_single(const struct bundle *b);
+
+/* Reads exactly length bytes. Anything short of that is a fault: TM_IO where the range passes the end. */
+enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length);
+
+#endif

@@ -1,0 +1,16 @@
+/* Why the program itself could not go on; see enum tracemend_status. */
+#ifndef CORE_FAULT_H
+#define CORE_FAULT_H
+
+#include "../tracemend.h"
+
+#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+
+/* Records the first fault; later ones are kept out, since they usually follow from it. error may be NULL.
+ * Returns status. The message is escaped: input names may be part of it. */
+enum tracemend_status fault_set(struct tracemend_error *error, enum tracemend_status status, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+/* fault_set(error, TM_NO_MEMORY, "out of memory"). */
+enum tracemend_status fault_memory(struct tracemend_error *error);
+
+#endif

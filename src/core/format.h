@@ -1,0 +1,78 @@
+/* What a format is: one folder, and one line in formats/formats.c. */
+#ifndef CORE_FORMAT_H
+#define CORE_FORMAT_H
+
+#include "bundle.h"
+#include "bytes.h"
+#include "choices.h"
+#include "finding.h"
+#include "plan.h"
+#include "window.h"
+
+/* How sure a format is that the input is its own: bits of the content that matched. 0: not at all. */
+struct bid {
+	unsigned bits;
+	const char *declined; /* "Apple Unified Logging archive, which has another event format": known, but not checked.
+				 Ends the recognition with TM_UNRECOGNISED and this text */
+};
+
+/* One walk over a capture. check, repair and info are this walk with different members set. */
+struct scan {
+	struct bundle *in;
+	const char *profile;	  /* never NULL where the format has profiles */
+	struct findings *findings; /* always there */
+	struct plan *plan;	  /* NULL: only check. Else every byte is copied, replaced or dropped as the walk goes */
+	struct facts *facts;	  /* NULL: not asked for */
+	uint64_t records;	  /* out: as a reader counts them */
+	char version[32];	  /* out: format version, for the report; escaped by the engine */
+	char incomplete[256];	  /* out: why the walk could not finish or stopped judging something; empty: it did */
+};
+
+/* Adds a fact. No-op when s->facts is NULL. Escapes. */
+void scan_fact(struct scan *s, const char *key, const char *format, ...) PRINTF_LIKE(3, 4);
+/* A bound was reached and the verdict is not complete: fills s->incomplete once and returns TM_LIMIT. Some findings may be
+ * missing; none is wrong. */
+enum tracemend_status scan_limit(struct scan *s, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* One capture being made. */
+struct gen {
+	struct choices *choices;
+	uint64_t size;	     /* wanted bytes, roughly; 0: a few hundred to a few thousand */
+	int rule;	     /* rule to break; -1: valid */
+	const char *profile;
+	uint64_t records;    /* out: records of the valid capture, as scan would count them */
+	struct gen_file *files;
+	size_t file_count;
+	bool *expected;	     /* by rule: what check must report */
+	bool failed;	     /* out of memory */
+};
+
+struct gen_file {
+	char *name;
+	struct bytes bytes;
+};
+
+/* The file of that name; made empty when it is new. Valid until the next call. NULL: out of memory (g->failed). */
+struct bytes *gen_file(struct gen *g, const char *name);
+void gen_file_remove(struct gen *g, const char *name);
+/* check must report this rule too. The broken rule itself is expected already. */
+void gen_expect(struct gen *g, unsigned rule);
+
+struct format {
+	struct tracemend_format public;
+	const struct tracemend_rule *rules;
+	size_t rule_count;
+	struct bid (*bid)(struct bundle *b, struct window *w);
+	/* Returns TM_OK when it walked the whole capture, whatever it found; TM_NOTHING when a plan was asked for and there
+	 * is nothing to salvage; else TM_IO, TM_NO_MEMORY, TM_LIMIT, TM_CANCELLED (b->error says more). */
+	enum tracemend_status (*scan)(struct scan *s);
+	/* Makes a valid capture, or one that breaks g->rule and reports exactly it and its gen_expect() companions (notes
+	 * and warnings may come along; errors may not). */
+	enum tracemend_status (*generate)(struct gen *g);
+};
+
+/* formats/formats.c */
+extern const struct format *const formats[];
+extern const size_t formats_count;
+
+#endif

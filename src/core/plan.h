@@ -1,0 +1,75 @@
+/* An edit plan: what repair would write, as segments that are copies of input ranges or literals. Dry run prints it, the
+ * manifest is it, the writer executes it, the oracle replays it.
+ *
+ * A format appends to its outputs while it scans. In the end every byte of every input source (of roles INPUT and EXTRA)
+ * must be kept or dropped, exactly once: plan_verify() holds it to that (P4). */
+#ifndef CORE_PLAN_H
+#define CORE_PLAN_H
+
+#include "bundle.h"
+#include "bytes.h"
+
+struct plan;
+
+struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size_t count);
+void plan_free(struct plan *p);
+
+/* The output of that name ("" for a single file); made when it is new. Appending goes on at its end. */
+unsigned plan_output(struct plan *p, const char *name);
+
+/* Keeps s[from, from + length): appends a copy to the output. Contiguous copies merge. */
+void plan_copy(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length);
+/* As plan_copy for a range that another copy keeps already; rule and why say what for. */
+void plan_copy_again(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, unsigned rule,
+		     const char *why);
+/* Appends bytes that are not from the input. They are copied. Returns a handle for plan_fill(). */
+size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why);
+/* Overwrites a literal with bytes of the same length: for sizes and counts known only later. */
+void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length);
+/* Leaves s[from, from + length) out. */
+void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why);
+/* plan_drop() of the range and plan_literal() of its replacement: a patch in place when the lengths are equal. */
+size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length,
+		    const void *bytes, size_t bytes_length, unsigned rule, const char *why);
+/* The range is kept, but nothing vouches for it. */
+void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why);
+/* `why` strings must outlive the plan: literals, or made by this. Equal consecutive texts share memory. */
+const char *plan_why(struct plan *p, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Bytes that the output has so far. */
+uint64_t plan_size(const struct plan *p, unsigned output);
+
+/* Records, for the outcome. A record that is copied with changed bytes is patched, not kept. */
+void plan_kept(struct plan *p, uint64_t records);
+void plan_patched(struct plan *p, uint64_t records);
+void plan_added(struct plan *p, uint64_t records);
+/* Lost records. how: TM_EXACT when their number is known; the weakest claim wins. plan_lost(p, 0, TM_UNKNOWN_COUNT) says
+ * that something is gone and nobody can know how much. */
+void plan_lost(struct plan *p, uint64_t records, enum tracemend_exactness how);
+
+/* TM_OK, TM_NO_MEMORY or TM_LIMIT: sticky, looked at once at the end. */
+enum tracemend_status plan_status(const struct plan *p);
+
+/* ---- for the engine ---- */
+
+/* Checks that segments and drops together cover each source once. TM_BUG and *error if not. */
+enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error);
+/* Forgets everything and copies each file of the input as it is (P2). */
+enum tracemend_status plan_make_identity(struct plan *p);
+/* True when every output is a copy of the source of its name and nothing is dropped. */
+bool plan_is_identity(const struct plan *p);
+/* A bundle whose sources are the outputs, read through the plan without writing them. The plan must outlive it. */
+struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *options, struct tracemend_error *error);
+
+size_t plan_output_count(const struct plan *p);
+const char *plan_output_name(const struct plan *p, size_t output);
+size_t plan_segment_count(const struct plan *p, size_t output);
+struct tracemend_segment plan_segment_at(const struct plan *p, size_t output, size_t index);
+size_t plan_dropped_count(const struct plan *p);
+struct tracemend_range plan_dropped_at(const struct plan *p, size_t index);
+size_t plan_doubtful_count(const struct plan *p);
+struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index);
+struct tracemend_outcome plan_outcome(const struct plan *p);
+enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, void *buffer, size_t length);
+
+#endif

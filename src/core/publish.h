@@ -1,0 +1,21 @@
+/* Output that appears whole under its name or not at all (P10). */
+#ifndef CORE_PUBLISH_H
+#define CORE_PUBLISH_H
+
+#include "plan.h"
+
+struct publication;
+
+/* Prepares a temporary sibling of path: a file, or a directory. NULL and *error on failure; nothing is left behind. */
+struct publication *publication_begin(const char *path, bool directory, struct tracemend_error *error);
+/* Starts a file of it (name "" for a single file; parent directories are made), then appends to it. */
+enum tracemend_status publication_file(struct publication *p, const char *name);
+enum tracemend_status publication_write(struct publication *p, const void *data, size_t length);
+/* Where the temporary output can be read now. Files written so far are flushed. */
+const char *publication_temporary(struct publication *p);
+/* Syncs and renames into place; frees p in every case, and removes the temporary output on failure. */
+enum tracemend_status publication_commit(struct publication *p, struct tracemend_error *error);
+/* Removes the temporary output and frees p. NULL is fine. */
+void publication_abandon(struct publication *p);
+
+#endif

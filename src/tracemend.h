@@ -1,0 +1,302 @@
+/* libtracemend: check, repair and generate binary trace captures.
+ *
+ * The library keeps no global state, never exits, never prints, and never opens an input for writing. Every function
+ * may be called from several threads at once on different objects; one object belongs to one thread at a time.
+ *
+ * Ownership: an object made by a function of this header is freed by its *_free or *_close function. Strings and
+ * arrays that an object hands out live as long as the object. All text handed out is valid UTF-8 without control
+ * characters: whatever came from the input has been escaped.
+ */
+#ifndef TRACEMEND_H
+#define TRACEMEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TRACEMEND_API __attribute__((visibility("default")))
+#else
+#define TRACEMEND_API
+#endif
+
+#define TRACEMEND_VERSION "0.1.0"
+
+/* Whether the program could do its work. It says nothing of the capture: that is what findings are for. */
+enum tracemend_status {
+	TM_OK = 0,
+	TM_USAGE,	/* an argument makes no sense (unknown rule, output inside the input) */
+	TM_IO,		/* open, read or write failed, or the input is no regular file */
+	TM_NO_MEMORY,	/* an allocation failed */
+	TM_LIMIT,	/* a limit of core/limits.h was reached */
+	TM_UNRECOGNISED,/* no format claims the input, or one declines it by name, or it is empty */
+	TM_NOTHING,	/* recognised, but nothing can be salvaged */
+	TM_CANCELLED,	/* the progress callback asked to stop */
+	TM_BUG,		/* an own promise would be broken (DESIGN P1 to P4); nothing was published */
+};
+
+/* Why a call failed. status is TM_OK and message empty when it did not. */
+struct tracemend_error {
+	enum tracemend_status status;
+	char message[512];
+};
+
+enum tracemend_severity { TM_NOTE, TM_WARNING, TM_ERROR, TM_IGNORE };
+
+/* One rule: a thing that can be wrong with a capture. All members are static. */
+struct tracemend_rule {
+	const char *id;		 /* "fxt/dangling-string-ref": never changes meaning, never reused */
+	const char *format;	 /* "fxt" */
+	enum tracemend_severity severity; /* the gravest that it is reported with */
+	const char *class_name;	 /* malformed, alignment, reference, truncation, size, text, order, semantics, loss */
+	const char *title;	 /* one line, no full stop */
+	const char *clause;	 /* where the specification says so */
+	const char *explanation; /* for a person who never read the specification */
+	const char *repair;	 /* what repair does about it */
+};
+
+#define TRACEMEND_CONTEXT 48
+
+/* One thing found wrong. */
+struct tracemend_finding {
+	const struct tracemend_rule *rule;
+	enum tracemend_severity severity;
+	const char *file;      /* member of a directory or archive; empty for a single file */
+	uint64_t offset;       /* byte offset in that file of what is wrong, usually a record */
+	uint64_t length;       /* its length in bytes; 0 where something is missing */
+	const char *path;      /* "provider 3 > record 1042 (event) > name"; may be empty */
+	const char *message;   /* actual and expected value, one sentence without full stop */
+	uint64_t explains;     /* further findings that follow from this one and are not listed */
+	uint64_t field_offset; /* the bytes to underline, within the file; length 0: none */
+	uint32_t field_length;
+	const char *field;     /* what the underlined bytes are */
+	uint64_t context_offset; /* bytes of the file around the finding, for the hex rows */
+	uint32_t context_length;
+	uint8_t context[TRACEMEND_CONTEXT];
+};
+
+/* A fact about a capture, for `info`: clock, threads, times. */
+struct tracemend_fact {
+	const char *key;
+	const char *value;
+};
+
+struct tracemend_options {
+	const char *format;  /* force a format by name; NULL: recognise it by content */
+	const char *profile; /* revision of the specification; NULL: the format's default */
+	size_t max_findings; /* findings kept a rule; 0: all, up to FINDINGS_KEPT_MAX. Counting never stops */
+	size_t window;	     /* bytes read at a time; 0: WINDOW_DEFAULT. Changes no result */
+	bool facts;	     /* collect facts for `info` */
+	/* Re-grade or silence (TM_IGNORE) a rule. NULL: as declared. Changes reports only, never what repair does. */
+	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
+	void *grade_ctx;
+	/* Called now and then with bytes read so far and bytes in all. Returning false cancels the work. May be NULL. */
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+/* ---- formats and rules ---- */
+
+struct tracemend_format {
+	const char *name;      /* "fxt" */
+	const char *title;     /* "Fuchsia trace format" */
+	const char *extension; /* of generated files, with its dot; empty where a capture is a directory */
+	const char *const *profiles; /* NULL-terminated, the default first; NULL: the format has none */
+	bool directory;	       /* a capture is a directory */
+};
+
+/* All formats; *count is set. Static. */
+TRACEMEND_API const struct tracemend_format *const *tracemend_formats(size_t *count);
+
+/* All rules of a format ("container" is one too), or of every format when name is NULL, ordered by format and
+ * declaration. Static. *count is set; 0 for an unknown name. Index i is valid for i < *count. */
+TRACEMEND_API size_t tracemend_rule_count(const char *format);
+TRACEMEND_API const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index);
+/* The rule of that id, or NULL. */
+TRACEMEND_API const struct tracemend_rule *tracemend_rule_find(const char *id);
+TRACEMEND_API const char *tracemend_severity_name(enum tracemend_severity severity);
+
+/* ---- inputs ---- */
+
+struct tracemend_input;
+
+enum tracemend_role {
+	TM_ROLE_INPUT, /* the capture */
+	TM_ROLE_EXTRA, /* --extra: more pieces of the same capture */
+	TM_ROLE_DONOR, /* --donor: a healthy capture of the same machine */
+};
+
+/* Opens a file, a directory, an archive or compressed file, or standard input ("-"). Returns NULL and fills *error on
+ * failure: TM_IO for what cannot be opened and for FIFOs, sockets and devices, TM_LIMIT for an archive beyond
+ * UNPACK_BYTES_MAX. options may be NULL; it must outlive the input. */
+TRACEMEND_API struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options,
+						     struct tracemend_error *error);
+/* As tracemend_open, from memory; name is what reports call it. data is not copied and must outlive the input. */
+TRACEMEND_API struct tracemend_input *tracemend_open_memory(const char *name, const void *data, size_t size,
+							    const struct tracemend_options *options,
+							    struct tracemend_error *error);
+/* Adds the files of another path to an input, as extra pieces or as donor. */
+TRACEMEND_API enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path,
+						  enum tracemend_role role, struct tracemend_error *error);
+TRACEMEND_API void tracemend_close(struct tracemend_input *input);
+
+/* ---- check ---- */
+
+struct tracemend_report;
+
+struct tracemend_summary {
+	const char *path;	    /* as given to tracemend_open */
+	const char *format;	    /* name of the format, or "" */
+	const char *format_version; /* "6", "2.6", ...; may be "" */
+	uint64_t size;		    /* bytes of all files of the capture */
+	uint64_t records;	    /* events or records as a reader of the format counts them */
+	uint64_t errors, warnings, notes; /* after grading; causes only, not what they explain */
+	bool complete;		    /* false: the work stopped early and nothing may be called clean */
+	const char *incomplete;	    /* why; "" when complete */
+};
+
+/* Checks the input whole. Returns a report also when the work stopped early (summary.complete is then false and
+ * *error says why); NULL when the format was not recognised or memory ran out. */
+TRACEMEND_API struct tracemend_report *tracemend_check(struct tracemend_input *input,
+						       const struct tracemend_options *options,
+						       struct tracemend_error *error);
+TRACEMEND_API const struct tracemend_summary *tracemend_report_summary(const struct tracemend_report *report);
+TRACEMEND_API size_t tracemend_report_finding_count(const struct tracemend_report *report);
+/* Kept findings in the order in which the scan met them. */
+TRACEMEND_API const struct tracemend_finding *tracemend_report_finding(const struct tracemend_report *report, size_t index);
+/* How often a rule was reported, kept or not; folded findings are not counted. */
+TRACEMEND_API uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule);
+TRACEMEND_API size_t tracemend_report_fact_count(const struct tracemend_report *report);
+TRACEMEND_API const struct tracemend_fact *tracemend_report_fact(const struct tracemend_report *report, size_t index);
+TRACEMEND_API void tracemend_report_free(struct tracemend_report *report);
+
+/* ---- repair ---- */
+
+struct tracemend_repair;
+
+enum tracemend_exactness { TM_EXACT, TM_AT_LEAST, TM_UNKNOWN_COUNT };
+
+struct tracemend_outcome {
+	bool changed;	/* the output differs from the input */
+	bool lost;	/* content was lost, or it cannot be known */
+	uint64_t kept, patched, added, dropped; /* records */
+	enum tracemend_exactness dropped_is;
+};
+
+/* One file of the input as the manifest names it. */
+struct tracemend_member {
+	const char *path; /* the input path it was opened from */
+	const char *file; /* member name; "" for a single file */
+	enum tracemend_role role;
+	uint64_t size;
+	char sha256[65];  /* lower-case hex */
+};
+
+struct tracemend_output {
+	const char *file; /* "" for a single file */
+	uint64_t size;
+	char sha256[65];
+	size_t segment_count;
+};
+
+/* A piece of an output: a copy of an input range (bytes is NULL), or a literal. */
+struct tracemend_segment {
+	uint64_t offset, length;
+	size_t input;	      /* copy: index of the member */
+	uint64_t from;	      /* copy: offset in it */
+	const uint8_t *bytes; /* literal */
+	const struct tracemend_rule *rule; /* literal: the rule that asked for it. copy: NULL, or why it is copied again */
+	const char *why;      /* literal, or a second copy; else "" */
+};
+
+/* An input range that no output has (dropped), or that is kept but cannot be vouched for (doubtful). */
+struct tracemend_range {
+	size_t input;
+	uint64_t from, length;
+	const struct tracemend_rule *rule; /* NULL in a doubtful range */
+	const char *why;
+};
+
+/* Plans a repair; writes nothing. Returns NULL and fills *error on failure; TM_NOTHING where nothing can be salvaged,
+ * TM_BUG where the planned output would not check clean. */
+TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input,
+							const struct tracemend_options *options,
+							struct tracemend_error *error);
+TRACEMEND_API const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *repair);
+/* The report of the input. */
+TRACEMEND_API const struct tracemend_report *tracemend_repair_report(const struct tracemend_repair *repair);
+TRACEMEND_API bool tracemend_repair_is_directory(const struct tracemend_repair *repair);
+/* Fills in the SHA-256 of members and outputs by reading them once more; before it they are empty strings. */
+TRACEMEND_API enum tracemend_status tracemend_repair_digest(struct tracemend_repair *repair, struct tracemend_error *error);
+TRACEMEND_API size_t tracemend_repair_member_count(const struct tracemend_repair *repair);
+TRACEMEND_API const struct tracemend_member *tracemend_repair_member(const struct tracemend_repair *repair, size_t index);
+TRACEMEND_API size_t tracemend_repair_output_count(const struct tracemend_repair *repair);
+TRACEMEND_API const struct tracemend_output *tracemend_repair_output(const struct tracemend_repair *repair, size_t index);
+TRACEMEND_API struct tracemend_segment tracemend_repair_segment(const struct tracemend_repair *repair, size_t output,
+								size_t index);
+TRACEMEND_API size_t tracemend_repair_dropped_count(const struct tracemend_repair *repair);
+TRACEMEND_API struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *repair, size_t index);
+TRACEMEND_API size_t tracemend_repair_doubtful_count(const struct tracemend_repair *repair);
+TRACEMEND_API struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *repair, size_t index);
+/* Reads bytes of an output as it will be written. offset + length must not pass its size. */
+TRACEMEND_API enum tracemend_status tracemend_repair_read(struct tracemend_repair *repair, size_t output, uint64_t offset,
+							  void *buffer, size_t length);
+/* Writes the output under a temporary name, checks what was written, and renames it to path. An existing file is
+ * replaced as a whole; an existing directory must be empty. TM_USAGE when path is the input or lies inside it. */
+TRACEMEND_API enum tracemend_status tracemend_repair_publish(struct tracemend_repair *repair, const char *path,
+							     struct tracemend_error *error);
+TRACEMEND_API void tracemend_repair_free(struct tracemend_repair *repair);
+
+/* ---- generate ---- */
+
+enum tracemend_damage {
+	TM_DAMAGE_NONE, TM_DAMAGE_TRUNCATE, TM_DAMAGE_HOLE, TM_DAMAGE_ZERO_TAIL, TM_DAMAGE_BITFLIP, TM_DAMAGE_DUPLICATE,
+	TM_DAMAGE_INSERT, TM_DAMAGE_DELETE, TM_DAMAGE_COUNT
+};
+
+TRACEMEND_API const char *tracemend_damage_name(enum tracemend_damage damage);
+
+struct tracemend_recipe {
+	const char *format;  /* name, mandatory */
+	const char *profile; /* NULL: the default */
+	const char *rule;    /* id of the rule to break; NULL: a valid capture */
+	enum tracemend_damage damage;
+	uint64_t seed;	     /* ignored when choices is given */
+	uint64_t size;	     /* wanted size in bytes, roughly; 0: small */
+	const uint8_t *choices; /* decide by these bytes instead of by the seed (fuzzers); NULL: by seed */
+	size_t choices_size;
+};
+
+struct tracemend_sample;
+
+/* Makes one capture in memory. Deterministic in the recipe. NULL and *error on failure (TM_USAGE: unknown rule). */
+TRACEMEND_API struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *recipe, struct tracemend_error *error);
+/* What to call it: "<what>-<seed><extension>". */
+TRACEMEND_API const char *tracemend_sample_name(const struct tracemend_sample *sample);
+TRACEMEND_API bool tracemend_sample_is_directory(const struct tracemend_sample *sample);
+TRACEMEND_API size_t tracemend_sample_file_count(const struct tracemend_sample *sample);
+/* File name ("" for a single file), bytes and length. */
+TRACEMEND_API const char *tracemend_sample_file(const struct tracemend_sample *sample, size_t index, const uint8_t **data,
+						size_t *size);
+/* Records of the capture before any damage. */
+TRACEMEND_API uint64_t tracemend_sample_records(const struct tracemend_sample *sample);
+/* Rules that a check of it must report: the broken one first, then its declared companions. */
+TRACEMEND_API size_t tracemend_sample_expect_count(const struct tracemend_sample *sample);
+TRACEMEND_API const struct tracemend_rule *tracemend_sample_expect(const struct tracemend_sample *sample, size_t index);
+/* Opens the sample as an input without touching the disk. The sample must outlive the input. */
+TRACEMEND_API struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *sample,
+							    const struct tracemend_options *options,
+							    struct tracemend_error *error);
+/* Writes the sample below directory (which is made if need be) under its name, atomically. */
+TRACEMEND_API enum tracemend_status tracemend_sample_write(const struct tracemend_sample *sample, const char *directory,
+							   struct tracemend_error *error);
+TRACEMEND_API void tracemend_sample_free(struct tracemend_sample *sample);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
