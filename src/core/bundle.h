@@ -6,6 +6,7 @@
 #define CORE_BUNDLE_H
 
 #include "fault.h"
+#include "limits.h"
 
 struct bundle;
 struct source;
@@ -36,6 +37,7 @@ struct source {
 	const struct source_ops *ops;
 	void *data;	    /* of ops */
 	int fd;		    /* of a file that is open now; else -1 */
+	uint64_t serial;    /* order in which it was added */
 };
 
 struct bundle {
@@ -44,7 +46,7 @@ struct bundle {
 	const char *path;	 /* of the first role; shown in reports */
 	bool directory;		 /* the capture is a directory (or an archive of several files) */
 	bool unpacked;		 /* it came out of an archive or a compressed file */
-	const char *damage;	 /* what the unpacker said of a cut or broken archive; NULL: sound */
+	char damage[160];	 /* what the unpacker said of a cut or broken archive; empty: sound */
 	uint64_t bytes_read;	 /* the work counter: bytes fetched from sources so far, re-reads included */
 	uint64_t bytes_total;	 /* sizes of all sources */
 	struct tracemend_error error; /* the first fault of any read; sticky */
@@ -52,10 +54,10 @@ struct bundle {
 	void *progress_ctx;
 	uint64_t progress_next;
 	size_t window;		 /* bytes a window reads at a time */
-	int open[32];		 /* ring of source indexes whose fd is open */
-	uint32_t open_count;
-	void *spool;		 /* of unpack.c */
-	char *strings;		 /* of names; see bundle_string */
+	struct source *open[BUNDLE_OPEN_MAX]; /* ring of the files whose fd is open */
+	uint32_t open_next;
+	struct spool *spools;	 /* unpacked bytes, freed with the bundle */
+	uint64_t bytes_unpacked;
 };
 
 /* Makes an empty bundle; NULL when memory is short. options may be NULL. */
@@ -63,6 +65,9 @@ struct bundle *bundle_new(const char *path, const struct tracemend_options *opti
 /* Opens PATH ("-": standard input) into a new bundle, or adds it to one. */
 struct bundle *bundle_open(const char *path, const struct tracemend_options *options, struct tracemend_error *error);
 enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum tracemend_role role);
+/* The same for a capture that is in memory: one file, which may be an archive or compressed. data outlives the bundle. */
+struct bundle *bundle_open_memory(const char *path, const void *data, size_t size, const struct tracemend_options *options,
+				  struct tracemend_error *error);
 /* Adds a source over memory that outlives the bundle. name is copied. NULL: out of memory or a limit (b->error). */
 struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size);
 /* Adds a source with reading functions of the caller's. On success the bundle owns data and calls ops->close. */

@@ -4,7 +4,7 @@
 
 #include "../tracemend.h"
 
-#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF_LIKE(text, first) __attribute__((__format__(__printf__, text, first)))
 
 /* Records the first fault; later ones are kept out, since they usually follow from it. error may be NULL.
  * Returns status. The message is escaped: input names may be part of it. */

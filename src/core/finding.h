@@ -39,7 +39,8 @@ uint64_t findings_count(const struct findings *f, unsigned rule);
 /* TM_OK, or TM_NO_MEMORY once keeping one failed. */
 enum tracemend_status findings_status(const struct findings *f);
 
-/* For the engine: moves all findings of `from` (another rule table) in front of those of f; used for container rules. */
+/* ---- for the engine ---- */
+
 size_t findings_kept_count(const struct findings *f);
 const struct tracemend_finding *findings_kept_at(const struct findings *f, size_t index);
 void findings_totals(const struct findings *f, uint64_t *errors, uint64_t *warnings, uint64_t *notes);

@@ -62,6 +62,7 @@ struct format {
 	struct tracemend_format public;
 	const struct tracemend_rule *rules;
 	size_t rule_count;
+	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory. */
 	struct bid (*bid)(struct bundle *b, struct window *w);
 	/* Returns TM_OK when it walked the whole capture, whatever it found; TM_NOTHING when a plan was asked for and there
 	 * is nothing to salvage; else TM_IO, TM_NO_MEMORY, TM_LIMIT, TM_CANCELLED (b->error says more). */
@@ -73,6 +74,7 @@ struct format {
 
 /* formats/formats.c */
 extern const struct format *const formats[];
+extern const struct tracemend_format *const formats_public[]; /* the same, as the API shows them */
 extern const size_t formats_count;
 
 #endif

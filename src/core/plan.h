@@ -52,7 +52,8 @@ enum tracemend_status plan_status(const struct plan *p);
 
 /* ---- for the engine ---- */
 
-/* Checks that segments and drops together cover each source once. TM_BUG and *error if not. */
+/* Checks that segments and drops together cover each source once, and completes the plan: nothing is appended after it.
+ * TM_BUG and *error if they do not. */
 enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error);
 /* Forgets everything and copies each file of the input as it is (P2). */
 enum tracemend_status plan_make_identity(struct plan *p);

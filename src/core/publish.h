@@ -13,6 +13,9 @@ enum tracemend_status publication_file(struct publication *p, const char *name);
 enum tracemend_status publication_write(struct publication *p, const void *data, size_t length);
 /* Where the temporary output can be read now. Files written so far are flushed. */
 const char *publication_temporary(struct publication *p);
+/* The first failure so far. */
+enum tracemend_status publication_status(const struct publication *p);
+const char *publication_message(const struct publication *p);
 /* Syncs and renames into place; frees p in every case, and removes the temporary output on failure. */
 enum tracemend_status publication_commit(struct publication *p, struct tracemend_error *error);
 /* Removes the temporary output and frees p. NULL is fine. */

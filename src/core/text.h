@@ -28,7 +28,7 @@ const char *text_quote(char out[TEXT_QUOTE_SIZE], const void *data, size_t lengt
  * characters, C1, bidirectional overrides and invalid UTF-8 as \xNN. Cuts with "..." where it does not fit. */
 void text_sanitise(char *out, size_t size, const char *text);
 /* vsnprintf followed by text_sanitise. Locale-independent. */
-void text_format(char *out, size_t size, const char *format, va_list arguments);
+void text_format(char *out, size_t size, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));
 
 /* Strict decimal: digits only, no sign, no blanks, at most UINT64_MAX. */
 bool text_parse_u64(const char *text, size_t length, uint64_t *value);

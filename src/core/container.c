@@ -1,0 +1,103 @@
+#include "container.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+
+#include "facts.h"
+
+const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT] = {
+#define RULE(symbol, id, severity, class, ...) RULE_ROW("container", id, severity, class, __VA_ARGS__)
+#include "container_rules.def"
+#undef RULE
+};
+
+void container_report(const struct bundle *b, struct findings *f)
+{
+	if (*b->damage) {
+		struct finding *fd = finding_new(f, CONTAINER_RULE_truncated, NULL, 0, 0);
+		finding_say(fd, "unpacking stopped early: %s", b->damage);
+	} else if (b->unpacked) {
+		struct finding *fd = finding_new(f, CONTAINER_RULE_compressed, NULL, 0, 0);
+		finding_say(fd, "read out of an archive or compressed file: %zu file%s, %llu bytes unpacked", b->count,
+			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked);
+	}
+}
+
+/* ---- breakers ---- */
+
+static void container_break_compressed(struct gen *g, struct bytes *packed)
+{
+	(void)g;
+	(void)packed;
+}
+
+static void container_break_truncated(struct gen *g, struct bytes *packed)
+{
+	/* Into the trailer of 8 bytes (RFC 1952, 2.3.1): all of the capture still comes out. */
+	size_t cut = 1 + (size_t)choices_below(g->choices, 8);
+	if (packed->size > cut)
+		packed->size -= cut;
+}
+
+static void (*const breakers[CONTAINER_RULE_COUNT])(struct gen *g, struct bytes *packed) = {
+#define RULE(symbol, ...) [CONTAINER_RULE_##symbol] = container_break_##symbol,
+#include "container_rules.def"
+#undef RULE
+};
+
+static la_ssize_t pack_write(struct archive *a, void *data, const void *buffer, size_t length)
+{
+	struct bytes *packed = data;
+	bytes_append(packed, buffer, length);
+	if (packed->failed)
+		archive_set_error(a, ENOMEM, "%s", "out of memory");
+	return packed->failed ? -1 : (la_ssize_t)length;
+}
+
+static bool pack_file(struct archive *a, const struct gen_file *file, bool directory)
+{
+	struct archive_entry *entry = archive_entry_new();
+	if (!entry)
+		return false;
+	archive_entry_set_pathname(entry, directory ? file->name : "capture");
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_perm(entry, 0644);
+	archive_entry_set_size(entry, (la_int64_t)file->bytes.size);
+	bool ok = archive_write_header(a, entry) == ARCHIVE_OK &&
+		  archive_write_data(a, file->bytes.data, file->bytes.size) == (la_ssize_t)file->bytes.size;
+	archive_entry_free(entry);
+	return ok;
+}
+
+enum tracemend_status container_break(struct gen *g, bool directory, unsigned rule)
+{
+	struct bytes packed = { 0 };
+	struct archive *a = archive_write_new();
+	bool ok = a != NULL;
+
+	if (ok) {
+		(void)archive_write_add_filter_gzip(a);
+		(void)(directory ? archive_write_set_format_ustar(a) : archive_write_set_format_raw(a));
+		(void)archive_write_set_options(a, "gzip:!timestamp");
+		(void)archive_write_set_bytes_in_last_block(a, 1);
+		ok = archive_write_open(a, &packed, NULL, pack_write, NULL) == ARCHIVE_OK;
+		for (size_t i = 0; i < g->file_count && ok; i++)
+			ok = pack_file(a, &g->files[i], directory);
+		ok = archive_write_close(a) == ARCHIVE_OK && ok;
+		(void)archive_write_free(a);
+	}
+	if (!ok || packed.failed) {
+		bytes_free(&packed);
+		return packed.failed ? TM_NO_MEMORY : TM_BUG;
+	}
+	breakers[rule](g, &packed);
+	gen_files_free(g);
+	struct bytes *file = gen_file(g, "");
+	if (!file) {
+		bytes_free(&packed);
+		return TM_NO_MEMORY;
+	}
+	*file = packed;
+	return TM_OK;
+}

@@ -1,0 +1,23 @@
+/* The rules about archives and compressed files around a capture, and their breakers. */
+#ifndef CORE_CONTAINER_H
+#define CORE_CONTAINER_H
+
+#include "format.h"
+#include "rule.h"
+
+enum container_rule {
+#define RULE(symbol, ...) CONTAINER_RULE_##symbol,
+#include "container_rules.def"
+#undef RULE
+	CONTAINER_RULE_COUNT
+};
+
+extern const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT];
+
+/* Reports what the unpacker of the bundle saw. */
+void container_report(const struct bundle *b, struct findings *f);
+/* Packs the files of a generated capture (a directory becomes a tar) into one compressed file, and breaks `rule` in it.
+ * The files of g are replaced by that one, named "". TM_NO_MEMORY or TM_BUG. */
+enum tracemend_status container_break(struct gen *g, bool directory, unsigned rule);
+
+#endif

@@ -1,0 +1,20 @@
+/* Facts about a capture, collected for `info`. */
+#ifndef CORE_FACTS_H
+#define CORE_FACTS_H
+
+#include "format.h"
+
+/* Facts of one capture; what is beyond it is left out. */
+#define FACTS_MAX 4096u
+
+struct facts {
+	struct tracemend_fact *list; /* owned, with its strings */
+	size_t count, capacity;
+	bool failed; /* out of memory */
+};
+
+void facts_free(struct facts *f);
+/* Frees the files of a generator; for the engine. */
+void gen_files_free(struct gen *g);
+
+#endif

@@ -1,0 +1,261 @@
+#include "finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+struct finding {
+	struct tracemend_finding public;
+	struct findings *owner;
+	struct source *source; /* NULL where the finding is of no file */
+	bool kept;
+};
+
+struct tally {
+	uint64_t count;
+	size_t kept;
+};
+
+struct findings {
+	const struct tracemend_rule *table;
+	size_t rules;
+	size_t max_kept; /* a rule */
+	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
+	void *grade_ctx;
+	struct tally *tallies;	  /* a rule */
+	struct finding **kept;
+	size_t kept_count, kept_capacity;
+	struct finding uncounted; /* the handle of what is not kept */
+	uint64_t own_errors;	  /* before re-grading */
+	uint64_t totals[TM_ERROR + 1];
+	enum tracemend_status status;
+};
+
+struct findings *findings_new(const struct bundle *b, const struct tracemend_rule *table, size_t count,
+			      const struct tracemend_options *options)
+{
+	struct findings *f = calloc(1, sizeof(*f));
+	(void)b;
+	if (!f)
+		return NULL;
+	f->tallies = calloc(count ? count : 1, sizeof(*f->tallies));
+	if (!f->tallies) {
+		free(f);
+		return NULL;
+	}
+	f->table = table;
+	f->rules = count;
+	f->max_kept = options && options->max_findings ? options->max_findings : SIZE_MAX;
+	f->grade = options ? options->grade : NULL;
+	f->grade_ctx = options ? options->grade_ctx : NULL;
+	f->uncounted.owner = f;
+	return f;
+}
+
+static const char no_text[] = "";
+
+static void finding_text_free(const char *text)
+{
+	if (text != no_text)
+		free((void *)(uintptr_t)text);
+}
+
+/* Replaces a text of a kept finding by an escaped copy. */
+static void finding_text_set(struct finding *fd, const char **text, const char *escaped)
+{
+	char *copy = strdup(escaped);
+	if (!copy) {
+		fd->owner->status = TM_NO_MEMORY;
+		return;
+	}
+	finding_text_free(*text);
+	*text = copy;
+}
+
+static void finding_text_format(struct finding *fd, const char **text, const char *format, va_list arguments)
+	__attribute__((format(printf, 3, 0)));
+
+static void finding_text_format(struct finding *fd, const char **text, const char *format, va_list arguments)
+{
+	char escaped[FINDING_TEXT_MAX];
+	text_format(escaped, sizeof(escaped), format, arguments);
+	finding_text_set(fd, text, escaped);
+}
+
+void findings_free(struct findings *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->kept_count; i++) {
+		finding_text_free(f->kept[i]->public.message);
+		finding_text_free(f->kept[i]->public.path);
+		finding_text_free(f->kept[i]->public.field);
+		finding_text_free(f->kept[i]->public.file);
+		free(f->kept[i]);
+	}
+	free(f->kept);
+	free(f->tallies);
+	free(f);
+}
+
+static struct finding *findings_keep(struct findings *f, unsigned rule, enum tracemend_severity severity)
+{
+	struct tally *tally = &f->tallies[rule];
+
+	if (tally->kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
+		return &f->uncounted;
+	if (f->kept_count == f->kept_capacity) {
+		size_t capacity = f->kept_capacity ? 2 * f->kept_capacity : 16;
+		struct finding **kept = realloc(f->kept, capacity * sizeof(struct finding *));
+		if (!kept) {
+			f->status = TM_NO_MEMORY;
+			return &f->uncounted;
+		}
+		f->kept = kept;
+		f->kept_capacity = capacity;
+	}
+	struct finding *fd = calloc(1, sizeof(*fd));
+	if (!fd) {
+		f->status = TM_NO_MEMORY;
+		return &f->uncounted;
+	}
+	fd->owner = f;
+	fd->kept = true;
+	fd->public.rule = &f->table[rule];
+	fd->public.severity = severity;
+	fd->public.message = fd->public.path = fd->public.field = fd->public.file = no_text;
+	tally->kept++;
+	f->kept[f->kept_count++] = fd;
+	return fd;
+}
+
+/* Fetches the bytes that the hex rows show: whole rows of 16 around what is underlined, or the start of the finding. */
+static void finding_fetch(struct finding *fd, uint64_t offset)
+{
+	struct source *s = fd->source;
+	uint64_t from = offset & ~UINT64_C(15);
+	if (!s || s->kind != SOURCE_FILE || from >= s->size || fd->owner->status != TM_OK)
+		return;
+	uint64_t left = s->size - from;
+	size_t length = left < TRACEMEND_CONTEXT ? (size_t)left : TRACEMEND_CONTEXT;
+	if (source_read(s, from, fd->public.context, length) == TM_OK) {
+		fd->public.context_offset = from;
+		fd->public.context_length = (uint32_t)length;
+	}
+}
+
+struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
+			       uint64_t offset, uint64_t length)
+{
+	enum tracemend_severity graded = f->grade ? f->grade(f->grade_ctx, &f->table[rule], severity) : severity;
+
+	f->tallies[rule].count++;
+	if (severity == TM_ERROR)
+		f->own_errors++;
+	if (graded > TM_ERROR)
+		return &f->uncounted;
+	f->totals[graded]++;
+	struct finding *fd = findings_keep(f, rule, graded);
+	if (fd->kept) {
+		fd->public.offset = offset;
+		fd->public.length = length;
+		if (s) {
+			char name[FINDING_TEXT_MAX];
+			text_sanitise(name, sizeof(name), s->name);
+			finding_text_set(fd, &fd->public.file, name);
+			fd->source = s->bundle->sources[s->index];
+			finding_fetch(fd, offset);
+		}
+	}
+	return fd;
+}
+
+struct finding *finding_new(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length)
+{
+	return finding_new_as(f, rule, f->table[rule].severity, s, offset, length);
+}
+
+void finding_say(struct finding *fd, const char *format, ...)
+{
+	va_list arguments;
+	if (!fd->kept)
+		return;
+	va_start(arguments, format);
+	finding_text_format(fd, &fd->public.message, format, arguments);
+	va_end(arguments);
+}
+
+void finding_path(struct finding *fd, const char *format, ...)
+{
+	va_list arguments;
+	if (!fd->kept)
+		return;
+	va_start(arguments, format);
+	finding_text_format(fd, &fd->public.path, format, arguments);
+	va_end(arguments);
+}
+
+void finding_field(struct finding *fd, uint64_t offset, uint32_t length, const char *format, ...)
+{
+	va_list arguments;
+	if (!fd->kept)
+		return;
+	fd->public.field_offset = offset;
+	fd->public.field_length = length;
+	va_start(arguments, format);
+	finding_text_format(fd, &fd->public.field, format, arguments);
+	va_end(arguments);
+	/* The rows shown must hold the field: they may start at the record or later. */
+	if (offset < fd->public.context_offset || offset - fd->public.context_offset + length > fd->public.context_length)
+		finding_fetch(fd, offset);
+}
+
+void finding_extend(struct finding *fd, uint64_t length)
+{
+	if (fd->kept)
+		fd->public.length = length;
+}
+
+void finding_explains(struct finding *fd, uint64_t n)
+{
+	if (fd->kept)
+		fd->public.explains += n;
+}
+
+bool finding_kept(const struct finding *fd)
+{
+	return fd->kept;
+}
+
+uint64_t findings_errors(const struct findings *f)
+{
+	return f->own_errors;
+}
+
+uint64_t findings_count(const struct findings *f, unsigned rule)
+{
+	return f->tallies[rule].count;
+}
+
+enum tracemend_status findings_status(const struct findings *f)
+{
+	return f->status;
+}
+
+size_t findings_kept_count(const struct findings *f)
+{
+	return f->kept_count;
+}
+
+const struct tracemend_finding *findings_kept_at(const struct findings *f, size_t index)
+{
+	return &f->kept[index]->public;
+}
+
+void findings_totals(const struct findings *f, uint64_t *errors, uint64_t *warnings, uint64_t *notes)
+{
+	*errors = f->totals[TM_ERROR];
+	*warnings = f->totals[TM_WARNING];
+	*notes = f->totals[TM_NOTE];
+}

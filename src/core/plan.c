@@ -1,0 +1,593 @@
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+#include "text.h"
+
+/* Segments, drops and doubts are as small as they can be: hostile input makes millions of them. */
+struct piece {
+	uint64_t length;
+	uint64_t from;	 /* copy: offset in the source; literal: offset in plan.literals */
+	uint32_t source; /* LITERAL, or index in the bundle */
+	uint16_t rule;	 /* NO_RULE: a plain copy */
+	bool again;
+	const char *why;
+};
+
+#define LITERAL UINT32_MAX
+#define NO_RULE UINT16_MAX
+
+struct output {
+	char *name;
+	uint64_t size;
+	struct piece *pieces;
+	size_t count, capacity;
+	uint64_t *offsets; /* of each piece, made on the first read */
+	size_t last;	   /* piece of the last read: reads go forward */
+};
+
+struct plan {
+	struct bundle *in;
+	const struct tracemend_rule *table;
+	size_t rules;
+	struct output *outputs;
+	size_t output_count, output_capacity;
+	struct piece *dropped, *doubtful;
+	size_t dropped_count, dropped_capacity, doubtful_count, doubtful_capacity;
+	struct bytes literals;
+	char **whys;
+	size_t why_count, why_capacity;
+	struct tracemend_outcome outcome;
+	enum tracemend_status status;
+};
+
+struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size_t count)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+	if (p) {
+		p->in = b;
+		p->table = table;
+		p->rules = count;
+	}
+	return p;
+}
+
+static void plan_clear(struct plan *p)
+{
+	for (size_t i = 0; i < p->output_count; i++) {
+		free(p->outputs[i].name);
+		free(p->outputs[i].pieces);
+		free(p->outputs[i].offsets);
+	}
+	free(p->outputs);
+	free(p->dropped);
+	free(p->doubtful);
+	bytes_free(&p->literals);
+	for (size_t i = 0; i < p->why_count; i++)
+		free(p->whys[i]);
+	free(p->whys);
+	*p = (struct plan){ .in = p->in, .table = p->table, .rules = p->rules };
+}
+
+void plan_free(struct plan *p)
+{
+	if (p) {
+		plan_clear(p);
+		free(p);
+	}
+}
+
+static void plan_fail(struct plan *p, enum tracemend_status status)
+{
+	if (p->status == TM_OK)
+		p->status = status;
+}
+
+/* Makes room for one more element of a growing array. */
+static bool plan_room(struct plan *p, void **array, size_t *capacity, size_t count, size_t size, size_t max)
+{
+	if (p->status != TM_OK)
+		return false;
+	if (count < *capacity)
+		return true;
+	if (count >= max) {
+		plan_fail(p, TM_LIMIT);
+		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %zu separate changes", p->in->path, max);
+		return false;
+	}
+	size_t wanted = *capacity ? 2 * *capacity : 16;
+	void *grown = realloc(*array, wanted * size);
+	if (!grown) {
+		plan_fail(p, TM_NO_MEMORY);
+		return false;
+	}
+	*array = grown;
+	*capacity = wanted;
+	return true;
+}
+
+unsigned plan_output(struct plan *p, const char *name)
+{
+	for (size_t i = p->output_count; i-- > 0;)
+		if (!strcmp(p->outputs[i].name, name))
+			return (unsigned)i;
+	if (!plan_room(p, (void **)&p->outputs, &p->output_capacity, p->output_count, sizeof(*p->outputs), BUNDLE_SOURCES_MAX))
+		return 0;
+	char *copy = strdup(name);
+	if (!copy) {
+		plan_fail(p, TM_NO_MEMORY);
+		return 0;
+	}
+	p->outputs[p->output_count] = (struct output){ .name = copy };
+	return (unsigned)p->output_count++;
+}
+
+static bool plan_append(struct plan *p, unsigned output, struct piece piece)
+{
+	struct output *o = &p->outputs[output];
+
+	if (p->status != TM_OK || !piece.length)
+		return false;
+	struct piece *last = o->count ? &o->pieces[o->count - 1] : NULL;
+	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
+	    last->why == piece.why && last->again == piece.again) {
+		last->length += piece.length;
+	} else {
+		if (!plan_room(p, (void **)&o->pieces, &o->capacity, o->count, sizeof(*o->pieces), PLAN_RANGES_MAX))
+			return false;
+		o->pieces[o->count++] = piece;
+	}
+	o->size += piece.length;
+	return true;
+}
+
+void plan_copy(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length)
+{
+	(void)plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = "" });
+}
+
+void plan_copy_again(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, unsigned rule,
+		     const char *why)
+{
+	(void)plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule,
+						     .again = true, .why = why });
+}
+
+size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
+{
+	size_t at = p->literals.size;
+
+	if (p->status != TM_OK)
+		return 0;
+	if (length > PLAN_LITERALS_MAX - at) {
+		plan_fail(p, TM_LIMIT);
+		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %u new bytes", p->in->path,
+				PLAN_LITERALS_MAX);
+		return 0;
+	}
+	bytes_append(&p->literals, bytes, length);
+	if (p->literals.failed)
+		plan_fail(p, TM_NO_MEMORY);
+	(void)plan_append(p, output, (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
+	return at;
+}
+
+void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
+{
+	if (p->status == TM_OK && literal <= p->literals.size && length <= p->literals.size - literal)
+		memcpy(p->literals.data + literal, bytes, length);
+}
+
+void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
+{
+	if (!length)
+		return;
+	struct piece *last = p->dropped_count ? &p->dropped[p->dropped_count - 1] : NULL;
+	if (last && last->source == s->index && last->from + last->length == from && last->rule == rule && last->why == why) {
+		last->length += length;
+		return;
+	}
+	if (plan_room(p, (void **)&p->dropped, &p->dropped_capacity, p->dropped_count, sizeof(*p->dropped), PLAN_RANGES_MAX))
+		p->dropped[p->dropped_count++] =
+			(struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why };
+}
+
+size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length,
+		    const void *bytes, size_t bytes_length, unsigned rule, const char *why)
+{
+	plan_drop(p, s, from, length, rule, why);
+	return plan_literal(p, output, bytes, bytes_length, rule, why);
+}
+
+void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
+{
+	struct piece *last = p->doubtful_count ? &p->doubtful[p->doubtful_count - 1] : NULL;
+	if (last && last->source == s->index && last->from + last->length == from && last->why == why) {
+		last->length += length;
+		return;
+	}
+	if (plan_room(p, (void **)&p->doubtful, &p->doubtful_capacity, p->doubtful_count, sizeof(*p->doubtful), PLAN_RANGES_MAX))
+		p->doubtful[p->doubtful_count++] =
+			(struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why };
+}
+
+const char *plan_why(struct plan *p, const char *format, ...)
+{
+	char text[FINDING_TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	text_format(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (p->why_count && !strcmp(p->whys[p->why_count - 1], text))
+		return p->whys[p->why_count - 1];
+	if (!plan_room(p, (void **)&p->whys, &p->why_capacity, p->why_count, sizeof(*p->whys), PLAN_RANGES_MAX))
+		return "";
+	char *copy = strdup(text);
+	if (!copy) {
+		plan_fail(p, TM_NO_MEMORY);
+		return "";
+	}
+	p->whys[p->why_count++] = copy;
+	return copy;
+}
+
+uint64_t plan_size(const struct plan *p, unsigned output)
+{
+	return output < p->output_count ? p->outputs[output].size : 0;
+}
+
+void plan_kept(struct plan *p, uint64_t records)
+{
+	p->outcome.kept += records;
+}
+
+void plan_patched(struct plan *p, uint64_t records)
+{
+	p->outcome.patched += records;
+}
+
+void plan_added(struct plan *p, uint64_t records)
+{
+	p->outcome.added += records;
+}
+
+void plan_lost(struct plan *p, uint64_t records, enum tracemend_exactness how)
+{
+	p->outcome.dropped += records;
+	if (how > p->outcome.dropped_is)
+		p->outcome.dropped_is = how;
+}
+
+enum tracemend_status plan_status(const struct plan *p)
+{
+	return p->status;
+}
+
+/* Offsets of the pieces, for random access; made once, when the plan is complete. */
+static bool output_index(struct plan *p, struct output *o)
+{
+	if (o->offsets)
+		return true;
+	o->offsets = malloc((o->count + 1) * sizeof(*o->offsets));
+	if (!o->offsets) {
+		plan_fail(p, TM_NO_MEMORY);
+		return false;
+	}
+	uint64_t at = 0;
+	for (size_t i = 0; i < o->count; i++) {
+		o->offsets[i] = at;
+		at += o->pieces[i].length;
+	}
+	o->offsets[o->count] = at;
+	return true;
+}
+
+/* ---- P4 ---- */
+
+struct span {
+	uint64_t from, length;
+	uint32_t source;
+	bool kept;
+};
+
+static int span_order(const void *left, const void *right)
+{
+	const struct span *a = left, *b = right;
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->kept < b->kept ? -1 : a->kept > b->kept;
+}
+
+/* What accounts for input bytes: first copies and drops. */
+static size_t plan_spans(const struct plan *p, struct span *spans)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->output_count; i++)
+		for (size_t j = 0; j < p->outputs[i].count; j++) {
+			const struct piece *piece = &p->outputs[i].pieces[j];
+			if (piece->source == LITERAL || piece->again)
+				continue;
+			if (spans)
+				spans[n] = (struct span){ piece->from, piece->length, piece->source, true };
+			n++;
+		}
+	for (size_t i = 0; i < p->dropped_count; i++, n++)
+		if (spans)
+			spans[n] = (struct span){ p->dropped[i].from, p->dropped[i].length, p->dropped[i].source, false };
+	return n;
+}
+
+/* One source: its spans, sorted, must follow each other from 0 to its end. Of a donor only parts are used. */
+static enum tracemend_status plan_verify_source(const struct source *s, const struct span *spans, size_t count,
+						struct tracemend_error *error)
+{
+	uint64_t at = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from > s->size || spans[i].length > s->size - spans[i].from)
+			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used at 0x%llx", s->name,
+					 (unsigned long long)spans[i].from);
+		if (s->role == TM_ROLE_DONOR)
+			continue;
+		if (spans[i].from != at)
+			return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are %s", s->name,
+					 (unsigned long long)(spans[i].from < at ? spans[i].from : at),
+					 spans[i].from < at ? "accounted for twice" : "not accounted for");
+		at += spans[i].length;
+	}
+	if (s->role != TM_ROLE_DONOR && s->kind == SOURCE_FILE && at != s->size)
+		return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are not accounted for", s->name,
+				 (unsigned long long)at);
+	return TM_OK;
+}
+
+static enum tracemend_status plan_verify_output(struct plan *p, struct output *o, struct tracemend_error *error)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		const struct piece *piece = &o->pieces[i];
+		uint64_t size = p->literals.size;
+		if (piece->source != LITERAL && piece->source >= p->in->count)
+			return fault_set(error, TM_BUG, "repair plan of %s: no such source", o->name);
+		if (piece->source != LITERAL)
+			size = p->in->sources[piece->source]->size;
+		if (piece->from > size || piece->length > size - piece->from)
+			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used", o->name);
+	}
+	return output_index(p, o) ? TM_OK : fault_memory(error);
+}
+
+enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
+{
+	size_t count = plan_spans(p, NULL), at = 0;
+	struct span *spans = malloc((count ? count : 1) * sizeof(*spans));
+	enum tracemend_status status = TM_OK;
+
+	if (!spans)
+		return fault_memory(error);
+	(void)plan_spans(p, spans);
+	qsort(spans, count, sizeof(*spans), span_order);
+	for (size_t i = 0; i < p->in->count && status == TM_OK; i++) {
+		size_t first = at;
+		while (at < count && spans[at].source == i)
+			at++;
+		status = plan_verify_source(p->in->sources[i], spans + first, at - first, error);
+	}
+	/* Second copies are exempt from the count, not from the bounds. */
+	for (size_t i = 0; i < p->output_count && status == TM_OK; i++)
+		status = plan_verify_output(p, &p->outputs[i], error);
+	free(spans);
+	return status;
+}
+
+enum tracemend_status plan_make_identity(struct plan *p)
+{
+	uint64_t records = p->outcome.kept + p->outcome.patched + p->outcome.dropped;
+	plan_clear(p);
+	for (size_t i = 0; i < p->in->count; i++) {
+		const struct source *s = p->in->sources[i];
+		if (s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE)
+			plan_copy(p, plan_output(p, s->name), s, 0, s->size);
+	}
+	plan_kept(p, records);
+	return p->status;
+}
+
+bool plan_is_identity(const struct plan *p)
+{
+	if (p->dropped_count)
+		return false;
+	size_t files = 0;
+	for (size_t i = 0; i < p->in->count; i++) {
+		const struct source *s = p->in->sources[i];
+		files += s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE;
+	}
+	if (files != p->output_count)
+		return false;
+	for (size_t i = 0; i < p->output_count; i++) {
+		const struct output *o = &p->outputs[i];
+		const struct source *s = bundle_find(p->in, TM_ROLE_INPUT, o->name);
+		if (!s || s->size != o->size || o->count > 1)
+			return false;
+		if (o->count && (o->pieces[0].source != s->index || o->pieces[0].from != 0))
+			return false;
+	}
+	return true;
+}
+
+/* ---- reading what will be written ---- */
+
+/* The piece that holds the byte at offset < size. */
+static size_t output_piece(const struct output *o, uint64_t offset)
+{
+	size_t low = 0, high = o->count - 1;
+	if (o->last < o->count && o->offsets[o->last] <= offset && offset < o->offsets[o->last + 1])
+		return o->last;
+	while (low < high) {
+		size_t middle = low + (high - low + 1) / 2;
+		if (o->offsets[middle] <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, void *buffer, size_t length)
+{
+	struct output *o = &p->outputs[output];
+	uint8_t *to = buffer;
+
+	if (offset > o->size || length > o->size - offset)
+		return TM_BUG;
+	if (!length)
+		return TM_OK;
+	if (!output_index(p, o))
+		return TM_NO_MEMORY;
+	for (size_t i = output_piece(o, offset); length; i++) {
+		const struct piece *piece = &o->pieces[i];
+		uint64_t skip = offset - o->offsets[i];
+		size_t n = piece->length - skip < length ? (size_t)(piece->length - skip) : length;
+		if (piece->source == LITERAL) {
+			memcpy(to, p->literals.data + piece->from + skip, n);
+		} else {
+			enum tracemend_status status = source_read(p->in->sources[piece->source], piece->from + skip, to, n);
+			if (status != TM_OK)
+				return status;
+		}
+		o->last = i;
+		to += n;
+		offset += n;
+		length -= n;
+	}
+	return TM_OK;
+}
+
+struct plan_source {
+	struct plan *plan;
+	size_t output;
+};
+
+static enum tracemend_status plan_source_read(struct source *s, uint64_t offset, void *buffer, size_t length,
+					      struct tracemend_error *error)
+{
+	struct plan_source *from = s->data;
+	enum tracemend_status status = plan_read(from->plan, from->output, offset, buffer, length);
+	return status == TM_OK ? TM_OK : fault_set(error, status, "%s", from->plan->in->error.message);
+}
+
+static void plan_source_close(struct source *s)
+{
+	free(s->data);
+}
+
+static const struct source_ops plan_source_ops = { .read = plan_source_read, .close = plan_source_close };
+
+struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *options, struct tracemend_error *error)
+{
+	struct bundle *b = bundle_new(p->in->path, options);
+	if (!b) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	b->directory = !(p->output_count == 1 && !*p->outputs[0].name);
+	for (size_t i = 0; i < p->output_count; i++) {
+		struct plan_source *from = malloc(sizeof(*from));
+		if (!from) {
+			(void)fault_memory(&b->error);
+			break;
+		}
+		*from = (struct plan_source){ p, i };
+		if (!bundle_add_source(b, TM_ROLE_INPUT, SOURCE_FILE, p->outputs[i].name, p->outputs[i].size, &plan_source_ops, from)) {
+			free(from);
+			break;
+		}
+	}
+	if (b->error.status != TM_OK) {
+		(void)fault_set(error, b->error.status, "%s", b->error.message);
+		bundle_free(b);
+		return NULL;
+	}
+	bundle_sort(b);
+	return b;
+}
+
+/* ---- access ---- */
+
+static const struct tracemend_rule *plan_rule(const struct plan *p, const struct piece *piece)
+{
+	return piece->rule < p->rules ? &p->table[piece->rule] : NULL;
+}
+
+size_t plan_output_count(const struct plan *p)
+{
+	return p->output_count;
+}
+
+const char *plan_output_name(const struct plan *p, size_t output)
+{
+	return p->outputs[output].name;
+}
+
+size_t plan_segment_count(const struct plan *p, size_t output)
+{
+	return p->outputs[output].count;
+}
+
+struct tracemend_segment plan_segment_at(const struct plan *p, size_t output, size_t index)
+{
+	const struct output *o = &p->outputs[output];
+	const struct piece *piece = &o->pieces[index];
+	struct tracemend_segment segment = { .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why };
+
+	if (o->offsets) {
+		segment.offset = o->offsets[index];
+	} else {
+		for (size_t i = 0; i < index; i++)
+			segment.offset += o->pieces[i].length;
+	}
+	if (piece->source == LITERAL) {
+		segment.bytes = p->literals.data + piece->from;
+	} else {
+		segment.input = piece->source;
+		segment.from = piece->from;
+	}
+	return segment;
+}
+
+static struct tracemend_range plan_range(const struct plan *p, const struct piece *piece)
+{
+	return (struct tracemend_range){ .input = piece->source, .from = piece->from, .length = piece->length,
+					 .rule = plan_rule(p, piece), .why = piece->why };
+}
+
+size_t plan_dropped_count(const struct plan *p)
+{
+	return p->dropped_count;
+}
+
+struct tracemend_range plan_dropped_at(const struct plan *p, size_t index)
+{
+	return plan_range(p, &p->dropped[index]);
+}
+
+size_t plan_doubtful_count(const struct plan *p)
+{
+	return p->doubtful_count;
+}
+
+struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index)
+{
+	return plan_range(p, &p->doubtful[index]);
+}
+
+struct tracemend_outcome plan_outcome(const struct plan *p)
+{
+	struct tracemend_outcome outcome = p->outcome;
+	outcome.changed = !plan_is_identity(p);
+	outcome.lost = outcome.dropped || outcome.dropped_is != TM_EXACT;
+	return outcome;
+}

@@ -1,0 +1,106 @@
+/* What scanners and generators share: facts, limits, files being made. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts.h"
+#include "format.h"
+#include "text.h"
+
+void facts_free(struct facts *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		free((void *)(uintptr_t)f->list[i].key);
+		free((void *)(uintptr_t)f->list[i].value);
+	}
+	free(f->list);
+	*f = (struct facts){ 0 };
+}
+
+void scan_fact(struct scan *s, const char *key, const char *format, ...)
+{
+	struct facts *f = s->facts;
+	char text[FINDING_TEXT_MAX];
+	va_list arguments;
+
+	if (!f || f->failed || f->count >= FACTS_MAX)
+		return;
+	if (f->count == f->capacity) {
+		size_t capacity = f->capacity ? 2 * f->capacity : 32;
+		struct tracemend_fact *list = realloc(f->list, capacity * sizeof(*list));
+		if (!list) {
+			f->failed = true;
+			return;
+		}
+		f->list = list;
+		f->capacity = capacity;
+	}
+	va_start(arguments, format);
+	text_format(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	char *k = strdup(key), *v = strdup(text);
+	if (!k || !v) {
+		free(k);
+		free(v);
+		f->failed = true;
+		return;
+	}
+	f->list[f->count++] = (struct tracemend_fact){ .key = k, .value = v };
+}
+
+enum tracemend_status scan_limit(struct scan *s, const char *format, ...)
+{
+	va_list arguments;
+	if (!*s->incomplete) {
+		va_start(arguments, format);
+		text_format(s->incomplete, sizeof(s->incomplete), format, arguments);
+		va_end(arguments);
+	}
+	return TM_LIMIT;
+}
+
+struct bytes *gen_file(struct gen *g, const char *name)
+{
+	for (size_t i = 0; i < g->file_count; i++)
+		if (!strcmp(g->files[i].name, name))
+			return &g->files[i].bytes;
+	struct gen_file *files = realloc(g->files, (g->file_count + 1) * sizeof(*files));
+	char *copy = strdup(name);
+	if (files)
+		g->files = files;
+	if (!files || !copy) {
+		free(copy);
+		g->failed = true;
+		return NULL;
+	}
+	g->files[g->file_count] = (struct gen_file){ .name = copy };
+	return &g->files[g->file_count++].bytes;
+}
+
+void gen_file_remove(struct gen *g, const char *name)
+{
+	for (size_t i = 0; i < g->file_count; i++)
+		if (!strcmp(g->files[i].name, name)) {
+			free(g->files[i].name);
+			bytes_free(&g->files[i].bytes);
+			memmove(&g->files[i], &g->files[i + 1], (g->file_count - i - 1) * sizeof(*g->files));
+			g->file_count--;
+			return;
+		}
+}
+
+void gen_files_free(struct gen *g)
+{
+	for (size_t i = 0; i < g->file_count; i++) {
+		free(g->files[i].name);
+		bytes_free(&g->files[i].bytes);
+	}
+	free(g->files);
+	g->files = NULL;
+	g->file_count = 0;
+}
+
+void gen_expect(struct gen *g, unsigned rule)
+{
+	g->expected[rule] = true;
+}

@@ -1,0 +1,187 @@
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+
+/* Length of the UTF-8 sequence at p (n bytes left), or 0 when it is not one (RFC 3629, section 4). */
+static size_t utf8_sequence(const uint8_t *p, size_t n)
+{
+	uint8_t low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+		length = 2;
+	} else if (p[0] >= 0xe0 && p[0] <= 0xef) {
+		length = 3;
+		if (p[0] == 0xe0)
+			low = 0xa0; /* overlong */
+		else if (p[0] == 0xed)
+			high = 0x9f; /* surrogates */
+	} else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+		length = 4;
+		if (p[0] == 0xf0)
+			low = 0x90; /* overlong */
+		else if (p[0] == 0xf4)
+			high = 0x8f; /* beyond U+10FFFF */
+	} else {
+		return 0;
+	}
+	if (length > n || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+size_t utf8_valid_prefix(const void *data, size_t length)
+{
+	const uint8_t *p = data;
+	size_t i = 0;
+
+	while (i < length) {
+		uint64_t word;
+		while (length - i >= sizeof(word)) {
+			memcpy(&word, p + i, sizeof(word));
+			if (word & UINT64_C(0x8080808080808080))
+				break;
+			i += sizeof(word);
+		}
+		if (i == length)
+			break;
+		size_t n = utf8_sequence(p + i, length - i);
+		if (!n)
+			return i;
+		i += n;
+	}
+	return length;
+}
+
+/* Whether the sequence of n bytes can be shown as it is. */
+static bool utf8_is_printable(const uint8_t *p, size_t n)
+{
+	if (n == 1)
+		return p[0] >= 0x20 && p[0] != 0x7f;
+	if (n == 2)
+		return !(p[0] == 0xc2 && p[1] < 0xa0) && /* C1 controls */
+		       !(p[0] == 0xd8 && p[1] == 0x9c);	 /* U+061C, a bidirectional mark */
+	if (n == 3 && p[0] == 0xe2 && p[1] == 0x80)
+		/* U+200B..F, U+2028..2F: invisible, line separators, bidirectional overrides */
+		return !((p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae));
+	if (n == 3 && p[0] == 0xe2 && p[1] == 0x81)
+		return !(p[2] >= 0xa0 && p[2] <= 0xaf); /* U+2060..6F */
+	if (n == 3 && p[0] == 0xef)
+		return !(p[1] == 0xbb && p[2] == 0xbf) && /* byte order mark */
+		       !(p[1] == 0xbf && p[2] >= 0xb0);	  /* U+FFF0..FFFF: specials */
+	return true;
+}
+
+/* Copies up to length bytes to out, escaped; stops before size - 4 would be passed. Returns bytes of input used. */
+static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t length)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t used = 0, at = 0;
+
+	while (used < length) {
+		size_t n = utf8_sequence(p + used, length - used);
+		if (n && utf8_is_printable(p + used, n)) {
+			if (size - at < n + 4)
+				break;
+			memcpy(out + at, p + used, n);
+			at += n;
+		} else {
+			n = 1;
+			if (size - at < 8)
+				break;
+			out[at++] = '\\';
+			out[at++] = 'x';
+			out[at++] = hex[p[used] >> 4];
+			out[at++] = hex[p[used] & 15];
+		}
+		used += n;
+	}
+	if (used < length) {
+		memcpy(out + at, "...", 3);
+		at += 3;
+	}
+	out[at] = '\0';
+	return used;
+}
+
+const char *text_quote(char out[TEXT_QUOTE_SIZE], const void *data, size_t length)
+{
+	const uint8_t *p = data;
+	size_t shown = length;
+
+	if (shown > TEXT_QUOTE_INPUT) {
+		shown = TEXT_QUOTE_INPUT;
+		while (shown && (p[shown] & 0xc0) == 0x80 && shown > TEXT_QUOTE_INPUT - 3)
+			shown--; /* not inside a character */
+	}
+	(void)text_escape(out, TEXT_QUOTE_SIZE, p, shown);
+	if (shown < length) {
+		size_t at = strlen(out);
+		if (at + 4 <= TEXT_QUOTE_SIZE)
+			memcpy(out + at, "...", 4);
+	}
+	return out;
+}
+
+void text_sanitise(char *out, size_t size, const char *text)
+{
+	if (size < 8) {
+		if (size)
+			out[0] = '\0';
+		return;
+	}
+	(void)text_escape(out, size, (const uint8_t *)text, strlen(text));
+}
+
+void text_format(char *out, size_t size, const char *format, va_list arguments)
+{
+	char raw[2 * FINDING_TEXT_MAX];
+	int n = vsnprintf(raw, sizeof(raw), format, arguments);
+	text_sanitise(out, size, n < 0 ? "" : raw);
+}
+
+bool text_parse_u64(const char *text, size_t length, uint64_t *value)
+{
+	uint64_t v = 0;
+	if (!length)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		if (__builtin_mul_overflow(v, UINT64_C(10), &v) || __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v))
+			return false;
+	}
+	*value = v;
+	return true;
+}
+
+bool text_parse_hex(const char *text, size_t length, uint64_t *value)
+{
+	uint64_t v = 0;
+	if (!length || length > 16)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		char c = text[i];
+		unsigned digit;
+		if (c >= '0' && c <= '9')
+			digit = (unsigned)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			digit = (unsigned)(c - 'a') + 10;
+		else if (c >= 'A' && c <= 'F')
+			digit = (unsigned)(c - 'A') + 10;
+		else
+			return false;
+		v = v << 4 | digit;
+	}
+	*value = v;
+	return true;
+}

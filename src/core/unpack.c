@@ -1,0 +1,391 @@
+#include "unpack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "text.h"
+
+/* ---- spool ---- */
+
+struct spool {
+	struct spool *next;
+	struct bytes memory;
+	int fd; /* -1: in memory */
+	uint64_t size;
+};
+
+struct slice {
+	const struct spool *spool;
+	uint64_t from;
+};
+
+struct spool *spool_new(struct bundle *b)
+{
+	struct spool *spool = calloc(1, sizeof(*spool));
+	if (spool) {
+		spool->fd = -1;
+		spool->next = b->spools;
+		b->spools = spool;
+	}
+	return spool;
+}
+
+void spool_free_all(struct bundle *b)
+{
+	while (b->spools) {
+		struct spool *spool = b->spools;
+		b->spools = spool->next;
+		bytes_free(&spool->memory);
+		if (spool->fd >= 0)
+			(void)close(spool->fd);
+		free(spool);
+	}
+}
+
+static enum tracemend_status spool_write(struct bundle *b, const struct spool *spool, const void *data, size_t length)
+{
+	const uint8_t *p = data;
+	while (length) {
+		ssize_t n = write(spool->fd, p, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s",
+					 b->path, strerror(errno));
+		p += n;
+		length -= (size_t)n;
+	}
+	return TM_OK;
+}
+
+/* Opens an unlinked temporary file and moves what is in memory there. */
+static enum tracemend_status spool_to_disk(struct bundle *b, struct spool *spool)
+{
+	const char *directory = getenv("TMPDIR");
+	if (!directory || !*directory)
+		directory = "/tmp";
+	spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (spool->fd < 0) {
+		/* Not every file system has O_TMPFILE. */
+		char *path = NULL;
+		if (asprintf(&path, "%s/tracemend-XXXXXX", directory) < 0)
+			return fault_memory(&b->error);
+		spool->fd = mkostemp(path, O_CLOEXEC);
+		if (spool->fd >= 0)
+			(void)unlink(path);
+		free(path);
+	}
+	if (spool->fd < 0)
+		return fault_set(&b->error, TM_IO, "%s: cannot make a temporary file for its unpacked bytes in %s: %s", b->path,
+				 directory, strerror(errno));
+	enum tracemend_status status = spool_write(b, spool, spool->memory.data, spool->memory.size);
+	bytes_free(&spool->memory);
+	return status;
+}
+
+enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const void *data, size_t length)
+{
+	enum tracemend_status status = TM_OK;
+
+	if (length > UNPACK_BYTES_MAX - b->bytes_unpacked)
+		return fault_set(&b->error, TM_LIMIT, "%s: unpacks to more than %llu bytes", b->path,
+				 (unsigned long long)UNPACK_BYTES_MAX);
+	if (spool->fd < 0 && spool->size + length > UNPACK_MEMORY_MAX)
+		status = spool_to_disk(b, spool);
+	if (status == TM_OK && spool->fd >= 0) {
+		status = spool_write(b, spool, data, length);
+	} else if (status == TM_OK) {
+		bytes_append(&spool->memory, data, length);
+		if (spool->memory.failed)
+			status = fault_memory(&b->error);
+	}
+	if (status == TM_OK) {
+		spool->size += length;
+		b->bytes_unpacked += length;
+	}
+	return status;
+}
+
+uint64_t spool_size(const struct spool *spool)
+{
+	return spool->size;
+}
+
+void *spool_slice(struct spool *spool, uint64_t from)
+{
+	struct slice *slice = malloc(sizeof(*slice));
+	if (slice)
+		*slice = (struct slice){ .spool = spool, .from = from };
+	return slice;
+}
+
+static enum tracemend_status slice_read(struct source *s, uint64_t offset, void *buffer, size_t length,
+					struct tracemend_error *error)
+{
+	const struct slice *slice = s->data;
+	uint8_t *p = buffer;
+
+	offset += slice->from;
+	if (slice->spool->fd < 0) {
+		memcpy(buffer, slice->spool->memory.data + offset, length);
+		return TM_OK;
+	}
+	while (length) {
+		ssize_t n = pread(slice->spool->fd, p, length, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return fault_set(error, TM_IO, "%s: cannot read back its unpacked bytes: %s", s->origin,
+					 n < 0 ? strerror(errno) : "the temporary file is shorter");
+		p += n;
+		offset += (uint64_t)n;
+		length -= (size_t)n;
+	}
+	return TM_OK;
+}
+
+static void slice_close(struct source *s)
+{
+	free(s->data);
+}
+
+const struct source_ops spool_ops = { .read = slice_read, .close = slice_close };
+
+/* ---- recognition ---- */
+
+bool unpack_recognises(const uint8_t *head, size_t length)
+{
+	static const struct {
+		const char *bytes;
+		size_t offset, length;
+	} marks[] = {
+		{ "\x1f\x8b\x08", 0, 3 },	 /* gzip, RFC 1952: magic and the only method */
+		{ "\x28\xb5\x2f\xfd", 0, 4 },	 /* zstd, RFC 8878 */
+		{ "\xfd" "7zXZ", 0, 6 },	 /* xz, with its NUL */
+		{ "BZh", 0, 3 },		 /* bzip2 */
+		{ "ustar", 257, 5 },		 /* POSIX and GNU tar */
+	};
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (length >= marks[i].offset + marks[i].length &&
+		    !memcmp(head + marks[i].offset, marks[i].bytes, marks[i].length))
+			return true;
+	return false;
+}
+
+/* ---- unpacking ---- */
+
+struct unpack {
+	struct bundle *bundle;
+	struct source *from;
+	uint64_t offset;
+	uint8_t buffer[1u << 16];
+};
+
+static ssize_t unpack_read(struct archive *a, void *data, const void **buffer)
+{
+	struct unpack *u = data;
+	uint64_t left = u->from->size - u->offset;
+	size_t length = left < sizeof(u->buffer) ? (size_t)left : sizeof(u->buffer);
+
+	*buffer = u->buffer;
+	if (length && source_read(u->from, u->offset, u->buffer, length) != TM_OK) {
+		archive_set_error(a, EIO, "%s", "cannot be read");
+		return -1;
+	}
+	u->offset += length;
+	return (ssize_t)length;
+}
+
+/* Appends the data of one member to the spool. ARCHIVE_OK, or what libarchive said; *status for own failures. */
+static int unpack_member(struct unpack *u, struct archive *a, struct spool *spool, enum tracemend_status *status)
+{
+	static const uint8_t zeros[4096];
+	const void *block;
+	size_t length;
+	la_int64_t at;
+	uint64_t start = spool->size;
+	int result;
+
+	while ((result = archive_read_data_block(a, &block, &length, &at)) == ARCHIVE_OK) {
+		/* A sparse member skips its holes. */
+		while (*status == TM_OK && at > 0 && spool->size - start < (uint64_t)at) {
+			uint64_t hole = (uint64_t)at - (spool->size - start);
+			*status = spool_append(u->bundle, spool, zeros, hole < sizeof(zeros) ? (size_t)hole : sizeof(zeros));
+		}
+		if (*status == TM_OK)
+			*status = spool_append(u->bundle, spool, block, length);
+		if (*status != TM_OK)
+			return ARCHIVE_FATAL;
+	}
+	return result == ARCHIVE_EOF ? ARCHIVE_OK : result;
+}
+
+/* The name below the archive, without "./" and trailing '/'. NULL when it would lead out of it. */
+static const char *unpack_name(char *name)
+{
+	char *p = name;
+	while (p[0] == '.' && p[1] == '/')
+		for (p += 2; *p == '/';)
+			p++;
+	size_t length = strlen(p);
+	while (length && p[length - 1] == '/')
+		p[--length] = '\0';
+	if (*p == '/')
+		return NULL;
+	for (const char *part = p; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (!strncmp(part, "..", 2) && (part[2] == '/' || part[2] == '\0'))
+			return NULL;
+	}
+	return !strcmp(p, ".") ? p + 1 : p;
+}
+
+struct unpack_state {
+	size_t first;	     /* index in the bundle of the first source */
+	bool saw_directory;  /* the archive has directory entries */
+	bool rooted;	     /* names start with "./": there is no top directory to take off */
+	bool raw;	     /* a compressed file, not an archive */
+};
+
+static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, struct archive_entry *entry,
+					  enum tracemend_role role, struct unpack_state *state, bool *stop)
+{
+	struct bundle *b = u->bundle;
+	const char *raw_name = archive_entry_pathname(entry);
+	char *copy = strdup(raw_name ? raw_name : "");
+	enum tracemend_status status = TM_OK;
+
+	if (!copy)
+		return fault_memory(&b->error);
+	if (copy[0] == '.' && copy[1] == '/')
+		state->rooted = true;
+	const char *name = unpack_name(copy);
+	if (!name) {
+		status = fault_set(&b->error, TM_IO, "%s: the archive has a member whose name leads out of it: %s", b->path, copy);
+	} else if (archive_entry_filetype(entry) == AE_IFDIR) {
+		state->saw_directory = true;
+	} else if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry)) {
+		bool link = archive_entry_filetype(entry) == AE_IFLNK || archive_entry_hardlink(entry) != NULL;
+		if (!bundle_add_source(b, role, link ? SOURCE_SYMLINK : SOURCE_SPECIAL, name, 0, NULL, NULL))
+			status = b->error.status;
+	} else {
+		struct spool *spool = b->spools;
+		uint64_t start = spool->size;
+		int result = unpack_member(u, a, spool, &status);
+		if (status == TM_OK && result < ARCHIVE_WARN) {
+			*stop = true;
+			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+		}
+		/* A member of which nothing came out tells nothing. */
+		if (status == TM_OK && !(*stop && spool->size == start && state->raw)) {
+			void *slice = spool_slice(spool, start);
+			if (!slice)
+				status = fault_memory(&b->error);
+			else if (!bundle_add_source(b, role, SOURCE_FILE, state->raw ? "" : name, spool->size - start, &spool_ops,
+						    slice)) {
+				free(slice);
+				status = b->error.status;
+			}
+		}
+	}
+	free(copy);
+	return status;
+}
+
+/* Takes the top directory off the names when every member is below the same one. */
+static void unpack_strip(struct bundle *b, const struct unpack_state *state)
+{
+	if (state->rooted || state->first == b->count)
+		return;
+	const char *first = b->sources[state->first]->name;
+	const char *slash = strchr(first, '/');
+	size_t top = slash ? (size_t)(slash - first) + 1 : 0;
+	for (size_t i = state->first; i < b->count && top; i++)
+		if (strncmp(b->sources[i]->name, first, top) != 0 || !b->sources[i]->name[top])
+			top = 0;
+	for (size_t i = state->first; i < b->count && top; i++) {
+		char *name = (char *)(uintptr_t)b->sources[i]->name;
+		memmove(name, name + top, strlen(name + top) + 1);
+	}
+}
+
+static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enum tracemend_role role)
+{
+	struct bundle *b = u->bundle;
+	struct unpack_state state = { .first = b->count };
+	enum tracemend_status status = TM_OK;
+	bool stop = false;
+
+	if (!spool_new(b))
+		return fault_memory(&b->error);
+	while (status == TM_OK && !stop) {
+		struct archive_entry *entry;
+		int result = archive_read_next_header(a, &entry);
+		if (result == ARCHIVE_EOF)
+			break;
+		if (result == ARCHIVE_RETRY)
+			continue;
+		if (result < ARCHIVE_WARN) {
+			if (archive_errno(a) == ENOMEM)
+				return fault_memory(&b->error);
+			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			break;
+		}
+		state.raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
+		status = unpack_entry(u, a, entry, role, &state, &stop);
+	}
+	/* A failing source is no damage of the archive. */
+	if (status == TM_OK)
+		status = b->error.status;
+	if (status != TM_OK)
+		return status;
+	unpack_strip(b, &state);
+	if (role == TM_ROLE_INPUT) {
+		b->unpacked = true;
+		b->directory = !state.raw && (state.saw_directory || b->count - state.first != 1);
+		if (!b->directory && b->count > state.first)
+			((char *)(uintptr_t)b->sources[state.first]->name)[0] = '\0';
+	}
+	return TM_OK;
+}
+
+enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tracemend_role role)
+{
+	struct unpack *u = malloc(sizeof(*u));
+	struct archive *a = archive_read_new();
+	enum tracemend_status status;
+
+	if (!u || !a) {
+		status = fault_memory(&b->error);
+	} else {
+		*u = (struct unpack){ .bundle = b, .from = from };
+		(void)archive_read_support_filter_gzip(a);
+		(void)archive_read_support_filter_zstd(a);
+		(void)archive_read_support_filter_xz(a);
+		(void)archive_read_support_filter_bzip2(a);
+		(void)archive_read_support_format_tar(a);
+		(void)archive_read_support_format_raw(a);
+		if (archive_read_open(a, u, NULL, unpack_read, NULL) == ARCHIVE_OK) {
+			status = unpack_all(u, a, role);
+		} else if (b->error.status != TM_OK) {
+			status = b->error.status;
+		} else if (archive_errno(a) == ENOMEM) {
+			status = fault_memory(&b->error);
+		} else {
+			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			b->unpacked = true;
+			status = TM_OK;
+		}
+	}
+	if (a)
+		(void)archive_read_free(a);
+	free(u);
+	return status;
+}

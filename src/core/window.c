@@ -1,0 +1,204 @@
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "limits.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WINDOW_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WINDOW_POISON 1
+#endif
+#endif
+
+#ifdef WINDOW_POISON
+#include <sanitizer/asan_interface.h>
+/* Bytes behind the valid ones must not be read, although the buffer has room for them. */
+static void window_guard(struct window *w)
+{
+	ASAN_POISON_MEMORY_REGION(w->buffer, w->capacity);
+	ASAN_UNPOISON_MEMORY_REGION(w->buffer, w->length);
+}
+static void window_unguard(struct window *w)
+{
+	ASAN_UNPOISON_MEMORY_REGION(w->buffer, w->capacity);
+}
+#else
+static void window_guard(struct window *w)
+{
+	(void)w;
+}
+static void window_unguard(struct window *w)
+{
+	(void)w;
+}
+#endif
+
+void window_open(struct window *w, struct source *source)
+{
+	*w = (struct window){ .source = source };
+}
+
+void window_reset(struct window *w, struct source *source)
+{
+	w->source = source;
+	w->base = 0;
+	w->length = 0;
+	w->status = TM_OK;
+}
+
+void window_close(struct window *w)
+{
+	if (w->buffer)
+		window_unguard(w);
+	free(w->buffer);
+	*w = (struct window){ 0 };
+}
+
+static bool window_room(struct window *w, size_t length)
+{
+	if (w->capacity >= length)
+		return true;
+	if (w->buffer)
+		window_unguard(w);
+	/* The old bytes are not needed: the caller reads anew. */
+	free(w->buffer);
+	w->buffer = malloc(length);
+	w->length = 0;
+	w->base = 0;
+	w->capacity = w->buffer ? length : 0;
+	if (!w->buffer)
+		w->status = fault_memory(&w->source->bundle->error);
+	return w->buffer != NULL;
+}
+
+const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
+{
+	static const uint8_t nothing[1];
+	uint64_t size = w->source->size;
+
+	if (w->status != TM_OK || offset > size || length > size - offset || length > WINDOW_SPAN_MAX)
+		return NULL;
+	if (!length)
+		return nothing;
+	size_t want = w->source->bundle->window;
+	if (want < length)
+		want = length;
+	if (want > size - offset)
+		want = (size_t)(size - offset);
+	if (!window_room(w, want))
+		return NULL;
+	window_unguard(w);
+	w->length = 0;
+	w->status = source_read(w->source, offset, w->buffer, want);
+	if (w->status == TM_OK) {
+		w->base = offset;
+		w->length = want;
+	}
+	window_guard(w);
+	return w->status == TM_OK ? w->buffer : NULL;
+}
+
+const uint8_t *window_upto(struct window *w, uint64_t offset, size_t length, size_t *got)
+{
+	uint64_t left = window_left(w, offset);
+	if (length > left)
+		length = (size_t)left;
+	if (length > WINDOW_SPAN_MAX)
+		length = WINDOW_SPAN_MAX;
+	const uint8_t *p = length ? window_at(w, offset, length) : NULL;
+	*got = p ? length : 0;
+	return p;
+}
+
+/* Steps of walks that take what the window has: its own size, so that nothing is read twice. */
+static size_t window_step(const struct window *w)
+{
+	size_t step = w->source->bundle->window;
+	return step > 65536 ? 65536 : step;
+}
+
+uint64_t window_skip_zeros(struct window *w, uint64_t offset)
+{
+	size_t got;
+	const uint8_t *p;
+
+	while ((p = window_upto(w, offset, window_step(w), &got)) != NULL) {
+		if (bytes_are_zero(p, got)) {
+			offset += got;
+			continue;
+		}
+		while (!*p) {
+			p++;
+			offset++;
+		}
+		return offset;
+	}
+	return w->status == TM_OK ? w->source->size : offset;
+}
+
+enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size)
+{
+	*out = NULL;
+	*size = 0;
+	if (s->size > max)
+		return fault_set(&s->bundle->error, TM_LIMIT, "%s: %llu bytes, and no more than %zu are read of such a file",
+				 s->name, (unsigned long long)s->size, max);
+	size_t length = (size_t)s->size;
+	char *text = malloc(length + 1);
+	if (!text)
+		return fault_memory(&s->bundle->error);
+	enum tracemend_status status = length ? source_read(s, 0, text, length) : TM_OK;
+	if (status != TM_OK) {
+		free(text);
+		return status;
+	}
+	text[length] = '\0';
+	*out = text;
+	*size = length;
+	return TM_OK;
+}
+
+bool window_line(struct window *w, uint64_t *offset, struct line *line)
+{
+	size_t step = window_step(w), length = 0, got;
+	const uint8_t *p, *end = NULL;
+
+	if (!window_left(w, *offset))
+		return false;
+	do {
+		/* Doubling keeps the work linear: what is read again is less than the line. */
+		step = length + step > WINDOW_SPAN_MAX ? WINDOW_SPAN_MAX : length + step;
+		p = window_upto(w, *offset, step, &got);
+		if (!p)
+			return false;
+		end = memchr(p + length, '\n', got - length);
+		if (end || got < step)
+			break;
+		length = got;
+	} while (got < WINDOW_SPAN_MAX);
+	*line = (struct line){
+		.text = (const char *)p,
+		.length = end ? (size_t)(end - p) : got,
+		.offset = *offset,
+		.ended = end != NULL,
+	};
+	*offset += line->length + (end ? 1 : 0);
+	if (end || !window_left(w, *offset))
+		return true;
+	/* Longer than a window may be: skip the rest of it. The text stays its beginning, read anew at the end. */
+	line->cut = true;
+	while ((p = window_upto(w, *offset, window_step(w), &got)) != NULL) {
+		end = memchr(p, '\n', got);
+		*offset += end ? (size_t)(end - p) + 1 : got;
+		if (end) {
+			line->ended = true;
+			break;
+		}
+	}
+	line->text = (const char *)window_at(w, line->offset, line->length);
+	return line->text != NULL;
+}

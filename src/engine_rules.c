@@ -1,0 +1,140 @@
+/* Formats and rules, as tables. */
+#include <string.h>
+
+#include "core/container.h"
+#include "engine.h"
+
+/* Rule sets in the order in which they are listed: archives, then the formats. */
+static size_t rule_set(size_t index, const struct tracemend_rule **rules, const char **name)
+{
+	if (!index) {
+		*rules = container_rules;
+		*name = "container";
+		return CONTAINER_RULE_COUNT;
+	}
+	*rules = formats[index - 1]->rules;
+	*name = formats[index - 1]->public.name;
+	return formats[index - 1]->rule_count;
+}
+
+size_t tracemend_rule_count(const char *format)
+{
+	size_t count = 0;
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		if (!format || !strcmp(format, name))
+			count += n;
+	}
+	return count;
+}
+
+const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index)
+{
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		if (format && strcmp(format, name) != 0)
+			continue;
+		if (index < n)
+			return &rules[index];
+		index -= n;
+	}
+	return NULL;
+}
+
+const struct tracemend_rule *tracemend_rule_find(const char *id)
+{
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		for (size_t j = 0; j < n; j++)
+			if (!strcmp(rules[j].id, id))
+				return &rules[j];
+	}
+	return NULL;
+}
+
+const char *tracemend_severity_name(enum tracemend_severity severity)
+{
+	static const char *const names[] = { "note", "warning", "error", "ignore" };
+	return names[severity];
+}
+
+const char *tracemend_damage_name(enum tracemend_damage damage)
+{
+	static const char *const names[TM_DAMAGE_COUNT] = { "none",	 "truncate", "hole",   "zero-tail",
+							    "bitflip",	 "duplicate", "insert", "delete" };
+	return damage < TM_DAMAGE_COUNT ? names[damage] : "";
+}
+
+const struct tracemend_format *const *tracemend_formats(size_t *count)
+{
+	*count = formats_count;
+	return formats_public;
+}
+
+const struct format *format_find(const char *name)
+{
+	for (size_t i = 0; i < formats_count; i++)
+		if (!strcmp(formats[i]->public.name, name))
+			return formats[i];
+	return NULL;
+}
+
+const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options,
+				      struct tracemend_error *error)
+{
+	const struct format *best = NULL;
+	const struct source *single = bundle_single(b);
+	unsigned bits = 0;
+
+	if (options && options->format) {
+		best = format_find(options->format);
+		if (!best)
+			(void)fault_set(error, TM_USAGE, "unknown format: %s", options->format);
+		return best;
+	}
+	if (single && !single->size) {
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: is empty", b->path);
+		return NULL;
+	}
+	for (size_t i = 0; i < formats_count; i++) {
+		struct window w;
+		window_open(&w, bundle_single(b));
+		struct bid bid = formats[i]->bid(b, &w);
+		window_close(&w);
+		if (b->error.status != TM_OK) {
+			(void)fault_set(error, b->error.status, "%s", b->error.message);
+			return NULL;
+		}
+		if (bid.declined) {
+			(void)fault_set(error, TM_UNRECOGNISED, "%s: %s", b->path, bid.declined);
+			return NULL;
+		}
+		if (bid.bits > bits) {
+			bits = bid.bits;
+			best = formats[i];
+		}
+	}
+	if (!best)
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of a known format%s%s", b->path,
+				*b->damage ? "; unpacking it failed: " : "", b->damage);
+	return best;
+}
+
+const char *format_profile(const struct format *f, const char *wanted, struct tracemend_error *error)
+{
+	const char *const *profiles = f->public.profiles;
+	if (!profiles)
+		return NULL;
+	for (size_t i = 0; wanted && profiles[i]; i++)
+		if (!strcmp(profiles[i], wanted))
+			return profiles[i];
+	if (wanted)
+		(void)fault_set(error, TM_USAGE, "format %s has no profile %s", f->public.name, wanted);
+	return profiles[0];
+}
