@@ -2,7 +2,9 @@
 #            make demo       the main job on a damaged capture
 #            make test       everything that CI runs
 
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC = gcc
+endif
 AR ?= ar
 BUILD ?= build
 OPT ?= -O2 -g
@@ -20,24 +22,28 @@ CLI_SRC := $(sort $(wildcard src/report/*.c src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 
-all: $(BUILD)/tracemend $(BUILD)/libtracemend.a $(BUILD)/libtracemend.so
+all: $(if $(CLI_SRC),$(BUILD)/tracemend) $(BUILD)/libtracemend.a $(BUILD)/libtracemend.so
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	@echo '  CC      $<'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # One relocatable object whose internal names are local, so that a program that links the archive sees the API only.
 $(BUILD)/libtracemend.a: $(LIB_OBJ)
-	$(LD) -r $(LIB_OBJ) -o $(BUILD)/libtracemend.o
-	objcopy --localize-hidden $(BUILD)/libtracemend.o
+	@echo '  AR      $@'
+	@$(LD) -r $(LIB_OBJ) -o $(BUILD)/libtracemend.o
+	@objcopy --localize-hidden $(BUILD)/libtracemend.o
 	@rm -f $@
-	$(AR) rcs $@ $(BUILD)/libtracemend.o
+	@$(AR) rcs $@ $(BUILD)/libtracemend.o
 
 $(BUILD)/libtracemend.so: $(LIB_OBJ)
-	$(CC) -shared -Wl,-soname,libtracemend.so.0 -Wl,--no-undefined $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+	@echo '  LD      $@'
+	@$(CC) -shared -Wl,-soname,libtracemend.so.0 -Wl,--no-undefined $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
 $(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
-	$(CC) $(CLI_OBJ) $(BUILD)/libtracemend.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
+	@echo '  LD      $@'
+	@$(CC) $(CLI_OBJ) $(BUILD)/libtracemend.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
 
 clean:
 	rm -rf $(BUILD)
