@@ -85,6 +85,32 @@ const struct format *format_find(const char *name)
 	return NULL;
 }
 
+static struct bid format_bid(struct bundle *b, const struct format *f)
+{
+	struct window w;
+	window_open(&w, bundle_single(b));
+	struct bid bid = f->bid(b, &w);
+	window_close(&w);
+	return bid;
+}
+
+/* A format that the user names need not recognise a file: it may be badly damaged. But what has the wrong shape, a directory
+ * or none, gives it nothing to read. */
+static const struct format *format_forced(struct bundle *b, const char *name, struct tracemend_error *error)
+{
+	const struct format *f = format_find(name);
+	if (!f) {
+		(void)fault_set(error, TM_USAGE, "unknown format: %s", name);
+		return NULL;
+	}
+	if ((b->directory || f->public.directory || !bundle_single(b)) && !format_bid(b, f).bits) {
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of format %s%s%s", b->path, name,
+				*b->damage ? "; unpacking it failed: " : "", b->damage);
+		return NULL;
+	}
+	return f;
+}
+
 const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options,
 				      struct tracemend_error *error)
 {
@@ -92,21 +118,14 @@ const struct format *format_recognise(struct bundle *b, const struct tracemend_o
 	const struct source *single = bundle_single(b);
 	unsigned bits = 0;
 
-	if (options && options->format) {
-		best = format_find(options->format);
-		if (!best)
-			(void)fault_set(error, TM_USAGE, "unknown format: %s", options->format);
-		return best;
-	}
 	if (single && !single->size) {
 		(void)fault_set(error, TM_UNRECOGNISED, "%s: is empty", b->path);
 		return NULL;
 	}
+	if (options && options->format)
+		return format_forced(b, options->format, error);
 	for (size_t i = 0; i < formats_count; i++) {
-		struct window w;
-		window_open(&w, bundle_single(b));
-		struct bid bid = formats[i]->bid(b, &w);
-		window_close(&w);
+		struct bid bid = format_bid(b, formats[i]);
 		if (b->error.status != TM_OK) {
 			(void)fault_set(error, b->error.status, "%s", b->error.message);
 			return NULL;

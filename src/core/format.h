@@ -62,7 +62,8 @@ struct format {
 	struct tracemend_format public;
 	const struct tracemend_rule *rules;
 	size_t rule_count;
-	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory. */
+	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory or empty. scan() is
+	 * called for a directory only after a bid for it. */
 	struct bid (*bid)(struct bundle *b, struct window *w);
 	/* Returns TM_OK when it walked the whole capture, whatever it found; TM_NOTHING when a plan was asked for and there
 	 * is nothing to salvage; else TM_IO, TM_NO_MEMORY, TM_LIMIT, TM_CANCELLED (b->error says more). */
