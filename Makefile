@@ -45,9 +45,62 @@ $(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
 	@echo '  LD      $@'
 	@$(CC) $(CLI_OBJ) $(BUILD)/libtracemend.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
 
+# ---- proof: unit tests, the oracle's replay driver, fuzz targets ----
+
+# The code under test is linked as objects, not as the archive, since tests reach behind the public API.
+INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup
+FORMATS := $(shell sed -n 's/^\#define FORMATS(X)//p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
+TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL)) -Isrc
+ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair_$(f) $(BUILD)/fuzz_gen_$(f)) $(BUILD)/fuzz_container
+
+$(BUILD)/replay: fuzz/replay.c $(ORACLE_OBJ) $(LIB_OBJ)
+	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(ORACLE_OBJ) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
+
+unit-tests: $(UNIT_BIN)
+
+define FUZZ_RULE
+$(BUILD)/fuzz_$(1)_$(2): fuzz/fuzz_$(1).c $(ORACLE_OBJ) $(LIB_OBJ)
+	$$(CC) $$(TEST_CFLAGS) -DFUZZ_FORMAT='"$(2)"' $$^ $$(LDFLAGS_ALL) $$(FUZZ_DRIVER) $$(INJECT_LDFLAGS) $$(LIBS_CORE) -o $$@
+endef
+$(foreach f,$(FORMATS),$(foreach k,check repair gen,$(eval $(call FUZZ_RULE,$(k),$(f)))))
+
+$(BUILD)/fuzz_container: fuzz/fuzz_container.c $(ORACLE_OBJ) $(LIB_OBJ)
+	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+
+fuzz-targets: $(FUZZ_BIN)
+
+# Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
+fuzz: fuzz-libfuzzer fuzz-afl
+fuzz-libfuzzer:
+	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g' FUZZ_DRIVER=-fsanitize=fuzzer \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' fuzz-targets
+fuzz-afl:
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g' \
+		FUZZ_DRIVER=-fsanitize=fuzzer fuzz-targets
+
+# Tests reach into sanitized builds of their own.
+asan:
+	$(MAKE) BUILD=build/asan OPT='-O1 -g' \
+		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all build/asan/replay unit-tests
+
+test:
+	tests/run.sh
+
+demo:
+	scripts/demo.sh
+
+corpus: all
+	scripts/corpus.sh
+
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean
+.PHONY: all clean unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan test demo corpus

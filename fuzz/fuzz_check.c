@@ -1,0 +1,15 @@
+/* Fuzzes check of one format, which the input is forced to. A tar stands for a directory. */
+#include "oracle.h"
+
+#ifndef FUZZ_FORMAT
+#error "compile with -DFUZZ_FORMAT='\"fxt\"'"
+#endif
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct oracle o = { .format = FUZZ_FORMAT, .effort = ORACLE_CHECK };
+	(void)oracle_bytes(&o, data, size);
+	return 0;
+}

@@ -1,0 +1,186 @@
+/* Runs the oracle over files and directories of files, and over generated captures: what the tests and a fuzzer's finds
+ * are replayed with.
+ *
+ *   replay [-f FORMAT] [-k FAULTS] [-c CUTS] [-q] PATH...   every property over each file (a tar stands for a directory)
+ *   replay -f FORMAT -g COUNT [-s FIRST] [-r RULE|all]      COUNT generated captures from seed FIRST on
+ *   replay -f FORMAT -d COUNT [-s FIRST]                    the same, with each kind of damage
+ *   replay -C PATH...                                       files as archives and compressed files (oracle_container)
+ *
+ * The last line is the count of captures. A broken promise aborts; the capture is named on stderr. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "oracle.h"
+
+static struct oracle oracle = { .effort = ORACLE_ALL, .faults = 12 };
+static unsigned cuts;
+static bool quiet, container;
+static uint64_t done, errors, changed;
+static char current[4096];
+
+/* Says which capture it was; the message of the oracle precedes it. */
+static void on_abort(int number)
+{
+	static const char text[] = "replay: while on ";
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0 || write(STDERR_FILENO, current, strlen(current)) < 0 ||
+	    write(STDERR_FILENO, "\n", 1) < 0)
+		_exit(1);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static uint8_t *slurp(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "rb");
+	struct stat st;
+	if (!f || fstat(fileno(f), &st)) {
+		perror(path);
+		exit(2);
+	}
+	*size = (size_t)st.st_size;
+	/* Exactly as large as the file, so that a read past its end is seen. */
+	uint8_t *data = malloc(*size ? *size : 1);
+	if (!data || fread(data, 1, *size, f) != *size) {
+		perror(path);
+		exit(2);
+	}
+	fclose(f);
+	return data;
+}
+
+static void replay_file(const char *path)
+{
+	size_t size;
+	uint8_t *data = slurp(path, &size);
+	snprintf(current, sizeof(current), "%s", path);
+	if (container) {
+		oracle_container(data, size);
+	} else {
+		struct capture c;
+		capture_parse(&c, data, size);
+		struct oracle_verdict v = oracle_capture(&oracle, &c);
+		if (cuts) {
+			struct oracle o = oracle;
+			o.effort = ORACLE_REPAIR;
+			oracle_prefixes(&o, &c, cuts);
+		}
+		errors += v.errors != 0;
+		changed += v.changed;
+		if (!quiet)
+			printf("%s: %" PRIu64 " records, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes%s\n", path, v.records,
+			       v.errors, v.warnings, v.notes, !v.recognised ? ", not recognised" : v.changed ? ", repaired" : "");
+		capture_free(&c);
+	}
+	free(data);
+	done++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void replay_path(const char *path)
+{
+	struct stat st;
+	char **names = NULL;
+	size_t count = 0;
+	if (stat(path, &st)) {
+		perror(path);
+		exit(2);
+	}
+	if (!S_ISDIR(st.st_mode)) {
+		replay_file(path);
+		return;
+	}
+	DIR *dir = opendir(path);
+	if (!dir) {
+		perror(path);
+		exit(2);
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (entry->d_name[0] == '.' || strstr(entry->d_name, ".jsonl"))
+			continue;
+		names = realloc(names, (count + 1) * sizeof(*names));
+		if (!names || asprintf(&names[count++], "%s/%s", path, entry->d_name) < 0)
+			exit(2);
+	}
+	closedir(dir);
+	if (count)
+		qsort(names, count, sizeof(*names), by_name);
+	for (size_t i = 0; i < count; i++) {
+		replay_path(names[i]);
+		free(names[i]);
+	}
+	free(names);
+}
+
+static void replay_recipe(const char *rule, enum tracemend_damage damage, uint64_t seed)
+{
+	struct tracemend_recipe recipe = { .format = oracle.format, .profile = oracle.profile, .rule = rule, .damage = damage,
+					   .seed = seed };
+	snprintf(current, sizeof(current), "gen -f %s --seed %" PRIu64 "%s%s%s%s", oracle.format, seed, rule ? " --rule " : "",
+		 rule ? rule : "", damage ? " --damage " : "", damage ? tracemend_damage_name(damage) : "");
+	oracle_recipe(&oracle, &recipe);
+	done++;
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 10);
+	if (!*text || *end) {
+		fprintf(stderr, "replay: '%s' is not a number\n", text);
+		exit(2);
+	}
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t generate = 0, damage = 0, first = 1;
+	const char *rule = NULL;
+
+	for (int option; (option = getopt(argc, argv, "f:p:k:c:g:d:s:r:e:qC")) != -1;) {
+		switch (option) {
+		case 'f': oracle.format = optarg; break;
+		case 'p': oracle.profile = optarg; break;
+		case 'k': oracle.faults = (unsigned)number(optarg); break;
+		case 'c': cuts = (unsigned)number(optarg); break;
+		case 'g': generate = number(optarg); break;
+		case 'd': damage = number(optarg); break;
+		case 's': first = number(optarg); break;
+		case 'r': rule = optarg; break;
+		case 'e': oracle.effort = !strcmp(optarg, "check") ? ORACLE_CHECK : !strcmp(optarg, "repair") ? ORACLE_REPAIR : ORACLE_ALL; break;
+		case 'q': quiet = true; break;
+		case 'C': container = true; break;
+		default: return 2;
+		}
+	}
+	if ((generate || damage) && !oracle.format) {
+		fprintf(stderr, "replay: -g and -d need -f\n");
+		return 2;
+	}
+	signal(SIGABRT, on_abort);
+	for (uint64_t i = 0; i < generate; i++) {
+		if (rule && !strcmp(rule, "all")) {
+			for (size_t k = 0; k < tracemend_rule_count(oracle.format); k++)
+				replay_recipe(tracemend_rule_at(oracle.format, k)->id, TM_DAMAGE_NONE, first + i);
+		} else {
+			replay_recipe(rule, TM_DAMAGE_NONE, first + i);
+		}
+	}
+	for (uint64_t i = 0; i < damage; i++)
+		for (int kind = TM_DAMAGE_NONE + 1; kind < TM_DAMAGE_COUNT; kind++)
+			replay_recipe(rule, (enum tracemend_damage)kind, first + i);
+	for (int i = optind; i < argc; i++)
+		replay_path(argv[i]);
+	printf("%" PRIu64 " captures\n", done);
+	return 0;
+}
