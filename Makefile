@@ -49,29 +49,33 @@ $(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
 
 # The code under test is linked as objects, not as the archive, since tests reach behind the public API.
 INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup
-FORMATS := $(shell sed -n 's/^\#define FORMATS(X)//p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
+FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
 TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL)) -Isrc
 ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair_$(f) $(BUILD)/fuzz_gen_$(f)) $(BUILD)/fuzz_container
 
 $(BUILD)/replay: fuzz/replay.c $(ORACLE_OBJ) $(LIB_OBJ)
-	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+	@echo '  LD      $@'
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(ORACLE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
+	@echo '  LD      $@'
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
 
 unit-tests: $(UNIT_BIN)
 
 define FUZZ_RULE
 $(BUILD)/fuzz_$(1)_$(2): fuzz/fuzz_$(1).c $(ORACLE_OBJ) $(LIB_OBJ)
-	$$(CC) $$(TEST_CFLAGS) -DFUZZ_FORMAT='"$(2)"' $$^ $$(LDFLAGS_ALL) $$(FUZZ_DRIVER) $$(INJECT_LDFLAGS) $$(LIBS_CORE) -o $$@
+	@echo '  LD      $$@'
+	@$$(CC) $$(TEST_CFLAGS) -DFUZZ_FORMAT='"$(2)"' $$^ $$(LDFLAGS_ALL) $$(FUZZ_DRIVER) $$(INJECT_LDFLAGS) $$(LIBS_CORE) -o $$@
 endef
 $(foreach f,$(FORMATS),$(foreach k,check repair gen,$(eval $(call FUZZ_RULE,$(k),$(f)))))
 
 $(BUILD)/fuzz_container: fuzz/fuzz_container.c $(ORACLE_OBJ) $(LIB_OBJ)
-	$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+	@echo '  LD      $@'
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
 
 fuzz-targets: $(FUZZ_BIN)
 
