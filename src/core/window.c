@@ -39,13 +39,14 @@ static void window_unguard(struct window *w)
 
 void window_open(struct window *w, struct source *source)
 {
-	*w = (struct window){ .source = source };
+	/* No offset lies in a window without a buffer: even an empty span goes through window_move(). */
+	*w = (struct window){ .source = source, .base = UINT64_MAX };
 }
 
 void window_reset(struct window *w, struct source *source)
 {
 	w->source = source;
-	w->base = 0;
+	w->base = UINT64_MAX;
 	w->length = 0;
 	w->status = TM_OK;
 }
@@ -68,7 +69,7 @@ static bool window_room(struct window *w, size_t length)
 	free(w->buffer);
 	w->buffer = malloc(length);
 	w->length = 0;
-	w->base = 0;
+	w->base = UINT64_MAX;
 	w->capacity = w->buffer ? length : 0;
 	if (!w->buffer)
 		w->status = fault_memory(&w->source->bundle->error);

@@ -1,0 +1,140 @@
+/* core/finding.h: counting, keeping, folding, grading. */
+#include "unit.h"
+
+#include "../../fuzz/capture.h"
+#include "core/finding.h"
+#include "core/limits.h"
+
+static const struct tracemend_rule rules[] = {
+	{ "toy/bad", "toy", TM_ERROR, "malformed", "bad", "-", "-", "-" },
+	{ "toy/odd", "toy", TM_WARNING, "semantics", "odd", "-", "-", "-" },
+	{ "toy/fyi", "toy", TM_NOTE, "semantics", "fyi", "-", "-", "-" },
+};
+
+static enum tracemend_severity only_odd_matters(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
+{
+	(void)ctx, (void)severity;
+	return !strcmp(rule->id, "toy/odd") ? TM_ERROR : TM_IGNORE;
+}
+
+static struct capture file = { .count = 1 };
+
+static struct bundle *bundle(void)
+{
+	file.files[0].data = (const uint8_t *)"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	file.files[0].size = 64;
+	return capture_bundle(&file, NULL, NULL);
+}
+
+static void findings_are_kept_whole(void **state)
+{
+	struct bundle *b = bundle();
+	struct findings *f = findings_new(b, rules, 3, NULL);
+	uint64_t errors, warnings, notes;
+	(void)state;
+	struct finding *fd = finding_new(f, 0, bundle_single(b), 16, 8);
+	finding_say(fd, "is %d, expected \x1b%s", 5, "six\n");
+	finding_path(fd, "record %d > name", 7);
+	finding_field(fd, 18, 2, "name ref = %#x", 0x12u);
+	finding_explains(fd, 3);
+	finding_explains(fd, 2);
+	finding_extend(fd, 10);
+	(void)finding_new_as(f, 0, TM_NOTE, bundle_single(b), 0, 1);
+	(void)finding_new(f, 1, bundle_single(b), 1, 1);
+	findings_totals(f, &errors, &warnings, &notes);
+	assert_int_equal(errors, 1);
+	assert_int_equal(warnings, 1);
+	assert_int_equal(notes, 1);
+	assert_int_equal(findings_errors(f), 1);
+	assert_int_equal(findings_count(f, 0), 2);
+	assert_int_equal(findings_kept_count(f), 3);
+	const struct tracemend_finding *p = findings_kept_at(f, 0);
+	assert_string_equal(p->rule->id, "toy/bad");
+	assert_string_equal(p->message, "is 5, expected \\x1bsix\\x0a");
+	assert_string_equal(p->path, "record 7 > name");
+	assert_string_equal(p->field, "name ref = 0x12");
+	assert_int_equal(p->explains, 5);
+	assert_int_equal(p->length, 10);
+	assert_int_equal(p->field_offset, 18);
+	assert_true(p->context_length > 0);
+	assert_memory_equal(p->context, file.files[0].data + p->context_offset, p->context_length);
+	findings_free(f);
+	bundle_free(b);
+}
+
+static void counting_never_stops(void **state)
+{
+	struct bundle *b = bundle();
+	struct tracemend_options options = { .max_findings = 5 };
+	struct findings *f = findings_new(b, rules, 3, &options);
+	uint64_t errors, warnings, notes;
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		struct finding *fd = finding_new(f, 0, bundle_single(b), 0, 1);
+		assert_non_null(fd);
+		assert_int_equal(finding_kept(fd), i < 5);
+		finding_say(fd, "number %d", i);
+		finding_path(fd, "p");
+		finding_field(fd, 0, 1, "f");
+		finding_explains(fd, 1);
+		finding_extend(fd, 2);
+	}
+	(void)finding_new(f, 2, bundle_single(b), 0, 1);
+	findings_totals(f, &errors, &warnings, &notes);
+	assert_int_equal(errors, 100);
+	assert_int_equal(notes, 1);
+	assert_int_equal(findings_count(f, 0), 100);
+	assert_int_equal(findings_kept_count(f), 6);
+	assert_string_equal(findings_kept_at(f, 4)->message, "number 4");
+	assert_int_equal(findings_kept_at(f, 4)->explains, 1);
+	findings_free(f);
+	bundle_free(b);
+}
+
+static void grading_changes_reports_only(void **state)
+{
+	struct bundle *b = bundle();
+	struct tracemend_options options = { .grade = only_odd_matters };
+	struct findings *f = findings_new(b, rules, 3, &options);
+	uint64_t errors, warnings, notes;
+	(void)state;
+	(void)finding_new(f, 0, bundle_single(b), 0, 1);
+	(void)finding_new(f, 1, bundle_single(b), 0, 1);
+	(void)finding_new(f, 2, bundle_single(b), 0, 1);
+	findings_totals(f, &errors, &warnings, &notes);
+	assert_int_equal(errors, 1);
+	assert_int_equal(warnings, 0);
+	assert_int_equal(notes, 0);
+	assert_int_equal(findings_errors(f), 1); /* toy/bad, by its row */
+	assert_int_equal(findings_count(f, 0), 1);
+	assert_int_equal(findings_kept_count(f), 1);
+	assert_string_equal(findings_kept_at(f, 0)->rule->id, "toy/odd");
+	assert_int_equal(findings_kept_at(f, 0)->severity, TM_ERROR);
+	findings_free(f);
+	bundle_free(b);
+}
+
+static void overlong_texts_are_cut(void **state)
+{
+	struct bundle *b = bundle();
+	struct findings *f = findings_new(b, rules, 3, NULL);
+	char text[3000];
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	finding_say(finding_new(f, 0, bundle_single(b), 0, 1), "%s", text);
+	size_t n = strlen(findings_kept_at(f, 0)->message);
+	assert_true(n < FINDING_TEXT_MAX);
+	assert_string_equal(findings_kept_at(f, 0)->message + n - 3, "...");
+	findings_free(f);
+	bundle_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops),
+		cmocka_unit_test(grading_changes_reports_only), cmocka_unit_test(overlong_texts_are_cut),
+	};
+	return RUN(tests);
+}

@@ -1,0 +1,200 @@
+/* core/window.h: the same bytes for every window size, and failures that cannot be missed. */
+#include "unit.h"
+
+#include "../../fuzz/capture.h"
+#include "core/limits.h"
+#include "core/window.h"
+
+static struct capture one_file(const void *data, size_t size)
+{
+	struct capture c = { .count = 1 };
+	c.files[0].data = data;
+	c.files[0].size = size;
+	return c;
+}
+
+static const size_t windows[] = { 1, 2, 7, 64, 4096, 0 };
+#define EACH_WINDOW(i) for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
+
+static void bytes_are_the_same_for_every_size(void **state)
+{
+	uint8_t data[1000];
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	struct capture c = one_file(data, sizeof(data));
+	EACH_WINDOW(i) {
+		struct tracemend_options options = { .window = windows[i] };
+		struct bundle *b = capture_bundle(&c, &options, NULL);
+		struct window w;
+		window_open(&w, bundle_single(b));
+		for (size_t at = 0; at <= sizeof(data); at++) {
+			for (size_t n = 0; n <= 9; n++) {
+				const uint8_t *p = window_at(&w, at, n);
+				if (n <= sizeof(data) - at) {
+					assert_non_null(p);
+					assert_memory_equal(p, data + at, n);
+				} else {
+					assert_null(p);
+				}
+			}
+		}
+		/* Backwards, and far past the end. */
+		for (size_t at = sizeof(data) - 3; at >= 3; at -= 3)
+			assert_memory_equal(window_at(&w, at, 3), data + at, 3);
+		assert_null(window_at(&w, UINT64_MAX, 1));
+		assert_null(window_at(&w, 5, SIZE_MAX));
+		assert_null(window_at(&w, sizeof(data) + 1, 0));
+		assert_int_equal(w.status, TM_OK);
+		size_t got;
+		assert_non_null(window_upto(&w, 990, 64, &got));
+		assert_int_equal(got, 10);
+		(void)window_upto(&w, 1000, 64, &got);
+		assert_int_equal(got, 0);
+		assert_int_equal(window_left(&w, 990), 10);
+		assert_int_equal(window_left(&w, 2000), 0);
+		window_close(&w);
+		bundle_free(b);
+	}
+}
+
+static void a_window_walk_reads_each_byte_once(void **state)
+{
+	static uint8_t data[100000];
+	struct capture c = one_file(data, sizeof(data));
+	struct tracemend_options options = { .window = 4096 };
+	struct bundle *b = capture_bundle(&c, &options, NULL);
+	struct window w;
+	(void)state;
+	window_open(&w, bundle_single(b));
+	for (size_t at = 0; at < sizeof(data); at += 8)
+		assert_non_null(window_at(&w, at, 8));
+	assert_true(b->bytes_read <= sizeof(data));
+	window_close(&w);
+	bundle_free(b);
+}
+
+static void failed_reads_stick(void **state)
+{
+	static uint8_t data[100];
+	struct capture c = one_file(data, sizeof(data));
+	struct capture_faults faults = { .fail_at = 2 };
+	struct tracemend_options options = { .window = 10 };
+	struct bundle *b = capture_bundle(&c, &options, &faults);
+	struct window w;
+	(void)state;
+	window_open(&w, bundle_single(b));
+	assert_non_null(window_at(&w, 0, 4));
+	assert_null(window_at(&w, 50, 4));
+	assert_int_equal(w.status, TM_IO);
+	assert_null(window_at(&w, 60, 4));
+	assert_int_equal(b->error.status, TM_IO);
+	assert_non_null(strstr(b->error.message, "injected"));
+	window_close(&w);
+	bundle_free(b);
+}
+
+static void zeros_are_skipped(void **state)
+{
+	static uint8_t data[5000];
+	struct capture c = one_file(data, sizeof(data));
+	(void)state;
+	data[3] = 1;
+	data[4500] = 1;
+	EACH_WINDOW(i) {
+		struct tracemend_options options = { .window = windows[i] };
+		struct bundle *b = capture_bundle(&c, &options, NULL);
+		struct window w;
+		window_open(&w, bundle_single(b));
+		assert_int_equal(window_skip_zeros(&w, 0), 3);
+		assert_int_equal(window_skip_zeros(&w, 3), 3);
+		assert_int_equal(window_skip_zeros(&w, 4), 4500);
+		assert_int_equal(window_skip_zeros(&w, 4501), sizeof(data));
+		window_close(&w);
+		bundle_free(b);
+	}
+}
+
+static void lines_are_cut_alike(void **state)
+{
+	static const char text[] = "one\n\ntwo three four five six seven eight\nlast";
+	static const struct { const char *text; uint64_t offset; bool ended; } expected[] = {
+		{ "one", 0, true }, { "", 4, true }, { "two three four five six seven eight", 5, true }, { "last", 41, false },
+	};
+	struct capture c = one_file(text, sizeof(text) - 1);
+	(void)state;
+	EACH_WINDOW(i) {
+		struct tracemend_options options = { .window = windows[i] };
+		struct bundle *b = capture_bundle(&c, &options, NULL);
+		struct window w;
+		struct line line;
+		uint64_t at = 0;
+		window_open(&w, bundle_single(b));
+		for (size_t k = 0; k < 4; k++) {
+			assert_true(window_line(&w, &at, &line));
+			assert_int_equal(line.length, strlen(expected[k].text));
+			assert_memory_equal(line.text, expected[k].text, line.length);
+			assert_int_equal(line.offset, expected[k].offset);
+			assert_int_equal(line.ended, expected[k].ended);
+			assert_false(line.cut);
+		}
+		assert_false(window_line(&w, &at, &line));
+		assert_int_equal(w.status, TM_OK);
+		window_close(&w);
+		bundle_free(b);
+	}
+}
+
+static void overlong_lines_are_bounded(void **state)
+{
+	size_t size = WINDOW_SPAN_MAX + 1000;
+	char *text = malloc(size);
+	struct capture c = one_file(text, size);
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'x', size);
+	text[size - 4] = '\n';
+	struct bundle *b = capture_bundle(&c, NULL, NULL);
+	struct window w;
+	struct line line;
+	uint64_t at = 0;
+	window_open(&w, bundle_single(b));
+	assert_true(window_line(&w, &at, &line));
+	assert_true(line.cut);
+	assert_true(line.length <= WINDOW_SPAN_MAX);
+	assert_true(window_line(&w, &at, &line));
+	assert_int_equal(line.length, 3);
+	assert_false(line.cut);
+	assert_false(window_line(&w, &at, &line));
+	window_close(&w);
+	bundle_free(b);
+	free(text);
+}
+
+static void slurping_is_bounded(void **state)
+{
+	struct capture c = one_file("hello", 5);
+	struct bundle *b = capture_bundle(&c, NULL, NULL);
+	char *text = NULL;
+	size_t size = 0;
+	(void)state;
+	assert_int_equal(source_slurp(bundle_single(b), 5, &text, &size), TM_OK);
+	assert_int_equal(size, 5);
+	assert_string_equal(text, "hello");
+	free(text);
+	text = NULL;
+	assert_int_equal(source_slurp(bundle_single(b), 4, &text, &size), TM_LIMIT);
+	free(text);
+	bundle_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_the_same_for_every_size), cmocka_unit_test(a_window_walk_reads_each_byte_once),
+		cmocka_unit_test(failed_reads_stick),		     cmocka_unit_test(zeros_are_skipped),
+		cmocka_unit_test(lines_are_cut_alike),		     cmocka_unit_test(overlong_lines_are_bounded),
+		cmocka_unit_test(slurping_is_bounded),
+	};
+	return RUN(tests);
+}
