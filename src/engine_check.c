@@ -6,6 +6,11 @@
 #include "core/text.h"
 #include "engine.h"
 
+void tracemend_escape(char *out, size_t size, const char *text)
+{
+	text_sanitise(out, size, text);
+}
+
 /* ---- inputs ---- */
 
 struct tracemend_input *input_from_bundle(struct bundle *b, struct tracemend_error *error)

@@ -120,6 +120,10 @@ TRACEMEND_API const struct tracemend_rule *tracemend_rule_at(const char *format,
 TRACEMEND_API const struct tracemend_rule *tracemend_rule_find(const char *id);
 TRACEMEND_API const char *tracemend_severity_name(enum tracemend_severity severity);
 
+/* Makes text from outside (a file name, an argument) fit to be shown, as all text that the library hands out is: valid
+ * UTF-8 where control characters, bidirectional overrides and invalid bytes are \xNN. Cut with "..." at size bytes. */
+TRACEMEND_API void tracemend_escape(char *out, size_t size, const char *text);
+
 /* ---- inputs ---- */
 
 struct tracemend_input;
@@ -146,7 +150,7 @@ TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 
 /* ---- check ---- */
 
-struct tracemend_report;
+struct tracemend_report; /* does not need its input any more */
 
 struct tracemend_summary {
 	const char *path;	    /* as given to tracemend_open */

@@ -1,0 +1,134 @@
+/* Small text files that appear whole or not at all, and questions about paths. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The directory of a path, in memory of the caller's to free. NULL: out of memory. */
+static char *cli_path_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+bool cli_file_begin(struct cli_file *f, const char *path)
+{
+	*f = (struct cli_file){ 0 };
+	if (!strcmp(path, "-")) {
+		f->stream = stdout;
+		return true;
+	}
+	struct stat st;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		cli_complain("%s: exists and is not a regular file", path);
+		return false;
+	}
+	f->path = strdup(path);
+	char *parent = cli_path_parent(path);
+	if (!f->path || !parent || asprintf(&f->temporary, "%s/.tracemend-XXXXXX", parent) < 0) {
+		f->temporary = NULL;
+		free(parent);
+		cli_file_abandon(f);
+		cli_complain("out of memory");
+		return false;
+	}
+	free(parent);
+	mode_t mask = umask(077);
+	int fd = mkostemp(f->temporary, O_CLOEXEC);
+	(void)umask(mask);
+	if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
+		f->stream = fdopen(fd, "w");
+	if (!f->stream) {
+		cli_complain("%s: cannot be written: %s", path, strerror(errno));
+		if (fd >= 0) {
+			(void)close(fd);
+			(void)unlink(f->temporary);
+		}
+		free(f->temporary);
+		f->temporary = NULL;
+		cli_file_abandon(f);
+		return false;
+	}
+	return true;
+}
+
+bool cli_file_flush(struct cli_file *f)
+{
+	if (!f->temporary)
+		return true; /* standard output is looked at when the program ends */
+	if (ferror(f->stream) || fflush(f->stream) || fsync(fileno(f->stream))) {
+		cli_complain("%s: cannot be written: %s", f->path, strerror(errno));
+		cli_file_abandon(f);
+		return false;
+	}
+	return true;
+}
+
+bool cli_file_commit(struct cli_file *f)
+{
+	bool good = true;
+
+	if (f->temporary) {
+		good = !fclose(f->stream) && !rename(f->temporary, f->path);
+		f->stream = NULL;
+		if (good) {
+			free(f->temporary);
+			f->temporary = NULL;
+		} else {
+			cli_complain("%s: cannot be written: %s", f->path, strerror(errno));
+		}
+	}
+	cli_file_abandon(f);
+	return good;
+}
+
+void cli_file_abandon(struct cli_file *f)
+{
+	if (f->stream && f->stream != stdout)
+		(void)fclose(f->stream);
+	if (f->temporary)
+		(void)unlink(f->temporary);
+	free(f->temporary);
+	free(f->path);
+	*f = (struct cli_file){ 0 };
+}
+
+bool cli_path_same(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool cli_path_inside(const char *path, const char *other)
+{
+	struct stat directory;
+	char resolved[PATH_MAX];
+	bool inside = false;
+
+	if (stat(other, &directory) || !S_ISDIR(directory.st_mode))
+		return false;
+	char *parent = cli_path_parent(path);
+	if (!parent || !realpath(parent, resolved)) {
+		free(parent);
+		return false;
+	}
+	free(parent);
+	for (;;) {
+		struct stat st;
+		if (stat(resolved, &st) == 0 && st.st_dev == directory.st_dev && st.st_ino == directory.st_ino)
+			inside = true;
+		char *slash = strrchr(resolved, '/');
+		if (inside || !slash || !slash[1])
+			return inside; /* found, or at the root */
+		slash[slash == resolved ? 1 : 0] = '\0';
+	}
+}

@@ -1,0 +1,86 @@
+/* info: what a capture is. */
+#include "cli.h"
+
+#include <string.h>
+
+#include "../report/report.h"
+
+static void info_text(const struct tracemend_report *report, const char *shown, bool color)
+{
+	const struct tracemend_summary *s = tracemend_report_summary(report);
+	char a[32], b[32], c[32];
+
+	printf("%s%s%s\n", color ? "\033[1m" : "", shown, color ? "\033[0m" : "");
+	printf("  %-16s %s%s%s\n", "format", s->format, *s->format_version ? " " : "", s->format_version);
+	printf("  %-16s %s bytes\n", "size", cli_number(a, s->size));
+	printf("  %-16s %s\n", "records", cli_number(a, s->records));
+	printf("  %-16s %s errors, %s warnings, %s notes%s\n", "findings", cli_number(a, s->errors), cli_number(b, s->warnings),
+	       cli_number(c, s->notes), s->errors || s->warnings ? " ('tracemend check' lists them)" : "");
+	for (size_t i = 0; i < tracemend_report_fact_count(report); i++) {
+		const struct tracemend_fact *fact = tracemend_report_fact(report, i);
+		printf("  %-16s %s\n", fact->key, fact->value);
+	}
+	if (!s->complete)
+		printf("  %-16s %s\n", "incomplete", s->incomplete);
+}
+
+/* Facts are a list, because a key may come more than once. */
+static void info_json(struct report_run *run, const struct report_entry *entry)
+{
+	json_t *object = report_json_summary(run, entry), *facts = json_array();
+	size_t count = entry->report ? tracemend_report_fact_count(entry->report) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tracemend_fact *fact = tracemend_report_fact(entry->report, i);
+		if (json_array_append_new(facts, json_pack("{s:s,s:s}", "key", fact->key, "value", fact->value)))
+			run->failed = true;
+	}
+	if (!report_json_set(object, "facts", facts))
+		run->failed = true;
+	report_json_print(run, object);
+}
+
+int cli_info(struct cli_options *o)
+{
+	struct report_run run = { .out = stdout, .options = &o->library };
+	bool json = !strcmp(o->format, "json");
+	int code = CLI_CLEAN;
+
+	if (!o->paths.count)
+		return cli_usage("info needs a file or directory to look at");
+	o->library.facts = true;
+	if (json)
+		printf("{\"tool\":\"tracemend\",\"version\":\"%s\",\"inputs\":[", TRACEMEND_VERSION);
+	struct cli_progress *progress = cli_progress_new(o, 1, o->paths.count);
+	cli_progress_attach(progress, 0, &o->library);
+	for (size_t i = 0; i < o->paths.count && !cli_signals_caught(); i++) {
+		struct tracemend_error error = { 0 };
+		char shown[CLI_TEXT_MAX];
+		struct tracemend_input *input = tracemend_open(o->paths.items[i], &o->library, &error);
+		struct tracemend_report *report = input ? tracemend_check(input, &o->library, &error) : NULL;
+		struct report_entry entry = { .path = o->paths.items[i], .shown = cli_show(shown, o->paths.items[i]),
+					      .report = report, .error = &error };
+		cli_progress_finished(progress, 0);
+		cli_progress_hide(progress);
+		if (json) {
+			fputs(i ? ",\n" : "\n", stdout);
+			info_json(&run, &entry);
+		} else if (report) {
+			info_text(report, shown, cli_options_color(o, stdout));
+		}
+		fflush(stdout);
+		if (error.status != TM_OK)
+			code = cli_worse(code, cli_fail(&error));
+		cli_progress_show(progress);
+		tracemend_report_free(report);
+		tracemend_close(input);
+	}
+	cli_progress_free(progress);
+	if (json)
+		fputs("\n]}\n", stdout);
+	if (run.failed) {
+		cli_complain("out of memory: the report is not whole");
+		code = cli_worse(code, CLI_LIMIT);
+	}
+	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : code;
+}

@@ -1,0 +1,416 @@
+/* Options: one table for all commands, so that an option means the same everywhere. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../report/report.h"
+
+/* One option. key is also its value from getopt: a letter that users may type, or an upper-case one that they may not. */
+struct cli_option {
+	char key;
+	const char *name, *argument, *help;
+};
+
+static const struct cli_option options[] = {
+	{ 'f', "input-format", "NAME", "take the input for this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
+	{ 'p', "profile", "NAME", "go by this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
+	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
+	{ 'L', "fail-on", "LEVEL", "exit 1 from this severity on: error (default), warning, note, never" },
+	{ 'O', "only", "GLOB", "report only the rules whose id or bare name matches; may be repeated" },
+	{ 'I', "ignore", "GLOB", "do not report the rules whose id or bare name matches; may be repeated" },
+	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
+	{ 'M', "max-findings", "N", "list at most N findings a rule, and count the others (default 20; 0: list all)" },
+	{ 'j', "jobs", "N", "check N inputs at a time; the report stays the same" },
+	{ 'o', "output", "PATH", "where the result goes; not the input, nor inside it" },
+	{ 'n', "dry-run", NULL, "say what would be done and lost, and write nothing" },
+	{ 'm', "manifest", "FILE", "write every piece of the output and where it comes from as JSON (-: standard output)" },
+	{ 'E', "extra", "PATH", "more pieces of the same capture; may be repeated" },
+	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
+	{ 's', "seed", "N", "the number that all decisions follow from (default 1)" },
+	{ 'c', "count", "N", "how many captures, with seeds from the first on (default 1)" },
+	{ 'b', "size", "BYTES", "the size of each, roughly; K, M and G are understood (default: small)" },
+	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
+	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
+	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
+	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
+	{ 'q', "quiet", NULL, "say only what is wrong" },
+	{ 'v', "verbose", NULL, "say more" },
+	{ 'h', "help", NULL, "print this help" },
+	{ 'Z', "version", NULL, "print the version" },
+};
+#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+void cli_options_help(const struct cli_command *command, FILE *out)
+{
+	fprintf(out, "Usage: tracemend %s\n\n", command->synopsis);
+	fprintf(out, "%s\nOptions:\n", command->description);
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct cli_option *o = &options[i];
+		char label[64];
+		if (!strchr(command->accepts, o->key))
+			continue;
+		bool letter = strchr("fjonqvh", o->key) != NULL;
+		(void)snprintf(label, sizeof(label), "  %c%c%s --%s%s%s ", letter ? '-' : ' ', letter ? o->key : ' ',
+			       letter ? "," : " ", o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
+		cli_wrap(out, label, 28, o->help);
+	}
+	if (strchr(command->accepts, 'F')) {
+		fputs("\nReport formats:", out);
+		if (command->run == cli_check)
+			for (size_t i = 0; report_printers[i]; i++)
+				fprintf(out, "%s %s", i ? "," : "", report_printers[i]->name);
+		else
+			fputs(command->run == cli_rules ? " text, json, markdown" : " text, json", out);
+		fputc('\n', out);
+	}
+	if (command->ending)
+		fprintf(out, "\n%s", command->ending);
+}
+
+bool cli_options_color(const struct cli_options *o, FILE *stream)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (o->color != CLI_COLOR_AUTO)
+		return o->color == CLI_COLOR_ALWAYS;
+	return !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) && isatty(fileno(stream));
+}
+
+/* ---- values ---- */
+
+/* A decimal number, with a suffix K, M or G (powers of 1024) where allowed. */
+static bool cli_parse_number(const char *text, bool suffix, uint64_t *value)
+{
+	uint64_t n = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, UINT64_C(10), &n) || __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return false;
+	if (p == text)
+		return false;
+	if (suffix && *p) {
+		static const char letters[] = "KMG";
+		const char *letter = strchr(letters, *p == 'k' ? 'K' : *p);
+		if (!letter)
+			return false;
+		unsigned shift = 10 * (unsigned)(letter - letters + 1);
+		if (n > UINT64_MAX >> shift)
+			return false;
+		n <<= shift;
+		p++;
+	}
+	*value = n;
+	return !*p;
+}
+
+static bool cli_parse_severity(const char *text, enum tracemend_severity *severity)
+{
+	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
+		*severity = (enum tracemend_severity)i;
+		if (!strcmp(text, tracemend_severity_name(*severity)))
+			return true;
+	}
+	*severity = TM_IGNORE;
+	return !strcmp(text, "ignore");
+}
+
+static bool cli_list_add(struct cli_list *list, const char *item)
+{
+	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+
+	if (!items)
+		return false;
+	items[list->count++] = item;
+	list->items = items;
+	return true;
+}
+
+static bool cli_glob_matches(const char *glob, const struct tracemend_rule *rule)
+{
+	return !fnmatch(glob, rule->id, 0) || !fnmatch(glob, cli_rule_bare(rule), 0);
+}
+
+static bool cli_globs_match(const struct cli_list *globs, const struct tracemend_rule *rule)
+{
+	for (size_t i = 0; i < globs->count; i++)
+		if (cli_glob_matches(globs->items[i], rule))
+			return true;
+	return false;
+}
+
+/* Adds a pattern. One that matches no rule is a slip that would make everything look clean. */
+static int cli_add_glob(struct cli_list *list, const char *option, const char *glob)
+{
+	size_t count = tracemend_rule_count(NULL);
+
+	for (size_t i = 0; i < count; i++)
+		if (cli_glob_matches(glob, tracemend_rule_at(NULL, i)))
+			return cli_list_add(list, glob) ? CLI_CLEAN : cli_usage("out of memory");
+	return cli_usage("--%s=%s matches no rule; 'tracemend rules' lists them", option, glob);
+}
+
+static int cli_add_regrade(struct cli_options *o, const char *text)
+{
+	const char *equal = strrchr(text, '=');
+	struct cli_regrade regrade;
+
+	if (!equal || !cli_parse_severity(equal + 1, &regrade.severity))
+		return cli_usage("--severity=%s: expected RULE=LEVEL with the level error, warning, note or ignore", text);
+	char *name = strndup(text, (size_t)(equal - text));
+	struct cli_regrade *regrades = realloc(o->regrades, (o->regrade_count + 1) * sizeof(*regrades));
+	if (regrades)
+		o->regrades = regrades;
+	if (!name || !regrades) {
+		free(name);
+		return cli_usage("out of memory");
+	}
+	regrade.rule = cli_rule_find(name);
+	free(name);
+	if (!regrade.rule)
+		return CLI_USAGE;
+	o->regrades[o->regrade_count++] = regrade;
+	return CLI_CLEAN;
+}
+
+/* tracemend_options.grade */
+static enum tracemend_severity cli_grade(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
+{
+	const struct cli_options *o = ctx;
+
+	if ((o->only.count && !cli_globs_match(&o->only, rule)) || cli_globs_match(&o->ignore, rule))
+		return TM_IGNORE;
+	for (size_t i = o->regrade_count; i-- > 0;) /* the last one counts */
+		if (o->regrades[i].rule == rule)
+			return o->regrades[i].severity;
+	return severity;
+}
+
+/* Index of text in a NULL-terminated list, or -1. */
+static int cli_parse_choice(const char *text, const char *const *choices)
+{
+	for (int i = 0; choices[i]; i++)
+		if (!strcmp(text, choices[i]))
+			return i;
+	return -1;
+}
+
+static int cli_set_format(struct cli_options *o, const char *text)
+{
+	static const char *const plain[] = { "text", "json", NULL };
+	static const char *const documents[] = { "text", "json", "markdown", NULL };
+
+	o->format = text;
+	if (o->command->run == cli_check ? report_printer_find(text) != NULL :
+	    cli_parse_choice(text, o->command->run == cli_rules ? documents : plain) >= 0)
+		return CLI_CLEAN;
+	return cli_usage("--format=%s: there is no such report format; 'tracemend %s --help' lists them", text, o->command->name);
+}
+
+static int cli_set_damage(struct cli_options *o, const char *text)
+{
+	for (int i = TM_DAMAGE_NONE + 1; i < TM_DAMAGE_COUNT; i++)
+		if (!strcmp(text, tracemend_damage_name((enum tracemend_damage)i))) {
+			o->damage = (enum tracemend_damage)i;
+			return CLI_CLEAN;
+		}
+	return cli_usage("--damage=%s: expected truncate, hole, zero-tail, bitflip, duplicate, insert or delete", text);
+}
+
+static int cli_set_number(const char *option, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *value)
+{
+	if (cli_parse_number(text, suffix, value) && *value >= low && *value <= high)
+		return CLI_CLEAN;
+	return cli_usage("%s %s: expected a whole number from %llu to %llu%s", option, text, (unsigned long long)low,
+			 (unsigned long long)high, suffix ? ", with K, M or G where it is large" : "");
+}
+
+static int cli_set(struct cli_options *o, int key, const char *text)
+{
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
+	uint64_t n = 0;
+	int choice, code;
+
+	switch (key) {
+	case 'f':
+		o->library.format = text;
+		if (cli_format_find(text) || (o->command->run == cli_rules && tracemend_rule_count(text)))
+			return CLI_CLEAN; /* "container" has rules and is no format */
+		return cli_usage("there is no format '%s'", text);
+	case 'p':
+		o->library.profile = text;
+		return CLI_CLEAN;
+	case 'F':
+		return cli_set_format(o, text);
+	case 'L':
+		choice = cli_parse_choice(text, levels);
+		if (choice < 0)
+			return cli_usage("--fail-on=%s: expected error, warning, note or never", text);
+		o->fail_on = (enum cli_fail_on)choice;
+		return CLI_CLEAN;
+	case 'O':
+		return cli_add_glob(&o->only, "only", text);
+	case 'I':
+		return cli_add_glob(&o->ignore, "ignore", text);
+	case 'S':
+		return cli_add_regrade(o, text);
+	case 'M':
+		code = cli_set_number("--max-findings", text, false, 0, SIZE_MAX, &n);
+		o->library.max_findings = (size_t)n;
+		return code;
+	case 'j':
+		code = cli_set_number("-j", text, false, 1, 1024, &n);
+		o->jobs = (unsigned)n;
+		return code;
+	case 'o':
+		o->output = text;
+		return *text ? CLI_CLEAN : cli_usage("-o needs a name");
+	case 'n':
+		o->dry_run = true;
+		return CLI_CLEAN;
+	case 'm':
+		o->manifest = text;
+		return *text ? CLI_CLEAN : cli_usage("--manifest needs a name");
+	case 'E':
+		return cli_list_add(&o->extra, text) ? CLI_CLEAN : cli_usage("out of memory");
+	case 'D':
+		return cli_list_add(&o->donor, text) ? CLI_CLEAN : cli_usage("out of memory");
+	case 's':
+		return cli_set_number("--seed", text, false, 0, UINT64_MAX, &o->seed);
+	case 'c':
+		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
+	case 'b':
+		return cli_set_number("--size", text, true, 1, UINT64_MAX, &o->size);
+	case 'V':
+		o->valid = true;
+		return CLI_CLEAN;
+	case 'R':
+		o->rule = cli_rule_find(text);
+		return o->rule ? CLI_CLEAN : CLI_USAGE;
+	case 'K':
+		return cli_set_damage(o, text);
+	case 'C':
+		choice = cli_parse_choice(text, colors);
+		if (choice < 0)
+			return cli_usage("--color=%s: expected auto, always or never", text);
+		o->color = (enum cli_color)choice;
+		return CLI_CLEAN;
+	case 'q':
+		o->quiet = true;
+		return CLI_CLEAN;
+	case 'v':
+		o->verbose = true;
+		return CLI_CLEAN;
+	default:
+		return CLI_BUG;
+	}
+}
+
+/* ---- parsing ---- */
+
+/* What getopt could not make sense of. */
+static int cli_options_strange(const struct cli_command *command, int answer, char **argv)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (optopt != options[i].key)
+			continue;
+		if (answer == ':')
+			return cli_usage("option --%s needs %s", options[i].name, options[i].argument);
+		if (strchr(command->accepts, options[i].key) && argv[optind - 1][1] == '-')
+			return cli_usage("option --%s takes no argument", options[i].name);
+	}
+	if (optopt)
+		return cli_usage("%s has no option '-%c'; 'tracemend %s --help' lists them", command->name, optopt, command->name);
+	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1],
+			 command->name);
+}
+
+/* A profile must be one of the format's, or of any format's when it will be recognised. */
+static int cli_check_profile(const struct cli_options *o)
+{
+	size_t count;
+	const struct tracemend_format *const *formats = tracemend_formats(&count);
+
+	if (!o->library.profile)
+		return CLI_CLEAN;
+	for (size_t i = 0; i < count; i++) {
+		if (o->library.format && strcmp(o->library.format, formats[i]->name))
+			continue;
+		for (size_t k = 0; formats[i]->profiles && formats[i]->profiles[k]; k++)
+			if (!strcmp(formats[i]->profiles[k], o->library.profile))
+				return CLI_CLEAN;
+	}
+	if (o->library.format)
+		return cli_usage("--profile=%s: %s has no such profile", o->library.profile, o->library.format);
+	return cli_usage("--profile=%s: no format has such a profile", o->library.profile);
+}
+
+bool cli_options_parse(struct cli_options *o, const struct cli_command *command, int argc, char **argv, int *code)
+{
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 8] = ":";
+	size_t at = 1, count = 0;
+	int answer;
+
+	*o = (struct cli_options){ .command = command, .fail_on = CLI_FAIL_ERROR, .jobs = 1, .seed = 1, .count = 1 };
+	o->library.max_findings = 20;
+	o->format = "text";
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (!strchr(command->accepts, options[i].key))
+			continue;
+		longs[count++] = (struct option){ options[i].name, options[i].argument ? required_argument : no_argument, NULL,
+						  options[i].key };
+		if (!strchr("fjonqvh", options[i].key))
+			continue;
+		shorts[at++] = options[i].key;
+		if (options[i].argument)
+			shorts[at++] = ':';
+	}
+	longs[count] = (struct option){ 0 };
+	opterr = 0;
+	while ((answer = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (answer == 'h') {
+			cli_options_help(command, stdout);
+			*code = CLI_CLEAN;
+			return false;
+		}
+		if (answer == 'Z') {
+			printf("tracemend %s\n", TRACEMEND_VERSION);
+			*code = CLI_CLEAN;
+			return false;
+		}
+		*code = answer == '?' || answer == ':' ? cli_options_strange(command, answer, argv) : cli_set(o, answer, optarg);
+		if (*code)
+			return false;
+	}
+	*code = cli_check_profile(o);
+	bool stdin_used = false;
+	for (int i = optind; i < argc && !*code; i++) {
+		if (!cli_list_add(&o->paths, argv[i]))
+			*code = cli_usage("out of memory");
+		if (!strcmp(argv[i], "-") && stdin_used)
+			*code = cli_usage("standard input can be read only once");
+		stdin_used = stdin_used || !strcmp(argv[i], "-");
+	}
+	if (o->only.count || o->ignore.count || o->regrade_count) {
+		o->library.grade = cli_grade;
+		o->library.grade_ctx = o;
+	}
+	return !*code;
+}
+
+void cli_options_free(struct cli_options *o)
+{
+	free(o->paths.items);
+	free(o->only.items);
+	free(o->ignore.items);
+	free(o->extra.items);
+	free(o->donor.items);
+	free(o->regrades);
+}

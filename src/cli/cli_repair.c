@@ -1,0 +1,307 @@
+/* repair: plan, say what it does and what is lost, write. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../report/report.h"
+
+/* Ranges that are listed before they are grouped by their reason. */
+#define RANGES_LISTED 12
+/* Reasons that are listed when ranges are grouped. */
+#define REASONS_LISTED 40
+
+/* Names the file of an input range where there are several. */
+static void repair_print_place(FILE *out, const struct tracemend_repair *r, const struct tracemend_range *range)
+{
+	if (tracemend_repair_member_count(r) > 1) {
+		const struct tracemend_member *m = tracemend_repair_member(r, range->input);
+		char shown[CLI_TEXT_MAX];
+		if (m->role == TM_ROLE_EXTRA || !*m->file)
+			fprintf(out, "%s%s", cli_show(shown, m->path), *m->file ? "/" : "");
+		fprintf(out, "%s:", cli_show(shown, m->file));
+	}
+	fprintf(out, "0x%llx", (unsigned long long)range->from);
+}
+
+struct repair_group {
+	const struct tracemend_rule *rule;
+	const char *why;
+	struct tracemend_range first;
+	uint64_t count, bytes;
+};
+
+static bool repair_same_reason(const struct repair_group *g, const struct tracemend_range *range)
+{
+	return g->rule == range->rule && !strcmp(g->why, range->why);
+}
+
+typedef struct tracemend_range (*repair_get)(const struct tracemend_repair *r, size_t index);
+
+/* Many ranges: how many for each reason, and where the first of them is. */
+static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count)
+{
+	struct repair_group groups[REASONS_LISTED];
+	struct repair_group other = { .why = "other reasons" };
+	size_t used = 0;
+	char a[32], b[32];
+
+	for (size_t i = 0; i < count; i++) {
+		struct tracemend_range range = get(r, i);
+		struct repair_group *g = &other;
+		for (size_t k = 0; k < used && g == &other; k++)
+			if (repair_same_reason(&groups[k], &range))
+				g = &groups[k];
+		if (g == &other && used < REASONS_LISTED) {
+			g = &groups[used++];
+			*g = (struct repair_group){ .rule = range.rule, .why = range.why, .first = range };
+		}
+		g->count++;
+		g->bytes += range.length;
+	}
+	for (size_t k = 0; k < used; k++) {
+		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, groups[k].count),
+			groups[k].count == 1 ? "" : "s", cli_number(b, groups[k].bytes));
+		repair_print_place(out, r, &groups[k].first);
+		fprintf(out, ": %s%s%s%s\n", groups[k].why, groups[k].rule ? " [" : "",
+			groups[k].rule ? groups[k].rule->id : "", groups[k].rule ? "]" : "");
+	}
+	if (other.count)
+		fprintf(out, "    %s places, %s bytes: %s\n", cli_number(a, other.count), cli_number(b, other.bytes), other.why);
+}
+
+static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get,
+				size_t count, bool all)
+{
+	uint64_t bytes = 0;
+	char a[32], b[32];
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		bytes += get(r, i).length;
+	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s",
+		cli_number(b, count), count == 1 ? "" : "s");
+	if (count > RANGES_LISTED && !all) {
+		repair_print_groups(out, r, get, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct tracemend_range range = get(r, i);
+		fputs("    ", out);
+		repair_print_place(out, r, &range);
+		fprintf(out, " + %s byte%s: %s%s%s%s\n", cli_number(a, range.length), range.length == 1 ? "" : "s", range.why,
+			range.rule ? " [" : "", range.rule ? range.rule->id : "", range.rule ? "]" : "");
+	}
+}
+
+/* New bytes by the rule that asked for them; all of them with -v. */
+static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
+{
+	struct repair_group groups[REASONS_LISTED];
+	size_t used = 0, outputs = tracemend_repair_output_count(r);
+	uint64_t count = 0, bytes = 0, other = 0;
+	char a[32], b[32];
+
+	for (size_t o = 0; o < outputs; o++) {
+		const struct tracemend_output *output = tracemend_repair_output(r, o);
+		for (size_t i = 0; i < output->segment_count; i++) {
+			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
+			struct tracemend_range range = { .from = s.offset, .length = s.length, .rule = s.rule, .why = s.why };
+			struct repair_group *g = NULL;
+			if (!s.bytes)
+				continue;
+			count++;
+			bytes += s.length;
+			for (size_t k = 0; k < used && !g; k++)
+				if (repair_same_reason(&groups[k], &range))
+					g = &groups[k];
+			if (!g && used < REASONS_LISTED) {
+				g = &groups[used++];
+				*g = (struct repair_group){ .rule = s.rule, .why = s.why };
+			}
+			if (g) {
+				g->count++;
+				g->bytes += s.length;
+			} else {
+				other++;
+			}
+		}
+	}
+	if (!count)
+		return;
+	fprintf(out, "  written anew: %s byte%s in %s place%s\n", cli_number(a, bytes), bytes == 1 ? "" : "s",
+		cli_number(b, count), count == 1 ? "" : "s");
+	for (size_t k = 0; k < used && (all || k < RANGES_LISTED); k++)
+		fprintf(out, "    %s byte%s in %s place%s: %s [%s]\n", cli_number(a, groups[k].bytes),
+			groups[k].bytes == 1 ? "" : "s", cli_number(b, groups[k].count), groups[k].count == 1 ? "" : "s",
+			groups[k].why, groups[k].rule ? groups[k].rule->id : "");
+	if (other || (!all && used > RANGES_LISTED))
+		fputs("    and for other reasons: see --manifest\n", out);
+}
+
+static const char *repair_lost(const struct tracemend_outcome *o, char text[96])
+{
+	char number[32];
+
+	if (!o->lost)
+		return "nothing was lost";
+	switch (o->dropped_is) {
+	case TM_EXACT:
+		if (!o->dropped)
+			return "no record was lost, but other content was";
+		(void)snprintf(text, 96, "%s record%s lost", cli_number(number, o->dropped), o->dropped == 1 ? " was" : "s were");
+		return text;
+	case TM_AT_LEAST:
+		(void)snprintf(text, 96, "at least %s record%s lost", cli_number(number, o->dropped),
+			       o->dropped == 1 ? " was" : "s were");
+		return text;
+	case TM_UNKNOWN_COUNT:
+		break;
+	}
+	return "how many records were lost cannot be known";
+}
+
+static void repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
+{
+	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
+	const struct tracemend_summary *s = tracemend_report_summary(tracemend_repair_report(r));
+	char shown[CLI_TEXT_MAX], text[96], kept[32], patched[32], added[32];
+
+	if (o->quiet)
+		return;
+	if (!outcome->changed) {
+		fprintf(out, "%s: nothing to repair: %s records, no errors; the output is the same bytes\n",
+			cli_show(shown, o->paths.items[0]), cli_number(kept, s->records));
+		return;
+	}
+	fprintf(out, "%s: %s%s%s, %s error%s\n", cli_show(shown, o->paths.items[0]), s->format, *s->format_version ? " " : "",
+		s->format_version, cli_number(kept, s->errors), s->errors == 1 ? "" : "s");
+	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", cli_number(kept, outcome->kept),
+		cli_number(patched, outcome->patched), cli_number(added, outcome->added), repair_lost(outcome, text));
+	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), o->verbose);
+	repair_print_literals(out, r, o->verbose);
+	repair_print_ranges(out, r, "kept, but nothing vouches for it", tracemend_repair_doubtful,
+			    tracemend_repair_doubtful_count(r), o->verbose);
+}
+
+/* The output must not be an input of any kind, nor inside one; the same goes for the manifest. */
+static int repair_check_output(const char *option, const char *output, const char *input)
+{
+	if (!strcmp(input, "-"))
+		return CLI_CLEAN;
+	if (cli_path_same(output, input))
+		return cli_usage("%s %s: is the input itself, which is never written to", option, output);
+	if (cli_path_inside(output, input))
+		return cli_usage("%s %s: lies inside the input %s, which is never written to", option, output, input);
+	return CLI_CLEAN;
+}
+
+static int repair_check_paths(const struct cli_options *o)
+{
+	const struct cli_list *lists[] = { &o->paths, &o->extra, &o->donor };
+	int code = CLI_CLEAN;
+
+	if (o->paths.count != 1)
+		return cli_usage(o->paths.count ? "repair takes one capture at a time; more pieces of it go with --extra" :
+						  "repair needs a capture to repair");
+	if (!o->output && !o->dry_run)
+		return cli_usage("repair needs -o OUT for the repaired copy, or -n to only say what it would do");
+	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]) && !code; l++)
+		for (size_t i = 0; i < lists[l]->count && !code; i++) {
+			if (l && !strcmp(lists[l]->items[i], "-"))
+				code = cli_usage("only the capture itself can be standard input");
+			if (o->output && !code)
+				code = repair_check_output("-o", o->output, lists[l]->items[i]);
+			if (o->manifest && strcmp(o->manifest, "-") && !code)
+				code = repair_check_output("--manifest", o->manifest, lists[l]->items[i]);
+		}
+	if (!code && o->manifest && o->output &&
+	    (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
+		return cli_usage("--manifest and -o name the same file");
+	return code;
+}
+
+/* Writes the manifest to its temporary file, or to standard output. */
+static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, const char *path)
+{
+	struct tracemend_error error = { 0 };
+
+	if (tracemend_repair_digest(r, &error) != TM_OK)
+		return cli_fail(&error);
+	if (!cli_file_begin(file, path))
+		return CLI_IO;
+	if (!report_manifest(file->stream, r)) {
+		cli_file_abandon(file);
+		cli_complain("out of memory");
+		return CLI_LIMIT;
+	}
+	return cli_file_flush(file) ? CLI_CLEAN : CLI_IO;
+}
+
+/* The manifest is on disk before the output appears, and under its name after it: neither is ever there for an output
+ * that is not. */
+static int repair_write(const struct cli_options *o, struct tracemend_repair *r)
+{
+	struct tracemend_error error = { 0 };
+	struct cli_file manifest = { 0 };
+	int code = CLI_CLEAN;
+
+	if (o->manifest)
+		code = repair_manifest(&manifest, r, o->manifest);
+	if (code)
+		return code;
+	if (!o->dry_run && tracemend_repair_publish(r, o->output, &error) != TM_OK) {
+		cli_file_abandon(&manifest);
+		return cli_fail(&error);
+	}
+	return cli_file_commit(&manifest) ? CLI_CLEAN : CLI_IO;
+}
+
+static int repair_run(const struct cli_options *o, struct tracemend_repair *r, struct cli_progress *progress)
+{
+	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
+	/* The plan is what -n was asked for; otherwise it is talk. */
+	FILE *out = o->dry_run && !(o->manifest && !strcmp(o->manifest, "-")) ? stdout : stderr;
+	int code = repair_write(o, r);
+
+	cli_progress_hide(progress);
+	if (!code)
+		repair_print(o, out, r);
+	cli_progress_show(progress);
+	if (code)
+		return code;
+	if (o->dry_run)
+		return outcome->changed ? CLI_FINDINGS : CLI_CLEAN;
+	return outcome->lost ? CLI_LOST : CLI_CLEAN;
+}
+
+int cli_repair(struct cli_options *o)
+{
+	struct tracemend_error error = { 0 };
+	struct tracemend_options library = o->library;
+	struct tracemend_repair *r = NULL;
+	int code = repair_check_paths(o);
+
+	if (code)
+		return code;
+	struct cli_progress *progress = cli_progress_new(o, 1, 1);
+	cli_progress_attach(progress, 0, &library);
+	struct tracemend_input *input = tracemend_open(o->paths.items[0], &library, &error);
+	for (size_t i = 0; i < o->extra.count && input && error.status == TM_OK; i++)
+		(void)tracemend_add(input, o->extra.items[i], TM_ROLE_EXTRA, &error);
+	for (size_t i = 0; i < o->donor.count && input && error.status == TM_OK; i++)
+		(void)tracemend_add(input, o->donor.items[i], TM_ROLE_DONOR, &error);
+	if (input && error.status == TM_OK)
+		r = tracemend_repair(input, &library, &error);
+	if (r)
+		code = repair_run(o, r, progress);
+	else
+		cli_progress_hide(progress);
+	if (!r)
+		code = cli_fail(&error);
+	tracemend_repair_free(r);
+	tracemend_close(input);
+	cli_progress_free(progress);
+	return code;
+}

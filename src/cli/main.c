@@ -1,0 +1,193 @@
+/* tracemend: the commands, and how the program ends. */
+#include "cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define INPUTS                                                                                                              \
+	"PATH is a file, a directory (uftrace, lttng, what a killed trace-cmd record left), an archive or\n"                \
+	"compressed file of these (.tar .tar.gz .tar.zst .gz .zst), or - for standard input. The format is\n"              \
+	"recognised from the content, whatever the name says.\n"
+
+#define FAILURES                                                                                                            \
+	"  2   usage: nothing was examined\n"                                                                              \
+	"  4   not recognised as one of the formats, or empty\n"                                                           \
+	"  5   I/O: something cannot be opened, read or written, or is a FIFO, socket or device\n"                         \
+	"  6   a limit stopped the work: the verdict is incomplete\n"                                                      \
+	"  70  internal error\n"
+
+const struct cli_command cli_commands[] = {
+	{
+		.name = "check",
+		.summary = "say what is wrong with captures",
+		.synopsis = "check [OPTIONS] PATH...",
+		.description =
+			"Says whether captures are sound, and what is wrong where: file, offset, record, field, the\n"
+			"expected and the actual value, and the clause of the specification. One defect is one finding;\n"
+			"what follows from it is counted under it.\n\n" INPUTS,
+		.ending = "Severities:\n"
+			  "  error    the specification is broken, or a documented reader cannot go on\n"
+			  "  warning  legal, but a reader or a person is likely misled\n"
+			  "  note     normal, worth knowing\n\n"
+			  "Exit status:\n"
+			  "  0   nothing at or above --fail-on\n"
+			  "  1   findings at or above --fail-on\n" FAILURES
+			  "With several inputs the most serious wins: 70, 5, 6, 4, 1, 0.\n\n"
+			  "Examples:\n"
+			  "  tracemend check trace.fxt\n"
+			  "  tracemend check --fail-on=warning --format=sarif -j4 traces/*.dat > report.sarif\n"
+			  "  tracemend check --ignore='*-order' --severity fxt/size-zero=warning trace.fxt\n",
+		.accepts = "fpFLOISMjCqvhZ",
+		.run = cli_check,
+	},
+	{
+		.name = "repair",
+		.summary = "salvage a damaged capture into a new file or directory",
+		.synopsis = "repair [OPTIONS] PATH -o OUT",
+		.description =
+			"Writes a copy that checks without errors, keeps every record that still decodes, invents no\n"
+			"event, and says what is lost or that it cannot be known. A capture without errors is copied\n"
+			"byte for byte. The input is never written to. OUT appears whole or not at all.\n\n" INPUTS,
+		.ending = "Exit status:\n"
+			  "  0   the output is valid and nothing was lost, or nothing needed doing\n"
+			  "  1   with -n: there is work to do\n"
+			  "  3   a valid output was written, but content was lost, or it cannot be known\n"
+			  "  2   usage: nothing was examined\n"
+			  "  4   not recognised, or nothing can be salvaged: nothing was written\n"
+			  "  5   I/O: something cannot be opened, read or written\n"
+			  "  6   a limit stopped the work: nothing was written\n"
+			  "  70  internal error: the output would not have been valid, and nothing was written\n\n"
+			  "Examples:\n"
+			  "  tracemend repair -n crashed.fxt\n"
+			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
+			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n",
+		.accepts = "fponmEDCqvhZ",
+		.run = cli_repair,
+	},
+	{
+		.name = "gen",
+		.summary = "make test files: valid, broken in one way, or damaged",
+		.synopsis = "gen [OPTIONS] -f FORMAT -o DIR",
+		.description =
+			"Makes captures for tests of trace readers, the same ones for the same options, and labels them in\n"
+			"DIR/labels.jsonl: one JSON object a line with file, format, seed, rule, expect (the rules that\n"
+			"check must report), damage, and records. Labels of earlier runs into DIR are kept.\n",
+		.ending = "Exit status:\n"
+			  "  0   all were made\n"
+			  "  2   usage\n"
+			  "  5   I/O: something cannot be written\n"
+			  "  6   a limit stopped the work\n"
+			  "  70  internal error\n\n"
+			  "Examples:\n"
+			  "  tracemend gen -f fxt -o files --count 1000\n"
+			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
+			  "  tracemend gen -f uftrace -o files --damage truncate --size 10M\n",
+		.accepts = "fposcbVRKqvhZ",
+		.run = cli_gen,
+	},
+	{
+		.name = "info",
+		.summary = "say what a capture is: format, version, counts, times, clocks, threads",
+		.synopsis = "info [OPTIONS] PATH...",
+		.description = "Says what captures are and what is in them.\n\n" INPUTS,
+		.ending = "Exit status:\n"
+			  "  0   all were read\n" FAILURES,
+		.accepts = "fpFCqvhZ",
+		.run = cli_info,
+	},
+	{
+		.name = "rules",
+		.summary = "list everything that check can report",
+		.synopsis = "rules [-f FORMAT] [--format text|json|markdown]",
+		.description = "Lists the rules: id, severity, class and title.\n",
+		.ending = "Example:\n"
+			  "  tracemend rules -f lttng --format json\n",
+		.accepts = "fFCqvhZ",
+		.run = cli_rules,
+	},
+	{
+		.name = "explain",
+		.summary = "explain rules",
+		.synopsis = "explain RULE...",
+		.description = "Explains rules: what is wrong, why it matters, where the specification says so, and what repair\n"
+			       "does about it. RULE is an id as in fxt/dangling-string-ref, or its second half where only one\n"
+			       "format has it.\n",
+		.ending = NULL,
+		.accepts = "CqvhZ",
+		.run = cli_explain,
+	},
+	{ 0 },
+};
+
+static void main_help(FILE *out)
+{
+	fputs("tracemend checks, repairs and generates binary trace captures: fxt (Fuchsia), uftrace,\n"
+	      "tracedat (trace-cmd), ktrace (Darwin) and lttng (before CTF).\n\n"
+	      "Usage: tracemend COMMAND [OPTIONS] ARGUMENTS...\n\n"
+	      "Commands:\n", out);
+	for (const struct cli_command *c = cli_commands; c->name; c++)
+		fprintf(out, "  %-9s %s\n", c->name, c->summary);
+	fputs("\nOptions:\n"
+	      "  -h, --help  print this help; 'tracemend COMMAND --help' prints that of a command\n"
+	      "  --version   print the version\n", out);
+}
+
+static const struct cli_command *main_find(const char *name)
+{
+	for (const struct cli_command *c = cli_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static int main_run(int argc, char **argv)
+{
+	struct cli_options options;
+	int code;
+
+	if (argc < 2) {
+		main_help(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || (!strcmp(argv[1], "help") && argc == 2)) {
+		main_help(stdout);
+		return CLI_CLEAN;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("tracemend %s\n", TRACEMEND_VERSION);
+		return CLI_CLEAN;
+	}
+	bool help = !strcmp(argv[1], "help");
+	const struct cli_command *command = main_find(argv[help ? 2 : 1]);
+	if (!command && argv[1][0] == '-')
+		return cli_usage("there is no option '%s' before the command; 'tracemend --help' lists commands", argv[1]);
+	if (!command)
+		return cli_usage("there is no command '%s'; 'tracemend --help' lists them", argv[help ? 2 : 1]);
+	if (help) {
+		cli_options_help(command, stdout);
+		return CLI_CLEAN;
+	}
+	cli_signals_catch();
+	if (cli_options_parse(&options, command, argc - 1, argv + 1, &code))
+		code = command->run(&options);
+	cli_options_free(&options);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	int code = main_run(argc, argv);
+
+	/* A report that did not arrive is no report. */
+	errno = 0;
+	bool written = !ferror(stdout) && !fflush(stdout);
+	int why = errno;
+	if (fclose(stdout))
+		written = false;
+	if (!written) {
+		if (why != EPIPE)
+			cli_complain("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");
+		code = cli_worse(code, CLI_IO);
+	}
+	return code;
+}

@@ -1,0 +1,80 @@
+/* What the printers share. */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct report_printer *const report_printers[] = {
+	&report_text, &report_concise, &report_json, &report_jsonl, &report_sarif, &report_sarif_github, NULL,
+};
+
+const struct report_printer *report_printer_find(const char *name)
+{
+	for (size_t i = 0; report_printers[i]; i++)
+		if (!strcmp(report_printers[i]->name, name))
+			return report_printers[i];
+	return NULL;
+}
+
+struct tracemend_summary report_summary(const struct report_entry *entry)
+{
+	struct tracemend_summary s = { .format = "", .format_version = "", .incomplete = "" };
+
+	if (entry->report)
+		s = *tracemend_report_summary(entry->report);
+	else
+		s.incomplete = entry->error->message;
+	s.path = entry->shown;
+	return s;
+}
+
+static bool rule_is_silenced(const struct report_run *run, const struct tracemend_rule *rule)
+{
+	const struct tracemend_options *o = run->options;
+
+	return o && o->grade && o->grade(o->grade_ctx, rule, rule->severity) == TM_IGNORE;
+}
+
+/* Adds the rules of a table ("container", or a format's) that were met. */
+static size_t tally_table(struct report_run *run, const struct tracemend_report *report, const char *table,
+			  struct report_tally *tally)
+{
+	size_t count = tracemend_rule_count(table), used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tracemend_rule *rule = tracemend_rule_at(table, i);
+		uint64_t met = tracemend_report_rule_count(report, rule);
+		if (met && !rule_is_silenced(run, rule))
+			tally[used++] = (struct report_tally){ .rule = rule, .count = met, .last = SIZE_MAX };
+	}
+	return used;
+}
+
+struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count)
+{
+	*count = 0;
+	if (!entry->report)
+		return NULL;
+	const struct tracemend_summary *s = tracemend_report_summary(entry->report);
+	size_t room = tracemend_rule_count("container") + tracemend_rule_count(s->format), used = 0;
+	struct report_tally *tally = calloc(room ? room : 1, sizeof(*tally));
+	if (!tally) {
+		run->failed = true;
+		return NULL;
+	}
+	used = tally_table(run, entry->report, "container", tally);
+	used += tally_table(run, entry->report, s->format, tally + used);
+	size_t findings = tracemend_report_finding_count(entry->report), at = 0;
+	for (size_t i = 0; i < findings; i++) {
+		const struct tracemend_rule *rule = tracemend_report_finding(entry->report, i)->rule;
+		if (at >= used || tally[at].rule != rule) /* findings of a rule often come in a row */
+			for (at = 0; at < used && tally[at].rule != rule; at++)
+				;
+		if (at < used) {
+			tally[at].kept++;
+			tally[at].last = i;
+		}
+	}
+	*count = used;
+	return tally;
+}

@@ -1,0 +1,86 @@
+/* Reports: one printer a file. A printer gets the inputs of a run one by one, in the order of the arguments, and keeps
+ * nothing of them. It knows findings and rules, and no format. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../tracemend.h"
+
+/* What became of one input. */
+struct report_entry {
+	const char *path;		       /* as it was given: raw bytes */
+	const char *shown;		       /* the same, escaped */
+	const struct tracemend_report *report; /* NULL: it was not checked at all */
+	const struct tracemend_error *error;   /* status TM_OK unless the work stopped early */
+};
+
+struct report_run {
+	FILE *out;
+	bool color, quiet, verbose;
+	const struct tracemend_options *options; /* that every input was checked with */
+	size_t printed; /* inputs so far */
+	bool failed;	/* out of memory: what was printed is not whole */
+	void *state;	/* of the printer */
+};
+
+struct report_printer {
+	const char *name;
+	void (*begin)(struct report_run *run); /* may be NULL, as end may */
+	void (*entry)(struct report_run *run, const struct report_entry *entry);
+	void (*end)(struct report_run *run);
+};
+
+/* All printers, the default first; a row with name NULL ends them. */
+extern const struct report_printer *const report_printers[];
+/* The printer of that name, or NULL. */
+const struct report_printer *report_printer_find(const char *name);
+
+extern const struct report_printer report_text;
+extern const struct report_printer report_concise;
+extern const struct report_printer report_json;
+extern const struct report_printer report_jsonl;
+extern const struct report_printer report_sarif;
+extern const struct report_printer report_sarif_github;
+
+/* What stands for the summary of an input that was not checked. path is shown. */
+struct tracemend_summary report_summary(const struct report_entry *entry);
+
+/* How often a rule was met, and how much of it is not listed. */
+struct report_tally {
+	const struct tracemend_rule *rule;
+	uint64_t count, kept;
+	size_t last; /* index of its last listed finding; SIZE_MAX: none */
+};
+
+/* The rules that were met in an input and are not silenced. *count is set. The caller frees the array; NULL: none, or
+ * out of memory (run->failed). */
+struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
+
+/* Prints the hex rows of a finding; nothing for a finding without context. */
+void report_hex(FILE *out, const struct tracemend_finding *f, bool color);
+
+/* ---- JSON ---- */
+
+/* Sets key to value and takes the reference; false when memory ran out (value may be NULL). */
+bool report_json_set(json_t *object, const char *key, json_t *value);
+/* An unsigned number; those beyond 2^63-1, which no file offset reaches, stop there. */
+json_t *report_json_number(uint64_t n);
+/* One finding as an object. NULL: out of memory. */
+json_t *report_json_finding(const struct tracemend_finding *f);
+/* The members of a summary, without findings. NULL: out of memory. */
+json_t *report_json_summary(struct report_run *run, const struct report_entry *entry);
+/* Prints a value compactly and frees it; NULL sets run->failed. */
+void report_json_print(struct report_run *run, json_t *value);
+
+/* A rule with all its texts. NULL: out of memory. */
+json_t *report_json_rule(const struct tracemend_rule *rule);
+
+/* Writes the manifest of a repair whose digests are there. False: out of memory. */
+bool report_manifest(FILE *out, const struct tracemend_repair *repair);
+
+#endif

@@ -1,0 +1,168 @@
+/* json and jsonl, and what the other JSON writers share. Findings are printed one by one: a report may be long. */
+#include "report.h"
+
+#include <stdlib.h>
+
+bool report_json_set(json_t *object, const char *key, json_t *value)
+{
+	return !json_object_set_new(object, key, value);
+}
+
+json_t *report_json_number(uint64_t n)
+{
+	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+json_t *report_json_finding(const struct tracemend_finding *f)
+{
+	json_t *o = json_object();
+
+	if (report_json_set(o, "rule", json_string(f->rule->id)) &&
+	    report_json_set(o, "severity", json_string(tracemend_severity_name(f->severity))) &&
+	    report_json_set(o, "file", json_string(f->file)) && report_json_set(o, "offset", report_json_number(f->offset)) &&
+	    report_json_set(o, "length", report_json_number(f->length)) &&
+	    report_json_set(o, "path", json_string(f->path)) && report_json_set(o, "message", json_string(f->message)) &&
+	    report_json_set(o, "explains", report_json_number(f->explains)))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+/* Rules of which not all is listed, with how many are not. NULL: out of memory, or none (then *cut is false). */
+static json_t *json_unlisted(struct report_run *run, const struct report_entry *entry, bool *cut)
+{
+	size_t count;
+	struct report_tally *tally = report_tally(run, entry, &count);
+	json_t *o = json_object();
+
+	*cut = false;
+	for (size_t i = 0; i < count; i++) {
+		if (tally[i].count == tally[i].kept)
+			continue;
+		*cut = true;
+		if (!report_json_set(o, tally[i].rule->id, report_json_number(tally[i].count - tally[i].kept)))
+			run->failed = true;
+	}
+	free(tally);
+	if (*cut)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+json_t *report_json_summary(struct report_run *run, const struct report_entry *entry)
+{
+	struct tracemend_summary s = report_summary(entry);
+	json_t *o = json_object();
+	bool cut;
+	json_t *unlisted = json_unlisted(run, entry, &cut);
+
+	if (report_json_set(o, "path", json_string(s.path)) && report_json_set(o, "format", json_string(s.format)) &&
+	    report_json_set(o, "format_version", json_string(s.format_version)) &&
+	    report_json_set(o, "size", report_json_number(s.size)) &&
+	    report_json_set(o, "records", report_json_number(s.records)) &&
+	    report_json_set(o, "errors", report_json_number(s.errors)) &&
+	    report_json_set(o, "warnings", report_json_number(s.warnings)) &&
+	    report_json_set(o, "notes", report_json_number(s.notes)) &&
+	    report_json_set(o, "complete", json_boolean(s.complete)) &&
+	    (s.complete || report_json_set(o, "incomplete", json_string(s.incomplete))) &&
+	    (!cut || report_json_set(o, "unlisted", json_incref(unlisted)))) {
+		json_decref(unlisted);
+		return o;
+	}
+	json_decref(unlisted);
+	json_decref(o);
+	return NULL;
+}
+
+void report_json_print(struct report_run *run, json_t *value)
+{
+	if (!value || json_dumpf(value, run->out, JSON_COMPACT | JSON_ENCODE_ANY)) {
+		/* A failed write shows on the stream; what else can fail here is memory. */
+		if (!ferror(run->out))
+			run->failed = true;
+	}
+	json_decref(value);
+}
+
+json_t *report_json_rule(const struct tracemend_rule *rule)
+{
+	json_t *o = json_object();
+
+	if (report_json_set(o, "id", json_string(rule->id)) && report_json_set(o, "format", json_string(rule->format)) &&
+	    report_json_set(o, "severity", json_string(tracemend_severity_name(rule->severity))) &&
+	    report_json_set(o, "class", json_string(rule->class_name)) &&
+	    report_json_set(o, "title", json_string(rule->title)) && report_json_set(o, "clause", json_string(rule->clause)) &&
+	    report_json_set(o, "explanation", json_string(rule->explanation)) &&
+	    report_json_set(o, "repair", json_string(rule->repair)))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+/* ---- json ---- */
+
+static void json_begin(struct report_run *run)
+{
+	fprintf(run->out, "{\"tool\":\"tracemend\",\"version\":\"%s\",\"inputs\":[", TRACEMEND_VERSION);
+}
+
+/* The summary's members, and the findings as one more of them. */
+static void json_entry(struct report_run *run, const struct report_entry *entry)
+{
+	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+	json_t *summary = report_json_summary(run, entry);
+	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_EMBED) : NULL;
+
+	json_decref(summary);
+	if (!text) {
+		run->failed = true;
+		return;
+	}
+	fprintf(run->out, "%s\n{%s,\n\"findings\":[", run->printed ? "," : "", text);
+	free(text);
+	for (size_t i = 0; i < count && !run->failed; i++) {
+		fputs(i ? ",\n" : "\n", run->out);
+		report_json_print(run, report_json_finding(tracemend_report_finding(entry->report, i)));
+	}
+	fputs("]}", run->out);
+}
+
+static void json_end(struct report_run *run)
+{
+	fputs("\n]}\n", run->out);
+}
+
+const struct report_printer report_json = { .name = "json", .begin = json_begin, .entry = json_entry, .end = json_end };
+
+/* ---- jsonl ---- */
+
+/* A finding as a line of its own says of which input it is; both kinds of line say what they are. */
+static json_t *jsonl_tag(json_t *object, const char *type, const char *input)
+{
+	json_t *tagged = json_object();
+
+	if (object && report_json_set(tagged, "type", json_string(type)) &&
+	    (!input || report_json_set(tagged, "input", json_string(input))) && !json_object_update(tagged, object)) {
+		json_decref(object);
+		return tagged;
+	}
+	json_decref(object);
+	json_decref(tagged);
+	return NULL;
+}
+
+static void jsonl_entry(struct report_run *run, const struct report_entry *entry)
+{
+	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+
+	for (size_t i = 0; i < count && !run->failed; i++) {
+		json_t *finding = report_json_finding(tracemend_report_finding(entry->report, i));
+		report_json_print(run, jsonl_tag(finding, "finding", entry->shown));
+		fputc('\n', run->out);
+	}
+	report_json_print(run, jsonl_tag(report_json_summary(run, entry), "summary", NULL));
+	fputc('\n', run->out);
+}
+
+const struct report_printer report_jsonl = { .name = "jsonl", .entry = jsonl_entry };

@@ -1,0 +1,133 @@
+/* The manifest of a repair: every output byte and where it comes from, every input byte and where it went. It may have
+ * millions of segments, so it is printed piece by piece. */
+#include "report.h"
+
+#include <stdlib.h>
+
+/* Prints `,` and a line end between members, and the value. */
+static void manifest_item(struct report_run *run, size_t index, json_t *value)
+{
+	fputs(index ? ",\n" : "\n", run->out);
+	report_json_print(run, value);
+}
+
+static json_t *manifest_member(const struct tracemend_member *m)
+{
+	static const char *const roles[] = { "input", "extra", "donor" };
+	json_t *o = json_object();
+
+	if (report_json_set(o, "path", json_string(m->path)) && report_json_set(o, "file", json_string(m->file)) &&
+	    (m->role == TM_ROLE_INPUT || report_json_set(o, "role", json_string(roles[m->role]))) &&
+	    report_json_set(o, "size", report_json_number(m->size)) &&
+	    report_json_set(o, "sha256", json_string(m->sha256)))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static json_t *manifest_hex(const uint8_t *bytes, uint64_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = length < SIZE_MAX / 2 ? malloc(2 * (size_t)length + 1) : NULL;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < length; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	json_t *value = json_stringn(text, 2 * (size_t)length);
+	free(text);
+	return value;
+}
+
+static json_t *manifest_segment(const struct tracemend_segment *s)
+{
+	json_t *o = json_object();
+
+	if (report_json_set(o, "offset", report_json_number(s->offset)) &&
+	    report_json_set(o, "length", report_json_number(s->length)) &&
+	    (s->bytes ? report_json_set(o, "bytes", manifest_hex(s->bytes, s->length)) :
+			report_json_set(o, "input", report_json_number(s->input)) &&
+			report_json_set(o, "from", report_json_number(s->from))) &&
+	    (!s->rule || report_json_set(o, "rule", json_string(s->rule->id))) &&
+	    (!*s->why || report_json_set(o, "why", json_string(s->why))))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static json_t *manifest_range(const struct tracemend_range *r)
+{
+	json_t *o = json_object();
+
+	if (report_json_set(o, "input", report_json_number(r->input)) &&
+	    report_json_set(o, "from", report_json_number(r->from)) &&
+	    report_json_set(o, "length", report_json_number(r->length)) &&
+	    (!r->rule || report_json_set(o, "rule", json_string(r->rule->id))) &&
+	    report_json_set(o, "why", json_string(r->why)))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static json_t *manifest_records(const struct tracemend_outcome *outcome)
+{
+	static const char *const exactness[] = { "exact", "at-least", "unknown" };
+	json_t *o = json_object();
+
+	if (report_json_set(o, "kept", report_json_number(outcome->kept)) &&
+	    report_json_set(o, "patched", report_json_number(outcome->patched)) &&
+	    report_json_set(o, "added", report_json_number(outcome->added)) &&
+	    report_json_set(o, "dropped", report_json_number(outcome->dropped)) &&
+	    report_json_set(o, "dropped_is", json_string(exactness[outcome->dropped_is])))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static void manifest_outputs(struct report_run *run, const struct tracemend_repair *repair)
+{
+	size_t outputs = tracemend_repair_output_count(repair);
+
+	for (size_t i = 0; i < outputs && !run->failed; i++) {
+		const struct tracemend_output *o = tracemend_repair_output(repair, i);
+		fprintf(run->out, "%s\n{\"file\":", i ? "," : "");
+		report_json_print(run, json_string(o->file));
+		fprintf(run->out, ",\"size\":%llu,\"sha256\":\"%s\",\"segments\":[", (unsigned long long)o->size, o->sha256);
+		for (size_t k = 0; k < o->segment_count && !run->failed; k++) {
+			struct tracemend_segment s = tracemend_repair_segment(repair, i, k);
+			manifest_item(run, k, manifest_segment(&s));
+		}
+		fputs("]}", run->out);
+	}
+}
+
+bool report_manifest(FILE *out, const struct tracemend_repair *repair)
+{
+	struct report_run run = { .out = out };
+	size_t count = tracemend_repair_member_count(repair);
+
+	fprintf(out, "{\"tool\":\"tracemend\",\"version\":\"%s\",\"format\":\"%s\",\n\"inputs\":[", TRACEMEND_VERSION,
+		tracemend_report_summary(tracemend_repair_report(repair))->format);
+	for (size_t i = 0; i < count && !run.failed; i++)
+		manifest_item(&run, i, manifest_member(tracemend_repair_member(repair, i)));
+	fputs("],\n\"outputs\":[", out);
+	manifest_outputs(&run, repair);
+	fputs("],\n\"dropped\":[", out);
+	count = tracemend_repair_dropped_count(repair);
+	for (size_t i = 0; i < count && !run.failed; i++) {
+		struct tracemend_range r = tracemend_repair_dropped(repair, i);
+		manifest_item(&run, i, manifest_range(&r));
+	}
+	fputs("],\n\"doubtful\":[", out);
+	count = tracemend_repair_doubtful_count(repair);
+	for (size_t i = 0; i < count && !run.failed; i++) {
+		struct tracemend_range r = tracemend_repair_doubtful(repair, i);
+		manifest_item(&run, i, manifest_range(&r));
+	}
+	fputs("],\n\"records\":", out);
+	report_json_print(&run, manifest_records(tracemend_repair_outcome(repair)));
+	fputs("}\n", out);
+	return !run.failed;
+}

@@ -1,0 +1,133 @@
+/* text and concise: for people. */
+#include "report.h"
+
+#include <stdlib.h>
+
+static const char *text_severity_color(enum tracemend_severity severity)
+{
+	switch (severity) {
+	case TM_ERROR:
+		return "\033[1;31m";
+	case TM_WARNING:
+		return "\033[1;33m";
+	case TM_NOTE:
+		return "\033[1;36m";
+	case TM_IGNORE:
+		break;
+	}
+	return "";
+}
+
+/* "file:0x41c0: error: message [rule]" */
+static void text_headline(const struct report_run *run, const struct report_entry *entry, const struct tracemend_finding *f)
+{
+	const char *bold = run->color ? "\033[1m" : "", *off = run->color ? "\033[0m" : "";
+
+	fprintf(run->out, "%s%s%s%s:0x%llx:%s ", bold, entry->shown, *f->file ? "/" : "", f->file,
+		(unsigned long long)f->offset, off);
+	fprintf(run->out, "%s%s:%s %s [%s]\n", run->color ? text_severity_color(f->severity) : "",
+		tracemend_severity_name(f->severity), off, f->message, f->rule->id);
+}
+
+/* Text of a rule or a finding, in lines of 100 columns behind a label. */
+static void text_line(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "  %-8s %s\n", label, text);
+}
+
+static void text_finding(const struct report_run *run, const struct report_entry *entry, const struct tracemend_finding *f)
+{
+	text_headline(run, entry, f);
+	if (*f->path)
+		fprintf(run->out, "  %s\n", f->path);
+	report_hex(run->out, f, run->color);
+	if (*f->rule->clause)
+		text_line(run->out, "because", f->rule->clause);
+	if (run->verbose && *f->rule->explanation)
+		text_line(run->out, "means", f->rule->explanation);
+	if (*f->rule->repair)
+		text_line(run->out, "repair", f->rule->repair);
+	if (f->explains)
+		fprintf(run->out, "  explains %llu further finding%s\n", (unsigned long long)f->explains,
+			f->explains == 1 ? "" : "s");
+}
+
+static void text_cut(const struct report_run *run, const struct report_tally *t)
+{
+	if (t->count <= t->kept)
+		return;
+	fprintf(run->out, "  and %llu more of this rule%s%s%s: %s\n", (unsigned long long)(t->count - t->kept),
+		t->last == SIZE_MAX ? " [" : "", t->last == SIZE_MAX ? t->rule->id : "", t->last == SIZE_MAX ? "]" : "",
+		run->options && run->options->max_findings ? "--max-findings 0 shows all" : "the report is full");
+}
+
+static void text_count(FILE *out, const char *before, uint64_t n, const char *what)
+{
+	fprintf(out, "%s%llu %s%s", before, (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+/* "magic.fxt: fxt, 35463 records, 992384 bytes: 1 error, 0 warnings, 4 notes" */
+static void text_summary(const struct report_run *run, const struct report_entry *entry)
+{
+	struct tracemend_summary s = report_summary(entry);
+	FILE *out = run->out;
+
+	if (!entry->report)
+		return; /* the talk says why */
+	fprintf(out, "%s: %s%s%s", s.path, s.format, *s.format_version ? " " : "", s.format_version);
+	text_count(out, ", ", s.records, "record");
+	text_count(out, ", ", s.size, "byte");
+	if (s.errors || s.warnings || s.notes) {
+		text_count(out, ": ", s.errors, "error");
+		text_count(out, ", ", s.warnings, "warning");
+		text_count(out, ", ", s.notes, "note");
+	} else if (s.complete) {
+		fputs(": clean", out);
+	} else {
+		fputs(": nothing found", out);
+	}
+	if (!s.complete)
+		fprintf(out, "; INCOMPLETE, not all was checked: %s", s.incomplete);
+	fputc('\n', out);
+}
+
+static void text_entry(struct report_run *run, const struct report_entry *entry)
+{
+	size_t findings = entry->report ? tracemend_report_finding_count(entry->report) : 0, count;
+	struct report_tally *tally = report_tally(run, entry, &count);
+
+	for (size_t i = 0; i < findings; i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+		text_finding(run, entry, f);
+		for (size_t k = 0; k < count; k++)
+			if (tally[k].last == i)
+				text_cut(run, &tally[k]);
+		fputc('\n', run->out);
+	}
+	for (size_t k = 0; k < count; k++)
+		if (tally[k].last == SIZE_MAX)
+			text_cut(run, &tally[k]);
+	free(tally);
+	if (entry->report && (!run->quiet || !tracemend_report_summary(entry->report)->complete))
+		text_summary(run, entry);
+}
+
+const struct report_printer report_text = { .name = "text", .entry = text_entry };
+
+static void concise_entry(struct report_run *run, const struct report_entry *entry)
+{
+	size_t findings = entry->report ? tracemend_report_finding_count(entry->report) : 0, count;
+	struct report_tally *tally = report_tally(run, entry, &count);
+
+	for (size_t i = 0; i < findings; i++)
+		text_headline(run, entry, tracemend_report_finding(entry->report, i));
+	for (size_t k = 0; k < count; k++)
+		if (tally[k].count > tally[k].kept)
+			fprintf(run->out, "%s: and %llu more [%s]\n", entry->shown,
+				(unsigned long long)(tally[k].count - tally[k].kept), tally[k].rule->id);
+	free(tally);
+	if (entry->report && (!run->quiet || !tracemend_report_summary(entry->report)->complete))
+		text_summary(run, entry);
+}
+
+const struct report_printer report_concise = { .name = "concise", .entry = concise_entry };
