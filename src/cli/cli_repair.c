@@ -268,6 +268,10 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 	cli_progress_hide(progress);
 	if (!code)
 		repair_print(o, out, r);
+	if (!code && !o->dry_run && !o->quiet) {
+		char shown[CLI_TEXT_MAX];
+		fprintf(out, "written to %s\n", cli_show(shown, o->output));
+	}
 	cli_progress_show(progress);
 	if (code)
 		return code;

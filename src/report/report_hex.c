@@ -11,6 +11,15 @@ static bool hex_is_field(const struct tracemend_finding *f, uint64_t offset)
 	return offset >= f->field_offset && offset - f->field_offset < f->field_length;
 }
 
+/* Whether a byte is shown: those of the finding and of its field; where something is missing, those around it. */
+static bool hex_is_shown(const struct tracemend_finding *f, uint64_t offset)
+{
+	if (offset < f->context_offset || offset - f->context_offset >= f->context_length)
+		return false;
+	return !f->length || (offset >= f->offset && offset - f->offset < f->length) || hex_is_field(f, offset);
+}
+
+/* Whether the library handed the byte out. */
 static bool hex_is_known(const struct tracemend_finding *f, uint64_t offset)
 {
 	return offset >= f->context_offset && offset - f->context_offset < f->context_length;
@@ -25,18 +34,18 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 {
 	fprintf(out, "  %0*llx  ", width, (unsigned long long)row);
 	for (uint64_t at = row; at < row + ROW; at++) {
-		bool marked = color && hex_is_known(f, at) && hex_is_field(f, at);
-		if (hex_is_known(f, at))
+		bool marked = color && hex_is_shown(f, at) && hex_is_field(f, at);
+		if (hex_is_shown(f, at))
 			fprintf(out, "%s%02x%s ", marked ? "\033[1;31m" : "", hex_byte(f, at), marked ? "\033[0m" : "");
 		else
 			fputs("   ", out);
 	}
 	fputs("  ", out);
 	uint64_t end = row + ROW;
-	while (end > row && !hex_is_known(f, end - 1))
+	while (end > row && !hex_is_shown(f, end - 1))
 		end--; /* no blanks at the end of a line */
 	for (uint64_t at = row; at < end; at++) {
-		uint8_t byte = hex_is_known(f, at) ? hex_byte(f, at) : ' ';
+		uint8_t byte = hex_is_shown(f, at) ? hex_byte(f, at) : ' ';
 		fputc(byte >= 0x20 && byte < 0x7f ? byte : '.', out);
 	}
 	fputc('\n', out);
@@ -50,7 +59,7 @@ static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row,
 
 	fprintf(out, "  %*s  ", width, "");
 	for (uint64_t at = row; at < row + ROW && at < end; at++) {
-		bool under = hex_is_field(f, at) && hex_is_known(f, at);
+		bool under = hex_is_field(f, at) && hex_is_shown(f, at);
 		if (under && !begun && color)
 			fputs("\033[1;31m", out);
 		/* The blank between two marked bytes is marked too. */
@@ -59,7 +68,7 @@ static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row,
 	}
 	if (color)
 		fputs("\033[0m", out);
-	if (end <= row + ROW || !hex_is_known(f, row + ROW))
+	if (end <= row + ROW || !hex_is_shown(f, row + ROW))
 		fprintf(out, " %s", f->field);
 	fputc('\n', out);
 }

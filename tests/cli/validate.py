@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""validate.py report|lines|manifest|sarif|rules FILE: FILE is valid against the schema, and its parts agree.
+
+Exits 0, or 1 after it has printed what is wrong.
+"""
+import json
+import pathlib
+import sys
+import urllib.parse
+
+import jsonschema
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent / "src" / "report"
+SCHEMAS = {
+    "report": SOURCE / "report.schema.json",
+    "lines": SOURCE / "report.schema.json",
+    "manifest": SOURCE / "manifest.schema.json",
+    "sarif": HERE / "sarif-subset.schema.json",
+}
+
+
+def complain(text):
+    print(text, file=sys.stderr)
+    sys.exit(1)
+
+
+def require(condition, text):
+    if not condition:
+        complain(text)
+
+
+def validate(schema, value):
+    jsonschema.Draft202012Validator.check_schema(schema)
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(value))
+    for error in errors[:5]:
+        print("/".join(map(str, error.absolute_path)), error.message[:300], file=sys.stderr)
+    require(not errors, "not valid")
+
+
+def check_counts(summary, findings):
+    """Listed and unlisted findings are all of them."""
+    for key, level in (("errors", "error"), ("warnings", "warning"), ("notes", "note")):
+        listed = sum(f["severity"] == level for f in findings)
+        require(listed <= summary[key], f"{key}: {listed} are listed and {summary[key]} are counted")
+    total = len(findings) + sum(summary.get("unlisted", {}).values())
+    counted = summary["errors"] + summary["warnings"] + summary["notes"]
+    require(total == counted, f"{total} findings are listed or not, and {counted} are counted")
+
+
+def check_report(text, schema):
+    report = json.loads(text)
+    validate(schema, report)
+    for entry in report["inputs"]:
+        check_counts(entry, entry["findings"])
+
+
+def check_lines(text, schema):
+    schema = {**schema, "$ref": "#/$defs/line"}
+    for key in ("type", "required", "properties", "additionalProperties"):
+        schema.pop(key)
+    findings = []
+    for line in text.splitlines():
+        value = json.loads(line)
+        validate(schema, value)
+        if value["type"] == "finding":
+            findings.append(value)
+        else:
+            require(all(f["input"] == value["path"] for f in findings), "a finding of another input")
+            check_counts(value, findings)
+            findings = []
+    require(not findings, "findings without a summary")
+
+
+def check_manifest(text, schema):
+    manifest = json.loads(text)
+    validate(schema, manifest)
+    for output in manifest["outputs"]:
+        at = 0
+        for segment in output["segments"]:
+            require(segment["offset"] == at, f"segment at {segment['offset']}, expected {at}")
+            require("bytes" not in segment or len(segment["bytes"]) == 2 * segment["length"], "length of a literal")
+            at += segment["length"]
+        require(at == output["size"], "the segments do not make the output")
+
+
+def check_sarif(text, schema):
+    sarif = json.loads(text)
+    validate(schema, sarif)
+    run = sarif["runs"][0]
+    rules, artifacts = run["tool"]["driver"]["rules"], run["artifacts"]
+    for result in run["results"]:
+        require(rules[result["ruleIndex"]]["id"] == result["ruleId"], "ruleIndex")
+        place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        require(artifacts[place["index"]]["location"]["uri"] == place["uri"], "artifact index")
+        urllib.parse.unquote_to_bytes(place["uri"])
+
+
+def check_rules(text, _):
+    rules = json.loads(text)["rules"]
+    keys = ["id", "format", "severity", "class", "title", "clause", "explanation", "repair"]
+    classes = "malformed alignment reference truncation size text order semantics loss".split()
+    require(rules, "no rules")
+    require(len({r["id"] for r in rules}) == len(rules), "two rules of one id")
+    for rule in rules:
+        require(list(rule) == keys, f"keys of {rule}")
+        require(rule["id"].startswith(rule["format"] + "/"), f"id of {rule['id']}")
+        require(rule["severity"] in ("error", "warning", "note"), f"severity of {rule['id']}")
+        require(rule["class"] in classes, f"class of {rule['id']}")
+        require(all(rule[k].strip() for k in keys), f"empty text of {rule['id']}")
+
+
+def main():
+    kind, path = sys.argv[1:]
+    text = pathlib.Path(path).read_bytes().decode("utf-8")  # strictly: a report is valid UTF-8
+    schema = json.loads(SCHEMAS[kind].read_text()) if kind in SCHEMAS else None
+    {"report": check_report, "lines": check_lines, "manifest": check_manifest, "sarif": check_sarif,
+     "rules": check_rules}[kind](text, schema)
+
+
+main()
