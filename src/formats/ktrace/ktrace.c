@@ -1,0 +1,192 @@
+/* ktrace: recognition, the start of the walk, facts. */
+#include "ktrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../../core/rule.h"
+
+static const struct tracemend_rule rules[KTRACE_RULE_COUNT] = {
+#define RULE(symbol, id, severity, class, ...) RULE_ROW("ktrace", id, severity, class, __VA_ARGS__)
+#include "ktrace_rules.def"
+#undef RULE
+};
+
+/* ---- sets ---- */
+
+static uint64_t set_hash(uint64_t key)
+{
+	key ^= key >> 32;
+	key *= UINT64_C(0x9e3779b97f4a7c15);
+	return key ^ (key >> 29);
+}
+
+static struct ktrace_slot *set_slot(const struct ktrace_set *set, uint64_t key)
+{
+	size_t mask = set->capacity - 1, i = (size_t)set_hash(key) & mask;
+	while (set->slots[i].used && set->slots[i].key != key)
+		i = (i + 1) & mask;
+	return &set->slots[i];
+}
+
+static bool set_grow(struct ktrace_set *set)
+{
+	struct ktrace_set bigger = { .capacity = set->capacity ? 2 * set->capacity : 64 };
+	bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return false;
+	for (size_t i = 0; i < set->capacity; i++)
+		if (set->slots[i].used)
+			*set_slot(&bigger, set->slots[i].key) = set->slots[i];
+	free(set->slots);
+	set->slots = bigger.slots;
+	set->capacity = bigger.capacity;
+	return true;
+}
+
+uint64_t *ktrace_set_get(const struct ktrace_set *set, uint64_t key)
+{
+	if (!set->capacity)
+		return NULL;
+	struct ktrace_slot *slot = set_slot(set, key);
+	return slot->used ? &slot->value : NULL;
+}
+
+uint64_t *ktrace_set_put(struct ktrace_set *set, uint64_t key, bool *failed)
+{
+	uint64_t *value = ktrace_set_get(set, key);
+	if (value)
+		return value;
+	if (set->used >= set->max) {
+		set->full = true;
+		return NULL;
+	}
+	if (2 * (set->used + 1) > set->capacity && !set_grow(set)) {
+		*failed = true;
+		return NULL;
+	}
+	struct ktrace_slot *slot = set_slot(set, key);
+	*slot = (struct ktrace_slot){ .key = key, .used = true };
+	set->used++;
+	return &slot->value;
+}
+
+void ktrace_set_free(struct ktrace_set *set)
+{
+	free(set->slots);
+	*set = (struct ktrace_set){ 0 };
+}
+
+/* ---- recognition ---- */
+
+/* A RAW file of version 0 has no magic: its first word is the number of threads, and the first entries of the map look
+ * like ones: an id that is not 0, and a name without control bytes before its end. */
+static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
+{
+	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || w->source->size < 4 + (uint64_t)threads * entry)
+		return false;
+	for (uint32_t i = 0; i < threads && i < 100; i++) {
+		const uint8_t *p = window_at(w, 4 + (uint64_t)i * entry, entry);
+		if (!p || !load_u32(p, false))
+			return false;
+		const uint8_t *name = p + entry - KTRACE_NAME;
+		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
+			if (name[j] < 0x20)
+				return false;
+		if (!name[0])
+			return false;
+	}
+	return true;
+}
+
+static struct bid ktrace_bid(struct bundle *b, struct window *w)
+{
+	struct bid none = { 0 };
+	(void)b;
+	const uint8_t *p = w->source ? window_at(w, 0, 4) : NULL;
+	if (!p)
+		return none;
+	uint32_t word = load_u32(p, false), swapped = load_u32(p, true);
+	if (word == KTRACE_MAGIC || word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD)
+		return (struct bid){ .bits = 32 };
+	if (swapped == KTRACE_MAGIC || swapped == KTRACE_MAGIC_RAW2 || swapped == KTRACE_MAGIC_RAW1)
+		return (struct bid){ .declined = "a ktrace file in big-endian byte order, which no writer makes and no reader reads" };
+	if (word == KTRACE_MAGIC_ARTRACE)
+		return (struct bid){ .declined = "an artrace (Ariadne) recording, which is not a ktrace file" };
+	if (word == KTRACE_MAGIC_KERNEL && (p = window_at(w, 0, KTRACE_HEADER)) != NULL) {
+		uint16_t major = load_u16(p + 4, false);
+		if (major == 17)
+			return (struct bid){ .declined = "an Apple Unified Logging archive (tracev3): the same container as ktrace with "
+							 "other contents, which are not checked here" };
+		return (struct bid){ .bits = major <= 14 && load_u64(p + 8, false) >= 40 ? 24 : 0 };
+	}
+	if (w->source->size >= 4 && (raw0_plausible(w, word, 32) || raw0_plausible(w, word, 28)))
+		return (struct bid){ .bits = 16 };
+	return none;
+}
+
+/* ---- the walk ---- */
+
+static void ktrace_facts(struct ktrace_walk *w)
+{
+	struct scan *s = w->scan;
+	scan_fact(s, "event width", "%s", w->is_64 ? "64-bit" : "32-bit");
+	if (w->numer && w->denom)
+		scan_fact(s, "timebase", "%" PRIu32 "/%" PRIu32 " ns a tick", w->numer, w->denom);
+	if (w->chunks)
+		scan_fact(s, "chunks", "%" PRIu32, w->chunks);
+	scan_fact(s, "CPUs", "%" PRIu32, w->cpus);
+	scan_fact(s, "threads", "%zu%s", w->threads.used, w->threads.full ? " (bound reached)" : "");
+	scan_fact(s, "events", "%" PRIu64, s->records);
+	if (s->records)
+		scan_fact(s, "event times", "%" PRIu64 " to %" PRIu64 " ticks", w->first_time, w->last_time);
+}
+
+static enum tracemend_status ktrace_scan(struct scan *s)
+{
+	struct ktrace_walk *w = calloc(1, sizeof(*w));
+	uint8_t head[4] = { 0 };
+
+	if (!w)
+		return TM_NO_MEMORY;
+	w->scan = s;
+	w->source = bundle_single(s->in);
+	w->threads.max = w->unknown.max = KTRACE_THREADS_MAX;
+	w->open.max = w->strings.max = w->spans.max = w->subfiles.max = KTRACE_OPEN_MAX;
+	w->output = s->plan ? plan_output(s->plan, "") : 0;
+	window_open(&w->window, w->source);
+	enum tracemend_status status = TM_OK;
+	if (w->source->size >= sizeof(head))
+		status = source_read(w->source, 0, head, sizeof(head));
+	uint32_t magic = load_u32(head, false);
+	if (status == TM_OK) {
+		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
+			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && magic &&
+			    (raw0_plausible(&w->window, magic, 32) || raw0_plausible(&w->window, magic, 28)));
+		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);
+	}
+	if (status == TM_OK && w->no_memory)
+		status = TM_NO_MEMORY;
+	if (status == TM_OK && w->window.status != TM_OK)
+		status = w->window.status;
+	if (status == TM_OK)
+		ktrace_facts(w);
+	window_close(&w->window);
+	ktrace_set_free(&w->threads);
+	ktrace_set_free(&w->unknown);
+	ktrace_set_free(&w->open);
+	ktrace_set_free(&w->strings);
+	ktrace_set_free(&w->spans);
+	ktrace_set_free(&w->subfiles);
+	free(w);
+	return status;
+}
+
+const struct format ktrace_format = {
+	.public = { .name = "ktrace", .title = "Darwin ktrace", .extension = ".ktrace" },
+	.rules = rules,
+	.rule_count = KTRACE_RULE_COUNT,
+	.bid = ktrace_bid,
+	.scan = ktrace_scan,
+	.generate = ktrace_generate,
+};
