@@ -174,6 +174,46 @@ size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t l
 	return at;
 }
 
+void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule,
+		const char *why)
+{
+	struct output *o = &p->outputs[output];
+	uint64_t start = o->size;
+	size_t i = o->count;
+
+	if (p->status != TM_OK || !length)
+		return;
+	while (i > 0 && start > at)
+		start -= o->pieces[--i].length;
+	if (i == o->count || start > at || o->pieces[i].source == LITERAL || at - start + length > o->pieces[i].length) {
+		plan_fail(p, TM_BUG);
+		(void)fault_set(&p->in->error, TM_BUG, "repair plan of %s: no copied bytes to amend", p->in->path);
+		return;
+	}
+	/* The piece becomes up to three: what is before, the literal, what is behind. */
+	struct piece whole = o->pieces[i], before = whole, behind = whole;
+	before.length = at - start;
+	behind.length = whole.length - before.length - length;
+	behind.from = whole.from + before.length + length;
+	size_t parts = (before.length != 0) + 1u + (behind.length != 0);
+	for (size_t n = 1; n < parts; n++) {
+		if (!plan_room(p, (void **)&o->pieces, &o->capacity, o->count, sizeof(*o->pieces), PLAN_RANGES_MAX))
+			return;
+		memmove(&o->pieces[i + 1], &o->pieces[i], (o->count - i) * sizeof(*o->pieces));
+		o->count++;
+	}
+	size_t literal = p->literals.size;
+	bytes_append(&p->literals, bytes, length);
+	if (p->literals.failed)
+		plan_fail(p, TM_NO_MEMORY);
+	if (before.length)
+		o->pieces[i++] = before;
+	o->pieces[i++] = (struct piece){ .length = length, .from = literal, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
+	if (behind.length)
+		o->pieces[i] = behind;
+	plan_drop(p, p->in->sources[whole.source], whole.from + before.length, length, rule, why);
+}
+
 void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
 {
 	if (p->status == TM_OK && literal <= p->literals.size && length <= p->literals.size - literal)

@@ -69,6 +69,9 @@ struct ktrace_kind {
 /* The kind of that tag, or NULL. */
 const struct ktrace_kind *ktrace_kind_find(uint32_t tag);
 
+/* Its place in the table of kinds, below 64. */
+unsigned ktrace_kind_index(const struct ktrace_kind *kind);
+
 struct ktrace_chunk {
 	uint64_t offset;	/* of the chunk header */
 	uint32_t tag;
@@ -137,6 +140,8 @@ struct ktrace_walk {
 	/* of the file */
 	uint32_t chunks;
 	bool seen_time_sync, seen_cpu_map, seen_thread_map, seen_events, lost_events;
+	bool in_header;
+	uint64_t body;		   /* offset of the body */
 	uint64_t header_time;
 	uint32_t numer, denom;
 	uint32_t cpus;		   /* entries of the CPU map; 0: unknown */
@@ -160,6 +165,14 @@ struct ktrace_walk {
 
 /* Reads the chunk header at offset. False when fewer than 16 bytes are left, or on a fault. */
 bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk);
+/* Whether the chunk at offset is followed by the limit or by something that is a chunk, too: the test for tags that nobody
+ * knows, which must be accepted. */
+bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
+/* Where the chunk behind a payload of so many bytes starts; chunks found off the grid stay on their own. */
+static inline uint64_t ktrace_chunk_next(uint64_t offset, uint64_t size)
+{
+	return size > UINT64_MAX - offset - 32 ? UINT64_MAX : offset + ((KTRACE_CHUNK_HEADER + size + 7) & ~UINT64_C(7));
+}
 /* Whether a chunk header that a sound writer could have put stands at offset: known tag or plausible one, versions, a size
  * within limit, and the signature of its payload. */
 bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64);

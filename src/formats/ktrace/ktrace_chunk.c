@@ -67,6 +67,11 @@ const struct ktrace_kind *ktrace_kind_find(uint32_t tag)
 	return NULL;
 }
 
+unsigned ktrace_kind_index(const struct ktrace_kind *kind)
+{
+	return (unsigned)(kind - kinds);
+}
+
 bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk)
 {
 	uint8_t bytes[KTRACE_CHUNK_HEADER];
@@ -112,7 +117,7 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 {
 	struct ktrace_chunk chunk;
 
-	if (offset % 8 || limit < KTRACE_CHUNK_HEADER || offset > limit - KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk))
+	if (limit < KTRACE_CHUNK_HEADER || offset > limit - KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk))
 		return false;
 	uint64_t data = offset + KTRACE_CHUNK_HEADER, left = limit - data;
 	if ((chunk.major & ~KTRACE_SUBCHUNKS) > 16 || chunk.minor > 16)
@@ -130,6 +135,27 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 	return chunk_signature(s, &chunk, data, chunk.size > left ? left : chunk.size, is_64);
 }
 
+bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+{
+	for (unsigned links = 0; links < 3; links++) {
+		struct ktrace_chunk chunk;
+		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag ||
+		    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
+			return false;
+		uint64_t next = ktrace_chunk_next(offset, chunk.size);
+		if (next >= limit)
+			return true;
+		if (limit - next < KTRACE_CHUNK_HEADER || ktrace_chunk_plausible(s, next, limit, is_64))
+			return true;
+		/* A chunk that runs to the end of the file, or past it, ends the chain, but is one. */
+		struct ktrace_chunk last;
+		if (ktrace_chunk_read(s, next, &last) && ktrace_kind_find(last.tag) && last.major <= 16 && last.minor <= 16)
+			return true;
+		offset = next;
+	}
+	return false;
+}
+
 /* A candidate counts only when the chain behind it holds: records can contain the pattern of any chunk header. */
 static bool chunk_chain_holds(struct ktrace_walk *w, uint64_t offset, uint64_t limit)
 {
@@ -139,7 +165,7 @@ static bool chunk_chain_holds(struct ktrace_walk *w, uint64_t offset, uint64_t l
 			return false;
 		if (chunk.size == KTRACE_SIZE_UNFINISHED)
 			return links > 0 || chunk.tag == KTRACE_EVENTS;
-		uint64_t next = ktrace_align(offset + KTRACE_CHUNK_HEADER + chunk.size);
+		uint64_t next = ktrace_chunk_next(offset, chunk.size);
 		if (next >= limit)
 			return true;
 		/* The kernel's events chunks are 8 short. */

@@ -1,0 +1,219 @@
+/* RAW files, versions 0 to 2: a header, a thread map, padding to a page, events to the end of the file. Layouts: xnu's
+ * RAW_header in bsd/sys/kdebug.h; version 2 by kperf's device streams. Nothing in them has a size field. */
+#include "ktrace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct raw {
+	unsigned version;
+	uint32_t count_offset; /* of the thread count */
+	uint64_t threads;      /* as stored */
+	uint64_t map;	       /* offset of the thread map */
+	uint64_t map_end;      /* behind the last whole entry that is there */
+	uint64_t events;
+};
+
+/* Whether the first entries of a thread map at `map` look like ones of that width. */
+static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry)
+{
+	for (uint64_t i = 0; i < threads && i < 100; i++) {
+		const uint8_t *p = window_at(&w->window, map + i * entry, entry);
+		if (!p)
+			return i > 0;
+		const uint8_t *name = p + entry - KTRACE_NAME;
+		uint64_t tid = entry == 32 ? load_u64(p, false) : load_u32(p, false);
+		if (!tid && name[0])
+			return false;
+		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
+			if (name[j] < 0x20)
+				return false;
+	}
+	return true;
+}
+
+/* Version 1 does not store its width. Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24. */
+static void raw1_probe(struct ktrace_walk *w, struct raw *r)
+{
+	w->is_64 = false;
+	r->map = 20;
+	if (map_plausible(w, r->map, r->threads, 28) && r->threads > 0)
+		return;
+	r->map = 24;
+	w->is_64 = true;
+	if (!map_plausible(w, r->map, r->threads, 32) && map_plausible(w, r->map, r->threads, 28))
+		w->is_64 = false;
+}
+
+static uint64_t page_up(uint64_t offset)
+{
+	return (offset + KTRACE_PAGE - 1) & ~(uint64_t)(KTRACE_PAGE - 1);
+}
+
+/* Where the events start: at the next page behind the map, one page later where writers pad a full page, or directly behind
+ * the map in version 0 and in streams without padding. The first of these where records look real. */
+static void raw_events_find(struct ktrace_walk *w, struct raw *r)
+{
+	uint64_t page = page_up(r->map_end), file = w->source->size;
+	uint64_t tries[4] = { page, page + KTRACE_PAGE, r->map_end, page + 3 * (uint64_t)KTRACE_PAGE };
+
+	if (r->version == 0) {
+		tries[0] = r->map_end;
+		tries[2] = page;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		if (tries[i] < file && ktrace_events_plausible(w->source, tries[i], file, w->is_64, 2)) {
+			r->events = tries[i];
+			return;
+		}
+	/* Nothing looks real there: by the book. */
+	r->events = tries[0] < file ? tries[0] : r->version == 0 ? r->map_end : file;
+	if (r->events > file)
+		r->events = file;
+}
+
+static void raw_gap(struct ktrace_walk *w, const struct raw *r)
+{
+	uint64_t at = r->map_end, page = page_up(r->map_end);
+	struct finding *fd;
+	const uint8_t *p;
+
+	/* Kernels since xnu 2422 put a CPU map there. */
+	if (r->version == 1 && r->events - at >= 8 && (p = window_at(&w->window, at, 8)) != NULL &&
+	    load_u32(p, false) == KTRACE_MAGIC_RAW1) {
+		uint32_t cpus = load_u32(p + 4, false);
+		w->seen_cpu_map = true;
+		if (cpus > 1000 || 8 + 16 * (uint64_t)cpus > r->events - at) {
+			fd = finding_new(w->scan->findings, KTRACE_RULE_raw_cpumap_count, w->source, at, 8);
+			finding_say(fd, "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus, (r->events - at - 8) / 16);
+			finding_field(fd, at + 4, 4, "count = %" PRIu32, cpus);
+			return;
+		}
+		w->cpus = cpus;
+		at += 8 + 16 * (uint64_t)cpus;
+	}
+	uint64_t stop = at < r->events ? window_skip_zeros(&w->window, at) : at;
+	if (stop < r->events) {
+		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->source, stop, r->events - stop);
+		finding_say(fd, "the gap between thread map and events has bytes other than zero");
+	}
+	if (r->version == 1 && r->events > page && page == r->map_end) {
+		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_extra_page, w->source, page, r->events - page);
+		finding_say(fd, "the thread map ends at a page, and a whole page of zeros follows before the events");
+	}
+	if (r->version == 2) {
+		uint64_t rest = (r->map_end - r->map) % KTRACE_PAGE;
+		if (rest == 0 || rest > KTRACE_PAGE - KTRACE_RAW2_HEADER) {
+			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->source, r->map, r->map_end - r->map);
+			finding_say(fd, "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64 ", the other at 0x%" PRIx64,
+				    r->threads, page_up(r->map_end), page_up(r->map_end - r->map));
+		}
+	}
+}
+
+/* Fills r and the width; the header is known to be there. */
+static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, uint32_t magic)
+{
+	struct finding *fd;
+
+	if (magic == KTRACE_MAGIC_RAW2) {
+		uint64_t frequency = load_u64(p + 24, false);
+		r->version = 2;
+		r->map = KTRACE_RAW2_HEADER;
+		r->count_offset = 4;
+		r->threads = load_u32(p + 4, false);
+		w->is_64 = load_u32(p + 20, false) & 0xff;
+		if (!frequency) {
+			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->source, 24, 8);
+			finding_say(fd, "the header does not say how many ticks a second has");
+		} else {
+			scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
+		}
+		if (!bytes_are_zero(p + 32, 256)) {
+			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->source, 32, 256);
+			finding_say(fd, "the reserved area of the header has bytes other than zero");
+		}
+	} else if (magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD) {
+		r->version = 1;
+		r->count_offset = 4;
+		r->threads = load_u32(p + 4, false);
+		raw1_probe(w, r);
+	} else {
+		r->version = 0;
+		r->map = 4;
+		r->threads = magic;
+		w->is_64 = map_plausible(w, 4, magic, 32) && !map_plausible(w, 4, magic, 28);
+	}
+}
+
+/* The thread map, whole entries of which may be fewer than the header says. */
+static void raw_map(struct ktrace_walk *w, struct raw *r)
+{
+	uint32_t entry = ktrace_thread_size(w->is_64);
+	uint64_t there = (w->source->size - r->map) / entry;
+	struct plan *plan = w->scan->plan;
+
+	if (r->threads <= there) {
+		r->map_end = r->map + r->threads * entry;
+		if (plan)
+			plan_copy(plan, w->output, w->source, 0, r->map_end);
+		return;
+	}
+	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_threadmap_truncated, w->source, r->map, w->source->size - r->map);
+	finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", r->threads, there);
+	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, r->threads);
+	r->map_end = r->map + there * entry;
+	if (plan) {
+		uint8_t count[4];
+		store_u32(count, (uint32_t)there, false);
+		plan_copy(plan, w->output, w->source, 0, r->map_end);
+		plan_amend(plan, w->output, r->count_offset, count, 4, KTRACE_RULE_raw_threadmap_truncated, "number of threads that are there");
+		plan_drop(plan, w->source, r->map_end, w->source->size - r->map_end, KTRACE_RULE_raw_threadmap_truncated, "part of a thread map entry");
+		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
+	}
+	r->threads = there;
+	r->events = w->source->size;
+}
+
+enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
+{
+	struct raw r = { 0 };
+	struct plan *plan = w->scan->plan;
+	uint64_t file = w->source->size;
+	size_t need = magic == KTRACE_MAGIC_RAW2 ? KTRACE_RAW2_HEADER : magic >> 16 ? 24 : 4;
+	const uint8_t *p = window_at(&w->window, 0, need);
+	struct finding *fd;
+
+	if (!p) {
+		fd = finding_new(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file);
+		finding_say(fd, "the file has %" PRIu64 " bytes, and its header alone needs %zu", file, need);
+		return plan ? TM_NOTHING : TM_OK;
+	}
+	raw_header(w, &r, p, magic);
+	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW %u", r.version);
+	fd = finding_new(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need);
+	finding_say(fd, "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
+	raw_map(w, &r);
+	ktrace_threads_check(w, r.map, r.threads, r.version == 1);
+	if (r.events == file) {
+		ktrace_events_finish(w);
+		return TM_OK;
+	}
+	raw_events_find(w, &r);
+	raw_gap(w, &r);
+	uint64_t whole = r.events + (file - r.events) / ktrace_event_size(w->is_64) * ktrace_event_size(w->is_64);
+	w->seen_events = r.events < whole;
+	if (plan)
+		plan_copy(plan, w->output, w->source, r.map_end, r.events - r.map_end);
+	(void)ktrace_events_walk(w, r.events, whole, "events");
+	if (whole < file) {
+		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
+		finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, ktrace_event_size(w->is_64));
+		if (plan) {
+			plan_drop(plan, w->source, whole, file - whole, KTRACE_RULE_raw_events_partial, "part of a record");
+			plan_lost(plan, 1, TM_AT_LEAST);
+		}
+	}
+	ktrace_events_finish(w);
+	return TM_OK;
+}
