@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "inflate.h"
 #include "text.h"
 
 /* ---- spool ---- */
@@ -356,7 +357,8 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 	return TM_OK;
 }
 
-enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tracemend_role role)
+/* Archives, and the compressions that libarchive does for us. */
+static enum tracemend_status unpack_archive(struct bundle *b, struct source *from, enum tracemend_role role)
 {
 	struct unpack *u = malloc(sizeof(*u));
 	struct archive *a = archive_read_new();
@@ -366,8 +368,6 @@ enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tr
 		status = fault_memory(&b->error);
 	} else {
 		*u = (struct unpack){ .bundle = b, .from = from };
-		(void)archive_read_support_filter_gzip(a);
-		(void)archive_read_support_filter_zstd(a);
 		(void)archive_read_support_filter_xz(a);
 		(void)archive_read_support_filter_bzip2(a);
 		(void)archive_read_support_format_tar(a);
@@ -388,4 +388,50 @@ enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tr
 		(void)archive_read_free(a);
 	free(u);
 	return status;
+}
+
+/* gzip and zstd first become bytes; those are an archive, or the capture itself. */
+static enum tracemend_status unpack_compressed(struct bundle *b, struct source *from, bool gzip, enum tracemend_role role)
+{
+	struct spool *spool = spool_new(b);
+	uint8_t head[UNPACK_PEEK];
+
+	if (!spool)
+		return fault_memory(&b->error);
+	enum tracemend_status status = inflate_into(b, from, gzip, spool);
+	if (status != TM_OK)
+		return status;
+	if (role == TM_ROLE_INPUT)
+		b->unpacked = true;
+	struct source whole = { .name = "", .origin = from->origin, .size = spool->size, .bundle = b, .ops = &spool_ops, .fd = -1 };
+	size_t got = whole.size < sizeof(head) ? (size_t)whole.size : sizeof(head);
+	if (!whole.size)
+		return TM_OK;
+	whole.data = spool_slice(spool, 0);
+	if (!whole.data)
+		return fault_memory(&b->error);
+	status = source_read(&whole, 0, head, got);
+	if (status == TM_OK && unpack_recognises(head, got) && !inflate_recognises(head, got)) {
+		char damage[sizeof(b->damage)];
+		memcpy(damage, b->damage, sizeof(damage));
+		status = unpack_archive(b, &whole, role);
+		if (*damage) /* the cause, where a cut stream makes a cut archive */
+			memcpy(b->damage, damage, sizeof(damage));
+		slice_close(&whole);
+	} else if (status != TM_OK || !bundle_add_source(b, role, SOURCE_FILE, "", whole.size, &spool_ops, whole.data)) {
+		slice_close(&whole);
+		status = b->error.status;
+	}
+	return status;
+}
+
+enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tracemend_role role)
+{
+	uint8_t head[4] = { 0 };
+	size_t got = from->size < sizeof(head) ? (size_t)from->size : sizeof(head);
+	enum tracemend_status status = source_read(from, 0, head, got);
+
+	if (status != TM_OK)
+		return status;
+	return inflate_recognises(head, got) ? unpack_compressed(b, from, head[0] == 0x1f, role) : unpack_archive(b, from, role);
 }

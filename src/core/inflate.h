@@ -1,0 +1,13 @@
+/* Decoding of gzip and zstd streams into a spool, with everything that a cut or damaged stream still gives. */
+#ifndef CORE_INFLATE_H
+#define CORE_INFLATE_H
+
+#include "unpack.h"
+
+/* Whether the bytes at the start of a file are those of a gzip or zstd stream. */
+bool inflate_recognises(const uint8_t *head, size_t length);
+/* Decodes the whole of `from` into the spool. Damage of the stream is no failure: b->damage says it, and what came out stays.
+ * TM_IO, TM_NO_MEMORY, TM_LIMIT (UNPACK_BYTES_MAX). */
+enum tracemend_status inflate_into(struct bundle *b, struct source *from, bool gzip, struct spool *to);
+
+#endif
