@@ -1,0 +1,32 @@
+#!/bin/bash
+# Installs the Debian packages that building (default), or building and testing (--test), need; only what is missing.
+set -u
+build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev uthash-dev"
+test="clang-14 libclang-rt-14-dev clang-tidy-14 cppcheck afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
+wanted=$build
+[ "${1:-}" = --test ] && wanted="$build $test"
+
+missing=()
+for package in $wanted; do
+	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+done
+[ ${#missing[@]} = 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo > /dev/null; then
+		echo "install: these Debian packages are missing, and there is neither root nor sudo: ${missing[*]}" >&2
+		exit 1
+	fi
+	as_root=(sudo)
+fi
+echo "installing ${missing[*]}"
+log=$(mktemp)
+export DEBIAN_FRONTEND=noninteractive
+install() { ${as_root[@]+"${as_root[@]}"} apt-get install -y -q --no-install-recommends "${missing[@]}" >> "$log" 2>&1; }
+if ! install && ! { ${as_root[@]+"${as_root[@]}"} apt-get update -q >> "$log" 2>&1 && install; }; then
+	tail -5 "$log" >&2
+	echo "install: apt-get could not install ${missing[*]}; the log is $log" >&2
+	exit 1
+fi
+rm -f "$log"

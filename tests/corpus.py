@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""The corpus through the command line: every file does what corpus/<format>/expectations.jsonl says of it.
+
+    corpus.py [--tool PATH] [--root DIR] [--format NAME]      test
+    corpus.py --write --labels FILE ... FORMAT                (scripts/corpus.sh) write the expectations
+
+A line of the expectations: {"file", "rules", "records", "check", "repair"}
+  rules    ids that check must report; no other error may be reported beside them
+  only     true: these are all the errors there may be (valid and invalid files; damage may show in more ways)
+  records  records that check counts
+  check    exit code of check -f FORMAT
+  repair   exit code of repair -f FORMAT
+
+Beside that, for each file: the report is the same twice; the manifest rebuilds the output; the output checks clean with as
+many records as the manifest says; repairing it again changes nothing; a file without errors is left as it is; and
+with any one of its rules switched off the file no longer shows it, so that a rule that stops working fails here.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from verify_manifest import Problem, member_bytes, require, verify  # noqa: E402
+
+TIMEOUT = 60
+
+
+def run(tool, *arguments):
+    result = subprocess.run([tool, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            timeout=TIMEOUT, check=False)
+    require(result.returncode >= 0, f"{' '.join(arguments)}: killed by signal {-result.returncode}")
+    require(b"Sanitizer" not in result.stderr and b"runtime error" not in result.stderr,
+            f"{' '.join(arguments)}: {result.stderr.decode(errors='replace')[:2000]}")
+    return result
+
+
+def check(tool, name, path, *options):
+    """(exit code, report of the input) of check --format json."""
+    result = run(tool, "check", "-f", name, "--format", "json", "--max-findings", "0", *options, path)
+    try:
+        document = json.loads(result.stdout.decode("utf-8"))
+    except ValueError as error:
+        raise Problem(f"check of {path} exits {result.returncode} and prints no JSON: {error}: "
+                      f"{result.stderr.decode(errors='replace')[:300]}") from None
+    require(len(document["inputs"]) == 1, f"{path}: {len(document['inputs'])} inputs in the report")
+    return result.returncode, document["inputs"][0]
+
+
+def rules_of(report, severity=None):
+    return {f["rule"] for f in report["findings"] if severity is None or f["severity"] == severity}
+
+
+def files_of(path):
+    """{name: bytes} of a file or directory."""
+    if not os.path.isdir(path):
+        with open(path, "rb") as f:
+            return {"": f.read()}
+    out = {}
+    for folder, _, names in os.walk(path):
+        for name in names:
+            full = os.path.join(folder, name)
+            with open(full, "rb") as f:
+                out[os.path.relpath(full, path)] = f.read()
+    return out
+
+
+def repair_and_verify(tool, name, path, report, work, extra=()):
+    """Repairs path, holds the result to every promise, returns the exit code."""
+    out, manifest_path = os.path.join(work, "out"), os.path.join(work, "manifest.json")
+    before = files_of(path)
+    result = run(tool, "repair", "-f", name, *extra, "-o", out, "--manifest", manifest_path, path)
+    require(files_of(path) == before, "repair changed its input")
+    if result.returncode in (4, 6):
+        require(not os.path.exists(out), f"repair exits {result.returncode} and wrote an output")
+        require(report["errors"] or not report["complete"], f"nothing is wrong, and repair exits {result.returncode}")
+        return result.returncode
+    require(result.returncode in (0, 3), f"repair exits {result.returncode}: {result.stderr.decode(errors='replace')[:600]}")
+    require(os.path.exists(out), "repair wrote nothing")
+    with open(manifest_path, encoding="utf-8") as f:
+        manifest = json.load(f)
+    rebuilt = verify(manifest, out)
+    records = manifest["records"]
+    lossless = records["dropped"] == 0 and records["dropped_is"] == "exact"
+    require(result.returncode == (0 if lossless else 3),
+            f"repair exits {result.returncode}, and {records['dropped']} ({records['dropped_is']}) records are dropped")
+    if not report["errors"] and not extra:
+        for member in manifest["inputs"]:
+            require(rebuilt.get(member["file"]) == member_bytes(member["path"], member["file"]),
+                    f"a capture without errors was changed: {member['file']}")
+    code, after = check(tool, name, out)
+    require(code == 0 and after["errors"] == 0 and after["complete"],
+            f"the output has {after['errors']} errors: {[f['message'] for f in after['findings'] if f['severity'] == 'error'][:1]}")
+    require(after["records"] == records["kept"] + records["patched"] + records["added"],
+            f"the output has {after['records']} records, the manifest says {records}")
+    again = os.path.join(work, "again")
+    result2 = run(tool, "repair", "-f", name, "-o", again, out)
+    require(result2.returncode == 0, f"the second repair exits {result2.returncode}")
+    require(files_of(again) == files_of(out), "the second repair changes the output of the first")
+    return result.returncode
+
+
+def expectation_test(tool, name, root, expected):
+    path = os.path.join(root, name, expected["file"])
+    with tempfile.TemporaryDirectory(prefix="tracemend-corpus-") as work:
+        code, report = check(tool, name, path)
+        code2, report2 = check(tool, name, path)
+        require((code, report) == (code2, report2), "two checks differ")
+        require(code == expected["check"], f"check exits {code}, expected {expected['check']}")
+        require(report["records"] == expected["records"], f"{report['records']} records, expected {expected['records']}")
+        require(report["format"] == name, f"format {report['format']}")
+        found = rules_of(report)
+        for rule in expected["rules"]:
+            require(rule in found, f"{rule} is not reported")
+        if expected["only"]:
+            surplus = rules_of(report, "error") - set(expected["rules"])
+            require(not surplus, f"also reports {', '.join(sorted(surplus))}")
+        code = repair_and_verify(tool, name, path, report, work)
+        require(code == expected["repair"], f"repair exits {code}, expected {expected['repair']}")
+        # Knock-out: with the rule switched off this file must fail its expectation.
+        for rule in expected["rules"][:1]:
+            _, without = check(tool, name, path, "--ignore", rule)
+            require(rule not in rules_of(without), f"--ignore {rule} does not switch it off")
+
+
+def load(root, name):
+    with open(os.path.join(root, name, "expectations.jsonl"), encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def test(options):
+    names = [options.format] if options.format else sorted(
+        n for n in os.listdir(options.root) if os.path.exists(os.path.join(options.root, n, "expectations.jsonl")))
+    failed = passed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for name in names:
+            lines = load(options.root, name)
+            listed = {line["file"] for line in lines}
+            present = {os.path.join(kind, f) for kind in ("valid", "invalid", "damaged", "regress")
+                       if os.path.isdir(os.path.join(options.root, name, kind))
+                       for f in os.listdir(os.path.join(options.root, name, kind))}
+            for odd in sorted(listed ^ present):
+                print(f"{name}/{odd}: {'is missing' if odd in listed else 'has no expectation'}")
+                failed += 1
+            jobs = [(line, pool.submit(expectation_test, options.tool, name, options.root, line)) for line in lines
+                    if line["file"] in present]
+            for line, job in jobs:
+                try:
+                    job.result()
+                    passed += 1
+                except (Problem, subprocess.TimeoutExpired, KeyError, OSError) as problem:
+                    failed += 1
+                    print(f"{name}/{line['file']}: {problem}")
+    print(f"corpus: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def expectation_make(tool, name, root, file, label):
+    """The expectation of one file. What the generator promised (label) is demanded; exit codes of repair and what damage
+    shows are recorded, and are for a person to read over in the diff."""
+    path = os.path.join(root, name, file)
+    kind = file.split("/")[0]
+    code, report = check(tool, name, path)
+    require(code in (0, 1), f"check exits {code}")
+    if kind == "valid":
+        require(code == 0 and not report["errors"], f"valid, but: {sorted(rules_of(report, 'error'))}")
+        require(report["records"] == label["records"], f"{report['records']} records, the generator made {label['records']}")
+        rules = []
+    elif kind == "invalid":
+        rules = label["expect"] or [label["rule"]]
+        require(rules[0] == label["rule"], f"expects {rules} for {label['rule']}")
+        missing = [r for r in rules if r not in rules_of(report)]
+        require(not missing, f"does not report {', '.join(missing)}")
+        surplus = rules_of(report, "error") - set(rules)
+        require(not surplus, f"also reports {', '.join(sorted(surplus))}")
+    else:
+        rules = sorted(rules_of(report, "error"))
+    with tempfile.TemporaryDirectory(prefix="tracemend-corpus-") as work:
+        repaired = repair_and_verify(tool, name, path, report, work)
+    return {"file": file, "rules": rules, "only": kind in ("valid", "invalid"), "records": report["records"], "check": code,
+            "repair": repaired}
+
+
+def write(options):
+    name = options.format
+    labels = {}
+    if options.labels:
+        with open(options.labels, encoding="utf-8") as f:
+            for line in f:
+                label = json.loads(line)
+                labels[label["corpus_file"]] = label
+    files = []
+    for kind in ("valid", "invalid", "damaged", "regress"):
+        folder = os.path.join(options.root, name, kind)
+        if os.path.isdir(folder):
+            files += [f"{kind}/{f}" for f in sorted(os.listdir(folder))]
+    failed = 0
+    lines = []
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        jobs = [(file, pool.submit(expectation_make, options.tool, name, options.root, file, labels.get(file)))
+                for file in files]
+        for file, job in jobs:
+            try:
+                lines.append(job.result())
+            except (Problem, subprocess.TimeoutExpired, KeyError, TypeError, OSError) as problem:
+                print(f"{name}/{file}: {problem}", file=sys.stderr)
+                failed += 1
+                if options.keep_going:
+                    os.remove(os.path.join(options.root, name, file))
+    with open(os.path.join(options.root, name, "expectations.jsonl"), "w", encoding="utf-8") as f:
+        for line in lines:
+            f.write(json.dumps(line) + "\n")
+    print(f"{name}: {len(lines)} files, {failed} without expectation")
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", default="build/tracemend")
+    parser.add_argument("--root", default="corpus")
+    parser.add_argument("--format")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--labels")
+    parser.add_argument("--keep-going", action="store_true", help="with --write: leave out what does not keep its promise")
+    options = parser.parse_args()
+    if not shutil.which(options.tool):
+        sys.exit(f"{options.tool}: not there")
+    return write(options) if options.write else test(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
