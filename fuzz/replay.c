@@ -107,9 +107,10 @@ static void replay_path(const char *path)
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (entry->d_name[0] == '.' || strstr(entry->d_name, ".jsonl"))
 			continue;
-		names = realloc(names, (count + 1) * sizeof(*names));
-		if (!names || asprintf(&names[count++], "%s/%s", path, entry->d_name) < 0)
+		char **more = realloc(names, (count + 1) * sizeof(*names));
+		if (!more || asprintf(&more[count++], "%s/%s", path, entry->d_name) < 0)
 			exit(2);
+		names = more;
 	}
 	closedir(dir);
 	if (count)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Speed and memory of check beside cat and the format's usual reader, on the same file in the same run. See bench.sh."""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+READERS = {
+    "uftrace": ["uftrace", "report", "-d", "{}"],
+    "tracedat": ["trace-cmd", "report", "-i", "{}"],
+}
+
+
+def measure(command, folder=None):
+    """(seconds, peak resident KiB, exit code) of one run."""
+    start = time.monotonic()
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return time.monotonic() - start, usage.ru_maxrss, child.returncode
+
+
+def size_of(path):
+    if not os.path.isdir(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(path) for n in names)
+
+
+def cat_of(path):
+    if not os.path.isdir(path):
+        return ["cat", path]
+    return ["cat", *sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names)]
+
+
+def generate(tool, name, size, folder):
+    result = subprocess.run([tool, "gen", "-f", name, "--size", str(size), "-o", folder], stderr=subprocess.PIPE, check=False)
+    if result.returncode:
+        raise RuntimeError(f"gen -f {name} --size {size}: {result.stderr.decode().strip()}")
+    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
+        return os.path.join(folder, json.loads(f.readline())["file"])
+
+
+def repeat(path, size, head, folder):
+    """A file of `size` bytes: the first `head` bytes of path once, the rest again and again (whole)."""
+    out = os.path.join(folder, "repeated" + os.path.splitext(path)[1])
+    with open(path, "rb") as f:
+        first, body = f.read(head), f.read()
+    with open(out, "wb") as f:
+        f.write(first)
+        for _ in range(max(1, (size - head) // len(body))):
+            f.write(body)
+    return out
+
+
+def bench(options, what, path, lines):
+    size = size_of(path)
+    best = {}
+    peak = {}
+    code = {}
+    commands = {"cat": cat_of(path), "check": [options.tool, "check", "-q", path]}
+    reader = READERS.get(what)
+    if reader and shutil.which(reader[0]) and size <= options.reader_max:
+        commands[" ".join(reader[:2])] = [part.format(path) for part in reader]
+    measure(commands["cat"])  # into the page cache
+    for _ in range(options.runs):
+        for label, command in commands.items():
+            if label not in ("cat", "check") and label in best:
+                continue  # the slow ones once
+            seconds, rss, exit_code = measure(command)
+            best[label] = min(best.get(label, seconds), seconds)
+            peak[label] = max(peak.get(label, 0), rss)
+            code[label] = exit_code
+    for label in commands:
+        lines.append((what, f"{size / 1e6:.0f} MB", label, f"{best[label]:.3f}", f"{size / 1e6 / best[label]:.0f}",
+                      f"{best['cat'] / best[label]:.2f}", f"{peak[label] / 1024:.1f}", str(code[label])))
+    return peak["check"], code["check"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", default="build/tracemend")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--sizes", default="100000000,1000000000")
+    parser.add_argument("--reader-max", type=int, default=200_000_000, help="larger captures are not given to slow readers")
+    parser.add_argument("--repeat", help="use this file, repeated, instead of gen")
+    parser.add_argument("--head", type=int, default=8, help="bytes of --repeat that come only once")
+    parser.add_argument("formats", nargs="*")
+    options = parser.parse_args()
+    here = os.path.dirname(os.path.abspath(__file__))
+    names = options.formats or subprocess.run([os.path.join(here, "../scripts/formats.sh")], stdout=subprocess.PIPE,
+                                              check=True).stdout.decode().split()
+    lines = [("format", "capture", "program", "seconds", "MB/s", "of cat", "peak MiB", "exit")]
+    failed = False
+    for name in names:
+        peaks = []
+        for size in map(int, options.sizes.split(",")):
+            with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
+                try:
+                    path = repeat(options.repeat, size, options.head, folder) if options.repeat else generate(options.tool, name, size, folder)
+                except RuntimeError as error:
+                    print(error, file=sys.stderr)
+                    failed = True
+                    continue
+                if size_of(path) < size / 2:
+                    print(f"{name}: gen --size {size} made {size_of(path)} bytes", file=sys.stderr)
+                    failed = True
+                peak, code = bench(options, name, path, lines)
+                failed |= code not in (0, 1)
+                peaks.append(peak)
+        if len(peaks) == 2 and peaks[1] > peaks[0] * 1.5 + 4096:
+            print(f"{name}: memory grows with the file: {peaks[0]} KiB, then {peaks[1]} KiB", file=sys.stderr)
+            failed = True
+    for line in lines:
+        print("{:9} {:>9} {:<18} {:>8} {:>7} {:>7} {:>9} {:>5}".format(*line))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

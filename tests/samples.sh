@@ -1,0 +1,106 @@
+#!/bin/bash
+# Real captures: SAMPLES is a folder laid out as its README.md describes. Each row of that table that concerns a format of
+# this program is held. The last line is "samples: N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+tool=${TOOL:-build/tracemend}
+samples=${SAMPLES:?set SAMPLES to the folder of real captures}
+work=$(mktemp -d "${TMPDIR:-/tmp}/tracemend-samples.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "samples: $*"; }
+has() { scripts/formats.sh | grep -qx "$1"; }
+records() { jq -r '.inputs[0].records' "$work/report"; }
+# check PATH: exit code; the report is in $work/report
+check() { timeout 300 $tool check --format json "$1" > "$work/report" 2> "$work/err"; }
+same() { if [ -d "$1" ]; then diff -r "$1" "$2" > /dev/null; else cmp -s "$1" "$2"; fi; }
+
+# A healthy capture: no error, the number of records (empty: any), identical when repaired, manifest sound.
+healthy() { # PATH RECORDS [UNPACKED]
+	rm -rf "$work/out"
+	check "$1" || { bad "$1: check exits $?: $(jq -r '.inputs[0].findings[] | select(.severity == "error") | .message' "$work/report" 2>/dev/null | head -1)"; return; }
+	[ -z "${2:-}" ] || [ "$(records)" = "$2" ] || { bad "$1: $(records) records, not $2"; return; }
+	timeout 300 $tool repair "$1" -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1 || { bad "$1: repair exits $?: $(head -1 "$work/err")"; return; }
+	same "${3:-$1}" "$work/out" || { bad "$1: repair changed it"; return; }
+	python3 tests/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" || { bad "$(cat "$work/err")"; return; }
+	ok
+}
+
+if has fxt; then
+	healthy "$samples/fxt/magic-trace.fxt" 35463
+	[ "$(jq '.inputs[0].warnings' "$work/report")" = 0 ] && ok || bad "fxt: warnings on the real capture"
+fi
+
+if has uftrace; then
+	for name in basic threads fork exec dlopen autoargs argspec signals deep cxx killed-target; do
+		[ -d "$samples/uftrace/$name" ] || continue
+		count=$(timeout 60 python3 tests/uftrace_parse.py "$samples/uftrace/$name" | awk '{print $2}')
+		healthy "$samples/uftrace/$name" "$count"
+	done
+	dead=$samples/uftrace/killed-recorder
+	check "$dead" && bad "$dead: check exits 0" || ok
+	errors=$(jq '.inputs[0].errors' "$work/report")
+	[ "$errors" -le 10 ] && ok || bad "$dead: $errors errors"
+	whole=$(python3 tests/uftrace_parse.py "$dead" | awk '{print $2}')
+	previous=0
+	for extra in "" "--extra $dead.shm"; do
+		rm -rf "$work/out"
+		# shellcheck disable=SC2086
+		timeout 120 $tool repair "$dead" $extra -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1
+		code=$?
+		case $code in 0|3) ok ;; *) bad "$dead $extra: repair exits $code: $(head -1 "$work/err")"; continue ;; esac
+		python3 tests/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" && ok || bad "$dead $extra: $(cat "$work/err")"
+		check "$work/out" && ok || bad "$dead $extra: the output has errors"
+		[ "$(records)" -ge "$whole" ] && ok || bad "$dead $extra: $(records) records of $whole"
+		[ -z "$extra" ] || { [ "$(records)" -gt $previous ] && ok || bad "$dead: --extra adds no record"; }
+		previous=$(records)
+		if command -v uftrace > /dev/null; then
+			lines=$(timeout 60 uftrace replay --no-pager -d "$work/out" 2> "$work/err" | wc -l)
+			[ "$lines" -gt 100 ] && ok || bad "$dead $extra: uftrace replay shows $lines lines: $(head -1 "$work/err")"
+		fi
+	done
+fi
+
+if has tracedat; then
+	for file in "$samples"/tracedat/v6*.dat "$samples"/tracedat/v7*.dat; do
+		[ -f "$file" ] || continue
+		count=
+		command -v trace-cmd > /dev/null && count=$(timeout 120 trace-cmd report -i "$file" 2> /dev/null | grep -c '\[[0-9][0-9]*\]')
+		healthy "$file" "$count"
+	done
+	for donor in v7-none.dat v6.dat; do
+		[ -d "$samples/tracedat/killed-record" ] || continue
+		rm -rf "$work/out"
+		timeout 300 $tool repair "$samples/tracedat/killed-record" --donor "$samples/tracedat/$donor" -o "$work/out" > "$work/err" 2>&1
+		code=$?
+		case $code in 0|3) ok ;; *) bad "killed-record with $donor: repair exits $code: $(head -1 "$work/err")"; continue ;; esac
+		if command -v trace-cmd > /dev/null; then
+			lines=$(timeout 120 trace-cmd report -i "$work/out" 2> /dev/null | grep -c '\[[0-9][0-9]*\]')
+			[ "$lines" -ge 68719 ] && ok || bad "killed-record with $donor: $lines lines"
+		fi
+	done
+fi
+
+if has ktrace; then
+	healthy "$samples/ktrace/device-stream-v2.ktrace" 1966
+	check "$samples/ktrace/minimal-v3.ktrace" && [ "$(jq '.inputs[0] | .errors + .warnings' "$work/report")" = 0 ] && ok || bad "minimal-v3.ktrace: above note"
+	timeout 60 $tool check "$samples/ktrace/unified-log.tracev3" > /dev/null 2>&1
+	[ $? = 4 ] && ok || bad "unified-log.tracev3 is not declined"
+fi
+
+if has lttng; then
+	for row in trace-1021events-nolost-1cpu:1021 trace-698650events_3029lost-8CPU:698650 trace-15316events_nolost_newformat:15316 trace-2.6:219558; do
+		file=$samples/lttng/${row%%:*}.tar.gz
+		[ -f "$file" ] || continue
+		rm -rf "$work/unpacked"
+		mkdir "$work/unpacked"
+		tar -C "$work/unpacked" -xzf "$file"
+		top=$(find "$work/unpacked" -mindepth 1 -maxdepth 1)
+		[ "$(wc -l <<< "$top")" = 1 ] && [ -d "$top" ] || top=$work/unpacked
+		healthy "$file" "${row##*:}" "$top"
+	done
+fi
+echo "samples: $passed passed, $failed failed"
+[ $failed = 0 ]
