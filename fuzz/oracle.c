@@ -423,21 +423,20 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		broken("P4", "%zu outputs that are no directory", outputs);
 	for (size_t i = 0; i < outputs; i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
-		struct tracemend_error error = { 0 };
-		uint8_t *data = output_replay(repair, i, c, &v);
+		if (out->count == CAPTURE_FILES_MAX || strlen(output->file) >= CAPTURE_NAME_MAX)
+			broken("P4", "more outputs, or longer names, than the oracle can hold");
+		struct capture_file *f = &out->files[out->count++];
+		uint8_t *data = f->owned = output_replay(repair, i, c, &v);
 		uint8_t *read = malloc(output->size ? (size_t)output->size : 1);
 		if (!read)
 			abort();
 		if (tracemend_repair_read(repair, i, 0, read, (size_t)output->size) != TM_OK)
-			broken("P4", "output '%s' cannot be read: %s", output->file, error.message);
+			broken("P4", "output '%s' cannot be read", output->file);
 		if (output->size && memcmp(read, data, (size_t)output->size) != 0)
 			broken("P4", "output '%s' is not what its segments say", output->file);
 		free(read);
-		if (out->count == CAPTURE_FILES_MAX || strlen(output->file) >= CAPTURE_NAME_MAX)
-			broken("P4", "more outputs, or longer names, than the oracle can hold");
-		struct capture_file *f = &out->files[out->count++];
 		strcpy(f->name, output->file);
-		f->data = f->owned = data;
+		f->data = data;
 		f->size = (size_t)output->size;
 	}
 	for (size_t i = 0; i < tracemend_repair_dropped_count(repair); i++) {
