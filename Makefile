@@ -52,6 +52,7 @@ INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wr
 FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
 TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL)) -Isrc
 ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
+LIB_OBJ_USED = $(LIB_OBJ)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair_$(f) $(BUILD)/fuzz_gen_$(f)) $(BUILD)/fuzz_container
 
@@ -62,7 +63,10 @@ $(BUILD)/replay: fuzz/replay.c $(ORACLE_OBJ) $(LIB_OBJ)
 $(BUILD)/tests/unit/%: tests/unit/%.c $(ORACLE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
-	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
+	@$(CC) $(TEST_CFLAGS) $< $(ORACLE_OBJ) $(LIB_OBJ_USED) $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
+
+# The oracle's own test brings a format table of its own.
+$(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/formats/%,$(LIB_OBJ))
 
 unit-tests: $(UNIT_BIN)
 
