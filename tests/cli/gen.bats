@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# gen and its labels.
+
+load helper
+
+@test "labels say what the files are" {
+	exits 0 gen -f "$FORMAT" -o made --seed 7 --count 3
+	exits 0 gen -f "$FORMAT" -o made --rule "$RULE" --seed 9
+	exits 0 gen -f "$FORMAT" -o made --damage truncate --count 2
+	[ "$(wc -l < made/labels.jsonl)" = 6 ]
+	jq -es 'all(.[]; keys_unsorted == ["file", "format", "seed", "rule", "expect", "damage", "records"])' made/labels.jsonl
+	jq -es '[.[].seed] == [7, 8, 9, 9, 1, 2]' made/labels.jsonl
+	jq -es --arg rule "$RULE" '[.[].rule] == [null, null, null, $rule, null, null]' made/labels.jsonl
+	jq -es --arg rule "$RULE" '.[3].expect[0] == $rule' made/labels.jsonl
+	jq -es '[.[].damage] == [null, null, null, null, "truncate", "truncate"]' made/labels.jsonl
+	[ "$(jq -r .file made/labels.jsonl | sort | uniq -d)" = "" ]
+	for file in $(jq -r .file made/labels.jsonl); do
+		[ -e "made/$file" ]
+	done
+	[ "$(ls -A made | wc -l)" = 7 ] # nothing else is left there
+}
+
+@test "labels tell the truth" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --count 5
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --count 5 --rule "$RULE"
+	while read -r line; do
+		file=$(jq -r .file <<< "$line")
+		tm check --format=json --max-findings=0 "made/$file"
+		[ "$status" = "$(jq 'if .rule then 1 else 0 end' <<< "$line")" ]
+		jq -e --argjson line "$line" '[.inputs[0].findings[].rule] as $met | all($line.expect[]; . as $e | $met | index($e) != null)' <<< "$output"
+		if [ "$(jq .rule <<< "$line")" = null ]; then
+			[ "$(jq '.inputs[0].records' <<< "$output")" = "$(jq .records <<< "$line")" ]
+		fi
+	done < made/labels.jsonl
+}
+
+@test "the same options give the same bytes" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o one --count 3 --damage bitflip
+	"$TRACEMEND" gen -q -f "$FORMAT" -o two --count 3 --damage bitflip
+	diff -r one two
+	"$TRACEMEND" gen -q -f "$FORMAT" -o two --count 3 --damage bitflip # once more into the same directory
+	diff -r one two
+	"$TRACEMEND" gen -q -f "$FORMAT" -o three --seed 2 --damage bitflip
+	file=$(jq -r .file three/labels.jsonl)
+	cmp "one/$file" "three/$file"
+}
+
+@test "--size is roughly kept" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --size 200K
+	size=$(du -sb --exclude=labels.jsonl made | cut -f1)
+	[ "$size" -gt 100000 ]
+	[ "$size" -lt 1000000 ]
+}
+
+@test "rules of archives go with any format" {
+	exits 0 gen -f "$FORMAT" -o made --rule container/compressed
+	file=$(jq -r .file made/labels.jsonl)
+	exits 0 check --only container/compressed "made/$file"
+	grep -q 'container/compressed' <<< "$output"
+}
+
+@test "a rule of another format is refused" {
+	exits 0 rules --format=json
+	other=$(jq -r --arg format "$FORMAT" '[.rules[] | select(.format != $format and .format != "container")][0].id // empty' <<< "$output")
+	[ -n "$other" ] || skip "there is no other format"
+	exits 2 gen -f "$FORMAT" -o made --rule "$other"
+	[ ! -e made ]
+}
+
+@test "where files cannot be written it is exit 5, or 2 when the place makes no sense" {
+	: > file
+	exits 2 gen -f "$FORMAT" -o file
+	exits 5 gen -f "$FORMAT" -o file/below
+	echo "no label" > labels.jsonl
+	exits 5 gen -f "$FORMAT" -o .
+	[ "$(cat labels.jsonl)" = "no label" ]
+}

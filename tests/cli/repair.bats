@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# repair: exit codes, where it writes, the manifest, and that output is whole or not there.
+
+load helper
+
+digest() {
+	find "$1" -type f -exec sha256sum {} + | sort
+}
+
+@test "a healthy capture comes out as it is" {
+	make_captures
+	exits 0 repair valid.bin -o out --manifest m.json
+	diff -r valid.bin out
+	said "nothing to repair"
+	validate manifest m.json
+	exits 0 repair -n valid.bin
+	exits 0 repair -q valid.bin -o out2
+	[ ! -s talk ]
+}
+
+@test "a broken one is mended, once" {
+	make_captures
+	before=$(digest broken.bin)
+	tm repair broken.bin -o out --manifest m.json
+	[ "$status" = 0 ] || [ "$status" = 3 ]
+	first=$status
+	[ "$first" = 0 ] || said "lost"
+	[ "$(digest broken.bin)" = "$before" ]
+	validate manifest m.json
+	exits 0 check out
+	exits 0 repair out -o again
+	diff -r out again
+	tm repair broken.bin -o out2 --manifest m2.json
+	[ "$status" = "$first" ]
+	diff -r out out2
+	cmp m.json m2.json
+}
+
+@test "dry run says what there is to do and writes nothing" {
+	make_captures
+	: > talk
+	before=$(ls -A)
+	exits 1 repair -n broken.bin
+	[ -n "$output" ]
+	exits 1 repair -n -o out broken.bin
+	[ "$(ls -A)" = "$before" ]
+	exits 1 repair -n broken.bin --manifest m.json
+	validate manifest m.json
+	tm repair broken.bin -o out --manifest m2.json
+	cmp m.json m2.json
+}
+
+@test "the manifest goes to standard output when asked" {
+	make_captures
+	tm repair broken.bin -o out --manifest -
+	echo "$output" > m.json
+	validate manifest m.json
+	tm repair broken.bin -n --manifest -
+	[ "$status" = 1 ]
+	echo "$output" > m2.json
+	validate manifest m2.json
+	said "records:"
+}
+
+@test "the input is never the output" {
+	make_captures
+	before=$(digest broken.bin)
+	ln broken.bin hard
+	ln -s broken.bin soft
+	for out in broken.bin ./broken.bin hard soft; do
+		exits 2 repair broken.bin -o "$out"
+		exits 2 repair broken.bin -o mended --manifest "$out"
+	done
+	exits 2 repair broken.bin -o out --manifest out
+	exits 2 repair valid.bin --extra broken.bin -o broken.bin
+	exits 2 repair valid.bin --donor broken.bin -o broken.bin
+	[ "$(digest broken.bin)" = "$before" ]
+	[ ! -e mended ] && [ ! -e out ]
+}
+
+@test "the output is never inside the input" {
+	mkdir -p capture/below
+	make_captures
+	cp broken.bin capture
+	ln -s capture linked
+	for out in capture/out capture/below/out linked/out ./capture/../capture/out capture; do
+		exits 2 repair capture -o "$out"
+		exits 2 repair broken.bin --extra capture -o "$out"
+		exits 2 repair capture -o elsewhere --manifest "$out.json" || [ "$out" = capture ]
+	done
+	[ "$(find capture | sort | tr '\n' ' ')" = "capture capture/below capture/broken.bin " ]
+}
+
+@test "an output that cannot be written is exit 5 and leaves nothing" {
+	make_captures
+	exits 5 repair broken.bin -o nowhere/out
+	exits 5 repair broken.bin -o out --manifest nowhere/m.json
+	[ ! -e out ]
+	mkdir taken
+	: > taken/file
+	exits 2 repair broken.bin -o taken
+	[ "$(ls -A taken)" = file ]
+	if [ "$(id -u)" != 0 ]; then
+		mkdir locked
+		chmod 555 locked
+		exits 5 repair broken.bin -o locked/out
+	fi
+	[ -z "$(find . -name '.*tracemend*' -o -name '*.tmp*')" ]
+}
+
+@test "a full disk is exit 5 and leaves nothing" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --size 300K --rule "$RULE"
+	file=made/$(label 1 file)
+	[ -f "$file" ] || skip "this format is a directory"
+	mkdir small
+	# A limit on the size of files stands in for the disk: the write fails in the middle all the same.
+	code=0
+	(
+		trap '' XFSZ
+		ulimit -f 100
+		exec "$TRACEMEND" repair "$file" -o small/out 2> talk
+	) || code=$?
+	[ "$code" = 5 ]
+	[ -z "$(ls -A small)" ]
+}
+
+@test "a manifest on a full disk leaves no output" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	make_captures
+	exits 5 repair broken.bin -o out --manifest /dev/full
+	[ ! -e out ]
+}
+
+@test "a killed repair leaves no output" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --size 24M --rule "$RULE"
+	file=made/$(label 1 file)
+	caught=0
+	for attempt in 1 2 3 4 5; do
+		rm -rf target && mkdir target
+		"$TRACEMEND" repair -q "$file" -o target/out 2> talk &
+		pid=$!
+		# As soon as something temporary is there, it is in the middle of writing.
+		while kill -0 $pid 2> /dev/null && [ -z "$(ls -A target)" ]; do :; done
+		[ -e target/out ] || kill -9 $pid 2> /dev/null || true
+		wait $pid && code=0 || code=$?
+		if [ "$code" = 137 ]; then
+			[ ! -e target/out ]
+			caught=1
+			break
+		fi
+	done
+	[ $caught = 1 ] || skip "it was always faster than the signal"
+	# And it does not stand in the way of the next one.
+	tm repair -q "$file" -o target/out
+	[ "$status" = 0 ] || [ "$status" = 3 ]
+	exits 0 check -q "target/out"
+}
+
+@test "a repair that is asked to stop cleans up" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --size 24M --rule "$RULE"
+	file=made/$(label 1 file)
+	mkdir target
+	"$TRACEMEND" repair -q "$file" -o target/out 2> talk &
+	pid=$!
+	while kill -0 $pid 2> /dev/null && [ -z "$(ls -A target)" ]; do :; done
+	kill -TERM $pid 2> /dev/null || true
+	wait $pid && code=0 || code=$?
+	[ "$code" = 143 ] || skip "it was faster than the signal"
+	[ -z "$(ls -A target)" ]
+}
