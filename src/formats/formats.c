@@ -2,7 +2,7 @@
 #include "../core/format.h"
 
 /* clang-format off */
-#define FORMATS(X) X(fxt)
+#define FORMATS(X) X(fxt) X(uftrace)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct format name##_format;

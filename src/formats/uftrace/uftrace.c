@@ -1,0 +1,89 @@
+/* The format as the engine sees it, and how it is recognised. */
+#include "uftrace.h"
+
+#include "../../core/rule.h"
+
+#define RULE(sym, id, severity, class, title, clause, explanation, repair) \
+	RULE_ROW("uftrace", id, severity, class, title, clause, explanation, repair)
+static const struct tracemend_rule rules[] = {
+#include "uftrace_rules.def"
+};
+#undef RULE
+
+bool uftrace_event_length(uint64_t id, unsigned long_size, unsigned *min, unsigned *max)
+{
+	if (id < UFTRACE_E_READ_PROC_STATM || id > UFTRACE_E_CALLSITE)
+		return false;
+	*min = *max = 16;
+	if (id == UFTRACE_E_READ_PROC_STATM || id == UFTRACE_E_DIFF_PROC_STATM)
+		*min = *max = 24;
+	else if (id == UFTRACE_E_WATCH_CPU)
+		*min = *max = 4;
+	else if (id == UFTRACE_E_CALLSITE)
+		*min = *max = 8;
+	else if (id == UFTRACE_E_WATCH_VAR) {
+		*min = long_size + 1;
+		*max = long_size + 8;
+	}
+	return true;
+}
+
+/* The name of a task's file: digits and ".dat". */
+static bool name_is_task_file(const char *name)
+{
+	size_t n = 0;
+
+	while (name[n] >= '0' && name[n] <= '9')
+		n++;
+	return n > 0 && !strcmp(name + n, ".dat");
+}
+
+static unsigned bid_file(struct source *s)
+{
+	uint8_t head[UFTRACE_RECORD_SIZE];
+
+	if (s->kind != SOURCE_FILE || s->role != TM_ROLE_INPUT)
+		return 0;
+	if (!strcmp(s->name, "info") && s->size >= UFTRACE_MAGIC_SIZE) {
+		if (source_read(s, 0, head, UFTRACE_MAGIC_SIZE) != TM_OK)
+			return 0;
+		return memcmp(head, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) ? 8 : 64;
+	}
+	if (!strcmp(s->name, "default.opts"))
+		return 8;
+	if (!strncmp(s->name, "sid-", 4) || !strcmp(s->name, "task.txt"))
+		return 8;
+	if (name_is_task_file(s->name) && s->size >= UFTRACE_RECORD_SIZE) {
+		if (source_read(s, 0, head, sizeof(head)) != TM_OK)
+			return 0;
+		return uftrace_word_magic(load_u64(head + 8, false)) == UFTRACE_RECORD_MAGIC ||
+		       uftrace_word_magic(load_u64(head + 8, true)) == UFTRACE_RECORD_MAGIC ? 6 : 1;
+	}
+	return 0;
+}
+
+static struct bid bid(struct bundle *b, struct window *w)
+{
+	unsigned bits = 0, tasks = 0;
+
+	(void)w;
+	if (!b->directory)
+		return (struct bid){ 0, NULL };
+	for (size_t i = 0; i < b->count; i++) {
+		unsigned found = bid_file(b->sources[i]);
+		if (found >= 8)
+			bits += found;
+		else if (found > tasks)
+			tasks = found;
+	}
+	return (struct bid){ bits + tasks, NULL };
+}
+
+const struct format uftrace_format = {
+	.public = { .name = "uftrace", .title = "uftrace data directory", .extension = "", .profiles = NULL, .directory = true },
+	.rules = rules,
+	.rule_count = UFTRACE_RULE_COUNT,
+	.bid = bid,
+	.scan = uftrace_scan,
+	.generate = uftrace_generate,
+};
