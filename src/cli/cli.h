@@ -37,9 +37,6 @@ struct cli_regrade {
 
 enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 
-/* --fail-on: the mildest severity that makes check exit 1. */
-enum cli_fail_on { CLI_FAIL_NOTE, CLI_FAIL_WARNING, CLI_FAIL_ERROR, CLI_FAIL_NEVER };
-
 struct cli_options {
 	const struct cli_command *command;
 	struct tracemend_options library;
@@ -49,7 +46,7 @@ struct cli_options {
 	enum cli_color color;
 	bool quiet, verbose;
 
-	enum cli_fail_on fail_on;
+	enum tracemend_severity fail_on; /* the mildest that makes check exit 1; TM_IGNORE: none does */
 	struct cli_list only, ignore;
 	struct cli_regrade *regrades;
 	size_t regrade_count;

@@ -45,21 +45,6 @@ static void check_work(struct check *c, size_t index, size_t slot)
 	cli_progress_finished(c->progress, slot);
 }
 
-static bool check_fails(const struct cli_options *o, const struct tracemend_summary *s)
-{
-	switch (o->fail_on) {
-	case CLI_FAIL_NOTE:
-		return s->errors || s->warnings || s->notes;
-	case CLI_FAIL_WARNING:
-		return s->errors || s->warnings;
-	case CLI_FAIL_ERROR:
-		return s->errors;
-	case CLI_FAIL_NEVER:
-		break;
-	}
-	return false;
-}
-
 static void check_print(struct check *c, size_t index)
 {
 	struct check_job *job = &c->jobs[index];
@@ -75,7 +60,7 @@ static void check_print(struct check *c, size_t index)
 	cli_progress_hide(c->progress);
 	if (job->report) {
 		const struct tracemend_summary *s = tracemend_report_summary(job->report);
-		if (check_fails(c->options, s))
+		if (report_fails(&c->run, s))
 			code = cli_worse(code, CLI_FINDINGS);
 		if (!s->complete && job->error.status == TM_OK)
 			code = cli_worse(code, CLI_LIMIT);
@@ -183,7 +168,7 @@ int cli_check(struct cli_options *o)
 	struct check c = {
 		.options = o,
 		.run = { .out = stdout, .color = cli_options_color(o, stdout), .quiet = o->quiet, .verbose = o->verbose,
-			 .options = &o->library },
+			 .fail_on = o->fail_on, .options = &o->library },
 		.printer = report_printer_find(o->format),
 		.jobs = calloc(o->paths.count, sizeof(*c.jobs)),
 	};

@@ -109,7 +109,8 @@ static bool cli_parse_number(const char *text, bool suffix, uint64_t *value)
 	return !*p;
 }
 
-static bool cli_parse_severity(const char *text, enum tracemend_severity *severity)
+/* error, warning, note, or the word that stands for none of them. */
+static bool cli_parse_severity(const char *text, const char *none, enum tracemend_severity *severity)
 {
 	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
 		*severity = (enum tracemend_severity)i;
@@ -117,7 +118,7 @@ static bool cli_parse_severity(const char *text, enum tracemend_severity *severi
 			return true;
 	}
 	*severity = TM_IGNORE;
-	return !strcmp(text, "ignore");
+	return !strcmp(text, none);
 }
 
 static bool cli_list_add(struct cli_list *list, const char *item)
@@ -160,7 +161,7 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 	const char *equal = strrchr(text, '=');
 	struct cli_regrade regrade;
 
-	if (!equal || !cli_parse_severity(equal + 1, &regrade.severity))
+	if (!equal || !cli_parse_severity(equal + 1, "ignore", &regrade.severity))
 		return cli_usage("--severity=%s: expected RULE=LEVEL with the level error, warning, note or ignore", text);
 	char *name = strndup(text, (size_t)(equal - text));
 	struct cli_regrade *regrades = realloc(o->regrades, (o->regrade_count + 1) * sizeof(*regrades));
@@ -233,7 +234,6 @@ static int cli_set_number(const char *option, const char *text, bool suffix, uin
 static int cli_set(struct cli_options *o, int key, const char *text)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
-	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
 	uint64_t n = 0;
 	int choice, code;
 
@@ -249,10 +249,8 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 	case 'F':
 		return cli_set_format(o, text);
 	case 'L':
-		choice = cli_parse_choice(text, levels);
-		if (choice < 0)
+		if (!cli_parse_severity(text, "never", &o->fail_on))
 			return cli_usage("--fail-on=%s: expected error, warning, note or never", text);
-		o->fail_on = (enum cli_fail_on)choice;
 		return CLI_CLEAN;
 	case 'O':
 		return cli_add_glob(&o->only, "only", text);
@@ -358,7 +356,7 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	size_t at = 1, count = 0;
 	int answer;
 
-	*o = (struct cli_options){ .command = command, .fail_on = CLI_FAIL_ERROR, .jobs = 1, .seed = 1, .count = 1 };
+	*o = (struct cli_options){ .command = command, .fail_on = TM_ERROR, .jobs = 1, .seed = 1, .count = 1 };
 	o->library.max_findings = 20;
 	o->format = "text";
 	for (size_t i = 0; i < OPTION_COUNT; i++) {

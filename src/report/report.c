@@ -5,7 +5,8 @@
 #include <string.h>
 
 const struct report_printer *const report_printers[] = {
-	&report_text, &report_concise, &report_json, &report_jsonl, &report_sarif, &report_sarif_github, NULL,
+	&report_text, &report_concise, &report_json, &report_jsonl, &report_sarif, &report_sarif_github,
+	&report_junit, &report_github, &report_markdown, &report_html, NULL,
 };
 
 const struct report_printer *report_printer_find(const char *name)
@@ -26,6 +27,21 @@ struct tracemend_summary report_summary(const struct report_entry *entry)
 		s.incomplete = entry->error->message;
 	s.path = entry->shown;
 	return s;
+}
+
+bool report_fails(const struct report_run *run, const struct tracemend_summary *s)
+{
+	switch (run->fail_on) {
+	case TM_NOTE:
+		return s->errors || s->warnings || s->notes;
+	case TM_WARNING:
+		return s->errors || s->warnings;
+	case TM_ERROR:
+		return s->errors;
+	case TM_IGNORE:
+		break;
+	}
+	return false;
 }
 
 static bool rule_is_silenced(const struct report_run *run, const struct tracemend_rule *rule)

@@ -22,6 +22,7 @@ struct report_entry {
 struct report_run {
 	FILE *out;
 	bool color, quiet, verbose;
+	enum tracemend_severity fail_on; /* the mildest that an input fails for; TM_IGNORE: it never fails */
 	const struct tracemend_options *options; /* that every input was checked with */
 	size_t printed; /* inputs so far */
 	bool failed;	/* out of memory: what was printed is not whole */
@@ -46,9 +47,16 @@ extern const struct report_printer report_json;
 extern const struct report_printer report_jsonl;
 extern const struct report_printer report_sarif;
 extern const struct report_printer report_sarif_github;
+extern const struct report_printer report_junit;
+extern const struct report_printer report_github;
+extern const struct report_printer report_markdown;
+extern const struct report_printer report_html;
 
 /* What stands for the summary of an input that was not checked. path is shown. */
 struct tracemend_summary report_summary(const struct report_entry *entry);
+
+/* Whether an input has findings for which it fails. */
+bool report_fails(const struct report_run *run, const struct tracemend_summary *s);
 
 /* How often a rule was met, and how much of it is not listed. */
 struct report_tally {

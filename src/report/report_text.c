@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *text_severity_color(enum tracemend_severity severity)
 {
@@ -86,8 +87,11 @@ static void text_summary(const struct report_run *run, const struct report_entry
 	} else {
 		fputs(": nothing found", out);
 	}
-	if (!s.complete)
-		fprintf(out, "; INCOMPLETE, not all was checked: %s", s.incomplete);
+	if (!s.complete) {
+		size_t prefix = strlen(s.path); /* the line has it already */
+		bool named = !strncmp(s.incomplete, s.path, prefix) && !strncmp(s.incomplete + prefix, ": ", 2);
+		fprintf(out, "; INCOMPLETE, not all was checked: %s", s.incomplete + (named ? prefix + 2 : 0));
+	}
 	fputc('\n', out);
 }
 

@@ -90,15 +90,19 @@ load helper
 
 @test "what is not listed is said to be" {
 	make_captures
-	for i in 1 2 3; do cat broken.bin; done > thrice.bin
-	exits 1 check --max-findings=0 --only "$RULE" --format=json thrice.bin
-	count=$(jq '.inputs[0].errors' <<< "$output")
-	[ "$count" -gt 1 ] || skip "the defects of repeated captures are one"
-	exits 1 check --max-findings=1 --only "$RULE" thrice.bin
+	# A damaged capture with more than one finding of some rule.
+	"$TRACEMEND" gen -q -f "$FORMAT" -o many --count 30 --damage hole --size 4K
+	tm check --format=json --max-findings=0 many/*
+	pick=$(jq -r '[.inputs[] | .path as $p | .findings | group_by(.rule)[] | select(length > 1) | "\($p) \(.[0].rule) \(length)"][0]' <<< "$output")
+	read -r path rule count <<< "$pick"
+	[ "$count" -gt 1 ]
+	tm check --max-findings=1 --only "$rule" "$path"
 	grep -qF "and $((count - 1)) more of this rule: --max-findings 0 shows all" <<< "$output"
-	exits 1 check --max-findings=1 --only "$RULE" --format=concise thrice.bin
-	grep -qF "and $((count - 1)) more [$RULE]" <<< "$output"
-	exits 1 check --max-findings=0 --only "$RULE" thrice.bin
+	tm check --max-findings=1 --only "$rule" --format=concise "$path"
+	grep -qF "and $((count - 1)) more [$rule]" <<< "$output"
+	tm check --max-findings=1 --only "$rule" --format=json "$path"
+	jq -e --arg rule "$rule" ".inputs[0].unlisted[\$rule] == $count - 1" <<< "$output"
+	tm check --max-findings=0 --only "$rule" "$path"
 	! grep -q "more of this rule" <<< "$output"
 }
 
@@ -130,6 +134,31 @@ load helper
 	exits 1 check --format=sarif broken.bin
 	jq -e '.runs[0].invocations[0].executionSuccessful' <<< "$output"
 	jq -e --arg rule "$RULE" '[.runs[0].results[].ruleId] | index($rule) != null' <<< "$output"
+}
+
+@test "junit fails where --fail-on says so" {
+	make_captures
+	: > empty
+	for level in error warning note never; do
+		tm check --format=junit --fail-on=$level --only "$RULE" --severity "$RULE=warning" valid.bin broken.bin empty
+		echo "$output" > report.xml
+		counts=$(python3 -c 'if True:
+			import xml.etree.ElementTree as tree
+			cases = tree.parse("report.xml").getroot().findall("testsuite/testcase")
+			print([(len(c.findall("failure")), len(c.findall("error"))) for c in cases])')
+		case $level in
+		warning|note) [ "$counts" = "[(0, 0), (1, 0), (0, 1)]" ] ;;
+		*) [ "$counts" = "[(0, 0), (0, 0), (0, 1)]" ] ;;
+		esac
+	done
+}
+
+@test "github annotates, a line a finding" {
+	make_captures
+	exits 1 check --format=github --only "$RULE" broken.bin
+	[[ $output =~ ^::error\ file=broken\.bin,title=$RULE::0x[0-9a-f]+:\ .+$ ]]
+	exits 5 check --format=github nowhere
+	[[ $output == "::error file=nowhere,title=not checked::"* ]]
 }
 
 @test "sarif has the regions of json" {

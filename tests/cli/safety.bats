@@ -11,7 +11,7 @@ hostile() {
 
 check_everything() { # PATH: its report is plain in every format, with and without success
 	local path=$1 format
-	for format in text concise json jsonl sarif sarif-github; do
+	for format in text concise json jsonl sarif sarif-github junit github markdown html; do
 		timeout 60 "$TRACEMEND" check --format=$format "$path" > report 2> talk || true
 		plain report
 		plain talk
@@ -22,6 +22,14 @@ check_everything() { # PATH: its report is plain in every format, with and witho
 	validate lines report
 	timeout 60 "$TRACEMEND" check --format=sarif "$path" > report 2> talk || true
 	validate sarif report
+	timeout 60 "$TRACEMEND" check --format=junit "$path" > report 2> talk || true
+	python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("report")'
+	timeout 60 "$TRACEMEND" check --format=html "$path" > report 2> talk || true
+	! grep -q '<b>' report
+	timeout 60 "$TRACEMEND" check --format=markdown "$path" > report 2> talk || true
+	! grep -q '<b>' report
+	timeout 60 "$TRACEMEND" check --format=github "$path" > report 2> talk || true
+	! grep -qv '^::' report
 	timeout 60 "$TRACEMEND" info "$path" > report 2> talk || true
 	plain report
 	plain talk
