@@ -158,8 +158,13 @@ struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *s, 
 		return NULL;
 	}
 	b->directory = true;
-	for (size_t i = 0; i < s->gen.file_count; i++)
-		(void)bundle_add_memory(b, s->gen.files[i].name, s->gen.files[i].bytes.data, s->gen.files[i].bytes.size);
+	for (size_t i = 0; i < s->gen.file_count; i++) {
+		const struct gen_file *file = &s->gen.files[i];
+		if (file->link)
+			(void)bundle_add_source(b, TM_ROLE_INPUT, SOURCE_SYMLINK, file->name, 0, NULL, NULL);
+		else
+			(void)bundle_add_memory(b, file->name, file->bytes.data, file->bytes.size);
+	}
 	bundle_sort(b);
 	if (b->error.status != TM_OK) {
 		*error = b->error;
@@ -167,6 +172,15 @@ struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *s, 
 		return NULL;
 	}
 	return input_from_bundle(b, error);
+}
+
+static void sample_write_link(struct publication *p, const struct gen_file *file)
+{
+	char target[256] = "";
+	size_t length = file->bytes.size < sizeof(target) ? file->bytes.size : sizeof(target) - 1;
+	if (length)
+		memcpy(target, file->bytes.data, length);
+	(void)publication_link(p, file->name, target);
 }
 
 static enum tracemend_status make_directory(const char *path, struct tracemend_error *error)
@@ -193,9 +207,13 @@ enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, c
 	free(path);
 	if (!p)
 		return error->status;
-	for (size_t i = 0; i < s->gen.file_count; i++)
-		if (publication_file(p, s->gen.files[i].name) == TM_OK)
-			(void)publication_write(p, s->gen.files[i].bytes.data, s->gen.files[i].bytes.size);
+	for (size_t i = 0; i < s->gen.file_count; i++) {
+		const struct gen_file *file = &s->gen.files[i];
+		if (file->link)
+			sample_write_link(p, file);
+		else if (publication_file(p, file->name) == TM_OK)
+			(void)publication_write(p, file->bytes.data, file->bytes.size);
+	}
 	return publication_commit(p, error);
 }
 

@@ -50,6 +50,7 @@ struct gen {
 struct gen_file {
 	char *name;
 	struct bytes bytes;
+	bool link; /* not a file but a symbolic link of that name; bytes is where it leads, without NUL */
 };
 
 /* The file of that name; made empty when it is new. Valid until the next call. NULL: out of memory (g->failed). */

@@ -129,32 +129,56 @@ static bool name_is_safe(const char *name)
 	return true;
 }
 
-enum tracemend_status publication_file(struct publication *p, const char *name)
+/* Where a file of the directory is being made, once its parent directories are there; NULL after failure. */
+static char *publication_member(struct publication *p, const char *name)
 {
 	char *full = NULL;
 
-	if (!p->directory) {
-		if (*name || p->fd < 0)
-			return fault_set(&p->error, TM_BUG, "%s: the output is one file", p->path);
-		return p->error.status;
-	}
 	if (publication_finish_file(p) != TM_OK)
-		return p->error.status;
-	if (!name_is_safe(name))
-		return fault_set(&p->error, TM_IO, "%s: a file of the capture cannot be written under its name: %s", p->path, name);
-	if (asprintf(&full, "%s/%s", p->temporary, name) < 0)
-		return fault_memory(&p->error);
+		return NULL;
+	if (!name_is_safe(name)) {
+		(void)fault_set(&p->error, TM_IO, "%s: a file of the capture cannot be written under its name: %s", p->path, name);
+		return NULL;
+	}
+	if (asprintf(&full, "%s/%s", p->temporary, name) < 0) {
+		(void)fault_memory(&p->error);
+		return NULL;
+	}
 	for (char *slash = strchr(full + strlen(p->temporary) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(full, 0777) < 0 && errno != EEXIST)
 			(void)fault_set(&p->error, TM_IO, "%s: cannot be created: %s", full, strerror(errno));
 		*slash = '/';
 	}
-	if (p->error.status == TM_OK) {
+	return full;
+}
+
+enum tracemend_status publication_file(struct publication *p, const char *name)
+{
+	if (!p->directory) {
+		if (*name || p->fd < 0)
+			return fault_set(&p->error, TM_BUG, "%s: the output is one file", p->path);
+		return p->error.status;
+	}
+
+	char *full = publication_member(p, name);
+	if (full && p->error.status == TM_OK) {
 		p->fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (p->fd < 0)
 			(void)fault_set(&p->error, TM_IO, "%s: cannot be created: %s", full, strerror(errno));
 	}
+	free(full);
+	return p->error.status;
+}
+
+enum tracemend_status publication_link(struct publication *p, const char *name, const char *target)
+{
+	if (!p->directory)
+		return fault_set(&p->error, TM_BUG, "%s: the output is one file", p->path);
+
+	char *full = publication_member(p, name);
+	if (full && p->error.status == TM_OK && symlink(target, full) < 0)
+		(void)fault_set(&p->error, TM_IO, "%s: cannot be created: %s", full, strerror(errno));
 	free(full);
 	return p->error.status;
 }

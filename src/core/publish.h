@@ -11,6 +11,8 @@ struct publication *publication_begin(const char *path, bool directory, struct t
 /* Starts a file of it (name "" for a single file; parent directories are made), then appends to it. */
 enum tracemend_status publication_file(struct publication *p, const char *name);
 enum tracemend_status publication_write(struct publication *p, const void *data, size_t length);
+/* Makes a symbolic link in a directory: for generated captures only, repair never does. */
+enum tracemend_status publication_link(struct publication *p, const char *name, const char *target);
 /* Where the temporary output can be read now. Files written so far are flushed. */
 const char *publication_temporary(struct publication *p);
 /* The first failure so far. */
