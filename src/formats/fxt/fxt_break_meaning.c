@@ -214,8 +214,8 @@ struct strand {
 static struct strand strand_make(struct fxt_gen *f)
 {
 	struct strand s = { .thread = fxt_thread_fresh(f) };
-	s.category = fxt_text_any(f);
-	s.name = fxt_text_any(f);
+	s.category = fxt_text("strand");
+	s.name = choices_chance(f->c, 1, 2) ? fxt_text("work") : fxt_text_of(f, 1 + (unsigned)choices_below(f->c, 40));
 	s.id = f->next_id++;
 	return s;
 }

@@ -10,6 +10,13 @@ static const uint8_t *payload(struct fxt_gen *f)
 	return f->pattern + FXT_GEN_PATTERN;
 }
 
+/* A text that is short enough to stand inline everywhere: the same at each place. */
+static struct fxt_text short_text(struct fxt_gen *f)
+{
+	const struct fxt_text text = fxt_text_any(f);
+	return text.length > 255 ? fxt_text_of(f, 255) : text;
+}
+
 /* Any category and name of an event. Both may be empty, as one writer does for flows. */
 static void name_event(struct fxt_gen *f, struct fxt_gen_event *e)
 {
@@ -201,7 +208,9 @@ static void item_open(struct fxt_gen *f, bool flow)
 	if (f->open_count >= FXT_GEN_OPEN)
 		return;
 	struct fxt_gen_open *o = &f->open[f->open_count++];
-	*o = (struct fxt_gen_open){ .flow = flow, .thread = thread, .category = fxt_text_any(f), .name = fxt_text_any(f) };
+	*o = (struct fxt_gen_open){ .flow = flow, .thread = thread };
+	o->category = short_text(f);
+	o->name = short_text(f);
 	o->id = id_any(f);
 	if (flow && !f->threads[thread].depth && choices_chance(f->c, 1, 2))
 		fxt_make_begin(f, thread);
@@ -408,12 +417,6 @@ static void item_log(struct fxt_gen *f)
 	const struct fxt_who who = fxt_who_any(f);
 	const struct fxt_text message = fxt_text_any(f);
 	fxt_put_log(f, fxt_tick(f), who, message);
-}
-
-static struct fxt_text short_text(struct fxt_gen *f)
-{
-	const struct fxt_text text = fxt_text_any(f);
-	return text.length > 255 ? fxt_text_of(f, 255) : text;
 }
 
 static void item_module(struct fxt_gen *f)

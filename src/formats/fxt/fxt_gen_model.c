@@ -20,6 +20,9 @@ static const char *const foreign[] = {
 	"\xed\x9f\xbf\xee\x80\x80",			   /* both sides of the surrogates */
 };
 
+/* A record of 15 arguments whose names and values are all as long as this still fits its 4,095 words. */
+#define TEXT_INLINE_MAX 255u
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct fxt_text fxt_text(const char *text)
@@ -104,8 +107,11 @@ struct fxt_ref fxt_ref_indexed(struct fxt_gen *f, struct fxt_text text)
 		if (p->strings[i].text.length == text.length && !memcmp(p->strings[i].text.data, text.data, text.length))
 			return (struct fxt_ref){ p->strings[i].index, text };
 	const uint16_t index = string_next(f);
-	if (!index)
+	if (!index) {
+		if (text.length > TEXT_INLINE_MAX)
+			text.length = TEXT_INLINE_MAX;
 		return fxt_ref_inline(text);
+	}
 	fxt_register_string(f, index, text);
 	return (struct fxt_ref){ index, text };
 }
@@ -114,7 +120,7 @@ struct fxt_ref fxt_ref_to(struct fxt_gen *f, struct fxt_text text)
 {
 	if (!text.length && !choices_chance(f->c, 1, 3))
 		return fxt_ref_empty();
-	if (f->has[FEATURE_INLINE] && choices_chance(f->c, 1, 2))
+	if (f->has[FEATURE_INLINE] && text.length <= TEXT_INLINE_MAX && choices_chance(f->c, 1, 2))
 		return fxt_ref_inline(text);
 	return fxt_ref_indexed(f, text);
 }
