@@ -106,9 +106,11 @@ void capture_parse(struct capture *c, const uint8_t *data, size_t size)
 		if (length > size - at)
 			length = size - at;
 		f->role = name_role(f->name);
-		if ((type == '0' || type == 0) && name_is_sane(f->name) && !name_collides(c, f->role, f->name)) {
+		f->kind = type == '0' || type == 0 ? SOURCE_FILE : type == '2' ? SOURCE_SYMLINK : SOURCE_SPECIAL;
+		bool wanted = f->kind == SOURCE_FILE || type == '2' || type == '6';
+		if (wanted && name_is_sane(f->name) && !name_collides(c, f->role, f->name)) {
 			f->data = data + at;
-			f->size = (size_t)length;
+			f->size = f->kind == SOURCE_FILE ? (size_t)length : 0;
 			f->owned = NULL;
 			c->count++;
 		}
@@ -180,6 +182,13 @@ struct bundle *capture_bundle(const struct capture *c, const struct tracemend_op
 	b->directory = c->directory;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct capture_file *f = &c->files[i];
+		if (f->kind != SOURCE_FILE) {
+			if (!bundle_add_source(b, f->role, f->kind, f->name, 0, NULL, NULL)) {
+				bundle_free(b);
+				return NULL;
+			}
+			continue;
+		}
 		struct capture_source *cs = malloc(sizeof(*cs));
 		if (!cs) {
 			bundle_free(b);

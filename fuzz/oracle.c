@@ -462,7 +462,7 @@ static bool captures_equal(const struct capture *a, const struct capture *b)
 {
 	size_t inputs = 0;
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->files[i].role != TM_ROLE_INPUT)
+		if (a->files[i].role != TM_ROLE_INPUT || a->files[i].kind != SOURCE_FILE)
 			continue;
 		const struct capture_file *f = capture_find(b, TM_ROLE_INPUT, a->files[i].name);
 		inputs++;

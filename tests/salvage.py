@@ -35,6 +35,8 @@ def files_of(path):
     for folder, _, names in os.walk(path):
         for name in names:
             full = os.path.join(folder, name)
+            if os.path.islink(full):
+                continue
             with open(full, "rb") as f:
                 out[os.path.relpath(full, path)] = f.read()
     return out

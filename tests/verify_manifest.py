@@ -44,7 +44,10 @@ def unpacked(path):
 def member_bytes(path, name, cache={}):
     """The bytes of an input as the manifest names it: a file, a file of a directory, or a member of an archive."""
     if os.path.isdir(path):
-        with open(os.path.join(path, name), "rb") as f:
+        full = os.path.join(path, name)
+        if os.path.islink(full) or not os.path.isfile(full):
+            return b""  # a link, an empty folder: listed, without bytes
+        with open(full, "rb") as f:
             return f.read()
     key = (path, os.stat(path).st_mtime_ns, os.stat(path).st_size)
     if key not in cache:
@@ -55,8 +58,7 @@ def member_bytes(path, name, cache={}):
             try:
                 with tarfile.open(fileobj=io.BytesIO(data)) as tar:
                     for member in tar:
-                        if member.isreg():
-                            members[member.name.removeprefix("./")] = tar.extractfile(member).read()
+                        members[member.name.removeprefix("./")] = tar.extractfile(member).read() if member.isreg() else b""
             except tarfile.TarError:
                 pass
         else:
