@@ -1,0 +1,221 @@
+/* Finding the next sound record after one that is not.
+ *
+ * Record headers are weak: four of five words of a real trace look like one. So a place counts only where a whole record
+ * decodes strictly and a second one follows. Work stays linear in the file: every byte is tried as a beginning once, what
+ * a trial may look at is paid from a budget that grows with the bytes passed, and jumps far ahead are rationed by offset, so
+ * that the size of a window changes no result. */
+#include "fxt_walk.h"
+
+/* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
+#define BLOCK (64u * 1024)
+/* A resume point further than this from the damage is weighed against the other alignments first. */
+#define GRID_TRUST 256u
+#define CHAIN 2u
+#define CHAIN_SHIFTED 6u
+#define BUDGET_START (1024u * 1024)
+#define BUDGET_FACTOR 16u
+#define WORDS_CHEAP 16u
+/* A next record this far away costs a read of its own. */
+#define NEAR (64u * 1024)
+#define JUMPS_START 64u
+
+struct search {
+	uint64_t budget; /* bytes of text that may still be looked at */
+};
+
+/* Looking far ahead moves the window, so it is allowed once in a block of the file, and a few times more. */
+static bool may_jump(struct fxt_walk *x, uint64_t distance, uint64_t at)
+{
+	if (distance <= NEAR)
+		return true;
+	if (x->jumps >= JUMPS_START + at / BLOCK)
+		return false;
+	x->jumps++;
+	return true;
+}
+
+/* Decodes at `at` into x->other, looking at what it must. False where nothing decodes. */
+static bool look(struct fxt_walk *x, uint64_t at, unsigned flags)
+{
+	uint64_t left = window_left(&x->peek, at);
+	const uint8_t *p = left >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
+	if (!p)
+		return false;
+	uint64_t words = fxt_size(load_u64(p, x->decoder.big_endian));
+	if (!words || words > left / FXT_WORD)
+		return false;
+	uint64_t have = words * FXT_WORD < FXT_DECODE_SPAN ? words * FXT_WORD : FXT_DECODE_SPAN;
+	p = window_at(&x->peek, at, (size_t)have);
+	return p && fxt_decode(&x->decoder, &x->other, p, have, left, flags);
+}
+
+/* The end of a payload that was out of sight. */
+static bool late_padding_is_zero(struct fxt_walk *x, uint64_t at)
+{
+	uint64_t from = at + x->other.payload_at + x->other.payload_length;
+	uint64_t length = fxt_words(x->other.payload_length) * FXT_WORD - x->other.payload_length;
+	const uint8_t *p = window_at(&x->peek, from, (size_t)length);
+	return p && bytes_are_zero(p, (size_t)length);
+}
+
+/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. A search pays for it;
+ * search may be NULL. */
+static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, struct search *s)
+{
+	for (unsigned k = 0; k < chain; k++) {
+		if (at == x->size)
+			return k > 0;
+		const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
+		if (!p)
+			return false;
+		uint64_t header = load_u64(p, x->decoder.big_endian);
+		if (!header)
+			return false;
+		if (s && !s->budget && fxt_size(header) > WORDS_CHEAP)
+			return false;
+		bool good = look(x, at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other);
+		if (s)
+			s->budget -= x->other.work < s->budget ? x->other.work : s->budget;
+		if (!good)
+			return false;
+		uint64_t length = x->other.words * FXT_WORD;
+		if (!may_jump(x, length, at))
+			return false;
+		if (x->other.late_padding && !late_padding_is_zero(x, at))
+			return false;
+		at += length;
+	}
+	return true;
+}
+
+/* Looks in [from, until) every `step` bytes. until when there is none. */
+static uint64_t search_grid(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, unsigned chain)
+{
+	for (uint64_t at = from; at < until && x->peek.status == TM_OK; at += FXT_WORD) {
+		s->budget += FXT_WORD * BUDGET_FACTOR;
+		if (chain_at(x, at, chain, s))
+			return at;
+	}
+	return until;
+}
+
+/* Looks in [from, until) at every byte that is not on the grid of `grid`. */
+static uint64_t search_shifted(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, uint64_t grid)
+{
+	for (uint64_t at = from; at < until && x->peek.status == TM_OK; at++) {
+		s->budget += BUDGET_FACTOR;
+		if (at % FXT_WORD == grid)
+			continue;
+		if (chain_at(x, at, CHAIN_SHIFTED, s))
+			return at;
+	}
+	return until;
+}
+
+/* True when [from, until) is all zeros; at most a block long. */
+static bool zero_range(struct fxt_walk *x, uint64_t from, uint64_t until)
+{
+	const uint8_t *p = window_at(&x->peek, from, (size_t)(until - from));
+	return p && bytes_are_zero(p, (size_t)(until - from));
+}
+
+struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r)
+{
+	struct fxt_resume resume = { .at = x->size };
+	struct search s = { .budget = BUDGET_START };
+	uint64_t left = x->size - bad;
+
+	/* Where the record would end, by its size or else by its content. */
+	uint64_t by_size = r->words && r->words <= left / FXT_WORD ? r->words * FXT_WORD : 0;
+	if (by_size && r->header && may_jump(x, by_size, bad) && chain_at(x, bad + by_size, CHAIN, NULL)) {
+		resume.at = bad + by_size;
+		resume.exactly_one = true;
+		return resume;
+	}
+	uint64_t have = left < NEAR ? left : NEAR;
+	const uint8_t *p = r->header ? window_at(&x->peek, bad, (size_t)have) : NULL;
+	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) &&
+	    x->other.known && x->other.content <= have / FXT_WORD) {
+		uint64_t by_content = x->other.content * FXT_WORD;
+		if (chain_at(x, bad + by_content, CHAIN, NULL)) {
+			resume.at = bad + by_content;
+			resume.exactly_one = true;
+			return resume;
+		}
+	}
+	uint64_t grid = bad % FXT_WORD;
+	uint64_t from = bad + FXT_WORD;
+	uint64_t shifted_from = bad + 1;
+	while (from < x->size && x->peek.status == TM_OK) {
+		uint64_t until = x->size - from > BLOCK ? from + BLOCK : x->size;
+		if (!zero_range(x, from, until)) {
+			uint64_t at = search_grid(x, &s, from, until, CHAIN);
+			if (at - bad > GRID_TRUST || at == until) {
+				uint64_t shifted = search_shifted(x, &s, shifted_from, at, grid);
+				if (shifted < at) {
+					resume.at = shifted;
+					resume.shifted = true;
+					return resume;
+				}
+			}
+			if (at < until) {
+				resume.at = at;
+				return resume;
+			}
+		}
+		from = until;
+		shifted_from = until;
+	}
+	return resume;
+}
+
+bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
+{
+	return at == x->size || chain_at(x, at, CHAIN, NULL);
+}
+
+uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
+{
+	uint64_t end = at + r->words * FXT_WORD;
+	uint64_t rest = r->known ? at + r->content * FXT_WORD : at + FXT_WORD;
+	struct search s = { .budget = BUDGET_START };
+	uint64_t next = rest;
+
+	/* What is behind the content is records to the last word: the size is wrong. */
+	while (r->known && next < end) {
+		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding)
+			break;
+		next += x->other.words * FXT_WORD;
+	}
+	if (r->known && next == end && rest < end)
+		return rest;
+	if (end == x->size || !may_jump(x, end - at, at) || (look(x, end, 0) && x->other.known))
+		return 0;
+	uint64_t found = search_grid(x, &s, rest, end, CHAIN);
+	return found < end ? found : 0;
+}
+
+bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
+{
+	struct fxt_decoder d = x->decoder;
+	struct fxt_record *o = &x->other;
+	uint64_t left = x->size - at, have = r->words * FXT_WORD;
+
+	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
+		return false;
+	for (unsigned bit = 0; bit < 4; bit++) {
+		d.flip = UINT64_C(1) << bit;
+		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
+			continue;
+		if (!fxt_decode(&d, o, r->data, have, left, 0) || !fxt_is_strict(o) || o->words != r->words)
+			continue;
+		bool known = true;
+		for (unsigned i = 0; i < o->string_count; i++)
+			known = known && fxt_string_known(x->provider, o->strings[i].ref);
+		for (unsigned i = 0; i < o->thread_count; i++)
+			known = known && (o->type == FXT_THREAD || fxt_thread_known(x->provider, o->threads[i].ref));
+		if (known)
+			return true;
+	}
+	return false;
+}
