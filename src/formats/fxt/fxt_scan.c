@@ -229,7 +229,7 @@ static void broken(struct fxt_walk *x, struct fxt_record *r)
 {
 	unsigned rule = r->issues[r->issue_count - 1].rule;
 	uint64_t from = x->at;
-	char say[160];
+	char say[240];
 
 	if (!r->header) {
 		zeros(x);
@@ -318,7 +318,7 @@ static void check_repeat(struct fxt_walk *x, const struct fxt_record *r)
 static void sound(struct fxt_walk *x, struct fxt_record *r)
 {
 	uint64_t from = x->at, end = from + r->words * FXT_WORD;
-	char say[160];
+	char say[240];
 
 	if (r->type != FXT_METADATA || !r->known || r->content != r->words || r->worst) {
 		bool loose = !r->known || (r->content < r->words && !r->extended);
