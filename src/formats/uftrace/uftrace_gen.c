@@ -108,9 +108,10 @@ static void choose_numbers(struct uftrace_gen *u)
 		u->max_stack = 1024;
 	u->cpus = 1 + uftgen_below(u, 3);
 	if (u->version >= 90) {
-		unsigned pattern = uftgen_below(u, 3);
+		/* With debug information the names of --auto-args are one pattern for everything, and so no simple one. */
+		unsigned pattern = uftgen_below(u, uftgen_has(u, UFTGEN_DEBUG) ? 2 : 3);
 
-		u->pattern = pattern == 0 ? UFTGEN_REGEX : pattern == 1 ? UFTGEN_SIMPLE : UFTGEN_GLOB;
+		u->pattern = pattern == 0 ? UFTGEN_REGEX : pattern == 1 ? UFTGEN_GLOB : UFTGEN_SIMPLE;
 	}
 	u->exit_status = statuses[uftgen_below(u, 8)];
 	if (uftgen_has(u, UFTGEN_INTERRUPTED))

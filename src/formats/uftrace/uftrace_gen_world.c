@@ -155,16 +155,23 @@ static void spec_invent(struct uftrace_gen *u, struct uftgen_spec *spec, bool ar
 	unsigned floating = 0, plain = 0;
 
 	for (unsigned i = 0; i < count; i++) {
+		bool on_stack;
+
 		if (uftgen_below(u, 6) == 5) {
 			static const char *const widths[] = { "", "/32", "/64", "/80" };
 			unsigned width = uftgen_below(u, uftgen_long_size(u) == 8 ? 4 : 3);
 
-			(void)snprintf(text, sizeof(text), "fparg%u%s%s", ++floating, widths[width],
-				       width == 3 ? "%stack+1" : "");
+			(void)snprintf(text, sizeof(text), "fparg%u%s", ++floating, widths[width]);
+			on_stack = width == 3;
 		} else {
 			item_format(u, format, sizeof(format), false);
-			(void)snprintf(text, sizeof(text), "arg%u%s%s", ++plain, format,
-				       format[0] && uftgen_below(u, 8) == 7 ? "%stack+2" : "");
+			(void)snprintf(text, sizeof(text), "arg%u%s", ++plain, format);
+			on_stack = format[0] && uftgen_below(u, 8) == 7;
+		}
+		if (on_stack) { /* each in a place of its own: readers tell arguments apart by it */
+			size_t length = strlen(text);
+
+			(void)snprintf(text + length, sizeof(text) - length, "%%stack+%u", 1 + 2 * i);
 		}
 		spec_add_args(u, spec, text);
 	}
@@ -200,6 +207,8 @@ static void make_specs(struct uftrace_gen *u)
 	}
 	for (unsigned m = 0; m < u->module_count; m++) {
 		struct uftgen_module *module = &u->modules[m];
+		/* Libraries that are loaded late have specs since 0.17 only. */
+		bool debug = module->debug && ((int)m != uftgen_plugin(u) || u->version >= 170);
 		unsigned taken = 0;
 
 		for (unsigned s = 0; s < module->symbol_count; s++) {
@@ -218,7 +227,7 @@ static void make_specs(struct uftrace_gen *u)
 						spec_invent(u, spec, uftgen_has(u, UFTGEN_ARGS),
 							    uftgen_has(u, UFTGEN_RETVALS));
 					}
-				} else if (uftgen_has(u, UFTGEN_AUTO) && module->debug) {
+				} else if (uftgen_has(u, UFTGEN_AUTO) && debug) {
 					spec = spec_named(u, symbol->name);
 					if (spec && !spec->count && !spec->returns) {
 						unsigned which = uftgen_below(u, 3);
