@@ -179,17 +179,12 @@ uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record 
 	uint64_t end = at + r->words * FXT_WORD;
 	uint64_t rest = r->known ? at + r->content * FXT_WORD : at + FXT_WORD;
 	struct search s = { .budget = BUDGET_START };
-	uint64_t next = rest;
 
-	/* What is behind the content is records to the last word: the size is wrong. */
-	while (r->known && next < end) {
-		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding)
-			break;
-		next += x->other.words * FXT_WORD;
-	}
-	if (r->known && next == end && rest < end)
+	/* Behind the content come sound records at once: the size is wrong, wherever it points. */
+	if (r->known && rest < end && chain_at(x, rest, CHAIN, NULL))
 		return rest;
-	if (end == x->size || !may_jump(x, end - at, at) || (look(x, end, 0) && x->other.known))
+	if (end == x->size || !may_jump(x, end - at, at) || chain_at(x, end, CHAIN, NULL) ||
+	    (r->known && look(x, end, 0) && x->other.known))
 		return 0;
 	uint64_t found = search_grid(x, &s, rest, end, CHAIN);
 	return found < end ? found : 0;
