@@ -174,6 +174,13 @@ bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
 	return at == x->size || chain_at(x, at, CHAIN, NULL);
 }
 
+bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance)
+{
+	if (at == x->size || !may_jump(x, distance, at))
+		return true;
+	return look(x, at, 0) && x->other.known && (x->other.content == x->other.words || x->other.extended);
+}
+
 uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
 {
 	uint64_t end = at + r->words * FXT_WORD;
@@ -184,10 +191,19 @@ uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record 
 	if (r->known && rest < end && chain_at(x, rest, CHAIN, NULL))
 		return rest;
 	if (end == x->size || !may_jump(x, end - at, at) || chain_at(x, end, CHAIN, NULL) ||
-	    (r->known && look(x, end, 0) && x->other.known))
+	    (r->known && fxt_next_fits(x, end, 0)))
 		return 0;
-	uint64_t found = search_grid(x, &s, rest, end, CHAIN);
-	return found < end ? found : 0;
+	for (uint64_t from = rest; from < end && x->peek.status == TM_OK;) {
+		uint64_t until = end - from > BLOCK ? from + BLOCK : end;
+		uint64_t found = search_grid(x, &s, from, until, CHAIN);
+		if (found < until && found - rest <= GRID_TRUST)
+			return found;
+		uint64_t shifted = search_shifted(x, &s, from, found, at % FXT_WORD);
+		if (shifted < until)
+			return shifted;
+		from = until;
+	}
+	return 0;
 }
 
 bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)

@@ -224,21 +224,11 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 	x->at = until;
 }
 
-/* The record at x->at cannot be used. */
-static void broken(struct fxt_walk *x, struct fxt_record *r)
+/* Finds where to go on behind what is broken at x->at, and reports what lies in between under `rule`. */
+static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 {
-	unsigned rule = r->issues[r->issue_count - 1].rule;
 	uint64_t from = x->at;
 	char say[240];
-
-	if (!r->header) {
-		zeros(x);
-		return;
-	}
-	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
-		bad_magic(x, r, rule);
-		return;
-	}
 	struct fxt_resume resume = fxt_resync(x, from, r);
 	if (x->peek.status != TM_OK)
 		return;
@@ -255,7 +245,24 @@ static void broken(struct fxt_walk *x, struct fxt_record *r)
 	}
 	if (rule == FXT_RULE_truncated_record && resume.at < x->size)
 		rule = FXT_RULE_record_past_end;
-	region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, NULL);
+	region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1,
+	       r->issue_count ? NULL : "what decodes as a record refers to nothing that is known, and no record follows it");
+}
+
+/* The record at x->at cannot be used. */
+static void broken(struct fxt_walk *x, struct fxt_record *r)
+{
+	unsigned rule = r->issues[r->issue_count - 1].rule;
+
+	if (!r->header) {
+		zeros(x);
+		return;
+	}
+	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
+		bad_magic(x, r, rule);
+		return;
+	}
+	resume_after(x, r, rule);
 }
 
 /* ---- sound records off the fast path ---- */
@@ -284,9 +291,9 @@ static bool has_unknown_refs(const struct fxt_walk *x, const struct fxt_record *
 }
 
 /* A record that is sound in itself but in the wrong place: would another type fit better? */
-static bool is_suspect(const struct fxt_walk *x, const struct fxt_record *r)
+static bool is_suspect(const struct fxt_walk *x, const struct fxt_record *r, bool unknown_refs)
 {
-	if (r->worst == TM_ERROR || has_unknown_refs(x, r))
+	if (r->worst == TM_ERROR || unknown_refs)
 		return true;
 	if (r->type != FXT_METADATA)
 		return false;
@@ -332,12 +339,23 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 			return;
 		}
 	}
-	if (is_suspect(x, r) && fxt_type_damaged(x, from, r)) {
+	bool unknown_refs = has_unknown_refs(x, r), suspect = is_suspect(x, r, unknown_refs);
+	if (suspect && fxt_type_damaged(x, from, r)) {
 		char kind[64], other[64];
 		fxt_describe(r, kind, sizeof(kind));
 		fxt_describe(&x->other, other, sizeof(other));
 		snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
 		region(x, FXT_RULE_unreadable_bytes, from, end, r, TM_EXACT, 1, say);
+		return;
+	}
+	/* Faulty, and nothing that fits behind it: noise that happens to decode. */
+	if ((r->worst == TM_ERROR || unknown_refs) && !fxt_next_fits(x, end, end - from)) {
+		unsigned first = 0;
+		while (first < r->issue_count && r->issues[first].severity != TM_ERROR)
+			first++;
+		if (first < r->issue_count)
+			r->issues[r->issue_count - 1] = r->issues[first];
+		resume_after(x, r, first < r->issue_count ? r->issues[r->issue_count - 1].rule : FXT_RULE_unreadable_bytes);
 		return;
 	}
 	if (r->type == FXT_INITIALIZATION && !r->tail) {
@@ -388,7 +406,7 @@ static unsigned bits_apart(uint64_t a, uint64_t b)
 static void write_magic(struct fxt_walk *x)
 {
 	uint64_t magic = FXT_MAGIC;
-	fxt_insert(x, 0, &magic, 1, FXT_RULE_missing_magic, "the magic number, by which readers know the file");
+	fxt_insert(x, x->keep_from, &magic, 1, FXT_RULE_missing_magic, "the magic number, by which readers know the file");
 	x->magic_written = true;
 }
 
@@ -426,8 +444,8 @@ static void begin_without_magic(struct fxt_walk *x)
 	}
 	snprintf(say, sizeof(say), "no magic number, and the first sound record stands at offset %" PRIu64
 		 ": the beginning is lost", resume.at);
-	region(x, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 	write_magic(x);
+	region(x, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 	x->magic_seen = true; /* said; a later one is another archive's */
 }
 
@@ -480,6 +498,7 @@ static void finish(struct fxt_walk *x)
 	if (x->status == TM_OK && !x->magic_seen) {
 		fd = finding_new(x->s->findings, FXT_RULE_missing_magic, x->source, 0, FXT_WORD);
 		finding_say(fd, "the first record is no magic number, nor is any other");
+		x->headless = fd;
 	}
 	fxt_missing_report(x);
 	fxt_nesting_report(x);

@@ -250,6 +250,7 @@ static uint32_t missing_add(struct fxt_walk *x, const struct fxt_record *r, bool
 		.provider = x->provider->id, .index = index, .thread = thread, .type = r->type, .subtype = r->subtype,
 		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index], .record = x->records,
 		.offset = x->at, .length = r->words * FXT_WORD, .field = x->at + field, .count = 1, .cause = x->damage,
+		.headless = !x->magic_seen,
 	};
 	return x->missing_count++;
 }
@@ -314,7 +315,7 @@ static const char *role_name(const struct fxt_missing *m)
 	return m->thread ? "thread" : names[m->role];
 }
 
-static void missing_say(struct fxt_walk *x, struct fxt_missing *m, bool forward)
+static void missing_say(struct fxt_walk *x, struct fxt_missing *m)
 {
 	static const uint8_t rules[2][3] = {
 		{ FXT_RULE_dangling_string_ref, FXT_RULE_forward_string_ref, FXT_RULE_cross_provider_string_ref },
@@ -323,7 +324,11 @@ static void missing_say(struct fxt_walk *x, struct fxt_missing *m, bool forward)
 	const char *kind = m->thread ? "thread" : "string";
 	int digits = m->thread ? 2 : 4;
 
+	bool forward = m->forward;
+
 	m->settled = true;
+	if (m->headless && !m->cause)
+		m->cause = x->headless;
 	if (m->cause) {
 		finding_explains(m->cause, m->count);
 		return;
@@ -350,15 +355,18 @@ static void missing_say(struct fxt_walk *x, struct fxt_missing *m, bool forward)
 
 static void missing_forward(struct fxt_walk *x, uint32_t n)
 {
-	if (!x->missing[n].settled)
-		missing_say(x, &x->missing[n], true);
+	struct fxt_missing *m = &x->missing[n];
+	m->forward = true;
+	/* What a file without beginning misses is judged at its end, when it is known whether it has one. */
+	if (!m->settled && !m->headless)
+		missing_say(x, m);
 }
 
 void fxt_missing_report(struct fxt_walk *x)
 {
 	for (uint32_t i = 0; i < x->missing_count; i++)
 		if (!x->missing[i].settled)
-			missing_say(x, &x->missing[i], false);
+			missing_say(x, &x->missing[i]);
 }
 
 void fxt_unused_report(struct fxt_walk *x, struct fxt_provider *p)

@@ -55,6 +55,7 @@ struct fxt_missing {
 	uint32_t provider;
 	uint16_t index;
 	bool thread, elsewhere, settled;
+	bool forward, headless; /* registered later; used before any magic number */
 	uint8_t role;
 	int8_t argument;
 	uint8_t type, subtype;
@@ -109,6 +110,7 @@ struct fxt_walk {
 	uint32_t missing_count, missing_capacity;
 
 	struct finding *damage; /* the last region that was unreadable: may have held what is missing */
+	struct finding *headless; /* says that the magic number is missing */
 	bool magic_seen, magic_written, info_seen, buffer_full, default_init, lost_prefix, eventful;
 	uint64_t default_init_offset;
 
@@ -226,6 +228,9 @@ struct fxt_resume {
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);
+/* True at the end of the file, and where a record stands that is exact in size, though perhaps not without fault.
+ * distance: how far ahead of the walk this is. */
+bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance);
 /* A record that is sound but larger than its content, or of unknown kind: does it cover records that are sound? Returns
  * where the first of them begins, or 0. */
 uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
