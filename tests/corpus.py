@@ -4,12 +4,13 @@
     corpus.py [--tool PATH] [--root DIR] [--format NAME]      test
     corpus.py --write --labels FILE ... FORMAT                (scripts/corpus.sh) write the expectations
 
-A line of the expectations: {"file", "rules", "records", "check", "repair"}
+A line of the expectations: {"file", "rules", "only", "records", "check", "repair", "profile"}
   rules    ids that check must report; no other error may be reported beside them
   only     true: these are all the errors there may be (valid and invalid files; damage may show in more ways)
   records  records that check counts
   check    exit code of check -f FORMAT
   repair   exit code of repair -f FORMAT
+  profile  of both, where it is not the default
 
 Beside that, for each file: the report is the same twice; the manifest rebuilds the output; the output checks clean with as
 many records as the manifest says; repairing it again changes nothing; a file without errors is left as it is.
@@ -70,11 +71,11 @@ def files_of(path):
     return out
 
 
-def repair_and_verify(tool, name, path, report, work, extra=()):
+def repair_and_verify(tool, name, path, report, work, options=()):
     """Repairs path, holds the result to every promise, returns the exit code."""
     out, manifest_path = os.path.join(work, "out"), os.path.join(work, "manifest.json")
     before = files_of(path)
-    result = run(tool, "repair", "-f", name, *extra, "-o", out, "--manifest", manifest_path, path)
+    result = run(tool, "repair", "-f", name, *options, "-o", out, "--manifest", manifest_path, path)
     require(files_of(path) == before, "repair changed its input")
     if result.returncode in (4, 6):
         require(not os.path.exists(out), f"repair exits {result.returncode} and wrote an output")
@@ -89,25 +90,29 @@ def repair_and_verify(tool, name, path, report, work, extra=()):
     lossless = records["dropped"] == 0 and records["dropped_is"] == "exact"
     require(result.returncode == (0 if lossless else 3),
             f"repair exits {result.returncode}, and {records['dropped']} ({records['dropped_is']}) records are dropped")
-    if not report["errors"] and not extra:
+    if not report["errors"]:
         for member in manifest["inputs"]:
             require(rebuilt.get(member["file"]) == member_bytes(member["path"], member["file"]),
                     f"a capture without errors was changed: {member['file']}")
-    code, after = check(tool, name, out)
+    code, after = check(tool, name, out, *options)
     require(code == 0 and after["errors"] == 0 and after["complete"],
             f"the output has {after['errors']} errors: {[f['message'] for f in after['findings'] if f['severity'] == 'error'][:1]}")
     require(after["records"] == records["kept"] + records["patched"] + records["added"],
             f"the output has {after['records']} records, the manifest says {records}")
     again = os.path.join(work, "again")
-    result2 = run(tool, "repair", "-f", name, "-o", again, out)
+    result2 = run(tool, "repair", "-f", name, *options, "-o", again, out)
     require(result2.returncode == 0, f"the second repair exits {result2.returncode}")
     require(files_of(again) == files_of(out), "the second repair changes the output of the first")
     return result.returncode
 
 
+def profile_of(line):
+    return ["--profile", line["profile"]] if line and line.get("profile") else []
+
+
 def shows(tool, name, root, expected, *options):
     """The file is reported as expected; the report. Raises Problem."""
-    code, report = check(tool, name, os.path.join(root, name, expected["file"]), *options)
+    code, report = check(tool, name, os.path.join(root, name, expected["file"]), *profile_of(expected), *options)
     require(code == expected["check"], f"check exits {code}, expected {expected['check']}")
     require(report["records"] == expected["records"], f"{report['records']} records, expected {expected['records']}")
     require(report["format"] == name, f"format {report['format']}")
@@ -124,8 +129,8 @@ def expectation_test(tool, name, root, expected):
     path = os.path.join(root, name, expected["file"])
     with tempfile.TemporaryDirectory(prefix="tracemend-corpus-") as work:
         code, report = shows(tool, name, root, expected)
-        require((code, report) == check(tool, name, path), "two checks differ")
-        code = repair_and_verify(tool, name, path, report, work)
+        require((code, report) == check(tool, name, path, *profile_of(expected)), "two checks differ")
+        code = repair_and_verify(tool, name, path, report, work, profile_of(expected))
         require(code == expected["repair"], f"repair exits {code}, expected {expected['repair']}")
 
 
@@ -166,7 +171,8 @@ def expectation_make(tool, name, root, file, label):
     shows are recorded, and are for a person to read over in the diff."""
     path = os.path.join(root, name, file)
     kind = file.split("/")[0]
-    code, report = check(tool, name, path)
+    profile = profile_of(label)
+    code, report = check(tool, name, path, *profile)
     require(code in (0, 1), f"check exits {code}")
     if kind == "valid":
         require(code == 0 and not report["errors"], f"valid, but: {sorted(rules_of(report, 'error'))}")
@@ -182,9 +188,10 @@ def expectation_make(tool, name, root, file, label):
     else:
         rules = sorted(rules_of(report, "error"))
     with tempfile.TemporaryDirectory(prefix="tracemend-corpus-") as work:
-        repaired = repair_and_verify(tool, name, path, report, work)
-    return {"file": file, "rules": rules, "only": kind in ("valid", "invalid"), "records": report["records"], "check": code,
+        repaired = repair_and_verify(tool, name, path, report, work, profile)
+    line = {"file": file, "rules": rules, "only": kind in ("valid", "invalid"), "records": report["records"], "check": code,
             "repair": repaired}
+    return {**line, "profile": label["profile"]} if profile else line
 
 
 def write(options):

@@ -17,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import corpus  # noqa: E402
+from corpus_make import PROFILES  # noqa: E402
 from verify_manifest import Problem  # noqa: E402
 
 TEXTS = ("title", "clause", "explanation", "repair", "class", "severity")
@@ -59,7 +60,8 @@ def lacks(options, rule, text, symbol_of, expectations):
     homes = [options.format] if options.format else options.formats
     for home in homes if name == "container" else [name]:
         with tempfile.TemporaryDirectory(prefix="tracemend-rules-") as work:
-            if corpus.run(options.tool, "gen", "-f", home, "--rule", rule["id"], "-o", work).returncode:
+            if all(corpus.run(options.tool, "gen", "-f", home, "--rule", rule["id"], "-o", work, *profile).returncode
+                   for profile in [[], *(["--profile", p] for p in PROFILES.get(home, []))]):
                 missing.append(f"no breaker for {home}")
     shown = [(home, line) for home in expectations for line in expectations[home]
              if line["file"].startswith("invalid/") and line["rules"][:1] == [rule["id"]]]
