@@ -145,6 +145,13 @@ static void finding_fetch(struct finding *fd, uint64_t offset)
 	}
 }
 
+/* What a claimed length has beyond the end of the file is not there to be pointed at. */
+static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t length)
+{
+	uint64_t left = s->size - offset;
+	return length < left ? length : left;
+}
+
 struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
 			       uint64_t offset, uint64_t length)
 {
@@ -165,6 +172,8 @@ struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend
 			text_sanitise(name, sizeof(name), s->name);
 			finding_text_set(fd, &fd->public.file, name);
 			fd->source = s->bundle->sources[s->index];
+			fd->public.offset = offset < s->size ? offset : s->size;
+			fd->public.length = finding_within(s, fd->public.offset, length);
 			finding_fetch(fd, offset);
 		}
 	}
@@ -201,8 +210,10 @@ void finding_field(struct finding *fd, uint64_t offset, uint32_t length, const c
 	va_list arguments;
 	if (!fd->kept)
 		return;
+	if (fd->source && offset > fd->source->size)
+		offset = fd->source->size;
 	fd->public.field_offset = offset;
-	fd->public.field_length = length;
+	fd->public.field_length = fd->source ? (uint32_t)finding_within(fd->source, offset, length) : length;
 	va_start(arguments, format);
 	finding_text_format(fd, &fd->public.field, format, arguments);
 	va_end(arguments);
@@ -214,7 +225,7 @@ void finding_field(struct finding *fd, uint64_t offset, uint32_t length, const c
 void finding_extend(struct finding *fd, uint64_t length)
 {
 	if (fd->kept)
-		fd->public.length = length;
+		fd->public.length = fd->source ? finding_within(fd->source, fd->public.offset, length) : length;
 }
 
 void finding_explains(struct finding *fd, uint64_t n)

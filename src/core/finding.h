@@ -13,7 +13,7 @@ struct findings *findings_new(const struct bundle *b, const struct tracemend_rul
 			      const struct tracemend_options *options);
 void findings_free(struct findings *f);
 
-/* Reports rule (index into the table) at source[offset, offset + length). Never NULL: a finding that is not kept has a
+/* Reports rule (index into the table) at source[offset, offset + length), cut to the bytes that the source has. Never NULL: a finding that is not kept has a
  * handle too, on which the functions below only count. */
 struct finding *finding_new(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length);
 /* As finding_new with a milder severity than the row's, for rules whose text says when. */

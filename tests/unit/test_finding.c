@@ -62,6 +62,21 @@ static void findings_are_kept_whole(void **state)
 	bundle_free(b);
 }
 
+static void ranges_end_with_the_file(void **state)
+{
+	struct bundle *b = bundle();
+	struct findings *f = findings_new(b, rules, 3, NULL);
+	(void)state;
+	finding_extend(finding_new(f, 0, bundle_single(b), 60, UINT64_MAX), UINT64_MAX);
+	finding_field(finding_new(f, 0, bundle_single(b), UINT64_MAX, 8), 62, 8, "size");
+	assert_int_equal(findings_kept_at(f, 0)->length, 4);
+	assert_int_equal(findings_kept_at(f, 1)->offset, 64);
+	assert_int_equal(findings_kept_at(f, 1)->length, 0);
+	assert_int_equal(findings_kept_at(f, 1)->field_length, 2);
+	findings_free(f);
+	bundle_free(b);
+}
+
 static void counting_never_stops(void **state)
 {
 	struct bundle *b = bundle();
@@ -133,7 +148,7 @@ static void overlong_texts_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops),
+		cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops), cmocka_unit_test(ranges_end_with_the_file),
 		cmocka_unit_test(grading_changes_reports_only), cmocka_unit_test(overlong_texts_are_cut),
 	};
 	return RUN(tests);
