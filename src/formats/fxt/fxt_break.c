@@ -104,6 +104,19 @@ void fxt_break_magic_not_first(struct fxt_gen *f)
 void fxt_break_duplicate_magic(struct fxt_gen *f)
 {
 	fxt_put_magic(f);
+	if (choices_chance(f->c, 1, 2))
+		return;
+	/* As where two archives were joined: whatever comes is introduced and registered anew. */
+	const unsigned current = f->current;
+	if (!f->providers[current].introduced)
+		return;
+	for (unsigned i = 0; i < f->provider_count; i++) {
+		f->providers[i].introduced = false;
+		f->providers[i].string_count = 0;
+	}
+	for (unsigned i = 0; i < f->thread_count; i++)
+		f->threads[i].index = 0;
+	fxt_introduce(f);
 }
 
 void fxt_break_bad_magic_size(struct fxt_gen *f)

@@ -278,6 +278,8 @@ uint8_t fxt_thread_unused(struct fxt_gen *f);
 
 /* The current provider. */
 struct fxt_gen_provider *fxt_provider(struct fxt_gen *f);
+/* Writes the info record of the current provider, and its initialization. */
+void fxt_introduce(struct fxt_gen *f);
 /* Makes that provider the current one: info the first time, section later. */
 void fxt_switch_provider(struct fxt_gen *f, unsigned provider);
 /* Adds a provider that no record speaks of yet. Returns its number; the current one when there is no room. */

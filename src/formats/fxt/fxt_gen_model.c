@@ -158,7 +158,8 @@ void fxt_put_initial(struct fxt_gen *f)
 {
 	struct fxt_gen_provider *p = fxt_provider(f);
 
-	p->rate = rate_any(f);
+	if (!p->initialised) /* a later one keeps the rate, so that times go on */
+		p->rate = rate_any(f);
 	p->initialised = true;
 	if (f->has[FEATURE_LONG_INIT])
 		fxt_put_long_initialization(f, p->rate, p->now, UINT64_C(1650419113989693816));
@@ -166,20 +167,25 @@ void fxt_put_initial(struct fxt_gen *f)
 		fxt_put_initialization(f, p->rate);
 }
 
+void fxt_introduce(struct fxt_gen *f)
+{
+	struct fxt_gen_provider *p = fxt_provider(f);
+
+	fxt_put_provider_info(f, p->id, p->name);
+	p->introduced = true;
+	if (p->initialised || (!p->timed && !f->has[FEATURE_NO_INIT]))
+		fxt_put_initial(f);
+}
+
 void fxt_switch_provider(struct fxt_gen *f, unsigned provider)
 {
 	if (provider == f->current)
 		return;
 	f->current = provider;
-	struct fxt_gen_provider *p = fxt_provider(f);
-	if (p->introduced) {
-		fxt_put_provider_section(f, p->id);
-		return;
-	}
-	fxt_put_provider_info(f, p->id, p->name);
-	p->introduced = true;
-	if (!f->has[FEATURE_NO_INIT])
-		fxt_put_initial(f);
+	if (fxt_provider(f)->introduced)
+		fxt_put_provider_section(f, fxt_provider(f)->id);
+	else
+		fxt_introduce(f);
 }
 
 unsigned fxt_add_provider(struct fxt_gen *f)
