@@ -12,22 +12,6 @@ void fxt_break(struct fxt_gen *f)
 	breakers[f->g->rule](f);
 }
 
-bool fxt_breakable(unsigned rule, bool latest)
-{
-	switch (rule) {
-	case FXT_RULE_newer_feature: /* nothing is newer than the latest revision */
-		return !latest;
-	case FXT_RULE_unknown_scheduling_type: /* the 2022 revision has no such field, type or argument */
-	case FXT_RULE_unknown_profiler_type:
-	case FXT_RULE_cpu_number_implausible:
-	case FXT_RULE_weight_argument_wrong_type:
-	case FXT_RULE_perfetto_blob_invalid:
-		return latest;
-	default:
-		return true;
-	}
-}
-
 void fxt_break_leave(struct fxt_gen *f)
 {
 	if (!fxt_provider(f)->introduced)

@@ -55,6 +55,8 @@ void fxt_break_unknown_scheduling_type(struct fxt_gen *f)
 	fxt_put_begin(f);
 	put_opaque(f, (unsigned)choices_below(f->c, 5));
 	const uint64_t type = choices_between(f->c, 3, 15);
+	if (!f->latest) /* where the types are, the 2022 revision has reserved bits */
+		gen_expect(f->g, FXT_RULE_reserved_bits_set);
 	fxt_put_end(f, FXT_SCHEDULING, fxt_field(60, 4, type) | fxt_field(16, 44, choices_u64(f->c)));
 }
 
@@ -375,6 +377,6 @@ void fxt_break_perfetto_blob_invalid(struct fxt_gen *f)
 		{ (const uint8_t *)"\x0a\x02\x40\x05\xff\xff", 6 }, /* an unfinished number after a packet */
 	};
 	const struct fxt_text payload = payloads[choices_below(f->c, COUNT(payloads))];
-	const struct fxt_ref name = fxt_ref_to(f, fxt_text("perfetto-bootstrap"));
+	const struct fxt_ref name = fxt_ref_to(f, fxt_text("perfetto-other"));
 	fxt_put_blob(f, name, FXT_BLOB_PERFETTO, payload.data, payload.length);
 }

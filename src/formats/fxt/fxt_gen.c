@@ -185,10 +185,6 @@ static void capture_make(struct fxt_gen *f)
 
 enum tracemend_status fxt_generate(struct gen *g)
 {
-	const bool latest = !g->profile || strcmp(g->profile, "2022") != 0;
-	if (g->rule >= 0 && !fxt_breakable((unsigned)g->rule, latest))
-		return TM_USAGE;
-
 	struct bytes *out = gen_file(g, "");
 	struct fxt_gen *f = calloc(1, sizeof(*f));
 
@@ -196,7 +192,7 @@ enum tracemend_status fxt_generate(struct gen *g)
 		f->g = g;
 		f->c = g->choices;
 		f->out = out;
-		f->latest = latest;
+		f->latest = !g->profile || strcmp(g->profile, "2022") != 0;
 		f->next_koid = 1000;
 		f->next_id = 1;
 		f->provider_max = 1 + PROVIDERS_MANY + PROVIDERS_FEW;

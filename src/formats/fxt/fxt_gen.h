@@ -332,8 +332,6 @@ void fxt_make_leaf(struct fxt_gen *f);
 
 /* ---- fxt_break.c ---- */
 
-/* Whether a capture of that revision can have the defect. */
-bool fxt_breakable(unsigned rule, bool latest);
 /* Puts the defect of g->rule into the capture. */
 void fxt_break(struct fxt_gen *f);
 

@@ -104,7 +104,8 @@ struct fxt_ref fxt_ref_indexed(struct fxt_gen *f, struct fxt_text text)
 	struct fxt_gen_provider *p = fxt_provider(f);
 
 	for (unsigned i = 0; i < p->string_count; i++)
-		if (p->strings[i].text.length == text.length && !memcmp(p->strings[i].text.data, text.data, text.length))
+		if (p->strings[i].text.length == text.length &&
+		    (!text.length || !memcmp(p->strings[i].text.data, text.data, text.length)))
 			return (struct fxt_ref){ p->strings[i].index, text };
 	const uint16_t index = string_next(f);
 	if (!index) {
