@@ -164,10 +164,13 @@ static void long_leaf(struct fxt_gen *f)
 static void end_truncated(struct fxt_gen *f)
 {
 	long_leaf(f);
-	const uint64_t words = fxt_last_size(f) / FXT_WORD;
-	const uint64_t lost = choices_between(f->c, 1, words - 1);
-	if (!f->out->failed)
-		bytes_remove(f->out, f->out->size - (size_t)lost * FXT_WORD, (size_t)lost * FXT_WORD);
+	size_t kept = (size_t)choices_between(f->c, 1, fxt_last_size(f) / FXT_WORD - 1) * FXT_WORD;
+	if (f->out->failed)
+		return;
+	/* A rest of zeros would be another defect. */
+	if (bytes_are_zero(f->out->data + f->start + FXT_WORD, kept - FXT_WORD))
+		kept = FXT_WORD;
+	bytes_remove(f->out, f->start + kept, fxt_last_size(f) - kept);
 }
 
 void fxt_break_truncated_record(struct fxt_gen *f)
@@ -343,9 +346,28 @@ void fxt_break_misaligned_records(struct fxt_gen *f)
 
 void fxt_break_unreadable_bytes(struct fxt_gen *f)
 {
-	/* Text, where records should be. */
-	const struct fxt_text text = fxt_text_of(f, (unsigned)choices_between(f->c, 1, 40) * FXT_WORD);
-	bytes_append(f->out, text.data, text.length);
+	/* A record whose type has another bit: it is faulty as what it says, and would be exact as what it was. */
+	const struct fxt_gen_thread t = fxt_thread_fresh(f);
+	unsigned flip = 1;
+	switch (choices_below(f->c, 3)) {
+	case 0: /* a thread as an initialization record */
+		fxt_put_thread(f, fxt_thread_unused(f), t.process, t.thread);
+		flip = FXT_THREAD ^ FXT_INITIALIZATION;
+		break;
+	case 1: { /* a string of 9 to 16 bytes as a thread record */
+		const uint16_t index = fxt_string_unused(f);
+		fxt_put_string(f, index, fxt_text_of(f, (unsigned)choices_between(f->c, 9, 16)));
+		flip = FXT_STRING ^ FXT_THREAD;
+		break;
+	}
+	default: { /* a kernel object as a userspace object of an unknown thread */
+		const unsigned type = fxt_thread_unused(f);
+		fxt_put_kernel(f, type, t.thread, fxt_ref_indexed(f, fxt_text("object")), NULL, 0);
+		flip = FXT_KERNEL ^ FXT_USERSPACE;
+		break;
+	}
+	}
+	fxt_last_set(f, f->start, 0, 4, fxt_last_header(f) ^ flip);
 	fxt_break_settle(f);
 }
 

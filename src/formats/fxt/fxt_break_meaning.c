@@ -38,7 +38,9 @@ void fxt_break_unknown_provider_section(struct fxt_gen *f)
 	const unsigned before = f->current;
 	fxt_break_leave(f);
 	const unsigned unknown = fxt_add_provider(f);
-	/* Known to the model, so that a section record is all that is written. */
+	/* Known to the model, so that a section record is all that is written. 0 is what readers call the anonymous one. */
+	if (!f->providers[unknown].id)
+		f->providers[unknown].id = 2;
 	f->providers[unknown].introduced = true;
 	fxt_switch_provider(f, unknown);
 	fxt_break_settle(f);
@@ -194,8 +196,8 @@ void fxt_break_timestamp_outlier(struct fxt_gen *f)
 
 void fxt_break_suspicious_repeat(struct fxt_gen *f)
 {
-	static const enum fxt_leaf leaves[] = { LEAF_INSTANT, LEAF_COUNTER, LEAF_COMPLETE, LEAF_LOG, LEAF_USERSPACE };
-	fxt_make_leaf_of(f, leaves[choices_below(f->c, 5)]);
+	static const enum fxt_leaf leaves[] = { LEAF_INSTANT, LEAF_COUNTER, LEAF_COMPLETE };
+	fxt_make_leaf_of(f, leaves[choices_below(f->c, 3)]);
 	const size_t start = f->start, size = fxt_last_size(f);
 	uint8_t *copy = bytes_grow(f->out, size);
 	if (copy)

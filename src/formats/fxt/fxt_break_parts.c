@@ -146,7 +146,10 @@ void fxt_break_large_record_over_256k(struct fxt_gen *f)
 
 void fxt_break_unnecessary_large_record(struct fxt_gen *f)
 {
-	fxt_make_large_blob(f, (size_t)choices_between(f->c, 3, 40));
+	/* Without metadata, which a blob record could not carry. */
+	struct fxt_gen_event e = { .category = fxt_ref_any(f) };
+	e.name = fxt_ref_any(f);
+	fxt_put_large_blob(f, false, &e, choices_below(f->c, 300));
 }
 
 void fxt_break_filler_blob(struct fxt_gen *f)

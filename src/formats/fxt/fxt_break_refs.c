@@ -28,6 +28,13 @@ static const struct fxt_mark *make_stream(struct fxt_gen *f, unsigned least, boo
 	return stream_mark(f, least, padded, text);
 }
 
+/* Makes a text plain before something is put into it. */
+static void plain(struct fxt_gen *f, const struct fxt_mark *m)
+{
+	if (!f->out->failed)
+		memset(f->out->data + m->offset, 'x', m->length);
+}
+
 static void poke(struct fxt_gen *f, size_t offset, const void *data, size_t length)
 {
 	if (!f->out->failed)
@@ -59,10 +66,8 @@ void fxt_break_invalid_utf8(struct fxt_gen *f)
 	const struct fxt_mark *m = make_stream(f, (unsigned)length + 2, false, true);
 	if (!m)
 		return;
-	const size_t at = m->offset + choices_below(f->c, m->length - length - 1);
-	poke(f, at, "a", 1);
-	poke(f, at + 1, bytes, length);
-	poke(f, at + 1 + length, "b", 1);
+	plain(f, m);
+	poke(f, m->offset + 1 + choices_below(f->c, m->length - length - 1), bytes, length);
 }
 
 void fxt_break_string_too_long(struct fxt_gen *f)
@@ -89,8 +94,8 @@ void fxt_break_embedded_nul(struct fxt_gen *f)
 	const struct fxt_mark *m = make_stream(f, 3, false, true);
 	if (!m)
 		return;
-	const size_t at = choices_below(f->c, m->length - 2);
-	poke(f, m->offset + at, "a\0b", 3);
+	plain(f, m);
+	poke(f, m->offset + 1 + choices_below(f->c, m->length - 2), "", 1);
 }
 
 void fxt_break_control_character_in_string(struct fxt_gen *f)
@@ -99,8 +104,9 @@ void fxt_break_control_character_in_string(struct fxt_gen *f)
 	if (!m)
 		return;
 	static const char control[] = { 0x01, 0x07, 0x08, 0x0b, 0x1b, 0x1f, 0x7f };
-	const char text[3] = { 'a', control[choices_below(f->c, sizeof(control))], 'b' };
-	poke(f, m->offset + choices_below(f->c, m->length - 2), text, 3);
+	plain(f, m);
+	const size_t at = m->offset + 1 + choices_below(f->c, m->length - 2);
+	poke(f, at, &control[choices_below(f->c, sizeof(control))], 1);
 }
 
 void fxt_break_string_index_zero(struct fxt_gen *f)

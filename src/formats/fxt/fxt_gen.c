@@ -38,6 +38,8 @@ static void draw_features(struct fxt_gen *f)
 		f->has[FEATURE_NO_INIT] = true;
 		f->has[FEATURE_ANONYMOUS] = false;
 	}
+	if (f->g->rule == FXT_RULE_missing_initialization) /* one in the anonymous context would be misplaced, not missing */
+		f->has[FEATURE_ANONYMOUS] = false;
 	if (f->g->rule == FXT_RULE_no_events)
 		for (unsigned i = FEATURE_COMMON; i < FEATURE_COUNT; i++)
 			f->has[i] = false;

@@ -143,13 +143,14 @@ static void item_backward(struct fxt_gen *f)
 
 	name_event(f, &e);
 	e.time = fxt_tick(f);
+	if (!e.time)
+		return;
 	if (choices_chance(f->c, 1, 2))
 		e.type = FXT_INSTANT;
 	else
 		fxt_put_event(f, &e);
-	const uint64_t back = e.time < 5000 ? e.time : 5000;
 	e.type = e.type == FXT_INSTANT ? FXT_INSTANT : FXT_DURATION_BEGIN;
-	e.time -= choices_below(f->c, back + 1);
+	e.time -= choices_between(f->c, 1, e.time < 5000 ? e.time : 5000);
 	fxt_put_event(f, &e);
 }
 

@@ -61,7 +61,8 @@ void fxt_put_stream(struct fxt_gen *f, enum fxt_stream_role role, const void *da
 		bytes_append(f->out, data, length);
 	else
 		(void)bytes_grow(f->out, length);
-	bytes_align(f->out, 8);
+	/* Up to a word of the record: the record itself need not lie on one. */
+	(void)bytes_grow(f->out, (FXT_WORD - length % FXT_WORD) % FXT_WORD);
 }
 
 static void put_text(struct fxt_gen *f, struct fxt_ref ref)
