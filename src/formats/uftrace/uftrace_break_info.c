@@ -481,11 +481,10 @@ void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
 {
 	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@argument" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, 0) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, u->version <= 80 ? "argspec:" : "argspec:shop", 0) : (struct row){ 0, 0, false };
+	/* Before 0.8.1 there is no line that says how many follow. */
+	struct row l = b ? row_find(b, "argspec:", u->version > 80) : (struct row){ 0, 0, false };
 	char text[64];
 
-	if (!l.found && b)
-		l = row_find(b, "argspec:main", 0);
 	if (!l.found)
 		return;
 	(void)snprintf(text, sizeof(text), ";%s", wrong[uftgen_below(u, 4)]);

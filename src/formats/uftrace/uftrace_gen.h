@@ -66,9 +66,10 @@ struct uftgen_item {
 	char text[40];	/* "arg1/x32" */
 };
 
-/* Arguments and return value of the functions of one name. */
+/* Arguments and return value of the functions of one name, or of all whose names start so. */
 struct uftgen_spec {
 	char name[64];
+	bool family;
 	struct uftgen_item items[UFTGEN_ITEMS_MAX];
 	unsigned count;
 	bool returns;

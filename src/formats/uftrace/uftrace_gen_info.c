@@ -36,11 +36,11 @@ uint64_t uftgen_feat_mask(const struct uftrace_gen *u)
 
 /* ---- arguments ---- */
 
-static void write_items(struct bytes *b, const struct uftgen_spec *spec, bool *any)
+/* A name, or the pattern for all names that start so. */
+static void write_name(const struct uftrace_gen *u, struct bytes *b, const struct uftgen_spec *spec, bool *any)
 {
-	bytes_printf(b, "%s%s", *any ? ";" : "", spec->name);
-	for (unsigned i = 0; i < spec->count; i++)
-		bytes_printf(b, "%c%s", i ? ',' : '@', spec->items[i].text);
+	bytes_printf(b, "%s%s%s%s", *any ? ";" : "", spec->family && u->pattern == UFTGEN_REGEX ? "^" : "", spec->name,
+		     spec->family && u->pattern == UFTGEN_GLOB ? "*" : "");
 	*any = true;
 }
 
@@ -53,11 +53,14 @@ static void write_specs(const struct uftrace_gen *u, struct bytes *b, int source
 
 		if ((int)spec->source != source)
 			continue;
-		if (!values && spec->count)
-			write_items(b, spec, &any);
+		if (!values && spec->count) {
+			write_name(u, b, spec, &any);
+			for (unsigned k = 0; k < spec->count; k++)
+				bytes_printf(b, "%c%s", k ? ',' : '@', spec->items[k].text);
+		}
 		if (values && spec->returns) {
-			bytes_printf(b, "%s%s@%s", any ? ";" : "", spec->name, spec->value.text);
-			any = true;
+			write_name(u, b, spec, &any);
+			bytes_printf(b, "@%s", spec->value.text);
 		}
 	}
 	if (source == UFTGEN_BY_TABLE && any)

@@ -187,62 +187,98 @@ const struct uftgen_spec *uftgen_spec_of(const struct uftrace_gen *u, const stru
 	return symbol && symbol->spec >= 0 ? &u->specs[symbol->spec] : NULL;
 }
 
+static bool is_function(const struct uftgen_symbol *symbol)
+{
+	return symbol->type == 'T' || symbol->type == 't' || symbol->type == 'w';
+}
+
+static void make_table_specs(struct uftrace_gen *u)
+{
+	for (size_t i = 0; i < sizeof(library_calls) / sizeof(library_calls[0]); i++) {
+		const struct library_call *call = &library_calls[i];
+		struct uftgen_spec *spec = call->args || call->value ? spec_named(u, call->name) : NULL;
+
+		if (!spec)
+			continue;
+		spec->source = UFTGEN_BY_TABLE;
+		if (call->args)
+			spec_add_args(u, spec, call->args);
+		if (call->value)
+			spec_add_value(u, spec, call->value);
+	}
+}
+
+/* A spec by pattern, for what another program calls its functions. */
+static void make_family_spec(struct uftrace_gen *u)
+{
+	struct uftgen_spec *spec;
+
+	if (u->version < 90 || u->pattern == UFTGEN_SIMPLE || u->module_count < 2 || !u->modules[1].program || !uftgen_below(u, 2))
+		return;
+	spec = spec_named(u, "worker_");
+	if (!spec)
+		return;
+	spec->family = true;
+	spec->source = UFTGEN_BY_USER;
+	spec_invent(u, spec, uftgen_has(u, UFTGEN_ARGS), uftgen_has(u, UFTGEN_RETVALS));
+}
+
+/* The spec that a symbol has so far; -1: none. */
+static int8_t find_spec(const struct uftrace_gen *u, const struct uftgen_symbol *symbol)
+{
+	for (unsigned i = 0; i < u->spec_count; i++) {
+		const struct uftgen_spec *spec = &u->specs[i];
+
+		if (spec->family ? is_function(symbol) && strncmp(symbol->name, spec->name, strlen(spec->name)) == 0 :
+				   strcmp(symbol->name, spec->name) == 0)
+			return (int8_t)i;
+	}
+	return -1;
+}
+
+/* Gives some functions of a module specs of the user's, or of the debug information. */
+static void make_module_specs(struct uftrace_gen *u, unsigned index)
+{
+	struct uftgen_module *module = &u->modules[index];
+	bool user = uftgen_has(u, UFTGEN_ARGS | UFTGEN_RETVALS);
+	/* Libraries that are loaded late have specs since 0.17 only. */
+	bool debug = uftgen_has(u, UFTGEN_AUTO) && module->debug && ((int)index != uftgen_plugin(u) || u->version >= 170);
+	unsigned taken = 0;
+
+	for (unsigned s = 0; s < module->symbol_count; s++) {
+		struct uftgen_symbol *symbol = &module->symbols[s];
+		bool by_user = user && module->program && ((index == 0 && taken == 0) || uftgen_below(u, 2));
+		struct uftgen_spec *spec = NULL;
+
+		symbol->spec = find_spec(u, symbol);
+		if (symbol->spec >= 0 || !is_function(symbol) || strncmp(symbol->name, "_Z", 2) == 0 || taken == 3)
+			continue;
+		if (by_user || debug)
+			spec = spec_named(u, symbol->name);
+		if (!spec)
+			continue;
+		if (by_user) {
+			spec->source = UFTGEN_BY_USER;
+			spec_invent(u, spec, uftgen_has(u, UFTGEN_ARGS), uftgen_has(u, UFTGEN_RETVALS));
+		} else {
+			unsigned which = uftgen_below(u, 3);
+
+			spec->source = UFTGEN_BY_DEBUG;
+			spec_invent(u, spec, which != 1, which != 2);
+		}
+		symbol->spec = find_spec(u, symbol);
+		taken++;
+	}
+}
+
 static void make_specs(struct uftrace_gen *u)
 {
-	bool user = uftgen_has(u, UFTGEN_ARGS | UFTGEN_RETVALS);
-
-	if (uftgen_has(u, UFTGEN_AUTO)) {
-		for (size_t i = 0; i < sizeof(library_calls) / sizeof(library_calls[0]); i++) {
-			const struct library_call *call = &library_calls[i];
-			struct uftgen_spec *spec = call->args || call->value ? spec_named(u, call->name) : NULL;
-
-			if (!spec)
-				continue;
-			spec->source = UFTGEN_BY_TABLE;
-			if (call->args)
-				spec_add_args(u, spec, call->args);
-			if (call->value)
-				spec_add_value(u, spec, call->value);
-		}
-	}
-	for (unsigned m = 0; m < u->module_count; m++) {
-		struct uftgen_module *module = &u->modules[m];
-		/* Libraries that are loaded late have specs since 0.17 only. */
-		bool debug = module->debug && ((int)m != uftgen_plugin(u) || u->version >= 170);
-		unsigned taken = 0;
-
-		for (unsigned s = 0; s < module->symbol_count; s++) {
-			struct uftgen_symbol *symbol = &module->symbols[s];
-			bool function = symbol->type == 'T' || symbol->type == 't' || symbol->type == 'w';
-			bool first = m == 0 && taken == 0;
-
-			symbol->spec = -1;
-			if (function && strncmp(symbol->name, "_Z", 2) != 0 && taken < 3) {
-				struct uftgen_spec *spec = NULL;
-
-				if (user && module->program && (first || uftgen_below(u, 2))) {
-					spec = spec_named(u, symbol->name);
-					if (spec && !spec->count && !spec->returns) {
-						spec->source = UFTGEN_BY_USER;
-						spec_invent(u, spec, uftgen_has(u, UFTGEN_ARGS),
-							    uftgen_has(u, UFTGEN_RETVALS));
-					}
-				} else if (uftgen_has(u, UFTGEN_AUTO) && debug) {
-					spec = spec_named(u, symbol->name);
-					if (spec && !spec->count && !spec->returns) {
-						unsigned which = uftgen_below(u, 3);
-
-						spec->source = UFTGEN_BY_DEBUG;
-						spec_invent(u, spec, which != 1, which != 2);
-					}
-				}
-				taken += spec != NULL;
-			}
-			for (unsigned i = 0; i < u->spec_count; i++)
-				if (strcmp(u->specs[i].name, symbol->name) == 0)
-					symbol->spec = (int8_t)i;
-		}
-	}
+	if (uftgen_has(u, UFTGEN_AUTO))
+		make_table_specs(u);
+	if (uftgen_has(u, UFTGEN_ARGS | UFTGEN_RETVALS))
+		make_family_spec(u);
+	for (unsigned m = 0; m < u->module_count; m++)
+		make_module_specs(u, m);
 }
 
 /* ---- modules ---- */
@@ -279,6 +315,8 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 	static const char *const classes[] = { "list", "queue", "order" };
 	uint64_t address = 0x1000;
 	bool variables = u->version >= 93 && uftgen_below(u, 2);
+	/* Breakers look for functions without a spec. */
+	unsigned count = functions + (u->g->rule >= 0 ? 4 : 0);
 	uint8_t hook = (uint8_t)(uftgen_below(u, 2) ? 4 + uftgen_below(u, 14) : 0);
 
 	if (variables && uftgen_below(u, 2)) {
@@ -293,14 +331,14 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 
 		if (!uftgen_has(u, UFTGEN_LIBCALL))
 			break;
-		if (call->needed_by ? !uftgen_has(u, call->needed_by) : uftgen_below(u, 2) == 0)
+		if (call->needed_by ? !uftgen_has(u, call->needed_by) : uftgen_below(u, 2) == 0 && u->g->rule < 0)
 			continue;
 		symbol = add_symbol(module, address, 16, 'P');
 		if (symbol)
 			(void)snprintf(symbol->name, sizeof(symbol->name), "%s", call->name);
 		address += 16;
 	}
-	for (unsigned i = 0; i < functions; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		uint32_t size = 0x20 + 16 * uftgen_below(u, 30) + uftgen_below(u, 16);
 		struct uftgen_symbol *symbol = add_symbol(module, address, size, "Ttw"[uftgen_below(u, 3)]);
 
