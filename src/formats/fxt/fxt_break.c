@@ -321,26 +321,41 @@ void fxt_break_record_past_end(struct fxt_gen *f)
 	f->at_end = end_record_past_end;
 }
 
+/* Instant events that refer to nothing and have nothing remarkable. */
+static void put_plain(struct fxt_gen *f, unsigned count)
+{
+	const struct fxt_gen_thread t = fxt_thread_fresh(f);
+	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .name = fxt_ref_inline(fxt_text("plain")) };
+	while (count--) {
+		e.time = fxt_tick(f);
+		fxt_put_event(f, &e);
+	}
+}
+
 void fxt_break_swallowed_records(struct fxt_gen *f)
 {
-	const bool was = f->has[FEATURE_LONG_STRINGS];
-	f->has[FEATURE_LONG_STRINGS] = false;
+	/* Without a scope word, which would stand between the record and those that it covers. */
+	const bool was = f->has[FEATURE_SCOPE];
+	f->has[FEATURE_SCOPE] = false;
 	fxt_make_leaf(f);
+	f->has[FEATURE_SCOPE] = was;
 	const size_t start = f->start;
-	fxt_break_settle(f);
+	put_plain(f, 2 + (unsigned)choices_below(f->c, 6));
 	if (!f->out->failed) {
 		const uint64_t words = (f->out->size - start) / FXT_WORD;
 		f->start = start;
 		fxt_last_claim(f, words);
 	}
-	f->has[FEATURE_LONG_STRINGS] = was;
 	fxt_break_settle(f);
 }
 
 void fxt_break_misaligned_records(struct fxt_gen *f)
 {
+	/* A word that is no record, so that the walk stops at it, and a part of one. */
+	bytes_u64(f->out, fxt_break_word(f));
 	for (uint64_t n = 1 + choices_below(f->c, 7); n; n--)
 		bytes_u8(f->out, (uint8_t)choices_between(f->c, 1, 255));
+	put_plain(f, 6);
 	fxt_break_settle(f);
 }
 

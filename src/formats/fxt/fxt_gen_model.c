@@ -111,7 +111,7 @@ struct fxt_ref fxt_ref_indexed(struct fxt_gen *f, struct fxt_text text)
 	if (!index) {
 		if (text.length > TEXT_INLINE_MAX)
 			text.length = TEXT_INLINE_MAX;
-		return fxt_ref_inline(text);
+		return text.length ? fxt_ref_inline(text) : fxt_ref_empty();
 	}
 	fxt_register_string(f, index, text);
 	return (struct fxt_ref){ index, text };
