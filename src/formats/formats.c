@@ -2,7 +2,10 @@
 #include "../core/format.h"
 
 /* clang-format off */
-#define FORMATS(X) X(fxt) X(uftrace)
+#define FORMATS(X) \
+	X(fxt) \
+	X(uftrace) \
+	X(ktrace)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct format name##_format;

@@ -120,6 +120,16 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 							 "other contents, which are not checked here" };
 		return (struct bid){ .bits = major <= 14 && load_u64(p + 8, false) >= 40 ? 24 : 0 };
 	}
+	/* A damaged magic in front of a sound header. */
+	if ((p = window_at(w, 0, KTRACE_HEADER)) != NULL && load_u64(p + 8, false) >= 40 &&
+	    load_u64(p + 8, false) < w->source->size && load_u32(p + 20, false) && load_u32(p + 40, false) < 1000000) {
+		struct ktrace_chunk chunk;
+		bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
+		if (ktrace_chunk_plausible(w->source, KTRACE_HEADER, w->source->size, is_64) &&
+		    ktrace_chunk_read(w->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
+		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
+			return (struct bid){ .bits = 12 };
+	}
 	if (w->source->size >= 4 && (raw0_plausible(w, word, 32) || raw0_plausible(w, word, 28)))
 		return (struct bid){ .bits = 16 };
 	return none;

@@ -204,14 +204,14 @@ static inline uint32_t ktrace_event_size(bool is_64)
 uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+/* How many tests of real records up to count records at offset fail. */
+unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 /* What can be said only after the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 
 /* ktrace_v3.c, ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);
-/* Width of the entries of a RAW file's thread map that starts at *map (which is moved for the versions that need probing). */
-
 /* ktrace_gen.c */
 enum tracemend_status ktrace_generate(struct gen *g);
 

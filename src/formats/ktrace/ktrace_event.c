@@ -64,6 +64,21 @@ static bool event_is_bad(const uint8_t *p, bool is_64)
 	return event_failures(&e, is_64) >= 2;
 }
 
+unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
+{
+	uint8_t record[64];
+	uint32_t size = ktrace_event_size(is_64);
+	unsigned failures = 0;
+
+	for (unsigned i = 0; i < count && offset <= limit && limit - offset >= size; i++, offset += size) {
+		if (source_read(s, offset, record, size) != TM_OK)
+			return UINT32_MAX;
+		struct ktrace_event e = event_decode(record, is_64);
+		failures += event_failures(&e, is_64);
+	}
+	return failures;
+}
+
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
 {
 	uint8_t record[64];
@@ -325,13 +340,17 @@ static bool events_sound(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 	return run == RUN || (run && offset == end);
 }
 
-/* From the first record of a damaged stretch: where sound records begin again, at any byte, or end. */
+/* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte, but
+ * a record looked at a few bytes early often passes the tests, too: the old stride is preferred where it holds. */
 static uint64_t events_resume(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(w->is_64);
-	for (uint64_t at = offset + 1; at < end && end - at >= size; at++)
-		if (events_sound(w, at, end))
-			return at;
+	for (uint64_t at = offset + 1; at < end && end - at >= size; at++) {
+		if (!events_sound(w, at, end))
+			continue;
+		uint64_t on_stride = at + (size - (at - offset) % size) % size;
+		return on_stride < end && events_sound(w, on_stride, end) ? on_stride : at;
+	}
 	return end;
 }
 
@@ -402,6 +421,9 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end
 		offset += size;
 	}
 	events_keep(&ev, offset);
+	/* Records that go on at another stride leave a rest. */
+	if (offset < end && w->scan->plan)
+		plan_drop(w->scan->plan, w->source, offset, end - offset, KTRACE_RULE_events_damaged, "part of a record");
 	events_report(&ev);
 	return ev.kept;
 }

@@ -23,7 +23,8 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 			return i > 0;
 		const uint8_t *name = p + entry - KTRACE_NAME;
 		uint64_t tid = entry == 32 ? load_u64(p, false) : load_u32(p, false);
-		if (!tid && name[0])
+		int32_t pid = (int32_t)load_u32(name - 4, false);
+		if ((!tid && (name[0] || !i)) || pid < 0 || pid > 99999)
 			return false;
 		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
 			if (name[j] < 0x20)
@@ -32,22 +33,40 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 	return true;
 }
 
-/* Version 1 does not store its width. Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24. */
-static void raw1_probe(struct ktrace_walk *w, struct raw *r)
-{
-	w->is_64 = false;
-	r->map = 20;
-	if (map_plausible(w, r->map, r->threads, 28) && r->threads > 0)
-		return;
-	r->map = 24;
-	w->is_64 = true;
-	if (!map_plausible(w, r->map, r->threads, 32) && map_plausible(w, r->map, r->threads, 28))
-		w->is_64 = false;
-}
-
 static uint64_t page_up(uint64_t offset)
 {
 	return (offset + KTRACE_PAGE - 1) & ~(uint64_t)(KTRACE_PAGE - 1);
+}
+
+/* Version 1 does not store its width. Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of
+ * what passes, the one whose events look real is taken. */
+static void raw1_probe(struct ktrace_walk *w, struct raw *r)
+{
+	static const struct {
+		uint8_t map;
+		bool is_64;
+	} forms[] = { { 20, false }, { 24, false }, { 24, true } };
+	bool found = false;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t entry = ktrace_thread_size(forms[i].is_64);
+		uint64_t page = page_up(forms[i].map + r->threads * entry), file = w->source->size;
+		if (!map_plausible(w, forms[i].map, r->threads, entry))
+			continue;
+		bool events = page < file && (ktrace_events_plausible(w->source, page, file, forms[i].is_64, 4) ||
+					      ktrace_events_plausible(w->source, page + KTRACE_PAGE, file, forms[i].is_64, 4));
+		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
+		if (events && forms[i].is_64 && found &&
+		    ktrace_events_failures(w->source, page, file, true, 8) > ktrace_events_failures(w->source, page, file, false, 16))
+			continue;
+		if (!found || events) {
+			r->map = forms[i].map;
+			w->is_64 = forms[i].is_64;
+		}
+		found = true;
+	}
+	if (!found)
+		r->map = 24;
 }
 
 /* Where the events start: at the next page behind the map, one page later where writers pad a full page, or directly behind

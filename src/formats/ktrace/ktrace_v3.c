@@ -121,8 +121,8 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 		uint64_t size = chunk.size < left ? chunk.size : left;
 		if (chunk.tag == KTRACE_EVENTS && size >= 8 + 64) {
 			uint64_t end = data + size;
-			if (!ktrace_events_plausible(w->source, data + 8, end, w->is_64, 4) &&
-			    ktrace_events_plausible(w->source, data + 8, end, !w->is_64, 4)) {
+			if (ktrace_events_failures(w->source, data + 8, end, w->is_64, 8) >= 3 &&
+			    !ktrace_events_failures(w->source, data + 8, end, !w->is_64, 8)) {
 				struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
 				finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
 					    w->is_64 ? "64" : "32", data + 8, w->is_64 ? "32" : "64");
