@@ -426,6 +426,7 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		if (out->count == CAPTURE_FILES_MAX || strlen(output->file) >= CAPTURE_NAME_MAX)
 			broken("P4", "more outputs, or longer names, than the oracle can hold");
 		struct capture_file *f = &out->files[out->count++];
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it is owned by *out */
 		uint8_t *data = f->owned = output_replay(repair, i, c, &v);
 		uint8_t *read = malloc(output->size ? (size_t)output->size : 1);
 		if (!read)

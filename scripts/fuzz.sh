@@ -45,7 +45,7 @@ seeds_for() { # TARGET DIR
 			python3 -c "import random,sys; sys.stdout.buffer.write(random.Random($n).randbytes($n))" > "$2/random-$n"
 		done ;;
 	container)
-		find corpus -type f \( -name '*.gz' -o -name '*.zst' -o -name '*.tar' \) -size -64k | head -60 | while read -r f; do
+		find corpus -type f \( -name '*.gz' -o -name '*.zst' -o -name '*.tar' \) -size -64k 2> /dev/null | head -60 | while read -r f; do
 			cp "$f" "$2/$(echo "$f" | tr / _)"
 		done
 		printf 'x' > "$2/x"
