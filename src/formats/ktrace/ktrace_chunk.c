@@ -105,7 +105,8 @@ static bool chunk_signature(struct source *s, const struct ktrace_chunk *chunk, 
 		return word == 0x59a25807 || word == 0xde17a59a || word == 0x434f4d50;
 	}
 	if (chunk->tag == KTRACE_EVENTS)
-		return size < 8 + ktrace_event_size(is_64) || ktrace_events_plausible(s, data + 8, data + size, is_64, 1);
+		return size < 8 + 64 || ktrace_events_plausible(s, data + 8, data + size, is_64, 1) ||
+		       ktrace_events_plausible(s, data + 8, data + size, !is_64, 1);
 	if (chunk->tag == KTRACE_CPU_MAP)
 		return size < 1u << 20;
 	if (chunk->tag == KTRACE_NULL)

@@ -116,10 +116,12 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 	uint64_t at = h->chunks;
 
 	w->is_64 = h->flags & KTRACE_FLAG_64;
-	for (unsigned i = 0; i < 4096 && ktrace_chunk_read(w->source, at, &chunk); i++) {
-		uint64_t data = at + KTRACE_CHUNK_HEADER, left = w->source->size - data;
+	/* The first events chunk decides; a broken chain is taken up again as the walk itself will. */
+	for (unsigned i = 0; i < 4096 && at < w->source->size; i++) {
+		bool sound = ktrace_chunk_read(w->source, at, &chunk) && chunk.tag;
+		uint64_t data = at + KTRACE_CHUNK_HEADER, left = sound ? w->source->size - data : 0;
 		uint64_t size = chunk.size < left ? chunk.size : left;
-		if (chunk.tag == KTRACE_EVENTS && size >= 8 + 64) {
+		if (sound && chunk.tag == KTRACE_EVENTS && size >= 8 + 64) {
 			uint64_t end = data + size;
 			if (ktrace_events_failures(w->source, data + 8, end, w->is_64, 8) >= 3 &&
 			    !ktrace_events_failures(w->source, data + 8, end, !w->is_64, 8)) {
@@ -132,9 +134,9 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 			}
 			return;
 		}
-		at = ktrace_chunk_next(at, chunk.size);
-		if (!chunk.tag || at >= w->source->size)
-			return;
+		at = sound && ktrace_chunk_lands(w->source, at, w->source->size, w->is_64) ?
+			     ktrace_chunk_next(at, chunk.size) :
+			     ktrace_chunk_resync(w, at + 8, w->source->size, 8);
 	}
 }
 
@@ -437,7 +439,7 @@ static void chunk_settle_events(struct ktrace_walk *w, const struct ktrace_chunk
 static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct extent *x)
 {
 	struct plan *plan = w->scan->plan;
-	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, kept = x->size, header_at = 0;
+	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, kept, header_at = 0;
 	static const uint8_t zeros[8];
 	enum ktrace_rule rule = x->rule;
 	bool events = chunk->tag == KTRACE_EVENTS;
