@@ -179,6 +179,8 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 /* The first offset at or after from (in steps of `step` bytes) at which a plausible chunk starts that leads to the limit or
  * to three more. UINT64_MAX: none. */
 uint64_t ktrace_chunk_resync(struct ktrace_walk *w, uint64_t from, uint64_t limit, unsigned step);
+/* Where chunks go on behind something at `at` that is none, on the 8-byte grid or else off it. UINT64_MAX: nowhere. */
+uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t at, uint64_t limit);
 static inline uint64_t ktrace_align(uint64_t offset)
 {
 	return offset > UINT64_MAX - 7 ? UINT64_MAX : (offset + 7) & ~UINT64_C(7);

@@ -193,3 +193,10 @@ uint64_t ktrace_chunk_resync(struct ktrace_walk *w, uint64_t from, uint64_t limi
 	}
 	return UINT64_MAX;
 }
+
+uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t at, uint64_t limit)
+{
+	uint64_t next = ktrace_chunk_resync(w, at + 8, limit, 8);
+	/* Bytes may have been inserted or lost: try off the grid, too. */
+	return next == UINT64_MAX ? ktrace_chunk_resync(w, at + 1, limit, 1) : next;
+}

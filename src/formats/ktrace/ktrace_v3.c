@@ -136,7 +136,7 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 		}
 		at = sound && ktrace_chunk_lands(w->source, at, w->source->size, w->is_64) ?
 			     ktrace_chunk_next(at, chunk.size) :
-			     ktrace_chunk_resync(w, at + 8, w->source->size, 8);
+			     ktrace_chunk_find_next(w, at, w->source->size);
 	}
 }
 
@@ -522,9 +522,7 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 		if (!chunk.tag || !((kind || chunk.tag == KTRACE_TAG_UNFINISHED) && versions)) {
 			/* Unknown, so it counts only when it leads to something known. */
 			if (!chunk.tag || !ktrace_chunk_lands(w->source, at, limit, w->is_64)) {
-				uint64_t next = ktrace_chunk_resync(w, at + 8, limit, 8);
-				if (next == UINT64_MAX)
-					next = ktrace_chunk_resync(w, at + 1, limit, 1);
+				uint64_t next = ktrace_chunk_find_next(w, at, limit);
 				bool rest = next == UINT64_MAX;
 				region_drop(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
 				at = rest ? limit : next;
