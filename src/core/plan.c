@@ -126,10 +126,10 @@ unsigned plan_output(struct plan *p, const char *name)
 
 static bool plan_append(struct plan *p, unsigned output, struct piece piece)
 {
-	struct output *o = &p->outputs[output];
-
+	/* After a failure there may be no output at all. */
 	if (p->status != TM_OK || !piece.length)
 		return false;
+	struct output *o = &p->outputs[output];
 	struct piece *last = o->count ? &o->pieces[o->count - 1] : NULL;
 	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
 	    last->why == piece.why && last->again == piece.again) {
@@ -177,12 +177,12 @@ size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t l
 void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule,
 		const char *why)
 {
+	if (p->status != TM_OK || !length)
+		return;
 	struct output *o = &p->outputs[output];
 	uint64_t start = o->size;
 	size_t i = o->count;
 
-	if (p->status != TM_OK || !length)
-		return;
 	while (i > 0 && start > at)
 		start -= o->pieces[--i].length;
 	if (i == o->count || start > at || o->pieces[i].source == LITERAL || at - start + length > o->pieces[i].length) {
