@@ -5,8 +5,8 @@ what it was?
 For each format with an independent parser (tests/<format>_parse.py), seed and kind of damage: the undamaged twin tells
 where its records are; a record is salvageable when its bytes survive in the damaged capture. It is salvaged when the
 manifest keeps them, in one piece. A record of the output that is no record of the twin, byte for byte, and was not
-written by a rule is altered; where the damage cannot be seen (check reports no error) that is nobody's fault and counted
-apart.
+written by a rule is altered, unless the manifest lists it as doubtful; where the damage cannot be seen (check reports no
+error) that is nobody's fault and counted apart.
 
     salvage.py [--tool PATH] [--seeds N] [--first N] [--format NAME] [--floor PERCENT] [--verbose]
 Exit 1 when a record was altered visibly, or less than --floor percent were salvaged in any row.
@@ -119,6 +119,23 @@ def literal_spans(manifest, name):
     return spans
 
 
+def doubtful_spans(manifest, name):
+    """Where the bytes of doubtful ranges are in output `name`."""
+    spans = []
+    for output in manifest["outputs"]:
+        if output["file"] != name:
+            continue
+        for segment in output["segments"]:
+            if "bytes" in segment:
+                continue
+            for doubt in manifest["doubtful"]:
+                low = max(doubt["from"], segment["from"])
+                high = min(doubt["from"] + doubt["length"], segment["from"] + segment["length"])
+                if doubt["input"] == segment["input"] and low < high:
+                    spans.append((low - segment["from"] + segment["offset"], high - segment["from"] + segment["offset"]))
+    return spans
+
+
 def score(options, name, kind, seed):
     parser = importlib.import_module(f"{name}_parse")
     row = collections.Counter(captures=1)
@@ -152,13 +169,15 @@ def score(options, name, kind, seed):
         original = collections.Counter(twin[file][s:e] for file in spans for s, e in spans[file])
         repaired = files_of(out)
         for file, places in parser.records(repaired).items():
-            literals = literal_spans(manifest, file)
+            literals, doubts = literal_spans(manifest, file), doubtful_spans(manifest, file)
             for start, end in places:
                 row["emitted"] += 1
                 if repaired[file][start:end] in original:
                     continue
                 if any(low < end and start < high for low, high in literals):
                     row["patched"] += 1
+                elif any(low < end and start < high for low, high in doubts):
+                    row["doubtful"] += 1
                 elif visible:
                     row["altered"] += 1
                     if options.verbose:
@@ -183,8 +202,8 @@ def main():
                            env={**os.environ, "TOOL": os.path.abspath(options.tool)}).stdout.decode().split()
     names = [options.format] if options.format else [n for n in known if os.path.exists(os.path.join(here, f"{n}_parse.py"))]
     bad = 0
-    head = ("format", "damage", "captures", "salvageable", "salvaged", "%", "emitted", "patched", "altered", "invisible", "refused")
-    print("{:9} {:10} {:>8} {:>11} {:>8} {:>7} {:>8} {:>7} {:>7} {:>9} {:>7}".format(*head))
+    head = ("format", "damage", "captures", "salvageable", "salvaged", "%", "emitted", "patched", "doubtful", "altered", "invisible", "refused")
+    print("{:9} {:10} {:>8} {:>11} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7} {:>9} {:>7}".format(*head))
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for name in names:
             for kind in KINDS:
@@ -199,7 +218,7 @@ def main():
                 share = 100 * total["salvaged"] / total["salvageable"] if total["salvageable"] else 100.0
                 bad += total["altered"] > 0 or share < options.floor
                 print(f"{name:9} {kind:10} {total['captures']:8} {total['salvageable']:11} {total['salvaged']:8} {share:7.2f} "
-                      f"{total['emitted']:8} {total['patched']:7} {total['altered']:7} {total['invisible']:9} {total['refused']:7}",
+                      f"{total['emitted']:8} {total['patched']:7} {total['doubtful']:8} {total['altered']:7} {total['invisible']:9} {total['refused']:7}",
                       flush=True)
     return 1 if bad else 0
 
