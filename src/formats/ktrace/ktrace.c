@@ -99,6 +99,13 @@ static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
 	return true;
 }
 
+uint32_t ktrace_raw0_entry(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, 4);
+	uint32_t threads = p ? load_u32(p, false) : 0;
+	return raw0_plausible(w, threads, 28) ? 28 : raw0_plausible(w, threads, 32) ? 32 : 0;
+}
+
 static struct bid ktrace_bid(struct bundle *b, struct window *w)
 {
 	struct bid none = { 0 };
@@ -130,7 +137,7 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
 			return (struct bid){ .bits = 12 };
 	}
-	if (w->source->size >= 4 && (raw0_plausible(w, word, 32) || raw0_plausible(w, word, 28)))
+	if (ktrace_raw0_entry(w))
 		return (struct bid){ .bits = 16 };
 	return none;
 }
@@ -171,8 +178,7 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 	uint32_t magic = load_u32(head, false);
 	if (status == TM_OK) {
 		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
-			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && magic &&
-			    (raw0_plausible(&w->window, magic, 32) || raw0_plausible(&w->window, magic, 28)));
+			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_entry(&w->window));
 		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);
 	}
 	if (status == TM_OK && w->no_memory)

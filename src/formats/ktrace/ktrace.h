@@ -211,6 +211,9 @@ unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limi
 /* What can be said only after the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 
+/* ktrace.c: bytes of a thread map entry if the file can be a RAW one of version 0, which has no magic; else 0. */
+uint32_t ktrace_raw0_entry(struct window *w);
+
 /* ktrace_v3.c, ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);

@@ -161,7 +161,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 0;
 		r->map = 4;
 		r->threads = magic;
-		w->is_64 = map_plausible(w, 4, magic, 32) && !map_plausible(w, 4, magic, 28);
+		w->is_64 = ktrace_raw0_entry(&w->window) == 32;
 	}
 }
 
