@@ -99,6 +99,8 @@ bool cli_options_color(const struct cli_options *o, FILE *stream);
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Same, and returns CLI_USAGE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Complains that memory is short, and returns CLI_LIMIT. */
+int cli_memory(void);
 /* Escapes text that came from outside, into out (CLI_TEXT_MAX bytes). Returns out. */
 const char *cli_show(char out[CLI_TEXT_MAX], const char *text);
 /* The exit code of a status that is not TM_OK; also of TM_OK, for which it is 0. */

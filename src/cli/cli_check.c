@@ -176,8 +176,7 @@ int cli_check(struct cli_options *o)
 	if (!c.jobs || !array) {
 		free(c.jobs);
 		free(array);
-		cli_complain("out of memory");
-		return CLI_LIMIT;
+		return cli_memory();
 	}
 	c.progress = cli_progress_new(o, threads, o->paths.count);
 	if (c.printer->begin)

@@ -121,15 +121,16 @@ static bool cli_parse_severity(const char *text, const char *none, enum tracemen
 	return !strcmp(text, none);
 }
 
-static bool cli_list_add(struct cli_list *list, const char *item)
+/* Returns CLI_CLEAN, or an exit code after it has complained. */
+static int cli_list_add(struct cli_list *list, const char *item)
 {
 	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
 
 	if (!items)
-		return false;
+		return cli_memory();
 	items[list->count++] = item;
 	list->items = items;
-	return true;
+	return CLI_CLEAN;
 }
 
 static bool cli_glob_matches(const char *glob, const struct tracemend_rule *rule)
@@ -152,7 +153,7 @@ static int cli_add_glob(struct cli_list *list, const char *option, const char *g
 
 	for (size_t i = 0; i < count; i++)
 		if (cli_glob_matches(glob, tracemend_rule_at(NULL, i)))
-			return cli_list_add(list, glob) ? CLI_CLEAN : cli_usage("out of memory");
+			return cli_list_add(list, glob);
 	return cli_usage("--%s=%s matches no rule; 'tracemend rules' lists them", option, glob);
 }
 
@@ -169,7 +170,7 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 		o->regrades = regrades;
 	if (!name || !regrades) {
 		free(name);
-		return cli_usage("out of memory");
+		return cli_memory();
 	}
 	regrade.rule = cli_rule_find(name);
 	free(name);
@@ -276,11 +277,11 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		o->manifest = text;
 		return *text ? CLI_CLEAN : cli_usage("--manifest needs a name");
 	case 'E':
-		return cli_list_add(&o->extra, text) ? CLI_CLEAN : cli_usage("out of memory");
+		return cli_list_add(&o->extra, text);
 	case 'D':
-		return cli_list_add(&o->donor, text) ? CLI_CLEAN : cli_usage("out of memory");
+		return cli_list_add(&o->donor, text);
 	case 's':
-		return cli_set_number("--seed", text, false, 0, UINT64_MAX, &o->seed);
+		return cli_set_number("--seed", text, false, 0, INT64_MAX, &o->seed); /* JSON has no more */
 	case 'c':
 		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
 	case 'b':
@@ -390,8 +391,7 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	*code = cli_check_profile(o);
 	bool stdin_used = false;
 	for (int i = optind; i < argc && !*code; i++) {
-		if (!cli_list_add(&o->paths, argv[i]))
-			*code = cli_usage("out of memory");
+		*code = cli_list_add(&o->paths, argv[i]);
 		if (!strcmp(argv[i], "-") && stdin_used)
 			*code = cli_usage("standard input can be read only once");
 		stdin_used = stdin_used || !strcmp(argv[i], "-");

@@ -233,8 +233,7 @@ static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, co
 		return CLI_IO;
 	if (!report_manifest(file->stream, r)) {
 		cli_file_abandon(file);
-		cli_complain("out of memory");
-		return CLI_LIMIT;
+		return cli_memory();
 	}
 	return cli_file_flush(file) ? CLI_CLEAN : CLI_IO;
 }

@@ -156,8 +156,7 @@ static int rules_json(const char *format)
 	fputs("\n]}\n", stdout);
 	if (!run.failed)
 		return CLI_CLEAN;
-	cli_complain("out of memory");
-	return CLI_LIMIT;
+	return cli_memory();
 }
 
 int cli_rules(struct cli_options *o)

@@ -33,6 +33,12 @@ int cli_usage(const char *format, ...)
 	return CLI_USAGE;
 }
 
+int cli_memory(void)
+{
+	cli_complain("out of memory");
+	return CLI_LIMIT;
+}
+
 const char *cli_show(char out[CLI_TEXT_MAX], const char *text)
 {
 	tracemend_escape(out, CLI_TEXT_MAX, text);

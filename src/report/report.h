@@ -69,8 +69,11 @@ struct report_tally {
  * out of memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
 
+/* Prints text as a kind of document wants it. */
+typedef void (*report_put)(FILE *out, const char *text);
+
 /* Prints the hex rows of a finding; nothing for a finding without context. */
-void report_hex(FILE *out, const struct tracemend_finding *f, bool color);
+void report_hex(FILE *out, const struct tracemend_finding *f, bool color, report_put put);
 
 /* ---- JSON ---- */
 

@@ -30,7 +30,7 @@ static uint8_t hex_byte(const struct tracemend_finding *f, uint64_t offset)
 	return f->context[offset - f->context_offset];
 }
 
-static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color)
+static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color, report_put put)
 {
 	fprintf(out, "  %0*llx  ", width, (unsigned long long)row);
 	for (uint64_t at = row; at < row + ROW; at++) {
@@ -46,13 +46,14 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 		end--; /* no blanks at the end of a line */
 	for (uint64_t at = row; at < end; at++) {
 		uint8_t byte = hex_is_shown(f, at) ? hex_byte(f, at) : ' ';
-		fputc(byte >= 0x20 && byte < 0x7f ? byte : '.', out);
+		const char text[2] = { byte >= 0x20 && byte < 0x7f ? (char)byte : '.', '\0' };
+		put(out, text);
 	}
 	fputc('\n', out);
 }
 
 /* The mark under the field's bytes of a row; the text goes with the last of them. */
-static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color)
+static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color, report_put put)
 {
 	uint64_t end = f->field_offset + f->field_length;
 	bool begun = false;
@@ -68,12 +69,14 @@ static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row,
 	}
 	if (color)
 		fputs("\033[0m", out);
-	if (end <= row + ROW || !hex_is_shown(f, row + ROW))
-		fprintf(out, " %s", f->field);
+	if (end <= row + ROW || !hex_is_shown(f, row + ROW)) {
+		fputc(' ', out);
+		put(out, f->field);
+	}
 	fputc('\n', out);
 }
 
-void report_hex(FILE *out, const struct tracemend_finding *f, bool color)
+void report_hex(FILE *out, const struct tracemend_finding *f, bool color, report_put put)
 {
 	if (!f->context_length || f->context_length > TRACEMEND_CONTEXT || f->context_offset > UINT64_MAX - 2 * TRACEMEND_CONTEXT)
 		return;
@@ -94,9 +97,9 @@ void report_hex(FILE *out, const struct tracemend_finding *f, bool color)
 	int width = snprintf(NULL, 0, "%llx", (unsigned long long)last);
 	width = width < 4 ? 4 : width;
 	for (uint64_t row = first; row <= last; row += ROW) {
-		hex_row(out, f, row, width, color);
+		hex_row(out, f, row, width, color, put);
 		uint64_t begin = f->field_offset > row ? f->field_offset : row;
 		if (field && begin < row + ROW && hex_is_field(f, begin) && hex_is_known(f, begin))
-			hex_mark(out, f, row, width, color);
+			hex_mark(out, f, row, width, color, put);
 	}
 }

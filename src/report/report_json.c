@@ -112,15 +112,13 @@ static void json_entry(struct report_run *run, const struct report_entry *entry)
 {
 	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
 	json_t *summary = report_json_summary(run, entry);
-	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_EMBED) : NULL;
 
+	/* Straight to the stream: in memory, jansson overlooks a failed allocation. */
+	fprintf(run->out, "%s\n{", run->printed ? "," : "");
+	if (!summary || json_dumpf(summary, run->out, JSON_COMPACT | JSON_EMBED))
+		run->failed = run->failed || !ferror(run->out);
 	json_decref(summary);
-	if (!text) {
-		run->failed = true;
-		return;
-	}
-	fprintf(run->out, "%s\n{%s,\n\"findings\":[", run->printed ? "," : "", text);
-	free(text);
+	fputs(",\n\"findings\":[", run->out);
 	for (size_t i = 0; i < count && !run->failed; i++) {
 		fputs(i ? ",\n" : "\n", run->out);
 		report_json_print(run, report_json_finding(tracemend_report_finding(entry->report, i)));

@@ -104,28 +104,6 @@ static void html_begin(struct report_run *run)
 	      "</style></head><body>\n<h1>tracemend report</h1>\n", run->out);
 }
 
-/* The hex rows as the text report has them, escaped. */
-static void html_hex(struct report_run *run, const struct tracemend_finding *f)
-{
-	char *rows = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&rows, &size);
-
-	if (!memory) {
-		run->failed = true;
-		return;
-	}
-	report_hex(memory, f, false);
-	if (fclose(memory)) {
-		run->failed = true;
-	} else if (size) {
-		fputs("<pre>", run->out);
-		html_text(run->out, rows);
-		fputs("</pre>\n", run->out);
-	}
-	free(rows);
-}
-
 static void html_line(FILE *out, const char *label, const char *text)
 {
 	if (!*text)
@@ -135,10 +113,8 @@ static void html_line(FILE *out, const char *label, const char *text)
 	fputs("</p>\n", out);
 }
 
-static void html_finding(struct report_run *run, const struct tracemend_finding *f)
+static void html_finding(FILE *out, const struct tracemend_finding *f)
 {
-	FILE *out = run->out;
-
 	fprintf(out, "<article class=\"%s\"><h3>%s: ", tracemend_severity_name(f->severity), tracemend_severity_name(f->severity));
 	html_text(out, f->message);
 	fprintf(out, "</h3>\n<p>");
@@ -152,7 +128,11 @@ static void html_finding(struct report_run *run, const struct tracemend_finding 
 		html_text(out, f->path);
 	}
 	fprintf(out, " <code>%s</code></p>\n", f->rule->id);
-	html_hex(run, f);
+	if (f->context_length) {
+		fputs("<pre>", out);
+		report_hex(out, f, false, html_text);
+		fputs("</pre>\n", out);
+	}
 	html_line(out, "Because: ", f->rule->clause);
 	html_line(out, "Repair: ", f->rule->repair);
 	if (f->explains)
@@ -182,7 +162,7 @@ static void html_entry(struct report_run *run, const struct report_entry *entry)
 		fputs("</p>\n", out);
 	}
 	for (size_t i = 0; i < count; i++)
-		html_finding(run, tracemend_report_finding(entry->report, i));
+		html_finding(out, tracemend_report_finding(entry->report, i));
 	struct report_tally *tally = report_tally(run, entry, &count);
 	for (size_t i = 0; i < count; i++)
 		if (tally[i].count > tally[i].kept)

@@ -36,12 +36,17 @@ static void text_line(FILE *out, const char *label, const char *text)
 	fprintf(out, "  %-8s %s\n", label, text);
 }
 
+static void text_put(FILE *out, const char *text)
+{
+	fputs(text, out);
+}
+
 static void text_finding(const struct report_run *run, const struct report_entry *entry, const struct tracemend_finding *f)
 {
 	text_headline(run, entry, f);
 	if (*f->path)
 		fprintf(run->out, "  %s\n", f->path);
-	report_hex(run->out, f, run->color);
+	report_hex(run->out, f, run->color, text_put);
 	if (*f->rule->clause)
 		text_line(run->out, "because", f->rule->clause);
 	if (run->verbose && *f->rule->explanation)
