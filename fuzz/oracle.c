@@ -776,6 +776,8 @@ void oracle_recipe(const struct oracle *o, const struct tracemend_recipe *recipe
 	struct tracemend_sample *sample = tracemend_generate(recipe, &error);
 	struct tracemend_sample *again = tracemend_generate(recipe, &error);
 	struct capture c, d;
+	if (!sample && recipe->rule && error.status == TM_USAGE)
+		return; /* a rule of another profile */
 	if (!sample || !again)
 		broken("gen", "%s, seed %llu: %s", recipe->rule ? recipe->rule : "valid", (unsigned long long)recipe->seed,
 		       error.message);

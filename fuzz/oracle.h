@@ -35,7 +35,8 @@ struct oracle_verdict {
 struct oracle_verdict oracle_capture(const struct oracle *o, const struct capture *c);
 /* capture_parse() and oracle_capture(). */
 struct oracle_verdict oracle_bytes(const struct oracle *o, const uint8_t *data, size_t size);
-/* What the generator makes by this recipe checks as it promises; then oracle_capture(). effort may be ORACLE_CHECK. */
+/* What the generator makes by this recipe checks as it promises; then oracle_capture(). A rule that the profile does not
+ * have (TM_USAGE) is passed over. */
 void oracle_recipe(const struct oracle *o, const struct tracemend_recipe *recipe);
 /* Each of up to `cuts` prefixes of each file of a valid capture keeps every property, and is reported or allowed. */
 void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned cuts);
