@@ -181,29 +181,28 @@ bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance)
 	return look(x, at, 0) && x->other.known && (x->other.content == x->other.words || x->other.extended);
 }
 
-uint64_t fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
+struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
 {
 	uint64_t end = at + r->words * FXT_WORD;
-	uint64_t rest = r->known ? at + r->content * FXT_WORD : at + FXT_WORD;
+	uint64_t rest = r->known ? at + r->content * FXT_WORD : end;
 	struct search s = { .budget = BUDGET_START };
 
 	/* Behind the content come sound records at once: the size is wrong, wherever it points. */
-	if (r->known && rest < end && chain_at(x, rest, CHAIN, NULL))
-		return rest;
+	if (rest < end && chain_at(x, rest, CHAIN, NULL))
+		return (struct fxt_resume){ .at = rest, .exactly_one = true };
 	if (end == x->size || !may_jump(x, end - at, at) || chain_at(x, end, CHAIN, NULL) ||
 	    (r->known && fxt_next_fits(x, end, 0)))
-		return 0;
-	for (uint64_t from = rest; from < end && x->peek.status == TM_OK;) {
+		return (struct fxt_resume){ 0 };
+	for (uint64_t from = at + FXT_WORD; from < end && x->peek.status == TM_OK;) {
 		uint64_t until = end - from > BLOCK ? from + BLOCK : end;
 		uint64_t found = search_grid(x, &s, from, until, CHAIN);
-		if (found < until && found - rest <= GRID_TRUST)
-			return found;
-		uint64_t shifted = search_shifted(x, &s, from, found, at % FXT_WORD);
+		uint64_t shifted = found - at > GRID_TRUST ? search_shifted(x, &s, from - FXT_WORD + 1, found, at % FXT_WORD)
+							   : found;
 		if (shifted < until)
-			return shifted;
+			return (struct fxt_resume){ .at = shifted, .shifted = shifted < found };
 		from = until;
 	}
-	return 0;
+	return (struct fxt_resume){ 0 };
 }
 
 bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)

@@ -224,6 +224,14 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 	x->at = until;
 }
 
+static void misaligned(struct fxt_walk *x, const struct fxt_record *r, uint64_t until)
+{
+	char say[160];
+	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid", until - x->at,
+		 (until - x->at) % FXT_WORD);
+	region(x, FXT_RULE_misaligned_records, x->at, until, r, TM_UNKNOWN_COUNT, 0, say);
+}
+
 /* Finds where to go on behind what is broken at x->at, and reports what lies in between under `rule`. */
 static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 {
@@ -238,9 +246,7 @@ static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule
 		return;
 	}
 	if (resume.shifted) {
-		snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid",
-			 resume.at - from, (resume.at - from) % FXT_WORD);
-		region(x, FXT_RULE_misaligned_records, from, resume.at, r, TM_UNKNOWN_COUNT, 0, say);
+		misaligned(x, r, resume.at);
 		return;
 	}
 	if (rule == FXT_RULE_truncated_record && resume.at < x->size)
@@ -329,13 +335,18 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 
 	if (r->type != FXT_METADATA || !r->known || r->content != r->words || r->worst) {
 		bool loose = !r->known || (r->content < r->words && !r->extended);
-		uint64_t inside = loose ? fxt_swallowed(x, from, r) : 0;
+		struct fxt_resume inside = loose ? fxt_swallowed(x, from, r) : (struct fxt_resume){ 0 };
 		if (x->peek.status != TM_OK)
 			return;
-		if (inside) {
+		if (inside.shifted) {
+			misaligned(x, r, inside.at);
+			return;
+		}
+		if (inside.at) {
 			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
-				 r->words, (inside - from) / FXT_WORD);
-			region(x, FXT_RULE_swallowed_records, from, inside, r, TM_EXACT, 1, say);
+				 r->words, (inside.at - from) / FXT_WORD);
+			region(x, FXT_RULE_swallowed_records, from, inside.at, r, inside.exactly_one ? TM_EXACT : TM_AT_LEAST, 1,
+			       say);
 			return;
 		}
 	}
