@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define BUCKETS 16384u
+#define OPEN_START 4u
 
 struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64_t thread)
 {
@@ -53,28 +54,32 @@ static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, cons
 		finding_say(fd, "%s", why);
 		finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
 	}
-	x->open_count -= t->depth + t->ends_count;
-	t->depth = t->ends_count = 0;
+	x->open_room -= t->open_capacity + t->ends_capacity;
+	free(t->open);
+	free(t->ends);
+	t->open = t->ends = NULL;
+	t->depth = t->ends_count = t->open_capacity = t->ends_capacity = 0;
 	t->lost = true;
 }
 
 static bool grow(struct fxt_walk *x, struct fxt_thread *t, struct fxt_open **list, uint32_t count, uint32_t *capacity,
 		 uint64_t offset)
 {
-	if (count >= FXT_DEPTH_MAX || x->open_count >= FXT_OPEN_MAX) {
-		lose(x, t, offset, count >= FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
+	if (count < *capacity)
+		return true;
+	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
+	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - x->open_room) {
+		lose(x, t, offset, wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
 							  : "too many durations of all threads are open to follow them");
 		return false;
 	}
-	if (count < *capacity)
-		return true;
-	uint32_t wanted = *capacity ? 2 * *capacity : 16;
 	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
 	if (!bigger) {
 		x->status = fault_memory(&x->s->in->error);
 		return false;
 	}
 	*list = bigger;
+	x->open_room += wanted - *capacity;
 	*capacity = wanted;
 	return true;
 }
@@ -93,26 +98,40 @@ static uint32_t place(const struct fxt_open *list, uint32_t count, uint64_t time
 	return count - low > FXT_LATE_MAX ? UINT32_MAX : low;
 }
 
-static void take_out(struct fxt_walk *x, struct fxt_open *list, uint32_t *count, uint32_t at)
+static void take_out(struct fxt_open *list, uint32_t *count, uint32_t at)
 {
 	memmove(&list[at], &list[at + 1], (*count - at - 1) * sizeof(*list));
 	(*count)--;
-	x->open_count--;
 }
 
-static void put_in(struct fxt_walk *x, struct fxt_open *list, uint32_t *count, uint32_t at, struct fxt_open entry)
+static void put_in(struct fxt_open *list, uint32_t *count, uint32_t at, struct fxt_open entry)
 {
 	memmove(&list[at + 1], &list[at], (*count - at) * sizeof(*list));
 	list[at] = entry;
 	(*count)++;
-	x->open_count++;
 }
 
+static void thread_report(struct fxt_walk *x, struct fxt_thread *t);
+
 static const char too_late[] = "an event comes so late that the nesting of this thread is not followed";
+
+/* Archives that were joined: the provider was introduced again, and its clock starts over. What is open stays so. */
+static void start_over(struct fxt_walk *x, struct fxt_thread *t, uint64_t time)
+{
+	t->fresh = false;
+	if (time >= t->newest)
+		return;
+	thread_report(x, t);
+	t->newest = t->first_begin = t->flows_outside = 0;
+	t->depth = t->ends_count = 0;
+	t->began = t->completes = t->late = t->unsure = t->lost = false;
+}
 
 void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
 {
 	uint32_t at;
+	if (t->fresh)
+		start_over(x, t, time);
 	if (!t->began || time < t->first_begin)
 		t->first_begin = time;
 	t->began = true;
@@ -126,7 +145,7 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 			return;
 		}
 		if (at < t->ends_count) {
-			take_out(x, t->ends, &t->ends_count, at);
+			take_out(t->ends, &t->ends_count, at);
 			return;
 		}
 		at = place(t->open, t->depth, time);
@@ -140,12 +159,14 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 		at = t->depth;
 	}
 	if (grow(x, t, &t->open, t->depth, &t->open_capacity, offset))
-		put_in(x, t->open, &t->depth, at, (struct fxt_open){ time, offset, name });
+		put_in(t->open, &t->depth, at, (struct fxt_open){ time, offset, name });
 }
 
 void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
 {
 	uint32_t at;
+	if (t->fresh)
+		start_over(x, t, time);
 	if (t->lost)
 		return;
 	if (time < t->newest) {
@@ -156,7 +177,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 			return;
 		}
 		if (at) {
-			take_out(x, t->open, &t->depth, at - 1);
+			take_out(t->open, &t->depth, at - 1);
 			return;
 		}
 		at = place(t->ends, t->ends_count, time);
@@ -169,8 +190,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		t->newest = time;
 		if (t->depth) {
 			uint64_t begun = t->open[--t->depth].name;
-			x->open_count--;
-			if (name && begun != name) {
+					if (name && begun != name) {
 				struct finding *fd = fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD);
 				if (fd)
 					finding_say(fd, "the end has another name than the begin at offset 0x%llx",
@@ -181,7 +201,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		at = t->ends_count;
 	}
 	if (grow(x, t, &t->ends, t->ends_count, &t->ends_capacity, offset))
-		put_in(x, t->ends, &t->ends_count, at, (struct fxt_open){ time, offset, name });
+		put_in(t->ends, &t->ends_count, at, (struct fxt_open){ time, offset, name });
 }
 
 static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const struct fxt_open *o, bool end)
@@ -196,29 +216,33 @@ static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const str
 	finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
 }
 
+/* Says what is left of a thread. */
+static void thread_report(struct fxt_walk *x, struct fxt_thread *t)
+{
+	if (t->flows_outside && !t->completes && !t->late) {
+		struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD);
+		if (fd) {
+			finding_say(fd, "%llu flow events of this thread lie in no duration", (unsigned long long)t->flows_outside);
+			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
+				     (unsigned long long)t->thread);
+		}
+	}
+	if (t->unsure && (t->depth || t->ends_count)) {
+		lose(x, t, t->depth ? t->open[0].offset : t->ends[0].offset,
+		     "events of this thread come so late that what has no partner cannot be told");
+		return;
+	}
+	for (uint32_t i = 0; i < t->ends_count; i++)
+		report_one(x, t, &t->ends[i], true);
+	for (uint32_t i = 0; i < t->depth; i++)
+		report_one(x, t, &t->open[i], false);
+}
+
 void fxt_nesting_report(struct fxt_walk *x)
 {
 	for (size_t b = 0; x->thread_buckets && b < BUCKETS; b++)
-		for (struct fxt_thread *t = x->thread_buckets[b]; t; t = t->chain) {
-			if (t->flows_outside && !t->completes && !t->late) {
-				struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD);
-				if (fd) {
-					finding_say(fd, "%llu flow events of this thread lie in no duration",
-						    (unsigned long long)t->flows_outside);
-					finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
-						     (unsigned long long)t->thread);
-				}
-			}
-			if (t->unsure && (t->depth || t->ends_count)) {
-				lose(x, t, t->depth ? t->open[0].offset : t->ends[0].offset,
-				     "events of this thread come so late that what has no partner cannot be told");
-				continue;
-			}
-			for (uint32_t i = 0; i < t->ends_count; i++)
-				report_one(x, t, &t->ends[i], true);
-			for (uint32_t i = 0; i < t->depth; i++)
-				report_one(x, t, &t->open[i], false);
-		}
+		for (struct fxt_thread *t = x->thread_buckets[b]; t; t = t->chain)
+			thread_report(x, t);
 }
 
 void fxt_nesting_close(struct fxt_walk *x)

@@ -36,6 +36,7 @@ static void accept_info(struct fxt_walk *x, const struct fxt_record *r, uint64_t
 		}
 	}
 	fxt_provider_reset(x, p);
+	p->sessions += p->timed != 0;
 	p->introduced = true;
 	p->name_length = (uint8_t)r->text_length;
 	memcpy(p->name, name, p->name_length);
@@ -409,8 +410,6 @@ void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 		x->eventful = true;
 		if (r->subtype == FXT_COUNTER)
 			check_counter(x, r, offset);
-		if (track)
-			track->events++;
 		fxt_event_meaning(x, r->subtype, track, process, category, name, r->timestamp, r->tail, offset);
 		break;
 	case FXT_KERNEL:

@@ -1,5 +1,5 @@
-/* The walk over an FXT file: a fast path for plain events, one road for every other sound record, and what to do about
- * bytes that are none. */
+/* The walk over an FXT file: plain events in runs (fxt_events.c), every other sound record one by one, and what to do
+ * about bytes that are none. */
 #include "fxt_walk.h"
 
 #include <inttypes.h>
@@ -11,103 +11,6 @@
 /* Bits by which a first word may differ from the magic number and still be a damaged one. */
 #define MAGIC_DAMAGE_MAX 6
 #define PROBE_BYTES (64u * 1024)
-
-/* ---- the fast path ---- */
-
-/* A string index that is registered, and known to be used. */
-static inline bool string_plain(const struct fxt_tables *t, uint64_t ref)
-{
-	return ref <= FXT_STRING_INDEX_MAX &&
-	       (fxt_string_state(t, (uint32_t)ref) & (FXT_REGISTERED | FXT_USED)) == (FXT_REGISTERED | FXT_USED);
-}
-
-static inline uint64_t string_hash(const struct fxt_tables *t, uint64_t ref)
-{
-	return t->pages[ref / FXT_PAGE]->hash[ref % FXT_PAGE];
-}
-
-/* Arguments that need no second look. Words that they take, or 0. */
-static inline uint64_t arguments_plain(const struct fxt_walk *x, const struct fxt_tables *t, const uint8_t *p, uint64_t count,
-				       uint64_t words, unsigned event)
-{
-	uint64_t at = 2, seen = 0;
-	for (; count; count--) {
-		if (at >= words)
-			return 0;
-		uint64_t h = load_u64(p + at * FXT_WORD, x->decoder.big_endian);
-		unsigned type = (unsigned)(h & 15);
-		const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
-		uint64_t name = fxt_bits(h, 16, 16), size = fxt_bits(h, 4, 12), bit = UINT64_C(1) << (name & 63);
-		/* Two names that share a bit may be the same: not plain. */
-		if (size != layout->words || h & layout->reserved || !name || !string_plain(t, name) || seen & bit)
-			return 0;
-		seen |= bit;
-		if (type == FXT_ARG_STRING) {
-			if (!string_plain(t, fxt_bits(h, 32, 16)))
-				return 0;
-		} else if (type >= FXT_ARG_BLOB) {
-			return 0;
-		} else if (type == FXT_ARG_INT64 || type == FXT_ARG_UINT64) {
-			if (at + 1 >= words)
-				return 0;
-			uint64_t v = load_u64(p + (at + 1) * FXT_WORD, x->decoder.big_endian);
-			if (v + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
-				return 0;
-		} else if (event == FXT_COUNTER && type != FXT_ARG_INT32 && type != FXT_ARG_UINT32) {
-			return 0;
-		}
-		at += size;
-	}
-	return at;
-}
-
-/* An event that refers to what is registered and is as long as it should be. False: not plain, nothing was done. */
-static inline bool event_plain(struct fxt_walk *x, const uint8_t *p, uint64_t h, uint64_t words)
-{
-	const struct fxt_tables *t = x->provider->tables;
-	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48, count = fxt_bits(h, 20, 4);
-	unsigned event = (unsigned)fxt_bits(h, 16, 4);
-	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(h, 24, 8)];
-
-	if (words < 2 || event >= FXT_EVENT_TYPES || thread->state != (FXT_REGISTERED | FXT_USED) ||
-	    !string_plain(t, category) || !string_plain(t, name))
-		return false;
-	uint64_t at = count ? arguments_plain(x, t, p, count, words, event) : 2;
-	if (!at || at + fxt_event_tails[event] != words || (event == FXT_COUNTER && !count))
-		return false;
-	uint64_t time = load_u64(p + FXT_WORD, x->decoder.big_endian);
-	if (h == x->previous_header && time == x->previous_time)
-		return false; /* perhaps a repeat */
-	x->previous_header = h;
-	x->previous_time = time;
-	fxt_time(x, time, x->at);
-	x->by_event[event]++;
-	struct fxt_thread *track = thread->track;
-	if (track) {
-		track->events++;
-		if (event == FXT_DURATION_BEGIN && time >= track->newest && track->began && time >= track->first_begin &&
-		    track->depth < track->open_capacity && x->open_count < FXT_OPEN_MAX && track->depth < FXT_DEPTH_MAX) {
-			track->newest = time;
-			track->open[track->depth++] = (struct fxt_open){ time, x->at, string_hash(t, name) };
-			x->open_count++;
-			return true;
-		}
-		if (event == FXT_DURATION_END && time >= track->newest && track->depth &&
-		    (!name || track->open[track->depth - 1].name == string_hash(t, name))) {
-			track->newest = time;
-			track->depth--;
-			x->open_count--;
-			return true;
-		}
-	}
-	if (event != FXT_INSTANT && event != FXT_COUNTER) {
-		x->record.type = FXT_EVENT; /* for the path of a finding */
-		x->record.subtype = (uint8_t)event;
-		fxt_event_meaning(x, event, track, thread->process, string_hash(t, category), string_hash(t, name), time,
-				  fxt_event_tails[event] ? load_u64(p + at * FXT_WORD, x->decoder.big_endian) : 0, x->at);
-	}
-	return true;
-}
 
 /* ---- bytes that are no record ---- */
 
@@ -151,6 +54,9 @@ static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t un
 		x->gapped = true;
 		x->gap = until;
 	}
+	/* Bytes that were put in or lost may be those of the record before: its size is right, its content unproven. */
+	if (x->s->plan && rule == FXT_RULE_misaligned_records && x->records && x->last_record < from)
+		plan_doubt(x->s->plan, x->source, x->last_record, from - x->last_record, "stands right before shifted bytes");
 	fxt_drop(x, from, until, rule, region_why(rule));
 	if (x->s->plan)
 		plan_lost(x->s->plan, records, lost);
@@ -380,6 +286,7 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	if (r->worst == TM_ERROR && x->status == TM_OK)
 		fxt_patch(x, r, from);
 	x->records++;
+	x->last_record = from;
 	x->at = end;
 }
 
@@ -544,17 +451,8 @@ static void walk(struct fxt_walk *x)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, x->decoder.big_endian);
-		if ((header & 15) == FXT_EVENT) {
-			uint64_t words = fxt_bits(header, 4, 12), length = words * FXT_WORD;
-			if (length <= left && (p = window_at(&x->window, x->at, (size_t)length)) != NULL &&
-			    event_plain(x, p, header, words)) {
-				x->by_type[FXT_EVENT]++;
-				x->provider->records++;
-				x->records++;
-				x->at += length;
-				continue;
-			}
-		}
+		if ((header & 15) == FXT_EVENT && fxt_events_run(x))
+			continue;
 		walk_record(x, header, left);
 		if (x->window.status != TM_OK)
 			break;

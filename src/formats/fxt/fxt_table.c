@@ -213,6 +213,10 @@ bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, u
 	e->process = process;
 	e->thread = thread;
 	e->track = fxt_thread_track(x, process, thread);
+	if (e->track && e->track->session != x->provider->sessions) {
+		e->track->session = x->provider->sessions;
+		e->track->fresh = true;
+	}
 	x->anywhere_threads[index] = 1;
 	return x->status == TM_OK;
 }

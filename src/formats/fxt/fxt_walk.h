@@ -43,6 +43,7 @@ struct fxt_provider {
 	uint64_t timed;		   /* records with a timestamp */
 	uint64_t records, strings, threads;
 	bool redefined;
+	uint32_t sessions; /* times that it was introduced again */
 	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
 	bool outlier_open;
 	uint64_t first_timed_offset;
@@ -72,10 +73,11 @@ struct fxt_open {
 struct fxt_thread {
 	uint64_t process, thread;
 	uint64_t newest, first_begin;
-	uint64_t events;
 	struct fxt_open *open, *ends; /* begins and ends without partner, each in order of time */
 	uint32_t depth, open_capacity, ends_count, ends_capacity;
 	bool began, completes, late, unsure, lost;
+	bool fresh;	  /* its provider was introduced anew since its last duration */
+	uint32_t session; /* of its provider, when it was registered last */
 	uint64_t flows_outside, flow_offset;
 	struct fxt_thread *chain;
 };
@@ -115,10 +117,12 @@ struct fxt_walk {
 	uint64_t default_init_offset;
 
 	uint64_t by_type[16], by_event[16], records;
-	uint64_t previous_header, previous_time, previous_words;
+	uint64_t previous_header, previous_time; /* of the event before; 0: none */
+	uint64_t last_record; /* offset of the last record that was accepted */
 
 	struct fxt_thread **thread_buckets;
-	uint32_t thread_count, open_count;
+	uint32_t thread_count;
+	uint32_t open_room; /* entries that all lists of open durations have room for */
 	struct fxt_ids *asyncs, *flows, *blobs;
 	uint64_t *cpu_times; /* by cpu, below FXT_CPU_FOLLOWED */
 	uint64_t hash_process, hash_weight, hash_incoming, hash_outgoing, hash_waker;
@@ -194,6 +198,11 @@ void fxt_ids_close(struct fxt_walk *x);
 /* The timestamp of a record, when it is not simply a little later than the one before: see fxt_time(). */
 void fxt_initialize(struct fxt_walk *x, uint64_t ticks, uint64_t offset, uint64_t length);
 void fxt_time_step(struct fxt_walk *x, uint64_t time, uint64_t offset);
+
+/* ---- fxt_events.c ---- */
+
+/* Takes plain events from x->at, which is in the window, into account. False when the first one is not plain. */
+bool fxt_events_run(struct fxt_walk *x);
 
 /* ---- fxt_record.c: everything about a record that is not on the fast path ---- */
 
