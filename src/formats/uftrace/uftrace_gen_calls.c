@@ -68,6 +68,8 @@ static void put_text(struct run *r, const struct uftgen_item *item)
 {
 	static const char *const words[] = { "", "hello", "bread and butter", "a=1&b=%20", "/opt/shop/etc/shop.conf",
 					     "gr\xc3\xbc\xc3\x9f" };
+	static const char sentence[] = "the quick brown fox jumps over the lazy dog while five boxing wizards pack my box with "
+				       "twelve dozen liquor jugs and one more";
 	struct uftrace_gen *u = r->u;
 	const char *text = words[uftgen_below(u, 6)];
 	char long_text[TEXT_MAX + 1];
@@ -78,8 +80,7 @@ static void put_text(struct run *r, const struct uftgen_item *item)
 		text = u->version >= 90 ? "NULL" : "\xff\xff\xff\xff";
 		break;
 	case 7: /* cut by the writer */
-		memset(long_text, 'a' + (int)uftgen_below(u, 26), TEXT_MAX - 3);
-		memcpy(long_text + TEXT_MAX - 3, "...", 4);
+		(void)snprintf(long_text, sizeof(long_text), "%.95s...", &sentence[uftgen_below(u, 30)]);
 		text = long_text;
 		break;
 	default:
