@@ -1,0 +1,152 @@
+/* formats/fxt: generated captures are valid, whatever the choices, and no failing allocation goes unnoticed. */
+#include "unit.h"
+
+#include "../../fuzz/inject.h"
+#include "tracemend.h"
+
+static const char *const profiles[] = { "latest", "2022" };
+
+static struct tracemend_sample *make(const struct tracemend_recipe *recipe)
+{
+	struct tracemend_error error;
+	struct tracemend_sample *s = tracemend_generate(recipe, &error);
+	if (!s)
+		fail_msg("seed %u: %s", (unsigned)recipe->seed, error.message);
+	return s;
+}
+
+/* No error, no warning but the one that a capture gives of itself, and as many records as were made. */
+static void check_clean(const struct tracemend_sample *s, const char *profile, unsigned seed)
+{
+	struct tracemend_options options = { .format = "fxt", .profile = profile };
+	struct tracemend_error error;
+	struct tracemend_input *in = tracemend_open_sample(s, &options, &error);
+	struct tracemend_report *r = in ? tracemend_check(in, &options, &error) : NULL;
+	if (!r)
+		fail_msg("seed %u: %s", seed, error.message);
+	const struct tracemend_summary *m = tracemend_report_summary(r);
+	assert_true(m->complete);
+	assert_int_equal(m->records, tracemend_sample_records(s));
+	for (size_t i = 0; i < tracemend_report_finding_count(r); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(r, i);
+		if (f->severity != TM_NOTE && strcmp(f->rule->id, "fxt/buffer-full"))
+			fail_msg("seed %u, %s: %s at %llu: %s", seed, profile, f->rule->id, (unsigned long long)f->offset, f->message);
+	}
+	tracemend_report_free(r);
+	tracemend_close(in);
+}
+
+static void valid_captures_check_clean(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < 2; p++)
+		for (unsigned seed = 1; seed <= 300; seed++) {
+			struct tracemend_recipe recipe = { .format = "fxt", .profile = profiles[p], .seed = seed };
+			struct tracemend_sample *s = make(&recipe);
+			check_clean(s, profiles[p], seed);
+			tracemend_sample_free(s);
+		}
+}
+
+static void captures_of_a_size_are_about_as_large(void **state)
+{
+	static const uint64_t sizes[] = { 20000, 300000, 2000000 };
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned seed = 1; seed <= 6; seed++) {
+			struct tracemend_recipe recipe = { .format = "fxt", .seed = seed, .size = sizes[i] };
+			struct tracemend_sample *s = make(&recipe);
+			const uint8_t *data;
+			size_t size;
+			(void)tracemend_sample_file(s, 0, &data, &size);
+			assert_in_range(size, sizes[i] / 2, sizes[i] * 2);
+			check_clean(s, "latest", seed);
+			tracemend_sample_free(s);
+		}
+}
+
+static void no_choice_makes_the_smallest_capture(void **state)
+{
+	(void)state;
+	struct tracemend_recipe recipe = { .format = "fxt", .choices = (const uint8_t *)"" };
+	struct tracemend_sample *s = make(&recipe);
+	const uint8_t *data;
+	size_t size;
+	(void)tracemend_sample_file(s, 0, &data, &size);
+	assert_int_equal(size, 8);
+	assert_memory_equal(data, "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
+	tracemend_sample_free(s);
+}
+
+static void any_choices_make_a_valid_capture(void **state)
+{
+	uint8_t choices[256];
+	uint32_t drawn = 1;
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		for (size_t i = 0; i < sizeof(choices); i++) {
+			drawn = drawn * 1103515245 + 12345;
+			choices[i] = (uint8_t)(drawn >> 16);
+		}
+		struct tracemend_recipe recipe = { .format = "fxt", .choices = choices, .choices_size = round % sizeof(choices) };
+		struct tracemend_sample *s = make(&recipe);
+		check_clean(s, "latest", round);
+		tracemend_sample_free(s);
+	}
+}
+
+/* The same recipe gives the same bytes, and each seed of a breaker gives others. */
+static void breakers_are_deterministic_and_vary(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tracemend_rule_count("fxt"); i++) {
+		const char *rule = tracemend_rule_at("fxt", i)->id;
+		const uint8_t *data[3];
+		size_t size[3];
+		struct tracemend_sample *s[3];
+		for (unsigned k = 0; k < 3; k++) {
+			struct tracemend_recipe recipe = { .format = "fxt", .rule = rule, .seed = k == 2 ? 8 : 7 };
+			s[k] = make(&recipe);
+			(void)tracemend_sample_file(s[k], 0, &data[k], &size[k]);
+			assert_true(tracemend_sample_expect_count(s[k]) > 0);
+		}
+		assert_true(size[0] == size[1] && !memcmp(data[0], data[1], size[0]));
+		if (size[0] == size[2] && !memcmp(data[0], data[2], size[0]))
+			fail_msg("%s: two seeds give one file", rule);
+		for (unsigned k = 0; k < 3; k++)
+			tracemend_sample_free(s[k]);
+	}
+}
+
+static void every_failing_allocation_is_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tracemend_rule_count("fxt"); i += 7)
+		for (uint64_t nth = 1;; nth++) {
+			struct tracemend_recipe recipe = { .format = "fxt", .rule = tracemend_rule_at("fxt", i)->id, .seed = 3 };
+			struct tracemend_error error;
+			inject_arm(nth, false);
+			struct tracemend_sample *s = tracemend_generate(&recipe, &error);
+			const bool fired = inject.fired;
+			assert_true(fired ? !s && error.status == TM_NO_MEMORY : s != NULL);
+			tracemend_sample_free(s);
+			if (fired) /* the name of a sample that succeeds is made by asprintf(), which is not counted */
+				assert_int_equal(inject.live, 0);
+			inject_disarm();
+			if (!fired)
+				break;
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(valid_captures_check_clean),
+		cmocka_unit_test(captures_of_a_size_are_about_as_large),
+		cmocka_unit_test(no_choice_makes_the_smallest_capture),
+		cmocka_unit_test(any_choices_make_a_valid_capture),
+		cmocka_unit_test(breakers_are_deterministic_and_vary),
+		cmocka_unit_test(every_failing_allocation_is_told),
+	};
+	return RUN(tests);
+}
