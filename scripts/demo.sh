@@ -27,8 +27,8 @@ try() { # "CODES" LINES COMMAND...
 	esac
 }
 
-say "1. A Fuchsia trace whose last blocks never reached the disk."
-try 0 5 $tool gen -f fxt --seed 7 --size 20000 --damage hole -o "$work/fxt"
+say "1. A Fuchsia trace with a hole: a block of it never reached the disk."
+try 0 5 $tool gen -f fxt --seed 56 --size 12000 --damage hole -o "$work/fxt"
 capture=$(find "$work/fxt" -name '*.fxt' | head -1)
 mv "$capture" "$work/broken.fxt"
 capture=$work/broken.fxt

@@ -37,7 +37,8 @@ static bool bytes_reserve(struct bytes *b, size_t length)
 
 uint8_t *bytes_grow(struct bytes *b, size_t length)
 {
-	if (!bytes_reserve(b, length))
+	/* Room for a byte at least: there is no pointer to hand out without a buffer. */
+	if (!bytes_reserve(b, length ? length : 1))
 		return NULL;
 	uint8_t *p = b->data + b->size;
 	if (length)

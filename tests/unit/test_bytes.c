@@ -45,6 +45,19 @@ static void grows_inserts_removes(void **state)
 	bytes_free(&b);
 }
 
+static void nothing_can_be_added_to_nothing(void **state)
+{
+	struct bytes b = { 0 };
+	(void)state;
+	assert_non_null(bytes_grow(&b, 0));
+	bytes_append(&b, NULL, 0);
+	bytes_insert(&b, 0, NULL, 0);
+	bytes_remove(&b, 0, 0);
+	assert_int_equal(b.size, 0);
+	assert_false(b.failed);
+	bytes_free(&b);
+}
+
 static void impossible_sizes_fail_cleanly(void **state)
 {
 	struct bytes b = { 0 };
@@ -140,7 +153,7 @@ int main(void)
 		cmocka_unit_test(loads_either_order),	     cmocka_unit_test(grows_inserts_removes),
 		cmocka_unit_test(impossible_sizes_fail_cleanly), cmocka_unit_test(cursor_stops_at_the_end),
 		cmocka_unit_test(zeros_are_seen),	     cmocka_unit_test(choices_are_replayable),
-		cmocka_unit_test(used_up_choices_give_the_least),
+		cmocka_unit_test(used_up_choices_give_the_least), cmocka_unit_test(nothing_can_be_added_to_nothing),
 	};
 	return RUN(tests);
 }
