@@ -82,6 +82,9 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.choices = NULL;
 	if (s->gen.failed || status == TM_NO_MEMORY)
 		return fault_memory(error);
+	if (status == TM_USAGE && target->rule)
+		return fault_set(error, status, "no capture of profile %s breaks rule %s", s->gen.profile ? s->gen.profile : "default",
+				 target->rule->id);
 	return status == TM_OK ? TM_OK : fault_set(error, status, "the generator of %s failed", recipe->format);
 }
 

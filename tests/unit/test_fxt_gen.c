@@ -105,7 +105,8 @@ static void breakers_are_deterministic_and_vary(void **state)
 		size_t size[3];
 		struct tracemend_sample *s[3];
 		for (unsigned k = 0; k < 3; k++) {
-			struct tracemend_recipe recipe = { .format = "fxt", .rule = rule, .seed = k == 2 ? 8 : 7 };
+			struct tracemend_recipe recipe = { .format = "fxt", .profile = "2022", .rule = rule };
+			recipe.seed = k == 2 ? 8 : 7;
 			s[k] = make(&recipe);
 			(void)tracemend_sample_file(s[k], 0, &data[k], &size[k]);
 			assert_true(tracemend_sample_expect_count(s[k]) > 0);

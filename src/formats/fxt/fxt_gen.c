@@ -189,6 +189,10 @@ static void capture_make(struct fxt_gen *f)
 
 enum tracemend_status fxt_generate(struct gen *g)
 {
+	const bool latest = !g->profile || strcmp(g->profile, "2022") != 0;
+	if (g->rule == FXT_RULE_newer_feature && latest)
+		return TM_USAGE; /* nothing is newer than the latest revision */
+
 	struct bytes *out = gen_file(g, "");
 	struct fxt_gen *f = calloc(1, sizeof(*f));
 
@@ -196,7 +200,7 @@ enum tracemend_status fxt_generate(struct gen *g)
 		f->g = g;
 		f->c = g->choices;
 		f->out = out;
-		f->latest = !g->profile || strcmp(g->profile, "2022") != 0;
+		f->latest = latest;
 		f->next_koid = 1000;
 		f->next_id = 1;
 		f->provider_max = 1 + PROVIDERS_MANY + PROVIDERS_FEW;
