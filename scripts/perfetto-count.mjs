@@ -18,7 +18,7 @@ const EVENT = 4, SCHEDULING = 8, LARGE = 15;
 // Counts what a viewer should show, from the headers.
 function expect(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-	const seen = { records: 0, slice: 0, counter_events: 0, flow_events: 0, skip: '' };
+	const seen = { records: 0, slice: 0, counter: 0, skip: '' };
 	if (bytes.length < 8 || view.getBigUint64(0, true) !== MAGIC)
 		return { ...seen, skip: 'not little-endian, or without magic' };
 	for (let at = 0; at + 8 <= bytes.length;) {
@@ -40,10 +40,9 @@ function expect(bytes) {
 			// Instants, begins, completes, async begins and async instants are a row each.
 			if ([0, 2, 4, 5, 6].includes(event))
 				seen.slice++;
+			// Each argument of a counter is a row.
 			if (event === 1)
-				seen.counter_events++;
-			if (event >= 8 && event <= 10)
-				seen.flow_events++;
+				seen.counter += (low >>> 20) & 15;
 		}
 		at += words * 8;
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Perfetto as the real reader of fxt: it must take generated captures for Fuchsia traces, complain of nothing, and show as many
-# slices as their headers announce. Prints "skip" and exits 77 where the reader cannot be fetched.
+# slices and counter values as their headers announce. Prints "skip" and exits 77 where the reader cannot be fetched.
 #   tests/perfetto.sh [COUNT]   default 60 captures. SAMPLES=DIR also checks the real capture there.
 set -u
 cd "$(dirname "$0")/.."
@@ -25,9 +25,10 @@ timeout 300 node scripts/perfetto-count.mjs "$@" > "$work/counts" 2> "$work/log"
 # What the reader is known not to take is left out by the rule that each line names.
 jq -r 'select(.skip != "") | .skip' "$work/counts" | sort | uniq -c | sed 's/^ */left out: /'
 wrong=$(jq -c 'select(.skip == "") | select(.error != "" or .trace_type != "fuchsia" or .slice != .expected.slice or
-	([.stats | keys[] | select(startswith("fuchsia_"))] | length) > 0)' "$work/counts")
+	.counter != .expected.counter or ([.stats | keys[] | select(startswith("fuchsia_"))] | length) > 0)' "$work/counts")
 [ -z "$wrong" ] || { echo "$wrong"; echo "FAIL: Perfetto differs"; exit 1; }
 read_all=$(jq -s '[.[] | select(.skip == "")] | length' "$work/counts")
 slices=$(jq -s '[.[] | select(.skip == "") | .slice] | add' "$work/counts")
+counters=$(jq -s '[.[] | select(.skip == "") | .counter] | add' "$work/counts")
 [ "$read_all" -gt 0 ] || { echo "FAIL: nothing was compared"; exit 1; }
-echo "ok: Perfetto reads $read_all of $# captures, $slices slices, as many as were written"
+echo "ok: Perfetto reads $read_all of $# captures, $slices slices and $counters counter values, as many as were written"
