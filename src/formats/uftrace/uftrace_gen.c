@@ -107,6 +107,8 @@ static void choose_numbers(struct uftrace_gen *u)
 	if (u->version < 60)
 		u->max_stack = 1024;
 	u->cpus = 1 + uftgen_below(u, 3);
+	u->arm = choices_chance(u->c, 1, 8);
+	u->by_trigger = choices_chance(u->c, 1, 8);
 	if (u->version >= 90) {
 		/* With debug information the names of --auto-args are one pattern for everything, and so no simple one. */
 		unsigned pattern = uftgen_below(u, uftgen_has(u, UFTGEN_DEBUG) ? 2 : 3);

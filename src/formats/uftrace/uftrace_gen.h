@@ -158,6 +158,8 @@ struct uftrace_gen {
 	unsigned version; /* of the writer: 50 is 0.5, 82 is 0.8.2, 130 is 0.13, 200 is what follows 0.19 */
 	unsigned max_stack;
 	unsigned cpus;
+	bool arm;	  /* 39 bits of addresses */
+	bool by_trigger;  /* arguments were asked for with -T, which leaves their feature bits clear */
 	enum { UFTGEN_REGEX, UFTGEN_SIMPLE, UFTGEN_GLOB } pattern;
 	int exit_status;
 	uint64_t budget;  /* bytes of .dat a task */

@@ -552,7 +552,7 @@ static void run_task(struct uftrace_gen *u, unsigned index)
 	if (main_task && u->g->rule >= 0)
 		call_all(&r);
 	if (main_task) {
-		repeat(&r, UFTGEN_DLOPEN, do_dlopen, 1);
+		repeat(&r, UFTGEN_DLOPEN, do_dlopen, 2);
 		repeat(&r, UFTGEN_THREADS, do_thread, 5);
 		repeat(&r, UFTGEN_FORK, do_plain_fork, 3);
 		repeat(&r, UFTGEN_FORK_EXEC, do_fork_exec, 2);

@@ -21,6 +21,8 @@ uint64_t uftgen_feat_mask(const struct uftrace_gen *u)
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if (uftgen_has(u, bits[i].feature))
 			mask |= (uint64_t)1 << bits[i].bit;
+	if (u->by_trigger)
+		mask &= ~(uint64_t)(3 << 3);
 	if (uftgen_has(u, UFTGEN_AUTO))
 		mask |= 3 << 3;
 	if (u->version >= 60)

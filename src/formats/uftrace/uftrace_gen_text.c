@@ -74,7 +74,8 @@ void uftgen_write_tasks(struct uftrace_gen *u)
 		switch (line->kind) {
 		case UFTGEN_SESS:
 			write_stamp(b, "SESS", line->time);
-			bytes_printf(b, "pid=%d sid=%s exename=\"%s\"\n", line->pid, s->sid, u->modules[s->program].path);
+			bytes_printf(b, "%s=%d sid=%s exename=\"%s\"\n", u->version < 62 ? "tid" : "pid", line->pid, s->sid,
+				     u->modules[s->program].path); /* 0.6 called it tid */
 			break;
 		case UFTGEN_TASK:
 			write_stamp(b, "TASK", line->time);

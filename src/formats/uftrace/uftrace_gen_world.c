@@ -436,15 +436,25 @@ int uftgen_plugin(struct uftrace_gen *u)
 	return uftgen_has(u, UFTGEN_DLOPEN) ? (int)u->module_count - 1 : -1;
 }
 
+/* Where things are in memory. */
+static const struct layout {
+	uint64_t fixed; /* of a program that cannot be moved */
+	uint64_t program, libraries, stack;
+} layouts[] = {
+	{ 0x400000, 0x555500000000, 0x7f3a00000000, 0x7ffd00000000 },
+	{ 0x400000, 0x5500000000, 0x7f80000000, 0x7fe0000000 }, /* 39 bits, as on small ARM systems */
+	{ 0x8048000, 0x56555000, 0xb6000000, 0xbf800000 },
+};
+
 unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
 {
 	if (u->session_count == UFTGEN_SESSIONS_MAX)
 		return u->session_count - 1;
 
 	struct uftgen_session *session = &u->sessions[u->session_count];
-	bool narrow = uftgen_has(u, UFTGEN_NARROW);
+	const struct layout *layout = &layouts[uftgen_has(u, UFTGEN_NARROW) ? 2 : u->arm];
 	uint64_t slide = uftgen_below(u, 0x400);
-	uint64_t base;
+	uint64_t base = layout->libraries + slide * 0x1000;
 
 	*session = (struct uftgen_session){ .program = program };
 	if (uftgen_has(u, UFTGEN_FOREIGN)) {
@@ -454,12 +464,8 @@ unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
 		session->sid[0] = "0123456789abcdef"[u->session_count];
 	}
 	session->maps[0].module = program;
-	if (u->version < 60)
-		session->maps[0].base = narrow ? 0x8048000 : 0x400000;
-	else
-		session->maps[0].base = (narrow ? 0x56555000 : 0x555500000000) + slide * 0x1000;
+	session->maps[0].base = u->version < 60 ? layout->fixed : layout->program + slide * 0x1000;
 	session->map_count = 1;
-	base = (narrow ? 0xb6000000 : 0x7f3a00000000) + slide * 0x1000;
 	session->plugin_base = base;
 	base += 0x400000;
 	for (unsigned m = 0; m < u->module_count; m++) {
@@ -469,7 +475,7 @@ unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
 		session->maps[session->map_count++].base = base;
 		base += u->modules[m].length + 0x1000 * (uint64_t)uftgen_below(u, 16);
 	}
-	session->stack_start = narrow ? 0xbf800000 + slide * 0x1000 : 0x7ffd00000000 + slide * 0x21000;
+	session->stack_start = layout->stack + slide * 0x1000;
 	session->stack_end = session->stack_start + 0x21000;
 	return u->session_count++;
 }
