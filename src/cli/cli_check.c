@@ -64,7 +64,9 @@ static void check_print(struct check *c, size_t index)
 			code = cli_worse(code, CLI_FINDINGS);
 		if (!s->complete && job->error.status == TM_OK)
 			code = cli_worse(code, CLI_LIMIT);
+		c->run.with_errors += s->errors > 0;
 	}
+	c->run.incomplete += !job->report || !tracemend_report_summary(job->report)->complete;
 	c->printer->entry(&c->run, &entry);
 	c->run.printed++;
 	if (job->error.status != TM_OK) {

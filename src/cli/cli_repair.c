@@ -207,6 +207,8 @@ static int repair_check_paths(const struct cli_options *o)
 						  "repair needs a capture to repair");
 	if (!o->output && !o->dry_run)
 		return cli_usage("repair needs -o OUT for the repaired copy, or -n to only say what it would do");
+	if (o->output && !strcmp(o->output, "-"))
+		return cli_usage("-o -: repair writes a file, which appears whole or not at all; standard output cannot");
 	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]) && !code; l++)
 		for (size_t i = 0; i < lists[l]->count && !code; i++) {
 			if (l && !strcmp(lists[l]->items[i], "-"))

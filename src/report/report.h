@@ -24,7 +24,8 @@ struct report_run {
 	bool color, quiet, verbose;
 	enum tracemend_severity fail_on; /* the mildest that an input fails for; TM_IGNORE: it never fails */
 	const struct tracemend_options *options; /* that every input was checked with */
-	size_t printed; /* inputs so far */
+	size_t printed; /* inputs so far; of them: */
+	size_t with_errors, incomplete;
 	bool failed;	/* out of memory: what was printed is not whole */
 	void *state;	/* of the printer */
 };

@@ -121,7 +121,18 @@ static void text_entry(struct report_run *run, const struct report_entry *entry)
 		text_summary(run, entry);
 }
 
-const struct report_printer report_text = { .name = "text", .entry = text_entry };
+/* The last line of a report on several inputs. */
+static void text_end(struct report_run *run)
+{
+	if (run->printed < 2 || run->quiet)
+		return;
+	fprintf(run->out, "%zu inputs: %zu with errors", run->printed, run->with_errors);
+	if (run->incomplete)
+		fprintf(run->out, ", %zu not checked whole", run->incomplete);
+	fputc('\n', run->out);
+}
+
+const struct report_printer report_text = { .name = "text", .entry = text_entry, .end = text_end };
 
 static void concise_entry(struct report_run *run, const struct report_entry *entry)
 {
@@ -139,4 +150,4 @@ static void concise_entry(struct report_run *run, const struct report_entry *ent
 		text_summary(run, entry);
 }
 
-const struct report_printer report_concise = { .name = "concise", .entry = concise_entry };
+const struct report_printer report_concise = { .name = "concise", .entry = concise_entry, .end = text_end };

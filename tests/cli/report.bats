@@ -248,3 +248,31 @@ load helper
 	jq -e '.inputs[0].facts | type == "array"' <<< "$output"
 	exits 0 info broken.bin
 }
+
+@test "progress is shown on a terminal, after a second, and erased" {
+	make_captures
+	[ -f valid.bin ] || skip "this format is a directory"
+	cat > slow.sh <<- EOF
+		{ head -c 50 valid.bin; sleep 1.5; tail -c +51 valid.bin; } | "$TRACEMEND" check \$* --only "$RULE" -
+	EOF
+	script -qec "sh slow.sh" /dev/null > terminal
+	erase=$(printf '\r\033[K')
+	grep -qF "MB read, " terminal
+	grep -qF "%$erase" terminal
+	! sed "s/.*$erase//" terminal | grep -q "MB read"
+	script -qec "sh slow.sh -q" /dev/null > terminal
+	! grep -qF "MB read, " terminal
+	sh slow.sh > report 2> talk
+	[ ! -s talk ]
+}
+
+@test "several inputs are summed up" {
+	make_captures
+	: > empty
+	exits 0 check --only "$RULE" valid.bin
+	! grep -q "inputs" <<< "$output"
+	exits 4 check --only "$RULE" valid.bin broken.bin empty broken.bin
+	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked whole" ]
+	exits 0 check --only "$RULE" valid.bin valid.bin
+	[ "$(tail -1 <<< "$output")" = "2 inputs: 0 with errors" ]
+}

@@ -90,6 +90,7 @@ load helper
 	exits 2 repair x
 	said "-o OUT"
 	exits 2 repair x y -o out
+	exits 2 repair x -o -
 	exits 2 gen -f "$FORMAT"
 	exits 2 gen -o d
 	exits 2 gen -f "$FORMAT" -o d x
