@@ -205,7 +205,7 @@ struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fx
 	return (struct fxt_resume){ 0 };
 }
 
-bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
+bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, unsigned references)
 {
 	struct fxt_decoder d = x->decoder;
 	struct fxt_record *o = &x->other;
@@ -220,11 +220,16 @@ bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *
 		if (!fxt_decode(&d, o, r->data, have, left, 0) || !fxt_is_strict(o) || o->words != r->words)
 			continue;
 		bool known = true;
-		for (unsigned i = 0; i < o->string_count; i++)
+		unsigned found = 0;
+		for (unsigned i = 0; i < o->string_count; i++) {
 			known = known && fxt_string_known(x->provider, o->strings[i].ref);
-		for (unsigned i = 0; i < o->thread_count; i++)
-			known = known && (o->type == FXT_THREAD || fxt_thread_known(x->provider, o->threads[i].ref));
-		if (known)
+			found += o->strings[i].ref && o->strings[i].ref < FXT_STRING_INLINE;
+		}
+		for (unsigned i = 0; i < o->thread_count && o->type != FXT_THREAD; i++) {
+			known = known && fxt_thread_known(x->provider, o->threads[i].ref);
+			found += o->threads[i].ref != 0;
+		}
+		if (known && found >= references)
 			return true;
 	}
 	return false;

@@ -146,7 +146,7 @@ static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule
 	struct fxt_resume resume = fxt_resync(x, from, r);
 	if (x->peek.status != TM_OK)
 		return;
-	if (resume.at == x->size && window_skip_zeros(&x->peek, from + FXT_WORD) == x->size) {
+	if (resume.at == x->size && rule != FXT_RULE_truncated_record && window_skip_zeros(&x->peek, from + FXT_WORD) == x->size) {
 		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
 		region(x, FXT_RULE_zero_filled_tail, from, x->size, r, TM_UNKNOWN_COUNT, 1, say);
 		return;
@@ -257,7 +257,7 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		}
 	}
 	bool unknown_refs = has_unknown_refs(x, r), suspect = is_suspect(x, r, unknown_refs);
-	if (suspect && fxt_type_damaged(x, from, r)) {
+	if (suspect && fxt_type_damaged(x, from, r, r->worst == TM_ERROR ? 0 : 2)) {
 		char kind[64], other[64];
 		fxt_describe(r, kind, sizeof(kind));
 		fxt_describe(&x->other, other, sizeof(other));

@@ -94,6 +94,7 @@ struct fxt_provider *fxt_provider_get(struct fxt_walk *x, uint32_t id)
 	p->tables = &x->no_tables;
 	p->ticks = FXT_TICKS_DEFAULT;
 	p->tick_limit = INT64_MAX;
+	p->previous = UINT64_MAX; /* the first timestamp goes through fxt_time_step() */
 	p->chain = x->buckets[bucket(id)];
 	x->buckets[bucket(id)] = p;
 	*x->tail = p;
