@@ -48,8 +48,11 @@ static struct bid bid(struct bundle *b, struct window *w)
 
 	if (!p || got < FXT_WORD)
 		return none;
-	if (load_u64(p, false) == FXT_MAGIC || load_u64(p, true) == FXT_MAGIC)
-		return (struct bid){ 64, NULL };
+	int apart = __builtin_popcountll(load_u64(p, false) ^ FXT_MAGIC);
+	int apart_big = __builtin_popcountll(load_u64(p, true) ^ FXT_MAGIC);
+	apart = apart_big < apart ? apart_big : apart;
+	if (apart <= FXT_MAGIC_DAMAGE_MAX)
+		return (struct bid){ 64 - (unsigned)apart, NULL };
 	/* A lost prefix or a damaged first word: three sound records in a row do not come about by chance. */
 	if (fxt_probe(p, got, s->size, &big_endian, &offset))
 		return (struct bid){ 24, NULL };

@@ -26,6 +26,9 @@
 #define FXT_LARGE_ENGINE_BYTES_MAX (256u * 1024) /* what Fuchsia's own engine can write */
 #define FXT_CPU_MAX 4096u		/* a documented reader aborts at this cpu number */
 
+/* Bits by which a first word may differ from the magic number and still be taken for a damaged one. */
+#define FXT_MAGIC_DAMAGE_MAX 6
+
 /* ---- limits of this reader, each reported when it is reached ---- */
 
 /* Providers that are told apart. A capture that names more stops the walk: TM_LIMIT. */

@@ -364,21 +364,15 @@ void fxt_break_unreadable_bytes(struct fxt_gen *f)
 	/* A record whose type has another bit: it is faulty as what it says, and would be exact as what it was. */
 	const struct fxt_gen_thread t = fxt_thread_fresh(f);
 	unsigned flip = 1;
-	switch (choices_below(f->c, 3)) {
+	switch (choices_below(f->c, 2)) {
 	case 0: /* a thread as an initialization record */
 		fxt_put_thread(f, fxt_thread_unused(f), t.process, t.thread);
 		flip = FXT_THREAD ^ FXT_INITIALIZATION;
 		break;
-	case 1: { /* a string of 9 to 16 bytes as a thread record */
+	default: { /* a string of 9 to 16 bytes as a thread record */
 		const uint16_t index = fxt_string_unused(f);
 		fxt_put_string(f, index, fxt_text_of(f, (unsigned)choices_between(f->c, 9, 16)));
 		flip = FXT_STRING ^ FXT_THREAD;
-		break;
-	}
-	default: { /* a kernel object as a userspace object of an unknown thread */
-		const unsigned type = fxt_thread_unused(f);
-		fxt_put_kernel(f, type, t.thread, fxt_ref_indexed(f, fxt_text("object")), NULL, 0);
-		flip = FXT_KERNEL ^ FXT_USERSPACE;
 		break;
 	}
 	}

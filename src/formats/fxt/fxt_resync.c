@@ -205,31 +205,44 @@ struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fx
 	return (struct fxt_resume){ 0 };
 }
 
-bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, unsigned references)
+/* References of a record to what the current provider registered; *all tells whether there are no others. */
+static unsigned known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all)
+{
+	unsigned known = 0;
+	*all = true;
+	for (unsigned i = 0; i < r->string_count; i++) {
+		uint16_t ref = r->strings[i].ref;
+		if (!fxt_string_known(x->provider, ref))
+			*all = false;
+		else
+			known += ref && ref < FXT_STRING_INLINE;
+	}
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
+		if (!fxt_thread_known(x->provider, r->threads[i].ref))
+			*all = false;
+		else
+			known += r->threads[i].ref != 0;
+	}
+	return known;
+}
+
+bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
 {
 	struct fxt_decoder d = x->decoder;
 	struct fxt_record *o = &x->other;
 	uint64_t left = x->size - at, have = r->words * FXT_WORD;
+	bool all;
 
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
 		return false;
+	/* A record without a fault of its own, that only refers to what is missing, yields to better evidence alone. */
+	unsigned evidence = r->worst == TM_ERROR ? 0 : known_refs(x, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
-		if (!fxt_decode(&d, o, r->data, have, left, 0) || !fxt_is_strict(o) || o->words != r->words)
-			continue;
-		bool known = true;
-		unsigned found = 0;
-		for (unsigned i = 0; i < o->string_count; i++) {
-			known = known && fxt_string_known(x->provider, o->strings[i].ref);
-			found += o->strings[i].ref && o->strings[i].ref < FXT_STRING_INLINE;
-		}
-		for (unsigned i = 0; i < o->thread_count && o->type != FXT_THREAD; i++) {
-			known = known && fxt_thread_known(x->provider, o->threads[i].ref);
-			found += o->threads[i].ref != 0;
-		}
-		if (known && found >= references)
+		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
+		    known_refs(x, o, &all) >= evidence && all)
 			return true;
 	}
 	return false;

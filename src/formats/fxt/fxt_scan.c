@@ -8,8 +8,6 @@
 
 #include "../../core/text.h"
 
-/* Bits by which a first word may differ from the magic number and still be a damaged one. */
-#define MAGIC_DAMAGE_MAX 6
 #define PROBE_BYTES (64u * 1024)
 
 /* ---- bytes that are no record ---- */
@@ -257,7 +255,7 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		}
 	}
 	bool unknown_refs = has_unknown_refs(x, r), suspect = is_suspect(x, r, unknown_refs);
-	if (suspect && fxt_type_damaged(x, from, r, r->worst == TM_ERROR ? 0 : 2)) {
+	if (suspect && fxt_type_damaged(x, from, r)) {
 		char kind[64], other[64];
 		fxt_describe(r, kind, sizeof(kind));
 		fxt_describe(&x->other, other, sizeof(other));
@@ -375,8 +373,8 @@ static void begin(struct fxt_walk *x)
 	uint64_t word = load_u64(p, false), swapped = load_u64(p, true);
 	if (word == FXT_MAGIC)
 		return;
-	bool big = bits_apart(swapped, FXT_MAGIC) <= MAGIC_DAMAGE_MAX;
-	if (!big && bits_apart(word, FXT_MAGIC) > MAGIC_DAMAGE_MAX) {
+	bool big = bits_apart(swapped, FXT_MAGIC) <= FXT_MAGIC_DAMAGE_MAX;
+	if (!big && bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
 		size_t got, at;
 		p = window_upto(&x->peek, 0, PROBE_BYTES, &got);
 		if (!p || !fxt_probe(p, got, x->size, &big, &at))
@@ -390,7 +388,7 @@ static void begin(struct fxt_walk *x)
 	word = big ? swapped : word;
 	if (word == FXT_MAGIC)
 		return;
-	if (bits_apart(word, FXT_MAGIC) > MAGIC_DAMAGE_MAX) {
+	if (bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
 		begin_without_magic(x);
 		return;
 	}

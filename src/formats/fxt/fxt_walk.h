@@ -243,9 +243,9 @@ bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance);
 /* A record that is sound but larger than its content, or of unknown kind: does it cover records that are sound? Returns
  * where the first of them begins; at is 0 when there is none. */
 struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
-/* Whether, read with one other bit in its type, the record is exact and all its references are known, of which it has at
- * least so many. */
-bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, unsigned references);
+/* Whether, read with one other bit in its type, the record is exact and refers to nothing but what is known; one that has no
+ * fault but unknown references must then refer to more. */
+bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
 
 /* ---- fxt_repair.c; all of it does nothing without a plan ---- */
 
