@@ -38,7 +38,7 @@ ask() { # COMMAND DIR: its output to $work/out; false when it fails or complains
 		ulimit -v 4000000
 		timeout 10 uftrace "$1" --no-pager -d "$2" < /dev/null > "$work/out" 2>&1
 	) || { echo "FAIL: uftrace $1 $2: exit $?: $(grep -aim1 error "$work/out")"; return 1; }
-	local complaint='invalid rstack read|inverted time|missing argument|<[0-9a-f]+>'
+	local complaint='invalid rstack read|inverted time|missing argument|\| *<[0-9a-f]+>\('
 	# dump takes the time 0 of records of lost events for a step back, and their count for an address.
 	[ "$1" = dump ] && grep -aq '\[lost \]' "$work/out" && complaint='invalid rstack read|missing argument'
 	if grep -aqE "$complaint" "$work/out"; then
