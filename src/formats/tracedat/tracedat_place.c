@@ -1,0 +1,582 @@
+/* Where the data of each CPU is. Tables are judged against the file and each other; data that no table names is found by its
+ * look and given to the CPUs that have none. */
+#include "tracedat.h"
+
+#include <stdlib.h>
+
+struct range {
+	uint64_t from, to;
+	struct tracedat_buffer *buffer;
+	struct tracedat_cpu *cpu; /* NULL: metadata */
+	size_t order;
+};
+
+static int range_order(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- page size and long size ---- */
+
+static unsigned shape_score(struct tracedat *t, uint32_t page_size, uint8_t long_size)
+{
+	uint8_t was = t->long_size;
+	unsigned score = 0, looked = 0;
+	t->long_size = long_size;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count && looked < 8; j++) {
+			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
+			for (uint64_t at = c->offset, n = 0; n < 3 && c->size / page_size > n; n++, at += page_size) {
+				const uint8_t *p = c->offset < t->source->size ? window_at(&t->window, at, page_size) : NULL;
+				looked++;
+				if (p && tracedat_page_plausible(t, p, page_size, NULL))
+					score++;
+			}
+		}
+	t->long_size = was;
+	return score;
+}
+
+/* Where the header contradicts itself, the pages decide. */
+static void shape_settle(struct tracedat *t)
+{
+	bool compressed = t->version == 7 && t->codec != TRACEDAT_NONE;
+	if (!tracedat_page_size_ok(t->page_size))
+		t->page_size = t->header_page_size ? t->header_page_size : 4096;
+	if (!t->long_size)
+		t->long_size = t->user_long == 4 ? 4 : 8;
+	if (compressed) {
+		if (t->header_page_size && t->header_page_size != t->page_size)
+			t->page_size = t->header_page_size;
+		return;
+	}
+	if (t->header_page_size && t->header_page_size != t->page_size &&
+	    shape_score(t, t->header_page_size, t->long_size) >= shape_score(t, t->page_size, t->long_size))
+		t->page_size = t->header_page_size;
+	if (t->header.regenerate || !t->part_seen[0] || t->header.page_lost) {
+		uint8_t other = t->long_size == 8 ? 4 : 8;
+		unsigned own = shape_score(t, t->page_size, t->long_size);
+		if (shape_score(t, t->page_size, other) > own) {
+			t->long_size = other;
+			own = shape_score(t, t->page_size, other);
+		}
+		for (uint32_t size = 4096; !own && size <= 65536 && !t->header_page_size && t->prefix_page_bad; size *= 2) {
+			unsigned score = shape_score(t, size, t->long_size);
+			if (score > own) {
+				own = score;
+				t->page_size = size;
+			}
+		}
+	}
+}
+
+/* ---- ranges ---- */
+
+static struct finding *cpu_report(struct tracedat *t, const struct tracedat_buffer *b, const struct tracedat_cpu *c, unsigned rule)
+{
+	struct finding *fd = tracedat_report(t, rule, c->declared_at, t->version == 6 ? 16 : 20);
+	finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
+	return fd;
+}
+
+static bool page_at(struct tracedat *t, uint64_t at, uint32_t size)
+{
+	const uint8_t *p = window_at(&t->window, at, size);
+	return p && tracedat_page_plausible(t, p, size, NULL);
+}
+
+/* Data that is not aligned: is it the offset that lies, or was the data moved? */
+static void range_align(struct tracedat *t, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+{
+	uint64_t below = c->offset & ~(uint64_t)(b->page_size - 1), above = below + b->page_size;
+	struct finding *fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_offset_alignment);
+	finding_say(fd, "the data begins at 0x%llx, not at a multiple of %u", (unsigned long long)c->offset, b->page_size);
+	if (b->compressed) {
+		if (!tracedat_chunk_begins(t, c->offset + 4, t->source->size)) {
+			if (tracedat_chunk_begins(t, below + 4, t->source->size))
+				c->from = below;
+			else if (tracedat_chunk_begins(t, above + 4, t->source->size))
+				c->from = above;
+		}
+		return;
+	}
+	if (page_at(t, c->offset, b->page_size))
+		return;
+	if (page_at(t, below, b->page_size))
+		c->from = below;
+	else if (page_at(t, above, b->page_size))
+		c->from = above;
+}
+
+static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
+{
+	uint64_t size = t->source->size, end;
+	struct finding *fd;
+
+	c->from = c->offset;
+	c->length = c->size;
+	c->limit = 0;
+	if (!c->size)
+		return;
+	if (__builtin_add_overflow(c->offset, c->size, &end)) {
+		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_wrap);
+		finding_say(fd, "offset 0x%llx and size 0x%llx wrap around", (unsigned long long)c->offset, (unsigned long long)c->size);
+		c->lost = true;
+	} else if (c->offset < t->header_stop || c->offset < t->header_end) {
+		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_in_header);
+		finding_say(fd, "the data should begin at 0x%llx, inside of the header", (unsigned long long)c->offset);
+		c->lost = true;
+	} else if (end > size) {
+		if (*eof) {
+			finding_explains(*eof, 1);
+		} else {
+			*eof = fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_eof);
+			finding_say(fd, "the data should end at 0x%llx, the file ends at 0x%llx", (unsigned long long)end,
+				    (unsigned long long)size);
+		}
+		c->clipped = true;
+		if (c->offset >= size)
+			c->lost = true;
+		else
+			c->length = size - c->offset;
+	}
+	if (c->lost) {
+		c->length = 0;
+		t->data_errors = true;
+		return;
+	}
+	if (c->offset % b->page_size)
+		range_align(t, b, c);
+	if (!b->compressed && c->size % b->page_size && !c->clipped) {
+		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_size_not_page_multiple);
+		finding_say(fd, "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size, b->page_size);
+	}
+	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
+	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
+		fd = cpu_report(t, b, c, TRACEDAT_RULE_v7_buffer_cpu_outside_section);
+		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
+			    (unsigned long long)s->offset, (unsigned long long)(s->offset + 16 + s->size));
+		/* A compressed range that reaches into the next section is told by its chunks. */
+		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
+			bool fits = b->compressed ? tracedat_chunk_begins(t, c->from + 4, size) : page_at(t, c->from, b->page_size);
+			c->lost = !fits;
+			c->length = fits ? c->length : 0;
+			t->data_errors |= !fits;
+		}
+	}
+}
+
+/* All ranges in use, sorted. The caller frees them. */
+static struct range *ranges_sorted(struct tracedat *t, size_t *count)
+{
+	size_t n = 0, all = t->section_count;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		all += t->buffers[i].count + 1;
+	struct range *r = calloc(all + 1, sizeof(*r));
+	if (!r) {
+		tracedat_no_memory(t);
+		return NULL;
+	}
+	for (size_t i = 0; i < t->buffer_count; i++) {
+		struct tracedat_buffer *b = &t->buffers[i];
+		if (t->version == 6 && i && b->record_at)
+			r[n++] = (struct range){ .from = b->record_at, .to = b->clock_at + b->clock_size, .buffer = b };
+		for (size_t j = 0; j < b->count; j++) {
+			struct tracedat_cpu *c = &b->cpus[j];
+			if (c->length)
+				r[n++] = (struct range){ .from = c->from, .to = c->from + c->length, .buffer = b, .cpu = c };
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		r[i].order = i;
+	*count = n;
+	qsort(r, n, sizeof(*r), range_order);
+	return r;
+}
+
+static void ranges_overlap(struct tracedat *t)
+{
+	size_t count;
+	struct range *r = ranges_sorted(t, &count);
+	struct finding *fd;
+
+	if (!r)
+		return;
+	for (size_t i = 1; i < count; i++) {
+		struct range *a = &r[i - 1], *b = &r[i];
+		if (b->from >= a->to)
+			continue;
+		struct tracedat_cpu *c = b->cpu ? b->cpu : a->cpu;
+		if (!c)
+			continue;
+		const struct tracedat_buffer *owner = b->cpu ? b->buffer : a->buffer;
+		fd = cpu_report(t, owner, c, TRACEDAT_RULE_cpu_range_overlap);
+		finding_say(fd, "the data at 0x%llx to 0x%llx overlaps what begins at 0x%llx", (unsigned long long)b->from,
+			    (unsigned long long)b->to, (unsigned long long)a->from);
+		t->data_errors = true;
+		if (a->cpu && b->from > a->from) {
+			/* The first is too long: what follows begins where its own table says. */
+			a->cpu->length = b->from - a->from;
+			a->cpu->clipped = true;
+			a->to = b->from;
+		} else if (b->cpu) {
+			b->cpu->length = 0;
+			b->cpu->lost = true;
+			*b = *a;
+		}
+	}
+	free(r);
+}
+
+/* Up to where chunks of each CPU may reach. */
+static void ranges_limit(struct tracedat *t)
+{
+	size_t count;
+	struct range *r = ranges_sorted(t, &count);
+	if (!r)
+		return;
+	bool told = false;
+	const struct tracedat_cpu *last = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!r[i].cpu)
+			continue;
+		const struct tracedat_section *s = r[i].buffer->section >= 0 ? &t->sections[r[i].buffer->section] : NULL;
+		uint64_t limit = i + 1 < count ? r[i + 1].from : t->source->size;
+		if (s && s->offset + 16 + s->size < limit && s->offset + 16 + s->size > r[i].from)
+			limit = s->offset + 16 + s->size;
+		r[i].cpu->limit = limit;
+		if (last && r[i].buffer == r[i - 1].buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
+			struct finding *fd = cpu_report(t, r[i].buffer, r[i].cpu, TRACEDAT_RULE_cpu_order);
+			finding_say(fd, "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
+			told = true;
+		}
+		last = r[i].cpu;
+	}
+	free(r);
+}
+
+/* ---- data that no table names ---- */
+
+static const struct tracedat_stat *expected_of(const struct tracedat *t, const struct tracedat_buffer *b, uint32_t cpu)
+{
+	for (size_t i = 0; i < t->stat_count; i++) {
+		const struct tracedat_stat *s = &t->stats[i];
+		if (s->cpu != cpu || !s->known)
+			continue;
+		if (s->buffer_name < 0 && !*b->name)
+			return s;
+		if (s->buffer_name < 0)
+			continue;
+		const struct tracedat_option *o = &t->options[s->buffer_name];
+		const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
+		size_t length = strlen(b->name);
+		if (name && length && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
+		    name[8 + length] == '\n')
+			return s;
+	}
+	return NULL;
+}
+
+static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->cpus[i].cpu == cpu && b->cpus[i].length)
+			return true;
+	return false;
+}
+
+/* The next CPU from `from` on that has no data and should have some. */
+static uint32_t cpu_in_need(const struct tracedat *t, const struct tracedat_buffer *b, uint32_t from)
+{
+	uint32_t most = t->cpu_count && t->cpu_count <= TRACEDAT_CPUS_MAX ? t->cpu_count : TRACEDAT_CPUS_MAX;
+	for (uint32_t cpu = from; cpu < most; cpu++) {
+		const struct tracedat_stat *s = expected_of(t, b, cpu);
+		if (!cpu_has_data(b, cpu) && !(s && s->entries + s->read == 0))
+			return cpu;
+	}
+	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
+		if (!cpu_has_data(b, cpu))
+			return cpu;
+	return TRACEDAT_CPUS_MAX - 1;
+}
+
+struct search {
+	struct tracedat *t;
+	unsigned buffer;
+	uint32_t next; /* CPU */
+	struct tracedat_cpu run;
+	bool running, any;
+	uint64_t records, last;
+	uint64_t pages;
+};
+
+static void run_end(struct search *s, uint64_t at)
+{
+	struct tracedat_buffer *b = &s->t->buffers[s->buffer];
+	struct tracedat_cpu *c = NULL;
+
+	if (!s->running)
+		return;
+	s->running = false;
+	for (size_t i = 0; i < b->count && !c; i++)
+		if (b->cpus[i].cpu == s->run.cpu)
+			c = &b->cpus[i];
+	if (!c)
+		c = tracedat_cpu_add(s->t, b);
+	if (!c)
+		return;
+	c->cpu = s->run.cpu;
+	c->from = s->run.from;
+	c->length = at - s->run.from;
+	c->found = true;
+	c->lost = false;
+	c->clipped = true;
+	s->any = true;
+	s->next = s->run.cpu + 1;
+}
+
+/* Uncompressed pages in [from, to): a CPU ends where its count is reached, or time steps back. */
+static void search_pages(struct search *s, uint64_t from, uint64_t to)
+{
+	struct tracedat *t = s->t;
+	uint32_t size = t->buffers[s->buffer].page_size;
+	uint64_t at = tracedat_align(from, size), end = at;
+
+	for (; to >= at && to - at >= size && t->status == TM_OK; at += size) {
+		const uint8_t *p = window_at(&t->window, at, size);
+		uint32_t records = 0;
+		if (!p)
+			return;
+		if (!tracedat_page_plausible(t, p, size, &records))
+			continue;
+		uint64_t ts = load_u64(p, t->big_endian);
+		const struct tracedat_stat *expected = s->running ? expected_of(t, &t->buffers[s->buffer], s->run.cpu) : NULL;
+		bool full = expected && s->records >= expected->entries + expected->read;
+		/* Small steps back are a clock's; between CPUs it is the whole trace. */
+		if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
+			run_end(s, at);
+		if (!s->running) {
+			s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = at };
+			s->running = true;
+			s->records = 0;
+		}
+		s->records += records;
+		s->last = ts;
+		s->pages++;
+		end = at + size;
+	}
+	/* A page that is cut by the end of the file. */
+	if (s->running && end + 64 < to && to == t->source->size && to - end < size)
+		end = to;
+	run_end(s, end);
+}
+
+static void search_chunks(struct search *s, uint64_t from, uint64_t to)
+{
+	struct tracedat *t = s->t;
+	uint32_t size = t->buffers[s->buffer].page_size;
+
+	for (uint64_t at = tracedat_align(from, size); to > at && to - at >= 16 && t->status == TM_OK; at += size) {
+		if (!tracedat_chunk_begins(t, at + 4, to))
+			continue;
+		uint64_t end = at + 4;
+		while (tracedat_chunk_begins(t, end, to)) {
+			const uint8_t *p = window_at(&t->window, end, 8);
+			uint32_t csize = p ? load_u32(p, t->big_endian) : 0;
+			if (!csize || csize > to - end - 8)
+				break;
+			end += 8 + csize;
+			s->pages++;
+		}
+		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = at };
+		s->running = true;
+		if (end == at + 4)
+			end = to < at + size ? to : at + size;
+		run_end(s, end);
+		at = ((end + size - 1) & ~(uint64_t)(size - 1)) - size;
+	}
+}
+
+/* Whether [from, to) holds pages; looks at each place where one may begin. */
+static uint64_t count_pages(struct tracedat *t, uint64_t from, uint64_t to, uint32_t size)
+{
+	uint64_t n = 0;
+	for (uint64_t at = tracedat_align(from, size); to >= at && to - at >= size; at += size)
+		n += page_at(t, at, size);
+	return n;
+}
+
+/* Bytes between and behind what is in use. */
+static void gap_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64_t to, bool last)
+{
+	struct tracedat_buffer *b = &t->buffers[buffer];
+	struct finding *fd;
+	uint64_t nonzero = window_skip_zeros(&t->window, from);
+	if (from >= to || nonzero >= to)
+		return;
+	bool zeroed = false; /* a CPU whose table entry was never filled in */
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
+			const struct tracedat_stat *s = !c->length ? expected_of(t, &t->buffers[i], c->cpu) : NULL;
+			zeroed |= !c->length && (c->lost || (!c->offset && !c->size && t->version == 6) || (s && s->entries + s->read));
+		}
+	zeroed |= !b->count;
+	bool lost = t->data_errors || zeroed;
+	uint64_t pages = b->compressed ? 0 : count_pages(t, from, to, b->page_size);
+	if (b->compressed && lost) {
+		struct search s = { .t = t, .buffer = buffer };
+		search_chunks(&s, from, to);
+		pages = s.pages;
+		if (!s.any)
+			return;
+	} else if (pages && lost) {
+		struct search s = { .t = t, .buffer = buffer };
+		search_pages(&s, from, to);
+	}
+	if (pages) {
+		if (!t->data_errors || !findings_errors(t->findings)) {
+			fd = tracedat_report_as(t, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
+			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages, b->compressed ? "chunks" : "pages of events");
+		}
+		return;
+	}
+	if (lost && t->data_errors)
+		return;
+	fd = tracedat_report(t, last ? TRACEDAT_RULE_trailing_bytes : TRACEDAT_RULE_cpu_gap_nonzero, nonzero, to - nonzero);
+	finding_say(fd, last ? "%llu bytes after the end of the data" : "%llu bytes of padding that are not zero",
+		    (unsigned long long)(to - nonzero));
+}
+
+/* Gaps in [from, to), where the ranges of one buffer or of the file lie. */
+static void gaps_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64_t to)
+{
+	size_t count;
+	struct range *r = ranges_sorted(t, &count);
+	if (!r)
+		return;
+	uint64_t at = from;
+	for (size_t i = 0; i < count && t->status == TM_OK; i++) {
+		if (r[i].to <= from || r[i].from >= to)
+			continue;
+		/* What the chunks of a range really take is not known yet: four bytes may belong to it. */
+		if (r[i].from > at)
+			gap_judge(t, buffer, at, r[i].from, false);
+		uint64_t end = r[i].to;
+		if (r[i].buffer->compressed && r[i].cpu)
+			end = tracedat_align(end, r[i].buffer->page_size);
+		at = end > at ? end : at;
+	}
+	if (at < to && t->status == TM_OK)
+		gap_judge(t, buffer, at, to, true);
+	free(r);
+}
+
+/* ---- version 7: sections of event data without a buffer ---- */
+
+/* The names that the statistics give to instances, in their order. */
+static bool heading_name(const struct tracedat *t, unsigned index, struct bytes *name)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < t->option_count; i++) {
+		const struct tracedat_option *o = &t->options[i];
+		if (o->id != TRACEDAT_CPUSTAT)
+			continue;
+		const char *text = (const char *)o->block->data + o->at, *p = memmem(text, o->size, "Buffer: ", 8);
+		if (!p || n++ != index)
+			continue;
+		size_t room = o->size - (size_t)(p + 8 - text), length = 0;
+		while (length < room && p[8 + length] != '\n' && p[8 + length])
+			length++;
+		bytes_append(name, p + 8, length);
+		return true;
+	}
+	return false;
+}
+
+static bool buffer_named(const struct tracedat *t, const void *name, size_t size)
+{
+	for (size_t i = 0; i < t->buffer_count; i++)
+		if (t->buffers[i].raw_name.size == size && !memcmp(t->buffers[i].raw_name.data, name, size))
+			return true;
+	return false;
+}
+
+static void orphan_section(struct tracedat *t, unsigned index)
+{
+	struct tracedat_section *s = &t->sections[index];
+	struct tracedat_buffer *b = tracedat_buffer_add(t);
+	unsigned nth = 0;
+
+	if (!b)
+		return;
+	/* Its description names it, when the strings are there. */
+	if (s->description >= 0 && (size_t)s->description + 17 < t->string_data.size &&
+	    !memcmp(t->string_data.data + s->description, "buffer flyrecord ", 17)) {
+		const char *text = (const char *)t->string_data.data + s->description + 17;
+		bytes_append(&b->raw_name, text, strnlen(text, t->string_data.size - (size_t)s->description - 17));
+		bytes_u8(&b->raw_name, 0);
+	} else {
+		bytes_u8(&b->raw_name, 0);
+		while (t->buffer_count > 1 && buffer_named(&(struct tracedat){ .buffers = t->buffers, .buffer_count = t->buffer_count - 1 },
+							   b->raw_name.data, b->raw_name.size)) {
+			b->raw_name.size = 0;
+			if (!heading_name(t, nth++, &b->raw_name))
+				bytes_printf(&b->raw_name, "unknown-%u", index);
+			bytes_u8(&b->raw_name, 0);
+		}
+	}
+	char shown[TEXT_QUOTE_SIZE];
+	if (b->raw_name.failed || !b->raw_name.size) {
+		tracedat_no_memory(t);
+		return;
+	}
+	text_sanitise(b->name, sizeof(b->name), text_quote(shown, b->raw_name.data, b->raw_name.size - 1));
+	size_t length = 0;
+	const struct tracedat_option *o = t->clock_option >= 0 ? &t->options[t->clock_option] : NULL;
+	const char *clock = o ? tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length) : NULL;
+	if (clock && length)
+		bytes_append(&b->clock, clock, length);
+	else
+		bytes_text(&b->clock, "local");
+	bytes_u8(&b->clock, 0);
+	b->section = (int)index;
+	b->page_size = t->page_size;
+	b->compressed = s->flags & TRACEDAT_COMPRESSED && t->codec != TRACEDAT_NONE;
+	s->referenced = true;
+}
+
+void tracedat_place(struct tracedat *t)
+{
+	struct finding *eof = NULL;
+
+	shape_settle(t);
+	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
+		if (t->sections[i].id == TRACEDAT_BUFFER && !t->sections[i].referenced && !t->sections[i].lost)
+			orphan_section(t, (unsigned)i);
+	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &t->buffers[i];
+		if (t->version == 6 || !*b->name || !tracedat_page_size_ok(b->page_size))
+			b->page_size = t->page_size;
+		for (size_t j = 0; j < b->count; j++)
+			range_judge(t, b, &b->cpus[j], &eof);
+	}
+	if (t->status == TM_OK)
+		ranges_overlap(t);
+	if (t->version == 6) {
+		if (t->buffer_count && !t->latency && t->status == TM_OK)
+			gaps_judge(t, 0, t->header_stop, t->source->size);
+	} else {
+		for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
+			const struct tracedat_buffer *b = &t->buffers[i];
+			const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
+			if (s && !b->text)
+				gaps_judge(t, (unsigned)i, s->offset + 16, s->offset + 16 + s->size);
+		}
+	}
+	if (t->status == TM_OK)
+		ranges_limit(t);
+}

@@ -1,0 +1,670 @@
+/* Version 6: one sequence without a table of contents. Where a size lies, what comes next is found from both ends: forward by
+ * sizes and texts, backward from the data tag by sizes that lead exactly to what is known already. */
+#include "tracedat.h"
+
+#include <stdlib.h>
+
+#define UNKNOWN SIZE_MAX
+#define FIRST_LOAD (1u << 20)
+#define CLOCK_MAX 4096u
+
+/* Where the blocks of the metadata begin. */
+struct map {
+	size_t header, ftrace, systems, kallsyms, printk, cmdlines, cpus, tag;
+};
+
+struct v6 {
+	struct tracedat *t;
+	const uint8_t *data;
+	size_t size;
+	struct map m;
+};
+
+static unsigned tag_kind(const uint8_t *p)
+{
+	return !memcmp(p, "options", 7) ? 1 : !memcmp(p, "flyrecord", 9) ? 2 : !memcmp(p, "latency", 7) ? 3 : 0;
+}
+
+static bool tag_exact(const uint8_t *p)
+{
+	return !memcmp(p, "options  ", 10) || !memcmp(p, "flyrecord", 10) || !memcmp(p, "latency  ", 10);
+}
+
+/* ---- forward ---- */
+
+static bool forward_header(struct v6 *v)
+{
+	const uint8_t *d = v->data;
+	size_t at = v->m.header;
+	if (v->size < at + 20 || memcmp(d + at, "header_page", 12))
+		return false;
+	uint64_t size = load_u64(d + at + 12, v->t->big_endian);
+	if (size > TRACEDAT_HEADER_MAX || v->size - at - 20 < size + 21 || memcmp(d + at + 20 + size, "header_event", 13))
+		return false;
+	at += 20 + (size_t)size + 13;
+	size = load_u64(d + at, v->t->big_endian);
+	if (size > TRACEDAT_HEADER_MAX || v->size - at - 8 < size + 4)
+		return false;
+	at += 8 + (size_t)size;
+	/* The number of ftrace formats, then the first of them; or of none, the systems. */
+	if (!tracedat_format_begins(v->t, d, at + 4, v->size) && load_u32(d + at, v->t->big_endian))
+		return false;
+	v->m.ftrace = at;
+	return true;
+}
+
+static bool forward_formats(struct v6 *v)
+{
+	const uint8_t *d = v->data;
+	bool be = v->t->big_endian;
+	size_t at = v->m.ftrace;
+	at = tracedat_formats_hop(v->t, d, at + 4, v->size, load_u32(d + at, be));
+	if (at == UNKNOWN || v->size - at < 4)
+		return false;
+	uint32_t systems = load_u32(d + at, be);
+	size_t begin = at;
+	if (systems > 65536)
+		return false;
+	at += 4;
+	for (uint32_t i = 0; i < systems; i++) {
+		const uint8_t *nul = memchr(d + at, 0, v->size - at < 1024 ? v->size - at : 1024);
+		if (!nul)
+			return false;
+		at = (size_t)(nul - d) + 1;
+		if (v->size - at < 4)
+			return false;
+		at = tracedat_formats_hop(v->t, d, at + 4, v->size, load_u32(d + at, be));
+		if (at == UNKNOWN)
+			return false;
+	}
+	if (v->size - at < 4)
+		return false;
+	v->m.systems = begin;
+	v->m.kallsyms = at;
+	return true;
+}
+
+static bool forward_texts(struct v6 *v)
+{
+	const uint8_t *d = v->data;
+	bool be = v->t->big_endian;
+	size_t at = v->m.kallsyms;
+	uint64_t size = load_u32(d + at, be);
+	if (size > v->size - at - 4 || v->size - at - 4 - size < 4)
+		return false;
+	size_t printk = at + 4 + (size_t)size;
+	size = load_u32(d + printk, be);
+	if (size > v->size - printk - 4 || v->size - printk - 4 - size < 8)
+		return false;
+	size_t cmdlines = printk + 4 + (size_t)size;
+	size = load_u64(d + cmdlines, be);
+	if (size > v->size - cmdlines - 8 || v->size - cmdlines - 8 - size < 14)
+		return false;
+	size_t cpus = cmdlines + 8 + (size_t)size;
+	if (!tag_kind(d + cpus + 4))
+		return false;
+	v->m.printk = printk;
+	v->m.cmdlines = cmdlines;
+	v->m.cpus = cpus;
+	v->m.tag = cpus + 4;
+	return true;
+}
+
+static bool forward(struct v6 *v)
+{
+	v->m = (struct map){ (size_t)v->t->prefix_end, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	return forward_header(v) && forward_formats(v) && forward_texts(v);
+}
+
+/* ---- what damage leaves ---- */
+
+static size_t find(const struct v6 *v, size_t from, const char *what, size_t length)
+{
+	if (from >= v->size)
+		return UNKNOWN;
+	const uint8_t *p = memmem(v->data + from, v->size - from, what, length);
+	return p ? (size_t)(p - v->data) : UNKNOWN;
+}
+
+/* The first of the three tags at or after `from`. */
+static size_t find_tag(const struct v6 *v, size_t from)
+{
+	size_t a = find(v, from, "options  ", 10), b = find(v, from, "flyrecord", 10), c = find(v, from, "latency  ", 10);
+	a = a < b ? a : b;
+	return a < c ? a : c;
+}
+
+/* The systems: the first format that follows a name and a count instead of another format. */
+static size_t find_systems(const struct v6 *v, size_t from, size_t end)
+{
+	const uint8_t *d = v->data;
+	for (size_t at = from; at < end;) {
+		const uint8_t *p = memmem(d + at, end - at, "name:", 5);
+		if (!p)
+			return UNKNOWN;
+		size_t text = (size_t)(p - d);
+		at = text + 5;
+		if (text < from + 18 || d[text - 13])
+			continue;
+		size_t name = text - 13;
+		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
+			name--;
+		if (name < text - 13 && load_u32(d + text - 12, v->t->big_endian) - 1 < 65536)
+			return name - 4;
+	}
+	return UNKNOWN;
+}
+
+/* A size of `width` bytes at or after `low` that leads exactly to `to`. */
+static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width, bool (*fits)(const uint8_t *text, size_t size))
+{
+	if (to == UNKNOWN || to < width)
+		return UNKNOWN;
+	for (size_t at = to - width + 1; at-- > low;) {
+		uint64_t size = width == 8 ? load_u64(v->data + at, v->t->big_endian) : load_u32(v->data + at, v->t->big_endian);
+		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
+			return at;
+	}
+	return UNKNOWN;
+}
+
+static bool fits_printk(const uint8_t *text, size_t size)
+{
+	return !size || (size > 2 && text[0] == '0' && text[1] == 'x');
+}
+
+static bool is_hex(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool fits_kallsyms(const uint8_t *text, size_t size)
+{
+	return !size || (size > 4 && is_hex(text[0]) && is_hex(text[1]));
+}
+
+static bool fits_cmdlines(const uint8_t *text, size_t size)
+{
+	return !size || (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
+}
+
+/* Where lines that look like those of the block end. */
+static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool printk)
+{
+	const uint8_t *d = v->data;
+	while (at < end) {
+		const uint8_t *lf = memchr(d + at, '\n', end - at);
+		size_t stop = lf ? (size_t)(lf - d) : end;
+		bool fine = stop - at >= 6 && (printk ? d[at] == '0' && d[at + 1] == 'x' : is_hex(d[at]) && is_hex(d[at + 1]));
+		if (!lf || !fine || memchr(d + at, 0, stop - at))
+			break;
+		at = stop + 1;
+	}
+	return at;
+}
+
+/* Where text that ends at `end` begins: behind the last byte that is no text. */
+static size_t measure_back(const struct v6 *v, size_t low, size_t end)
+{
+	size_t at = end;
+	while (at > low && v->data[at - 1])
+		at--;
+	/* Big-endian sizes end in bytes that may look like text. */
+	size_t first = at;
+	while (at < end && at < first + 3 && (v->data[at] < '0' || v->data[at] > '9'))
+		at++;
+	return at;
+}
+
+static void salvage_texts(struct v6 *v, size_t low)
+{
+	struct map *m = &v->m;
+	size_t end = m->cpus != UNKNOWN ? m->cpus : v->size;
+
+	if (m->cmdlines == UNKNOWN && m->cpus != UNKNOWN)
+		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
+	if (m->printk == UNKNOWN)
+		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+	if (m->kallsyms == UNKNOWN)
+		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+	if (m->kallsyms != UNKNOWN && m->printk == UNKNOWN) {
+		size_t stop = m->cmdlines != UNKNOWN ? m->cmdlines : end;
+		uint32_t declared = load_u32(v->data + m->kallsyms, v->t->big_endian);
+		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
+		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : UNKNOWN;
+		if (claimed != UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
+			at = claimed;
+		if (stop - at >= 4)
+			m->printk = at;
+	}
+	if (m->printk != UNKNOWN && m->cmdlines == UNKNOWN) {
+		uint32_t declared = load_u32(v->data + m->printk, v->t->big_endian);
+		size_t at = measure_lines(v, m->printk + 4, end, true);
+		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : UNKNOWN;
+		if (claimed != UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
+			at = claimed;
+		if (end - at >= 8)
+			m->cmdlines = at;
+	}
+	if (m->cmdlines == UNKNOWN && m->cpus != UNKNOWN) {
+		size_t text = measure_back(v, low, m->cpus);
+		if (text >= low + 8)
+			m->cmdlines = text - 8;
+		if (m->printk == UNKNOWN)
+			m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+		if (m->kallsyms == UNKNOWN)
+			m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+	}
+	/* The tag is gone, but the sizes before it lead somewhere. */
+	if (m->cmdlines != UNKNOWN && m->cpus == UNKNOWN && v->size - m->cmdlines >= 22) {
+		uint64_t declared = load_u64(v->data + m->cmdlines, v->t->big_endian);
+		if (declared <= v->size - m->cmdlines - 22) {
+			m->cpus = m->cmdlines + 8 + (size_t)declared;
+			m->tag = m->cpus + 4;
+		}
+	}
+}
+
+static void salvage(struct v6 *v)
+{
+	struct map *m = &v->m;
+	size_t low = m->kallsyms != UNKNOWN ? m->kallsyms : m->systems != UNKNOWN ? m->systems :
+		     m->ftrace != UNKNOWN ? m->ftrace : m->header;
+
+	m->tag = find_tag(v, low);
+	if (m->tag != UNKNOWN && m->tag >= low + 4)
+		m->cpus = m->tag - 4;
+	else
+		m->tag = UNKNOWN;
+	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
+	if (m->kallsyms != UNKNOWN && v->size - m->kallsyms >= 4) {
+		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
+		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' && v->data[at + size + 5] == 'x')
+			m->printk = at + size;
+	}
+	salvage_texts(v, low);
+	size_t end = m->kallsyms != UNKNOWN ? m->kallsyms : m->printk != UNKNOWN ? m->printk :
+		     m->cmdlines != UNKNOWN ? m->cmdlines : m->cpus != UNKNOWN ? m->cpus : v->size;
+	if (m->ftrace == UNKNOWN) {
+		size_t first = find(v, m->header, "name: ", 6);
+		if (first != UNKNOWN && first < end && first >= m->header + 12)
+			m->ftrace = first - 12;
+	}
+	if (m->systems == UNKNOWN && m->ftrace != UNKNOWN)
+		m->systems = find_systems(v, m->ftrace + 4, end);
+}
+
+/* ---- loading ---- */
+
+static bool load(struct tracedat *t, struct v6 *v, uint64_t size)
+{
+	struct tracedat_block *b = &t->meta;
+	uint8_t *grown = realloc(b->data, (size_t)size + 16);
+	if (!grown) {
+		tracedat_no_memory(t);
+		return false;
+	}
+	b->data = grown;
+	if (source_read(t->source, b->size, b->data + b->size, (size_t)size - b->size) != TM_OK) {
+		t->status = t->source->bundle->error.status;
+		return false;
+	}
+	memset(b->data + size, 0, 16);
+	b->size = (size_t)size;
+	b->stored = size;
+	b->name = "metadata";
+	v->data = b->data;
+	v->size = b->size;
+	return true;
+}
+
+/* Loads as much as the metadata needs; all that may be loaded when it does not tell. */
+static bool load_metadata(struct tracedat *t, struct v6 *v)
+{
+	uint64_t whole = t->source->size < TRACEDAT_BLOCK_MAX ? t->source->size : TRACEDAT_BLOCK_MAX;
+	uint64_t size = whole < FIRST_LOAD ? whole : FIRST_LOAD;
+	for (;;) {
+		if (!load(t, v, size))
+			return false;
+		if (forward(v) || size == whole)
+			return true;
+		size = 4 * size < whole ? 4 * size : whole;
+	}
+}
+
+/* ---- the rest of the header ---- */
+
+/* MAN6 "REST OF TRACE-CMD HEADER": the table of one buffer, and the clock behind it. */
+static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t count)
+{
+	struct tracedat_buffer *b = &t->buffers[index];
+	b->table_at = at;
+	if (at + 16ull * count > t->source->size) {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 16ull * count);
+		finding_say(fd, "the file ends inside the CPU table of %u entries", count);
+		t->data_errors = true;
+		count = at < t->source->size ? (uint32_t)((t->source->size - at) / 16) : 0;
+	}
+	for (uint32_t i = 0; i < count && t->status == TM_OK; i++) {
+		const uint8_t *p = window_at(&t->window, at + 16ull * i, 16);
+		struct tracedat_cpu *c = p ? tracedat_cpu_add(t, b) : NULL;
+		if (!c)
+			return;
+		c->cpu = i;
+		c->offset = load_u64(p, t->big_endian);
+		c->size = load_u64(p + 8, t->big_endian);
+		c->declared_at = at + 16ull * i;
+	}
+	at += 16ull * count;
+	b->clock_at = at;
+	/* The block has no mark: only its own look tells that it is there. */
+	const uint8_t *p = window_at(&t->window, at, 9);
+	uint64_t length = p ? load_u64(p, t->big_endian) : 0;
+	if (p && length >= 1 && length <= CLOCK_MAX && length <= window_left(&t->window, at + 8)) {
+		p = window_at(&t->window, at + 8, (size_t)length);
+		size_t name_length = 0;
+		const char *name = p ? tracedat_clock_name((const char *)p, (size_t)length, &name_length) : NULL;
+		if (name && name_length) {
+			b->clock_size = 8 + length;
+			bytes_append(&b->clock, name, name_length);
+			bytes_u8(&b->clock, 0);
+			return;
+		}
+	}
+	b->clock_bad = true;
+}
+
+/* Entries that a table seems to have: up to the clock block, or to the first that is none. */
+static uint32_t table_measure(struct tracedat *t, uint64_t at)
+{
+	uint32_t n = 0;
+	for (; n < TRACEDAT_CPUS_MAX; n++) {
+		const uint8_t *p = window_at(&t->window, at + 16ull * n, 16);
+		if (!p)
+			break;
+		uint64_t offset = load_u64(p, t->big_endian), size = load_u64(p + 8, t->big_endian);
+		if (offset <= CLOCK_MAX || offset > (t->source->size | 0xfff) + TRACEDAT_PAGE_MAX || size > t->source->size)
+			break;
+	}
+	return n;
+}
+
+static uint32_t cpu_count_settle(struct tracedat *t, uint64_t table)
+{
+	uint32_t count = t->cpu_count;
+	bool bad = count == 0 || count > TRACEDAT_CPUS_MAX;
+
+	if (bad) {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4);
+		count = table_measure(t, table);
+		finding_say(fd, "%u CPUs, expected 1 to %u; the table seems to have %u", t->cpu_count, TRACEDAT_CPUS_MAX, count);
+	}
+	if (t->cpucount_option >= 0) {
+		const struct tracedat_option *o = &t->options[t->cpucount_option];
+		uint32_t other = o->size == 4 ? load_u32(o->block->data + o->at, t->big_endian) : count;
+		if (other && other <= TRACEDAT_CPUS_MAX && !bad && other != count) {
+			/* It overrides the count; whether it may, the table tells. */
+			uint32_t measured = table_measure(t, table);
+			count = measured == other ? other : count;
+		}
+	}
+	return count;
+}
+
+static struct tracedat_buffer *flyrecord(struct tracedat *t, uint64_t tag, const char *name)
+{
+	struct tracedat_buffer *b = tracedat_buffer_add(t);
+	if (!b)
+		return NULL;
+	text_sanitise(b->name, sizeof(b->name), name);
+	b->record_at = tag;
+	b->page_size = 0;
+	return b;
+}
+
+/* The buffers that BUFFER options point at. */
+static void instances(struct tracedat *t, uint32_t count)
+{
+	for (size_t i = 0; i < t->option_count && t->status == TM_OK; i++) {
+		struct tracedat_option *o = &t->options[i];
+		if (o->id != TRACEDAT_BUFFER || o->size < 9 || o->dropped)
+			continue;
+		const uint8_t *data = o->block->data + o->at;
+		uint64_t at = load_u64(data, t->big_endian);
+		const uint8_t *tag = window_at(&t->window, at, TRACEDAT_TAG_SIZE);
+		char name[TEXT_QUOTE_SIZE];
+		(void)text_quote(name, data + 8, strnlen((const char *)data + 8, o->size - 8));
+		if (!tag || tag_kind(tag) != 2) {
+			uint64_t swapped = __builtin_bswap64(at);
+			tag = window_at(&t->window, swapped, TRACEDAT_TAG_SIZE);
+			bool host = tag && tag_kind(tag) == 2;
+			/* Records of instances begin right behind other data; the word itself is rare enough to look for. */
+			uint64_t found = 0;
+			for (uint64_t look = t->header_stop; !host && !found && look + TRACEDAT_TAG_SIZE <= t->source->size;) {
+				size_t got;
+				const uint8_t *w = window_upto(&t->window, look, 65536, &got);
+				const uint8_t *p = w ? memmem(w, got, "flyrecord", 10) : NULL;
+				if (p)
+					found = look + (uint64_t)(p - w);
+				if (!w || got <= TRACEDAT_TAG_SIZE)
+					break;
+				look += got - TRACEDAT_TAG_SIZE;
+			}
+			for (size_t k = 0; k < t->buffer_count; k++)
+				if (t->buffers[k].record_at == found)
+					found = 0;
+			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8);
+			finding_say(fd, "instance %s should have its table at 0x%llx, where there is none%s", name, (unsigned long long)at,
+				    host ? "; the bytes of the offset are swapped" : found ? "; one is found elsewhere" : "");
+			at = host ? swapped : found;
+			if (!at) {
+				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
+				continue;
+			}
+		}
+		struct tracedat_buffer *b = flyrecord(t, at, name);
+		if (!b)
+			return;
+		b->option = i;
+		o->buffer = (int)t->buffer_count - 1;
+		table_read(t, (unsigned)t->buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
+	}
+}
+
+/* A tag that is none: what is behind it tells what it was. */
+static unsigned tag_guess(const struct v6 *v, size_t tag)
+{
+	const struct tracedat *t = v->t;
+	size_t at = tag + TRACEDAT_TAG_SIZE;
+	size_t fly = find(v, at, "flyrecord", 10);
+	if (fly != UNKNOWN && tracedat_options_fit(t, v->data, at, fly))
+		return 1;
+	if (v->size - at >= 16) {
+		uint64_t offset = load_u64(v->data + at, t->big_endian);
+		if (offset >= at && offset <= t->source->size + TRACEDAT_PAGE_MAX && !(offset % 1024))
+			return 2;
+	}
+	size_t text = at;
+	while (text < v->size && text < at + 64 && (v->data[text] == '\n' || v->data[text] == '\t' ||
+						    (v->data[text] >= ' ' && v->data[text] < 0x7f)))
+		text++;
+	return text == at + 64 || (text == v->size && text > at) ? 3 : 0;
+}
+
+static unsigned tag_judge(struct v6 *v, size_t tag, bool first)
+{
+	struct tracedat *t = v->t;
+	const uint8_t *p = v->data + tag;
+	char shown[TEXT_QUOTE_SIZE];
+	unsigned kind = tag_kind(p);
+
+	if (kind && tag_exact(p))
+		return kind;
+	unsigned rule = kind ? TRACEDAT_RULE_data_tag_padding : TRACEDAT_RULE_data_tag_invalid;
+	if (!kind)
+		kind = first ? tag_guess(v, tag) : 2;
+	struct finding *fd = tracedat_report(t, rule, tag, TRACEDAT_TAG_SIZE);
+	finding_say(fd, "the word here is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
+		    text_quote(shown, p, TRACEDAT_TAG_SIZE));
+	return kind;
+}
+
+/* The options, and where the tag behind them is. */
+static size_t options_read(struct v6 *v, size_t at)
+{
+	struct tracedat *t = v->t;
+	size_t after = tracedat_options(t, &t->meta, at, v->size, 0);
+
+	if (after != UNKNOWN && v->size - after >= TRACEDAT_TAG_SIZE && tag_kind(v->data + after))
+		return after;
+	size_t fly = find(v, at, "flyrecord", 10), latency = find(v, at, "latency  ", 10);
+	size_t tag = fly < latency ? fly : latency;
+	if (after != UNKNOWN && tag != UNKNOWN && tag > after) {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, tag - after);
+		finding_say(fd, "%zu bytes after the end of the options", tag - after);
+		tracedat_drop(t, after, tag - after, TRACEDAT_RULE_option_size, "bytes after the end of the options");
+	}
+	return tag != UNKNOWN ? tag : after;
+}
+
+static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
+{
+	const struct tracedat_option *o = t->clock_option >= 0 ? &t->options[t->clock_option] : NULL;
+	struct finding *fd;
+
+	if (!o) {
+		if (b->clock_size) {
+			fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size);
+			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it", (const char *)b->clock.data);
+		}
+		return;
+	}
+	if (b->clock_bad) {
+		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
+		fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8);
+		finding_say(fd, "a TRACECLOCK option announces a clock after the CPU table, but there is none");
+		return;
+	}
+	size_t length;
+	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length);
+	if (name && length && (b->clock.size - 1 != length || memcmp(name, b->clock.data, length))) {
+		char shown[TEXT_QUOTE_SIZE];
+		fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_conflict, b->clock_at, b->clock_size);
+		finding_say(fd, "the clock after the table is [%s], the option selects [%s]", (const char *)b->clock.data,
+			    text_quote(shown, name, length));
+	}
+}
+
+static void rest_of_header(struct v6 *v)
+{
+	struct tracedat *t = v->t;
+	size_t tag = v->m.tag;
+
+	t->cpu_count_at = v->m.cpus;
+	t->cpu_count = load_u32(v->data + v->m.cpus, t->big_endian);
+	t->tag_at = tag;
+	unsigned kind = tag_judge(v, tag, true);
+	if (kind == 1) {
+		t->options_tag = true;
+		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
+		if (tag == UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
+			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v->size, 0);
+			finding_say(fd, "the file ends inside the options: no CPU table follows");
+			t->data_errors = true;
+			t->header_stop = v->size;
+			return;
+		}
+		kind = tag_judge(v, tag, false);
+		if (kind == 1) {
+			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE);
+			finding_say(fd, "a second block of options; latency or flyrecord must come here");
+			size_t first = t->option_count;
+			size_t next = options_read(v, tag + TRACEDAT_TAG_SIZE);
+			for (size_t i = first; i < t->option_count; i++)
+				tracedat_option_drop(&t->options[i], TRACEDAT_RULE_options_tag_twice, "a second block of options");
+			tracedat_drop(t, tag, next != UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE, TRACEDAT_RULE_options_tag_twice,
+				      "a second block of options");
+			tag = next;
+			if (tag == UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
+				return;
+			kind = tag_judge(v, tag, false);
+		}
+	}
+	t->flyrecord_at = tag;
+	if (kind == 3) {
+		t->latency = true;
+		t->latency_at = tag + TRACEDAT_TAG_SIZE;
+		t->header_stop = t->latency_at;
+		if (t->clock_option >= 0) {
+			struct tracedat_option *o = &t->options[t->clock_option];
+			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_latency_with_clock_option, o->block, o->at - 6, 6);
+			finding_say(fd, "a TRACECLOCK option: readers take the first 8 bytes of the text for the size of a clock");
+			tracedat_option_drop(o, TRACEDAT_RULE_v6_latency_with_clock_option, "a clock option in a latency trace");
+		}
+		return;
+	}
+	struct tracedat_buffer *b = flyrecord(t, tag, "");
+	if (!b)
+		return;
+	uint32_t count = cpu_count_settle(t, tag + TRACEDAT_TAG_SIZE);
+	table_read(t, 0, tag + TRACEDAT_TAG_SIZE, count);
+	t->header_stop = t->buffers[0].clock_at + t->buffers[0].clock_size;
+	instances(t, count);
+	for (size_t i = 0; i < t->buffer_count; i++)
+		clock_judge(t, &t->buffers[i]);
+}
+
+void tracedat_v6(struct tracedat *t)
+{
+	struct v6 v = { .t = t };
+	struct map *m = &v.m;
+
+	if (!load_metadata(t, &v))
+		return;
+	bool whole = m->tag != UNKNOWN;
+	if (!whole)
+		salvage(&v);
+	if (!whole && m->tag == UNKNOWN && t->source->size > TRACEDAT_BLOCK_MAX) {
+		t->status = scan_limit(t->scan, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
+		return;
+	}
+	uint64_t errors = findings_errors(t->findings);
+	const size_t stops[] = { m->ftrace, m->systems, m->kallsyms, m->printk, m->cmdlines, m->cpus, v.size };
+	size_t end[6];
+	for (size_t i = 0; i < 6; i++) {
+		size_t j = i;
+		while (stops[j] == UNKNOWN)
+			j++;
+		end[i] = stops[j];
+	}
+	t->meta.name = "header";
+	tracedat_header(t, &t->meta, m->header, end[0]);
+	t->meta.name = "ftrace formats";
+	if (m->ftrace != UNKNOWN)
+		tracedat_ftrace(t, &t->meta, m->ftrace, end[1]);
+	t->meta.name = "event formats";
+	if (m->systems != UNKNOWN)
+		tracedat_systems(t, &t->meta, m->systems, end[2]);
+	t->meta.name = "kallsyms";
+	if (m->kallsyms != UNKNOWN)
+		tracedat_kallsyms(t, &t->meta, m->kallsyms, end[3]);
+	t->meta.name = "printk formats";
+	if (m->printk != UNKNOWN)
+		tracedat_printk(t, &t->meta, m->printk, end[4]);
+	t->meta.name = "command lines";
+	if (m->cmdlines != UNKNOWN)
+		tracedat_cmdlines(t, &t->meta, m->cmdlines, end[5]);
+	t->meta.name = "options";
+	if (m->cpus != UNKNOWN && v.size - m->cpus >= 14) {
+		rest_of_header(&v);
+	} else {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v.size, 0);
+		finding_say(fd, "the file ends before the CPU table");
+		t->header_stop = v.size;
+		t->data_errors = true;
+	}
+	if (!whole && findings_errors(t->findings) == errors && t->status == TM_OK) {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_system_count_implausible, m->header, end[5] - m->header);
+		finding_say(fd, "the sizes of the blocks of the header do not lead to each other");
+	}
+}
