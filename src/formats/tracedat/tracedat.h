@@ -203,6 +203,7 @@ struct tracedat_cpu {
 	uint64_t records;	 /* data records that are sound */
 	uint64_t first_time, last_time;
 	uint64_t moved, moved_size; /* where repair puts it */
+	uint64_t end;		 /* where its data in the file really ends */
 	uint64_t declared_at;	 /* file offset of its table entry; 0: none */
 	bool missed;		 /* a page says that events were lost */
 	uint64_t limit;		 /* compressed: chunks may reach up to here */
@@ -284,6 +285,7 @@ struct tracedat {
 	struct tracedat_block meta;	 /* v6 */
 	struct tracedat_pieces parts[TRACEDAT_PARTS];
 	bool part_seen[TRACEDAT_PARTS];
+	const struct tracedat_block *part_block[TRACEDAT_PARTS];
 	struct finding *format_finding; /* the first that says that a format is lost; explains records without one */
 	bool formats_lost;
 	struct {

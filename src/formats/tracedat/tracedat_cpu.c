@@ -425,6 +425,7 @@ void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w)
 	}
 	store_u32(number, s.kept, t->big_endian);
 	tracedat_fill(&t->out, piece, number);
+	cpu->end = s.at;
 	if (t->emitting || t->stopped || t->status != TM_OK || s.lost || cpu->clipped)
 		return;
 	struct finding *fd;
@@ -450,6 +451,7 @@ void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w)
 void tracedat_cpu_walk(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	struct tracedat_walk w = { .buffer = b, .cpu = c, .page_size = b->page_size };
+	c->end = c->from + c->length;
 	if (!c->length || t->status != TM_OK || t->stopped)
 		return;
 	if (b->compressed)

@@ -240,6 +240,7 @@ static void ranges_limit(struct tracedat *t)
 		return;
 	bool told = false;
 	const struct tracedat_cpu *last = NULL;
+	const struct tracedat_buffer *last_buffer = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (!r[i].cpu)
 			continue;
@@ -248,12 +249,13 @@ static void ranges_limit(struct tracedat *t)
 		if (s && s->offset + 16 + s->size < limit && s->offset + 16 + s->size > r[i].from)
 			limit = s->offset + 16 + s->size;
 		r[i].cpu->limit = limit;
-		if (last && r[i].buffer == r[i - 1].buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
+		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
 			struct finding *fd = cpu_report(t, r[i].buffer, r[i].cpu, TRACEDAT_RULE_cpu_order);
 			finding_say(fd, "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
 			told = true;
 		}
 		last = r[i].cpu;
+		last_buffer = r[i].buffer;
 	}
 	free(r);
 }
@@ -497,9 +499,10 @@ static bool heading_name(const struct tracedat *t, unsigned index, struct bytes 
 	return false;
 }
 
-static bool buffer_named(const struct tracedat *t, const void *name, size_t size)
+/* Whether one of the first `count` buffers has that name. */
+static bool buffer_named(const struct tracedat *t, size_t count, const void *name, size_t size)
 {
-	for (size_t i = 0; i < t->buffer_count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (t->buffers[i].raw_name.size == size && !memcmp(t->buffers[i].raw_name.data, name, size))
 			return true;
 	return false;
@@ -521,8 +524,7 @@ static void orphan_section(struct tracedat *t, unsigned index)
 		bytes_u8(&b->raw_name, 0);
 	} else {
 		bytes_u8(&b->raw_name, 0);
-		while (t->buffer_count > 1 && buffer_named(&(struct tracedat){ .buffers = t->buffers, .buffer_count = t->buffer_count - 1 },
-							   b->raw_name.data, b->raw_name.size)) {
+		while (!b->raw_name.failed && buffer_named(t, t->buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
 			if (!heading_name(t, nth++, &b->raw_name))
 				bytes_printf(&b->raw_name, "unknown-%u", index);

@@ -637,6 +637,8 @@ void tracedat_v6(struct tracedat *t)
 			j++;
 		end[i] = stops[j];
 	}
+	for (size_t i = 0; i < TRACEDAT_PARTS; i++)
+		t->part_block[i] = &t->meta;
 	t->meta.name = "header";
 	tracedat_header(t, &t->meta, m->header, end[0]);
 	t->meta.name = "ftrace formats";
@@ -662,6 +664,13 @@ void tracedat_v6(struct tracedat *t)
 		finding_say(fd, "the file ends before the CPU table");
 		t->header_stop = v.size;
 		t->data_errors = true;
+	}
+	if (!t->buffer_count && !t->latency && t->status == TM_OK) {
+		/* The table is lost: what is behind may still be data. */
+		t->data_errors = true;
+		if (!t->header_stop)
+			t->header_stop = t->flyrecord_at ? t->flyrecord_at : t->prefix_end;
+		(void)flyrecord(t, 0, "");
 	}
 	if (!whole && findings_errors(t->findings) == errors && t->status == TM_OK) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_system_count_implausible, m->header, end[5] - m->header);

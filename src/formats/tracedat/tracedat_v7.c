@@ -177,6 +177,7 @@ static void pointer_judge(struct tracedat *t, struct tracedat_option *o, int las
 static void part_parse(struct tracedat *t, struct tracedat_section *s)
 {
 	const struct tracedat_block *b = &s->block;
+	t->part_block[s->id - TRACEDAT_HEADER_INFO] = b;
 	switch (s->id) {
 	case TRACEDAT_HEADER_INFO:
 		tracedat_header(t, b, 0, b->size);

@@ -1,0 +1,24 @@
+/* Inside of repair: pieces of the output, shared by tracedat_repair.c, tracedat_repair_v7.c and tracedat_restore.c. All append
+ * to t->out; an `old` is where in the input the bytes stood, or TRACEDAT_NO_OLD. */
+#ifndef TRACEDAT_REPAIR_H
+#define TRACEDAT_REPAIR_H
+
+#include "tracedat.h"
+
+void tracedat_put_zeros(struct tracedat *t, uint64_t n, unsigned rule, const char *why);
+void tracedat_put_padding(struct tracedat *t, uint64_t alignment, uint64_t from, uint64_t to);
+size_t tracedat_put_u64(struct tracedat *t, uint64_t old, uint64_t value, unsigned rule, const char *why);
+size_t tracedat_put_u32(struct tracedat *t, uint64_t old, uint32_t value, unsigned rule, const char *why);
+void tracedat_fill_u64(struct tracedat *t, size_t piece, uint64_t value);
+void tracedat_put_block(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
+			const char *why);
+void tracedat_put_part(struct tracedat *t, const struct tracedat_pieces *p, const struct tracedat_block *b);
+bool tracedat_part_unchanged(const struct tracedat_pieces *p, const struct tracedat_block *b);
+void tracedat_part_flatten(const struct tracedat_pieces *p, const struct tracedat_block *b, struct bytes *out);
+/* The data of all CPUs of a buffer. *at: up to where the input was used. */
+void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *at);
+bool tracedat_prepare(struct tracedat *t);
+enum tracemend_status tracedat_flush(struct tracedat *t);
+void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat *));
+
+#endif
