@@ -30,7 +30,8 @@ static void check_clean(const struct tracemend_sample *s, const char *profile, u
 	for (size_t i = 0; i < tracemend_report_finding_count(r); i++) {
 		const struct tracemend_finding *f = tracemend_report_finding(r, i);
 		if (f->severity != TM_NOTE && strcmp(f->rule->id, "fxt/buffer-full"))
-			fail_msg("seed %u, %s: %s at %llu: %s", seed, profile, f->rule->id, (unsigned long long)f->offset, f->message);
+			fail_msg("seed %u, %s: %s at %llu: %s", seed, profile, f->rule->id,
+				 (unsigned long long)f->offset, f->message);
 	}
 	tracemend_report_free(r);
 	tracemend_close(in);
@@ -88,7 +89,9 @@ static void any_choices_make_a_valid_capture(void **state)
 			drawn = drawn * 1103515245 + 12345;
 			choices[i] = (uint8_t)(drawn >> 16);
 		}
-		struct tracemend_recipe recipe = { .format = "fxt", .choices = choices, .choices_size = round % sizeof(choices) };
+		struct tracemend_recipe recipe = { .format = "fxt",
+						   .choices = choices,
+						   .choices_size = round % sizeof(choices) };
 		struct tracemend_sample *s = make(&recipe);
 		check_clean(s, "latest", round);
 		tracemend_sample_free(s);
@@ -124,7 +127,9 @@ static void every_failing_allocation_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < tracemend_rule_count("fxt"); i += 7)
 		for (uint64_t nth = 1;; nth++) {
-			struct tracemend_recipe recipe = { .format = "fxt", .rule = tracemend_rule_at("fxt", i)->id, .seed = 3 };
+			struct tracemend_recipe recipe = { .format = "fxt",
+							   .rule = tracemend_rule_at("fxt", i)->id,
+							   .seed = 3 };
 			struct tracemend_error error;
 			inject_arm(nth, false);
 			struct tracemend_sample *s = tracemend_generate(&recipe, &error);

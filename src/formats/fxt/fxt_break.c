@@ -214,8 +214,8 @@ static void swap_word(struct fxt_gen *f, size_t offset)
 void fxt_break_mixed_endianness(struct fxt_gen *f)
 {
 	/* Small values, so that nothing reads as an argument in the order of the file. */
-	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_INT32, FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_KOID,
-					  FXT_ARG_BOOL, FXT_ARG_POINTER };
+	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_INT32, FXT_ARG_INT64,	 FXT_ARG_UINT64,
+					  FXT_ARG_KOID,	  FXT_ARG_BOOL,	 FXT_ARG_POINTER };
 	struct fxt_arg args[4];
 	const unsigned count = (unsigned)choices_between(f->c, 1, 4);
 
@@ -252,8 +252,9 @@ void fxt_break_record_size_too_small(struct fxt_gen *f)
 		enum fxt_leaf leaf;
 		unsigned least;
 	} forms[] = {
-		{ LEAF_INSTANT, 2 }, { LEAF_THREAD, 3 }, { LEAF_KERNEL, 2 }, { LEAF_USERSPACE, 2 }, { LEAF_LEGACY_SWITCH, 2 },
-		{ LEAF_LOG, 2 }, { LEAF_LARGE, 3 }, { LEAF_SWITCH, 4 }, { LEAF_WAKEUP, 3 }, { LEAF_MMAP, 5 },
+		{ LEAF_INSTANT, 2 },	   { LEAF_THREAD, 3 }, { LEAF_KERNEL, 2 }, { LEAF_USERSPACE, 2 },
+		{ LEAF_LEGACY_SWITCH, 2 }, { LEAF_LOG, 2 },    { LEAF_LARGE, 3 },  { LEAF_SWITCH, 4 },
+		{ LEAF_WAKEUP, 3 },	   { LEAF_MMAP, 5 },
 	};
 	const size_t form = (size_t)choices_below(f->c, f->latest ? 10 : 7);
 	fxt_make_leaf_of(f, forms[form].leaf);
@@ -309,7 +310,7 @@ static void end_record_past_end(struct fxt_gen *f)
 		fxt_make_event(f, FXT_INSTANT, 0);
 	if (f->out->failed)
 		return;
-	/* Texts of 32,000 bytes may have come along: then the whole field is just enough, or a word more than the file. */
+	/* Texts of 32,000 bytes are not drawn here, so the field can always say more than the file has. */
 	const uint64_t left = (f->out->size - start) / FXT_WORD;
 	f->start = start;
 	fxt_last_claim(f, left < 4000 ? choices_between(f->c, left + 1, FXT_RECORD_WORDS_MAX) : FXT_RECORD_WORDS_MAX);
@@ -325,7 +326,9 @@ void fxt_break_record_past_end(struct fxt_gen *f)
 static void put_plain(struct fxt_gen *f, unsigned count)
 {
 	const struct fxt_gen_thread t = fxt_thread_fresh(f);
-	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .name = fxt_ref_inline(fxt_text("plain")) };
+	struct fxt_gen_event e = { .type = FXT_INSTANT,
+				   .who = fxt_who_inline(&t),
+				   .name = fxt_ref_inline(fxt_text("plain")) };
 	while (count--) {
 		e.time = fxt_tick(f);
 		fxt_put_event(f, &e);

@@ -38,7 +38,8 @@ void fxt_break_unknown_provider_section(struct fxt_gen *f)
 	const unsigned before = f->current;
 	fxt_break_leave(f);
 	const unsigned unknown = fxt_add_provider(f);
-	/* Known to the model, so that a section record is all that is written. 0 is what readers call the anonymous one. */
+	/* Known to the model, so that a section record is all that is written. 0 is what readers call the anonymous
+	 * one. */
 	if (!f->providers[unknown].id)
 		f->providers[unknown].id = 2;
 	f->providers[unknown].introduced = true;
@@ -64,7 +65,8 @@ void fxt_break_provider_name_length_mismatch(struct fxt_gen *f)
 	p->introduced = true;
 	fxt_put_provider_info(f, p->id, fxt_text_of(f, length));
 	/* words where bytes are meant, or too few bytes */
-	fxt_last_set(f, f->start, 52, 8, choices_chance(f->c, 2, 3) ? fxt_words(length) : choices_below(f->c, length - 8));
+	fxt_last_set(f, f->start, 52, 8,
+		     choices_chance(f->c, 2, 3) ? fxt_words(length) : choices_below(f->c, length - 8));
 	fxt_put_initialization(f, FXT_TICKS_DEFAULT);
 	p->initialised = true;
 	fxt_make_event(f, FXT_INSTANT, 0);
@@ -145,8 +147,8 @@ void fxt_break_implausible_tick_rate(struct fxt_gen *f)
 {
 	const unsigned before = bare_provider(f);
 	struct fxt_gen_provider *p = fxt_provider(f);
-	p->rate = choices_chance(f->c, 1, 2) ? choices_between(f->c, 100, 999) :
-					       choices_between(f->c, UINT64_C(1000000000001), UINT64_C(1) << 50);
+	p->rate = choices_chance(f->c, 1, 2) ? choices_between(f->c, 100, 999)
+					     : choices_between(f->c, UINT64_C(1000000000001), UINT64_C(1) << 50);
 	fxt_put_initialization(f, p->rate);
 	p->initialised = true;
 	fxt_break_settle(f);
@@ -350,7 +352,8 @@ void fxt_break_counter_nan(struct fxt_gen *f)
 	static const uint64_t values[] = {
 		UINT64_C(0x7ff8000000000000), /* not a number */
 		UINT64_C(0x7ff0000000000000), /* infinity */
-		UINT64_C(0xfff0000000000000), UINT64_C(0x7ff0000000000001),
+		UINT64_C(0xfff0000000000000),
+		UINT64_C(0x7ff0000000000001),
 	};
 	struct fxt_arg arg = { .type = FXT_ARG_DOUBLE, .name = fxt_ref_to(f, fxt_text("value")) };
 	arg.value = values[choices_below(f->c, 4)];
@@ -363,7 +366,8 @@ void fxt_break_semantic_bound_reached(struct fxt_gen *f)
 {
 	/* More named blobs than are followed: the cheapest of the bounds. */
 	for (unsigned i = 0; i <= FXT_BLOB_STREAMS_MAX && !f->out->failed; i++) {
-		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26), (char)('a' + i / 676 % 26) };
+		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26),
+					(char)('a' + i / 676 % 26) };
 		const struct fxt_ref name = fxt_ref_inline((struct fxt_text){ (const uint8_t *)text, 5 });
 		fxt_put_blob(f, name, FXT_BLOB_DATA, NULL, 0);
 	}

@@ -287,7 +287,8 @@ void fxt_break_thread_object_without_process(struct fxt_gen *f)
 
 void fxt_break_process_argument_wrong_type(struct fxt_gen *f)
 {
-	static const unsigned types[] = { FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_UINT32, FXT_ARG_POINTER, FXT_ARG_STRING, FXT_ARG_NULL };
+	static const unsigned types[] = { FXT_ARG_UINT64,  FXT_ARG_INT64,  FXT_ARG_UINT32,
+					  FXT_ARG_POINTER, FXT_ARG_STRING, FXT_ARG_NULL };
 	const struct fxt_ref process = fxt_ref_to(f, fxt_text("process"));
 	const struct fxt_arg arg = fxt_arg_of(f, types[choices_below(f->c, COUNT(types))], process);
 	const struct fxt_ref name = fxt_ref_any(f);
@@ -326,8 +327,8 @@ void fxt_break_outgoing_state_running(struct fxt_gen *f)
 
 void fxt_break_cpu_number_implausible(struct fxt_gen *f)
 {
-	const unsigned cpu = (unsigned)(choices_chance(f->c, 3, 4) ? choices_between(f->c, FXT_CPU_MAX, 65535) :
-								     choices_between(f->c, 1024, FXT_CPU_MAX - 1));
+	const unsigned cpu = (unsigned)(choices_chance(f->c, 3, 4) ? choices_between(f->c, FXT_CPU_MAX, 65535)
+								   : choices_between(f->c, 1024, FXT_CPU_MAX - 1));
 	const uint64_t thread = fxt_koid(f);
 	if (choices_chance(f->c, 1, 2))
 		fxt_put_wakeup(f, fxt_tick(f), cpu, thread, NULL, 0);
@@ -338,7 +339,8 @@ void fxt_break_cpu_number_implausible(struct fxt_gen *f)
 void fxt_break_weight_argument_wrong_type(struct fxt_gen *f)
 {
 	static const char *const names[] = { "weight", "waker", "incoming_weight", "outgoing_weight" };
-	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_STRING, FXT_ARG_DOUBLE };
+	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_STRING,
+					  FXT_ARG_DOUBLE };
 	const size_t which = (size_t)choices_below(f->c, 4);
 	const struct fxt_ref name = fxt_ref_to(f, fxt_text(names[which]));
 	const struct fxt_arg arg = fxt_arg_of(f, types[choices_below(f->c, COUNT(types))], name);
@@ -375,8 +377,8 @@ void fxt_break_perfetto_blob_invalid(struct fxt_gen *f)
 {
 	static const struct fxt_text payloads[] = {
 		{ (const uint8_t *)"not a packet at all", 19 },
-		{ (const uint8_t *)"\x0a\x05\x40\x05", 4 },	   /* a packet longer than its blob */
-		{ (const uint8_t *)"\x12\x02\x40\x05", 4 },	   /* field 2 */
+		{ (const uint8_t *)"\x0a\x05\x40\x05", 4 },	    /* a packet longer than its blob */
+		{ (const uint8_t *)"\x12\x02\x40\x05", 4 },	    /* field 2 */
 		{ (const uint8_t *)"\x0a\x02\x40\x05\xff\xff", 6 }, /* an unfinished number after a packet */
 	};
 	const struct fxt_text payload = payloads[choices_below(f->c, COUNT(payloads))];

@@ -1,7 +1,8 @@
 /* Defects of streams, texts, registrations and references. */
 #include "fxt_gen.h"
 
-/* A mark of the record written last that a stream of that role has, and that is at least so long and, when asked, padded. */
+/* A mark of the record written last that a stream of that role has, and that is at least so long and, when asked,
+ * padded. */
 static const struct fxt_mark *stream_mark(struct fxt_gen *f, unsigned least, bool padded, bool text)
 {
 	for (unsigned i = 0; i < f->mark_count; i++) {
@@ -72,8 +73,11 @@ void fxt_break_invalid_utf8(struct fxt_gen *f)
 
 void fxt_break_string_too_long(struct fxt_gen *f)
 {
-	const struct fxt_text text = fxt_text_of(f, (unsigned)choices_between(f->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
-	const struct fxt_arg arg = { .type = FXT_ARG_STRING, .name = fxt_ref_indexed(f, fxt_text("s")), .text = fxt_ref_inline(text) };
+	const struct fxt_text text =
+		fxt_text_of(f, (unsigned)choices_between(f->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
+	const struct fxt_arg arg = { .type = FXT_ARG_STRING,
+				     .name = fxt_ref_indexed(f, fxt_text("s")),
+				     .text = fxt_ref_inline(text) };
 	struct fxt_gen_event e = { .who = { 0, 1, 2 }, .name = fxt_ref_inline(text) };
 	switch (choices_below(f->c, 3)) {
 	case 0:

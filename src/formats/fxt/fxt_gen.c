@@ -14,14 +14,15 @@ static const struct {
 	enum fxt_feature feature;
 	unsigned in;
 } rare[] = {
-	{ FEATURE_ANONYMOUS, 6 }, { FEATURE_NO_INIT, 5 }, { FEATURE_BUFFER_FULL, 30 }, { FEATURE_DEEP, 60 },
-	{ FEATURE_LONG_STRINGS, 50 }, { FEATURE_FULL_RECORD, 50 }, { FEATURE_HUGE_BLOB, 50 }, { FEATURE_FULL_STRINGS, 300 },
-	{ FEATURE_FULL_THREADS, 60 }, { FEATURE_MANY_PROVIDERS, 60 },
+	{ FEATURE_ANONYMOUS, 6 },	{ FEATURE_NO_INIT, 5 },	       { FEATURE_BUFFER_FULL, 30 },
+	{ FEATURE_DEEP, 60 },		{ FEATURE_LONG_STRINGS, 50 },  { FEATURE_FULL_RECORD, 50 },
+	{ FEATURE_HUGE_BLOB, 50 },	{ FEATURE_FULL_STRINGS, 300 }, { FEATURE_FULL_THREADS, 60 },
+	{ FEATURE_MANY_PROVIDERS, 60 },
 };
 
 static void draw_features(struct fxt_gen *f)
 {
-	/* Swarms: a seed is dense or sparse, and sees the combinations that an even draw of all features never makes. */
+	/* Swarms: a seed is dense or sparse, and sees combinations that an even draw of all features never makes. */
 	const unsigned density = (unsigned)choices_below(f->c, 4);
 
 	for (unsigned i = 0; i < FEATURE_COMMON; i++)
@@ -31,15 +32,16 @@ static void draw_features(struct fxt_gen *f)
 	if (f->has[FEATURE_ANONYMOUS])
 		f->has[FEATURE_PROVIDERS] = f->has[FEATURE_MANY_PROVIDERS] = false;
 	if (!f->latest)
-		f->has[FEATURE_SWITCH] = f->has[FEATURE_WAKEUP] = f->has[FEATURE_PROFILER] = f->has[FEATURE_PROTO] = false;
+		f->has[FEATURE_SWITCH] = f->has[FEATURE_WAKEUP] = f->has[FEATURE_PROFILER] = f->has[FEATURE_PROTO] =
+			false;
 	if (f->g->rule >= 0) /* breakers need free indexes, and a capture that does not excuse what it lacks */
 		f->has[FEATURE_FULL_STRINGS] = f->has[FEATURE_FULL_THREADS] = f->has[FEATURE_BUFFER_FULL] = false;
 	if (f->g->rule == FXT_RULE_initialization_in_other_context) {
 		f->has[FEATURE_NO_INIT] = true;
 		f->has[FEATURE_ANONYMOUS] = false;
 	}
-	/* An initialization of the anonymous context would be misplaced, not missing; and what precedes a magic number that is
-	 * not first has to be recognisable. */
+	/* An initialization of the anonymous context would be misplaced, not missing; and what precedes a magic number
+	 * that is not first has to be recognisable. */
 	if (f->g->rule == FXT_RULE_missing_initialization || f->g->rule == FXT_RULE_magic_not_first)
 		f->has[FEATURE_ANONYMOUS] = false;
 	if (f->g->rule == FXT_RULE_no_events)
@@ -58,7 +60,8 @@ static bool pattern_make(struct fxt_gen *f)
 	for (size_t i = 0; i < 2 * (size_t)FXT_GEN_PATTERN; i++) {
 		state = state * 1664525 + 1013904223;
 		const uint32_t drawn = state >> 16;
-		f->pattern[i] = (uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
+		f->pattern[i] =
+			(uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
 	}
 	return true;
 }
@@ -101,8 +104,10 @@ static void block_make(struct fxt_gen *f, struct block *b)
 
 	for (unsigned i = 0; i < 4; i++)
 		who[i] = fxt_who(f, fxt_thread_any(f));
-	const struct fxt_ref names[] = { fxt_ref_indexed(f, fxt_text("work")), fxt_ref_indexed(f, fxt_text("step")),
-					 fxt_ref_indexed(f, fxt_text("depth")) };
+	static const char *const texts[] = { "work", "step", "depth" };
+	struct fxt_ref names[3];
+	for (unsigned i = 0; i < 3; i++)
+		names[i] = fxt_ref_indexed(f, fxt_text(texts[i]));
 	e.category = names[0];
 	*b = (struct block){ .start = f->out->size };
 	b->records = f->records - records;

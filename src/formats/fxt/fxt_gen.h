@@ -1,10 +1,10 @@
-/* The generator of captures: one pass that appends records to the output, and a breaker for each rule that is called once
- * in the middle of it, when tables, open durations and the current provider are whatever the seed made them.
+/* The generator of captures: one pass that appends records to the output, and a breaker for each rule that is called
+ * once in the middle of it, when tables, open durations and the current provider are whatever the seed made them.
  *
  * Three floors: fxt_put.c knows the layout of each record and nothing else; fxt_gen_model.c keeps providers, tables and
  * threads, so that what is written refers to what is registered; fxt_gen.c draws what comes next. A breaker
- * (fxt_break_*.c) writes one more record with the means of the first two and spoils it, guided by the marks that the first
- * floor leaves: where the strings, references, arguments and reserved bits of the last record are.
+ * (fxt_break_*.c) writes one more record with the means of the first two and spoils it, guided by the marks that the
+ * first floor leaves: where the strings, references, arguments and reserved bits of the last record are.
  *
  * A new rule needs its row in fxt_rules.def and a function `void fxt_break_<symbol>(struct fxt_gen *)`. */
 #ifndef FXT_GEN_H
@@ -36,7 +36,7 @@ struct fxt_arg {
 	unsigned type;
 	struct fxt_ref name;
 	uint64_t value;
-	struct fxt_ref text;	 /* type string */
+	struct fxt_ref text;	/* type string */
 	const uint8_t *payload; /* type blob; NULL: zeros */
 };
 
@@ -50,8 +50,8 @@ struct fxt_gen_event {
 	struct fxt_ref category, name;
 	const struct fxt_arg *args;
 	unsigned arg_count;
-	uint64_t tail;	 /* counter id, end time or correlation id, for the types that have one */
-	bool scope;	 /* append `tail` to an instant as the undocumented scope word */
+	uint64_t tail; /* counter id, end time or correlation id, for the types that have one */
+	bool scope;    /* append `tail` to an instant as the undocumented scope word */
 };
 
 /* ---- marks: where the parts of the record written last are ---- */
@@ -96,12 +96,12 @@ struct fxt_gen_string {
 struct fxt_gen_provider {
 	uint32_t id;
 	struct fxt_text name;
-	bool introduced;   /* its provider info record is written */
+	bool introduced; /* its provider info record is written */
 	bool initialised;
-	bool timed;	   /* it has a record with a timestamp */
-	bool filled;	   /* all string indexes are registered */
+	bool timed;  /* it has a record with a timestamp */
+	bool filled; /* all string indexes are registered */
 	uint64_t rate;
-	uint64_t now;	   /* ticks */
+	uint64_t now; /* ticks */
 	struct fxt_gen_string strings[FXT_GEN_STRINGS];
 	unsigned string_count;
 	uint16_t next_string;
@@ -111,8 +111,8 @@ struct fxt_gen_provider {
 struct fxt_gen_thread {
 	unsigned provider; /* index of the only provider that speaks of it */
 	uint64_t process, thread;
-	uint8_t index;	   /* in that provider's table; 0: not registered */
-	unsigned depth;	   /* open durations */
+	uint8_t index;						      /* in that provider's table; 0: not registered */
+	unsigned depth;						      /* open durations */
 	struct fxt_text category[FXT_GEN_STACK], name[FXT_GEN_STACK]; /* of the outermost of them */
 };
 
@@ -125,18 +125,18 @@ struct fxt_gen_open {
 };
 
 enum fxt_feature {
-	FEATURE_PROVIDERS,	 /* several providers, interleaved */
-	FEATURE_ANONYMOUS,	 /* no provider record at all */
-	FEATURE_NO_INIT,	 /* the default tick rate */
-	FEATURE_LONG_INIT,	 /* the 4-word initialization */
-	FEATURE_RATES,		 /* other rates than nanoseconds */
-	FEATURE_INLINE,		 /* inline strings and threads */
+	FEATURE_PROVIDERS, /* several providers, interleaved */
+	FEATURE_ANONYMOUS, /* no provider record at all */
+	FEATURE_NO_INIT,   /* the default tick rate */
+	FEATURE_LONG_INIT, /* the 4-word initialization */
+	FEATURE_RATES,	   /* other rates than nanoseconds */
+	FEATURE_INLINE,	   /* inline strings and threads */
 	FEATURE_ARGS,
-	FEATURE_MANY_ARGS,	 /* 15 of them */
+	FEATURE_MANY_ARGS, /* 15 of them */
 	FEATURE_UTF8,
-	FEATURE_EDGE_LENGTHS,	 /* string lengths around word boundaries */
-	FEATURE_STRINGS,	 /* registrations for their own sake: empty, duplicate, highest index */
-	FEATURE_REDEFINE,	 /* indexes registered again */
+	FEATURE_EDGE_LENGTHS, /* string lengths around word boundaries */
+	FEATURE_STRINGS,      /* registrations for their own sake: empty, duplicate, highest index */
+	FEATURE_REDEFINE,     /* indexes registered again */
 	FEATURE_COUNTERS,
 	FEATURE_DURATIONS,
 	FEATURE_COMPLETE,
@@ -157,17 +157,17 @@ enum fxt_feature {
 	FEATURE_BACKWARD,
 	FEATURE_EQUAL_TIMES,
 	FEATURE_HIGH_KOIDS,
-	FEATURE_ARTIFICIAL,	 /* koids of virtual threads */
-	FEATURE_UNKNOWN_THREAD,	 /* koids (0, 0) */
-	FEATURE_BUFFER_FULL,	 /* inherent warning: the capture says that records were dropped */
-	FEATURE_COMMON,		 /* how many of them are drawn evenly; those below are rare, since they are large */
+	FEATURE_ARTIFICIAL,	/* koids of virtual threads */
+	FEATURE_UNKNOWN_THREAD, /* koids (0, 0) */
+	FEATURE_BUFFER_FULL,	/* inherent warning: the capture says that records were dropped */
+	FEATURE_COMMON,		/* how many of them are drawn evenly; those below are rare, since they are large */
 	FEATURE_DEEP = FEATURE_COMMON, /* 1,000 nested durations */
-	FEATURE_LONG_STRINGS,	 /* 31,999 and 32,000 bytes */
-	FEATURE_FULL_RECORD,	 /* records of 4,095 words */
-	FEATURE_HUGE_BLOB,	 /* large records beyond 4,095 words and beyond 64 KiB */
-	FEATURE_FULL_STRINGS,	 /* all 32,767 indexes */
-	FEATURE_FULL_THREADS,	 /* all 255 */
-	FEATURE_MANY_PROVIDERS,	 /* 300 */
+	FEATURE_LONG_STRINGS,	       /* 31,999 and 32,000 bytes */
+	FEATURE_FULL_RECORD,	       /* records of 4,095 words */
+	FEATURE_HUGE_BLOB,	       /* large records beyond 4,095 words and beyond 64 KiB */
+	FEATURE_FULL_STRINGS,	       /* all 32,767 indexes */
+	FEATURE_FULL_THREADS,	       /* all 255 */
+	FEATURE_MANY_PROVIDERS,	       /* 300 */
 	FEATURE_COUNT
 };
 
@@ -212,8 +212,8 @@ void fxt_put_time(struct fxt_gen *f, uint64_t ticks);
 /* A stream and its padding. data NULL: zeros. */
 void fxt_put_stream(struct fxt_gen *f, enum fxt_stream_role role, const void *data, size_t length);
 void fxt_put_args(struct fxt_gen *f, const struct fxt_arg *args, unsigned count);
-void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift, unsigned width,
-		  size_t length);
+void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift,
+		  unsigned width, size_t length);
 
 void fxt_put_magic(struct fxt_gen *f);
 void fxt_put_provider_info(struct fxt_gen *f, uint32_t id, struct fxt_text name);
@@ -227,12 +227,12 @@ void fxt_put_event(struct fxt_gen *f, const struct fxt_gen_event *event);
 void fxt_put_blob(struct fxt_gen *f, struct fxt_ref name, unsigned type, const void *data, size_t length);
 void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who process, struct fxt_ref name,
 		       const struct fxt_arg *args, unsigned arg_count);
-void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name, const struct fxt_arg *args,
-		    unsigned arg_count);
+void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name,
+		    const struct fxt_arg *args, unsigned arg_count);
 void fxt_put_legacy_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, struct fxt_who outgoing,
 			   struct fxt_who incoming, unsigned outgoing_priority, unsigned incoming_priority);
-void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing, uint64_t incoming,
-		    const struct fxt_arg *args, unsigned arg_count);
+void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing,
+		    uint64_t incoming, const struct fxt_arg *args, unsigned arg_count);
 void fxt_put_wakeup(struct fxt_gen *f, uint64_t time, unsigned cpu, uint64_t thread, const struct fxt_arg *args,
 		    unsigned arg_count);
 void fxt_put_log(struct fxt_gen *f, uint64_t time, struct fxt_who who, struct fxt_text message);
@@ -321,10 +321,23 @@ void fxt_make_large_blob(struct fxt_gen *f, size_t words);
 
 /* Records on which nothing else depends: what spoils one of them has no consequences. */
 enum fxt_leaf {
-	LEAF_INSTANT, LEAF_COUNTER, LEAF_COMPLETE, LEAF_LOG, LEAF_BLOB, LEAF_KERNEL, LEAF_USERSPACE, LEAF_LARGE,
-	LEAF_LEGACY_SWITCH, LEAF_STRING, LEAF_THREAD,
-	LEAF_SWITCH, LEAF_WAKEUP, LEAF_MODULE, LEAF_MMAP, LEAF_BACKTRACE, /* from here: not in the 2022 profile, which takes
-									      an instant event instead */
+	LEAF_INSTANT,
+	LEAF_COUNTER,
+	LEAF_COMPLETE,
+	LEAF_LOG,
+	LEAF_BLOB,
+	LEAF_KERNEL,
+	LEAF_USERSPACE,
+	LEAF_LARGE,
+	LEAF_LEGACY_SWITCH,
+	LEAF_STRING,
+	LEAF_THREAD,
+	/* not in the 2022 profile, which takes an instant event instead: */
+	LEAF_SWITCH,
+	LEAF_WAKEUP,
+	LEAF_MODULE,
+	LEAF_MMAP,
+	LEAF_BACKTRACE,
 	FXT_LEAVES
 };
 void fxt_make_leaf_of(struct fxt_gen *f, enum fxt_leaf leaf);

@@ -34,8 +34,10 @@ void fxt_make_event(struct fxt_gen *f, unsigned type, unsigned least_args)
 	e.who = fxt_who_any(f);
 	name_event(f, &e);
 	if (type == FXT_COUNTER) {
-		static const unsigned numeric[] = { FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_DOUBLE };
-		e.arg_count = (unsigned)choices_between(f->c, least_args ? least_args : 1, f->has[FEATURE_MANY_ARGS] ? 15 : 3);
+		static const unsigned numeric[] = { FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64,
+						    FXT_ARG_DOUBLE };
+		e.arg_count = (unsigned)choices_between(f->c, least_args ? least_args : 1,
+							f->has[FEATURE_MANY_ARGS] ? 15 : 3);
 		for (unsigned i = 0; i < e.arg_count; i++) {
 			const struct fxt_ref name = fxt_ref_any(f);
 			args[i] = fxt_arg_of(f, numeric[choices_below(f->c, COUNT(numeric))], name);
@@ -262,7 +264,9 @@ static void item_blob(struct fxt_gen *f)
 /* Perfetto trace packets: field 1, length-delimited, with a timestamp (field 8) inside, or nothing. */
 static void item_proto(struct fxt_gen *f)
 {
-	static const uint8_t packets[] = { 0x0a, 0x02, 0x40, 0x05, 0x0a, 0x00, 0x0a, 0x03, 0x40, 0x90, 0x03, 0x0a, 0x00 };
+	static const uint8_t packets[] = {
+		0x0a, 0x02, 0x40, 0x05, 0x0a, 0x00, 0x0a, 0x03, 0x40, 0x90, 0x03, 0x0a, 0x00
+	};
 	static const uint8_t ends[] = { 4, 6, 11, 13 };
 	const struct fxt_ref name = fxt_ref_to(f, fxt_text("perfetto-bootstrap"));
 	fxt_put_blob(f, name, FXT_BLOB_PERFETTO, packets, ends[choices_below(f->c, COUNT(ends))]);
@@ -289,8 +293,10 @@ void fxt_make_large_blob(struct fxt_gen *f, size_t words)
 		e.time = fxt_tick(f);
 		fixed = 4;
 	}
-	/* Of what is asked for, the rest after the fixed part and inline texts is payload; not always whole words of it. */
-	const size_t other = fixed + (e.category.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.category.text.length) : 0) +
+	/* Of what is asked for, the rest after the fixed part and inline texts is payload; not always whole words of
+	 * it. */
+	const size_t other = fixed +
+			     (e.category.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.category.text.length) : 0) +
 			     (e.name.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.name.text.length) : 0) +
 			     (metadata && !e.who.index ? 2 : 0);
 	size_t length = words > other ? (words - other) * FXT_WORD : 0;
@@ -324,8 +330,8 @@ static void item_userspace(struct fxt_gen *f)
 
 static void item_kernel(struct fxt_gen *f)
 {
-	static const uint8_t types[] = { 1, 2, 3, 4, 5, 6, 9, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-					 29, 30, 31, 32 };
+	static const uint8_t types[] = { 1,  2,	 3,  4,	 5,  6,	 9,  11, 12, 14, 15, 16, 17, 18,
+					 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
 	struct fxt_arg args[FXT_ARGS_MAX];
 	const unsigned type = types[choices_below(f->c, COUNT(types))];
 	const unsigned thread = fxt_thread_any(f);
@@ -359,7 +365,8 @@ static unsigned cpu_any(struct fxt_gen *f, unsigned limit)
 
 static unsigned outgoing_state(struct fxt_gen *f)
 {
-	static const uint8_t states[] = { FXT_STATE_BLOCKED, FXT_STATE_NEW, FXT_STATE_SUSPENDED, FXT_STATE_DYING, FXT_STATE_DEAD };
+	static const uint8_t states[] = { FXT_STATE_BLOCKED, FXT_STATE_NEW, FXT_STATE_SUSPENDED, FXT_STATE_DYING,
+					  FXT_STATE_DEAD };
 	return states[choices_below(f->c, COUNT(states))];
 }
 
@@ -533,31 +540,23 @@ static void item_full_threads(struct fxt_gen *f)
 	p->next_thread = FXT_THREAD_INDEX_MAX;
 }
 
-/* A record of 4,095 words, whose string argument takes what nothing else needs. */
+/* A record of 4,095 words: a blob with its payload, or an event of two arguments that share them. */
 static void item_full_record(struct fxt_gen *f)
 {
-	static const uint16_t shape[][2] = { { 4095 - 1, 0 }, { 4095 - 5, 1 } };
-	const uint16_t *s = shape[choices_below(f->c, COUNT(shape))];
-	struct fxt_gen_thread t = fxt_thread_fresh(f);
-
-	if (!s[1]) { /* of a log with an inline thread, 4 words; of a blob, 1 */
-		if (choices_chance(f->c, 1, 2))
-			fxt_put_blob(f, fxt_ref_empty(), FXT_BLOB_DATA, payload(f), 4094 * FXT_WORD);
-		else
-			fxt_put_blob(f, fxt_ref_empty(), FXT_BLOB_DATA, payload(f), 4094 * FXT_WORD - 1);
+	if (choices_chance(f->c, 1, 2)) {
+		const size_t length = (FXT_RECORD_WORDS_MAX - 1) * FXT_WORD;
+		fxt_put_blob(f, fxt_ref_empty(), FXT_BLOB_DATA, payload(f), length - choices_below(f->c, FXT_WORD));
 		return;
 	}
-	/* Two arguments: 4,000 words of text, advised at most; the rest in another. */
-	struct fxt_arg args[2] = { 0 };
+	struct fxt_gen_thread t = fxt_thread_fresh(f);
+	struct fxt_arg args[2] = { { .type = FXT_ARG_STRING }, { .type = FXT_ARG_STRING } };
 	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .args = args, .arg_count = 2 };
-	args[0] = (struct fxt_arg){ .type = FXT_ARG_STRING, .name = fxt_ref_indexed(f, fxt_text("text")) };
-	args[1] = (struct fxt_arg){ .type = FXT_ARG_STRING, .name = fxt_ref_indexed(f, fxt_text("rest")) };
-	unsigned words = 4 + 1 + 1;
-	for (unsigned i = 0; i < 2; i++)
-		if (args[i].name.value & FXT_STRING_INLINE)
-			words++;
-	args[0].text = fxt_ref_inline(fxt_text_of(f, 3900 * FXT_WORD));
-	args[1].text = fxt_ref_inline(fxt_text_of(f, (FXT_RECORD_WORDS_MAX - 3900 - words) * FXT_WORD - 3));
+	/* header, time and koids; a header and an inline name of a word for each argument */
+	const unsigned fixed = 4 + 2 * 2, first = 3900;
+	args[0].name = fxt_ref_inline(fxt_text("text"));
+	args[1].name = fxt_ref_inline(fxt_text("rest"));
+	args[0].text = fxt_ref_inline(fxt_text_of(f, first * FXT_WORD));
+	args[1].text = fxt_ref_inline(fxt_text_of(f, (FXT_RECORD_WORDS_MAX - first - fixed) * FXT_WORD - 3));
 	e.time = fxt_tick(f);
 	fxt_put_event(f, &e);
 }
@@ -610,11 +609,21 @@ static void leaf_thread(struct fxt_gen *f)
 void fxt_make_leaf_of(struct fxt_gen *f, enum fxt_leaf leaf)
 {
 	static void (*const make[FXT_LEAVES])(struct fxt_gen *) = {
-		[LEAF_INSTANT] = item_instant, [LEAF_COUNTER] = item_counter, [LEAF_COMPLETE] = item_complete,
-		[LEAF_LOG] = item_log, [LEAF_BLOB] = item_blob, [LEAF_KERNEL] = item_kernel,
-		[LEAF_USERSPACE] = item_userspace, [LEAF_LARGE] = item_large, [LEAF_LEGACY_SWITCH] = item_legacy_switch,
-		[LEAF_STRING] = leaf_string, [LEAF_THREAD] = leaf_thread, [LEAF_SWITCH] = item_switch,
-		[LEAF_WAKEUP] = item_wakeup, [LEAF_MODULE] = item_module, [LEAF_MMAP] = item_mmap,
+		[LEAF_INSTANT] = item_instant,
+		[LEAF_COUNTER] = item_counter,
+		[LEAF_COMPLETE] = item_complete,
+		[LEAF_LOG] = item_log,
+		[LEAF_BLOB] = item_blob,
+		[LEAF_KERNEL] = item_kernel,
+		[LEAF_USERSPACE] = item_userspace,
+		[LEAF_LARGE] = item_large,
+		[LEAF_LEGACY_SWITCH] = item_legacy_switch,
+		[LEAF_STRING] = leaf_string,
+		[LEAF_THREAD] = leaf_thread,
+		[LEAF_SWITCH] = item_switch,
+		[LEAF_WAKEUP] = item_wakeup,
+		[LEAF_MODULE] = item_module,
+		[LEAF_MMAP] = item_mmap,
 		[LEAF_BACKTRACE] = item_backtrace,
 	};
 	make[!f->latest && leaf >= LEAF_SWITCH ? LEAF_INSTANT : leaf](f);
