@@ -150,12 +150,15 @@ void fxt_break_file_size_not_multiple_of_8(struct fxt_gen *f)
 	f->at_end = end_stray;
 }
 
-/* A leaf of at least two words. */
+/* A leaf of at least two words. Without arguments, and no large record: cut after one of their headers, what is left reads
+ * like records. */
 static void long_leaf(struct fxt_gen *f)
 {
+	f->has[FEATURE_ARGS] = f->has[FEATURE_MANY_ARGS] = false;
 	for (unsigned tries = 0; tries < 8; tries++) {
 		fxt_make_leaf(f);
-		if (fxt_last_size(f) > FXT_WORD)
+		const bool large = fxt_bits(fxt_last_header(f), 0, 4) == FXT_LARGE;
+		if (fxt_last_size(f) > FXT_WORD && !large && !fxt_last_mark(f, MARK_ARGUMENT))
 			return;
 	}
 	fxt_make_event(f, FXT_INSTANT, 0);
