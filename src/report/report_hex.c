@@ -46,7 +46,9 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 		end--; /* no blanks at the end of a line */
 	for (uint64_t at = row; at < end; at++) {
 		uint8_t byte = hex_is_shown(f, at) ? hex_byte(f, at) : ' ';
-		const char text[2] = { byte >= 0x20 && byte < 0x7f ? (char)byte : '.', '\0' };
+		char text[2] = ".";
+		if (byte >= 0x20 && byte < 0x7f)
+			text[0] = (char)byte;
 		put(out, text);
 	}
 	fputc('\n', out);

@@ -181,12 +181,12 @@ static void sarif_entry(struct report_run *run, const struct report_entry *entry
 
 	if (!s || run->failed)
 		return;
-	json_int_t input = sarif_artifact(run, entry->path, "", summary.size), artifact = input;
+	json_int_t input = sarif_artifact(run, entry->path, "", summary.size);
 	json_t *members = json_object(); /* name -> index of its artifact */
 	for (size_t i = 0; i < count && !run->failed; i++) {
 		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
 		json_t *known = json_object_get(members, f->file);
-		artifact = !*f->file ? input : known ? json_integer_value(known) : -1;
+		json_int_t artifact = !*f->file ? input : known ? json_integer_value(known) : -1;
 		if (artifact < 0) {
 			artifact = sarif_artifact(run, entry->path, f->file, 0);
 			if (!report_json_set(members, f->file, json_integer(artifact)))
