@@ -57,7 +57,10 @@ label() {
 }
 
 validate() {
-	python3 "$HERE/validate.py" "$@"
+	# Another python3 may come first in PATH, and the package is the system's.
+	local python=python3
+	python3 -c 'import jsonschema' 2> /dev/null || python=/usr/bin/python3
+	"$python" "$HERE/validate.py" "$@"
 }
 
 # plain FILE: nothing in it that a terminal obeys, and all of it UTF-8.
