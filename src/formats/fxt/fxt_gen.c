@@ -40,9 +40,10 @@ static void draw_features(struct fxt_gen *f)
 		f->has[FEATURE_NO_INIT] = true;
 		f->has[FEATURE_ANONYMOUS] = false;
 	}
-	/* An initialization of the anonymous context would be misplaced, not missing; and what precedes a magic number
-	 * that is not first has to be recognisable. */
-	if (f->g->rule == FXT_RULE_missing_initialization || f->g->rule == FXT_RULE_magic_not_first)
+	/* An initialization of the anonymous context would be misplaced, not missing; and what stands beside a spoilt magic
+	 * number has to be recognisable, which a provider is. */
+	if (f->g->rule == FXT_RULE_missing_initialization || f->g->rule == FXT_RULE_magic_not_first ||
+	    f->g->rule == FXT_RULE_bad_magic_size)
 		f->has[FEATURE_ANONYMOUS] = false;
 	if (f->g->rule == FXT_RULE_no_events)
 		for (unsigned i = FEATURE_COMMON; i < FEATURE_COUNT; i++)
