@@ -15,11 +15,12 @@ export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return
 parts="build unit corpus replay properties crosscheck rules cli readers samples salvage fuzz lint"
 [ $# -gt 0 ] && parts=$*
 logs=build/test
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 since=0
 
 part() { # NAME PASSED FAILED SKIPPED [TEXT]
 	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-	printf '%-22s %5d passed %4d failed %4d skipped%s\n' "$1" "$2" "$3" "$4" "${5:+  ($5)}"
+	printf '%-22s %5d passed %4d failed %4d skipped %4d s%s\n' "$1" "$2" "$3" "$4" $((SECONDS - since)) "${5:+  ($5)}"
+	since=$SECONDS
 }
 show() { sed 's/^/    /' "$1" | tail -n "${2:-15}"; }
 # Runs a command that either works or not: one test.
