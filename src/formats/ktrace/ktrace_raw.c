@@ -12,6 +12,8 @@ struct raw {
 	uint64_t map;	       /* offset of the thread map */
 	uint64_t map_end;      /* behind the last whole entry that is there */
 	uint64_t events;
+	bool unpadded;	       /* events follow the map directly, where a page was to be filled up */
+	bool guessed;	       /* the width of the records is not certain */
 };
 
 /* Whether the first entries of a thread map at `map` look like ones of that width. */
@@ -46,47 +48,57 @@ static void raw1_probe(struct ktrace_walk *w, struct raw *r)
 		uint8_t map;
 		bool is_64;
 	} forms[] = { { 20, false }, { 24, false }, { 24, true } };
-	bool found = false;
+	unsigned found = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		uint32_t entry = ktrace_thread_size(forms[i].is_64);
 		uint64_t page = page_up(forms[i].map + r->threads * entry), file = w->source->size;
 		if (!map_plausible(w, forms[i].map, r->threads, entry))
 			continue;
-		bool events = page < file && (ktrace_events_plausible(w->source, page, file, forms[i].is_64, 4) ||
-					      ktrace_events_plausible(w->source, page + KTRACE_PAGE, file, forms[i].is_64, 4));
 		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
-		if (events && forms[i].is_64 && found &&
-		    ktrace_events_failures(w->source, page, file, true, 8) > ktrace_events_failures(w->source, page, file, false, 16))
-			continue;
-		if (!found || events) {
+		bool better = !found || ktrace_events_failures(w->source, page, file, forms[i].is_64, forms[i].is_64 ? 8 : 16) <
+						ktrace_events_failures(w->source, page, file, w->is_64, w->is_64 ? 8 : 16);
+		if (better) {
 			r->map = forms[i].map;
 			w->is_64 = forms[i].is_64;
 		}
-		found = true;
+		found++;
 	}
 	if (!found)
 		r->map = 24;
+	r->guessed = found != 1;
 }
 
-/* Where the events start: at the next page behind the map, one page later where writers pad a full page, or directly behind
- * the map in version 0 and in streams without padding. The first of these where records look real. */
+/* Behind the CPU map that kernels since xnu 2422 put into the gap of version 1, or behind the thread map. */
+static uint64_t raw_gap_start(struct ktrace_walk *w, const struct raw *r)
+{
+	const uint8_t *p = r->version == 1 ? window_at(&w->window, r->map_end, 8) : NULL;
+	uint64_t cpus = p && load_u32(p, false) == KTRACE_MAGIC_RAW1 ? load_u32(p + 4, false) : 0;
+	uint64_t end = r->map_end + (cpus ? 8 + 16 * cpus : 0);
+	return cpus <= 1000 && end <= page_up(r->map_end) ? end : r->map_end + (p && cpus ? 8 : 0);
+}
+
+/* Where the events start. Version 0: behind the map. Else at the next page, or a page or more later where writers pad more
+ * than is needed. A gap that is full of bytes is no gap: streams cut out of their transport lack it. */
 static void raw_events_find(struct ktrace_walk *w, struct raw *r)
 {
-	uint64_t page = page_up(r->map_end), file = w->source->size;
-	uint64_t tries[4] = { page, page + KTRACE_PAGE, r->map_end, page + 3 * (uint64_t)KTRACE_PAGE };
+	uint64_t file = w->source->size, from = raw_gap_start(w, r), page = page_up(r->map_end), filled = 0;
+	uint64_t stop = window_skip_zeros(&w->window, from);
 
 	if (r->version == 0) {
-		tries[0] = r->map_end;
-		tries[2] = page;
+		r->events = r->map_end;
+		return;
 	}
-	for (unsigned i = 0; i < 4; i++)
-		if (tries[i] < file && ktrace_events_plausible(w->source, tries[i], file, w->is_64, 2)) {
-			r->events = tries[i];
-			return;
+	if (stop >= page) {
+		r->events = stop < file ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
+	} else {
+		for (uint64_t at = from; at < page && at < file; at++) {
+			const uint8_t *p = window_at(&w->window, at, 1);
+			filled += p && *p;
 		}
-	/* Nothing looks real there: by the book. */
-	r->events = tries[0] < file ? tries[0] : r->version == 0 ? r->map_end : file;
+		r->unpadded = filled * 8 >= page - from;
+		r->events = r->unpadded ? from : page;
+	}
 	if (r->events > file)
 		r->events = file;
 }
@@ -111,7 +123,7 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 		w->cpus = cpus;
 		at += 8 + 16 * (uint64_t)cpus;
 	}
-	uint64_t stop = at < r->events ? window_skip_zeros(&w->window, at) : at;
+	uint64_t stop = at < r->events ? window_skip_zeros(&w->window, at) : r->events;
 	if (stop < r->events) {
 		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->source, stop, r->events - stop);
 		finding_say(fd, "the gap between thread map and events has bytes other than zero");
@@ -222,8 +234,16 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	raw_gap(w, &r);
 	uint64_t whole = r.events + (file - r.events) / ktrace_event_size(w->is_64) * ktrace_event_size(w->is_64);
 	w->seen_events = r.events < whole;
-	if (plan)
+	if (plan) {
 		plan_copy(plan, w->output, w->source, r.map_end, r.events - r.map_end);
+		/* As it is written, the gap is there, so that readers find the events. */
+		static const uint8_t zeros[KTRACE_PAGE];
+		uint64_t at = plan_size(plan, w->output);
+		if (r.unpadded)
+			(void)plan_literal(plan, w->output, zeros, (size_t)(page_up(at) - at), KTRACE_RULE_events_damaged,
+					   "padding up to the page at which readers look for events");
+	}
+	uint64_t errors = findings_errors(w->scan->findings);
 	(void)ktrace_events_walk(w, r.events, whole, "events");
 	if (whole < file) {
 		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
@@ -234,5 +254,10 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 		}
 	}
 	ktrace_events_finish(w);
+	if (plan && r.guessed && findings_errors(w->scan->findings) != errors) {
+		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
+			       "version 1 does not store the width of its records, and what is left does not tell it");
+		return TM_NOTHING;
+	}
 	return TM_OK;
 }
