@@ -32,14 +32,15 @@ void uftrace_break_non_regular_file(struct uftrace_gen *u)
 {
 	const char *name = NULL;
 
-	if (!uftgen_ready(u, 0, 0))
+	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN))
 		return;
 	switch (uftgen_below(u, 3)) {
-	case 0:
-		(void)break_any_file(u, "", ".dat", &name);
+	case 0: /* of several tasks: without any the recording is empty */
+		(void)break_any_file(u, "", u->task_count > 2 ? ".dat" : "info", &name);
 		break;
 	case 1:
 		(void)break_any_file(u, "", ".map", &name);
+		gen_expect(u->g, UFTRACE_RULE_task_session_without_map);
 		break;
 	default:
 		name = "info";
@@ -479,7 +480,7 @@ void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *u)
 
 void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@argument" };
+	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@arg1:x" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, 0) ? break_file(u, "info") : NULL;
 	/* Before 0.8.1 there is no line that says how many follow. */
 	struct row l = b ? row_find(b, "argspec:", u->version > 80) : (struct row){ 0, 0, false };

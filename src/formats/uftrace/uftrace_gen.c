@@ -81,7 +81,8 @@ static void choose_features(struct uftrace_gen *u)
 	u->features = u->want;
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature *f = &features[i];
-		bool drawn = choices_chance(u->c, 1, f->one_in);
+		/* Beside a defect there is less to look at. */
+		bool drawn = choices_chance(u->c, 1, u->g->rule >= 0 ? 3 * f->one_in : f->one_in);
 
 		if (drawn && f->since <= u->version && !(f->feature & u->refuse) && !(f->needs & u->refuse) &&
 		    !(f->excludes & u->want))

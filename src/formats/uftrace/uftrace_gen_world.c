@@ -316,7 +316,7 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 	uint64_t address = 0x1000;
 	bool variables = u->version >= 93 && uftgen_below(u, 2);
 	/* Breakers look for functions without a spec. */
-	unsigned count = functions + (u->g->rule >= 0 ? 4 : 0);
+	unsigned count = u->g->rule >= 0 ? 4 + functions / 4 : functions;
 	uint8_t hook = (uint8_t)(uftgen_below(u, 2) ? 4 + uftgen_below(u, 14) : 0);
 
 	if (variables && uftgen_below(u, 2)) {
