@@ -32,7 +32,7 @@ void uftrace_break_non_regular_file(struct uftrace_gen *u)
 {
 	const char *name = NULL;
 
-	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN))
+	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN | WITH_PAYLOADS))
 		return;
 	switch (uftgen_below(u, 3)) {
 	case 0: /* of several tasks: without any the recording is empty */
@@ -95,13 +95,13 @@ void uftrace_break_unknown_file(struct uftrace_gen *u)
 
 void uftrace_break_info_missing(struct uftrace_gen *u)
 {
-	if (uftgen_ready(u, 0, 0))
+	if (uftgen_ready(u, 0, WITH_PAYLOADS))
 		gen_file_remove(u->g, "info");
 }
 
 void uftrace_break_info_truncated_header(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftgen_ready(u, 0, WITH_PAYLOADS) ? break_file(u, "info") : NULL;
 
 	if (b && b->size > 40)
 		b->size = uftgen_below(u, 40);

@@ -14,11 +14,12 @@ enum {
 
 /* ---- which records ---- */
 
-static bool any_record(const struct uftrace_gen *u, const struct uftgen_mark *m)
+/* Not behind a payload, whose end would be in doubt if this record is damaged. */
+static bool is_plain_start(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	(void)u;
-	(void)m;
-	return true;
+	const struct uftgen_mark *previous = mark_previous(u, m);
+
+	return !previous || !previous->more;
 }
 
 /* In the middle of its file, with a record of calls on both sides. */
@@ -28,6 +29,11 @@ static bool is_inner(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 	return next && previous && m->type <= RECORD_EXIT && next->type <= RECORD_EXIT && previous->type <= RECORD_EXIT &&
 	       !m->first && !next->first && m->depth < 1024;
+}
+
+static bool is_inner_start(const struct uftrace_gen *u, const struct uftgen_mark *m)
+{
+	return is_inner(u, m) && is_plain_start(u, m);
 }
 
 /* ENTRY of a call that returns at once. */
@@ -42,14 +48,12 @@ static bool is_leaf(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 static bool is_lost(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	(void)u;
-	return m->type == RECORD_LOST;
+	return m->type == RECORD_LOST && is_plain_start(u, m);
 }
 
 static bool is_loaded_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	(void)u;
-	return m->type == RECORD_EVENT && m->more && m->address != 100012;
+	return is_plain_start(u, m) && m->type == RECORD_EVENT && m->more && m->address != 100012;
 }
 
 static bool is_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -70,8 +74,7 @@ static bool is_loaded(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 static bool is_text(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	(void)u;
-	return m->type <= RECORD_EXIT && m->text && m->more;
+	return is_inner(u, m) && m->text;
 }
 
 static bool is_task_start(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -131,7 +134,7 @@ void uftrace_break_dat_all_empty(struct uftrace_gen *u)
 
 void uftrace_break_dat_trailing_bytes(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_dat(u, uftgen_below(u, u->task_count)) : NULL;
+	struct bytes *b = uftgen_ready(u, 0, WITH_PAYLOADS) ? break_dat(u, uftgen_below(u, u->task_count)) : NULL;
 
 	if (b)
 		b->size -= b->size > 16 ? 1 + uftgen_below(u, 15) : 0;
@@ -139,7 +142,7 @@ void uftrace_break_dat_trailing_bytes(struct uftrace_gen *u)
 
 void uftrace_break_dat_bad_magic(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, 0) ? mark_any(u, any_record) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, 0) ? mark_any(u, is_plain_start) : NULL;
 
 	if (m)
 		record_set(u, m, m->time, record_word(u, m) ^ (uint64_t)(1 + uftgen_below(u, 7)) << 3);
@@ -147,7 +150,7 @@ void uftrace_break_dat_bad_magic(struct uftrace_gen *u)
 
 void uftrace_break_dat_zero_tail(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_dat(u, uftgen_below(u, u->task_count)) : NULL;
+	struct bytes *b = uftgen_ready(u, 0, WITH_PAYLOADS) ? break_dat(u, uftgen_below(u, u->task_count)) : NULL;
 
 	if (b)
 		(void)bytes_grow(b, 16 * (1 + uftgen_below(u, 256)));
@@ -155,7 +158,7 @@ void uftrace_break_dat_zero_tail(struct uftrace_gen *u)
 
 void uftrace_break_dat_duplicate_block(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, UFTGEN_ESTIMATE) ? break_dat(u, 0) : NULL;
+	struct bytes *b = uftgen_ready(u, 0, UFTGEN_ESTIMATE | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
 	const struct uftgen_mark *from = NULL;
 
 	/* The last half of what the first task did, again. */
@@ -177,7 +180,7 @@ void uftrace_break_dat_duplicate_block(struct uftrace_gen *u)
 
 void uftrace_break_dat_time_backward(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_ESTIMATE) ? mark_any(u, is_inner) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_ESTIMATE) ? mark_any(u, is_inner_start) : NULL;
 
 	if (m)
 		record_set(u, m, mark_previous(u, m)->time - 1 - uftgen_below(u, 10), record_word(u, m));
@@ -185,7 +188,7 @@ void uftrace_break_dat_time_backward(struct uftrace_gen *u)
 
 void uftrace_break_dat_time_zero(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_ESTIMATE) ? mark_any(u, is_inner) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_ESTIMATE) ? mark_any(u, is_inner_start) : NULL;
 
 	if (m)
 		record_set(u, m, 0, record_word(u, m));
@@ -203,7 +206,7 @@ void uftrace_break_dat_time_far(struct uftrace_gen *u)
 {
 	const struct uftgen_mark *last = NULL;
 
-	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LOST))
+	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS))
 		return;
 	for (unsigned i = 0; i < u->mark_count && u->marks[i].task == 0; i++)
 		last = &u->marks[i];
@@ -311,7 +314,7 @@ void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
 	const struct uftgen_mark *m;
 
 	uftgen_versions(u, 80, 999);
-	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner) : NULL;
+	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner_start) : NULL;
 	if (m)
 		record_insert(u, m->task, m->offset, m->time, record_make(RECORD_EVENT, 0, 100014 + uftgen_below(u, 80000)));
 }
@@ -342,7 +345,7 @@ void uftrace_break_dat_event_virtual(struct uftrace_gen *u)
 	const struct uftgen_mark *m;
 
 	uftgen_versions(u, 80, 999);
-	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner) : NULL;
+	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner_start) : NULL;
 	if (m)
 		record_insert(u, m->task, m->offset, m->time,
 			      record_make(RECORD_EVENT, 0, uftgen_below(u, 2) ? 200001 + uftgen_below(u, 8) : 2000000));
@@ -355,8 +358,7 @@ void uftrace_break_dat_payload_without_spec(struct uftrace_gen *u)
 	const struct uftgen_mark *m;
 	struct bytes *b;
 
-	uftgen_versions(u, 60, 999);
-	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_bare) : NULL;
+	m = uftgen_ready(u, UFTGEN_ARGS, 0) ? mark_any(u, is_bare) : NULL;
 	b = m ? break_dat(u, m->task) : NULL;
 	if (!b)
 		return;
@@ -379,10 +381,15 @@ void uftrace_break_dat_string_length(struct uftrace_gen *u)
 	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_AUTO, 0) ? mark_any(u, is_text) : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 	bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
-	unsigned rows = uftgen_below(u, 2) ? 2 + uftgen_below(u, 10) : 16;
+	bool impossible = uftgen_below(u, 2);
+	unsigned rows = 2 + uftgen_below(u, 8);
 
 	if (!b)
 		return;
+	if (impossible) { /* by its length alone */
+		store_u16(b->data + m->offset + 16, (uint16_t)(UFTRACE_STRING_MAX + 1 + uftgen_below(u, 60000)), big);
+		return;
+	}
 	store_u16(b->data + m->offset + 16, (uint16_t)(load_u16(b->data + m->offset + 16, big) + 64 * rows), big);
 	for (unsigned i = 0; i < rows; i++)
 		bytes_insert(b, m->offset + 18, filler, 64);

@@ -28,6 +28,12 @@ static bool is_sized(const struct uftrace_gen *u)
 	return u->version >= 140 || uftgen_has(u, UFTGEN_FOREIGN);
 }
 
+/* In a map, and with symbols. */
+static bool is_mapped(struct uftrace_gen *u, unsigned module)
+{
+	return u->modules[module].used && u->modules[module].symbol_count && (int)module != uftgen_plugin(u);
+}
+
 /* One of the modules that have symbols, and its symbol file; NULL: none. */
 static struct bytes *any_symbols(struct uftrace_gen *u, const struct uftgen_module **module)
 {
@@ -35,12 +41,12 @@ static struct bytes *any_symbols(struct uftrace_gen *u, const struct uftgen_modu
 	char name[80];
 
 	for (unsigned i = 0; i < u->module_count; i++)
-		count += u->modules[i].symbol_count > 0;
+		count += is_mapped(u, i);
 	if (!count)
 		return NULL;
 	count = uftgen_below(u, count);
 	for (unsigned i = 0; i < u->module_count; i++) {
-		if (!u->modules[i].symbol_count || count--)
+		if (!is_mapped(u, i) || count--)
 			continue;
 		*module = &u->modules[i];
 		(void)snprintf(name, sizeof(name), "%s.sym", u->modules[i].file);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#define WITH_PAYLOADS (UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO)
+
 enum { NANOSECONDS = 1000000000, NOBODY = 4000000 };
 
 /* task.txt, once the capture is made with these features; NULL before. */
@@ -206,7 +208,7 @@ void uftrace_break_task_fork_cycle(struct uftrace_gen *u)
 
 void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN);
+	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN | WITH_PAYLOADS);
 
 	if (b)
 		set_parent(u, b, NOBODY + (int)uftgen_below(u, 1000));
@@ -214,7 +216,7 @@ void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *u)
 
 void uftrace_break_task_fork_self(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN);
+	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN | WITH_PAYLOADS);
 
 	if (b)
 		set_parent(u, b, 0);

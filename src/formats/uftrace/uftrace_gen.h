@@ -94,6 +94,7 @@ struct uftgen_module {
 	struct uftgen_symbol symbols[UFTGEN_SYMBOLS_MAX];
 	unsigned symbol_count;
 	bool program, debug;
+	bool used;	   /* part of a session: only then its symbols are saved */
 };
 
 struct uftgen_session {

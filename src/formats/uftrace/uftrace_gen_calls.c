@@ -274,6 +274,7 @@ static void start_image(struct uftrace_gen *u, struct uftgen_task *t, unsigned p
 	struct uftgen_line *line;
 
 	t->session = uftgen_make_session(u, program);
+	u->modules[program].used = true;
 	t->time += 1 + uftgen_below(u, 100000);
 	line = add_line(u, UFTGEN_SESS, t->time, t->pid, 0);
 	if (line)
@@ -360,6 +361,7 @@ static void do_dlopen(struct run *r)
 		return;
 	line->session = r->t->session;
 	line->module = (unsigned)plugin;
+	r->u->modules[plugin].used = true;
 	line->base = base;
 	enter(r, library_call(r, "dlopen"));
 	pass_time(r, 5000);
@@ -591,6 +593,7 @@ static void run_foreign(struct uftrace_gen *u)
 
 	u->start = 1700000000000000000 + choices_below(u->c, 1000000000);
 	(void)uftgen_make_session(u, 0);
+	u->modules[0].used = true;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		struct uftgen_task *t = &u->tasks[u->task_count++];
 		struct run r = { .u = u, .task = cpu, .t = t, .first = true };

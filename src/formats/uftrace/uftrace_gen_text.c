@@ -222,7 +222,7 @@ static void write_symbol_file(struct uftrace_gen *u, const struct uftgen_module 
 void uftgen_write_symbols(struct uftrace_gen *u)
 {
 	for (unsigned m = 0; m < u->module_count; m++)
-		if (u->modules[m].file[0])
+		if (u->modules[m].used && u->modules[m].file[0])
 			write_symbol_file(u, &u->modules[m]);
 }
 
@@ -264,6 +264,6 @@ static void write_debug_file(struct uftrace_gen *u, const struct uftgen_module *
 void uftgen_write_debug(struct uftrace_gen *u)
 {
 	for (unsigned m = 0; m < u->module_count; m++)
-		if (u->modules[m].debug)
+		if (u->modules[m].used && u->modules[m].debug)
 			write_debug_file(u, &u->modules[m]);
 }

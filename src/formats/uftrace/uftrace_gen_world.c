@@ -471,6 +471,7 @@ unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
 	for (unsigned m = 0; m < u->module_count; m++) {
 		if (u->modules[m].program || (int)m == uftgen_plugin(u) || session->map_count == UFTGEN_MAPS_MAX)
 			continue;
+		u->modules[m].used = true;
 		session->maps[session->map_count].module = m;
 		session->maps[session->map_count++].base = base;
 		base += u->modules[m].length + 0x1000 * (uint64_t)uftgen_below(u, 16);
