@@ -18,6 +18,8 @@
 /* A next record this far away costs a read of its own. */
 #define NEAR (64u * 1024)
 #define JUMPS_START 64u
+/* Records of unknown kind that are looked through for one that fits. */
+#define FIT_DEPTH 5u
 
 struct search {
 	uint64_t budget; /* bytes of text that may still be looked at */
@@ -174,35 +176,45 @@ bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
 	return at == x->size || chain_at(x, at, CHAIN, NULL);
 }
 
-bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance)
+bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faults)
 {
-	if (at == x->size || !may_jump(x, distance, at))
-		return true;
-	return look(x, at, 0) && x->other.known && (x->other.content == x->other.words || x->other.extended);
+	unsigned fits = 0;
+	for (unsigned depth = 0; depth < FIT_DEPTH; depth++) {
+		if (x->size - at < FXT_WORD || !may_jump(x, distance, at))
+			return true;
+		const uint8_t *p = window_at(&x->peek, at, FXT_WORD);
+		if (!p)
+			return false;
+		uint64_t header = load_u64(p, x->decoder.big_endian), words = fxt_size(header);
+		/* A hole, or the place where the file was cut, says nothing against what precedes it. */
+		if (!header || (words > (x->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
+			return true;
+		if (!look(x, at, 0) || (!faults && x->other.worst == TM_ERROR))
+			return false;
+		/* One alone may be an argument that looks like a record. One of an unknown kind, or too long, counts for no
+		 * more than what follows it. */
+		if (x->other.known && (x->other.content == x->other.words || x->other.extended) && ++fits == CHAIN)
+			return true;
+		distance = x->other.words * FXT_WORD;
+		at += distance;
+	}
+	return true;
 }
 
-struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
+bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, uint64_t *first)
 {
-	uint64_t end = at + r->words * FXT_WORD;
-	uint64_t rest = r->known ? at + r->content * FXT_WORD : end;
-	struct search s = { .budget = BUDGET_START };
+	uint64_t end = at + r->words * FXT_WORD, next = at + r->content * FXT_WORD;
 
-	/* Behind the content come sound records at once: the size is wrong, wherever it points. */
-	if (rest < end && chain_at(x, rest, CHAIN, NULL))
-		return (struct fxt_resume){ .at = rest, .exactly_one = true };
-	if (end == x->size || !may_jump(x, end - at, at) || chain_at(x, end, CHAIN, NULL) ||
-	    (r->known && fxt_next_fits(x, end, 0)))
-		return (struct fxt_resume){ 0 };
-	for (uint64_t from = at + FXT_WORD; from < end && x->peek.status == TM_OK;) {
-		uint64_t until = end - from > BLOCK ? from + BLOCK : end;
-		uint64_t found = search_grid(x, &s, from, until, CHAIN);
-		uint64_t shifted = found - at > GRID_TRUST ? search_shifted(x, &s, from - FXT_WORD + 1, found, at % FXT_WORD)
-							   : found;
-		if (shifted < until)
-			return (struct fxt_resume){ .at = shifted, .shifted = shifted < found };
-		from = until;
+	*first = next;
+	while (next < end) {
+		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding ||
+		    x->other.words > (end - next) / FXT_WORD)
+			return false;
+		if (x->other.words > 1)
+			return true;
+		next += FXT_WORD;
 	}
-	return (struct fxt_resume){ 0 };
+	return true;
 }
 
 /* References of a record to what the current provider registered; *all tells whether there are no others. */

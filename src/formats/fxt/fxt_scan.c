@@ -155,8 +155,18 @@ static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule
 	}
 	if (rule == FXT_RULE_truncated_record && resume.at < x->size)
 		rule = FXT_RULE_record_past_end;
-	region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1,
-	       r->issue_count ? NULL : "what decodes as a record refers to nothing that is known, and no record follows it");
+	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
+		rule = FXT_RULE_swallowed_records;
+	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
+		if (rule == FXT_RULE_swallowed_records)
+			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+				 (resume.at - from) / FXT_WORD);
+		else
+			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
+		region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
+		return;
+	}
+	region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, NULL);
 }
 
 /* The record at x->at cannot be used. */
@@ -237,22 +247,17 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	uint64_t from = x->at, end = from + r->words * FXT_WORD;
 	char say[240];
 
-	if (r->type != FXT_METADATA || !r->known || r->content != r->words || r->worst) {
-		bool loose = !r->known || (r->content < r->words && !r->extended);
-		struct fxt_resume inside = loose ? fxt_swallowed(x, from, r) : (struct fxt_resume){ 0 };
-		if (x->peek.status != TM_OK)
-			return;
-		if (inside.shifted) {
-			misaligned(x, r, inside.at);
-			return;
-		}
-		if (inside.at) {
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
-				 r->words, (inside.at - from) / FXT_WORD);
-			region(x, FXT_RULE_swallowed_records, from, inside.at, r, inside.exactly_one ? TM_EXACT : TM_AT_LEAST, 1,
-			       say);
-			return;
-		}
+	bool loose = !r->known || (r->content < r->words && !r->extended);
+	uint64_t covered;
+	if (loose && r->known && fxt_swallows(x, from, r, &covered)) {
+		snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+			 (covered - from) / FXT_WORD);
+		region(x, FXT_RULE_swallowed_records, from, covered, r, TM_EXACT, 1, say);
+		return;
+	}
+	if (loose && !fxt_next_fits(x, end, end - from, false)) {
+		resume_after(x, r, FXT_RULE_unreadable_bytes);
+		return;
 	}
 	bool unknown_refs = has_unknown_refs(x, r), suspect = is_suspect(x, r, unknown_refs);
 	if (suspect && fxt_type_damaged(x, from, r)) {
@@ -264,7 +269,7 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		return;
 	}
 	/* Faulty, and nothing that fits behind it: noise that happens to decode. */
-	if ((r->worst == TM_ERROR || unknown_refs) && !fxt_next_fits(x, end, end - from)) {
+	if ((r->worst == TM_ERROR || unknown_refs) && !fxt_next_fits(x, end, end - from, true)) {
 		unsigned first = 0;
 		while (first < r->issue_count && r->issues[first].severity != TM_ERROR)
 			first++;

@@ -237,12 +237,14 @@ struct fxt_resume {
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);
-/* True at the end of the file, and where a record stands that is exact in size, though perhaps not without fault.
- * distance: how far ahead of the walk this is. */
-bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance);
-/* A record that is sound but larger than its content, or of unknown kind: does it cover records that are sound? Returns
- * where the first of them begins; at is 0 when there is none. */
-struct fxt_resume fxt_swallowed(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
+/* True where two records stand that are exact in size (and, unless `faults`, have no error), at the end of the file, and before
+ * what cannot count against the record in front: a hole, a cut. distance: how far ahead of the walk this is. What repair
+ * leaves in place of bytes that it drops always fits, so that no verdict changes in what it writes. */
+bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faults);
+/* Whether the words behind the content of a record are sound records themselves: one that is longer than a word, or
+ * all there is. *first is
+ * where they begin. Depends on nothing outside the record. */
+bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, uint64_t *first);
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what is known; one that has no
  * fault but unknown references must then refer to more. */
 bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
