@@ -47,6 +47,10 @@ static void text_finding(const struct report_run *run, const struct report_entry
 	if (*f->path)
 		fprintf(run->out, "  %s\n", f->path);
 	report_hex(run->out, f, run->color, text_put);
+	/* The rows show the beginning of what is wrong, not its extent. */
+	if (f->length > TRACEMEND_CONTEXT)
+		fprintf(run->out, "  %-8s %llu bytes, up to 0x%llx\n", "length", (unsigned long long)f->length,
+			(unsigned long long)(f->offset + f->length - 1));
 	if (*f->rule->clause)
 		text_line(run->out, "because", f->rule->clause);
 	if (run->verbose && *f->rule->explanation)

@@ -4,7 +4,7 @@
 #include "../../core/rule.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("fxt", id, severity, class, title, clause, explanation, repair)
+	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, " clause, explanation, repair)
 static const struct tracemend_rule rules[] = {
 #include "fxt_rules.def"
 };
