@@ -1,4 +1,5 @@
 /* The table of breakers, what they share, and the defects of the file as a whole and of record framing. */
+#include "fxt_decode.h"
 #include "fxt_gen.h"
 
 static void (*const breakers[FXT_RULE_COUNT])(struct fxt_gen *) = {
@@ -34,6 +35,36 @@ void fxt_break_settle(struct fxt_gen *f)
 {
 	for (uint64_t n = 2 + choices_below(f->c, 3); n; n--)
 		fxt_make_event(f, FXT_INSTANT, 0);
+}
+
+static bool last_is_ambiguous(const struct fxt_gen *f)
+{
+	const size_t size = fxt_last_size(f);
+	struct fxt_decoder d = { .big_endian = f->out->big_endian, .profile = f->latest ? FXT_LATEST : FXT_2022 };
+	struct fxt_record r;
+
+	if (f->out->failed)
+		return false;
+	for (unsigned bit = 0; bit < 4; bit++) {
+		const uint64_t type = fxt_bits(fxt_last_header(f), 0, 4) ^ (UINT64_C(1) << bit);
+		/* Both kinds of object have one layout, and are told apart by what they refer to. */
+		if (type == FXT_LARGE || type == FXT_KERNEL || type == FXT_USERSPACE)
+			continue;
+		d.flip = UINT64_C(1) << bit;
+		if (fxt_decode(&d, &r, f->out->data + f->start, size, size, 0) && fxt_is_strict(&r) &&
+		    r.words * FXT_WORD == size)
+			return true;
+	}
+	return false;
+}
+
+bool fxt_break_withdraw(struct fxt_gen *f, unsigned tries)
+{
+	if (!tries || !last_is_ambiguous(f))
+		return false;
+	f->out->size = f->start;
+	f->records--;
+	return true;
 }
 
 uint64_t fxt_break_word(struct fxt_gen *f)
@@ -150,8 +181,8 @@ void fxt_break_file_size_not_multiple_of_8(struct fxt_gen *f)
 	f->at_end = end_stray;
 }
 
-/* A leaf of at least two words. Without arguments, and no large record: cut after one of their headers, what is left reads
- * like records. */
+/* A leaf of at least two words. Without arguments, and no large record: cut after one of their headers, what is left
+ * reads like records. */
 static void long_leaf(struct fxt_gen *f)
 {
 	f->has[FEATURE_ARGS] = f->has[FEATURE_MANY_ARGS] = false;
@@ -411,18 +442,19 @@ void fxt_break_known_extension(struct fxt_gen *f)
 
 void fxt_break_reserved_bits_set(struct fxt_gen *f)
 {
-	const struct fxt_mark *m = NULL;
-	for (unsigned tries = 0; tries < 8 && !m; tries++) {
+	for (unsigned tries = 12;; tries--) {
 		if (choices_chance(f->c, 1, 10) && fxt_provider(f)->introduced)
 			fxt_put_provider_section(f, fxt_provider(f)->id);
-		else
+		else if (tries)
 			fxt_make_leaf(f);
-		m = fxt_last_mark(f, MARK_RESERVED);
+		else
+			fxt_make_leaf_of(f, LEAF_THREAD);
+		const struct fxt_mark *m = fxt_last_mark(f, MARK_RESERVED);
+		if (!m)
+			continue;
+		const uint64_t bit = choices_below(f->c, m->width);
+		fxt_last_set(f, m->offset, m->shift, m->width, UINT64_C(1) << bit);
+		if (!fxt_break_withdraw(f, tries))
+			return;
 	}
-	if (!m) {
-		fxt_make_leaf_of(f, LEAF_THREAD);
-		m = fxt_last_mark(f, MARK_RESERVED);
-	}
-	const uint64_t bit = choices_below(f->c, m->width);
-	fxt_last_set(f, m->offset, m->shift, m->width, UINT64_C(1) << bit);
 }

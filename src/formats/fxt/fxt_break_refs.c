@@ -44,12 +44,16 @@ static void poke(struct fxt_gen *f, size_t offset, const void *data, size_t leng
 
 void fxt_break_nonzero_padding(struct fxt_gen *f)
 {
-	const struct fxt_mark *m = make_stream(f, 1, true, false);
-	if (!m)
-		return;
-	const size_t padding = FXT_WORD - m->length % FXT_WORD;
-	const uint8_t byte = (uint8_t)choices_between(f->c, 1, 255);
-	poke(f, m->offset + m->length + choices_below(f->c, padding), &byte, 1);
+	for (unsigned tries = 12;; tries--) {
+		const struct fxt_mark *m = make_stream(f, 1, true, false);
+		if (!m)
+			return;
+		const size_t padding = FXT_WORD - m->length % FXT_WORD;
+		const uint8_t byte = (uint8_t)choices_between(f->c, 1, 255);
+		poke(f, m->offset + m->length + choices_below(f->c, padding), &byte, 1);
+		if (!fxt_break_withdraw(f, tries))
+			return;
+	}
 }
 
 void fxt_break_invalid_utf8(struct fxt_gen *f)
@@ -63,12 +67,16 @@ void fxt_break_invalid_utf8(struct fxt_gen *f)
 	};
 	const char *bytes = bad[choices_below(f->c, 5)];
 	const size_t length = strlen(bytes);
-	/* With a letter before and after it, whatever stood there. */
-	const struct fxt_mark *m = make_stream(f, (unsigned)length + 2, false, true);
-	if (!m)
-		return;
-	plain(f, m);
-	poke(f, m->offset + 1 + choices_below(f->c, m->length - length - 1), bytes, length);
+	for (unsigned tries = 12;; tries--) {
+		/* With a letter before and after it, whatever stood there. */
+		const struct fxt_mark *m = make_stream(f, (unsigned)length + 2, false, true);
+		if (!m)
+			return;
+		plain(f, m);
+		poke(f, m->offset + 1 + choices_below(f->c, m->length - length - 1), bytes, length);
+		if (!fxt_break_withdraw(f, tries))
+			return;
+	}
 }
 
 void fxt_break_string_too_long(struct fxt_gen *f)
@@ -120,23 +128,16 @@ void fxt_break_string_index_zero(struct fxt_gen *f)
 
 void fxt_break_string_flag_bit_set(struct fxt_gen *f)
 {
-	switch (choices_below(f->c, 4)) {
-	case 0:
-		fxt_make_leaf_of(f, LEAF_STRING);
-		fxt_last_set(f, f->start, 31, 1, 1);
-		break;
-	case 1:
-		fxt_make_leaf_of(f, LEAF_STRING);
-		fxt_last_set(f, f->start, 47, 1, 1);
-		break;
-	case 2:
-		fxt_make_leaf_of(f, LEAF_LOG);
-		fxt_last_set(f, f->start, 31, 1, 1);
-		break;
-	default:
-		fxt_make_leaf_of(f, LEAF_BLOB);
-		fxt_last_set(f, f->start, 47, 1, 1);
-		break;
+	static const struct {
+		enum fxt_leaf leaf;
+		unsigned bit;
+	} forms[] = { { LEAF_STRING, 31 }, { LEAF_STRING, 47 }, { LEAF_LOG, 31 }, { LEAF_BLOB, 47 } };
+	for (unsigned tries = 12;; tries--) {
+		const size_t form = (size_t)choices_below(f->c, 4);
+		fxt_make_leaf_of(f, forms[form].leaf);
+		fxt_last_set(f, f->start, forms[form].bit, 1, 1);
+		if (!fxt_break_withdraw(f, tries))
+			return;
 	}
 }
 
@@ -225,7 +226,8 @@ static void refer_to_thread(struct fxt_gen *f, uint8_t index)
 		const struct fxt_mark *m = fxt_last_mark(f, MARK_THREAD);
 		if (m && fxt_last_get(f, m->offset, m->shift, 8)) {
 			fxt_last_set(f, m->offset, m->shift, 8, index);
-			return;
+			if (!fxt_break_withdraw(f, 1))
+				return;
 		}
 	}
 	struct fxt_gen_event e = { .who = { index, 0, 0 } };

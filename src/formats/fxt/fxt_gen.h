@@ -361,6 +361,9 @@ void fxt_break_leave(struct fxt_gen *f);
 void fxt_break_provider(struct fxt_gen *f);
 /* Goes back to the provider that was current, unless it is the anonymous one. */
 void fxt_break_return(struct fxt_gen *f, unsigned provider);
+/* True, and the record written last is withdrawn, when it reads without a fault as a record of another type that
+ * differs in one bit: then nobody can say which of the two is damaged. `tries` are left; the last one always stands. */
+bool fxt_break_withdraw(struct fxt_gen *f, unsigned tries);
 /* A few valid records that follow a damaged one. */
 void fxt_break_settle(struct fxt_gen *f);
 /* A word that no record and no argument begins with: its size would be 0. */
