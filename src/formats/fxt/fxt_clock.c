@@ -32,7 +32,6 @@ static void first_time(struct fxt_walk *x, uint64_t offset)
 	struct fxt_provider *p = x->provider;
 	struct finding *fd;
 
-	p->first_timed_offset = offset;
 	if (p->initialized)
 		return;
 	if (x->default_init && !p->anonymous && !p->init_misplaced) {

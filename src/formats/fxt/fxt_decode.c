@@ -738,7 +738,6 @@ static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const
 			r->broken_off = true;
 			return;
 		}
-		/* A magic number is told by its own rules whatever its size says. */
 		if (r->words < minimum_words(r)) {
 			fatal(r, FXT_RULE_record_size_too_small, 0, FXT_WORD, r->words, minimum_words(r));
 			r->broken_off = true;

@@ -177,6 +177,16 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	case FXT_RULE_unknown_blob_type:
 		finding_say(fd, "number %llu is not assigned; the record is skipped by its size", got);
 		break;
+	case FXT_RULE_string_index_zero:
+	case FXT_RULE_thread_index_zero:
+		finding_say(fd, "a %s is registered under index 0", fxt_type_names[r->type]);
+		break;
+	case FXT_RULE_empty_string_record:
+		finding_say(fd, "string index 0x%04x is registered with no text", r->id);
+		break;
+	case FXT_RULE_zero_length_inline_string:
+		finding_say(fd, "string reference 0x8000: inline text of 0 bytes");
+		break;
 	default:
 		finding_say(fd, "record header 0x%016llx", (unsigned long long)r->header);
 	}

@@ -201,20 +201,45 @@ bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faul
 	return true;
 }
 
+/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a context
+ * switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
+static bool is_no_argument(const struct fxt_record *o)
+{
+	switch (o->type) {
+	case FXT_EVENT:
+		return o->header >> 48 != 0;
+	case FXT_USERSPACE:
+	case FXT_KERNEL:
+		return o->argument_count != 0;
+	case FXT_SCHEDULING:
+		return o->subtype != FXT_SWITCH_LEGACY;
+	default:
+		return true;
+	}
+}
+
+static bool may_have_arguments(const struct fxt_record *r)
+{
+	return r->type == FXT_EVENT || r->type == FXT_USERSPACE || r->type == FXT_KERNEL || r->type == FXT_LARGE ||
+	       (r->type == FXT_SCHEDULING && r->subtype != FXT_SWITCH_LEGACY);
+}
+
 bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, uint64_t *first)
 {
 	uint64_t end = at + r->words * FXT_WORD, next = at + r->content * FXT_WORD;
+	bool anchored = !may_have_arguments(r);
 
 	*first = next;
 	while (next < end) {
 		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding ||
 		    x->other.words > (end - next) / FXT_WORD)
 			return false;
-		if (x->other.words > 1)
+		anchored = anchored || is_no_argument(&x->other);
+		if (x->other.words > 1 && anchored)
 			return true;
-		next += FXT_WORD;
+		next += x->other.words * FXT_WORD;
 	}
-	return true;
+	return anchored;
 }
 
 /* References of a record to what the current provider registered; *all tells whether there are no others. */

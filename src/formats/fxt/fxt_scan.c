@@ -310,7 +310,6 @@ static void walk_record(struct fxt_walk *x, uint64_t header, uint64_t left)
 	fxt_decode(&x->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
 		check_late_padding(x, r);
-	/* A payload that is examined must be in sight whole. */
 	if (r->fatal)
 		broken(x, r);
 	else

@@ -46,7 +46,6 @@ struct fxt_provider {
 	uint32_t sessions; /* times that it was introduced again */
 	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
 	bool outlier_open;
-	uint64_t first_timed_offset;
 	struct fxt_provider *next; /* in the order of appearance */
 	struct fxt_provider *chain; /* of the hash bucket */
 };
