@@ -1,0 +1,87 @@
+/* The walk over one task's records: what its files share. */
+#ifndef UFTRACE_DAT_H
+#define UFTRACE_DAT_H
+
+#include "uftrace_walk.h"
+
+/* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
+#define UFTRACE_FRAMES_MAX 65536u
+#define UFTRACE_CACHE_SIZE 4096u /* addresses whose place is remembered; a power of two */
+/* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
+#define UFTRACE_HORIZON (UINT64_C(1) << 46)
+
+enum uftrace_place { /* what an address is */
+	UFTRACE_PLACE_UNMAPPED, UFTRACE_PLACE_MAPPED, UFTRACE_PLACE_NO_SYMBOL, UFTRACE_PLACE_KERNEL, UFTRACE_PLACE_UNCHECKED,
+};
+
+/* Findings of one task that are told once, with a count. */
+struct uftrace_fold {
+	struct finding *finding;
+	uint64_t count;
+};
+
+struct uftrace_tape {
+	struct uftrace_walk *w;
+	struct uftrace_dat *dat;
+	struct source *s;
+	struct window window, other; /* `other` looks back, for blocks that are there twice */
+	bool other_open;
+	unsigned out;		/* of the plan */
+	bool planned;		/* something is written: `out` is valid */
+	uint64_t kept_from;	/* bytes from here on are not planned yet */
+
+	uint64_t *frames;	/* addresses of the open calls */
+	unsigned depth;		/* how many */
+	unsigned unsure;	/* frames below this are not known: after lost records */
+	bool wrap;		/* depths beyond 1023 can occur */
+	bool seek;		/* the next record tells the depth: at the start, after lost records */
+	bool started;
+
+	uint64_t time;		/* of the last record */
+	uint64_t time_limit;	/* records at or beyond it need a look: a new session, or a jump */
+	uint64_t begin;		/* of the task in task.txt; 0 unknown */
+	int64_t pid;
+	const struct uftrace_map *map;
+	uint32_t session;
+	bool session_changed;
+	uint64_t session_next;
+
+	/* The last record, while it may still turn out to be a part of the damage that follows it. */
+	bool odd;
+	uint64_t odd_at, odd_time;
+	unsigned odd_depth, odd_unsure;
+	uint64_t last_time, last_word;
+
+	struct {
+		uint64_t address;
+		uint8_t place; /* enum uftrace_place + 1; 0: empty */
+	} cache[UFTRACE_CACHE_SIZE];
+	uint64_t look_back;	/* bytes that may still be read to find repetitions */
+	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost, event_depth,
+		unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length, event_more, wrapped;
+	uint64_t lost_records;
+	uint64_t patched, dropped;
+	bool dropped_unsure;
+};
+
+/* Reports rule once a task; false when it was told before and is only counted. Sets *fd. */
+bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
+		  uint64_t offset, uint64_t length, struct finding **fd);
+
+/* uftrace_nesting.c */
+enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address);
+/* Index of the mapping's module and the symbol at an address; UFTRACE_NONE. */
+void uftrace_symbol_of(struct uftrace_tape *t, uint64_t address, uint32_t *module, uint32_t *symbol);
+void uftrace_session_of(struct uftrace_tape *t, uint64_t time);
+/* An ENTRY or EXIT at offset. Returns false where the depth does not fit. */
+bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
+
+/* uftrace_payload.c */
+/* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end. */
+bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
+/* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
+ * *strip: the bytes go, and the bit. */
+uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
+uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
+
+#endif

@@ -1,0 +1,227 @@
+/* The bytes after a record: arguments, return values, event data. Their size is known from elsewhere, or has to be found. */
+#include "uftrace_dat.h"
+
+static bool event_known(const struct uftrace_walk *w, uint64_t id)
+{
+	unsigned min, max;
+	return uftrace_event_length(id, 8, &min, &max) || (id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN) ||
+	       uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
+}
+
+bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	bool big = t->w->head.big_endian;
+	int expected = -1;
+
+	for (unsigned i = 0; i < chain; i++) {
+		if (at >= end || end - at < UFTRACE_RECORD_SIZE)
+			return i > 0 || at == end;
+		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
+		if (!p)
+			return false;
+		uint64_t when = load_u64(p, big), word = load_u64(p + 8, big), address = uftrace_word_address(word);
+		int depth = (int)uftrace_word_depth(word);
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+			return false;
+		enum uftrace_type type = uftrace_word_type(word);
+		bool more = uftrace_word_more(word);
+		if (type == UFTRACE_LOST) {
+			if (when || more || !address || address >> 40)
+				return false;
+			expected = -1;
+			at += UFTRACE_RECORD_SIZE;
+			continue;
+		}
+		if (!when || (time && (when < time || when - time > UFTRACE_HORIZON)) || when >> 62)
+			return false;
+		time = when;
+		if (type == UFTRACE_EVENT) {
+			if (!event_known(t->w, address))
+				return false;
+			if (more)
+				return true; /* its size is not looked into here */
+		} else {
+			enum uftrace_place place = uftrace_place_of(t, address);
+			if (place == UFTRACE_PLACE_UNMAPPED || place == UFTRACE_PLACE_KERNEL || !address)
+				return false;
+			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) && !t->w->foreign)
+				return false;
+			expected = type == UFTRACE_ENTRY ? (depth + 1) & 1023 : depth;
+			if (more)
+				return t->w->has_argspec || i > 0;
+		}
+		at += UFTRACE_RECORD_SIZE;
+	}
+	return true;
+}
+
+/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
+static int find_size(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
+{
+	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)
+		if (uftrace_plausible(t, at + size, end, time, 2))
+			return (int)size;
+	return -1;
+}
+
+static uint64_t strip_at(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, uint64_t at, uint64_t next,
+			 uint64_t word, unsigned *strip, struct finding **fd)
+{
+	static const char *const what[] = { "call", "return" };
+
+	*strip = (unsigned)rule;
+	if (!uftrace_fold(t, fold, rule, TM_ERROR, at, next - at, fd)) {
+		*fd = NULL;
+		return next;
+	}
+	finding_path(*fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records,
+		     what[uftrace_word_type(word) == UFTRACE_EXIT]);
+	return next;
+}
+
+static void name_of(struct uftrace_tape *t, uint32_t module, uint32_t symbol, uint64_t address, char out[TEXT_QUOTE_SIZE])
+{
+	if (symbol == UFTRACE_NONE) {
+		snprintf(out, TEXT_QUOTE_SIZE, "0x%llx", (unsigned long long)address);
+		return;
+	}
+	const struct uftrace_module *m = &t->w->modules[module];
+	text_quote(out, m->names + m->symbols[symbol].name, m->symbols[symbol].length);
+}
+
+uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
+{
+	struct uftrace_walk *w = t->w;
+	uint64_t address = uftrace_word_address(word), body = at + UFTRACE_RECORD_SIZE;
+	bool retval = uftrace_word_type(word) == UFTRACE_EXIT;
+	uint32_t module, symbol;
+	char name[TEXT_QUOTE_SIZE];
+	struct finding *fd;
+
+	*strip = UFTRACE_RULE_COUNT;
+	w->arguments |= !retval;
+	w->retvals |= retval;
+	if (!w->has_argspec) {
+		int found = find_size(t, body, end, time, true);
+		if (found < 0)
+			return 0;
+		*strip = UFTRACE_RULE_argspec_missing;
+		if (w->argspec_missing) {
+			finding_explains(w->argspec_missing, 1);
+		} else if (w->recorder_died) {
+			w->argspec_missing = w->recorder_died;
+			finding_explains(w->recorder_died, 1);
+		} else {
+			w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, at, UFTRACE_RECORD_SIZE + (unsigned)found);
+			finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
+				    "everything here");
+			finding_field(w->argspec_missing, at + 8, 1, "more = 1");
+		}
+		return body + (unsigned)found;
+	}
+	uftrace_symbol_of(t, address, &module, &symbol);
+	const struct uftrace_spec *spec = uftrace_argspec_of(w, module, symbol, retval);
+	if (!spec)
+		return 0;
+	if (spec->state == UFTRACE_SPEC_UNKNOWN) {
+		int found = find_size(t, body, end, time, true);
+		w->unresolved_payloads++;
+		return found < 0 ? 0 : body + (unsigned)found;
+	}
+	if (spec->state == UFTRACE_SPEC_NONE) {
+		int found = find_size(t, body, end, time, true);
+		if (found < 0)
+			return 0;
+		uint64_t next = strip_at(t, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, at, body + (unsigned)found, word, strip, &fd);
+		if (fd) {
+			name_of(t, module, symbol, address, name);
+			finding_say(fd, "a %s of %s has %s, and no specification says of what size", retval ? "return" : "call", name,
+				    retval ? "a value" : "arguments");
+			finding_field(fd, at + 8, 1, "more = 1");
+		}
+		return next;
+	}
+	size_t got = 0;
+	unsigned longest = 0;
+	size_t room = end - body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(end - body) : UFTRACE_PAYLOAD_MAX + 8;
+	const uint8_t *p = window_upto(&t->window, body, room, &got);
+	int size = uftrace_argspec_size(spec, p, p ? got : 0, w->head.big_endian, &longest);
+	if (size >= 0 && longest <= UFTRACE_STRING_MAX &&
+	    (uftrace_plausible(t, body + (unsigned)size, end, time, 1) || body + (unsigned)size == end ||
+	     find_size(t, body, end, time, false) < 0)) {
+		if (longest > UFTRACE_STRING_WRITER_MAX &&
+		    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, at, (uint64_t)(unsigned)size + 16, &fd))
+			finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
+		return body + (unsigned)size;
+	}
+	int found = find_size(t, body, end, time, true);
+	if (found < 0)
+		return 0;
+	bool string = longest > UFTRACE_STRING_MAX;
+	uint64_t next = strip_at(t, &t->desync, string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync, at,
+				 body + (unsigned)found, word, strip, &fd);
+	if (fd) {
+		name_of(t, module, symbol, address, name);
+		if (string)
+			finding_say(fd, "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
+		else
+			finding_say(fd, "the %s of %s take %d bytes, and their specification says %d", retval ? "values" : "arguments",
+				    name, found, size);
+		finding_field(fd, body, (uint32_t)found, "%s", retval ? "return value" : "arguments");
+	}
+	return next;
+}
+
+uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)
+{
+	struct uftrace_walk *w = t->w;
+	uint64_t id = uftrace_word_address(word), body = at + UFTRACE_RECORD_SIZE;
+	unsigned min = 0, max = 0, length = 0;
+	struct finding *fd;
+	bool table = uftrace_event_length(id, w->head.class == UFTRACE_64 ? 8 : 4, &min, &max);
+
+	*drop = UFTRACE_RULE_COUNT;
+	if (uftrace_word_depth(word) &&
+	    uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd))
+		finding_say(fd, "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
+	if (!uftrace_word_more(word)) {
+		bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
+		bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
+		bool listed = uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
+		if (never) {
+			if (uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
+				finding_say(fd, "event %llu is never stored in a task's file", (unsigned long long)id);
+		} else if (!table && !(user && listed)) {
+			if (uftrace_fold(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
+				finding_say(fd, "event %llu is not one of uftrace%s", (unsigned long long)id,
+					    user ? ", nor in events.txt" : "");
+		}
+		return body;
+	}
+	if (end - body >= 2) {
+		const uint8_t *p = window_at(&t->window, body, 2);
+		if (!p)
+			return 0;
+		length = load_u16(p, w->head.big_endian);
+	}
+	unsigned said = (length + 2 + 7) & ~7u;
+	if (table && length >= min && length <= max && said <= end - body)
+		return body + said;
+	if (table && length >= min && length <= max)
+		return 0; /* cut in the middle */
+	/* Which size is the true one? That after which records go on. */
+	int found = length && said <= UFTRACE_PAYLOAD_MAX && said <= end - body &&
+			    uftrace_plausible(t, body + said, end, time, 2) ? (int)said : find_size(t, body, end, time, true);
+	if (found < 0)
+		return 0;
+	*drop = table ? UFTRACE_RULE_dat_event_length : UFTRACE_RULE_dat_event_unknown;
+	if (uftrace_fold(t, table ? &t->event_length : &t->event_more, (enum uftrace_rule)*drop, TM_ERROR, at,
+			 UFTRACE_RECORD_SIZE + (unsigned)found, &fd)) {
+		if (table)
+			finding_say(fd, "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length, min);
+		else
+			finding_say(fd, "event %llu is unknown, and has data of %u bytes: readers stop here", (unsigned long long)id, length);
+		finding_field(fd, body, 2, "length = %u", length);
+	}
+	return body + (unsigned)found;
+}
