@@ -48,12 +48,14 @@ static bool is_leaf(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 static bool is_lost(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	return m->type == RECORD_LOST && is_plain_start(u, m);
+	(void)u;
+	return m->type == RECORD_LOST;
 }
 
 static bool is_loaded_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	return is_plain_start(u, m) && m->type == RECORD_EVENT && m->more && m->address != 100012;
+	(void)u;
+	return m->type == RECORD_EVENT && m->more && m->address != 100012;
 }
 
 static bool is_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -64,7 +66,8 @@ static bool is_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 static bool is_bare(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
-	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol);
+	/* Of C++ functions it is not clear which name a pattern means. */
+	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol) && m->symbol && strncmp(m->symbol->name, "_Z", 2) != 0;
 }
 
 static bool is_loaded(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -206,6 +209,7 @@ void uftrace_break_dat_time_far(struct uftrace_gen *u)
 {
 	const struct uftgen_mark *last = NULL;
 
+	uftgen_versions(u, 80, 999); /* which say how long it took */
 	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS))
 		return;
 	for (unsigned i = 0; i < u->mark_count && u->marks[i].task == 0; i++)
@@ -252,7 +256,7 @@ void uftrace_break_dat_exit_without_entry(struct uftrace_gen *u)
 	struct bytes *b = uftgen_ready(u, 0, UFTGEN_OPEN | UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
 
 	if (b)
-		record_insert(u, 0, b->size, u->end + uftgen_below(u, 100), record_make(RECORD_EXIT, 0, u->marks[0].address));
+		record_insert(u, 0, b->size, u->end + 1 + uftgen_below(u, 100), record_make(RECORD_EXIT, 0, u->marks[0].address));
 }
 
 void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
@@ -303,7 +307,7 @@ void uftrace_break_dat_lost(struct uftrace_gen *u)
 
 void uftrace_break_dat_lost_more(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_LOST, 0) ? mark_any(u, is_lost) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_LOST, WITH_PAYLOADS) ? mark_any(u, is_lost) : NULL;
 
 	if (m)
 		record_set(u, m, 0, uftgen_below(u, 2) ? record_word(u, m) | WORD_MORE : record_make(RECORD_LOST, 0, 0));
@@ -321,7 +325,7 @@ void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
 
 void uftrace_break_dat_event_length(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_EVENTS, 0) ? mark_any(u, is_loaded_event) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_EVENTS, WITH_PAYLOADS) ? mark_any(u, is_loaded_event) : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 
 	if (b) { /* within the padding */

@@ -301,7 +301,7 @@ void uftrace_break_sym_crlf(struct uftrace_gen *u)
 
 void uftrace_break_dbg_malformed(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = { "Z: what is this\n", "F 1000 nothing\n", "\n", "L: x\n" };
+	static const char *const wrong[] = { "Z: what is this\n", "F 1000 nothing\n", "\n", "A @arg1\n" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_DEBUG, UFTGEN_AUTO) ? break_any_file(u, "", ".dbg", NULL) : NULL;
 	struct row l = b ? row_any(u, b, "F: ") : (struct row){ 0, 0, false };
 
@@ -311,8 +311,10 @@ void uftrace_break_dbg_malformed(struct uftrace_gen *u)
 
 void uftrace_break_dbg_func_unknown(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_DEBUG, 0) ? break_any_file(u, "", ".dbg", NULL) : NULL;
+	struct bytes *b;
 
+	uftgen_versions(u, 100, 999); /* with the path in the head */
+	b = uftgen_ready(u, UFTGEN_DEBUG, 0) ? break_any_file(u, "", ".dbg", NULL) : NULL;
 	if (b)
 		row_insert(b, b->size, "F: %x nowhere\nL: 1 nowhere.c\n", 0x700000 + uftgen_below(u, 0x1000));
 }
