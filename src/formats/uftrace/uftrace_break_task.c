@@ -137,7 +137,7 @@ void uftrace_break_task_no_session(struct uftrace_gen *u)
 
 void uftrace_break_task_sess_after_task(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN);
+	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN | WITH_PAYLOADS);
 	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){ 0, 0, false };
 	char time[48];
 
@@ -246,7 +246,7 @@ void uftrace_break_task_time_order(struct uftrace_gen *u)
 
 void uftrace_break_dlop_unknown_session(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, UFTGEN_DLOPEN, 0);
+	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
 	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
 	char text[512], sid[17];
 
@@ -265,7 +265,7 @@ void uftrace_break_dlop_unknown_session(struct uftrace_gen *u)
 
 void uftrace_break_dlop_unknown_tid(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, UFTGEN_DLOPEN, 0);
+	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
 	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
 	char from[32], to[32];
 
