@@ -33,15 +33,17 @@ static struct fxt_ids *ids_open(struct fxt_walk *x, struct fxt_ids **ids, uint32
 {
 	if (*ids)
 		return *ids;
-	*ids = calloc(1, sizeof(**ids));
-	if (*ids) {
-		(*ids)->slots = calloc(IDS_START, sizeof(struct fxt_id));
-		(*ids)->capacity = IDS_START;
-		(*ids)->limit = limit;
-	}
-	if (!*ids || !(*ids)->slots)
+	struct fxt_ids *new = calloc(1, sizeof(*new));
+	struct fxt_id *slots = calloc(IDS_START, sizeof(*slots));
+	if (!new || !slots) {
+		free(new);
+		free(slots);
 		x->status = fault_memory(&x->s->in->error);
-	return x->status == TM_OK ? *ids : NULL;
+		return NULL;
+	}
+	*new = (struct fxt_ids){ .slots = slots, .capacity = IDS_START, .limit = limit };
+	*ids = new;
+	return new;
 }
 
 static struct fxt_id *ids_slot(const struct fxt_ids *ids, uint64_t key)
@@ -338,11 +340,11 @@ static void blobs_report(struct fxt_walk *x, struct fxt_ids *ids)
 
 void fxt_ids_report(struct fxt_walk *x)
 {
-	if (x->asyncs && x->asyncs->slots)
+	if (x->asyncs)
 		asyncs_report(x, x->asyncs);
-	if (x->flows && x->flows->slots)
+	if (x->flows)
 		flows_report(x, x->flows);
-	if (x->blobs && x->blobs->slots)
+	if (x->blobs)
 		blobs_report(x, x->blobs);
 }
 

@@ -4,6 +4,8 @@
 #include "fxt_walk.h"
 
 #define PLAIN (FXT_REGISTERED | FXT_USED)
+/* Types of values that a counter may have, less double, which may be no number. */
+#define COUNTER_PLAIN (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
 
 /* A string index that is registered, and known to be used. */
 static inline bool string_plain(const struct fxt_tables *t, uint64_t ref)
@@ -33,18 +35,14 @@ static inline __attribute__((always_inline)) uint64_t arguments_plain(const stru
 		if (size != layout->words || h & layout->reserved || !name || seen & bit || !string_plain(t, name))
 			return 0;
 		seen |= bit;
-		if (type == FXT_ARG_STRING) {
-			if (!string_plain(t, fxt_bits(h, 32, 16)))
-				return 0;
-		} else if (type >= FXT_ARG_BLOB) {
+		if (type >= FXT_ARG_BLOB || (type == FXT_ARG_STRING && !string_plain(t, fxt_bits(h, 32, 16))) ||
+		    (event == FXT_COUNTER && !((1u << type) & COUNTER_PLAIN)))
 			return 0;
-		} else if (type == FXT_ARG_INT64 || type == FXT_ARG_UINT64) {
+		if (type == FXT_ARG_INT64 || type == FXT_ARG_UINT64) {
 			/* One that fits 32 bits is worth a note. */
 			if (at + 1 >= words ||
 			    load_u64(p + (at + 1) * FXT_WORD, big_endian) + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
 				return 0;
-		} else if (event == FXT_COUNTER && type != FXT_ARG_INT32 && type != FXT_ARG_UINT32) {
-			return 0;
 		}
 		at += size;
 	}
