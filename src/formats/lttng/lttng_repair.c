@@ -1,0 +1,146 @@
+/* What becomes of files and blocks in the output. Decisions are made by the walk; here they are written into the plan. */
+#include "lttng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const uint8_t zeros[65536];
+
+static const char *rule_why(unsigned rule)
+{
+	return lttng_format.rules[rule].title;
+}
+
+/* Zeros for what is not there any more. */
+static void put_zeros(struct lttng_trace *t, unsigned output, uint64_t length, unsigned rule)
+{
+	t->zeros += length;
+	while (length && plan_status(t->scan->plan) == TM_OK) {
+		size_t n = length < sizeof(zeros) ? (size_t)length : sizeof(zeros);
+		(void)plan_literal(t->scan->plan, output, zeros, n, rule, "padding of the block");
+		length -= n;
+	}
+}
+
+unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f)
+{
+	const char *name = f->source->name;
+	if (!f->flight || !f->metadata)
+		return plan_output(t->scan->plan, name);
+	/* control/flight-facilities_0 becomes control/facilities_0 */
+	size_t directory = (size_t)(f->base - name);
+	char *plain = malloc(strlen(name) + 1);
+	if (!plain) {
+		(void)lttng_no_memory(t);
+		return 0;
+	}
+	memcpy(plain, name, directory);
+	memcpy(plain + directory, f->base + 7, strlen(f->base + 7) + 1);
+	const char *used = bundle_find(t->in, TM_ROLE_INPUT, plain) ? name : plain;
+	unsigned output = plan_output(t->scan->plan, used);
+	free(plain);
+	return output;
+}
+
+void lttng_repair_copy(struct lttng_trace *t, struct source *s)
+{
+	plan_copy(t->scan->plan, plan_output(t->scan->plan, s->name), s, 0, s->size);
+}
+
+/* Under a hidden name, which readers and we pass over; nothing of the file is lost, and nothing of it is read. */
+void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f)
+{
+	const struct source *s = f->source;
+	const char *slash = strrchr(s->name, '/');
+	size_t directory = slash ? (size_t)(slash + 1 - s->name) : 0;
+	char *name;
+
+	if (asprintf(&name, "%.*s.%s", (int)directory, s->name, s->name + directory) < 0) {
+		(void)lttng_no_memory(t);
+		return;
+	}
+	if (bundle_find(t->in, TM_ROLE_INPUT, name)) {
+		plan_drop(t->scan->plan, s, 0, s->size, f->aside_rule, f->aside_why);
+	} else {
+		plan_copy(t->scan->plan, plan_output(t->scan->plan, name), s, 0, s->size);
+		plan_doubt(t->scan->plan, s, 0, s->size, f->aside_why);
+	}
+	if (f->channel && s->size)
+		plan_lost(t->scan->plan, 0, TM_UNKNOWN_COUNT);
+	free(name);
+}
+
+/* The data of the block with its edits. */
+static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *k)
+{
+	struct plan *p = t->scan->plan;
+	uint64_t base = b->frame->offset, at = t->layout->size;
+
+	for (unsigned i = 0; i < k->edit_count; i++) {
+		const struct lttng_edit *e = &t->edits[i];
+		plan_copy(p, f->output, f->source, base + at, e->rel - at);
+		if (e->length)
+			(void)plan_replace(p, f->output, f->source, base + e->rel, e->drop, e->bytes, e->length, e->rule, rule_why(e->rule));
+		else
+			plan_drop(p, f->source, base + e->rel, e->drop, e->rule, rule_why(e->rule));
+		at = e->rel + e->drop;
+	}
+	plan_copy(p, f->output, f->source, base + at, b->data_end - at);
+}
+
+/* What is behind the data: padding of the output up to `size`. */
+static void put_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, uint64_t written, bool as_it_is)
+{
+	struct plan *p = t->scan->plan;
+	uint64_t from = b->frame->offset + b->data_end, left = b->frame->length - b->data_end;
+	uint64_t want = b->size - written;
+	uint64_t have = left < want ? left : want;
+
+	uint64_t nonzero = have ? window_skip_zeros(&t->w, from) : from;
+	if (t->w.status != TM_OK) {
+		t->status = t->w.status;
+		return;
+	}
+	if (!as_it_is && nonzero < from + have) {
+		if (t->zeros + have <= LTTNG_ZEROS_MAX)
+			have = nonzero - from;
+		else
+			plan_doubt(p, f->source, nonzero, from + have - nonzero, "left behind the end of the data, where nothing reads it");
+	}
+	plan_copy(p, f->output, f->source, from, have);
+	put_zeros(t, f->output, want - have, b->rule);
+	plan_drop(p, f->source, from + have, left - have, b->rule, rule_why(b->rule));
+}
+
+void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *k)
+{
+	struct plan *p = t->scan->plan;
+	const struct lttng_frame *frame = b->frame;
+	uint64_t header = t->layout->size, written = b->data_end;
+
+	if (b->keep && b->size > frame->length && b->size - frame->length > LTTNG_ZEROS_MAX - (t->zeros < LTTNG_ZEROS_MAX ? t->zeros : LTTNG_ZEROS_MAX)) {
+		b->keep = false; /* more padding than there may be */
+		b->lost = true;
+		t->records -= k->events;
+		plan_lost(p, k->events, TM_AT_LEAST);
+	}
+	if (!b->keep) {
+		plan_drop(p, f->source, frame->offset, frame->length, b->rule, rule_why(b->rule));
+		plan_lost(p, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+		return;
+	}
+	for (unsigned i = 0; i < k->edit_count; i++)
+		written -= t->edits[i].drop - t->edits[i].length;
+	plan_kept(p, k->events - k->patched);
+	plan_patched(p, k->patched);
+	plan_lost(p, k->dropped, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+	t->kept += k->events;
+	if (memcmp(b->head, b->header, (size_t)header) != 0)
+		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
+	else
+		plan_copy(p, f->output, f->source, frame->offset, header);
+	if (b->made_up)
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the header of this block was made up from its neighbours");
+	put_data(t, f, b, k);
+	put_tail(t, f, b, written, !b->unknown_end && !k->broken && !k->end_moved && !k->edit_count);
+}
