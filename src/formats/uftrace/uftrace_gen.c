@@ -100,7 +100,6 @@ static void choose_numbers(struct uftrace_gen *u)
 {
 	static const unsigned stacks[] = { 1024, 1024, 1024, 16, 100, 1023 };
 	static const int statuses[] = { 0, 0, 256, 9, 11, 139, 134, 15 };
-	uint64_t planned = 1;
 
 	u->max_stack = stacks[uftgen_below(u, 6)];
 	if (uftgen_has(u, UFTGEN_DEEP))
@@ -119,11 +118,6 @@ static void choose_numbers(struct uftrace_gen *u)
 	u->exit_status = statuses[uftgen_below(u, 8)];
 	if (uftgen_has(u, UFTGEN_INTERRUPTED))
 		u->exit_status = uftgen_below(u, 2) ? -1 : 65536;
-	planned += uftgen_has(u, UFTGEN_THREADS) ? 3 : 0;
-	planned += uftgen_has(u, UFTGEN_FORK) ? 2 : 0;
-	planned += uftgen_has(u, UFTGEN_FORK_EXEC) ? 1 : 0;
-	planned += uftgen_has(u, UFTGEN_SPAWN) ? 1 : 0;
-	u->budget = u->g->size / planned;
 }
 
 static void make_capture(struct uftrace_gen *u)

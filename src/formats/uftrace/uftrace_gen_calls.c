@@ -573,6 +573,8 @@ static void run_task(struct uftrace_gen *u, unsigned index)
 		repeat(&r, UFTGEN_EXEC, do_exec, 1);
 
 	settle(&r);
+	if (main_task) /* nobody else starts tasks: now it is known how many there are */
+		u->budget = u->g->size / u->task_count;
 	if (u->g->size)
 		wander(&r, UINT64_MAX, u->budget);
 	else
@@ -591,6 +593,7 @@ static void run_foreign(struct uftrace_gen *u)
 {
 	unsigned cpus = 1 + uftgen_below(u, 3);
 
+	u->budget = u->g->size / cpus;
 	u->start = 1700000000000000000 + choices_below(u->c, 1000000000);
 	(void)uftgen_make_session(u, 0);
 	u->modules[0].used = true;
