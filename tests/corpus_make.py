@@ -56,9 +56,9 @@ def packed(path):
                     tar.addfile(entry, f)
             else:
                 tar.addfile(entry)
+        end = tar.offset
     # Without the padding to 10 KiB: two blocks of zeros end a tar.
-    data = out.getvalue().rstrip(b"\0")
-    return data + bytes(-len(data) % 512 + 1024)
+    return out.getvalue()[:end] + bytes(1024)
 
 
 def suffix(label, path):
