@@ -199,7 +199,7 @@ void uftrace_break_dat_time_zero(struct uftrace_gen *u)
 
 void uftrace_break_dat_time_before_task(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? mark_any(u, is_task_start) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_task_start) : NULL;
 
 	if (m)
 		record_set(u, m, u->start - 1 - uftgen_below(u, 1000), record_word(u, m));

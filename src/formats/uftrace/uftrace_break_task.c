@@ -129,7 +129,7 @@ void uftrace_break_task_exename_quoting(struct uftrace_gen *u)
 
 void uftrace_break_task_no_session(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_DLOPEN);
+	struct bytes *b = tasks(u, 0, UFTGEN_DLOPEN | WITH_PAYLOADS);
 
 	while (b && row_find(b, "SESS ", 0).found)
 		row_remove(b, row_find(b, "SESS ", 0));
@@ -155,7 +155,7 @@ void uftrace_break_task_session_without_map(struct uftrace_gen *u)
 {
 	const char *name = NULL;
 
-	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN))
+	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN | WITH_PAYLOADS))
 		return;
 	if (break_any_file(u, "sid-", ".map", &name))
 		gen_file_remove(u->g, name);
