@@ -30,6 +30,7 @@ else
 	targets="${wanted}_$format"
 fi
 
+mkdir -p build
 for engine in $engines; do
 	make -s -j2 fuzz-$engine > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; echo "fuzz: the $engine targets do not build"; exit 2; }
 done
