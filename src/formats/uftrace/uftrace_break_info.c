@@ -332,8 +332,10 @@ void uftrace_break_info_trailing_bytes(struct uftrace_gen *u)
 
 void uftrace_break_info_no_final_newline(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b;
 
+	uftgen_versions(u, 80, 999); /* before, the last line may be that of the arguments */
+	b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
 	if (b && b->size)
 		b->size--;
 }
@@ -495,7 +497,7 @@ void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
 void uftrace_break_argspec_missing(struct uftrace_gen *u)
 {
 	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, UFTGEN_DEEP) ? break_file(u, "info") : NULL;
 
 	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++)
 		while (row_find(b, keys[i], 0).found)

@@ -43,7 +43,7 @@ static bool is_leaf(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 	return m->type == RECORD_ENTRY && next && next->type == RECORD_EXIT && next->depth == m->depth &&
 	       next->address == m->address && previous && previous->type <= RECORD_EXIT && !m->first && m->depth > 0 &&
-	       m->depth < 900 && !m->more && !next->more && m->symbol && m->symbol->type != 'P';
+	       m->depth < 900 && !m->more && !next->more && is_plain_start(u, m) && m->symbol && m->symbol->type != 'P';
 }
 
 static bool is_lost(const struct uftrace_gen *u, const struct uftgen_mark *m)

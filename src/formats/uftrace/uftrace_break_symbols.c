@@ -115,7 +115,7 @@ void uftrace_break_sym_missing(struct uftrace_gen *u)
 {
 	char name[80];
 
-	if (!uftgen_ready(u, 0, UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO))
+	if (!uftgen_ready(u, 0, UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO | UFTGEN_FOREIGN))
 		return;
 	(void)snprintf(name, sizeof(name), "%s.sym", u->modules[0].file);
 	gen_file_remove(u->g, name);

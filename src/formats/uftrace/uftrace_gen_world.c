@@ -348,7 +348,7 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 		if (i == 0 && module->program) {
 			symbol->type = 'T';
 			(void)snprintf(symbol->name, sizeof(symbol->name), module == u->modules ? "main" : "%s_main", stem);
-		} else if (uftgen_below(u, 5) == 4) {
+		} else if (uftgen_below(u, 5) == 4 && u->g->rule < 0) {
 			const char *name = classes[uftgen_below(u, 3)];
 
 			(void)snprintf(symbol->name, sizeof(symbol->name), "_ZN%zu%s%zu%s3add%uEii", strlen(stem), stem,
