@@ -241,7 +241,7 @@ void uftrace_break_dat_depth_wrap(struct uftrace_gen *u)
 
 void uftrace_break_dat_depth_gap(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? mark_any(u, is_leaf) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_leaf) : NULL;
 	uint64_t more = (uint64_t)(1 + uftgen_below(u, 2)) << 6;
 
 	if (!m)
@@ -261,7 +261,7 @@ void uftrace_break_dat_exit_without_entry(struct uftrace_gen *u)
 
 void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? mark_any(u, is_leaf) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_leaf) : NULL;
 
 	if (!m)
 		return;
@@ -271,7 +271,8 @@ void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
 
 void uftrace_break_dat_implicit_close(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LONGJMP | UFTGEN_LOST) ? mark_any(u, is_leaf) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LONGJMP | UFTGEN_LOST | WITH_PAYLOADS) ?
+					       mark_any(u, is_leaf) : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 
 	if (b)
@@ -414,7 +415,7 @@ static void move_call(struct uftrace_gen *u, const struct uftgen_mark *m, uint64
 
 void uftrace_break_dat_address_unmapped(struct uftrace_gen *u)
 {
-	if (uftgen_ready(u, 0, UFTGEN_FOREIGN))
+	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS))
 		move_call(u, mark_any(u, is_leaf), 0x10000 + uftgen_below(u, 0x10000));
 }
 
@@ -422,12 +423,12 @@ void uftrace_break_dat_address_unsymbolised(struct uftrace_gen *u)
 {
 	const struct uftgen_module *m = &u->modules[0];
 
-	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_EXEC | UFTGEN_FORK_EXEC | UFTGEN_SPAWN))
+	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_EXEC | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | WITH_PAYLOADS))
 		move_call(u, mark_any(u, is_leaf), u->sessions[0].maps[0].base + m->length - 8 - uftgen_below(u, 0x200));
 }
 
 void uftrace_break_dat_address_kernel_range(struct uftrace_gen *u)
 {
-	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_NARROW))
+	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_NARROW | WITH_PAYLOADS))
 		move_call(u, mark_any(u, is_leaf), 0x800000000000 + 16 * (uint64_t)uftgen_below(u, 0x10000000));
 }
