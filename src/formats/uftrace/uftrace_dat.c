@@ -169,8 +169,9 @@ static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		const uint8_t *p = window_at(&t->window, next, UFTRACE_RECORD_SIZE);
 		if (!p)
 			break;
-		unsigned magic = uftrace_word_magic(load_u64(p + 8, t->w->head.big_endian));
-		if (magic == UFTRACE_RECORD_MAGIC && uftrace_plausible(t, next, end, time, 3))
+		uint64_t word = load_u64(p + 8, t->w->head.big_endian), when = load_u64(p, t->w->head.big_endian);
+		bool again = t->started && when == t->last_time && word == t->last_word;
+		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_plausible(t, next, end, time, 3))
 			break;
 		next++;
 	}
@@ -369,12 +370,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	unsigned rule = UFTRACE_RULE_COUNT, back_depth = t->depth, back_unsure = t->unsure;
 	bool odd = false, call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
 
-	if (type != UFTRACE_LOST && t->started && t->kept_from < at) {
-		uint64_t after = 0;
-		if (time < t->time)
-			after = repeated(t, at, end);
-		else if (call && time == t->last_time && word == t->last_word && !uftrace_word_more(word))
-			after = next;
+	if (type != UFTRACE_LOST && t->started && time < t->time) {
+		uint64_t after = repeated(t, at, end);
 		if (after)
 			return drop_repeated(t, at, after);
 	}
@@ -405,6 +402,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		}
 		return damage(t, at, end);
 	}
+	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
+		return drop_repeated(t, at, next);
 	t->dat->records++;
 	check_time(t, at, time, &odd);
 	if (call) {

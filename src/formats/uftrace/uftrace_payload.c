@@ -123,12 +123,17 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 	const struct uftrace_spec *spec = uftrace_argspec_of(w, module, symbol, retval);
 	if (!spec)
 		return 0;
-	if (spec->state == UFTRACE_SPEC_UNKNOWN) {
+	/* Without a map readers find no specification either. */
+	bool mapped = t->map && uftrace_place_of(t, address) != UFTRACE_PLACE_UNCHECKED;
+	/* They look for symbols on the disk only when the symbol file gives none. */
+	if (symbol == UFTRACE_NONE && module != UFTRACE_NONE && w->modules[module].count)
+		mapped = false;
+	if (spec->state == UFTRACE_SPEC_UNKNOWN && mapped) {
 		int found = find_size(t, body, end, time, true);
 		w->unresolved_payloads++;
 		return found < 0 ? 0 : body + (unsigned)found;
 	}
-	if (spec->state == UFTRACE_SPEC_NONE) {
+	if (spec->state != UFTRACE_SPEC_KNOWN) {
 		int found = find_size(t, body, end, time, true);
 		if (found < 0)
 			return 0;

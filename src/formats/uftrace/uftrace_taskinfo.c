@@ -162,10 +162,16 @@ static bool check_listed(struct uftrace_walk *w)
 			continue;
 		}
 		bool records = dat && dat->has_records;
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset, l->tids_length);
-		finding_say(fd, "task %lld is listed in info, and task.txt does not have it%s", (long long)tid,
-			    records ? "" : "; it has no records either");
-		finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
+		if (w->task_damage || w->irregular_task) {
+			if (w->task_damage)
+				finding_explains(w->task_damage, 1);
+		} else {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
+							    l->tids_length);
+			finding_say(fd, "task %lld is listed in info, and task.txt does not have it%s", (long long)tid,
+				    records ? "" : "; it has no records either");
+			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
+		}
 		if (records) {
 			if (!uftrace_task_add(w, dat))
 				return false;
@@ -193,7 +199,11 @@ bool uftrace_info_tasks(struct uftrace_walk *w)
 		bool known = uftrace_ids_get(&w->known, (int64_t)dat->tid) != UFTRACE_NONE;
 		const struct source *s = dat->file != UFTRACE_NONE ? w->files[dat->file].source : info_source(w);
 		bool orphan = !known && w->task_txt != UFTRACE_NONE;
-		if (had_list || orphan) {
+		struct finding *cause = known ? l->damage : w->task_damage ? w->task_damage : w->recorder_died;
+		if ((had_list || orphan) && cause) {
+			finding_explains(cause, 1);
+			rewrite(w, UFTRACE_RULE_taskinfo_missing_tid, "with every task that has records");
+		} else if (had_list || orphan) {
 			struct finding *fd;
 			if (known) {
 				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset, l->tids_length);
