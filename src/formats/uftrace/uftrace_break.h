@@ -15,7 +15,8 @@
 
 #include "uftrace_gen.h"
 
-#define RULE(sym, id, severity, class, title, clause, explanation, repair) void uftrace_break_##sym(struct uftrace_gen *u);
+#define RULE(sym, id, severity, class, title, clause, explanation, repair)                                             \
+	void uftrace_break_##sym(struct uftrace_gen *u);
 #include "uftrace_rules.def"
 #undef RULE
 
@@ -68,7 +69,8 @@ void info_mask(struct uftrace_gen *u, size_t offset, uint64_t set, uint64_t clea
 /* ---- records ---- */
 
 /* One of the records that pass; NULL: none. */
-const struct uftgen_mark *mark_any(struct uftrace_gen *u, bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *));
+const struct uftgen_mark *mark_any(struct uftrace_gen *u,
+				   bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *));
 /* The record after it in the same file; NULL: none. */
 const struct uftgen_mark *mark_next(const struct uftrace_gen *u, const struct uftgen_mark *mark);
 const struct uftgen_mark *mark_previous(const struct uftrace_gen *u, const struct uftgen_mark *mark);
@@ -81,8 +83,13 @@ void record_insert(struct uftrace_gen *u, unsigned task, size_t at, uint64_t tim
 uint64_t record_make(unsigned type, unsigned depth, uint64_t value);
 
 enum {
-	RECORD_ENTRY, RECORD_EXIT, RECORD_LOST, RECORD_EVENT,
-	INFO_MAX_STACK = 32, INFO_FEAT = 16, INFO_MASK = 24,
+	RECORD_ENTRY,
+	RECORD_EXIT,
+	RECORD_LOST,
+	RECORD_EVENT,
+	INFO_MAX_STACK = 32,
+	INFO_FEAT = 16,
+	INFO_MASK = 24,
 };
 
 #endif

@@ -27,8 +27,8 @@ static bool is_inner(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
 	const struct uftgen_mark *next = mark_next(u, m), *previous = mark_previous(u, m);
 
-	return next && previous && m->type <= RECORD_EXIT && next->type <= RECORD_EXIT && previous->type <= RECORD_EXIT &&
-	       !m->first && !next->first && m->depth < 1024;
+	return next && previous && m->type <= RECORD_EXIT && next->type <= RECORD_EXIT &&
+	       previous->type <= RECORD_EXIT && !m->first && !next->first && m->depth < 1024;
 }
 
 static bool is_inner_start(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -67,7 +67,8 @@ static bool is_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
 static bool is_bare(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
 	/* Of C++ functions it is not clear which name a pattern means. */
-	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol) && m->symbol && strncmp(m->symbol->name, "_Z", 2) != 0;
+	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol) && m->symbol &&
+	       strncmp(m->symbol->name, "_Z", 2) != 0;
 }
 
 static bool is_loaded(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -199,7 +200,8 @@ void uftrace_break_dat_time_zero(struct uftrace_gen *u)
 
 void uftrace_break_dat_time_before_task(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_task_start) : NULL;
+	const struct uftgen_mark *m =
+		uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_task_start) : NULL;
 
 	if (m)
 		record_set(u, m, u->start - 1 - uftgen_below(u, 1000), record_word(u, m));
@@ -253,10 +255,12 @@ void uftrace_break_dat_depth_gap(struct uftrace_gen *u)
 
 void uftrace_break_dat_exit_without_entry(struct uftrace_gen *u)
 {
-	struct bytes *b = uftgen_ready(u, 0, UFTGEN_OPEN | UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
+	struct bytes *b =
+		uftgen_ready(u, 0, UFTGEN_OPEN | UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
 
 	if (b)
-		record_insert(u, 0, b->size, u->end + 1 + uftgen_below(u, 100), record_make(RECORD_EXIT, 0, u->marks[0].address));
+		record_insert(u, 0, b->size, u->end + 1 + uftgen_below(u, 100),
+			      record_make(RECORD_EXIT, 0, u->marks[0].address));
 }
 
 void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
@@ -271,8 +275,9 @@ void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
 
 void uftrace_break_dat_implicit_close(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LONGJMP | UFTGEN_LOST | WITH_PAYLOADS) ?
-					       mark_any(u, is_leaf) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_LONGJMP | UFTGEN_LOST | WITH_PAYLOADS)
+					      ? mark_any(u, is_leaf)
+					      : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 
 	if (b)
@@ -311,7 +316,8 @@ void uftrace_break_dat_lost_more(struct uftrace_gen *u)
 	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_LOST, WITH_PAYLOADS) ? mark_any(u, is_lost) : NULL;
 
 	if (m)
-		record_set(u, m, 0, uftgen_below(u, 2) ? record_word(u, m) | WORD_MORE : record_make(RECORD_LOST, 0, 0));
+		record_set(u, m, 0,
+			   uftgen_below(u, 2) ? record_word(u, m) | WORD_MORE : record_make(RECORD_LOST, 0, 0));
 }
 
 void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
@@ -321,19 +327,22 @@ void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
 	uftgen_versions(u, 80, 999);
 	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner_start) : NULL;
 	if (m)
-		record_insert(u, m->task, m->offset, m->time, record_make(RECORD_EVENT, 0, 100014 + uftgen_below(u, 80000)));
+		record_insert(u, m->task, m->offset, m->time,
+			      record_make(RECORD_EVENT, 0, 100014 + uftgen_below(u, 80000)));
 }
 
 void uftrace_break_dat_event_length(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_EVENTS, WITH_PAYLOADS) ? mark_any(u, is_loaded_event) : NULL;
+	const struct uftgen_mark *m =
+		uftgen_ready(u, UFTGEN_EVENTS, WITH_PAYLOADS) ? mark_any(u, is_loaded_event) : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 
 	if (b) { /* within the padding */
 		bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
 		uint16_t length = load_u16(b->data + m->offset + 16, big);
 
-		store_u16(b->data + m->offset + 16, (uint16_t)(length + (length > 4 ? 1 + uftgen_below(u, 4) : 1)), big);
+		store_u16(b->data + m->offset + 16, (uint16_t)(length + (length > 4 ? 1 + uftgen_below(u, 4) : 1)),
+			  big);
 	}
 }
 
@@ -424,7 +433,8 @@ void uftrace_break_dat_address_unsymbolised(struct uftrace_gen *u)
 	const struct uftgen_module *m = &u->modules[0];
 
 	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_EXEC | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | WITH_PAYLOADS))
-		move_call(u, mark_any(u, is_leaf), u->sessions[0].maps[0].base + m->length - 8 - uftgen_below(u, 0x200));
+		move_call(u, mark_any(u, is_leaf),
+			  u->sessions[0].maps[0].base + m->length - 8 - uftgen_below(u, 0x200));
 }
 
 void uftrace_break_dat_address_kernel_range(struct uftrace_gen *u)
