@@ -146,12 +146,11 @@ struct lttng_marker {
 	uint64_t first_use; /* stamp of the declaration; 0 unknown */
 	uint32_t id;
 	bool declared;	/* an id record was kept */
-	bool reported;	/* what is wrong with using it was reported already, with `blame` */
 	bool used;
 	uint32_t ready;	/* serial of the file whose events of this type go through the fast path; 0: none yet */
 	bool late;	/* lttng/declaration-after-use was reported */
 	bool owns_steps;
-	struct finding *blame;
+	struct finding *blame;	/* what is wrong with using it, reported already */
 	struct lttng_marker *twin; /* another number of the same name */
 	struct lttng_shape shape;
 };
@@ -210,7 +209,7 @@ struct lttng_file {
 	struct lttng_header last; /* the last block's header as kept */
 	bool has_last, noted_padding, noted_order, noted_freq, noted_switch, noted_session, noted_vendor;
 	unsigned output; /* of the plan */
-	struct finding *losses;
+	struct finding *cause; /* of an error in the block before */
 };
 
 /* A change within a block that repair makes. */
@@ -343,7 +342,10 @@ struct lttng_walk {
 	unsigned rule;	   /* for what it stopped */
 	struct finding *finding;
 	unsigned edit_count;
+	struct finding *cause; /* what is wrong with the block as a whole: errors of its events follow from it */
 	bool cut_explained; /* the block is known to be cut off: no finding for its last event */
+	struct finding *mended; /* the last event that was left out or patched ended at mended_to */
+	uint64_t mended_to;
 	bool noted[4];	   /* kinds of notes that this block has given already */
 };
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k);
@@ -467,11 +469,18 @@ struct lttng_block {
 	bool errors;
 };
 void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f);
-/* Reports an error of the block; the first one is the reason for what repair changes. */
+/* Reports an error of the block; the first one is the reason for what repair changes. Later ones of the same header follow from
+ * the same damage: they are folded, and NULL is returned. */
 struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
 				  uint64_t from, uint64_t length);
 struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
 				  enum tracemend_severity severity, enum lttng_field field);
+
+#define lttng_say(fd, ...)                              \
+	do {                                            \
+		if (fd)                                 \
+			finding_say(fd, __VA_ARGS__);   \
+	} while (0)
 
 /* lttng_sizes.c: the size fields of a block. */
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b);

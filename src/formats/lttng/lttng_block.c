@@ -7,10 +7,14 @@
 struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
 				  uint64_t from, uint64_t length)
 {
+	if (b->cause) {
+		finding_explains(b->cause, 1);
+		return NULL;
+	}
 	struct finding *fd = finding_new(t->f, rule, f->source, b->frame->offset + from, length);
 	finding_path(fd, "block %llu", (unsigned long long)b->number);
-	if (!b->errors)
-		b->rule = rule, b->cause = fd;
+	b->rule = rule;
+	b->cause = fd;
 	b->errors = true;
 	return fd;
 }
@@ -20,12 +24,18 @@ struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, s
 {
 	const struct lttng_place *place = &t->layout->places[field];
 	const char *name = lttng_field_name(t->layout, field);
+	if (severity == TM_ERROR && b->cause) {
+		finding_explains(b->cause, 1);
+		return NULL;
+	}
 	struct finding *fd = finding_new_as(t->f, rule, severity, f->source, b->frame->offset, t->layout->size);
 	finding_path(fd, "block %llu > %s", (unsigned long long)b->number, name);
 	finding_field(fd, b->frame->offset + place->offset, place->width, "%s = %llu", name, (unsigned long long)b->h.v[field]);
-	if (severity == TM_ERROR && !b->errors)
-		b->rule = rule, b->cause = fd;
-	b->errors |= severity == TM_ERROR;
+	if (severity == TM_ERROR) {
+		b->rule = rule;
+		b->cause = fd;
+		b->errors = true;
+	}
 	return fd;
 }
 
@@ -62,7 +72,7 @@ static bool is_session(struct lttng_trace *t, struct lttng_file *f, struct lttng
 		return false;
 	f->noted_session = true;
 	struct finding *fd = lttng_block_field(t, f, b, LTTNG_RULE_appended_sessions, TM_WARNING, LF_SEC);
-	finding_say(fd, "start time and stamps begin anew: a recording that started at %llu s follows", (unsigned long long)v[LF_SEC]);
+	lttng_say(fd, "start time and stamps begin anew: a recording that started at %llu s follows", (unsigned long long)v[LF_SEC]);
 	return true;
 }
 
@@ -70,13 +80,12 @@ static void judge_constants(struct lttng_trace *t, struct lttng_file *f, struct 
 {
 	const struct lttng_layout *l = t->layout;
 	bool vendor = is_vendor_0_8(t, b), session = !lost_magic && is_session(t, f, b);
-	struct finding *fd = NULL;
+	struct finding *fd;
 
 	if (vendor && !f->noted_vendor) {
 		f->noted_vendor = true;
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_vendor_0_8_loss_fields, TM_NOTE, LF_SCALE);
-		finding_say(fd, "freq_scale is 0, and start_freq holds counts of losses");
-		fd = NULL;
+		lttng_say(fd, "freq_scale is 0, and start_freq holds counts of losses");
 	}
 	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++) {
 		enum lttng_field field = (enum lttng_field)i;
@@ -89,12 +98,12 @@ static void judge_constants(struct lttng_trace *t, struct lttng_file *f, struct 
 			if (!b->errors)
 				b->rule = t->blame[i] - 1;
 			b->errors = true;
-		} else if (fd) {
-			finding_explains(fd, 1);
+		} else if (b->cause) {
+			finding_explains(b->cause, 1);
 		} else if (!lost_magic) {
 			bool version = i == LF_MAJOR || i == LF_MINOR;
 			fd = lttng_block_field(t, f, b, version ? LTTNG_RULE_version_mixed : LTTNG_RULE_header_field_differs, TM_ERROR, field);
-			finding_say(fd, "%s is %llu, and %llu in the other blocks", lttng_field_names[i], (unsigned long long)b->h.v[i],
+			lttng_say(fd, "%s is %llu, and %llu in the other blocks", lttng_field_names[i], (unsigned long long)b->h.v[i],
 				    (unsigned long long)t->want.v[i]);
 		}
 		b->h.v[i] = t->want.v[i];
@@ -129,20 +138,25 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		rule = frame->length < t->layout->size ? LTTNG_RULE_file_size_not_multiple : LTTNG_RULE_trailing_garbage;
 	else
 		rule = b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block;
+	/* Bytes that came in before push the end of the file away from the last block. */
+	if (frame->last && f->cause && (tail || rule == LTTNG_RULE_zero_block) && frame->length < LTTNG_PAGE) {
+		b->cause = f->cause;
+		b->rule = rule;
+	}
 	fd = lttng_block_error(t, f, b, rule, 0, frame->length);
 	switch (rule) {
 	case LTTNG_RULE_zero_block:
-		finding_say(fd, "%llu bytes of zeros where a block should be", (unsigned long long)frame->length);
+		lttng_say(fd, "%llu bytes of zeros where a block should be", (unsigned long long)frame->length);
 		break;
 	case LTTNG_RULE_byte_order_mixed:
-		finding_say(fd, "the block's byte order is not that of the trace");
+		lttng_say(fd, "the block's byte order is not that of the trace");
 		break;
 	case LTTNG_RULE_file_size_not_multiple:
 	case LTTNG_RULE_trailing_garbage:
-		finding_say(fd, "%llu bytes that are no block follow the last one", (unsigned long long)frame->length);
+		lttng_say(fd, "%llu bytes that are no block follow the last one", (unsigned long long)frame->length);
 		break;
 	default:
-		finding_say(fd, "there is no block header, and none of its fields is what it should be");
+		lttng_say(fd, "there is no block header, and none of its fields is what it should be");
 		break;
 	}
 	drop_block(b, rule);
@@ -167,7 +181,7 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 		/* A beginning of a header is the beginning of a block; anything else is not. */
 		if (length >= l->magic + 4u && load_u32(b->head + l->magic, t->big_endian) == LTTNG_MAGIC) {
 			fd = lttng_block_error(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length);
-			finding_say(fd, "the file ends within the header of the block, after %llu bytes", (unsigned long long)length);
+			lttng_say(fd, "the file ends within the header of the block, after %llu bytes", (unsigned long long)length);
 			drop_block(b, LTTNG_RULE_block_beyond_eof);
 			b->lost = true;
 		} else {
@@ -185,7 +199,7 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 		if (lost_magic) {
 			fd = lttng_block_field(t, f, b, b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block,
 					       TM_ERROR, LF_MAGIC);
-			finding_say(fd, "the magic number is 0x%08llx; it should be 0x%08x", (unsigned long long)b->h.v[LF_MAGIC], LTTNG_MAGIC);
+			lttng_say(fd, "the magic number is 0x%08llx; it should be 0x%08x", (unsigned long long)b->h.v[LF_MAGIC], LTTNG_MAGIC);
 		}
 		judge_constants(t, f, b, lost_magic);
 	}
@@ -202,7 +216,7 @@ static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 	if (!b->bad_end || b->made_up || b->open)
 		return;
 	fd = lttng_block_field(t, f, b, end ? LTTNG_RULE_end_before_begin : LTTNG_RULE_end_stamp_zero, TM_ERROR, LF_END);
-	finding_say(fd, "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
+	lttng_say(fd, "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
 /* Stamps beyond it are of no event of a block without end. */
@@ -229,6 +243,7 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size };
 	k->limit = b->data_end < room ? b->data_end : room;
 	k->cut_explained = b->data_end > room;
+	k->cause = b->cut || b->frame->length > b->size ? b->cause : NULL;
 	if (b->unknown_end) {
 		k->limit = room;
 		k->bound = upper_bound(t, f, b);
@@ -260,7 +275,7 @@ static void judge_padding(struct lttng_trace *t, struct lttng_file *f, const str
 	f->noted_padding = true;
 	struct finding *fd = finding_new(t->f, LTTNG_RULE_padding_not_zero, f->source, nonzero, end - nonzero);
 	finding_path(fd, "block %llu > padding", (unsigned long long)b->number);
-	finding_say(fd, "the padding from 0x%llx to 0x%llx is not all zeros", (unsigned long long)at, (unsigned long long)end);
+	lttng_say(fd, "the padding from 0x%llx to 0x%llx is not all zeros", (unsigned long long)at, (unsigned long long)end);
 }
 
 static void close_block(struct lttng_trace *t, struct lttng_block *b, const struct lttng_walk *k)
@@ -331,6 +346,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		t->metadata_lost = true;
 		t->metadata_broken = k.finding ? k.finding : b.cause;
 	}
+	f->cause = k.finding ? k.finding : b.cause;
 	if (t->scan->plan)
 		lttng_repair_block(t, f, &b, &k);
 }

@@ -4,6 +4,7 @@
 #define MASK27 ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
 /* So many zero bytes where an event should begin are no events. */
 #define ZEROS_MIN 64u
+#define ZEROS_DECLARE_MIN 8u
 /* Bytes that the fast path asks for; it uses all that the window has. */
 #define CHUNK 4096u
 
@@ -143,10 +144,15 @@ out:
 
 /* ---- findings ---- */
 
+/* NULL: folded under what is wrong with the block. */
 static struct finding *event_finding(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule,
 				     enum tracemend_severity severity, uint64_t from, uint64_t to)
 {
 	uint64_t size = k->file->source->size, at = k->base + from;
+	if (severity == TM_ERROR && k->cause) {
+		finding_explains(k->cause, 1);
+		return NULL;
+	}
 	uint64_t length = at < size ? (to > from ? to - from : 0) : 0;
 	if (length > size - at)
 		length = size - at;
@@ -162,7 +168,8 @@ static const char *event_name(const struct lttng_event *e)
 
 static void event_finding_names(struct finding *fd, const struct lttng_walk *k, const struct lttng_event *e)
 {
-	finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)k->number, (unsigned long long)k->events, event_name(e));
+	if (fd)
+		finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)k->number, (unsigned long long)k->events, event_name(e));
 }
 
 /* Notes and warnings on an event that stays; one of a kind a block. */
@@ -175,33 +182,33 @@ static void judge_event(struct lttng_trace *t, struct lttng_walk *k, const struc
 	if (e->padded && !k->noted[NOTED_PADDING]) {
 		k->noted[NOTED_PADDING] = true;
 		fd = event_finding(t, k, LTTNG_RULE_event_alignment_nonzero_pad, TM_NOTE, e->start, e->end);
-		finding_say(fd, "the bytes that align event %s are not zero", event_name(e));
+		lttng_say(fd, "the bytes that align event %s are not zero", event_name(e));
 	}
 	if (!k->noted[NOTED_EXTENDED] && e->form == LTTNG_FORM_ID && e->id < LTTNG_FORM_FULL) {
 		k->noted[NOTED_EXTENDED] = true;
 		fd = event_finding(t, k, LTTNG_RULE_reserved_id_used, TM_WARNING, e->start, e->end);
-		finding_say(fd, "id %u is written in the long form, and would fit the event word", e->id);
+		lttng_say(fd, "id %u is written in the long form, and would fit the event word", e->id);
 	}
 	if (!k->noted[NOTED_EXTENDED] && e->form && e->escaped && e->size < LTTNG_SIZE_ESCAPE) {
 		k->noted[NOTED_EXTENDED] = true;
 		fd = event_finding(t, k, LTTNG_RULE_event_size_escape_small, TM_WARNING, e->start, e->end);
-		finding_say(fd, "a size of %llu is written in the long form", (unsigned long long)e->size);
+		lttng_say(fd, "a size of %llu is written in the long form", (unsigned long long)e->size);
 	}
 	if (t->layout->era <= LTTNG_MARKERS && e->escaped && !k->noted[NOTED_EXTENDED] && e->end &&
 	    e->end - e->payload < LTTNG_SIZE_ESCAPE) {
 		k->noted[NOTED_EXTENDED] = true;
 		fd = event_finding(t, k, LTTNG_RULE_event_size_escape_small, TM_WARNING, e->start, e->end);
-		finding_say(fd, "the size is given as 65,535 or more, and is %llu", (unsigned long long)(e->end - e->payload));
+		lttng_say(fd, "the size is given as 65,535 or more, and is %llu", (unsigned long long)(e->end - e->payload));
 	}
 	if (e->has_full && e->full < k->begin && !k->noted[NOTED_BACK]) {
 		k->noted[NOTED_BACK] = true;
 		fd = event_finding(t, k, LTTNG_RULE_event_before_begin, TM_WARNING, e->start, e->end);
-		finding_say(fd, "the stamp %llu is before the block's begin, %llu", (unsigned long long)e->full,
+		lttng_say(fd, "the stamp %llu is before the block's begin, %llu", (unsigned long long)e->full,
 			    (unsigned long long)k->begin);
 	} else if (e->has_full && e->full < before && !k->noted[NOTED_BACK]) {
 		k->noted[NOTED_BACK] = true;
 		fd = event_finding(t, k, LTTNG_RULE_tsc_not_monotonic, TM_WARNING, e->start, e->end);
-		finding_say(fd, "the stamp %llu is before that of the event before, %llu", (unsigned long long)e->full,
+		lttng_say(fd, "the stamp %llu is before that of the event before, %llu", (unsigned long long)e->full,
 			    (unsigned long long)before);
 	}
 	if (e->stamp > k->end) {
@@ -211,7 +218,7 @@ static void judge_event(struct lttng_trace *t, struct lttng_walk *k, const struc
 			bool wrapped = !e->has_full && e->stamp - before >= (MASK27 + 1) / 2 && t->layout->era >= LTTNG_TRACE_MARKERS;
 			fd = event_finding(t, k, wrapped ? LTTNG_RULE_tsc_not_monotonic : LTTNG_RULE_event_after_end, TM_WARNING,
 					   e->start, e->end);
-			finding_say(fd, wrapped ? "the event's stamp goes back, or forward to %llu, behind the block's end, %llu" :
+			lttng_say(fd, wrapped ? "the event's stamp goes back, or forward to %llu, behind the block's end, %llu" :
 						  "the stamp %llu is behind the block's end, %llu",
 				    (unsigned long long)e->stamp, (unsigned long long)k->end);
 		}
@@ -220,14 +227,14 @@ static void judge_event(struct lttng_trace *t, struct lttng_walk *k, const struc
 	if (m && m->first_use > e->stamp && !m->late) {
 		m->late = true;
 		fd = event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start, e->end);
-		finding_say(fd, "event type %s is used at %llu and declared at %llu", event_name(e), (unsigned long long)e->stamp,
+		lttng_say(fd, "event type %s is used at %llu and declared at %llu", event_name(e), (unsigned long long)e->stamp,
 			    (unsigned long long)m->first_use);
 	}
 	bool heartbeat = t->layout->era == LTTNG_MARKERS ? e->id == 2 || e->id == 3 : t->layout->era == LTTNG_FACILITIES && e->id == 2;
 	if (heartbeat && !t->heartbeat && !k->noted[NOTED_EXTENDED]) {
 		k->noted[NOTED_EXTENDED] = true;
 		fd = event_finding(t, k, LTTNG_RULE_heartbeat_in_nohb_trace, TM_WARNING, e->start, e->end);
-		finding_say(fd, "there is a heartbeat event, and has_heartbeat is 0");
+		lttng_say(fd, "there is a heartbeat event, and has_heartbeat is 0");
 	}
 }
 
@@ -279,17 +286,15 @@ static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk
 	}
 	struct finding *fd = event_finding(t, k, defect_rule(t, k, e, defect), TM_ERROR, e->start, e->payload);
 	if (defect == EVENT_NO_FORMAT)
-		finding_say(fd, "event type %u (%s) is used, and nothing describes it", e->id, event_name(e));
+		lttng_say(fd, "event type %u (%s) is used, and nothing describes it", e->id, event_name(e));
 	else if (defect == EVENT_NO_FACILITY)
-		finding_say(fd, "facility %u was never loaded", e->id >> 8);
+		lttng_say(fd, "facility %u was never loaded", e->id >> 8);
 	else if (defect == EVENT_NO_NUMBER)
-		finding_say(fd, "facility %u has no event %u", e->id >> 8, e->id & 0xff);
+		lttng_say(fd, "facility %u has no event %u", e->id >> 8, e->id & 0xff);
 	else
-		finding_say(fd, "no record declares event type %u of channel %s", e->id, k->file->channel->name);
-	if (m) {
-		m->reported = true;
+		lttng_say(fd, "no record declares event type %u of channel %s", e->id, k->file->channel->name);
+	if (m && fd)
 		m->blame = fd;
-	}
 	return fd;
 }
 
@@ -309,29 +314,31 @@ static struct finding *defect_finding(struct lttng_trace *t, struct lttng_walk *
 	event_finding_names(fd, k, e);
 	switch (defect) {
 	case EVENT_HEADER_CUT:
-		finding_say(fd, "%llu bytes are left of the data, which is no event header", (unsigned long long)(k->limit - k->rel));
+		lttng_say(fd, "%llu bytes are left of the data, which is no event header", (unsigned long long)(k->limit - k->rel));
 		break;
 	case EVENT_STRING_CUT:
-		finding_say(fd, "a string of event %s has no end before that of the data", event_name(e));
+		lttng_say(fd, "a string of event %s has no end before that of the data", event_name(e));
 		break;
 	case EVENT_SIZE:
 		if (e->end)
-			finding_say(fd, "the size is %llu, and the payload of %s has %llu bytes", (unsigned long long)e->size,
+			lttng_say(fd, "the size is %llu, and the payload of %s has %llu bytes", (unsigned long long)e->size,
 				    event_name(e), (unsigned long long)(e->end - e->payload));
 		else
-			finding_say(fd, "the size is %llu, and the payload of %s is longer", (unsigned long long)e->size, event_name(e));
-		finding_field(fd, k->base + e->size_at, e->size_width, "event_size = %llu", (unsigned long long)e->size);
+			lttng_say(fd, "the size is %llu, and the payload of %s is longer", (unsigned long long)e->size, event_name(e));
+		if (fd)
+			finding_field(fd, k->base + e->size_at, e->size_width, "event_size = %llu", (unsigned long long)e->size);
 		break;
 	case EVENT_LOW_BITS:
-		finding_say(fd, "the full stamp is 0x%llx, and the event word has 0x%07llx for its low bits",
+		lttng_say(fd, "the full stamp is 0x%llx, and the event word has 0x%07llx for its low bits",
 			    (unsigned long long)e->full, (unsigned long long)(e->word & MASK27));
-		finding_field(fd, k->base + e->start, 4, "event word = 0x%08x", e->word);
+		if (fd)
+			finding_field(fd, k->base + e->start, 4, "event word = 0x%08x", e->word);
 		break;
 	case EVENT_CORE_ID:
-		finding_say(fd, "event %u declares an event type, in a data file", e->id);
+		lttng_say(fd, "event %u declares an event type, in a data file", e->id);
 		break;
 	case EVENT_NOT_CORE:
-		finding_say(fd, "event type %u does not belong among the declarations", e->id);
+		lttng_say(fd, "event type %u does not belong among the declarations", e->id);
 		break;
 	case EVENT_PAYLOAD_CUT:
 	case EVENT_MALFORMED:
@@ -342,7 +349,7 @@ static struct finding *defect_finding(struct lttng_trace *t, struct lttng_walk *
 	case EVENT_NO_FACILITY:
 	case EVENT_NO_NUMBER:
 	default:
-		finding_say(fd, "event %s goes on behind the end of the block", event_name(e));
+		lttng_say(fd, "event %s goes on behind the end of the block", event_name(e));
 		break;
 	}
 	return fd;
@@ -450,7 +457,7 @@ static void keep_event(struct lttng_trace *t, struct lttng_walk *k, const struct
 static void stop(struct lttng_walk *k, struct finding *fd, unsigned rule, bool broken)
 {
 	k->broken = broken;
-	k->finding = fd;
+	k->finding = fd ? fd : k->cause;
 	k->rule = rule;
 }
 
@@ -496,7 +503,7 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *k)
 	if (!t->quiet) {
 		fd = event_finding(t, k, LTTNG_RULE_data_end_mid_event, TM_ERROR, e.start, e.end);
 		event_finding_names(fd, k, &e);
-		finding_say(fd, "the data ends %llu bytes into event %s, which is whole and has %llu",
+		lttng_say(fd, "the data ends %llu bytes into event %s, which is whole and has %llu",
 			    (unsigned long long)(k->limit - e.start), event_name(&e), (unsigned long long)(e.end - e.start));
 	}
 	stop(k, fd, LTTNG_RULE_data_end_mid_event, false);
@@ -515,7 +522,9 @@ static bool zeros_end(struct lttng_trace *t, struct lttng_walk *k, const struct 
 	struct finding *fd = NULL;
 	bool to_end = zeros >= k->limit;
 
-	if (!(to_end ? run >= ZEROS_MIN || e->stamp > k->end || k->open : run >= ZEROS_MIN))
+	/* A declaration of zeros declares nothing. */
+	uint64_t least = k->file->metadata ? ZEROS_DECLARE_MIN : ZEROS_MIN;
+	if (run < least && !(to_end && (e->stamp > k->end || k->open)))
 		return false;
 	if (k->open || t->quiet) {
 		if (!k->open)
@@ -523,11 +532,18 @@ static bool zeros_end(struct lttng_trace *t, struct lttng_walk *k, const struct 
 		return true;
 	}
 	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
+	if (k->mended && k->rel == k->mended_to) {
+		/* The event before reaches into the hole. */
+		finding_explains(k->mended, 1);
+		stop(k, k->mended, rule, true);
+		k->end_moved = true;
+		return true;
+	}
 	fd = event_finding(t, k, rule, TM_ERROR, e->start, e->start + run);
 	if (to_end)
-		finding_say(fd, "the last %llu bytes of the data are zeros", (unsigned long long)run);
+		lttng_say(fd, "the last %llu bytes of the data are zeros", (unsigned long long)run);
 	else
-		finding_say(fd, "%llu zero bytes where an event should begin", (unsigned long long)run);
+		lttng_say(fd, "%llu zero bytes where an event should begin", (unsigned long long)run);
 	stop(k, fd, rule, true);
 	k->end_moved = true;
 	return true;
@@ -566,6 +582,8 @@ static bool mend(struct lttng_trace *t, struct lttng_walk *k, struct lttng_event
 		mended = drop_event(t, k, e, e->sized_end, defect_rule(t, k, e, defect));
 	if (!mended)
 		stop(k, fd, defect_rule(t, k, e, defect), true);
+	k->mended = fd;
+	k->mended_to = k->rel;
 	return mended;
 }
 
