@@ -36,6 +36,7 @@ struct page {
 	uint32_t capacity;
 	uint32_t records, bad;
 	uint32_t removed;     /* bytes of removed records */
+	uint32_t last;	      /* where the last data record begins */
 	uint64_t time, carry; /* carry: deltas of removed records */
 	struct tracedat_edit nowhere; /* written to and never read, when memory is short */
 	bool be, emitting, failed;
@@ -284,8 +285,8 @@ static bool record_odd(struct page *p, uint32_t at, uint32_t size, const struct 
 	return true;
 }
 
-/* Judges a data record; total: with its words. */
-static inline void record_judge(struct page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size, uint32_t delta)
+/* Judges a data record; total: with its words. Returns true when it stays. */
+static inline bool record_judge(struct page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size, uint32_t delta)
 {
 	struct tracedat *t = p->t;
 
@@ -296,7 +297,7 @@ static inline void record_judge(struct page *p, uint32_t at, uint32_t total, con
 			finding_say(fd, "a record of %u bytes has no room for the common fields", size);
 		}
 		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
-		return;
+		return false;
 	}
 	uint32_t id = load_u16(payload, p->be), pid = load_u32(payload + 4, p->be);
 	uint16_t index = t->event_index[id];
@@ -305,14 +306,14 @@ static inline void record_judge(struct page *p, uint32_t at, uint32_t total, con
 		stays = record_unknown(p, at, id);
 		if (!stays)
 			record_remove(p, at, total, delta, TRACEDAT_RULE_record_unknown_event_id);
-		return;
+		return stays;
 	}
 	const struct tracedat_event *e = &t->events[index - 1];
 	if (__builtin_expect(size - e->fixed > e->slack, 0)) {
 		stays = record_odd(p, at, size, e);
 		if (!stays) {
 			record_remove(p, at, total, delta, TRACEDAT_RULE_record_shorter_than_format);
-			return;
+			return false;
 		}
 	}
 	if (size >= e->fixed && e->special)
@@ -323,6 +324,7 @@ static inline void record_judge(struct page *p, uint32_t at, uint32_t total, con
 		struct finding *fd = page_report(p, TRACEDAT_RULE_record_flags_impossible, TM_NOTE, p->head + at, total);
 		finding_say(fd, "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
 	}
+	return true;
 }
 
 /* ---- the walk ---- */
@@ -335,6 +337,18 @@ static uint32_t walk_stop(struct page *p, uint32_t at, unsigned rule, uint32_t l
 	}
 	p->failed = true;
 	return at;
+}
+
+/* Where zeros stop the walk they may have begun inside of the last record: one that ends in zeros is not vouched for. */
+static uint32_t hole_begins(struct page *p, uint32_t at, uint32_t word, uint32_t length)
+{
+	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
+		return at;
+	if (p->removed)
+		return at;
+	p->records--;
+	p->bad++;
+	return p->last;
 }
 
 /* Walks records up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
@@ -370,6 +384,7 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 			if (length < 5 || length & 3 || length > limit - at - 4) {
 				if (open)
 					return at;
+				at = hole_begins(p, at, word, length);
 				return walk_stop(p, at, TRACEDAT_RULE_record_data_length, limit - at < 8 ? limit - at : 8,
 						 "a long record that claims a length of", length);
 			}
@@ -421,10 +436,10 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 			}
 			continue;
 		}
-		if (__builtin_expect(p->carry != 0, 0))
-			carry_settle(p, at, type, delta);
 		p->time += delta;
-		record_judge(p, at, total, data + at + skip, total - skip, delta);
+		if (record_judge(p, at, total, data + at + skip, total - skip, delta) && __builtin_expect(p->carry != 0, 0))
+			carry_settle(p, at, type, delta);
+		p->last = at;
 		at += total;
 	}
 	return at;
@@ -433,6 +448,49 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 static uint32_t page_walk_any(struct page *p, bool open)
 {
 	return p->be ? page_walk(p, true, open) : page_walk(p, false, open);
+}
+
+/* ---- a quick look ---- */
+
+/* Records of known events from the begin of the data. Returns where they end; open: a zero word ends them, too. */
+static uint32_t prefix_walk(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open, uint32_t *records)
+{
+	bool be = t->big_endian;
+	uint32_t at = 0, n = 0;
+
+	while (length - at >= 4) {
+		uint32_t word = load_u32(data + at, be);
+		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & DELTA_MAX : word >> 5, total, skip = 4;
+		if (open && !word)
+			break;
+		if (type - 1 < 28) {
+			total = 4 + 4 * type;
+		} else if (type >= TYPE_EXTEND) {
+			total = 8;
+		} else {
+			uint32_t size = length - at >= 8 ? load_u32(data + at + 4, be) : 0;
+			if (size < 4 || size & 3 || size > length - at - 4 || (type == TYPE_PADDING && !delta))
+				break;
+			total = 4 + size;
+			skip = 8;
+		}
+		if (total > length - at)
+			break;
+		if (type < TYPE_PADDING) {
+			if (total - skip < 8 || (t->event_count && !t->event_index[load_u16(data + at + skip, be)] && !t->formats_lost))
+				break;
+			n++;
+		}
+		at += total;
+	}
+	*records = n;
+	return at;
+}
+
+static uint32_t page_prefix(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open)
+{
+	uint32_t records;
+	return prefix_walk(t, data, length, open, &records);
 }
 
 /* ---- the page ---- */
@@ -550,6 +608,7 @@ static enum tracedat_verdict page_trim(struct page *p, uint64_t commit, uint32_t
 	uint32_t kept = end - p->removed;
 
 	p->w->pending_missed = true;
+	t->lost_is = TM_UNKNOWN_COUNT;
 	if (!p->records)
 		return TRACEDAT_LEAVE;
 	commit_edit(p, kept | (commit & MISSED_EVENTS ? (commit & ~(uint64_t)(LENGTH_MASK | MISSED_STORED)) : 0), rule,
@@ -631,9 +690,7 @@ static enum tracedat_verdict page_blank(struct page *p)
 static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t commit)
 {
 	/* Records behind a length of 0 are lost to readers. */
-	struct page look = *p;
 	uint32_t records = 0;
-	look.limit = look.capacity;
 	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) && records) {
 		struct finding *fd = page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
 		finding_say(fd, "the length of the page is 0, but %u records follow", records);
@@ -671,7 +728,9 @@ static enum tracedat_verdict page_judge(struct page *p)
 	if (length > p->capacity) {
 		fd = page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, t->long_size);
 		finding_say(fd, "the length of the page is %u, at most %u fit", length, p->capacity);
-		p->limit = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+		/* With a length that lies only records of known events count. */
+		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+		p->limit = page_prefix(t, p->data, there, true);
 		uint32_t end = page_walk_any(p, true);
 		page_remember(p, ts, old);
 		return p->emitting ? page_trim(p, commit & ~(uint64_t)MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
@@ -761,47 +820,27 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 		verdict = page_judge(&p);
 	*records = p.records;
 	*bad = p.bad;
+	/* Fields of a record are judged in the order of its format, not of their offsets. */
+	for (size_t i = 2; i < t->edit_count; i++)
+		for (size_t k = i; k > 1 && t->edits[k].at < t->edits[k - 1].at; k--) {
+			struct tracedat_edit swap = t->edits[k];
+			t->edits[k] = t->edits[k - 1];
+			t->edits[k - 1] = swap;
+		}
 	return verdict;
 }
 
 bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records)
 {
 	bool be = t->big_endian;
-	uint32_t head = tracedat_page_data(t), capacity = tracedat_page_capacity(t, page_size), at = 0, n = 0;
+	uint32_t capacity = tracedat_page_capacity(t, page_size), n;
 	uint64_t commit = t->long_size == 8 ? load_u64(page + 8, be) : load_u32(page + 8, be);
 	uint32_t length = (uint32_t)(commit & LENGTH_MASK);
-	const uint8_t *data = page + head;
-	bool open = !length;
 
 	if (length > capacity || length & 3 || commit & RESERVED_BITS || !load_u64(page, be))
 		return false;
-	length = open ? capacity : length;
-	while (at < length) {
-		uint32_t word = load_u32(data + at, be);
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & DELTA_MAX : word >> 5, total, skip = 4;
-		if (open && !word)
-			break;
-		if (type - 1 < 28) {
-			total = 4 + 4 * type;
-		} else if (type >= TYPE_EXTEND) {
-			total = 8;
-		} else {
-			uint32_t size = length - at >= 8 ? load_u32(data + at + 4, be) : 0;
-			if (size < 4 || size & 3 || size > length - at - 4 || (type == TYPE_PADDING && !delta))
-				return false;
-			total = 4 + size;
-			skip = 8;
-		}
-		if (total > length - at)
-			return false;
-		if (type < TYPE_PADDING) {
-			if (total - skip < 8 || (t->event_count && !t->event_index[load_u16(data + at + skip, be)]))
-				return false;
-			n++;
-		}
-		at += total;
-	}
+	uint32_t end = prefix_walk(t, page + tracedat_page_data(t), length ? length : capacity, !length, &n);
 	if (records)
 		*records = n;
-	return n > 0;
+	return n > 0 && (!length || end == length);
 }

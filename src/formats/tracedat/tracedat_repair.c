@@ -496,6 +496,8 @@ enum tracemend_status tracedat_flush(struct tracedat *t)
 		if (piece->literal && bytes_agree(t, p, piece)) {
 			piece->literal = false;
 			piece->from = piece->old;
+		} else if (piece->literal && piece->old != TRACEDAT_NO_OLD && piece->why) {
+			tracedat_drop(t, piece->old, piece->length, piece->rule, piece->why);
 		}
 		if (!piece->literal && piece->source->role != TM_ROLE_DONOR)
 			kept[n++] = (struct kept){ piece->source, piece->from, piece->from + piece->length, i };

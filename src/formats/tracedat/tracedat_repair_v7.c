@@ -347,6 +347,25 @@ static void put_options_section(struct compose *c, struct tracedat_section *s, b
 
 /* ---- event data ---- */
 
+/* The section of a buffer; s is NULL where its header is lost. */
+static void put_buffer_data(struct tracedat *t, struct tracedat_section *s, struct tracedat_buffer *b)
+{
+	b->moved = t->out.size;
+	if (s)
+		s->moved = b->moved;
+	size_t size = put_header(t, s, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, s ? s->flags : b->compressed);
+	uint64_t body = t->out.size, at = s ? s->offset + 16 : 0;
+	if (b->text && s) {
+		tracedat_copy(&t->out, t->source, at, s->size);
+	} else if (!b->text) {
+		tracedat_put_cpus(t, b, &at);
+		for (size_t i = 0; i < b->count; i++)
+			if (!b->cpus[i].length)
+				b->cpus[i].moved = tracedat_align(t->out.size, b->page_size);
+	}
+	tracedat_fill_u64(t, size, t->out.size - body);
+}
+
 static void put_buffer_section(struct tracedat *t, struct tracedat_section *s, size_t index)
 {
 	int owner = -1;
@@ -357,22 +376,7 @@ static void put_buffer_section(struct tracedat *t, struct tracedat_section *s, s
 		tracedat_drop(t, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing, "event data of which nothing can be read");
 		return;
 	}
-	struct tracedat_buffer *b = &t->buffers[owner];
-	s->moved = b->moved = t->out.size;
-	size_t size = put_header(t, s, s->id, s->flags);
-	uint64_t body = t->out.size, at = s->offset + 16;
-	if (b->text) {
-		tracedat_copy(&t->out, t->source, at, s->size);
-	} else {
-		tracedat_put_cpus(t, b, &at);
-		for (size_t i = 0; i < b->count; i++)
-			if (!b->cpus[i].length)
-				b->cpus[i].moved = tracedat_align(t->out.size, b->page_size);
-		/* Nothing is left of it but its name. */
-		if (t->out.size == body)
-			tracedat_copy(&t->out, t->source, at, s->size < 16 ? s->size : 0);
-	}
-	tracedat_fill_u64(t, size, t->out.size - body);
+	put_buffer_data(t, s, &t->buffers[owner]);
 }
 
 static void put_section(struct compose *c, size_t index, size_t last_options)
@@ -447,6 +451,10 @@ void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat 
 			put_part_section(&c, NULL, k);
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
 		put_section(&c, i, last_options);
+	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
+		if (t->buffers[i].section < 0 && !t->buffers[i].lost && t->buffers[i].option != SIZE_MAX &&
+		    !t->options[t->buffers[i].option].dropped)
+			put_buffer_data(t, NULL, &t->buffers[i]);
 	if (last_options == SIZE_MAX)
 		put_options_section(&c, NULL, true);
 	fixes_settle(&c);

@@ -403,8 +403,11 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 		}
 	}
 	b->section = index;
-	if (index < 0)
+	if (index < 0) {
+		/* Repair makes a section for it; whether its data is compressed the data tells. */
+		b->compressed = b->count && t->codec != TRACEDAT_NONE && tracedat_chunk_begins(t, b->cpus[0].offset + 4, t->source->size);
 		return;
+	}
 	t->sections[index].referenced = true;
 	b->compressed = t->sections[index].flags & TRACEDAT_COMPRESSED;
 	if (b->compressed && t->codec == TRACEDAT_NONE) {
