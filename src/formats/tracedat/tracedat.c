@@ -326,29 +326,41 @@ static bool has_cpu_files(const struct bundle *b)
 	return false;
 }
 
+/* Raw pages without a header, by their look. */
+static bool is_raw_pages(struct window *w)
+{
+	struct tracedat t = { .window = *w };
+	bool raw = tracedat_shape_guess(&t);
+	*w = t.window; /* it may have moved */
+	return raw;
+}
+
+static bool has_header(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, 19);
+	return p && (!memcmp(p + 3, "tracing", 7) || !memcmp(p, "\x17\x08\x44", 3) || p[18] == 'h' || p[18] == 'z' || p[18] == 'n');
+}
+
 static enum tracemend_status scan(struct scan *s)
 {
+	struct source *single = bundle_single(s->in);
 	bool extras = false;
+
 	for (size_t i = 0; i < s->in->count; i++)
 		extras |= s->in->sources[i]->role == TM_ROLE_EXTRA;
-	struct source *single = bundle_single(s->in);
-	uint32_t cpu;
-	if (single && !extras && !tracedat_cpu_file(single->origin, &cpu))
-		return scan_file(s, single);
-	if (single && !extras) {
-		uint8_t magic[10];
-		if (single->size >= sizeof(magic) && source_read(single, 0, magic, sizeof(magic)) == TM_OK &&
-		    !memcmp(magic, "\x17\x08\x44tracing", sizeof(magic)))
-			return scan_file(s, single);
-	}
-	return tracedat_restore(s);
+	if (!single || extras)
+		return tracedat_restore(s);
+	struct window w;
+	window_open(&w, single);
+	bool raw = !has_header(&w) && is_raw_pages(&w);
+	window_close(&w);
+	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
 
 /* Bits of the prefix that match; a damaged magic is made up for by what follows it. */
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	struct bid none = { 0, NULL };
-	uint32_t cpu;
 
 	if (!bundle_single(b))
 		return b->directory && has_cpu_files(b) ? (struct bid){ 40, NULL } : none;
@@ -363,9 +375,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 	if (p && (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
 		  !memcmp(p + 18, "none\0\0", 7)) && (p[10] == '6' || p[10] == '7'))
 		return (struct bid){ 40, NULL };
-	if (tracedat_cpu_file(bundle_single(b)->origin, &cpu))
-		return (struct bid){ 8, NULL };
-	return none;
+	return is_raw_pages(w) ? (struct bid){ 8, NULL } : none;
 }
 
 const struct format tracedat_format = {

@@ -530,6 +530,8 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
 /* A quick look: a page whose commit is sane, whose records end on it and have known ids. *records may be NULL. */
 bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records);
+/* Whether all bytes behind the data of a plausible page are zero. */
+bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size);
 uint32_t tracedat_page_data(const struct tracedat *t); /* offset of the data in a page: 8 + L */
 uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size);
 
@@ -555,6 +557,8 @@ void tracedat_walk_file(struct tracedat *t);
 /* Whether the name ends in .cpuN; *cpu. */
 bool tracedat_cpu_file(const char *name, uint32_t *cpu);
 enum tracemend_status tracedat_restore(struct scan *s);
+/* Whether t's window shows raw pages: sets byte order, long size and page size. */
+bool tracedat_shape_guess(struct tracedat *t);
 
 /* ---- tracedat_gen.c ---- */
 

@@ -145,6 +145,11 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 		return text + (size_t)size;
 	}
 	size_t measured = begins ? text_measure(l, text) : 0;
+	if (measured && measured == size) {
+		/* What follows is damaged, not this. */
+		(void)entry_parse(l, at, text, measured, count);
+		return text + measured;
+	}
 	if (measured) {
 		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
 		fd = tracedat_at(t, rule, l->b, at, 8);

@@ -844,3 +844,11 @@ bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint
 		*records = n;
 	return n > 0 && (!length || end == length);
 }
+
+bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size)
+{
+	uint32_t head = tracedat_page_data(t);
+	uint64_t commit = t->long_size == 8 ? load_u64(page + 8, t->big_endian) : load_u32(page + 8, t->big_endian);
+	uint32_t end = (uint32_t)(commit & LENGTH_MASK) + (commit & MISSED_STORED ? t->long_size : 0);
+	return end <= page_size - head && bytes_are_zero(page + head + end, page_size - head - end);
+}

@@ -371,8 +371,15 @@ static void search_pages(struct search *s, uint64_t from, uint64_t to)
 		end = at + size;
 	}
 	/* A page that is cut by the end of the file. */
-	if (s->running && end + 64 < to && to == t->source->size && to - end < size)
+	if (s->running && end + 64 < to && to == t->source->size && to - end < size) {
+		const struct tracedat_stat *expected = expected_of(t, &t->buffers[s->buffer], s->run.cpu);
+		if (expected && s->records >= expected->entries + expected->read) {
+			run_end(s, end);
+			s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = end };
+			s->running = true;
+		}
 		end = to;
+	}
 	run_end(s, end);
 }
 

@@ -110,7 +110,8 @@ static void prefix_order(struct prefix *p, size_t at)
 	}
 	t->big_endian = flag == 1;
 	unsigned stated = flag ? big : little, other = flag ? little : big;
-	if (stated <= 1 && other == 4) {
+	/* Page sizes like 4096 make sense both ways: the other numbers decide. */
+	if (stated <= 2 && other == 4) {
 		t->big_endian = !flag;
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_endian_flag_mismatch, at, 1);
 		finding_say(fd, "the flag says %s, but the sizes that follow make sense only as %s", flag ? "big-endian" : "little-endian",

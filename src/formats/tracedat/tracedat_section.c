@@ -5,6 +5,8 @@
 
 /* Looks at far places while sections are searched byte by byte; each may cost a read. */
 #define FAR_LOOKS 64u
+/* Bytes of an options section that is found by its look. */
+#define OPTIONS_SEARCH_MAX (1u << 20)
 
 struct finder {
 	struct tracedat *t;
@@ -77,13 +79,27 @@ static bool header_sane(struct tracedat *t, uint64_t at)
 	struct header h;
 	if (at == t->source->size)
 		return true;
-	if (at > t->source->size || !header_read(t, at, &h))
+	if (at > t->source->size || t->source->size - at < 16 || !header_read(t, at, &h))
 		return false;
-	if (h.flags > 1 || h.description < -1 || h.description > 65535)
+	/* Odd flags are only odd where the size is fine. */
+	if ((h.flags > 1 && h.size > t->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
 	if (h.id == TRACEDAT_DONE)
 		return body_fits(t, 0, at + 16, h.size <= t->source->size - at - 16 ? h.size : 14);
-	return h.id <= TRACEDAT_ID_LAST && h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
+	/* A kind that nobody knows counts where its size leads to the end or on. */
+	if (h.id > TRACEDAT_ID_LAST)
+		return h.size <= t->source->size - at - 16 && h.id < 1024 && h.size;
+	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
+}
+
+/* Options among other bytes: items must fill them exactly. */
+static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
+{
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !body_fits(f->t, 0, at, size) || (size > 8192 && !f->far))
+		return false;
+	f->far -= size > 8192;
+	const uint8_t *p = window_at(&f->t->window, at, (size_t)size);
+	return p && tracedat_options_fit(f->t, p, 0, (size_t)size);
 }
 
 static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint64_t *size)
@@ -105,7 +121,9 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 			*size = real;
 		return *size <= room;
 	}
-	if (id_is_metadata(h.id) || h.id == TRACEDAT_DONE)
+	if (h.id == TRACEDAT_DONE)
+		return h.size <= room && options_plausible(f, body, h.size);
+	if (id_is_metadata(h.id))
 		return h.size <= room && body_fits(t, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)

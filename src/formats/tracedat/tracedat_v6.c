@@ -265,9 +265,37 @@ static void salvage_texts(struct v6 *v, size_t low)
 	}
 }
 
+/* A chain of sizes over whole lines up to a sensible CPU count vouches for itself, whatever word follows. */
+static bool chain_without_tag(struct v6 *v)
+{
+	const uint8_t *d = v->data;
+	bool be = v->t->big_endian;
+	size_t at = v->m.kallsyms, places[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t width = i == 2 ? 8 : 4;
+		places[i] = at;
+		if (v->size - at < width)
+			return false;
+		uint64_t size = width == 8 ? load_u64(d + at, be) : load_u32(d + at, be);
+		if (size > v->size - at - width || (size && d[at + width + size - 1] != '\n'))
+			return false;
+		at += width + (size_t)size;
+	}
+	if (v->size - at < 14 || load_u32(d + at, be) - 1 >= TRACEDAT_CPUS_MAX)
+		return false;
+	v->m.printk = places[1];
+	v->m.cmdlines = places[2];
+	v->m.cpus = at;
+	v->m.tag = at + 4;
+	return true;
+}
+
 static void salvage(struct v6 *v)
 {
 	struct map *m = &v->m;
+	if (m->kallsyms != UNKNOWN && chain_without_tag(v))
+		return;
 	size_t low = m->kallsyms != UNKNOWN ? m->kallsyms : m->systems != UNKNOWN ? m->systems :
 		     m->ftrace != UNKNOWN ? m->ftrace : m->header;
 
@@ -383,7 +411,7 @@ static uint32_t table_measure(struct tracedat *t, uint64_t at)
 		if (!p)
 			break;
 		uint64_t offset = load_u64(p, t->big_endian), size = load_u64(p + 8, t->big_endian);
-		if (offset <= CLOCK_MAX || offset > (t->source->size | 0xfff) + TRACEDAT_PAGE_MAX || size > t->source->size)
+		if (offset < at || offset > (t->source->size | 0xfff) + TRACEDAT_PAGE_MAX || size > t->source->size)
 			break;
 	}
 	return n;
@@ -536,6 +564,13 @@ static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
 		if (b->clock_size) {
 			fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size);
 			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it", (const char *)b->clock.data);
+		}
+		for (size_t i = 0; i < t->option_count; i++)
+			if (t->options[i].id == TRACEDAT_CPUSTAT)
+				return;
+		if (b->clock_size && b == &t->buffers[0]) {
+			fd = tracedat_report(t, TRACEDAT_RULE_restored_without_clock, b->clock_at, b->clock_size);
+			finding_say(fd, "a clock after the table, and neither a clock option nor statistics");
 		}
 		return;
 	}
