@@ -230,6 +230,7 @@ bool tracedat_prefix(struct tracedat *t)
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_user_long_invalid, at + 1, 1);
 		finding_say(fd, "the long size of the user space is %u, expected 4 or 8", t->user_long);
 	}
+	t->long_size = t->user_long == 4 ? 4 : 8; /* until header_page tells */
 	t->page_size = load_u32(p.data + at + 2, t->big_endian);
 	if (!tracedat_page_size_ok(t->page_size)) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_page_size_invalid, at + 2, 4);

@@ -225,7 +225,8 @@ void tracedat_sections_find(struct tracedat *t)
 		uint64_t found = find_next(&f, at + 1);
 		uint64_t real = 0;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
-			   (known && h.flags <= 1 && h.description >= -1 && h.description < 65536 && at == t->header_end);
+			   (known && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
+			    (at == t->header_end || body_fits(t, h.id, at + 16, found - at - 16)));
 		struct tracedat_section *s = own ? tracedat_section_add(t, at) : NULL;
 		if (s) {
 			s->size = found - at - TRACEDAT_SECTION_SIZE;

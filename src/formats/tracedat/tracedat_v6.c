@@ -366,11 +366,12 @@ static bool load_metadata(struct tracedat *t, struct v6 *v)
 static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t count)
 {
 	struct tracedat_buffer *b = &t->buffers[index];
+	bool cut = false;
 	b->table_at = at;
 	if (at + 16ull * count > t->source->size) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 16ull * count);
 		finding_say(fd, "the file ends inside the CPU table of %u entries", count);
-		t->data_errors = true;
+		t->data_errors = cut = true;
 		count = at < t->source->size ? (uint32_t)((t->source->size - at) / 16) : 0;
 	}
 	for (uint32_t i = 0; i < count && t->status == TM_OK; i++) {
@@ -385,6 +386,8 @@ static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t
 	}
 	at += 16ull * count;
 	b->clock_at = at;
+	if (cut)
+		return;
 	/* The block has no mark: only its own look tells that it is there. */
 	const uint8_t *p = window_at(&t->window, at, 9);
 	uint64_t length = p ? load_u64(p, t->big_endian) : 0;
