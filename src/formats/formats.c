@@ -5,7 +5,8 @@
 #define FORMATS(X) \
 	X(fxt) \
 	X(uftrace) \
-	X(ktrace)
+	X(ktrace) \
+	X(tracedat)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct format name##_format;
