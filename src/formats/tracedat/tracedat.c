@@ -287,9 +287,22 @@ void tracedat_walk_file(struct tracedat *t)
 		tracedat_cpus(t);
 }
 
+/* Texts that could not be kept. */
+static bool memory_failed(const struct tracedat *t)
+{
+	bool failed = t->string_data.failed || t->common.failed;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		failed |= t->buffers[i].raw_name.failed || t->buffers[i].clock.failed;
+	for (size_t i = 0; i < t->option_count; i++)
+		failed |= t->options[i].changed.failed;
+	return failed;
+}
+
 /* What stopped the walk, wherever it was noticed. */
 static enum tracemend_status scan_status(const struct tracedat *t)
 {
+	if (t->status == TM_OK && memory_failed(t))
+		return TM_NO_MEMORY;
 	if (t->window.status != TM_OK)
 		return t->window.status;
 	return t->status;

@@ -345,7 +345,7 @@ struct tracedat {
 	void *zstd;
 	struct tracedat_edit *edits;
 	size_t edit_count, edit_capacity;
-	uint64_t records;
+	uint64_t records, lines; /* lines: those of them that are latency output */
 	struct finding *ip_finding, *printk_finding, *pid_finding;
 
 	/* repair */

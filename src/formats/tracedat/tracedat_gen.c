@@ -542,6 +542,7 @@ enum tracemend_status tracedat_generate(struct gen *g)
 	for (size_t i = 0; i < b->buffer_count; i++)
 		for (size_t j = 0; j < b->buffers[i].count; j++)
 			g->records += b->buffers[i].cpus[j].records;
+	g->records += b->latency; /* one line of text */
 	tracedat_gen_serialise(b);
 	gen_stage(b, TRACEDAT_STAGE_BYTES);
 	g->failed |= out->failed;

@@ -73,7 +73,7 @@ struct tracedat_gen {
 	size_t option_count;
 	struct gen_buffer buffers[GEN_BUFFERS];
 	size_t buffer_count;
-	bool latency, latency_section;
+	bool latency;
 	bool no_options;	/* v6: no options tag at all */
 	bool no_clock_block;	/* v6 */
 	bool no_done;		/* v6 */

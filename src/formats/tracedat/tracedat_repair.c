@@ -530,6 +530,8 @@ enum tracemend_status tracedat_flush(struct tracedat *t)
 		if (b->sources[i]->role != TM_ROLE_DONOR && b->sources[i]->kind == SOURCE_FILE)
 			flush_source(&f, b->sources[i], kept, unique);
 	free(kept);
+	if (t->status != TM_OK)
+		return t->status;
 	return t->window.status != TM_OK ? t->window.status : plan_status(plan);
 }
 
@@ -548,8 +550,30 @@ static void account(struct tracedat *t)
 		}
 	for (size_t i = 0; i < t->section_count; i++)
 		unknown |= t->sections[i].lost;
-	plan_kept(plan, t->kept);
+	plan_kept(plan, t->kept + t->lines);
 	plan_lost(plan, t->lost, unknown ? TM_UNKNOWN_COUNT : t->lost_is);
+}
+
+/* Data that was found may belong to more CPUs than the option says. */
+static void cpucount_settle(struct tracedat *t)
+{
+	uint32_t wanted = table_entries(t);
+	for (size_t i = 0; i < t->option_count; i++) {
+		struct tracedat_option *o = &t->options[i];
+		if (o->id != TRACEDAT_CPUCOUNT || o->dropped)
+			continue;
+		const uint8_t *p = o->changed.size == 4 ? o->changed.data : o->block->data + o->at;
+		uint32_t value = o->changed.size == 4 || o->size == 4 ? load_u32(p, t->big_endian) : 0;
+		if (t->version == 6 ? value == wanted : value >= wanted && value <= TRACEDAT_CPUS_MAX)
+			continue;
+		o->changed.size = 0;
+		o->changed.big_endian = t->big_endian;
+		bytes_u32(&o->changed, wanted);
+		o->rule = TRACEDAT_RULE_option_cpucount_value;
+		o->why = "the number of CPUs that fits the data";
+		if (o->changed.failed)
+			tracedat_no_memory(t);
+	}
 }
 
 /* What parts, formats and clocks need before anything is composed. False: memory. */
@@ -576,6 +600,10 @@ enum tracemend_status tracedat_repair(struct tracedat *t)
 	if (t->stopped)
 		return TM_NOTHING;
 	if (!tracedat_prepare(t))
+		return t->status;
+	if (!t->latency)
+		cpucount_settle(t);
+	if (t->status != TM_OK)
 		return t->status;
 	if (t->version == 6)
 		compose_v6(t);

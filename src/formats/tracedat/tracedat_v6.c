@@ -399,6 +399,8 @@ static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t
 			b->clock_size = 8 + length;
 			bytes_append(&b->clock, name, name_length);
 			bytes_u8(&b->clock, 0);
+			if (b->clock.failed)
+				tracedat_no_memory(t);
 			return;
 		}
 	}
@@ -648,7 +650,7 @@ static void rest_of_header(struct v6 *v)
 	table_read(t, 0, tag + TRACEDAT_TAG_SIZE, count);
 	t->header_stop = t->buffers[0].clock_at + t->buffers[0].clock_size;
 	instances(t, count);
-	for (size_t i = 0; i < t->buffer_count; i++)
+	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
 		clock_judge(t, &t->buffers[i]);
 }
 
