@@ -13,14 +13,15 @@ struct raw {
 	uint64_t map_end;      /* behind the last whole entry that is there */
 	uint64_t events;
 	bool unpadded;	       /* events follow the map directly, where a page was to be filled up */
-	bool guessed;	       /* the width of the records is not certain */
+	bool guessed;	       /* the width of the records is not certain, or would not be of what repair leaves */
 };
 
-/* Whether the first entries of a thread map at `map` look like ones of that width. */
-static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry)
+/* Whether the first entries of a thread map at `map` look like ones of that width; limit: end of the bytes that count. */
+static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry, uint64_t limit)
 {
 	for (uint64_t i = 0; i < threads && i < 100; i++) {
-		const uint8_t *p = window_at(&w->window, map + i * entry, entry);
+		uint64_t at = map + i * entry;
+		const uint8_t *p = at + entry <= limit ? window_at(&w->window, at, entry) : NULL;
 		if (!p)
 			return i > 0;
 		const uint8_t *name = p + entry - KTRACE_NAME;
@@ -42,31 +43,41 @@ static uint64_t page_up(uint64_t offset)
 
 /* Version 1 does not store its width. Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of
  * what passes, the one whose events look real is taken. */
-static void raw1_probe(struct ktrace_walk *w, struct raw *r)
+struct raw1_form {
+	uint8_t map;
+	bool is_64, certain;
+};
+
+static struct raw1_form raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit)
 {
-	static const struct {
-		uint8_t map;
-		bool is_64;
-	} forms[] = { { 20, false }, { 24, false }, { 24, true } };
-	unsigned found = 0;
+	static const struct raw1_form forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
+	struct raw1_form best = { 24, false, false };
+	unsigned found = 0, fewest = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		uint32_t entry = ktrace_thread_size(forms[i].is_64);
-		uint64_t page = page_up(forms[i].map + r->threads * entry), file = w->source->size;
-		if (!map_plausible(w, forms[i].map, r->threads, entry))
+		if (!map_plausible(w, forms[i].map, threads, entry, limit))
 			continue;
 		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
-		bool better = !found || ktrace_events_failures(w->source, page, file, forms[i].is_64, forms[i].is_64 ? 8 : 16) <
-						ktrace_events_failures(w->source, page, file, w->is_64, w->is_64 ? 8 : 16);
-		if (better) {
-			r->map = forms[i].map;
-			w->is_64 = forms[i].is_64;
+		unsigned failures = ktrace_events_failures(w->source, page_up(forms[i].map + threads * entry), limit, forms[i].is_64,
+							   forms[i].is_64 ? 8 : 16);
+		if (!found++ || failures < fewest) {
+			best = forms[i];
+			fewest = failures;
 		}
-		found++;
 	}
-	if (!found)
-		r->map = 24;
-	r->guessed = found != 1;
+	best.certain = found == 1;
+	return best;
+}
+
+/* Whether a file with so many threads that ends at limit is read in the same way: what repair leaves must not tell another
+ * story than what it was given. */
+static bool raw_stays(struct ktrace_walk *w, const struct raw *r, uint64_t threads, uint64_t limit)
+{
+	if (r->version != 1)
+		return true;
+	struct raw1_form form = raw1_probe(w, threads, limit);
+	return form.certain && form.map == r->map && form.is_64 == w->is_64;
 }
 
 /* Behind the CPU map that kernels since xnu 2422 put into the gap of version 1, or behind the thread map. */
@@ -168,7 +179,10 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 1;
 		r->count_offset = 4;
 		r->threads = load_u32(p + 4, false);
-		raw1_probe(w, r);
+		struct raw1_form form = raw1_probe(w, r->threads, w->source->size);
+		r->map = form.map;
+		w->is_64 = form.is_64;
+		r->guessed = !form.certain;
 	} else {
 		r->version = 0;
 		r->map = 4;
@@ -194,6 +208,7 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", r->threads, there);
 	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, r->threads);
 	r->map_end = r->map + there * entry;
+	r->guessed |= !raw_stays(w, r, there, r->map_end);
 	if (plan) {
 		uint8_t count[4];
 		store_u32(count, (uint32_t)there, false);
@@ -204,6 +219,37 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	}
 	r->threads = there;
 	r->events = w->source->size;
+}
+
+/* The gap and the events, up to the end of the file. */
+static void raw_events(struct ktrace_walk *w, struct raw *r)
+{
+	struct plan *plan = w->scan->plan;
+	uint32_t size = ktrace_event_size(w->is_64);
+
+	raw_events_find(w, r);
+	raw_gap(w, r);
+	uint64_t file = w->source->size, whole = r->events + (file - r->events) / size * size;
+	w->seen_events = r->events < whole;
+	if (plan) {
+		plan_copy(plan, w->output, w->source, r->map_end, r->events - r->map_end);
+		/* As it is written, the gap is there, so that readers find the events. */
+		static const uint8_t zeros[KTRACE_PAGE];
+		uint64_t at = plan_size(plan, w->output);
+		if (r->unpadded)
+			(void)plan_literal(plan, w->output, zeros, (size_t)(page_up(at) - at), KTRACE_RULE_events_damaged,
+					   "padding up to the page at which readers look for events");
+	}
+	(void)ktrace_events_walk(w, r->events, whole, "events");
+	if (whole == file)
+		return;
+	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
+	finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
+	r->guessed |= !raw_stays(w, r, r->threads, whole);
+	if (plan) {
+		plan_drop(plan, w->source, whole, file - whole, KTRACE_RULE_raw_events_partial, "part of a record");
+		plan_lost(plan, 1, TM_AT_LEAST);
+	}
 }
 
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
@@ -224,35 +270,11 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW %u", r.version);
 	fd = finding_new(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need);
 	finding_say(fd, "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
+	uint64_t errors = findings_errors(w->scan->findings);
 	raw_map(w, &r);
 	ktrace_threads_check(w, r.map, r.threads, r.version == 1);
-	if (r.events == file) {
-		ktrace_events_finish(w);
-		return TM_OK;
-	}
-	raw_events_find(w, &r);
-	raw_gap(w, &r);
-	uint64_t whole = r.events + (file - r.events) / ktrace_event_size(w->is_64) * ktrace_event_size(w->is_64);
-	w->seen_events = r.events < whole;
-	if (plan) {
-		plan_copy(plan, w->output, w->source, r.map_end, r.events - r.map_end);
-		/* As it is written, the gap is there, so that readers find the events. */
-		static const uint8_t zeros[KTRACE_PAGE];
-		uint64_t at = plan_size(plan, w->output);
-		if (r.unpadded)
-			(void)plan_literal(plan, w->output, zeros, (size_t)(page_up(at) - at), KTRACE_RULE_events_damaged,
-					   "padding up to the page at which readers look for events");
-	}
-	uint64_t errors = findings_errors(w->scan->findings);
-	(void)ktrace_events_walk(w, r.events, whole, "events");
-	if (whole < file) {
-		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
-		finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, ktrace_event_size(w->is_64));
-		if (plan) {
-			plan_drop(plan, w->source, whole, file - whole, KTRACE_RULE_raw_events_partial, "part of a record");
-			plan_lost(plan, 1, TM_AT_LEAST);
-		}
-	}
+	if (r.events < file)
+		raw_events(w, &r);
 	ktrace_events_finish(w);
 	if (plan && r.guessed && findings_errors(w->scan->findings) != errors) {
 		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
