@@ -121,6 +121,8 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 	if (limit < KTRACE_CHUNK_HEADER || offset > limit - KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk))
 		return false;
 	uint64_t data = offset + KTRACE_CHUNK_HEADER, left = limit - data;
+	if (chunk.tag == KTRACE_TAG_UNFINISHED && chunk.size == KTRACE_SIZE_UNFINISHED)
+		return true; /* a placeholder, whatever its versions */
 	if ((chunk.major & ~KTRACE_SUBCHUNKS) > 16 || chunk.minor > 16)
 		return false;
 	if (chunk.size > left && chunk.size != KTRACE_SIZE_UNFINISHED)

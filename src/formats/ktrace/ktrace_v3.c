@@ -109,6 +109,22 @@ static void header_fields(struct ktrace_walk *w, struct header *h)
 	w->denom = h->denom;
 }
 
+/* A placeholder that a writer puts where it will write the header of the chunk that it has begun: all ones. */
+static bool chunk_is_placeholder(const struct ktrace_chunk *chunk)
+{
+	return chunk->tag == KTRACE_TAG_UNFINISHED && chunk->size == KTRACE_SIZE_UNFINISHED;
+}
+
+/* Whether an events chunk it is, or the placeholder of one. */
+static bool chunk_holds_events(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+{
+	uint64_t records = chunk->offset + KTRACE_CHUNK_HEADER + 8, file = w->source->size;
+
+	return chunk->tag == KTRACE_EVENTS ||
+	       (chunk_is_placeholder(chunk) && (ktrace_events_plausible(w->source, records, file, true, 4) ||
+						ktrace_events_plausible(w->source, records, file, false, 8)));
+}
+
 /* The flag for 64-bit events against the first events there are. */
 static void header_width(struct ktrace_walk *w, struct header *h)
 {
@@ -121,7 +137,7 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 		bool sound = ktrace_chunk_read(w->source, at, &chunk) && chunk.tag;
 		uint64_t data = at + KTRACE_CHUNK_HEADER, left = sound ? w->source->size - data : 0;
 		uint64_t size = chunk.size < left ? chunk.size : left;
-		if (sound && chunk.tag == KTRACE_EVENTS && size >= 8 + 64) {
+		if (sound && size >= 8 + 64 && chunk_holds_events(w, &chunk)) {
 			uint64_t end = data + size;
 			if (ktrace_events_failures(w->source, data + 8, end, w->is_64, 8) >= 3 &&
 			    !ktrace_events_failures(w->source, data + 8, end, !w->is_64, 8)) {
@@ -150,9 +166,10 @@ static void header_extent(struct ktrace_walk *w, struct header *h)
 	struct ktrace_chunk chunk;
 
 	if (!ktrace_chunk_plausible(w->source, KTRACE_HEADER, file, w->is_64) && stored >= 64 + KTRACE_CHUNK_HEADER &&
-	    ktrace_chunk_plausible(w->source, 64, file, w->is_64)) {
+	    ktrace_chunk_read(w->source, 64, &chunk) && ktrace_kind_find(chunk.tag) &&
+	    ktrace_chunk_plausible(w->source, 64, file, w->is_64) && ktrace_chunk_lands(w->source, 64, file, w->is_64)) {
 		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->source, KTRACE_HEADER, 8);
-		finding_say(fd, "no chunk starts at 56, where the header structure ends, but one does at 64");
+		finding_say(fd, "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 surplus bytes");
 		h->chunks = last = 64;
 		believed = stored == 64;
 	}
@@ -196,6 +213,7 @@ struct extent {
 	uint64_t next; /* where the next chunk starts */
 	enum ktrace_rule rule; /* what is wrong with the size; KTRACE_RULE_COUNT: nothing */
 	bool guessed;  /* the end of the payload is known to within its padding only */
+	bool retagged; /* the chunk's tag and version are not the stored ones, but those its placeholder is to get */
 };
 
 static uint64_t chunk_whole(const struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
@@ -223,11 +241,11 @@ static struct extent chunk_search(struct ktrace_walk *w, const struct ktrace_chu
 
 	if (fits && events && left - chunk->size >= 8 && chunk->size % ktrace_event_size(w->is_64) == 0 &&
 	    (x.next + 8 >= limit || ktrace_chunk_plausible(w->source, x.next + 8, limit, w->is_64)))
-		return (struct extent){ chunk->size + 8, x.next + 8, KTRACE_RULE_events_size_excludes_future, false };
+		return (struct extent){ chunk->size + 8, x.next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
 	if (fits && chunk->size >= 16 && ktrace_chunk_plausible(w->source, x.next - 16, limit, w->is_64))
-		return (struct extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false };
+		return (struct extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
 	if (fits && end % 8 && ktrace_chunk_plausible(w->source, end, limit, w->is_64))
-		return (struct extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false };
+		return (struct extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false };
 	uint64_t found = ktrace_chunk_resync(w, data, limit, 8);
 	bool more = events && fits && end < limit && ktrace_events_plausible(w->source, chunk->size < 8 ? data + 8 : end, limit, w->is_64, 4);
 	if (found == UINT64_MAX && fits && !more)
@@ -259,7 +277,7 @@ static struct extent chunk_extent(struct ktrace_walk *w, const struct ktrace_chu
 
 	if (chunk->size <= limit - data && (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64)))
-		return (struct extent){ chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false };
+		return (struct extent){ chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 	return chunk_search(w, chunk, limit);
 }
 
@@ -278,18 +296,22 @@ static struct finding *chunk_finding(struct ktrace_walk *w, enum ktrace_rule rul
 }
 
 /* Where chunks may stand. */
-static void chunk_place(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+static void chunk_place(struct ktrace_walk *w, const struct ktrace_chunk *chunk, bool retagged)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 	struct finding *fd;
 
+	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED) {
+		fd = chunk_finding(w, KTRACE_RULE_chunk_unfinished, chunk, KTRACE_CHUNK_HEADER);
+		finding_say(fd, "the chunk still has the tag 0xffffffff of one that is being written%s",
+			    !retagged ? "" : chunk->tag == KTRACE_EVENTS ? "; its data are events" : "; its data are no events");
+		finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
+	}
 	if (!kind) {
-		fd = chunk_finding(w, chunk->tag == KTRACE_TAG_UNFINISHED ? KTRACE_RULE_chunk_unfinished : KTRACE_RULE_chunk_unknown_tag,
-				   chunk, KTRACE_CHUNK_HEADER);
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
-			finding_say(fd, "the chunk still has the tag 0xffffffff of one that is being written");
-		else
-			finding_say(fd, "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
+			return;
+		fd = chunk_finding(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER);
+		finding_say(fd, "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
 		return;
 	}
 	if (kind->place == KTRACE_IN_HEADER && !w->in_header) {
@@ -446,7 +468,7 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 
 	if (x->rule != KTRACE_RULE_COUNT)
 		chunk_say_size(w, chunk, x, chunk_whole(w, chunk, x->size));
-	chunk_place(w, chunk);
+	chunk_place(w, chunk, x->retagged);
 	if ((events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12)) {
 		struct finding *fd = chunk_finding(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size);
 		finding_say(fd, "%" PRIu64 " bytes are too few for an events chunk", x->size);
@@ -462,6 +484,12 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 					   KTRACE_RULE_chunk_header_misaligned, "padding");
 		header_at = plan_size(plan, w->output);
 		plan_copy(plan, w->output, w->source, chunk->offset, KTRACE_CHUNK_HEADER);
+		if (x->retagged) {
+			uint8_t tag[8] = { 0 };
+			store_u32(tag, chunk->tag, false);
+			plan_amend(plan, w->output, header_at, tag, sizeof(tag), KTRACE_RULE_chunk_unfinished,
+				   events ? "tag of what the data is: events" : "tag of a chunk that readers skip");
+		}
 	}
 	if (events) {
 		kept = chunk_events(w, chunk, x, &rule);
@@ -517,6 +545,11 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 		}
 		if (!ktrace_chunk_read(w->source, at, &chunk))
 			return;
+		bool retag = chunk_is_placeholder(&chunk);
+		if (retag) {
+			chunk.tag = chunk_holds_events(w, &chunk) ? KTRACE_EVENTS : KTRACE_NULL;
+			chunk.major = chunk.minor = 0;
+		}
 		const struct ktrace_kind *kind = ktrace_kind_find(chunk.tag);
 		bool versions = (chunk.major & ~KTRACE_SUBCHUNKS) <= 16 && chunk.minor <= 16;
 		if (!chunk.tag || !((kind || chunk.tag == KTRACE_TAG_UNFINISHED) && versions)) {
@@ -530,6 +563,7 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 			}
 		}
 		struct extent x = chunk_extent(w, &chunk, limit);
+		x.retagged = retag;
 		if (x.next <= at)
 			return; /* cannot be: a chunk has a header */
 		chunk_walk(w, &chunk, &x);
@@ -591,8 +625,9 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	header_width(w, &h);
 	header_extent(w, &h);
 	w->body = ktrace_align(h.end) < file ? ktrace_align(h.end) : file;
-	if (plan)
-		plan_copy(plan, w->output, w->source, KTRACE_HEADER, h.chunks - KTRACE_HEADER);
+	if (plan && h.chunks > KTRACE_HEADER)
+		plan_drop(plan, w->source, KTRACE_HEADER, h.chunks - KTRACE_HEADER, KTRACE_RULE_header_size_64_structure,
+			  "bytes between the header structure and its first chunk");
 	w->in_header = true;
 	region_walk(w, h.chunks, h.end);
 	if (plan) {
@@ -600,7 +635,9 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 		uint64_t end = plan_size(plan, w->output), stored = h.size + KTRACE_HEADER_UNCOUNTED;
 		if (h.size_rule != KTRACE_RULE_COUNT || end != stored)
 			header_fix(w, &h, 8, end - KTRACE_HEADER_UNCOUNTED, 8,
-				   h.size_rule != KTRACE_RULE_COUNT ? h.size_rule : KTRACE_RULE_header_size_splits_chunk,
+				   h.size_rule != KTRACE_RULE_COUNT ? h.size_rule :
+				   h.chunks > KTRACE_HEADER	    ? KTRACE_RULE_header_size_64_structure :
+								      KTRACE_RULE_header_size_splits_chunk,
 				   "size of the header as it is written");
 		plan_copy(plan, w->output, w->source, h.end, w->body - h.end);
 	}
