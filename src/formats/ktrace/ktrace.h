@@ -29,6 +29,7 @@
 #define KTRACE_STRING_GLOBAL_MAX 1040u	/* bytes */
 #define KTRACE_STRING_SIMPLE_MAX 64u
 #define KTRACE_NAME 20u			/* bytes of a process name, its NUL included */
+#define KTRACE_HEAD 512u		/* bytes of the first records, by which their width is told */
 
 /* ---- limits of this reader ---- */
 
@@ -158,6 +159,9 @@ struct ktrace_walk {
 	struct ktrace_set spans;   /* tid and string kind -> bytes so far + 1 */
 	struct ktrace_set subfiles; /* ids of sub-file headers */
 	uint64_t open_starts, lone_ends, lone_ends_first, starts_first;
+	uint8_t head[KTRACE_HEAD]; /* first records that are kept, of the first chunk with 64 bytes of them */
+	size_t head_length;
+	bool head_whole;
 };
 
 /* ktrace_chunk.c: chunks without the walk. Probing reads just the bytes it needs, so that a hostile file cannot make a
@@ -206,8 +210,10 @@ static inline uint32_t ktrace_event_size(bool is_64)
 uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
-/* How many tests of real records up to count records at offset fail. */
+/* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */
 unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+/* Whether the first records of a file make sense in the other width only. */
+bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64);
 /* What can be said only after the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 

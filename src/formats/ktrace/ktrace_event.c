@@ -64,19 +64,32 @@ static bool event_is_bad(const uint8_t *p, bool is_64)
 	return event_failures(&e, is_64) >= 2;
 }
 
-unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
+static unsigned records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count)
 {
-	uint8_t record[64];
 	uint32_t size = ktrace_event_size(is_64);
 	unsigned failures = 0;
 
-	for (unsigned i = 0; i < count && offset <= limit && limit - offset >= size; i++, offset += size) {
-		if (source_read(s, offset, record, size) != TM_OK)
-			return UINT32_MAX;
-		struct ktrace_event e = event_decode(record, is_64);
+	for (unsigned i = 0; i < count && length >= size; i++, p += size, length -= size) {
+		struct ktrace_event e = event_decode(p, is_64);
 		failures += event_failures(&e, is_64);
 	}
 	return failures;
+}
+
+unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
+{
+	uint8_t head[KTRACE_HEAD];
+	uint64_t there = offset < limit ? limit - offset : 0;
+	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
+
+	if (length && source_read(s, offset, head, length) != TM_OK)
+		return UINT32_MAX;
+	return records_failures(head, length, is_64, count);
+}
+
+bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64)
+{
+	return records_failures(head, length, is_64, 8) >= 3 && !records_failures(head, length, !is_64, 8);
 }
 
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
@@ -316,6 +329,11 @@ static void events_keep(struct events *ev, uint64_t until)
 
 	if (!length)
 		return;
+	if (w->head_length < sizeof(w->head) && !w->head_whole) {
+		size_t room = sizeof(w->head) - w->head_length, n = length < room ? (size_t)length : room;
+		if (source_read(w->source, ev->kept_from, w->head + w->head_length, n) == TM_OK)
+			w->head_length += n;
+	}
 	ev->kept += length;
 	if (w->scan->plan) {
 		plan_copy(w->scan->plan, w->output, w->source, ev->kept_from, length);
@@ -425,6 +443,9 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end
 	if (offset < end && w->scan->plan)
 		plan_drop(w->scan->plan, w->source, offset, end - offset, KTRACE_RULE_events_damaged, "part of a record");
 	events_report(&ev);
+	w->head_whole |= ev.kept >= 64;
+	if (!w->head_whole)
+		w->head_length = 0;
 	return ev.kept;
 }
 

@@ -138,9 +138,10 @@ static void header_width(struct ktrace_walk *w, struct header *h)
 		uint64_t data = at + KTRACE_CHUNK_HEADER, left = sound ? w->source->size - data : 0;
 		uint64_t size = chunk.size < left ? chunk.size : left;
 		if (sound && size >= 8 + 64 && chunk_holds_events(w, &chunk)) {
-			uint64_t end = data + size;
-			if (ktrace_events_failures(w->source, data + 8, end, w->is_64, 8) >= 3 &&
-			    !ktrace_events_failures(w->source, data + 8, end, !w->is_64, 8)) {
+			uint8_t head[KTRACE_HEAD];
+			size_t length = size - 8 < sizeof(head) ? (size_t)(size - 8) : sizeof(head);
+			if (source_read(w->source, data + 8, head, length) == TM_OK &&
+			    ktrace_events_other_width(head, length, w->is_64)) {
 				struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
 				finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
 					    w->is_64 ? "64" : "32", data + 8, w->is_64 ? "32" : "64");
@@ -644,5 +645,11 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	w->in_header = false;
 	region_walk(w, w->body, file);
 	v3_finish(w, &h);
+	/* What is left must not tell another story than what was there. */
+	if (plan && findings_errors(w->scan->findings) && ktrace_events_other_width(w->head, w->head_length, w->is_64)) {
+		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
+			       "what is left of the events does not tell whether they are 32-bit or 64-bit ones");
+		return TM_NOTHING;
+	}
 	return TM_OK;
 }

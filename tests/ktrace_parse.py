@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""A parser of ktrace framing that shares nothing with the program: header structure, chunk sizes, records of events.
+
+records(files) -> {name: [(start, end), ...]}   of the event records, up to the first chunk that cannot be
+whole(files)   -> True when chunks, or the records of a RAW file, fill the file
+count(files)   -> how many records `check` should count
+stuck(files)   -> {name: (from, to)}            where what is wrong lies: from the last chunk that begins well to the first
+                                                byte that fits nothing; nothing for files that are whole
+BEYOND         rules about what is no framing: a file that breaks only these is whole
+"""
+import struct
+import sys
+
+V3, KERNEL, RAW1, RAW1_OLD, RAW2 = 0x55AA0300, 0x1000, 0x55AA0101, 0x55AA0100, 0x55AA0200
+THREADS, EVENTS, COMPRESSED = 0x1D00, 0x1E00, 0x1F00
+PAGE = 4096
+BEYOND = {"ktrace/bad-magic", "ktrace/events-damaged", "ktrace/flags-bitness-mismatch", "ktrace/walltime-usec-range"}
+
+
+def up(n, to):
+    return -(-n // to) * to
+
+
+def chunk_at(data, at, end):
+    """(tag, size) of the chunk header there, or None when it can be none."""
+    if end - at < 16:
+        return None
+    tag, major, minor, size = struct.unpack_from("<IHHQ", data, at)
+    if not tag or major & 0x7FFF > 16 or minor > 16 or size > end - at - 16:
+        return None
+    return tag, size
+
+
+def chunks(data):
+    """[(offset, tag, size)], and None or the range that cannot be read."""
+    if len(data) < 56:
+        return [], (0, len(data))
+    header_end = 16 + struct.unpack_from("<Q", data, 8)[0]
+    wide = struct.unpack_from("<I", data, 52)[0] & 1
+    record, entry = (64, 32) if wide else (32, 28)
+    out, at, previous = [], 56, 0
+    if not 56 <= header_end <= len(data):
+        return [], (0, 16)
+    while at < len(data):
+        if at < header_end <= at + 7 or at == up(header_end, 8):
+            header_end = 0  # the header ends where a chunk does
+        elif header_end and at > header_end:
+            return out, (0, at)
+        if len(data) - at < 16 and not any(data[at:]):
+            break
+        chunk = chunk_at(data, at, len(data))
+        if chunk is None:
+            return out, (previous, at)
+        tag, size = chunk
+        if tag == EVENTS and (size < 8 or (size - 8) % record) or tag == COMPRESSED and size < 12 or tag == THREADS and size % entry:
+            return out, (previous, at + 16 + size)
+        out.append((at, tag, size))
+        previous, at = at, up(at + 16 + size, 8)
+    return out, None
+
+
+def name_fits(field):
+    name = field.split(b"\0")[0]
+    return len(name) == len(field) or all(c >= 32 for c in name)
+
+
+def map_fits(data, at, count, entry):
+    for i in range(min(count, 100)):
+        row = data[at + i * entry:at + (i + 1) * entry]
+        if len(row) < entry or not name_fits(row[-20:]) or (not any(row[:4]) and row[-20:-19] != b"\0"):
+            return False
+        if not 0 <= struct.unpack_from("<i", row, entry - 24)[0] < 100000 or (i == 0 and not any(row[:4])):
+            return False
+    return True
+
+
+def failures(data, at, wide):
+    bad = 0
+    for i in range(8 if wide else 16):
+        row = data[at + i * (64 if wide else 32):][:64 if wide else 32]
+        if len(row) < (64 if wide else 32):
+            break
+        if wide:
+            time, tid, debugid, cpu, unused = struct.unpack_from("<Q32xQIIQ", row)
+            bad += (not 0 < time < 1 << 56) + (tid >> 48 > 0) + (debugid < 1 << 24) + (cpu >= 4096) + (unused > 0)
+        else:
+            time, debugid = struct.unpack_from("<Q20xI", row)
+            bad += (not time & (1 << 56) - 1) + (debugid < 1 << 24)
+    return bad
+
+
+def raw(data):
+    """(offset of the events, bytes of a record), or None."""
+    first, count = struct.unpack_from("<II", data)
+    if first == RAW2:
+        wide = data[20] != 0
+        end = 288 + count * (32 if wide else 28)
+    elif first in (RAW1, RAW1_OLD):
+        forms = [(at, wide) for at, wide in ((20, False), (24, False), (24, True)) if map_fits(data, at, count, 32 if wide else 28)]
+        if not forms:
+            return None
+        at, wide = min(forms, key=lambda f: failures(data, up(f[0] + count * (32 if f[1] else 28), PAGE), f[1]))
+        end = at + count * (32 if wide else 28)
+    else:
+        wide = not map_fits(data, 4, first, 28)
+        return 4 + first * (32 if wide else 28), 64 if wide else 32
+    # Some writers fill up a page more than is needed.
+    at = up(end, PAGE)
+    while first == RAW1 and len(data) - at >= PAGE and not any(data[at:at + PAGE]):
+        at += PAGE
+    return at, 64 if wide else 32
+
+
+def parse(data):
+    """Spans of the records, and where the file cannot be read."""
+    if len(data) < 8:
+        return [], (0, len(data))
+    if struct.unpack_from("<I", data)[0] in (V3, KERNEL):
+        found, bad = chunks(data)
+        step = 64 if len(data) >= 56 and data[52] & 1 else 32
+        return [(at, at + step) for start, tag, size in found if tag == EVENTS
+                for at in range(start + 24, start + 16 + size - step + 1, step)], bad
+    shape = raw(data)
+    if shape is None or shape[0] > len(data):
+        return [], (0, len(data))
+    start, step = shape
+    spans = [(at, at + step) for at in range(start, len(data) - step + 1, step)]
+    rest = (len(data) - start) % step
+    return spans, (len(data) - rest, len(data)) if rest else None
+
+
+def records(files):
+    return {name: parse(data)[0] for name, data in files.items()}
+
+
+def stuck(files):
+    found = {name: parse(data)[1] for name, data in files.items()}
+    return {name: bad for name, bad in found.items() if bad}
+
+
+def whole(files):
+    return not stuck(files)
+
+
+def count(files):
+    return sum(map(len, records(files).values()))
+
+
+if __name__ == "__main__":
+    for path in sys.argv[1:]:
+        with open(path, "rb") as f:
+            content = {"": f.read()}
+        print(path, count(content), "records" if whole(content) else f"records, then what is none: {stuck(content)['']}")
