@@ -122,6 +122,8 @@ static uint64_t take_back(struct uftrace_tape *t, uint64_t at)
 	t->depth = t->odd_depth;
 	t->unsure = t->odd_unsure;
 	t->time = t->odd_time;
+	t->last_time = t->odd_last_time;
+	t->last_word = t->odd_last_word;
 	t->time_limit = 0;
 	t->dat->records--;
 	return t->odd_at;
@@ -424,6 +426,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
 	t->odd_at = at;
 	t->odd_time = back_time;
+	t->odd_last_time = t->last_time;
+	t->odd_last_word = t->last_word;
 	t->odd_depth = back_depth;
 	t->odd_unsure = back_unsure;
 	t->time = t->last_time = time;

@@ -48,7 +48,7 @@ struct uftrace_tape {
 
 	/* The last record, while it may still turn out to be a part of the damage that follows it. */
 	bool odd;
-	uint64_t odd_at, odd_time;
+	uint64_t odd_at, odd_time, odd_last_time, odd_last_word;
 	unsigned odd_depth, odd_unsure;
 	uint64_t last_time, last_word;
 

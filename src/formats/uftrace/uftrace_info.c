@@ -166,7 +166,11 @@ static void info_is_missing(struct uftrace_walk *w)
 	w->info_lines->header_rule = w->irregular_info ? UFTRACE_RULE_non_regular_file : UFTRACE_RULE_info_missing;
 	w->info_lines->header_why = "made from task.txt, the maps and the records";
 	w->head.damaged = true;
-	if (!w->irregular_info) {
+	bool traces = uftrace_dir_find(w, "default.opts", 12) != UFTRACE_NONE;
+	for (size_t i = 0; i < w->file_count; i++)
+		traces |= w->files[i].source->size >= UFTRACE_RECORD_SIZE &&
+			  (w->files[i].kind == UFTRACE_FILE_DAT || w->files[i].kind == UFTRACE_FILE_SHM);
+	if (!w->irregular_info && traces) {
 		w->recorder_died = uftrace_report(w, UFTRACE_RULE_info_missing, s, 0, 0);
 		finding_say(w->recorder_died, "the recorder was killed before it could finish: the file 'info', which every reader "
 			    "needs, is missing; so are the symbol files, and what was still in its buffers");

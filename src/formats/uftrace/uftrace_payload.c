@@ -137,6 +137,11 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 		int found = find_size(t, body, end, time, true);
 		if (found < 0)
 			return 0;
+		if (!mapped && !t->map && w->map_damage) {
+			finding_explains(w->map_damage, 1);
+			*strip = UFTRACE_RULE_dat_payload_without_spec;
+			return body + (unsigned)found;
+		}
 		uint64_t next = strip_at(t, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, at, body + (unsigned)found, word, strip, &fd);
 		if (fd) {
 			name_of(t, module, symbol, address, name);

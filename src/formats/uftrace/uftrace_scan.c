@@ -162,7 +162,7 @@ static bool walk_files(struct uftrace_walk *w)
 	}
 	return uftrace_map_walk(w) && uftrace_task_walk(w) && uftrace_session_link(w) && uftrace_sym_walk(w) &&
 	       uftrace_dbg_walk(w) && uftrace_sym_link(w) && uftrace_argspec_ready(w) && uftrace_events_walk(w) && uftrace_shm_walk(w) &&
-	       uftrace_info_tasks(w) && uftrace_events_walk(w) && uftrace_dat_walk(w) && uftrace_map_check(w) && uftrace_perf_walk(w) &&
+	       uftrace_info_tasks(w) && uftrace_dat_walk(w) && uftrace_map_check(w) && uftrace_perf_walk(w) &&
 	       uftrace_kernel_walk(w) && uftrace_misc_walk(w);
 }
 

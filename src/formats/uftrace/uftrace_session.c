@@ -544,10 +544,12 @@ static bool link_maps(struct uftrace_walk *w)
 			if (line || !w->task_damage) {
 				struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_session_without_map, task_source(w),
 								    line ? line->offset : 0, line ? line->length : 0);
+				w->map_damage = fd;
 				finding_say(fd, "the file sid-%.*s.map of this session is missing", (int)session->sid.length,
 					    session->sid.text);
 			} else {
 				finding_explains(w->task_damage, 1);
+				w->map_damage = w->task_damage;
 			}
 			if (!map_replace(w, session))
 				return false;

@@ -248,6 +248,7 @@ struct uftrace_walk {
 	struct uftrace_task_line *lines; /* owned: kept lines, file order */
 	size_t line_count, line_capacity;
 	bool task_rebuilt;	/* there is no task.txt: all lines are added */
+	struct finding *map_damage; /* a session has no map */
 	struct finding *task_damage, *task_odd; /* explain lines which are missing */
 	bool legacy_text, legacy_bad;	/* the lines are of the binary file `task` */
 	unsigned task_rule;		/* why lines are added */
@@ -407,9 +408,7 @@ bool uftrace_shm_walk(struct uftrace_walk *w);
 /* uftrace_perf.c, uftrace_kernel.c, uftrace_misc.c */
 bool uftrace_perf_walk(struct uftrace_walk *w);
 bool uftrace_kernel_walk(struct uftrace_walk *w);
-bool uftrace_events_walk(struct uftrace_walk *w); /* before the records */
+bool uftrace_events_walk(struct uftrace_walk *w); /* fills event_ids; before the records */
 bool uftrace_misc_walk(struct uftrace_walk *w);
-/* events.txt: fills event_ids; before the records. */
-bool uftrace_events_walk(struct uftrace_walk *w);
 
 #endif
