@@ -414,7 +414,8 @@ static void make_buffers(struct tracedat_gen *b)
 	b->time = 1000000000;
 	for (size_t i = 0; i < b->buffer_count; i++) {
 		struct gen_buffer *buffer = &b->buffers[i];
-		(void)snprintf(buffer->name, sizeof(buffer->name), i ? "inst%zu" : "", i);
+		if (i)
+			(void)snprintf(buffer->name, sizeof(buffer->name), "inst%zu", i);
 		(void)snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
 		/* Version 6 has an entry for each CPU, version 7 only for those with data, which may be far apart. */
 		buffer->count = cpus;
