@@ -209,6 +209,10 @@ struct lttng_file {
 	struct lttng_header last; /* the last block's header as kept */
 	bool has_last, noted_padding, noted_order, noted_freq, noted_switch, noted_session, noted_vendor;
 	unsigned output; /* of the plan */
+	struct {
+		uint64_t offset, length;
+	} laps[LTTNG_LAPS]; /* the blocks before; length 0: none */
+	unsigned lap; /* the one to be replaced */
 	struct finding *cause; /* of an error in the block before */
 };
 
@@ -498,10 +502,10 @@ void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f);
 unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f);
 
 /* lttng_stale.c: events of an earlier lap in blocks without an end. */
-/* rel of the first byte of the block's tail that an earlier block of the file has at the same place; length if none. */
+/* rel of the first byte of the block's tail that an earlier block of the file has at the same place; UINT64_MAX: none. */
 uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, uint64_t size);
 /* Remembers the events of earlier blocks; then tells whether an event is one of them. */
-void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame);
+void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f);
 bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e);
 void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e);
 void lttng_seen_free(struct lttng_trace *t);

@@ -249,7 +249,7 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 		k->bound = upper_bound(t, f, b);
 		k->end = UINT64_MAX;
 		k->stale = lttng_stale_tail(t, f, b->frame, room);
-		lttng_seen_gather(t, f, b->frame);
+		lttng_seen_gather(t, f);
 	}
 	lttng_walk_events(t, k);
 	lttng_seen_free(t);
@@ -347,6 +347,9 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		t->metadata_broken = k.finding ? k.finding : b.cause;
 	}
 	f->cause = k.finding ? k.finding : b.cause;
+	f->laps[f->lap].offset = frame->offset;
+	f->laps[f->lap].length = b.keep ? frame->length : 0;
+	f->lap = (f->lap + 1) % LTTNG_LAPS;
 	if (t->scan->plan)
 		lttng_repair_block(t, f, &b, &k);
 }

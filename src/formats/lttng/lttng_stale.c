@@ -7,7 +7,7 @@
 
 #define STALE_MIN 16u	/* bytes that two blocks must share at their ends to count */
 #define STEP 65536u
-#define LAP_BYTES (1024u * 1024) /* of a block of unknown size */
+#define REPEATS 8u	/* events that must repeat one after the other */
 #define FULL_SHARE 2u	/* of three: how many files must be closed for their ends to bound the trace */
 
 /* Length of the common end of [a, a + size) and [b, b + size). */
@@ -35,22 +35,22 @@ static uint64_t common_end(struct lttng_trace *t, struct source *s, uint64_t a, 
 
 uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, uint64_t size)
 {
-	uint64_t stale = UINT64_MAX, block = f->block_size;
-	uint8_t *buffer;
+	uint64_t stale = UINT64_MAX;
+	uint8_t *buffer = malloc(2 * STEP);
 
-	/* Blocks of one size: the same slot is a few blocks back. From 2.5 on unused pages are not written. */
-	if (t->layout->variable || !block || frame->length < block)
-		return stale;
-	buffer = malloc(2 * STEP);
 	if (!buffer) {
 		(void)lttng_no_memory(t);
 		return stale;
 	}
-	for (unsigned lap = 1; lap <= LTTNG_LAPS && lap * block <= frame->offset && t->status == TM_OK; lap++) {
+	/* The slot was used some blocks ago; how many, only the tracer knew. */
+	for (unsigned lap = 0; lap < LTTNG_LAPS && t->status == TM_OK; lap++) {
 		bool content;
-		uint64_t common = common_end(t, f->source, frame->offset, frame->offset - lap * block, size, buffer, &content);
-		if (content && common >= STALE_MIN && common < size - t->layout->size && size - common < stale)
-			stale = size - common;
+		uint64_t length = f->laps[lap].length < size ? f->laps[lap].length : size;
+		if (length <= t->layout->size)
+			continue;
+		uint64_t common = common_end(t, f->source, frame->offset, f->laps[lap].offset, length, buffer, &content);
+		if (content && common >= STALE_MIN && common < length - t->layout->size && length - common < stale)
+			stale = length - common;
 	}
 	free(buffer);
 	return stale;
@@ -113,49 +113,60 @@ void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *k, const str
 	}
 }
 
-bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+static bool seen_has(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
 {
 	size_t slot;
-	/* An event without payload has so few bits that chance may repeat it. */
-	if (!t->seen || !t->seen->slots || e->end - e->start < 8)
-		return false;
 	return seen_slot(t->seen, event_hash(t, k, e), &slot);
 }
 
-void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame)
+bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
 {
-	uint64_t from = frame->offset;
+	struct lttng_event next = *e;
+	if (!t->seen || !t->seen->slots)
+		return false;
+	/* An event has so few bits of time that chance repeats one, and in a tight loop the next ones with it. */
+	for (unsigned i = 0; i < REPEATS; i++) {
+		if (!seen_has(t, k, &next))
+			return false;
+		if (next.has_full)
+			return true;
+		enum lttng_defect defect = lttng_event_decode(t, k, next.end, k->limit, next.stamp, &next);
+		if (defect != EVENT_OK)
+			return defect != EVENT_END && next.word != 0;
+		if (!next.word)
+			return false;
+	}
+	return true;
+}
 
+static void seen_block(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, uint64_t length)
+{
+	struct lttng_header h;
+	struct lttng_event e;
+	if (!length || !lttng_header_at(t, f, offset, &h))
+		return;
+	uint64_t end = lttng_header_data_end(t->layout, &h, length);
+	struct lttng_walk k = { .file = f, .base = offset, .limit = end, .room = end, .rel = t->layout->size, .end = UINT64_MAX,
+				.stamp = h.v[LF_BEGIN] };
+	while (end <= length && t->seen->count < LTTNG_SEEN_MAX && t->status == TM_OK &&
+	       lttng_event_decode(t, &k, k.rel, k.limit, k.stamp, &e) == EVENT_OK && e.end > k.rel) {
+		lttng_seen_add(t, &k, &e);
+		k.rel = e.end;
+		k.stamp = e.stamp;
+	}
+}
+
+void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f)
+{
 	lttng_seen_free(t);
 	t->seen = calloc(1, sizeof(*t->seen));
 	if (!t->seen) {
 		(void)lttng_no_memory(t);
 		return;
 	}
-	/* Up to 2.4 the blocks before are known; later ones are found by their headers. */
-	uint64_t back = t->layout->variable ? LTTNG_LAPS * LAP_BYTES : LTTNG_LAPS * f->block_size;
-	from = back < from ? from - back : 0;
-	while (from < frame->offset && t->status == TM_OK) {
-		struct lttng_header h;
-		uint64_t next = from + (t->layout->variable ? LTTNG_PAGE : f->block_size);
-		if (lttng_header_at(t, f, from, &h)) {
-			uint64_t size = t->layout->variable ? h.v[LF_SIZE] : f->block_size;
-			uint64_t end = lttng_header_data_end(t->layout, &h, size);
-			struct lttng_walk k = { .file = f, .base = from, .limit = end, .room = end, .rel = t->layout->size,
-						.begin = h.v[LF_BEGIN], .end = UINT64_MAX, .stamp = h.v[LF_BEGIN] };
-			struct lttng_event e;
-			if (size <= frame->offset - from && size >= t->layout->size) {
-				next = from + size;
-				while (end <= size && t->seen->count < LTTNG_SEEN_MAX && t->status == TM_OK &&
-				       lttng_event_decode(t, &k, k.rel, k.limit, k.stamp, &e) == EVENT_OK && e.end > k.rel) {
-					lttng_seen_add(t, &k, &e);
-					k.rel = e.end;
-					k.stamp = e.stamp;
-				}
-			}
-		}
-		from = next;
-	}
+	window_reset(&t->w, f->source);
+	for (unsigned lap = 0; lap < LTTNG_LAPS; lap++)
+		seen_block(t, f, f->laps[lap].offset, f->laps[lap].length);
 }
 
 void lttng_seen_free(struct lttng_trace *t)
