@@ -210,6 +210,7 @@ struct tracedat_cpu {
 	bool found;		 /* by content, no table names it */
 	bool clipped;		 /* its range was shortened: that is reported already */
 	bool lost;		 /* its range cannot be used */
+	bool shifted;		 /* its data is not where the table says: that is reported already */
 };
 
 struct tracedat_buffer {
@@ -345,6 +346,7 @@ struct tracedat {
 	void *zstd;
 	struct tracedat_edit *edits;
 	size_t edit_count, edit_capacity;
+	unsigned slides;
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	struct finding *ip_finding, *printk_finding, *pid_finding;
 
@@ -511,7 +513,7 @@ struct tracedat_walk {
 	uint64_t page_time, page_commit; /* of the previous page */
 	uint64_t previous_at;	/* file offset of it; 0: none, or in a chunk */
 	bool started, pending_missed;
-	bool was_zero;
+	bool sound;		/* the last page was read to its end */
 	struct finding *zero;
 };
 
@@ -530,6 +532,9 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
 /* A quick look: a page whose commit is sane, whose records end on it and have known ids. *records may be NULL. */
 bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records);
+/* Where bytes were inserted or removed: the place in [low, high) nearest to `at`, at most a page away, where a plausible page
+ * begins that another, or nothing, follows. UINT64_MAX: none. */
+uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
 /* Whether all bytes behind the data of a plausible page are zero. */
 bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size);
 uint32_t tracedat_page_data(const struct tracedat *t); /* offset of the data in a page: 8 + L */

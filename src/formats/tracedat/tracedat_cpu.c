@@ -134,7 +134,29 @@ static void walk_plain(struct tracedat *t, struct tracedat_walk *w)
 	struct tracedat_cpu *c = w->cpu;
 	uint32_t size = w->page_size;
 
+	bool sound = true;
 	for (uint64_t at = c->from, end = c->from + c->length; at < end && t->status == TM_OK; at += size, w->index++) {
+		/* Behind a bad page the next one may stand elsewhere: bytes were inserted or removed. */
+		const uint8_t *next = sound || end - at < size ? NULL : window_at(&t->window, at, size);
+		if (next && !tracedat_page_plausible(t, next, size, NULL) && !bytes_are_zero(next, size)) {
+			uint64_t place = tracedat_slide(t, at, size, at - size + 4, c->limit > end ? c->limit : end);
+			if (place != UINT64_MAX) {
+				struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_offset_alignment, place, size);
+				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)w->index);
+				finding_say(fd, "the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
+					    (unsigned long long)place, (unsigned long long)at);
+				if (place > at)
+					tracedat_drop(t, at, place - at, TRACEDAT_RULE_cpu_offset_alignment, "bytes between two pages");
+				/* What was removed moves the end as well. */
+				end = place > at ? end + (place - at) : end - (at - place);
+				if (end > c->limit && c->limit)
+					end = c->limit;
+				c->end = end;
+				at = place;
+				if (at >= end)
+					break;
+			}
+		}
 		if (end - at < size) {
 			plain_partial(t, w, at, (uint32_t)(end - at));
 			break;
@@ -145,6 +167,7 @@ static void walk_plain(struct tracedat *t, struct tracedat_walk *w)
 		if (!page)
 			return;
 		enum tracedat_verdict verdict = tracedat_page(t, w, page, &where, &records, &bad);
+		sound = w->sound;
 		if (!t->emitting) {
 			t->records += records;
 			continue;

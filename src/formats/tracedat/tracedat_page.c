@@ -12,6 +12,8 @@
 #define TYPE_PADDING 29u
 #define TYPE_EXTEND 30u
 #define TYPE_STAMP 31u
+/* Searches for a page at another place than it should be; each looks at two pages' worth of places. */
+#define SLIDES_MAX 256u
 #define HOUR UINT64_C(3600000000000)
 
 uint32_t tracedat_page_data(const struct tracedat *t)
@@ -39,7 +41,7 @@ struct page {
 	uint32_t last;	      /* where the last data record begins */
 	uint64_t time, carry; /* carry: deltas of removed records */
 	struct tracedat_edit nowhere; /* written to and never read, when memory is short */
-	bool be, emitting, failed;
+	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
 };
 
 /* ---- findings ---- */
@@ -684,10 +686,11 @@ static enum tracedat_verdict page_blank(struct page *p)
 	fd = page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 0, p->head);
 	finding_say(fd, "time and length of the page are 0, but it is not empty");
 	w->pending_missed = true;
+	p->garbled = true;
 	return TRACEDAT_LEAVE;
 }
 
-static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t commit)
+static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t commit, uint64_t old)
 {
 	/* Records behind a length of 0 are lost to readers. */
 	uint32_t records = 0;
@@ -705,7 +708,7 @@ static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t co
 		finding_say(fd, "a page with time %llu and no data", (unsigned long long)ts);
 	}
 	page_remember(p, ts, commit);
-	return page_finish(p, commit, commit, 0);
+	return page_finish(p, commit, old, 0);
 }
 
 static enum tracedat_verdict page_judge(struct page *p)
@@ -726,6 +729,7 @@ static enum tracedat_verdict page_judge(struct page *p)
 	uint32_t length = (uint32_t)(commit & LENGTH_MASK);
 	p->time = ts;
 	if (length > p->capacity) {
+		p->garbled = true;
 		fd = page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, t->long_size);
 		finding_say(fd, "the length of the page is %u, at most %u fit", length, p->capacity);
 		/* With a length that lies only records of known events count. */
@@ -738,7 +742,7 @@ static enum tracedat_verdict page_judge(struct page *p)
 	}
 	page_missed(p, &commit, length);
 	if (!length)
-		return page_empty(p, ts, commit);
+		return page_empty(p, ts, commit, old);
 	page_times(p, ts, old);
 	if (length & 3) {
 		fd = page_report(p, TRACEDAT_RULE_page_commit_unaligned, TM_ERROR, 8, t->long_size);
@@ -820,6 +824,7 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 		verdict = page_judge(&p);
 	*records = p.records;
 	*bad = p.bad;
+	w->sound = !p.failed && !p.garbled;
 	/* Fields of a record are judged in the order of its format, not of their offsets. */
 	for (size_t i = 2; i < t->edit_count; i++)
 		for (size_t k = i; k > 1 && t->edits[k].at < t->edits[k - 1].at; k--) {
@@ -851,4 +856,25 @@ bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint
 	uint64_t commit = t->long_size == 8 ? load_u64(page + 8, t->big_endian) : load_u32(page + 8, t->big_endian);
 	uint32_t end = (uint32_t)(commit & LENGTH_MASK) + (commit & MISSED_STORED ? t->long_size : 0);
 	return end <= page_size - head && bytes_are_zero(page + head + end, page_size - head - end);
+}
+
+uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)
+{
+	if (t->slides >= SLIDES_MAX || t->old_ring)
+		return UINT64_MAX;
+	t->slides++;
+	/* Near places first: a few bytes are the usual shift. */
+	for (uint64_t step = 1; step <= page_size; step++)
+		for (unsigned side = 0; side < 2; side++) {
+			uint64_t place = side ? at + step : at - step;
+			if (place < low || place >= high || (!side && step > at))
+				continue;
+			const uint8_t *p = window_at(&t->window, place, page_size);
+			if (!p || !tracedat_page_plausible(t, p, page_size, NULL) || !tracedat_page_tail_zero(t, p, page_size))
+				continue;
+			p = high - place >= 2 * (uint64_t)page_size ? window_at(&t->window, place + page_size, page_size) : NULL;
+			if (!p || tracedat_page_plausible(t, p, page_size, NULL) || bytes_are_zero(p, page_size))
+				return place;
+		}
+	return UINT64_MAX;
 }

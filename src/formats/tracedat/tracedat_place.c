@@ -111,6 +111,26 @@ static void range_align(struct tracedat *t, const struct tracedat_buffer *b, str
 		c->from = above;
 }
 
+/* An aligned offset at which there is no page, and one is near. */
+static void range_slide(struct tracedat *t, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+{
+	uint32_t size = b->page_size;
+	if (b->compressed || c->length < size || t->old_ring || page_at(t, c->from, size))
+		return;
+	const uint8_t *p = window_at(&t->window, c->from, size);
+	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && page_at(t, c->from + size, size)))
+		return;
+	uint64_t place = tracedat_slide(t, c->from, size, t->header_stop > t->header_end ? t->header_stop : t->header_end, t->source->size);
+	if (place == UINT64_MAX)
+		return;
+	struct finding *fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_offset_alignment);
+	finding_say(fd, "there is no page at 0x%llx, but one at 0x%llx: bytes were inserted or removed before",
+		    (unsigned long long)c->from, (unsigned long long)place);
+	c->from = place;
+	if (c->length > t->source->size - place)
+		c->length = t->source->size - place;
+}
+
 static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
 {
 	uint64_t size = t->source->size, end;
@@ -148,8 +168,12 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		t->data_errors = true;
 		return;
 	}
-	if (c->offset % b->page_size)
+	if (c->shifted)
+		c->clipped = true;
+	else if (c->offset % b->page_size)
 		range_align(t, b, c);
+	else
+		range_slide(t, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_size_not_page_multiple);
 		finding_say(fd, "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size, b->page_size);
@@ -528,9 +552,9 @@ static void orphan_section(struct tracedat *t, unsigned index)
 	    !memcmp(t->string_data.data + s->description, "buffer flyrecord ", 17)) {
 		const char *text = (const char *)t->string_data.data + s->description + 17;
 		bytes_append(&b->raw_name, text, strnlen(text, t->string_data.size - (size_t)s->description - 17));
-		bytes_u8(&b->raw_name, 0);
-	} else {
-		bytes_u8(&b->raw_name, 0);
+	}
+	bytes_u8(&b->raw_name, 0);
+	if (buffer_named(t, t->buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 		while (!b->raw_name.failed && buffer_named(t, t->buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
 			if (!heading_name(t, nth++, &b->raw_name))

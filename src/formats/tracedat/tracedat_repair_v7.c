@@ -452,8 +452,8 @@ void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat 
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
 		put_section(&c, i, last_options);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
-		if (t->buffers[i].section < 0 && !t->buffers[i].lost && t->buffers[i].option != SIZE_MAX &&
-		    !t->options[t->buffers[i].option].dropped)
+		/* Buffers without a section of their own, or that claim one that another has. */
+		if (!t->buffers[i].moved && t->buffers[i].option != SIZE_MAX && !t->options[t->buffers[i].option].dropped)
 			put_buffer_data(t, NULL, &t->buffers[i]);
 	if (last_options == SIZE_MAX)
 		put_options_section(&c, NULL, true);

@@ -11,6 +11,7 @@
 struct finder {
 	struct tracedat *t;
 	unsigned far;
+	bool nested; /* looking at what follows another section */
 };
 
 struct header {
@@ -60,6 +61,24 @@ static bool body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t siz
 		return size >= 8 && load_u64(p, be) == size - 8;
 	default:
 		return false;
+	}
+}
+
+/* Whether a body that is found among other bytes begins like the text of its kind. */
+static bool body_begins(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+{
+	const uint8_t *p = size >= 17 ? window_at(&t->window, at, 17) : NULL;
+	if (!p)
+		return false;
+	switch (id) {
+	case TRACEDAT_KALLSYMS:
+		return (p[4] >= '0' && p[4] <= '9') || (p[4] >= 'a' && p[4] <= 'f');
+	case TRACEDAT_PRINTK:
+		return p[4] == '0' && p[5] == 'x';
+	case TRACEDAT_CMDLINES:
+		return p[8] >= '0' && p[8] <= '9';
+	default:
+		return true;
 	}
 }
 
@@ -124,19 +143,26 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id == TRACEDAT_DONE)
 		return h.size <= room && options_plausible(f, body, h.size);
 	if (id_is_metadata(h.id))
-		return h.size <= room && body_fits(t, h.id, body, h.size);
+		return h.size <= room && body_begins(t, h.id, body, h.size) && body_fits(t, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;
-	if (h.size > room || !h.size || !f->far)
+	/* Their content says nothing: what stands behind must be beyond doubt. */
+	if (h.size > room || h.size < 16 || !f->far || f->nested)
 		return false;
 	f->far--;
-	return header_sane(t, body + h.size);
+	if (body + h.size == t->source->size)
+		return true;
+	uint64_t none;
+	f->nested = true;
+	bool fits = finder_plausible(f, body + h.size, limit, &none);
+	f->nested = false;
+	return fits;
 }
 
 bool tracedat_section_plausible(struct tracedat *t, uint64_t offset, uint64_t limit, uint64_t *size)
 {
-	struct finder f = { t, 1 };
+	struct finder f = { t, 1, false };
 	return finder_plausible(&f, offset, limit, size);
 }
 
@@ -197,7 +223,7 @@ int tracedat_section_at(const struct tracedat *t, uint64_t offset)
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat *t)
 {
-	struct finder f = { t, FAR_LOOKS };
+	struct finder f = { t, FAR_LOOKS, false };
 	uint64_t at = t->header_end, end = t->source->size;
 	struct finding *fd;
 

@@ -233,9 +233,11 @@ static void metadata(struct tracedat *t)
 				tracedat_block_free(&t->sections[index].block);
 		} else if (index >= 0 && (id == TRACEDAT_EVENT_FORMATS || id == TRACEDAT_FTRACE_EVENTS)) {
 			t->formats_lost = true;
-			if (!t->format_finding)
+			if (!t->format_finding) {
 				t->format_finding = tracedat_report_as(t, TRACEDAT_RULE_v7_mandatory_section, TM_NOTE,
 								       t->sections[index].offset, 16);
+				finding_say(t->format_finding, "the content of the section of %s is lost", tracedat_id_name(id));
+			}
 		}
 	}
 }
@@ -384,6 +386,39 @@ static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tr
 	}
 }
 
+/* Whether the data of the first CPU is at its offset moved by delta. */
+static bool buffer_data_at(struct tracedat *t, const struct tracedat_buffer *b, const struct tracedat_section *s, uint64_t delta)
+{
+	uint64_t at = b->cpus[0].offset + delta;
+	if (s->flags & TRACEDAT_COMPRESSED)
+		return tracedat_chunk_begins(t, at + 4, t->source->size);
+	const uint8_t *p = tracedat_page_size_ok(t->page_size) ? window_at(&t->window, at, t->page_size) : NULL;
+	return p && tracedat_page_plausible(t, p, t->page_size, NULL);
+}
+
+/* The section of a buffer whose option leads nowhere: the one around its data; or, where bytes were inserted or removed before,
+ * one that moved together with its data. */
+static int buffer_section_search(struct tracedat *t, struct tracedat_buffer *b, unsigned id, uint64_t at)
+{
+	int around = -1;
+	for (size_t i = 0; i < t->section_count; i++) {
+		const struct tracedat_section *s = &t->sections[i];
+		if (s->id != id || s->referenced)
+			continue;
+		uint64_t delta = s->offset - at;
+		if (b->count && delta + 65536 < 131072 && buffer_data_at(t, b, s, delta)) {
+			for (size_t j = 0; j < b->count; j++) {
+				b->cpus[j].offset += delta;
+				b->cpus[j].shifted = true;
+			}
+			return (int)i;
+		}
+		if (!b->count || (b->cpus[0].offset > s->offset && b->cpus[0].offset < s->offset + 16 + s->size))
+			around = (int)i;
+	}
+	return around;
+}
+
 static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
 {
 	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
@@ -394,13 +429,7 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 		finding_path(fd, "buffer \"%s\"", b->name);
 		finding_say(fd, "no section of event data at 0x%llx", (unsigned long long)at);
 		o->rule = TRACEDAT_RULE_v7_buffer_section;
-		index = -1;
-		for (size_t i = 0; i < t->section_count; i++) {
-			const struct tracedat_section *s = &t->sections[i];
-			if (s->id == id && !s->referenced && (!b->count || (b->cpus[0].offset > s->offset &&
-									   b->cpus[0].offset < s->offset + 16 + s->size)))
-				index = (int)i;
-		}
+		index = buffer_section_search(t, b, id, at);
 	}
 	b->section = index;
 	if (index < 0) {
