@@ -23,18 +23,21 @@ static inline __attribute__((always_inline)) uint64_t arguments_plain(const stru
 								      uint64_t count, uint64_t words, unsigned event,
 								      const bool big_endian)
 {
-	uint64_t at = 2, seen = 0;
-	for (; count; count--) {
+	uint64_t at = 2, hashes[FXT_ARGUMENTS_MAX];
+	for (uint64_t n = 0; n < count; n++) {
 		if (at >= words)
 			return 0;
 		uint64_t h = load_u64(p + at * FXT_WORD, big_endian);
 		unsigned type = (unsigned)(h & 15);
 		const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
-		uint64_t name = fxt_bits(h, 16, 16), size = fxt_bits(h, 4, 12), bit = UINT64_C(1) << (name & 63);
-		/* Two names that share a bit may be the same. */
-		if (size != layout->words || h & layout->reserved || !name || seen & bit || !string_plain(t, name))
+		uint64_t name = fxt_bits(h, 16, 16), size = fxt_bits(h, 4, 12);
+		if (size != layout->words || h & layout->reserved || !name || !string_plain(t, name))
 			return 0;
-		seen |= bit;
+		/* Two indexes may stand for the same name. */
+		hashes[n] = string_hash(t, name);
+		for (uint64_t k = 0; k < n; k++)
+			if (hashes[k] == hashes[n])
+				return 0;
 		if (type >= FXT_ARG_BLOB || (type == FXT_ARG_STRING && !string_plain(t, fxt_bits(h, 32, 16))) ||
 		    (event == FXT_COUNTER && !((1u << type) & COUNTER_PLAIN)))
 			return 0;
