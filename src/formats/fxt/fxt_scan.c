@@ -100,10 +100,13 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 		fxt_path(x, fd, r, NULL);
 		finding_field(fd, from, FXT_WORD, "magic number record");
 	}
-	/* Words that a longer record would have are kept if they are records. */
-	if (r->words > 1 && by_size <= x->size && r->words <= FXT_RECORD_WORDS_MAX && !fxt_next_is_sound(x, until) &&
-	    fxt_next_is_sound(x, by_size))
-		until = by_size;
+	/* Words that a longer record would have are kept if they are records; zeros are its own. */
+	if (r->words > 1 && by_size <= x->size && r->words <= FXT_RECORD_WORDS_MAX) {
+		const uint8_t *rest = window_at(&x->peek, until, (size_t)(by_size - until));
+		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
+		    (!fxt_next_is_sound(x, until) && fxt_next_is_sound(x, by_size)))
+			until = by_size;
+	}
 	if (x->magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
 		fxt_drop(x, from, until, rule, "no magic number");
 		if (x->s->plan)
