@@ -12,6 +12,8 @@
 #define GRID_TRUST 256u
 #define CHAIN 2u
 #define CHAIN_SHIFTED 6u
+/* Further records that a chain of nothing but possible arguments must have. */
+#define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
 #define BUDGET_FACTOR 16u
 #define WORDS_CHEAP 16u
@@ -60,11 +62,30 @@ static bool late_padding_is_zero(struct fxt_walk *x, uint64_t at)
 	return p && bytes_are_zero(p, (size_t)length);
 }
 
-/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. A search pays for it;
- * search may be NULL. */
-static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, struct search *s)
+/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a context
+ * switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
+static bool is_no_argument(const struct fxt_record *o)
 {
-	for (unsigned k = 0; k < chain; k++) {
+	switch (o->type) {
+	case FXT_EVENT:
+		return o->header >> 48 != 0;
+	case FXT_USERSPACE:
+	case FXT_KERNEL:
+		return o->argument_count != 0;
+	case FXT_SCHEDULING:
+		return o->subtype != FXT_SWITCH_LEGACY;
+	default:
+		return true;
+	}
+}
+
+/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0, and
+ * all of them may be arguments, so many others must follow, or fewer up to one that is none. A search pays for it; search may
+ * be NULL. */
+static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned more, struct search *s)
+{
+	bool anchored = !more;
+	for (unsigned k = 0; k < chain || (!anchored && k < chain + more); k++) {
 		if (at == x->size)
 			return k > 0;
 		const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
@@ -85,6 +106,7 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, struct sea
 			return false;
 		if (x->other.late_padding && !late_padding_is_zero(x, at))
 			return false;
+		anchored = anchored || is_no_argument(&x->other);
 		at += length;
 	}
 	return true;
@@ -95,7 +117,7 @@ static uint64_t search_grid(struct fxt_walk *x, struct search *s, uint64_t from,
 {
 	for (uint64_t at = from; at < until && x->peek.status == TM_OK; at += FXT_WORD) {
 		s->budget += FXT_WORD * BUDGET_FACTOR;
-		if (chain_at(x, at, chain, s))
+		if (chain_at(x, at, chain, CHAIN_MORE, s))
 			return at;
 	}
 	return until;
@@ -108,7 +130,7 @@ static uint64_t search_shifted(struct fxt_walk *x, struct search *s, uint64_t fr
 		s->budget += BUDGET_FACTOR;
 		if (at % FXT_WORD == grid)
 			continue;
-		if (chain_at(x, at, CHAIN_SHIFTED, s))
+		if (chain_at(x, at, CHAIN_SHIFTED, 0, s))
 			return at;
 	}
 	return until;
@@ -129,7 +151,7 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 
 	/* Where the record would end, by its size or else by its content. */
 	uint64_t by_size = r->words && r->words <= left / FXT_WORD ? r->words * FXT_WORD : 0;
-	if (by_size && r->header && may_jump(x, by_size, bad) && chain_at(x, bad + by_size, CHAIN, NULL)) {
+	if (by_size && r->header && may_jump(x, by_size, bad) && chain_at(x, bad + by_size, CHAIN, 0, NULL)) {
 		resume.at = bad + by_size;
 		resume.exactly_one = true;
 		return resume;
@@ -139,7 +161,7 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) &&
 	    x->other.known && x->other.content <= have / FXT_WORD) {
 		uint64_t by_content = x->other.content * FXT_WORD;
-		if (chain_at(x, bad + by_content, CHAIN, NULL)) {
+		if (chain_at(x, bad + by_content, CHAIN, 0, NULL)) {
 			resume.at = bad + by_content;
 			resume.exactly_one = true;
 			return resume;
@@ -173,7 +195,7 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
 {
-	return at == x->size || chain_at(x, at, CHAIN, NULL);
+	return at == x->size || chain_at(x, at, CHAIN, 0, NULL);
 }
 
 bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faults)
@@ -199,23 +221,6 @@ bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faul
 		at += distance;
 	}
 	return true;
-}
-
-/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a context
- * switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
-static bool is_no_argument(const struct fxt_record *o)
-{
-	switch (o->type) {
-	case FXT_EVENT:
-		return o->header >> 48 != 0;
-	case FXT_USERSPACE:
-	case FXT_KERNEL:
-		return o->argument_count != 0;
-	case FXT_SCHEDULING:
-		return o->subtype != FXT_SWITCH_LEGACY;
-	default:
-		return true;
-	}
 }
 
 static bool may_have_arguments(const struct fxt_record *r)

@@ -60,6 +60,7 @@ struct fxt_missing {
 	int8_t argument;
 	uint8_t type, subtype;
 	uint64_t record, offset, length, field, count;
+	uint64_t before; /* offset of the record in front of the first use */
 	struct finding *cause; /* damage that explains it, or NULL */
 };
 
