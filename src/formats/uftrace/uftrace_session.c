@@ -172,6 +172,28 @@ static bool add_missing_session(struct uftrace_walk *w)
 	return true;
 }
 
+/* The parent of a process, or the process of a task; the id itself when it has neither. */
+static int64_t parent_of(const struct uftrace_walk *w, int64_t id)
+{
+	uint32_t line = uftrace_ids_get(&w->parents, id);
+
+	if (line == UFTRACE_NONE)
+		line = uftrace_ids_get(&w->known, id);
+	return line == UFTRACE_NONE ? id : w->lines[line].parent;
+}
+
+/* True when following the parents of `from` leads to `target`. */
+static bool leads_to(struct uftrace_walk *w, int64_t from, int64_t target)
+{
+	for (int64_t next = parent_of(w, from); next != from && w->work < CHAIN_WORK_MAX; next = parent_of(w, from)) {
+		w->work++;
+		from = next;
+		if (from == target)
+			return true;
+	}
+	return false;
+}
+
 bool uftrace_task_add(struct uftrace_walk *w, struct uftrace_dat *dat)
 {
 	struct uftrace_task_line line = { .kind = UFTRACE_LINE_TASK, .id = (int64_t)dat->tid, .session = UFTRACE_NONE };
@@ -181,6 +203,8 @@ bool uftrace_task_add(struct uftrace_walk *w, struct uftrace_dat *dat)
 		if (w->sessions[i].pid == line.id)
 			session = i;
 	line.parent = w->session_count ? w->sessions[session].pid : line.id;
+	if (leads_to(w, line.parent, line.id))
+		line.parent = line.id; /* its children are known: it is a process of its own */
 	line.time = dat->first_time ? dat->first_time - 1 : 0;
 	if (w->session_count && line.time < w->sessions[session].time)
 		line.time = w->sessions[session].time;
@@ -316,10 +340,28 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 	return link_session(w, &l->by_sid, index);
 }
 
-static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line)
+static void drop_circle(struct uftrace_walk *w, const struct uftrace_task_line *line)
+{
+	struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_fork_cycle, task_source(w), line->offset, line->length);
+
+	finding_say(fd, "%lld is said to come from %lld, which comes from %lld itself: readers follow that for ever",
+		    (long long)line->id, (long long)line->parent, (long long)line->id);
+	finding_path(fd, "line %u", line->order + 1);
+	uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_task_fork_cycle,
+			 "it closes a circle of parents");
+	w->task_damage = fd;
+}
+
+static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line, bool *dropped)
 {
 	uint32_t before = uftrace_ids_get(&w->known, line->id);
 
+	/* A task of a process that was forked by that task. */
+	if (line->parent != line->id && leads_to(w, line->parent, line->id)) {
+		drop_circle(w, line);
+		*dropped = true;
+		return true;
+	}
 	if (before != UFTRACE_NONE && w->lines[before].kind == UFTRACE_LINE_TASK) {
 		uint32_t session = uftrace_ids_get(&w->pid_session, line->parent);
 		if (session == UFTRACE_NONE || w->sessions[session].line == UFTRACE_NONE ||
@@ -344,21 +386,6 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 	return true;
 }
 
-/* True when following the parents of `from` leads to `target`. */
-static bool leads_to(struct uftrace_walk *w, int64_t from, int64_t target)
-{
-	for (uint32_t line = uftrace_ids_get(&w->parents, from); line != UFTRACE_NONE && w->work < CHAIN_WORK_MAX;
-	     line = uftrace_ids_get(&w->parents, from)) {
-		w->work++;
-		if (w->lines[line].parent == from)
-			return false;
-		from = w->lines[line].parent;
-		if (from == target)
-			return true;
-	}
-	return false;
-}
-
 /* False with *dropped: the line closes a circle. */
 static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line, bool *dropped)
 {
@@ -373,12 +400,7 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 		return true;
 	}
 	if (leads_to(w, line->parent, line->id)) {
-		fd = uftrace_report(w, UFTRACE_RULE_task_fork_cycle, s, line->offset, line->length);
-		finding_say(fd, "process %lld is said to come from %lld, which comes from %lld itself: readers follow that for ever",
-			    (long long)line->id, (long long)line->parent, (long long)line->id);
-		finding_path(fd, "line %u", line->order + 1);
-		uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_task_fork_cycle,
-				 "it closes a circle of parents");
+		drop_circle(w, line);
 		*dropped = true;
 		return true;
 	}
@@ -408,7 +430,7 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 			uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_dlop_unknown_session,
 					 "a library of a session that is not there");
 			if (w->plan)
-				plan_lost(w->plan, 0, TM_EXACT);
+				plan_lost(w->plan, 0, TM_AT_LEAST);
 			return true;
 		}
 		const struct uftrace_task_line *own = &w->lines[w->sessions[later].line];
@@ -447,7 +469,7 @@ static bool link_lines(struct uftrace_walk *w, struct link *l)
 				return false;
 			break;
 		case UFTRACE_LINE_TASK:
-			if (!link_task(w, l, line))
+			if (!link_task(w, l, line, &dropped))
 				return false;
 			break;
 		}

@@ -240,7 +240,7 @@ static void drop_line(struct uftrace_walk *w, struct source *s, enum uftrace_rul
 	uftrace_edit_add(w, &w->task_edits, offset, raw, NULL, 0, (unsigned)rule, why);
 	w->task_damage = fd;
 	if (w->plan)
-		plan_lost(w->plan, 0, TM_EXACT);
+		plan_lost(w->plan, 0, TM_AT_LEAST);
 }
 
 static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
@@ -280,7 +280,7 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 			uftrace_edit_add(w, &w->task_edits, offset, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes,
 					 "a line with a hole");
 			if (w->plan)
-				plan_lost(w->plan, 0, TM_EXACT);
+				plan_lost(w->plan, 0, TM_AT_LEAST);
 			return true;
 		}
 		drop_line(w, s, UFTRACE_RULE_task_line_malformed, offset, raw, line_number,
