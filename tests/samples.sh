@@ -77,7 +77,7 @@ if has tracedat; then
 		code=$?
 		case $code in 0|3) ok ;; *) bad "killed-record with $donor: repair exits $code: $(head -1 "$work/err")"; continue ;; esac
 		if command -v trace-cmd > /dev/null; then
-			lines=$(timeout 120 trace-cmd report -i "$work/out" 2> /dev/null | grep -c '\[[0-9][0-9]*\]')
+			lines=$(timeout 120 trace-cmd report -i "$work/out" 2> /dev/null | wc -l)
 			[ "$lines" -ge 68719 ] && ok || bad "killed-record with $donor: $lines lines"
 		fi
 	done

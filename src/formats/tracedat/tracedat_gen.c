@@ -406,7 +406,8 @@ static void make_buffers(struct tracedat_gen *b)
 	bool broken = b->g->rule >= 0;
 	struct choices *c = b->choices;
 	const char *clock = broken ? "local" : clocks[choices_below(c, 5)];
-	size_t instances = broken ? b->instances : (size_t)choices_below(c, 3);
+	/* Only options name instances. */
+	size_t instances = broken ? b->instances : b->no_options ? 0 : (size_t)choices_below(c, 3);
 	size_t cpus = broken ? 2 : (size_t)choices_between(c, 1, 3);
 	uint64_t wanted = b->g->size / b->page_size;
 

@@ -863,8 +863,8 @@ uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uin
 	if (t->slides >= SLIDES_MAX || t->old_ring)
 		return UINT64_MAX;
 	t->slides++;
-	/* Near places first: a few bytes are the usual shift. */
-	for (uint64_t step = 1; step <= page_size; step++)
+	/* Near places first: a few bytes are the usual shift. A whole page away is another page. */
+	for (uint64_t step = 1; step < page_size; step++)
 		for (unsigned side = 0; side < 2; side++) {
 			uint64_t place = side ? at + step : at - step;
 			if (place < low || place >= high || (!side && step > at))
