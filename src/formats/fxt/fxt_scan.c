@@ -306,8 +306,9 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		region(x, FXT_RULE_unreadable_bytes, from, end, r, TM_EXACT, 1, say);
 		return;
 	}
-	/* Faulty, and nothing that fits behind it: noise that happens to decode. */
-	if ((r->worst == TM_ERROR || unknown_refs) && !fxt_next_fits(x, end, end - from, true)) {
+	/* Faulty, and nothing that fits behind it, or too long on top of it: noise that happens to decode. */
+	if ((r->worst == TM_ERROR || unknown_refs) &&
+	    (!fxt_next_fits(x, end, end - from, true) || (loose && r->worst == TM_ERROR && !fxt_next_is_sound(x, end)))) {
 		unsigned first = 0;
 		while (first < r->issue_count && r->issues[first].severity != TM_ERROR)
 			first++;
