@@ -288,9 +288,6 @@ static bool take_argument(struct reader *rd, int n)
 		a->value_at = rd->at * FXT_WORD;
 		if (take(rd, fxt_words(a->value)))
 			check_padding(rd, a->value_at, a->value, n);
-		if (rd->profile == FXT_2022) {
-			issue(r, FXT_RULE_newer_feature, TM_NOTE, a->at, FXT_WORD)->argument = (int8_t)n;
-		}
 	}
 	if (rd->failed) {
 		rd->failed = false;
@@ -362,12 +359,6 @@ static void unknown(struct reader *rd, enum fxt_rule rule, uint64_t got)
 {
 	issue(rd->r, rule, TM_WARNING, 0, FXT_WORD)->got = got;
 	rd->r->known = false;
-}
-
-static void newer(struct reader *rd)
-{
-	if (rd->profile == FXT_2022)
-		issue(rd->r, FXT_RULE_newer_feature, TM_NOTE, 0, FXT_WORD)->got = rd->r->type;
 }
 
 /* #metadata-record */
@@ -479,8 +470,6 @@ static void check_blob_type(struct reader *rd)
 	if (r->id < FXT_BLOB_DATA || r->id > FXT_BLOB_PERFETTO) {
 		issue(r, FXT_RULE_unknown_blob_type, TM_NOTE, 0, FXT_WORD)->got = r->id;
 		r->odd = true;
-	} else if (r->id == FXT_BLOB_PERFETTO) {
-		newer(rd);
 	}
 }
 
@@ -543,7 +532,6 @@ static void decode_scheduling(struct reader *rd)
 		r->tail = take_word(rd);
 		(void)take_word(rd);
 		take_arguments(rd, (unsigned)fxt_bits(h, 16, 4));
-		newer(rd);
 		break;
 	case FXT_WAKEUP:
 		r->cpu = (uint16_t)fxt_bits(h, 20, 16);
@@ -551,7 +539,6 @@ static void decode_scheduling(struct reader *rd)
 		take_timestamp(rd);
 		r->tail = take_word(rd);
 		take_arguments(rd, (unsigned)fxt_bits(h, 16, 4));
-		newer(rd);
 		break;
 	default:
 		if (rd->profile == FXT_2022)
@@ -599,7 +586,6 @@ static void decode_profiler(struct reader *rd, unsigned koids)
 		reserved(rd, 0, h, mask(36, 63));
 		(void)take(rd, fxt_bits(h, 28, 8));
 	}
-	newer(rd);
 }
 
 /* #large-record-header, #large-blob-record. Here the strings come before the timestamp. */

@@ -196,9 +196,6 @@ static void capture_make(struct fxt_gen *f)
 enum tracemend_status fxt_generate(struct gen *g)
 {
 	const bool latest = !g->profile || strcmp(g->profile, "2022") != 0;
-	if (g->rule == FXT_RULE_newer_feature && latest)
-		return TM_USAGE; /* nothing is newer than the latest revision */
-
 	struct bytes *out = gen_file(g, "");
 	struct fxt_gen *f = calloc(1, sizeof(*f));
 

@@ -249,6 +249,38 @@ static void check_arguments(struct fxt_walk *x, const struct fxt_record *r, cons
 	}
 }
 
+/* ---- what later revisions of the document added ---- */
+
+static void note_newer(struct fxt_walk *x, const struct fxt_record *r, enum fxt_newer kind, uint64_t field)
+{
+	static const char *const names[FXT_NEWER_COUNT] = {
+		"this kind of context switch", "the wakeup record", "the profiler record", "the blob type \"Perfetto\"",
+		"the blob argument",
+	};
+	struct fxt_tally *t = &x->newer[kind];
+	if (t->count++)
+		return;
+	t->finding = finding_new_as(x->s->findings, FXT_RULE_newer_feature, TM_NOTE, x->source, x->at, r->words * FXT_WORD);
+	if (!finding_kept(t->finding))
+		return;
+	finding_say(t->finding, "%s is not in the document of 2022: readers of its time skip it", names[kind]);
+	fxt_path(x, t->finding, r, NULL);
+	finding_field(t->finding, x->at + field, FXT_WORD, "header");
+}
+
+static void check_newer(struct fxt_walk *x, const struct fxt_record *r)
+{
+	if (r->type == FXT_SCHEDULING && r->subtype != FXT_SWITCH_LEGACY)
+		note_newer(x, r, r->subtype == FXT_WAKEUP ? FXT_NEWER_WAKEUP : FXT_NEWER_SWITCH, 0);
+	else if (r->type == FXT_PROFILER)
+		note_newer(x, r, FXT_NEWER_PROFILER, 0);
+	else if (r->type == FXT_BLOB && r->id == FXT_BLOB_PERFETTO)
+		note_newer(x, r, FXT_NEWER_PERFETTO_BLOB, 0);
+	for (unsigned n = 0; n < r->argument_count; n++)
+		if (r->arguments[n].type == FXT_ARG_BLOB)
+			note_newer(x, r, FXT_NEWER_BLOB_ARGUMENT, r->arguments[n].at);
+}
+
 /* ---- objects, scheduling, blobs ---- */
 
 static bool object_assigned(unsigned type)
@@ -390,6 +422,7 @@ void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 	if (r->has_timestamp)
 		fxt_time(x, r->timestamp, offset);
 	check_arguments(x, r, arguments, offset);
+	check_newer(x, r);
 	switch (r->type) {
 	case FXT_INITIALIZATION:
 		fxt_initialize(x, r->tail, offset, r->words * FXT_WORD);

@@ -59,11 +59,18 @@ struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uin
 	return t->finding;
 }
 
+static void tally_flush(struct fxt_tally *t)
+{
+	if (t->finding && t->count > 1)
+		finding_explains(t->finding, t->count - 1);
+}
+
 void fxt_notes_flush(struct fxt_walk *x)
 {
 	for (unsigned i = 0; i < FXT_RULE_COUNT; i++)
-		if (x->tallies[i].finding && x->tallies[i].count > 1)
-			finding_explains(x->tallies[i].finding, x->tallies[i].count - 1);
+		tally_flush(&x->tallies[i]);
+	for (unsigned i = 0; i < FXT_NEWER_COUNT; i++)
+		tally_flush(&x->newer[i]);
 }
 
 static void say_bits(struct finding *fd, const struct fxt_issue *i, const char *what)
@@ -158,12 +165,6 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		break;
 	case FXT_RULE_nonstandard_inline_thread:
 		finding_say(fd, "an inline thread of %llu words, this record type has %llu", got, want);
-		break;
-	case FXT_RULE_newer_feature:
-		if (i->argument >= 0)
-			finding_say(fd, "argument %d is a blob, which the revision of 2022 does not know", i->argument + 1);
-		else
-			finding_say(fd, "the revision of 2022 does not know this %s record", fxt_type_names[r->type]);
 		break;
 	case FXT_RULE_unknown_record_type:
 	case FXT_RULE_unknown_metadata_type:

@@ -87,6 +87,12 @@ struct fxt_tally {
 	struct finding *finding;
 };
 
+/* What the document of 2022 does not know: fxt/newer-feature, each kind by itself. */
+enum fxt_newer {
+	FXT_NEWER_SWITCH, FXT_NEWER_WAKEUP, FXT_NEWER_PROFILER, FXT_NEWER_PERFETTO_BLOB, FXT_NEWER_BLOB_ARGUMENT,
+	FXT_NEWER_COUNT,
+};
+
 struct fxt_ids;
 
 struct fxt_walk {
@@ -126,7 +132,7 @@ struct fxt_walk {
 	struct fxt_ids *asyncs, *flows, *blobs;
 	uint64_t *cpu_times; /* by cpu, below FXT_CPU_FOLLOWED */
 	uint64_t hash_process, hash_weight, hash_incoming, hash_outgoing, hash_waker;
-	struct fxt_tally tallies[FXT_RULE_COUNT];
+	struct fxt_tally tallies[FXT_RULE_COUNT], newer[FXT_NEWER_COUNT];
 
 	/* repair: input bytes since the last break are kept; see fxt_repair.c */
 	uint64_t keep_from, patched;
