@@ -8,6 +8,20 @@ static bool event_known(const struct uftrace_walk *w, uint64_t id)
 	       uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
 }
 
+/* Whether a record of that time can have that address. After exec another map holds. */
+static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
+{
+	struct uftrace_walk *w = t->w;
+
+	if (time < t->session_next) {
+		enum uftrace_place place = uftrace_place_of(t, address);
+		return place != UFTRACE_PLACE_UNMAPPED && place != UFTRACE_PLACE_KERNEL;
+	}
+	uint32_t session = uftrace_session_at(w, t->pid, time);
+	uint32_t map = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
+	return map == UFTRACE_NONE || uftrace_map_find(&w->maps[map], address) || w->library_count;
+}
+
 bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
 {
 	bool big = t->w->head.big_endian;
@@ -41,9 +55,10 @@ bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 			if (more)
 				return true; /* its size is not looked into here */
 		} else {
-			enum uftrace_place place = uftrace_place_of(t, address);
-			if (place == UFTRACE_PLACE_UNMAPPED || place == UFTRACE_PLACE_KERNEL || !address)
+			if (!address || !place_fits(t, when, address))
 				return false;
+			if (when >= t->session_next)
+				expected = -1; /* exec starts over at depth 0 */
 			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) && !t->w->foreign)
 				return false;
 			expected = type == UFTRACE_ENTRY ? (depth + 1) & 1023 : depth;
