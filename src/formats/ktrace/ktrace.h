@@ -169,6 +169,8 @@ struct ktrace_walk {
 
 /* Reads the chunk header at offset. False when fewer than 16 bytes are left, or on a fault. */
 bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk);
+/* Whether a plausible chunk stands at offset that is of a known kind, or lands. */
+bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
 /* Whether the chunk at offset is followed by the limit or by something that is a chunk, too: the test for tags that nobody
  * knows, which must be accepted. */
 bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
@@ -208,6 +210,8 @@ static inline uint32_t ktrace_event_size(bool is_64)
 /* Walks records in [offset, end), which may end with a partial one; reports, and with a plan copies what is kept. Returns
  * the bytes kept. where names the place in paths ("chunk 3 (events)"). */
 uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
+/* The first offset in [offset, end), in steps of 8, at which several records in a row look real; end: none. */
+uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 /* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */

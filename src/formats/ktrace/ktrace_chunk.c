@@ -140,23 +140,32 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 
 bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
 {
-	for (unsigned links = 0; links < 3; links++) {
+	for (unsigned links = 0; links < 4; links++) {
 		struct ktrace_chunk chunk;
 		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag ||
 		    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
 			return false;
-		uint64_t next = ktrace_chunk_next(offset, chunk.size);
-		if (next >= limit)
+		offset = ktrace_chunk_next(offset, chunk.size);
+		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)
 			return true;
-		if (limit - next < KTRACE_CHUNK_HEADER || ktrace_chunk_plausible(s, next, limit, is_64))
-			return true;
+		if (!ktrace_chunk_read(s, offset, &chunk))
+			return false;
+		bool known = ktrace_kind_find(chunk.tag) || chunk.tag == KTRACE_TAG_UNFINISHED;
 		/* A chunk that runs to the end of the file, or past it, ends the chain, but is one. */
-		struct ktrace_chunk last;
-		if (ktrace_chunk_read(s, next, &last) && ktrace_kind_find(last.tag) && last.major <= 16 && last.minor <= 16)
+		if (known && ((chunk.major <= 16 && chunk.minor <= 16) || ktrace_chunk_plausible(s, offset, limit, is_64)))
 			return true;
-		offset = next;
+		/* Numbers in records often look like unknown tags: such a chunk must lead on. */
+		if (!ktrace_chunk_plausible(s, offset, limit, is_64))
+			return false;
 	}
-	return false;
+	return true;
+}
+
+bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+{
+	struct ktrace_chunk chunk;
+	return ktrace_chunk_plausible(s, offset, limit, is_64) && ktrace_chunk_read(s, offset, &chunk) &&
+	       (ktrace_kind_find(chunk.tag) || ktrace_chunk_lands(s, offset, limit, is_64));
 }
 
 /* A candidate counts only when the chain behind it holds: records can contain the pattern of any chunk header. */

@@ -58,6 +58,12 @@ static unsigned event_failures(const struct ktrace_event *e, bool is_64)
 	return failures;
 }
 
+/* Whether a record that passes as one is suspicious all the same where it stands at the edge of a damaged stretch. */
+static bool event_is_ragged(const struct ktrace_event *e, bool is_64)
+{
+	return event_failures(e, is_64) > (e->debugid && !class_exists(e->debugid) ? 1u : 0u);
+}
+
 static bool event_is_bad(const uint8_t *p, bool is_64)
 {
 	struct ktrace_event e = event_decode(p, is_64);
@@ -358,6 +364,16 @@ static bool events_sound(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 	return run == RUN || (run && offset == end);
 }
 
+uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end)
+{
+	uint32_t size = ktrace_event_size(w->is_64);
+
+	for (; offset < end && end - offset >= RUN * size; offset += 8)
+		if (events_sound(w, offset, end))
+			return offset;
+	return end;
+}
+
 /* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte, but
  * a record looked at a few bytes early often passes the tests, too: the old stride is preferred where it holds. */
 static uint64_t events_resume(struct ktrace_walk *w, uint64_t offset, uint64_t end)
@@ -367,9 +383,32 @@ static uint64_t events_resume(struct ktrace_walk *w, uint64_t offset, uint64_t e
 		if (!events_sound(w, at, end))
 			continue;
 		uint64_t on_stride = at + (size - (at - offset) % size) % size;
-		return on_stride < end && events_sound(w, on_stride, end) ? on_stride : at;
+		if (on_stride < end && events_sound(w, on_stride, end))
+			at = on_stride;
+		/* The first one may have lost its beginning. */
+		const uint8_t *p = window_at(&w->window, at, size);
+		struct ktrace_event e = p ? event_decode(p, w->is_64) : (struct ktrace_event){ 0 };
+		bool ragged = p && event_is_ragged(&e, w->is_64);
+		return ragged && (end - at == size || events_sound(w, at + size, end)) ? at + size : at;
 	}
 	return end;
+}
+
+/* How many records from offset on are bad, up to RUN: so many begin a damaged stretch. Fewer do when one of them is all
+ * zeros, which is no record but a hole. */
+static unsigned events_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t end)
+{
+	uint32_t size = ktrace_event_size(w->is_64);
+	bool hole = false;
+	unsigned run = 0;
+
+	for (; run < RUN && end - offset >= size; run++, offset += size) {
+		const uint8_t *p = window_at(&w->window, offset, size);
+		if (!p || !event_is_bad(p, w->is_64))
+			break;
+		hole |= bytes_are_zero(p, size);
+	}
+	return hole ? RUN : run;
 }
 
 static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t end)
@@ -417,24 +456,20 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end
 		if (!p)
 			break;
 		struct ktrace_event e = event_decode(p, w->is_64);
-		if (__builtin_expect(event_failures(&e, w->is_64) >= 2, 0)) {
-			/* Look ahead before anything is said of this record: it may begin a damaged stretch. */
-			if (!run) {
-				for (run = 1; run < RUN && end - offset >= (uint64_t)(run + 1) * size; run++) {
-					p = window_at(&w->window, offset + (uint64_t)run * size, size);
-					if (!p || !event_is_bad(p, w->is_64))
-						break;
-				}
-				if (run == RUN) {
-					offset = events_damaged(&ev, offset, end);
-					run = 0;
-					continue;
-				}
+		unsigned failures = event_failures(&e, w->is_64);
+		/* Look ahead before anything is said of a doubtful record: it may begin a damaged stretch, or have lost its end to it. */
+		if (__builtin_expect(failures != 0 && !run, 0)) {
+			bool bad = failures >= 2;
+			uint64_t next = bad ? offset : offset + size;
+			run = bad || event_is_ragged(&e, w->is_64) ? events_bad_run(w, next, end) : 0;
+			if (run == RUN) {
+				offset = events_damaged(&ev, offset, end);
+				run = 0;
+				continue;
 			}
-			run--;
-		} else {
-			run = 0;
+			run += bad ? 0 : 1;
 		}
+		run -= run ? 1 : 0;
 		event_check(&ev, &e, offset);
 		offset += size;
 	}

@@ -240,15 +240,17 @@ static struct extent chunk_search(struct ktrace_walk *w, const struct ktrace_chu
 	struct extent x = { .size = chunk->size, .next = fits ? ktrace_chunk_next(chunk->offset, chunk->size) : limit,
 			    .rule = KTRACE_RULE_COUNT };
 
-	if (fits && events && left - chunk->size >= 8 && chunk->size % ktrace_event_size(w->is_64) == 0 &&
-	    (x.next + 8 >= limit || ktrace_chunk_plausible(w->source, x.next + 8, limit, w->is_64)))
+	if (fits && events && chunk->size && left - chunk->size >= 8 && chunk->size % ktrace_event_size(w->is_64) == 0 &&
+	    (x.next + 8 >= limit || ktrace_chunk_stands(w->source, x.next + 8, limit, w->is_64)))
 		return (struct extent){ chunk->size + 8, x.next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
-	if (fits && chunk->size >= 16 && ktrace_chunk_plausible(w->source, x.next - 16, limit, w->is_64))
+	if (fits && chunk->size >= 16 && ktrace_chunk_stands(w->source, x.next - 16, limit, w->is_64))
 		return (struct extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
-	if (fits && end % 8 && ktrace_chunk_plausible(w->source, end, limit, w->is_64))
+	if (fits && end % 8 && ktrace_chunk_stands(w->source, end, limit, w->is_64))
 		return (struct extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false };
 	uint64_t found = ktrace_chunk_resync(w, data, limit, 8);
-	bool more = events && fits && end < limit && ktrace_events_plausible(w->source, chunk->size < 8 ? data + 8 : end, limit, w->is_64, 4);
+	uint64_t beyond = chunk->size < 8 ? data + 8 : end;
+	bool more = events && fits && limit - data >= 8 && beyond + ktrace_event_size(w->is_64) <= limit &&
+		    !ktrace_events_failures(w->source, beyond, limit, w->is_64, 4);
 	if (found == UINT64_MAX && fits && !more)
 		return x; /* what follows is no chunk: said at its own place */
 	if (found == UINT64_MAX) {
@@ -271,14 +273,35 @@ static struct extent chunk_search(struct ktrace_walk *w, const struct ktrace_chu
 	return x;
 }
 
+/* A size that is a little too small makes padding of what completes a record. */
+static void chunk_complete(struct ktrace_walk *w, const struct ktrace_chunk *chunk, struct extent *x)
+{
+	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, whole = chunk_whole(w, chunk, chunk->size);
+	bool events = chunk->tag == KTRACE_EVENTS;
+	uint32_t unit = events ? ktrace_event_size(w->is_64) : ktrace_thread_size(w->is_64);
+	uint8_t id[4];
+
+	if (whole == chunk->size || (!events && chunk->tag != KTRACE_THREAD_MAP) || x->next - data < whole + unit)
+		return;
+	bool sound = events ? !ktrace_events_failures(w->source, data + whole, x->next, w->is_64, 1) :
+			      source_read(w->source, data + whole, id, sizeof(id)) == TM_OK && !bytes_are_zero(id, sizeof(id));
+	if (sound) {
+		x->size = whole + unit;
+		x->rule = KTRACE_RULE_chunk_size_damaged;
+	}
+}
+
 static struct extent chunk_extent(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER;
 	uint64_t next = ktrace_chunk_next(chunk->offset, chunk->size);
 
 	if (chunk->size <= limit - data && (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
-					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64)))
-		return (struct extent){ chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
+					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64))) {
+		struct extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
+		chunk_complete(w, chunk, &x);
+		return x;
+	}
 	return chunk_search(w, chunk, limit);
 }
 
@@ -514,17 +537,51 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 
 /* ---- regions ---- */
 
-static void region_drop(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
+static void garbage_drop(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until)
 {
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, until - from);
-	if (rest)
+	struct plan *plan = w->scan->plan;
+
+	if (plan && from < until) {
+		plan_drop(plan, w->source, from, until - from, rule, "no chunk");
+		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
+	}
+}
+
+/* Bytes where a chunk should be and none is. Events among them, whose chunk header was lost, get a new one. */
+static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
+{
+	struct plan *plan = w->scan->plan;
+	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t events = ktrace_events_find(w, ktrace_align(from), until), end = events + (until - events) / size * size;
+	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
+	size_t header = 0;
+
+	if (events < until)
+		finding_say(fd, "%" PRIu64 " bytes are no chunk; records of events whose chunk header is lost follow at 0x%" PRIx64,
+			    events - from, events);
+	else if (rest)
 		finding_say(fd, "the last %" PRIu64 " bytes form no chunk", until - from);
 	else
 		finding_say(fd, "%" PRIu64 " bytes are no chunk; the next one starts at 0x%" PRIx64, until - from, until);
-	if (w->scan->plan) {
-		plan_drop(w->scan->plan, w->source, from, until - from, rule, "no chunk");
-		plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
+	garbage_drop(w, rule, from, events);
+	if (events == until)
+		return;
+	uint8_t bytes[KTRACE_CHUNK_HEADER + 8] = { 0 };
+	store_u32(bytes, KTRACE_EVENTS, false);
+	if (plan) {
+		if (plan_size(plan, w->output) % 8)
+			(void)plan_literal(plan, w->output, bytes + KTRACE_CHUNK_HEADER, 8 - plan_size(plan, w->output) % 8, rule, "padding");
+		header = plan_literal(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
 	}
+	w->seen_events = true;
+	uint64_t kept = ktrace_events_walk(w, events, end, "events without a chunk header");
+	if (plan) {
+		store_u64(bytes + 8, 8 + kept, false);
+		plan_fill(plan, header, bytes, sizeof(bytes));
+		plan_doubt(plan, w->source, events, end - events, "records whose chunk header is lost");
+	}
+	garbage_drop(w, rule, end, until);
+	w->chunks++;
 }
 
 /* Chunks from offset to limit. */
@@ -539,7 +596,7 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 			if (source_read(w->source, at, tail, n) != TM_OK)
 				return;
 			if (!bytes_are_zero(tail, n))
-				region_drop(w, KTRACE_RULE_chunk_header_truncated, at, limit, true);
+				region_garbage(w, KTRACE_RULE_chunk_header_truncated, at, limit, true);
 			else if (w->scan->plan)
 				plan_copy(w->scan->plan, w->output, w->source, at, n);
 			return;
@@ -558,7 +615,7 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 			if (!chunk.tag || !ktrace_chunk_lands(w->source, at, limit, w->is_64)) {
 				uint64_t next = ktrace_chunk_find_next(w, at, limit);
 				bool rest = next == UINT64_MAX;
-				region_drop(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
+				region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
 				at = rest ? limit : next;
 				continue;
 			}
