@@ -90,7 +90,7 @@ def failures(data, at, wide):
 
 
 def raw(data):
-    """(offset of the events, bytes of a record), or None."""
+    """(end of the thread map, offset of the events, bytes of a record), or None."""
     first, count = struct.unpack_from("<II", data)
     if first == RAW2:
         wide = data[20] != 0
@@ -103,12 +103,13 @@ def raw(data):
         end = at + count * (32 if wide else 28)
     else:
         wide = not map_fits(data, 4, first, 28)
-        return 4 + first * (32 if wide else 28), 64 if wide else 32
+        end = 4 + first * (32 if wide else 28)
+        return end, end, 64 if wide else 32
     # Some writers fill up a page more than is needed.
     at = up(end, PAGE)
     while first == RAW1 and len(data) - at >= PAGE and not any(data[at:at + PAGE]):
         at += PAGE
-    return at, 64 if wide else 32
+    return end, at, 64 if wide else 32
 
 
 def parse(data):
@@ -123,9 +124,11 @@ def parse(data):
     shape = raw(data)
     if shape is None or shape[0] > len(data):
         return [], (0, len(data))
-    start, step = shape
+    end, start, step = shape
+    if start > len(data) > end:
+        return [], (end, len(data))
     spans = [(at, at + step) for at in range(start, len(data) - step + 1, step)]
-    rest = (len(data) - start) % step
+    rest = max(0, len(data) - start) % step
     return spans, (len(data) - rest, len(data)) if rest else None
 
 

@@ -20,6 +20,7 @@ int ktrace_break_shape(struct ktrace_gen *k)
 	case KTRACE_RULE_raw_extra_page:
 	case KTRACE_RULE_raw_cpumap_count:
 		return 1;
+	case KTRACE_RULE_raw_thread_count: /* version 1 does not tell its width any more, then */
 	case KTRACE_RULE_v2_frequency_zero:
 	case KTRACE_RULE_v2_reserved_nonzero:
 	case KTRACE_RULE_v2_event_offset_ambiguous:
@@ -440,6 +441,12 @@ void ktrace_break_raw_threadmap_truncated(struct ktrace_gen *k)
 	k->finish_value = (k->raw == 2 ? KTRACE_RAW2_HEADER : k->is_64 ? 24 : 20) + k->map.size - choices_below(k->c, 20);
 	k->raw_count += k->finish_value % 2 ? 2 : 5;
 	k->finish = cut_to_value;
+}
+
+void ktrace_break_raw_thread_count(struct ktrace_gen *k)
+{
+	ktrace_make_events(k, &k->events, 16);
+	k->raw_count += 1000 + (uint32_t)choices_below(k->c, 100000);
 }
 
 void ktrace_break_raw_pad_nonzero(struct ktrace_gen *k)

@@ -364,14 +364,42 @@ static bool events_sound(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 	return run == RUN || (run && offset == end);
 }
 
+/* What is odd about the first records from offset on: tests that they fail, and times that go back or leap. */
+static unsigned events_oddities(struct ktrace_walk *w, uint64_t offset, uint64_t end)
+{
+	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t previous = 0;
+	unsigned oddities = 0;
+
+	for (unsigned i = 0; i < 4 * RUN && end - offset >= size; i++, offset += size) {
+		const uint8_t *p = window_at(&w->window, offset, size);
+		if (!p)
+			break;
+		struct ktrace_event e = event_decode(p, w->is_64);
+		oddities += event_failures(&e, w->is_64);
+		oddities += previous && (e.time < previous || (e.time - previous) >> 44) ? 1u : 0u;
+		previous = e.time;
+	}
+	return oddities;
+}
+
 uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t best = end;
+	unsigned fewest = UINT32_MAX;
 
-	for (; offset < end && end - offset >= RUN * size; offset += 8)
-		if (events_sound(w, offset, end))
-			return offset;
-	return end;
+	while (offset < end && end - offset >= RUN * size && !events_sound(w, offset, end))
+		offset += 8;
+	/* Records looked at a few bytes early often pass: the best place within one record counts. */
+	for (uint64_t at = offset; at < offset + size && at < end && end - at >= RUN * size; at += 8) {
+		unsigned oddities = events_oddities(w, at, end);
+		if (oddities < fewest && events_sound(w, at, end)) {
+			fewest = oddities;
+			best = at;
+		}
+	}
+	return best;
 }
 
 /* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte, but
@@ -414,7 +442,8 @@ static unsigned events_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t 
 static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t end)
 {
 	struct ktrace_walk *w = ev->walk;
-	uint64_t resume = events_resume(w, offset, end), records = (resume - offset) / ktrace_event_size(w->is_64);
+	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t resume = events_resume(w, offset, end), records = (resume - offset) / size;
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_events_damaged, w->source, offset, resume - offset);
 
 	finding_path(fd, "%s", ev->where);
@@ -422,6 +451,8 @@ static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t end)
 		    resume < end ? "sound ones follow at the end of the stretch" : "nothing sound follows in this chunk");
 	events_keep(ev, offset);
 	if (w->scan->plan) {
+		if (offset >= ev->kept_from + size && !ev->damaged)
+			plan_doubt(w->scan->plan, w->source, offset - size, size, "the last record before a damaged stretch");
 		plan_drop(w->scan->plan, w->source, offset, resume - offset, KTRACE_RULE_events_damaged, "no plausible records");
 		plan_lost(w->scan->plan, records ? records : 1, TM_AT_LEAST);
 	}

@@ -191,34 +191,64 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 	}
 }
 
+/* How many entries the thread map has by its content, when the count is damaged: those before the first empty one, or
+ * before the page at which records begin. UINT64_MAX: nothing says that the count is wrong. */
+static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
+{
+	uint32_t entry = ktrace_thread_size(w->is_64);
+	uint64_t file = w->source->size, end = r->map + r->threads * entry, page = page_up(end), threads = 0;
+	unsigned records = w->is_64 ? 8 : 16;
+
+	if (r->version == 0 || (page < file && !ktrace_events_failures(w->source, page, file, w->is_64, records)))
+		return UINT64_MAX;
+	/* The count is too small only if another entry follows, and records do not. */
+	if (end < file && (!map_plausible(w, end, 1, entry, file) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
+		return UINT64_MAX;
+	for (page = page_up(r->map); page < file; page += KTRACE_PAGE)
+		if (!ktrace_events_failures(w->source, page, file, w->is_64, records))
+			break;
+	if (page >= file)
+		return UINT64_MAX;
+	for (uint64_t at = r->map; page - at >= entry; at += entry, threads++) {
+		const uint8_t *p = window_at(&w->window, at, entry);
+		if (!p || !load_u32(p, false))
+			break;
+	}
+	return threads == r->threads ? UINT64_MAX : threads;
+}
+
 /* The thread map, whole entries of which may be fewer than the header says. */
 static void raw_map(struct ktrace_walk *w, struct raw *r)
 {
 	uint32_t entry = ktrace_thread_size(w->is_64);
-	uint64_t there = (w->source->size - r->map) / entry;
+	uint64_t file = w->source->size, there = (file - r->map) / entry, counted = raw_threads_there(w, r), stored = r->threads;
+	enum ktrace_rule rule = counted == UINT64_MAX ? KTRACE_RULE_raw_threadmap_truncated : KTRACE_RULE_raw_thread_count;
 	struct plan *plan = w->scan->plan;
+	uint8_t count[4];
 
-	if (r->threads <= there) {
-		r->map_end = r->map + r->threads * entry;
-		if (plan)
-			plan_copy(plan, w->output, w->source, 0, r->map_end);
-		return;
-	}
-	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_threadmap_truncated, w->source, r->map, w->source->size - r->map);
-	finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", r->threads, there);
-	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, r->threads);
-	r->map_end = r->map + there * entry;
-	r->guessed |= !raw_stays(w, r, there, r->map_end);
-	if (plan) {
-		uint8_t count[4];
-		store_u32(count, (uint32_t)there, false);
+	r->threads = counted != UINT64_MAX ? counted : stored <= there ? stored : there;
+	r->map_end = r->map + r->threads * entry;
+	if (plan)
 		plan_copy(plan, w->output, w->source, 0, r->map_end);
-		plan_amend(plan, w->output, r->count_offset, count, 4, KTRACE_RULE_raw_threadmap_truncated, "number of threads that are there");
-		plan_drop(plan, w->source, r->map_end, w->source->size - r->map_end, KTRACE_RULE_raw_threadmap_truncated, "part of a thread map entry");
+	if (r->threads == stored)
+		return;
+	struct finding *fd = finding_new(w->scan->findings, rule, w->source, r->map, r->map_end - r->map);
+	if (counted != UINT64_MAX)
+		finding_say(fd, "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin", stored, r->threads);
+	else
+		finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
+	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, stored);
+	r->guessed |= !raw_stays(w, r, r->threads, counted != UINT64_MAX ? file : r->map_end);
+	store_u32(count, (uint32_t)r->threads, false);
+	if (plan)
+		plan_amend(plan, w->output, r->count_offset, count, 4, rule, "number of threads that are there");
+	if (counted != UINT64_MAX)
+		return;
+	if (plan) {
+		plan_drop(plan, w->source, r->map_end, file - r->map_end, rule, "part of a thread map entry");
 		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 	}
-	r->threads = there;
-	r->events = w->source->size;
+	r->events = file;
 }
 
 /* The gap and the events, up to the end of the file. */
@@ -230,15 +260,25 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 	raw_events_find(w, r);
 	raw_gap(w, r);
 	uint64_t file = w->source->size, whole = r->events + (file - r->events) / size * size;
+	bool cut = r->version > 0 && r->events == file && page_up(r->map_end) > file; /* in the gap */
 	w->seen_events = r->events < whole;
 	if (plan) {
 		plan_copy(plan, w->output, w->source, r->map_end, r->events - r->map_end);
 		/* As it is written, the gap is there, so that readers find the events. */
 		static const uint8_t zeros[KTRACE_PAGE];
 		uint64_t at = plan_size(plan, w->output);
-		if (r->unpadded)
-			(void)plan_literal(plan, w->output, zeros, (size_t)(page_up(at) - at), KTRACE_RULE_events_damaged,
+		if (r->unpadded || cut)
+			(void)plan_literal(plan, w->output, zeros, (size_t)(page_up(at) - at),
+					   cut ? KTRACE_RULE_raw_events_partial : KTRACE_RULE_events_damaged,
 					   "padding up to the page at which readers look for events");
+	}
+	if (cut) {
+		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, r->map_end, file - r->map_end);
+		finding_say(fd, "the file ends %" PRIu64 " bytes before its events start, at 0x%" PRIx64, page_up(r->map_end) - file,
+			    page_up(r->map_end));
+		if (plan)
+			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
+		return;
 	}
 	(void)ktrace_events_walk(w, r->events, whole, "events");
 	if (whole == file)
@@ -273,7 +313,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	uint64_t errors = findings_errors(w->scan->findings);
 	raw_map(w, &r);
 	ktrace_threads_check(w, r.map, r.threads, r.version == 1);
-	if (r.events < file)
+	if (r.map_end < file && r.events < file)
 		raw_events(w, &r);
 	ktrace_events_finish(w);
 	if (plan && r.guessed && findings_errors(w->scan->findings) != errors) {

@@ -161,7 +161,7 @@ static void header_width(struct ktrace_walk *w, struct header *h)
  * structure (with or without that chunk's padding: writers differ), or when that chain is broken and a chunk starts there. */
 static void header_extent(struct ktrace_walk *w, struct header *h)
 {
-	uint64_t file = w->source->size, at, last = KTRACE_HEADER;
+	uint64_t file = w->source->size, at, last = KTRACE_HEADER, before = KTRACE_HEADER;
 	uint64_t stored = h->size > file ? UINT64_MAX : h->size + KTRACE_HEADER_UNCOUNTED;
 	bool believed = stored == KTRACE_HEADER, broken = false;
 	struct ktrace_chunk chunk;
@@ -188,10 +188,11 @@ static void header_extent(struct ktrace_walk *w, struct header *h)
 			last = end;
 		else if (stored <= at || stored == UINT64_MAX)
 			break;
+		before = at;
 		if (last == end)
 			last = ktrace_align(end) == ktrace_chunk_next(at, chunk.size) ? ktrace_align(end) : last;
 	}
-	if (!believed && broken && stored <= file && stored > at &&
+	if (!believed && broken && stored <= file && stored > before &&
 	    (stored == file || ktrace_chunk_plausible(w->source, ktrace_align(stored), file, w->is_64)))
 		believed = true;
 	h->end = believed ? stored : last < file ? last : file;
