@@ -337,6 +337,10 @@ static void common_judge(struct format_parse *p)
 		return;
 	}
 	size_t length = p->common_end - p->common;
+	for (size_t i = 0; i < p->field_count; i++)
+		p->fatal |= p->fields[i].common && p->fields[i].bad;
+	if (p->fatal)
+		return; /* told already: without its line the block is not what the others have */
 	if (!t->common.size) {
 		bytes_append(&t->common, p->text + p->common, length);
 		t->common_size = common_end(p);
@@ -686,8 +690,8 @@ unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *
 	}
 	if (changed->failed)
 		tracedat_no_memory(t);
-	if (!changed->size)
-		t->events[t->event_index[p.id] ? t->event_index[p.id] - 1 : 0].placeholder = true;
+	if (!changed->size && t->event_index[p.id])
+		t->events[t->event_index[p.id] - 1].placeholder = true;
 	return p.errors;
 }
 

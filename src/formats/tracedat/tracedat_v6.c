@@ -80,6 +80,10 @@ static bool forward_formats(struct v6 *v)
 	if (v->size - at < 4)
 		return false;
 	v->m.systems = begin;
+	/* Another system: the count lies, and kallsyms comes later. */
+	const uint8_t *name = memchr(d + at, 0, v->size - at < 256 ? v->size - at : 256);
+	if (name && tracedat_format_begins(v->t, d, (size_t)(name - d) + 5, v->size))
+		return false;
 	v->m.kallsyms = at;
 	return true;
 }
