@@ -348,6 +348,7 @@ struct lttng_walk {
 	unsigned edit_count;
 	struct finding *cause; /* what is wrong with the block as a whole: errors of its events follow from it */
 	bool cut_explained; /* the block is known to be cut off: no finding for its last event */
+	struct finding *header_cause; /* what is wrong with the header */
 	struct finding *mended; /* the last event that was left out or patched ended at mended_to */
 	uint64_t mended_to;
 	bool noted[4];	   /* kinds of notes that this block has given already */

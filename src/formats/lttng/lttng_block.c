@@ -243,6 +243,7 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size };
 	k->limit = b->data_end < room ? b->data_end : room;
 	k->cut_explained = b->data_end > room;
+	k->header_cause = b->cause;
 	k->cause = b->cut || b->frame->length > b->size ? b->cause : NULL;
 	if (b->unknown_end) {
 		k->limit = room;

@@ -61,32 +61,47 @@ static bool chunk_zero(const struct chunk *c, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* 2.x events with nothing behind their word. Stops before the first event that is anything else. */
-static void fast_words(struct lttng_trace *t, struct lttng_walk *k)
+/* 2.x events of the short form and of form 31. Stops before the first event that is anything else. Without alignment the
+ * compiler drops all of it from the copy for packed traces. */
+static inline __attribute__((always_inline)) void fast_words(struct lttng_trace *t, struct lttng_walk *k, const bool packed)
 {
-	struct lttng_marker *const *types = k->file->channel->table ? k->file->channel->table->pages[0] : NULL;
-	const uint64_t align = t->alignment < 4 ? t->alignment : 4, limit = k->limit, end = k->end;
+	const struct lttng_table *table = k->file->channel->table;
+	struct lttng_marker *const *types = table ? table->pages[0] : NULL;
+	const uint64_t align = packed ? 1 : t->alignment < 4 ? t->alignment : 4, limit = k->limit, end = k->end;
+	const uint32_t serial = k->file->serial;
 	const bool big = t->big_endian;
 	uint64_t rel = k->rel, stamp = k->stamp, events = 0;
 	struct chunk c;
 
 	while (types && rel < limit && chunk_at(t, k, rel, &c)) {
 		uint64_t start = rel;
-		for (;;) {
-			uint64_t at = lttng_align(rel, align);
-			if (at + 4 > c.to)
-				break;
+		while (rel + 16 <= c.to) {
+			uint64_t at = packed ? rel : lttng_align(rel, align), header = at + 4;
 			uint32_t word = load_u32(c.data + (at - c.from), big), id = word >> LTTNG_TIME_BITS;
-			const struct lttng_marker *m = id < LTTNG_FORM_FULL && word ? types[id] : NULL;
-			if (!m || m->ready != k->file->serial)
+			const struct lttng_marker *m;
+			if (id < LTTNG_FORM_FULL) {
+				m = word ? types[id] : NULL;
+			} else if (id == LTTNG_FORM_ID) {
+				id = load_u16(c.data + (header - c.from), big);
+				m = id < 256 ? types[id] : lttng_table_get(table, id);
+				header += 2;
+				if (id < LTTNG_FORM_FULL)
+					goto out; /* noted in the slow path */
+			} else {
+				goto out;
+			}
+			if (!m || m->ready != serial)
 				goto out;
 			uint64_t now = stamp + ((word - stamp) & MASK27);
-			uint64_t payload = lttng_align(at + 4, m->shape.align);
-			uint64_t next = m->shape.is_fixed ? payload + m->shape.fixed :
-					payload <= c.to	  ? chunk_measure(&c, &m->shape, payload) : 0;
-			if (now > end || next > limit || !next)
+			uint64_t payload = packed ? header : lttng_align(header, m->shape.align), next = payload + m->shape.fixed;
+			if (!m->shape.is_fixed) {
+				next = payload <= c.to ? chunk_measure(&c, &m->shape, payload) : 0;
+				if (!next)
+					goto out;
+			}
+			if (now > end || next > limit)
 				goto out;
-			if (align > 1 && (payload > c.to || !chunk_zero(&c, rel, at) || !chunk_zero(&c, at + 4, payload)))
+			if (!packed && (payload > c.to || !chunk_zero(&c, rel, at) || !chunk_zero(&c, header, payload)))
 				goto out;
 			rel = next;
 			stamp = now;
@@ -99,6 +114,16 @@ out:
 	k->rel = rel;
 	k->stamp = stamp;
 	k->events += events;
+}
+
+static void fast_packed(struct lttng_trace *t, struct lttng_walk *k)
+{
+	fast_words(t, k, true);
+}
+
+static void fast_aligned(struct lttng_trace *t, struct lttng_walk *k)
+{
+	fast_words(t, k, false);
 }
 
 /* Events to 1.0 with stamps of 32 bits whose size is that of their description. */
@@ -224,7 +249,7 @@ static void judge_event(struct lttng_trace *t, struct lttng_walk *k, const struc
 		}
 	}
 	struct lttng_marker *m = e->marker;
-	if (m && m->first_use > e->stamp && !m->late) {
+	if (m && m->ready != k->file->serial && m->first_use > e->stamp && !m->late) {
 		m->late = true;
 		fd = event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start, e->end);
 		lttng_say(fd, "event type %s is used at %llu and declared at %llu", event_name(e), (unsigned long long)e->stamp,
@@ -532,10 +557,11 @@ static bool zeros_end(struct lttng_trace *t, struct lttng_walk *k, const struct 
 		return true;
 	}
 	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
-	if (k->mended && k->rel == k->mended_to) {
-		/* The event before reaches into the hole. */
-		finding_explains(k->mended, 1);
-		stop(k, k->mended, rule, true);
+	struct finding *before = k->mended && k->rel == k->mended_to ? k->mended : k->rel == t->layout->size ? k->header_cause : NULL;
+	if (before) {
+		/* The event or the header before reaches into the hole. */
+		finding_explains(before, 1);
+		stop(k, before, rule, true);
 		k->end_moved = true;
 		return true;
 	}
@@ -600,8 +626,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 		if (fast && k->events && !k->open) {
 			if (old)
 				fast_old(t, k);
+			else if (t->alignment)
+				fast_aligned(t, k);
 			else
-				fast_words(t, k);
+				fast_packed(t, k);
 		}
 		enum lttng_defect defect = lttng_event_decode(t, k, k->rel, k->limit, k->stamp, &e);
 		if (t->w.status != TM_OK)
@@ -618,6 +646,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			continue;
 		}
 		if (lttng_metadata_is_declaration(t, k, &e)) {
+			/* A hole behind it may have cut its last text short. */
+			struct lttng_event hole = { .start = e.end, .stamp = e.stamp };
+			if (e.end < k->limit && !k->open && zeros_end(t, k, &hole))
+				break;
 			struct finding *fd = NULL;
 			unsigned rule = LTTNG_RULE_metadata_payload_length;
 			if (!lttng_metadata_take(t, k, &e, &fd, &rule)) {
