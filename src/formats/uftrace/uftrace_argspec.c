@@ -293,12 +293,21 @@ static bool collect(struct uftrace_walk *w, struct uftrace_str name, bool automa
 	return certain;
 }
 
+/* By the path in their heads; files without a head belong together by their names. */
+static bool dbg_belongs(const struct uftrace_walk *w, const struct uftrace_dbg *d, const struct uftrace_module *m)
+{
+	if (m->headed && d->path.length)
+		return uftrace_str_equal(d->path, m->path);
+	const char *sym = w->files[m->file].source->name, *dbg = w->files[d->file].source->name;
+	return strlen(sym) == strlen(dbg) && !strncmp(sym, dbg, strlen(sym) - 4);
+}
+
 static const struct uftrace_dbg_function *dbg_function(const struct uftrace_walk *w, const struct uftrace_module *m,
 						       const struct uftrace_symbol *symbol)
 {
 	for (size_t i = 0; i < w->dbg_count; i++) {
 		const struct uftrace_dbg *d = &w->dbgs[i];
-		if (!uftrace_str_equal(d->path, m->path) || !d->count)
+		if (!d->count || !dbg_belongs(w, d, m))
 			continue;
 		size_t low = 0, high = d->count;
 		while (low < high) {
