@@ -186,6 +186,10 @@ static uint64_t take_text(struct reader *rd, uint64_t length, int argument, bool
 		rd->failed = true;
 		return 0;
 	}
+	if (length <= FXT_STRING_BYTES_ADVISED && fxt_text_is_plain(rd->data + at, length)) {
+		rd->r->work += length;
+		return at;
+	}
 	check_text(rd, at, length, argument, any_bytes);
 	check_padding(rd, at, length, argument);
 	return at;
