@@ -372,11 +372,6 @@ static bool walk_text(struct uftrace_walk *w, struct source *s)
 	return true;
 }
 
-static uint32_t legacy_u32(const uint8_t *p)
-{
-	return load_u32(p, false); /* readers never swap this file */
-}
-
 /* The binary file of writers up to 0.5, in the numbering that readers know today. Lines are added as task.txt has them. */
 static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 {
@@ -398,22 +393,24 @@ static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 		return false;
 	const uint8_t *p = (const uint8_t *)data;
 	struct bytes out = { 0 };
+	/* In the byte order of the host that recorded; readers never swap it, so it is theirs, too. */
+	bool big = size >= 2 && load_u16(p, true) == UFTRACE_TASK_MAGIC;
 	for (size_t at = 0; good && at < size;) {
-		if (size - at < UFTRACE_TASK_HEADER_SIZE || load_u16(p + at, false) != UFTRACE_TASK_MAGIC) {
+		if (size - at < UFTRACE_TASK_HEADER_SIZE || load_u16(p + at, big) != UFTRACE_TASK_MAGIC) {
 			good = false;
 			break;
 		}
-		unsigned type = load_u16(p + at + 2, false);
-		uint32_t length = legacy_u32(p + at + 4);
+		unsigned type = load_u16(p + at + 2, big);
+		uint32_t length = load_u32(p + at + 4, big);
 		const uint8_t *body = p + at + UFTRACE_TASK_HEADER_SIZE;
 		if (length < 16 || length > size - at - UFTRACE_TASK_HEADER_SIZE) {
 			good = false;
 			break;
 		}
-		uint64_t time = load_u64(body, false);
+		uint64_t time = load_u64(body, big);
 		unsigned long long sec = time / 1000000000u, ns = time % 1000000000u;
-		int32_t pid = (int32_t)legacy_u32(body + 8), tid = (int32_t)legacy_u32(body + 12);
-		uint32_t name = length >= 40 ? legacy_u32(body + 36) : 0;
+		int32_t pid = (int32_t)load_u32(body + 8, big), tid = (int32_t)load_u32(body + 12, big);
+		uint32_t name = length >= 40 ? load_u32(body + 36, big) : 0;
 		if (type == UFTRACE_TASK_START)
 			bytes_printf(&out, "TASK timestamp=%llu.%09llu tid=%d pid=%d\n", sec, ns, tid, pid);
 		else if (type == UFTRACE_TASK_FORK_END)
