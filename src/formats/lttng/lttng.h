@@ -252,7 +252,8 @@ struct lttng_trace {
 	struct lttng_sizes sizes; /* of C types, as the declarations say */
 	bool sizes_known;
 	struct finding *sizes_blame; /* the declarations give wrong sizes: one finding for all of them */
-	struct finding *duplicates;
+	struct finding *duplicates; /* one for all of them, as the next */
+	struct finding *late_use;
 	struct lttng_name *facilities[256]; /* 0.x; owned, with name and checksum in marker-less form */
 	uint32_t facility_checksums[256];
 	uint32_t compact_facility; /* 0.8: its number; UINT32_MAX: not loaded */

@@ -241,6 +241,9 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	*k = (struct lttng_walk){ .file = f, .base = b->frame->offset, .room = room, .begin = b->h.v[LF_BEGIN],
 				  .end = b->bad_end ? UINT64_MAX : b->h.v[LF_END], .bound = UINT64_MAX, .stale = UINT64_MAX,
 				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size };
+	/* Compact stamps lack their lowest bits. */
+	if (f->compact && t->want.v[LF_TRUNCATE] < 32)
+		k->end |= (UINT64_C(1) << t->want.v[LF_TRUNCATE]) - 1;
 	k->limit = b->data_end < room ? b->data_end : room;
 	k->cut_explained = b->data_end > room;
 	k->header_cause = b->cause;

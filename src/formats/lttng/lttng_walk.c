@@ -4,7 +4,6 @@
 #define MASK27 ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
 /* So many zero bytes where an event should begin are no events. */
 #define ZEROS_MIN 64u
-#define ZEROS_DECLARE_MIN 8u
 /* Bytes that the fast path asks for; it uses all that the window has. */
 #define CHUNK 4096u
 
@@ -251,9 +250,13 @@ static void judge_event(struct lttng_trace *t, struct lttng_walk *k, const struc
 	struct lttng_marker *m = e->marker;
 	if (m && m->ready != k->file->serial && m->first_use > e->stamp && !m->late) {
 		m->late = true;
-		fd = event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "event type %s is used at %llu and declared at %llu", event_name(e), (unsigned long long)e->stamp,
-			    (unsigned long long)m->first_use);
+		if (t->late_use) {
+			finding_explains(t->late_use, 1);
+		} else {
+			t->late_use = fd = event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start, e->end);
+			lttng_say(fd, "event type %s is used at %llu and declared at %llu", event_name(e),
+				  (unsigned long long)e->stamp, (unsigned long long)m->first_use);
+		}
 	}
 	bool heartbeat = t->layout->era == LTTNG_MARKERS ? e->id == 2 || e->id == 3 : t->layout->era == LTTNG_FACILITIES && e->id == 2;
 	if (heartbeat && !t->heartbeat && !k->noted[NOTED_EXTENDED]) {
@@ -548,7 +551,8 @@ static bool zeros_end(struct lttng_trace *t, struct lttng_walk *k, const struct 
 	bool to_end = zeros >= k->limit;
 
 	/* A declaration of zeros declares nothing. */
-	uint64_t least = k->file->metadata ? ZEROS_DECLARE_MIN : ZEROS_MIN;
+	uint64_t header = t->layout->era <= LTTNG_MARKERS && !t->heartbeat ? 12 : 8;
+	uint64_t least = k->file->metadata ? header : ZEROS_MIN;
 	if (run < least && !(to_end && (e->stamp > k->end || k->open)))
 		return false;
 	if (k->open || t->quiet) {
@@ -647,8 +651,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 		}
 		if (lttng_metadata_is_declaration(t, k, &e)) {
 			/* A hole behind it may have cut its last text short. */
-			struct lttng_event hole = { .start = e.end, .stamp = e.stamp };
-			if (e.end < k->limit && !k->open && zeros_end(t, k, &hole))
+			struct lttng_event hole = { .start = lttng_align(e.end, old ? t->alignment : widest_align(t)), .stamp = e.stamp };
+			if (hole.start < k->limit && !k->open && zeros_end(t, k, &hole))
 				break;
 			struct finding *fd = NULL;
 			unsigned rule = LTTNG_RULE_metadata_payload_length;
