@@ -146,6 +146,19 @@ static void put_lost(struct uftrace_tape *t, uint64_t count)
 	plan_added(t->w->plan, 1);
 }
 
+/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
+static void doubt_before(struct uftrace_tape *t, uint64_t at)
+{
+	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
+
+	if (t->started && t->odd_at < start && at - t->odd_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
+		start = t->odd_at;
+	if (start < t->kept_from)
+		start = t->kept_from;
+	if (t->w->plan && t->planned && start < at)
+		plan_doubt(t->w->plan, t->s, start, at - start, "directly before damaged bytes");
+}
+
 /* Bytes at `at` that are no record. Returns where records go on, or end. */
 static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 {
@@ -159,6 +172,7 @@ static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		fd = uftrace_report(t->w, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at);
 		finding_say(fd, "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
+		doubt_before(t, at);
 		drop(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
 		t->dropped_unsure = true;
 		return end;
@@ -194,6 +208,7 @@ static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		    next < end ? ": readers stop here and drop the rest of the task, which is sound" : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
+	doubt_before(t, from);
 	drop(t, from, next, UFTRACE_RULE_dat_bad_magic, "no record begins here");
 	t->dropped += count;
 	t->dropped_unsure |= t->w->has_argspec || (next - from) % UFTRACE_RECORD_SIZE;
