@@ -38,6 +38,29 @@ static const char *other_format(const uint8_t *p, size_t length)
 	return NULL;
 }
 
+/* Whether three sound records stand at the very beginning, or two that are all there is, however long they are. */
+static bool begins_with_records(struct window *w, bool big_endian)
+{
+	const struct fxt_decoder d = { .big_endian = big_endian };
+	struct fxt_record r;
+	uint64_t at = 0;
+	unsigned chain = 0;
+
+	while (chain < 3) {
+		uint64_t left = window_left(w, at);
+		const uint8_t *p = left >= FXT_WORD ? window_at(w, at, FXT_WORD) : NULL;
+		uint64_t words = p ? fxt_size(load_u64(p, big_endian)) : 0;
+		if (!words || words > FXT_RECORD_WORDS_MAX || words > left / FXT_WORD)
+			break;
+		p = window_at(w, at, (size_t)words * FXT_WORD);
+		if (!p || !fxt_decode(&d, &r, p, words * FXT_WORD, left, FXT_DECODE_STRICT) || !fxt_is_strict(&r))
+			break;
+		chain++;
+		at += words * FXT_WORD;
+	}
+	return chain == 3 || (chain == 2 && !window_left(w, at));
+}
+
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	struct bid none = { 0, NULL };
@@ -57,6 +80,8 @@ static struct bid bid(struct bundle *b, struct window *w)
 	if (fxt_probe(p, got, s->size, &big_endian, &offset))
 		return (struct bid){ 24, NULL };
 	none.declined = other_format(p, got);
+	if (begins_with_records(w, false) || begins_with_records(w, true))
+		return (struct bid){ 24, NULL };
 	return none;
 }
 
