@@ -193,8 +193,7 @@ static inline uint64_t ktrace_align(uint64_t offset)
 }
 
 /* ktrace_payload.c: what is inside a chunk; reports only, never edits. size is what is kept of the data. */
-void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, bool in_header,
-			  unsigned depth);
+void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth);
 /* Entries of a thread map at [offset, offset + count * entry size). */
 void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count, bool filler_is_normal);
 static inline uint32_t ktrace_thread_size(bool is_64)
@@ -210,6 +209,8 @@ static inline uint32_t ktrace_event_size(bool is_64)
 /* Walks records in [offset, end), which may end with a partial one; reports, and with a plan copies what is kept. Returns
  * the bytes kept. where names the place in paths ("chunk 3 (events)"). */
 uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
+/* How many records from offset on pass all tests and are in the order of their times; 0 when they are too few to tell. */
+unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t end);
 /* The first offset in [offset, end), in steps of 8, at which several records in a row look real; end: none. */
 uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */

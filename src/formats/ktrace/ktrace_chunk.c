@@ -188,19 +188,30 @@ static bool chunk_chain_holds(struct ktrace_walk *w, uint64_t offset, uint64_t l
 	return true;
 }
 
+/* Whether a chunk that a chain holds on to starts there; cheap refusals first: versions are small, tags have few bits. */
+static bool chunk_candidate(struct ktrace_walk *w, const uint8_t *p, uint64_t at, uint64_t limit)
+{
+	uint32_t tag = load_u32(p, false);
+	return tag && load_u16(p + 6, false) <= 16 && (load_u16(p + 4, false) & ~KTRACE_SUBCHUNKS) <= 16 &&
+	       (tag <= 0x20000 || tag == KTRACE_TAG_UNFINISHED || ktrace_kind_find(tag)) && chunk_chain_holds(w, at, limit);
+}
+
+/* In a long run of records there is always something that looks like a chunk: records in order are stepped over whole, and
+ * only where one begins can a chunk begin, too. */
 uint64_t ktrace_chunk_resync(struct ktrace_walk *w, uint64_t from, uint64_t limit, unsigned step)
 {
-	for (uint64_t at = from; limit >= KTRACE_CHUNK_HEADER && at <= limit - KTRACE_CHUNK_HEADER; at += step) {
+	uint32_t record = ktrace_event_size(w->is_64);
+	uint64_t in_order = 0; /* end of the records known to be in order */
+
+	for (uint64_t at = from; limit >= KTRACE_CHUNK_HEADER && at <= limit - KTRACE_CHUNK_HEADER;) {
 		const uint8_t *p = window_at(&w->window, at, KTRACE_CHUNK_HEADER);
 		if (!p)
 			return UINT64_MAX;
-		/* Cheap refusals first: versions are small, tags have few bits. */
-		uint32_t tag = load_u32(p, false);
-		if (!tag || load_u16(p + 6, false) > 16 || (load_u16(p + 4, false) & ~KTRACE_SUBCHUNKS) > 16 ||
-		    (tag > 0x20000 && !ktrace_kind_find(tag) && tag != KTRACE_TAG_UNFINISHED))
-			continue;
-		if (chunk_chain_holds(w, at, limit))
+		if (chunk_candidate(w, p, at, limit))
 			return at;
+		if (at >= in_order)
+			in_order = at + ktrace_events_in_order(w, at, limit) * record;
+		at += at < in_order ? record : step;
 	}
 	return UINT64_MAX;
 }

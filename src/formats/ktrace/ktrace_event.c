@@ -135,12 +135,12 @@ static const struct {
 	[COUNT_CPU] = { KTRACE_RULE_event_cpu_out_of_map, "of a CPU that is not in the CPU map" },
 	[COUNT_TID_ZERO] = { KTRACE_RULE_event_tid_zero, "with thread id 0" },
 	[COUNT_BOTH] = { KTRACE_RULE_event_start_end_both, "with both START and END" },
-	[COUNT_LOST] = { KTRACE_RULE_events_lost, "that tell of lost events" },
-	[COUNT_LATE] = { KTRACE_RULE_events_retrograde, "that tell of late events" },
-	[COUNT_STRING] = { KTRACE_RULE_string_sequence_broken, "that continue a string which has no beginning" },
+	[COUNT_LOST] = { KTRACE_RULE_events_lost, "telling of lost events" },
+	[COUNT_LATE] = { KTRACE_RULE_events_retrograde, "telling of late events" },
+	[COUNT_STRING] = { KTRACE_RULE_string_sequence_broken, "continuing a string that has no beginning" },
 	[COUNT_STRING_ID] = { KTRACE_RULE_string_id_signature, "with a string id that the kernel does not give" },
-	[COUNT_STRING_UNKNOWN] = { KTRACE_RULE_string_id_unknown, "that remove a string which was never defined" },
-	[COUNT_STRING_LONG] = { KTRACE_RULE_string_too_long, "that make a string longer than the kernel does" },
+	[COUNT_STRING_UNKNOWN] = { KTRACE_RULE_string_id_unknown, "removing a string that was never defined" },
+	[COUNT_STRING_LONG] = { KTRACE_RULE_string_too_long, "making a string longer than the kernel does" },
 };
 
 struct events {
@@ -364,6 +364,24 @@ static bool events_sound(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 	return run == RUN || (run && offset == end);
 }
 
+unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t end)
+{
+	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t previous = 0;
+	unsigned run = 0;
+
+	for (; run < 3 * RUN && end - offset >= size; run++, offset += size) {
+		const uint8_t *p = window_at(&w->window, offset, size);
+		if (!p)
+			return 0;
+		struct ktrace_event e = event_decode(p, w->is_64);
+		if (event_failures(&e, w->is_64) || e.time < previous || (run && (e.time - previous) >> 40))
+			break;
+		previous = e.time;
+	}
+	return run >= RUN ? run : 0;
+}
+
 /* What is odd about the first records from offset on: tests that they fail, and times that go back or leap. */
 static unsigned events_oddities(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 {
@@ -534,16 +552,16 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	if (threads && w->seen_thread_map && !w->threads.full && !w->unknown.full) {
 		fd = finding_new_as(f, KTRACE_RULE_event_tid_dangling, w->lost_events ? TM_NOTE : TM_WARNING, w->source, first,
 				    ktrace_event_size(w->is_64));
-		finding_say(fd, "%" PRIu64 " thread%s of events in no thread map and told of by no event; the first is 0x%" PRIx64,
-			    threads, threads == 1 ? " is" : "s are", tid);
+		finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
+			    threads, threads == 1 ? "" : "s", tid);
 	}
 	if (w->lone_ends && !w->open.full) {
 		fd = finding_new(f, KTRACE_RULE_event_end_without_start, w->source, w->lone_ends_first, ktrace_event_size(w->is_64));
-		finding_say(fd, "%" PRIu64 " ends have no start; this is the first", w->lone_ends);
+		finding_say(fd, "events with END whose START is not in the file: %" PRIu64 "; this is the first", w->lone_ends);
 	}
 	if (w->open_starts && !w->open.full) {
 		fd = finding_new(f, KTRACE_RULE_event_start_unclosed, w->source, w->starts_first, ktrace_event_size(w->is_64));
-		finding_say(fd, "%" PRIu64 " starts have no end; the first start is here", w->open_starts);
+		finding_say(fd, "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here", w->open_starts);
 	}
 	if (w->seen_events && !w->seen_thread_map) {
 		fd = finding_new(f, KTRACE_RULE_threadmap_missing, w->source, 0, 0);

@@ -123,7 +123,7 @@ static const struct {
 	[NAME_UTF8] = { KTRACE_RULE_threadmap_name_not_utf8, "a name that is not UTF-8" },
 	[NAME_RESIDUE] = { KTRACE_RULE_threadmap_name_residue, "bytes behind the end of the name" },
 	[ZERO_TID] = { KTRACE_RULE_threadmap_zero_tid, "thread id 0" },
-	[UNUSED] = { KTRACE_RULE_threadmap_unused_entry, "process id 0, so they are unused" },
+	[UNUSED] = { KTRACE_RULE_threadmap_unused_entry, "process id 0, which marks an unused entry" },
 	[BAD_PID] = { KTRACE_RULE_threadmap_negative_pid, "a process id that is negative or above 99999" },
 	[DUPLICATE] = { KTRACE_RULE_threadmap_duplicate_tid, "a thread id that an earlier entry has" },
 	[CONFLICT] = { KTRACE_RULE_threadmap_pid_name_conflict, "a process id that an earlier entry has under another name" },
@@ -342,7 +342,7 @@ static void subchunks_check(struct ktrace_walk *w, const struct ktrace_chunk *pa
 			}
 		}
 		first = false;
-		ktrace_payload_check(w, &child, child.size, false, depth + 1);
+		ktrace_payload_check(w, &child, child.size, depth + 1);
 		at = ktrace_align(data + child.size);
 	}
 	if (at < end) {
@@ -376,15 +376,13 @@ static void compressed_check(struct ktrace_walk *w, const struct ktrace_chunk *c
 	scan_fact(w->scan, "compressed events", "%" PRIu64 " (not decoded)", count);
 }
 
-void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, bool in_header,
-			  unsigned depth)
+void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 	uint16_t major = chunk->major & (uint16_t)~KTRACE_SUBCHUNKS;
 	struct finding *fd;
 	const uint8_t *p;
 
-	(void)in_header;
 	if (chunk->major & KTRACE_SUBCHUNKS) {
 		if (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY) {
 			subchunks_check(w, chunk, size, depth);

@@ -496,7 +496,8 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	chunk_place(w, chunk, x->retagged);
 	if ((events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12)) {
 		struct finding *fd = chunk_finding(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "%" PRIu64 " bytes are too few for an events chunk", x->size);
+		finding_say(fd, "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size, x->size == 1 ? "" : "s",
+			    events ? 8u : 12u);
 		if (plan) {
 			plan_drop(plan, w->source, chunk->offset, x->next - chunk->offset, KTRACE_RULE_events_size_short, "an events chunk without room for events");
 			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
@@ -528,7 +529,7 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 		}
 		if (plan)
 			plan_copy(plan, w->output, w->source, data, kept);
-		ktrace_payload_check(w, chunk, kept, w->in_header, 0);
+		ktrace_payload_check(w, chunk, kept, 0);
 		chunk_settle(w, chunk, header_at, kept, x, rule);
 	}
 	if (rule == KTRACE_RULE_COUNT)
@@ -557,7 +558,9 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
 	size_t header = 0;
 
-	if (events < until)
+	if (events == from)
+		finding_say(fd, "records of events follow where a chunk header should be");
+	else if (events < until)
 		finding_say(fd, "%" PRIu64 " bytes are no chunk; records of events whose chunk header is lost follow at 0x%" PRIx64,
 			    events - from, events);
 	else if (rest)
