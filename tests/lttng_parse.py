@@ -169,7 +169,7 @@ class Trace:
         """Decodes the event at `at`: (start, number, start of the payload, end)."""
         compact = channel == "compact"
         if self.old and not compact:
-            start = base + align(at - base, self.alignment)
+            start = self.start = base + align(at - base, self.alignment)
             width = 4 if self.heartbeat else 8
             if self.version[0] == 0:
                 number = (self.u(data, start + width, 1, end) << 8) | self.u(data, start + width + 1, 1, end)
@@ -178,7 +178,7 @@ class Trace:
             size = self.u(data, start + width + 2, 2, end)
             payload = base + align(start + width + 4 - base, self.alignment)
         else:
-            start = base + align(at - base, min(self.alignment, 4))
+            start = self.start = base + align(at - base, min(self.alignment, 4))
             word = self.u(data, start, 4, end)
             payload, size = start + 4, None
             if compact:
@@ -260,19 +260,19 @@ class Trace:
             return {}, {name: 0 for name, _, _ in order}
         for name, channel, metadata in order:
             data, spans = self.files[name], events.setdefault(name, [])
-            at = 0
+            self.start = 0
             try:
                 for base, end in self.blocks(data):
-                    at = base + self.size
+                    at = self.start = base + self.size
                     while at < end:
                         start, number, payload, stop = self.event(data, base, at, end, channel, metadata)
                         spans.append((start, stop))
                         if metadata:
                             self.declare(data, number, payload, stop)
                         at = stop
-                    at = end
+                    self.start = end
             except Bad as problem:
-                bad[name] = problem.args[0] if problem.args else at
+                bad[name] = problem.args[0] if problem.args else self.start
         return events, bad
 
 

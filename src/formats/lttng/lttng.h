@@ -335,7 +335,8 @@ struct lttng_walk {
 	bool open;	   /* the end is not known: stop at what is no event, and report nothing */
 	uint64_t number;   /* of the block, for messages */
 	/* out */
-	uint64_t rel;	   /* end of the last event that counts */
+	uint64_t rel;	   /* how far it came; in the end, the end of the last event that counts */
+	uint64_t kept;	   /* end of the last event that stays */
 	uint64_t stamp;	   /* of it */
 	uint64_t first_stamp;
 	uint64_t events;   /* that count */

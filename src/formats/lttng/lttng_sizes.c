@@ -39,7 +39,7 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 						 "the next block begins after %llu bytes, and blocks of this file have %llu",
 			    (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
-		fd = lttng_block_error(t, f, b, LTTNG_RULE_trailing_garbage, size, length - size);
+		fd = lttng_block_error(t, f, b, LTTNG_RULE_trailing_garbage, 0, length);
 		lttng_say(fd, "the next block begins %llu bytes late", (unsigned long long)(length - size));
 	}
 	b->h.v[LF_SIZE] = size;

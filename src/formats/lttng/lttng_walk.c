@@ -111,6 +111,7 @@ static inline __attribute__((always_inline)) void fast_words(struct lttng_trace 
 	}
 out:
 	k->rel = rel;
+	k->kept = events ? rel : k->kept;
 	k->stamp = stamp;
 	k->events += events;
 }
@@ -162,6 +163,7 @@ static void fast_old(struct lttng_trace *t, struct lttng_walk *k)
 	}
 out:
 	k->rel = rel;
+	k->kept = events ? rel : k->kept;
 	k->stamp = stamp;
 	k->events += events;
 }
@@ -406,6 +408,14 @@ static struct lttng_edit *edit_add(struct lttng_trace *t, struct lttng_walk *k)
 	return e;
 }
 
+/* Back to the end of the last event that stays: changes behind it are no changes of what stays. */
+static void trim_edits(const struct lttng_trace *t, struct lttng_walk *k)
+{
+	while (k->edit_count && t->edits[k->edit_count - 1].rel >= k->kept)
+		k->edit_count--;
+	k->rel = k->kept;
+}
+
 /* Leaves out the event between the last kept one and `end`, if what follows stays aligned and in time. */
 static bool drop_event(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, uint64_t end, unsigned rule)
 {
@@ -424,6 +434,8 @@ static bool drop_event(struct lttng_trace *t, struct lttng_walk *k, const struct
 		if (!next.has_full && (next.stamp - k->stamp > turn || e->has_full))
 			return false;
 	} else {
+		/* The padding before it goes, too, and with it what was left out just before. */
+		trim_edits(t, k);
 		from = k->rel;
 	}
 	struct lttng_edit *edit = edit_add(t, k);
@@ -466,7 +478,7 @@ static void keep_event(struct lttng_trace *t, struct lttng_walk *k, const struct
 	if (!k->events)
 		k->first_stamp = e->stamp;
 	k->events++;
-	k->rel = e->end;
+	k->rel = k->kept = e->end;
 	k->stamp = e->stamp;
 	if (e->marker) {
 		e->marker->used = true;
@@ -610,6 +622,10 @@ static bool mend(struct lttng_trace *t, struct lttng_walk *k, struct lttng_event
 		mended = mend_low_bits(t, k, e);
 	else
 		mended = drop_event(t, k, e, e->sized_end, defect_rule(t, k, e, defect));
+	if (k->file->metadata && !t->quiet && !t->metadata_lost) {
+		t->metadata_lost = true;
+		t->metadata_broken = fd;
+	}
 	if (!mended)
 		stop(k, fd, defect_rule(t, k, e, defect), true);
 	k->mended = fd;
@@ -624,6 +640,7 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 
 	window_reset(&t->w, k->file->source);
 	k->stamp = k->begin;
+	k->kept = k->rel;
 	k->first_stamp = 0;
 	while (t->status == TM_OK) {
 		struct lttng_event e;
@@ -657,6 +674,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			struct finding *fd = NULL;
 			unsigned rule = LTTNG_RULE_metadata_payload_length;
 			if (!lttng_metadata_take(t, k, &e, &fd, &rule)) {
+				if (rule == LTTNG_RULE_metadata_payload_length && !t->metadata_lost) {
+					t->metadata_lost = true;
+					t->metadata_broken = fd;
+				}
 				if (t->status == TM_OK && drop_event(t, k, &e, e.end, rule))
 					continue;
 				stop(k, fd, rule, true);
@@ -667,4 +688,6 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			lttng_seen_add(t, k, &e);
 		keep_event(t, k, &e);
 	}
+	if (k->broken || k->end_moved || k->open)
+		trim_edits(t, k);
 }
