@@ -211,8 +211,8 @@ static inline uint32_t ktrace_event_size(bool is_64)
 uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
 /* How many records from offset on pass all tests and are in the order of their times; 0 when they are too few to tell. */
 unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t end);
-/* The first offset in [offset, end), in steps of 8, at which several records in a row look real; end: none. */
-uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end);
+/* The first offset in [offset, end), in steps of `step`, at which several records in a row look real; end: none. */
+uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end, unsigned step);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 /* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */

@@ -401,16 +401,16 @@ static unsigned events_oddities(struct ktrace_walk *w, uint64_t offset, uint64_t
 	return oddities;
 }
 
-uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end)
+uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end, unsigned step)
 {
 	uint32_t size = ktrace_event_size(w->is_64);
 	uint64_t best = end;
 	unsigned fewest = UINT32_MAX;
 
 	while (offset < end && end - offset >= RUN * size && !events_sound(w, offset, end))
-		offset += 8;
+		offset += step;
 	/* Records looked at a few bytes early often pass: the best place within one record counts. */
-	for (uint64_t at = offset; at < offset + size && at < end && end - at >= RUN * size; at += 8) {
+	for (uint64_t at = offset; at < offset + size && at < end && end - at >= RUN * size; at += step) {
 		unsigned oddities = events_oddities(w, at, end);
 		if (oddities < fewest && events_sound(w, at, end)) {
 			fewest = oddities;

@@ -554,7 +554,9 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 {
 	struct plan *plan = w->scan->plan;
 	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t events = ktrace_events_find(w, ktrace_align(from), until), end = events + (until - events) / size * size;
+	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
+	unsigned step = until % 8 ? 1 : 8;
+	uint64_t events = ktrace_events_find(w, step == 8 ? ktrace_align(from) : from, until, step), end = events + (until - events) / size * size;
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
 	size_t header = 0;
 
