@@ -38,27 +38,32 @@ static const char *other_format(const uint8_t *p, size_t length)
 	return NULL;
 }
 
-/* Whether three sound records stand at the very beginning, or two that are all there is, however long they are. */
+/* Records at the beginning that are looked at, among which three must be strict. */
+#define BEGINNING_RECORDS 8u
+
+/* Whether the file begins with records, however long they are: three strict ones, or two where that is all there is, and none
+ * with an error. */
 static bool begins_with_records(struct window *w, bool big_endian)
 {
 	const struct fxt_decoder d = { .big_endian = big_endian };
 	struct fxt_record r;
 	uint64_t at = 0;
-	unsigned chain = 0;
+	unsigned strict = 0;
 
-	while (chain < 3) {
+	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < 3; n++) {
 		uint64_t left = window_left(w, at);
 		const uint8_t *p = left >= FXT_WORD ? window_at(w, at, FXT_WORD) : NULL;
 		uint64_t words = p ? fxt_size(load_u64(p, big_endian)) : 0;
-		if (!words || words > FXT_RECORD_WORDS_MAX || words > left / FXT_WORD)
+		if (!words || words > left / FXT_WORD)
 			break;
-		p = window_at(w, at, (size_t)words * FXT_WORD);
-		if (!p || !fxt_decode(&d, &r, p, words * FXT_WORD, left, FXT_DECODE_STRICT) || !fxt_is_strict(&r))
-			break;
-		chain++;
+		uint64_t have = words * FXT_WORD < FXT_DECODE_SPAN ? words * FXT_WORD : FXT_DECODE_SPAN;
+		p = window_at(w, at, (size_t)have);
+		if (!p || !fxt_decode(&d, &r, p, have, left, FXT_DECODE_STRICT) || r.worst == TM_ERROR)
+			return false;
+		strict += fxt_is_strict(&r);
 		at += words * FXT_WORD;
 	}
-	return chain == 3 || (chain == 2 && !window_left(w, at));
+	return strict >= 3 || (strict == 2 && !window_left(w, at));
 }
 
 static struct bid bid(struct bundle *b, struct window *w)
