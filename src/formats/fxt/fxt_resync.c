@@ -20,6 +20,8 @@
 /* A next record this far away costs a read of its own. */
 #define NEAR (64u * 1024)
 #define JUMPS_START 64u
+/* Records at the beginning of a file among which two must be strict. */
+#define BEGINNING_RECORDS 8u
 /* Records of unknown kind that are looked through for one that fits. */
 #define FIT_DEPTH 5u
 
@@ -196,6 +198,19 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
 {
 	return at == x->size || chain_at(x, at, CHAIN, 0, NULL);
+}
+
+bool fxt_begins_sound(struct fxt_walk *x)
+{
+	uint64_t at = 0;
+	unsigned strict = 0;
+	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < x->size; n++) {
+		if (!look(x, at, FXT_DECODE_STRICT) || x->other.worst == TM_ERROR)
+			return false;
+		strict += fxt_is_strict(&x->other);
+		at += x->other.words * FXT_WORD;
+	}
+	return strict == CHAIN || (strict && at == x->size);
 }
 
 bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faults)

@@ -372,7 +372,7 @@ static void write_magic(struct fxt_walk *x)
 /* The file does not begin with anything like a magic number. */
 static void begin_without_magic(struct fxt_walk *x)
 {
-	if (fxt_next_is_sound(x, 0)) {
+	if (fxt_begins_sound(x)) {
 		write_magic(x);
 		/* Nothing came before a provider but the magic number. */
 		const uint8_t *p = window_at(&x->window, 0, FXT_WORD);
