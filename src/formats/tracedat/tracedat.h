@@ -346,7 +346,8 @@ struct tracedat {
 	void *zstd;
 	struct tracedat_edit *edits;
 	size_t edit_count, edit_capacity;
-	unsigned slides;
+	unsigned slides, measures, resyncs, searches; /* searches after damage: each kind is bounded */
+	uint64_t looks;		 /* at statistics */
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	struct finding *ip_finding, *printk_finding, *pid_finding;
 
@@ -455,8 +456,6 @@ int tracedat_section_at(const struct tracedat *t, uint64_t offset);
 /* Loads the content of a metadata section into its block. False after a finding. */
 bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s);
 struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset);
-/* Whether the bytes at offset are a section header whose body fits its id. *size is its real size when known. */
-bool tracedat_section_plausible(struct tracedat *t, uint64_t offset, uint64_t limit, uint64_t *size);
 
 /* ---- tracedat_options.c ---- */
 

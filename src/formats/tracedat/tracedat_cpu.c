@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* Looks at statistics of CPUs: enough for 4,000 CPUs in two buffers. */
+#define STAT_LOOKS_MAX (UINT64_C(1) << 26)
+
 static const uint8_t zeros[4096];
 
 static void put_zeros(struct tracedat_pieces *out, uint64_t n, unsigned rule, const char *why)
@@ -296,7 +299,7 @@ static struct finding *chunk_report(struct chunks *s, unsigned rule, uint64_t at
 }
 
 /* The pages of a decoded chunk. */
-static void chunk_pages(struct chunks *s, const struct chunk *c, bool sizes_bad)
+static void chunk_pages(struct chunks *s, const struct chunk *c)
 {
 	struct tracedat *t = s->t;
 	uint32_t size = s->w->page_size, left = (uint32_t)(c->size % size), pages = (uint32_t)(c->size / size) + (left != 0);
@@ -351,7 +354,6 @@ static void chunk_pages(struct chunks *s, const struct chunk *c, bool sizes_bad)
 		tracedat_drop(t, c->at, 8 + c->frame, TRACEDAT_RULE_page_commit_length, why);
 		bytes_free(&frame);
 	}
-	(void)sizes_bad;
 	bytes_free(&out);
 }
 
@@ -410,15 +412,14 @@ static bool chunk_next(struct chunks *s)
 		s->count++;
 		return true;
 	}
-	bool sizes_bad = c.size != c.usize || c.size % page;
-	if (sizes_bad) {
+	if (c.size != c.usize || c.size % page) {
 		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c.at + 4, 4);
 		finding_say(fd, "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c.usize, c.size, page);
 	} else if (c.size > 10 * (size_t)page && !t->emitting) {
 		fd = tracedat_report_as(t, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c.at + 4, 4);
 		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c.size / page);
 	}
-	chunk_pages(s, &c, sizes_bad);
+	chunk_pages(s, &c);
 	s->at += 8 + c.frame;
 	s->count++;
 	return true;
@@ -483,10 +484,12 @@ void tracedat_cpu_walk(struct tracedat *t, struct tracedat_buffer *b, struct tra
 		walk_plain(t, &w);
 }
 
-static const struct tracedat_stat *stat_find(const struct tracedat *t, const struct tracedat_buffer *b, uint32_t cpu)
+static const struct tracedat_stat *stat_find(struct tracedat *t, const struct tracedat_buffer *b, uint32_t cpu)
 {
-	for (size_t i = 0; i < t->stat_count; i++) {
+	/* A capture has one for each CPU; what has many more is not compared to the end. */
+	for (size_t i = 0; i < t->stat_count && t->looks < STAT_LOOKS_MAX; i++) {
 		const struct tracedat_stat *s = &t->stats[i];
+		t->looks++;
 		if (s->cpu != cpu)
 			continue;
 		if (s->buffer_name < 0) {
@@ -508,7 +511,7 @@ static const struct tracedat_stat *stat_find(const struct tracedat *t, const str
 /* What the kernel counted beside what is there. */
 static void cpu_compare(struct tracedat *t, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
 {
-	const struct tracedat_stat *s = t->stat_count < 65536 ? stat_find(t, b, c->cpu) : NULL;
+	const struct tracedat_stat *s = stat_find(t, b, c->cpu);
 	struct finding *fd;
 
 	if (!s || t->stopped)

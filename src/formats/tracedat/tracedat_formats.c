@@ -6,6 +6,9 @@
 
 #define SYSTEM_NAME_MAX 1024u
 #define SYSTEM_EVENTS_MAX 65536u
+/* Bytes in which the end of a format text is looked for, and how often in vain. */
+#define MEASURE_MAX (256u * 1024)
+#define MEASURES_MAX 2048u
 
 struct list {
 	struct tracedat *t;
@@ -78,12 +81,16 @@ static bool entry_may_end(const struct list *l, size_t at)
 static size_t text_measure(const struct list *l, size_t text)
 {
 	const uint8_t *data = l->b->data;
-	size_t room = l->end - text < TRACEDAT_FORMAT_MAX ? l->end - text : TRACEDAT_FORMAT_MAX;
+	size_t room = l->end - text < MEASURE_MAX ? l->end - text : MEASURE_MAX;
+	if (room < 16 || l->t->measures >= MEASURES_MAX)
+		return 0;
 	const uint8_t *print = memmem(data + text, room, "\nprint fmt:", 11);
 	const uint8_t *next = memmem(data + text + 5, room - 5, "\nID:", 4);
 	next = next ? memmem(next + 4, room - (size_t)(next + 4 - (data + text)), "\nID:", 4) : NULL;
-	if (!print || (next && next < print))
+	if (!print || (next && next < print)) {
+		l->t->measures++;
 		return 0;
+	}
 	size_t at = (size_t)(print + 1 - (data + text));
 	const uint8_t *lf = memchr(print + 1, '\n', room - at);
 	return lf ? (size_t)(lf - (data + text)) + 1 : 0;

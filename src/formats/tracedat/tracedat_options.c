@@ -7,6 +7,9 @@
 #define OPTION_SIZE_MAX (64u << 20)
 #define RESYNC_BYTES 4096u
 #define RESYNC_STEPS 200000u
+#define RESYNCS_MAX 64u
+/* Options among which a second buffer of the same name is looked for. */
+#define NAMES_COMPARED 2048u
 
 struct tracedat_buffer *tracedat_buffer_add(struct tracedat *t)
 {
@@ -86,10 +89,12 @@ static struct tracedat_option *option_add(struct tracedat *t, const struct trace
 }
 
 /* After a broken item: the next place from which items lead to the end. */
-static size_t option_resync(const struct tracedat *t, const uint8_t *data, size_t at, size_t end)
+static size_t option_resync(struct tracedat *t, const uint8_t *data, size_t at, size_t end)
 {
 	size_t stop = end;
 	unsigned steps = 0;
+	if (t->resyncs++ >= RESYNCS_MAX)
+		return SIZE_MAX;
 	if (t->version == 6) {
 		const uint8_t *tag = memmem(data + at, end - at, "flyrecord", 10);
 		if (!tag)
@@ -542,7 +547,7 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		o->why = "the name with its NUL";
 		return;
 	}
-	for (size_t i = 0; &t->options[i] < o; i++) {
+	for (size_t i = 0; &t->options[i] < o && i < NAMES_COMPARED; i++) {
 		const struct tracedat_option *other = &t->options[i];
 		if (other->id != TRACEDAT_BUFFER || other->dropped || other->size < at + length + 1 ||
 		    memcmp(payload(other) + at, p + at, length + 1))

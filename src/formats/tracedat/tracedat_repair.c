@@ -538,7 +538,9 @@ enum tracemend_status tracedat_flush(struct tracedat *t)
 static void account(struct tracedat *t)
 {
 	struct plan *plan = t->scan->plan;
-	bool unknown = t->lost_is == TM_UNKNOWN_COUNT;
+	/* A cut file, or tables that led nowhere: nobody knows what there was. */
+	bool unknown = t->lost_is == TM_UNKNOWN_COUNT || t->data_errors ||
+		       findings_count(t->findings, TRACEDAT_RULE_truncated_file);
 
 	for (size_t i = 0; i < t->buffer_count; i++)
 		for (size_t j = 0; j < t->buffers[i].count; j++) {

@@ -392,7 +392,7 @@ static void put_section(struct compose *c, size_t index, size_t last_options)
 			put_options_section(c, s, index == last_options);
 	} else if (k < TRACEDAT_PARTS && c->part_section[k] == (int)index) {
 		put_part_section(c, s, k);
-	} else if (s->id == TRACEDAT_STRINGS && s->block.data) {
+	} else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost) {
 		put_strings(t, s);
 	} else if (s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_BUFFER_TEXT) {
 		put_buffer_section(t, s, index);

@@ -160,12 +160,6 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	return fits;
 }
 
-bool tracedat_section_plausible(struct tracedat *t, uint64_t offset, uint64_t limit, uint64_t *size)
-{
-	struct finder f = { t, 1, false };
-	return finder_plausible(&f, offset, limit, size);
-}
-
 /* The next plausible header at or after `at`; the end of the file if there is none. */
 static uint64_t find_next(struct finder *f, uint64_t at)
 {
@@ -284,6 +278,7 @@ void tracedat_sections_find(struct tracedat *t)
 
 static void section_lose(struct tracedat_section *s, unsigned rule, const char *why)
 {
+	tracedat_block_free(&s->block);
 	s->lost = true;
 	s->rule = rule;
 	s->why = why;

@@ -7,6 +7,8 @@
 #define UNKNOWN SIZE_MAX
 #define FIRST_LOAD (1u << 20)
 #define CLOCK_MAX 4096u
+/* Walks over the file for instances whose table is lost. */
+#define SEARCHES_MAX 4u
 
 /* Where the blocks of the metadata begin. */
 struct map {
@@ -477,7 +479,7 @@ static void instances(struct tracedat *t, uint32_t count)
 			bool host = tag && tag_kind(tag) == 2;
 			/* Records of instances begin right behind other data; the word itself is rare enough to look for. */
 			uint64_t found = 0;
-			for (uint64_t look = t->header_stop; !host && !found && look + TRACEDAT_TAG_SIZE <= t->source->size;) {
+			for (uint64_t look = t->header_stop; !host && !found && t->searches < SEARCHES_MAX && look + TRACEDAT_TAG_SIZE <= t->source->size;) {
 				size_t got;
 				const uint8_t *w = window_upto(&t->window, look, 65536, &got);
 				const uint8_t *p = w ? memmem(w, got, "flyrecord", 10) : NULL;
@@ -487,6 +489,7 @@ static void instances(struct tracedat *t, uint32_t count)
 					break;
 				look += got - TRACEDAT_TAG_SIZE;
 			}
+			t->searches++;
 			for (size_t k = 0; k < t->buffer_count; k++)
 				if (t->buffers[k].record_at == found)
 					found = 0;
