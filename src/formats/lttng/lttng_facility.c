@@ -284,11 +284,13 @@ static bool parse_facility(struct facility_parse *p, uint32_t *events)
 
 static struct source *find_description(struct lttng_trace *t, const char *prefix, const char *name)
 {
-	char *path;
-	if (asprintf(&path, "%.*seventdefs/%s%s.xml", (int)t->root_length, t->root, prefix, name) < 0) {
+	size_t room = t->root_length + strlen(prefix) + strlen(name) + sizeof("eventdefs/.xml");
+	char *path = malloc(room);
+	if (!path) {
 		(void)lttng_no_memory(t);
 		return NULL;
 	}
+	(void)snprintf(path, room, "%.*seventdefs/%s%s.xml", (int)t->root_length, t->root, prefix, name);
 	struct source *s = bundle_find(t->in, TM_ROLE_INPUT, path);
 	free(path);
 	return s && s->kind == SOURCE_FILE ? s : NULL;

@@ -53,12 +53,15 @@ void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f)
 	const struct source *s = f->source;
 	const char *slash = strrchr(s->name, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - s->name) : 0;
-	char *name;
+	char *name = malloc(strlen(s->name) + 2);
 
-	if (asprintf(&name, "%.*s.%s", (int)directory, s->name, s->name + directory) < 0) {
+	if (!name) {
 		(void)lttng_no_memory(t);
 		return;
 	}
+	memcpy(name, s->name, directory);
+	name[directory] = '.';
+	memcpy(name + directory + 1, s->name + directory, strlen(s->name + directory) + 1);
 	if (bundle_find(t->in, TM_ROLE_INPUT, name)) {
 		plan_drop(t->scan->plan, s, 0, s->size, f->aside_rule, f->aside_why);
 	} else {
