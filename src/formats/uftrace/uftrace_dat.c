@@ -19,11 +19,12 @@ static bool probe(struct uftrace_walk *w, struct uftrace_dat *dat, struct source
 		if (source_read(s, at, record, sizeof(record)) != TM_OK)
 			return uftrace_walk_fail(w, s->bundle->error.status);
 		uint64_t time = load_u64(record, big), word = load_u64(record + 8, big);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC || time >> 62)
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
 			continue;
 		dat->has_records = true;
 		dat->first_offset = at;
-		if (!time && uftrace_word_type(word) == UFTRACE_LOST)
+		/* Not one to tell the time by. */
+		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST))
 			continue;
 		dat->first_time = time;
 		dat->first_type = uftrace_word_type(word);
@@ -684,6 +685,9 @@ bool uftrace_dat_walk(struct uftrace_walk *w)
 		window_close(&t->window);
 	free(frames);
 	free(t);
+	/* What looked like records at first was none. */
+	if (good && w->plan && !w->records && !(w->has_kernel && w->kernel_header != UFTRACE_NONE))
+		return uftrace_walk_fail(w, TM_NOTHING);
 	/* The recorder died: what its buffers held is known only if they are here, all of them. */
 	if (good && w->plan && w->recorder_died && !buffers)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
