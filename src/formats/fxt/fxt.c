@@ -41,8 +41,8 @@ static const char *other_format(const uint8_t *p, size_t length)
 /* Records at the beginning that are looked at, among which three must be strict. */
 #define BEGINNING_RECORDS 8u
 
-/* Whether the file begins with records, however long they are: three strict ones, or two where that is all there is, and none
- * with an error. */
+/* Whether the file begins with records, however long they are: three strict ones, or two where that is all there is,
+ * and none with an error. */
 static bool begins_with_records(struct window *w, bool big_endian)
 {
 	const struct fxt_decoder d = { .big_endian = big_endian };

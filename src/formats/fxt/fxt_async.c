@@ -31,8 +31,9 @@ struct fxt_ids {
 
 static struct fxt_ids *ids_open(struct fxt_walk *x, struct fxt_ids **ids, uint32_t limit)
 {
-	if (*ids)
-		return *ids;
+	struct fxt_ids *there = *ids;
+	if (there)
+		return there;
 	struct fxt_ids *new = calloc(1, sizeof(*new));
 	struct fxt_id *slots = calloc(IDS_START, sizeof(*slots));
 	if (!new || !slots) {

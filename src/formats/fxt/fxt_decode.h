@@ -98,7 +98,7 @@ static inline uint64_t fxt_size(uint64_t header)
 bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
 		unsigned flags);
 
-/* True when all eight bytes of a word are printable ASCII. Carries out of a byte over 0x7f do no harm: it is refused. */
+/* True when all eight bytes of a word are printable ASCII. A byte over 0x7f may carry: it is refused. */
 static inline bool fxt_word_is_plain(uint64_t w)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
@@ -106,8 +106,8 @@ static inline bool fxt_word_is_plain(uint64_t w)
 	return !((w | ~(w + ones * 0x60) | (w + ones)) & high);
 }
 
-/* True when a stream of text is printable ASCII, and its padding zero: nothing that a finding could tell of, but its length.
- * text holds fxt_words(length) whole words. */
+/* True when a stream of text is printable ASCII, and its padding zero: nothing that a finding could tell of, but its
+ * length. text holds fxt_words(length) whole words. */
 static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 {
 	for (; length >= FXT_WORD; length -= FXT_WORD, text += FXT_WORD)

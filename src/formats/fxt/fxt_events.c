@@ -1,7 +1,7 @@
-/* Runs of plain events: nearly all of any trace. An event is plain when its thread is registered, its strings are, too, or
- * are printable ASCII, its size is that of its content, and nothing about it is worth a finding. It is then taken into
- * account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both must come
- * to the same verdict. */
+/* Runs of plain events: nearly all of any trace. An event is plain when its thread is registered, its strings are, too,
+ * or are printable ASCII, its size is that of its content, and nothing about it is worth a finding. It is then taken
+ * into account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both
+ * must come to the same verdict. */
 #include "fxt_walk.h"
 
 #define PLAIN (FXT_REGISTERED | FXT_USED)

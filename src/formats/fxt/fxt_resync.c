@@ -64,8 +64,8 @@ static bool late_padding_is_zero(struct fxt_walk *x, uint64_t at)
 	return p && bytes_are_zero(p, (size_t)length);
 }
 
-/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a context
- * switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
+/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a
+ * context switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
 static bool is_no_argument(const struct fxt_record *o)
 {
 	switch (o->type) {
@@ -81,9 +81,9 @@ static bool is_no_argument(const struct fxt_record *o)
 	}
 }
 
-/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0, and
- * all of them may be arguments, so many others must follow, or fewer up to one that is none. A search pays for it; search may
- * be NULL. */
+/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0,
+ * and all of them may be arguments, so many others must follow, or fewer up to one that is none. A search pays for it;
+ * search may be NULL. */
 static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned more, struct search *s)
 {
 	bool anchored = !more;

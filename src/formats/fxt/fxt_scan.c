@@ -60,7 +60,7 @@ static void doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, enum 
 /* The same of a record that begins behind zeros, with a zero. */
 static void doubt_behind_zeros(struct fxt_walk *x, uint64_t at)
 {
-	const uint8_t *p = x->s->plan && window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
+	const uint8_t *p = x->s->plan ? window_at(&x->peek, at, FXT_WORD) : NULL;
 	uint64_t length = p && !p[0] ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
 	if (length && length <= x->size - at)
 		plan_doubt(x->s->plan, x->source, at, length, "begins with zeros, right behind zeros: its beginning may be gone");

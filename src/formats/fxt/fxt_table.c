@@ -367,8 +367,8 @@ static void missing_forward(struct fxt_walk *x, uint32_t n)
 		missing_say(x, m);
 }
 
-/* What nothing registers, and one record alone refers to, may as well be a damaged reference as a lost registration. And
- * where a registration was cut out unseen, the record before its first use may be pieced together. */
+/* What nothing registers, and one record alone refers to, may as well be a damaged reference as a lost registration.
+ * And where a registration was cut out unseen, the record before its first use may be pieced together. */
 static void missing_doubt(struct fxt_walk *x)
 {
 	const struct fxt_missing *last = NULL;

@@ -243,8 +243,8 @@ struct fxt_resume {
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);
-/* True when the file begins with records, although not with a magic number: two strict ones, or one and the end, perhaps after
- * others without an error. */
+/* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,
+ * perhaps after others without an error. */
 bool fxt_begins_sound(struct fxt_walk *x);
 /* True where two records stand that are exact in size (and, unless `faults`, have no error), at the end of the file, and before
  * what cannot count against the record in front: a hole, a cut. distance: how far ahead of the walk this is. What repair
