@@ -104,8 +104,11 @@ static const struct format *format_forced(struct bundle *b, const char *name, st
 		return NULL;
 	}
 	if ((b->directory || f->public.directory || !bundle_single(b)) && !format_bid(b, f).bits) {
-		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of format %s%s%s", b->path, name,
-				*b->damage ? "; unpacking it failed: " : "", b->damage);
+		if (b->error.status != TM_OK)
+			(void)fault_set(error, b->error.status, "%s", b->error.message);
+		else
+			(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of format %s%s%s", b->path, name,
+					*b->damage ? "; unpacking it failed: " : "", b->damage);
 		return NULL;
 	}
 	return f;

@@ -122,8 +122,8 @@ static bool is_candidate(const struct source *s)
 {
 	int64_t cpu;
 	bool loose;
-	return s->kind == SOURCE_FILE && s->role == TM_ROLE_INPUT && !is_hidden(s->name) &&
-	       lttng_name_split(base_name(s->name), &cpu, &loose) != 0;
+	return s->kind == SOURCE_FILE && s->role == TM_ROLE_INPUT && !is_hidden(s->name) && !has_directory(s->name, "info") &&
+	       !has_directory(s->name, "eventdefs") && lttng_name_split(base_name(s->name), &cpu, &loose) != 0;
 }
 
 /* The directories that hold declarations, each once and in order; at least one. */
