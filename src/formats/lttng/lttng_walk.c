@@ -396,7 +396,7 @@ static uint64_t widest_align(const struct lttng_trace *t)
 static bool decodes(struct lttng_trace *t, const struct lttng_walk *k, uint64_t rel, uint64_t stamp, struct lttng_event *e)
 {
 	enum lttng_defect d = lttng_event_decode(t, k, rel, k->limit, stamp, e);
-	return d == EVENT_OK || d == EVENT_END;
+	return d == EVENT_END || (d == EVENT_OK && e->word);
 }
 
 static struct lttng_edit *edit_add(struct lttng_trace *t, struct lttng_walk *k)
@@ -509,11 +509,17 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *k, struct lttng_
 	uint64_t size = e->end - e->payload;
 	uint64_t most = e->size_width == 2 ? LTTNG_SIZE_ESCAPE - 1u : UINT32_MAX;
 
+	unsigned edits = k->edit_count;
 	if (e->end && size <= most && decodes(t, k, e->end, e->stamp, &next) &&
 	    patch_event(t, k, e->size_at, e->size_width, size, rule)) {
-		keep_event(t, k, e);
-		k->patched++;
-		return true;
+		struct finding *fd = NULL;
+		unsigned ignored = rule;
+		if (!lttng_metadata_is_declaration(t, k, e) || lttng_metadata_take(t, k, e, &fd, &ignored)) {
+			keep_event(t, k, e);
+			k->patched++;
+			return true;
+		}
+		k->edit_count = edits;
 	}
 	return decodes(t, k, e->sized_end, e->stamp, &next) && drop_event(t, k, e, e->sized_end, rule);
 }
