@@ -49,7 +49,7 @@ try 0 3 python3 tests/verify_manifest.py "$work/manifest.json" "$work/mended.fxt
 
 if scripts/formats.sh | grep -qx uftrace; then
 	say "2. An uftrace directory whose recorder was killed: no info file, no symbols, the last record cut."
-	try 0 3 $tool gen -f uftrace --seed 3 --size 20000 -o "$work/uftrace"
+	try 0 3 $tool gen -f uftrace --seed 16 --size 20000 -o "$work/uftrace"
 	mv "$(find "$work/uftrace" -mindepth 1 -maxdepth 1 -type d | head -1)" "$work/killed"
 	rm -f "$work"/killed/info "$work"/killed/*.sym
 	last=$(find "$work/killed" -name '[0-9]*.dat' -size +0 | sort | tail -1)
