@@ -190,30 +190,27 @@ struct lttng_channel {
 struct lttng_file {
 	struct source *source;
 	const char *base;	/* borrowed: the last part of the name */
-	struct lttng_channel *channel;
+	struct lttng_channel *channel; /* NULL: no tracefile */
 	int64_t cpu;
-	bool flight, metadata, compact, control;
-	bool aside;		/* not walked: set aside or dropped by repair, for `aside_rule` */
-	unsigned aside_rule;
-	const char *aside_why;
-	bool empty;
 	const struct lttng_layout *layout; /* that its first block shows; NULL: none */
-	bool big_endian;
-	int major, minor;
 	struct lttng_header first; /* the first header, when layout is set */
+	struct lttng_header last;  /* the last block's header as kept, when has_last */
 	uint64_t block_size;	/* up to 2.4 */
 	uint64_t resync;	/* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
-	bool in_sound;		/* some header of it is sound */
-	uint32_t serial;	/* from 1 */
 	uint64_t events, blocks;
-	struct lttng_header last; /* the last block's header as kept */
-	bool has_last, noted_padding, noted_order, noted_freq, noted_switch, noted_session, noted_vendor;
-	unsigned output; /* of the plan */
 	struct {
 		uint64_t offset, length;
-	} laps[LTTNG_LAPS]; /* the blocks before; length 0: none */
-	unsigned lap; /* the one to be replaced */
-	struct finding *cause; /* of an error in the block before */
+	} laps[LTTNG_LAPS];	/* the blocks before; length 0: none */
+	struct finding *cause;	/* of an error in the block before */
+	const char *aside_why;	/* NULL: its bytes are dropped */
+	unsigned aside_rule;
+	unsigned lap;		/* the one to be replaced */
+	unsigned output;	/* of the plan */
+	uint32_t serial;	/* from 1 */
+	int major, minor;	/* that its first block shows, known or not; -1: none */
+	bool aside;		/* not walked: set aside or dropped by repair, for `aside_rule` */
+	bool flight, metadata, compact, control, empty, big_endian, has_last;
+	bool noted_padding, noted_order, noted_freq, noted_switch, noted_session, noted_vendor; /* once a file */
 };
 
 /* A change within a block that repair makes. */

@@ -92,7 +92,7 @@ static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint6
 
 static bool size_possible(const struct lttng_trace *t, uint64_t size)
 {
-	return size >= t->layout->size && size < LTTNG_OPEN;
+	return size && size >= t->layout->size && size < LTTNG_OPEN;
 }
 
 void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
@@ -146,7 +146,7 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
 bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
 {
 	uint64_t size = f->source->size, step = f->block_size;
-	struct lttng_header h;
+	struct lttng_header h = { { 0 } };
 
 	*frame = (struct lttng_frame){ .offset = offset };
 	if (offset >= size || t->status != TM_OK)
@@ -176,16 +176,9 @@ bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset
 		return true;
 	}
 	uint64_t distance = next - offset;
-	if (!step || distance < step) {
-		frame->length = distance;
-		frame->next_sound = true;
-	} else if (!t->layout->variable && distance < 2 * step) {
-		/* Bytes came in between: the block reaches to the next header, and is too long. */
-		frame->length = distance;
-		frame->next_sound = true;
-	} else {
-		frame->length = step;
-		frame->next_sound = distance == step;
-	}
+	/* Where bytes came in between, the block reaches to the next header, and is too long. */
+	bool to_next = !step || distance < step || (!t->layout->variable && distance < 2 * step);
+	frame->length = to_next ? distance : step;
+	frame->next_sound = to_next || distance == step;
 	return true;
 }

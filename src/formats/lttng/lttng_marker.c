@@ -101,12 +101,10 @@ static bool parse_conversion(const char **p, bool trace_type, struct conversion 
 	if (**p == 'l' && (*p)[1] == 'l') {
 		c->qualifier = 'q';
 		*p += 2;
-	} else if (**p && strchr("hlLZzt", **p)) {
+	} else if (**p && strchr(trace_type ? "hlLZzt1248" : "hlLZzt", **p)) {
 		c->qualifier = *(*p)++;
 	} else if (**p == 'S') {
 		(*p)++;
-	} else if (trace_type && **p && strchr("1248", **p)) {
-		c->qualifier = *(*p)++;
 	}
 	/* Tracers leave the letter out where the size says all: "#1%d". */
 	if (trace_type && c->qualifier && **p == '%')

@@ -23,9 +23,10 @@ void lttng_table_free(struct lttng_table *table)
 		}
 		free(table->pages[i]);
 	}
-	HASH_ITER(hh, table->names, n, next)
-	{
-		HASH_DEL(table->names, n);
+	n = table->names;
+	HASH_CLEAR(hh, table->names);
+	for (; n; n = next) {
+		next = n->hh.next;
 		free(n->name);
 		free(n->format);
 		free(n->shape.steps);
@@ -566,16 +567,13 @@ static void judge_unused(struct lttng_trace *t, const struct lttng_table *table,
 
 void lttng_metadata_unused(struct lttng_trace *t)
 {
-	struct lttng_channel *c, *next;
-
 	if (t->layout->era == LTTNG_FACILITIES)
 		return;
 	if (t->layout->era != LTTNG_CHANNEL_MARKERS) {
 		judge_unused(t, t->table, "the trace");
 		return;
 	}
-	HASH_ITER(hh, t->channels, c, next)
-	{
+	for (const struct lttng_channel *c = t->channels; c; c = c->hh.next) {
 		judge_unused(t, c->table, c->name);
 		if (c->declared && !c->has_file) {
 			char quoted[TEXT_QUOTE_SIZE];

@@ -244,7 +244,7 @@ static void trace_facts(struct lttng_trace *t)
 	scan_fact(s, "pointer size", "%u", t->arch);
 	scan_fact(s, "alignment", "%u", t->alignment);
 	scan_fact(s, "files", "%llu", files);
-	scan_fact(s, "cpus", "%lld", (long long)(cpus + 1));
+	scan_fact(s, "cpus", "%lld", (long long)cpus + 1);
 	scan_fact(s, "blocks", "%llu", blocks);
 	scan_fact(s, "events", "%llu", (unsigned long long)t->records);
 	scan_fact(s, "events lost", "%llu", (unsigned long long)t->lost_events);
@@ -254,9 +254,7 @@ static void trace_facts(struct lttng_trace *t)
 	scan_fact(s, "clock", "%.0f Hz", freq);
 	if (t->last_stamp > t->begin && freq > 0)
 		scan_fact(s, "duration", "%.9f s", (double)(t->last_stamp - t->begin) / freq);
-	struct lttng_channel *c, *next;
-	HASH_ITER(hh, t->channels, c, next)
-	{
+	for (const struct lttng_channel *c = t->channels; c; c = c->hh.next) {
 		uint64_t events = 0;
 		for (size_t i = 0; i < t->file_count && c->has_file; i++)
 			events += t->files[i].channel == c ? t->files[i].events : 0;
@@ -347,9 +345,10 @@ void lttng_trace_free(struct lttng_trace *t)
 {
 	struct lttng_channel *c, *next;
 	bool own = t->layout && t->layout->era == LTTNG_CHANNEL_MARKERS;
-	HASH_ITER(hh, t->channels, c, next)
-	{
-		HASH_DEL(t->channels, c);
+	c = t->channels;
+	HASH_CLEAR(hh, t->channels);
+	for (; c; c = next) {
+		next = c->hh.next;
 		if (own)
 			lttng_table_free(c->table);
 		free(c->name);

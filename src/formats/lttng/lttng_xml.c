@@ -55,10 +55,14 @@ bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 		char quote = 0;
 		for (; end < x->length; end++) {
 			char c = x->text[end];
-			if (quote ? c == quote : c == '"' || c == '\'')
-				quote = quote ? 0 : c;
-			else if (!quote && (c == '>' || c == '<'))
+			if (quote) {
+				if (c == quote)
+					quote = '\0';
+			} else if (c == '"' || c == '\'') {
+				quote = c;
+			} else if (c == '>' || c == '<') {
 				break;
+			}
 		}
 		if (end >= x->length || x->text[end] != '>')
 			return xml_fail(x, at, "a tag without end");
