@@ -6,7 +6,8 @@
 	X(fxt) \
 	X(uftrace) \
 	X(ktrace) \
-	X(tracedat)
+	X(tracedat) \
+	X(lttng)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct format name##_format;
