@@ -60,6 +60,10 @@ void lttng_break_tsc_not_monotonic(struct lttng_gen *k)
 		return;
 	struct lttng_put put = an_event(k);
 	put.form = k->l->era > LTTNG_MARKERS ? (int)LTTNG_FORM_FULL : -1;
+	if (k->plant->stamp == k->plant->begin) {
+		put.stamp++; /* the block has but one event yet: another one before the step back */
+		lttng_gen_put(k, k->plant, &put);
+	}
 	put.stamp = k->plant->begin + choices_below(k->c, k->plant->stamp - k->plant->begin);
 	lttng_gen_put(k, k->plant, &put);
 }

@@ -40,7 +40,7 @@ static void choose_machine(struct lttng_gen *k)
 	k->compact = k->want_compact || (!k->breaking && k->heartbeat && lttng_has(k->l, LF_TSCBITS) && choices_chance(k->c, 1, 3));
 	k->flight = !k->breaking && choices_chance(k->c, 1, 5);
 	k->losses = !k->breaking && lttng_has(k->l, LF_EVENTS_LOST) && choices_chance(k->c, 1, 6);
-	k->huge = !k->breaking && choices_chance(k->c, 1, 40);
+	k->huge = !k->breaking && (!k->g->size || k->g->size >= (4u << 20)) && choices_chance(k->c, 1, 40);
 	k->kind_count = 1 + (unsigned)choices_below(k->c, lttng_kind_count);
 	if (k->breaking && k->kind_count < 5)
 		k->kind_count = 5;
@@ -94,6 +94,18 @@ static void choose_channels(struct lttng_gen *k)
 		k->channel_count = 1;
 	if (k->want_control && k->channel_count < 2)
 		k->channel_count = 2;
+	k->cpu_count = 1 + (unsigned)(choices_chance(k->c, 1, 2) ? choices_below(k->c, k->breaking ? 3 : LTTNG_GEN_CPUS) : 0);
+	if (k->cpu_count < k->min_cpus)
+		k->cpu_count = k->min_cpus;
+	/* A trace of a given size has no more files than have room in it. */
+	for (uint64_t most = k->g->size / (4 * LTTNG_PAGE); k->g->size && !k->breaking;) {
+		if (k->cpu_count > 1 && (uint64_t)k->cpu_count * k->channel_count > most)
+			k->cpu_count--;
+		else if (k->channel_count > 1 && k->channel_count > most)
+			k->channel_count--;
+		else
+			break;
+	}
 	for (unsigned i = 0; i < k->channel_count; i++) {
 		(void)snprintf(k->channels[i], sizeof(k->channels[i]), "%s%s", k->prefix ? k->prefix : "", names[i]);
 		k->first_id[i] = k->l->era == LTTNG_CHANNEL_MARKERS ? first[choices_below(k->c, 5)] : base;
@@ -103,9 +115,6 @@ static void choose_channels(struct lttng_gen *k)
 		(void)snprintf(k->channels[k->channel_count], sizeof(k->channels[0]), "compact");
 		k->channel_flight[k->channel_count++] = k->flight;
 	}
-	k->cpu_count = 1 + (unsigned)(choices_chance(k->c, 1, 2) ? choices_below(k->c, k->breaking ? 3 : LTTNG_GEN_CPUS) : 0);
-	if (k->cpu_count < k->min_cpus)
-		k->cpu_count = k->min_cpus;
 	bool gap = k->want_gap || (!k->breaking && choices_chance(k->c, 1, 8));
 	for (unsigned i = 0; i < k->cpu_count; i++)
 		k->cpus[i] = i + (gap && i + 1 == k->cpu_count && i ? 1 + (unsigned)choices_below(k->c, 5) : 0);
@@ -236,7 +245,8 @@ static void make_data(struct lttng_gen *k, struct lttng_made_file *f)
 	uint64_t count = k->breaking ? 24 + choices_below(k->c, 30) : choices_below(k->c, 40), done = 0;
 	uint64_t flush = k->min_blocks > 1 ? count / k->min_blocks : 0;
 	uint64_t plant = f == k->plant ? 2 + choices_below(k->c, count > 8 ? count - 8 : 1) : UINT64_MAX;
-	uint64_t at = k->early ? k->begin : k->declare_stamp;
+	/* Readers of compact stamps know them to some 256 ticks. */
+	uint64_t at = k->early ? k->begin : k->declare_stamp + (f->compact ? 512 : 0);
 
 	f->limit = sub_buffer(k);
 	if (k->l->variable && k->g->size > (4u << 20))
@@ -248,7 +258,7 @@ static void make_data(struct lttng_gen *k, struct lttng_made_file *f)
 		at = (at > f->stamp ? at : f->stamp) + (k->early && !done ? 1 : time_step(k));
 		bool cut = flush ? done && done % flush == 0 && f->blocks + 1 < k->min_blocks :
 				   !k->budget && choices_chance(k->c, 1, 40);
-		if (done == plant + 1)
+		if (done == plant || done == plant + 1)
 			cut = false;
 		lttng_gen_event(k, f, at, cut);
 		if (done == plant)

@@ -33,6 +33,7 @@ struct lttng_kind {
 };
 extern const struct lttng_kind lttng_kinds[];
 extern const unsigned lttng_kind_count;
+#define LTTNG_KIND_PRINTK 4u /* one string */
 extern const struct lttng_kind lttng_kind_wide, lttng_kind_text; /* 320 bytes; one string: always declared when a rule is broken */
 
 struct lttng_made_file {

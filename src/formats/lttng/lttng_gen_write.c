@@ -197,6 +197,23 @@ static uint64_t event_room(const struct lttng_gen *k)
 	return k->scratch.size + 48u;
 }
 
+/* A string that ends with the block, which then has no padding at all. Packed traces only. */
+static void fill_exactly(struct lttng_gen *k, struct lttng_made_file *f)
+{
+	const unsigned kind = LTTNG_KIND_PRINTK;
+	struct lttng_put put = { .id = lttng_gen_id(k, f->channel, kind), .form = -1, .align = 1, .stamp = f->stamp };
+	uint64_t header = k->l->era <= LTTNG_MARKERS ? (k->heartbeat ? 8 : 12) : put.id >= LTTNG_FORM_FULL ? 6 : 4;
+	uint64_t room = f->limit - (f->b.size - f->block);
+
+	if (k->alignment || f->compact || k->kind_count <= kind || !k->last_written || room <= header || room - header >= LTTNG_SIZE_ESCAPE)
+		return;
+	k->scratch.size = 0;
+	uint8_t *p = bytes_grow(&k->scratch, (size_t)(room - header));
+	if (p)
+		memset(p, 'x', (size_t)(room - header) - 1);
+	lttng_gen_put(k, f, &put);
+}
+
 void lttng_gen_event(struct lttng_gen *k, struct lttng_made_file *f, uint64_t stamp, bool flush)
 {
 	unsigned kind = (unsigned)choices_below(k->c, k->kind_count);
@@ -215,6 +232,10 @@ void lttng_gen_event(struct lttng_gen *k, struct lttng_made_file *f, uint64_t st
 	put.align = lttng_gen_payload(k, type);
 	if (flush || f->b.size - f->block + event_room(k) > f->limit) {
 		uint64_t end = put.stamp, begin = put.stamp;
+		if (!flush && !k->breaking && choices_chance(k->c, 1, 3)) {
+			fill_exactly(k, f);
+			put.align = lttng_gen_payload(k, type);
+		}
 		if (choices_chance(k->c, 1, 4)) {
 			end = f->stamp + choices_below(k->c, put.stamp - f->stamp + 1);
 			begin = end == put.stamp ? end : put.stamp - choices_below(k->c, put.stamp - end);
