@@ -142,7 +142,9 @@ class Trace:
                 nul = data.find(b"\0", at, end)
                 if nul < 0:
                     raise Bad
-                at = nul + 1
+                # 0.x pads strings to the size of a pointer.
+                pad = self.arch if self.version[0] == 0 and self.alignment else 1
+                at = start + align(nul + 1 - start, pad)
             if at > end:
                 raise Bad
         return at
