@@ -61,6 +61,23 @@ const struct capture_file *capture_find(const struct capture *c, enum tracemend_
 	return NULL;
 }
 
+const struct capture_file *capture_find_shown(const struct capture *c, enum tracemend_role role, const char *shown)
+{
+	const struct capture_file *found = NULL;
+
+	for (size_t i = 0; i < c->count && !found; i++) {
+		size_t room = 4 * strlen(c->files[i].name) + 8;
+		char *escaped = c->files[i].role == role ? malloc(room) : NULL;
+		if (!escaped)
+			continue;
+		tracemend_escape(escaped, room, c->files[i].name);
+		if (!strcmp(escaped, shown))
+			found = &c->files[i];
+		free(escaped);
+	}
+	return found;
+}
+
 /* A name that is also the directory of another file cannot be on a disk. */
 static bool name_collides(const struct capture *c, enum tracemend_role role, const char *name)
 {

@@ -39,6 +39,8 @@ void capture_parse(struct capture *c, const uint8_t *data, size_t size);
 void capture_from_sample(struct capture *c, const struct tracemend_sample *sample);
 void capture_free(struct capture *c);
 const struct capture_file *capture_find(const struct capture *c, enum tracemend_role role, const char *name);
+/* The same by a name as reports and manifests show it: escaped. */
+const struct capture_file *capture_find_shown(const struct capture *c, enum tracemend_role role, const char *shown);
 uint64_t capture_size(const struct capture *c);
 
 /* A bundle over the capture, which must outlive it, as must faults (NULL: none). NULL when memory is short. */

@@ -127,9 +127,9 @@ static void finding_is_sane(const struct tracemend_finding *fd, const char *form
 		broken("P7", "%s: severity %d", id, (int)fd->severity);
 	if (fd->severity > fd->rule->severity)
 		broken("P7", "%s is reported graver than its row says", id);
-	const struct capture_file *f = c ? capture_find(c, TM_ROLE_INPUT, fd->file) : NULL;
+	const struct capture_file *f = c ? capture_find_shown(c, TM_ROLE_INPUT, fd->file) : NULL;
 	if (!f && c)
-		f = capture_find(c, TM_ROLE_EXTRA, fd->file);
+		f = capture_find_shown(c, TM_ROLE_EXTRA, fd->file);
 	if (!f)
 		return;
 	uint64_t size = f->size;
@@ -335,7 +335,7 @@ static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, c
 		} else {
 			member_range_is_sane(repair, "a segment", s.input, s.from, s.length);
 			const struct tracemend_member *m = tracemend_repair_member(repair, s.input);
-			const struct capture_file *f = capture_find(c, m->role, m->file);
+			const struct capture_file *f = capture_find_shown(c, m->role, m->file);
 			if (!f)
 				broken("P4", "member '%s' is no file of the capture", m->file);
 			memcpy(data + at, f->data + s.from, (size_t)s.length);

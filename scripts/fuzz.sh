@@ -1,23 +1,25 @@
 #!/bin/bash
 # A fuzzing campaign on one format.
 #
-#   scripts/fuzz.sh FORMAT SECONDS [--engine libfuzzer|afl|both] [--target check|repair|gen|all] [--fresh]
+#   scripts/fuzz.sh FORMAT SECONDS [--engine libfuzzer|afl|both] [--target check|repair|gen|all] [--fresh] [--runs N]
 #
 # FORMAT may be "container". Each target runs SECONDS on each engine, with ASan and UBSan, from the corpus and what earlier
-# campaigns found interesting (build/fuzz/queue; --fresh forgets it). Exit 1 if anything was found.
+# campaigns found interesting (build/fuzz/queue; --fresh forgets it). --runs stops after so many runs and fixes the random
+# numbers, so that the same build does the same again. Exit 1 if anything was found.
 set -u
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 format=$1 seconds=$2
 shift 2
-engines="libfuzzer" wanted=all fresh=0
+engines="libfuzzer" wanted=all fresh=0 limit_libfuzzer=() limit_afl=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--engine) case ${2:-} in libfuzzer|afl) engines=$2 ;; both) engines="libfuzzer afl" ;; *) usage ;; esac; shift 2 ;;
 	--target) wanted=${2:-}; shift 2 ;;
 	--fresh) fresh=1; shift ;;
+	--runs) case ${2:-} in ''|*[!0-9]*) usage ;; esac; limit_libfuzzer=(-runs="$2" -seed=1) limit_afl=(-E "$2" -s 1); shift 2 ;;
 	*) usage ;;
 	esac
 done
@@ -76,7 +78,7 @@ for target in $targets; do
 		[ -x "$binary" ] || { echo "fuzz: no $binary (is $format a format?)"; exit 2; }
 		if [ $engine = libfuzzer ]; then
 			ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 timeout $((seconds + 120)) \
-				"$binary" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=65536 \
+				"$binary" -max_total_time="$seconds" ${limit_libfuzzer[@]+"${limit_libfuzzer[@]}"} -timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=65536 \
 				-print_final_stats=1 -artifact_prefix="$artifacts/" "$queue" "$seeds" > "$log" 2>&1
 			code=$?
 			runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
@@ -90,7 +92,7 @@ for target in $targets; do
 			AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_IGNORE_PROBLEMS=1 \
 				ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1 \
 				UBSAN_OPTIONS=abort_on_error=1:symbolize=0:halt_on_error=1 timeout $((seconds + 120)) \
-				afl-fuzz -i "$seeds" -o "$queue" -V "$seconds" -t 5000+ -m none -- "$binary" > "$log" 2>&1
+				afl-fuzz -i "$seeds" -o "$queue" -V "$seconds" ${limit_afl[@]+"${limit_afl[@]}"} -t 5000+ -m none -- "$binary" > "$log" 2>&1
 			code=$?
 			runs=$(sed -n 's/^execs_done *: *//p' "$queue/default/fuzzer_stats" 2>/dev/null)
 			cp "$queue"/default/crashes/id* "$queue"/default/hangs/id* "$artifacts/" 2>/dev/null

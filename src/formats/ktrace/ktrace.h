@@ -142,6 +142,7 @@ struct ktrace_walk {
 	uint32_t chunks;
 	bool seen_time_sync, seen_cpu_map, seen_thread_map, seen_events, lost_events;
 	bool in_header;
+	uint64_t last_data, last_size; /* payload of the chunk before */
 	uint64_t body;		   /* offset of the body */
 	uint64_t header_time;
 	uint32_t numer, denom;

@@ -280,7 +280,10 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 		return;
 	}
-	(void)ktrace_events_walk(w, r->events, whole, "events");
+	uint64_t kept = ktrace_events_walk(w, r->events, whole, "events");
+	/* A record has nothing to tell whether it is whole: where bytes came in or went missing, any may be shifted. */
+	if (plan && kept != file - r->events)
+		plan_doubt(plan, w->source, r->events, whole - r->events, "records of a file that is damaged");
 	if (whole == file)
 		return;
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);

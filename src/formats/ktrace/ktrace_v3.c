@@ -457,6 +457,9 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	uint64_t kept = 8 + ktrace_events_walk(w, data + 8, data + whole, where);
 	if (kept != whole && *rule == KTRACE_RULE_COUNT)
 		*rule = KTRACE_RULE_events_damaged;
+	/* A record has nothing to tell whether it is whole: where bytes came in or went missing, any may be shifted. */
+	if (w->scan->plan && *rule != KTRACE_RULE_COUNT)
+		plan_doubt(w->scan->plan, w->source, data + 8, whole - 8, "records of a chunk that is damaged");
 	if (future > w->future)
 		w->future = future;
 	return kept;
@@ -483,6 +486,14 @@ static void chunk_settle_events(struct ktrace_walk *w, const struct ktrace_chunk
 	plan_drop(plan, w->source, from, x.next - from, rule, "behind the last whole record");
 }
 
+/* Where a chunk does not stand where the one before ends, bytes may have come in or gone missing in that one. */
+static void chunk_doubt_last(struct ktrace_walk *w)
+{
+	if (w->scan->plan && w->last_size)
+		plan_doubt(w->scan->plan, w->source, w->last_data, w->last_size, "payload of the chunk before damage");
+	w->last_size = 0;
+}
+
 static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct extent *x)
 {
 	struct plan *plan = w->scan->plan;
@@ -491,6 +502,8 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	enum ktrace_rule rule = x->rule;
 	bool events = chunk->tag == KTRACE_EVENTS;
 
+	if (x->rule != KTRACE_RULE_COUNT)
+		chunk_doubt_last(w);
 	if (x->rule != KTRACE_RULE_COUNT)
 		chunk_say_size(w, chunk, x, chunk_whole(w, chunk, x->size));
 	chunk_place(w, chunk, x->retagged);
@@ -534,6 +547,8 @@ static void chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	}
 	if (rule == KTRACE_RULE_COUNT)
 		chunk_padding(w, chunk, x);
+	w->last_data = data;
+	w->last_size = kept;
 	w->chunks++;
 }
 
@@ -560,6 +575,7 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
 	size_t header = 0;
 
+	chunk_doubt_last(w);
 	if (events == from)
 		finding_say(fd, "records of events follow where a chunk header should be");
 	else if (events < until)
