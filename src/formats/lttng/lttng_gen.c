@@ -329,6 +329,9 @@ static void hand_over(struct lttng_gen *k)
 
 enum tracemend_status lttng_generate(struct gen *g)
 {
+	/* Who reads by the document is not told that the trace is as the document says. */
+	if (g->rule == LTTNG_RULE_seed_literal_start_time && g->profile && !strcmp(g->profile, "literal"))
+		return TM_USAGE;
 	struct lttng_gen *k = calloc(1, sizeof(*k));
 	if (!k)
 		return TM_NO_MEMORY;
