@@ -45,7 +45,14 @@ def packed(path):
     for folder, folders, files in os.walk(path):
         names += [os.path.relpath(os.path.join(folder, n), path) for n in files]
         names += [os.path.relpath(os.path.join(folder, n), path) for n in folders]
+    # Alone, or below one folder, the names would be taken for those of a file, or of an archive of that folder.
+    rooted = len(names) == 1 or len({n.split(os.sep)[0] for n in names}) == 1
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        if rooted:
+            root = tarfile.TarInfo("./")
+            root.type = tarfile.DIRTYPE
+            root.mode = 0o755
+            tar.addfile(root)
         for name in sorted(names, key=os.fsencode):
             entry = tar.gettarinfo(os.path.join(path, name), arcname=name)
             entry.mtime = entry.uid = entry.gid = 0
