@@ -180,10 +180,10 @@ test_fuzz() {
 	[ "$TEST_FUZZ" = 0 ] && { part fuzz 0 0 1 "TEST_FUZZ=0"; return; }
 	one "build: fuzz targets" make -s -j2 fuzz
 	for f in $(formats) container; do
-		one "fuzz: $f, libFuzzer" scripts/fuzz.sh "$f" "$TEST_FUZZ" --fresh --runs 600
+		one "fuzz: $f, libFuzzer" scripts/fuzz.sh "$f" "$TEST_FUZZ" --fresh --runs 150
 	done
 	for f in $(formats) container; do
-		one "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 300
+		one "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 100
 	done
 }
 

@@ -338,6 +338,9 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 		}
 		return false;
 	}
+	/* A channel without a name between its prefix and its CPU, or above its own root, is none. */
+	if (f->base < name || (is_flight(f->base) && n < FLIGHT_LENGTH))
+		return false;
 	size_t directory = (size_t)(f->base - name);
 	f->control = directory == 8 && !memcmp(name, "control/", 8);
 	f->metadata = is_metadata(f->base);
