@@ -70,6 +70,20 @@ static bool pack_file(struct archive *a, const struct gen_file *file, bool direc
 	return ok;
 }
 
+/* The directory itself: its files are below it, however few they are. */
+static bool pack_root(struct archive *a)
+{
+	struct archive_entry *entry = archive_entry_new();
+	if (!entry)
+		return false;
+	archive_entry_set_pathname(entry, "./");
+	archive_entry_set_filetype(entry, AE_IFDIR);
+	archive_entry_set_perm(entry, 0755);
+	bool ok = archive_write_header(a, entry) == ARCHIVE_OK;
+	archive_entry_free(entry);
+	return ok;
+}
+
 enum tracemend_status container_break(struct gen *g, bool directory, unsigned rule)
 {
 	struct bytes packed = { 0 };
@@ -82,6 +96,7 @@ enum tracemend_status container_break(struct gen *g, bool directory, unsigned ru
 		(void)archive_write_set_options(a, "gzip:!timestamp");
 		(void)archive_write_set_bytes_in_last_block(a, 1);
 		ok = archive_write_open(a, &packed, NULL, pack_write, NULL) == ARCHIVE_OK;
+		ok = ok && (!directory || pack_root(a));
 		for (size_t i = 0; i < g->file_count && ok; i++)
 			ok = pack_file(a, &g->files[i], directory);
 		ok = archive_write_close(a) == ARCHIVE_OK && ok;
