@@ -187,7 +187,7 @@ test_fuzz() {
 	done
 }
 
-test_lint() { one lint timeout 900 scripts/lint.sh; }
+test_lint() { [ "${TEST_LINT:-1}" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }; one lint timeout 900 scripts/lint.sh; }
 
 scripts/install.sh --test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 mkdir -p $logs
