@@ -114,7 +114,8 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 		return fault_memory(error);
 	r->report = engine_scan(r->in, f, r->options, r->plan, &status, error);
 	/* Nothing to salvage is no verdict on a capture in which nothing is wrong: it is copied as it is. */
-	if (status == TM_NOTHING && r->report && !report_own_errors(r->report) && r->in->error.status == TM_OK) {
+	if (status == TM_NOTHING && r->report && !report_own_errors(r->report) && !bundle_has_extras(r->in) &&
+	    r->in->error.status == TM_OK) {
 		tracemend_report_free(r->report);
 		*error = (struct tracemend_error){ 0 };
 		r->report = engine_scan(r->in, f, r->options, NULL, &status, error);

@@ -22,24 +22,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from corpus import files_of  # noqa: E402
 from verify_manifest import verify  # noqa: E402
 
 KINDS = ("truncate", "hole", "zero-tail", "bitflip", "duplicate", "insert", "delete")
-
-
-def files_of(path):
-    if not os.path.isdir(path):
-        with open(path, "rb") as f:
-            return {"": f.read()}
-    out = {}
-    for folder, _, names in os.walk(path):
-        for name in names:
-            full = os.path.join(folder, name)
-            if os.path.islink(full):
-                continue
-            with open(full, "rb") as f:
-                out[os.path.relpath(full, path)] = f.read()
-    return out
 
 
 def tool(options, *arguments):
