@@ -10,7 +10,7 @@ struct bytes *ktrace_break_events(struct ktrace_gen *k)
 		return NULL;
 	bytes_u64(&m->payload, 0);
 	ktrace_make_events(k, &m->payload, 5);
-	return &m->payload;
+	return m->payload.failed ? NULL : &m->payload;
 }
 
 /* One spoiled event among sound ones. */

@@ -312,6 +312,10 @@ BREAK(v6_clock_conflict)
 
 BREAK(v6_latency_with_clock_option)
 {
+	static const char *const clocks[] = { "[local] global\n", "local [global]\n", "local [mono]\n", "[boot] local\n" };
 	WORLD b->latency = true;
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_TRACECLOCK, "[local] global\n", 16);
+	MODEL {
+		const char *text = clocks[choices_below(b->choices, 4)];
+		(void)tracedat_gen_option_add(b, TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
+	}
 }

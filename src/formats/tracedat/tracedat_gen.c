@@ -487,28 +487,38 @@ static void make_world(struct tracedat_gen *b)
 	b->header_page_size = b->page_size;
 }
 
-static void gen_free(struct tracedat_gen *b)
+/* Every buffer of the model, one after the other; NULL: that was all. */
+static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
 {
 	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines };
-	bool failed = false;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		failed |= texts[i]->failed;
-		bytes_free(texts[i]);
-	}
-	for (size_t i = 0; i < GEN_FORMATS; i++) {
-		failed |= b->formats[i].text.failed;
-		bytes_free(&b->formats[i].text);
-	}
-	for (size_t i = 0; i < GEN_OPTIONS; i++) {
-		failed |= b->options[i].data.failed;
-		bytes_free(&b->options[i].data);
-	}
-	for (size_t i = 0; i < GEN_BUFFERS; i++)
-		for (size_t j = 0; j < GEN_CPUS; j++) {
-			failed |= b->buffers[i].cpus[j].pages.failed;
-			bytes_free(&b->buffers[i].cpus[j].pages);
-		}
-	b->g->failed |= failed;
+	if (at < sizeof(texts) / sizeof(*texts))
+		return texts[at];
+	at -= sizeof(texts) / sizeof(*texts);
+	if (at < GEN_FORMATS)
+		return &b->formats[at].text;
+	at -= GEN_FORMATS;
+	if (at < GEN_OPTIONS)
+		return &b->options[at].data;
+	at -= GEN_OPTIONS;
+	return at < GEN_BUFFERS * GEN_CPUS ? &b->buffers[at / GEN_CPUS].cpus[at % GEN_CPUS].pages : NULL;
+}
+
+/* Whether memory went short so far. What is built on must be whole: a stage looks here first. */
+static bool gen_failed(struct tracedat_gen *b)
+{
+	struct bytes *part;
+	b->g->failed |= b->out->failed;
+	for (size_t i = 0; (part = model_bytes(b, i)); i++)
+		b->g->failed |= part->failed;
+	return b->g->failed;
+}
+
+static void gen_free(struct tracedat_gen *b)
+{
+	struct bytes *part;
+	for (size_t i = 0; (part = model_bytes(b, i)); i++)
+		bytes_free(part);
+	free(b);
 }
 
 #define RULE(symbol, ...) tracedat_break_##symbol,
@@ -520,7 +530,7 @@ static tracedat_breaker *const breakers[] = {
 static void gen_stage(struct tracedat_gen *b, enum tracedat_stage stage)
 {
 	b->stage = stage;
-	if (b->g->rule >= 0 && !b->out->failed)
+	if (b->g->rule >= 0 && !gen_failed(b))
 		breakers[b->g->rule](b);
 }
 
@@ -545,10 +555,10 @@ enum tracemend_status tracedat_generate(struct gen *g)
 		for (size_t j = 0; j < b->buffers[i].count; j++)
 			g->records += b->buffers[i].cpus[j].records;
 	g->records += b->latency; /* one line of text */
-	tracedat_gen_serialise(b);
+	if (!gen_failed(b))
+		tracedat_gen_serialise(b);
 	gen_stage(b, TRACEDAT_STAGE_BYTES);
-	g->failed |= out->failed;
+	bool failed = gen_failed(b);
 	gen_free(b);
-	free(b);
-	return g->failed ? TM_NO_MEMORY : TM_OK;
+	return failed ? TM_NO_MEMORY : TM_OK;
 }

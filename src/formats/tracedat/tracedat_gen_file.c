@@ -226,6 +226,7 @@ static void put_section(struct tracedat_gen *b, struct strings *s, unsigned id, 
 	struct bytes *o = b->out;
 	bool compressed = b->codec != TRACEDAT_NONE;
 	size_t at = section_begin(b, s, id, compressed, text);
+	b->g->failed |= content->failed;
 	if (compressed) {
 		size_t size_at = o->size;
 		bytes_u32(o, 0);
@@ -353,7 +354,6 @@ static void serialise_v7(struct tracedat_gen *b)
 			continue;
 		put_part(b, &content, TRACEDAT_HEADER_INFO + k);
 		put_section(b, &s, TRACEDAT_HEADER_INFO + k, titles[k], &content);
-		b->g->failed |= content.failed;
 		bytes_free(&content);
 	}
 	if (b->extra_section) {
@@ -375,6 +375,7 @@ static void serialise_v7(struct tracedat_gen *b)
 		struct strings last = { .text = { 0 } };
 		put_section(b, &last, TRACEDAT_STRINGS, "", &s.text);
 		tracedat_gen_u32(b, b->at.section[TRACEDAT_STRINGS] + 4, (uint32_t)all);
+		b->g->failed |= last.text.failed;
 		bytes_free(&last.text);
 	}
 	if (b->extra_at_end) {
