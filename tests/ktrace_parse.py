@@ -4,6 +4,7 @@
 records(files) -> {name: [(start, end), ...]}   of the event records, up to the first chunk that cannot be
 whole(files)   -> True when chunks, or the records of a RAW file, fill the file
 count(files)   -> how many records `check` should count
+sizes(files)   -> {name: [(offset, bytes, big endian)]}  the size of the header, of each chunk, the count of a RAW file's threads
 stuck(files)   -> {name: (from, to)}            where what is wrong lies: from the last chunk that begins well to the first
                                                 byte that fits nothing; nothing for files that are whole
 BEYOND         rules about what is no framing: a file that breaks only these is whole
@@ -139,6 +140,16 @@ def records(files):
 def stuck(files):
     found = {name: parse(data)[1] for name, data in files.items()}
     return {name: bad for name, bad in found.items() if bad}
+
+
+def sizes(files):
+    out = {}
+    for name, data in files.items():
+        if struct.unpack_from("<I", data)[0] in (V3, KERNEL):
+            out[name] = [(8, 8, False)] + [(at + 8, 8, False) for at, _, _ in chunks(data)[0]]
+        else:
+            out[name] = [(4 if data[2:4] == b"\xaa\x55" else 0, 4, False)]
+    return out
 
 
 def whole(files):
