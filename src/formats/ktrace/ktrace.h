@@ -226,7 +226,7 @@ void ktrace_events_finish(struct ktrace_walk *w);
 /* ktrace.c: bytes of a thread map entry if the file can be a RAW one of version 0, which has no magic; else 0. */
 uint32_t ktrace_raw0_entry(struct window *w);
 
-/* ktrace_v3.c, ktrace_raw.c */
+/* ktrace_v3.c and its rooms (ktrace_v3.h), ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);
 /* ktrace_gen.c */
