@@ -727,6 +727,33 @@ void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned c
 	}
 }
 
+void oracle_byte_changes(const struct oracle *o, const struct capture *c, unsigned places, unsigned values)
+{
+	/* One bit at either end, all bits, then whatever a multiplier that is odd leads to: 255 of them are all values. */
+	static const uint8_t first[] = { 0x01, 0x80, 0xff };
+	for (size_t i = 0; i < c->count; i++) {
+		const size_t size = c->files[i].size;
+		uint8_t *data = size ? malloc(size) : NULL;
+		if (!data)
+			continue;
+		memcpy(data, c->files[i].data, size);
+		struct capture changed = *c;
+		changed.files[i].owned = NULL;
+		changed.files[i].data = data;
+		const size_t step = size <= places ? 1 : size / places;
+		for (size_t at = 0; at < size; at += step) {
+			const uint8_t was = data[at];
+			for (unsigned k = 0; k < values && k < 255; k++) {
+				const uint8_t mask = values >= 255 ? (uint8_t)(k + 1) : k < 3 ? first[k] : (uint8_t)(k * 37 + 2);
+				data[at] = was ^ mask;
+				oracle_capture(o, &changed);
+			}
+			data[at] = was;
+		}
+		free(data);
+	}
+}
+
 /* ---- generated captures ---- */
 
 static bool sample_expects(const struct tracemend_sample *sample, const struct tracemend_rule *rule)

@@ -40,6 +40,9 @@ struct oracle_verdict oracle_bytes(const struct oracle *o, const uint8_t *data, 
 void oracle_recipe(const struct oracle *o, const struct tracemend_recipe *recipe);
 /* Each of up to `cuts` prefixes of each file of a valid capture keeps every property, and is reported or allowed. */
 void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned cuts);
+/* So does every capture that differs from c in one byte: up to `values` (255 is all) other values for each of up to `places`
+ * bytes of each file, spread evenly. */
+void oracle_byte_changes(const struct oracle *o, const struct capture *c, unsigned places, unsigned values);
 /* An archive, a compressed file or anything else, opened as the program opens it. */
 void oracle_container(const uint8_t *data, size_t size);
 

@@ -1,7 +1,8 @@
 /* Runs the oracle over files and directories of files, and over generated captures: what the tests and a fuzzer's finds
  * are replayed with.
  *
- *   replay [-f FORMAT] [-k FAULTS] [-c CUTS] [-q] PATH...   every property over each file (a tar stands for a directory)
+ *   replay [-f FORMAT] [-k FAULTS] [-q] PATH...             every property over each file (a tar stands for a directory)
+ *          [-c CUTS] [-b PLACES [-v VALUES]]                and over so many prefixes of it, and so many single-byte changes
  *   replay -f FORMAT -g COUNT [-s FIRST] [-r RULE|all]      COUNT generated captures from seed FIRST on
  *   replay -f FORMAT -d COUNT [-s FIRST]                    the same, with each kind of damage
  *   replay -C PATH...                                       files as archives and compressed files (oracle_container)
@@ -19,7 +20,7 @@
 #include "oracle.h"
 
 static struct oracle oracle = { .effort = ORACLE_ALL, .faults = 12 };
-static unsigned cuts;
+static unsigned cuts, places, values = 3;
 static bool quiet, container;
 static uint64_t done, errors, changed;
 static char current[4096];
@@ -69,6 +70,11 @@ static void replay_file(const char *path)
 			struct oracle o = oracle;
 			o.effort = ORACLE_REPAIR;
 			oracle_prefixes(&o, &c, cuts);
+		}
+		if (places) {
+			struct oracle o = oracle;
+			o.effort = ORACLE_REPAIR;
+			oracle_byte_changes(&o, &c, places, values);
 		}
 		errors += v.errors != 0;
 		changed += v.changed;
@@ -148,12 +154,14 @@ int main(int argc, char **argv)
 	uint64_t generate = 0, damage = 0, first = 1;
 	const char *rule = NULL;
 
-	for (int option; (option = getopt(argc, argv, "f:p:k:c:g:d:s:r:e:qC")) != -1;) {
+	for (int option; (option = getopt(argc, argv, "f:p:k:c:b:v:g:d:s:r:e:qC")) != -1;) {
 		switch (option) {
 		case 'f': oracle.format = optarg; break;
 		case 'p': oracle.profile = optarg; break;
 		case 'k': oracle.faults = (unsigned)number(optarg); break;
 		case 'c': cuts = (unsigned)number(optarg); break;
+		case 'b': places = (unsigned)number(optarg); break;
+		case 'v': values = (unsigned)number(optarg); break;
 		case 'g': generate = number(optarg); break;
 		case 'd': damage = number(optarg); break;
 		case 's': first = number(optarg); break;

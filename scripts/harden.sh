@@ -1,0 +1,83 @@
+#!/bin/bash
+# How hard the program is tested, as tables; takes from minutes to hours.
+#
+#   scripts/harden.sh [--format NAME] [PART...]
+#
+#   coverage   lines and branches of each scanner and repairer that the committed corpus alone reaches
+#   faults     every failing allocation and every failing read, over the whole corpus
+#   prefixes   every prefix of the small captures of the corpus
+#   bytes      every single-byte change of the smallest ones, 3 changes a byte of the small ones
+#   knockout   each rule switched off: does a test fail?
+#   linear     instructions of hostile captures four times as large
+#   mutants    a sample of changed operators: does the corpus notice?
+#
+# MUTANTS (default 40) a format. Exit 1 if a promise breaks; coverage and mutants only measure.
+set -u
+cd "$(dirname "$0")/.."
+formats=$(scripts/formats.sh)
+[ "${1:-}" = --format ] && { formats=$2; shift 2; }
+parts=${*:-coverage faults prefixes bytes knockout linear mutants}
+: "${MUTANTS:=40}"
+export ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+mkdir -p build/harden
+failed=0
+
+fail() { failed=1; echo "$1"; tail -5 "$2" | sed 's/^/    /'; }
+small() { find "corpus/$1" -type f ! -name '*.jsonl' -size "-$2c" | LC_ALL=C sort; }
+# Runs replay over files, a process each, so that one broken promise does not hide the next.
+replayed() { # NAME FORMAT FILES ARGUMENTS...
+	local name=$1 format=$2 files=$3 log=build/harden/$1-$2.log good=0 bad=0 file
+	shift 3
+	: > "$log"
+	for file in $files; do
+		if timeout 3600 build/asan/replay -q "$@" -f "$format" "$file" >> "$log" 2>&1; then
+			good=$((good + 1))
+		else
+			bad=$((bad + 1)) failed=1
+			grep -a 'oracle: \|ERROR: \|runtime error' "$log" | tail -1 | sed "s|^|    $file: |"
+		fi
+	done
+	printf '%-10s %-10s %5d captures hold, %d do not\n' "$name" "$format" $good $bad
+}
+
+for part in $parts; do
+	case $part in
+	coverage)
+		make -s -j2 BUILD=build/coverage CC=clang-14 OPT='-O1 -g' SANITIZE='-fprofile-instr-generate -fcoverage-mapping' \
+			build/coverage/replay > build/harden/coverage.log 2>&1 || { fail "coverage: does not build" build/harden/coverage.log; continue; }
+		for format in $formats; do
+			# Once with the format named, once with it recognised.
+			LLVM_PROFILE_FILE=build/harden/$format-1.raw build/coverage/replay -q -k 6 -f "$format" "corpus/$format" > build/harden/coverage.log 2>&1 &&
+				LLVM_PROFILE_FILE=build/harden/$format-2.raw build/coverage/replay -q -k 0 -e check "corpus/$format" >> build/harden/coverage.log 2>&1 ||
+				{ fail "coverage: $format breaks a promise" build/harden/coverage.log; continue; }
+			llvm-profdata-14 merge -sparse build/harden/"$format"-[12].raw -o "build/harden/$format.profile"
+			sources=$(ls src/formats/"$format"/*.c | grep -v '_gen\|_break\|_put')
+			# shellcheck disable=SC2086
+			llvm-cov-14 export -summary-only build/coverage/replay -instr-profile="build/harden/$format.profile" $sources | jq -r '
+				def row: "\(.summary.lines.percent | floor)% \(.summary.branches.covered)/\(.summary.branches.count) \(.summary.branches.percent | floor)%";
+				.data[0] | (.files | sort_by(.summary.branches.percent)[] | "  \(.filename | split("/") | last) \(row)"),
+				"'"$format"' \({summary: .totals} | row)"' |
+				awk '{ printf "%-30s lines %5s  branches %11s %5s\n", ($0 ~ /^ / ? "  " : "") $1, $2, $3, $4 }'
+			# shellcheck disable=SC2086
+			llvm-cov-14 show build/coverage/replay -instr-profile="build/harden/$format.profile" -show-branches=count $sources \
+				> "build/harden/$format-coverage.txt"
+		done
+		echo "coverage: the lines that nothing reaches are in build/harden/FORMAT-coverage.txt" ;;
+	faults|prefixes|bytes)
+		make -s -j2 asan > build/harden/asan.log 2>&1 || { fail "$part: does not build" build/harden/asan.log; continue; }
+		for format in $formats; do
+			case $part in
+			faults) replayed faults "$format" "$(small "$format" 100000000)" -k 4000000000 ;;
+			prefixes) replayed prefixes "$format" "$(small "$format" 3000)" -k 0 -c 4096 ;;
+			bytes)
+				replayed bytes "$format" "$(small "$format" 3000 | xargs -r ls -S -r | head -12)" -k 0 -b 4096 -v 255
+				replayed bytes-3 "$format" "$(small "$format" 12000)" -k 0 -b 1024 -v 3 ;;
+			esac
+		done ;;
+	knockout) scripts/rules.sh || failed=1 ;;
+	linear) for format in $formats; do python3 tests/linear.py --format "$format" || failed=1; done ;;
+	mutants) for format in $formats; do python3 tests/mutants.py --format "$format" --count "$MUTANTS"; done ;;
+	*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+	esac
+done
+exit $failed
