@@ -20,6 +20,7 @@ parts=${*:-coverage faults prefixes bytes knockout linear mutants}
 : "${MUTANTS:=40}"
 export ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p build/harden
+scripts/install.sh --harden || exit 1
 failed=0
 
 fail() { failed=1; echo "$1"; tail -5 "$2" | sed 's/^/    /'; }

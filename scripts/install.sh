@@ -1,10 +1,12 @@
 #!/bin/bash
-# Installs the Debian packages that building (default), or building and testing (--test), need; only what is missing.
+# Installs the Debian packages that building (default), or building and testing (--test), or scripts/harden.sh (--harden)
+# need; only what is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev uthash-dev"
 test="clang-14 libclang-rt-14-dev clang-tidy-14 cppcheck afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
+[ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
 
 missing=()
 for package in $wanted; do
