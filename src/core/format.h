@@ -6,6 +6,7 @@
 #include "bytes.h"
 #include "choices.h"
 #include "finding.h"
+#include "outline.h"
 #include "plan.h"
 #include "window.h"
 
@@ -72,6 +73,9 @@ struct format {
 	/* Makes a valid capture, or one that breaks g->rule and reports exactly it and its gen_expect() companions (notes
 	 * and warnings may come along; errors may not). */
 	enum tracemend_status (*generate)(struct gen *g);
+	/* Declares the parts of the files of o->in (outline.h): what a strict reader would see. What is damaged stays
+	 * undeclared. Any bytes whatever; linear; findings are no business of it. */
+	enum tracemend_status (*outline)(struct outline *o, const char *profile);
 };
 
 /* formats/formats.c */

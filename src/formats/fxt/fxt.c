@@ -98,4 +98,5 @@ const struct format fxt_format = {
 	.bid = bid,
 	.scan = fxt_scan,
 	.generate = fxt_generate,
+	.outline = fxt_outline,
 };

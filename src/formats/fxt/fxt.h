@@ -127,6 +127,9 @@ extern const char *const fxt_argument_names[16]; /* "int32" */
 /* fxt_scan.c */
 enum tracemend_status fxt_scan(struct scan *s);
 
+/* fxt_outline.c */
+enum tracemend_status fxt_outline(struct outline *o, const char *profile);
+
 /* fxt_gen.c. One function for every rule, void fxt_break_<sym>(struct fxt_gen *), is declared there through
  * fxt_rules.def, so that a rule without its breaker does not link. */
 enum tracemend_status fxt_generate(struct gen *g);

@@ -86,4 +86,5 @@ const struct format uftrace_format = {
 	.bid = bid,
 	.scan = uftrace_scan,
 	.generate = uftrace_generate,
+	.outline = uftrace_outline,
 };

@@ -187,6 +187,9 @@ extern const struct format uftrace_format;
 /* uftrace_scan.c */
 enum tracemend_status uftrace_scan(struct scan *s);
 
+/* uftrace_outline.c */
+enum tracemend_status uftrace_outline(struct outline *o, const char *profile);
+
 /* uftrace_gen.c. One function for every rule, void uftrace_break_<sym>(struct uftrace_gen *), is declared there through
  * uftrace_rules.def, so that a rule without its breaker does not link. */
 enum tracemend_status uftrace_generate(struct gen *g);

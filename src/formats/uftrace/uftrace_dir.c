@@ -49,7 +49,7 @@ static enum uftrace_kind numbered(struct uftrace_file *f, const char *name, cons
 	return kind;
 }
 
-static enum uftrace_kind name_kind(struct uftrace_file *f, const char *name)
+enum uftrace_kind uftrace_dir_kind(struct uftrace_file *f, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -185,7 +185,7 @@ bool uftrace_dir_walk(struct uftrace_walk *w)
 	for (size_t i = 0; i < w->in->count; i++) {
 		struct uftrace_file *f = &w->files[w->file_count++];
 		f->source = w->in->sources[i];
-		f->kind = name_kind(f, f->source->name);
+		f->kind = uftrace_dir_kind(f, f->source->name);
 		if (f->source->role == TM_ROLE_DONOR) {
 			f->kind = UFTRACE_FILE_UNKNOWN;
 			f->planned = true;

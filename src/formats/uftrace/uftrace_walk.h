@@ -313,6 +313,8 @@ static inline struct finding *uftrace_report_as(struct uftrace_walk *w, enum uft
 }
 
 /* uftrace_dir.c */
+/* What a file is by its name; sets f->number and f->sid. */
+enum uftrace_kind uftrace_dir_kind(struct uftrace_file *f, const char *name);
 bool uftrace_dir_walk(struct uftrace_walk *w);
 /* The file of that exact name among the capture's own, or UFTRACE_NONE. */
 uint32_t uftrace_dir_find(const struct uftrace_walk *w, const char *name, size_t length);
