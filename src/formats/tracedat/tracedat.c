@@ -370,7 +370,7 @@ static enum tracemend_status scan(struct scan *s)
 	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
 
-/* Bits of the prefix that match; a damaged magic is made up for by what follows it. */
+/* Bits of the prefix that match; a damaged magic is made up for by what follows it, a lost prefix by sections or formats. */
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	struct bid none = { 0, NULL };
@@ -388,6 +388,9 @@ static struct bid bid(struct bundle *b, struct window *w)
 	if (p && (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
 		  !memcmp(p + 18, "none\0\0", 7)) && (p[10] == '6' || p[10] == '7'))
 		return (struct bid){ 40, NULL };
+	struct tracedat_inferred found;
+	if (tracedat_infer(w, bundle_single(b)->size, &found))
+		return (struct bid){ 28, NULL };
 	return is_raw_pages(w) ? (struct bid){ 8, NULL } : none;
 }
 

@@ -274,7 +274,7 @@ struct tracedat {
 	enum tracedat_codec codec;
 	uint32_t page_size;	 /* P */
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
-	bool prefix_page_bad;
+	bool prefix_page_bad, prefix_lost; /* lost: all of it is inferred from the content */
 	uint64_t prefix_end;	 /* of the common 18 bytes */
 	uint64_t header_end;	 /* v7: of the compression header */
 	uint64_t options_offset; /* v7 */
@@ -387,6 +387,16 @@ uint64_t tracedat_align(uint64_t offset, uint64_t alignment);
 
 /* Reads the initial block (MAN6 "INITIAL FORMAT") and the compression header of v7. False: nothing else can be judged. */
 bool tracedat_prefix(struct tracedat *t);
+
+/* ---- tracedat_infer.c ---- */
+
+struct tracedat_inferred {
+	unsigned version;
+	bool big_endian;
+	enum tracedat_codec codec; /* of version 7 */
+};
+/* What the first section header or event format of a file of `size` bytes tells. False: there is none near its beginning. */
+bool tracedat_infer(struct window *w, uint64_t size, struct tracedat_inferred *found);
 
 /* ---- blocks: each parses data[at, end), which is the block's extent as far as the file tells, reports, notes what the
  * repaired block is made of in parts[], and takes from it what the pages need ---- */

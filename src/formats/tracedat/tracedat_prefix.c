@@ -197,6 +197,40 @@ static bool prefix_compression(struct prefix *p, size_t at)
 	return true;
 }
 
+/* Whether nothing of the initial block can be relied on. */
+static bool prefix_is_lost(const struct prefix *p)
+{
+	const uint8_t *d = p->data;
+	if (p->size < 18 || !memcmp(d, "\x17\x08\x44", 3) || !memcmp(d + 3, "tracing", 7))
+		return false;
+	return (d[10] != '6' && d[10] != '7') || d[11] || d[12] > 1 || (d[13] != 4 && d[13] != 8);
+}
+
+/* The content stands for an initial block that is lost. Its values are guesses until the pages settle them. */
+static bool prefix_infer(struct prefix *p)
+{
+	struct tracedat *t = p->t;
+	struct tracedat_inferred found;
+
+	if (!prefix_is_lost(p) || !tracedat_infer(&t->window, t->source->size, &found))
+		return false;
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_bad_magic, 0, 18);
+	finding_say(fd, "the initial block is lost; the content is that of version %u, %s", found.version,
+		    found.big_endian ? "big-endian" : "little-endian");
+	/* Version, byte order, long size and page size. */
+	finding_explains(fd, 4);
+	t->prefix_lost = t->prefix_page_bad = true;
+	t->version = found.version;
+	t->version_length = 2;
+	t->big_endian = found.big_endian;
+	t->long_size = 8;
+	t->prefix_end = t->header_end = 18;
+	t->codec = found.codec;
+	t->codec_bad = true;
+	t->scan->version[0] = (char)('0' + found.version);
+	return true;
+}
+
 bool tracedat_prefix(struct tracedat *t)
 {
 	struct prefix p = { .t = t };
@@ -207,6 +241,8 @@ bool tracedat_prefix(struct tracedat *t)
 	uint8_t copy[PREFIX_READ];
 	memcpy(copy, p.data, p.size);
 	p.data = copy;
+	if (prefix_infer(&p))
+		return true;
 	prefix_magic(&p);
 	t->version_length = prefix_version(&p);
 	if (!t->version_length) {

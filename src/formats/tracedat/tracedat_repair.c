@@ -552,6 +552,10 @@ static void account(struct tracedat *t)
 		}
 	for (size_t i = 0; i < t->section_count; i++)
 		unknown |= t->sections[i].lost;
+	if (t->prefix_lost)
+		plan_doubt(plan, t->source, 0, t->prefix_end,
+			   plan_why(plan, "guessed from the content: version %u, %s, longs of %u bytes, pages of %u", t->version,
+				    t->big_endian ? "big-endian" : "little-endian", t->long_size, t->page_size));
 	plan_kept(plan, t->kept + t->lines);
 	plan_lost(plan, t->lost, unknown ? TM_UNKNOWN_COUNT : t->lost_is);
 }

@@ -221,6 +221,9 @@ void tracedat_sections_find(struct tracedat *t)
 	uint64_t at = t->header_end, end = t->source->size;
 	struct finding *fd;
 
+	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
+	if (t->prefix_lost)
+		t->header_end = at = find_next(&f, at);
 	while (at < end && t->status == TM_OK) {
 		struct header h;
 		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
