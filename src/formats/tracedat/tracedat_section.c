@@ -7,6 +7,8 @@
 #define FAR_LOOKS 64u
 /* Bytes of an options section that is found by its look. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
+/* Bytes before the text of the first event format of a section: its header, the count, the size. */
+#define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
 
 struct finder {
 	struct tracedat *t;
@@ -214,16 +216,68 @@ int tracedat_section_at(const struct tracedat *t, uint64_t offset)
 	return low < t->section_count && t->sections[low].offset == offset ? (int)low : -1;
 }
 
+/* Formats whose section has lost its header: where that section begins, in [from, to), if the first format that is left is its
+ * first one; `to` where there are none. */
+static uint64_t formats_begin(struct tracedat *t, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; to > at && to - at > FORMAT_HEAD;) {
+		size_t got;
+		const uint8_t *p = window_upto(&t->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
+		const uint8_t *text = p ? memmem(p, got, "name: ", 6) : NULL;
+		if (!p || got <= FORMAT_HEAD)
+			break;
+		if (!text) {
+			at += got - FORMAT_HEAD;
+			continue;
+		}
+		uint64_t place = at + (uint64_t)(text - p);
+		at = place + 6;
+		if (place < from + 8)
+			continue;
+		p = window_at(&t->window, place - 8, 8);
+		uint64_t size = p ? load_u64(p, t->big_endian) : 0;
+		p = size > FORMAT_HEAD && size <= TRACEDAT_FORMAT_MAX && size <= to - place ?
+			    window_at(&t->window, place + size - 1, 1) : NULL;
+		if (p && *p == '\n')
+			return place - from > FORMAT_HEAD ? place - FORMAT_HEAD : from;
+	}
+	return to;
+}
+
+/* A section for formats in [at, to) whose own header is lost. */
+static void formats_adopt(struct tracedat *t, uint64_t at, uint64_t to)
+{
+	bool ftrace = true;
+	for (size_t i = 0; i < t->section_count; i++)
+		ftrace &= t->sections[i].id != TRACEDAT_FTRACE_EVENTS;
+	struct tracedat_section *s = tracedat_section_add(t, at);
+	if (!s)
+		return;
+	s->id = ftrace ? TRACEDAT_FTRACE_EVENTS : TRACEDAT_EVENT_FORMATS;
+	s->flags = 0;
+	s->description = -1;
+	s->size = to - at - TRACEDAT_SECTION_SIZE;
+	s->size_bad = true;
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE);
+	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	finding_say(fd, "event formats follow, but the header of their section is damaged");
+}
+
+static bool header_is_zero(const struct header *h)
+{
+	return !h->id && !h->flags && !h->description && !h->size;
+}
+
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat *t)
 {
 	struct finder f = { t, FAR_LOOKS, false };
-	uint64_t at = t->header_end, end = t->source->size;
+	uint64_t at = t->header_end, end = t->source->size, trusted = 0;
 	struct finding *fd;
 
 	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
 	if (t->prefix_lost)
-		t->header_end = at = find_next(&f, at);
+		t->header_end = at = formats_begin(t, at, find_next(&f, at));
 	while (at < end && t->status == TM_OK) {
 		struct header h;
 		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
@@ -246,10 +300,23 @@ void tracedat_sections_find(struct tracedat *t)
 			}
 		}
 		uint64_t found = find_next(&f, at + 1);
-		uint64_t real = 0;
+		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? formats_begin(t, next < found ? next : at, found) : found;
+		if (next < found && lost < found && found != trusted && body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size)) {
+			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
+			(void)tracedat_section_add(t, at);
+			trusted = found;
+			at = next;
+			continue;
+		}
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
-			   (known && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
+			   (known && !header_is_zero(&h) && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
 			    (at == t->header_end || body_fits(t, h.id, at + 16, found - at - 16)));
+		if (!own && lost < found) {
+			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
+			formats_adopt(t, lost, found);
+			at = found;
+			continue;
+		}
 		struct tracedat_section *s = own ? tracedat_section_add(t, at) : NULL;
 		if (s) {
 			s->size = found - at - TRACEDAT_SECTION_SIZE;

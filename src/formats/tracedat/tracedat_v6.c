@@ -118,8 +118,18 @@ static bool forward_texts(struct v6 *v)
 
 static bool forward(struct v6 *v)
 {
-	v->m = (struct map){ (size_t)v->t->prefix_end, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
-	return forward_header(v) && forward_formats(v) && forward_texts(v);
+	struct map *m = &v->m;
+	*m = (struct map){ (size_t)v->t->prefix_end, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	if (forward_header(v) && forward_formats(v) && forward_texts(v))
+		return true;
+	/* Counts and sizes of 0 lead on through any zeros: without a tag at the end they vouch for nothing. */
+	if (m->kallsyms != UNKNOWN && !load_u32(v->data + m->kallsyms, v->t->big_endian))
+		m->kallsyms = UNKNOWN;
+	if (m->systems != UNKNOWN && !load_u32(v->data + m->systems, v->t->big_endian))
+		m->systems = m->kallsyms = UNKNOWN;
+	if (m->ftrace != UNKNOWN && !load_u32(v->data + m->ftrace, v->t->big_endian))
+		m->ftrace = m->systems = m->kallsyms = UNKNOWN;
+	return false;
 }
 
 /* ---- what damage leaves ---- */
