@@ -10,6 +10,15 @@ struct tracemend_input {
 	struct bundle *bundle;
 };
 
+struct tracemend_sample {
+	const struct format *format; /* NULL: of an input that no format claims */
+	char *name;
+	bool directory;
+	struct gen gen; /* its files */
+	const struct tracemend_rule **expected;
+	size_t expected_count;
+};
+
 struct tracemend_report {
 	const struct format *format;
 	struct findings *container; /* about archives and compression */

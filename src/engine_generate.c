@@ -10,15 +10,6 @@
 #include "core/publish.h"
 #include "engine.h"
 
-struct tracemend_sample {
-	const struct format *format;
-	char *name;
-	bool directory;
-	struct gen gen;
-	const struct tracemend_rule **expected;
-	size_t expected_count;
-};
-
 void tracemend_sample_free(struct tracemend_sample *s)
 {
 	if (!s)
@@ -207,8 +198,19 @@ enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, c
 		return error->status;
 	if (asprintf(&path, "%s/%s", directory, s->name) < 0)
 		return fault_memory(error);
-	struct publication *p = publication_begin(path, s->directory, error);
+	enum tracemend_status status = tracemend_sample_write_as(s, path, error);
 	free(path);
+	return status;
+}
+
+enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s, const char *path,
+						struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	struct publication *p = publication_begin(path, s->directory, error);
 	if (!p)
 		return error->status;
 	for (size_t i = 0; i < s->gen.file_count; i++) {

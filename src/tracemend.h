@@ -298,7 +298,30 @@ TRACEMEND_API struct tracemend_input *tracemend_open_sample(const struct traceme
 /* Writes the sample below directory (which is made if need be) under its name, atomically. */
 TRACEMEND_API enum tracemend_status tracemend_sample_write(const struct tracemend_sample *sample, const char *directory,
 							   struct tracemend_error *error);
+/* As tracemend_sample_write, to a path whose directory is there. */
+TRACEMEND_API enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *sample, const char *path,
+							      struct tracemend_error *error);
 TRACEMEND_API void tracemend_sample_free(struct tracemend_sample *sample);
+
+/* ---- reduce ---- */
+
+/* The regular files of an input (not of its extra pieces and donors) as a sample. TM_LIMIT beyond REDUCE_BYTES_MAX. */
+TRACEMEND_API struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, struct tracemend_error *error);
+
+/* What must go on being true while a capture is made smaller. */
+struct tracemend_wish {
+	/* Asked of one candidate after the other, which is not to be kept. Must give the same answer for the same bytes. */
+	bool (*holds)(void *ctx, const struct tracemend_sample *candidate);
+	void *ctx;
+	uint64_t tries; /* candidates to ask about at most; 0: as many as it takes */
+};
+
+/* The smallest capture that can be found for which the wish holds: leaves out files, groups of records, records and what is
+ * in them, and sets sizes, counts and offsets right. Where it is not stopped by wish->tries, no single record can be left
+ * out of the result. Deterministic. An input that no format knows the parts of is reduced by ranges of bytes. NULL and
+ * *error: TM_NOTHING when the wish does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
+TRACEMEND_API struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
+							const struct tracemend_wish *wish, struct tracemend_error *error);
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,13 @@ struct cli_options {
 	struct cli_list extra, donor;
 	bool dry_run;
 
+	struct cli_list command_line; /* what stands behind "--" */
+	const char *shell;	 /* --command */
+	unsigned timeout;	 /* seconds */
+	uint64_t memory, tries;
+	unsigned outcomes;	 /* a bit for each enum try_outcome */
+	bool no_debugger;
+
 	const struct tracemend_rule *rule;
 	enum tracemend_damage damage;
 	bool valid;
@@ -79,6 +86,8 @@ int cli_check(struct cli_options *o);
 int cli_repair(struct cli_options *o);
 int cli_gen(struct cli_options *o);
 int cli_info(struct cli_options *o);
+int cli_try(struct cli_options *o);
+int cli_reduce(struct cli_options *o);
 int cli_rules(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 
@@ -90,6 +99,8 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 void cli_options_free(struct cli_options *o);
 /* Prints the help of a command. */
 void cli_options_help(const struct cli_command *command, FILE *out);
+/* Whether --only and --ignore leave a rule in. */
+bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *rule);
 /* Whether text to this stream is coloured. */
 bool cli_options_color(const struct cli_options *o, FILE *stream);
 
@@ -142,6 +153,10 @@ void cli_file_abandon(struct cli_file *f);
 /* Whether two paths are one file, or `path` (which may not exist yet) would lie inside the directory `other`. */
 bool cli_path_same(const char *path, const char *other);
 bool cli_path_inside(const char *path, const char *other);
+/* Removes a file, or a directory with all that is in it; follows no link. */
+void cli_path_remove(const char *path);
+/* Makes a directory of the program's own below TMPDIR; the caller frees the name. NULL after it has complained. */
+char *cli_scratch_make(void);
 
 /* ---- cli_progress.c ---- */
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,4 +132,34 @@ bool cli_path_inside(const char *path, const char *other)
 			return inside; /* found, or at the root */
 		slash[slash == resolved ? 1 : 0] = '\0';
 	}
+}
+
+static int cli_remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	(void)remove(path);
+	return 0;
+}
+
+void cli_path_remove(const char *path)
+{
+	(void)nftw(path, cli_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+char *cli_scratch_make(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/tracemend-XXXXXX", base && *base ? base : "/tmp") < 0) {
+		cli_complain("out of memory");
+		return NULL;
+	}
+	if (mkdtemp(path))
+		return path;
+	cli_complain("%s: no temporary directory can be made: %s", path, strerror(errno));
+	free(path);
+	return NULL;
 }

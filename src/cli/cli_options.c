@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../report/report.h"
+#include "try.h"
 
 /* One option. key is also its value from getopt: a letter that users may type, or an upper-case one that they may not. */
 struct cli_option {
@@ -21,11 +23,11 @@ static const struct cli_option options[] = {
 	{ 'p', "profile", "NAME", "go by this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
 	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
 	{ 'L', "fail-on", "LEVEL", "exit 1 from this severity on: error (default), warning, note, never" },
-	{ 'O', "only", "GLOB", "report only the rules whose id or bare name matches; may be repeated" },
-	{ 'I', "ignore", "GLOB", "do not report the rules whose id or bare name matches; may be repeated" },
+	{ 'O', "only", "GLOB", "take only the rules whose id or bare name matches; may be repeated" },
+	{ 'I', "ignore", "GLOB", "leave out the rules whose id or bare name matches; may be repeated" },
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
 	{ 'M', "max-findings", "N", "list at most N findings a rule, and count the others (default 20; 0: list all)" },
-	{ 'j', "jobs", "N", "check N inputs at a time; the report stays the same" },
+	{ 'j', "jobs", "N", "work on N captures at a time; the report stays the same" },
 	{ 'o', "output", "PATH", "where the result goes; not the input, nor inside it" },
 	{ 'n', "dry-run", NULL, "say what would be done and lost, and write nothing" },
 	{ 'm', "manifest", "FILE", "write every piece of the output and where it comes from as JSON (-: standard output)" },
@@ -36,7 +38,14 @@ static const struct cli_option options[] = {
 	{ 'b', "size", "BYTES", "the size of each, roughly; K, M and G are understood (default: small)" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
+	{ 'W', "rule", "RULE", "keep what makes check report this rule, and no error that the whole capture has not" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
+	{ 'X', "command", "TEXT", "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
+	{ 'T', "timeout", "SECONDS", "processor time that the command has for each capture; five times that by the clock (default 5)" },
+	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
+	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
+	{ 'N', "tries", "N", "captures that a reduction may look at" },
+	{ 'G', "no-debugger", NULL, "do not ask gdb where the command crashes" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
 	{ 'q', "quiet", NULL, "say only what is wrong" },
 	{ 'v', "verbose", NULL, "say more" },
@@ -180,12 +189,17 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 	return CLI_CLEAN;
 }
 
+bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *rule)
+{
+	return (!o->only.count || cli_globs_match(&o->only, rule)) && !cli_globs_match(&o->ignore, rule);
+}
+
 /* tracemend_options.grade */
 static enum tracemend_severity cli_grade(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
 {
 	const struct cli_options *o = ctx;
 
-	if ((o->only.count && !cli_globs_match(&o->only, rule)) || cli_globs_match(&o->ignore, rule))
+	if (!cli_rule_chosen(o, rule))
 		return TM_IGNORE;
 	for (size_t i = o->regrade_count; i-- > 0;) /* the last one counts */
 		if (o->regrades[i].rule == rule)
@@ -222,6 +236,26 @@ static int cli_set_damage(struct cli_options *o, const char *text)
 			return CLI_CLEAN;
 		}
 	return cli_usage("--damage=%s: expected truncate, hole, zero-tail, bitflip, duplicate, insert or delete", text);
+}
+
+/* A list of outcomes, as in "signal,hang". */
+static int cli_set_outcomes(struct cli_options *o, const char *text)
+{
+	o->outcomes = 0;
+	for (const char *p = text; *p; p += *p == ',') {
+		size_t length = strcspn(p, ",");
+		int found = TRY_FINE;
+		for (int i = TRY_FINE + 1; i < TRY_OUTCOMES; i++) {
+			const char *name = try_outcome_name((enum try_outcome)i);
+			if (strlen(name) == length && !strncmp(p, name, length))
+				found = i;
+		}
+		if (found == TRY_FINE)
+			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, with commas between", text);
+		o->outcomes |= 1u << found;
+		p += length;
+	}
+	return o->outcomes ? CLI_CLEAN : cli_usage("--outcomes needs one at least");
 }
 
 static int cli_set_number(const char *option, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *value)
@@ -290,10 +324,27 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		o->valid = true;
 		return CLI_CLEAN;
 	case 'R':
+	case 'W':
 		o->rule = cli_rule_find(text);
 		return o->rule ? CLI_CLEAN : CLI_USAGE;
 	case 'K':
 		return cli_set_damage(o, text);
+	case 'X':
+		o->shell = text;
+		return CLI_CLEAN;
+	case 'T':
+		code = cli_set_number("--timeout", text, false, 1, 3600, &n);
+		o->timeout = (unsigned)n;
+		return code;
+	case 'Y':
+		return cli_set_number("--memory", text, true, 0, INT64_MAX, &o->memory);
+	case 'U':
+		return cli_set_outcomes(o, text);
+	case 'N':
+		return cli_set_number("--tries", text, false, 0, UINT64_C(1) << 32, &o->tries);
+	case 'G':
+		o->no_debugger = true;
+		return CLI_CLEAN;
 	case 'C':
 		choice = cli_parse_choice(text, colors);
 		if (choice < 0)
@@ -350,6 +401,22 @@ static int cli_check_profile(const struct cli_options *o)
 	return cli_usage("--profile=%s: no format has such a profile", o->library.profile);
 }
 
+/* A command of the user's stands behind "--": takes it from the arguments. */
+static int cli_take_command(struct cli_options *o, int *argc, char **argv)
+{
+	int end = *argc, code = CLI_CLEAN;
+
+	if (!strchr(o->command->accepts, '-'))
+		return CLI_CLEAN;
+	for (int i = *argc; i-- > 1;)
+		if (!strcmp(argv[i], "--"))
+			end = i;
+	for (int i = end + 1; i < *argc && !code; i++)
+		code = cli_list_add(&o->command_line, argv[i]);
+	*argc = end;
+	return code;
+}
+
 bool cli_options_parse(struct cli_options *o, const struct cli_command *command, int argc, char **argv, int *code)
 {
 	struct option longs[OPTION_COUNT + 1];
@@ -357,7 +424,9 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	size_t at = 1, count = 0;
 	int answer;
 
-	*o = (struct cli_options){ .command = command, .fail_on = TM_ERROR, .jobs = 1, .seed = 1, .count = 1 };
+	*o = (struct cli_options){ .command = command, .fail_on = TM_ERROR, .jobs = 1, .seed = 1, .count = 1, .timeout = 5,
+				   .memory = UINT64_C(2) << 30, .tries = command->run == cli_try ? 400 : 0,
+				   .outcomes = UINT_MAX };
 	o->library.max_findings = 20;
 	o->format = "text";
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
@@ -373,6 +442,9 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	}
 	longs[count] = (struct option){ 0 };
 	opterr = 0;
+	*code = cli_take_command(o, &argc, argv);
+	if (*code)
+		return false;
 	while ((answer = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (answer == 'h') {
 			cli_options_help(command, stdout);
@@ -406,6 +478,7 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 void cli_options_free(struct cli_options *o)
 {
 	free(o->paths.items);
+	free(o->command_line.items);
 	free(o->only.items);
 	free(o->ignore.items);
 	free(o->extra.items);

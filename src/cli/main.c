@@ -86,6 +86,54 @@ const struct cli_command cli_commands[] = {
 		.run = cli_gen,
 	},
 	{
+		.name = "try",
+		.summary = "see what a reader makes of captures: crashes, hangs, wrong verdicts",
+		.synopsis = "try [OPTIONS] -f FORMAT -- COMMAND {}\n       tracemend try [OPTIONS] PATH... -- COMMAND {}",
+		.description =
+			"Runs a command on captures, each under limits of time and memory, and says which killed it, hung\n"
+			"it, were rejected though they are sound, or were taken in silence (exit 0 and no word on standard\n"
+			"error) though they are broken; grouped by what is wrong with the capture, and by the place of the\n"
+			"crash where gdb is there. {} is the capture: a file, or a directory for uftrace and lttng. Without\n"
+			"PATH, captures are generated: valid ones, one with each defect, and damaged ones. -o DIR keeps a\n"
+			"reduced sample of each group. A shell script around a reader should end in 'exec READER'.\n",
+		.ending = "Exit status:\n"
+			  "  0   nothing was found\n"
+			  "  1   something was found\n"
+			  "  2   usage: nothing was run\n"
+			  "  5   I/O: the command cannot be run, or something cannot be opened, read or written\n"
+			  "  6   a limit stopped the work\n"
+			  "  70  internal error\n\n"
+			  "Examples:\n"
+			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
+			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
+			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
+		.accepts = "-fpFosjcbVRKOITYUNGqvhZ",
+		.run = cli_try,
+	},
+	{
+		.name = "reduce",
+		.summary = "make a capture small that shows a defect, or makes a command fail",
+		.synopsis = "reduce [OPTIONS] PATH -o OUT --rule RULE\n"
+			    "       tracemend reduce [OPTIONS] PATH -o OUT --command 'COMMAND {}'\n"
+			    "       tracemend reduce [OPTIONS] PATH -o OUT -- COMMAND {}",
+		.description =
+			"Leaves out files, groups of records, records and what is in them, and sets sizes, counts and offsets\n"
+			"right, as long as check goes on reporting the rule, or the command goes on ending alike (by the same\n"
+			"signal, exit code, or not in time). In the result no single record can be left out.\n\n" INPUTS,
+		.ending = "Exit status:\n"
+			  "  0   the result was written\n"
+			  "  2   usage\n"
+			  "  4   the capture does not show what is looked for, or is not recognised\n"
+			  "  5   I/O: something cannot be opened, read, written or run\n"
+			  "  6   a limit stopped the work: nothing was written\n"
+			  "  70  internal error\n\n"
+			  "Examples:\n"
+			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
+			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
+		.accepts = "-fpoWXTYNqvhZ",
+		.run = cli_reduce,
+	},
+	{
 		.name = "info",
 		.summary = "say what a capture is: format, version, counts, times, clocks, threads",
 		.synopsis = "info [OPTIONS] PATH...",

@@ -34,4 +34,7 @@
 /* Bytes of a generated capture. TM_LIMIT. */
 #define GEN_BYTES_MAX (UINT64_C(8) << 30)
 
+/* Bytes of a capture that reduce takes. TM_LIMIT. */
+#define REDUCE_BYTES_MAX (UINT64_C(64) << 20)
+
 #endif

@@ -1,0 +1,312 @@
+/* Children: fork, exec, limits, and reading what they say without ever waiting for them longer than agreed. */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ---- arguments ---- */
+
+void child_arguments_free(char **arguments)
+{
+	for (size_t i = 0; arguments && arguments[i]; i++)
+		free(arguments[i]);
+	free(arguments);
+}
+
+static char *child_replace(const char *text, const char *path)
+{
+	size_t size = strlen(text) + 1, places = 0;
+
+	for (const char *p = text; (p = strstr(p, "{}")); p += 2)
+		places++;
+	char *out = malloc(size + places * strlen(path)), *at = out;
+	if (!out)
+		return NULL;
+	for (const char *p = text;;) {
+		const char *place = strstr(p, "{}");
+		size_t length = place ? (size_t)(place - p) : strlen(p);
+		at = (char *)mempcpy(at, p, length);
+		if (!place)
+			break;
+		at = stpcpy(at, path);
+		p = place + 2;
+	}
+	*at = '\0';
+	return out;
+}
+
+char **child_arguments(const char *const *command, size_t count, const char *path)
+{
+	char **arguments = calloc(count + 1, sizeof(*arguments));
+
+	for (size_t i = 0; arguments && i < count; i++) {
+		arguments[i] = child_replace(command[i], path);
+		if (!arguments[i]) {
+			child_arguments_free(arguments);
+			return NULL;
+		}
+	}
+	return arguments;
+}
+
+char *child_quote(const char *const *arguments, size_t count)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%{}";
+	char *out = NULL;
+	size_t size = 0;
+	FILE *line = open_memstream(&out, &size);
+
+	if (!line)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		const char *p = arguments[i];
+		if (i)
+			fputc(' ', line);
+		if (*p && !p[strspn(p, plain)]) {
+			fputs(p, line);
+			continue;
+		}
+		fputc('\'', line);
+		for (; *p; p++)
+			if (*p == '\'')
+				fputs("'\\''", line);
+			else
+				fputc(*p, line);
+		fputc('\'', line);
+	}
+	bool failed = ferror(line);
+	if (fclose(line) || failed) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+const char *child_signal_name(char name[32], int number)
+{
+	const char *known = sigabbrev_np(number);
+
+	if (known)
+		(void)snprintf(name, 32, "SIG%s", known);
+	else
+		(void)snprintf(name, 32, "signal %d", number);
+	return name;
+}
+
+/* ---- the child's side: between fork and exec, only what may be done there ---- */
+
+static void child_limit(__rlimit_resource_t what, uint64_t soft, uint64_t hard)
+{
+	struct rlimit limit = { .rlim_cur = (rlim_t)soft, .rlim_max = (rlim_t)hard };
+
+	(void)setrlimit(what, &limit);
+}
+
+_Noreturn static void child_become(char *const *arguments, const struct child_limits *limits, int out, int err, int status)
+{
+	sigset_t none;
+	int nothing = open("/dev/null", O_RDONLY);
+
+	(void)setpgid(0, 0);
+	(void)signal(SIGPIPE, SIG_DFL); /* a handler goes by itself at exec; what is ignored stays ignored */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	child_limit(RLIMIT_CORE, 0, 0);
+	child_limit(RLIMIT_CPU, limits->seconds, (uint64_t)limits->seconds + 1);
+	if (limits->memory)
+		child_limit(RLIMIT_AS, limits->memory, limits->memory);
+	if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
+		(void)execvp(arguments[0], arguments);
+	int why = errno;
+	(void)!write(status, &why, sizeof(why));
+	_exit(127);
+}
+
+/* ---- the parent's side ---- */
+
+static int64_t child_clock(void)
+{
+	struct timespec now;
+
+	return clock_gettime(CLOCK_MONOTONIC, &now) ? 0 : (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct child {
+	pid_t pid;
+	int out, err; /* -1: at its end */
+	bool keep;
+	struct child_result *result;
+};
+
+static void child_close(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+/* Keeps the last bytes: half of a full buffer is given up at a time. */
+static void child_keep(struct child_result *r, const char *bytes, size_t length)
+{
+	size_t half = CHILD_OUTPUT_MAX / 2;
+
+	if (!r->output)
+		return;
+	if (r->output_size + length >= CHILD_OUTPUT_MAX) {
+		memmove(r->output, r->output + r->output_size - half, half);
+		r->output_size = half;
+	}
+	memcpy(r->output + r->output_size, bytes, length);
+	r->output_size += length;
+	r->output[r->output_size] = '\0';
+}
+
+static void child_hear(struct child_result *r, const char *bytes, size_t length)
+{
+	size_t have = strlen(r->talk);
+
+	r->talked = true;
+	for (size_t i = 0; i < length && have < sizeof(r->talk) - 1; i++)
+		if (bytes[i]) /* a NUL would hide the rest */
+			r->talk[have++] = bytes[i];
+	r->talk[have] = '\0';
+}
+
+/* Reads what is there. False: nothing (more) now. */
+static bool child_read(struct child *c, int *fd)
+{
+	char bytes[16384];
+	ssize_t got = read(*fd, bytes, sizeof(bytes));
+
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return false;
+	if (got <= 0) {
+		child_close(fd);
+		return false;
+	}
+	if (fd == &c->out)
+		child_keep(c->result, bytes, (size_t)got);
+	else
+		child_hear(c->result, bytes, (size_t)got);
+	return true;
+}
+
+static void child_ended(struct child *c, int status, const struct rusage *used, const struct child_limits *limits)
+{
+	struct child_result *r = c->result;
+	int64_t seconds = (int64_t)used->ru_utime.tv_sec + used->ru_stime.tv_sec;
+
+	if (WIFEXITED(status)) {
+		r->end = CHILD_EXITED;
+		r->code = WEXITSTATUS(status);
+		return;
+	}
+	r->code = WTERMSIG(status);
+	/* The system ends with SIGXCPU what passes its processor time, and with SIGKILL what would not listen. */
+	bool spent = r->code == SIGXCPU || (r->code == SIGKILL && seconds >= (int64_t)limits->seconds);
+	r->end = spent ? CHILD_HUNG : CHILD_KILLED;
+}
+
+/* Reads and waits until the child has ended or its time is over. */
+static void child_watch(struct child *c, const struct child_limits *limits)
+{
+	int64_t until = child_clock() + (int64_t)limits->seconds * CHILD_PATIENCE * 1000;
+	struct rusage used = { 0 };
+	int status = 0;
+
+	for (;;) {
+		struct pollfd fds[] = { { .fd = c->out, .events = POLLIN }, { .fd = c->err, .events = POLLIN } };
+		bool ended = wait4(c->pid, &status, WNOHANG, &used) == c->pid;
+		if (!ended)
+			(void)poll(fds, 2, c->out < 0 && c->err < 0 ? 1 : 20); /* closing its output is how most end */
+		if (c->out >= 0)
+			(void)child_read(c, &c->out);
+		if (c->err >= 0)
+			(void)child_read(c, &c->err);
+		if (ended) {
+			child_ended(c, status, &used, limits);
+			break;
+		}
+		bool cancelled = cli_signals_caught() != 0;
+		if (cancelled || child_clock() >= until) {
+			(void)kill(-c->pid, SIGKILL);
+			(void)wait4(c->pid, &status, 0, &used);
+			c->result->end = cancelled ? CHILD_CANCELLED : CHILD_HUNG;
+			break;
+		}
+	}
+	(void)kill(-c->pid, SIGKILL); /* what it left behind */
+	while (c->out >= 0 && child_read(c, &c->out))
+		;
+	while (c->err >= 0 && child_read(c, &c->err))
+		;
+}
+
+static bool child_pipe(int fds[2])
+{
+	return pipe2(fds, O_CLOEXEC) == 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static void child_start(struct child *c, char *const *arguments, const struct child_limits *limits)
+{
+	int out[2] = { -1, -1 }, err[2] = { -1, -1 }, status[2] = { -1, -1 }, why = 0;
+
+	if (!child_pipe(out) || !child_pipe(err) || pipe2(status, O_CLOEXEC)) {
+		c->result->code = errno;
+	} else {
+		c->pid = fork();
+		if (c->pid == 0)
+			child_become(arguments, limits, out[1], err[1], status[1]);
+		if (c->pid < 0)
+			c->result->code = errno;
+	}
+	child_close(&out[1]);
+	child_close(&err[1]);
+	child_close(&status[1]);
+	if (c->pid > 0) {
+		(void)setpgid(c->pid, c->pid); /* whoever comes first */
+		ssize_t got;
+		do
+			got = read(status[0], &why, sizeof(why));
+		while (got < 0 && errno == EINTR);
+		if (got == (ssize_t)sizeof(why)) {
+			c->result->code = why;
+			(void)waitpid(c->pid, NULL, 0);
+			c->pid = -1;
+		}
+	}
+	child_close(&status[0]);
+	if (c->pid <= 0) {
+		child_close(&out[0]);
+		child_close(&err[0]);
+	}
+	c->out = out[0];
+	c->err = err[0];
+}
+
+void child_run(char *const *arguments, const struct child_limits *limits, bool keep, struct child_result *result)
+{
+	struct child c = { .pid = -1, .result = result };
+
+	*result = (struct child_result){ .end = CHILD_NOT_RUN };
+	if (keep && !(result->output = calloc(1, CHILD_OUTPUT_MAX + 1))) {
+		result->code = ENOMEM;
+		return;
+	}
+	child_start(&c, arguments, limits);
+	if (c.pid > 0)
+		child_watch(&c, limits);
+	child_close(&c.out);
+	child_close(&c.err);
+}

@@ -1,0 +1,339 @@
+/* try: what a reader makes of captures. Cases are made, read and judged in parallel and kept in their order; what became of
+ * them alike is a group, of which one reduced sample is kept. */
+#include "try.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };
+
+const char *try_outcome_name(enum try_outcome outcome)
+{
+	return try_names[outcome];
+}
+
+/* ---- in parallel ---- */
+
+typedef void (*try_work)(struct try *t, size_t index, size_t slot);
+
+struct try_thread {
+	struct try *try;
+	try_work work;
+	size_t count, slot;
+	pthread_t thread;
+};
+
+static void *try_thread(void *ctx)
+{
+	struct try_thread *thread = ctx;
+
+	while (!cli_signals_caught()) {
+		size_t index = __atomic_fetch_add(&thread->try->next, 1, __ATOMIC_RELAXED);
+		if (index >= thread->count)
+			break;
+		thread->work(thread->try, index, thread->slot);
+	}
+	return NULL;
+}
+
+static void try_parallel(struct try *t, size_t count, try_work work)
+{
+	size_t jobs = t->options->jobs < count ? t->options->jobs : count, started = 0;
+	struct try_thread *threads = calloc(jobs + 1, sizeof(*threads)), alone = { .try = t, .work = work, .count = count };
+
+	t->next = 0;
+	for (; threads && jobs > 1 && started < jobs; started++) {
+		threads[started] = (struct try_thread){ .try = t, .work = work, .count = count, .slot = started };
+		if (pthread_create(&threads[started].thread, NULL, try_thread, &threads[started]))
+			break;
+	}
+	if (!started)
+		(void)try_thread(&alone);
+	for (size_t i = 0; i < started; i++)
+		(void)pthread_join(threads[i].thread, NULL);
+	free(threads);
+}
+
+/* ---- cases ---- */
+
+static struct try_case *try_case_add(struct try *t)
+{
+	if ((t->case_count & (t->case_count - 1)) == 0) { /* full at each power of two */
+		size_t room = t->case_count ? 2 * t->case_count : 1;
+		struct try_case *cases = reallocarray(t->cases, room, sizeof(*cases));
+		if (!cases)
+			return NULL;
+		t->cases = cases;
+	}
+	struct try_case *c = &t->cases[t->case_count++];
+	*c = (struct try_case){ 0 };
+	return c;
+}
+
+/* Captures by one recipe, of every seed. */
+static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum tracemend_damage damage)
+{
+	const struct cli_options *o = t->options;
+
+	for (uint64_t i = 0; i < o->count; i++) {
+		struct try_case *c = try_case_add(t);
+		if (!c)
+			return false;
+		c->recipe = (struct tracemend_recipe){ .format = o->library.format, .profile = o->library.profile, .damage = damage,
+						       .rule = rule ? rule->id : NULL, .seed = o->seed + i, .size = o->size };
+	}
+	return true;
+}
+
+/* Without a choice: valid ones, each rule, each damage. */
+static bool try_add_generated(struct try *t)
+{
+	const struct cli_options *o = t->options;
+	bool chosen = o->rule || o->damage || o->valid || o->only.count, good = true;
+
+	if (o->valid || !chosen)
+		good = try_add_seeds(t, NULL, TM_DAMAGE_NONE);
+	if (o->rule)
+		good = good && try_add_seeds(t, o->rule, TM_DAMAGE_NONE);
+	for (size_t i = 0; (o->only.count || !chosen) && good && i < tracemend_rule_count(o->library.format); i++) {
+		const struct tracemend_rule *rule = tracemend_rule_at(o->library.format, i);
+		if (cli_rule_chosen(o, rule))
+			good = try_add_seeds(t, rule, TM_DAMAGE_NONE);
+	}
+	for (int i = TM_DAMAGE_NONE + 1; i < TM_DAMAGE_COUNT && good; i++)
+		if (!chosen || (int)o->damage == i)
+			good = try_add_seeds(t, NULL, (enum tracemend_damage)i);
+	return good;
+}
+
+static bool try_add_cases(struct try *t)
+{
+	const struct cli_options *o = t->options;
+
+	if (!o->paths.count)
+		return try_add_generated(t);
+	for (size_t i = 0; i < o->paths.count; i++) {
+		struct try_case *c = try_case_add(t);
+		if (!c)
+			return false;
+		c->path = o->paths.items[i];
+	}
+	return true;
+}
+
+static void try_work_run(struct try *t, size_t index, size_t slot)
+{
+	try_case_run(t, &t->cases[index], slot);
+}
+
+static void try_work_locate(struct try *t, size_t index, size_t slot)
+{
+	struct try_case *c = &t->cases[index];
+
+	if (c->outcome == TRY_SIGNAL && !c->failed && !c->skipped)
+		try_case_locate(t, c, slot);
+}
+
+/* ---- groups ---- */
+
+static bool try_wanted(const struct try *t, const struct try_case *c)
+{
+	return c->outcome != TRY_FINE && !c->skipped && !c->failed && (t->options->outcomes & 1u << c->outcome);
+}
+
+static int try_compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* The gravest first, then by place and code; then as the cases come, which is as the rules are declared. */
+static int try_compare(const void *left, const void *right)
+{
+	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
+
+	if (a->outcome != b->outcome)
+		return a->outcome > b->outcome ? -1 : 1;
+	int order = try_compare_text(a->site, b->site);
+	if (!order && a->outcome != TRY_HANG)
+		order = (a->code > b->code) - (a->code < b->code);
+	if (!order && a->rule != b->rule)
+		order = try_compare_text(a->rule ? a->rule->id : NULL, b->rule ? b->rule->id : NULL);
+	if (!order)
+		order = (a->valid > b->valid) - (a->valid < b->valid);
+	return order;
+}
+
+static int try_compare_place(const void *left, const void *right)
+{
+	int order = try_compare(left, right);
+	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
+
+	return order ? order : (a > b) - (a < b);
+}
+
+static size_t try_count_alike(const struct try *t, const struct try_case *like)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->case_count; i++) {
+		const struct try_case *c = &t->cases[i];
+		count += !c->skipped && !c->failed && c->rule == like->rule && (c->rule || c->valid == like->valid);
+	}
+	return count;
+}
+
+/* The command that makes the case, or the path that it is. */
+static char *try_origin(const struct try_case *c)
+{
+	const struct tracemend_recipe *r = &c->recipe;
+	char *line = NULL, size[48] = "", kind[300] = "--valid";
+
+	if (c->path)
+		return strdup(c->path);
+	if (r->rule)
+		(void)snprintf(kind, sizeof(kind), "--rule %s", r->rule);
+	else if (r->damage)
+		(void)snprintf(kind, sizeof(kind), "--damage %s", tracemend_damage_name(r->damage));
+	if (r->size)
+		(void)snprintf(size, sizeof(size), " --size %llu", (unsigned long long)r->size);
+	return asprintf(&line, "tracemend gen -f %s%s%s %s --seed %llu%s -o DIR", r->format, r->profile ? " --profile " : "",
+			r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0 ?
+		       NULL : line;
+}
+
+static bool try_group(struct try *t)
+{
+	const struct try_case **found = calloc(t->case_count + 1, sizeof(const struct try_case *));
+	size_t count = 0;
+
+	t->groups = calloc(t->case_count + 1, sizeof(*t->groups));
+	for (size_t i = 0; found && i < t->case_count; i++) {
+		t->outcomes[t->cases[i].outcome] += !t->cases[i].skipped && !t->cases[i].failed;
+		if (try_wanted(t, &t->cases[i]))
+			found[count++] = &t->cases[i];
+	}
+	if (!found || !t->groups) {
+		free(found);
+		return false;
+	}
+	qsort(found, count, sizeof(const struct try_case *), try_compare_place);
+	bool good = true;
+	for (size_t i = 0; i < count && good; i++) {
+		if (!i || try_compare(&found[i - 1], &found[i])) {
+			struct try_group *g = &t->groups[t->group_count++];
+			g->first = found[i];
+			g->of = try_count_alike(t, found[i]);
+			g->origin = try_origin(found[i]);
+			g->size = found[i]->size;
+			good = g->origin != NULL;
+		}
+		t->groups[t->group_count - 1].cases++;
+	}
+	free(found);
+	return good;
+}
+
+static void try_work_keep(struct try *t, size_t index, size_t slot)
+{
+	try_group_keep(t, &t->groups[index], slot);
+}
+
+/* ---- the whole ---- */
+
+static int try_check_options(const struct cli_options *o)
+{
+	struct stat st;
+
+	if (!o->command_line.count)
+		return cli_usage("try needs a reader: tracemend try -f FORMAT -- COMMAND {}");
+	bool named = false;
+	for (size_t i = 0; i < o->command_line.count; i++)
+		named = named || strstr(o->command_line.items[i], "{}");
+	if (!named)
+		return cli_usage("the command needs {} where the path of the capture goes");
+	bool generated = o->rule || o->damage || o->valid || o->only.count || o->ignore.count;
+	if (o->paths.count && generated)
+		return cli_usage("either captures are given, or --valid, --rule, --damage, --only and --ignore say which to generate");
+	for (size_t i = 0; i < o->paths.count; i++)
+		if (!strcmp(o->paths.items[i], "-"))
+			return cli_usage("standard input cannot be given to a reader as a path");
+	if (!o->paths.count && !o->library.format && !o->rule)
+		return cli_usage("try needs captures, or -f FORMAT to generate them: fxt, uftrace, tracedat, ktrace or lttng");
+	if (o->rule && o->library.format && strcmp(o->rule->format, o->library.format) && cli_format_find(o->rule->format))
+		return cli_usage("%s is not a rule of the format %s", o->rule->id, o->library.format);
+	if (o->rule && !o->library.format && !cli_format_find(o->rule->format))
+		return cli_usage("%s goes with any format: say which with -f", o->rule->id);
+	if (o->seed > INT64_MAX - (o->count - 1))
+		return cli_usage("--seed and --count pass the largest seed, which is %lld", (long long)INT64_MAX);
+	if (o->output && stat(o->output, &st) == 0 && !S_ISDIR(st.st_mode))
+		return cli_usage("-o %s: is not a directory", o->output);
+	return CLI_CLEAN;
+}
+
+static int try_all(struct try *t)
+{
+	const struct cli_options *o = t->options;
+	int code = CLI_CLEAN;
+
+	if (o->output && mkdir(o->output, 0777) && errno != EEXIST) {
+		cli_complain("%s: cannot be created: %s", o->output, strerror(errno));
+		return CLI_IO;
+	}
+	try_parallel(t, t->case_count, try_work_run);
+	if (t->debugger)
+		try_parallel(t, t->case_count, try_work_locate);
+	if (!try_group(t))
+		return cli_memory();
+	if (o->output)
+		try_parallel(t, t->group_count, try_work_keep);
+	if (cli_signals_caught())
+		return CLI_SIGNAL + cli_signals_caught();
+	for (size_t i = 0; i < t->case_count; i++)
+		code = cli_worse(code, t->cases[i].failed);
+	for (size_t i = 0; i < t->group_count; i++)
+		code = cli_worse(code, t->groups[i].failed);
+	if (strcmp(o->format, "json"))
+		try_report_text(t);
+	else if (!try_report_json(t))
+		code = cli_worse(code, cli_memory());
+	return cli_worse(code, t->group_count ? CLI_FINDINGS : CLI_CLEAN);
+}
+
+static void try_free(struct try *t)
+{
+	for (size_t i = 0; i < t->case_count; i++) {
+		free(t->cases[i].talk);
+		free(t->cases[i].site);
+	}
+	for (size_t i = 0; i < t->group_count; i++) {
+		free(t->groups[i].sample);
+		free(t->groups[i].origin);
+	}
+	free(t->cases);
+	free(t->groups);
+	if (t->scratch)
+		cli_path_remove(t->scratch);
+	free(t->scratch);
+}
+
+int cli_try(struct cli_options *o)
+{
+	struct try t = { .options = o, .limits = { .seconds = o->timeout, .memory = o->memory } };
+	int code = try_check_options(o);
+
+	if (code)
+		return code;
+	if (!o->library.format && !o->paths.count)
+		o->library.format = o->rule->format;
+	o->library.grade = NULL; /* --only and --ignore choose what to generate, not what is wrong */
+	t.debugger = !o->no_debugger && try_site_possible();
+	t.scratch = cli_scratch_make();
+	if (!t.scratch)
+		return CLI_IO;
+	code = try_add_cases(&t) ? try_all(&t) : cli_memory();
+	try_free(&t);
+	return code;
+}

@@ -1,0 +1,363 @@
+/* One case of try: from recipe or path to outcome; and one sample of a group, reduced. */
+#include "try.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What check says of a capture. */
+struct try_check {
+	bool known; /* it is a capture of the format */
+	bool valid;
+	const struct tracemend_rule *error; /* the first */
+};
+
+/* ---- the reader ---- */
+
+static enum try_outcome try_judge(bool valid, const struct child_result *r)
+{
+	if (r->end == CHILD_KILLED)
+		return TRY_SIGNAL;
+	if (r->end == CHILD_HUNG)
+		return TRY_HANG;
+	if (valid)
+		return r->code ? TRY_REJECTED : TRY_FINE;
+	return !r->code && !r->talked ? TRY_SILENT : TRY_FINE;
+}
+
+/* Runs the command on a path. False after it has complained, or when the program is to stop. */
+static bool try_read(const struct try *t, const char *path, struct child_result *r, int *code)
+{
+	const struct cli_options *o = t->options;
+	char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
+
+	if (!arguments) {
+		*code = cli_memory();
+		return false;
+	}
+	child_run(arguments, &t->limits, false, r);
+	if (r->end == CHILD_NOT_RUN) {
+		cli_complain("%s: cannot be run: %s", arguments[0], strerror(r->code));
+		*code = CLI_IO;
+	}
+	child_arguments_free(arguments);
+	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
+}
+
+/* The first line that says something, as far as it was kept, escaped; without the name of the scratch directory, which is
+ * another one in every run. */
+static char *try_first_line(const struct try *t, const char *talk)
+{
+	char line[CHILD_TALK_MAX];
+
+	talk += strspn(talk, " \t\r\n");
+	size_t length = strcspn(talk, "\r\n"), scratch = strlen(t->scratch);
+	if (!length)
+		return NULL;
+	memcpy(line, talk, length);
+	line[length] = '\0';
+	for (char *at = line; (at = strstr(at, t->scratch));) {
+		char *end = at + scratch; /* and the slot below it: "/1/" */
+		end += *end == '/';
+		end += strspn(end, "0123456789");
+		end += *end == '/';
+		memmove(at, end, strlen(end) + 1);
+	}
+	char *shown = malloc(sizeof(line));
+	if (shown)
+		tracemend_escape(shown, sizeof(line), line);
+	return shown;
+}
+
+/* ---- check ---- */
+
+/* Checks an input, which it closes. False after it has complained. */
+static bool try_check(struct tracemend_input *input, const struct tracemend_options *library, struct try_check *check,
+		      struct tracemend_error *error, int *code)
+{
+	*check = (struct try_check){ 0 };
+	struct tracemend_report *report = input ? tracemend_check(input, library, error) : NULL;
+	tracemend_close(input);
+	if (!report && error->status == TM_UNRECOGNISED)
+		return true; /* a reader must cope with that, too */
+	if (!report || error->status != TM_OK) {
+		*code = cli_fail(error);
+		tracemend_report_free(report);
+		return false;
+	}
+	size_t count = tracemend_report_finding_count(report);
+	for (size_t i = 0; i < count && !check->error; i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(report, i);
+		if (f->severity == TM_ERROR)
+			check->error = f->rule;
+	}
+	check->known = true;
+	check->valid = !tracemend_report_summary(report)->errors;
+	tracemend_report_free(report);
+	return true;
+}
+
+static struct tracemend_options try_library(const struct try *t, const struct try_case *c)
+{
+	struct tracemend_options library = t->options->library;
+
+	if (!c->path)
+		library.format = c->recipe.format;
+	cli_progress_attach(NULL, 0, &library);
+	return library;
+}
+
+/* ---- cases ---- */
+
+/* A name in the scratch directory of a thread. NULL: out of memory. */
+static char *try_scratch(const struct try *t, size_t slot)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%zu", t->scratch, slot) < 0 ? NULL : path;
+}
+
+/* Writes a sample into the directory. Returns its path, or NULL after it has complained. */
+static char *try_write(const struct tracemend_sample *sample, const char *directory, int *code)
+{
+	struct tracemend_error error = { 0 };
+	char *path = NULL;
+
+	if (tracemend_sample_write(sample, directory, &error) != TM_OK)
+		*code = cli_fail(&error);
+	else if (asprintf(&path, "%s/%s", directory, tracemend_sample_name(sample)) < 0)
+		*code = cli_memory();
+	return *code ? NULL : path;
+}
+
+static uint64_t try_sample_size(const struct tracemend_sample *sample)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tracemend_sample_file_count(sample); i++) {
+		const uint8_t *data;
+		size_t size;
+		(void)tracemend_sample_file(sample, i, &data, &size);
+		sum += size;
+	}
+	return sum;
+}
+
+/* Puts the files of a case where the reader can see them, and checks them. Returns the path; NULL: nothing to read
+ * (c->skipped), or it failed. *made: to be removed. */
+static char *try_case_make(struct try *t, struct try_case *c, const char *directory, struct try_check *check, bool *made)
+{
+	struct tracemend_options library = try_library(t, c);
+	struct tracemend_error error = { 0 };
+
+	*made = false;
+	if (c->path) {
+		struct tracemend_input *input = tracemend_open(c->path, &library, &error);
+		struct stat st;
+		if (!try_check(input, &library, check, &error, &c->failed))
+			return NULL;
+		c->size = stat(c->path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+		return strdup(c->path);
+	}
+	struct tracemend_sample *sample = tracemend_generate(&c->recipe, &error);
+	if (!sample) {
+		c->skipped = error.status == TM_USAGE && c->recipe.rule;
+		if (!c->skipped)
+			c->failed = cli_fail(&error);
+		return NULL;
+	}
+	c->size = try_sample_size(sample);
+	char *path = NULL;
+	if (try_check(tracemend_open_sample(sample, &library, &error), &library, check, &error, &c->failed))
+		path = try_write(sample, directory, &c->failed);
+	*made = path != NULL;
+	tracemend_sample_free(sample);
+	return path;
+}
+
+typedef void (*try_use)(struct try *t, struct try_case *c, const char *path, const struct try_check *check);
+
+static void try_case_use(struct try *t, struct try_case *c, size_t slot, try_use use)
+{
+	char *directory = try_scratch(t, slot), *path = NULL;
+	struct try_check check;
+	bool made = false;
+
+	if (directory)
+		path = try_case_make(t, c, directory, &check, &made);
+	else
+		c->failed = cli_memory();
+	if (path)
+		use(t, c, path, &check);
+	if (made)
+		cli_path_remove(path);
+	free(path);
+	free(directory);
+}
+
+static void try_case_judge(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
+{
+	struct child_result r;
+
+	c->valid = check->known && check->valid;
+	c->rule = c->recipe.rule ? tracemend_rule_find(c->recipe.rule) : check->error;
+	if (!try_read(t, path, &r, &c->failed))
+		return;
+	c->outcome = try_judge(c->valid, &r);
+	c->code = r.code;
+	c->talk = try_first_line(t, r.talk);
+}
+
+void try_case_run(struct try *t, struct try_case *c, size_t slot)
+{
+	try_case_use(t, c, slot, try_case_judge);
+}
+
+static void try_case_debug(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
+{
+	const struct cli_options *o = t->options;
+	char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
+
+	(void)check;
+	if (arguments)
+		c->site = try_site_find(arguments, &t->limits);
+	child_arguments_free(arguments);
+}
+
+void try_case_locate(struct try *t, struct try_case *c, size_t slot)
+{
+	try_case_use(t, c, slot, try_case_debug);
+}
+
+/* ---- samples ---- */
+
+/* What a reduced sample must still do. */
+struct try_wish {
+	struct try *try;
+	const struct try_case *like;
+	struct tracemend_options library;
+	const char *directory;
+	bool site; /* and crash at the same place */
+	int failed;
+};
+
+/* Whether what check says of a candidate is what it said of the case. */
+static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *candidate)
+{
+	const struct try_case *like = w->like;
+	struct tracemend_error error = { 0 };
+	struct tracemend_input *input = tracemend_open_sample(candidate, &w->library, &error);
+	struct tracemend_report *report = input ? tracemend_check(input, &w->library, &error) : NULL;
+	bool good = false;
+
+	tracemend_close(input);
+	if (report) {
+		bool valid = !tracemend_report_summary(report)->errors;
+		good = valid == like->valid && (!like->rule || tracemend_report_rule_count(report, like->rule));
+	} else if (error.status == TM_UNRECOGNISED) {
+		good = !like->valid && !like->rule;
+	}
+	tracemend_report_free(report);
+	return good;
+}
+
+static bool try_wish_holds(void *ctx, const struct tracemend_sample *candidate)
+{
+	struct try_wish *w = ctx;
+	const struct cli_options *o = w->try->options;
+	struct child_result r;
+	bool good = false;
+
+	if (w->failed || !try_wish_checks(w, candidate))
+		return false;
+	char *path = try_write(candidate, w->directory, &w->failed);
+	if (path && try_read(w->try, path, &r, &w->failed))
+		good = try_judge(w->like->valid, &r) == w->like->outcome && (r.end == CHILD_HUNG || r.code == w->like->code);
+	if (good && w->site) {
+		char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
+		char *site = arguments ? try_site_find(arguments, &w->try->limits) : NULL;
+		good = site && !strcmp(site, w->like->site);
+		free(site);
+		child_arguments_free(arguments);
+	}
+	if (path)
+		cli_path_remove(path);
+	free(path);
+	return good;
+}
+
+/* A capture as an input: of a path, or generated; then *sample must outlive it. */
+static struct tracemend_input *try_open(const struct try_case *c, const struct tracemend_options *library,
+					struct tracemend_sample **sample, struct tracemend_error *error)
+{
+	if (c->path)
+		return tracemend_open(c->path, library, error);
+	*sample = tracemend_generate(&c->recipe, error);
+	return *sample ? tracemend_open_sample(*sample, library, error) : NULL;
+}
+
+/* DIR/signal-taskinfo-missing-tid.fxt; with a number where several groups are called so. */
+static char *try_sample_path(const struct try *t, const struct try_group *g)
+{
+	const struct try_case *c = g->first;
+	const char *what = c->rule ? cli_rule_bare(c->rule) : c->valid ? "valid" : "unrecognised", *dot = NULL;
+	char *path = NULL, number[24] = "";
+	size_t before = 0;
+
+	for (const struct try_group *other = t->groups; other < g; other++)
+		before += other->first->rule == c->rule && other->first->outcome == c->outcome &&
+			  (c->rule || other->first->valid == c->valid);
+	if (before)
+		(void)snprintf(number, sizeof(number), "-%zu", before + 1);
+	const struct tracemend_format *f = cli_format_find(c->path ? (c->rule ? c->rule->format : "") : c->recipe.format);
+	if (f)
+		dot = f->extension;
+	else if (c->path && strrchr(c->path, '.') && !strchr(strrchr(c->path, '.'), '/'))
+		dot = strrchr(c->path, '.');
+	return asprintf(&path, "%s/%s-%s%s%s", t->options->output, try_outcome_name(c->outcome), what, number, dot ? dot : "") < 0 ?
+		       NULL : path;
+}
+
+static struct tracemend_sample *try_reduce(struct try_wish *w, struct tracemend_input *input, struct tracemend_error *error)
+{
+	struct tracemend_wish wish = { .holds = try_wish_holds, .ctx = w, .tries = w->try->options->tries };
+	struct tracemend_sample *reduced = tracemend_reduce(input, &w->library, &wish, error);
+
+	/* Rarely another way to crash is nearer; then the place is asked for, too, which takes longer. */
+	if (reduced && w->like->site && !w->site) {
+		w->site = true;
+		if (!try_wish_holds(w, reduced)) {
+			tracemend_sample_free(reduced);
+			reduced = tracemend_reduce(input, &w->library, &wish, error);
+		}
+	}
+	return reduced;
+}
+
+void try_group_keep(struct try *t, struct try_group *g, size_t slot)
+{
+	const struct try_case *c = g->first;
+	struct tracemend_error error = { 0 };
+	struct try_wish w = { .try = t, .like = c, .library = try_library(t, c) };
+	struct tracemend_sample *original = NULL, *kept = NULL;
+	char *directory = try_scratch(t, slot);
+
+	w.directory = directory;
+	g->sample = try_sample_path(t, g);
+	struct tracemend_input *input = directory && g->sample ? try_open(c, &w.library, &original, &error) : NULL;
+	if (input)
+		kept = t->options->tries ? try_reduce(&w, input, &error) : tracemend_sample_of(input, &error);
+	if (kept) {
+		g->size = try_sample_size(kept);
+		g->failed = w.failed;
+		cli_path_remove(g->sample); /* of an earlier run */
+		if (tracemend_sample_write_as(kept, g->sample, &error) != TM_OK)
+			g->failed = cli_fail(&error);
+	} else if (error.status != TM_CANCELLED) {
+		g->failed = error.status != TM_OK ? cli_fail(&error) : cli_memory();
+	}
+	tracemend_close(input);
+	tracemend_sample_free(kept);
+	tracemend_sample_free(original);
+	free(directory);
+}

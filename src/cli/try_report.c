@@ -1,0 +1,200 @@
+/* What try found, as text and as JSON. */
+#include "try.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../report/report.h"
+
+/* ---- text ---- */
+
+/* "killed by SIGSEGV in memcpy < read_page". */
+static void try_print_heading(const struct try_case *c)
+{
+	char name[32];
+
+	switch (c->outcome) {
+	case TRY_SIGNAL:
+		printf("killed by %s%s%s\n", child_signal_name(name, c->code), c->site ? " in " : "", c->site ? c->site : "");
+		break;
+	case TRY_HANG:
+		puts("hang: the time was over");
+		break;
+	case TRY_REJECTED:
+		printf("rejected without reason: exit %d, but check finds no error\n", c->code);
+		break;
+	case TRY_SILENT:
+		puts("silent: exit 0 and no word on standard error, but check finds errors");
+		break;
+	case TRY_FINE:
+	case TRY_OUTCOMES:
+		break;
+	}
+}
+
+static bool try_same_heading(const struct try_case *a, const struct try_case *b)
+{
+	return a->outcome == b->outcome && (a->outcome == TRY_HANG || a->code == b->code) &&
+	       !strcmp(a->site ? a->site : "", b->site ? b->site : "");
+}
+
+/* The command for the kept sample, or the first case. NULL: out of memory, or there is no file any more. */
+static char *try_replay(const struct try *t, const struct try_group *g)
+{
+	const struct cli_list *line = &t->options->command_line;
+	const char *path = g->sample ? g->sample : g->first->path;
+
+	if (!path)
+		return NULL;
+	char **arguments = child_arguments(line->items, line->count, path);
+	char *quoted = arguments ? child_quote((const char *const *)arguments, line->count) : NULL;
+	child_arguments_free(arguments);
+	return quoted;
+}
+
+static void try_print_group(const struct try *t, const struct try_group *g)
+{
+	const struct try_case *c = g->first;
+	char shown[CLI_TEXT_MAX];
+
+	printf("  %s: %zu of %zu\n", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised", g->cases, g->of);
+	printf("    first   %s\n", cli_show(shown, g->origin));
+	if (c->talk)
+		printf("    says    %s\n", c->talk);
+	if (g->sample && !g->failed)
+		printf("    sample  %s, %llu bytes\n", cli_show(shown, g->sample), (unsigned long long)g->size);
+	char *replay = try_replay(t, g);
+	if (replay)
+		printf("    replay  %s\n", cli_show(shown, replay));
+	free(replay);
+}
+
+void try_report_text(const struct try *t)
+{
+	const size_t *n = t->outcomes;
+	size_t all = 0;
+
+	for (size_t i = 0; i < TRY_OUTCOMES; i++)
+		all += n[i];
+	for (size_t i = 0; i < t->group_count; i++) {
+		if (!i || !try_same_heading(t->groups[i - 1].first, t->groups[i].first)) {
+			if (i)
+				putchar('\n');
+			try_print_heading(t->groups[i].first);
+		}
+		try_print_group(t, &t->groups[i]);
+	}
+	if (t->options->quiet)
+		return;
+	if (t->group_count)
+		putchar('\n');
+	printf("%zu captures: %zu killed by a signal, %zu hung, %zu sound ones rejected, %zu broken ones taken in silence, %zu fine\n",
+	       all, n[TRY_SIGNAL], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
+}
+
+/* ---- JSON ---- */
+
+static json_t *try_json_text(const char *text)
+{
+	char shown[CLI_TEXT_MAX];
+
+	return text ? json_string(cli_show(shown, text)) : json_null();
+}
+
+static json_t *try_json_sites(const char *site)
+{
+	json_t *sites = json_array();
+
+	while (sites && site && *site) {
+		const char *end = strstr(site, " < ");
+		size_t length = end ? (size_t)(end - site) : strlen(site);
+		if (json_array_append_new(sites, json_stringn(site, length))) {
+			json_decref(sites);
+			return NULL;
+		}
+		site += length + (end ? 3 : 0);
+	}
+	return sites;
+}
+
+static json_t *try_json_group(const struct try *t, const struct try_group *g)
+{
+	const struct try_case *c = g->first;
+	json_t *o = json_object();
+	char name[32], *replay = try_replay(t, g);
+	bool kept = g->sample && !g->failed;
+	bool good = report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
+		    report_json_set(o, "signal", c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
+		    report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
+		    report_json_set(o, "site", try_json_sites(c->site)) &&
+		    report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
+		    report_json_set(o, "valid", json_boolean(c->valid)) &&
+		    report_json_set(o, "captures", report_json_number(g->cases)) &&
+		    report_json_set(o, "of", report_json_number(g->of)) &&
+		    report_json_set(o, "first", try_json_text(g->origin)) &&
+		    report_json_set(o, "first_size", report_json_number(c->size)) &&
+		    report_json_set(o, "message", c->talk ? json_string(c->talk) : json_null()) &&
+		    report_json_set(o, "sample", kept ? try_json_text(g->sample) : json_null()) &&
+		    report_json_set(o, "size", kept ? report_json_number(g->size) : json_null()) &&
+		    report_json_set(o, "replay", try_json_text(replay));
+
+	free(replay);
+	if (good)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static json_t *try_json_command(const struct try *t)
+{
+	json_t *command = json_array();
+
+	for (size_t i = 0; command && i < t->options->command_line.count; i++)
+		if (json_array_append_new(command, try_json_text(t->options->command_line.items[i]))) {
+			json_decref(command);
+			return NULL;
+		}
+	return command;
+}
+
+static json_t *try_json_outcomes(const struct try *t, size_t *all)
+{
+	json_t *outcomes = json_object();
+
+	*all = 0;
+	for (int i = TRY_OUTCOMES - 1; i >= TRY_FINE; i--) {
+		*all += t->outcomes[i];
+		if (!report_json_set(outcomes, try_outcome_name((enum try_outcome)i), report_json_number(t->outcomes[i]))) {
+			json_decref(outcomes);
+			return NULL;
+		}
+	}
+	return outcomes;
+}
+
+bool try_report_json(const struct try *t)
+{
+	struct report_run run = { .out = stdout };
+	json_t *o = json_object(), *groups = json_array();
+	size_t all;
+	json_t *outcomes = try_json_outcomes(t, &all);
+	bool good = groups != NULL;
+
+	for (size_t i = 0; good && i < t->group_count; i++)
+		good = !json_array_append_new(groups, try_json_group(t, &t->groups[i]));
+	good = report_json_set(o, "tool", json_string("tracemend")) && report_json_set(o, "version", json_string(TRACEMEND_VERSION)) &&
+	       report_json_set(o, "command", try_json_command(t)) &&
+	       report_json_set(o, "seconds", report_json_number(t->limits.seconds)) &&
+	       report_json_set(o, "memory", report_json_number(t->limits.memory)) &&
+	       report_json_set(o, "debugger", json_boolean(t->debugger)) &&
+	       report_json_set(o, "captures", report_json_number(all)) && report_json_set(o, "outcomes", outcomes) && good;
+	if (!good || !report_json_set(o, "groups", groups)) {
+		if (!good)
+			json_decref(groups);
+		json_decref(o);
+		return false;
+	}
+	report_json_print(&run, o);
+	putchar('\n');
+	return !run.failed;
+}

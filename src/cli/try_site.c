@@ -1,0 +1,146 @@
+/* Where a program crashes: gdb runs it once more and prints the stack. */
+#include "try.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SITE_MARK "\n--tracemend-site--\n"
+#define SITE_FRAMES 3
+#define SITE_NAME_MAX 200
+/* A debugger needs processor time, too. */
+#define SITE_SECONDS 20
+
+bool try_site_possible(void)
+{
+	const char *path = getenv("PATH");
+	char candidate[4096];
+
+	for (; path && *path; path += *path == ':') {
+		size_t length = strcspn(path, ":");
+		if (snprintf(candidate, sizeof(candidate), "%.*s/gdb", (int)length, path) < (int)sizeof(candidate) &&
+		    access(candidate, X_OK) == 0)
+			return true;
+		path += length;
+	}
+	return false;
+}
+
+/* What stands between the cause of an abort and the signal. */
+static bool site_is_machinery(const char *name)
+{
+	static const char *const names[] = { "raise", "gsignal", "abort", "pthread_kill", "__pthread_kill_implementation",
+					     "__pthread_kill_internal", "__libc_message", "__fortify_fail", "__chk_fail",
+					     "__stack_chk_fail", "__assert_fail", "__assert_fail_base", "__GI_raise", "__GI_abort",
+					     "__GI___fortify_fail", "__GI___chk_fail", "__GI___assert_fail", "malloc_printerr",
+					     "__pthread_kill", "__GI___pthread_kill", "__kill", "kill", "<signal handler called>" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* "trace-cmd+0x1f3c4": the same in every run, unlike the address. maps: rows of start, end, size, offset, rights, path. */
+static bool site_in_module(const char *maps, unsigned long long address, char out[SITE_NAME_MAX])
+{
+	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+		unsigned long long start, end, size, offset;
+		if (sscanf(line, " %llx %llx %llx %llx", &start, &end, &size, &offset) != 4 || address < start || address >= end)
+			continue;
+		size_t length = strcspn(line, "\n");
+		const char *path = memrchr(line, '/', length);
+		if (!path)
+			return false;
+		(void)snprintf(out, SITE_NAME_MAX, "%.*s+0x%llx", (int)(line + length - path - 1), path + 1,
+			       address - start + offset);
+		return true;
+	}
+	return false;
+}
+
+/* The function of a frame: "#3  0x00007f... in name (...) from /lib/x.so" or "#0  name (...) at x.c:7". */
+static bool site_frame(const char *line, const char *maps, char out[SITE_NAME_MAX])
+{
+	unsigned long long address = 0;
+	size_t length = strcspn(line, "\n");
+	const char *name = line + 1 + strspn(line + 1, "0123456789");
+
+	name += strspn(name, " ");
+	if (!strncmp(name, "0x", 2)) {
+		address = strtoull(name, NULL, 16);
+		name = strstr(name, " in ");
+		if (!name || name >= line + length)
+			return false;
+		name += 4;
+	}
+	const char *end = strstr(name, " (");
+	if (!end || end > line + length)
+		end = line + length;
+	(void)snprintf(out, SITE_NAME_MAX, "%.*s", (int)(end - name), name);
+	return strcmp(out, "??") || site_in_module(maps, address, out);
+}
+
+static char *site_parse(const char *output)
+{
+	const char *mark = NULL, *maps;
+	char site[SITE_FRAMES * (SITE_NAME_MAX + 3) + 1] = "", name[SITE_NAME_MAX], last[SITE_NAME_MAX] = "";
+	unsigned frames = 0;
+
+	for (const char *p = output; (p = strstr(p, SITE_MARK)); p++)
+		mark = p;
+	if (!mark)
+		return NULL;
+	maps = strstr(mark, "Mapped address spaces");
+	if (maps)
+		maps = strstr(maps, "objfile");
+	for (const char *line = mark + strlen(SITE_MARK); *line == '#' && frames < SITE_FRAMES;) {
+		/* A recursion is one frame. */
+		if (site_frame(line, maps ? strchr(maps, '\n') : NULL, name) && !site_is_machinery(name) && strcmp(name, last)) {
+			size_t have = strlen(site);
+			(void)snprintf(site + have, sizeof(site) - have, "%s%s", frames ? " < " : "", name);
+			memcpy(last, name, sizeof(last));
+			frames++;
+		}
+		line = strchr(line, '\n');
+		if (!line)
+			break;
+		line++;
+	}
+	if (!frames)
+		return NULL;
+	char *shown = malloc(4 * sizeof(site));
+	if (shown)
+		tracemend_escape(shown, 4 * sizeof(site), site);
+	return shown;
+}
+
+char *try_site_find(char *const *arguments, const struct child_limits *limits)
+{
+	static const char *const gdb[] = {
+		"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
+		"-ex", "set width 0", "-ex", "set startup-with-shell off", "-ex", "set print frame-arguments none",
+		"-ex", "run", "-ex", "printf \"\\n--tracemend-site--\\n\"", "-ex", "bt 40", "-ex", "info proc mappings", "--args",
+	};
+	struct child_limits own = { .seconds = limits->seconds + SITE_SECONDS, .memory = limits->memory };
+	struct child_result result;
+	size_t fixed = sizeof(gdb) / sizeof(gdb[0]), count = 0;
+
+	while (arguments[count])
+		count++;
+	const char **all = calloc(fixed + count + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	memcpy(all, gdb, sizeof(gdb));
+	for (size_t i = 0; i < count; i++)
+		all[fixed + i] = arguments[i];
+	char **copy = child_arguments(all, fixed + count, "{}");
+	free(all);
+	if (!copy)
+		return NULL;
+	child_run(copy, &own, true, &result);
+	child_arguments_free(copy);
+	char *site = result.output ? site_parse(result.output) : NULL;
+	free(result.output);
+	return site;
+}

@@ -1,0 +1,280 @@
+/* Reducing by the outline: from the largest parts to the smallest, then texts and bytes without further structure. What
+ * measures them is set right for each candidate. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_reduce.h"
+
+/* A capture that has become that many times smaller gets a new outline: writing costs in proportion to the old one. */
+#define PARTS_RENEW 4u
+/* Bytes without structure that are worth the tries. */
+#define PARTS_BYTES_MIN 8u
+
+struct parts {
+	struct reduction *r;
+	struct outline o;
+	uint64_t size;	/* when the outline was made */
+	bool any;	/* something became smaller */
+	uint32_t *list; /* the parts in question */
+	size_t count, room;
+	struct part *saved; /* of the same length, for texts */
+	size_t length;	/* to which texts are cut */
+};
+
+/* ---- candidates ---- */
+
+static struct tracemend_sample *parts_candidate(struct parts *p)
+{
+	struct tracemend_sample *s = reduction_blank(p->r);
+	struct outline_output *outputs = calloc(p->o.file_count + 1, sizeof(*outputs));
+	enum tracemend_status status = s && outputs ? outline_write(&p->o, outputs, NULL) : TM_NO_MEMORY;
+
+	for (uint32_t i = 0; outputs && i < p->o.file_count; i++) {
+		struct bytes *file = status == TM_OK && !outputs[i].deleted ? gen_file(&s->gen, p->o.files[outputs[i].file].name) : NULL;
+		if (file)
+			*file = outputs[i].bytes;
+		else
+			bytes_free(&outputs[i].bytes);
+	}
+	free(outputs);
+	if (status == TM_OK)
+		return s;
+	tracemend_sample_free(s);
+	return NULL;
+}
+
+static bool parts_offer(struct parts *p)
+{
+	bool holds = reduction_offer(p->r, parts_candidate(p));
+
+	p->any = p->any || holds;
+	return holds;
+}
+
+/* Whether it is time for a new outline. */
+static bool parts_stale(const struct parts *p)
+{
+	return p->r->over || reduction_size(p->r) < p->size / PARTS_RENEW;
+}
+
+/* ---- files, groups and records ---- */
+
+static bool parts_can_go(const struct part *part)
+{
+	if (part->flags & (PART_FIXED | PART_DELETED))
+		return false;
+	return part->kind == PART_RECORD || part->kind == PART_BYTES ||
+	       ((part->kind == PART_FILE || part->kind == PART_GROUP) && part->flags & PART_LOOSE);
+}
+
+static void parts_list(struct parts *p, uint32_t part)
+{
+	if (p->count == p->room) {
+		size_t room = p->room ? 2 * p->room : 256;
+		uint32_t *list = reallocarray(p->list, room, sizeof(*list));
+		if (!list) {
+			(void)fault_memory(p->r->error);
+			p->r->over = true;
+			return;
+		}
+		p->list = list;
+		p->room = room;
+	}
+	p->list[p->count++] = part;
+}
+
+/* Lists what can go `level` levels below a part. Returns whether there is anything at that level or below it. */
+static bool parts_gather(struct parts *p, uint32_t part, unsigned level)
+{
+	bool deep = false;
+
+	if (p->o.parts[part].flags & PART_DELETED)
+		return false;
+	if (!level) {
+		if (parts_can_go(&p->o.parts[part]))
+			parts_list(p, part);
+		return true;
+	}
+	for (uint32_t i = p->o.parts[part].first; i != OUTLINE_NONE; i = p->o.parts[i].next)
+		deep = parts_gather(p, i, level - 1) || deep;
+	return deep;
+}
+
+/* reduction_leave */
+static bool parts_leave(void *ctx, const size_t *which, size_t count)
+{
+	struct parts *p = ctx;
+
+	for (size_t i = 0; i < count; i++)
+		outline_delete(&p->o, p->list[which[i]]);
+	if (parts_offer(p))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		outline_restore(&p->o, p->list[which[i]]);
+	return false;
+}
+
+static void parts_levels(struct parts *p)
+{
+	bool deep = true;
+
+	for (unsigned level = 0; deep && !parts_stale(p); level++) {
+		deep = false;
+		p->count = 0;
+		for (uint32_t i = 0; i < p->o.file_count; i++)
+			deep = parts_gather(p, p->o.files[i].part, level) || deep;
+		reduction_minimise(p->r, p->count, parts_leave, p);
+	}
+}
+
+/* ---- texts ---- */
+
+static void parts_gather_texts(struct parts *p, uint32_t part)
+{
+	const struct part *leaf = &p->o.parts[part];
+
+	if (leaf->flags & PART_DELETED)
+		return;
+	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next) {
+		const struct part *f = &p->o.parts[i];
+		size_t length = f->flags & PART_REPLACED ? (uint32_t)f->value : f->length;
+		if (f->field == FIELD_TEXT && !(f->flags & PART_FIXED) && length > p->length)
+			parts_list(p, i);
+	}
+	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
+		parts_gather_texts(p, i);
+}
+
+/* reduction_leave */
+static bool parts_cut_texts(void *ctx, const size_t *which, size_t count)
+{
+	struct parts *p = ctx;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t field = p->list[which[i]];
+		const uint8_t *bytes = outline_bytes(&p->o, field);
+		p->saved[which[i]] = p->o.parts[field];
+		if (bytes)
+			outline_replace(&p->o, field, bytes, p->length);
+	}
+	if (parts_offer(p))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		p->o.parts[p->list[which[i]]] = p->saved[which[i]];
+	return false;
+}
+
+/* All to nothing, what cannot be nothing to one byte, and the rest to fewer bytes. */
+static void parts_texts(struct parts *p)
+{
+	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024 };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over; i++) {
+		p->count = 0;
+		p->length = lengths[i];
+		for (uint32_t f = 0; f < p->o.file_count; f++)
+			parts_gather_texts(p, p->o.files[f].part);
+		free(p->saved);
+		p->saved = calloc(p->count + 1, sizeof(*p->saved));
+		if (!p->saved)
+			return;
+		reduction_minimise(p->r, p->count, parts_cut_texts, p);
+	}
+}
+
+/* ---- bytes without structure ---- */
+
+struct parts_leaf {
+	struct parts *parts;
+	uint32_t part;
+};
+
+/* reduction_shorter */
+static bool parts_offer_bytes(void *ctx, const struct bytes *shorter)
+{
+	struct parts_leaf *leaf = ctx;
+	struct part saved = leaf->parts->o.parts[leaf->part];
+
+	outline_replace(&leaf->parts->o, leaf->part, shorter->data, shorter->size);
+	if (parts_offer(leaf->parts))
+		return true;
+	leaf->parts->o.parts[leaf->part] = saved;
+	return false;
+}
+
+/* A leaf in which nothing measures anything: bytes, or the rest of a line. */
+static bool parts_is_plain(const struct parts *p, uint32_t part)
+{
+	const struct part *leaf = &p->o.parts[part];
+
+	if (leaf->first != OUTLINE_NONE || leaf->kind == PART_PADDING || leaf->length < PARTS_BYTES_MIN)
+		return false;
+	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next)
+		if (p->o.parts[i].measure != MEASURE_NOTHING)
+			return false;
+	return true;
+}
+
+/* What a plain leaf is now: with the texts in it cut. */
+static void parts_append(const struct parts *p, uint32_t part, struct bytes *content)
+{
+	const struct part *leaf = &p->o.parts[part];
+	const uint8_t *data = outline_bytes(&p->o, part);
+	uint32_t at = leaf->offset;
+
+	if (!data)
+		return;
+	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next) {
+		const struct part *f = &p->o.parts[i];
+		if (!(f->flags & PART_REPLACED) || f->offset < at)
+			continue;
+		bytes_append(content, data + (at - leaf->offset), f->offset - at);
+		bytes_append(content, p->o.pool.data + (f->value >> 32), (uint32_t)f->value);
+		at = f->offset + f->length;
+	}
+	bytes_append(content, data + (at - leaf->offset), leaf->offset + leaf->length - at);
+}
+
+static void parts_bytes(struct parts *p, uint32_t part)
+{
+	const struct part *leaf = &p->o.parts[part];
+
+	if (leaf->flags & PART_DELETED || p->r->over)
+		return;
+	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
+		parts_bytes(p, i);
+	if (!parts_is_plain(p, part))
+		return;
+	struct parts_leaf ctx = { .parts = p, .part = part };
+	struct bytes content = { 0 };
+	parts_append(p, part, &content);
+	(void)reduction_ranges(p->r, &content, parts_offer_bytes, &ctx);
+	bytes_free(&content);
+}
+
+/* ---- the whole ---- */
+
+bool reduction_parts(struct reduction *r)
+{
+	struct parts p = { .r = r, .size = reduction_size(r) };
+	struct tracemend_input *input = reduction_open(r);
+
+	if (!input)
+		return false;
+	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
+	if (status == TM_OK) {
+		parts_levels(&p);
+		if (!parts_stale(&p))
+			parts_texts(&p);
+		for (uint32_t i = 0; i < p.o.file_count && !parts_stale(&p); i++)
+			parts_bytes(&p, p.o.files[i].part);
+	} else if (status == TM_NO_MEMORY) {
+		(void)fault_memory(r->error);
+		r->over = true;
+	}
+	outline_free(&p.o);
+	tracemend_close(input);
+	free(p.list);
+	free(p.saved);
+	return status == TM_LIMIT ? reduction_bytes(r) : p.any;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# reduce: small captures that still show it.
+
+load helper
+
+# big FORMAT RULE [SIZE]: ./big is a capture with that defect.
+big() {
+	"$TRACEMEND" gen -q -f "$1" --rule "$2" --size "${3:-64K}" -o made
+	rm -rf big
+	mv "made/$(tail -1 made/labels.jsonl | jq -r .file)" big
+}
+
+files() { find "$1" -type f -printf '%s\n' | paste -sd+ | bc; }
+
+# small FORMAT RULE BYTES: what is left of 64 KiB with that defect has it, no other error, and at most so many bytes.
+small() {
+	big "$1" "$2"
+	rm -rf little
+	exits 0 reduce big -o little --rule "$1/$2"
+	[ "$(files little)" -le "$3" ] || { echo "$1/$2: $(files little) bytes"; return 1; }
+	tm check --format=json little
+	jq -e --arg rule "$1/$2" '[.inputs[0].findings[].rule] | index($rule) != null' <<< "$output"
+	rm -rf again
+	"$TRACEMEND" reduce -q big -o again --rule "$1/$2" # deterministic
+	diff -r little again
+}
+
+@test "fxt becomes small" {
+	small fxt dangling-string-ref 256
+	small fxt record-content-overrun 256
+	small fxt unmatched-duration-end 256
+	small fxt argument-overrun 256
+}
+
+@test "uftrace becomes small" {
+	small uftrace dat-event-length 1000
+	small uftrace perf-record-size 1000
+	small uftrace sym-leading-sentinels 1000
+	small uftrace taskinfo-tid-not-in-task 1000
+}
+
+@test "the result is 1-minimal: no record can be left out" {
+	big fxt duration-end-name-mismatch 16K
+	exits 0 reduce big -o little --rule duration-end-name-mismatch
+	exits 0 reduce little -o less --rule duration-end-name-mismatch
+	cmp little less
+}
+
+@test "a command decides: the same signal, exit code, or no end" {
+	"$TRACEMEND" gen -q -f fxt --size 8K -o made
+	file=made/$(label 1 file)
+	cat > reader <<-'END'
+		#!/bin/sh
+		n=$(stat -c %s "$1")
+		[ "$n" -lt 200 ] && exit 3
+		kill -SEGV $$
+	END
+	chmod +x reader
+	exits 0 reduce "$file" -o little -- ./reader {}
+	size=$(stat -c %s little)
+	[ "$size" -ge 200 ]
+	[ "$size" -lt 300 ]
+	exits 0 check little
+	exits 0 reduce "$file" -o shell --command './reader {} > /dev/null; [ $? = 139 ] && exit 7'
+	cmp little shell
+	exits 0 reduce little -o both --rule missing-initialization --tries 20 -- ./reader {} || [ "$status" = 4 ]
+}
+
+@test "what no format knows is reduced by bytes" {
+	head -c 3000 /dev/urandom > noise
+	printf 'needle' >> noise
+	head -c 3000 /dev/urandom >> noise
+	exits 0 reduce noise -o little --command 'grep -q needle {}'
+	[ "$(cat little)" = needle ]
+}
+
+@test "the number of tries is bounded on request" {
+	big fxt dangling-string-ref 64K
+	exits 0 reduce big -o little --rule dangling-string-ref --tries 5
+	grep -q 'in [1-6] tries' <<< "$output"
+	exits 1 check little
+}
+
+@test "what makes no sense is refused, and what is not there is not found" {
+	make_captures
+	exits 2 reduce valid.bin -o out
+	exits 2 reduce valid.bin --rule "$RULE"
+	exits 2 reduce -o out --rule "$RULE"
+	exits 2 reduce valid.bin broken.bin -o out --rule "$RULE"
+	exits 2 reduce valid.bin -o out --command true
+	exits 2 reduce valid.bin -o out --command 'true {}' -- true {}
+	exits 2 reduce broken.bin -o broken.bin --rule "$RULE"
+	exits 4 reduce valid.bin -o out --rule "$RULE"
+	exits 4 reduce broken.bin -o out --rule "lttng/$("$TRACEMEND" rules -f lttng --format=json | jq -r '.rules[0].id' | cut -d/ -f2)"
+	exits 5 reduce nowhere.bin -o out --rule "$RULE"
+	exits 5 reduce valid.bin -o out -- ./no-such-reader {}
+	[ ! -e out ]
+}
