@@ -24,6 +24,7 @@ struct scan {
 	struct findings *findings; /* always there */
 	struct plan *plan;	  /* NULL: only check. Else every byte is copied, replaced or dropped as the walk goes */
 	struct facts *facts;	  /* NULL: not asked for */
+	struct outline *outline;  /* NULL: not asked for. Formats whose outline is made by outline_by_scan() fill it */
 	uint64_t records;	  /* out: as a reader counts them */
 	char version[32];	  /* out: format version, for the report; escaped by the engine */
 	char incomplete[256];	  /* out: why the walk could not finish or stopped judging something; empty: it did */

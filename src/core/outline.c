@@ -263,6 +263,24 @@ void outline_coding(struct outline *o, uint32_t field, enum field_coding coding)
 		o->parts[field].coding = (uint8_t)coding;
 }
 
+void outline_align(struct outline *o, uint32_t part, uint32_t alignment)
+{
+	if (part != OUTLINE_NONE)
+		o->parts[part].unit = alignment;
+}
+
+void outline_fix(struct outline *o, uint32_t part)
+{
+	if (part != OUTLINE_NONE)
+		o->parts[part].flags |= PART_FIXED;
+}
+
+void outline_room(struct outline *o, uint32_t part, uint32_t bytes)
+{
+	if (part != OUTLINE_NONE)
+		o->parts[part].room = bytes;
+}
+
 static bool is_word(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
@@ -301,6 +319,22 @@ void outline_words(struct outline *o, uint64_t from, uint64_t end)
 		if (number)
 			outline_coding(o, i, coding);
 	}
+}
+
+enum tracemend_status outline_by_scan(struct outline *o, const struct format *f, const char *profile)
+{
+	const struct tracemend_options options = { .max_findings = 1 };
+	struct findings *findings = findings_new(o->in, f->rules, f->rule_count, &options);
+	if (!findings)
+		return TM_NO_MEMORY;
+	struct scan s = { .in = o->in, .profile = profile, .findings = findings, .outline = o };
+	enum tracemend_status status = f->scan(&s);
+	if (status == TM_OK)
+		status = findings_status(findings);
+	findings_free(findings);
+	outline_close_file(o);
+	/* What a walk could not finish is bytes. */
+	return status == TM_LIMIT || status == TM_NOTHING || status == TM_UNRECOGNISED ? TM_OK : status;
 }
 
 /* ---- making ---- */

@@ -47,7 +47,7 @@ enum field_measure {
 };
 
 enum part_flags {
-	PART_FIXED = 1,	   /* must not be left out, moved or doubled: there is one, at its place */
+	PART_FIXED = 1,	   /* must not be left out, moved or doubled: there is one, at its place. Of a field: its length is given */
 	PART_LOOSE = 2,	   /* a group or file that can be left out as a whole */
 	PART_BIG_ENDIAN = 4,
 	PART_DELETED = 8,
@@ -66,7 +66,7 @@ struct part {
 	uint32_t file;	      /* index in outline.files */
 	uint32_t offset, length; /* its bytes, as they were in the file or the pool; a field: of the word that its bits are in */
 	uint32_t target, base; /* of a measure. Padding: base is what it counts from; OUTLINE_NONE: the file */
-	uint32_t unit;	      /* of a measure: bytes; of padding: the alignment */
+	uint32_t unit;	      /* of a measure: bytes; of padding: the alignment; of another part: that of its start in the file */
 	uint32_t room;	      /* a group: bytes it may have at most; 0: no bound */
 	uint8_t kind, field, coding, measure;
 	uint8_t shift, width; /* of bits in their word; width 0: all of it */
@@ -134,8 +134,17 @@ void outline_measure(struct outline *o, uint32_t field, enum field_measure measu
 		     int64_t bias);
 void outline_measure_from(struct outline *o, uint32_t field, uint32_t target, uint32_t base, uint32_t unit, int64_t bias);
 void outline_coding(struct outline *o, uint32_t field, enum field_coding coding);
+/* The part starts at a multiple of alignment in its file; where it does not, outline_write() puts zeros before it. */
+void outline_align(struct outline *o, uint32_t part, uint32_t alignment);
+/* A field whose length is given, or a part that must stay. */
+void outline_fix(struct outline *o, uint32_t part);
+/* The group has at most so many bytes. */
+void outline_room(struct outline *o, uint32_t part, uint32_t bytes);
 /* Fields for the words of a piece of text: decimal and hexadecimal numbers as values, all else as text. */
 void outline_words(struct outline *o, uint64_t from, uint64_t end);
+
+/* For formats of which only the walk knows the parts: a scan that has the outline and nothing else to do. */
+enum tracemend_status outline_by_scan(struct outline *o, const struct format *f, const char *profile);
 
 /* ---- for editors ---- */
 

@@ -127,10 +127,11 @@ static uint64_t padding_length(const struct outline *o, const struct part *p, ui
 static uint64_t lay_part(struct outline *o, uint32_t part, uint64_t at)
 {
 	const struct part *p = &o->parts[part];
-	uint64_t start = at;
-
 	if (p->flags & PART_DELETED || at > OUTLINE_BYTES_MAX)
 		return at;
+	if (p->kind != PART_PADDING && p->unit > 1)
+		at = (at + p->unit - 1) / p->unit * p->unit;
+	uint64_t start = at;
 	o->starts[part] = (uint32_t)at;
 	if (p->flags & PART_REPLACED)
 		at += replaced_length(p);
@@ -214,6 +215,7 @@ enum tracemend_status outline_verify(struct outline *o)
 			if (p->kind != PART_PADDING || o->starts[i] == OUTLINE_NONE || o->lengths[i] == p->length)
 				continue;
 			p->kind = PART_BYTES;
+			p->unit = 1;
 			again = true;
 		}
 		if (again)
@@ -314,6 +316,8 @@ static void write_part(const struct outline *o, uint32_t part, struct bytes *out
 
 	if (p->flags & PART_DELETED)
 		return;
+	if (out->size < o->starts[part])
+		(void)bytes_grow(out, o->starts[part] - out->size);
 	if (p->flags & PART_REPLACED) {
 		bytes_append(out, o->pool.data + (p->value >> 32), replaced_length(p));
 	} else if (p->kind == PART_PADDING && o->lengths[part] != p->length) {

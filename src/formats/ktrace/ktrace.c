@@ -205,4 +205,5 @@ const struct format ktrace_format = {
 	.bid = ktrace_bid,
 	.scan = ktrace_scan,
 	.generate = ktrace_generate,
+	.outline = ktrace_outline,
 };

@@ -229,6 +229,14 @@ uint32_t ktrace_raw0_entry(struct window *w);
 /* ktrace_v3.c and its rooms (ktrace_v3.h), ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);
+/* What a file of version 1 does not store: where its thread map begins, and its width. limit: end of the bytes that count. */
+struct ktrace_raw1 {
+	uint8_t map;
+	bool is_64, certain;
+};
+struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit);
+/* ktrace_outline.c */
+enum tracemend_status ktrace_outline(struct outline *o, const char *profile);
 /* ktrace_gen.c */
 enum tracemend_status ktrace_generate(struct gen *g);
 

@@ -41,17 +41,12 @@ static uint64_t page_up(uint64_t offset)
 	return (offset + KTRACE_PAGE - 1) & ~(uint64_t)(KTRACE_PAGE - 1);
 }
 
-/* Version 1 does not store its width. Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of
- * what passes, the one whose events look real is taken. */
-struct raw1_form {
-	uint8_t map;
-	bool is_64, certain;
-};
-
-static struct raw1_form raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit)
+/* Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of what passes, the one whose events
+ * look real is taken. */
+struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit)
 {
-	static const struct raw1_form forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
-	struct raw1_form best = { 24, false, false };
+	static const struct ktrace_raw1 forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
+	struct ktrace_raw1 best = { 24, false, false };
 	unsigned found = 0, fewest = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -76,7 +71,7 @@ static bool raw_stays(struct ktrace_walk *w, const struct raw *r, uint64_t threa
 {
 	if (r->version != 1)
 		return true;
-	struct raw1_form form = raw1_probe(w, threads, limit);
+	struct ktrace_raw1 form = ktrace_raw1_probe(w, threads, limit);
 	return form.certain && form.map == r->map && form.is_64 == w->is_64;
 }
 
@@ -179,7 +174,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 1;
 		r->count_offset = 4;
 		r->threads = load_u32(p + 4, false);
-		struct raw1_form form = raw1_probe(w, r->threads, w->source->size);
+		struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size);
 		r->map = form.map;
 		w->is_64 = form.is_64;
 		r->guessed = !form.certain;

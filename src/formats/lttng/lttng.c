@@ -112,4 +112,5 @@ const struct format lttng_format = {
 	.bid = bid,
 	.scan = lttng_scan,
 	.generate = lttng_generate,
+	.outline = lttng_outline,
 };

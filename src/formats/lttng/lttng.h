@@ -263,6 +263,8 @@ struct lttng_trace {
 	uint64_t zeros;		/* written by repair so far */
 	struct lttng_seen *seen;
 	struct lttng_edit edits[LTTNG_EDITS_MAX];
+	uint32_t outline_block, outline_unused; /* parts of scan->outline: the open block, and its lost_size or data_size */
+	uint64_t outline_at;	/* rel: end of the last event that has its part */
 	uint64_t records, kept, patched;
 	uint64_t lost_events, corrupt_blocks;
 	uint64_t first_stamp, last_stamp;
@@ -515,6 +517,14 @@ uint64_t lttng_latest(struct lttng_trace *t);
 /* lttng_vote.c */
 /* Ticks in a second; 0 when the header does not tell. */
 double lttng_frequency(const struct lttng_layout *l, const struct lttng_header *h);
+
+/* lttng_outline.c: declares the parts as the walk goes, when the scan has an outline. */
+void lttng_outline_file(struct lttng_trace *t, const struct lttng_file *f);
+void lttng_outline_file_end(struct lttng_trace *t);
+void lttng_outline_block(struct lttng_trace *t, const struct lttng_file *f, const struct lttng_frame *frame);
+void lttng_outline_block_end(struct lttng_trace *t, const struct lttng_frame *frame, uint64_t rel);
+void lttng_outline_event(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e);
+enum tracemend_status lttng_outline(struct outline *o, const char *profile);
 
 /* lttng_gen.c. One function for every rule, void lttng_break_<sym>(struct lttng_gen *), is declared through
  * lttng_rules.def in lttng_gen.h, so that a rule without its breaker does not link. */

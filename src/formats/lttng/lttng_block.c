@@ -327,7 +327,11 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		lttng_sizes_judge(t, f, &b);
 		judge_end(t, f, &b);
 		lttng_losses_judge(t, f, &b);
+		if (t->scan->outline)
+			lttng_outline_block(t, f, frame);
 		walk_block(t, f, &b, &k);
+		if (t->scan->outline)
+			lttng_outline_block_end(t, frame, b.data_end);
 		if (b.made_up && k.events < MADE_UP_MIN)
 			b.keep = false;
 	}
@@ -363,6 +367,10 @@ void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f)
 	struct lttng_frame frame;
 	if (t->scan->plan)
 		f->output = lttng_repair_output(t, f);
+	if (t->scan->outline)
+		lttng_outline_file(t, f);
 	for (uint64_t at = 0; t->status == TM_OK && lttng_frame_at(t, f, at, &frame); at += frame.length)
 		scan_block(t, f, &frame);
+	if (t->scan->outline)
+		lttng_outline_file_end(t);
 }

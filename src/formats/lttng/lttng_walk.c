@@ -475,6 +475,8 @@ static bool patch_event(struct lttng_trace *t, struct lttng_walk *k, uint64_t at
 static void keep_event(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e)
 {
 	judge_event(t, k, e, k->stamp);
+	if (t->scan->outline && !t->quiet)
+		lttng_outline_event(t, k, e);
 	if (!k->events)
 		k->first_stamp = e->stamp;
 	k->events++;
@@ -642,7 +644,7 @@ static bool mend(struct lttng_trace *t, struct lttng_walk *k, struct lttng_event
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 {
 	bool old = t->layout->era <= LTTNG_MARKERS;
-	bool fast = !t->quiet && !k->file->compact && !k->file->metadata && (!old || t->heartbeat);
+	bool fast = !t->quiet && !t->scan->outline && !k->file->compact && !k->file->metadata && (!old || t->heartbeat);
 
 	window_reset(&t->w, k->file->source);
 	k->stamp = k->begin;
