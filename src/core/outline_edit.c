@@ -206,6 +206,11 @@ static uint64_t measured(const struct outline *o, const struct part *f)
 
 enum tracemend_status outline_verify(struct outline *o)
 {
+	for (uint32_t i = 0; i < o->count; i++) {
+		struct part *p = &o->parts[i];
+		if (p->kind != PART_FIELD && p->kind != PART_PADDING && p->unit > 1 && p->offset % p->unit)
+			p->unit = 1;
+	}
 	enum tracemend_status status = lay(o);
 	/* A padding of another length than the rule says is no padding. */
 	for (bool again = true; again && status == TM_OK;) {

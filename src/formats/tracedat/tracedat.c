@@ -320,6 +320,10 @@ static enum tracemend_status scan_file(struct scan *s, struct source *source)
 	status = scan_status(t);
 	s->records = t->records;
 	scan_facts(t);
+	if (status == TM_OK && s->outline) {
+		tracedat_outline_file(t);
+		status = scan_status(t);
+	}
 	if (status == TM_OK && s->plan)
 		status = tracedat_repair(t);
 	tracedat_close(t);
@@ -402,4 +406,5 @@ const struct format tracedat_format = {
 	.bid = bid,
 	.scan = scan,
 	.generate = tracedat_generate,
+	.outline = tracedat_outline,
 };

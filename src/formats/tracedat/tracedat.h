@@ -574,6 +574,13 @@ enum tracemend_status tracedat_restore(struct scan *s);
 /* Whether t's window shows raw pages: sets byte order, long size and page size. */
 bool tracedat_shape_guess(struct tracedat *t);
 
+/* ---- tracedat_outline.c ---- */
+
+extern const struct format tracedat_format;
+/* Declares the parts of the file after its walk. */
+void tracedat_outline_file(struct tracedat *t);
+enum tracemend_status tracedat_outline(struct outline *o, const char *profile);
+
 /* ---- tracedat_gen.c ---- */
 
 enum tracemend_status tracedat_generate(struct gen *g);
