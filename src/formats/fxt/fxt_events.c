@@ -1,190 +1,332 @@
 /* Runs of plain events: nearly all of any trace. An event is plain when its thread is registered, its strings are, too,
  * or are printable ASCII, its size is that of its content, and nothing about it is worth a finding. It is then taken
  * into account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both
- * must come to the same verdict. */
+ * must come to the same verdict.
+ *
+ * A header says nearly everything, and headers repeat: what one says is looked up once and remembered (struct fxt_shape).
+ * Plain string records, which stand between the events that need them, are registered here as well. */
 #include "fxt_walk.h"
 
-#define PLAIN (FXT_REGISTERED | FXT_USED)
-/* Types of values that a counter may have, less double, which may be no number. */
-#define COUNTER_PLAIN (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
+#define ALWAYS static inline __attribute__((always_inline))
+/* Rare enough to stay out of a loop that needs its registers. */
+#define ASIDE static __attribute__((noinline))
 
-/* A string index that is registered, and known to be used. */
-static inline bool string_plain(const struct fxt_tables *t, uint64_t ref)
+/* A string index that is registered. *used keeps FXT_USED when it is known to be used, too. */
+ALWAYS bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
 {
-	return ref <= FXT_STRING_INDEX_MAX && (fxt_string_state(t, (uint32_t)ref) & PLAIN) == PLAIN;
+	unsigned state = fxt_string_state(t, (uint32_t)index);
+	*used &= state;
+	return state & FXT_REGISTERED;
 }
 
-static inline uint64_t string_hash(const struct fxt_tables *t, uint64_t ref)
+ALWAYS uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 {
-	return t->pages[ref / FXT_PAGE]->hash[ref % FXT_PAGE];
+	return t->pages[index / FXT_PAGE]->hash[index % FXT_PAGE];
 }
 
-/* Inline text that nothing is to be said of: its words. 0: there is something, or it has no `left` words. */
-static inline uint64_t inline_plain(const uint8_t *text, uint64_t ref, uint64_t left)
+/* Inline text that nothing is to be said of: what follows it. NULL: there is something, or it goes on behind `end`. */
+ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
-	uint64_t length = ref & FXT_STRING_INDEX_MAX, words = fxt_words(length);
-	if (!length || length > FXT_STRING_BYTES_ADVISED || words > left || !fxt_text_is_plain(text, length))
-		return 0;
-	return words;
+	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
+	if (length - 1 >= FXT_STRING_BYTES_ADVISED || size > (uint64_t)(end - text) || !fxt_text_is_plain(text, length))
+		return NULL;
+	return text + size;
 }
 
-/* Words up to the end of the arguments, which begin after `at` words; 0: they are not plain. */
-static inline __attribute__((always_inline)) uint64_t arguments_plain(const struct fxt_tables *t, const uint8_t *p,
-								      uint64_t at, uint64_t count, uint64_t words,
-								      unsigned event, const bool big_endian)
+/* ---- arguments ---- */
+
+/* Types of values that are plain, as far as their header goes; and those that a counter may have, less double, which may be
+ * no number. */
+#define TYPES_PLAIN ((1u << FXT_ARG_BLOB) - 1)
+#define TYPES_COUNTED (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
+
+/* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or has inline text, or is the
+ * first to use its name. */
+ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_t h)
+{
+	const struct fxt_tables *t = x->provider->tables;
+	uint64_t name = fxt_bits(h, 16, 16);
+	unsigned type = (unsigned)(h & 15), used = FXT_USED;
+	const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
+	if (!(TYPES_PLAIN >> type & 1) || fxt_bits(h, 4, 12) != layout->words || !name || name & FXT_STRING_INLINE ||
+	    !string_plain(t, name, &used) || !used)
+		return NULL;
+	struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+	*shape = (struct fxt_argument_shape){
+		.header = (uint32_t)h, .version = x->provider->version, .name = string_hash(t, name),
+		.size = (uint8_t)(layout->words * FXT_WORD), .reserved = layout->reserved,
+		.string = type == FXT_ARG_STRING,
+	};
+	if (shape->string)
+		shape->reserved |= (uint64_t)FXT_STRING_INLINE << 32;
+	return shape;
+}
+
+/* A plain argument of any kind. What follows it, or NULL, and the hash of its name. */
+ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
+				     unsigned *used)
+{
+	uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD, name = fxt_bits(h, 16, 16), value = fxt_bits(h, 32, 16);
+	unsigned type = (unsigned)(h & 15);
+	const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
+	if (!(TYPES_PLAIN >> type & 1) || h & layout->reserved || size < FXT_WORD || size > (uint64_t)(end - p))
+		return NULL;
+	end = p + size;
+	p += FXT_WORD;
+	if (name & FXT_STRING_INLINE) {
+		const uint8_t *text = p;
+		p = inline_plain(text, end, name);
+		if (!p)
+			return NULL;
+		*hash = fxt_hash_padded(text, name & FXT_STRING_INDEX_MAX);
+	} else {
+		if (!name || !string_plain(t, name, used))
+			return NULL;
+		*hash = string_hash(t, name);
+	}
+	if (type == FXT_ARG_STRING && value & FXT_STRING_INLINE)
+		p = inline_plain(p, end, value);
+	else if (type == FXT_ARG_STRING && !string_plain(t, value, used))
+		return NULL;
+	return p && (uint64_t)(end - p) == (layout->words - 1u) * FXT_WORD ? end : NULL;
+}
+
+/* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
+ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
-	for (uint64_t n = 0; n < count; n++) {
-		if (at >= words)
-			return 0;
-		uint64_t h = load_u64(p + at * FXT_WORD, big_endian);
-		unsigned type = (unsigned)(h & 15);
-		const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
-		uint64_t name = fxt_bits(h, 16, 16), size = fxt_bits(h, 4, 12), value = fxt_bits(h, 32, 16), text = 0;
-		if (type >= FXT_ARG_BLOB || h & layout->reserved || !name || size < layout->words || size > words - at ||
-		    (event == FXT_COUNTER && !((1u << type) & COUNTER_PLAIN)))
-			return 0;
-		const uint8_t *body = p + (at + 1) * FXT_WORD;
-		if (name & FXT_STRING_INLINE) {
-			text = inline_plain(body, name, size - layout->words);
-			if (!text)
-				return 0;
-			hashes[n] = count > 1 ? fxt_hash(body, name & FXT_STRING_INDEX_MAX) : n;
-			body += text * FXT_WORD;
-		} else if (string_plain(t, name)) {
-			hashes[n] = string_hash(t, name);
+	const uint64_t version = x->provider->version;
+	unsigned used = *all_used;
+	for (unsigned n = 0; n < count; n++) {
+		if (p == end)
+			return NULL;
+		uint64_t h = load_u64(p, big_endian);
+		struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+		if (shape->header != (uint32_t)h || shape->version != version)
+			shape = argument_shape_make(x, h);
+		if (!(types >> (h & 15) & 1))
+			return NULL;
+		if (shape && !(h & shape->reserved)) {
+			if (shape->size > end - p || (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
+				return NULL;
+			hashes[n] = shape->name;
+			p += shape->size;
 		} else {
-			return 0;
+			p = argument_aside(t, p, end, h, &hashes[n], &used);
+			if (!p)
+				return NULL;
 		}
 		/* Two references may stand for the same name. */
-		for (uint64_t k = 0; k < n; k++)
+		for (unsigned k = 0; k < n; k++)
 			if (hashes[k] == hashes[n])
-				return 0;
-		if (type == FXT_ARG_STRING && value & FXT_STRING_INLINE) {
-			uint64_t more = inline_plain(body, value, size - layout->words - text);
-			if (!more)
-				return 0;
-			text += more;
-		} else if (type == FXT_ARG_STRING && !string_plain(t, value)) {
-			return 0;
-		}
-		if (size != layout->words + text)
-			return 0;
-		/* One that fits 32 bits is worth a note. */
-		if ((type == FXT_ARG_INT64 || type == FXT_ARG_UINT64) &&
-		    load_u64(body, big_endian) + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
-			return 0;
-		at += size;
+				return NULL;
+		/* A number that fits 32 bits is worth a note. */
+		if (((h & 15) == FXT_ARG_INT64 || (h & 15) == FXT_ARG_UINT64) &&
+		    load_u64(p - FXT_WORD, big_endian) + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
+			return NULL;
 	}
-	return at;
+	*all_used = used;
+	return p;
 }
 
-/* Takes a begin or an end that comes in order of time and needs no memory. */
-static inline __attribute__((always_inline)) bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time,
-								 uint64_t offset, uint64_t name)
+/* ---- headers ---- */
+
+/* Looks a header up, of a provider that has that version of its tables. NULL: no such event is plain. */
+ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t h)
 {
-	if (!track || (track->lost && !track->fresh))
-		return true; /* too many threads, or too late an event: said already */
+	const struct fxt_tables *t = x->provider->tables;
+	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(h, 24, 8)];
+	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48;
+	unsigned event = (unsigned)fxt_bits(h, 16, 4), used = thread->state;
+
+	if ((h & 15) != FXT_EVENT || fxt_size(h) < 2 || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
+	    (event == FXT_COUNTER && !fxt_bits(h, 20, 4)))
+		return NULL;
+	if ((!(category & FXT_STRING_INLINE) && !string_plain(t, category, &used)) ||
+	    (!(name & FXT_STRING_INLINE) && !string_plain(t, name, &used)))
+		return NULL;
+	struct fxt_shape *shape = fxt_shape_of(x, h);
+	*shape = (struct fxt_shape){
+		.header = h, .version = x->provider->version, .track = thread->track, .used = (uint8_t)used,
+		.name = name & FXT_STRING_INLINE ? 0 : string_hash(t, name), .inlined = (category | name) & FXT_STRING_INLINE,
+		.event = (uint8_t)event, .tail = fxt_event_tails[event] * FXT_WORD, .arguments = (uint8_t)fxt_bits(h, 20, 4),
+		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
+	};
+	shape->whole = !shape->inlined && !shape->arguments && used & FXT_USED && fxt_size(h) == 2u + fxt_event_tails[event];
+	return shape;
+}
+
+/* Inline category and name of an event: what follows them, or NULL, and the hash of the name. */
+ASIDE const uint8_t *texts_plain(const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash)
+{
+	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48;
+	if (category & FXT_STRING_INLINE)
+		p = inline_plain(p, end, category);
+	if (p && name & FXT_STRING_INLINE) {
+		const uint8_t *text = p;
+		p = inline_plain(text, end, name);
+		if (p)
+			*hash = fxt_hash_padded(text, name & FXT_STRING_INDEX_MAX);
+	}
+	return p;
+}
+
+/* Marks what a plain event refers to as used. */
+ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, const uint8_t *arguments, bool big_endian)
+{
+	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(shape->header, 32, 16), shape->header >> 48 };
+	unsigned count = 2;
+	for (uint64_t n = fxt_bits(shape->header, 20, 4); n; n--) {
+		uint64_t a = load_u64(arguments, big_endian);
+		refs[count++] = fxt_bits(a, 16, 16);
+		if ((a & 15) == FXT_ARG_STRING)
+			refs[count++] = fxt_bits(a, 32, 16);
+		arguments += fxt_bits(a, 4, 12) * FXT_WORD;
+	}
+	for (unsigned i = 0; i < count; i++)
+		/* Index 0 is used by birth, and in a page that all share. */
+		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
+			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
+	t->threads[fxt_bits(shape->header, 24, 8)].state |= FXT_USED;
+	shape->version = 0; /* looked up anew */
+}
+
+/* ---- events ---- */
+
+/* Takes a begin or an end that comes in order of time and needs no memory. */
+ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
+{
+	if (!track)
+		return true; /* too many threads: said already */
+	if (!track->steady)
+		return track->lost && !track->fresh; /* too late an event, or too many: said already */
 	if (time < track->newest)
 		return false;
+	uint32_t depth = track->depth;
 	if (event == FXT_DURATION_BEGIN) {
-		/* Room in the list of begins means that there was a begin before. */
-		if (track->depth >= track->open_capacity)
+		if (depth >= track->open_capacity)
 			return false;
-		track->open[track->depth++] = (struct fxt_open){ time, offset, name };
+		track->open[depth] = (struct fxt_open){ time, offset, name };
+		track->depth = depth + 1;
 	} else {
-		if (!track->depth || (name && track->open[track->depth - 1].name != name))
+		if (!depth || (name && track->open[depth - 1].name != name))
 			return false;
-		track->depth--;
+		track->depth = depth - 1;
 	}
 	track->newest = time;
 	return true;
 }
 
-static inline __attribute__((always_inline)) uint64_t events_run(struct fxt_walk *x, const bool big_endian)
+/* What an event has between timestamp and tail, which its header does not say all of. The tail, or NULL. */
+ALWAYS const uint8_t *content_plain(struct fxt_walk *x, const uint8_t *p, const uint8_t *end, struct fxt_shape *shape, uint64_t *name,
+				    const bool big_endian)
 {
-	const struct window *w = &x->window;
+	struct fxt_tables *t = x->provider->tables;
+	unsigned used = shape->used;
+	if (shape->inlined)
+		p = texts_plain(p, end, shape->header, name);
+	const uint8_t *arguments = p;
+	if (p && shape->arguments)
+		p = arguments_plain(x, t, p, end, shape->arguments, shape->types, &used, big_endian);
+	if (!p || (uint64_t)(end - p) != shape->tail)
+		return NULL;
+	/* Whatever road it takes from here on, such an event is accepted. */
+	if (!(used & FXT_USED))
+		mark_used(t, shape, arguments, big_endian);
+	return p;
+}
+
+ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
+{
+	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
 	struct fxt_provider *provider = x->provider;
-	const struct fxt_tables *t = provider->tables;
-	const uint8_t *start = w->buffer + (x->at - w->base), *end = w->buffer + w->length, *p = start;
-	uint64_t previous = provider->previous, last = provider->last, count = 0;
-	uint64_t previous_header = x->previous_header, previous_time = x->previous_time, last_category = 0;
-	const uint64_t step_max = provider->step_max, tick_limit = provider->tick_limit;
+	const uint64_t version = provider->version, records = x->records;
+	uint64_t previous = provider->previous, at = x->at, last = at;
+	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
+	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
+	if (highest > provider->tick_limit)
+		highest = provider->tick_limit;
 
+	/* From the second event on, the one before is of this provider. */
+	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == x->previous_header &&
+				 load_u64(p + FXT_WORD, big_endian) == x->previous_time))
+		return false;
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
-		uint64_t h = load_u64(p, big_endian);
-		uint64_t time = load_u64(p + FXT_WORD, big_endian);
-		uint64_t words = fxt_bits(h, 4, 12), category = fxt_bits(h, 32, 16), name = h >> 48;
-		uint64_t arguments = fxt_bits(h, 20, 4);
-		unsigned event = (unsigned)fxt_bits(h, 16, 4);
-		const struct fxt_thread_entry *thread = &t->threads[fxt_bits(h, 24, 8)];
-
-		if ((h & 15) != FXT_EVENT || words < 2 || words * FXT_WORD > (uint64_t)(end - p) || event > FXT_DURATION_COMPLETE ||
-		    thread->state != PLAIN)
-			break;
-		if (time < previous || time - previous > step_max || time > tick_limit ||
-		    (h == previous_header && time == previous_time))
-			break;
-		uint64_t at = 2;
-		if (category & FXT_STRING_INLINE) {
-			uint64_t text = inline_plain(p + at * FXT_WORD, category, words - at);
-			if (!text)
+		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
+		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
+		struct fxt_shape *shape = fxt_shape_of(x, h);
+		if (shape->header != h || shape->version != version) {
+			shape = shape_make(x, h);
+			if (!shape)
 				break;
-			at += text;
-		} else if (category != last_category) {
-			if (!string_plain(t, category))
-				break;
-			last_category = category;
 		}
-		const uint8_t *inline_name = p + at * FXT_WORD;
-		if (name & FXT_STRING_INLINE) {
-			uint64_t text = inline_plain(inline_name, name, words - at);
-			if (!text)
+		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
+		    !((time ^ previous) | (h ^ x->previous_header)))
+			break;
+		const uint8_t *tail = p + 2 * FXT_WORD;
+		uint64_t name = shape->name;
+		if (!shape->whole) {
+			tail = content_plain(x, tail, p + size, shape, &name, big_endian);
+			if (!tail)
 				break;
-			at += text;
-		} else if (!string_plain(t, name)) {
-			break;
 		}
-		if (arguments)
-			at = arguments_plain(t, p, at, arguments, words, event, big_endian);
-		if (!at || at + fxt_event_tails[event] != words || (event == FXT_COUNTER && !arguments))
-			break;
+		unsigned event = shape->event;
 		if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
-			uint64_t hash = name & FXT_STRING_INLINE ? fxt_hash(inline_name, name & FXT_STRING_INDEX_MAX)
-								 : string_hash(t, name);
-			if (!duration_plain(thread->track, event, time, x->at + (uint64_t)(p - start), hash))
+			if (!duration_plain(shape->track, event, time, at, name))
 				break;
 		} else if (event == FXT_DURATION_COMPLETE) {
-			if (load_u64(p + at * FXT_WORD, big_endian) < time)
+			if (load_u64(tail, big_endian) < time)
 				break;
-			if (thread->track)
-				thread->track->completes = true;
+			if (shape->track)
+				shape->track->completes = true;
 		}
 		x->by_event[event]++;
-		previous_header = h;
-		previous = previous_time = time;
-		last = time > last ? time : last;
-		x->last_record = (uint64_t)(p - start);
-		p += words * FXT_WORD;
-		count++;
+		x->records++;
+		x->previous_header = h;
+		previous = time;
+		last = at;
+		at += size;
+		p += size;
 	}
+	uint64_t count = x->records - records;
 	if (!count)
-		return 0;
-	x->last_record += x->at;
-	x->previous_header = previous_header;
-	x->previous_time = previous_time;
-	provider->previous = previous;
-	provider->last = last;
+		return false;
+	x->last_record = last;
+	x->at = at;
+	x->previous_time = provider->previous = previous;
+	/* Time did not step back. */
+	if (previous > provider->last)
+		provider->last = previous;
 	provider->timed += count;
 	provider->records += count;
 	x->by_type[FXT_EVENT] += count;
-	x->records += count;
-	x->at += (uint64_t)(p - start);
-	return count;
+	return true;
 }
 
 bool fxt_events_run(struct fxt_walk *x)
 {
 	/* Two copies of the loop, each with its byte order built in. */
-	return (x->decoder.big_endian ? events_run(x, true) : events_run(x, false)) > 0;
+	return x->decoder.big_endian ? events_run(x, true) : events_run(x, false);
+}
+
+/* ---- strings ---- */
+
+bool fxt_string_plain(struct fxt_walk *x, uint64_t h)
+{
+	uint64_t index = fxt_bits(h, 16, 16), length = fxt_bits(h, 32, 32), size = fxt_bits(h, 4, 12) * FXT_WORD;
+	/* Set bits above the index and above the length make them too large. */
+	if (!index || index > FXT_STRING_INDEX_MAX || length - 1 >= FXT_STRING_BYTES_ADVISED ||
+	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(x->provider->tables, (uint32_t)index))
+		return false;
+	const uint8_t *p = window_at(&x->window, x->at, (size_t)size);
+	if (!p || !fxt_text_is_plain(p + FXT_WORD, length))
+		return false;
+	(void)fxt_string_register(x, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), x->at, size);
+	x->by_type[FXT_STRING]++;
+	x->provider->records++;
+	x->records++;
+	x->last_record = x->at;
+	x->at += size;
+	return true;
 }

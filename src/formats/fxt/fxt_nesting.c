@@ -22,6 +22,7 @@ struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64
 			x->status = fault_memory(&x->s->in->error);
 			return NULL;
 		}
+		x->thread_tail = &x->first_thread;
 	}
 	struct fxt_thread **bucket = &x->thread_buckets[fxt_hash(koids, sizeof(koids)) % BUCKETS];
 	for (struct fxt_thread *t = *bucket; t; t = t->chain)
@@ -42,6 +43,8 @@ struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64
 	t->thread = thread;
 	t->chain = *bucket;
 	*bucket = t;
+	*x->thread_tail = t;
+	x->thread_tail = &t->next;
 	x->thread_count++;
 	return t;
 }
@@ -60,6 +63,7 @@ static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, cons
 	t->open = t->ends = NULL;
 	t->depth = t->ends_count = t->open_capacity = t->ends_capacity = 0;
 	t->lost = true;
+	t->steady = false;
 }
 
 static bool grow(struct fxt_walk *x, struct fxt_thread *t, struct fxt_open **list, uint32_t count, uint32_t *capacity,
@@ -119,12 +123,13 @@ static const char too_late[] = "an event comes so late that the nesting of this 
 static void start_over(struct fxt_walk *x, struct fxt_thread *t, uint64_t time)
 {
 	t->fresh = false;
+	t->steady = t->began && !t->lost;
 	if (time >= t->newest)
 		return;
 	thread_report(x, t);
 	t->newest = t->first_begin = t->flows_outside = 0;
 	t->depth = t->ends_count = 0;
-	t->began = t->completes = t->late = t->unsure = t->lost = false;
+	t->began = t->completes = t->late = t->unsure = t->lost = t->steady = false;
 }
 
 void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
@@ -137,6 +142,7 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 	t->began = true;
 	if (t->lost)
 		return;
+	t->steady = true;
 	if (time < t->newest) {
 		t->late = true;
 		at = place(t->ends, t->ends_count, time);
@@ -240,20 +246,18 @@ static void thread_report(struct fxt_walk *x, struct fxt_thread *t)
 
 void fxt_nesting_report(struct fxt_walk *x)
 {
-	for (size_t b = 0; x->thread_buckets && b < BUCKETS; b++)
-		for (struct fxt_thread *t = x->thread_buckets[b]; t; t = t->chain)
-			thread_report(x, t);
+	for (struct fxt_thread *t = x->first_thread; t; t = t->next)
+		thread_report(x, t);
 }
 
 void fxt_nesting_close(struct fxt_walk *x)
 {
-	for (size_t b = 0; x->thread_buckets && b < BUCKETS; b++)
-		while (x->thread_buckets[b]) {
-			struct fxt_thread *t = x->thread_buckets[b];
-			x->thread_buckets[b] = t->chain;
-			free(t->open);
-			free(t->ends);
-			free(t);
-		}
+	while (x->first_thread) {
+		struct fxt_thread *t = x->first_thread;
+		x->first_thread = t->next;
+		free(t->open);
+		free(t->ends);
+		free(t);
+	}
 	free(x->thread_buckets);
 }

@@ -1,4 +1,4 @@
-/* What a sound record means: it registers, refers, tells a time. The fast path of fxt_scan.c does the same for plain
+/* What a sound record means: it registers, refers, tells a time. fxt_events.c does the same for plain
  * events; everything else comes here. */
 #include "fxt_walk.h"
 

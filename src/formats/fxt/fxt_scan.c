@@ -492,7 +492,7 @@ static void walk(struct fxt_walk *x)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, x->decoder.big_endian);
-		if ((header & 15) == FXT_EVENT && fxt_events_run(x))
+		if ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header))
 			continue;
 		walk_record(x, header, left);
 		if (x->window.status != TM_OK)

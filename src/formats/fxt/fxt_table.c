@@ -4,23 +4,20 @@
 #include <stdlib.h>
 
 #define BUCKETS 4096u
-#define HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /* Decides about notes and nesting only, so a collision costs no verdict. The empty text is 0. */
 uint64_t fxt_hash(const void *data, size_t length)
 {
 	const uint8_t *p = data;
-	uint64_t h = length * HASH_SEED, w = 0;
+	uint64_t h = length * FXT_HASH_SEED, rest = 0;
 	if (!length)
 		return 0;
-	for (; length >= FXT_WORD; length -= FXT_WORD, p += FXT_WORD) {
-		h = (h ^ load_u64(p, false)) * UINT64_C(0xff51afd7ed558ccd);
-		h ^= h >> 32;
-	}
+	for (; length >= FXT_WORD; length -= FXT_WORD, p += FXT_WORD)
+		h = fxt_hash_mix(h, load_u64(p, false));
 	for (size_t i = 0; i < length; i++)
-		w |= (uint64_t)p[i] << (8 * i);
-	h = (h ^ w) * UINT64_C(0xc4ceb9fe1a85ec53);
-	h ^= h >> 29;
+		rest |= (uint64_t)p[i] << (8 * i);
+	if (length)
+		h = fxt_hash_mix(h, rest);
 	return h ? h : 1;
 }
 
@@ -94,7 +91,7 @@ struct fxt_provider *fxt_provider_get(struct fxt_walk *x, uint32_t id)
 	p->tables = &x->no_tables;
 	p->ticks = FXT_TICKS_DEFAULT;
 	p->tick_limit = INT64_MAX;
-	p->previous = UINT64_MAX; /* the first timestamp goes through fxt_time_step() */
+	p->version = ++x->versions;
 	p->chain = x->buckets[bucket(id)];
 	x->buckets[bucket(id)] = p;
 	*x->tail = p;
@@ -107,6 +104,7 @@ void fxt_provider_reset(struct fxt_walk *x, struct fxt_provider *p)
 {
 	fxt_unused_report(x, p);
 	tables_free(x, p);
+	p->version = ++x->versions;
 }
 
 /* ---- tables ---- */
@@ -181,6 +179,8 @@ bool fxt_string_register(struct fxt_walk *x, uint32_t index, uint64_t hash, uint
 			finding_say(fd, same ? "string index 0x%04x is registered again with the same text"
 					     : "string index 0x%04x gets another text than before", index);
 		x->provider->redefined = x->provider->redefined || !same;
+		if (!same)
+			x->provider->version = ++x->versions;
 	} else {
 		x->provider->strings++;
 	}
@@ -206,6 +206,7 @@ bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, u
 					    (unsigned long long)e->process, (unsigned long long)e->thread,
 					    (unsigned long long)process, (unsigned long long)thread);
 			x->provider->redefined = true;
+			x->provider->version = ++x->versions;
 		}
 	} else {
 		x->provider->threads++;
@@ -217,6 +218,7 @@ bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, u
 	if (e->track && e->track->session != x->provider->sessions) {
 		e->track->session = x->provider->sessions;
 		e->track->fresh = true;
+		e->track->steady = false;
 	}
 	x->anywhere_threads[index] = 1;
 	return x->status == TM_OK;
@@ -274,7 +276,7 @@ uint64_t fxt_string_use(struct fxt_walk *x, const struct fxt_record *r, const st
 	}
 	if (state & FXT_DANGLING) {
 		x->missing[page->hash[index % FXT_PAGE]].count++;
-		return HASH_SEED + index;
+		return FXT_HASH_SEED + index;
 	}
 	page = page_own(x, index);
 	uint32_t n = page ? missing_add(x, r, false, (uint16_t)index, ref->field) : UINT32_MAX;
@@ -285,7 +287,7 @@ uint64_t fxt_string_use(struct fxt_walk *x, const struct fxt_record *r, const st
 	page->state[index % FXT_PAGE] = FXT_DANGLING | FXT_USED;
 	page->hash[index % FXT_PAGE] = n;
 	fxt_insert_string(x, x->at, (uint16_t)index);
-	return HASH_SEED + index;
+	return FXT_HASH_SEED + index;
 }
 
 struct fxt_thread_entry *fxt_thread_use(struct fxt_walk *x, const struct fxt_record *r, uint8_t ref, uint64_t field)

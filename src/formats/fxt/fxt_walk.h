@@ -4,6 +4,8 @@
 
 #include "fxt_decode.h"
 
+#define FXT_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
+
 /* ---- tables of a provider (fxt_table.c) ---- */
 
 #define FXT_PAGE 256u
@@ -44,6 +46,7 @@ struct fxt_provider {
 	uint64_t records, strings, threads;
 	bool redefined;
 	uint32_t sessions; /* times that it was introduced again */
+	uint64_t version;  /* of what it registered: another one when an entry changes, not when one is added; never 0 */
 	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
 	bool outlier_open;
 	struct fxt_provider *next; /* in the order of appearance */
@@ -77,9 +80,11 @@ struct fxt_thread {
 	uint32_t depth, open_capacity, ends_count, ends_capacity;
 	bool began, completes, late, unsure, lost;
 	bool fresh;	  /* its provider was introduced anew since its last duration */
+	bool steady;	  /* it began, and is neither lost nor fresh: begins and ends need no more than their lists */
 	uint32_t session; /* of its provider, when it was registered last */
 	uint64_t flows_outside, flow_offset;
-	struct fxt_thread *chain;
+	struct fxt_thread *next;  /* in the order of appearance */
+	struct fxt_thread *chain; /* of the hash bucket */
 };
 
 struct fxt_tally {
@@ -94,6 +99,27 @@ enum fxt_newer {
 };
 
 struct fxt_ids;
+
+/* What the header of a plain event says, once it was looked up (fxt_events.c). Empty while version is 0. */
+struct fxt_shape {
+	uint64_t header, version; /* of the tables that it was looked up in */
+	struct fxt_thread *track;
+	uint64_t name; /* hash; 0 of one that is inline */
+	uint16_t types; /* that arguments may have, a bit each */
+	uint8_t event, arguments, tail, used;
+	bool inlined, whole; /* whole: nothing stands between timestamp and tail */
+};
+
+/* The same of the lower half of a plain argument's header: type, size, name. */
+struct fxt_argument_shape {
+	uint64_t version, name, reserved; /* reserved: bits of the whole header that are zero */
+	uint32_t header;
+	uint8_t size;
+	bool string;
+};
+
+#define FXT_SHAPE_BITS 12
+#define FXT_ARGUMENT_SHAPE_BITS 9
 
 struct fxt_walk {
 	struct scan *s;
@@ -111,6 +137,7 @@ struct fxt_walk {
 	struct fxt_provider *first, **tail;
 	struct fxt_provider **buckets;
 	uint32_t provider_count;
+	uint64_t versions; /* given out so far */
 	size_t table_bytes;
 	uint8_t anywhere_strings[FXT_STRING_INDEX_MAX + 1]; /* registered by whichever provider */
 	uint8_t anywhere_threads[FXT_THREAD_INDEX_MAX + 1];
@@ -126,7 +153,7 @@ struct fxt_walk {
 	uint64_t previous_header, previous_time; /* of the event before; 0: none */
 	uint64_t last_record; /* offset of the last record that was accepted */
 
-	struct fxt_thread **thread_buckets;
+	struct fxt_thread **thread_buckets, *first_thread, **thread_tail;
 	uint32_t thread_count;
 	uint32_t open_room; /* entries that all lists of open durations have room for */
 	struct fxt_ids *asyncs, *flows, *blobs;
@@ -143,13 +170,43 @@ struct fxt_walk {
 
 	struct fxt_record record; /* of the walk */
 	struct fxt_record other;  /* of what looks ahead */
+
+	struct fxt_shape shapes[1u << FXT_SHAPE_BITS];
+	struct fxt_argument_shape argument_shapes[1u << FXT_ARGUMENT_SHAPE_BITS];
 };
+
+/* The place of a header's shape, which may be another's. */
+static inline struct fxt_shape *fxt_shape_of(struct fxt_walk *x, uint64_t header)
+{
+	return &x->shapes[header * FXT_HASH_SEED >> (64 - FXT_SHAPE_BITS)];
+}
+
+static inline struct fxt_argument_shape *fxt_argument_shape_of(struct fxt_walk *x, uint32_t header)
+{
+	return &x->argument_shapes[header * UINT32_C(0x9e3779b1) >> (32 - FXT_ARGUMENT_SHAPE_BITS)];
+}
 
 #define FXT_CPU_FOLLOWED 1024u
 
 /* ---- fxt_table.c ---- */
 
 uint64_t fxt_hash(const void *data, size_t length);
+
+static inline uint64_t fxt_hash_mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
+	return h ^ h >> 32;
+}
+
+/* As fxt_hash(), of text that is not empty and has zero padding: by whole words. */
+static inline uint64_t fxt_hash_padded(const uint8_t *text, uint64_t length)
+{
+	uint64_t h = length * FXT_HASH_SEED;
+	for (uint64_t words = fxt_words(length); words; words--, text += FXT_WORD)
+		h = fxt_hash_mix(h, load_u64(text, false));
+	return h ? h : 1;
+}
+
 bool fxt_tables_open(struct fxt_walk *x);
 void fxt_tables_close(struct fxt_walk *x);
 /* The provider of that id, made if new. NULL: a limit or no memory (x->status). */
@@ -209,6 +266,8 @@ void fxt_time_step(struct fxt_walk *x, uint64_t time, uint64_t offset);
 
 /* Takes plain events from x->at, which is in the window, into account. False when the first one is not plain. */
 bool fxt_events_run(struct fxt_walk *x);
+/* Registers the string record with that header, at x->at. False: it is not plain, or not the first of its index. */
+bool fxt_string_plain(struct fxt_walk *x, uint64_t header);
 
 /* ---- fxt_record.c: everything about a record that is not on the fast path ---- */
 
@@ -221,7 +280,7 @@ void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t,
 static inline void fxt_time(struct fxt_walk *x, uint64_t time, uint64_t offset)
 {
 	struct fxt_provider *p = x->provider;
-	if (__builtin_expect(time >= p->previous && time - p->previous <= p->step_max && time <= p->tick_limit, 1)) {
+	if (__builtin_expect(p->timed && time >= p->previous && time - p->previous <= p->step_max && time <= p->tick_limit, 1)) {
 		p->previous = time;
 		if (time > p->last)
 			p->last = time;
