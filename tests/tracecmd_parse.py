@@ -101,13 +101,17 @@ def walk_v6(d):
 def walk_v7(d):
     """The same for version 7."""
     at = d.index(b'\0', d.index(b'\0', 18) + 1) + 1
-    m = Marks(options=at, section={}, done=[])
+    m = Marks(options=at, section={}, done=[], option={})
     at += 8
     while at < len(d):
         ident, size = struct.unpack_from('<H', d, at)[0], u64(d, at + 8)
         m.section.setdefault(ident, at)
         if ident == 0:
             m.done.append(at + 16 + size - 14)
+            item = at + 16
+            while item < m.done[-1]:
+                m.option.setdefault(struct.unpack_from('<H', d, item)[0], item)
+                item += 6 + u32(d, item + 2)
         at += 16 + size
     item = m.section[3] + 16 + u64(d, m.section[3] + 8) + 16
     m['buffer'] = item + 6
@@ -121,7 +125,7 @@ def walk_v7(d):
 def records_of(page):
     """Where the data records of a page end."""
     at, ends = 16, []
-    stop = 16 + (u32(page, 8) & 0x7ffffff)
+    stop = min(16 + (u32(page, 8) & 0x7ffffff), len(page) - 8)
     while at < stop:
         word = u32(page, at)
         kind = word & 31
@@ -131,7 +135,7 @@ def records_of(page):
             at += 4 + 4 * kind
             ends.append(at)
         else:
-            at += 4 + u32(page, at + 4)
+            at += 4 + max(u32(page, at + 4), 4)
             if kind == 0:
                 ends.append(at)
     return ends

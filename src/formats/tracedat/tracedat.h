@@ -502,7 +502,7 @@ void tracedat_codec_close(struct tracedat *t);
 /* True when decoding `decoded` bytes from `stored` is beyond the limits; reports it. */
 bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t decoded);
 
-/* ---- tracedat_place.c, tracedat_cpu.c, tracedat_page.c, tracedat_latency.c ---- */
+/* ---- tracedat_place.c, tracedat_cpu.c, tracedat_page.c, tracedat_look.c, tracedat_latency.c ---- */
 
 /* Where the pages of each CPU are: judges tables, finds lost ranges. */
 void tracedat_place(struct tracedat *t);
@@ -541,11 +541,15 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
 /* A quick look: a page whose commit is sane, whose records end on it and have known ids. *records may be NULL. */
 bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records);
+/* The same for a page of which only the first `available` bytes are there: it begins with a sound record. */
+bool tracedat_page_cut_plausible(const struct tracedat *t, const uint8_t *page, uint32_t available, uint32_t page_size);
 /* Where bytes were inserted or removed: the place in [low, high) nearest to `at`, at most a page away, where a plausible page
  * begins that another, or nothing, follows. UINT64_MAX: none. */
 uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
 /* Whether all bytes behind the data of a plausible page are zero. */
 bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size);
+/* Whether decoded pages can be what was compressed: frames have no checksum, and damage inside of one may decode all the same. */
+bool tracedat_chunk_vouched(const struct tracedat *t, const uint8_t *data, size_t size, uint32_t page_size);
 uint32_t tracedat_page_data(const struct tracedat *t); /* offset of the data in a page: 8 + L */
 uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size);
 

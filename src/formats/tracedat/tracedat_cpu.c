@@ -352,6 +352,8 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 		if (out.failed || frame.failed)
 			tracedat_no_memory(t);
 		tracedat_drop(t, c->at, 8 + c->frame, TRACEDAT_RULE_page_commit_length, why);
+		plan_doubt(t->scan->plan, t->source, c->at, 8 + c->frame,
+			   "the chunk has errors, and no checksum that tells whether the rest of it is as it was");
 		bytes_free(&frame);
 	}
 	bytes_free(&out);
@@ -392,6 +394,14 @@ static bool chunk_next(struct chunks *s)
 	}
 	if (t->status != TM_OK)
 		return false;
+	if (c.decoded && !t->old_ring && !tracedat_chunk_vouched(t, t->chunk, c.size, page)) {
+		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame);
+		finding_say(fd, "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
+		chunk_lose(s, c.at, c.at + 8 + c.frame);
+		s->at += 8 + c.frame;
+		s->count++;
+		return true;
+	}
 	if (!c.decoded) {
 		uint64_t next = s->at + 8 + c.csize;
 		bool chained = fits && (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(t, next, s->limit));

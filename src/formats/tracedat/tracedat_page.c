@@ -1,30 +1,10 @@
 /* One page of the ring buffer, down to each event word. This is the hot path: nothing is allocated and nothing is formatted
  * for a record that is fine. */
-#include "tracedat.h"
+#include "tracedat_page.h"
 
 #include <stdlib.h>
 
-#define LENGTH_MASK 0x7ffffffu
-#define MISSED_STORED (1u << 30)
-#define MISSED_EVENTS (1u << 31)
-#define RESERVED_BITS (7u << 27)
-#define DELTA_MAX 0x7ffffffu
-#define TYPE_PADDING 29u
-#define TYPE_EXTEND 30u
-#define TYPE_STAMP 31u
-/* Searches for a page at another place than it should be; each looks at two pages' worth of places. */
-#define SLIDES_MAX 256u
 #define HOUR UINT64_C(3600000000000)
-
-uint32_t tracedat_page_data(const struct tracedat *t)
-{
-	return 8u + t->long_size;
-}
-
-uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size)
-{
-	return page_size - 8u - t->long_size;
-}
 
 /* What a walk over one page carries along. */
 struct page {
@@ -93,15 +73,15 @@ static void carry_settle(struct page *p, uint32_t at, uint32_t type, uint32_t de
 	if (!p->carry)
 		return;
 	p->carry = 0;
-	if (type == TYPE_STAMP)
+	if (type == WORD_STAMP)
 		return;
-	if (type == TYPE_EXTEND) {
+	if (type == WORD_EXTEND) {
 		sum += (uint64_t)load_u32(p->data + at + 4, p->be) << 27;
 		e = page_edit(p, p->head + at, 8, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
-		store_u32(word, word_make(type, (uint32_t)(sum & DELTA_MAX), p->be), p->be);
+		store_u32(word, word_make(type, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
 		e->length = 8;
-	} else if (sum <= DELTA_MAX) {
+	} else if (sum <= WORD_DELTA_MAX) {
 		e = page_edit(p, p->head + at, 4, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
 		store_u32(word, word_make(type, (uint32_t)sum, p->be), p->be);
 		e->length = 4;
@@ -109,7 +89,7 @@ static void carry_settle(struct page *p, uint32_t at, uint32_t type, uint32_t de
 		/* A time extension of its own takes 8 of the bytes that the record had. */
 		e = page_edit(p, p->head + at, 0, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
 		sum -= delta;
-		store_u32(word, word_make(TYPE_EXTEND, (uint32_t)(sum & DELTA_MAX), p->be), p->be);
+		store_u32(word, word_make(WORD_EXTEND, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
 		e->length = 8;
 		p->removed -= 8;
@@ -364,7 +344,7 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 		if (limit - at < 4)
 			return at;
 		uint32_t word = load_u32(data + at, be);
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & DELTA_MAX : word >> 5;
+		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & WORD_DELTA_MAX : word >> 5;
 		uint32_t total, skip = 4;
 		if (type - 1 < 28) {
 			total = 4 + 4 * type;
@@ -392,7 +372,7 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 			}
 			total = 4 + length;
 			skip = 8;
-		} else if (type == TYPE_PADDING) {
+		} else if (type == WORD_PADDING) {
 			if (!delta) {
 				if (open)
 					return at;
@@ -419,7 +399,7 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 			}
 			uint64_t high = (uint64_t)load_u32(data + at + 4, be) << 27;
 			carry_settle(p, at, type, delta);
-			if (type == TYPE_EXTEND) {
+			if (type == WORD_EXTEND) {
 				p->time += high + delta;
 			} else {
 				uint64_t stamp = (high + delta) & ((UINT64_C(1) << 59) - 1);
@@ -450,49 +430,6 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 static uint32_t page_walk_any(struct page *p, bool open)
 {
 	return p->be ? page_walk(p, true, open) : page_walk(p, false, open);
-}
-
-/* ---- a quick look ---- */
-
-/* Records of known events from the begin of the data. Returns where they end; open: a zero word ends them, too. */
-static uint32_t prefix_walk(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open, uint32_t *records)
-{
-	bool be = t->big_endian;
-	uint32_t at = 0, n = 0;
-
-	while (length - at >= 4) {
-		uint32_t word = load_u32(data + at, be);
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & DELTA_MAX : word >> 5, total, skip = 4;
-		if (open && !word)
-			break;
-		if (type - 1 < 28) {
-			total = 4 + 4 * type;
-		} else if (type >= TYPE_EXTEND) {
-			total = 8;
-		} else {
-			uint32_t size = length - at >= 8 ? load_u32(data + at + 4, be) : 0;
-			if (size < 4 || size & 3 || size > length - at - 4 || (type == TYPE_PADDING && !delta))
-				break;
-			total = 4 + size;
-			skip = 8;
-		}
-		if (total > length - at)
-			break;
-		if (type < TYPE_PADDING) {
-			if (total - skip < 8 || (t->event_count && !t->event_index[load_u16(data + at + skip, be)] && !t->formats_lost))
-				break;
-			n++;
-		}
-		at += total;
-	}
-	*records = n;
-	return at;
-}
-
-static uint32_t page_prefix(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open)
-{
-	uint32_t records;
-	return prefix_walk(t, data, length, open, &records);
 }
 
 /* ---- the page ---- */
@@ -534,6 +471,9 @@ static void page_times(struct page *p, uint64_t ts, uint64_t commit)
 	} else if (w->started && ts < w->last) {
 		fd = page_report(p, TRACEDAT_RULE_page_time_backwards, TM_WARNING, 0, 8);
 		finding_say(fd, "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts, (unsigned long long)w->last);
+		if (!w->sound && p->t->scan->plan && !p->where->in_chunk)
+			plan_doubt(p->t->scan->plan, p->t->source, p->where->offset, p->where->length,
+				   "the page steps back in time, and the one before is damaged: its time may be, too");
 	} else if (w->started && w->last && ts - w->last > HOUR) {
 		fd = page_report(p, TRACEDAT_RULE_page_time_jump, TM_NOTE, 0, 8);
 		finding_say(fd, "the page begins %llu s after the one before", (unsigned long long)((ts - w->last) / 1000000000));
@@ -548,17 +488,17 @@ static void page_times(struct page *p, uint64_t ts, uint64_t commit)
 static void page_missed(struct page *p, uint64_t *commit, uint32_t length)
 {
 	unsigned long_size = p->t->long_size;
-	bool stored = *commit & MISSED_STORED, missed = *commit & MISSED_EVENTS;
+	bool stored = *commit & PAGE_MISSED_STORED, missed = *commit & PAGE_MISSED_EVENTS;
 	struct finding *fd;
 
 	if (stored && !missed) {
 		fd = page_report(p, TRACEDAT_RULE_page_missed_stored_alone, TM_ERROR, 8, long_size);
 		finding_say(fd, "bit 30 of the commit word is set without bit 31");
-		*commit &= ~(uint64_t)MISSED_STORED;
+		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored && p->capacity - length < long_size) {
 		fd = page_report(p, TRACEDAT_RULE_page_missed_no_room, TM_ERROR, 8, long_size);
 		finding_say(fd, "a count of lost events is announced, but %u bytes are left of the page", p->capacity - length);
-		*commit &= ~(uint64_t)MISSED_STORED;
+		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = load_long(p, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
@@ -595,12 +535,12 @@ static void commit_edit(struct page *p, uint64_t commit, unsigned rule, const ch
 static uint64_t commit_clean(struct page *p, uint64_t commit)
 {
 	uint64_t high = p->t->long_size == 8 ? commit >> 32 : 0;
-	bool extended = high == UINT32_MAX && commit & MISSED_EVENTS;
-	if (!(commit & RESERVED_BITS) && (!high || extended))
+	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
+	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
 		return commit;
 	struct finding *fd = page_report(p, TRACEDAT_RULE_page_commit_reserved, TM_ERROR, 8, p->t->long_size);
 	finding_say(fd, "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved", (unsigned long long)commit);
-	return commit & ~(uint64_t)RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
+	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
 }
 
 /* Cuts the page at `end` of its data. */
@@ -613,7 +553,7 @@ static enum tracedat_verdict page_trim(struct page *p, uint64_t commit, uint32_t
 	t->lost_is = TM_UNKNOWN_COUNT;
 	if (!p->records)
 		return TRACEDAT_LEAVE;
-	commit_edit(p, kept | (commit & MISSED_EVENTS ? (commit & ~(uint64_t)(LENGTH_MASK | MISSED_STORED)) : 0), rule,
+	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0), rule,
 		    "the length up to which the records are sound");
 	struct tracedat_edit *e = page_edit(p, p->head + end, p->capacity - end, rule, "zeros after the last sound record");
 	e->zeros = p->capacity - kept;
@@ -646,14 +586,14 @@ static enum tracedat_verdict page_finish(struct page *p, uint64_t commit, uint64
 	struct tracedat *t = p->t;
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
-	bool mark = p->w->pending_missed && !(commit & MISSED_EVENTS);
+	bool mark = p->w->pending_missed && !(commit & PAGE_MISSED_EVENTS);
 	p->w->pending_missed = false;
 	if (mark)
-		commit |= MISSED_EVENTS;
+		commit |= PAGE_MISSED_EVENTS;
 	if (p->removed) {
 		if (!p->records)
 			return TRACEDAT_LEAVE;
-		uint32_t stored = commit & MISSED_STORED ? t->long_size : 0;
+		uint32_t stored = commit & PAGE_MISSED_STORED ? t->long_size : 0;
 		struct tracedat_edit *e = page_edit(p, p->head + length + stored, 0, TRACEDAT_RULE_record_unknown_event_id,
 						    "zeros in place of the records that were removed");
 		e->zeros = p->removed;
@@ -703,7 +643,15 @@ static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t co
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
 	}
-	if (!p->emitting && !(commit & MISSED_EVENTS)) {
+	uint32_t tail = commit & PAGE_MISSED_STORED ? p->t->long_size : 0;
+	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
+		struct finding *fd = page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
+		finding_say(fd, "the length of the page is 0, but it is not empty");
+		p->w->pending_missed = true;
+		p->garbled = true;
+		return TRACEDAT_LEAVE;
+	}
+	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
 		struct finding *fd = page_report(p, TRACEDAT_RULE_page_empty, TM_NOTE, 0, p->head);
 		finding_say(fd, "a page with time %llu and no data", (unsigned long long)ts);
 	}
@@ -726,7 +674,7 @@ static enum tracedat_verdict page_judge(struct page *p)
 	if (!ts && !commit)
 		return page_blank(p);
 	commit = commit_clean(p, commit);
-	uint32_t length = (uint32_t)(commit & LENGTH_MASK);
+	uint32_t length = (uint32_t)(commit & PAGE_LENGTH_MASK);
 	p->time = ts;
 	if (length > p->capacity) {
 		p->garbled = true;
@@ -734,10 +682,10 @@ static enum tracedat_verdict page_judge(struct page *p)
 		finding_say(fd, "the length of the page is %u, at most %u fit", length, p->capacity);
 		/* With a length that lies only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
-		p->limit = page_prefix(t, p->data, there, true);
+		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
 		uint32_t end = page_walk_any(p, true);
 		page_remember(p, ts, old);
-		return p->emitting ? page_trim(p, commit & ~(uint64_t)MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
+		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
 				     TRACEDAT_KEEP;
 	}
 	page_missed(p, &commit, length);
@@ -763,7 +711,7 @@ static enum tracedat_verdict page_judge(struct page *p)
 		return p->emitting ? page_trim(p, commit, end, unaligned ? TRACEDAT_RULE_page_commit_unaligned :
 									   TRACEDAT_RULE_page_commit_mid_record) :
 				     TRACEDAT_KEEP;
-	uint32_t tail = length + (commit & MISSED_STORED ? t->long_size : 0);
+	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		fd = page_report(p, TRACEDAT_RULE_page_tail_not_zero, TM_WARNING, p->head + tail, p->capacity - tail);
 		finding_say(fd, "%u bytes after the data of the page are not zero", p->capacity - tail);
@@ -833,48 +781,4 @@ enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w,
 			t->edits[k - 1] = swap;
 		}
 	return verdict;
-}
-
-bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records)
-{
-	bool be = t->big_endian;
-	uint32_t capacity = tracedat_page_capacity(t, page_size), n;
-	uint64_t commit = t->long_size == 8 ? load_u64(page + 8, be) : load_u32(page + 8, be);
-	uint32_t length = (uint32_t)(commit & LENGTH_MASK);
-
-	if (length > capacity || length & 3 || commit & RESERVED_BITS || !load_u64(page, be))
-		return false;
-	uint32_t end = prefix_walk(t, page + tracedat_page_data(t), length ? length : capacity, !length, &n);
-	if (records)
-		*records = n;
-	return n > 0 && (!length || end == length);
-}
-
-bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size)
-{
-	uint32_t head = tracedat_page_data(t);
-	uint64_t commit = t->long_size == 8 ? load_u64(page + 8, t->big_endian) : load_u32(page + 8, t->big_endian);
-	uint32_t end = (uint32_t)(commit & LENGTH_MASK) + (commit & MISSED_STORED ? t->long_size : 0);
-	return end <= page_size - head && bytes_are_zero(page + head + end, page_size - head - end);
-}
-
-uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)
-{
-	if (t->slides >= SLIDES_MAX || t->old_ring)
-		return UINT64_MAX;
-	t->slides++;
-	/* Near places first: a few bytes are the usual shift. A whole page away is another page. */
-	for (uint64_t step = 1; step < page_size; step++)
-		for (unsigned side = 0; side < 2; side++) {
-			uint64_t place = side ? at + step : at - step;
-			if (place < low || place >= high || (!side && step > at))
-				continue;
-			const uint8_t *p = window_at(&t->window, place, page_size);
-			if (!p || !tracedat_page_plausible(t, p, page_size, NULL) || !tracedat_page_tail_zero(t, p, page_size))
-				continue;
-			p = high - place >= 2 * (uint64_t)page_size ? window_at(&t->window, place + page_size, page_size) : NULL;
-			if (!p || tracedat_page_plausible(t, p, page_size, NULL) || bytes_are_zero(p, page_size))
-				return place;
-		}
-	return UINT64_MAX;
 }

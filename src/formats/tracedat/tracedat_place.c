@@ -321,11 +321,13 @@ static uint32_t cpu_in_need(const struct tracedat *t, const struct tracedat_buff
 	if (b->count > 1024 || t->stat_count > 4096)
 		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
 	uint32_t most = t->cpu_count && t->cpu_count <= TRACEDAT_CPUS_MAX ? t->cpu_count : TRACEDAT_CPUS_MAX;
-	for (uint32_t cpu = from; cpu < most; cpu++) {
-		const struct tracedat_stat *s = expected_of(t, b, cpu);
-		if (!cpu_has_data(b, cpu) && !(s && s->entries + s->read == 0))
-			return cpu;
-	}
+	/* One of which the statistics say that it had events; else one of which they say nothing. */
+	for (unsigned silent = 0; silent < 2; silent++)
+		for (uint32_t cpu = from; cpu < most; cpu++) {
+			const struct tracedat_stat *s = expected_of(t, b, cpu);
+			if ((s ? s->entries + s->read != 0 : silent) && !cpu_has_data(b, cpu))
+				return cpu;
+		}
 	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
 		if (!cpu_has_data(b, cpu))
 			return cpu;
@@ -367,44 +369,53 @@ static void run_end(struct search *s, uint64_t at)
 	s->next = s->run.cpu + 1;
 }
 
-/* Uncompressed pages in [from, to): a CPU ends where its count is reached, or time steps back. */
+/* The page at `at` belongs to the run, or begins one: a CPU ends where its count is reached, or time steps back. */
+static void search_page(struct search *s, uint64_t at, uint64_t ts, uint32_t records)
+{
+	struct tracedat *t = s->t;
+	const struct tracedat_stat *expected = s->running ? expected_of(t, &t->buffers[s->buffer], s->run.cpu) : NULL;
+	bool full = expected && s->records >= expected->entries + expected->read;
+	/* Small steps back are a clock's; between CPUs it is the whole trace. */
+	if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
+		run_end(s, at);
+	if (!s->running) {
+		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = at };
+		s->running = true;
+		s->records = 0;
+	}
+	s->records += records;
+	s->last = ts;
+	s->pages++;
+}
+
+/* The first bytes of a page that the end of the file cuts; NULL: there are none. */
+static const uint8_t *page_cut(struct tracedat *t, uint64_t at, uint64_t to, uint32_t size)
+{
+	const uint8_t *p = to == t->source->size && to > at && to - at < size ? window_at(&t->window, at, (size_t)(to - at)) : NULL;
+	return p && tracedat_page_cut_plausible(t, p, (uint32_t)(to - at), size) ? p : NULL;
+}
+
+/* Uncompressed pages in [from, to). */
 static void search_pages(struct search *s, uint64_t from, uint64_t to)
 {
 	struct tracedat *t = s->t;
 	uint32_t size = t->buffers[s->buffer].page_size;
 	uint64_t at = tracedat_align(from, size), end = at;
+	const uint8_t *p;
 
 	for (; to >= at && to - at >= size && t->status == TM_OK; at += size) {
-		const uint8_t *p = window_at(&t->window, at, size);
 		uint32_t records = 0;
+		p = window_at(&t->window, at, size);
 		if (!p)
 			return;
 		if (!tracedat_page_plausible(t, p, size, &records))
 			continue;
-		uint64_t ts = load_u64(p, t->big_endian);
-		const struct tracedat_stat *expected = s->running ? expected_of(t, &t->buffers[s->buffer], s->run.cpu) : NULL;
-		bool full = expected && s->records >= expected->entries + expected->read;
-		/* Small steps back are a clock's; between CPUs it is the whole trace. */
-		if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
-			run_end(s, at);
-		if (!s->running) {
-			s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = at };
-			s->running = true;
-			s->records = 0;
-		}
-		s->records += records;
-		s->last = ts;
-		s->pages++;
+		search_page(s, at, load_u64(p, t->big_endian), records);
 		end = at + size;
 	}
-	/* A page that is cut by the end of the file. */
-	if (s->running && end + 64 < to && to == t->source->size && to - end < size) {
-		const struct tracedat_stat *expected = expected_of(t, &t->buffers[s->buffer], s->run.cpu);
-		if (expected && s->records >= expected->entries + expected->read) {
-			run_end(s, end);
-			s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(t, &t->buffers[s->buffer], s->next), .from = end };
-			s->running = true;
-		}
+	p = page_cut(t, at, to, size);
+	if (p) {
+		search_page(s, at, load_u64(p, t->big_endian), 1);
 		end = to;
 	}
 	run_end(s, end);
@@ -440,9 +451,10 @@ static void search_chunks(struct search *s, uint64_t from, uint64_t to)
 static uint64_t count_pages(struct tracedat *t, uint64_t from, uint64_t to, uint32_t size)
 {
 	uint64_t n = 0;
-	for (uint64_t at = tracedat_align(from, size); to >= at && to - at >= size; at += size)
+	uint64_t at = tracedat_align(from, size);
+	for (; to >= at && to - at >= size; at += size)
 		n += page_at(t, at, size);
-	return n;
+	return n + (page_cut(t, at, to, size) != NULL);
 }
 
 /* Bytes between and behind what is in use. */

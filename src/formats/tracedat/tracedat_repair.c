@@ -308,6 +308,35 @@ static void fill_table(struct tracedat *t, const struct tracedat_buffer *b, stru
 	table->pieces = NULL;
 }
 
+static bool clock_again(const struct tracedat *t, struct bytes *option)
+{
+	static const unsigned damage[] = { TRACEDAT_RULE_option_size,	    TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
+					   TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,    TRACEDAT_RULE_v7_options_offset };
+	const struct tracedat_buffer *b = t->buffer_count ? &t->buffers[0] : NULL;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++)
+		found += findings_count(t->scan->findings, damage[i]);
+	bool said = b && b->clock.size > 1 && (t->version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
+	if (!found || t->clock_option >= 0 || !said || !tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1))
+		return false;
+	bytes_u16(option, TRACEDAT_TRACECLOCK);
+	bytes_u32(option, (uint32_t)b->clock.size + 2);
+	bytes_printf(option, "[%s]", (const char *)b->clock.data);
+	bytes_u8(option, 0);
+	return true;
+}
+
+void tracedat_put_clock(struct tracedat *t)
+{
+	struct bytes option = { .big_endian = t->big_endian };
+	if (clock_again(t, &option))
+		(void)tracedat_literal(&t->out, option.data, option.size, TRACEDAT_RULE_option_clock_brackets,
+				       "the clock, which the buffer names too, for an option that is lost");
+	t->out.failed |= option.failed;
+	bytes_free(&option);
+}
+
 /* Options of version 6. pieces[i] gets the piece of the offset of instance i. */
 static void put_options(struct tracedat *t, size_t *offsets)
 {
@@ -336,6 +365,7 @@ static void put_options(struct tracedat *t, size_t *offsets)
 		else
 			tracedat_copy(&t->out, t->source, at, size);
 	}
+	tracedat_put_clock(t);
 	/* The end of the list stands before the tag, if it stands anywhere. */
 	uint64_t old = TRACEDAT_NO_OLD;
 	if (t->option_count) {

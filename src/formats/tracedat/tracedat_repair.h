@@ -17,6 +17,8 @@ bool tracedat_part_unchanged(const struct tracedat_pieces *p, const struct trace
 void tracedat_part_flatten(const struct tracedat_pieces *p, const struct tracedat_block *b, struct bytes *out);
 /* The data of all CPUs of a buffer. *at: up to where the input was used. */
 void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *at);
+/* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
+void tracedat_put_clock(struct tracedat *t);
 bool tracedat_prepare(struct tracedat *t);
 enum tracemend_status tracedat_flush(struct tracedat *t);
 void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat *));

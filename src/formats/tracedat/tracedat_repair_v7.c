@@ -297,6 +297,7 @@ static void put_extra_options(struct compose *c)
 		fix_add(c, tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_mandatory_section, why),
 			c->part_section[k] >= 0 ? FIX_SECTION : FIX_PART, c->part_section[k] >= 0 ? (size_t)c->part_section[k] : k, 0);
 	}
+	tracedat_put_clock(t);
 	uint32_t cpus = 0;
 	for (size_t i = 0; i < t->buffer_count; i++)
 		for (size_t j = 0; j < t->buffers[i].count; j++)

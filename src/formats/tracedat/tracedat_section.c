@@ -123,6 +123,19 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 	return p && tracedat_options_fit(f->t, p, 0, (size_t)size);
 }
 
+/* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
+static bool content_fits(struct tracedat *t, unsigned id, uint64_t body, uint64_t size)
+{
+	if (id == TRACEDAT_BUFFER) {
+		uint32_t page = tracedat_page_size_ok(t->page_size) ? t->page_size : TRACEDAT_PAGE_MIN;
+		size_t padding = (size_t)(tracedat_align(body, page) - body);
+		const uint8_t *p = padding < size ? window_at(&t->window, body, padding) : NULL;
+		return p && bytes_are_zero(p, padding);
+	}
+	const uint8_t *p = id == TRACEDAT_STRINGS ? window_at(&t->window, body + size - 1, 1) : NULL;
+	return id != TRACEDAT_STRINGS || (p && !*p);
+}
+
 static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint64_t *size)
 {
 	struct tracedat *t = f->t;
@@ -150,7 +163,7 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	    h.id != TRACEDAT_MODULES)
 		return false;
 	/* Their content says nothing: what stands behind must be beyond doubt. */
-	if (h.size > room || h.size < 16 || !f->far || f->nested)
+	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(t, h.id, body, h.size))
 		return false;
 	f->far--;
 	if (body + h.size == t->source->size)
@@ -300,8 +313,9 @@ void tracedat_sections_find(struct tracedat *t)
 			}
 		}
 		uint64_t found = find_next(&f, at + 1);
-		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? formats_begin(t, next < found ? next : at, found) : found;
-		if (next < found && lost < found && found != trusted && body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size)) {
+		bool fits = next < found && found != trusted && body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
+		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? formats_begin(t, fits ? next : at, found) : found;
+		if (fits && lost < found) {
 			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
 			(void)tracedat_section_add(t, at);
 			trusted = found;
