@@ -87,8 +87,10 @@ static void accept_magic(struct fxt_walk *x, uint64_t offset)
 		finding_say(fd, "the magic number stands at offset %llu, expected 0", (unsigned long long)offset);
 		x->headless = fd;
 	}
-	if (!x->magic_seen && x->magic_written && !x->info_seen)
+	if (!x->magic_seen && x->magic_written && !x->info_seen) {
 		fxt_drop(x, offset, offset + FXT_WORD, FXT_RULE_magic_not_first, "moved to the beginning");
+		x->moved++;
+	}
 	x->magic_seen = true;
 }
 

@@ -544,7 +544,7 @@ enum tracemend_status fxt_scan(struct scan *s)
 	if (s->plan && status == TM_OK) {
 		fxt_keep_flush(x, x->size);
 		doubt_stale(x);
-		plan_kept(s->plan, x->records - x->patched);
+		plan_kept(s->plan, x->records - x->patched - x->moved);
 		if (!x->records)
 			status = TM_NOTHING;
 	}

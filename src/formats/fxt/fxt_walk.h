@@ -163,6 +163,7 @@ struct fxt_walk {
 
 	/* repair: input bytes since the last break are kept; see fxt_repair.c */
 	uint64_t keep_from, patched;
+	uint64_t moved; /* records that are written elsewhere */
 	uint64_t gap; /* end of the first region whose content is not known */
 	bool gapped;
 	unsigned output;
