@@ -39,6 +39,8 @@
 #define KTRACE_OPEN_MAX (64u * 1024)
 /* Entries of a CPU map; more are not looked at. */
 #define KTRACE_CPUS_MAX 4096u
+/* Coprocessors that may register while tracing goes on, after the CPU map was written. */
+#define KTRACE_CPUS_LATE 32u
 /* Bytes of a property list or text that are examined. */
 #define KTRACE_PAYLOAD_MAX (1u << 20)
 
@@ -172,8 +174,11 @@ struct ktrace_walk {
 bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk);
 /* Whether a plausible chunk stands at offset that is of a known kind, or lands. */
 bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
-/* Whether the chunk at offset is followed by the limit or by something that is a chunk, too: the test for tags that nobody
- * knows, which must be accepted. */
+/* Whether what stands at offset counts as a chunk where one must be: of a known kind, or of one that nobody knows, which must
+ * be accepted when its size leads on. What repair leaves out in between never changes the answer for what it keeps: a kept
+ * chunk is followed by a known one, by an accepted one, or by the end. */
+bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
+/* Whether the chunk at offset is followed by the limit or by an accepted one. */
 bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64);
 /* Where the chunk behind a payload of so many bytes starts; chunks found off the grid stay on their own. */
 static inline uint64_t ktrace_chunk_next(uint64_t offset, uint64_t size)
@@ -186,8 +191,8 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 /* The first offset at or after from (in steps of `step` bytes) at which a plausible chunk starts that leads to the limit or
  * to three more. UINT64_MAX: none. */
 uint64_t ktrace_chunk_resync(struct ktrace_walk *w, uint64_t from, uint64_t limit, unsigned step);
-/* Where chunks go on behind something at `at` that is none, on the 8-byte grid or else off it. UINT64_MAX: nowhere. */
-uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t at, uint64_t limit);
+/* Where chunks go on at or behind `from`, on the 8-byte grid or else off it. UINT64_MAX: nowhere. */
+uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t from, uint64_t limit);
 static inline uint64_t ktrace_align(uint64_t offset)
 {
 	return offset > UINT64_MAX - 7 ? UINT64_MAX : (offset + 7) & ~UINT64_C(7);
@@ -202,17 +207,28 @@ static inline uint32_t ktrace_thread_size(bool is_64)
 	return is_64 ? 32 : 28;
 }
 
-/* ktrace_event.c */
+/* ktrace_record.c, ktrace_event.c */
 static inline uint32_t ktrace_event_size(bool is_64)
 {
 	return is_64 ? 64 : 32;
 }
-/* Walks records in [offset, end), which may end with a partial one; reports, and with a plan copies what is kept. Returns
- * the bytes kept. where names the place in paths ("chunk 3 (events)"). */
-uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where);
-/* How many records from offset on pass all tests and are in the order of their times; 0 when they are too few to tell. */
+/* Where records lie. */
+struct ktrace_stretch {
+	uint64_t offset, end;
+	const char *where;	/* for paths: "chunk 3 (events)" */
+	enum ktrace_rule rule;	/* what is wrong with its size; KTRACE_RULE_COUNT: nothing */
+	bool resized;		/* bytes may have come in or gone missing inside of it */
+};
+/* Walks the records of a stretch; reports, and with a plan copies or drops every byte of it. Returns the bytes kept. */
+uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch);
+/* How many records from offset on pass all tests and are in the order of their times, as far as is looked; 0 when they are too
+ * few to tell. */
+#define KTRACE_IN_ORDER_MAX 12u
 unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t end);
-/* The first offset in [offset, end), in steps of `step`, at which several records in a row look real; end: none. */
+/* Whether records that pass every test fill [offset, end). */
+bool ktrace_records_fill(struct ktrace_walk *w, uint64_t offset, uint64_t end);
+/* The first offset in [offset, end), in steps of `step`, at which several records in a row look real, or fewer fill the
+ * rest; end: none. */
 uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end, unsigned step);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);

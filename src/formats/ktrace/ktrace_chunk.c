@@ -138,27 +138,48 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 	return chunk_signature(s, &chunk, data, chunk.size > left ? left : chunk.size, is_64);
 }
 
-bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+/* A tag that readers know, in a version that could be. */
+static bool chunk_is_known(struct source *s, const struct ktrace_chunk *chunk, uint64_t limit, bool is_64)
 {
+	return (ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED) &&
+	       (((chunk->major & ~KTRACE_SUBCHUNKS) <= 16 && chunk->minor <= 16) || ktrace_chunk_plausible(s, chunk->offset, limit, is_64));
+}
+
+bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+{
+	/* Numbers in records often look like unknown tags: of such a chunk the size must lead to the end or to a known one. Through
+	 * further unknown ones only where its tag lies where tags are allotted. */
 	for (unsigned links = 0; links < 4; links++) {
-		struct ktrace_chunk chunk;
-		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag ||
-		    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
+		struct ktrace_chunk chunk, next;
+		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag)
 			return false;
-		offset = ktrace_chunk_next(offset, chunk.size);
-		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)
+		if (chunk_is_known(s, &chunk, limit, is_64))
 			return true;
-		if (!ktrace_chunk_read(s, offset, &chunk))
+		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
 			return false;
-		bool known = ktrace_kind_find(chunk.tag) || chunk.tag == KTRACE_TAG_UNFINISHED;
-		/* A chunk that runs to the end of the file, or past it, ends the chain, but is one. */
-		if (known && ((chunk.major <= 16 && chunk.minor <= 16) || ktrace_chunk_plausible(s, offset, limit, is_64)))
+		uint64_t end = ktrace_chunk_next(offset, chunk.size);
+		if (end >= limit || limit - end < KTRACE_CHUNK_HEADER)
 			return true;
-		/* Numbers in records often look like unknown tags: such a chunk must lead on. */
+		if (!ktrace_chunk_read(s, end, &next))
+			return false;
+		if (chunk_is_known(s, &next, limit, is_64))
+			return true;
 		if (!ktrace_chunk_plausible(s, offset, limit, is_64))
 			return false;
+		offset = end;
 	}
 	return true;
+}
+
+bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+{
+	struct ktrace_chunk chunk;
+
+	if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag ||
+	    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
+		return false;
+	offset = ktrace_chunk_next(offset, chunk.size);
+	return offset >= limit || limit - offset < KTRACE_CHUNK_HEADER || ktrace_chunk_accepted(s, offset, limit, is_64);
 }
 
 bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
@@ -216,9 +237,9 @@ uint64_t ktrace_chunk_resync(struct ktrace_walk *w, uint64_t from, uint64_t limi
 	return UINT64_MAX;
 }
 
-uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t at, uint64_t limit)
+uint64_t ktrace_chunk_find_next(struct ktrace_walk *w, uint64_t from, uint64_t limit)
 {
-	uint64_t next = ktrace_chunk_resync(w, at + 8, limit, 8);
+	uint64_t next = ktrace_chunk_resync(w, ktrace_align(from), limit, 8);
 	/* Bytes may have been inserted or lost: try off the grid, too. */
-	return next == UINT64_MAX ? ktrace_chunk_resync(w, at + 1, limit, 1) : next;
+	return next == UINT64_MAX ? ktrace_chunk_resync(w, from, limit, 1) : next;
 }

@@ -73,28 +73,26 @@ static void chunk_say_size(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	finding_field(fd, chunk->offset + 8, 8, "data size = %" PRIu64, chunk->size);
 }
 
-/* The plan's side of a chunk whose payload ends at data + kept: a new size, the rest left out, padding made anew. */
-static void chunk_settle(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t header_at, uint64_t kept,
+/* The plan's side of the end of a chunk of which `kept` bytes of payload are kept and everything before `end` is accounted
+ * for: a new size, the rest left out, padding made anew. */
+static void chunk_settle(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t header_at, uint64_t kept, uint64_t end,
 			 const struct ktrace_extent *x, enum ktrace_rule rule)
 {
 	struct plan *plan = w->scan->plan;
-	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER;
 	static const uint8_t zeros[8];
 	uint8_t size[8];
 
 	if (!plan)
 		return;
 	if (rule == KTRACE_RULE_COUNT && kept == chunk->size) {
-		plan_copy(plan, w->output, w->source, data + kept, x->next - data - kept); /* its own padding */
+		plan_copy(plan, w->output, w->source, end, x->next - end); /* its own padding */
 		return;
 	}
 	if (kept != chunk->size) {
 		store_u64(size, kept, false);
 		plan_amend(plan, w->output, header_at + 8, size, sizeof(size), rule, "size of the chunk");
 	}
-	if (x->guessed)
-		plan_doubt(plan, w->source, data, kept, "payload of a chunk whose size was damaged");
-	plan_drop(plan, w->source, data + kept, x->next - data - kept, rule, "behind the end of the chunk's payload");
+	plan_drop(plan, w->source, end, x->next - end, rule, "behind the end of the chunk's payload");
 	if (plan_size(plan, w->output) % 8 && x->next < w->source->size)
 		(void)plan_literal(plan, w->output, zeros, 8 - plan_size(plan, w->output) % 8, rule, "padding");
 }
@@ -122,7 +120,18 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunk *chun
 	}
 }
 
-/* Events: the 8-byte prefix, then records. Returns the bytes of payload kept. */
+/* Whether bytes may have come in or gone missing inside of an events chunk whose size does not fit. A size that no writer
+ * gives was hit itself, or never filled in. */
+static bool events_resized(const struct ktrace_walk *w, const struct ktrace_chunk *chunk, enum ktrace_rule rule)
+{
+	if (rule == KTRACE_RULE_COUNT || rule == KTRACE_RULE_events_size_excludes_future ||
+	    rule == KTRACE_RULE_chunk_size_includes_header)
+		return false;
+	return rule == KTRACE_RULE_events_partial_record || rule == KTRACE_RULE_chunk_header_misaligned ||
+	       (chunk->size >= 8 && chunk->size >> 62 == 0 && ktrace_chunk_whole(w, chunk, chunk->size) == chunk->size);
+}
+
+/* Events: the 8-byte prefix, then records. Returns the bytes of payload kept; all are accounted for. */
 static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x, enum ktrace_rule *rule)
 {
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, whole = ktrace_chunk_whole(w, chunk, x->size);
@@ -146,42 +155,16 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 		finding_say(fd, "later events are promised not to be before tick %" PRIu64, future);
 		finding_field(fd, data, 8, "future events timestamp");
 	}
-	if (w->scan->plan) {
+	if (w->scan->plan)
 		plan_copy(w->scan->plan, w->output, w->source, data, 8);
-		if (whole != x->size)
-			plan_lost(w->scan->plan, 1, TM_EXACT);
-	}
 	(void)snprintf(where, sizeof(where), "chunk %" PRIu32 " (events)", w->chunks);
-	uint64_t kept = 8 + ktrace_events_walk(w, data + 8, data + whole, where);
-	if (kept != whole && *rule == KTRACE_RULE_COUNT)
+	struct ktrace_stretch stretch = { data + 8, data + x->size, where, *rule, events_resized(w, chunk, *rule) };
+	uint64_t kept = 8 + ktrace_events_walk(w, &stretch);
+	if (kept != x->size && *rule == KTRACE_RULE_COUNT)
 		*rule = KTRACE_RULE_events_damaged;
-	/* A record has nothing to tell whether it is whole: where bytes came in or went missing, any may be shifted. */
-	if (w->scan->plan && *rule != KTRACE_RULE_COUNT)
-		plan_doubt(w->scan->plan, w->source, data + 8, whole - 8, "records of a chunk that is damaged");
 	if (future > w->future)
 		w->future = future;
 	return kept;
-}
-
-/* Drops inside of the events are in the plan already: what is behind the last kept byte begins at data + whole. */
-static void chunk_settle_events(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t header_at, uint64_t kept,
-				struct ktrace_extent x, enum ktrace_rule rule)
-{
-	struct plan *plan = w->scan->plan;
-	uint64_t whole = ktrace_chunk_whole(w, chunk, x.size);
-	uint8_t size[8];
-
-	if (!plan)
-		return;
-	if (kept == whole) {
-		x.guessed = false; /* the walk judged each record */
-		chunk_settle(w, chunk, header_at, kept, &x, rule);
-		return;
-	}
-	store_u64(size, kept, false);
-	plan_amend(plan, w->output, header_at + 8, size, sizeof(size), rule, "size of the chunk without what was left out");
-	uint64_t from = chunk->offset + KTRACE_CHUNK_HEADER + whole;
-	plan_drop(plan, w->source, from, x.next - from, rule, "behind the last whole record");
 }
 
 void ktrace_chunk_doubt_last(struct ktrace_walk *w)
@@ -199,20 +182,19 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	enum ktrace_rule rule = x->rule;
 	bool events = chunk->tag == KTRACE_EVENTS;
 
-	if (x->rule != KTRACE_RULE_COUNT)
+	if (x->rule != KTRACE_RULE_COUNT) {
 		ktrace_chunk_doubt_last(w);
-	if (x->rule != KTRACE_RULE_COUNT)
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(w, chunk, x->size));
+	}
+	/* Of a file that was cut nobody can know how much there was, and the size may be what is wrong. */
+	if (plan && x->rule == KTRACE_RULE_chunk_size_past_eof)
+		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 	chunk_place(w, chunk, x->retagged);
-	if ((events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12)) {
+	bool short_of_events = (events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12);
+	if (short_of_events) {
 		struct finding *fd = chunk_finding(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size);
 		finding_say(fd, "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size, x->size == 1 ? "" : "s",
 			    events ? 8u : 12u);
-		if (plan) {
-			plan_drop(plan, w->source, chunk->offset, x->next - chunk->offset, KTRACE_RULE_events_size_short, "an events chunk without room for events");
-			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
-		}
-		return;
 	}
 	if (plan) {
 		if (plan_size(plan, w->output) % 8)
@@ -220,16 +202,17 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 					   KTRACE_RULE_chunk_header_misaligned, "padding");
 		header_at = plan_size(plan, w->output);
 		plan_copy(plan, w->output, w->source, chunk->offset, KTRACE_CHUNK_HEADER);
-		if (x->retagged) {
+		if (x->retagged || short_of_events) {
 			uint8_t tag[8] = { 0 };
-			store_u32(tag, chunk->tag, false);
-			plan_amend(plan, w->output, header_at, tag, sizeof(tag), KTRACE_RULE_chunk_unfinished,
-				   events ? "tag of what the data is: events" : "tag of a chunk that readers skip");
+			store_u32(tag, short_of_events ? KTRACE_NULL : chunk->tag, false);
+			plan_amend(plan, w->output, header_at, tag, sizeof(tag),
+				   short_of_events ? KTRACE_RULE_events_size_short : KTRACE_RULE_chunk_unfinished,
+				   events && !short_of_events ? "tag of what the data is: events" : "tag of a chunk that readers skip");
 		}
 	}
-	if (events) {
+	if (events && !short_of_events) {
 		kept = chunk_events(w, chunk, x, &rule);
-		chunk_settle_events(w, chunk, header_at, kept, *x, rule);
+		chunk_settle(w, chunk, header_at, kept, data + x->size, x, rule);
 	} else {
 		kept = x->guessed || chunk->tag == KTRACE_THREAD_MAP ? ktrace_chunk_whole(w, chunk, x->size) : x->size;
 		if (chunk->tag == KTRACE_THREAD_MAP && kept != x->size && rule == KTRACE_RULE_COUNT) {
@@ -239,8 +222,11 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 		}
 		if (plan)
 			plan_copy(plan, w->output, w->source, data, kept);
-		ktrace_payload_check(w, chunk, kept, 0);
-		chunk_settle(w, chunk, header_at, kept, x, rule);
+		if (!short_of_events)
+			ktrace_payload_check(w, chunk, kept, 0);
+		if (plan && x->guessed)
+			plan_doubt(plan, w->source, data, kept, "payload of a chunk whose size was damaged");
+		chunk_settle(w, chunk, header_at, kept, data + kept, x, rule);
 	}
 	if (rule == KTRACE_RULE_COUNT)
 		chunk_padding(w, chunk, x);

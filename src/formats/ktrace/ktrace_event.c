@@ -1,116 +1,7 @@
 /* Events: records of 64 or 32 bytes. Layout: kd_buf of xnu's bsd/sys/kdebug.h. */
-#include "ktrace.h"
+#include "ktrace_record.h"
 
 #include <inttypes.h>
-
-/* Records in a row that must fail, or pass, before a stretch counts as damaged, or as sound again. One record alone proves
- * nothing: noise passes the tests now and then, and real records may be odd. */
-#define RUN 4u
-
-static struct ktrace_event event_decode(const uint8_t *p, bool is_64)
-{
-	struct ktrace_event e = { 0 };
-	uint64_t time = load_u64(p, false);
-	if (is_64) {
-		e.time = time;
-		for (unsigned i = 0; i < 4; i++)
-			e.args[i] = load_u64(p + 8 + 8 * i, false);
-		e.tid = load_u64(p + 40, false);
-		e.debugid = load_u32(p + 48, false);
-		e.cpu = load_u32(p + 52, false);
-		e.unused = load_u64(p + 56, false);
-	} else {
-		e.time = time & ((UINT64_C(1) << 56) - 1);
-		e.cpu = (uint32_t)(time >> 56);
-		for (unsigned i = 0; i < 4; i++)
-			e.args[i] = load_u32(p + 8 + 4 * i, false);
-		e.tid = load_u32(p + 24, false);
-		e.debugid = load_u32(p + 28, false);
-	}
-	return e;
-}
-
-/* Classes of xnu's kdebug.h, as bits. */
-static bool class_exists(uint32_t debugid)
-{
-	static const uint64_t classes[4] = {
-		UINT64_C(0x007e7fffc0101ffe) /* 1-12, 20, 30-36 ... 54 */,
-		0,
-		UINT64_C(0x3ff), /* 128-137 */
-		UINT64_C(1) << 63, /* 255 */
-	};
-	uint32_t class = debugid >> 24;
-	return (classes[class / 64] >> (class % 64)) & 1;
-}
-
-/* How many of the tests that real records pass this one fails. */
-static unsigned event_failures(const struct ktrace_event *e, bool is_64)
-{
-	/* A debug id of 0 has no class: it fails once. */
-	unsigned failures = e->time ? 0u : 1u;
-	failures += class_exists(e->debugid) ? 0u : 1u;
-	if (is_64) {
-		failures += e->unused ? 1u : 0u;
-		failures += e->cpu >= 4096 ? 1u : 0u;
-		failures += e->time >> 56 ? 1u : 0u;
-		failures += e->tid >> 48 ? 1u : 0u;
-	}
-	return failures;
-}
-
-/* Whether a record that passes as one is suspicious all the same where it stands at the edge of a damaged stretch. */
-static bool event_is_ragged(const struct ktrace_event *e, bool is_64)
-{
-	return event_failures(e, is_64) > (e->debugid && !class_exists(e->debugid) ? 1u : 0u);
-}
-
-static bool event_is_bad(const uint8_t *p, bool is_64)
-{
-	struct ktrace_event e = event_decode(p, is_64);
-	return event_failures(&e, is_64) >= 2;
-}
-
-static unsigned records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count)
-{
-	uint32_t size = ktrace_event_size(is_64);
-	unsigned failures = 0;
-
-	for (unsigned i = 0; i < count && length >= size; i++, p += size, length -= size) {
-		struct ktrace_event e = event_decode(p, is_64);
-		failures += event_failures(&e, is_64);
-	}
-	return failures;
-}
-
-unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
-{
-	uint8_t head[KTRACE_HEAD];
-	uint64_t there = offset < limit ? limit - offset : 0;
-	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
-
-	if (length && source_read(s, offset, head, length) != TM_OK)
-		return UINT32_MAX;
-	return records_failures(head, length, is_64, count);
-}
-
-bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64)
-{
-	return records_failures(head, length, is_64, 8) >= 3 && !records_failures(head, length, !is_64, 8);
-}
-
-bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
-{
-	uint8_t record[64];
-	uint32_t size = ktrace_event_size(is_64);
-
-	for (unsigned i = 0; i < count; i++, offset += size) {
-		if (offset > limit || limit - offset < size)
-			return i > 0;
-		if (source_read(s, offset, record, size) != TM_OK || event_is_bad(record, is_64))
-			return false;
-	}
-	return true;
-}
 
 /* ---- rules that count ---- */
 
@@ -145,12 +36,14 @@ static const struct {
 
 struct events {
 	struct ktrace_walk *walk;
-	const char *where;
+	const struct ktrace_stretch *stretch;
 	struct ktrace_count counts[COUNTS];
 	uint64_t known[256]; /* thread ids found known lately, by their low bits */
 	uint64_t kept_from;  /* start of the run of records not yet given to the plan */
 	uint64_t kept;	     /* bytes */
-	bool damaged;	     /* a stretch was dropped: what follows is doubtful */
+	uint64_t time_before; /* of the last record before that run */
+	uint64_t torn_from;  /* where records that may be out of step begin, if they reach the end */
+	bool damaged;	     /* something was dropped before that run */
 };
 
 static void count_one(struct events *ev, enum counted what, uint64_t offset)
@@ -328,7 +221,64 @@ static void event_check(struct events *ev, const struct ktrace_event *e, uint64_
 
 /* ---- the walk ---- */
 
-static void events_keep(struct events *ev, uint64_t until)
+/* Records beside damage that may have been hit by it and still pass. */
+#define MARGIN 2u
+
+static void events_doubt(struct events *ev, uint64_t from, uint64_t until, const char *why)
+{
+	if (from < until)
+		plan_doubt(ev->walk->scan->plan, ev->walk->source, from, until - from, why);
+}
+
+/* How many records on one side of damage may have been hit by it and still pass: up to the last suspicious one before several
+ * that are not. [from, until): the run; step: from which end of it. */
+static uint64_t events_margin(struct events *ev, uint64_t from, uint64_t until, bool at_its_end)
+{
+	uint32_t size = ktrace_event_size(ev->walk->is_64);
+	uint64_t records = (until - from) / size, margin = MARGIN, clean = 0, i;
+
+	for (i = 0; i < records && clean < KTRACE_RUN; i++) {
+		uint64_t at = at_its_end ? until - (i + 1) * size : from + i * size;
+		clean = ktrace_record_suspicion(ev->walk, at) ? 0 : clean + 1;
+		if (!clean)
+			margin = i + MARGIN;
+	}
+	return margin < records ? margin : records;
+}
+
+/* Which records of the run [ev->kept_from, until) nothing vouches for. A record has nothing to tell whether it is whole; its
+ * place does: a whole number of records from the start of the stretch, or from its end. last: the stretch ends with them. */
+static void events_vouch(struct events *ev, uint64_t until, bool last)
+{
+	const struct ktrace_stretch *s = ev->stretch;
+	uint32_t size = ktrace_event_size(ev->walk->is_64);
+	uint64_t from = ev->kept_from;
+	bool in_step = (from - s->offset) % size == 0 || (s->end - from) % size == 0;
+	const uint8_t *p = ev->damaged ? window_at(&ev->walk->window, from, size) : NULL;
+	bool back = p && ktrace_record_decode(p, ev->walk->is_64).time < ev->time_before;
+
+	if (!in_step || back) {
+		events_doubt(ev, from, until, "records behind a damaged stretch, and not in step with those before");
+		return;
+	}
+	if (s->resized && last && !ev->damaged && s->end == until) {
+		/* Where a whole number of records is missing or too many, the place shows in nothing. */
+		events_doubt(ev, from, until, "records of a chunk that is damaged");
+		return;
+	}
+	/* What hit the size may have reached the first record. */
+	bool hit = s->rule == KTRACE_RULE_chunk_size_damaged || s->rule == KTRACE_RULE_chunk_size_overflow ||
+		   s->rule == KTRACE_RULE_chunk_size_unknown;
+	uint64_t head = ev->damaged || hit ? from + size * events_margin(ev, from, until, false) : from, tail = until;
+	if (!last || s->resized)
+		tail -= size * events_margin(ev, from, until, true);
+	if (last && ev->torn_from < tail)
+		tail = ev->torn_from;
+	events_doubt(ev, from, head, "the first records of a damaged stretch");
+	events_doubt(ev, tail > head ? tail : head, until, "the last records before a damaged stretch");
+}
+
+static void events_keep(struct events *ev, uint64_t until, bool last)
 {
 	struct ktrace_walk *w = ev->walk;
 	uint64_t length = until - ev->kept_from;
@@ -344,139 +294,43 @@ static void events_keep(struct events *ev, uint64_t until)
 	if (w->scan->plan) {
 		plan_copy(w->scan->plan, w->output, w->source, ev->kept_from, length);
 		plan_kept(w->scan->plan, length / ktrace_event_size(w->is_64));
-		if (ev->damaged)
-			plan_doubt(w->scan->plan, w->source, ev->kept_from, length, "records behind a damaged stretch of the same chunk");
+		events_vouch(ev, until, last);
 	}
 }
 
-/* Whether RUN records from offset on, or as many as are left, look real; at least one. */
-static bool events_sound(struct ktrace_walk *w, uint64_t offset, uint64_t end)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	unsigned run = 0;
-
-	for (; run < RUN && end - offset >= size; run++, offset += size) {
-		const uint8_t *p = window_at(&w->window, offset, size);
-		if (!p || event_is_bad(p, w->is_64))
-			return false;
-	}
-	/* Fewer than RUN only if they fill the rest exactly. */
-	return run == RUN || (run && offset == end);
-}
-
-unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t end)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t previous = 0;
-	unsigned run = 0;
-
-	for (; run < 3 * RUN && end - offset >= size; run++, offset += size) {
-		const uint8_t *p = window_at(&w->window, offset, size);
-		if (!p)
-			return 0;
-		struct ktrace_event e = event_decode(p, w->is_64);
-		if (event_failures(&e, w->is_64) || e.time < previous || (run && (e.time - previous) >> 40))
-			break;
-		previous = e.time;
-	}
-	return run >= RUN ? run : 0;
-}
-
-/* What is odd about the first records from offset on: tests that they fail, and times that go back or leap. */
-static unsigned events_oddities(struct ktrace_walk *w, uint64_t offset, uint64_t end)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t previous = 0;
-	unsigned oddities = 0;
-
-	for (unsigned i = 0; i < 4 * RUN && end - offset >= size; i++, offset += size) {
-		const uint8_t *p = window_at(&w->window, offset, size);
-		if (!p)
-			break;
-		struct ktrace_event e = event_decode(p, w->is_64);
-		oddities += event_failures(&e, w->is_64);
-		oddities += previous && (e.time < previous || (e.time - previous) >> 44) ? 1u : 0u;
-		previous = e.time;
-	}
-	return oddities;
-}
-
-uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end, unsigned step)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t best = end;
-	unsigned fewest = UINT32_MAX;
-
-	while (offset < end && end - offset >= RUN * size && !events_sound(w, offset, end))
-		offset += step;
-	/* Records looked at a few bytes early often pass: the best place within one record counts. */
-	for (uint64_t at = offset; at < offset + size && at < end && end - at >= RUN * size; at += step) {
-		unsigned oddities = events_oddities(w, at, end);
-		if (oddities < fewest && events_sound(w, at, end)) {
-			fewest = oddities;
-			best = at;
-		}
-	}
-	return best;
-}
-
-/* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte, but
- * a record looked at a few bytes early often passes the tests, too: the old stride is preferred where it holds. */
-static uint64_t events_resume(struct ktrace_walk *w, uint64_t offset, uint64_t end)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	for (uint64_t at = offset + 1; at < end && end - at >= size; at++) {
-		if (!events_sound(w, at, end))
-			continue;
-		uint64_t on_stride = at + (size - (at - offset) % size) % size;
-		if (on_stride < end && events_sound(w, on_stride, end))
-			at = on_stride;
-		/* The first one may have lost its beginning. */
-		const uint8_t *p = window_at(&w->window, at, size);
-		struct ktrace_event e = p ? event_decode(p, w->is_64) : (struct ktrace_event){ 0 };
-		bool ragged = p && event_is_ragged(&e, w->is_64);
-		return ragged && (end - at == size || events_sound(w, at + size, end)) ? at + size : at;
-	}
-	return end;
-}
-
-/* How many records from offset on are bad, up to RUN: so many begin a damaged stretch. Fewer do when one of them is all
- * zeros, which is no record but a hole. */
-static unsigned events_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t end)
-{
-	uint32_t size = ktrace_event_size(w->is_64);
-	bool hole = false;
-	unsigned run = 0;
-
-	for (; run < RUN && end - offset >= size; run++, offset += size) {
-		const uint8_t *p = window_at(&w->window, offset, size);
-		if (!p || !event_is_bad(p, w->is_64))
-			break;
-		hole |= bytes_are_zero(p, size);
-	}
-	return hole ? RUN : run;
-}
-
-static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t end)
+/* [offset, resume) holds no records. */
+static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t resume)
 {
 	struct ktrace_walk *w = ev->walk;
-	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t resume = events_resume(w, offset, end), records = (resume - offset) / size;
+	uint64_t end = ev->stretch->end;
+	uint64_t records = (resume - offset) / ktrace_event_size(w->is_64);
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_events_damaged, w->source, offset, resume - offset);
 
-	finding_path(fd, "%s", ev->where);
+	finding_path(fd, "%s", ev->stretch->where);
 	finding_say(fd, "%" PRIu64 " bytes hold no records: %s", resume - offset,
 		    resume < end ? "sound ones follow at the end of the stretch" : "nothing sound follows in this chunk");
-	events_keep(ev, offset);
+	events_keep(ev, offset, false);
 	if (w->scan->plan) {
-		if (offset >= ev->kept_from + size && !ev->damaged)
-			plan_doubt(w->scan->plan, w->source, offset - size, size, "the last record before a damaged stretch");
 		plan_drop(w->scan->plan, w->source, offset, resume - offset, KTRACE_RULE_events_damaged, "no plausible records");
 		plan_lost(w->scan->plan, records ? records : 1, TM_AT_LEAST);
 	}
 	ev->damaged = true;
+	ev->time_before = w->last_time;
 	ev->kept_from = resume;
 	return resume;
+}
+
+/* What is left behind the last whole record. */
+static void events_rest(struct events *ev, uint64_t from)
+{
+	const struct ktrace_stretch *s = ev->stretch;
+	struct ktrace_walk *w = ev->walk;
+
+	if (from == s->end || !w->scan->plan)
+		return;
+	plan_drop(w->scan->plan, w->source, from, s->end - from,
+		  s->rule == KTRACE_RULE_COUNT ? KTRACE_RULE_events_damaged : s->rule, "part of a record");
+	plan_lost(w->scan->plan, 1, TM_AT_LEAST);
 }
 
 static void events_report(struct events *ev)
@@ -488,44 +342,55 @@ static void events_report(struct events *ev)
 		if (!ev->counts[i].count)
 			continue;
 		struct finding *fd = finding_new(w->scan->findings, counted[i].rule, w->source, ev->counts[i].first, size);
-		finding_path(fd, "%s", ev->where);
+		finding_path(fd, "%s", ev->stretch->where);
 		finding_say(fd, "%" PRIu64 " event%s %s; this is the first", ev->counts[i].count,
 			    ev->counts[i].count == 1 ? "" : "s", counted[i].what);
 	}
 }
 
-uint64_t ktrace_events_walk(struct ktrace_walk *w, uint64_t offset, uint64_t end, const char *where)
+uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
-	struct events ev = { .walk = w, .where = where, .kept_from = offset };
+	struct events ev = { .walk = w, .stretch = stretch, .kept_from = stretch->offset, .torn_from = stretch->end };
 	uint32_t size = ktrace_event_size(w->is_64);
+	uint64_t offset = stretch->offset, end = stretch->end, previous = w->last_time;
+	bool torn = stretch->resized && (end - offset) % size;
+	struct ktrace_gap gap = torn ? ktrace_records_gap(w, stretch) : (struct ktrace_gap){ end, end };
+	bool anywhere = false;
 	unsigned run = 0;
 
+	if (torn && gap.until == end)
+		ev.torn_from = gap.from;
 	while (end - offset >= size) {
+		if (__builtin_expect(offset >= gap.from && gap.until < end, 0)) {
+			offset = events_damaged(&ev, offset, gap.until > offset ? gap.until : offset);
+			gap.from = gap.until = end;
+			continue;
+		}
 		const uint8_t *p = window_at(&w->window, offset, size);
 		if (!p)
 			break;
-		struct ktrace_event e = event_decode(p, w->is_64);
-		unsigned failures = event_failures(&e, w->is_64);
+		struct ktrace_event e = ktrace_record_decode(p, w->is_64);
+		unsigned failures = ktrace_record_failures(&e, w->is_64) + ktrace_record_leaps(&e, previous);
 		/* Look ahead before anything is said of a doubtful record: it may begin a damaged stretch, or have lost its end to it. */
 		if (__builtin_expect(failures != 0 && !run, 0)) {
 			bool bad = failures >= 2;
 			uint64_t next = bad ? offset : offset + size;
-			run = bad || event_is_ragged(&e, w->is_64) ? events_bad_run(w, next, end) : 0;
-			if (run == RUN) {
-				offset = events_damaged(&ev, offset, end);
+			run = bad || ktrace_record_is_ragged(&e, w->is_64) ?
+				      ktrace_records_bad_run(w, next, end, bad ? previous : e.time) : 0;
+			if (run == KTRACE_RUN) {
+				offset = events_damaged(&ev, offset, ktrace_records_resume(w, offset, end, &anywhere));
 				run = 0;
 				continue;
 			}
 			run += bad ? 0 : 1;
 		}
 		run -= run ? 1 : 0;
+		previous = e.time;
 		event_check(&ev, &e, offset);
 		offset += size;
 	}
-	events_keep(&ev, offset);
-	/* Records that go on at another stride leave a rest. */
-	if (offset < end && w->scan->plan)
-		plan_drop(w->scan->plan, w->source, offset, end - offset, KTRACE_RULE_events_damaged, "part of a record");
+	events_keep(&ev, offset, true);
+	events_rest(&ev, offset);
 	events_report(&ev);
 	w->head_whole |= ev.kept >= 64;
 	if (!w->head_whole)

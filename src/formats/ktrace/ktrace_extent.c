@@ -29,6 +29,24 @@ uint64_t ktrace_chunk_whole(const struct ktrace_walk *w, const struct ktrace_chu
 	return size;
 }
 
+/* How much of the bytes up to `reach` is the payload of a chunk whose size is lost: all, but for what its kind is too short
+ * for, and for events, which are those of a chunk whose header is lost, too. */
+static uint64_t chunk_guess(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t reach)
+{
+	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
+	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, room = reach - data;
+	uint32_t before = KTRACE_CHUNK_HEADER + 8; /* the bytes of an events chunk before its records */
+
+	if (chunk->tag == KTRACE_EVENTS || chunk->tag == KTRACE_NESTED || chunk->major & KTRACE_SUBCHUNKS)
+		return room;
+	if (kind && kind->content == KTRACE_FIXED && room > kind->size_min)
+		return kind->size_min;
+	uint64_t events = ktrace_events_find(w, data, reach, reach % 8 ? 1 : 8);
+	if (events == reach)
+		return room;
+	return ktrace_chunk_whole(w, chunk, events - data > before ? events - data - before : 0);
+}
+
 /* The chunk's own size does not lead to another chunk. What does? */
 static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t limit)
 {
@@ -45,29 +63,24 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 		return (struct ktrace_extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
 	if (fits && end % 8 && ktrace_chunk_stands(w->source, end, limit, w->is_64))
 		return (struct ktrace_extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false };
-	uint64_t found = ktrace_chunk_resync(w, data, limit, 8);
-	uint64_t beyond = chunk->size < 8 ? data + 8 : end;
+	uint64_t found = ktrace_chunk_find_next(w, data, limit);
+	uint64_t beyond = chunk->size < 8 ? data + 8 : end, reach = found == UINT64_MAX ? limit : found;
 	bool more = events && fits && limit - data >= 8 && beyond + ktrace_event_size(w->is_64) <= limit &&
 		    !ktrace_events_failures(w->source, beyond, limit, w->is_64, 4);
+	/* Records that came in make the last ones stand behind the end. */
+	more |= events && fits && reach > x.next && reach - data >= 8 + ktrace_event_size(w->is_64) &&
+		ktrace_records_fill(w, reach - ktrace_event_size(w->is_64), reach);
 	if (found == UINT64_MAX && fits && !more)
 		return x; /* what follows is no chunk: said at its own place */
-	if (found == UINT64_MAX) {
-		x.size = left;
-		x.next = limit;
-		x.rule = chunk->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_chunk_size_unknown :
-			 fits				       ? KTRACE_RULE_chunk_size_damaged :
-			 chunk->size >> 62		       ? KTRACE_RULE_chunk_size_overflow :
-								 KTRACE_RULE_chunk_size_past_eof;
-		return x;
-	}
-	if (fits && found > x.next && chunk->size && !more)
+	if (found != UINT64_MAX && fits && found > x.next && chunk->size && !more)
 		return x; /* the size may be right and the next chunk's header lost */
-	x.size = found - data;
-	x.next = found;
-	x.guessed = true;
 	x.rule = chunk->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_chunk_size_unknown :
 		 chunk->size >> 62		       ? KTRACE_RULE_chunk_size_overflow :
+		 found == UINT64_MAX && !fits	       ? KTRACE_RULE_chunk_size_past_eof :
 							 KTRACE_RULE_chunk_size_damaged;
+	x.guessed = found != UINT64_MAX;
+	x.size = chunk_guess(w, chunk, reach);
+	x.next = x.size == reach - data ? reach : ktrace_chunk_next(chunk->offset, x.size);
 	return x;
 }
 

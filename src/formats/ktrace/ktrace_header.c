@@ -93,34 +93,59 @@ void ktrace_header_fields(struct ktrace_walk *w, struct ktrace_header *h)
 	w->denom = h->denom;
 }
 
+static void header_flip_width(struct ktrace_walk *w, struct ktrace_header *h, uint64_t events)
+{
+	struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
+	finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only", w->is_64 ? "64" : "32",
+		    events, w->is_64 ? "32" : "64");
+	w->is_64 = !w->is_64;
+	ktrace_header_fix(w, h, 52, h->flags ^ KTRACE_FLAG_64, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the events");
+}
+
+/* Where records of that width begin that go on without a fault up to `until`; until: nowhere. */
+static uint64_t header_events(struct ktrace_walk *w, uint64_t from, uint64_t until, bool is_64)
+{
+	bool stated = w->is_64;
+
+	w->is_64 = is_64;
+	uint64_t events = ktrace_events_find(w, ktrace_align(from), until, 8);
+	bool sure = until - events >= 8 * ktrace_event_size(is_64) && ktrace_records_fill(w, events, until);
+	w->is_64 = stated;
+	return sure ? events : until;
+}
+
 void ktrace_header_width(struct ktrace_walk *w, struct ktrace_header *h)
 {
+	uint64_t at = h->chunks, file = w->source->size;
 	struct ktrace_chunk chunk;
-	uint64_t at = h->chunks;
+	uint8_t head[KTRACE_HEAD];
 
 	w->is_64 = h->flags & KTRACE_FLAG_64;
 	/* The first events chunk decides; a broken chain is taken up again as the walk itself will. */
-	for (unsigned i = 0; i < 4096 && at < w->source->size; i++) {
+	for (unsigned i = 0; i < 4096 && at < file; i++) {
 		bool sound = ktrace_chunk_read(w->source, at, &chunk) && chunk.tag;
-		uint64_t data = at + KTRACE_CHUNK_HEADER, left = sound ? w->source->size - data : 0;
+		uint64_t data = at + KTRACE_CHUNK_HEADER, left = sound ? file - data : 0;
 		uint64_t size = chunk.size < left ? chunk.size : left;
 		if (sound && size >= 8 + 64 && ktrace_chunk_holds_events(w, &chunk)) {
-			uint8_t head[KTRACE_HEAD];
 			size_t length = size - 8 < sizeof(head) ? (size_t)(size - 8) : sizeof(head);
-			if (source_read(w->source, data + 8, head, length) == TM_OK &&
-			    ktrace_events_other_width(head, length, w->is_64)) {
-				struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
-				finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
-					    w->is_64 ? "64" : "32", data + 8, w->is_64 ? "32" : "64");
-				w->is_64 = !w->is_64;
-				ktrace_header_fix(w, h, 52, h->flags ^ KTRACE_FLAG_64, 4, KTRACE_RULE_flags_bitness_mismatch,
-					   "width of the events");
-			}
+			if (source_read(w->source, data + 8, head, length) == TM_OK && ktrace_events_other_width(head, length, w->is_64))
+				header_flip_width(w, h, data + 8);
 			return;
 		}
-		at = sound && ktrace_chunk_lands(w->source, at, w->source->size, w->is_64) ?
-			     ktrace_chunk_next(at, chunk.size) :
-			     ktrace_chunk_find_next(w, at, w->source->size);
+		if (sound && ktrace_chunk_lands(w->source, at, file, w->is_64)) {
+			at = ktrace_chunk_next(at, chunk.size);
+			continue;
+		}
+		/* Or the first ones whose chunk header is lost. */
+		uint64_t next = ktrace_chunk_find_next(w, at + 1, file), until = next < file ? next : file;
+		if (header_events(w, at, until, w->is_64) < until)
+			return;
+		uint64_t events = header_events(w, at, until, !w->is_64);
+		if (events < until) {
+			header_flip_width(w, h, events);
+			return;
+		}
+		at = next;
 	}
 }
 
@@ -149,7 +174,8 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 		}
 		const struct ktrace_kind *kind = ktrace_kind_find(chunk.tag);
 		uint64_t end = at + KTRACE_CHUNK_HEADER + chunk.size;
-		if (stored == end || stored == ktrace_align(end))
+		uint64_t padded = ktrace_align(end) < file ? ktrace_align(end) : file;
+		if (stored == end || stored == padded)
 			believed = true;
 		else if (kind && kind->place == KTRACE_IN_HEADER && last == at)
 			last = end;

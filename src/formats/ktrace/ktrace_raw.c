@@ -275,19 +275,13 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 		return;
 	}
-	uint64_t kept = ktrace_events_walk(w, r->events, whole, "events");
-	/* A record has nothing to tell whether it is whole: where bytes came in or went missing, any may be shifted. */
-	if (plan && kept != file - r->events)
-		plan_doubt(plan, w->source, r->events, whole - r->events, "records of a file that is damaged");
+	struct ktrace_stretch stretch = { r->events, file, "events", KTRACE_RULE_raw_events_partial, whole != file };
+	(void)ktrace_events_walk(w, &stretch);
 	if (whole == file)
 		return;
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
 	finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
 	r->guessed |= !raw_stays(w, r, r->threads, whole);
-	if (plan) {
-		plan_drop(plan, w->source, whole, file - whole, KTRACE_RULE_raw_events_partial, "part of a record");
-		plan_lost(plan, 1, TM_AT_LEAST);
-	}
 }
 
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)

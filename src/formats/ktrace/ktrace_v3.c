@@ -18,10 +18,9 @@ static void garbage_drop(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t 
 static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
 {
 	struct plan *plan = w->scan->plan;
-	uint32_t size = ktrace_event_size(w->is_64);
 	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
 	unsigned step = until % 8 ? 1 : 8;
-	uint64_t events = ktrace_events_find(w, step == 8 ? ktrace_align(from) : from, until, step), end = events + (until - events) / size * size;
+	uint64_t events = ktrace_events_find(w, step == 8 ? ktrace_align(from) : from, until, step);
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
 	size_t header = 0;
 
@@ -46,13 +45,13 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 		header = plan_literal(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
 	}
 	w->seen_events = true;
-	uint64_t kept = ktrace_events_walk(w, events, end, "events without a chunk header");
+	struct ktrace_stretch stretch = { events, until, "events without a chunk header", rule, true };
+	uint64_t kept = ktrace_events_walk(w, &stretch);
 	if (plan) {
 		store_u64(bytes + 8, 8 + kept, false);
 		plan_fill(plan, header, bytes, sizeof(bytes));
-		plan_doubt(plan, w->source, events, end - events, "records whose chunk header is lost");
+		plan_doubt(plan, w->source, events, until - events, "records whose chunk header is lost");
 	}
-	garbage_drop(w, rule, end, until);
 	w->chunks++;
 }
 
@@ -80,17 +79,12 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 			chunk.tag = ktrace_chunk_holds_events(w, &chunk) ? KTRACE_EVENTS : KTRACE_NULL;
 			chunk.major = chunk.minor = 0;
 		}
-		const struct ktrace_kind *kind = ktrace_kind_find(chunk.tag);
-		bool versions = (chunk.major & ~KTRACE_SUBCHUNKS) <= 16 && chunk.minor <= 16;
-		if (!chunk.tag || !((kind || chunk.tag == KTRACE_TAG_UNFINISHED) && versions)) {
-			/* Unknown, so it counts only when it leads to something known. */
-			if (!chunk.tag || !ktrace_chunk_lands(w->source, at, limit, w->is_64)) {
-				uint64_t next = ktrace_chunk_find_next(w, at, limit);
-				bool rest = next == UINT64_MAX;
-				region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
-				at = rest ? limit : next;
-				continue;
-			}
+		if (!retag && !ktrace_chunk_accepted(w->source, at, limit, w->is_64)) {
+			uint64_t next = ktrace_chunk_find_next(w, at + 1, limit);
+			bool rest = next == UINT64_MAX;
+			region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
+			at = rest ? limit : next;
+			continue;
 		}
 		struct ktrace_extent x = ktrace_chunk_extent(w, &chunk, limit);
 		x.retagged = retag;
