@@ -143,7 +143,7 @@ static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, siz
 	bool any = false;
 	size_t end = *count;
 
-	while (end && !r->over) {
+	while (end && !r->over && !r->renew) {
 		size_t begin = end > step ? end - step : 0;
 		if (leave(ctx, &left[begin], end - begin)) {
 			memmove(&left[begin], &left[end], (*count - end) * sizeof(*left));
@@ -168,8 +168,8 @@ void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave
 		left[i] = i;
 	while (step < count)
 		step *= 2;
-	for (; step && count && !r->over; step /= 2)
-		while (reduction_pass(r, left, &count, step, leave, ctx) && step == 1 && count && !r->over)
+	for (; step && count && !r->over && !r->renew; step /= 2)
+		while (reduction_pass(r, left, &count, step, leave, ctx) && step == 1 && count)
 			;
 	free(left);
 }

@@ -35,9 +35,9 @@ bool reduction_ranges(struct reduction *r, struct bytes *content, reduction_shor
 
 	while (step < content->size)
 		step *= 2;
-	for (; step && content->size && !content->failed && !r->over; step /= 2) {
+	for (; step && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
 		size_t end = content->size;
-		while (end && !r->over) {
+		while (end && !r->over && !r->renew) {
 			size_t begin = (end - 1) / step * step;
 			struct bytes shorter = { 0 };
 			bytes_append(&shorter, content->data, begin);

@@ -48,13 +48,8 @@ static bool parts_offer(struct parts *p)
 	bool holds = reduction_offer(p->r, parts_candidate(p));
 
 	p->any = p->any || holds;
+	p->r->renew = reduction_size(p->r) < p->size / PARTS_RENEW;
 	return holds;
-}
-
-/* Whether it is time for a new outline. */
-static bool parts_stale(const struct parts *p)
-{
-	return p->r->over || reduction_size(p->r) < p->size / PARTS_RENEW;
 }
 
 /* ---- files, groups and records ---- */
@@ -118,7 +113,7 @@ static void parts_levels(struct parts *p)
 {
 	bool deep = true;
 
-	for (unsigned level = 0; deep && !parts_stale(p); level++) {
+	for (unsigned level = 0; deep && !p->r->over && !p->r->renew; level++) {
 		deep = false;
 		p->count = 0;
 		for (uint32_t i = 0; i < p->o.file_count; i++)
@@ -169,7 +164,7 @@ static void parts_texts(struct parts *p)
 {
 	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024 };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over; i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over && !p->r->renew; i++) {
 		p->count = 0;
 		p->length = lengths[i];
 		for (uint32_t f = 0; f < p->o.file_count; f++)
@@ -239,7 +234,7 @@ static void parts_bytes(struct parts *p, uint32_t part)
 {
 	const struct part *leaf = &p->o.parts[part];
 
-	if (leaf->flags & PART_DELETED || p->r->over)
+	if (leaf->flags & PART_DELETED || p->r->over || p->r->renew)
 		return;
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
 		parts_bytes(p, i);
@@ -261,17 +256,19 @@ bool reduction_parts(struct reduction *r)
 
 	if (!input)
 		return false;
+	r->renew = false;
 	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
 	if (status == TM_OK) {
 		parts_levels(&p);
-		if (!parts_stale(&p))
+		if (!r->over && !r->renew)
 			parts_texts(&p);
-		for (uint32_t i = 0; i < p.o.file_count && !parts_stale(&p); i++)
+		for (uint32_t i = 0; i < p.o.file_count && !r->over && !r->renew; i++)
 			parts_bytes(&p, p.o.files[i].part);
 	} else if (status == TM_NO_MEMORY) {
 		(void)fault_memory(r->error);
 		r->over = true;
 	}
+	r->renew = false;
 	outline_free(&p.o);
 	tracemend_close(input);
 	free(p.list);

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""What reduce makes of large captures with one defect: of each rule, its size before and after, records, tries and seconds.
+
+    tests/reduce.py [FORMAT...] [--size BYTES] [--every K] [--only GLOB] [--limit SECONDS] [--quiet]
+
+A row fails when check does not report the rule for the result, or has an error there that the large capture had not; when the
+result has more than 1024 bytes (tracedat: 8192); or when it took longer than the limit (60 s). --every takes each K-th rule
+only. The last line is "N passed, N failed"."""
+import argparse
+import fnmatch
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TOOL = os.environ.get('TRACEMEND', 'build/tracemend')
+BOUND = {'tracedat': 8192}
+
+
+def size_of(path):
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def report(path):
+    """Rules that check reports, those of errors, and the number of records."""
+    done = subprocess.run([TOOL, 'check', '--format=json', '--max-findings=1', path], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    one = json.loads(done.stdout)['inputs'][0]
+    return ({f['rule'] for f in one['findings']}, {f['rule'] for f in one['findings'] if f['severity'] == 'error'},
+            one['records'])
+
+
+def row(rule, options, work):
+    """Reduces one capture. Returns why it fails, or None, and the columns."""
+    made = subprocess.run([TOOL, 'gen', '-q', '-f', rule.split('/')[0], '--rule', rule, '--size', options.size, '-o', work],
+                          stderr=subprocess.PIPE, text=True)
+    if made.returncode:
+        return 'not made: ' + made.stderr.strip(), ()
+    with open(os.path.join(work, 'labels.jsonl'), encoding='utf-8') as labels:
+        source = os.path.join(work, json.loads(labels.readline())['file'])
+    target = os.path.join(work, 'small')
+    before, errors, records = report(source)
+    if rule not in before:
+        return 'check does not report it', ()
+    since = time.monotonic()
+    try:
+        done = subprocess.run([TOOL, 'reduce', source, '-o', target, '--rule', rule], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=options.limit + 60)
+    except subprocess.TimeoutExpired:
+        return f'longer than {options.limit + 60} s', ()
+    seconds = time.monotonic() - since
+    if done.returncode:
+        return f'exit {done.returncode}: {done.stderr.strip()}', ()
+    after, errors_after, records_after = report(target)
+    tries = done.stdout.split(' in ')[-1].split(' tries')[0]
+    columns = size_of(source), size_of(target), records, records_after, tries, f'{seconds:.1f}'
+    if rule not in after:
+        return 'the result does not show it', columns
+    if errors_after - errors:
+        return 'new errors: ' + ' '.join(sorted(errors_after - errors)), columns
+    if columns[1] > BOUND.get(rule.split('/')[0], 1024):
+        return 'too large', columns
+    if seconds > options.limit:
+        return 'too slow', columns
+    return None, columns
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('formats', nargs='*')
+    parser.add_argument('--size', default='1M')
+    parser.add_argument('--every', type=int, default=1)
+    parser.add_argument('--only', default='*')
+    parser.add_argument('--limit', type=float, default=60)
+    parser.add_argument('--quiet', action='store_true')
+    options = parser.parse_args()
+    passed = failed = 0
+    for name in options.formats or subprocess.check_output(['scripts/formats.sh'], text=True).split():
+        rules = json.loads(subprocess.check_output([TOOL, 'rules', '-f', name, '--format=json']))['rules']
+        sizes, times = [], []
+        for rule in [r['id'] for r in rules if fnmatch.fnmatch(r['id'].split('/')[1], options.only)][::options.every]:
+            work = tempfile.mkdtemp()
+            why, columns = row(rule, options, work)
+            shutil.rmtree(work)
+            passed += why is None
+            failed += why is not None
+            if columns:
+                sizes.append(columns[1])
+                times.append(float(columns[5]))
+            if why or not options.quiet:
+                text = '%8d to %6d bytes, %6d to %4d records, %6s tries, %5s s' % columns if columns else ''
+                print(f'{rule:45} {text}{"  FAIL: " + why if why else ""}', flush=True)
+        if sizes:
+            sizes.sort()
+            print(f'{name}: {len(sizes)} rules, median {sizes[len(sizes) // 2]} bytes, largest {sizes[-1]}, '
+                  f'{sum(times) / len(times):.1f} s each, slowest {max(times):.1f} s')
+    print(f'{passed} passed, {failed} failed')
+    return failed > 0
+
+
+sys.exit(main())
