@@ -173,7 +173,11 @@ size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_
 	*piece = (struct tracedat_piece){ .source = s, .from = p->literals.size, .length = length, .old = old, .why = why,
 					  .rule = (uint16_t)rule, .literal = true };
 	bytes_append(&p->literals, bytes, length);
-	p->failed = p->literals.failed;
+	if (p->literals.failed) {
+		p->failed = true;
+		p->count--;
+		return SIZE_MAX;
+	}
 	return p->count - 1;
 }
 

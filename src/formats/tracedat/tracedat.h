@@ -296,7 +296,7 @@ struct tracedat {
 		const struct tracedat_block *block;
 		unsigned rule;
 	} header;
-	size_t system_count_piece, system_total; /* of parts[2] */
+	size_t system_total;	 /* of parts[2], whose first piece is their number */
 	uint16_t *event_index;	 /* by id: 1 + index in events; 65536 of them */
 	struct tracedat_event *events;
 	size_t event_count, event_capacity;
@@ -412,6 +412,8 @@ void tracedat_header_page_text(struct bytes *b, unsigned long_size, uint32_t pag
 void tracedat_header_event_text(struct bytes *b);
 /* Where a list of formats that begins at `at` ends, going by sizes alone; SIZE_MAX where they make no sense. */
 size_t tracedat_formats_hop(const struct tracedat *t, const uint8_t *data, size_t at, size_t size, uint32_t count);
+/* The same for a list of systems, which begins with their number. */
+size_t tracedat_systems_hop(const struct tracedat *t, const uint8_t *data, size_t at, size_t size);
 /* Whether a format file begins there: a size, and a text that begins as one does. */
 bool tracedat_format_begins(const struct tracedat *t, const uint8_t *data, size_t at, size_t end);
 

@@ -431,9 +431,9 @@ static void lines_parse(struct format_parse *p)
 			p->fields[p->field_count++] = f;
 		}
 	}
-	if (!p->name) {
+	if (p->size < 5 || memcmp(p->text, "name:", 5) || !p->name_length) {
 		p->fatal = true;
-		bad(p, TRACEDAT_RULE_format_no_name, TM_ERROR, 0, p->size, "the format has no line with a name");
+		bad(p, TRACEDAT_RULE_format_no_name, TM_ERROR, 0, p->size, "the format does not begin with the name of an event");
 	}
 	if (!id_seen) {
 		p->fatal = true;
@@ -455,6 +455,13 @@ static void text_judge(struct format_parse *p)
 		bad(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1, "byte %zu of the format is 0x%02x, not ASCII", i, c);
 		return;
 	}
+}
+
+/* The size of a text counts its last line with its LF. */
+static void end_judge(struct format_parse *p)
+{
+	if (p->text[p->size - 1] != '\n')
+		bad(p, TRACEDAT_RULE_format_size_mismatch, TM_ERROR, p->size - 1, 1, "the text of the format does not end in LF");
 }
 
 static void print_judge(struct format_parse *p)
@@ -480,6 +487,7 @@ static void format_judge(struct format_parse *p)
 	lines_parse(p);
 	if (p->fatal)
 		return;
+	end_judge(p);
 	common_judge(p);
 	if (p->fatal)
 		return;
@@ -638,7 +646,7 @@ static void format_mend(const struct format_parse *p, bool print_bad, struct byt
 		bytes_text(out, "print fmt: \"\"\n");
 	else if (p->print_end)
 		bytes_append(out, p->text + stop, p->size - stop);
-	else if (out->size && out->data[out->size - 1] != '\n')
+	if (out->size && out->data[out->size - 1] != '\n')
 		bytes_text(out, "\n");
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define SYSTEM_NAME_MAX 1024u
+#define SYSTEMS_MAX 65536u
 #define SYSTEM_EVENTS_MAX 65536u
 /* Bytes in which the end of a format text is looked for, and how often in vain. */
 #define MEASURE_MAX (256u * 1024)
@@ -14,6 +15,7 @@ struct list {
 	struct tracedat *t;
 	const struct tracedat_block *b;
 	size_t end;
+	bool exact;   /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
 	bool systems; /* a system header may follow an entry */
 	struct tracedat_pieces *out;
 	char system[64];
@@ -39,6 +41,24 @@ size_t tracedat_formats_hop(const struct tracedat *t, const uint8_t *data, size_
 	return at;
 }
 
+size_t tracedat_systems_hop(const struct tracedat *t, const uint8_t *data, size_t at, size_t size)
+{
+	if (at > size || size - at < 4)
+		return SIZE_MAX;
+	uint32_t systems = load_u32(data + at, t->big_endian);
+	at += 4;
+	if (systems > SYSTEMS_MAX)
+		return SIZE_MAX;
+	for (uint32_t i = 0; i < systems && at != SIZE_MAX; i++) {
+		const uint8_t *nul = memchr(data + at, 0, size - at < SYSTEM_NAME_MAX ? size - at : SYSTEM_NAME_MAX);
+		size_t count = nul ? (size_t)(nul - data) + 1 : size;
+		if (size - count < 4)
+			return SIZE_MAX;
+		at = tracedat_formats_hop(t, data, count + 4, size, load_u32(data + count, t->big_endian));
+	}
+	return at;
+}
+
 /* A system header: its name's length with the NUL, or 0. */
 static size_t system_begins(const struct list *l, size_t at)
 {
@@ -46,6 +66,8 @@ static size_t system_begins(const struct list *l, size_t at)
 	size_t left = l->end - at, hops = 0;
 	size_t first = 0;
 
+	if (l->exact)
+		return strlen((const char *)data + at) + 1;
 	while (left >= 5 && hops < 4) {
 		const uint8_t *nul = memchr(data + at, 0, left < SYSTEM_NAME_MAX ? left : SYSTEM_NAME_MAX);
 		if (!nul)
@@ -147,7 +169,7 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	size_t text = at + 8;
 	bool fits = size && size <= TRACEDAT_FORMAT_MAX && size <= l->end - text;
 	bool begins = tracedat_format_begins(t, data, at, l->end);
-	if (fits && entry_may_end(l, text + (size_t)size)) {
+	if (l->exact || (fits && entry_may_end(l, text + (size_t)size))) {
 		(void)entry_parse(l, at, text, (size_t)size, count);
 		return text + (size_t)size;
 	}
@@ -210,9 +232,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 	*found = 0;
 	while (at < l->end && t->status == TM_OK) {
 		bool begins = tracedat_format_begins(t, l->b->data, at, l->end);
-		if (!begins && l->systems && system_begins(l, at))
-			break;
-		if (!begins && *found >= claimed)
+		if (l->exact ? *found == claimed : !begins && ((l->systems && system_begins(l, at)) || *found >= claimed))
 			break;
 		size_t next = list_entry(l, at, count);
 		if (next == SIZE_MAX) {
@@ -255,7 +275,9 @@ void tracedat_ftrace(struct tracedat *t, const struct tracedat_block *b, size_t 
 	}
 	size_t count = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
 				      "the number of ftrace formats that are kept");
-	size_t stop = list_walk(&l, at + 4, load_u32(b->data + at, t->big_endian), &kept, &found, TRACEDAT_RULE_ftrace_count_implausible);
+	uint32_t claimed = load_u32(b->data + at, t->big_endian);
+	l.exact = tracedat_formats_hop(t, b->data, at + 4, end, claimed) == end;
+	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found, TRACEDAT_RULE_ftrace_count_implausible);
 	if (stop < end && t->status == TM_OK) {
 		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_ftrace_count_implausible, b, stop, end - stop);
 		finding_say(fd, "%zu bytes after the last ftrace format", end - stop);
@@ -321,16 +343,23 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 
 	t->part_seen[2] = true;
 	if (end - at < 4) {
-		t->system_count_piece = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
-							 "no event formats are left");
+		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "no event formats are left");
 		return;
 	}
-	t->system_count_piece = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
-					       "the number of event systems that are kept");
+	size_t total = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+				      "the number of event systems that are kept");
 	uint32_t claimed = load_u32(b->data + at, t->big_endian);
 	size_t begin = at;
+	l.exact = tracedat_systems_hop(t, b->data, at, end) == end;
 	at += 4;
 	while (at < end && t->status == TM_OK) {
+		if (systems == SYSTEMS_MAX) {
+			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_count_implausible, b, at, end - at);
+			finding_say(fd, "more than %u event systems", SYSTEMS_MAX);
+			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);
+			damaged = true;
+			break;
+		}
 		size_t length = system_begins(&l, at);
 		if (length) {
 			at = system_parse(t, &l, at, length, seen, &seen_count);
@@ -367,5 +396,5 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 	}
 	t->system_total = systems;
 	store_u32(number, (uint32_t)systems, t->big_endian);
-	tracedat_fill(l.out, t->system_count_piece, number);
+	tracedat_fill(l.out, total, number);
 }

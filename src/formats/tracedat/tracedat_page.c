@@ -117,6 +117,8 @@ static bool record_unknown(struct page *p, uint32_t at, uint32_t id)
 
 	if (id && id == t->blk_id)
 		return true;
+	if (p->emitting)
+		return false;
 	if (!t->unknown) {
 		t->unknown = calloc(65536, sizeof(*t->unknown));
 		if (!t->unknown) {
@@ -125,8 +127,6 @@ static bool record_unknown(struct page *p, uint32_t at, uint32_t id)
 		}
 	}
 	struct tracedat_unknown *u = &t->unknown[id];
-	if (p->emitting)
-		return t->ids_placed && t->ids_placed[id / 64] >> id % 64 & 1;
 	u->records++;
 	if (t->format_finding) {
 		finding_explains(t->format_finding, 1);
@@ -671,9 +671,9 @@ static enum tracedat_verdict page_judge(struct page *p)
 		p->w->pending_missed = true;
 		return TRACEDAT_LEAVE;
 	}
+	commit = commit_clean(p, commit);
 	if (!ts && !commit)
 		return page_blank(p);
-	commit = commit_clean(p, commit);
 	uint32_t length = (uint32_t)(commit & PAGE_LENGTH_MASK);
 	p->time = ts;
 	if (length > p->capacity) {

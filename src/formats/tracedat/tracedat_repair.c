@@ -79,7 +79,7 @@ void tracedat_put_part(struct tracedat *t, const struct tracedat_pieces *p, cons
 bool tracedat_part_unchanged(const struct tracedat_pieces *p, const struct tracedat_block *b)
 {
 	uint64_t at = 0;
-	for (size_t i = 0; i < p->count; i++) {
+	for (size_t i = 0; i < p->count && !p->failed; i++) {
 		const struct tracedat_piece *piece = &p->list[i];
 		uint64_t from = piece->literal ? piece->old : piece->from;
 		if (from != at)
@@ -98,65 +98,6 @@ void tracedat_part_flatten(const struct tracedat_pieces *p, const struct traceda
 		const struct tracedat_piece *piece = &p->list[i];
 		bytes_append(out, piece->literal ? p->literals.data + piece->from : b->data + piece->from, (size_t)piece->length);
 	}
-}
-
-/* ---- parts that are lost, formats that are ---- */
-
-static void part_default(struct tracedat *t, unsigned k)
-{
-	uint8_t number[8] = { 0 };
-	size_t width = k == 5 ? 8 : 4;
-	size_t piece = tracedat_literal(&t->parts[k], number, width, TRACEDAT_RULE_v7_mandatory_section, "an empty block for one that is lost");
-	if (k == 2)
-		t->system_count_piece = piece;
-}
-
-static void placeholders_choose(struct tracedat *t)
-{
-	t->ids_placed = calloc(65536 / 64, sizeof(*t->ids_placed));
-	if (!t->ids_placed) {
-		tracedat_no_memory(t);
-		return;
-	}
-	for (uint32_t id = 0; t->unknown && id < 65536; id++)
-		if (id && t->unknown[id].records && (t->unknown[id].records > 1 || t->formats_lost))
-			t->ids_placed[id / 64] |= UINT64_C(1) << id % 64;
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].placeholder)
-			t->ids_placed[t->events[i].id / 64] |= UINT64_C(1) << t->events[i].id % 64;
-}
-
-/* A system of formats for events whose own are lost: their records can at least be listed. */
-static void placeholders_put(struct tracedat *t)
-{
-	struct tracedat_pieces *p = &t->parts[2];
-	uint8_t number[8];
-	uint32_t count = 0;
-	static const char why[] = "a placeholder for an event format that is lost";
-	const unsigned rule = TRACEDAT_RULE_record_unknown_event_id;
-
-	for (uint32_t i = 0; i < 65536 / 64; i++)
-		count += (uint32_t)__builtin_popcountll(t->ids_placed[i]);
-	if (!count)
-		return;
-	store_u32(number, (uint32_t)t->system_total + 1, t->big_endian);
-	tracedat_fill(p, t->system_count_piece, number);
-	(void)tracedat_literal(p, "unknown_events", 15, rule, why);
-	store_u32(number, count, t->big_endian);
-	(void)tracedat_literal(p, number, 4, rule, why);
-	for (uint32_t id = 0; id < 65536; id++) {
-		if (!(t->ids_placed[id / 64] >> id % 64 & 1))
-			continue;
-		struct bytes text = { 0 };
-		tracedat_placeholder_text(t, id, &text);
-		store_u64(number, text.size, t->big_endian);
-		(void)tracedat_literal(p, number, 8, rule, why);
-		(void)tracedat_literal(p, text.data, text.size, rule, why);
-		p->failed |= text.failed;
-		bytes_free(&text);
-	}
-	if (t->lost_is < TM_AT_LEAST && t->formats_lost)
-		t->lost_is = TM_UNKNOWN_COUNT;
 }
 
 /* ---- the prefix ---- */
@@ -610,23 +551,6 @@ static void cpucount_settle(struct tracedat *t)
 		if (o->changed.failed)
 			tracedat_no_memory(t);
 	}
-}
-
-/* What parts, formats and clocks need before anything is composed. False: memory. */
-bool tracedat_prepare(struct tracedat *t)
-{
-	placeholders_choose(t);
-	if (t->status != TM_OK)
-		return false;
-	tracedat_header_compose(t);
-	for (unsigned k = 1; k < TRACEDAT_PARTS; k++)
-		if (!t->part_seen[k])
-			part_default(t, k);
-	placeholders_put(t);
-	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
-		if (t->parts[k].failed)
-			tracedat_no_memory(t);
-	return t->status == TM_OK;
 }
 
 enum tracemend_status tracedat_repair(struct tracedat *t)

@@ -1,9 +1,14 @@
-/* Inside of repair: pieces of the output, shared by tracedat_repair.c, tracedat_repair_v7.c and tracedat_restore.c. All append
+/* Inside of repair: pieces of the output, shared by tracedat_repair.c, tracedat_repair_v7.c and tracedat_restore.c, and the
+ * metadata that they write, by tracedat_settle.c. All append
  * to t->out; an `old` is where in the input the bytes stood, or TRACEDAT_NO_OLD. */
 #ifndef TRACEDAT_REPAIR_H
 #define TRACEDAT_REPAIR_H
 
 #include "tracedat.h"
+
+/* Makes parts[] the metadata of the output, in every detail, and the event tables those that a reader will have of it. False:
+ * memory. */
+bool tracedat_prepare(struct tracedat *t);
 
 void tracedat_put_zeros(struct tracedat *t, uint64_t n, unsigned rule, const char *why);
 void tracedat_put_padding(struct tracedat *t, uint64_t alignment, uint64_t from, uint64_t to);
@@ -19,7 +24,6 @@ void tracedat_part_flatten(const struct tracedat_pieces *p, const struct traceda
 void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *at);
 /* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
 void tracedat_put_clock(struct tracedat *t);
-bool tracedat_prepare(struct tracedat *t);
 enum tracemend_status tracedat_flush(struct tracedat *t);
 void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat *));
 

@@ -57,37 +57,23 @@ static bool forward_header(struct v6 *v)
 
 static bool forward_formats(struct v6 *v)
 {
-	const uint8_t *d = v->data;
-	bool be = v->t->big_endian;
+	const struct tracedat *t = v->t;
 	size_t at = v->m.ftrace;
-	at = tracedat_formats_hop(v->t, d, at + 4, v->size, load_u32(d + at, be));
-	if (at == UNKNOWN || v->size - at < 4)
+	size_t systems = tracedat_formats_hop(t, v->data, at + 4, v->size, load_u32(v->data + at, t->big_endian));
+	size_t end = systems != UNKNOWN ? tracedat_systems_hop(t, v->data, systems, v->size) : UNKNOWN;
+	if (end == UNKNOWN || v->size - end < 4)
 		return false;
-	uint32_t systems = load_u32(d + at, be);
-	size_t begin = at;
-	if (systems > 65536)
-		return false;
-	at += 4;
-	for (uint32_t i = 0; i < systems; i++) {
-		const uint8_t *nul = memchr(d + at, 0, v->size - at < 1024 ? v->size - at : 1024);
-		if (!nul)
-			return false;
-		at = (size_t)(nul - d) + 1;
-		if (v->size - at < 4)
-			return false;
-		at = tracedat_formats_hop(v->t, d, at + 4, v->size, load_u32(d + at, be));
-		if (at == UNKNOWN)
-			return false;
-	}
-	if (v->size - at < 4)
-		return false;
-	v->m.systems = begin;
-	/* Another system: the count lies, and kallsyms comes later. */
-	const uint8_t *name = memchr(d + at, 0, v->size - at < 256 ? v->size - at : 256);
-	if (name && tracedat_format_begins(v->t, d, (size_t)(name - d) + 5, v->size))
-		return false;
-	v->m.kallsyms = at;
+	v->m.systems = systems;
+	v->m.kallsyms = end;
 	return true;
+}
+
+/* Whether another system stands where the formats should end: their number lies, and kallsyms comes later. */
+static bool more_formats(const struct v6 *v)
+{
+	size_t at = v->m.kallsyms;
+	const uint8_t *name = memchr(v->data + at, 0, v->size - at < 256 ? v->size - at : 256);
+	return name && tracedat_format_begins(v->t, v->data, (size_t)(name - v->data) + 5, v->size);
 }
 
 static bool forward_texts(struct v6 *v)
@@ -122,6 +108,8 @@ static bool forward(struct v6 *v)
 	*m = (struct map){ (size_t)v->t->prefix_end, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
 	if (forward_header(v) && forward_formats(v) && forward_texts(v))
 		return true;
+	if (m->kallsyms != UNKNOWN && more_formats(v))
+		m->kallsyms = UNKNOWN;
 	/* Counts and sizes of 0 lead on through any zeros: without a tag at the end they vouch for nothing. */
 	if (m->kallsyms != UNKNOWN && !load_u32(v->data + m->kallsyms, v->t->big_endian))
 		m->kallsyms = UNKNOWN;
