@@ -200,7 +200,14 @@ static const char *payload(const struct tracedat_option *o)
 	return (const char *)o->block->data + o->at;
 }
 
-/* Text options: not empty, NUL at the end. False when the payload cannot be judged further. */
+/* The text of an option, as repair writes it if it is changed. */
+static const char *option_content(const struct tracedat_option *o, size_t *size)
+{
+	*size = o->changed.size ? o->changed.size : o->size;
+	return o->changed.size ? (const char *)o->changed.data : payload(o);
+}
+
+/* Text options: not empty, NUL at the end. False when there is no content to judge. */
 static bool option_text(struct tracedat *t, struct tracedat_option *o)
 {
 	const char *p = payload(o);
@@ -219,14 +226,15 @@ static bool option_text(struct tracedat *t, struct tracedat_option *o)
 	bytes_u8(&o->changed, 0);
 	o->rule = TRACEDAT_RULE_option_string_nul;
 	o->why = "the text with its NUL";
-	return false;
+	return true;
 }
 
 static void option_date(struct tracedat *t, struct tracedat_option *o)
 {
-	const char *p = payload(o);
+	size_t size;
+	const char *p = option_content(o, &size);
 	uint64_t value;
-	size_t length = strnlen(p, o->size);
+	size_t length = strnlen(p, size);
 	if (length > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && text_parse_hex(p + 2, length - 2, &value) && !(value >> 63))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
@@ -237,8 +245,9 @@ static void option_date(struct tracedat *t, struct tracedat_option *o)
 
 static void option_offset(struct tracedat *t, struct tracedat_option *o)
 {
-	const char *p = payload(o);
-	size_t length = strnlen(p, o->size), at = length && (p[0] == '-' || p[0] == '+');
+	size_t size;
+	const char *p = option_content(o, &size);
+	size_t length = strnlen(p, size), at = length && (p[0] == '-' || p[0] == '+');
 	uint64_t value;
 	if (length - at > 2 && p[at] == '0' && p[at + 1] == 'x' ? text_parse_hex(p + at + 2, length - at - 2, &value) :
 								     text_parse_u64(p + at, length - at, &value))
@@ -251,8 +260,8 @@ static void option_offset(struct tracedat *t, struct tracedat_option *o)
 
 static void option_clock(struct tracedat *t, struct tracedat_option *o)
 {
-	size_t length;
-	const char *name = tracedat_clock_name(payload(o), o->size, &length);
+	size_t size, length;
+	const char *text = option_content(o, &size), *name = tracedat_clock_name(text, size, &length);
 	char shown[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 
@@ -266,6 +275,7 @@ static void option_clock(struct tracedat *t, struct tracedat_option *o)
 	fd = option_bad(t, o, TRACEDAT_RULE_option_clock_brackets, TM_ERROR);
 	finding_say(fd, name ? "the brackets that mark the clock are empty" : "no clock is marked with brackets");
 	const char *clock = t->buffer_count && t->buffers[0].clock.size > 1 ? (const char *)t->buffers[0].clock.data : "local";
+	o->changed.size = 0;
 	bytes_printf(&o->changed, "[%s]\n", clock);
 	bytes_u8(&o->changed, 0);
 	o->rule = TRACEDAT_RULE_option_clock_brackets;
@@ -293,8 +303,9 @@ static bool hook_half(const char *p, size_t length, bool flags)
 
 static void option_hook(struct tracedat *t, struct tracedat_option *o)
 {
-	const char *p = payload(o);
-	size_t length = strnlen(p, o->size);
+	size_t size;
+	const char *p = option_content(o, &size);
+	size_t length = strnlen(p, size);
 	const char *slash = memchr(p, '/', length);
 	size_t left = slash ? (size_t)(slash - p) : 0;
 	if (slash && hook_half(p, left, false) && hook_half(slash + 1, length - left - 1, true))
