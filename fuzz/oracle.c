@@ -423,7 +423,10 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		broken("P4", "%zu outputs that are no directory", outputs);
 	for (size_t i = 0; i < outputs; i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
-		if (out->count == CAPTURE_FILES_MAX || strlen(output->file) >= CAPTURE_NAME_MAX)
+		/* Outputs are shown with escaped names; a file of the input gets its true one back. */
+		const struct capture_file *own = capture_find_shown(c, TM_ROLE_INPUT, output->file);
+		const char *name = own ? own->name : output->file;
+		if (out->count == CAPTURE_FILES_MAX || strlen(name) >= CAPTURE_NAME_MAX)
 			broken("P4", "more outputs, or longer names, than the oracle can hold");
 		struct capture_file *f = &out->files[out->count++];
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it is owned by *out */
@@ -436,7 +439,7 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		if (output->size && memcmp(read, data, (size_t)output->size) != 0)
 			broken("P4", "output '%s' is not what its segments say", output->file);
 		free(read);
-		strcpy(f->name, output->file);
+		strcpy(f->name, name);
 		f->data = data;
 		f->size = (size_t)output->size;
 	}
