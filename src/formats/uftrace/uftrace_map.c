@@ -15,12 +15,18 @@ static bool take_hex(const char *text, size_t length, size_t *at, uint64_t *valu
 	return true;
 }
 
+/* As scanf("%s") has it. */
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static struct uftrace_str take_word(const char *text, size_t length, size_t *at)
 {
-	while (*at < length && (text[*at] == ' ' || text[*at] == '\t'))
+	while (*at < length && is_blank(text[*at]))
 		++*at;
 	struct uftrace_str word = { text + *at, 0 };
-	while (*at < length && text[*at] != ' ' && text[*at] != '\t' && text[*at] != '\r') {
+	while (*at < length && !is_blank(text[*at])) {
 		++*at;
 		word.length++;
 	}
@@ -191,9 +197,15 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct uf
 		const char *text = map->text + at;
 		const char *end = memchr(text, '\n', map->size - at);
 		size_t raw = end ? (size_t)(end - text) + 1 : map->size - at, length = end ? raw - 1 : raw;
+		size_t seen = strnlen(text, length); /* a line ends at a NUL, for readers */
 		struct map_line line = { .m = { .module = UFTRACE_NONE } };
-		enum line_state state = line_parse(text, length, &line);
+		enum line_state state = line_parse(text, seen, &line);
 		line_number++;
+		if (seen < length && state != LINE_BAD) {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_line_malformed, s, at + seen, length - seen);
+			finding_say(fd, "readers do not see what is behind this NUL byte");
+			finding_path(fd, "line %llu", (unsigned long long)line_number);
+		}
 		if (state == LINE_BAD) {
 			struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_line_malformed, s, at, raw);
 			char shown[TEXT_QUOTE_SIZE];
