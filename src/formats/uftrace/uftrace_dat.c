@@ -9,23 +9,29 @@
 
 /* ---- the first record of each, before anything else is read ---- */
 
-static bool probe(struct uftrace_walk *w, struct uftrace_dat *dat, struct source *s, uint64_t at, uint64_t end)
+/* Finds the records by which the task is known, where the walk will find them: the tape has no map yet. */
+static bool probe(struct uftrace_tape *t, struct uftrace_dat *dat, struct source *s, uint64_t at, uint64_t end)
 {
-	bool big = w->head.big_endian;
+	struct uftrace_walk *w = t->w;
 	uint8_t record[UFTRACE_RECORD_SIZE];
 
-	/* The first may be damaged: look a little further. */
-	for (unsigned i = 0; i < 256 && end - at >= sizeof(record) && end > at; i++, at += sizeof(record)) {
+	for (unsigned i = 0; i < 256 && at < end && end - at >= sizeof(record); i++) {
 		if (source_read(s, at, record, sizeof(record)) != TM_OK)
 			return uftrace_walk_fail(w, s->bundle->error.status);
-		uint64_t time = load_u64(record, big), word = load_u64(record + 8, big);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+		uint64_t time = load_u64(record, w->head.big_endian), word = load_u64(record + 8, w->head.big_endian);
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC) {
+			window_reset(&t->window, s);
+			at = uftrace_resync(t, at + 1, end, 0);
+			if (t->window.status != TM_OK)
+				return uftrace_walk_fail(w, t->window.status);
 			continue;
+		}
 		dat->has_records = true;
-		dat->first_offset = at;
 		/* Not one to tell the time by. */
-		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST))
+		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
+			at += sizeof(record);
 			continue;
+		}
 		dat->first_time = time;
 		dat->first_type = uftrace_word_type(word);
 		dat->first_address = uftrace_word_address(word);
@@ -40,38 +46,54 @@ static int dat_compare(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static bool dat_is_there(const struct uftrace_walk *w, uint64_t tid)
+/* Leftover buffers: of tasks that have no file yet, or nothing in it. */
+static bool probe_leftovers(struct uftrace_tape *t)
 {
-	for (size_t i = 0; i < w->dat_count; i++)
-		if (w->dats[i].tid == tid)
-			return true;
-	return false;
+	struct uftrace_walk *w = t->w;
+	struct uftrace_ids tids = { 0 };
+	bool good = true;
+
+	for (uint32_t i = 0; i < w->dat_count && good; i++)
+		good = uftrace_ids_set(&tids, (int64_t)w->dats[i].tid, i) || uftrace_walk_fail(w, TM_NO_MEMORY);
+	for (size_t i = 0; i < w->file_count && good; i++) {
+		const struct uftrace_file *f = &w->files[i];
+		if (f->kind != UFTRACE_FILE_SHM || !f->number || (f->source->role != TM_ROLE_EXTRA && !w->recorder_died) ||
+		    f->source->size < 2 * UFTRACE_SHM_HEADER_SIZE)
+			continue;
+		uint32_t index = uftrace_ids_get(&tids, (int64_t)f->number);
+		struct uftrace_dat *dat = &w->dats[index == UFTRACE_NONE ? w->dat_count : index];
+		if (index == UFTRACE_NONE)
+			*dat = (struct uftrace_dat){ .tid = f->number, .file = UFTRACE_NONE };
+		if (!dat->has_records)
+			good = probe(t, dat, f->source, UFTRACE_SHM_HEADER_SIZE, f->source->size);
+		if (good && index == UFTRACE_NONE && dat->has_records)
+			good = uftrace_ids_set(&tids, (int64_t)dat->tid, (uint32_t)w->dat_count++) || uftrace_walk_fail(w, TM_NO_MEMORY);
+	}
+	uftrace_ids_free(&tids);
+	return good;
 }
 
 bool uftrace_dat_probe(struct uftrace_walk *w)
 {
+	struct uftrace_tape *t = calloc(1, sizeof(*t));
 	size_t own = w->dat_count;
+	bool good = t || uftrace_walk_fail(w, TM_NO_MEMORY);
 
-	for (size_t i = 0; i < own; i++) {
+	if (!good)
+		return false;
+	t->w = w;
+	t->session_next = UINT64_MAX;
+	for (size_t i = 0; i < own && good; i++) {
 		struct source *s = w->files[w->dats[i].file].source;
-		if (!probe(w, &w->dats[i], s, 0, s->size))
-			return false;
+		good = probe(t, &w->dats[i], s, 0, s->size);
 	}
-	/* Tasks of which only leftover buffers are there. */
-	for (size_t i = 0; i < w->file_count && own < 4096; i++) {
-		const struct uftrace_file *f = &w->files[i];
-		if (f->kind != UFTRACE_FILE_SHM || !f->number || dat_is_there(w, f->number) ||
-		    (f->source->role != TM_ROLE_EXTRA && !w->recorder_died) || f->source->size < 2 * UFTRACE_SHM_HEADER_SIZE)
-			continue;
-		struct uftrace_dat *dat = &w->dats[w->dat_count];
-		*dat = (struct uftrace_dat){ .tid = f->number, .file = UFTRACE_NONE };
-		if (!probe(w, dat, f->source, UFTRACE_SHM_HEADER_SIZE, f->source->size))
-			return false;
-		w->dat_count += dat->has_records;
-	}
+	good = good && probe_leftovers(t);
+	if (t->window.source)
+		window_close(&t->window);
+	free(t);
 	if (w->dat_count > own)
 		qsort(w->dats, w->dat_count, sizeof(*w->dats), dat_compare);
-	return true;
+	return good;
 }
 
 /* ---- what is written ---- */
@@ -179,21 +201,8 @@ static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		return end;
 	}
 	uint64_t from = take_back(t, at);
-	uint64_t next = from + 1;
 	uint64_t time = t->time && t->time >> 62 == 0 ? t->time : t->begin;
-	while (next < end && end - next >= UFTRACE_RECORD_SIZE && t->window.status == TM_OK) {
-		/* Cheap first: the magic. */
-		const uint8_t *p = window_at(&t->window, next, UFTRACE_RECORD_SIZE);
-		if (!p)
-			break;
-		uint64_t word = load_u64(p + 8, t->w->head.big_endian), when = load_u64(p, t->w->head.big_endian);
-		bool again = t->started && when == t->last_time && word == t->last_word;
-		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_plausible(t, next, end, time, 3))
-			break;
-		next++;
-	}
-	if (next >= end || end - next < UFTRACE_RECORD_SIZE)
-		next = end;
+	uint64_t next = uftrace_resync(t, from + 1, end, time);
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
 		fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from);
 		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));

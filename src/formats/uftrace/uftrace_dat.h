@@ -79,6 +79,8 @@ bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
 /* uftrace_payload.c */
 /* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end. */
 bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
+/* The first record at or after `at` that such a row begins with, and that is not the last one again; `end`: none. */
+uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time);
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
  * *strip: the bytes go, and the bit. */
 uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);

@@ -70,6 +70,21 @@ bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 	return true;
 }
 
+uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	for (; at < end && end - at >= UFTRACE_RECORD_SIZE; at++) {
+		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
+		if (!p)
+			break;
+		/* Cheap first: the magic. */
+		uint64_t when = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
+		bool again = t->started && when == t->last_time && word == t->last_word;
+		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_plausible(t, at, end, time, 3))
+			return at;
+	}
+	return end;
+}
+
 /* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
 static int find_size(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
 {

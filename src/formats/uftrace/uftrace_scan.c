@@ -144,7 +144,7 @@ static bool walk_has_data(struct uftrace_walk *w)
 
 static bool walk_files(struct uftrace_walk *w)
 {
-	if (!uftrace_dir_walk(w) || !uftrace_info_walk(w) || !uftrace_dat_probe(w))
+	if (!uftrace_dir_walk(w) || !uftrace_info_walk(w) || !uftrace_events_walk(w) || !uftrace_dat_probe(w))
 		return false;
 	if (!walk_has_data(w)) {
 		const struct source *s = w->info != UFTRACE_NONE ? w->files[w->info].source
@@ -161,7 +161,7 @@ static bool walk_files(struct uftrace_walk *w)
 			return uftrace_walk_fail(w, TM_NOTHING);
 	}
 	return uftrace_map_walk(w) && uftrace_task_walk(w) && uftrace_session_link(w) && uftrace_sym_walk(w) &&
-	       uftrace_dbg_walk(w) && uftrace_sym_link(w) && uftrace_argspec_ready(w) && uftrace_events_walk(w) && uftrace_shm_walk(w) &&
+	       uftrace_dbg_walk(w) && uftrace_sym_link(w) && uftrace_argspec_ready(w) && uftrace_shm_walk(w) &&
 	       uftrace_info_tasks(w) && uftrace_dat_walk(w) && uftrace_map_check(w) && uftrace_perf_walk(w) &&
 	       uftrace_kernel_walk(w) && uftrace_misc_walk(w);
 }

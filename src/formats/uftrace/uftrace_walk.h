@@ -208,7 +208,7 @@ struct uftrace_dat {
 	uint32_t shm_first, shm_count; /* in w->shm */
 	bool listed, known;	 /* in taskinfo; in task.txt */
 	bool has_records;
-	uint64_t first_time, first_address, last_time, records, first_offset;
+	uint64_t first_time, first_address, last_time, records;
 	enum uftrace_type first_type;
 	bool forked;		 /* a FORK line is its first */
 };
