@@ -408,6 +408,25 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	}
 }
 
+/* Outputs are shown with escaped names. The true one is that of the file of the input, or has the escaped bytes back. */
+static bool name_unescape(char name[CAPTURE_NAME_MAX], const struct capture *c, const char *shown)
+{
+	const struct capture_file *own = capture_find_shown(c, TM_ROLE_INPUT, shown);
+	size_t n = 0;
+	unsigned byte;
+	if (own)
+		shown = own->name;
+	for (; *shown; n++) {
+		if (n + 1 >= CAPTURE_NAME_MAX)
+			return false;
+		bool escaped = !own && sscanf(shown, "\\x%2x", &byte) == 1 && (byte < 0x20 || byte >= 0x7f);
+		name[n] = escaped ? (char)byte : *shown;
+		shown += escaped ? 4 : 1;
+	}
+	name[n] = '\0';
+	return true;
+}
+
 /* Replays the plan into *out (owned bytes), and holds it to P4. */
 static void plan_replay(struct run *r, const struct capture *c, struct capture *out)
 {
@@ -423,10 +442,8 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		broken("P4", "%zu outputs that are no directory", outputs);
 	for (size_t i = 0; i < outputs; i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
-		/* Outputs are shown with escaped names; a file of the input gets its true one back. */
-		const struct capture_file *own = capture_find_shown(c, TM_ROLE_INPUT, output->file);
-		const char *name = own ? own->name : output->file;
-		if (out->count == CAPTURE_FILES_MAX || strlen(name) >= CAPTURE_NAME_MAX)
+		char name[CAPTURE_NAME_MAX];
+		if (out->count == CAPTURE_FILES_MAX || !name_unescape(name, c, output->file))
 			broken("P4", "more outputs, or longer names, than the oracle can hold");
 		struct capture_file *f = &out->files[out->count++];
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it is owned by *out */
