@@ -21,7 +21,7 @@ static bool probe(struct uftrace_tape *t, struct uftrace_dat *dat, struct source
 		uint64_t time = load_u64(record, w->head.big_endian), word = load_u64(record + 8, w->head.big_endian);
 		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC) {
 			window_reset(&t->window, s);
-			at = uftrace_resync(t, at + 1, end, 0);
+			at = uftrace_resync(t, at + 1, end, end, 0);
 			if (t->window.status != TM_OK)
 				return uftrace_walk_fail(w, t->window.status);
 			continue;
@@ -201,8 +201,9 @@ static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		return end;
 	}
 	uint64_t from = take_back(t, at);
-	uint64_t time = t->time && t->time >> 62 == 0 ? t->time : t->begin;
-	uint64_t next = uftrace_resync(t, from + 1, end, time);
+	uftrace_session_of(t, uftrace_time_before(t)); /* not that of a damaged time */
+	t->session_changed = false;
+	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_time_before(t));
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
 		fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from);
 		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
@@ -409,7 +410,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		t->dat->records++;
 		return next;
 	}
-	if (!t->started || time >= t->session_next || (time < t->time && t->session_next != UINT64_MAX))
+	if (call)
 		uftrace_session_of(t, time);
 	if (type == UFTRACE_EVENT)
 		next = uftrace_event(t, at, end, time, word, &rule);
@@ -419,7 +420,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		if (t->window.status != TM_OK)
 			return end;
 		/* Nothing follows that makes sense. Cut off at the end, or damaged. */
-		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX) {
+		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX && uftrace_resync(t, at + 1, end, end, time) == end) {
 			struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at);
 			finding_say(fd, "the arguments of the last record are incomplete");
 			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
@@ -431,6 +432,14 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	}
 	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
 		return drop_repeated(t, at, next);
+	if (rule != UFTRACE_RULE_COUNT && !call) {
+		if (t->odd)
+			doubt_before(t, at);
+		drop(t, at, next, rule, "an event whose data cannot be read");
+		t->dropped++;
+		return next;
+	}
+	uftrace_session_of(t, time);
 	t->dat->records++;
 	check_time(t, at, time, &odd);
 	if (call) {
@@ -439,15 +448,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	}
 	t->started = true;
 	t->session_changed = false;
-	if (rule != UFTRACE_RULE_COUNT) {
-		if (call) {
-			strip(t, at, next, time, word, rule);
-		} else {
-			drop(t, at, next, rule, "an event whose data cannot be read");
-			t->dropped++;
-			t->dat->records--;
-		}
-	}
+	if (rule != UFTRACE_RULE_COUNT)
+		strip(t, at, next, time, word, rule);
 	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
 	t->odd_at = at;
 	t->odd_time = back_time;
@@ -634,7 +636,7 @@ static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
 	char name[32];
 
 	*t = (struct uftrace_tape){ .w = w, .dat = dat, .frames = frames, .window = window, .seek = true,
-				    .session = UFTRACE_NONE, .session_next = UINT64_MAX };
+				    .session = UFTRACE_NONE };
 	t->wrap = w->head.max_stack > 1024;
 	uint32_t line = uftrace_ids_get(&w->known, (int64_t)dat->tid), first = uftrace_ids_get(&w->known_first, (int64_t)dat->tid);
 	t->pid = line == UFTRACE_NONE ? (int64_t)dat->tid

@@ -43,8 +43,8 @@ struct uftrace_tape {
 	int64_t pid;
 	const struct uftrace_map *map;
 	uint32_t session;
-	bool session_changed;
-	uint64_t session_next;
+	bool session_found, session_changed;
+	uint64_t session_since, session_next; /* it holds in [since, next) */
 
 	/* The last record, while it may still turn out to be a part of the damage that follows it. */
 	bool odd;
@@ -69,18 +69,23 @@ bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrac
 		  uint64_t offset, uint64_t length, struct finding **fd);
 
 /* uftrace_nesting.c */
+/* Whether the map has anything but the kernel's own pages. */
+bool uftrace_map_useful(const struct uftrace_map *map);
 enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address);
 /* Index of the mapping's module and the symbol at an address; UFTRACE_NONE. */
 void uftrace_symbol_of(struct uftrace_tape *t, uint64_t address, uint32_t *module, uint32_t *symbol);
+/* Brings the session and the map to that time. */
 void uftrace_session_of(struct uftrace_tape *t, uint64_t time);
 /* An ENTRY or EXIT at offset. Returns false where the depth does not fit. */
 bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
 
 /* uftrace_payload.c */
-/* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end. */
+/* The last time that nothing speaks against; 0: none. */
+uint64_t uftrace_time_before(const struct uftrace_tape *t);
+/* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end, from `time` on or the one before it. */
 bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
-/* The first record at or after `at` that such a row begins with, and that is not the last one again; `end`: none. */
-uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time);
+/* The first record in [at, limit) that such a row begins with, and that is not the last one again; `end`: none. */
+uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time);
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
  * *strip: the bytes go, and the bit. */
 uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);

@@ -54,7 +54,7 @@ static bool in_nameless_library(struct uftrace_tape *t, uint64_t address)
 	return false;
 }
 
-static bool map_is_useful(const struct uftrace_map *map)
+bool uftrace_map_useful(const struct uftrace_map *map)
 {
 	for (size_t i = 0; map && i < map->count; i++)
 		if (map->list[i].path.text[0] != '[')
@@ -67,7 +67,7 @@ static enum uftrace_place place_find(struct uftrace_tape *t, uint64_t address)
 	struct uftrace_walk *w = t->w;
 	uint32_t module, symbol;
 
-	if (!map_is_useful(t->map))
+	if (!uftrace_map_useful(t->map))
 		return UFTRACE_PLACE_UNCHECKED;
 	struct uftrace_mapping *m = uftrace_map_find(t->map, address);
 	uftrace_symbol_of(t, address, &module, &symbol);
@@ -97,11 +97,17 @@ enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address)
 void uftrace_session_of(struct uftrace_tape *t, uint64_t time)
 {
 	struct uftrace_walk *w = t->w;
-	uint32_t session = uftrace_session_at(w, t->pid, time);
 
-	t->session_changed = t->started && session != t->session;
-	t->session = session;
+	if (time >= t->session_since && time < t->session_next)
+		return;
+	uint32_t session = uftrace_session_at(w, t->pid, time);
+	t->session_since = session != UFTRACE_NONE ? w->sessions[session].time : 0;
 	t->session_next = uftrace_session_next(w, t->pid, time);
+	if (t->session_found && session == t->session)
+		return;
+	t->session_changed = t->started;
+	t->session_found = true;
+	t->session = session;
 	t->map = session != UFTRACE_NONE && w->sessions[session].map != UFTRACE_NONE ? &w->maps[w->sessions[session].map] : NULL;
 	memset(t->cache, 0, sizeof(t->cache));
 }

@@ -13,16 +13,23 @@ static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
 {
 	struct uftrace_walk *w = t->w;
 
-	if (time < t->session_next) {
+	if (time >= t->session_since && time < t->session_next) {
 		enum uftrace_place place = uftrace_place_of(t, address);
 		return place != UFTRACE_PLACE_UNMAPPED && place != UFTRACE_PLACE_KERNEL;
 	}
 	uint32_t session = uftrace_session_at(w, t->pid, time);
-	uint32_t map = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
-	return map == UFTRACE_NONE || uftrace_map_find(&w->maps[map], address) || w->library_count;
+	uint32_t index = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
+	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps[index] : NULL;
+	return !uftrace_map_useful(map) || uftrace_map_find(map, address) || w->library_count;
 }
 
-bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+/* How far ahead of the record in front of it a record may be. */
+static uint64_t horizon(const struct uftrace_walk *w)
+{
+	return w->elapsed && w->elapsed < UFTRACE_HORIZON / 10 ? w->elapsed * 10 : UFTRACE_HORIZON;
+}
+
+static bool row(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
 {
 	bool big = t->w->head.big_endian;
 	int expected = -1;
@@ -46,7 +53,7 @@ bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 			at += UFTRACE_RECORD_SIZE;
 			continue;
 		}
-		if (!when || (time && (when < time || when - time > UFTRACE_HORIZON)) || when >> 62)
+		if (!when || (time && (when < time || when - time > horizon(t->w))) || when >> 62)
 			return false;
 		time = when;
 		if (type == UFTRACE_EVENT) {
@@ -70,9 +77,24 @@ bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 	return true;
 }
 
-uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time)
+uint64_t uftrace_time_before(const struct uftrace_tape *t)
 {
-	for (; at < end && end - at >= UFTRACE_RECORD_SIZE; at++) {
+	uint64_t time = t->odd ? t->odd_time : t->time;
+
+	return time && time >> 62 == 0 ? time : t->begin;
+}
+
+bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	uint64_t before = uftrace_time_before(t);
+
+	/* The time itself may be what is damaged. */
+	return row(t, at, end, time, chain) || (before != time && row(t, at, end, before, chain));
+}
+
+uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time)
+{
+	for (; at < limit && end - at >= UFTRACE_RECORD_SIZE; at++) {
 		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
 		if (!p)
 			break;
@@ -186,9 +208,14 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 	size_t room = end - body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(end - body) : UFTRACE_PAYLOAD_MAX + 8;
 	const uint8_t *p = window_upto(&t->window, body, room, &got);
 	int size = uftrace_argspec_size(spec, p, p ? got : 0, w->head.big_endian, &longest);
-	if (size >= 0 && longest <= UFTRACE_STRING_MAX &&
-	    (uftrace_plausible(t, body + (unsigned)size, end, time, 1) || body + (unsigned)size == end ||
-	     find_size(t, body, end, time, false) < 0)) {
+	bool sized = size >= 0 && longest <= UFTRACE_STRING_MAX;
+	uint64_t after = body + (sized ? (unsigned)size : 0);
+	bool followed = sized && (uftrace_plausible(t, after, end, time, 1) || after == end);
+	/* Where nothing goes on at any size it is the next record that is damaged; unless one begins within the values. */
+	bool sole = sized && !followed && find_size(t, body, end, time, false) < 0;
+	if (sole && uftrace_resync(t, body + 1, after, end, time) != end)
+		return 0;
+	if (followed || sole) {
 		if (longest > UFTRACE_STRING_WRITER_MAX &&
 		    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, at, (uint64_t)(unsigned)size + 16, &fd))
 			finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
