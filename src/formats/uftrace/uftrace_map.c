@@ -206,6 +206,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct uf
 			finding_say(fd, "readers do not see what is behind this NUL byte");
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
+		map->unreadable |= state == LINE_BAD && length;
 		if (state == LINE_BAD) {
 			struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_line_malformed, s, at, raw);
 			char shown[TEXT_QUOTE_SIZE];

@@ -15,12 +15,12 @@ static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
 
 	if (time >= t->session_since && time < t->session_next) {
 		enum uftrace_place place = uftrace_place_of(t, address);
-		return place != UFTRACE_PLACE_UNMAPPED && place != UFTRACE_PLACE_KERNEL;
+		return place == UFTRACE_PLACE_UNMAPPED ? t->map->unreadable : place != UFTRACE_PLACE_KERNEL;
 	}
 	uint32_t session = uftrace_session_at(w, t->pid, time);
 	uint32_t index = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
 	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps[index] : NULL;
-	return !uftrace_map_useful(map) || uftrace_map_find(map, address) || w->library_count;
+	return !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->library_count;
 }
 
 /* How far ahead of the record in front of it a record may be. */

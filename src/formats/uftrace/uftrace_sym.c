@@ -397,6 +397,9 @@ static uint32_t module_of_name(const struct uftrace_walk *w, struct uftrace_str 
 		else
 			high = middle;
 	}
+	for (size_t i = 0; file == UFTRACE_NONE && i < w->renamed_count; i++)
+		if (!strcmp(w->renamed[i].name, name))
+			return w->renamed[i].module;
 	return UFTRACE_NONE;
 }
 
@@ -488,7 +491,7 @@ static void right_name(struct uftrace_walk *w, struct sym_walk *y, char *out, si
 	bool taken = !target;
 	/* Two files must not get one name: the first in order takes it. */
 	for (size_t i = 0; target && i < w->renamed_count; i++)
-		taken |= !strcmp(w->renamed[i], target);
+		taken |= !strcmp(w->renamed[i].name, target);
 	if (w->renamed_count >= sizeof(w->renamed) / sizeof(w->renamed[0]))
 		taken = true;
 	struct finding *fd = taken ? uftrace_report_as(w, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, y->s, 0, 0)
@@ -496,10 +499,11 @@ static void right_name(struct uftrace_walk *w, struct sym_walk *y, char *out, si
 	char shown[TEXT_QUOTE_SIZE], shown_wanted[TEXT_QUOTE_SIZE];
 	finding_say(fd, "readers look for the symbols of '%s' in '%s'", text_quote(shown, y->m->path.text, y->m->path.length),
 		    text_quote(shown_wanted, target ? target : second, strlen(target ? target : second)));
-	if (taken || !w->plan)
+	if (taken)
 		return;
 	snprintf(out, size, "%s", target);
-	snprintf(w->renamed[w->renamed_count++], sizeof(w->renamed[0]), "%s", target);
+	snprintf(w->renamed[w->renamed_count].name, sizeof(w->renamed[0].name), "%s", target);
+	w->renamed[w->renamed_count++].module = (uint32_t)(y->m - w->modules);
 }
 
 uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)

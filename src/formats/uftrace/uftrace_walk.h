@@ -145,6 +145,7 @@ struct uftrace_map {
 	struct uftrace_mapping *list; /* owned, ascending */
 	size_t count, capacity;
 	bool stack;	 /* has a [stack] line */
+	bool unreadable; /* has lines that are no mappings: they may have been */
 	bool build_ids;
 	bool referenced; /* by a session */
 };
@@ -270,7 +271,10 @@ struct uftrace_walk {
 	struct uftrace_module *modules; /* owned */
 	size_t module_count;
 	size_t symbol_count, symbol_bytes;
-	char renamed[64][512]; /* names that symbol files were given */
+	struct {
+		char name[512];
+		uint32_t module;
+	} renamed[64]; /* names that symbol files are given by repair: everything else sees them under these */
 	size_t renamed_count;
 	struct uftrace_dbg *dbgs; /* owned */
 	size_t dbg_count;
