@@ -20,6 +20,7 @@
 #define LTTNG_PAGE 4096u	/* blocks of the kernel tracer are whole pages */
 #define LTTNG_OPEN UINT32_C(0xFFFFFFFF) /* in a size field: the block was never closed */
 #define LTTNG_TIME_BITS 27u	/* of a 2.x event word */
+#define LTTNG_TIME_MASK ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
 #define LTTNG_CPU_MAX 4095u
 #define LTTNG_SIZE_ESCAPE 0xFFFFu /* event size: 65,535 or more, see elsewhere */
 #define LTTNG_FORM_FULL 29u	/* id field of a 2.x event word: id, size and full stamp follow */
@@ -217,6 +218,8 @@ struct lttng_file {
 struct lttng_edit {
 	uint64_t rel;
 	uint32_t drop;	 /* bytes left out */
+	uint64_t torn_from, torn_to; /* the event before it, which may have been hit, too; equal: it was not */
+	bool found_again; /* what follows was searched for, and may be off in time */
 	uint8_t length;	 /* bytes put in their place */
 	uint8_t bytes[20];
 	unsigned rule;
@@ -257,7 +260,6 @@ struct lttng_trace {
 	uint32_t compact_events;  /* 0.8: events of facility compact */
 	struct finding *metadata_broken; /* the first error that lost declarations; later dangling ids follow from it */
 	bool metadata_lost;	/* declarations were lost, it cannot be known which */
-	bool quiet;		/* walking metadata for its votes: nothing is reported or planned */
 	uint64_t latest;	/* upper bound of stamps in blocks without end; UINT64_MAX: none known */
 	bool latest_known;
 	uint64_t zeros;		/* written by repair so far */
@@ -332,11 +334,14 @@ struct lttng_walk {
 	uint64_t bound;	   /* stamps beyond it are of no event of this block (when `open`) */
 	uint64_t stale;	   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	bool open;	   /* the end is not known: stop at what is no event, and report nothing */
+	enum { ESCAPE_AS_IT_IS, ESCAPE_NEVER, ESCAPE_ALWAYS } escape; /* of 2.x sizes: whether 0xFFFF says that 32 bits follow */
 	uint64_t number;   /* of the block, for messages */
 	/* out */
 	uint64_t rel;	   /* how far it came; in the end, the end of the last event that counts */
-	uint64_t kept;	   /* end of the last event that stays */
+	uint64_t last;	   /* start of the last event that stays */
+	uint64_t kept;	   /* end of it */
 	uint64_t stamp;	   /* of it */
+	uint64_t before;   /* stamp of the event before it */
 	uint64_t first_stamp;
 	uint64_t events;   /* that count */
 	uint64_t patched, dropped;
@@ -344,6 +349,10 @@ struct lttng_walk {
 	bool broken;	   /* the walk stopped before the limit; what lies behind it is lost */
 	bool cut_known;	   /* the number of events lost is known */
 	bool end_moved;	   /* the end of data was wrong and is `rel` */
+	bool torn;	   /* what stands behind the last event is damaged, and may be its own end */
+	bool resynced;	   /* some of it was passed over, it cannot be known how many events */
+	uint64_t tries;	   /* bytes that searches may still look at, once tries_set */
+	bool tries_set;
 	unsigned rule;	   /* for what it stopped */
 	struct finding *finding;
 	unsigned edit_count;
@@ -379,6 +388,8 @@ struct lttng_event {
 	struct lttng_marker *marker;
 	bool padded;	  /* padding before or in the header is not zero */
 };
+/* Alignment of event headers in that file; 0: none. */
+uint64_t lttng_event_align(const struct lttng_trace *t, const struct lttng_file *f);
 /* Decodes the event at or after rel. stamp is that of the event before. */
 enum lttng_defect lttng_event_decode(struct lttng_trace *t, const struct lttng_walk *k, uint64_t rel, uint64_t limit,
 				     uint64_t stamp, struct lttng_event *e);

@@ -261,8 +261,10 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 		b->data_end = k->rel;
 	if (k->rule && (k->broken || k->end_moved) && !b->errors)
 		b->rule = k->rule;
+	if (k->edit_count && !b->errors && !k->rule)
+		b->rule = t->edits[0].rule;
 	b->errors |= k->broken || k->end_moved || k->edit_count;
-	b->lost |= k->broken && !k->cut_known;
+	b->lost |= (k->broken && !k->cut_known) || k->resynced;
 }
 
 /* What is behind the data of a block whose end is sure. */

@@ -126,29 +126,9 @@ static bool is_candidate(const struct source *s)
 	       !has_directory(s->name, "eventdefs") && lttng_name_split(base_name(s->name), &cpu, &loose) != 0;
 }
 
-/* The directories that hold declarations, each once and in order; at least one. */
-static size_t find_roots(const struct bundle *b, struct root *roots)
-{
-	size_t count = 0, kept = 0;
-	for (size_t i = 0; i < b->count; i++) {
-		const struct source *s = b->sources[i];
-		if (is_candidate(s) && is_metadata(base_name(s->name)))
-			roots[count++] = (struct root){ s->name, root_of(s->name) };
-	}
-	/* Without declarations: the directory of the first file that could be a tracefile. */
-	for (size_t i = 0; i < b->count && !count; i++)
-		if (is_candidate(b->sources[i]))
-			roots[count++] = (struct root){ b->sources[i]->name, root_of(b->sources[i]->name) };
-	if (!count)
-		roots[count++] = (struct root){ "", 0 };
-	qsort(roots, count, sizeof(*roots), root_order);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || root_order(&roots[kept - 1], &roots[i]))
-			roots[kept++] = roots[i];
-	return kept;
-}
+#define NO_ROOT SIZE_MAX
 
-/* The deepest root above the file; the first one when there is none. */
+/* The deepest root above the file; NO_ROOT when there is none. */
 static size_t root_for(const struct root *roots, size_t count, const char *name)
 {
 	struct root key = { name, (size_t)(base_name(name) - name) };
@@ -157,11 +137,41 @@ static size_t root_for(const struct root *roots, size_t count, const char *name)
 		if (found)
 			return (size_t)(found - roots);
 		if (!key.length)
-			return 0;
+			return NO_ROOT;
 		key.length--;
 		while (key.length && name[key.length - 1] != '/')
 			key.length--;
 	}
+}
+
+/* Puts roots in order, each once. */
+static size_t roots_unite(struct root *roots, size_t count)
+{
+	size_t kept = 0;
+	if (count)
+		qsort(roots, count, sizeof(*roots), root_order);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || root_order(&roots[kept - 1], &roots[i]))
+			roots[kept++] = roots[i];
+	return kept;
+}
+
+/* The directories that hold declarations, and those of tracefiles that have none above them; in order, at least one. */
+static size_t find_roots(const struct bundle *b, struct root *roots)
+{
+	size_t declared, count = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		const struct source *s = b->sources[i];
+		if (is_candidate(s) && is_metadata(base_name(s->name)))
+			roots[count++] = (struct root){ s->name, root_of(s->name) };
+	}
+	declared = count = roots_unite(roots, count);
+	for (size_t i = 0; i < b->count; i++)
+		if (is_candidate(b->sources[i]) && root_for(roots, declared, b->sources[i]->name) == NO_ROOT)
+			roots[count++] = (struct root){ b->sources[i]->name, root_of(b->sources[i]->name) };
+	if (!count)
+		roots[count++] = (struct root){ "", 0 };
+	return roots_unite(roots, count);
 }
 
 static bool lttng_file_add(struct lttng_trace *t, struct source *s);
@@ -219,8 +229,10 @@ enum tracemend_status lttng_scan(struct scan *s)
 		size_t root_count = find_roots(b, roots), count = 0;
 		for (size_t i = 0; i < b->count; i++) {
 			const struct source *source = b->sources[i];
-			if (source->kind == SOURCE_FILE && source->role == TM_ROLE_INPUT)
-				members[count++] = (struct member){ root_for(roots, root_count, source->name), i };
+			if (source->kind != SOURCE_FILE || source->role != TM_ROLE_INPUT)
+				continue;
+			size_t root = root_for(roots, root_count, source->name);
+			members[count++] = (struct member){ root == NO_ROOT ? 0 : root, i };
 		}
 		if (count)
 			qsort(members, count, sizeof(*members), member_order);
@@ -328,6 +340,9 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 	bool loose;
 
 	f->base = base_name(f->source->name);
+	/* What is below no root goes with the first one, and is no tracefile. */
+	if (strncmp(f->source->name, t->root, t->root_length) != 0)
+		return false;
 	if (is_hidden(f->source->name) || has_directory(name, "eventdefs") || has_directory(name, "info"))
 		return false;
 	size_t n = lttng_name_split(f->base, &f->cpu, &loose);
@@ -338,8 +353,8 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 		}
 		return false;
 	}
-	/* A channel without a name between its prefix and its CPU, or above its own root, is none. */
-	if (f->base < name || (is_flight(f->base) && n < FLIGHT_LENGTH))
+	/* A channel without a name between its prefix and its CPU is none. */
+	if (is_flight(f->base) && n <= FLIGHT_LENGTH)
 		return false;
 	size_t directory = (size_t)(f->base - name);
 	f->control = directory == 8 && !memcmp(name, "control/", 8);
@@ -566,6 +581,10 @@ void lttng_dir_judge(struct lttng_trace *t)
 			    era <= LTTNG_MARKERS ? "control/facilities_0" : era == LTTNG_TRACE_MARKERS ? "control/metadata_0" : "metadata_0");
 		t->metadata_broken = fd;
 		t->metadata_lost = true;
+		unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
+		for (size_t i = 0; i < t->file_count; i++)
+			if (t->files[i].channel && !t->files[i].aside)
+				file_aside(&t->files[i], rule, lttng_format.rules[rule].title);
 	} else if (!first) {
 		fd = finding_new(t->f, LTTNG_RULE_reader_abort_risk, NULL, 0, 0);
 		finding_say(fd, "there are declarations, but none of cpu 0, which LTTV opens first");

@@ -1,8 +1,6 @@
 /* Decoding one event. "Event header". */
 #include "lttng.h"
 
-#define MASK27 ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
-
 /* The stamp that a field of a few bits means: the next one at or after `last`. */
 static uint64_t extend(uint64_t last, uint64_t value, uint64_t mask)
 {
@@ -14,10 +12,10 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Alignment of words that events begin with; of full stamps. */
-static uint64_t word_align(const struct lttng_trace *t)
+uint64_t lttng_event_align(const struct lttng_trace *t, const struct lttng_file *f)
 {
-	return t->alignment < 4 ? t->alignment : 4;
+	bool words = t->layout->era >= LTTNG_TRACE_MARKERS || f->compact;
+	return words && t->alignment > 4 ? 4 : t->alignment;
 }
 
 static bool any_padding(struct lttng_trace *t, const struct lttng_walk *k, uint64_t from, uint64_t to)
@@ -96,7 +94,7 @@ static enum lttng_defect decode_word(struct lttng_trace *t, const struct lttng_w
 		return EVENT_HEADER_CUT;
 	e->word = load_u32(p, big);
 	e->id = e->word >> LTTNG_TIME_BITS;
-	e->stamp = extend(stamp, e->word & MASK27, MASK27);
+	e->stamp = extend(stamp, e->word & LTTNG_TIME_MASK, LTTNG_TIME_MASK);
 	uint64_t at = e->start + 4;
 	if (e->id >= LTTNG_FORM_FULL) {
 		e->form = (uint8_t)e->id;
@@ -111,7 +109,7 @@ static enum lttng_defect decode_word(struct lttng_trace *t, const struct lttng_w
 			e->size_width = 2;
 		}
 		at += n;
-		if (n == 4 && e->size == LTTNG_SIZE_ESCAPE) {
+		if (n == 4 && (k->escape == ESCAPE_ALWAYS || (e->size == LTTNG_SIZE_ESCAPE && k->escape != ESCAPE_NEVER))) {
 			p = at + 4 <= limit ? window_at(&t->w, k->base + at, 4) : NULL;
 			if (!p)
 				return EVENT_HEADER_CUT;
@@ -136,7 +134,7 @@ static enum lttng_defect decode_word(struct lttng_trace *t, const struct lttng_w
 	}
 	e->payload = at;
 	enum lttng_defect defect = event_payload(t, k, limit, e);
-	return e->has_full && (e->full & MASK27) != (e->word & MASK27) && (defect == EVENT_OK || defect == EVENT_SIZE) ?
+	return e->has_full && (e->full & LTTNG_TIME_MASK) != (e->word & LTTNG_TIME_MASK) && (defect == EVENT_OK || defect == EVENT_SIZE) ?
 		       EVENT_LOW_BITS : defect;
 }
 
@@ -202,14 +200,12 @@ static enum lttng_defect decode_compact(struct lttng_trace *t, const struct lttn
 enum lttng_defect lttng_event_decode(struct lttng_trace *t, const struct lttng_walk *k, uint64_t rel, uint64_t limit,
 				     uint64_t stamp, struct lttng_event *e)
 {
-	bool old = t->layout->era <= LTTNG_MARKERS;
-
 	*e = (struct lttng_event){ .start = rel };
 	if (rel >= limit)
 		return EVENT_END;
-	e->start = lttng_align(rel, old && !k->file->compact ? t->alignment : word_align(t));
+	e->start = lttng_align(rel, lttng_event_align(t, k->file));
 	e->padded = any_padding(t, k, rel, min_u64(e->start, limit));
-	if (!old)
+	if (t->layout->era >= LTTNG_TRACE_MARKERS)
 		return decode_word(t, k, limit, stamp, e);
 	return k->file->compact ? decode_compact(t, k, limit, stamp, e) : decode_old(t, k, limit, stamp, e);
 }

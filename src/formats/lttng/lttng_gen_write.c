@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MASK27 ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
-
 /* ---- blocks ---- */
 
 struct lttng_made_file *lttng_gen_file(struct lttng_gen *k, const char *name)
@@ -120,9 +118,9 @@ static void put_compact(struct lttng_gen *k, struct lttng_made_file *f, const st
 static void put_word(struct lttng_gen *k, struct lttng_made_file *f, const struct lttng_put *put)
 {
 	uint32_t form = put->form >= 0 ? (uint32_t)put->form :
-			f->first_event || put->stamp < f->stamp || put->stamp - f->stamp > MASK27 ? LTTNG_FORM_FULL :
+			f->first_event || put->stamp < f->stamp || put->stamp - f->stamp > LTTNG_TIME_MASK ? LTTNG_FORM_FULL :
 			put->id >= LTTNG_FORM_FULL ? LTTNG_FORM_ID : put->id;
-	bytes_u32(&f->b, (form << LTTNG_TIME_BITS | (uint32_t)(put->stamp & MASK27)) ^ put->word_xor);
+	bytes_u32(&f->b, (form << LTTNG_TIME_BITS | (uint32_t)(put->stamp & LTTNG_TIME_MASK)) ^ put->word_xor);
 	if (form >= LTTNG_FORM_FULL)
 		put_id(k, f, put->id);
 	if (form == LTTNG_FORM_FULL || form == LTTNG_FORM_SIZE)
@@ -223,11 +221,11 @@ void lttng_gen_event(struct lttng_gen *k, struct lttng_made_file *f, uint64_t st
 	if (f->compact)
 		put.id = k->l->era == LTTNG_MARKERS ? 8 + kind : kind;
 	/* An event word of zeros is padding to a reader. */
-	if (!(put.stamp & MASK27))
+	if (!(put.stamp & LTTNG_TIME_MASK))
 		put.stamp++;
 	if (k->l->era > LTTNG_MARKERS && choices_chance(k->c, 1, 24))
 		put.form = (int)LTTNG_FORM_SIZE;
-	if (put.form >= 0 && (f->first_event || put.stamp - f->stamp > MASK27))
+	if (put.form >= 0 && (f->first_event || put.stamp - f->stamp > LTTNG_TIME_MASK))
 		put.form = -1;
 	put.align = lttng_gen_payload(k, type);
 	if (flush || f->b.size - f->block + event_room(k) > f->limit) {
@@ -278,7 +276,7 @@ static void declaration_begin(struct lttng_gen *k, struct lttng_made_file *f, co
 static void declaration_end(struct lttng_gen *k, struct lttng_made_file *f, uint32_t id, uint8_t align)
 {
 	k->declare_stamp += 1 + choices_below(k->c, k->early ? 5000 : 50);
-	if (!(k->declare_stamp & MASK27))
+	if (!(k->declare_stamp & LTTNG_TIME_MASK))
 		k->declare_stamp++;
 	if (f->b.size - f->block + event_room(k) > f->limit) {
 		lttng_gen_close(k, f, k->declare_stamp);

@@ -273,7 +273,6 @@ static void quiet_block(struct lttng_trace *t, struct lttng_file *f, const struc
 
 static void quiet_walk(struct lttng_trace *t, struct quiet_walk *q)
 {
-	t->quiet = true;
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
 		struct lttng_frame frame;
@@ -288,7 +287,6 @@ static void quiet_walk(struct lttng_trace *t, struct quiet_walk *q)
 				break;
 		}
 	}
-	t->quiet = false;
 }
 
 uint64_t lttng_metadata_fits(struct lttng_trace *t)
@@ -514,8 +512,6 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *k, const stru
 	struct declaration d;
 	bool facility = t->layout->era == LTTNG_FACILITIES;
 
-	if (t->quiet)
-		return true;
 	if (!declaration_read(t, k, e, &d)) {
 		if (t->w.status != TM_OK)
 			return false;

@@ -235,7 +235,7 @@ void lttng_outline_event(struct lttng_trace *t, const struct lttng_walk *k, cons
 	struct sketch s = { .t = t, .o = t->scan->outline, .base = k->base };
 	const struct lttng_shape *shape = e->marker ? &e->marker->shape : NULL;
 	bool old = t->layout->era <= LTTNG_MARKERS, compact = k->file->compact;
-	uint64_t step = old && !compact ? t->alignment : t->alignment < 4 ? t->alignment : 4;
+	uint64_t step = lttng_event_align(t, k->file);
 	uint32_t size = OUTLINE_NONE;
 
 	if (e->start < t->outline_at || e->payload < e->start || e->end < e->payload || !s.o->depth)

@@ -73,6 +73,18 @@ void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f)
 	free(name);
 }
 
+static const char why_torn[] = "stands right before bytes that are no event";
+static const char why_found[] = "found again behind damage; its clock may have turned meanwhile";
+
+/* Events that were found again are in doubt up to the next damage. */
+static uint64_t doubt_end(const struct lttng_trace *t, const struct lttng_walk *k, unsigned edit, uint64_t end)
+{
+	for (edit++; edit < k->edit_count; edit++)
+		if (!t->edits[edit].length)
+			return t->edits[edit].rel;
+	return end;
+}
+
 /* The data of the block with its edits. */
 static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *k)
 {
@@ -82,13 +94,19 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	for (unsigned i = 0; i < k->edit_count; i++) {
 		const struct lttng_edit *e = &t->edits[i];
 		plan_copy(p, f->output, f->source, base + at, e->rel - at);
+		if (e->torn_from < e->torn_to)
+			plan_doubt(p, f->source, base + e->torn_from, e->torn_to - e->torn_from, why_torn);
 		if (e->length)
 			(void)plan_replace(p, f->output, f->source, base + e->rel, e->drop, e->bytes, e->length, e->rule, rule_why(e->rule));
 		else
 			plan_drop(p, f->source, base + e->rel, e->drop, e->rule, rule_why(e->rule));
 		at = e->rel + e->drop;
+		if (e->found_again)
+			plan_doubt(p, f->source, base + at, doubt_end(t, k, i, b->data_end) - at, why_found);
 	}
 	plan_copy(p, f->output, f->source, base + at, b->data_end - at);
+	if (k->torn && k->last < k->kept)
+		plan_doubt(p, f->source, base + k->last, k->kept - k->last, why_torn);
 }
 
 /* What is behind the data: padding of the output up to `size`. */
