@@ -93,6 +93,8 @@ def failures(data, at, wide):
 def raw(data):
     """(end of the thread map, offset of the events, bytes of a record), or None."""
     first, count = struct.unpack_from("<II", data)
+    if first in (RAW1, RAW1_OLD, RAW2) and len(data) < (288 if first == RAW2 else 24):
+        return None
     if first == RAW2:
         wide = data[20] != 0
         end = 288 + count * (32 if wide else 28)

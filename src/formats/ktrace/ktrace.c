@@ -79,31 +79,73 @@ void ktrace_set_free(struct ktrace_set *set)
 
 /* ---- recognition ---- */
 
-/* A RAW file of version 0 has no magic: its first word is the number of threads, and the first entries of the map look
- * like ones: an id that is not 0, and a name without control bytes before its end. */
+static bool raw0_entry_plausible(struct window *w, uint64_t index, uint32_t entry)
+{
+	const uint8_t *p = window_at(w, 4 + index * entry, entry);
+	if (!p || !load_u32(p, false))
+		return false;
+	const uint8_t *name = p + entry - KTRACE_NAME;
+	for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
+		if (name[j] < 0x20)
+			return false;
+	return name[0];
+}
+
+/* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end. */
 static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
 {
 	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || w->source->size < 4 + (uint64_t)threads * entry)
 		return false;
-	for (uint32_t i = 0; i < threads && i < 100; i++) {
-		const uint8_t *p = window_at(w, 4 + (uint64_t)i * entry, entry);
-		if (!p || !load_u32(p, false))
+	for (uint32_t i = 0; i < threads && i < 100; i++)
+		if (!raw0_entry_plausible(w, i, entry))
 			return false;
-		const uint8_t *name = p + entry - KTRACE_NAME;
-		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
-			if (name[j] < 0x20)
-				return false;
-		if (!name[0])
-			return false;
-	}
 	return true;
 }
 
-uint32_t ktrace_raw0_entry(struct window *w)
+static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry)
+{
+	return ktrace_events_failures(w->source, 4 + (uint64_t)threads * entry, w->source->size, entry == 32, 8);
+}
+
+/* How many entries there are before records begin; 0: nothing says. Process ids and the ends of names keep text from passing. */
+static uint32_t raw0_count(struct window *w, uint32_t entry)
+{
+	for (uint32_t i = 0; i < KTRACE_RAW0_THREADS_MAX && raw0_entry_plausible(w, i, entry); i++) {
+		uint64_t end = 4 + (i + 1) * (uint64_t)entry;
+		const uint8_t *p = window_at(w, end - KTRACE_NAME - 4, KTRACE_NAME + 4);
+		if (!p || load_u32(p, false) > KTRACE_PID_MAX || p[KTRACE_NAME + 3])
+			return 0;
+		if (w->source->size - end < ktrace_event_size(entry == 32))
+			return 0;
+		if (!raw0_failures(w, i + 1, entry))
+			return i + 1;
+	}
+	return 0;
+}
+
+struct ktrace_raw0 ktrace_raw0_find(struct window *w)
 {
 	const uint8_t *p = window_at(w, 0, 4);
-	uint32_t threads = p ? load_u32(p, false) : 0;
-	return raw0_plausible(w, threads, 28) ? 28 : raw0_plausible(w, threads, 32) ? 32 : 0;
+	uint32_t stored = p ? load_u32(p, false) : 0;
+	struct ktrace_raw0 found = { 0 };
+	unsigned fewest = UINT32_MAX;
+
+	/* Where both widths look right, the events decide. */
+	for (uint32_t entry = 28; entry <= 32; entry += 4) {
+		unsigned failures = raw0_plausible(w, stored, entry) ? raw0_failures(w, stored, entry) : UINT32_MAX;
+		if (failures < fewest) {
+			found = (struct ktrace_raw0){ .entry = entry, .threads = stored };
+			fewest = failures;
+		}
+	}
+	if (!fewest)
+		return found;
+	for (uint32_t entry = 28; entry <= 32; entry += 4) {
+		uint32_t threads = raw0_count(w, entry);
+		if (threads && threads != stored)
+			return (struct ktrace_raw0){ .entry = entry, .threads = threads, .counted = true };
+	}
+	return found;
 }
 
 static struct bid ktrace_bid(struct bundle *b, struct window *w)
@@ -137,9 +179,8 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
 			return (struct bid){ .bits = 12 };
 	}
-	if (ktrace_raw0_entry(w))
-		return (struct bid){ .bits = 16 };
-	return none;
+	struct ktrace_raw0 raw0 = ktrace_raw0_find(w);
+	return raw0.entry ? (struct bid){ .bits = raw0.counted ? 8 : 16 } : none;
 }
 
 /* ---- the walk ---- */
@@ -178,7 +219,7 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 	uint32_t magic = load_u32(head, false);
 	if (status == TM_OK) {
 		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
-			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_entry(&w->window));
+			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_find(&w->window).entry);
 		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);
 	}
 	if (status == TM_OK && w->no_memory)

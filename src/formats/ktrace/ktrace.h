@@ -29,6 +29,7 @@
 #define KTRACE_STRING_GLOBAL_MAX 1040u	/* bytes */
 #define KTRACE_STRING_SIMPLE_MAX 64u
 #define KTRACE_NAME 20u			/* bytes of a process name, its NUL included */
+#define KTRACE_PID_MAX 99999
 #define KTRACE_HEAD 512u		/* bytes of the first records, by which their width is told */
 
 /* ---- limits of this reader ---- */
@@ -239,8 +240,13 @@ bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64);
 /* What can be said only after the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 
-/* ktrace.c: bytes of a thread map entry if the file can be a RAW one of version 0, which has no magic; else 0. */
-uint32_t ktrace_raw0_entry(struct window *w);
+/* ktrace.c: what a file is as a RAW one of version 0, which has no magic: its first word is the number of threads. */
+struct ktrace_raw0 {
+	uint32_t entry;	  /* bytes of an entry of the thread map; 0: it is none */
+	uint32_t threads;
+	bool counted;	  /* not as stored: so many entries stand before the records */
+};
+struct ktrace_raw0 ktrace_raw0_find(struct window *w);
 
 /* ktrace_v3.c and its rooms (ktrace_v3.h), ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);

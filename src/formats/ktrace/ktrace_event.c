@@ -42,7 +42,9 @@ struct events {
 	uint64_t kept_from;  /* start of the run of records not yet given to the plan */
 	uint64_t kept;	     /* bytes */
 	uint64_t time_before; /* of the last record before that run */
+	struct ktrace_gap gap; /* where the stretch lost its step; at its end: nowhere, or further on than the walk */
 	uint64_t torn_from;  /* where records that may be out of step begin, if they reach the end */
+	bool anywhere;	     /* see ktrace_records_resume() */
 	bool damaged;	     /* something was dropped before that run */
 };
 
@@ -348,22 +350,49 @@ static void events_report(struct events *ev)
 	}
 }
 
+/* Where records go on behind a run of bad ones at offset, or behind the place where the stretch lost its step. */
+static uint64_t events_resume(struct events *ev, uint64_t offset)
+{
+	uint64_t until = ev->gap.from > offset ? ev->gap.from : ev->stretch->end;
+	uint64_t resume = ktrace_records_resume(ev->walk, offset, until, &ev->anywhere);
+
+	if (resume == until && until == ev->gap.from) {
+		resume = ev->gap.until;
+		ev->gap.from = ev->gap.until = ev->stretch->end;
+	}
+	return resume;
+}
+
+/* Finds out where the stretch lost its step, if it did. Where nothing is in step with its end, it may have been cut. */
+static void events_tear(struct events *ev)
+{
+	const struct ktrace_stretch *s = ev->stretch;
+
+	ev->gap = (struct ktrace_gap){ s->end, s->end };
+	ev->torn_from = s->end;
+	if (!s->resized || (s->end - s->offset) % ktrace_event_size(ev->walk->is_64) == 0)
+		return;
+	struct ktrace_gap gap = ktrace_records_gap(ev->walk, s);
+	if (gap.until < s->end)
+		ev->gap = gap;
+	else
+		ev->torn_from = gap.from;
+}
+
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
-	struct events ev = { .walk = w, .stretch = stretch, .kept_from = stretch->offset, .torn_from = stretch->end };
+	struct events ev = { .walk = w, .stretch = stretch, .kept_from = stretch->offset };
 	uint32_t size = ktrace_event_size(w->is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->last_time;
-	bool torn = stretch->resized && (end - offset) % size;
-	struct ktrace_gap gap = torn ? ktrace_records_gap(w, stretch) : (struct ktrace_gap){ end, end };
-	bool anywhere = false;
 	unsigned run = 0;
 
-	if (torn && gap.until == end)
-		ev.torn_from = gap.from;
+	events_tear(&ev);
 	while (end - offset >= size) {
-		if (__builtin_expect(offset >= gap.from && gap.until < end, 0)) {
-			offset = events_damaged(&ev, offset, gap.until > offset ? gap.until : offset);
-			gap.from = gap.until = end;
+		if (__builtin_expect(offset >= ev.gap.from, 0)) {
+			if (offset < ev.gap.until)
+				offset = events_damaged(&ev, offset, ev.gap.until);
+			ev.gap.from = ev.gap.until = end;
+			run = 0;
 			continue;
 		}
 		const uint8_t *p = window_at(&w->window, offset, size);
@@ -378,7 +407,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			run = bad || ktrace_record_is_ragged(&e, w->is_64) ?
 				      ktrace_records_bad_run(w, next, end, bad ? previous : e.time) : 0;
 			if (run == KTRACE_RUN) {
-				offset = events_damaged(&ev, offset, ktrace_records_resume(w, offset, end, &anywhere));
+				offset = events_damaged(&ev, offset, events_resume(&ev, offset));
 				run = 0;
 				continue;
 			}

@@ -183,7 +183,7 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 		thread_name(counts, name, at, &length);
 		if (!pid)
 			thread_one(counts, UNUSED, at);
-		else if (pid < 0 || pid > 99999)
+		else if (pid < 0 || pid > KTRACE_PID_MAX)
 			thread_one(counts, BAD_PID, at);
 		if (!tid) {
 			if (pid)

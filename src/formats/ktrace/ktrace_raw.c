@@ -27,7 +27,7 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 		const uint8_t *name = p + entry - KTRACE_NAME;
 		uint64_t tid = entry == 32 ? load_u64(p, false) : load_u32(p, false);
 		int32_t pid = (int32_t)load_u32(name - 4, false);
-		if ((!tid && (name[0] || !i)) || pid < 0 || pid > 99999)
+		if ((!tid && (name[0] || !i)) || pid < 0 || pid > KTRACE_PID_MAX)
 			return false;
 		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
 			if (name[j] < 0x20)
@@ -182,7 +182,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 0;
 		r->map = 4;
 		r->threads = magic;
-		w->is_64 = ktrace_raw0_entry(&w->window) == 32;
+		w->is_64 = ktrace_raw0_find(&w->window).entry == 32;
 	}
 }
 
@@ -194,7 +194,11 @@ static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 	uint64_t file = w->source->size, end = r->map + r->threads * entry, page = page_up(end), threads = 0;
 	unsigned records = w->is_64 ? 8 : 16;
 
-	if (r->version == 0 || (page < file && !ktrace_events_failures(w->source, page, file, w->is_64, records)))
+	if (r->version == 0) {
+		struct ktrace_raw0 found = ktrace_raw0_find(&w->window);
+		return found.counted ? found.threads : UINT64_MAX;
+	}
+	if ((page < file && !ktrace_events_failures(w->source, page, file, w->is_64, records)))
 		return UINT64_MAX;
 	/* The count is too small only if another entry follows, and records do not. */
 	if (end < file && (!map_plausible(w, end, 1, entry, file) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))

@@ -216,6 +216,7 @@ static unsigned record_suspicion(const struct ktrace_walk *w, const uint8_t *p, 
 	struct ktrace_event e = ktrace_record_decode(p, w->is_64);
 	unsigned suspicion = ktrace_record_failures(&e, w->is_64) + ktrace_record_leaps(&e, beside);
 
+	suspicion += !e.time && !e.debugid ? 1u : 0u; /* zeros */
 	suspicion += beside && (before ? e.time < beside : e.time > beside) ? 1u : 0u;
 	suspicion += e.cpu >= (w->cpus ? w->cpus + KTRACE_CPUS_LATE : 256) ? 1u : 0u;
 	suspicion += w->seen_thread_map && !ktrace_set_get(&w->threads, e.tid) ? 1u : 0u;
