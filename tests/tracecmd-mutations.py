@@ -109,6 +109,7 @@ def mutations_v6(d, m):
     second = u64(d, m.table + 16)
     tick, ksize, hsize = HIT('tick'), u32(d, m.kallsyms), u64(d, m.hp + 12)
     label = page + records_of_event(d, page, 301)
+    final = ([16] + records_of(d[page:page + 4096]))[-2]
     values = b'REC->count, REC->value'
     return [
         ('magic altered', raw(0, b'\0'), ALL, 'bad-magic'), ('tracing altered', raw(3, b'T'), ALL, 'bad-magic'),
@@ -190,7 +191,8 @@ def mutations_v6(d, m):
         *[(f'page time {name}', put('Q', page, v), LEGAL, None) for name, v in (('0', 0), ('2^64-1', (1 << 64) - 1), ('2^63', 1 << 63))],
         ('commit 0', put('Q', page + 8, 0), ALL, 'page-commit-length'), ('commit 8', put('I', page + 8, 8), ALL, 'page-commit-mid-record'),
         ('commit mid event', put('I', page + 8, commit - 4), ALL, 'page-commit-mid-record'),
-        ('commit 4080 on less', put('I', page + 8, 4080), ALL, 'record-data-length'),
+        # It looks like a full page with zeroes at its end; a last record that ends in zeroes might be one of them.
+        ('commit 4080 on less', put('I', page + 8, 4080), PAGES, 'record-data-length'),
         ('commit 4088', put('I', page + 8, 4088), ALL, 'page-commit-length'), ('commit 5000', put('I', page + 8, 5000), ALL, 'page-commit-length'),
         ('commit 5000, later page', put('I', page + 4104, 5000), ALL, 'page-commit-length'),
         *[(f'commit bit {n}', put('Q', page + 8, commit | 1 << n), ALL, 'page-commit-reserved') for n in (27, 29, 40)],
@@ -202,8 +204,8 @@ def mutations_v6(d, m):
         ('type 0, length -4', raw(word, struct.pack('<II', 0, 0xfffffffc)), PAGES, 'record-data-length'),
         ('type 0, length huge', raw(word, struct.pack('<II', 0, 0x7ffffff0)), PAGES, 'record-data-length'),
         ('type 0, length 0', raw(word, bytes(8)), PAGES, 'record-data-length'), ('page zero-filled', raw(page + 64, bytes(4032)), PAGES, 'record-data-length'),
-        ('event length past commit', raw(word, bytes([28])), PAGES, None),
-        ('data_loc out of record', put('I', label, 0xffff), HIT('label'), 'record-data-loc-range'),
+        ('event length past commit', raw(page + final, bytes([d[page + final] & 0xe0 | 28])), PAGES, 'page-commit-mid-record'),
+        ('data_loc out of record', put('I', label, 0x0010ffff), HIT('label'), 'record-data-loc-range'),
         ('512 bytes zeroed in a page', raw(page + 64, bytes(512)), PAGES, 'record-data-length'),
         ('512 bytes zeroed at a page', raw(page, bytes(512)), PAGES, 'page-commit-length'),
         ('page duplicate', raw(page + 4096, d[page:page + 4096]), LEGAL, None),

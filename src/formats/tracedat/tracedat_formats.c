@@ -4,12 +4,16 @@
 
 #include <stdio.h>
 
-#define SYSTEM_NAME_MAX 1024u
+/* Bytes of the name of a system that are looked at, and that readers survive. */
+#define SYSTEM_NAME_MAX 16384u
+#define SYSTEM_NAME_READERS 8192u
 #define SYSTEMS_MAX 65536u
 #define SYSTEM_EVENTS_MAX 65536u
 /* Bytes in which the end of a format text is looked for, and how often in vain. */
 #define MEASURE_MAX (256u * 1024)
 #define MEASURES_MAX 2048u
+
+static const char unknown_system[] = "unknown";
 
 struct list {
 	struct tracedat *t;
@@ -295,14 +299,14 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 	uint8_t number[4] = { 0 };
 	unsigned kept = 0;
 	uint32_t found;
-	bool odd = length < 2 || length > 256;
+	bool odd = length < 2 || length > 256, overflows = length >= SYSTEM_NAME_READERS;
 
 	(void)snprintf(l->system, sizeof(l->system), "%.60s", name);
 	for (size_t i = 0; i + 1 < length; i++)
 		odd |= name[i] < 0x21 || name[i] > 0x7e || name[i] == '/';
 	if (odd) {
 		char shown[TEXT_QUOTE_SIZE];
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_name_bad, l->b, at, length);
+		struct finding *fd = tracedat_at_as(t, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING, l->b, at, length);
 		finding_say(fd, "the name of the system is \"%s\" (%zu bytes)", text_quote(shown, name, length - 1), length - 1);
 	}
 	if (!strcmp(l->system, "ftrace")) {
@@ -322,7 +326,13 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 		}
 	if (*seen_count < 512)
 		seen[(*seen_count)++] = hash;
-	tracedat_copy(l->out, NULL, at, length);
+	if (overflows) {
+		(void)tracedat_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
+				       "a name that readers have room for");
+		tracedat_drop_block(t, l->b, at, length, TRACEDAT_RULE_system_name_bad, "a name that overflows readers");
+	} else {
+		tracedat_copy(l->out, NULL, at, length);
+	}
 	at += length;
 	size_t count = tracedat_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
 				      "the number of event formats of the system that are kept");
@@ -375,11 +385,10 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 		damaged = true;
 		if (stop < end && !system_begins(&l, stop)) {
 			/* Formats whose system is lost: they get one. */
-			static const char name[] = "unknown";
 			unsigned kept = 0;
 			uint32_t found;
-			(void)snprintf(l.system, sizeof(l.system), "%s", name);
-			(void)tracedat_literal(l.out, name, sizeof(name), TRACEDAT_RULE_system_count_implausible,
+			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
+			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_count_implausible,
 					       "a name for a system whose own is lost");
 			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found, TRACEDAT_RULE_COUNT);

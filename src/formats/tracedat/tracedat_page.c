@@ -22,6 +22,7 @@ struct page {
 	uint64_t time, carry; /* carry: deltas of removed records */
 	struct tracedat_edit nowhere; /* written to and never read, when memory is short */
 	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
+	bool cut;	      /* its length ends inside of a record */
 };
 
 /* ---- findings ---- */
@@ -333,12 +334,12 @@ static uint32_t hole_begins(struct page *p, uint32_t at, uint32_t word, uint32_t
 	return p->last;
 }
 
-/* Walks records up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
+/* Walks records from `at` up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
  * trusted (`open`) a zero word is its end. */
-static inline uint32_t page_walk(struct page *p, bool be, bool open)
+static inline uint32_t page_walk(struct page *p, uint32_t at, bool be, bool open)
 {
 	const uint8_t *data = p->data;
-	uint32_t at = 0, limit = p->limit;
+	uint32_t limit = p->limit;
 
 	while (at < limit) {
 		if (limit - at < 4)
@@ -352,6 +353,7 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 				bool page = total <= p->capacity - at;
 				if (open)
 					return at;
+				p->cut = page;
 				return walk_stop(p, at, page ? TRACEDAT_RULE_page_commit_mid_record : TRACEDAT_RULE_record_past_commit,
 						 limit - at, page ? "the length of the page cuts a record of" : "a record of", total);
 			}
@@ -427,9 +429,9 @@ static inline uint32_t page_walk(struct page *p, bool be, bool open)
 	return at;
 }
 
-static uint32_t page_walk_any(struct page *p, bool open)
+static uint32_t page_walk_any(struct page *p, uint32_t at, bool open)
 {
-	return p->be ? page_walk(p, true, open) : page_walk(p, false, open);
+	return p->be ? page_walk(p, at, true, open) : page_walk(p, at, false, open);
 }
 
 /* ---- the page ---- */
@@ -543,14 +545,12 @@ static uint64_t commit_clean(struct page *p, uint64_t commit)
 	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Cuts the page at `end` of its data. */
-static enum tracedat_verdict page_trim(struct page *p, uint64_t commit, uint32_t end, unsigned rule)
+/* Ends the page at `end` of its data. */
+static enum tracedat_verdict page_end(struct page *p, uint64_t commit, uint32_t end, unsigned rule)
 {
 	struct tracedat *t = p->t;
 	uint32_t kept = end - p->removed;
 
-	p->w->pending_missed = true;
-	t->lost_is = TM_UNKNOWN_COUNT;
 	if (!p->records)
 		return TRACEDAT_LEAVE;
 	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0), rule,
@@ -558,6 +558,26 @@ static enum tracedat_verdict page_trim(struct page *p, uint64_t commit, uint32_t
 	struct tracedat_edit *e = page_edit(p, p->head + end, p->capacity - end, rule, "zeros after the last sound record");
 	e->zeros = p->capacity - kept;
 	return t->status == TM_OK ? TRACEDAT_PATCH : TRACEDAT_LEAVE;
+}
+
+/* The same where records are lost behind it. */
+static enum tracedat_verdict page_trim(struct page *p, uint64_t commit, uint32_t end, unsigned rule)
+{
+	p->w->pending_missed = true;
+	p->t->lost_is = TM_UNKNOWN_COUNT;
+	return page_end(p, commit, end, rule);
+}
+
+/* A length that ends inside of a record, which no writer leaves: where records of known events go on up to nothing but zeros
+ * the length was too small. Returns where they end. */
+static uint32_t page_go_on(struct page *p, uint32_t at)
+{
+	uint32_t records, end = at + tracedat_page_prefix(p->t, p->data + at, p->capacity - at, true, &records);
+	p->cut = records && bytes_are_zero(p->data + end, p->capacity - end);
+	if (!p->cut)
+		return at;
+	p->limit = end;
+	return page_walk_any(p, at, true);
 }
 
 static void page_remember(struct page *p, uint64_t ts, uint64_t commit)
@@ -639,7 +659,7 @@ static enum tracedat_verdict page_empty(struct page *p, uint64_t ts, uint64_t co
 		finding_say(fd, "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
 		p->time = ts;
-		uint32_t end = page_walk_any(p, true);
+		uint32_t end = page_walk_any(p, 0, true);
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
 	}
@@ -683,7 +703,7 @@ static enum tracedat_verdict page_judge(struct page *p)
 		/* With a length that lies only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
 		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
-		uint32_t end = page_walk_any(p, true);
+		uint32_t end = page_walk_any(p, 0, true);
 		page_remember(p, ts, old);
 		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
 				     TRACEDAT_KEEP;
@@ -705,8 +725,14 @@ static enum tracedat_verdict page_judge(struct page *p)
 		p->limit = there & ~3u;
 		p->failed = true;
 	}
-	uint32_t end = page_walk_any(p, false);
+	uint32_t end = page_walk_any(p, 0, false);
+	if (p->cut && !p->where->available)
+		end = page_go_on(p, end);
+	else
+		p->cut = false;
 	page_remember(p, ts, old);
+	if (p->cut && p->emitting)
+		return page_end(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
 	if (p->failed)
 		return p->emitting ? page_trim(p, commit, end, unaligned ? TRACEDAT_RULE_page_commit_unaligned :
 									   TRACEDAT_RULE_page_commit_mid_record) :

@@ -21,23 +21,45 @@ static int range_order(const void *left, const void *right)
 
 /* ---- page size and long size ---- */
 
+/* Pages of a buffer that are plausible with that size, of the first few. */
+static unsigned buffer_score(struct tracedat *t, const struct tracedat_buffer *b, uint32_t page_size, unsigned *looked)
+{
+	unsigned score = 0;
+	for (size_t j = 0; j < b->count && *looked < 8; j++) {
+		const struct tracedat_cpu *c = &b->cpus[j];
+		for (uint64_t at = c->offset, n = 0; n < 3 && c->size / page_size > n; n++, at += page_size) {
+			const uint8_t *p = c->offset < t->source->size ? window_at(&t->window, at, page_size) : NULL;
+			(*looked)++;
+			score += p && tracedat_page_plausible(t, p, page_size, NULL);
+		}
+	}
+	return score;
+}
+
 static unsigned shape_score(struct tracedat *t, uint32_t page_size, uint8_t long_size)
 {
 	uint8_t was = t->long_size;
 	unsigned score = 0, looked = 0;
 	t->long_size = long_size;
 	for (size_t i = 0; i < t->buffer_count; i++)
-		for (size_t j = 0; j < t->buffers[i].count && looked < 8; j++) {
-			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
-			for (uint64_t at = c->offset, n = 0; n < 3 && c->size / page_size > n; n++, at += page_size) {
-				const uint8_t *p = c->offset < t->source->size ? window_at(&t->window, at, page_size) : NULL;
-				looked++;
-				if (p && tracedat_page_plausible(t, p, page_size, NULL))
-					score++;
-			}
-		}
+		score += buffer_score(t, &t->buffers[i], page_size, &looked);
 	t->long_size = was;
 	return score;
+}
+
+/* An instance may have pages of its own size, when they are pages of that size. */
+static void instance_settle(struct tracedat *t, struct tracedat_buffer *b)
+{
+	unsigned own = 0, other = 0;
+	if (b->page_size == t->page_size || b->compressed || b->option == SIZE_MAX)
+		return;
+	if (buffer_score(t, b, b->page_size, &own) >= buffer_score(t, b, t->page_size, &other))
+		return;
+	const struct tracedat_option *o = &t->options[b->option];
+	struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at, o->size);
+	finding_path(fd, "buffer \"%s\"", b->name);
+	finding_say(fd, "the page size is %u, its pages are of %u", b->page_size, t->page_size);
+	b->page_size = t->page_size;
 }
 
 /* Where the header contradicts itself, the pages decide. */
@@ -609,6 +631,7 @@ void tracedat_place(struct tracedat *t)
 		struct tracedat_buffer *b = &t->buffers[i];
 		if (t->version == 6 || !*b->name || !tracedat_page_size_ok(b->page_size))
 			b->page_size = t->page_size;
+		instance_settle(t, b);
 		for (size_t j = 0; j < b->count; j++)
 			range_judge(t, b, &b->cpus[j], &eof);
 	}

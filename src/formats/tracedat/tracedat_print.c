@@ -219,6 +219,20 @@ static void argument_word(struct print_state *s, struct argument *a)
 	}
 }
 
+/* Whether the operand behind a division is the number -1: divided by it the least number of 64 bits has no result. */
+static bool divisor_is_minus_one(const struct print_state *s)
+{
+	const char *text = s->p->text;
+	size_t at = s->at;
+	while (at < s->p->size && (text[at] == ' ' || text[at] == '('))
+		at++;
+	if (at + 1 >= s->p->size || text[at] != '-')
+		return false;
+	for (at++; at < s->p->size && text[at] == ' ';)
+		at++;
+	return at < s->p->size && text[at] == '1' && (at + 1 == s->p->size || (!is_word(text[at + 1]) && text[at + 1] != '.'));
+}
+
 /* Whether the operand behind a division is the number 0. */
 static bool divisor_is_zero(const struct print_state *s)
 {
@@ -283,6 +297,8 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 	case '%':
 		if (divisor_is_zero(s))
 			print_bad(s, TRACEDAT_RULE_print_fmt_const_div_zero, TM_ERROR, s->at - 1, "a division by the number 0");
+		else if (divisor_is_minus_one(s))
+			print_bad(s, TRACEDAT_RULE_print_fmt_const_div_zero, TM_ERROR, s->at - 1, "a division by the number -1");
 		break;
 	case '-':
 	case '!':

@@ -366,6 +366,21 @@ static bool load_metadata(struct tracedat *t, struct v6 *v)
 
 /* ---- the rest of the header ---- */
 
+/* The name in a clock block at `at`, whose length with its size is *size; NULL: none stands there. It has no mark: only its
+ * own look tells. */
+static const char *clock_at(struct tracedat *t, uint64_t at, uint64_t *size, size_t *name_length)
+{
+	const uint8_t *p = window_at(&t->window, at, 9);
+	uint64_t length = p ? load_u64(p, t->big_endian) : 0;
+	if (!p || length < 1 || length > CLOCK_MAX || length > window_left(&t->window, at + 8))
+		return NULL;
+	p = window_at(&t->window, at + 8, (size_t)length);
+	*size = 8 + length;
+	*name_length = 0;
+	const char *name = p ? tracedat_clock_name((const char *)p, (size_t)length, name_length) : NULL;
+	return *name_length ? name : NULL;
+}
+
 /* MAN6 "REST OF TRACE-CMD HEADER": the table of one buffer, and the clock behind it. */
 static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t count)
 {
@@ -392,23 +407,17 @@ static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t
 	b->clock_at = at;
 	if (cut)
 		return;
-	/* The block has no mark: only its own look tells that it is there. */
-	const uint8_t *p = window_at(&t->window, at, 9);
-	uint64_t length = p ? load_u64(p, t->big_endian) : 0;
-	if (p && length >= 1 && length <= CLOCK_MAX && length <= window_left(&t->window, at + 8)) {
-		p = window_at(&t->window, at + 8, (size_t)length);
-		size_t name_length = 0;
-		const char *name = p ? tracedat_clock_name((const char *)p, (size_t)length, &name_length) : NULL;
-		if (name && name_length) {
-			b->clock_size = 8 + length;
-			bytes_append(&b->clock, name, name_length);
-			bytes_u8(&b->clock, 0);
-			if (b->clock.failed)
-				tracedat_no_memory(t);
-			return;
-		}
-	}
-	b->clock_bad = true;
+	uint64_t size;
+	size_t length;
+	const char *name = clock_at(t, at, &size, &length);
+	b->clock_bad = !name;
+	if (!name)
+		return;
+	b->clock_size = size;
+	bytes_append(&b->clock, name, length);
+	bytes_u8(&b->clock, 0);
+	if (b->clock.failed)
+		tracedat_no_memory(t);
 }
 
 /* Entries that a table seems to have: up to the clock block, or to the first that is none. */
@@ -443,6 +452,17 @@ static uint32_t cpu_count_settle(struct tracedat *t, uint64_t table)
 			/* It overrides the count; whether it may, the table tells. */
 			uint32_t measured = table_measure(t, table);
 			count = measured == other ? other : count;
+		}
+	}
+	/* The clock right behind the entries that make sense tells how many there are. */
+	uint64_t size;
+	size_t length;
+	if (!bad && !clock_at(t, table + 16ull * count, &size, &length)) {
+		uint32_t measured = table_measure(t, table);
+		if (measured && measured != count && clock_at(t, table + 16ull * measured, &size, &length)) {
+			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4);
+			finding_say(fd, "%u CPUs, but the table has %u entries before the clock", count, measured);
+			return measured;
 		}
 	}
 	return count;

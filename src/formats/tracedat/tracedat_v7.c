@@ -366,7 +366,7 @@ static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tr
 			finding_path(fd, "buffer \"%s\" > entry %zu", b->name, i);
 			finding_say(fd, twice ? "CPU %u comes twice" : "CPU %u, expected a number below 8192", cpu);
 			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
-			t->data_errors |= !twice;
+			t->data_errors = true;
 			continue;
 		}
 		seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
@@ -419,6 +419,25 @@ static int buffer_section_search(struct tracedat *t, struct tracedat_buffer *b, 
 	return around;
 }
 
+/* Where flag and data disagree the data tells. */
+static void buffer_flag(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_section *s)
+{
+	const struct tracedat_cpu *c = NULL;
+	for (size_t i = 0; i < b->count && !c; i++)
+		c = b->cpus[i].size ? &b->cpus[i] : NULL;
+	if (!c || b->text || t->codec == TRACEDAT_NONE)
+		return;
+	bool chunks = tracedat_chunk_begins(t, c->offset + 4, t->source->size);
+	const uint8_t *p = chunks || !b->compressed ? NULL : window_at(&t->window, c->offset, b->page_size);
+	if (chunks == b->compressed || (!chunks && !(p && tracedat_page_plausible(t, p, b->page_size, NULL))))
+		return;
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2);
+	finding_path(fd, "buffer \"%s\"", b->name);
+	finding_say(fd, "the data is %scompressed, the flag says otherwise", chunks ? "" : "not ");
+	b->compressed = chunks;
+	s->flags ^= TRACEDAT_COMPRESSED;
+}
+
 static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
 {
 	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
@@ -439,6 +458,7 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 	}
 	t->sections[index].referenced = true;
 	b->compressed = t->sections[index].flags & TRACEDAT_COMPRESSED;
+	buffer_flag(t, b, &t->sections[index]);
 	if (b->compressed && t->codec == TRACEDAT_NONE) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, t->sections[index].offset + 2, 2);
 		finding_say(fd, "event data is marked compressed in a file without a compressor");
