@@ -1,5 +1,6 @@
 // What Perfetto's trace processor makes of FXT files. Prints one JSON object a file:
 //   node perfetto-count.mjs FILE...          {"file","trace_type","stats":{...},"slice":N,...,"expected":{...},"skip":""}
+//   node perfetto-count.mjs --slices FILE... and "slices":[["ts","dur",name,pid,tid],...]
 // "expected" is counted by a decoder of its own, below, that knows record headers only. "skip" names why the two may differ:
 // a documented limit of the reader, not of the file. scripts/perfetto-setup.sh fetches the engine.
 import { readFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ const assets = process.env.PERFETTO_DIR ?? join(root, process.env.BUILD ?? 'buil
 
 const MAGIC = 0x0016547846040010n;
 // Sample cells that tell the query result's iterator the type of a column.
-const STR = 'str', NUM = 0;
+const STR = 'str', NUM = 0, LONG = 0n;
 const EVENT = 4, SCHEDULING = 8, LARGE = 15;
 
 // Counts what a viewer should show, from the headers.
@@ -130,10 +131,26 @@ async function count(engine, file) {
 	return out;
 }
 
+async function slices(engine) {
+	const row = (await engine.query(
+		"select s.ts as ts, s.dur as dur, ifnull(s.name, '') as name, ifnull(p.pid, -1) as pid, ifnull(t.tid, -1) as tid from slice s " +
+		'left join thread_track k on s.track_id = k.id left join thread t using (utid) left join process p using (upid)'
+		)).iter({ ts: LONG, dur: LONG, name: STR, pid: NUM, tid: NUM });
+	const out = [];
+	for (; row.valid(); row.next())
+		out.push([String(row.ts), String(row.dur), row.name, Number(row.pid), Number(row.tid)]);
+	return out;
+}
+
 const warn = console.warn;
 console.warn = (...args) => /Unexpected QueryResult/.test(String(args[0])) || warn(...args);
 const engine = await loadEngine();
-for (const file of process.argv.slice(2))
-	console.log(JSON.stringify(await count(engine, file)));
+const detailed = process.argv[2] === '--slices';
+for (const file of process.argv.slice(detailed ? 3 : 2)) {
+	const out = await count(engine, file);
+	if (detailed)
+		out.slices = out.error ? [] : await slices(engine);
+	console.log(JSON.stringify(out));
+}
 engine.close();
 process.exit(0);

@@ -1,20 +1,23 @@
 #!/bin/sh
 # Perfetto as the real reader of fxt: it must take generated captures for Fuchsia traces, complain of nothing, and show as many
 # slices and counter values as their headers announce. Prints "skip" and exits 77 where the reader cannot be fetched.
-#   tests/perfetto.sh [COUNT]   default 60 captures. SAMPLES=DIR also checks the real capture there.
+# Then repaired captures, DAMAGED of each kind of damage: see tests/perfetto_damage.py.
+#   tests/perfetto.sh [COUNT [DAMAGED]]   default 60 captures, 4 damaged. SAMPLES=DIR also checks the real capture there.
 set -u
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-count=${1:-60}
+count=${1:-60} damaged=${2:-4}
 
 scripts/perfetto-setup.sh || { echo "skip: no Perfetto"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 timeout 60 "$build/tracemend" gen -f fxt --count "$count" -o "$work/valid" || { echo "FAIL: gen"; exit 1; }
+real=
 set -- "$work"/valid/*.fxt
 if [ -n "${SAMPLES:-}" ] && [ -e "$SAMPLES/fxt/magic-trace.fxt" ]; then
-	set -- "$@" "$SAMPLES/fxt/magic-trace.fxt"
+	real=$SAMPLES/fxt/magic-trace.fxt
+	set -- "$@" "$real"
 fi
 timeout 300 node scripts/perfetto-count.mjs "$@" > "$work/counts" 2> "$work/log" || {
 	tail -n 3 "$work/log"
@@ -32,3 +35,4 @@ slices=$(jq -s '[.[] | select(.skip == "") | .slice] | add' "$work/counts")
 counters=$(jq -s '[.[] | select(.skip == "") | .counter] | add' "$work/counts")
 [ "$read_all" -gt 0 ] || { echo "FAIL: nothing was compared"; exit 1; }
 echo "ok: Perfetto reads $read_all of $# captures, $slices slices and $counters counter values, as many as were written"
+PYTHONDONTWRITEBYTECODE=1 timeout 900 python3 tests/perfetto_damage.py --tool "$build/tracemend" --cases "$damaged" ${real:+--capture "$real"}
