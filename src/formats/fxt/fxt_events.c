@@ -242,7 +242,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
 	struct fxt_provider *provider = x->provider;
 	const uint64_t version = provider->version, records = x->records;
-	uint64_t previous = provider->previous, at = x->at, last = at;
+	uint64_t previous = provider->previous, at = x->at, last = x->last_record, before = x->before_last;
 	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
 	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
 	if (highest > provider->tick_limit)
@@ -285,6 +285,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 		x->records++;
 		x->previous_header = h;
 		previous = time;
+		before = last;
 		last = at;
 		at += size;
 		p += size;
@@ -293,6 +294,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 	if (!count)
 		return false;
 	x->last_record = last;
+	x->before_last = before;
 	x->at = at;
 	x->previous_time = provider->previous = previous;
 	/* Time did not step back. */
@@ -326,7 +328,7 @@ bool fxt_string_plain(struct fxt_walk *x, uint64_t h)
 	x->by_type[FXT_STRING]++;
 	x->provider->records++;
 	x->records++;
-	x->last_record = x->at;
+	fxt_took(x, x->at);
 	x->at += size;
 	return true;
 }

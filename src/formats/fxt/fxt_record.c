@@ -38,6 +38,7 @@ static void accept_info(struct fxt_walk *x, const struct fxt_record *r, uint64_t
 	fxt_provider_reset(x, p);
 	p->sessions += p->timed != 0;
 	p->introduced = true;
+	p->offset = offset;
 	p->name_length = (uint8_t)r->text_length;
 	memcpy(p->name, name, p->name_length);
 	p->ticks = FXT_TICKS_DEFAULT;
@@ -64,6 +65,7 @@ static void accept_section(struct fxt_walk *x, const struct fxt_record *r, uint6
 			struct finding *fd = fxt_report(x, FXT_RULE_unknown_provider_section, TM_ERROR, offset, FXT_WORD);
 			finding_say(fd, "provider %u was never introduced", r->id);
 		}
+		fxt_doubt_provider(x, r->id);
 		fxt_insert(x, offset, &info, 1, FXT_RULE_unknown_provider_section, "introduces the provider, whose name is lost");
 		if (x->s->plan)
 			plan_lost(x->s->plan, 0, TM_UNKNOWN_COUNT);

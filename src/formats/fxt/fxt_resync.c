@@ -262,8 +262,7 @@ bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, u
 	return anchored;
 }
 
-/* References of a record to what the current provider registered; *all tells whether there are no others. */
-static unsigned known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all)
+unsigned fxt_known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all)
 {
 	unsigned known = 0;
 	*all = true;
@@ -293,13 +292,13 @@ bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
 		return false;
 	/* A record without a fault of its own, that only refers to what is missing, yields to better evidence alone. */
-	unsigned evidence = r->worst == TM_ERROR ? 0 : known_refs(x, r, &all) + 1;
+	unsigned evidence = r->worst == TM_ERROR ? 0 : fxt_known_refs(x, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
 		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
-		    known_refs(x, o, &all) >= evidence && all)
+		    fxt_known_refs(x, o, &all) >= evidence && all)
 			return true;
 	}
 	return false;

@@ -30,42 +30,6 @@ static const char *region_why(unsigned rule)
 	}
 }
 
-/* Whether zeros stand on both sides of an offset: a byte before it, a word behind. */
-static bool is_within_zeros(struct fxt_walk *x, uint64_t at)
-{
-	const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at - 1, 1 + FXT_WORD) : NULL;
-	return p && bytes_are_zero(p, 1 + FXT_WORD);
-}
-
-/* A record that ends where damage begins, at `from`, has the right size, and may yet be made of other bytes. */
-static void doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, enum tracemend_exactness lost)
-{
-	const char *why = NULL;
-	const uint8_t *p;
-
-	if (!x->s->plan || !x->records || x->last_record >= from)
-		return;
-	if (is_within_zeros(x, from))
-		why = "ends in zeros, right before zeros: its end may be gone";
-	else if (rule == FXT_RULE_misaligned_records)
-		why = "stands right before shifted bytes";
-	else if (lost == TM_AT_LEAST && rule != FXT_RULE_truncated_record)
-		why = "stands right before bytes that are no record";
-	p = why ? window_at(&x->peek, x->last_record, FXT_WORD) : NULL;
-	/* What stands before other damage is not the neighbour of this. */
-	if (p && fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD == from - x->last_record)
-		plan_doubt(x->s->plan, x->source, x->last_record, from - x->last_record, why);
-}
-
-/* The same of a record that begins behind zeros, with a zero. */
-static void doubt_behind_zeros(struct fxt_walk *x, uint64_t at)
-{
-	const uint8_t *p = x->s->plan ? window_at(&x->peek, at, FXT_WORD) : NULL;
-	uint64_t length = p && !p[0] ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
-	if (length && length <= x->size - at)
-		plan_doubt(x->s->plan, x->source, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
-}
-
 /* Reports [from, until) as damage, drops it, and goes on behind it. */
 static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
 		   enum tracemend_exactness lost, uint64_t records, const char *say)
@@ -88,7 +52,9 @@ static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t un
 		x->gapped = true;
 		x->gap = until;
 	}
-	doubt_before(x, rule, from, lost);
+	fxt_doubt_before(x, rule, from, until, lost);
+	if (lost != TM_EXACT)
+		x->torn = until;
 	fxt_drop(x, from, until, rule, region_why(rule));
 	if (x->s->plan)
 		plan_lost(x->s->plan, records, lost);
@@ -120,7 +86,7 @@ static void zeros(struct fxt_walk *x)
 			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
 	}
 	region(x, FXT_RULE_zero_word_padding, from, until, NULL, TM_UNKNOWN_COUNT, 0, say);
-	doubt_behind_zeros(x, until);
+	fxt_doubt_behind_zeros(x, until);
 }
 
 /* A magic number record with a wrong size or number. */
@@ -324,11 +290,12 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	}
 	fxt_issues_report(x, r, from);
 	check_repeat(x, r);
+	fxt_doubt_record(x, r);
 	fxt_record_accept(x, r, from);
 	if (r->worst == TM_ERROR && x->status == TM_OK)
 		fxt_patch(x, r, from);
 	x->records++;
-	x->last_record = from;
+	fxt_took(x, from);
 	x->at = end;
 }
 
@@ -472,17 +439,6 @@ static void finish(struct fxt_walk *x)
 	fxt_facts(x);
 }
 
-static void doubt_stale(struct fxt_walk *x)
-{
-	bool redefined = false;
-	for (struct fxt_provider *p = x->first; p; p = p->next)
-		redefined = redefined || p->redefined;
-	if (x->gapped && redefined && x->gap < x->size)
-		plan_doubt(x->s->plan, x->source, x->gap, x->size - x->gap,
-			   "strings or threads are registered several times, and a registration may have been lost before here: "
-			   "a reference may show an older one");
-}
-
 static void walk(struct fxt_walk *x)
 {
 	begin(x);
@@ -543,7 +499,7 @@ enum tracemend_status fxt_scan(struct scan *s)
 	enum tracemend_status status = x->status;
 	if (s->plan && status == TM_OK) {
 		fxt_keep_flush(x, x->size);
-		doubt_stale(x);
+		fxt_doubt_stale(x);
 		plan_kept(s->plan, x->records - x->patched - x->moved);
 		if (!x->records)
 			status = TM_NOTHING;

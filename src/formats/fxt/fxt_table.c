@@ -186,6 +186,7 @@ bool fxt_string_register(struct fxt_walk *x, uint32_t index, uint64_t hash, uint
 	}
 	*state = (uint8_t)(FXT_REGISTERED | (*state & FXT_USED));
 	*known = hash;
+	page->offset[index % FXT_PAGE] = offset;
 	x->anywhere_strings[index] = 1;
 	return true;
 }
@@ -214,6 +215,7 @@ bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, u
 	e->state = (uint8_t)(FXT_REGISTERED | (e->state & FXT_USED));
 	e->process = process;
 	e->thread = thread;
+	e->offset = offset;
 	e->track = fxt_thread_track(x, process, thread);
 	if (e->track && e->track->session != x->provider->sessions) {
 		e->track->session = x->provider->sessions;
@@ -257,7 +259,7 @@ static uint32_t missing_add(struct fxt_walk *x, const struct fxt_record *r, bool
 		.provider = x->provider->id, .index = index, .thread = thread, .type = r->type, .subtype = r->subtype,
 		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index], .record = x->records,
 		.offset = x->at, .length = r->words * FXT_WORD, .field = x->at + field, .count = 1, .cause = x->damage,
-		.headless = !x->magic_seen, .before = x->records ? x->last_record : x->at,
+		.headless = !x->magic_seen, .before = x->records ? x->before_last : x->at,
 	};
 	return x->missing_count++;
 }
@@ -369,29 +371,10 @@ static void missing_forward(struct fxt_walk *x, uint32_t n)
 		missing_say(x, m);
 }
 
-/* What nothing registers, and one record alone refers to, may as well be a damaged reference as a lost registration.
- * And where a registration was cut out unseen, the record before its first use may be pieced together. */
-static void missing_doubt(struct fxt_walk *x)
-{
-	const struct fxt_missing *last = NULL;
-	for (uint32_t i = 0; i < x->missing_count; i++) {
-		const struct fxt_missing *m = &x->missing[i];
-		if (m->cause || m->forward)
-			continue;
-		if (!last && m->before < m->offset)
-			plan_doubt(x->s->plan, x->source, m->before, m->offset - m->before,
-				   "stands before the first use of what is not registered: bytes may be missing here");
-		if (m->count == 1 && (!last || last->offset != m->offset))
-			plan_doubt(x->s->plan, x->source, m->offset, m->length,
-				   "refers to what is not registered, as no other record does: the reference may be damaged");
-		last = m;
-	}
-}
-
 void fxt_missing_report(struct fxt_walk *x)
 {
 	if (x->s->plan)
-		missing_doubt(x);
+		fxt_doubt_missing(x);
 	for (uint32_t i = 0; i < x->missing_count; i++)
 		if (!x->missing[i].settled)
 			missing_say(x, &x->missing[i]);

@@ -16,12 +16,14 @@ enum { FXT_REGISTERED = 1, FXT_USED = 2, FXT_DANGLING = 4 };
 struct fxt_string_page {
 	uint8_t state[FXT_PAGE];
 	uint64_t hash[FXT_PAGE]; /* of the text; of a dangling one: index into fxt_walk.missing */
+	uint64_t offset[FXT_PAGE]; /* of the record that registered it last */
 };
 
 struct fxt_thread_entry {
 	uint8_t state;
 	uint32_t missing;	  /* of a dangling one: index into fxt_walk.missing */
 	uint64_t process, thread;
+	uint64_t offset;	  /* of the record that registered it last */
 	struct fxt_thread *track; /* NULL: too many threads to follow */
 };
 
@@ -32,6 +34,7 @@ struct fxt_tables {
 
 struct fxt_provider {
 	uint32_t id;
+	uint64_t offset; /* of the record that introduced it last */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
 	char name[FXT_PROVIDER_NAME_MAX + 1];
 	uint8_t name_length;
@@ -63,7 +66,7 @@ struct fxt_missing {
 	int8_t argument;
 	uint8_t type, subtype;
 	uint64_t record, offset, length, field, count;
-	uint64_t before; /* offset of the record in front of the first use */
+	uint64_t before; /* offset of the second record in front of the first use */
 	struct finding *cause; /* damage that explains it, or NULL */
 };
 
@@ -151,7 +154,7 @@ struct fxt_walk {
 
 	uint64_t by_type[16], by_event[16], records;
 	uint64_t previous_header, previous_time; /* of the event before; 0: none */
-	uint64_t last_record; /* offset of the last record that was accepted */
+	uint64_t last_record, before_last; /* offsets of the last two records that were accepted */
 
 	struct fxt_thread **thread_buckets, *first_thread, **thread_tail;
 	uint32_t thread_count;
@@ -166,6 +169,7 @@ struct fxt_walk {
 	uint64_t moved; /* records that are written elsewhere */
 	uint64_t gap; /* end of the first region whose content is not known */
 	bool gapped;
+	uint64_t torn; /* end of the last region of which nobody knows how much was in it; 0: none */
 	unsigned output;
 	uint64_t jumps; /* far looks ahead so far, see fxt_resync.c */
 
@@ -278,6 +282,12 @@ void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category,
 		       uint64_t name, uint64_t time, uint64_t tail, uint64_t offset);
 
+static inline void fxt_took(struct fxt_walk *x, uint64_t offset)
+{
+	x->before_last = x->last_record;
+	x->last_record = offset;
+}
+
 static inline void fxt_time(struct fxt_walk *x, uint64_t time, uint64_t offset)
 {
 	struct fxt_provider *p = x->provider;
@@ -317,6 +327,8 @@ bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, u
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what is known; one that has no
  * fault but unknown references must then refer to more. */
 bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
+/* References of a record to what the current provider registered; *all tells whether there are no others. */
+unsigned fxt_known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all);
 
 /* ---- fxt_repair.c; all of it does nothing without a plan ---- */
 
@@ -326,6 +338,21 @@ void fxt_insert(struct fxt_walk *x, uint64_t before, const uint64_t *words, size
 void fxt_insert_string(struct fxt_walk *x, uint64_t before, uint16_t index);
 void fxt_insert_thread(struct fxt_walk *x, uint64_t before, uint8_t index);
 void fxt_patch(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset);
+
+/* ---- fxt_doubt.c: what is kept and nothing vouches for; all of it does nothing without a plan ---- */
+
+/* The records in front of a region of damage. */
+void fxt_doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
+/* The record behind zeros, if it begins with one. */
+void fxt_doubt_behind_zeros(struct fxt_walk *x, uint64_t at);
+/* The record at x->at, before it is accepted. */
+void fxt_doubt_record(struct fxt_walk *x, const struct fxt_record *r);
+/* An introduction that may have been that of another provider, which is missing. */
+void fxt_doubt_provider(struct fxt_walk *x, uint32_t missing);
+/* What refers to what is missing, and what may have registered it. */
+void fxt_doubt_missing(struct fxt_walk *x);
+/* What may show older registrations. */
+void fxt_doubt_stale(struct fxt_walk *x);
 
 /* ---- fxt_facts.c ---- */
 void fxt_facts(struct fxt_walk *x);
