@@ -190,6 +190,7 @@ struct tracedat_section {
 	bool size_bad;
 	unsigned rule;	   /* why it is lost */
 	const char *why;
+	struct finding *damage; /* its content is what came out before the damage that this tells of; NULL: all of it */
 	struct tracedat_block block;
 	uint64_t frame;	   /* compressed: bytes of the frame itself */
 	size_t first_option, option_count, done; /* of an options section; done: offset of its DONE item in the block */

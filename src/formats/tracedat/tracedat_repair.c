@@ -102,7 +102,7 @@ void tracedat_part_flatten(const struct tracedat_pieces *p, const struct traceda
 
 /* ---- the prefix ---- */
 
-static void put_prefix(struct tracedat *t)
+void tracedat_put_prefix(struct tracedat *t)
 {
 	uint8_t version[2] = { (uint8_t)('0' + t->version), 0 };
 	uint8_t byte;
@@ -329,7 +329,7 @@ static void compose_v6(struct tracedat *t)
 		tracedat_no_memory(t);
 		return;
 	}
-	put_prefix(t);
+	tracedat_put_prefix(t);
 	for (size_t k = 0; k < TRACEDAT_PARTS; k++)
 		tracedat_put_part(t, &t->parts[k], &t->meta);
 	uint64_t old = t->tag_at ? t->cpu_count_at : TRACEDAT_NO_OLD;
@@ -521,8 +521,13 @@ static void account(struct tracedat *t)
 					   plan_why(plan, "no table says whose data this is; CPU %u is a guess", c->cpu));
 			unknown |= c->lost || c->clipped;
 		}
-	for (size_t i = 0; i < t->section_count; i++)
-		unknown |= t->sections[i].lost;
+	for (size_t i = 0; i < t->section_count; i++) {
+		const struct tracedat_section *s = &t->sections[i];
+		unknown |= s->lost || s->damage;
+		if (s->damage)
+			plan_doubt(plan, t->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
+				   "decompressed up to its damage; nothing tells whether that is where it begins");
+	}
 	if (t->prefix_lost)
 		plan_doubt(plan, t->source, 0, t->prefix_end,
 			   plan_why(plan, "guessed from the content: version %u, %s, longs of %u bytes, pages of %u", t->version,
@@ -568,7 +573,7 @@ enum tracemend_status tracedat_repair(struct tracedat *t)
 	if (t->version == 6)
 		compose_v6(t);
 	else
-		tracedat_compose_v7(t, put_prefix);
+		tracedat_compose_v7(t);
 	account(t);
 	return tracedat_flush(t);
 }

@@ -1,6 +1,6 @@
-/* Inside of repair: pieces of the output, shared by tracedat_repair.c, tracedat_repair_v7.c and tracedat_restore.c, and the
- * metadata that they write, by tracedat_settle.c. All append
- * to t->out; an `old` is where in the input the bytes stood, or TRACEDAT_NO_OLD. */
+/* Inside of repair: the metadata of the output (tracedat_settle.c), and pieces of it, shared by tracedat_repair.c,
+ * tracedat_repair_v7.c and tracedat_restore.c. All append to t->out; an `old` is where in the input the bytes stood, or
+ * TRACEDAT_NO_OLD. */
 #ifndef TRACEDAT_REPAIR_H
 #define TRACEDAT_REPAIR_H
 
@@ -20,11 +20,17 @@ void tracedat_put_block(struct tracedat *t, const struct tracedat_block *b, size
 void tracedat_put_part(struct tracedat *t, const struct tracedat_pieces *p, const struct tracedat_block *b);
 bool tracedat_part_unchanged(const struct tracedat_pieces *p, const struct tracedat_block *b);
 void tracedat_part_flatten(const struct tracedat_pieces *p, const struct tracedat_block *b, struct bytes *out);
+/* The initial block, and what v7 has behind it up to the offset of the options. */
+void tracedat_put_prefix(struct tracedat *t);
+void tracedat_put_compression(struct tracedat *t);
+/* Sections of v7. s: the one that it has in the input; NULL: none, and the part is added. Returns where it is. */
+uint64_t tracedat_put_part_section(struct tracedat *t, struct tracedat_section *s, unsigned k);
+void tracedat_put_strings(struct tracedat *t, struct tracedat_section *s);
 /* The data of all CPUs of a buffer. *at: up to where the input was used. */
 void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *at);
 /* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
 void tracedat_put_clock(struct tracedat *t);
 enum tracemend_status tracedat_flush(struct tracedat *t);
-void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat *));
+void tracedat_compose_v7(struct tracedat *t);
 
 #endif

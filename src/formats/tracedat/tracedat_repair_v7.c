@@ -109,22 +109,20 @@ static void copy_frame(struct tracedat *t, const struct tracedat_section *s)
 
 /* ---- metadata ---- */
 
-static void put_part_section(struct compose *c, struct tracedat_section *s, unsigned k)
+uint64_t tracedat_put_part_section(struct tracedat *t, struct tracedat_section *s, unsigned k)
 {
-	struct tracedat *t = c->t;
 	const struct tracedat_pieces *p = &t->parts[k];
 	const struct tracedat_block *b = t->part_block[k];
 	bool compressed = s && s->flags & TRACEDAT_COMPRESSED && t->codec != TRACEDAT_NONE;
 
+	uint64_t at = t->out.size;
 	if (s)
-		s->moved = t->out.size;
-	else
-		c->added[k] = t->out.size;
+		s->moved = at;
 	size_t size = put_header(t, s, TRACEDAT_HEADER_INFO + k, s ? s->flags : 0);
 	uint64_t body = t->out.size;
 	if (!compressed) {
 		tracedat_put_part(t, p, b && !b->compressed ? b : NULL);
-	} else if (b && b->compressed && tracedat_part_unchanged(p, b)) {
+	} else if (b && b->compressed && !s->damage && tracedat_part_unchanged(p, b)) {
 		copy_frame(t, s);
 	} else {
 		struct bytes content = { .big_endian = t->big_endian };
@@ -132,7 +130,9 @@ static void put_part_section(struct compose *c, struct tracedat_section *s, unsi
 			tracedat_part_flatten(p, b, &content);
 		else
 			tracedat_part_flatten(p, &(struct tracedat_block){ 0 }, &content);
-		const char *why = b ? "the section is compressed anew with its content mended" : "an empty section for one that is lost";
+		const char *why = !b ? "an empty section for one that is lost" :
+				  s->damage ? "what comes before the damage of the section, compressed anew" :
+					      "the section is compressed anew with its content mended";
 		put_frame(t, &content, s->lost ? s->rule : TRACEDAT_RULE_v7_block_decode, why);
 		if (s->lost)
 			tracedat_drop(t, s->offset + 16, s->size, s->rule, s->why);
@@ -142,9 +142,10 @@ static void put_part_section(struct compose *c, struct tracedat_section *s, unsi
 		bytes_free(&content);
 	}
 	tracedat_fill_u64(t, size, t->out.size - body);
+	return at;
 }
 
-static void put_strings(struct tracedat *t, struct tracedat_section *s)
+void tracedat_put_strings(struct tracedat *t, struct tracedat_section *s)
 {
 	const struct tracedat_block *b = &s->block;
 	bool ended = b->data && b->size && !b->data[b->size - 1];
@@ -392,9 +393,9 @@ static void put_section(struct compose *c, size_t index, size_t last_options)
 		else
 			put_options_section(c, s, index == last_options);
 	} else if (k < TRACEDAT_PARTS && c->part_section[k] == (int)index) {
-		put_part_section(c, s, k);
+		(void)tracedat_put_part_section(t, s, k);
 	} else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost) {
-		put_strings(t, s);
+		tracedat_put_strings(t, s);
 	} else if (s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_BUFFER_TEXT) {
 		put_buffer_section(t, s, index);
 	} else if (s->lost) {
@@ -421,7 +422,7 @@ static void parts_settle(struct compose *c)
 	}
 }
 
-static void put_compression(struct tracedat *t)
+void tracedat_put_compression(struct tracedat *t)
 {
 	static const char *const names[] = { "none", "zstd", "zlib" };
 	if (!t->codec_bad) {
@@ -433,13 +434,13 @@ static void put_compression(struct tracedat *t)
 	(void)tracedat_literal(&t->out, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name, "a version of the compressor");
 }
 
-void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat *))
+void tracedat_compose_v7(struct tracedat *t)
 {
 	struct compose c = { .t = t };
 	size_t last_options = SIZE_MAX;
 
-	put_prefix(t);
-	put_compression(t);
+	tracedat_put_prefix(t);
+	tracedat_put_compression(t);
 	c.first_options = tracedat_put_u64(t, t->options_at ? t->options_at : TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_options_offset,
 					   "where the first options are");
 	parts_settle(&c);
@@ -449,7 +450,7 @@ void tracedat_compose_v7(struct tracedat *t, void (*put_prefix)(struct tracedat 
 	/* Headers and event formats have to be there; the others may be missing. */
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
 		if (c.part_section[k] < 0 && (k == 0 || k == 2))
-			put_part_section(&c, NULL, k);
+			c.added[k] = tracedat_put_part_section(t, NULL, k);
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
 		put_section(&c, i, last_options);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)

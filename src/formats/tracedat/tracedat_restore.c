@@ -220,8 +220,13 @@ static void put_kept_options(struct restore *r)
 	struct tracedat *t = r->t;
 	for (size_t i = 0; i < t->option_count; i++) {
 		const struct tracedat_option *o = &t->options[i];
-		if (option_is_kept(o->id) && !o->dropped)
-			tracedat_put_block(t, o->block, o->at - 6, 6 + (size_t)o->size, RULE_HERE, why_here);
+		if (!option_is_kept(o->id) || o->dropped)
+			continue;
+		put_option_head(t, o->id, o->changed.size ? o->changed.size : o->size);
+		if (o->changed.size)
+			(void)tracedat_literal(&t->out, o->changed.data, o->changed.size, o->rule, o->why);
+		else
+			tracedat_put_block(t, o->block, o->at, o->size, RULE_HERE, why_here);
 	}
 }
 
@@ -253,7 +258,7 @@ static void compose_v6(struct restore *r)
 		return;
 	}
 	size_t *table = places + t->buffer_count;
-	tracedat_copy(&t->out, r->metadata, 0, t->prefix_end);
+	tracedat_put_prefix(t);
 	put_parts(r);
 	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus, RULE_HERE, why_here);
 	(void)tracedat_literal(&t->out, "options  ", 10, RULE_HERE, why_here);
@@ -320,16 +325,23 @@ static void put_buffer_option(struct tracedat *t, const struct tracedat_buffer *
 static void compose_v7(struct restore *r)
 {
 	struct tracedat *t = r->t;
+	uint64_t parts[TRACEDAT_PARTS] = { 0 };
 
-	tracedat_copy(&t->out, r->metadata, 0, t->options_at);
+	tracedat_put_prefix(t);
+	tracedat_put_compression(t);
 	size_t first = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
 	for (size_t i = 0; i < t->section_count; i++) {
 		struct tracedat_section *s = &t->sections[i];
-		if (s->lost || ((s->id < TRACEDAT_HEADER_INFO || s->id > TRACEDAT_CMDLINES) && s->id != TRACEDAT_STRINGS))
-			continue;
-		s->moved = t->out.size;
-		tracedat_copy(&t->out, r->metadata, s->offset, 16 + s->size);
+		unsigned k = s->id - TRACEDAT_HEADER_INFO;
+		if (k < TRACEDAT_PARTS && t->part_block[k] == &s->block)
+			parts[k] = tracedat_put_part_section(t, s, k);
+		else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost)
+			tracedat_put_strings(t, s);
 	}
+	/* Headers and event formats have to be there. */
+	for (unsigned k = 0; k <= 2; k += 2)
+		if (!parts[k])
+			parts[k] = tracedat_put_part_section(t, NULL, k);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &t->buffers[i];
 		b->moved = t->out.size;
@@ -341,9 +353,9 @@ static void compose_v7(struct restore *r)
 	uint64_t at = t->out.size;
 	tracedat_fill_u64(t, first, at);
 	size_t size = put_section_head(t, TRACEDAT_DONE);
-	for (size_t i = 0; i < t->section_count; i++)
-		if (t->sections[i].moved && t->sections[i].id != TRACEDAT_STRINGS)
-			put_pointer(t, t->sections[i].id, t->sections[i].moved);
+	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
+		if (parts[k])
+			put_pointer(t, TRACEDAT_HEADER_INFO + k, parts[k]);
 	put_kept_options(r);
 	put_option_head(t, TRACEDAT_CPUCOUNT, 4);
 	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus_of(t), RULE_HERE, why_here);

@@ -386,7 +386,17 @@ static bool load_plain(struct tracedat *t, struct tracedat_section *s)
 	return true;
 }
 
-/* Decodes into a buffer that grows as far as the limits allow. */
+/* Of lines that were cut only whole ones count. */
+static void lines_trim(struct tracedat_section *s)
+{
+	struct tracedat_block *b = &s->block;
+	if (s->id < TRACEDAT_KALLSYMS)
+		return;
+	while (b->size && b->data[b->size - 1] != '\n')
+		b->size--;
+}
+
+/* Decodes into a buffer that grows as far as the limits allow. Of damaged metadata it keeps what comes before the damage. */
 static bool load_frame(struct tracedat *t, struct tracedat_section *s, const uint8_t *frame, size_t size, uint32_t usize)
 {
 	struct tracedat_block *b = &s->block;
@@ -410,6 +420,10 @@ static bool load_frame(struct tracedat *t, struct tracedat_section *s, const uin
 			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_block_decode, s->offset, 16 + s->size);
 			finding_path(fd, "section %s", tracedat_id_name(s->id));
 			finding_say(fd, "the compressed content is damaged after %zu decoded bytes", d.size);
+			if (d.size && id_is_metadata(s->id)) {
+				s->damage = fd;
+				break;
+			}
 			section_lose(s, TRACEDAT_RULE_v7_block_decode, "a section that cannot be decompressed");
 			return false;
 		}
@@ -460,6 +474,10 @@ static bool load_compressed(struct tracedat *t, struct tracedat_section *s)
 	s->block.offset = s->offset;
 	s->block.stored = 16 + s->size;
 	s->block.compressed = true;
+	if (s->damage) {
+		lines_trim(s);
+		return true;
+	}
 	/* The count may include slack that its section has, or leave it out; the frame itself must lie within. */
 	uint64_t slack = s->size - 8 - s->frame;
 	if (csize != s->size - 8 || slack) {

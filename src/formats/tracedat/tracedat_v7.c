@@ -177,7 +177,17 @@ static void pointer_judge(struct tracedat *t, struct tracedat_option *o, int las
 static void part_parse(struct tracedat *t, struct tracedat_section *s)
 {
 	const struct tracedat_block *b = &s->block;
+	struct findings *findings = t->findings;
+	bool lists = s->id == TRACEDAT_FTRACE_EVENTS || s->id == TRACEDAT_EVENT_FORMATS;
+
 	t->part_block[s->id - TRACEDAT_HEADER_INFO] = b;
+	if (s->damage) {
+		/* That the rest is missing is told already. */
+		t->findings = t->scratch;
+		t->formats_lost |= lists;
+		if (lists && !t->format_finding)
+			t->format_finding = s->damage;
+	}
 	switch (s->id) {
 	case TRACEDAT_HEADER_INFO:
 		tracedat_header(t, b, 0, b->size);
@@ -198,6 +208,7 @@ static void part_parse(struct tracedat *t, struct tracedat_section *s)
 		tracedat_cmdlines(t, b, 0, b->size);
 		break;
 	}
+	t->findings = findings;
 }
 
 static void metadata(struct tracedat *t)
