@@ -223,6 +223,8 @@ struct tracedat_buffer {
 	int section;		 /* v7: its section 3, or -1 */
 	size_t option;		 /* its option, or SIZE_MAX */
 	bool compressed, text;	 /* text: latency output */
+	bool text_torn;		 /* of which chunks are lost, or the last line has no end */
+	uint64_t text_stop;	 /* where its last whole line ends, of one that is not compressed */
 	uint64_t record_at;	 /* v6: of its tag in the file */
 	uint64_t table_at;	 /* v6: of its table in the file */
 	uint64_t clock_at, clock_size; /* v6: clock block with its length, or 0 */
@@ -336,7 +338,7 @@ struct tracedat {
 	uint64_t flyrecord_at;	 /* v6: of the data tag after the options */
 	bool latency, options_tag;
 	uint64_t header_stop;	 /* v6: end of all metadata before the CPU data */
-	uint64_t latency_at;
+	uint64_t latency_at, latency_stop;
 	bool data_errors;	 /* placement is broken in a way that loses data */
 
 	/* pages */
@@ -511,14 +513,31 @@ bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t de
 void tracedat_place(struct tracedat *t);
 /* Walks all pages. */
 void tracedat_cpus(struct tracedat *t);
-void tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to);
-/* Latency output in a section of v7. */
+/* Latency output. Returns where its last whole line ends. */
+uint64_t tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to);
+/* Latency output in a section of v7; compressed chunks of it are appended to the output while t->emitting. */
 void tracedat_latency_section(struct tracedat *t, struct tracedat_buffer *b);
+
+/* Lines that come in pieces. */
+struct tracedat_text {
+	bool begun, event;	/* a line is open; it is none of the heading */
+	bool skip;		/* up to the next LF: what comes before it is lost */
+	bool torn;		/* something is lost: chunks are made anew of whole lines */
+	uint64_t total, whole;	/* bytes so far, and of them up to the end of the last line */
+	struct bytes carry;	/* the begin of a line */
+};
+
+void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint8_t *text, size_t size);
+/* Something between two pieces is lost. */
+void tracedat_text_break(struct tracedat_text *l);
+/* Appends the lines that end in this piece. */
+void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
 
 /* State of a walk over the pages of one CPU. */
 struct tracedat_walk {
 	struct tracedat_buffer *buffer;
 	struct tracedat_cpu *cpu;
+	struct tracedat_text *text; /* of latency output in chunks; else NULL */
 	uint32_t page_size;
 	uint64_t index;		/* of the page */
 	uint64_t last;		/* time of the last record */

@@ -294,8 +294,58 @@ static struct finding *chunk_report(struct chunks *s, unsigned rule, uint64_t at
 {
 	struct finding *fd = tracedat_report(s->t, rule, at, length);
 	const char *name = s->w->buffer->name;
-	finding_path(fd, "%s%sCPU %u > chunk %u", name, *name ? " > " : "", s->w->cpu->cpu, s->count);
+	if (s->w->text)
+		finding_path(fd, "%s%stext > chunk %u", name, *name ? " > " : "", s->count);
+	else
+		finding_path(fd, "%s%sCPU %u > chunk %u", name, *name ? " > " : "", s->w->cpu->cpu, s->count);
 	return fd;
+}
+
+/* A chunk in the output: as it is, or made anew of other content. */
+static void chunk_put(struct chunks *s, const struct chunk *c, const struct bytes *content, unsigned rule, const char *why)
+{
+	struct tracedat *t = s->t;
+	uint8_t number[4];
+
+	if (!content) {
+		store_u32(number, (uint32_t)c->frame, t->big_endian);
+		(void)tracedat_field(&t->out, t->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize, "the size that the frame has");
+		store_u32(number, (uint32_t)c->size, t->big_endian);
+		(void)tracedat_field(&t->out, t->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize, "the size that comes out");
+		tracedat_copy(&t->out, t->source, c->at + 8, c->frame);
+		s->kept++;
+		return;
+	}
+	struct bytes frame = { .big_endian = t->big_endian };
+	bytes_u32(&frame, 0);
+	bytes_u32(&frame, (uint32_t)content->size);
+	if (content->size && tracedat_encode(t->codec, content->data, content->size, &frame) && !frame.failed) {
+		store_u32(frame.data, (uint32_t)(frame.size - 8), t->big_endian);
+		(void)tracedat_literal(&t->out, frame.data, frame.size, rule, why);
+		s->kept++;
+	}
+	if (content->failed || frame.failed)
+		tracedat_no_memory(t);
+	tracedat_drop(t, c->at, 8 + c->frame, rule, why);
+	bytes_free(&frame);
+}
+
+/* The lines of a decoded chunk. */
+static void chunk_lines(struct chunks *s, const struct chunk *c)
+{
+	struct tracedat_text *l = s->w->text;
+	struct bytes whole = { 0 };
+
+	if (!s->t->emitting) {
+		tracedat_text_count(s->t, l, s->t->chunk, c->size);
+		return;
+	}
+	if (l->torn)
+		tracedat_text_whole(l, s->t->chunk, c->size, &whole);
+	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode, "the chunk is compressed anew with whole lines only");
+	if (l->carry.failed)
+		tracedat_no_memory(s->t);
+	bytes_free(&whole);
 }
 
 /* The pages of a decoded chunk. */
@@ -331,31 +381,12 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 			emit_bytes(t, page, size, &out);
 		tracedat_page_account(t, verdict, records, bad);
 	}
-	if (t->emitting && !changed) {
-		uint8_t number[4];
-		store_u32(number, (uint32_t)c->frame, t->big_endian);
-		(void)tracedat_field(&t->out, t->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize, "the size that the frame has");
-		store_u32(number, (uint32_t)c->size, t->big_endian);
-		(void)tracedat_field(&t->out, t->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize, "the size that comes out");
-		tracedat_copy(&t->out, t->source, c->at + 8, c->frame);
-		s->kept++;
-	} else if (t->emitting) {
-		struct bytes frame = { .big_endian = t->big_endian };
-		static const char why[] = "the chunk is compressed anew with its pages mended";
-		bytes_u32(&frame, 0);
-		bytes_u32(&frame, (uint32_t)out.size);
-		if (out.size && tracedat_encode(t->codec, out.data, out.size, &frame) && !frame.failed) {
-			store_u32(frame.data, (uint32_t)(frame.size - 8), t->big_endian);
-			(void)tracedat_literal(&t->out, frame.data, frame.size, TRACEDAT_RULE_page_commit_length, why);
-			s->kept++;
-		}
-		if (out.failed || frame.failed)
-			tracedat_no_memory(t);
-		tracedat_drop(t, c->at, 8 + c->frame, TRACEDAT_RULE_page_commit_length, why);
+	static const char why[] = "the chunk is compressed anew with its pages mended";
+	if (t->emitting)
+		chunk_put(s, c, changed ? &out : NULL, TRACEDAT_RULE_page_commit_length, why);
+	if (t->emitting && changed)
 		plan_doubt(t->scan->plan, t->source, c->at, 8 + c->frame,
 			   "the chunk has errors, and no checksum that tells whether the rest of it is as it was");
-		bytes_free(&frame);
-	}
 	bytes_free(&out);
 }
 
@@ -363,6 +394,8 @@ static void chunk_lose(struct chunks *s, uint64_t from, uint64_t to)
 {
 	s->lost = true;
 	s->w->pending_missed = true;
+	if (s->w->text)
+		tracedat_text_break(s->w->text);
 	if (s->t->emitting) {
 		s->t->lost_is = TM_UNKNOWN_COUNT;
 		tracedat_drop(s->t, from, to - from, TRACEDAT_RULE_v7_chunk_decode, "a chunk that cannot be decompressed");
@@ -394,7 +427,7 @@ static bool chunk_next(struct chunks *s)
 	}
 	if (t->status != TM_OK)
 		return false;
-	if (c.decoded && !t->old_ring && !tracedat_chunk_vouched(t, t->chunk, c.size, page)) {
+	if (c.decoded && !t->old_ring && !s->w->text && !tracedat_chunk_vouched(t, t->chunk, c.size, page)) {
 		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame);
 		finding_say(fd, "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
 		chunk_lose(s, c.at, c.at + 8 + c.frame);
@@ -425,11 +458,14 @@ static bool chunk_next(struct chunks *s)
 	if (c.size != c.usize || c.size % page) {
 		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c.at + 4, 4);
 		finding_say(fd, "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c.usize, c.size, page);
-	} else if (c.size > 10 * (size_t)page && !t->emitting) {
+	} else if (c.size > 10 * (size_t)page && !t->emitting && !s->w->text) {
 		fd = tracedat_report_as(t, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c.at + 4, 4);
 		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c.size / page);
 	}
-	chunk_pages(s, &c);
+	if (s->w->text)
+		chunk_lines(s, &c);
+	else
+		chunk_pages(s, &c);
 	s->at += 8 + c.frame;
 	s->count++;
 	return true;
@@ -473,7 +509,7 @@ void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w)
 		finding_say(fd, "the size of the compressed data is stated as %llu, it is %llu", (unsigned long long)cpu->length,
 			    (unsigned long long)(s.at - cpu->from));
 	} else if (s.at != end && !cpu->found) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, cpu->declared_at, 20);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, w->text ? cpu->from : cpu->declared_at, w->text ? 4 : 20);
 		finding_path(fd, "CPU %u", cpu->cpu);
 		finding_say(fd, "the size of the compressed data is stated as %llu, its %u chunks have %llu bytes",
 			    (unsigned long long)cpu->length, s.count, (unsigned long long)(s.at - cpu->from));
@@ -558,5 +594,5 @@ void tracedat_cpus(struct tracedat *t)
 		}
 	}
 	if (t->latency && t->status == TM_OK)
-		tracedat_latency_text(t, t->latency_at, t->source->size);
+		t->latency_stop = tracedat_latency_text(t, t->latency_at, t->source->size);
 }

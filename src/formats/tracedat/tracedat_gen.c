@@ -446,12 +446,26 @@ static void make_buffers(struct tracedat_gen *b)
 	}
 }
 
+/* The text of a latency tracer instead of pages. */
+static void make_latency(struct tracedat_gen *b)
+{
+	uint64_t lines = 1 + choices_below(b->choices, 40);
+
+	bytes_text(&b->text, "# tracer: wakeup\n#\n# wakeup latency trace\n");
+	for (uint64_t i = 0; i < lines || b->text.size < b->g->size; i++) {
+		bytes_printf(&b->text, "  demo-42      0d..3 %4lluus+: demo_tick <-_text\n", (unsigned long long)i);
+		b->g->records++;
+		if (b->text.failed)
+			break;
+	}
+}
+
 void tracedat_gen_model(struct tracedat_gen *b)
 {
 	make_formats(b);
 	make_texts(b);
 	if (b->latency) {
-		b->buffer_count = 0;
+		make_latency(b);
 		option_text(b, TRACEDAT_UNAME, "Linux demo 6.1.0 x86_64");
 		return;
 	}
@@ -481,7 +495,7 @@ static void make_world(struct tracedat_gen *b)
 		b->long_size = choices_chance(c, 1, 4) ? 4 : 8;
 		b->user_long = b->long_size == 8 && choices_chance(c, 1, 8) ? 4 : b->long_size;
 		b->page_size = choices_chance(c, 1, 8) ? 8192 : 4096;
-		b->latency = b->version == 6 && choices_chance(c, 1, 12);
+		b->latency = choices_chance(c, 1, 12);
 		b->no_options = b->version == 6 && !b->latency && choices_chance(c, 1, 16);
 	}
 	b->header_page_size = b->page_size;
@@ -490,7 +504,7 @@ static void make_world(struct tracedat_gen *b)
 /* Every buffer of the model, one after the other; NULL: that was all. */
 static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
 {
-	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines };
+	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines, &b->text };
 	if (at < sizeof(texts) / sizeof(*texts))
 		return texts[at];
 	at -= sizeof(texts) / sizeof(*texts);
@@ -554,7 +568,6 @@ enum tracemend_status tracedat_generate(struct gen *g)
 	for (size_t i = 0; i < b->buffer_count; i++)
 		for (size_t j = 0; j < b->buffers[i].count; j++)
 			g->records += b->buffers[i].cpus[j].records;
-	g->records += b->latency; /* one line of text */
 	if (!gen_failed(b))
 		tracedat_gen_serialise(b);
 	gen_stage(b, TRACEDAT_STAGE_BYTES);

@@ -74,6 +74,7 @@ struct tracedat_gen {
 	struct gen_buffer buffers[GEN_BUFFERS];
 	size_t buffer_count;
 	bool latency;
+	struct bytes text;	/* of latency output */
 	bool no_options;	/* v6: no options tag at all */
 	bool no_clock_block;	/* v6 */
 	bool no_done;		/* v6 */

@@ -178,7 +178,7 @@ static void serialise_v6(struct tracedat_gen *b)
 	b->at.flyrecord = o->size;
 	if (b->latency) {
 		bytes_append(o, "latency  ", 10);
-		bytes_text(o, "# tracer: wakeup\n#\n# wakeup latency trace\n  demo-42      0d..3    1us+: demo_tick <-_text\n");
+		bytes_append(o, b->text.data, b->text.size);
 		return;
 	}
 	for (size_t i = 0; i < b->buffer_count; i++) {
@@ -242,17 +242,17 @@ static void put_section(struct tracedat_gen *b, struct strings *s, unsigned id, 
 	section_end(b, at);
 }
 
-static void put_chunks(struct tracedat_gen *b, struct gen_cpu *c)
+static void put_chunks(struct tracedat_gen *b, const struct bytes *content, size_t step)
 {
 	struct bytes *o = b->out;
-	size_t step = (size_t)b->chunk_pages * b->page_size, count_at = o->size;
+	size_t count_at = o->size;
 	uint32_t count = 0;
 	bytes_u32(o, 0);
-	for (size_t from = 0; from < c->pages.size; from += step) {
-		size_t n = c->pages.size - from < step ? c->pages.size - from : step, at = o->size;
+	for (size_t from = 0; from < content->size; from += step) {
+		size_t n = content->size - from < step ? content->size - from : step, at = o->size;
 		bytes_u32(o, 0);
 		bytes_u32(o, (uint32_t)n);
-		if (!tracedat_encode(b->codec, c->pages.data + from, n, o))
+		if (!tracedat_encode(b->codec, content->data + from, n, o))
 			b->g->failed = true;
 		tracedat_gen_u32(b, at, (uint32_t)(o->size - at - 8));
 		count++;
@@ -273,7 +273,7 @@ static void v7_buffer(struct tracedat_gen *b, struct strings *s, struct gen_buff
 		if (b->codec == TRACEDAT_NONE)
 			bytes_append(o, c->pages.data, c->pages.size);
 		else
-			put_chunks(b, c);
+			put_chunks(b, &c->pages, (size_t)b->chunk_pages * b->page_size);
 		c->size = o->size - c->at - (b->minus_four ? 4 : 0);
 	}
 	section_end(b, buffer->section_at);
@@ -297,6 +297,27 @@ static void v7_buffer_option(struct tracedat_gen *b, struct gen_buffer *buffer)
 		bytes_u64(o, buffer->cpus[j].size);
 	}
 	tracedat_gen_u32(b, at + 2, (uint32_t)(o->size - at - 6));
+}
+
+/* Latency output (MAN7 "BUFFER_TEXT"): its section, and the option that names it. */
+static void v7_text(struct tracedat_gen *b, struct strings *s)
+{
+	b->at.section[TRACEDAT_BUFFER_TEXT] = section_begin(b, s, TRACEDAT_BUFFER_TEXT, b->codec != TRACEDAT_NONE, "buffer latency");
+	if (b->codec == TRACEDAT_NONE)
+		bytes_append(b->out, b->text.data, b->text.size);
+	else
+		put_chunks(b, &b->text, 1024);
+	section_end(b, b->at.section[TRACEDAT_BUFFER_TEXT]);
+}
+
+static void v7_text_option(struct tracedat_gen *b)
+{
+	struct bytes *o = b->out;
+	static const char names[] = "\0local"; /* of the top buffer and its clock */
+	bytes_u16(o, TRACEDAT_BUFFER_TEXT);
+	bytes_u32(o, 8 + sizeof(names));
+	bytes_u64(o, b->at.section[TRACEDAT_BUFFER_TEXT]);
+	bytes_append(o, names, sizeof(names));
 }
 
 static void put_pointer(struct tracedat_gen *b, unsigned id, uint64_t value)
@@ -328,6 +349,8 @@ static void v7_options(struct tracedat_gen *b, struct strings *s, unsigned nth)
 		if (!b->omit[TRACEDAT_BUFFER])
 			for (size_t i = 0; i < b->buffer_count; i++)
 				v7_buffer_option(b, &b->buffers[i]);
+		if (b->latency)
+			v7_text_option(b);
 	}
 	b->at.done[nth] = o->size;
 	put_pointer(b, TRACEDAT_DONE, 0);
@@ -368,6 +391,8 @@ static void serialise_v7(struct tracedat_gen *b)
 	v7_options(b, &s, 0);
 	for (size_t i = 0; i < b->buffer_count; i++)
 		v7_buffer(b, &s, &b->buffers[i]);
+	if (b->latency)
+		v7_text(b, &s);
 	v7_options(b, &s, 1);
 	if (!b->omit[TRACEDAT_STRINGS]) {
 		size_t all = s.text.size;

@@ -585,6 +585,7 @@ static void orphan_section(struct tracedat *t, unsigned index)
 	if (!b)
 		return;
 	/* Its description names it, when the strings are there. */
+	b->text = s->id == TRACEDAT_BUFFER_TEXT;
 	if (s->description >= 0 && (size_t)s->description + 17 < t->string_data.size &&
 	    !memcmp(t->string_data.data + s->description, "buffer flyrecord ", 17)) {
 		const char *text = (const char *)t->string_data.data + s->description + 17;
@@ -625,7 +626,8 @@ void tracedat_place(struct tracedat *t)
 
 	shape_settle(t);
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
-		if (t->sections[i].id == TRACEDAT_BUFFER && !t->sections[i].referenced && !t->sections[i].lost)
+		if ((t->sections[i].id == TRACEDAT_BUFFER || t->sections[i].id == TRACEDAT_BUFFER_TEXT) && !t->sections[i].referenced &&
+		    !t->sections[i].lost)
 			orphan_section(t, (unsigned)i);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &t->buffers[i];

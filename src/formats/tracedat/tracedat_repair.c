@@ -227,6 +227,15 @@ void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *
 	free(order);
 }
 
+void tracedat_put_text(struct tracedat *t, struct tracedat_buffer *b)
+{
+	t->emitting = true;
+	t->findings = t->scratch;
+	tracedat_latency_section(t, b);
+	t->emitting = false;
+	t->findings = t->scan->findings;
+}
+
 static void fill_table(struct tracedat *t, const struct tracedat_buffer *b, struct table *table)
 {
 	for (uint32_t cpu = 0; cpu < table->count; cpu++) {
@@ -343,7 +352,8 @@ static void compose_v6(struct tracedat *t)
 	old = t->flyrecord_at ? t->flyrecord_at : TRACEDAT_NO_OLD;
 	put_tag(t, old, t->latency ? "latency  " : "flyrecord");
 	if (t->latency) {
-		tracedat_copy(&t->out, t->source, t->latency_at, t->source->size - t->latency_at);
+		tracedat_copy(&t->out, t->source, t->latency_at, t->latency_stop - t->latency_at);
+		tracedat_drop(t, t->latency_stop, t->source->size - t->latency_stop, TRACEDAT_RULE_truncated_file, "a line without its end");
 		free(offsets);
 		return;
 	}
@@ -523,7 +533,11 @@ static void account(struct tracedat *t)
 		}
 	for (size_t i = 0; i < t->section_count; i++) {
 		const struct tracedat_section *s = &t->sections[i];
-		unknown |= s->lost || s->damage;
+		bool text_cut = s->id == TRACEDAT_BUFFER_TEXT && s->size_bad;
+		unknown |= s->lost || s->damage || text_cut;
+		if (text_cut)
+			plan_doubt(plan, t->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
+				   "bytes were inserted or removed in this text, nobody knows where");
 		if (s->damage)
 			plan_doubt(plan, t->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
 				   "decompressed up to its damage; nothing tells whether that is where it begins");

@@ -28,6 +28,8 @@ uint64_t tracedat_put_part_section(struct tracedat *t, struct tracedat_section *
 void tracedat_put_strings(struct tracedat *t, struct tracedat_section *s);
 /* The data of all CPUs of a buffer. *at: up to where the input was used. */
 void tracedat_put_cpus(struct tracedat *t, struct tracedat_buffer *b, uint64_t *at);
+/* The chunks of latency output. */
+void tracedat_put_text(struct tracedat *t, struct tracedat_buffer *b);
 /* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
 void tracedat_put_clock(struct tracedat *t);
 enum tracemend_status tracedat_flush(struct tracedat *t);

@@ -357,8 +357,11 @@ static void put_buffer_data(struct tracedat *t, struct tracedat_section *s, stru
 		s->moved = b->moved;
 	size_t size = put_header(t, s, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, s ? s->flags : b->compressed);
 	uint64_t body = t->out.size, at = s ? s->offset + 16 : 0;
-	if (b->text && s) {
-		tracedat_copy(&t->out, t->source, at, s->size);
+	if (b->text && s && b->compressed) {
+		tracedat_put_text(t, b);
+	} else if (b->text && s) {
+		tracedat_copy(&t->out, t->source, at, b->text_stop - at);
+		tracedat_drop(t, b->text_stop, at + s->size - b->text_stop, TRACEDAT_RULE_truncated_file, "a line without its end");
 	} else if (!b->text) {
 		tracedat_put_cpus(t, b, &at);
 		for (size_t i = 0; i < b->count; i++)

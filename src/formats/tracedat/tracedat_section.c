@@ -324,7 +324,7 @@ void tracedat_sections_find(struct tracedat *t)
 		}
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
 			   (known && !header_is_zero(&h) && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
-			    (at == t->header_end || body_fits(t, h.id, at + 16, found - at - 16)));
+			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || body_fits(t, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
 			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
 			formats_adopt(t, lost, found);

@@ -551,7 +551,7 @@ static void buffers(struct tracedat *t)
 	bool section = false;
 	for (size_t i = 0; i < t->section_count; i++) {
 		struct tracedat_section *s = &t->sections[i];
-		if (s->id != TRACEDAT_BUFFER || s->referenced)
+		if ((s->id != TRACEDAT_BUFFER && s->id != TRACEDAT_BUFFER_TEXT) || s->referenced)
 			continue;
 		section = true;
 		t->data_errors = true;
