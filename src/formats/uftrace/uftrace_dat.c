@@ -3,10 +3,6 @@
 
 #include "uftrace_dat.h"
 
-#define CHUNK (64u * 1024)
-/* How far back a block that is there twice is looked for. */
-#define LOOK_BACK (1024u * 1024)
-
 /* ---- the first record of each, before anything else is read ---- */
 
 /* Finds the records by which the task is known, where the walk will find them: the tape has no map yet. */
@@ -96,192 +92,6 @@ bool uftrace_dat_probe(struct uftrace_walk *w)
 	return good;
 }
 
-/* ---- what is written ---- */
-
-static void flush(struct uftrace_tape *t, uint64_t upto)
-{
-	if (t->w->plan && t->planned && upto > t->kept_from)
-		plan_copy(t->w->plan, t->out, t->s, t->kept_from, upto - t->kept_from);
-	t->kept_from = upto;
-}
-
-static void drop(struct uftrace_tape *t, uint64_t from, uint64_t upto, unsigned rule, const char *why)
-{
-	flush(t, from);
-	if (t->w->plan && upto > from)
-		plan_drop(t->w->plan, t->s, from, upto - from, rule, why);
-	t->kept_from = upto;
-}
-
-/* Copies the record at `at` with `more` cleared, and leaves its payload out. */
-static void strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
-{
-	uint8_t record[UFTRACE_RECORD_SIZE];
-
-	if (!t->w->plan)
-		return;
-	flush(t, at);
-	store_u64(record, time, t->w->head.big_endian);
-	store_u64(record + 8, word & ~UINT64_C(4), t->w->head.big_endian);
-	if (t->planned) {
-		plan_replace(t->w->plan, t->out, t->s, at, sizeof(record), record, sizeof(record), rule,
-			     "the record, without arguments");
-		if (next > at + sizeof(record))
-			plan_drop(t->w->plan, t->s, at + sizeof(record), next - at - sizeof(record), rule,
-				  "arguments that cannot be read");
-	}
-	t->kept_from = next;
-	t->patched++;
-}
-
-/* ---- damage ---- */
-
-/* The record before is a part of what follows: take it back. */
-static uint64_t take_back(struct uftrace_tape *t, uint64_t at)
-{
-	if (!t->odd || t->odd_at + UFTRACE_RECORD_SIZE != at || t->odd_at < t->kept_from)
-		return at;
-	t->odd = false;
-	t->depth = t->odd_depth;
-	t->unsure = t->odd_unsure;
-	t->time = t->odd_time;
-	t->last_time = t->odd_last_time;
-	t->last_word = t->odd_last_word;
-	t->time_limit = 0;
-	t->dat->records--;
-	return t->odd_at;
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static void put_lost(struct uftrace_tape *t, uint64_t count)
-{
-	uint8_t record[UFTRACE_RECORD_SIZE] = { 0 };
-
-	if (!t->w->plan || !t->planned)
-		return;
-	store_u64(record + 8, uftrace_word(UFTRACE_LOST, false, 0, count), t->w->head.big_endian);
-	plan_literal(t->w->plan, t->out, record, sizeof(record), UFTRACE_RULE_dat_bad_magic,
-		     "a record of lost events where damaged bytes were; how many is estimated from their length");
-	plan_added(t->w->plan, 1);
-}
-
-/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
-static void doubt_before(struct uftrace_tape *t, uint64_t at)
-{
-	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
-
-	if (t->started && t->odd_at < start && at - t->odd_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
-		start = t->odd_at;
-	if (start < t->kept_from)
-		start = t->kept_from;
-	if (t->w->plan && t->planned && start < at)
-		plan_doubt(t->w->plan, t->s, start, at - start, "directly before damaged bytes");
-}
-
-/* Bytes at `at` that are no record. Returns where records go on, or end. */
-static uint64_t damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
-{
-	struct finding *fd;
-	unsigned long long tid = t->dat->tid;
-
-	uint64_t zeros = window_skip_zeros(&t->window, at);
-	if (zeros > end)
-		zeros = end;
-	if (zeros == end && end - at >= UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at);
-		finding_say(fd, "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
-		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-		doubt_before(t, at);
-		drop(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
-		t->dropped_unsure = true;
-		return end;
-	}
-	uint64_t from = take_back(t, at);
-	uftrace_session_of(t, uftrace_time_before(t)); /* not that of a damaged time */
-	t->session_changed = false;
-	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_time_before(t));
-	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from);
-		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
-		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-		drop(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-		t->dropped++;
-		return end;
-	}
-	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
-	count += count == 0;
-	fd = uftrace_report(t->w, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from);
-	finding_say(fd, "%llu bytes are no record%s%s", (unsigned long long)(next - from), plural(count),
-		    next < end ? ": readers stop here and drop the rest of the task, which is sound" : ", up to the end of the file");
-	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
-	doubt_before(t, from);
-	drop(t, from, next, UFTRACE_RULE_dat_bad_magic, "no record begins here");
-	t->dropped += count;
-	t->dropped_unsure |= t->w->has_argspec || (next - from) % UFTRACE_RECORD_SIZE;
-	if (next < end) {
-		put_lost(t, count);
-		t->seek = true;
-		t->unsure = t->depth;
-	}
-	t->time_limit = 0;
-	return next;
-}
-
-/* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
-static uint64_t repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
-{
-	uint8_t first[UFTRACE_RECORD_SIZE];
-	const uint8_t *p = window_at(&t->window, at, sizeof(first));
-	uint64_t back = at < LOOK_BACK ? at : LOOK_BACK;
-	size_t got = 0;
-
-	if (!p || back < sizeof(first) || t->look_back < back)
-		return 0;
-	memcpy(first, p, sizeof(first));
-	t->look_back -= back;
-	if (!t->other_open) {
-		window_open(&t->other, t->s);
-		t->other_open = true;
-	}
-	p = window_upto(&t->other, at - back, (size_t)back, &got);
-	const uint8_t *found = p && got == back ? memmem(p, (size_t)back, first, sizeof(first)) : NULL;
-	/* The last one: the copy is as short as it can be. */
-	for (const uint8_t *more = found; more; found = more ? more : found)
-		more = memmem(found + 8, back - (size_t)(found + 8 - p), first, sizeof(first));
-	if (!found)
-		return 0;
-	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same = 0;
-	if (length > end - at)
-		length = end - at;
-	if (t->look_back < 2 * length)
-		return 0;
-	t->look_back -= 2 * length;
-	while (same < length) {
-		size_t n = length - same < CHUNK ? (size_t)(length - same) : CHUNK;
-		const uint8_t *a = window_at(&t->other, from + same, n);
-		const uint8_t *b = a ? window_at(&t->window, at + same, n) : NULL;
-		if (!b || memcmp(a, b, n) != 0)
-			return 0;
-		same += n;
-	}
-	return at + length;
-}
-
-static uint64_t drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next)
-{
-	struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at);
-
-	finding_say(fd, "%llu bytes are the same as those in front of them: they were written twice", (unsigned long long)(next - at));
-	finding_path(fd, "task %llu > after record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
-	drop(t, at, next, UFTRACE_RULE_dat_duplicate_block, "a copy of the records in front of it");
-	return next;
-}
-
 /* ---- one item ---- */
 
 static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool *odd)
@@ -365,7 +175,7 @@ static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uin
 			finding_say(fd, "a record of lost events says that it has arguments: readers stop here");
 			finding_field(fd, at + 8, 1, "more = 1");
 		}
-		strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
+		uftrace_tape_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
 		if (uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
 			finding_say(fd, "a record of lost events that counts none");
@@ -375,7 +185,7 @@ static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uin
 		finding_say(fd, "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
 		t->odd = true;
 	} else if (uftrace_fold(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd)) {
-		finding_say(fd, "the recorder lost %llu record%s here", (unsigned long long)count, plural(count));
+		finding_say(fd, "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
 	}
 	t->lost_records += count;
 	t->unsure = t->depth;
@@ -389,24 +199,24 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
 
 	if (!p)
-		return t->window.status == TM_OK ? damage(t, at, end) : end;
+		return t->window.status == TM_OK ? uftrace_damage(t, at, end) : end;
 	uint64_t time = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
 	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
-		return damage(t, at, end);
+		return uftrace_damage(t, at, end);
 	enum uftrace_type type = uftrace_word_type(word);
 	uint64_t next = at + UFTRACE_RECORD_SIZE, back_time = t->time;
 	unsigned rule = UFTRACE_RULE_COUNT, back_depth = t->depth, back_unsure = t->unsure;
 	bool odd = false, call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
 
 	if (type != UFTRACE_LOST && t->started && time < t->time) {
-		uint64_t after = repeated(t, at, end);
+		uint64_t after = uftrace_repeated(t, at, end);
 		if (after)
-			return drop_repeated(t, at, after);
+			return uftrace_drop_repeated(t, at, after);
 	}
 	if (type == UFTRACE_LOST) {
 		next = walk_lost(t, at, end, time, word);
 		if (!next)
-			return damage(t, at, end);
+			return uftrace_damage(t, at, end);
 		t->dat->records++;
 		return next;
 	}
@@ -424,18 +234,18 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 			struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at);
 			finding_say(fd, "the arguments of the last record are incomplete");
 			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
-			drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
+			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
 			t->dropped++;
 			return end;
 		}
-		return damage(t, at, end);
+		return uftrace_damage(t, at, end);
 	}
 	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
-		return drop_repeated(t, at, next);
+		return uftrace_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {
 		if (t->odd)
-			doubt_before(t, at);
-		drop(t, at, next, rule, "an event whose data cannot be read");
+			uftrace_doubt_before(t, at);
+		uftrace_tape_drop(t, at, next, rule, "an event whose data cannot be read");
 		t->dropped++;
 		return next;
 	}
@@ -449,7 +259,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->started = true;
 	t->session_changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
-		strip(t, at, next, time, word, rule);
+		uftrace_tape_strip(t, at, next, time, word, rule);
 	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
 	t->odd_at = at;
 	t->odd_time = back_time;
@@ -460,55 +270,12 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->time = t->last_time = time;
 	t->last_word = word;
 	/* From here on the tight loop may go, up to what would be a new session or a jump. */
-	uint64_t span = t->w->elapsed && t->w->elapsed < UINT64_MAX / 10 ? t->w->elapsed * 10 : UINT64_C(1) << 61;
-	t->time_limit = time >> 62 ? 0 : time + (span >> 62 ? UINT64_C(1) << 61 : span);
+	t->time_limit = time >> 62 ? 0 : time + uftrace_horizon(t->w);
 	if (t->time_limit > t->session_next)
 		t->time_limit = t->session_next;
 	if (time > t->dat->last_time && !(time >> 62))
 		t->dat->last_time = time;
 	return next;
-}
-
-/* Records that are as they should be. Returns how many bytes went by. */
-static size_t walk_fast(struct uftrace_tape *t, const uint8_t *p, size_t size)
-{
-	bool big = t->w->head.big_endian;
-	uint64_t time = t->time, limit = t->time_limit, *frames = t->frames, when = time, word = 0;
-	unsigned depth = t->depth, unsure = t->unsure, top = t->w->head.max_stack < 1024 ? t->w->head.max_stack : 1024;
-	size_t at = 0;
-
-	for (; size - at >= UFTRACE_RECORD_SIZE; at += UFTRACE_RECORD_SIZE) {
-		uint64_t now = load_u64(p + at, big), w = load_u64(p + at + 8, big);
-		/* An ENTRY or EXIT without arguments, in order. */
-		if ((w & 0x3e) != UFTRACE_RECORD_MAGIC << 3 || now < when || now >= limit)
-			break;
-		uint64_t address = w >> 16;
-		if (!(w & 1)) {
-			if (uftrace_word_depth(w) != depth || depth >= top)
-				break;
-			size_t slot = (size_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 52) & (UFTRACE_CACHE_SIZE - 1);
-			if (t->cache[slot].address != address || (t->cache[slot].place != UFTRACE_PLACE_MAPPED + 1 &&
-								  t->cache[slot].place != UFTRACE_PLACE_UNCHECKED + 1))
-				break;
-			frames[depth++] = address;
-		} else {
-			if (depth <= unsure || uftrace_word_depth(w) != depth - 1 || frames[depth - 1] != address)
-				break;
-			depth--;
-		}
-		when = now;
-		word = w;
-	}
-	if (at) {
-		t->depth = depth;
-		t->time = t->last_time = when;
-		t->last_word = word;
-		t->odd = false;
-		t->dat->records += at / UFTRACE_RECORD_SIZE;
-		if (when > t->dat->last_time)
-			t->dat->last_time = when;
-	}
-	return at;
 }
 
 /* Records of [at, end) of the source. */
@@ -522,13 +289,13 @@ static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, ui
 	}
 	t->kept_from = at;
 	t->odd = false;
-	t->look_back = s->size > UINT64_MAX / 8 ? UINT64_MAX : s->size * 4 + LOOK_BACK;
+	t->look_back = s->size > UINT64_MAX / 8 ? UINT64_MAX : s->size * 4 + UFTRACE_LOOK_BACK;
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
 		size_t got = 0;
 		uint64_t left = end - at;
 		if (t->started && !t->seek && !t->w->foreign && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
-			const uint8_t *p = window_upto(&t->window, at, left < CHUNK ? (size_t)left : CHUNK, &got);
-			size_t done = p ? walk_fast(t, p, got) : 0;
+			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
+			size_t done = p ? uftrace_fast(t, p, got) : 0;
 			at += done;
 			if (done && got - done < UFTRACE_RECORD_SIZE)
 				continue;
@@ -539,7 +306,7 @@ static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, ui
 	}
 	if (t->window.status != TM_OK)
 		return uftrace_walk_fail(t->w, t->window.status);
-	flush(t, end);
+	uftrace_tape_flush(t, end);
 	return t->w->status == TM_OK;
 }
 
@@ -606,7 +373,7 @@ static void finish(struct uftrace_tape *t)
 
 	if (t->depth && dat->records && !w->foreign) {
 		fd = uftrace_report(w, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0);
-		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, plural(t->depth), (unsigned long long)dat->tid,
+		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth), (unsigned long long)dat->tid,
 			    t->depth == 1 ? "is" : "are");
 	}
 	if (t->unmapped.count > 1)
@@ -631,12 +398,10 @@ static void finish(struct uftrace_tape *t)
 static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
 {
 	struct uftrace_walk *w = t->w;
-	uint64_t *frames = t->frames;
-	struct window window = t->window;
 	char name[32];
 
-	*t = (struct uftrace_tape){ .w = w, .dat = dat, .frames = frames, .window = window, .seek = true,
-				    .session = UFTRACE_NONE };
+	*t = (struct uftrace_tape){ .w = w, .dat = dat, .frames = t->frames, .places = t->places, .era = t->era,
+				    .window = t->window, .seek = true, .session = UFTRACE_NONE };
 	t->wrap = w->head.max_stack > 1024;
 	uint32_t line = uftrace_ids_get(&w->known, (int64_t)dat->tid), first = uftrace_ids_get(&w->known_first, (int64_t)dat->tid);
 	t->pid = line == UFTRACE_NONE ? (int64_t)dat->tid
@@ -673,16 +438,19 @@ static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
 bool uftrace_dat_walk(struct uftrace_walk *w)
 {
 	struct uftrace_tape *t = calloc(1, sizeof(*t));
-	uint64_t *frames = malloc(UFTRACE_FRAMES_MAX * sizeof(*frames));
-	bool good = t && frames, buffers = w->dat_count > 0;
+	uint64_t *frames = calloc(UFTRACE_FRAMES_MAX, sizeof(*frames));
+	struct uftrace_known *places = calloc(UFTRACE_PLACES, sizeof(*places));
+	bool good = t && frames && places, buffers = w->dat_count > 0;
 
 	if (!good) {
 		free(t);
 		free(frames);
+		free(places);
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
 	}
 	t->w = w;
 	t->frames = frames;
+	t->places = places;
 	for (size_t i = 0; i < w->dat_count && good; i++) {
 		if (w->dats[i].file == UFTRACE_NONE && !w->dats[i].shm_count)
 			continue;
@@ -695,6 +463,7 @@ bool uftrace_dat_walk(struct uftrace_walk *w)
 	if (t->window.source)
 		window_close(&t->window);
 	free(frames);
+	free(places);
 	free(t);
 	/* What looked like records at first was none. */
 	if (good && w->plan && !w->records && !(w->has_kernel && w->kernel_header != UFTRACE_NONE))

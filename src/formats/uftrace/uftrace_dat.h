@@ -6,12 +6,24 @@
 
 /* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
 #define UFTRACE_FRAMES_MAX 65536u
-#define UFTRACE_CACHE_SIZE 4096u /* addresses whose place is remembered; a power of two */
+#define UFTRACE_PLACES 8192u /* addresses of which is remembered what they are; a power of two */
+/* Bytes that are looked at in one go. */
+#define UFTRACE_CHUNK (64u * 1024)
+/* How far back a block that is there twice is looked for. */
+#define UFTRACE_LOOK_BACK (1024u * 1024)
 /* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
 
-enum uftrace_place { /* what an address is */
-	UFTRACE_PLACE_UNMAPPED, UFTRACE_PLACE_MAPPED, UFTRACE_PLACE_NO_SYMBOL, UFTRACE_PLACE_KERNEL, UFTRACE_PLACE_UNCHECKED,
+enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
+	UFTRACE_PLACE_UNMAPPED, UFTRACE_PLACE_KERNEL, UFTRACE_PLACE_NO_SYMBOL, UFTRACE_PLACE_MAPPED,
+	UFTRACE_PLACE_UNCHECKED,
+};
+
+/* What was found out about an address. */
+struct uftrace_known {
+	uint64_t key; /* the address, and above it the era: entries of other sessions and tasks do not match */
+	const struct uftrace_spec *specs[2]; /* of its arguments, of its return value; NULL: not asked yet, or not known */
+	enum uftrace_place place;
 };
 
 /* Findings of one task that are told once, with a count. */
@@ -52,10 +64,8 @@ struct uftrace_tape {
 	unsigned odd_depth, odd_unsure;
 	uint64_t last_time, last_word;
 
-	struct {
-		uint64_t address;
-		uint8_t place; /* enum uftrace_place + 1; 0: empty */
-	} cache[UFTRACE_CACHE_SIZE];
+	struct uftrace_known *places; /* by uftrace_known_at() */
+	uint64_t era;		/* changes with the session; in the bits above an address */
 	uint64_t look_back;	/* bytes that may still be read to find repetitions */
 	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost, event_depth,
 		unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length, event_more, wrapped;
@@ -63,6 +73,17 @@ struct uftrace_tape {
 	uint64_t patched, dropped;
 	bool dropped_unsure;
 };
+
+/* Where that address would be remembered. */
+static inline struct uftrace_known *uftrace_known_at(const struct uftrace_tape *t, uint64_t address)
+{
+	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];
+}
+
+static inline const char *uftrace_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 
 /* Reports rule once a task; false when it was told before and is only counted. Sets *fd. */
 bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
@@ -80,6 +101,8 @@ void uftrace_session_of(struct uftrace_tape *t, uint64_t time);
 bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
 
 /* uftrace_payload.c */
+/* How far ahead of the record in front of it a record may be. */
+uint64_t uftrace_horizon(const struct uftrace_walk *w);
 /* The last time that nothing speaks against; 0: none. */
 uint64_t uftrace_time_before(const struct uftrace_tape *t);
 /* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end, from `time` on or the one before it. */
@@ -90,5 +113,22 @@ uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uin
  * *strip: the bytes go, and the bit. */
 uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
 uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
+
+/* uftrace_damage.c: the plan of a task's records, up to `kept_from` */
+void uftrace_tape_flush(struct uftrace_tape *t, uint64_t upto);
+void uftrace_tape_drop(struct uftrace_tape *t, uint64_t from, uint64_t upto, unsigned rule, const char *why);
+/* Copies the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
+void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
+/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
+void uftrace_doubt_before(struct uftrace_tape *t, uint64_t at);
+/* Bytes at `at` that are no record. Returns where records go on, or end. */
+uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end);
+/* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
+uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end);
+uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next);
+
+/* uftrace_fast.c: records that are as they should be, and of which there is nothing to say; everything else stops it.
+ * Returns how many bytes went by. */
+size_t uftrace_fast(struct uftrace_tape *t, const uint8_t *p, size_t size);
 
 #endif

@@ -84,14 +84,23 @@ static enum uftrace_place place_find(struct uftrace_tape *t, uint64_t address)
 
 enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address)
 {
-	size_t slot = (size_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 52) & (UFTRACE_CACHE_SIZE - 1);
+	struct uftrace_known *known = uftrace_known_at(t, address);
 
-	if (t->cache[slot].place && t->cache[slot].address == address)
-		return (enum uftrace_place)(t->cache[slot].place - 1);
-	enum uftrace_place place = place_find(t, address);
-	t->cache[slot].address = address;
-	t->cache[slot].place = (uint8_t)(place + 1);
-	return place;
+	if (!address)
+		return place_find(t, address); /* not remembered: it is never beyond doubt */
+	if (known->key != (address | t->era))
+		*known = (struct uftrace_known){ .key = address | t->era, .place = place_find(t, address) };
+	return known->place;
+}
+
+/* Forgets what is known of addresses. */
+static void era_begin(struct uftrace_tape *t)
+{
+	t->era += UINT64_C(1) << UFTRACE_ADDRESS_BITS;
+	if (!t->era) {
+		memset(t->places, 0, UFTRACE_PLACES * sizeof(*t->places));
+		t->era = UINT64_C(1) << UFTRACE_ADDRESS_BITS;
+	}
 }
 
 void uftrace_session_of(struct uftrace_tape *t, uint64_t time)
@@ -109,7 +118,7 @@ void uftrace_session_of(struct uftrace_tape *t, uint64_t time)
 	t->session_found = true;
 	t->session = session;
 	t->map = session != UFTRACE_NONE && w->sessions[session].map != UFTRACE_NONE ? &w->maps[w->sessions[session].map] : NULL;
-	memset(t->cache, 0, sizeof(t->cache));
+	era_begin(t);
 }
 
 /* Whether the name of the function at an address has these letters. */

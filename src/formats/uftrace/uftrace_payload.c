@@ -14,7 +14,7 @@ static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
 	struct uftrace_walk *w = t->w;
 
 	if (time >= t->session_since && time < t->session_next) {
-		enum uftrace_place place = uftrace_place_of(t, address);
+		enum uftrace_place place = t->map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
 		return place == UFTRACE_PLACE_UNMAPPED ? t->map->unreadable : place != UFTRACE_PLACE_KERNEL;
 	}
 	uint32_t session = uftrace_session_at(w, t->pid, time);
@@ -23,8 +23,7 @@ static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
 	return !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->library_count;
 }
 
-/* How far ahead of the record in front of it a record may be. */
-static uint64_t horizon(const struct uftrace_walk *w)
+uint64_t uftrace_horizon(const struct uftrace_walk *w)
 {
 	return w->elapsed && w->elapsed < UFTRACE_HORIZON / 10 ? w->elapsed * 10 : UFTRACE_HORIZON;
 }
@@ -53,7 +52,7 @@ static bool row(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time
 			at += UFTRACE_RECORD_SIZE;
 			continue;
 		}
-		if (!when || (time && (when < time || when - time > horizon(t->w))) || when >> 62)
+		if (!when || (time && (when < time || when - time > uftrace_horizon(t->w))) || when >> 62)
 			return false;
 		time = when;
 		if (type == UFTRACE_EVENT) {
@@ -219,6 +218,9 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 		if (longest > UFTRACE_STRING_WRITER_MAX &&
 		    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, at, (uint64_t)(unsigned)size + 16, &fd))
 			finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
+		struct uftrace_known *known = uftrace_known_at(t, address);
+		if (known->key == (address | t->era))
+			known->specs[retval] = spec;
 		return body + (unsigned)size;
 	}
 	int found = find_size(t, body, end, time, true);
