@@ -44,21 +44,29 @@ if has uftrace; then
 	errors=$(jq '.inputs[0].errors' "$work/report")
 	[ "$errors" -le 10 ] && ok || bad "$dead: $errors errors"
 	whole=$(python3 tests/uftrace_parse.py "$dead" | awk '{print $2}')
-	previous=0
-	for extra in "" "--extra $dead.shm"; do
+	# What a buffer holds that is not saved: its flags have RECORDING (4), and its size is in front.
+	unsaved() { python3 -c 'import struct, sys
+for path in sys.argv[1:]:
+	size, flags = struct.unpack("<II", open(path, "rb").read(8))
+	print(size // 16 if flags & 4 else 0)' "$@" | awk '{n += $1} END {print n + 0}'; }
+	calls=0
+	for extra in "" "$dead".shm/*-* "$dead.shm"; do
+		[ -z "$extra" ] || [ -e "$extra" ] || continue
 		rm -rf "$work/out"
-		# shellcheck disable=SC2086
-		timeout 120 $tool repair "$dead" $extra -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1
+		timeout 120 $tool repair "$dead" ${extra:+--extra "$extra"} -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1
 		code=$?
 		case $code in 0|3) ok ;; *) bad "$dead $extra: repair exits $code: $(head -1 "$work/err")"; continue ;; esac
 		python3 tests/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" && ok || bad "$dead $extra: $(cat "$work/err")"
 		check "$work/out" && ok || bad "$dead $extra: the output has errors"
-		[ "$(records)" -ge "$whole" ] && ok || bad "$dead $extra: $(records) records of $whole"
-		[ -z "$extra" ] || { [ "$(records)" -gt $previous ] && ok || bad "$dead: --extra adds no record"; }
-		previous=$(records)
+		mapfile -t buffers < <([ -z "$extra" ] || find "$extra" -type f)
+		more=$(unsaved "${buffers[@]}")
+		[ "$(records)" = $((whole + more)) ] && ok || bad "$dead $extra: $(records) records, not $whole and $more"
 		if command -v uftrace > /dev/null; then
 			lines=$(timeout 60 uftrace replay --no-pager -d "$work/out" 2> "$work/err" | wc -l)
 			[ "$lines" -gt 100 ] && ok || bad "$dead $extra: uftrace replay shows $lines lines: $(head -1 "$work/err")"
+			now=$(timeout 60 uftrace dump --no-pager -d "$work/out" 2> "$work/err" | grep -c '\[entry\]')
+			[ "$now" -gt $((more ? calls : 0)) ] && ok || bad "$dead $extra: uftrace dump shows $now calls, no more than without it"
+			[ -n "$extra" ] || calls=$now
 		fi
 	done
 fi
