@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Damage of known extent, and what must come of it: a capture cut anywhere, with 512 bytes zeroed anywhere, or with one size
-field set to 0, to all ones, one more or one less.
+"""Damage of known extent, and what must come of it: a capture cut anywhere, with 512 bytes zeroed anywhere, with one size
+field set to 0, to all ones, one more or one less, or as a writer leaves it that dies.
 
 For each: where the independent parser (tests/<format>_parse.py) cannot read the damaged capture, check exits 1 and an error lies
 at the damage, or where that parser is stuck; repair keeps every record that the damage did not cost, passes nothing off as a record that was none,
@@ -14,6 +14,8 @@ generated captures. SAMPLE: a file, a directory, or an archive, whose content is
 A parser module may say more than the others need:
   sizes(files)                   {name: [(offset, bytes, big endian)]}   the size fields of a capture
   cost(files, name, start, end)  [(start, end)]   what damage of these bytes may cost, beside them: the rest of a block, say
+  killed(files, rng)             (name, start, end, data, what)   captures as a writer leaves them that dies: the file, what of it is
+                                 not as it was, what it then is; what its records are is still where it was
 """
 import argparse
 import collections
@@ -31,7 +33,7 @@ from corpus import check, files_of, repair_and_verify  # noqa: E402
 from salvage import doubtful_spans, generate, kept_runs, literal_spans, within  # noqa: E402
 from verify_manifest import Problem, require  # noqa: E402
 
-KINDS = ("cut", "zero512", "size")
+KINDS = ("cut", "zero512", "size", "killed")
 HOLE = 512
 
 # One damage: bytes [start, end) of file `name` are changed or gone; data is what the file then is.
@@ -93,6 +95,11 @@ def sizes(rng, capture, count):
                          f"{name} size of {width} bytes at {at}: {value} becomes {new}")
 
 
+def kills(rng, capture, _):
+    for name, start, end, data, what in getattr(capture.parser, "killed", lambda *_: ())(capture.files, rng):
+        yield Damage("killed", name, start, end, data, what)
+
+
 def overlaps(a, b):
     return a[0] < b[1] and b[0] < a[1]
 
@@ -114,7 +121,8 @@ def check_names_cause(capture, damage, report, code, damaged):
 
 def costs(capture, damage):
     """Ranges of the file whose records the damage may cost."""
-    ranges = [(damage.start, damage.end)]
+    # A killed writer costs what is not written; what is there is there.
+    ranges = [] if damage.kind == "killed" else [(damage.start, damage.end)]
     if hasattr(capture.parser, "cost"):
         ranges += capture.parser.cost(capture.files, damage.name, damage.start, damage.end)
     return ranges
@@ -180,10 +188,10 @@ def sample(options, parser, path, seed):
             path = generate(options, options.format, seed, scratch)
         capture = Capture(parser, unpacked(path, scratch), scratch)
         label = os.path.basename(path)
-        for kind, make in zip(KINDS, (cuts, holes, sizes)):
+        for kind, make in zip(KINDS, (cuts, holes, sizes, kills)):
             if options.kind not in (None, kind):
                 continue
-            for damage in make(rng, capture, options.count or (0 if kind == "size" else 200)):
+            for damage in make(rng, capture, options.count or (200 if kind in ("cut", "zero512") else 0)):
                 try:
                     hold(options, capture, damage, scratch)
                     passed += 1
@@ -209,7 +217,7 @@ def main():
     parser.add_argument("--keep", help="copy the captures that fail into this folder")
     parser.add_argument("format")
     parser.add_argument("samples", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     independent = importlib.import_module(f"{options.format}_parse")
     passed = failed = 0
     for number, path in enumerate(options.samples or [None] * options.generated):

@@ -5,6 +5,7 @@ records(files) -> {name: [(start, end), ...]}   of the event records, up to the 
 whole(files)   -> True when chunks, or the records of a RAW file, fill the file
 count(files)   -> how many records `check` should count
 sizes(files)   -> {name: [(offset, bytes, big endian)]}  the size of the header, of each chunk, the count of a RAW file's threads
+killed(files, rng)                              what writers leave that died, for damage.py
 stuck(files)   -> {name: (from, to)}            where what is wrong lies: from the last chunk that begins well to the first
                                                 byte that fits nothing; nothing for files that are whole
 BEYOND         rules about what is no framing: a file that breaks only these is whole
@@ -152,6 +153,25 @@ def sizes(files):
         else:
             out[name] = [(4 if data[2:4] == b"\xaa\x55" else 0, 4, False)]
     return out
+
+
+def killed(files, rng):
+    """What writers leave that died while they wrote the last events: (name, start, end, data, what)."""
+    for name, data in files.items():
+        if struct.unpack_from("<I", data)[0] not in (V3, KERNEL):
+            continue
+        events = [(at, size) for at, tag, size in chunks(data)[0] if tag == EVENTS and size > 8]
+        if not events:
+            continue
+        at, size = events[-1]
+        ones = b"\xff" * 8
+        forms = {"size never filled in": data[at:at + 8] + ones, "placeholder of ones": 2 * ones,
+                 "placeholder without a version": ones[:4] + bytes(4) + ones, "size 0": data[at:at + 8] + bytes(8)}
+        for what, header in forms.items():
+            for end in (at + 16 + size, at + 24 + rng.randrange(size - 7)):
+                for first in (data[8:16], ones):
+                    yield (name, at, len(data), data[:8] + first + data[16:at] + header + data[at + 16:end],
+                           f"{what}{', the header unfinished' if first == ones else ''}, the file ends {end - at - 16} of {size} bytes into the last events")
 
 
 def whole(files):

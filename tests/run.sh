@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-parts="build unit corpus replay properties crosscheck rules cli readers samples salvage fuzz lint"
+parts="build unit corpus replay properties crosscheck rules cli readers samples salvage damage fuzz lint"
 [ $# -gt 0 ] && parts=$*
 logs=build/test
 passed=0 failed=0 skipped=0 since=0
@@ -174,6 +174,15 @@ test_samples() {
 }
 
 test_salvage() { one salvage timeout 600 python3 tests/salvage.py --seeds 3; }
+
+# Formats whose independent parser knows where their size fields are.
+test_damage() {
+	local f
+	for f in $(formats); do
+		grep -qs '^def sizes' "tests/${f}_parse.py" || continue
+		counted "damage: $f" timeout 600 python3 tests/damage.py "$f" --generated 12 --count 2
+	done
+}
 
 test_fuzz() {
 	local f target engine

@@ -102,9 +102,13 @@ static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
 	return true;
 }
 
+/* How many tests of real records the first eight behind the map fail; where there is none, as many as zeros do. */
 static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry)
 {
-	return ktrace_events_failures(w->source, 4 + (uint64_t)threads * entry, w->source->size, entry == 32, 8);
+	uint64_t at = 4 + (uint64_t)threads * entry, file = w->source->size;
+	uint64_t there = (at < file ? file - at : 0) / ktrace_event_size(entry == 32);
+	unsigned failures = ktrace_events_failures(w->source, at, file, entry == 32, 8);
+	return !there ? 16 : there < 8 ? failures * 8 / (unsigned)there : failures;
 }
 
 /* How many entries there are before records begin; 0: nothing says. Process ids and the ends of names keep text from passing. */

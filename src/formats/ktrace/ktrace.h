@@ -235,6 +235,8 @@ uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 /* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */
 unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+/* The same of bytes in memory. */
+unsigned ktrace_records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count);
 /* Whether the first records of a file make sense in the other width only. */
 bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64);
 /* What can be said only after the last event. */
@@ -256,7 +258,7 @@ struct ktrace_raw1 {
 	uint8_t map;
 	bool is_64, certain;
 };
-struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit);
+struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit, bool kept);
 /* ktrace_outline.c */
 enum tracemend_status ktrace_outline(struct outline *o, const char *profile);
 /* ktrace_gen.c */

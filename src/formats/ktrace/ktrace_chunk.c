@@ -162,9 +162,10 @@ bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bo
 			return true;
 		if (!ktrace_chunk_read(s, end, &next))
 			return false;
-		if (chunk_is_known(s, &next, limit, is_64))
+		bool plausible = ktrace_chunk_plausible(s, offset, limit, is_64);
+		if (chunk_is_known(s, &next, limit, is_64) && (plausible || next.tag != KTRACE_TAG_UNFINISHED))
 			return true;
-		if (!ktrace_chunk_plausible(s, offset, limit, is_64))
+		if (!plausible)
 			return false;
 		offset = end;
 	}
@@ -192,12 +193,15 @@ bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool
 /* A candidate counts only when the chain behind it holds: records can contain the pattern of any chunk header. */
 static bool chunk_chain_holds(struct ktrace_walk *w, uint64_t offset, uint64_t limit)
 {
+	bool known = false;
+
 	for (unsigned links = 0; links < 4; links++) {
 		struct ktrace_chunk chunk;
 		if (!ktrace_chunk_plausible(w->source, offset, limit, w->is_64) || !ktrace_chunk_read(w->source, offset, &chunk))
 			return false;
 		if (chunk.size == KTRACE_SIZE_UNFINISHED)
-			return links > 0 || chunk.tag == KTRACE_EVENTS;
+			return known || chunk.tag == KTRACE_EVENTS;
+		known |= ktrace_kind_find(chunk.tag) != NULL;
 		uint64_t next = ktrace_chunk_next(offset, chunk.size);
 		if (next >= limit)
 			return true;

@@ -102,13 +102,25 @@ static void chunk_complete(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	}
 }
 
+/* Whether a property list begins in a chunk whose size has no room for one. */
+static bool chunk_hides_list(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+{
+	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
+	uint8_t head[8];
+
+	return kind && kind->content == KTRACE_PLIST && chunk->size < sizeof(head) &&
+	       w->source->size - chunk->offset >= KTRACE_CHUNK_HEADER + sizeof(head) &&
+	       source_read(w->source, chunk->offset + KTRACE_CHUNK_HEADER, head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
+}
+
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER;
 	uint64_t next = ktrace_chunk_next(chunk->offset, chunk->size);
 
 	if (chunk->size <= limit - data && (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
-					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64))) {
+					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64)) &&
+	    !chunk_hides_list(w, chunk)) {
 		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 		chunk_complete(w, chunk, &x);
 		return x;

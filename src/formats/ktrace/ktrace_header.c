@@ -108,8 +108,11 @@ static uint64_t header_events(struct ktrace_walk *w, uint64_t from, uint64_t unt
 	bool stated = w->is_64;
 
 	w->is_64 = is_64;
-	uint64_t events = ktrace_events_find(w, ktrace_align(from), until, 8);
-	bool sure = until - events >= 8 * ktrace_event_size(is_64) && ktrace_records_fill(w, events, until);
+	uint64_t events = ktrace_events_find(w, ktrace_align(from), until, 8), least = (is_64 ? 2 : 8) * ktrace_event_size(is_64);
+	/* The first one may have lost its beginning. */
+	if (until - events >= least && !ktrace_records_fill(w, events, until))
+		events += ktrace_event_size(is_64);
+	bool sure = until - events >= least && ktrace_records_fill(w, events, until);
 	w->is_64 = stated;
 	return sure ? events : until;
 }

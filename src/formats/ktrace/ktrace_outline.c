@@ -259,7 +259,7 @@ static void raw_1(struct sketch *s, uint32_t threads)
 	}
 	w->source = bundle_single(s->o->in);
 	window_open(&w->window, w->source);
-	struct ktrace_raw1 form = ktrace_raw1_probe(w, threads, s->size);
+	struct ktrace_raw1 form = ktrace_raw1_probe(w, threads, s->size, false);
 	if (w->window.status != TM_OK)
 		s->o->status = w->window.status;
 	window_close(&w->window);

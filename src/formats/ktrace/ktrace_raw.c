@@ -27,7 +27,7 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 		const uint8_t *name = p + entry - KTRACE_NAME;
 		uint64_t tid = entry == 32 ? load_u64(p, false) : load_u32(p, false);
 		int32_t pid = (int32_t)load_u32(name - 4, false);
-		if ((!tid && (name[0] || !i)) || pid < 0 || pid > KTRACE_PID_MAX)
+		if ((!tid && (name[0] || !i)) || tid >> 48 || pid < 0 || pid > KTRACE_PID_MAX)
 			return false;
 		for (unsigned j = 0; j < KTRACE_NAME && name[j]; j++)
 			if (name[j] < 0x20)
@@ -41,37 +41,71 @@ static uint64_t page_up(uint64_t offset)
 	return (offset + KTRACE_PAGE - 1) & ~(uint64_t)(KTRACE_PAGE - 1);
 }
 
+/* The page at which events start behind a map that ends there; some writers fill up more pages than are needed. */
+static uint64_t raw1_events(struct ktrace_walk *w, uint64_t map_end)
+{
+	uint64_t page = page_up(map_end);
+	uint64_t stop = page < w->source->size ? window_skip_zeros(&w->window, page) : page;
+	return stop < w->source->size ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
+}
+
+/* Where the count leads out of the file: the first page at which records of either width begin. */
+static uint64_t raw1_events_by_content(struct ktrace_walk *w, uint64_t limit)
+{
+	for (uint64_t page = KTRACE_PAGE; page < limit; page += KTRACE_PAGE)
+		if (!ktrace_events_failures(w->source, page, limit, true, 8) || !ktrace_events_failures(w->source, page, limit, false, 16))
+			return page;
+	return limit;
+}
+
+static bool raw1_has_cpu_map(struct ktrace_walk *w, uint64_t at)
+{
+	const uint8_t *p = window_at(&w->window, at, 8);
+	return p && load_u32(p, false) == KTRACE_MAGIC_RAW1 && load_u32(p + 4, false) <= 1000;
+}
+
 /* Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of what passes, the one whose events
- * look real is taken. */
-struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit)
+ * look real is taken. It is certain when no other passes, when a CPU map follows where this one's thread map ends, or when
+ * the events of the others look much worse. */
+struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, uint64_t limit, bool kept)
 {
 	static const struct ktrace_raw1 forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
 	struct ktrace_raw1 best = { 24, false, false };
-	unsigned found = 0, fewest = 0;
+	unsigned found = 0, fewest = UINT32_MAX, second = UINT32_MAX, marks = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		uint32_t entry = ktrace_thread_size(forms[i].is_64);
+		uint64_t map_end = forms[i].map + threads * entry;
 		if (!map_plausible(w, forms[i].map, threads, entry, limit))
 			continue;
+		bool mark = raw1_has_cpu_map(w, map_end);
 		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
-		unsigned failures = ktrace_events_failures(w->source, page_up(forms[i].map + threads * entry), limit, forms[i].is_64,
-							   forms[i].is_64 ? 8 : 16);
-		if (!found++ || failures < fewest) {
-			best = forms[i];
+		unsigned records = forms[i].is_64 ? 8 : 16, failures;
+		if (kept)
+			failures = ktrace_records_failures(w->head, w->head_length, forms[i].is_64, records);
+		else
+			failures = ktrace_events_failures(w->source, map_end < limit ? raw1_events(w, map_end) : raw1_events_by_content(w, limit),
+							  limit, forms[i].is_64, records);
+		if (mark ? !marks : !marks && failures < fewest) {
+			second = fewest;
 			fewest = failures;
+			best = forms[i];
+		} else if (failures < second && best.is_64 != forms[i].is_64) {
+			second = failures;
 		}
+		marks += mark;
+		found++;
 	}
-	best.certain = found == 1;
+	best.certain = found == 1 || marks == 1 || (!marks && second != UINT32_MAX && second > 3 * fewest + 3);
 	return best;
 }
 
-/* Whether a file with so many threads that ends at limit is read in the same way: what repair leaves must not tell another
- * story than what it was given. */
-static bool raw_stays(struct ktrace_walk *w, const struct raw *r, uint64_t threads, uint64_t limit)
+/* Whether what repair leaves is read in the same way: it must not tell another story than what it was given. */
+static bool raw_stays(struct ktrace_walk *w, const struct raw *r)
 {
 	if (r->version != 1)
 		return true;
-	struct ktrace_raw1 form = ktrace_raw1_probe(w, threads, limit);
+	struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size, true);
 	return form.certain && form.map == r->map && form.is_64 == w->is_64;
 }
 
@@ -174,7 +208,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 1;
 		r->count_offset = 4;
 		r->threads = load_u32(p + 4, false);
-		struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size);
+		struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size, false);
 		r->map = form.map;
 		w->is_64 = form.is_64;
 		r->guessed = !form.certain;
@@ -210,7 +244,7 @@ static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 		return UINT64_MAX;
 	for (uint64_t at = r->map; page - at >= entry; at += entry, threads++) {
 		const uint8_t *p = window_at(&w->window, at, entry);
-		if (!p || !load_u32(p, false))
+		if (!p || !load_u32(p, false) || (r->version == 1 && raw1_has_cpu_map(w, at)))
 			break;
 	}
 	return threads == r->threads ? UINT64_MAX : threads;
@@ -237,7 +271,6 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	else
 		finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
 	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, stored);
-	r->guessed |= !raw_stays(w, r, r->threads, counted != UINT64_MAX ? file : r->map_end);
 	store_u32(count, (uint32_t)r->threads, false);
 	if (plan)
 		plan_amend(plan, w->output, r->count_offset, count, 4, rule, "number of threads that are there");
@@ -285,7 +318,6 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 		return;
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
 	finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
-	r->guessed |= !raw_stays(w, r, r->threads, whole);
 }
 
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
@@ -312,7 +344,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	if (r.map_end < file && r.events < file)
 		raw_events(w, &r);
 	ktrace_events_finish(w);
-	if (plan && r.guessed && findings_errors(w->scan->findings) != errors) {
+	if (plan && findings_errors(w->scan->findings) != errors && (r.guessed || !raw_stays(w, &r))) {
 		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
 			       "version 1 does not store the width of its records, and what is left does not tell it");
 		return TM_NOTHING;

@@ -1,7 +1,7 @@
 /* Whether bytes look like records of events, and where they begin again behind damage. */
 #include "ktrace_record.h"
 
-static unsigned records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count)
+unsigned ktrace_records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count)
 {
 	uint32_t size = ktrace_event_size(is_64);
 	unsigned failures = 0;
@@ -21,12 +21,12 @@ unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limi
 
 	if (length && source_read(s, offset, head, length) != TM_OK)
 		return UINT32_MAX;
-	return records_failures(head, length, is_64, count);
+	return ktrace_records_failures(head, length, is_64, count);
 }
 
 bool ktrace_events_other_width(const uint8_t *head, size_t length, bool is_64)
 {
-	return records_failures(head, length, is_64, 8) >= 3 && !records_failures(head, length, !is_64, 8);
+	return ktrace_records_failures(head, length, is_64, 8) >= 3 && !ktrace_records_failures(head, length, !is_64, 8);
 }
 
 bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
