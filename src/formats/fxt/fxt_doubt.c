@@ -62,28 +62,29 @@ void fxt_doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t
 	const char *why = NULL;
 	bool shifted = rule == FXT_RULE_misaligned_records || (until - from) % FXT_WORD;
 
-	if (!x->s->plan || !x->records || x->last_record >= from)
+	if (!x->s->plan || !x->records)
 		return;
+	uint64_t last = fxt_recent(x, 1), before = fxt_recent(x, 2);
 	if (rule == FXT_RULE_truncated_record && x->size - from >= FXT_WORD)
 		why = is_beginning(x, from) ? NULL : "stands right before bytes that begin no record";
 	else if (is_within_zeros(x, from))
 		why = "ends in zeros, right before zeros: its end may be gone";
 	else if (shifted)
 		why = "stands right before shifted bytes";
-	else if (lost == TM_AT_LEAST)
+	else if (lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end)
 		why = "stands right before bytes that are no record";
 	/* What stands before other damage is not the neighbour of this. */
-	if (!why || length_at(x, x->last_record) != from - x->last_record)
+	if (!why || last >= from || length_at(x, last) != from - last)
 		return;
-	if (shifted && x->before_last < x->last_record && length_at(x, x->before_last) == x->last_record - x->before_last)
-		doubt(x, x->before_last, x->last_record - x->before_last, why);
-	doubt(x, x->last_record, from - x->last_record, why);
+	if (shifted && before < last && length_at(x, before) == last - before)
+		doubt(x, before, last - before, why);
+	doubt(x, last, from - last, why);
 }
 
 void fxt_doubt_behind_zeros(struct fxt_walk *x, uint64_t at)
 {
-	const uint8_t *p = x->s->plan ? window_at(&x->peek, at, FXT_WORD) : NULL;
-	uint64_t length = p && !p[0] ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
+	const uint8_t *p = x->s->plan && at && window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at - 1, 1 + FXT_WORD) : NULL;
+	uint64_t length = p && !p[0] && !p[1] ? fxt_size(load_u64(p + 1, x->decoder.big_endian)) * FXT_WORD : 0;
 	if (length && length <= x->size - at)
 		doubt(x, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
 }

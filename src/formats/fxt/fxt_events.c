@@ -242,7 +242,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
 	struct fxt_provider *provider = x->provider;
 	const uint64_t version = provider->version, records = x->records;
-	uint64_t previous = provider->previous, at = x->at, last = x->last_record, before = x->before_last;
+	uint64_t previous = provider->previous, at = x->at;
 	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
 	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
 	if (highest > provider->tick_limit)
@@ -282,19 +282,15 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 				shape->track->completes = true;
 		}
 		x->by_event[event]++;
-		x->records++;
+		fxt_took(x, at);
 		x->previous_header = h;
 		previous = time;
-		before = last;
-		last = at;
 		at += size;
 		p += size;
 	}
 	uint64_t count = x->records - records;
 	if (!count)
 		return false;
-	x->last_record = last;
-	x->before_last = before;
 	x->at = at;
 	x->previous_time = provider->previous = previous;
 	/* Time did not step back. */
@@ -327,7 +323,6 @@ bool fxt_string_plain(struct fxt_walk *x, uint64_t h)
 	(void)fxt_string_register(x, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), x->at, size);
 	x->by_type[FXT_STRING]++;
 	x->provider->records++;
-	x->records++;
 	fxt_took(x, x->at);
 	x->at += size;
 	return true;

@@ -12,6 +12,8 @@
 #define GRID_TRUST 256u
 #define CHAIN 2u
 #define CHAIN_SHIFTED 6u
+/* Records in a row that no damaged record has inside. */
+#define CHAIN_INNER 6u
 /* Further records that a chain of nothing but possible arguments must have. */
 #define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
@@ -114,6 +116,36 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned m
 	return true;
 }
 
+/* Whether so many strict records, two of which are no arguments, stand between `at` and `until`. */
+static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct search *s)
+{
+	unsigned anchors = 0;
+	for (unsigned k = 0; k < CHAIN_INNER; k++) {
+		if (until - at < FXT_WORD || !s->budget || !look(x, at, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) ||
+		    x->other.late_padding)
+			return false;
+		s->budget -= x->other.work < s->budget ? x->other.work : s->budget;
+		uint64_t length = x->other.words * FXT_WORD;
+		if (length > until - at)
+			return false;
+		anchors += is_no_argument(&x->other);
+		at += length;
+	}
+	return anchors >= CHAIN;
+}
+
+uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
+{
+	struct search s = { .budget = BUDGET_START };
+	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN_INNER * FXT_WORD && at < until && x->peek.status == TM_OK;
+	     at += FXT_WORD) {
+		s.budget += FXT_WORD * BUDGET_FACTOR;
+		if (chain_within(x, at, until, &s))
+			return at;
+	}
+	return until;
+}
+
 /* Looks in [from, until) every `step` bytes. until when there is none. */
 static uint64_t search_grid(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, unsigned chain)
 {
@@ -154,8 +186,9 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 	/* Where the record would end, by its size or else by its content. */
 	uint64_t by_size = r->words && r->words <= left / FXT_WORD ? r->words * FXT_WORD : 0;
 	if (by_size && r->header && may_jump(x, by_size, bad) && chain_at(x, bad + by_size, CHAIN, 0, NULL)) {
-		resume.at = bad + by_size;
-		resume.exactly_one = true;
+		/* Where other records stand in between, that is chance: what stands here is the middle of one. */
+		resume.at = fxt_inner_records(x, bad, bad + by_size);
+		resume.exactly_one = resume.at == bad + by_size;
 		return resume;
 	}
 	uint64_t have = left < NEAR ? left : NEAR;

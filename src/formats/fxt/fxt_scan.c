@@ -53,6 +53,7 @@ static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t un
 		x->gap = until;
 	}
 	fxt_doubt_before(x, rule, from, until, lost);
+	fxt_doubt_behind_zeros(x, until);
 	if (lost != TM_EXACT)
 		x->torn = until;
 	fxt_drop(x, from, until, rule, region_why(rule));
@@ -86,7 +87,6 @@ static void zeros(struct fxt_walk *x)
 			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
 	}
 	region(x, FXT_RULE_zero_word_padding, from, until, NULL, TM_UNKNOWN_COUNT, 0, say);
-	fxt_doubt_behind_zeros(x, until);
 }
 
 /* A magic number record with a wrong size or number. */
@@ -109,6 +109,7 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 			until = by_size;
 	}
 	if (x->magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
+		fxt_doubt_before(x, rule, from, until, TM_AT_LEAST);
 		fxt_drop(x, from, until, rule, "no magic number");
 		if (x->s->plan)
 			plan_lost(x->s->plan, 1, TM_EXACT);
@@ -127,7 +128,7 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 		x->magic_seen = true;
 		x->by_type[FXT_METADATA]++;
 		x->provider->records++;
-		x->records++;
+		fxt_took(x, from);
 	}
 	x->at = until;
 }
@@ -254,9 +255,12 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	bool loose = !r->known || (r->content < r->words && !r->extended);
 	uint64_t covered;
 	if (loose && r->known && fxt_swallows(x, from, r, &covered)) {
+		uint64_t first = fxt_inner_records(x, from, covered);
+		/* One record with a damaged size, unless more speaks against it than its size. */
+		bool exact = first == covered && !has_unknown_refs(x, r);
 		snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-			 (covered - from) / FXT_WORD);
-		region(x, FXT_RULE_swallowed_records, from, covered, r, TM_EXACT, 1, say);
+			 (first - from) / FXT_WORD);
+		region(x, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
 		return;
 	}
 	if (loose && !fxt_next_fits(x, end, end - from, false)) {
@@ -294,7 +298,6 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	fxt_record_accept(x, r, from);
 	if (r->worst == TM_ERROR && x->status == TM_OK)
 		fxt_patch(x, r, from);
-	x->records++;
 	fxt_took(x, from);
 	x->at = end;
 }

@@ -259,7 +259,7 @@ static uint32_t missing_add(struct fxt_walk *x, const struct fxt_record *r, bool
 		.provider = x->provider->id, .index = index, .thread = thread, .type = r->type, .subtype = r->subtype,
 		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index], .record = x->records,
 		.offset = x->at, .length = r->words * FXT_WORD, .field = x->at + field, .count = 1, .cause = x->damage,
-		.headless = !x->magic_seen, .before = x->records ? x->before_last : x->at,
+		.headless = !x->magic_seen, .before = x->records ? fxt_recent(x, FXT_RECENT) : x->at,
 	};
 	return x->missing_count++;
 }

@@ -66,7 +66,7 @@ struct fxt_missing {
 	int8_t argument;
 	uint8_t type, subtype;
 	uint64_t record, offset, length, field, count;
-	uint64_t before; /* offset of the second record in front of the first use */
+	uint64_t before; /* offset of a record some way in front of the first use */
 	struct finding *cause; /* damage that explains it, or NULL */
 };
 
@@ -121,6 +121,7 @@ struct fxt_argument_shape {
 	bool string;
 };
 
+#define FXT_RECENT 8u
 #define FXT_SHAPE_BITS 12
 #define FXT_ARGUMENT_SHAPE_BITS 9
 
@@ -154,7 +155,7 @@ struct fxt_walk {
 
 	uint64_t by_type[16], by_event[16], records;
 	uint64_t previous_header, previous_time; /* of the event before; 0: none */
-	uint64_t last_record, before_last; /* offsets of the last two records that were accepted */
+	uint64_t recent[FXT_RECENT]; /* offsets of the last records that were accepted: that of record n at n % FXT_RECENT */
 
 	struct fxt_thread **thread_buckets, *first_thread, **thread_tail;
 	uint32_t thread_count;
@@ -282,10 +283,18 @@ void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category,
 		       uint64_t name, uint64_t time, uint64_t tail, uint64_t offset);
 
+/* Counts the record at offset as accepted. */
 static inline void fxt_took(struct fxt_walk *x, uint64_t offset)
 {
-	x->before_last = x->last_record;
-	x->last_record = offset;
+	x->recent[x->records++ % FXT_RECENT] = offset;
+}
+
+/* Offset of the n-th last record, n from 1 to x->records, or of as early a one as is remembered. */
+static inline uint64_t fxt_recent(const struct fxt_walk *x, uint64_t n)
+{
+	if (n > FXT_RECENT)
+		n = FXT_RECENT;
+	return x->recent[(x->records - (n < x->records ? n : x->records)) % FXT_RECENT];
 }
 
 static inline void fxt_time(struct fxt_walk *x, uint64_t time, uint64_t offset)
@@ -311,6 +320,8 @@ struct fxt_resume {
 };
 /* r: what was decoded at `bad`. */
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
+/* Where in [from, until) records begin that stand there in a row; until where there are none. */
+uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);
 /* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,
