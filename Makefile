@@ -70,16 +70,23 @@ $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/format
 
 unit-tests: $(UNIT_BIN)
 
+# Linked by FUZZ_LD, since an engine may be written in C++.
+FUZZ_LD ?= $(CC)
+FUZZ_LINK = $(FUZZ_LD) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+
 define FUZZ_RULE
-$(BUILD)/fuzz_$(1)_$(2): fuzz/fuzz_$(1).c $(ORACLE_OBJ) $(LIB_OBJ)
+$(BUILD)/fuzz/$(1)_$(2).o: fuzz/fuzz_$(1).c
+	@mkdir -p $$(@D)
+	@$$(CC) $$(TEST_CFLAGS) -MMD -MP -DFUZZ_FORMAT='"$(2)"' -c $$< -o $$@
+$(BUILD)/fuzz_$(1)_$(2): $(BUILD)/fuzz/$(1)_$(2).o $(ORACLE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $$@'
-	@$$(CC) $$(TEST_CFLAGS) -DFUZZ_FORMAT='"$(2)"' $$^ $$(LDFLAGS_ALL) $$(FUZZ_DRIVER) $$(INJECT_LDFLAGS) $$(LIBS_CORE) -o $$@
+	@$$(FUZZ_LINK)
 endef
 $(foreach f,$(FORMATS),$(foreach k,check repair gen,$(eval $(call FUZZ_RULE,$(k),$(f)))))
 
-$(BUILD)/fuzz_container: fuzz/fuzz_container.c $(ORACLE_OBJ) $(LIB_OBJ)
+$(BUILD)/fuzz_container: $(BUILD)/fuzz/fuzz_container.o $(ORACLE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+	@$(FUZZ_LINK)
 
 fuzz-targets: $(FUZZ_BIN)
 

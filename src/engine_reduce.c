@@ -75,7 +75,21 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	return NULL;
 }
 
+static uint64_t sample_bytes(const struct tracemend_sample *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->gen.file_count; i++)
+		sum += s->gen.files[i].bytes.size;
+	return sum;
+}
+
 /* ---- for the ways to reduce ---- */
+
+uint64_t reduction_size(const struct reduction *r)
+{
+	return sample_bytes(r->best);
+}
 
 struct tracemend_sample *reduction_blank(struct reduction *r)
 {
@@ -112,10 +126,13 @@ bool reduction_offer(struct reduction *r, struct tracemend_sample *candidate)
 		(void)fault_memory(r->error);
 	else if (r->options->progress && !r->options->progress(r->options->progress_ctx, 0, 0))
 		(void)fault_set(r->error, TM_CANCELLED, "cancelled");
-	if (r->error->status != TM_OK || (r->wish->tries && r->tries >= r->wish->tries))
+	if (r->error->status != TM_OK || (r->wish->tries && r->tries >= r->wish->tries) ||
+	    (r->wish->work && r->work >= r->wish->work))
 		r->over = true;
+	uint64_t bytes = candidate ? sample_bytes(candidate) : 0;
 	bool holds = !r->over && r->wish->holds(r->wish->ctx, candidate);
 	r->tries++;
+	r->work += bytes;
 	if (holds) {
 		tracemend_sample_free(r->best);
 		r->best = candidate;
@@ -176,22 +193,15 @@ void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave
 
 /* ---- the whole ---- */
 
-uint64_t reduction_size(const struct reduction *r)
-{
-	const struct gen *g = &r->best->gen;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < g->file_count; i++)
-		sum += g->files[i].bytes.size;
-	return sum;
-}
 
 /* Again from the beginning, as long as it helps. */
 static void reduction_run(struct reduction *r)
 {
 	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {
 		uint64_t before = reduction_size(r);
-		bool any = r->format && r->format->outline ? reduction_parts(r) : reduction_bytes(r);
+		bool known = r->format && r->format->outline, any = known && reduction_parts(r);
+		if (!known || (r->wish->bytes && !any))
+			any = reduction_bytes(r);
 		if (!any || reduction_size(r) >= before)
 			break;
 	}

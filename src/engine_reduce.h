@@ -11,7 +11,7 @@ struct reduction {
 	const struct tracemend_options *options;
 	const struct tracemend_wish *wish;
 	struct tracemend_sample *best;
-	uint64_t tries;
+	uint64_t tries, work;
 	bool over;  /* no more tries: they are used up, or something failed */
 	bool renew; /* what is being gone through is stale: begin again with what is left */
 	struct tracemend_error *error;

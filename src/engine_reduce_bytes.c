@@ -28,14 +28,18 @@ static bool bytes_without_file(struct reduction *r, const char *name)
 	return reduction_offer(r, bytes_candidate(r, name, NULL));
 }
 
+/* Bytes that going through one content may make others look at, roughly. Of a long one only long ranges are left out; as it
+ * becomes shorter so do they, down to single bytes. */
+#define RANGES_WORK (UINT64_C(192) << 20)
+
 bool reduction_ranges(struct reduction *r, struct bytes *content, reduction_shorter offer, void *ctx)
 {
-	size_t step = 1;
+	size_t step = 1, finest = (size_t)(2 * (uint64_t)content->size * content->size / RANGES_WORK);
 	bool any = false;
 
 	while (step < content->size)
 		step *= 2;
-	for (; step && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
+	for (; step > finest && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
 		size_t end = content->size;
 		while (end && !r->over && !r->renew) {
 			size_t begin = (end - 1) / step * step;

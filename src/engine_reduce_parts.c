@@ -29,6 +29,11 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 	struct outline_output *outputs = calloc(p->o.file_count + 1, sizeof(*outputs));
 	enum tracemend_status status = s && outputs ? outline_write(&p->o, outputs, NULL) : TM_NO_MEMORY;
 
+	if (status == TM_NO_MEMORY) {
+		(void)fault_memory(p->r->error);
+		p->r->over = true;
+	}
+
 	for (uint32_t i = 0; outputs && i < p->o.file_count; i++) {
 		struct bytes *file = status == TM_OK && !outputs[i].deleted ? gen_file(&s->gen, p->o.files[outputs[i].file].name) : NULL;
 		if (file)
@@ -43,9 +48,16 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 	return NULL;
 }
 
-static bool parts_offer(struct parts *p)
+/* What was put in for the candidate, from `pool` on, is forgotten when the answer is no. */
+static bool parts_offer(struct parts *p, size_t pool)
 {
-	bool holds = reduction_offer(p->r, parts_candidate(p));
+	struct tracemend_sample *candidate = parts_candidate(p);
+	bool holds = candidate && reduction_offer(p->r, candidate);
+
+	if (!holds) {
+		p->o.pool.size = pool;
+		p->o.status = p->o.status == TM_LIMIT ? TM_OK : p->o.status;
+	}
 
 	p->any = p->any || holds;
 	p->r->renew = reduction_size(p->r) < p->size / PARTS_RENEW;
@@ -54,12 +66,13 @@ static bool parts_offer(struct parts *p)
 
 /* ---- files, groups and records ---- */
 
-static bool parts_can_go(const struct part *part)
+static bool parts_can_go(const struct parts *p, const struct part *part)
 {
 	if (part->flags & (PART_FIXED | PART_DELETED))
 		return false;
-	return part->kind == PART_RECORD || part->kind == PART_BYTES ||
-	       ((part->kind == PART_FILE || part->kind == PART_GROUP) && part->flags & PART_LOOSE);
+	if (part->kind == PART_FILE)
+		return p->o.directory && part->flags & PART_LOOSE;
+	return part->kind == PART_RECORD || part->kind == PART_BYTES || (part->kind == PART_GROUP && part->flags & PART_LOOSE);
 }
 
 static void parts_list(struct parts *p, uint32_t part)
@@ -86,7 +99,7 @@ static bool parts_gather(struct parts *p, uint32_t part, unsigned level)
 	if (p->o.parts[part].flags & PART_DELETED)
 		return false;
 	if (!level) {
-		if (parts_can_go(&p->o.parts[part]))
+		if (parts_can_go(p, &p->o.parts[part]))
 			parts_list(p, part);
 		return true;
 	}
@@ -102,7 +115,7 @@ static bool parts_leave(void *ctx, const size_t *which, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		outline_delete(&p->o, p->list[which[i]]);
-	if (parts_offer(p))
+	if (parts_offer(p, p->o.pool.size))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		outline_restore(&p->o, p->list[which[i]]);
@@ -141,9 +154,10 @@ static void parts_gather_texts(struct parts *p, uint32_t part)
 }
 
 /* reduction_leave */
-static bool parts_cut_texts(void *ctx, const size_t *which, size_t count)
+static bool parts_cut(void *ctx, const size_t *which, size_t count)
 {
 	struct parts *p = ctx;
+	size_t pool = p->o.pool.size;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t field = p->list[which[i]];
@@ -152,7 +166,7 @@ static bool parts_cut_texts(void *ctx, const size_t *which, size_t count)
 		if (bytes)
 			outline_replace(&p->o, field, bytes, p->length);
 	}
-	if (parts_offer(p))
+	if (parts_offer(p, pool))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		p->o.parts[p->list[which[i]]] = p->saved[which[i]];
@@ -173,8 +187,34 @@ static void parts_texts(struct parts *p)
 		p->saved = calloc(p->count + 1, sizeof(*p->saved));
 		if (!p->saved)
 			return;
-		reduction_minimise(p->r, p->count, parts_cut_texts, p);
+		reduction_minimise(p->r, p->count, parts_cut, p);
 	}
+}
+
+/* ---- padding: blocks of a given size ---- */
+
+static void parts_gather_paddings(struct parts *p, uint32_t part)
+{
+	const struct part *leaf = &p->o.parts[part];
+
+	if (leaf->flags & PART_DELETED)
+		return;
+	if (leaf->kind == PART_PADDING && leaf->length >= PARTS_BYTES_MIN)
+		parts_list(p, part);
+	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
+		parts_gather_paddings(p, i);
+}
+
+static void parts_paddings(struct parts *p)
+{
+	p->count = 0;
+	p->length = 0;
+	for (uint32_t f = 0; f < p->o.file_count; f++)
+		parts_gather_paddings(p, p->o.files[f].part);
+	free(p->saved);
+	p->saved = calloc(p->count + 1, sizeof(*p->saved));
+	if (p->saved)
+		reduction_minimise(p->r, p->count, parts_cut, p);
 }
 
 /* ---- bytes without structure ---- */
@@ -189,9 +229,10 @@ static bool parts_offer_bytes(void *ctx, const struct bytes *shorter)
 {
 	struct parts_leaf *leaf = ctx;
 	struct part saved = leaf->parts->o.parts[leaf->part];
+	size_t pool = leaf->parts->o.pool.size;
 
 	outline_replace(&leaf->parts->o, leaf->part, shorter->data, shorter->size);
-	if (parts_offer(leaf->parts))
+	if (parts_offer(leaf->parts, pool))
 		return true;
 	leaf->parts->o.parts[leaf->part] = saved;
 	return false;
@@ -262,6 +303,8 @@ bool reduction_parts(struct reduction *r)
 		parts_levels(&p);
 		if (!r->over && !r->renew)
 			parts_texts(&p);
+		if (r->wish->bytes && !r->over && !r->renew)
+			parts_paddings(&p);
 		for (uint32_t i = 0; i < p.o.file_count && !r->over && !r->renew; i++)
 			parts_bytes(&p, p.o.files[i].part);
 	} else if (status == TM_NO_MEMORY) {

@@ -314,10 +314,12 @@ struct tracemend_wish {
 	bool (*holds)(void *ctx, const struct tracemend_sample *candidate);
 	void *ctx;
 	uint64_t tries; /* candidates to ask about at most; 0: as many as it takes */
+	uint64_t work;	/* bytes of all candidates together, roughly; 0: as many as it takes */
+	bool bytes;	/* leave out ranges of bytes, too, where the parts are known: that breaks what was valid */
 };
 
 /* The smallest capture that can be found for which the wish holds: leaves out files, groups of records, records and what is
- * in them, and sets sizes, counts and offsets right. Where it is not stopped by wish->tries, no single record can be left
+ * in them, and sets sizes, counts and offsets right. Where it is not stopped by tries or work, no single record can be left
  * out of the result. Deterministic. An input that no format knows the parts of is reduced by ranges of bytes. NULL and
  * *error: TM_NOTHING when the wish does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
 TRACEMEND_API struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,

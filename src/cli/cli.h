@@ -61,7 +61,7 @@ struct cli_options {
 	unsigned timeout;	 /* seconds */
 	uint64_t memory, tries;
 	unsigned outcomes;	 /* a bit for each enum try_outcome */
-	bool no_debugger;
+	bool no_debugger, strict;
 
 	const struct tracemend_rule *rule;
 	enum tracemend_damage damage;

@@ -38,13 +38,14 @@ static const struct cli_option options[] = {
 	{ 'b', "size", "BYTES", "the size of each, roughly; K, M and G are understood (default: small)" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
-	{ 'W', "rule", "RULE", "keep what makes check report this rule, and no error that the whole capture has not" },
+	{ 'W', "rule", "RULE", "keep what makes check report this rule" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
 	{ 'X', "command", "TEXT", "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
 	{ 'T', "timeout", "SECONDS", "processor time that the command has for each capture; five times that by the clock (default 5)" },
 	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
 	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
 	{ 'N', "tries", "N", "captures that a reduction may look at" },
+	{ 'H', "strict", NULL, "let in no other errors, also where the result gets no smaller than 1 KB (tracedat: 8 KB) without" },
 	{ 'G', "no-debugger", NULL, "do not ask gdb where the command crashes" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
 	{ 'q', "quiet", NULL, "say only what is wrong" },
@@ -342,6 +343,9 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		return cli_set_outcomes(o, text);
 	case 'N':
 		return cli_set_number("--tries", text, false, 0, UINT64_C(1) << 32, &o->tries);
+	case 'H':
+		o->strict = true;
+		return CLI_CLEAN;
 	case 'G':
 		o->no_debugger = true;
 		return CLI_CLEAN;

@@ -5,16 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* While no other errors may come along, so many times the bytes of the capture are looked at. */
+#define REDUCE_STRICT_WORK 512u
+
 struct reduce {
 	const struct cli_options *options;
 	struct tracemend_options library;
+	struct tracemend_wish wish;
 	struct child_limits limits;
 	const char *items[3]; /* of a shell command */
 	const char *const *command;
 	size_t command_count; /* 0: none */
 	bool *allowed;	      /* by rule: errors that the whole capture has */
 	struct child_result like; /* how the command ends with the whole capture */
-	bool begun;
+	bool begun, loose; /* loose: other errors may come along */
 	char *scratch;
 	uint64_t tries, records_before, records; /* of the best so far */
 	uint64_t size_before, size;
@@ -51,7 +55,7 @@ static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candi
 		bool *allowed = &r->allowed[reduce_rule_index(f->rule)];
 		if (f->severity == TM_ERROR && !r->begun)
 			*allowed = true;
-		good = f->severity != TM_ERROR || *allowed;
+		good = f->severity != TM_ERROR || *allowed || r->loose;
 	}
 	*records = tracemend_report_summary(report)->records;
 	tracemend_report_free(report);
@@ -118,6 +122,8 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 		r->begun = true;
 		r->records_before = records;
 		r->size_before = reduce_size(candidate);
+		if (r->options->rule && !r->options->strict)
+			r->wish.work = REDUCE_STRICT_WORK * r->size_before;
 	}
 	if (good) {
 		r->records = records;
@@ -157,7 +163,7 @@ static void reduce_say(const struct reduce *r)
 	       cli_number(n[0], r->size_before), cli_number(n[1], r->size), cli_number(n[2], r->records_before),
 	       cli_number(n[3], r->records), cli_number(n[4], r->tries));
 	if (r->options->rule)
-		printf("  check reports %s\n", r->options->rule->id);
+		printf("  check reports %s%s\n", r->options->rule->id, r->loose ? ", and errors that the whole capture has not" : "");
 	if (r->command_count && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command_count && r->like.end == CHILD_KILLED)
@@ -167,15 +173,50 @@ static void reduce_say(const struct reduce *r)
 	printf("written to %s\n", cli_show(output, r->options->output));
 }
 
+/* Bytes that need no further reduction at the price of other errors. Pages make a trace.dat what it is. */
+static uint64_t reduce_enough(const struct reduce *r)
+{
+	return strcmp(r->options->rule->format, "tracedat") ? 1024 : 8192;
+}
+
+/* Where the defect hides what follows, or blocks have a given size, only leaving bytes out brings it further, and other
+ * errors. Returns the sample, or one that is small enough and frees the sample. */
+static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemend_sample *sample)
+{
+	struct tracemend_error error = { 0 };
+	uint64_t size = r->size, records = r->records;
+	struct tracemend_input *input = tracemend_open_sample(sample, &r->library, &error);
+
+	r->loose = true;
+	r->wish.work = 0;
+	r->wish.bytes = true;
+	r->wish.tries = r->options->tries ? r->options->tries - r->tries : 0;
+	struct tracemend_sample *smaller = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
+	tracemend_close(input);
+	if (smaller && r->size <= reduce_enough(r)) {
+		tracemend_sample_free(sample);
+		return smaller;
+	}
+	tracemend_sample_free(smaller);
+	r->loose = false;
+	r->size = size;
+	r->records = records;
+	return sample;
+}
+
 static int reduce_run(struct reduce *r)
 {
-	struct tracemend_wish wish = { .holds = reduce_holds, .ctx = r, .tries = r->options->tries };
 	struct tracemend_error error = { 0 };
 	struct tracemend_input *input = tracemend_open(r->options->paths.items[0], &r->library, &error);
-	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &wish, &error) : NULL;
-	int code = r->failed;
+	int code;
+
+	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
 
 	tracemend_close(input);
+	bool more = !r->options->tries || r->tries < r->options->tries;
+	if (reduced && more && r->options->rule && !r->options->strict && r->size > reduce_enough(r) && !cli_signals_caught())
+		reduced = reduce_loosely(r, reduced);
+	code = r->failed;
 	if (cli_signals_caught()) {
 		code = CLI_SIGNAL + cli_signals_caught();
 	} else if (!code && !reduced) {
@@ -196,6 +237,7 @@ int cli_reduce(struct cli_options *o)
 
 	if (code)
 		return code;
+	r.wish = (struct tracemend_wish){ .holds = reduce_holds, .ctx = &r, .tries = o->tries };
 	r.library.max_findings = 1; /* a rule; more do not matter */
 	cli_progress_attach(NULL, 0, &r.library);
 	if (o->shell) {

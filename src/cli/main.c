@@ -119,7 +119,9 @@ const struct cli_command cli_commands[] = {
 		.description =
 			"Leaves out files, groups of records, records and what is in them, and sets sizes, counts and offsets\n"
 			"right, as long as check goes on reporting the rule, or the command goes on ending alike (by the same\n"
-			"signal, exit code, or not in time). In the result no single record can be left out.\n\n" INPUTS,
+			"signal, exit code, or not in time). In the result no single record can be left out. By a rule, no\n"
+			"error comes along that the whole capture has not, unless the result would be larger than 1 KB\n"
+			"(tracedat: 8 KB) without; the program says so then.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the result was written\n"
 			  "  2   usage\n"
@@ -130,7 +132,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
-		.accepts = "-fpoWXTYNqvhZ",
+		.accepts = "-fpoWHXTYNqvhZ",
 		.run = cli_reduce,
 	},
 	{

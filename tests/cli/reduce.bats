@@ -5,7 +5,7 @@ load helper
 
 # big FORMAT RULE [SIZE]: ./big is a capture with that defect.
 big() {
-	"$TRACEMEND" gen -q -f "$1" --rule "$2" --size "${3:-64K}" -o made
+	"$TRACEMEND" gen -q -f "$1" --rule "$1/$2" --size "${3:-64K}" -o made
 	rm -rf big
 	mv "made/$(tail -1 made/labels.jsonl | jq -r .file)" big
 }
@@ -39,9 +39,34 @@ small() {
 	small uftrace taskinfo-tid-not-in-task 1000
 }
 
+@test "tracedat becomes small" {
+	small tracedat page-commit-length 8192
+	small tracedat option-cpustat-empty 1024
+	small tracedat v7-done-cycle 1024
+	small tracedat record-unknown-event-id 8192
+}
+
+@test "ktrace becomes small" {
+	for rule in $("$TRACEMEND" rules -f ktrace --format=json | jq -r '[.rules[].id][range(3; 113; 30)]'); do
+		small ktrace "${rule#*/}" 1024
+	done
+}
+
+@test "lttng becomes small, with other errors where a block is longer than that, and --strict without" {
+	small lttng events-lost-decreases 1024
+	small lttng event-size-escape-small 1024
+	grep -q 'and errors that the whole capture has not' <<< "$("$TRACEMEND" reduce big -o loose --rule event-size-escape-small)"
+	exits 0 reduce big -o strict --strict --rule event-size-escape-small
+	[ "$(files strict)" -gt 1024 ]
+	tm check --format=json big
+	jq '[.inputs[0].findings[] | select(.severity == "error") | .rule] | unique' <<< "$output" > before
+	tm check --format=json strict
+	jq -e --slurpfile before before '[.inputs[0].findings[] | select(.severity == "error") | .rule] - $before[0] == []' <<< "$output"
+}
+
 @test "the result is 1-minimal: no record can be left out" {
 	big fxt duration-end-name-mismatch 16K
-	exits 0 reduce big -o little --rule duration-end-name-mismatch
+	exits 0 reduce big -o little --rule fxt/duration-end-name-mismatch
 	exits 0 reduce little -o less --rule duration-end-name-mismatch
 	cmp little less
 }
