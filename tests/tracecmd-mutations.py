@@ -130,6 +130,7 @@ def mutations_v6(d, m):
         ('system count -1', put('I', m.systems, u32(d, m.systems) - 1), ALL, 'system-count-implausible'),
         ('format size 2^50', put('Q', m.event, 1 << 50), ALL, 'format-size-mismatch'),
         ('format ID duplicate', swap(b'ID: 302', b'ID: 300'), ALL, 'event-id-duplicate'),
+        ('format ID duplicate, first', swap(b'ID: 300', b'ID: 302'), ALL, 'event-id-duplicate'),
         # Any other format without records could be the one: that 999 was 300 nothing in the file says.
         ('format ID dangling', swap(b'ID: 300', b'ID: 999'), tick, 'record-unknown-event-id'),
         ('format ID 70000', text(m, d, b'ID: 300', b'ID: 70000'), ALL, 'event-id-range'),

@@ -1,11 +1,12 @@
 #!/bin/bash
 # trace-cmd as the real reader of generated captures: report must print as many events as were written. Its Debian build
-# reads plain and zstd files; zlib ones are counted as left out. Prints "skip" and exits 77 where trace-cmd is not installed.
-#   tests/tracecmd-reader.sh [COUNT]   default 150 captures
+# reads plain and zstd files; zlib ones are counted as left out. Then what repair makes of damage, by the same reader: the table
+# of mutations, and cuts and zeroes at a few places. Prints "skip" and exits 77 where trace-cmd is not installed.
+#   tests/tracecmd-reader.sh [COUNT [PLACES]]   default 150 captures, 6 places
 set -u
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-count=${1:-150}
+count=${1:-150} places=${2:-6}
 
 command -v trace-cmd > /dev/null || { echo "skip: trace-cmd is not installed"; exit 77; }
 work=$(mktemp -d)
@@ -27,5 +28,24 @@ while IFS=$'\t' read -r file records; do
 	fi
 done < <(jq -r '[.file, .records] | @tsv' "$work/gen/labels.jsonl")
 echo "tracecmd: $events events read, $left captures with zlib left out"
+
+# A script whose last line is "N passed, N failed".
+more() { # COMMAND...
+	local code
+	"$@" > "$work/out" 2>&1
+	code=$?
+	if [[ $(tail -1 "$work/out") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+		passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+		grep -e FAILED -e '^    ' "$work/out"
+		echo "$1: ${BASH_REMATCH[0]}"
+	elif [ $code = 77 ]; then
+		tail -1 "$work/out"
+	else
+		failed=$((failed + 1))
+		tail -5 "$work/out"
+	fi
+}
+more tests/tracecmd-mutations.py "$build/tracemend"
+more tests/tracecmd-damage.py --tool "$build/tracemend" --places "$places"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

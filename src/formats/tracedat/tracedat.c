@@ -245,6 +245,7 @@ void tracedat_close(struct tracedat *t)
 	free(t->previous);
 	free(t->edits);
 	free(t->drops);
+	tracedat_orphans_free(t);
 	free(t->ids_placed);
 }
 

@@ -29,6 +29,8 @@
 #define TRACEDAT_HEADER_MAX (64u * 1024)
 /* Bytes of one event format file; longer ones are format-size-mismatch. */
 #define TRACEDAT_FORMAT_MAX (1024u * 1024)
+/* Formats whose ID is another's, or none, that are kept for records without a format. */
+#define TRACEDAT_ORPHANS_MAX 16u
 /* Fields of one event; further ones are not judged. */
 #define TRACEDAT_FIELDS_MAX 512u
 /* Option items, sections and buffers of a file; beyond it: TM_LIMIT. */
@@ -156,10 +158,26 @@ struct tracedat_event {
 	uint16_t dynamic_count;
 	uint16_t printk;      /* offset of a pointer into the printk formats; 0: none */
 	uint16_t ip[2];	      /* offsets of kernel text addresses; 0: none */
-	bool special;	      /* one of the above is set */
+	bool special;	      /* one of the above is set, or it is contested */
+	bool contested;	      /* another format has its ID */
+	const struct tracedat_block *block;
+	size_t text, text_size; /* of its format in the block */
 	bool placeholder;     /* made by repair for a format that is lost */
 	uint64_t hash;	      /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
+};
+
+/* A format whose ID is none, or another's; or that other. */
+struct tracedat_orphan {
+	struct bytes text;
+	size_t id_at, id_end;	 /* of the line with the ID in the text */
+	uint32_t fixed, slack;	 /* as of an event */
+	uint64_t hash;
+	uint32_t claim;		 /* the ID that comes twice; 0: the ID is none */
+	int rival;		 /* which other orphan has that ID, and is its holder; -1: none */
+	bool holder, moved;	 /* holder: it came first; moved: it gets another ID, and its rival this one */
+	uint32_t id;		 /* that it gets; 0: none */
+	uint64_t offset, stored; /* in the file: of the text, or of the compressed section */
 };
 
 /* ---- options, sections, buffers ---- */
@@ -313,7 +331,10 @@ struct tracedat {
 	struct tracedat_unknown {
 		struct finding *finding;
 		uint64_t records;
+		uint32_t least, most; /* bytes of their payloads */
 	} *unknown;		 /* by id, of records without a format; made when the first is met */
+	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
+	size_t orphan_count;
 	uint8_t *pids;		 /* bitmap of known process ids */
 	struct tracedat_message { uint64_t address, hash; } *printk; /* sorted by address */
 	size_t printk_count, printk_capacity;
@@ -444,6 +465,22 @@ static inline const struct tracedat_event *tracedat_event_of(const struct traced
 }
 /* The text of a format for an event whose own is lost: common fields and the rest as bytes. */
 void tracedat_placeholder_text(const struct tracedat *t, uint32_t id, struct bytes *out);
+
+/* ---- tracedat_orphan.c ---- */
+
+/* Makes t->unknown where there is none yet. False: memory is short. */
+bool tracedat_unknown_table(struct tracedat *t);
+void tracedat_orphans_free(struct tracedat *t);
+/* Keeps the format of an event, a text of the block; NULL: there are too many. */
+struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tracedat_block *b, const struct tracedat_event *e);
+/* Gives orphans the IDs of records without a format that only they fit, when all records are known. */
+void tracedat_orphans_match(struct tracedat *t);
+/* Whether the event of that name has to leave that ID to its rival. */
+bool tracedat_orphan_moved(const struct tracedat *t, uint64_t hash, uint32_t id);
+/* The orphan that got the ID, or NULL; and its text with it. */
+const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat *t, uint32_t id);
+void tracedat_orphan_text(const struct tracedat_orphan *o, struct bytes *out);
+
 /* Composes parts[0] when page size and long size are settled. */
 void tracedat_header_compose(struct tracedat *t);
 

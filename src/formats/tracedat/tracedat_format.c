@@ -18,7 +18,7 @@ struct format_parse {
 	const char *name;
 	size_t name_length;
 	uint64_t id;
-	bool id_known;
+	bool id_known, id_bad;	   /* bad: it is none, or another event's */
 	size_t common, common_end; /* the common block in the text */
 	size_t own_end;
 	size_t print, print_end;   /* the print fmt line */
@@ -370,7 +370,7 @@ static void id_parse(struct format_parse *p, size_t at, size_t end)
 		first++;
 	if (!text_parse_u64(p->text + first, end - first, &p->id) || p->id == 0 || p->id > 65535) {
 		char shown[TEXT_QUOTE_SIZE];
-		p->fatal = true;
+		p->id_bad = true;
 		bad(p, TRACEDAT_RULE_event_id_range, TM_ERROR, at, end - at, "the ID is %s, expected 1 to 65535",
 		    text_quote(shown, p->text + first, end - first));
 		return;
@@ -599,9 +599,14 @@ static void event_add(struct format_parse *p, bool placeholder)
 	if (!p->id_known)
 		return;
 	const struct tracedat_event *other = tracedat_event_of(t, (uint32_t)p->id);
+	if (!placeholder && tracedat_orphan_moved(t, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+		p->fatal = true;
+		bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size, "the ID is another event's");
+		return;
+	}
 	if (other) {
 		if (!placeholder) {
-			p->fatal = true;
+			p->fatal = p->id_bad = true;
 			bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size, "the ID %llu is that of %s too",
 			    (unsigned long long)p->id, other->name);
 		}
@@ -610,7 +615,8 @@ static void event_add(struct format_parse *p, bool placeholder)
 	if (!tracedat_room(t, &t->events, &t->event_capacity, t->event_count, sizeof(*t->events), 65536))
 		return;
 	struct tracedat_event *e = &t->events[t->event_count];
-	*e = (struct tracedat_event){ .id = (uint32_t)p->id, .placeholder = placeholder };
+	*e = (struct tracedat_event){ .id = (uint32_t)p->id, .placeholder = placeholder, .block = p->block, .text = p->base,
+				      .text_size = p->size };
 	(void)snprintf(e->system, sizeof(e->system), "%s", p->system);
 	text_sanitise(e->name, sizeof(e->name), p->name ? text_quote(shown, p->name, p->name_length) : "unknown");
 	if (placeholder) {
@@ -626,6 +632,29 @@ static void event_add(struct format_parse *p, bool placeholder)
 	}
 	t->event_count++;
 	t->event_index[e->id] = (uint16_t)t->event_count;
+}
+
+/* A format that has nothing wrong but its ID may still be of use; and so may the one that has the same ID. */
+static void orphan_add(struct format_parse *p)
+{
+	struct tracedat *t = p->t;
+	struct tracedat_event own = { .text = p->base, .text_size = p->size };
+	struct tracedat_event *holder = p->id_known ? &t->events[t->event_index[p->id] - 1] : NULL;
+
+	event_fields(p, &own);
+	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(t, p->block, &own);
+	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(t))
+		first = tracedat_orphan_add(t, holder->block, holder);
+	if (!first) {
+		/* Without its rival a format with an ID that comes twice is nobody's. */
+		if (o && holder)
+			bytes_free(&t->orphans[--t->orphan_count].text);
+		return;
+	}
+	holder->contested = holder->special = true;
+	o->claim = first->claim = (uint32_t)p->id;
+	o->rival = (int)(first - t->orphans);
+	first->holder = true;
 }
 
 /* ---- repair ---- */
@@ -685,6 +714,9 @@ unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *
 		p.name = NULL;
 	}
 	event_add(&p, p.fatal);
+	if (p.id_bad && p.errors == 1 && t->repair && t->findings != t->scratch)
+		orphan_add(&p);
+	p.fatal |= p.id_bad;
 	t->formats_lost |= p.fatal;
 	if (!p.errors || p.fatal || !t->repair)
 		return p.errors;

@@ -112,7 +112,13 @@ static void record_remove(struct page *p, uint32_t at, uint32_t length, uint32_t
 /* ---- records ---- */
 
 /* Returns true when the record stays. */
-static bool record_unknown(struct page *p, uint32_t at, uint32_t id)
+static void record_size(struct tracedat_unknown *u, uint32_t size)
+{
+	u->least = u->most && u->least < size ? u->least : size;
+	u->most = u->most > size ? u->most : size;
+}
+
+static bool record_unknown(struct page *p, uint32_t at, uint32_t id, uint32_t size)
 {
 	struct tracedat *t = p->t;
 
@@ -120,14 +126,10 @@ static bool record_unknown(struct page *p, uint32_t at, uint32_t id)
 		return true;
 	if (p->emitting)
 		return false;
-	if (!t->unknown) {
-		t->unknown = calloc(65536, sizeof(*t->unknown));
-		if (!t->unknown) {
-			tracedat_no_memory(t);
-			return true;
-		}
-	}
+	if (!tracedat_unknown_table(t))
+		return true;
 	struct tracedat_unknown *u = &t->unknown[id];
+	record_size(u, size);
 	u->records++;
 	if (t->format_finding) {
 		finding_explains(t->format_finding, 1);
@@ -199,6 +201,8 @@ static void special_judge(struct page *p, uint32_t at, const uint8_t *payload, u
 {
 	struct tracedat *t = p->t;
 
+	if (e->contested && t->unknown && !p->emitting)
+		record_size(&t->unknown[e->id], size);
 	if (e->dynamic_count)
 		dynamic_judge(p, at, payload, size, e);
 	if (p->emitting)
@@ -256,6 +260,8 @@ static bool record_odd(struct page *p, uint32_t at, uint32_t size, const struct 
 	if (size < e->fixed) {
 		if (p->emitting)
 			return false;
+		if (e->contested && p->t->unknown)
+			record_size(&p->t->unknown[e->id], size);
 		fd = page_report(p, TRACEDAT_RULE_record_shorter_than_format, TM_ERROR, p->head + at, 4 + size);
 		finding_say(fd, "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
 		p->bad++;
@@ -286,7 +292,7 @@ static inline bool record_judge(struct page *p, uint32_t at, uint32_t total, con
 	uint16_t index = t->event_index[id];
 	bool stays = true;
 	if (__builtin_expect(!index, 0)) {
-		stays = record_unknown(p, at, id);
+		stays = record_unknown(p, at, id, size);
 		if (!stays)
 			record_remove(p, at, total, delta, TRACEDAT_RULE_record_unknown_event_id);
 		return stays;

@@ -135,10 +135,18 @@ static bool placeholders_put(struct tracedat *t)
 		if (!(t->ids_placed[id / 64] >> id % 64 & 1) || tracedat_event_of(t, id))
 			continue;
 		struct bytes text = { 0 };
-		tracedat_placeholder_text(t, id, &text);
+		const struct tracedat_orphan *o = tracedat_orphan_of(t, id);
+		if (o)
+			tracedat_orphan_text(o, &text);
+		else
+			tracedat_placeholder_text(t, id, &text);
 		store_u64(number, text.size, t->big_endian);
 		(void)tracedat_literal(p, number, 8, rule, why);
-		(void)tracedat_literal(p, text.data, text.size, rule, why);
+		(void)tracedat_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
+				       o ? "the format with the ID of the only records that fit it and have none" : why);
+		if (o)
+			plan_doubt(t->scan->plan, t->source, o->offset, o->stored,
+				   plan_why(t->scan->plan, "that this format is the one of ID %u is a guess by the sizes of its records", id));
 		p->failed |= text.failed;
 		bytes_free(&text);
 	}
@@ -207,6 +215,10 @@ static void formats_settle(struct tracedat *t)
 {
 	bool placed = false, lost = t->formats_lost;
 
+	tracedat_orphans_match(t);
+	for (size_t i = 0; i < t->orphan_count; i++)
+		if (t->orphans[i].id)
+			place(t, t->orphans[i].id);
 	for (uint32_t id = 1; t->unknown && id < 65536; id++)
 		if (t->unknown[id].records && (t->unknown[id].records > 1 || lost))
 			place(t, id);
