@@ -51,6 +51,7 @@ $(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
 INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup
 FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
 TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL)) -Isrc
+MUTATE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/mutate.c fuzz/mutate_part.c fuzz/mutate_field.c)
 ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
 LIB_OBJ_USED = $(LIB_OBJ)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -67,6 +68,9 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(ORACLE_OBJ) $(LIB_OBJ)
 
 # The oracle's own test brings a format table of its own.
 $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/formats/%,$(LIB_OBJ))
+
+$(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
+$(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 
 unit-tests: $(UNIT_BIN)
 
@@ -89,6 +93,26 @@ $(BUILD)/fuzz_container: $(BUILD)/fuzz/fuzz_container.o $(ORACLE_OBJ) $(LIB_OBJ)
 	@$(FUZZ_LINK)
 
 fuzz-targets: $(FUZZ_BIN)
+
+# ---- for fuzzing other people's readers: fuzz/README.md ----
+
+# Only the functions that the engines call are seen from outside: the object goes into harnesses that have names of their own,
+# our own targets among them.
+$(BUILD)/tracemend-mutator-afl.o: $(BUILD)/fuzz/mutator_afl.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(LD) -r $^ -o $@
+	@objcopy -w -G 'afl_custom_*' $@
+
+$(BUILD)/libtracemend-mutator.so: $(BUILD)/tracemend-mutator-afl.o
+	@echo '  LD      $@'
+	@$(CC) -shared -Wl,--no-undefined $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+
+$(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(LD) -r $^ -o $@
+	@objcopy -w -G 'LLVMFuzzerCustom*' $@
+
+mutators: $(BUILD)/libtracemend-mutator.so $(BUILD)/tracemend-mutator.o
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
 fuzz: fuzz-libfuzzer fuzz-afl

@@ -43,7 +43,7 @@ void lttng_outline_file(struct lttng_trace *t, const struct lttng_file *f)
 	uint32_t file = file_of(o, f->source);
 	o->big_endian = t->big_endian;
 	if (file != OUTLINE_NONE)
-		(void)outline_open_file(o, file, f->metadata ? "declarations" : f->compact ? "compact" : "events",
+		(void)outline_open_file(o, file, f->metadata ? "declarations file" : f->compact ? "compact file" : "events file",
 					f->metadata ? PART_FIXED : PART_LOOSE);
 }
 

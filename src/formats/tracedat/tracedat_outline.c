@@ -244,7 +244,7 @@ static void option_payload(struct tracedat_sketch *s, unsigned id, uint64_t at, 
 
 uint64_t tracedat_sketch_options(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 {
-	(void)outline_open(s->o, PART_GROUP, "options", at, PART_FIXED);
+	(void)outline_open(s->o, PART_GROUP, "option list", at, PART_FIXED);
 	while (end - at >= 2 && s->o->status == TM_OK) {
 		unsigned id = (unsigned)tracedat_sketch_number(s, at, 2);
 		if (s->t->version == 6 && id == TRACEDAT_DONE) {

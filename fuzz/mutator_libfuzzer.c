@@ -1,0 +1,50 @@
+/* The mutator for a libFuzzer harness: link build/tracemend-mutator.o into it. The format comes from the environment variable
+ * TRACEMEND_FORMAT, else from the input. Now and then libFuzzer's own mutations go first or alone, for what no outline has. */
+#include "mutate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One in so many goes to libFuzzer's own mutator. */
+#define OWN_IN 16u
+
+#define MUTATOR_API __attribute__((visibility("default")))
+
+/* Of libFuzzer; a harness that is run without it has none. */
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
+MUTATOR_API size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
+MUTATOR_API size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1, const uint8_t *data2, size_t size2, uint8_t *out,
+					     size_t out_max, unsigned seed);
+
+static struct mutation mutation;
+
+static size_t mutate(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size, uint8_t *out, size_t out_max,
+		     unsigned seed)
+{
+	mutation.format = getenv("TRACEMEND_FORMAT");
+	mutation.profile = getenv("TRACEMEND_PROFILE");
+	mutation.data = data;
+	mutation.size = size;
+	mutation.other = other;
+	mutation.other_size = other_size;
+	mutation.seed = seed;
+	mutation.size_max = out_max;
+	if (!mutation_make(&mutation) || !mutation.result.size || mutation.result.size > out_max)
+		return 0;
+	memcpy(out, mutation.result.data, mutation.result.size);
+	return mutation.result.size;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
+{
+	if (seed % OWN_IN == 0 && LLVMFuzzerMutate)
+		return LLVMFuzzerMutate(data, size, size_max);
+	size_t made = mutate(data, size, NULL, 0, data, size_max, seed);
+	return made || !LLVMFuzzerMutate ? made : LLVMFuzzerMutate(data, size, size_max);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1, const uint8_t *data2, size_t size2, uint8_t *out,
+				 size_t out_max, unsigned seed)
+{
+	return mutate(data1, size1, data2, size2, out, out_max, seed);
+}
