@@ -78,10 +78,15 @@ unit-tests: $(UNIT_BIN)
 FUZZ_LD ?= $(CC)
 FUZZ_LINK = $(FUZZ_LD) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
 
+# mutating_*: with our own mutator in it (libFuzzer). MUTATOR is of another build, without sanitizers and coverage.
+MUTATOR ?= build/tracemend-mutator.o
 define FUZZ_RULE
 $(BUILD)/fuzz/$(1)_$(2).o: fuzz/fuzz_$(1).c
 	@mkdir -p $$(@D)
 	@$$(CC) $$(TEST_CFLAGS) -MMD -MP -DFUZZ_FORMAT='"$(2)"' -c $$< -o $$@
+$(BUILD)/mutating_$(1)_$(2): $(BUILD)/fuzz/$(1)_$(2).o $(ORACLE_OBJ) $(LIB_OBJ) $(MUTATOR)
+	@echo '  LD      $$@'
+	@$$(FUZZ_LINK)
 $(BUILD)/fuzz_$(1)_$(2): $(BUILD)/fuzz/$(1)_$(2).o $(ORACLE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $$@'
 	@$$(FUZZ_LINK)
@@ -113,6 +118,18 @@ $(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/ca
 	@objcopy -w -G 'LLVMFuzzerCustom*' $@
 
 mutators: $(BUILD)/libtracemend-mutator.so $(BUILD)/tracemend-mutator.o
+
+$(BUILD)/tracemend-with-directory: $(BUILD)/fuzz/with_directory.o $(BUILD)/fuzz/capture.o $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(CC) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+
+$(BUILD)/tracemend-dictionary: $(BUILD)/fuzz/dictionary.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(CC) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+
+# Mutators, dictionaries, seeds, options and their page, to carry elsewhere: build/fuzz-kit.tar.gz.
+fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-dictionary
+	@scripts/fuzz-kit.sh $(BUILD)
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
 fuzz: fuzz-libfuzzer fuzz-afl

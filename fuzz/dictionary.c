@@ -1,0 +1,133 @@
+/* tracemend-dictionary FORMAT: prints a dictionary for AFL++ and libFuzzer, made of what the format's own tables give. One
+ * capture a rule is generated, broken in that rule, and some valid ones; of each, the outline's magic numbers, tags and words
+ * that come back again and again are tokens. The same program prints the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../src/core/choices.h"
+#include "../src/engine.h"
+#include "mutate.h"
+
+#define TOKEN_MAX 32u
+#define TOKENS_MAX 65536u
+/* Valid captures, beside one for each rule. */
+#define VALID 24u
+/* In so many captures a word must be, to be one of the format and not of the capture. */
+#define COMMON 6u
+#define PRINTED_MAX 400u
+
+struct token {
+	uint8_t bytes[TOKEN_MAX];
+	uint8_t length;
+	uint8_t kind;	    /* enum field_kind */
+	const char *name;
+	unsigned captures, last; /* how many have it; the last one that did */
+};
+
+struct tokens {
+	struct token *list;
+	size_t count;
+};
+
+static void token_add(struct tokens *t, const struct part *f, const uint8_t *bytes, unsigned capture)
+{
+	size_t length = f->length;
+	for (size_t i = 0; i < t->count; i++) {
+		struct token *k = &t->list[i];
+		if (k->length != length || memcmp(k->bytes, bytes, length) != 0)
+			continue;
+		k->captures += k->last != capture;
+		k->last = capture;
+		return;
+	}
+	if (t->count == TOKENS_MAX)
+		return;
+	struct token *k = &t->list[t->count++];
+	*k = (struct token){ .length = (uint8_t)length, .kind = f->field, .name = f->name, .captures = 1, .last = capture };
+	memcpy(k->bytes, bytes, length);
+}
+
+static void gather(struct tokens *t, const struct format *f, const char *rule, uint64_t seed, unsigned capture)
+{
+	struct tracemend_recipe recipe = { .format = f->public.name, .rule = rule, .seed = seed };
+	struct tracemend_sample *sample = tracemend_generate(&recipe, NULL);
+	struct mutation_input in;
+	struct bytes bytes = { 0 };
+
+	if (!sample)
+		return;
+	mutation_pack(sample, &bytes);
+	if (mutation_open(&in, f->public.name, NULL, bytes.data, bytes.size, true)) {
+		const struct outline *o = &in.outline;
+		for (uint32_t i = 0; i < o->count; i++) {
+			const struct part *p = &o->parts[i];
+			bool wanted = p->kind == PART_FIELD && p->parent != OUTLINE_NONE && p->length >= 2 && p->length <= TOKEN_MAX &&
+				      (p->field == FIELD_MAGIC || p->field == FIELD_TAG || p->field == FIELD_TEXT);
+			const uint8_t *data = wanted ? outline_bytes(o, i) : NULL;
+			if (data)
+				token_add(t, p, data, capture);
+		}
+		mutation_close(&in);
+	}
+	bytes_free(&bytes);
+	tracemend_sample_free(sample);
+}
+
+/* Magic numbers first, then tags, then words; the most common first, then by their bytes. */
+static int compare(const void *a, const void *b)
+{
+	const struct token *x = a, *y = b;
+	unsigned rx = x->kind == FIELD_MAGIC ? 0 : x->kind == FIELD_TAG ? 1 : 2, ry = y->kind == FIELD_MAGIC ? 0 : y->kind == FIELD_TAG ? 1 : 2;
+	if (rx != ry)
+		return rx < ry ? -1 : 1;
+	if (x->captures != y->captures)
+		return x->captures > y->captures ? -1 : 1;
+	if (x->length != y->length)
+		return x->length < y->length ? -1 : 1;
+	return memcmp(x->bytes, y->bytes, x->length);
+}
+
+static void print_token(const struct token *k, unsigned number)
+{
+	for (const char *p = k->name; *p; p++)
+		putchar((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') ? *p : '_');
+	printf("_%u=\"", number);
+	for (size_t i = 0; i < k->length; i++) {
+		uint8_t c = k->bytes[i];
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+			putchar(c);
+		else
+			printf("\\x%02x", c);
+	}
+	printf("\"\n");
+}
+
+int main(int argc, char **argv)
+{
+	const struct format *f = argc == 2 ? format_find(argv[1]) : NULL;
+	struct tokens t = { 0 };
+	unsigned capture = 0, printed = 0;
+
+	if (!f) {
+		fprintf(stderr, "usage: tracemend-dictionary fxt|uftrace|ktrace|tracedat|lttng\n");
+		return 2;
+	}
+	t.list = calloc(TOKENS_MAX, sizeof(*t.list));
+	if (!t.list)
+		return 1;
+	for (uint64_t seed = 1; seed <= VALID; seed++)
+		gather(&t, f, NULL, seed, ++capture);
+	for (size_t i = 0; i < f->rule_count; i++)
+		gather(&t, f, f->rules[i].id, 1, ++capture);
+	qsort(t.list, t.count, sizeof(*t.list), compare);
+	printf("# %s: %s. Made by tracemend-dictionary %s from its tables and generators.\n", f->public.name, f->public.title, TRACEMEND_VERSION);
+	for (size_t i = 0; i < t.count && printed < PRINTED_MAX; i++) {
+		const struct token *k = &t.list[i];
+		/* A broken magic number is none, and one capture's words are its own. */
+		if (k->captures >= COMMON)
+			print_token(k, printed++);
+	}
+	free(t.list);
+	return 0;
+}
