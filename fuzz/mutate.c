@@ -9,7 +9,7 @@
 
 #define TAR_BLOCK 512u
 /* Changes of one mutant. */
-#define CHANGES_MAX 6u
+#define CHANGES_MAX 8u
 /* Whole attempts before a mutant that does not fit its fields is taken as it is. */
 #define ATTEMPTS_MAX 4u
 
@@ -302,6 +302,8 @@ static bool change(struct mutation *m, struct outline *o, enum mutate_operator o
 	}
 	if (field)
 		m->field = field;
+	if (done && operator == MUTATE_BREAK)
+		m->operators = 0; /* what was changed before is not in it */
 	if (done || field)
 		m->operators |= 1u << operator;
 	return done && operator == MUTATE_BREAK;
@@ -337,7 +339,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 	struct outline *o = &in.outline;
 	bool whole = false;
 	uint64_t changes = 1;
-	while (changes < CHANGES_MAX && choices_chance(c, 2, 5))
+	while (changes < CHANGES_MAX && choices_chance(c, 3, 5))
 		changes++;
 	for (uint64_t i = 0; i < changes && !whole && o->status == TM_OK; i++)
 		whole = change(m, o, draw(c), c);

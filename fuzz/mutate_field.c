@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define TEXT_LONG_MAX 4096u
+/* Fields among which one is chosen. */
+#define SAMPLE 6u
 
 static bool is_field(const struct outline *o, uint32_t part)
 {
@@ -184,17 +186,35 @@ static void text_edit(struct outline *o, uint32_t field, struct choices *c)
 	bytes_free(&text);
 }
 
-/* A magic number or a tag opens a door, and words of text are many: another is tried before these. */
-static bool is_common(const struct part *f)
+/* Of a few fields the one whose name is the rarest among them: what every record has would take all turns else. A magic number
+ * or a tag opens a door, and words of text are many: these count as common. */
+static uint32_t pick_field(const struct outline *o, struct choices *c)
 {
-	return f->field == FIELD_MAGIC || f->field == FIELD_TAG || f->field == FIELD_TEXT || f->coding != CODING_BINARY;
+	uint32_t fields[SAMPLE], pick = OUTLINE_NONE;
+	unsigned fewest = UINT32_MAX;
+
+	for (unsigned i = 0; i < SAMPLE; i++) {
+		fields[i] = mutate_pick(o, c, is_free);
+		if (fields[i] == OUTLINE_NONE)
+			return OUTLINE_NONE;
+	}
+	for (unsigned i = 0; i < SAMPLE; i++) {
+		const struct part *f = &o->parts[fields[i]];
+		bool word = f->coding != CODING_BINARY || !strcmp(f->name, "word");
+		unsigned count = f->field == FIELD_MAGIC || f->field == FIELD_TAG || f->field == FIELD_CHECKSUM || word ? SAMPLE / 2 : 0;
+		for (unsigned k = 0; k < SAMPLE; k++)
+			count += !strcmp(o->parts[fields[k]].name, f->name);
+		if (count < fewest) {
+			fewest = count;
+			pick = fields[i];
+		}
+	}
+	return pick;
 }
 
 const char *mutate_edit(struct outline *o, struct choices *c)
 {
-	uint32_t field = mutate_pick(o, c, is_free);
-	for (unsigned i = 0; i < 2 && field != OUTLINE_NONE && is_common(&o->parts[field]); i++)
-		field = mutate_pick(o, c, is_free);
+	uint32_t field = pick_field(o, c);
 	if (field == OUTLINE_NONE)
 		return NULL;
 	if (outline_is_number(&o->parts[field]))

@@ -32,6 +32,7 @@ enum part_kind {
 	PART_FIELD,
 };
 
+/* CHECKSUM: what follows from bytes by a computation that is not done here: a compressed stream, its decoded size. */
 enum field_kind {
 	FIELD_SIZE, FIELD_COUNT, FIELD_OFFSET, FIELD_REFERENCE, FIELD_ID, FIELD_TIME, FIELD_TAG, FIELD_FLAGS, FIELD_VALUE,
 	FIELD_TEXT, FIELD_MAGIC, FIELD_CHECKSUM, FIELD_KINDS

@@ -7,10 +7,14 @@
 #include "../../fuzz/mutate.h"
 #include "engine.h"
 
-#define MUTANTS 1000u
+/* Of each format; MUTANTS=1000 in the environment asks for more (tests/mutators.sh). */
+#define MUTANTS_DEFAULT 200u
 /* In a hundred, of the mutants that break no rule and leave no measure wrong on purpose: those without a structural error. Field
  * edits may still break a structure: a length that readers take for a boundary of another kind, text without its NUL. */
-#define SOUND_LEAST 60u
+static unsigned sound_least(const char *format)
+{
+	return !strcmp(format, "fxt") || !strcmp(format, "ktrace") ? 90 : !strcmp(format, "uftrace") || !strcmp(format, "lttng") ? 70 : 60;
+}
 #define FILES_MAX 64u
 
 struct corpus {
@@ -84,6 +88,12 @@ static bool is_sound(const struct mutation *m)
 	return sound;
 }
 
+static unsigned mutants(void)
+{
+	const char *text = getenv("MUTANTS");
+	return text ? (unsigned)strtoul(text, NULL, 10) : MUTANTS_DEFAULT;
+}
+
 static void check_format(const struct format *f)
 {
 	struct corpus c;
@@ -91,8 +101,9 @@ static void check_format(const struct format *f)
 	unsigned sound = 0, counted = 0, changed = 0, used[MUTATE_OPERATORS] = { 0 };
 	char name[256];
 
+	unsigned count = mutants();
 	corpus_load(&c, f->public.name);
-	for (unsigned i = 0; i < MUTANTS; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		size_t one = i % c.count, two = (i * 7 + 3) % c.count;
 		m.format = i % 2 ? f->public.name : NULL;
 		m.data = c.data[one];
@@ -122,9 +133,9 @@ static void check_format(const struct format *f)
 		}
 	}
 	print_message("mutate: %s: %u of %u without structural error (%u %%), %u of %u differ from their input\n", f->public.name, sound, counted,
-		      100 * sound / counted, changed, MUTANTS);
-	assert_true(100 * sound >= SOUND_LEAST * counted);
-	assert_true(changed >= MUTANTS * 95 / 100);
+		      100 * sound / counted, changed, count);
+	assert_true(100 * sound >= sound_least(f->public.name) * counted);
+	assert_true(changed >= count * 95 / 100);
 	for (unsigned k = 0; k < MUTATE_FAULT; k++)
 		assert_true(used[k] > 0);
 	mutation_free(&m);
@@ -150,14 +161,14 @@ static void test_faults(void **state)
 	(void)state;
 
 	corpus_load(&c, "fxt");
-	for (unsigned i = 0; i < 3000; i++) {
+	for (unsigned i = 0; i < 1500; i++) {
 		m.data = c.data[i % c.count];
 		m.size = c.size[i % c.count];
 		m.seed = i;
 		assert_true(mutation_make(&m));
 		faults += m.operators >> MUTATE_FAULT & 1;
 	}
-	assert_in_range(faults, 10, 80);
+	assert_in_range(faults, 4, 40);
 	mutation_free(&m);
 	corpus_free(&c);
 }

@@ -31,7 +31,9 @@ static void stream(const struct sketch *s, const char *name, enum field_kind kin
 /* The 16 bits of a string reference in the word at `at`. Its text is declared later: the word may have more fields. */
 static uint32_t reference(const struct sketch *s, const char *name, uint64_t at, unsigned low, uint16_t ref)
 {
-	return outline_bits(s->o, name, ref & FXT_STRING_INLINE ? FIELD_SIZE : FIELD_REFERENCE, s->at + at, FXT_WORD, low, 16);
+	/* Of an index the flag is left alone: with it, text would have to follow. */
+	bool text = ref & FXT_STRING_INLINE;
+	return outline_bits(s->o, name, text ? FIELD_SIZE : FIELD_REFERENCE, s->at + at, FXT_WORD, low, text ? 16 : 15);
 }
 
 static void inline_text(const struct sketch *s, const struct fxt_string_ref *ref, const char *name, uint32_t size)
@@ -87,20 +89,25 @@ static void argument(const struct sketch *s, const struct fxt_argument_view *a)
 	outline_close(o, at + a->words * FXT_WORD);
 }
 
-static void arguments(const struct sketch *s, uint32_t count)
+/* A record without arguments has room for some, too: at `from`. */
+static void arguments(const struct sketch *s, uint32_t count, uint64_t from)
 {
 	const struct fxt_record *r = s->r;
-	uint64_t from = r->argument_count ? s->at + r->arguments[0].at : 0;
+	uint64_t end = from;
 
 	/* Those in the other byte order are left as bytes: nothing is set right in there. */
-	if (r->swapped || !r->argument_count)
+	if (r->swapped)
 		return;
-	uint32_t group = outline_open(s->o, PART_GROUP, "arguments", from, 0);
+	if (r->argument_count) {
+		const struct fxt_argument_view *last = &r->arguments[r->argument_count - 1];
+		from = r->arguments[0].at;
+		end = last->at + last->words * FXT_WORD;
+	}
+	uint32_t group = outline_open(s->o, PART_GROUP, "arguments", s->at + from, PART_FIXED);
 	outline_measure(s->o, count, MEASURE_COUNT, group, 1, 0);
 	for (unsigned i = 0; i < r->argument_count; i++)
 		argument(s, &r->arguments[i]);
-	const struct fxt_argument_view *last = &r->arguments[r->argument_count - 1];
-	outline_close(s->o, s->at + last->at + last->words * FXT_WORD);
+	outline_close(s->o, s->at + end);
 }
 
 /* ---- record types ---- */
@@ -110,10 +117,8 @@ static void metadata(const struct sketch *s)
 	const struct fxt_record *r = s->r;
 
 	(void)bits(s, "metadata type", FIELD_TAG, 16, 4);
-	if (r->subtype == FXT_TRACE_INFO) {
-		(void)bits(s, "trace info", FIELD_MAGIC, 20, 36);
+	if (r->subtype == FXT_TRACE_INFO)
 		return;
-	}
 	(void)bits(s, "provider id", FIELD_ID, 20, 32);
 	if (r->subtype == FXT_PROVIDER_INFO) {
 		uint32_t size = bits(s, "name length", FIELD_SIZE, 52, 8);
@@ -136,7 +141,7 @@ static void event(const struct sketch *s)
 	koids(s, &r->threads[0]);
 	inline_text(s, &r->strings[0], "text", category);
 	inline_text(s, &r->strings[1], "text", name);
-	arguments(s, count);
+	arguments(s, count, (r->content - r->has_tail) * FXT_WORD);
 	if (r->has_tail)
 		word(s, r->subtype == FXT_DURATION_COMPLETE ? "end time" : "id", r->subtype == FXT_DURATION_COMPLETE ? FIELD_TIME : FIELD_ID,
 		     (r->content - 1) * FXT_WORD);
@@ -154,7 +159,7 @@ static void object(const struct sketch *s)
 	if (!kernel)
 		koids(s, &r->threads[0]);
 	inline_text(s, &r->strings[0], "text", name);
-	arguments(s, count);
+	arguments(s, count, r->content * FXT_WORD);
 }
 
 static void scheduling(const struct sketch *s)
@@ -183,7 +188,7 @@ static void scheduling(const struct sketch *s)
 	word(s, "koid", FIELD_ID, 2 * FXT_WORD);
 	if (r->subtype == FXT_SWITCH)
 		word(s, "koid", FIELD_ID, 3 * FXT_WORD);
-	arguments(s, count);
+	arguments(s, count, r->content * FXT_WORD);
 }
 
 static void profiler(const struct sketch *s)
@@ -249,7 +254,7 @@ static void large(const struct sketch *s)
 				at += fxt_words(r->strings[i].ref & (uint16_t)~FXT_STRING_INLINE) * FXT_WORD;
 		word(s, "timestamp", FIELD_TIME, at);
 		koids(s, &r->threads[0]);
-		arguments(s, count);
+		arguments(s, count, r->payload_at - FXT_WORD);
 	}
 	uint32_t size = outline_field(s->o, "blob size", FIELD_SIZE, s->at + r->payload_at - FXT_WORD, FXT_WORD);
 	stream(s, "payload", FIELD_TEXT, r->payload_at, r->payload_length, size, 0);
@@ -321,7 +326,13 @@ static void record(struct outline *o, const struct fxt_record *r, uint64_t at)
 	struct sketch s = { .o = o, .r = r, .at = at };
 	bool magic = r->header == FXT_MAGIC && !at;
 
-	s.record = outline_open(o, PART_RECORD, record_name(r), at, magic ? PART_FIXED : 0);
+	if (magic) {
+		(void)outline_open(o, PART_RECORD, "magic number", at, PART_FIXED);
+		word(&s, "magic number", FIELD_MAGIC, 0);
+		outline_close(o, at + FXT_WORD);
+		return;
+	}
+	s.record = outline_open(o, PART_RECORD, record_name(r), at, 0);
 	(void)bits(&s, "record type", FIELD_TAG, 0, 4);
 	uint32_t size = bits(&s, "record size", FIELD_SIZE, 4, r->type == FXT_LARGE ? 32 : 12);
 	outline_measure(o, size, MEASURE_LENGTH, s.record, FXT_WORD, 0);

@@ -4,23 +4,15 @@
 
 static enum field_kind kind_of(enum lttng_field field)
 {
-	switch (field) {
-	case LF_BEGIN: case LF_END: case LF_BEGIN_SEC: case LF_END_SEC: case LF_BEGIN_USEC: case LF_END_USEC: case LF_SEC:
-	case LF_SUBSEC: case LF_TSC: case LF_MONOTONIC:
-		return FIELD_TIME;
-	case LF_UNUSED: case LF_SIZE:
-		return FIELD_SIZE;
-	case LF_MAGIC:
+	if (field == LF_MAGIC)
 		return FIELD_MAGIC;
-	case LF_MAJOR: case LF_MINOR: case LF_ARCH_TYPE: case LF_ARCH_VARIANT: case LF_ARCH_SIZE: case LF_FLOAT_ORDER: case LF_ALIGNMENT:
+	/* What is the same in all blocks of a trace is a tag of it. */
+	if (field >= LF_FIRST_CONSTANT)
 		return FIELD_TAG;
-	case LF_FLIGHT: case LF_HEARTBEAT: case LF_HAS_TSC:
-		return FIELD_FLAGS;
-	case LF_BEGIN_FREQ: case LF_END_FREQ: case LF_EVENTS_LOST: case LF_CORRUPT: case LF_TRUNCATE: case LF_TSCBITS: case LF_SHIFT:
-	case LF_SCALE: case LF_FREQ: case LF_COUNT:
-	default:
-		return FIELD_VALUE;
-	}
+	if (field == LF_UNUSED || field == LF_SIZE)
+		return FIELD_SIZE;
+	bool value = field == LF_BEGIN_FREQ || field == LF_END_FREQ || field == LF_EVENTS_LOST || field == LF_CORRUPT;
+	return value ? FIELD_VALUE : FIELD_TIME;
 }
 
 /* The outline's file of a source: both are in the order of the bundle. */

@@ -74,8 +74,8 @@ static void chunks(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 			break;
 		(void)outline_open(s->o, PART_RECORD, "chunk", at, 0);
 		uint32_t field = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-		(void)outline_field(s->o, "size", FIELD_SIZE, at + 4, 4);
-		outline_measure(s->o, field, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_TEXT, at + 8, size), 1, 0);
+		(void)outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
+		outline_measure(s->o, field, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size), 1, 0);
 		outline_close(s->o, at + 8 + size);
 		at += 8 + size;
 	}
@@ -320,8 +320,8 @@ static void section_body(struct tracedat_sketch *s, const struct tracedat_sectio
 	if (section->flags & TRACEDAT_COMPRESSED && section->id != TRACEDAT_BUFFER) {
 		if (end - at >= 8) {
 			uint32_t size = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-			(void)outline_field(s->o, "size", FIELD_SIZE, at + 4, 4);
-			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_TEXT, at + 8, end - at - 8), 1, 0);
+			(void)outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
+			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, end - at - 8), 1, 0);
 		}
 		return;
 	}
