@@ -40,7 +40,7 @@ static bool value_of_another(const struct outline *o, uint32_t field, struct cho
 		const struct part *p = &o->parts[other];
 		if (other == field || p->kind != PART_FIELD || p->parent == OUTLINE_NONE)
 			continue;
-		if (p->name == o->parts[field].name || (reference && p->field == FIELD_ID && i % 2)) {
+		if (!strcmp(p->name, o->parts[field].name) || (reference && p->field == FIELD_ID && i % 2)) {
 			*value = outline_value(o, other);
 			return true;
 		}
@@ -162,7 +162,10 @@ static void bytes_edit(struct choices *c, struct bytes *text)
 {
 	for (uint64_t n = 1 + choices_below(c, 4); n && text->size; n--) {
 		uint8_t *p = &text->data[choices_below(c, text->size)];
-		*p = choices_chance(c, 1, 2) ? (uint8_t)choices_below(c, 256) : (uint8_t)(*p ^ 1u << choices_below(c, 8));
+		if (choices_chance(c, 1, 2))
+			*p = (uint8_t)choices_below(c, 256);
+		else
+			*p = (uint8_t)(*p ^ 1u << choices_below(c, 8));
 	}
 }
 
