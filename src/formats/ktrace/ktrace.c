@@ -102,13 +102,20 @@ static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
 	return true;
 }
 
-/* How many tests of real records the first eight behind the map fail; where there is none, as many as zeros do. */
-static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry)
+/* How many tests of real records the first eight behind the map fail; where there is none, as many as zeros do. kept: the
+ * records that repair keeps, instead. */
+static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry, const struct ktrace_walk *kept)
 {
+	bool is_64 = entry == 32;
 	uint64_t at = 4 + (uint64_t)threads * entry, file = w->source->size;
-	uint64_t there = (at < file ? file - at : 0) / ktrace_event_size(entry == 32);
-	unsigned failures = ktrace_events_failures(w->source, at, file, entry == 32, 8);
-	return !there ? 16 : there < 8 ? failures * 8 / (unsigned)there : failures;
+	uint64_t there = kept ? kept->head_length : at < file ? file - at : 0;
+	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
+	unsigned failures = kept ? ktrace_records_failures(kept->head, kept->head_length, is_64, 8) :
+				   ktrace_events_failures(w->source, at, file, is_64, 8);
+	/* Process ids are small. */
+	const uint8_t *p = window_at(w, 4 + entry - KTRACE_NAME - 4, 4);
+	unsigned odd = p && load_u32(p, false) <= KTRACE_PID_MAX ? 0 : 64;
+	return (records ? failures * 8 / records : 16) + odd;
 }
 
 /* How many entries there are before records begin; 0: nothing says. Process ids and the ends of names keep text from passing. */
@@ -121,28 +128,26 @@ static uint32_t raw0_count(struct window *w, uint32_t entry)
 			return 0;
 		if (w->source->size - end < ktrace_event_size(entry == 32))
 			return 0;
-		if (!raw0_failures(w, i + 1, entry))
+		if (!raw0_failures(w, i + 1, entry, NULL))
 			return i + 1;
 	}
 	return 0;
 }
 
-struct ktrace_raw0 ktrace_raw0_find(struct window *w)
+struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const struct ktrace_walk *kept)
 {
-	const uint8_t *p = window_at(w, 0, 4);
-	uint32_t stored = p ? load_u32(p, false) : 0;
 	struct ktrace_raw0 found = { 0 };
 	unsigned fewest = UINT32_MAX;
 
 	/* Where both widths look right, the events decide. */
 	for (uint32_t entry = 28; entry <= 32; entry += 4) {
-		unsigned failures = raw0_plausible(w, stored, entry) ? raw0_failures(w, stored, entry) : UINT32_MAX;
+		unsigned failures = raw0_plausible(w, stored, entry) ? raw0_failures(w, stored, entry, kept) : UINT32_MAX;
 		if (failures < fewest) {
 			found = (struct ktrace_raw0){ .entry = entry, .threads = stored };
 			fewest = failures;
 		}
 	}
-	if (!fewest)
+	if (!fewest || kept)
 		return found;
 	for (uint32_t entry = 28; entry <= 32; entry += 4) {
 		uint32_t threads = raw0_count(w, entry);
@@ -183,7 +188,7 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
 			return (struct bid){ .bits = 12 };
 	}
-	struct ktrace_raw0 raw0 = ktrace_raw0_find(w);
+	struct ktrace_raw0 raw0 = ktrace_raw0_find(w, word, NULL);
 	return raw0.entry ? (struct bid){ .bits = raw0.counted ? 8 : 16 } : none;
 }
 
@@ -223,7 +228,7 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 	uint32_t magic = load_u32(head, false);
 	if (status == TM_OK) {
 		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
-			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_find(&w->window).entry);
+			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_find(&w->window, magic, NULL).entry);
 		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);
 	}
 	if (status == TM_OK && w->no_memory)

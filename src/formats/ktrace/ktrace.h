@@ -248,7 +248,8 @@ struct ktrace_raw0 {
 	uint32_t threads;
 	bool counted;	  /* not as stored: so many entries stand before the records */
 };
-struct ktrace_raw0 ktrace_raw0_find(struct window *w);
+/* stored: that word. kept: asks how the file that repair leaves would be taken, of whose records these are the first. */
+struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const struct ktrace_walk *kept);
 
 /* ktrace_v3.c and its rooms (ktrace_v3.h), ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);

@@ -405,8 +405,9 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			bool bad = failures >= 2;
 			uint64_t next = bad ? offset : offset + size;
 			run = bad || ktrace_record_is_ragged(&e, w->is_64) ?
-				      ktrace_records_bad_run(w, next, end, bad ? previous : e.time) : 0;
-			if (run == KTRACE_RUN) {
+				      ktrace_records_bad_run(w, next, ev.gap.from, bad ? previous : e.time) : 0;
+			/* Bad ones right before what is left out would meet others behind it. */
+			if (run == KTRACE_RUN || (run && ev.gap.from < end && next + run * size == ev.gap.from)) {
 				offset = events_damaged(&ev, offset, events_resume(&ev, offset));
 				run = 0;
 				continue;

@@ -47,6 +47,17 @@ static uint64_t chunk_guess(struct ktrace_walk *w, const struct ktrace_chunk *ch
 	return ktrace_chunk_whole(w, chunk, events - data > before ? events - data - before : 0);
 }
 
+/* Whether a property list begins in a chunk whose size has no room for one. */
+static bool chunk_hides_list(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+{
+	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
+	uint8_t head[8];
+
+	return kind && kind->content == KTRACE_PLIST && chunk->size < sizeof(head) &&
+	       w->source->size - chunk->offset >= KTRACE_CHUNK_HEADER + sizeof(head) &&
+	       source_read(w->source, chunk->offset + KTRACE_CHUNK_HEADER, head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
+}
+
 /* The chunk's own size does not lead to another chunk. What does? */
 static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t limit)
 {
@@ -70,6 +81,7 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 	/* Records that came in make the last ones stand behind the end. */
 	more |= events && fits && reach > x.next && reach - data >= 8 + ktrace_event_size(w->is_64) &&
 		ktrace_records_fill(w, reach - ktrace_event_size(w->is_64), reach);
+	more |= chunk_hides_list(w, chunk);
 	if (found == UINT64_MAX && fits && !more)
 		return x; /* what follows is no chunk: said at its own place */
 	if (found != UINT64_MAX && fits && found > x.next && chunk->size && !more)
@@ -100,17 +112,6 @@ static void chunk_complete(struct ktrace_walk *w, const struct ktrace_chunk *chu
 		x->size = whole + unit;
 		x->rule = KTRACE_RULE_chunk_size_damaged;
 	}
-}
-
-/* Whether a property list begins in a chunk whose size has no room for one. */
-static bool chunk_hides_list(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
-{
-	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
-	uint8_t head[8];
-
-	return kind && kind->content == KTRACE_PLIST && chunk->size < sizeof(head) &&
-	       w->source->size - chunk->offset >= KTRACE_CHUNK_HEADER + sizeof(head) &&
-	       source_read(w->source, chunk->offset + KTRACE_CHUNK_HEADER, head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
 }
 
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t limit)

@@ -170,8 +170,8 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 		believed = stored == 64;
 	}
 	for (at = h->chunks; !believed && at < file; at = ktrace_chunk_next(at, chunk.size)) {
-		if (!ktrace_chunk_plausible(w->source, at, file, w->is_64) || !ktrace_chunk_read(w->source, at, &chunk) ||
-		    chunk.size == KTRACE_SIZE_UNFINISHED) {
+		if (!ktrace_chunk_accepted(w->source, at, file, w->is_64) || !ktrace_chunk_read(w->source, at, &chunk) ||
+		    chunk.size > file - at - KTRACE_CHUNK_HEADER) {
 			broken = true;
 			break;
 		}
@@ -189,7 +189,7 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 			last = ktrace_align(end) == ktrace_chunk_next(at, chunk.size) ? ktrace_align(end) : last;
 	}
 	if (!believed && broken && stored <= file && stored > before &&
-	    (stored == file || ktrace_chunk_plausible(w->source, ktrace_align(stored), file, w->is_64)))
+	    (stored == file || ktrace_chunk_accepted(w->source, ktrace_align(stored), file, w->is_64)))
 		believed = true;
 	h->end = believed ? stored : last < file ? last : file;
 	if (believed)

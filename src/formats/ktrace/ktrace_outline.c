@@ -273,7 +273,7 @@ static void raw_0(struct sketch *s, uint32_t threads)
 {
 	struct window w = { 0 };
 	window_open(&w, bundle_single(s->o->in));
-	uint32_t entry = ktrace_raw0_find(&w).entry;
+	uint32_t entry = ktrace_raw0_find(&w, threads, NULL).entry;
 	if (w.status != TM_OK)
 		s->o->status = w.status;
 	window_close(&w);

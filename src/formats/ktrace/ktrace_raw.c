@@ -103,7 +103,9 @@ struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, ui
 /* Whether what repair leaves is read in the same way: it must not tell another story than what it was given. */
 static bool raw_stays(struct ktrace_walk *w, const struct raw *r)
 {
-	if (r->version != 1)
+	if (r->version == 0)
+		return ktrace_raw0_find(&w->window, (uint32_t)r->threads, w).entry == ktrace_thread_size(w->is_64);
+	if (r->version == 2)
 		return true;
 	struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size, true);
 	return form.certain && form.map == r->map && form.is_64 == w->is_64;
@@ -216,7 +218,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->version = 0;
 		r->map = 4;
 		r->threads = magic;
-		w->is_64 = ktrace_raw0_find(&w->window).entry == 32;
+		w->is_64 = ktrace_raw0_find(&w->window, magic, NULL).entry == 32;
 	}
 }
 
@@ -229,7 +231,7 @@ static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 	unsigned records = w->is_64 ? 8 : 16;
 
 	if (r->version == 0) {
-		struct ktrace_raw0 found = ktrace_raw0_find(&w->window);
+		struct ktrace_raw0 found = ktrace_raw0_find(&w->window, (uint32_t)r->threads, NULL);
 		return found.counted ? found.threads : UINT64_MAX;
 	}
 	if ((page < file && !ktrace_events_failures(w->source, page, file, w->is_64, records)))
@@ -346,7 +348,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	ktrace_events_finish(w);
 	if (plan && findings_errors(w->scan->findings) != errors && (r.guessed || !raw_stays(w, &r))) {
 		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
-			       "version 1 does not store the width of its records, and what is left does not tell it");
+			       "versions 0 and 1 do not store the width of their records, and what is left does not tell it");
 		return TM_NOTHING;
 	}
 	return TM_OK;

@@ -200,9 +200,11 @@ unsigned ktrace_records_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t
 
 	for (; run < KTRACE_RUN && end - offset >= size; run++, offset += size) {
 		const uint8_t *p = window_at(&w->window, offset, size);
-		if (!p || !ktrace_record_is_bad(p, w->is_64, previous))
+		struct ktrace_event e = p ? ktrace_record_decode(p, w->is_64) : (struct ktrace_event){ 0 };
+		/* One that is only suspicious goes with those before it. */
+		if (!p || !(ktrace_record_is_bad(p, w->is_64, previous) || (run && ktrace_record_is_ragged(&e, w->is_64))))
 			break;
-		previous = ktrace_record_decode(p, w->is_64).time;
+		previous = e.time;
 		hole |= bytes_are_zero(p, size);
 	}
 	return hole ? KTRACE_RUN : run;

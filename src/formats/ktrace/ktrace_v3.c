@@ -114,6 +114,24 @@ static void v3_finish(struct ktrace_walk *w)
 	}
 }
 
+/* Padding between header and body: its own where that still fits, made anew where something before it was left out. */
+static void header_padding(struct ktrace_walk *w, const struct ktrace_header *h)
+{
+	struct plan *plan = w->scan->plan;
+	uint64_t there = w->body - h->end, end = plan_size(plan, w->output), wanted = ktrace_align(end) - end;
+	static const uint8_t zeros[8];
+	enum ktrace_rule rule = h->size_rule == KTRACE_RULE_COUNT ? KTRACE_RULE_chunk_header_misaligned : h->size_rule;
+
+	if (there == wanted || w->body == w->source->size) {
+		plan_copy(plan, w->output, w->source, h->end, there);
+		return;
+	}
+	if (there)
+		plan_drop(plan, w->source, h->end, there, rule, "padding of a header that is written anew");
+	if (wanted)
+		(void)plan_literal(plan, w->output, zeros, wanted, rule, "padding");
+}
+
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 {
 	struct plan *plan = w->scan->plan;
@@ -150,7 +168,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 				   h.chunks > KTRACE_HEADER	    ? KTRACE_RULE_header_size_64_structure :
 								      KTRACE_RULE_header_size_splits_chunk,
 				   "size of the header as it is written");
-		plan_copy(plan, w->output, w->source, h.end, w->body - h.end);
+		header_padding(w, &h);
 	}
 	w->in_header = false;
 	region_walk(w, w->body, file);
