@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures cut, or 512 bytes of them zeroed, at places all over them: does everything come back that was not hit?
 
-    tests/tracecmd-damage.py [--tool TRACEMEND] [--places N] [--at N,N...] [--kind cut|zero] [--keep DIR] [-v] [CAPTURE...]
+    tests/tracecmd-damage.py [--tool TRACEMEND] [--places N] [--first N] [--at N,N...] [--kind cut|zero] [--keep DIR] [-v] [CAPTURE...]
 
 CAPTUREs are little-endian trace.dat files of 64-bit kernels with one buffer; without any, three are generated (version 6,
 version 7 plain and zstd). Damage at N places spread evenly (default 8), the first and the last byte among them. What
@@ -12,6 +12,9 @@ trace-cmd report prints of the undamaged file is the truth; tracecmd_parse.py kn
     messages or command lines that the text is made from; of a page or chunk that was hit it may, if the manifest doubts it;
   - check must find errors in what is damaged, none in what was repaired; repairing that again changes nothing; the manifest
     must hold (verify_manifest.py).
+
+Without CAPTUREs also: the first 512 bytes zeroed of N generated captures (default 20) of every version, byte order, long size,
+page size and compressor. Each must be recognised, have errors, and keep as many records as were written.
 
 A row counts a capture and a kind of damage. The last line is "N passed, N failed". Exit 77: trace-cmd is not installed."""
 import argparse
@@ -184,6 +187,27 @@ def row(options, path, kind):
     return len(places) - len(tally.failures), len(tally.failures)
 
 
+def beginnings(options, work):
+    """Captures of any kind that have lost their beginning. How many passed and failed."""
+    run(options.tool, 'gen', '-f', 'tracedat', '--seed', '1000', '--count', str(options.first), '--size', '30000', '-o', work + '/first')
+    failed = 0
+    with open(work + '/first/labels.jsonl', encoding='utf-8') as f:
+        labels = [json.loads(line) for line in f]
+    for label in labels:
+        with open(f'{work}/first/{label["file"]}', 'rb') as f:
+            data = f.read()
+        checked, repaired, _, _, wrong = mend(options, bytes(ZEROED) + data[ZEROED:], work)
+        kept = None
+        if repaired in (0, 3):
+            with open(work + '/manifest.json', encoding='utf-8') as f:
+                kept = json.load(f)['records']['kept']
+        if checked != 1 or kept != label['records'] or wrong:
+            failed += 1
+            print(f'    seed {label["seed"]}: check exits {checked}, repair {repaired}, {kept} of {label["records"]} records; {"; ".join(wrong)}')
+    print(f'the first {ZEROED} bytes zeroed of {len(labels)} captures: {failed} failed')
+    return len(labels) - failed, failed
+
+
 def generated(options, work):
     """One capture of each kind with events on more than one CPU."""
     wanted = {'v6': lambda d: d[10:11] == b'6', 'v7-none': lambda d: d[10:22] == b'7\0\0\x08\0\x10\0\0none',
@@ -223,6 +247,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--tool', default='build/tracemend')
     parser.add_argument('--places', type=int, default=8)
+    parser.add_argument('--first', type=int, default=20)
     parser.add_argument('--at', help='places, in place of --places')
     parser.add_argument('--kind', choices=('cut', 'zero'))
     parser.add_argument('-j', '--jobs', type=int, default=2)
@@ -240,6 +265,9 @@ def main():
             for kind in [options.kind] if options.kind else ['cut', 'zero']:
                 good, bad = row(options, path, kind)
                 passed, failed = passed + good, failed + bad
+        if not options.captures:
+            good, bad = beginnings(options, work)
+            passed, failed = passed + good, failed + bad
     print(f'{passed} passed, {failed} failed')
     sys.exit(1 if failed else 0)
 

@@ -616,6 +616,8 @@ uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size);
 void tracedat_cpu_walk(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c);
 /* The same for chunks of compressed CPU data. */
 void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w);
+/* Whether the chunk at `at` unfolds to a page. */
+bool tracedat_chunk_pages(struct tracedat *t, uint64_t at, uint64_t limit, uint32_t page_size);
 /* Whether a chunk with a frame stands there. */
 bool tracedat_chunk_begins(struct tracedat *t, uint64_t at, uint64_t limit);
 void tracedat_page_account(struct tracedat *t, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);

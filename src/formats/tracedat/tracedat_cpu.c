@@ -282,6 +282,15 @@ static uint64_t chunk_resync(struct tracedat *t, uint64_t at, uint64_t limit, ui
 	return limit;
 }
 
+bool tracedat_chunk_pages(struct tracedat *t, uint64_t at, uint64_t limit, uint32_t page_size)
+{
+	struct chunk c = { .at = at };
+	const uint8_t *p = limit > at + 8 ? window_at(&t->window, at, 8) : NULL;
+	c.csize = p ? load_u32(p, t->big_endian) : 0;
+	return c.csize && c.csize <= limit - at - 8 && c.csize <= TRACEDAT_CHUNK_MAX && chunk_try(t, &c, c.csize, page_size) &&
+	       c.size >= page_size && tracedat_page_plausible(t, t->chunk, page_size, NULL);
+}
+
 struct chunks {
 	struct tracedat *t;
 	struct tracedat_walk *w;

@@ -62,6 +62,58 @@ static void instance_settle(struct tracedat *t, struct tracedat_buffer *b)
 	b->page_size = t->page_size;
 }
 
+/* Of a hundred pages of that shape, as far as the first ones of each buffer tell, how many have nothing but zeros behind their
+ * records: smaller pages cut those, larger ones hold more. */
+static unsigned shape_share(struct tracedat *t, uint32_t page_size)
+{
+	unsigned whole = 0, looked = 0;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count && looked < 16; j++) {
+			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
+			for (uint64_t at = c->offset, n = 0; n < 4 && c->offset < t->source->size && c->size / page_size > n; n++, at += page_size) {
+				const uint8_t *p = window_at(&t->window, at, page_size);
+				looked++;
+				whole += p && tracedat_page_plausible(t, p, page_size, NULL) && tracedat_page_tail_zero(t, p, page_size);
+			}
+		}
+	return looked ? 100 * whole / looked : 0;
+}
+
+/* Page size and long size of plain pages of which nothing else tells: the usual ones first. */
+static void shape_of_pages(struct tracedat *t)
+{
+	static const uint32_t sizes[] = { 4096, 8192, 16384, 32768, 65536, 1024, 2048, 131072, 262144, 524288, 1048576 };
+	uint32_t page_size = t->page_size;
+	uint8_t long_size = t->long_size;
+	unsigned best = 0;
+
+	for (unsigned i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		t->long_size = i & 1 ? 4 : 8;
+		unsigned share = shape_share(t, sizes[i / 2]);
+		if (share <= best)
+			continue;
+		best = share;
+		page_size = sizes[i / 2];
+		long_size = t->long_size;
+	}
+	t->page_size = page_size;
+	t->long_size = long_size;
+}
+
+/* The long size of compressed pages: that with which the first chunk that can be read begins with a page. */
+static void shape_of_chunks(struct tracedat *t)
+{
+	const uint8_t sizes[2] = { t->long_size, t->long_size == 8 ? 4 : 8 };
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count && j < 8 && t->buffers[i].compressed; j++)
+			for (unsigned k = 0; k < 2; k++) {
+				t->long_size = sizes[k];
+				if (tracedat_chunk_pages(t, t->buffers[i].cpus[j].offset + 4, t->source->size, t->page_size))
+					return;
+			}
+	t->long_size = sizes[0];
+}
+
 /* Where the header contradicts itself, the pages decide. */
 static void shape_settle(struct tracedat *t)
 {
@@ -70,27 +122,24 @@ static void shape_settle(struct tracedat *t)
 		t->page_size = t->header_page_size ? t->header_page_size : 4096;
 	if (!t->long_size)
 		t->long_size = t->user_long == 4 ? 4 : 8;
+	bool unknown = t->header.regenerate || !t->part_seen[0] || t->header.page_lost;
 	if (compressed) {
 		if (t->header_page_size && t->header_page_size != t->page_size)
 			t->page_size = t->header_page_size;
+		if (unknown)
+			shape_of_chunks(t);
 		return;
 	}
 	if (t->header_page_size && t->header_page_size != t->page_size &&
 	    shape_score(t, t->header_page_size, t->long_size) >= shape_score(t, t->page_size, t->long_size))
 		t->page_size = t->header_page_size;
-	if (t->header.regenerate || !t->part_seen[0] || t->header.page_lost) {
+	if (t->prefix_page_bad && !t->header_page_size) {
+		shape_of_pages(t);
+	} else if (unknown) {
 		uint8_t other = t->long_size == 8 ? 4 : 8;
 		unsigned own = shape_score(t, t->page_size, t->long_size);
 		if (shape_score(t, t->page_size, other) > own) {
 			t->long_size = other;
-			own = shape_score(t, t->page_size, other);
-		}
-		for (uint32_t size = 4096; !own && size <= 65536 && !t->header_page_size && t->prefix_page_bad; size *= 2) {
-			unsigned score = shape_score(t, size, t->long_size);
-			if (score > own) {
-				own = score;
-				t->page_size = size;
-			}
 		}
 	}
 }

@@ -220,6 +220,7 @@ static bool prefix_infer(struct prefix *p)
 	/* Version, byte order, long size and page size. */
 	finding_explains(fd, 4);
 	t->prefix_lost = t->prefix_page_bad = true;
+	t->formats_lost = true; /* the first ones may have been there, too */
 	t->version = found.version;
 	t->version_length = 2;
 	t->big_endian = found.big_endian;

@@ -529,6 +529,8 @@ static void buffer_option(struct tracedat *t, size_t index)
 		buffer_section(t, b, o, l.offset);
 		return;
 	}
+	if (t->prefix_page_bad && !t->header_page_size && l.name_size == 1 && tracedat_page_size_ok(l.page_size))
+		t->page_size = l.page_size;
 	if (!tracedat_page_size_ok(l.page_size) || (l.name_size == 1 && l.page_size != t->page_size)) {
 		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size, 4);
 		finding_path(fd, "buffer \"%s\"", b->name);
