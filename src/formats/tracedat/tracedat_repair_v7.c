@@ -355,7 +355,9 @@ static void put_buffer_data(struct tracedat *t, struct tracedat_section *s, stru
 	b->moved = t->out.size;
 	if (s)
 		s->moved = b->moved;
-	size_t size = put_header(t, s, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, s ? s->flags : b->compressed);
+	/* What the buffer was read as. */
+	unsigned flags = (s ? s->flags & ~(unsigned)TRACEDAT_COMPRESSED : 0) | b->compressed;
+	size_t size = put_header(t, s, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, flags);
 	uint64_t body = t->out.size, at = s ? s->offset + 16 : 0;
 	if (b->text && s && b->compressed) {
 		tracedat_put_text(t, b);
