@@ -430,7 +430,7 @@ static int buffer_section_search(struct tracedat *t, struct tracedat_buffer *b, 
 	return around;
 }
 
-/* Where flag and data disagree the data tells. */
+/* Where the data does not look as the flag says, and does as it denies, the data tells. */
 static void buffer_flag(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_section *s)
 {
 	const struct tracedat_cpu *c = NULL;
@@ -438,9 +438,10 @@ static void buffer_flag(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		c = b->cpus[i].size ? &b->cpus[i] : NULL;
 	if (!c || b->text || t->codec == TRACEDAT_NONE)
 		return;
+	const uint8_t *p = window_at(&t->window, c->offset, b->page_size);
+	bool page = p && tracedat_page_plausible(t, p, b->page_size, NULL);
 	bool chunks = tracedat_chunk_begins(t, c->offset + 4, t->source->size);
-	const uint8_t *p = chunks || !b->compressed ? NULL : window_at(&t->window, c->offset, b->page_size);
-	if (chunks == b->compressed || (!chunks && !(p && tracedat_page_plausible(t, p, b->page_size, NULL))))
+	if (b->compressed ? chunks || !page : page || !chunks)
 		return;
 	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2);
 	finding_path(fd, "buffer \"%s\"", b->name);
