@@ -115,6 +115,20 @@ static int find_size(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t
 	return -1;
 }
 
+/* Whether bytes that do not pass for a record were one: zeros of a hole; or its time, or its address, which can hardly be
+ * there by chance. */
+static bool is_hurt(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	const uint8_t *p = at < end && end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+
+	if (!p)
+		return false;
+	uint64_t when = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
+	return (!when && !word) || (when >= time && when - time <= uftrace_horizon(t->w)) ||
+	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->map &&
+		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
+}
+
 static uint64_t strip_at(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, uint64_t at, uint64_t next,
 			 uint64_t word, unsigned *strip, struct finding **fd)
 {
@@ -211,10 +225,11 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 	uint64_t after = body + (sized ? (unsigned)size : 0);
 	bool followed = sized && (uftrace_plausible(t, after, end, time, 1) || after == end);
 	/* Where nothing goes on at any size it is the next record that is damaged; unless one begins within the values. */
-	bool sole = sized && !followed && find_size(t, body, end, time, false) < 0;
+	bool hurt = sized && !followed && is_hurt(t, after, end, time);
+	bool sole = sized && !followed && !hurt && find_size(t, body, end, time, false) < 0;
 	if (sole && uftrace_resync(t, body + 1, after, end, time) != end)
 		return 0;
-	if (followed || sole) {
+	if (followed || hurt || sole) {
 		if (longest > UFTRACE_STRING_WRITER_MAX &&
 		    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, at, (uint64_t)(unsigned)size + 16, &fd))
 			finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);

@@ -343,6 +343,7 @@ static bool walk_text(struct uftrace_walk *w, struct source *s)
 	size_t tail = last ? (size_t)(last - w->task_text) + 1 : 0;
 	if (last && bytes_are_zero(w->task_text + tail, size - tail))
 		end = tail;
+	w->task_zeros = size - end;
 	struct finding *nul = report_nul(w, s, end);
 	if (nul)
 		w->task_damage = nul;
@@ -470,6 +471,9 @@ bool uftrace_task_plan(struct uftrace_walk *w)
 	const char *why = "made from the maps and the first record of each task";
 	if (front->size)
 		plan_literal(w->plan, out, front->data, front->size, rule, why);
+	if (end->size && w->task_zeros && !w->legacy_text) /* harmless only as long as nothing comes after them */
+		uftrace_edit_add(w, &w->task_edits, w->task_size - w->task_zeros, w->task_zeros, NULL, 0, UFTRACE_RULE_task_nul_bytes,
+				 "zeros where lines are added");
 	if (w->task_txt != UFTRACE_NONE)
 		uftrace_edits_apply(w, &w->task_edits, &w->files[w->task_txt], "task.txt");
 	if (w->legacy_text) {

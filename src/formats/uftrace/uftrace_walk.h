@@ -244,7 +244,7 @@ struct uftrace_walk {
 	size_t tid_count, tid_capacity;
 
 	char *task_text;	/* owned */
-	size_t task_size;
+	size_t task_size, task_zeros; /* zeros: after the last line */
 	struct uftrace_edits task_edits;
 	struct uftrace_task_line *lines; /* owned: kept lines, file order */
 	size_t line_count, line_capacity;
