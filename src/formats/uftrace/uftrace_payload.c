@@ -188,8 +188,9 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 	const struct uftrace_spec *spec = uftrace_argspec_of(w, module, symbol, retval);
 	if (!spec)
 		return 0;
-	/* Without a map readers find no specification either. */
-	bool mapped = t->map && uftrace_place_of(t, address) != UFTRACE_PLACE_UNCHECKED;
+	/* Where nothing is mapped readers find no specification either. */
+	enum uftrace_place place = t->map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
+	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
 	/* They look for symbols on the disk only when the symbol file gives none. */
 	if (symbol == UFTRACE_NONE && module != UFTRACE_NONE && w->modules[module].count)
 		mapped = false;
