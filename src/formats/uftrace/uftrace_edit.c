@@ -92,7 +92,9 @@ static int edit_compare(const void *a, const void *b)
 		return x->from < y->from ? -1 : 1;
 	if (!x->length != !y->length)
 		return x->length ? 1 : -1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	/* Insertions in their order; of what becomes of a range, the last word first. */
+	int order = x->order < y->order ? -1 : x->order > y->order;
+	return x->length ? -order : order;
 }
 
 void uftrace_edits_apply(struct uftrace_walk *w, struct uftrace_edits *e, struct uftrace_file *file, const char *output)
@@ -109,7 +111,7 @@ void uftrace_edits_apply(struct uftrace_walk *w, struct uftrace_edits *e, struct
 	for (size_t i = 0; i < e->count; i++) {
 		const struct uftrace_edit *edit = &e->list[i];
 		if (edit->from < at && edit->length)
-			continue; /* the first edit of a range wins */
+			continue; /* the last edit of a range was it */
 		if (edit->from > at) {
 			plan_copy(w->plan, out, file->source, at, edit->from - at);
 			at = edit->from;

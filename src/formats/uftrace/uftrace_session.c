@@ -323,7 +323,7 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 		}
 		if (young && w->plan)
 			plan_doubt(w->plan, task_source(w), line->offset, line->length, "the time of its session is estimated");
-		if (!young)
+		if (!young && own->verbatim)
 			uftrace_edit_move(w, &w->task_edits, own->offset, own->length, line->offset,
 					  UFTRACE_RULE_task_sess_after_task);
 		else if (later) {
@@ -412,6 +412,19 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 	return set_id(w, &w->parents, line->id, line->order);
 }
 
+static void move_library(struct uftrace_walk *w, const struct uftrace_task_line *line, uint64_t to)
+{
+	const unsigned rule = UFTRACE_RULE_dlop_unknown_session;
+
+	if (line->verbatim) {
+		uftrace_edit_move(w, &w->task_edits, line->offset, line->length, to, rule);
+		return;
+	}
+	uftrace_edit_add(w, &w->task_edits, to, 0, w->task_text + line->offset, line->text, rule, "the library, behind its session");
+	uftrace_edit_add(w, &w->task_edits, to, 0, "\n", 1, rule, "the end of the line");
+	uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, rule, "moved behind its session");
+}
+
 static bool link_library(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line)
 {
 	struct uftrace_library *library = &w->libraries[line->session];
@@ -434,8 +447,7 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 			return true;
 		}
 		const struct uftrace_task_line *own = &w->lines[w->sessions[later].line];
-		uftrace_edit_move(w, &w->task_edits, line->offset, line->length, own->offset + own->length,
-				  UFTRACE_RULE_dlop_unknown_session);
+		move_library(w, line, own->offset + own->length);
 		found = later;
 	}
 	library->session = found;

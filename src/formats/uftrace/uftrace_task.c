@@ -249,7 +249,8 @@ static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
 static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset, size_t raw, const char *text, size_t length,
 		      bool ended, bool holed, uint64_t line_number)
 {
-	struct task_parsed parsed = { .line = { .offset = offset, .length = raw } };
+	struct task_parsed parsed = { .line = { .offset = offset, .length = raw, .text = (uint32_t)length,
+						.verbatim = ended && !holed } };
 	unsigned kind = 0;
 
 	while (kind < 4 && (length < 4 || memcmp(text, keywords[kind], 4) != 0))

@@ -104,6 +104,8 @@ enum uftrace_task_kind { UFTRACE_LINE_SESS, UFTRACE_LINE_TASK, UFTRACE_LINE_FORK
 
 struct uftrace_task_line {
 	uint64_t offset, length; /* in task.txt with its LF; length 0: added by repair */
+	uint32_t text;	/* bytes of it in task_text, without NUL bytes and LF */
+	bool verbatim;	/* it is these and the LF */
 	enum uftrace_task_kind kind;
 	uint32_t order;
 	uint64_t time;
