@@ -13,11 +13,13 @@ generated captures. SAMPLE: a file, a directory, or an archive, whose content is
 
 A parser module may say more than the others need:
   sizes(files)                   {name: [(offset, bytes, big endian)]}   the size fields of a capture
-  cost(files, name, start, end)  [(start, end)]   what damage of these bytes may cost, beside them: the rest of a block, say
+  cost(files, name, start, end)  [(start, end)]   what damage of these bytes may cost, beside them: the rest of a block, say;
+                                 {name: [(start, end)]} where it may cost something in other files, too
   killed(files, rng)             (name, start, end, data, what)   captures as a writer leaves them that dies: the file, what of it is
                                  not as it was, what it then is; what its records are is still where it was
 """
 import argparse
+import bisect
 import collections
 import importlib
 import json
@@ -120,18 +122,36 @@ def check_names_cause(capture, damage, report, code, damaged):
 
 
 def costs(capture, damage):
-    """Ranges of the file whose records the damage may cost."""
+    """Ranges, by file, whose records the damage may cost."""
     # A killed writer costs what is not written; what is there is there.
-    ranges = [] if damage.kind == "killed" else [(damage.start, damage.end)]
+    ranges = {damage.name: [] if damage.kind == "killed" else [(damage.start, damage.end)]}
     if hasattr(capture.parser, "cost"):
-        ranges += capture.parser.cost(capture.files, damage.name, damage.start, damage.end)
-    return ranges
+        more = capture.parser.cost(capture.files, damage.name, damage.start, damage.end)
+        for name, places in (more if isinstance(more, dict) else {damage.name: more}).items():
+            ranges.setdefault(name, []).extend(places)
+    return {name: merged(places) for name, places in ranges.items()}
+
+
+def merged(ranges):
+    out = []
+    for start, end in sorted(ranges):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def hits(ranges, span):
+    """Whether a span overlaps one of the merged ranges."""
+    i = bisect.bisect_left(ranges, (span[1],))
+    return i > 0 and overlaps(ranges[i - 1], span)
 
 
 def hold_repair(options, capture, damage, report, work):
     code = repair_and_verify(options.tool, options.format, capture.path, report, work)
     gone = costs(capture, damage)
-    alive = {name: [s for s in spans if name != damage.name or (s[1] <= len(damage.data) and not any(overlaps(s, g) for g in gone))]
+    alive = {name: [s for s in spans if (name != damage.name or s[1] <= len(damage.data)) and not hits(gone.get(name, ()), s)]
              for name, spans in capture.records.items()}
     if code in (4, 6):
         require(not any(alive.values()), f"repair exits {code}, and {sum(map(len, alive.values()))} records are there")
@@ -146,9 +166,9 @@ def hold_repair(options, capture, damage, report, work):
         return
     repaired = files_of(os.path.join(work, "out"))
     for name, spans in capture.parser.records(repaired).items():
-        literals, doubts = literal_spans(manifest, name), doubtful_spans(manifest, name)
+        excused = merged(literal_spans(manifest, name) + doubtful_spans(manifest, name))
         for span in spans:
-            require(repaired[name][slice(*span)] in capture.contents or any(overlaps(span, r) for r in literals + doubts),
+            require(repaired[name][slice(*span)] in capture.contents or hits(excused, span),
                     f"the record at {span[0]} of the output is none of the capture, and is not called doubtful")
 
 

@@ -4,8 +4,12 @@ event headers, reads the declarations, and measures payloads by them; 0.x payloa
 
 records(files) -> {name: [(start, end), ...]}   the events of each tracefile, up to the first place that cannot be
 bad(files)     -> {name: offset}                those places
+stuck(files)   -> {name: (end of the event before, offset + 1)}
 whole(files)   -> True when there are none
 count(files)   -> how many events `check` should count
+sizes(files)   -> {name: [(offset, bytes, big endian), ...]}   the size fields of blocks and events
+cost(files, name, start, end) -> {name: [(start, end), ...]}   what damage of these bytes may cost: the rest of the block, and events of types
+                  whose declarations were hit
 
 files maps names below the trace to bytes. literal=True reads 1.0 as the document has it."""
 import os
@@ -33,6 +37,10 @@ def align(offset, to):
 class Trace:
     def __init__(self, files, literal=False):
         self.files, self.literal = files, literal
+        self.declarations = {}  # (channel, name): [(file, start, end)]
+        self.kinds = {}  # file: [(start, end, number, block)]
+        self.stuck = {}  # file: (end of the last event, behind the first byte that cannot be)
+        self.shapes = {}  # field sizes by format and sizes of types
         self.ids, self.formats, self.facilities = {}, {}, {}
         self.head = None
         self.sizes = None
@@ -165,7 +173,10 @@ class Trace:
         name = self.ids.get((key, number))
         if name is None or (key, name) not in self.formats:
             raise Bad
-        return self.fields(self.formats[key, name])
+        text = self.formats[key, name]
+        if (text, self.sizes) not in self.shapes:
+            self.shapes[text, self.sizes] = self.fields(text)
+        return self.shapes[text, self.sizes]
 
     def event(self, data, base, at, end, channel, metadata):
         """Decodes the event at `at`: (start, number, start of the payload, end)."""
@@ -203,6 +214,10 @@ class Trace:
                         raise Bad
                     payload += 8
         fields = self.compact(number) if compact and self.version[0] == 0 else self.kind(channel, metadata, number)
+        if fields is None and size == 0xFFFF and self.facilities.get(number >> 8):
+            # Too long for the field, or said to be: the description tells.
+            events = self.described(self.facilities[number >> 8])
+            fields = events[number & 0xFF] if number & 0xFF < len(events) else None
         if fields is None:
             if size in (None, 0xFFFF) or payload + size > end:
                 raise Bad
@@ -240,7 +255,13 @@ class Trace:
 
     def declare(self, data, number, payload, end):
         """Takes a declaration in."""
-        if self.version[0] == 0 or number > 1:
+        if self.version[0] == 0:
+            if number in (0, 3, 4) and end - payload > 28:
+                text = data[payload:data.index(b"\0", payload)]
+                at = payload + align(len(text) + 1, 4 if self.alignment else 1)
+                self.facilities[self.u(data, at + 4, 4, end)] = text.decode("latin-1")
+            return
+        if number > 1:
             return
         texts = data[payload:end].split(b"\0")
         channel = texts.pop(0).decode("latin-1") if self.version >= (2, 3) else ""
@@ -250,6 +271,12 @@ class Trace:
         else:
             self.sizes = tuple(data[end - 5:end - 1])
             self.ids[channel, self.u(data, end - 7, 2, end)] = name
+
+    def declared(self, data, number, payload, end):
+        """The type that a declaration is about, and whether it numbers or describes it."""
+        texts = data[payload:end].split(b"\0")
+        channel = texts.pop(0).decode("latin-1") if self.version >= (2, 3) else ""
+        return channel, texts[0].decode("latin-1"), number
 
     def walk(self):
         """Events and the first bad offset of each tracefile, declarations first."""
@@ -261,7 +288,7 @@ class Trace:
         else:
             return {}, {name: 0 for name, _, _ in order}
         for name, channel, metadata in order:
-            data, spans = self.files[name], events.setdefault(name, [])
+            data, spans, kinds = self.files[name], events.setdefault(name, []), self.kinds.setdefault(name, [])
             self.start = 0
             try:
                 for base, end in self.blocks(data):
@@ -269,21 +296,86 @@ class Trace:
                     while at < end:
                         start, number, payload, stop = self.event(data, base, at, end, channel, metadata)
                         spans.append((start, stop))
+                        kinds.append((start, stop, number, base))
                         if metadata:
                             self.declare(data, number, payload, stop)
+                            self.declarations.setdefault(self.declared(data, number, payload, stop), []).append((name, start, stop))
                         at = stop
                     self.start = end
             except Bad as problem:
                 bad[name] = problem.args[0] if problem.args else self.start
+                self.stuck[name] = (min(bad[name], spans[-1][1] if spans else 0), bad[name] + 1)
         return events, bad
 
 
+_last = []
+
+
+def walked(files, literal=False):
+    """The trace of these files, its events and its bad places; the last few are remembered."""
+    for known, how, result in _last:
+        if known is files and how == literal:
+            return result
+    trace = Trace(files, literal)
+    _last.insert(0, (files, literal, (trace, *trace.walk())))
+    del _last[4:]
+    return _last[0][2]
+
+
+def sizes(files):
+    trace = walked(files)[0]
+    big = trace.order == ">"
+    out = {}
+    for name, channel, _ in trace.tracefiles():
+        found = out.setdefault(name, [])
+        for base in sorted({block for _, _, _, block in trace.kinds.get(name, ())}):
+            found += [(base + trace.lost_at, 4, big), (base + trace.size_at, 4, big)]
+        for start, _, _, _ in trace.kinds.get(name, ()):
+            if trace.old and channel != "compact":
+                found.append((start + (4 if trace.heartbeat else 8) + 2, 2, big))
+            elif not trace.old and trace.u(files[name], start, 4, len(files[name])) >> 27 in (29, 30):
+                found.append((start + 6, 2, big))
+                if trace.u(files[name], start + 6, 2, len(files[name])) == 0xFFFF:
+                    found.append((start + 8, 4, big))
+    return out
+
+
+def cost(files, name, start, end):
+    trace = walked(files)[0]
+    out = {name: []}
+    # A size field of four bytes or less is put right; other damage may cost the rest of the block.
+    fields = {(at, at + width) for at, width, _ in sizes(files)[name]}
+    if (start, end) not in fields:
+        for block, data_end in trace.blocks(files[name]):
+            if block < end and start < data_end:
+                out[name].append((max(start, block), data_end))
+    gone = set()
+    for declaration, places in trace.declarations.items():
+        if all(file == name and any(low < e and s < high for low, high in out[name] + [(start, end)]) for file, s, e in places):
+            gone.add(declaration[:2])
+    if not gone:
+        return out
+    for file, channel, metadata in trace.tracefiles():
+        key = channel if trace.version >= (2, 3) else ""
+        for s, e, number, block in trace.kinds.get(file, ()):
+            # 0.x: facilities are loaded by name, their events described elsewhere.
+            lost = trace.version[0] == 0 or (key, trace.ids.get((key, number))) in gone
+            if lost and not metadata:
+                rest = next(end for base, end in trace.blocks(files[file]) if base == block)
+                out.setdefault(file, []).append((s, e if trace.old else rest))
+    return out
+
+
 def records(files, literal=False):
-    return Trace(files, literal).walk()[0]
+    return walked(files, literal)[1]
 
 
 def bad(files, literal=False):
-    return Trace(files, literal).walk()[1]
+    return walked(files, literal)[2]
+
+
+def stuck(files):
+    return walked(files)[0].stuck
 
 
 def whole(files):
@@ -291,9 +383,9 @@ def whole(files):
 
 
 def count(files):
-    spans, problems = Trace(files).walk()
+    _, spans, problems = walked(files)
     if problems:
-        again, fewer = Trace(files, True).walk()
+        _, again, fewer = walked(files, True)
         spans = again if not fewer else spans
     return sum(map(len, spans.values()))
 

@@ -110,13 +110,13 @@ static enum lttng_defect decode_word(struct lttng_trace *t, const struct lttng_w
 		}
 		at += n;
 		if (n == 4 && (k->escape == ESCAPE_ALWAYS || (e->size == LTTNG_SIZE_ESCAPE && k->escape != ESCAPE_NEVER))) {
+			e->escaped = true;
 			p = at + 4 <= limit ? window_at(&t->w, k->base + at, 4) : NULL;
 			if (!p)
 				return EVENT_HEADER_CUT;
 			e->size = load_u32(p, big);
 			e->size_at = at;
 			e->size_width = 4;
-			e->escaped = true;
 			at += 4;
 		}
 	}

@@ -171,7 +171,8 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k
 		return dangling_finding(t, k, e, defect);
 	if (to > k->room)
 		to = k->room;
-	fd = lttng_event_error(t, k, e, lttng_defect_rule(t, k, e, defect), e->start < to ? e->start : to, to);
+	uint64_t from = defect == EVENT_HEADER_CUT ? k->rel : e->start;
+	fd = lttng_event_error(t, k, e, lttng_defect_rule(t, k, e, defect), from < to ? from : to, to);
 	switch (defect) {
 	case EVENT_HEADER_CUT:
 		lttng_say(fd, "%llu bytes are left of the data, which is no event header", (unsigned long long)(k->limit - k->rel));
