@@ -16,7 +16,8 @@ A parser module may say more than the others need:
   cost(files, name, start, end)  [(start, end)]   what damage of these bytes may cost, beside them: the rest of a block, say;
                                  {name: [(start, end)]} where it may cost something in other files, too
   killed(files, rng)             (name, start, end, data, what)   captures as a writer leaves them that dies: the file, what of it is
-                                 not as it was, what it then is; what its records are is still where it was
+                                 not as it was, what it then is; what its records are is still where it was. A sixth value gives
+                                 other files that changed with it, {name: data}
 """
 import argparse
 import bisect
@@ -38,8 +39,8 @@ from verify_manifest import Problem, require  # noqa: E402
 KINDS = ("cut", "zero512", "size", "killed")
 HOLE = 512
 
-# One damage: bytes [start, end) of file `name` are changed or gone; data is what the file then is.
-Damage = collections.namedtuple("Damage", "kind name start end data what")
+# One damage: bytes [start, end) of file `name` are changed or gone; data is what the file then is, others what others are.
+Damage = collections.namedtuple("Damage", "kind name start end data what others", defaults=({},))
 
 
 class Capture:
@@ -98,8 +99,8 @@ def sizes(rng, capture, count):
 
 
 def kills(rng, capture, _):
-    for name, start, end, data, what in getattr(capture.parser, "killed", lambda *_: ())(capture.files, rng):
-        yield Damage("killed", name, start, end, data, what)
+    for values in getattr(capture.parser, "killed", lambda *_: ())(capture.files, rng):
+        yield Damage("killed", *values)
 
 
 def overlaps(a, b):
@@ -123,8 +124,9 @@ def check_names_cause(capture, damage, report, code, damaged):
 
 def costs(capture, damage):
     """Ranges, by file, whose records the damage may cost."""
-    # A killed writer costs what is not written; what is there is there.
-    ranges = {damage.name: [] if damage.kind == "killed" else [(damage.start, damage.end)]}
+    if damage.kind == "killed":
+        return {}  # what is not written is not there, and nothing else is lost
+    ranges = {damage.name: [(damage.start, damage.end)]}
     if hasattr(capture.parser, "cost"):
         more = capture.parser.cost(capture.files, damage.name, damage.start, damage.end)
         for name, places in (more if isinstance(more, dict) else {damage.name: more}).items():
@@ -165,27 +167,32 @@ def hold_repair(options, capture, damage, report, work):
     if not report["errors"]:
         return
     repaired = files_of(os.path.join(work, "out"))
+    left = collections.Counter(capture.contents)
     for name, spans in capture.parser.records(repaired).items():
         excused = merged(literal_spans(manifest, name) + doubtful_spans(manifest, name))
         for span in spans:
-            require(repaired[name][slice(*span)] in capture.contents or hits(excused, span),
-                    f"the record at {span[0]} of the output is none of the capture, and is not called doubtful")
+            left[repaired[name][slice(*span)]] -= 1
+            require(left[repaired[name][slice(*span)]] >= 0 or hits(excused, span),
+                    f"{name}: the record at {span[0]} of the output is none of the capture, or is there again, and is not called doubtful")
 
 
 def hold(options, capture, damage, scratch):
     work = os.path.join(scratch, "work")
     os.mkdir(work)
-    capture.write(damage.name, damage.data)
+    changed = {**damage.others, damage.name: damage.data}
+    for name, data in changed.items():
+        capture.write(name, data)
     try:
         if not damage.data and capture.single:
             return
         code, report = check(options.tool, options.format, capture.path)
         require(code in (0, 1, 4), f"check exits {code}")
-        damaged = dict(capture.files, **{damage.name: damage.data})
+        damaged = {**capture.files, **changed}
         check_names_cause(capture, damage, report, code, damaged)
         hold_repair(options, capture, damage, report, work)
     finally:
-        capture.write(damage.name, capture.files[damage.name])
+        for name in changed:
+            capture.write(name, capture.files[name])
         shutil.rmtree(work)
 
 

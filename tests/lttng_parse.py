@@ -8,6 +8,7 @@ stuck(files)   -> {name: (end of the event before, offset + 1)}
 whole(files)   -> True when there are none
 count(files)   -> how many events `check` should count
 sizes(files)   -> {name: [(offset, bytes, big endian), ...]}   the size fields of blocks and events
+killed(files, rng) -> traces whose last blocks were never closed
 cost(files, name, start, end) -> {name: [(start, end), ...]}   what damage of these bytes may cost: the rest of the block, and events of types
                   whose declarations were hit
 
@@ -364,6 +365,34 @@ def cost(files, name, start, end):
                 rest = next(end for base, end in trace.blocks(files[file]) if base == block)
                 out.setdefault(file, []).append((s, e if trace.old else rest))
     return out
+
+
+def killed(files, rng):
+    """Traces of a machine that died: the last block of each file was never closed, and behind its events are those of an earlier
+    use of the same memory, or none."""
+    trace = walked(files)[0]
+    variable = trace.version >= (2, 5)
+    end_at = 8 if not trace.old else 48 if trace.version == (0, 6) else 16
+    ones = b"\xff" * 4
+    for size in (None, bytes(4), ones) if variable else (None, ones):
+        for lap in (False, True):
+            changed, places = {}, {}
+            for name, _, _ in trace.tracefiles():
+                data, blocks = bytearray(files[name]), list(trace.blocks(files[name]))
+                base, end = blocks[-1]
+                data[base + end_at:base + end_at + 8] = bytes(8)
+                data[base + trace.lost_at:base + trace.lost_at + 4] = ones
+                if size:
+                    data[base + trace.size_at:base + trace.size_at + 4] = size
+                if lap and len(blocks) > 1:
+                    number = rng.randrange(max(0, len(blocks) - 5), len(blocks) - 1)
+                    before = files[name][blocks[number][0]:blocks[number + 1][0]]
+                    data[end:] = before[end - base:] or data[end:]
+                    data += bytes(-len(data) % 4096)
+                changed[name], places[name] = bytes(data), (base, end)
+            name = next(iter(changed))
+            data = changed.pop(name)
+            yield name, *places[name], data, f"all last blocks open, size {size}, {'an earlier lap' if lap else 'nothing'} behind", changed
 
 
 def records(files, literal=False):
