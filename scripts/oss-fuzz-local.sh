@@ -46,7 +46,8 @@ build() {
 	local src=$work/$configuration/src
 	out=$work/$configuration/out
 	mkdir -p "$src/tracemend" "$out" "$work/$configuration/work"
-	git ls-files -z | xargs -0 cp -P --parents -t "$src/tracemend"
+	if git rev-parse --git-dir > /dev/null 2>&1; then git ls-files -z; else find . -path ./build -prune -o ! -type d -print0; fi |
+		xargs -0 cp -P --parents -t "$src/tracemend"
 	cp fuzz/oss-fuzz/build.sh "$src/build.sh"
 	env -i PATH="$PATH" HOME="$HOME" ${CCACHE_DIR+CCACHE_DIR="$CCACHE_DIR"} ${CCACHE_BASEDIR+CCACHE_BASEDIR="$work/$configuration"} \
 		${CCACHE_NOHASHDIR+CCACHE_NOHASHDIR=1} AFL_QUIET=1 \

@@ -104,7 +104,12 @@ bool reduction_bytes(struct reduction *r)
 	char **names = bytes_names(r, &count);
 	bool any = false;
 
-	for (size_t i = count; i-- > 0 && names && !r->over;) {
+	if (!names) {
+		(void)fault_memory(r->error);
+		r->over = true;
+		return false;
+	}
+	for (size_t i = count; i-- > 0 && !r->over;) {
 		bool gone = r->best->directory && count > 1 && bytes_without_file(r, names[i]);
 		any = gone || any;
 		if (!gone)

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-parts="build unit corpus replay properties crosscheck rules cli readers samples salvage damage fuzz lint"
+parts="build unit corpus replay properties crosscheck rules cli readers reduce samples salvage damage fuzz oss-fuzz lint"
 [ $# -gt 0 ] && parts=$*
 logs=build/test
 passed=0 failed=0 skipped=0 since=0
@@ -173,6 +173,9 @@ test_samples() {
 	counted samples timeout 1800 tests/samples.sh
 }
 
+# A few rules of each format; scripts/reduce.sh takes them all, at 1 MB.
+test_reduce() { counted reduce timeout 900 python3 tests/reduce.py --size 128K --every 41 --quiet; }
+
 test_salvage() { one salvage timeout 600 python3 tests/salvage.py --seeds 3; }
 
 # Formats whose independent parser knows where their size fields are.
@@ -194,6 +197,13 @@ test_fuzz() {
 	for f in $(formats) container; do
 		one "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 100
 	done
+}
+
+# One configuration of four; scripts/oss-fuzz-local.sh takes them all.
+test_oss-fuzz() {
+	[ "$TEST_FUZZ" = 0 ] && { part oss-fuzz 0 0 1 "TEST_FUZZ=0"; return; }
+	counted "oss-fuzz: address" timeout 1800 scripts/oss-fuzz-local.sh --seeds 5 address
+	one "fuzz: two instances" scripts/fuzz.sh fxt 4 --engine both --target check --jobs 2 --fresh --runs 60
 }
 
 test_lint() { [ "${TEST_LINT:-1}" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }; one lint timeout 900 scripts/lint.sh; }

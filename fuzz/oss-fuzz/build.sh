@@ -23,6 +23,4 @@ for binary in "$WORK"/build/fuzz_*; do
 	rm -f "$OUT/${name}_seed_corpus.zip"
 	zip -q -j -X "$OUT/${name}_seed_corpus.zip" -r "$seeds"
 	printf '[libfuzzer]\nmax_len = 65536\ntimeout = 25\n' > "$OUT/$name.options"
-	dictionary=fuzz/dictionaries/${name##*_}.dict
-	[ ! -e "$dictionary" ] || cp "$dictionary" "$OUT/$name.dict"
 done

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While no other errors may come along, so many times the bytes of the capture are looked at. */
-#define REDUCE_STRICT_WORK 512u
+/* By a rule, so many times the bytes of the capture are looked at, first strictly and then, if need be, loosely. */
+#define REDUCE_WORK 512u
 
 struct reduce {
 	const struct cli_options *options;
@@ -123,7 +123,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 		r->records_before = records;
 		r->size_before = reduce_size(candidate);
 		if (r->options->rule && !r->options->strict)
-			r->wish.work = REDUCE_STRICT_WORK * r->size_before;
+			r->wish.work = REDUCE_WORK * r->size_before;
 	}
 	if (good) {
 		r->records = records;
@@ -188,7 +188,7 @@ static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemen
 	struct tracemend_input *input = tracemend_open_sample(sample, &r->library, &error);
 
 	r->loose = true;
-	r->wish.work = 0;
+	r->wish.work = REDUCE_WORK * size;
 	r->wish.bytes = true;
 	r->wish.tries = r->options->tries ? r->options->tries - r->tries : 0;
 	struct tracemend_sample *smaller = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;

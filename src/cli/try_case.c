@@ -345,8 +345,10 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 	w.directory = directory;
 	g->sample = try_sample_path(t, g);
 	struct tracemend_input *input = directory && g->sample ? try_open(c, &w.library, &original, &error) : NULL;
-	if (input)
-		kept = t->options->tries ? try_reduce(&w, input, &error) : tracemend_sample_of(input, &error);
+	if (input && t->options->tries)
+		kept = try_reduce(&w, input, &error);
+	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* it does not end alike each time: kept as it is */
+		kept = tracemend_sample_of(input, &error);
 	if (kept) {
 		g->size = try_sample_size(kept);
 		g->failed = w.failed;

@@ -44,9 +44,14 @@ static bool site_is_machinery(const char *name)
 /* "trace-cmd+0x1f3c4": the same in every run, unlike the address. maps: rows of start, end, size, offset, rights, path. */
 static bool site_in_module(const char *maps, unsigned long long address, char out[SITE_NAME_MAX])
 {
-	for (const char *line = maps; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-		unsigned long long start, end, size, offset;
-		if (sscanf(line, " %llx %llx %llx %llx", &start, &end, &size, &offset) != 4 || address < start || address >= end)
+	for (const char *line = maps, *next; line && *line; line = next) {
+		char *at;
+		next = strchr(line, '\n');
+		next = next ? next + 1 : NULL;
+		unsigned long long start = strtoull(line, &at, 16), end = strtoull(at, &at, 16);
+		(void)strtoull(at, &at, 16); /* the size */
+		unsigned long long offset = strtoull(at, &at, 16);
+		if (address < start || address >= end)
 			continue;
 		size_t length = strcspn(line, "\n");
 		const char *path = memrchr(line, '/', length);
