@@ -22,6 +22,11 @@ const uint8_t fxt_event_tails[16] = {
 	[FXT_ASYNC_END] = 1,  [FXT_FLOW_BEGIN] = 1,	   [FXT_FLOW_STEP] = 1,	  [FXT_FLOW_END] = 1,
 };
 
+/* Texts are loaded little-endian, whatever the words are. */
+const uint64_t fxt_unused_bytes[FXT_WORD] = {
+	0, UINT64_MAX << 8, UINT64_MAX << 16, UINT64_MAX << 24, UINT64_MAX << 32, UINT64_MAX << 40, UINT64_MAX << 48, UINT64_MAX << 56,
+};
+
 /* Years 2000 and 2100 in nanoseconds since 1970. */
 #define WALL_CLOCK_MIN UINT64_C(946684800000000000)
 #define WALL_CLOCK_MAX UINT64_C(4102444800000000000)

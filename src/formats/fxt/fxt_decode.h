@@ -106,17 +106,21 @@ static inline bool fxt_word_is_plain(uint64_t w)
 	return !((w | ~(w + ones * 0x60) | (w + ones)) & high);
 }
 
+/* Of the last word of a stream, by its length modulo 8: the bytes that are padding. */
+extern const uint64_t fxt_unused_bytes[FXT_WORD];
+
 /* True when a stream of text is printable ASCII, and its padding zero: nothing that a finding could tell of, but its
  * length. text holds fxt_words(length) whole words. */
 static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 {
-	for (; length >= FXT_WORD; length -= FXT_WORD, text += FXT_WORD)
-		if (!fxt_word_is_plain(load_u64(text, false)))
-			return false;
+	const uint64_t unused = fxt_unused_bytes[length % FXT_WORD];
 	if (!length)
 		return true;
-	uint64_t w = load_u64(text, false), used = (UINT64_C(1) << 8 * length) - 1;
-	return !(w & ~used) && fxt_word_is_plain(w | (UINT64_C(0x2020202020202020) & ~used));
+	for (; length > FXT_WORD; length -= FXT_WORD, text += FXT_WORD)
+		if (!fxt_word_is_plain(load_u64(text, false)))
+			return false;
+	uint64_t w = load_u64(text, false);
+	return !(w & unused) && fxt_word_is_plain(w | (UINT64_C(0x2020202020202020) & unused));
 }
 
 /* True when nothing about the record is odd, and it ends where its size says: good enough to start anew from. */

@@ -3,7 +3,7 @@
  * into account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both
  * must come to the same verdict.
  *
- * A header says nearly everything, and headers repeat: what one says is looked up once and remembered (struct fxt_shape).
+ * Headers say nearly everything, and repeat: what one says but for its strings is looked up once (struct fxt_shape).
  * Plain string records, which stand between the events that need them, are registered here as well. */
 #include "fxt_walk.h"
 
@@ -28,9 +28,8 @@ ALWAYS uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
-	if (length - 1 >= FXT_STRING_BYTES_ADVISED || size > (uint64_t)(end - text) || !fxt_text_is_plain(text, length))
-		return NULL;
-	return text + size;
+	bool fits = length && length <= FXT_STRING_BYTES_ADVISED && size <= (uint64_t)(end - text);
+	return fits && fxt_text_is_plain(text, length) ? text + size : NULL;
 }
 
 /* ---- arguments ---- */
@@ -103,10 +102,12 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 			return NULL;
 		uint64_t h = load_u64(p, big_endian);
 		struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
-		if (shape->header != (uint32_t)h || shape->version != version)
-			shape = argument_shape_make(x, h);
 		if (!(types >> (h & 15) & 1))
 			return NULL;
+		if (h & (uint64_t)FXT_STRING_INLINE << 16)
+			shape = NULL;
+		else if (shape->header != (uint32_t)h || shape->version != version)
+			shape = argument_shape_make(x, h);
 		if (shape && !(h & shape->reserved)) {
 			if (shape->size > end - p || (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
 				return NULL;
@@ -132,52 +133,50 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 
 /* ---- headers ---- */
 
-/* Looks a header up, of a provider that has that version of its tables. NULL: no such event is plain. */
+/* Looks the lower half of a header up: type, size, event, arguments, thread. NULL: no such event is plain. */
 ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t h)
 {
-	const struct fxt_tables *t = x->provider->tables;
-	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(h, 24, 8)];
-	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48;
-	unsigned event = (unsigned)fxt_bits(h, 16, 4), used = thread->state;
+	const struct fxt_thread_entry *thread = &x->provider->tables->threads[fxt_bits(h, 24, 8)];
+	unsigned event = (unsigned)fxt_bits(h, 16, 4), arguments = (unsigned)fxt_bits(h, 20, 4);
 
 	if ((h & 15) != FXT_EVENT || fxt_size(h) < 2 || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
-	    (event == FXT_COUNTER && !fxt_bits(h, 20, 4)))
+	    (event == FXT_COUNTER && !arguments))
 		return NULL;
-	if ((!(category & FXT_STRING_INLINE) && !string_plain(t, category, &used)) ||
-	    (!(name & FXT_STRING_INLINE) && !string_plain(t, name, &used)))
-		return NULL;
-	struct fxt_shape *shape = fxt_shape_of(x, h);
+	struct fxt_shape *shape = fxt_shape_of(x, (uint32_t)h);
 	*shape = (struct fxt_shape){
-		.header = h, .version = x->provider->version, .track = thread->track, .used = (uint8_t)used,
-		.name = name & FXT_STRING_INLINE ? 0 : string_hash(t, name), .inlined = (category | name) & FXT_STRING_INLINE,
-		.event = (uint8_t)event, .tail = fxt_event_tails[event] * FXT_WORD, .arguments = (uint8_t)fxt_bits(h, 20, 4),
+		.header = (uint32_t)h, .version = x->provider->version, .track = thread->track, .used = thread->state,
+		.event = (uint8_t)event, .arguments = (uint8_t)arguments, .tail = fxt_event_tails[event] * FXT_WORD,
 		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
 	};
-	shape->whole = !shape->inlined && !shape->arguments && used & FXT_USED && fxt_size(h) == 2u + fxt_event_tails[event];
 	return shape;
 }
 
-/* Inline category and name of an event: what follows them, or NULL, and the hash of the name. */
-ASIDE const uint8_t *texts_plain(const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash)
+/* Category and name, one of which is inline: what follows them, or NULL, and the hash of the name. */
+ASIDE const uint8_t *texts_plain(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
+				 unsigned *used)
 {
 	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48;
 	if (category & FXT_STRING_INLINE)
 		p = inline_plain(p, end, category);
-	if (p && name & FXT_STRING_INLINE) {
-		const uint8_t *text = p;
-		p = inline_plain(text, end, name);
-		if (p)
-			*hash = fxt_hash_padded(text, name & FXT_STRING_INDEX_MAX);
+	else if (!string_plain(t, category, used))
+		return NULL;
+	if (!(name & FXT_STRING_INLINE)) {
+		*hash = string_hash(t, name);
+		return string_plain(t, name, used) ? p : NULL;
 	}
+	const uint8_t *text = p;
+	p = p ? inline_plain(text, end, name) : NULL;
+	if (p)
+		*hash = fxt_hash_padded(text, name & FXT_STRING_INDEX_MAX);
 	return p;
 }
 
 /* Marks what a plain event refers to as used. */
-ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, const uint8_t *arguments, bool big_endian)
+ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
 {
-	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(shape->header, 32, 16), shape->header >> 48 };
+	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(h, 32, 16), h >> 48 };
 	unsigned count = 2;
-	for (uint64_t n = fxt_bits(shape->header, 20, 4); n; n--) {
+	for (uint64_t n = shape->arguments; n; n--) {
 		uint64_t a = load_u64(arguments, big_endian);
 		refs[count++] = fxt_bits(a, 16, 16);
 		if ((a & 15) == FXT_ARG_STRING)
@@ -188,8 +187,8 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, const uint8_
 		/* Index 0 is used by birth, and in a page that all share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
-	t->threads[fxt_bits(shape->header, 24, 8)].state |= FXT_USED;
-	shape->version = 0; /* looked up anew */
+	t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
+	shape->used |= FXT_USED;
 }
 
 /* ---- events ---- */
@@ -218,31 +217,13 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-/* What an event has between timestamp and tail, which its header does not say all of. The tail, or NULL. */
-ALWAYS const uint8_t *content_plain(struct fxt_walk *x, const uint8_t *p, const uint8_t *end, struct fxt_shape *shape, uint64_t *name,
-				    const bool big_endian)
-{
-	struct fxt_tables *t = x->provider->tables;
-	unsigned used = shape->used;
-	if (shape->inlined)
-		p = texts_plain(p, end, shape->header, name);
-	const uint8_t *arguments = p;
-	if (p && shape->arguments)
-		p = arguments_plain(x, t, p, end, shape->arguments, shape->types, &used, big_endian);
-	if (!p || (uint64_t)(end - p) != shape->tail)
-		return NULL;
-	/* Whatever road it takes from here on, such an event is accepted. */
-	if (!(used & FXT_USED))
-		mark_used(t, shape, arguments, big_endian);
-	return p;
-}
-
 ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 {
 	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
 	struct fxt_provider *provider = x->provider;
+	struct fxt_tables *t = provider->tables;
 	const uint64_t version = provider->version, records = x->records;
-	uint64_t previous = provider->previous, at = x->at;
+	uint64_t previous = provider->previous, at = x->at, last_category = 0;
 	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
 	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
 	if (highest > provider->tick_limit)
@@ -255,8 +236,8 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
 		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
 		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
-		struct fxt_shape *shape = fxt_shape_of(x, h);
-		if (shape->header != h || shape->version != version) {
+		struct fxt_shape *shape = fxt_shape_of(x, (uint32_t)h);
+		if (shape->header != (uint32_t)h || shape->version != version) {
 			shape = shape_make(x, h);
 			if (!shape)
 				break;
@@ -264,14 +245,31 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
 		    !((time ^ previous) | (h ^ x->previous_header)))
 			break;
-		const uint8_t *tail = p + 2 * FXT_WORD;
-		uint64_t name = shape->name;
-		if (!shape->whole) {
-			tail = content_plain(x, tail, p + size, shape, &name, big_endian);
+		const uint8_t *next = p + size, *arguments = p + 2 * FXT_WORD;
+		uint64_t name = 0;
+		unsigned event = shape->event, used = shape->used;
+		if (h >> 32 & (FXT_STRING_INLINE | FXT_STRING_INLINE << 16)) {
+			arguments = texts_plain(t, arguments, next, h, &name, &used);
+			if (!arguments)
+				break;
+		} else {
+			uint64_t category = fxt_bits(h, 32, 16), index = h >> 48;
+			if ((category != last_category && !string_plain(t, category, &used)) || !string_plain(t, index, &used))
+				break;
+			name = string_hash(t, index);
+			last_category = category;
+		}
+		const uint8_t *tail = arguments;
+		if (shape->arguments) {
+			tail = arguments_plain(x, t, arguments, next, shape->arguments, shape->types, &used, big_endian);
 			if (!tail)
 				break;
 		}
-		unsigned event = shape->event;
+		if (tail + shape->tail != next)
+			break;
+		/* Whatever road it takes from here on, such an event is accepted. */
+		if (!(used & FXT_USED))
+			mark_used(t, shape, h, arguments, big_endian);
 		if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
 			if (!duration_plain(shape->track, event, time, at, name))
 				break;
@@ -286,7 +284,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 		x->previous_header = h;
 		previous = time;
 		at += size;
-		p += size;
+		p = next;
 	}
 	uint64_t count = x->records - records;
 	if (!count)

@@ -103,14 +103,14 @@ enum fxt_newer {
 
 struct fxt_ids;
 
-/* What the header of a plain event says, once it was looked up (fxt_events.c). Empty while version is 0. */
+/* What the lower half of a plain event's header says, once it was looked up (fxt_events.c): all but its strings. Empty
+ * while version is 0. */
 struct fxt_shape {
-	uint64_t header, version; /* of the tables that it was looked up in */
+	uint64_t version; /* of the tables that it was looked up in */
 	struct fxt_thread *track;
-	uint64_t name; /* hash; 0 of one that is inline */
+	uint32_t header;
 	uint16_t types; /* that arguments may have, a bit each */
 	uint8_t event, arguments, tail, used;
-	bool inlined, whole; /* whole: nothing stands between timestamp and tail */
 };
 
 /* The same of the lower half of a plain argument's header: type, size, name. */
@@ -122,8 +122,7 @@ struct fxt_argument_shape {
 };
 
 #define FXT_RECENT 8u
-#define FXT_SHAPE_BITS 12
-#define FXT_ARGUMENT_SHAPE_BITS 9
+#define FXT_SHAPE_BITS 9
 
 struct fxt_walk {
 	struct scan *s;
@@ -178,18 +177,18 @@ struct fxt_walk {
 	struct fxt_record other;  /* of what looks ahead */
 
 	struct fxt_shape shapes[1u << FXT_SHAPE_BITS];
-	struct fxt_argument_shape argument_shapes[1u << FXT_ARGUMENT_SHAPE_BITS];
+	struct fxt_argument_shape argument_shapes[1u << FXT_SHAPE_BITS];
 };
 
-/* The place of a header's shape, which may be another's. */
-static inline struct fxt_shape *fxt_shape_of(struct fxt_walk *x, uint64_t header)
+/* The place of a shape, which may be another's. */
+static inline struct fxt_shape *fxt_shape_of(struct fxt_walk *x, uint32_t header)
 {
-	return &x->shapes[header * FXT_HASH_SEED >> (64 - FXT_SHAPE_BITS)];
+	return &x->shapes[header * UINT32_C(0x9e3779b1) >> (32 - FXT_SHAPE_BITS)];
 }
 
 static inline struct fxt_argument_shape *fxt_argument_shape_of(struct fxt_walk *x, uint32_t header)
 {
-	return &x->argument_shapes[header * UINT32_C(0x9e3779b1) >> (32 - FXT_ARGUMENT_SHAPE_BITS)];
+	return &x->argument_shapes[header * UINT32_C(0x9e3779b1) >> (32 - FXT_SHAPE_BITS)];
 }
 
 #define FXT_CPU_FOLLOWED 1024u
@@ -208,7 +207,7 @@ static inline uint64_t fxt_hash_mix(uint64_t h, uint64_t word)
 static inline uint64_t fxt_hash_padded(const uint8_t *text, uint64_t length)
 {
 	uint64_t h = length * FXT_HASH_SEED;
-	for (uint64_t words = fxt_words(length); words; words--, text += FXT_WORD)
+	for (const uint8_t *end = text + length; text < end; text += FXT_WORD)
 		h = fxt_hash_mix(h, load_u64(text, false));
 	return h ? h : 1;
 }
