@@ -151,8 +151,10 @@ uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end
 {
 	uint32_t size = ktrace_event_size(w->is_64);
 
+	/* 32-bit records have little that tells them from anything else: the first ones must be without fault. */
 	for (; offset < end && end - offset >= size; offset += step)
-		if (records_sound(w, offset, end))
+		if (records_sound(w, offset, end) &&
+		    (w->is_64 || ktrace_events_in_order(w, offset, end) || ktrace_records_fill(w, offset, end)))
 			return records_best(w, offset, end, step, offset);
 	return end;
 }

@@ -114,22 +114,31 @@ static void v3_finish(struct ktrace_walk *w)
 	}
 }
 
-/* Padding between header and body: its own where that still fits, made anew where something before it was left out. */
-static void header_padding(struct ktrace_walk *w, const struct ktrace_header *h)
+/* The end of the header, as repair leaves it: as it was where nothing before it changed. Else the size counts what was kept and
+ * the padding behind it, which is made anew. */
+static void header_settle(struct ktrace_walk *w, struct ktrace_header *h)
 {
 	struct plan *plan = w->scan->plan;
-	uint64_t there = w->body - h->end, end = plan_size(plan, w->output), wanted = ktrace_align(end) - end;
+	uint64_t there = w->body - h->end, end = plan_size(plan, w->output);
+	uint64_t padded = w->body < w->source->size ? ktrace_align(end) : end;
 	static const uint8_t zeros[8];
-	enum ktrace_rule rule = h->size_rule == KTRACE_RULE_COUNT ? KTRACE_RULE_chunk_header_misaligned : h->size_rule;
 
-	if (there == wanted || w->body == w->source->size) {
+	if (h->size_rule == KTRACE_RULE_COUNT && end == h->size + KTRACE_HEADER_UNCOUNTED) {
+		plan_copy(plan, w->output, w->source, h->end, there);
+		return;
+	}
+	enum ktrace_rule rule = h->size_rule != KTRACE_RULE_COUNT ? h->size_rule :
+				h->chunks > KTRACE_HEADER	  ? KTRACE_RULE_header_size_64_structure :
+								    KTRACE_RULE_header_size_splits_chunk;
+	ktrace_header_fix(w, h, 8, padded - KTRACE_HEADER_UNCOUNTED, 8, rule, "size of the header as it is written");
+	if (there == padded - end) {
 		plan_copy(plan, w->output, w->source, h->end, there);
 		return;
 	}
 	if (there)
 		plan_drop(plan, w->source, h->end, there, rule, "padding of a header that is written anew");
-	if (wanted)
-		(void)plan_literal(plan, w->output, zeros, wanted, rule, "padding");
+	if (padded > end)
+		(void)plan_literal(plan, w->output, zeros, padded - end, rule, "padding");
 }
 
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
@@ -159,17 +168,8 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 			  "bytes between the header structure and its first chunk");
 	w->in_header = true;
 	region_walk(w, h.chunks, h.end);
-	if (plan) {
-		/* The size counts what was kept. Padding behind the last header chunk may be counted or not. */
-		uint64_t end = plan_size(plan, w->output), stored = h.size + KTRACE_HEADER_UNCOUNTED;
-		if (h.size_rule != KTRACE_RULE_COUNT || end != stored)
-			ktrace_header_fix(w, &h, 8, end - KTRACE_HEADER_UNCOUNTED, 8,
-				   h.size_rule != KTRACE_RULE_COUNT ? h.size_rule :
-				   h.chunks > KTRACE_HEADER	    ? KTRACE_RULE_header_size_64_structure :
-								      KTRACE_RULE_header_size_splits_chunk,
-				   "size of the header as it is written");
-		header_padding(w, &h);
-	}
+	if (plan)
+		header_settle(w, &h);
 	w->in_header = false;
 	region_walk(w, w->body, file);
 	ktrace_events_finish(w);
