@@ -93,6 +93,10 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 	x.guessed = found != UINT64_MAX;
 	x.size = chunk_guess(w, chunk, reach);
 	x.next = x.size == reach - data ? reach : ktrace_chunk_next(chunk->offset, x.size);
+	if (x.size == chunk->size) { /* and what follows is no chunk */
+		x.rule = KTRACE_RULE_COUNT;
+		x.guessed = false;
+	}
 	return x;
 }
 

@@ -110,7 +110,7 @@ unsigned ktrace_events_in_order(struct ktrace_walk *w, uint64_t offset, uint64_t
 static unsigned records_oddities(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(w->is_64);
-	uint64_t previous = 0;
+	uint64_t previous = w->scan->records ? w->last_time : 0;
 	unsigned oddities = 0;
 
 	for (unsigned i = 0; i < 4 * KTRACE_RUN && end - offset >= size; i++, offset += size) {
@@ -159,14 +159,20 @@ uint64_t ktrace_events_find(struct ktrace_walk *w, uint64_t offset, uint64_t end
 	return end;
 }
 
-/* What overwrites records does not move those behind it: they are in step. Others must be many, and without any fault. */
+/* What overwrites records does not move those behind it: they are in step. Others must be many, without any fault and near in
+ * time; and as records looked at a few bytes early often pass, those in step are preferred all the same. */
 static uint64_t records_resume_surely(struct ktrace_walk *w, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(w->is_64), step = 1;
 
-	for (uint64_t at = offset + 1; at < end && end - at >= size; at++, step = step + 1 == size ? 0 : step + 1)
-		if (step ? ktrace_events_in_order(w, at, end) == KTRACE_IN_ORDER_MAX : records_sound(w, at, end))
+	for (uint64_t at = offset + 1; at < end && end - at >= size; at++, step = step + 1 == size ? 0 : step + 1) {
+		if (!step && records_sound(w, at, end))
 			return at;
+		if (!step || ktrace_events_in_order(w, at, end) != KTRACE_IN_ORDER_MAX)
+			continue;
+		uint64_t in_step = at + size - step;
+		return in_step < end && records_sound(w, in_step, end) ? in_step : records_best(w, at, end, 1, offset);
+	}
 	return UINT64_MAX;
 }
 
