@@ -75,8 +75,11 @@ uint64_t choices_number(struct choices *c)
 		uint64_t power = UINT64_C(1) << choices_below(c, 64);
 		return power + choices_below(c, 3) - 1;
 	}
-	case 2:
-		return choices_u64(c) >> choices_below(c, 64);
+	case 2: {
+		/* One draw a statement: the order of two in an expression is the compiler's. */
+		uint64_t value = choices_u64(c);
+		return value >> choices_below(c, 64);
+	}
 	default:
 		return choices_chance(c, 1, 4) ? UINT64_MAX : choices_u64(c);
 	}
