@@ -36,12 +36,6 @@ static bool probe(struct uftrace_tape *t, struct uftrace_dat *dat, struct source
 	return true;
 }
 
-static int dat_compare(const void *a, const void *b)
-{
-	const struct uftrace_dat *x = a, *y = b;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
 /* Leftover buffers: of tasks that have no file yet, or nothing in it. */
 static bool probe_leftovers(struct uftrace_tape *t)
 {
@@ -88,7 +82,7 @@ bool uftrace_dat_probe(struct uftrace_walk *w)
 		window_close(&t->window);
 	free(t);
 	if (w->dat_count > own)
-		qsort(w->dats, w->dat_count, sizeof(*w->dats), dat_compare);
+		uftrace_dats_sort(w);
 	return good;
 }
 

@@ -174,6 +174,19 @@ static int dat_compare(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+void uftrace_dats_sort(struct uftrace_walk *w)
+{
+	if (w->dat_count)
+		qsort(w->dats, w->dat_count, sizeof(*w->dats), dat_compare);
+}
+
+struct uftrace_dat *uftrace_dat_of(struct uftrace_walk *w, uint64_t tid)
+{
+	const struct uftrace_dat key = { .tid = tid };
+
+	return w->dat_count ? bsearch(&key, w->dats, w->dat_count, sizeof(*w->dats), dat_compare) : NULL;
+}
+
 bool uftrace_dir_walk(struct uftrace_walk *w)
 {
 	w->info = w->task_txt = w->task_legacy = w->kernel_header = w->events = UFTRACE_NONE;
@@ -225,8 +238,7 @@ bool uftrace_dir_walk(struct uftrace_walk *w)
 			w->dats[w->dat_count++] = (struct uftrace_dat){ .tid = f->number, .file = index };
 		}
 	}
-	if (w->dat_count)
-		qsort(w->dats, w->dat_count, sizeof(*w->dats), dat_compare);
+	uftrace_dats_sort(w);
 	return true;
 }
 

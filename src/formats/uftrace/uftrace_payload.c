@@ -129,132 +129,158 @@ static bool is_hurt(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t 
 		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
 }
 
-static uint64_t strip_at(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, uint64_t at, uint64_t next,
-			 uint64_t word, unsigned *strip, struct finding **fd)
-{
-	static const char *const what[] = { "call", "return" };
+/* What stands behind a call or a return. */
+struct values {
+	uint64_t at, end, time, address; /* of the record, of what may be read */
+	uint64_t body;			 /* where they begin */
+	bool retval;
+	uint32_t module, symbol;
+};
 
+/* Reports that the values, of `found` bytes, cannot stay. *fd is NULL where the finding is only counted. */
+static uint64_t strip_values(struct uftrace_tape *t, const struct values *v, unsigned found, struct uftrace_fold *fold,
+			     enum uftrace_rule rule, unsigned *strip, struct finding **fd)
+{
 	*strip = (unsigned)rule;
-	if (!uftrace_fold(t, fold, rule, TM_ERROR, at, next - at, fd)) {
+	if (uftrace_fold(t, fold, rule, TM_ERROR, v->at, UFTRACE_RECORD_SIZE + found, fd))
+		finding_path(*fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid,
+			     (unsigned long long)t->dat->records, v->retval ? "return" : "call");
+	else
 		*fd = NULL;
-		return next;
+	return v->body + found;
+}
+
+static void name_of(struct uftrace_tape *t, const struct values *v, char out[TEXT_QUOTE_SIZE])
+{
+	if (v->symbol == UFTRACE_NONE) {
+		snprintf(out, TEXT_QUOTE_SIZE, "0x%llx", (unsigned long long)v->address);
+		return;
 	}
-	finding_path(*fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records,
-		     what[uftrace_word_type(word) == UFTRACE_EXIT]);
+	const struct uftrace_module *m = &t->w->modules[v->module];
+	text_quote(out, m->names + m->symbols[v->symbol].name, m->symbols[v->symbol].length);
+}
+
+/* info has no specifications at all. */
+static uint64_t unannounced(struct uftrace_tape *t, const struct values *v, unsigned *strip)
+{
+	struct uftrace_walk *w = t->w;
+	int found = find_size(t, v->body, v->end, v->time, true);
+
+	if (found < 0)
+		return 0;
+	*strip = UFTRACE_RULE_argspec_missing;
+	if (w->argspec_missing || w->recorder_died) {
+		w->argspec_missing = w->argspec_missing ? w->argspec_missing : w->recorder_died;
+		finding_explains(w->argspec_missing, 1);
+	} else {
+		w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, v->at, UFTRACE_RECORD_SIZE + (unsigned)found);
+		finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
+			    "everything here");
+		finding_field(w->argspec_missing, v->at + 8, 1, "more = 1");
+	}
+	return v->body + (unsigned)found;
+}
+
+/* The function has no specification, or none that can be told from here. */
+static uint64_t unspecified(struct uftrace_tape *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
+{
+	struct uftrace_walk *w = t->w;
+	/* Where nothing is mapped readers find no specification either. They look for symbols on the disk only when the symbol
+	 * file gives none. */
+	enum uftrace_place place = t->map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
+	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
+	bool nameless = v->symbol == UFTRACE_NONE && v->module != UFTRACE_NONE && w->modules[v->module].count;
+	int found = find_size(t, v->body, v->end, v->time, true);
+	char name[TEXT_QUOTE_SIZE];
+	struct finding *fd;
+
+	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless) {
+		w->unresolved_payloads++;
+		return found < 0 ? 0 : v->body + (unsigned)found;
+	}
+	if (found < 0)
+		return 0;
+	if (!t->map && w->map_damage) {
+		finding_explains(w->map_damage, 1);
+		*strip = UFTRACE_RULE_dat_payload_without_spec;
+		return v->body + (unsigned)found;
+	}
+	uint64_t next = strip_values(t, v, (unsigned)found, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, strip, &fd);
+	if (fd) {
+		name_of(t, v, name);
+		finding_say(fd, "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
+			    v->retval ? "a value" : "arguments");
+		finding_field(fd, v->at + 8, 1, "more = 1");
+	}
 	return next;
 }
 
-static void name_of(struct uftrace_tape *t, uint32_t module, uint32_t symbol, uint64_t address, char out[TEXT_QUOTE_SIZE])
+/* Records go on elsewhere than where the specification has it: after `size` bytes, -1 for none. */
+static uint64_t mismatched(struct uftrace_tape *t, const struct values *v, int size, unsigned longest, unsigned *strip)
 {
-	if (symbol == UFTRACE_NONE) {
-		snprintf(out, TEXT_QUOTE_SIZE, "0x%llx", (unsigned long long)address);
-		return;
+	int found = find_size(t, v->body, v->end, v->time, true);
+	bool string = longest > UFTRACE_STRING_MAX;
+	char name[TEXT_QUOTE_SIZE];
+	struct finding *fd;
+
+	if (found < 0)
+		return 0;
+	uint64_t next = strip_values(t, v, (unsigned)found, &t->desync, string ? UFTRACE_RULE_dat_string_length
+										 : UFTRACE_RULE_dat_payload_desync, strip, &fd);
+	if (fd) {
+		name_of(t, v, name);
+		if (string)
+			finding_say(fd, "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
+		else
+			finding_say(fd, "the %s of %s take %d bytes, and their specification says %d",
+				    v->retval ? "values" : "arguments", name, found, size);
+		finding_field(fd, v->body, (uint32_t)found, "%s", v->retval ? "return value" : "arguments");
 	}
-	const struct uftrace_module *m = &t->w->modules[module];
-	text_quote(out, m->names + m->symbols[symbol].name, m->symbols[symbol].length);
+	return next;
+}
+
+static uint64_t specified(struct uftrace_tape *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
+{
+	size_t got = 0, room = v->end - v->body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(v->end - v->body) : UFTRACE_PAYLOAD_MAX + 8;
+	unsigned longest = 0;
+	struct finding *fd;
+	const uint8_t *p = window_upto(&t->window, v->body, room, &got);
+	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->head.big_endian, &longest);
+
+	if (size < 0 || longest > UFTRACE_STRING_MAX)
+		return mismatched(t, v, size, longest, strip);
+	uint64_t after = v->body + (unsigned)size;
+	/* Where no record follows, it may be that one which is damaged. */
+	if (!uftrace_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_hurt(t, after, v->end, v->time)) {
+		if (find_size(t, v->body, v->end, v->time, false) >= 0)
+			return mismatched(t, v, size, longest, strip);
+		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
+			return 0; /* one begins within the values */
+	}
+	if (longest > UFTRACE_STRING_WRITER_MAX &&
+	    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at, UFTRACE_RECORD_SIZE + (unsigned)size, &fd))
+		finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
+	struct uftrace_known *known = uftrace_known_at(t, v->address);
+	if (known->key == (v->address | t->era))
+		known->specs[v->retval] = spec;
+	return after;
 }
 
 uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
 {
-	struct uftrace_walk *w = t->w;
-	uint64_t address = uftrace_word_address(word), body = at + UFTRACE_RECORD_SIZE;
-	bool retval = uftrace_word_type(word) == UFTRACE_EXIT;
-	uint32_t module, symbol;
-	char name[TEXT_QUOTE_SIZE];
-	struct finding *fd;
+	struct values v = { .at = at, .end = end, .time = time, .address = uftrace_word_address(word),
+			    .body = at + UFTRACE_RECORD_SIZE, .retval = uftrace_word_type(word) == UFTRACE_EXIT };
 
 	*strip = UFTRACE_RULE_COUNT;
-	w->arguments |= !retval;
-	w->retvals |= retval;
-	if (!w->has_argspec) {
-		int found = find_size(t, body, end, time, true);
-		if (found < 0)
-			return 0;
-		*strip = UFTRACE_RULE_argspec_missing;
-		if (w->argspec_missing) {
-			finding_explains(w->argspec_missing, 1);
-		} else if (w->recorder_died) {
-			w->argspec_missing = w->recorder_died;
-			finding_explains(w->recorder_died, 1);
-		} else {
-			w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, at, UFTRACE_RECORD_SIZE + (unsigned)found);
-			finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
-				    "everything here");
-			finding_field(w->argspec_missing, at + 8, 1, "more = 1");
-		}
-		return body + (unsigned)found;
-	}
-	uftrace_symbol_of(t, address, &module, &symbol);
-	const struct uftrace_spec *spec = uftrace_argspec_of(w, module, symbol, retval);
+	t->w->arguments |= !v.retval;
+	t->w->retvals |= v.retval;
+	if (!t->w->has_argspec)
+		return unannounced(t, &v, strip);
+	uftrace_symbol_of(t, v.address, &v.module, &v.symbol);
+	const struct uftrace_spec *spec = uftrace_argspec_of(t->w, v.module, v.symbol, v.retval);
 	if (!spec)
 		return 0;
-	/* Where nothing is mapped readers find no specification either. */
-	enum uftrace_place place = t->map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
-	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
-	/* They look for symbols on the disk only when the symbol file gives none. */
-	if (symbol == UFTRACE_NONE && module != UFTRACE_NONE && w->modules[module].count)
-		mapped = false;
-	if (spec->state == UFTRACE_SPEC_UNKNOWN && mapped) {
-		int found = find_size(t, body, end, time, true);
-		w->unresolved_payloads++;
-		return found < 0 ? 0 : body + (unsigned)found;
-	}
-	if (spec->state != UFTRACE_SPEC_KNOWN) {
-		int found = find_size(t, body, end, time, true);
-		if (found < 0)
-			return 0;
-		if (!mapped && !t->map && w->map_damage) {
-			finding_explains(w->map_damage, 1);
-			*strip = UFTRACE_RULE_dat_payload_without_spec;
-			return body + (unsigned)found;
-		}
-		uint64_t next = strip_at(t, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, at, body + (unsigned)found, word, strip, &fd);
-		if (fd) {
-			name_of(t, module, symbol, address, name);
-			finding_say(fd, "a %s of %s has %s, and no specification says of what size", retval ? "return" : "call", name,
-				    retval ? "a value" : "arguments");
-			finding_field(fd, at + 8, 1, "more = 1");
-		}
-		return next;
-	}
-	size_t got = 0;
-	unsigned longest = 0;
-	size_t room = end - body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(end - body) : UFTRACE_PAYLOAD_MAX + 8;
-	const uint8_t *p = window_upto(&t->window, body, room, &got);
-	int size = uftrace_argspec_size(spec, p, p ? got : 0, w->head.big_endian, &longest);
-	bool sized = size >= 0 && longest <= UFTRACE_STRING_MAX;
-	uint64_t after = body + (sized ? (unsigned)size : 0);
-	bool followed = sized && (uftrace_plausible(t, after, end, time, 1) || after == end);
-	/* Where nothing goes on at any size it is the next record that is damaged; unless one begins within the values. */
-	bool hurt = sized && !followed && is_hurt(t, after, end, time);
-	bool sole = sized && !followed && !hurt && find_size(t, body, end, time, false) < 0;
-	if (sole && uftrace_resync(t, body + 1, after, end, time) != end)
-		return 0;
-	if (followed || hurt || sole) {
-		if (longest > UFTRACE_STRING_WRITER_MAX &&
-		    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, at, (uint64_t)(unsigned)size + 16, &fd))
-			finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
-		struct uftrace_known *known = uftrace_known_at(t, address);
-		if (known->key == (address | t->era))
-			known->specs[retval] = spec;
-		return body + (unsigned)size;
-	}
-	int found = find_size(t, body, end, time, true);
-	if (found < 0)
-		return 0;
-	bool string = longest > UFTRACE_STRING_MAX;
-	uint64_t next = strip_at(t, &t->desync, string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync, at,
-				 body + (unsigned)found, word, strip, &fd);
-	if (fd) {
-		name_of(t, module, symbol, address, name);
-		if (string)
-			finding_say(fd, "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
-		else
-			finding_say(fd, "the %s of %s take %d bytes, and their specification says %d", retval ? "values" : "arguments",
-				    name, found, size);
-		finding_field(fd, body, (uint32_t)found, "%s", retval ? "return value" : "arguments");
-	}
-	return next;
+	return spec->state == UFTRACE_SPEC_KNOWN ? specified(t, &v, spec, strip) : unspecified(t, &v, spec->state, strip);
 }
 
 uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)

@@ -29,20 +29,6 @@ static bool session_known(const struct uftrace_walk *w, const struct uftrace_fil
 	return false;
 }
 
-static struct uftrace_dat *dat_of(struct uftrace_walk *w, uint64_t tid)
-{
-	for (size_t low = 0, high = w->dat_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (w->dats[middle].tid == tid)
-			return &w->dats[middle];
-		if (w->dats[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 bool uftrace_shm_walk(struct uftrace_walk *w)
 {
 	struct leftover *list = calloc(w->file_count + 1, sizeof(*list));
@@ -76,7 +62,7 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 		}
 		/* Those beside the recording are used when it needs repair anyway. */
 		bool use = s->role == TM_ROLE_EXTRA || w->recorder_died;
-		struct uftrace_dat *dat = dat_of(w, f->number);
+		struct uftrace_dat *dat = uftrace_dat_of(w, f->number);
 		if (!use)
 			continue;
 		if (!full || !ours || !dat) {
@@ -92,7 +78,7 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 	if (count)
 		qsort(list, count, sizeof(*list), leftover_compare);
 	for (size_t i = 0; i < count; i++) {
-		struct uftrace_dat *dat = dat_of(w, list[i].tid);
+		struct uftrace_dat *dat = uftrace_dat_of(w, list[i].tid);
 		if (!dat)
 			continue;
 		if (!dat->shm_count++)

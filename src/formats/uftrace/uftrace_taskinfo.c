@@ -131,22 +131,6 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 	return true;
 }
 
-static struct uftrace_dat *dat_of(struct uftrace_walk *w, int64_t tid)
-{
-	size_t low = 0, high = w->dat_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if ((int64_t)w->dats[middle].tid == tid)
-			return &w->dats[middle];
-		if ((int64_t)w->dats[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 /* Listed tasks that task.txt does not know. */
 static bool check_listed(struct uftrace_walk *w)
 {
@@ -156,7 +140,7 @@ static bool check_listed(struct uftrace_walk *w)
 
 	for (size_t i = 0; i < w->tid_count; i++) {
 		int64_t tid = w->tids[i];
-		struct uftrace_dat *dat = dat_of(w, tid);
+		struct uftrace_dat *dat = uftrace_dat_of(w, (uint64_t)tid);
 		if (uftrace_ids_get(&w->known, tid) != UFTRACE_NONE) {
 			w->tids[kept++] = tid;
 			continue;

@@ -324,6 +324,9 @@ enum uftrace_kind uftrace_dir_kind(struct uftrace_file *f, const char *name);
 bool uftrace_dir_walk(struct uftrace_walk *w);
 /* The file of that exact name among the capture's own, or UFTRACE_NONE. */
 uint32_t uftrace_dir_find(const struct uftrace_walk *w, const char *name, size_t length);
+/* The records of that task, or NULL; after those of all tasks were sorted. */
+struct uftrace_dat *uftrace_dat_of(struct uftrace_walk *w, uint64_t tid);
+void uftrace_dats_sort(struct uftrace_walk *w);
 /* Copies or drops what no one has planned. */
 void uftrace_dir_plan(struct uftrace_walk *w);
 void uftrace_file_drop(struct uftrace_walk *w, struct uftrace_file *file, unsigned rule, const char *why);
