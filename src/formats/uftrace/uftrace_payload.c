@@ -200,8 +200,10 @@ static uint64_t unspecified(struct uftrace_tape *t, const struct values *v, enum
 	}
 	if (found < 0)
 		return 0;
-	if (!t->map && w->map_damage) {
-		finding_explains(w->map_damage, 1);
+	bool made_up = t->session != UFTRACE_NONE && w->sessions[t->session].line == UFTRACE_NONE;
+	struct finding *cause = !t->map ? w->map_damage : made_up && place == UFTRACE_PLACE_UNMAPPED ? w->task_damage : NULL;
+	if (cause) {
+		finding_explains(cause, 1);
 		*strip = UFTRACE_RULE_dat_payload_without_spec;
 		return v->body + (unsigned)found;
 	}
