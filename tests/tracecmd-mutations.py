@@ -137,6 +137,7 @@ def mutations_v6(d, m):
         ('format ID -5', text(m, d, b'ID: 300', b'ID: -5'), ALL, 'event-id-range'),
         *[(f'field offset {v}', text(m, d, b'value;\toffset:16', b'value;\toffset:%d' % v), tick, 'field-out-of-page')
           for v in (80000, 900000000, 2000000000)],
+        ('common block of the first format', swap(b'common_flags;\toffset:2;\tsize:1', b'common_flags;\toffset:2;\tsize:2'), HIT('function'), None),
         ('format truncated', put('Q', m.event, u64(d, m.event) - 40), ALL, 'format-size-mismatch'),
         ('print fmt missing', swap(b'\nprint fmt: "count', b'\nprint xxx: "count'), tick, 'field-syntax'),
         *[(f'print fmt {name}', text(m, d, values, arguments), tick, rule) for name, arguments, rule in (

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Bytes behind the first format in which the next two are looked at. */
+#define ELECT_MAX (64u * 1024)
+
 struct format_parse {
 	struct tracedat *t;
 	const struct tracedat_block *block; /* NULL: quiet */
@@ -319,6 +322,51 @@ static const struct tracedat_field *common_find(const struct format_parse *p, co
 	return NULL;
 }
 
+/* The common block of the format that follows text[*at, end), which then moves on; 0: there is none. */
+static size_t common_next(const char *text, size_t *at, size_t end, const char **common)
+{
+	static const char before[] = "\nformat:\n";
+	const char *begin = memmem(text + *at, end - *at, before, sizeof(before) - 1);
+	if (!begin)
+		return 0;
+	begin += sizeof(before) - 1;
+	const char *stop = memmem(begin, end - (size_t)(begin - text), "\n\n", 2);
+	if (!stop)
+		return 0;
+	*common = begin;
+	*at = (size_t)(stop - text) + 2;
+	return (size_t)(stop - begin) + 1;
+}
+
+/* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
+static void common_elect(struct format_parse *p, size_t length)
+{
+	struct tracedat *t = p->t;
+	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
+	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < ELECT_MAX ? p->block->size : at + ELECT_MAX;
+	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
+	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
+	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
+		     (next_length != length || memcmp(next, own, length));
+
+	t->common_size = common_end(p);
+	if (other) {
+		t->common_size = 0;
+		for (size_t line = 0, stop; line < next_length; line = stop + 1) {
+			struct tracedat_field f;
+			stop = (size_t)((const char *)memchr(next + line, '\n', next_length - line) - next);
+			bool fine = tracedat_field_line(next, (uint32_t)line, (uint32_t)(stop - line), &f);
+			uint32_t reach = fine && f.size <= 256 && f.offset <= 256 ? f.offset + f.size : 0;
+			t->common_size = reach > t->common_size ? reach : t->common_size;
+		}
+		own = next;
+		length = next_length;
+	}
+	bytes_append(&t->common, own, length);
+	if (t->common.failed)
+		tracedat_no_memory(t);
+}
+
 static void common_judge(struct format_parse *p)
 {
 	struct tracedat *t = p->t;
@@ -341,17 +389,12 @@ static void common_judge(struct format_parse *p)
 		p->fatal |= p->fields[i].common && p->fields[i].bad;
 	if (p->fatal)
 		return; /* told already: without its line the block is not what the others have */
-	if (!t->common.size) {
-		bytes_append(&t->common, p->text + p->common, length);
-		t->common_size = common_end(p);
-		if (t->common.failed)
-			tracedat_no_memory(t);
-		return;
-	}
+	if (!t->common.size)
+		common_elect(p, length);
 	if (length != t->common.size || memcmp(p->text + p->common, t->common.data, length)) {
 		p->fatal = true;
 		bad(p, TRACEDAT_RULE_common_fields_differ, TM_ERROR, p->common, length,
-		    "the common fields are not those of the first event of the file");
+		    "the common fields are not those of other events of the file");
 	}
 }
 

@@ -281,6 +281,26 @@ static bool header_is_zero(const struct header *h)
 	return !h->id && !h->flags && !h->description && !h->size;
 }
 
+/* A section whose size leads nowhere ends where the next one is found. */
+static void section_measure(struct tracedat *t, struct tracedat_section *s, uint64_t end)
+{
+	uint64_t room = t->source->size - s->offset - TRACEDAT_SECTION_SIZE;
+	struct finding *fd;
+
+	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
+	s->size_bad = true;
+	if (end == t->source->size && s->declared > room && !(s->declared >> 62)) {
+		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset);
+		finding_say(fd, "the file ends inside a section: %s, %llu bytes, of which %llu are there", tracedat_id_name(s->id),
+			    (unsigned long long)s->declared, (unsigned long long)room);
+		return;
+	}
+	fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8);
+	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	finding_say(fd, "the size of the section is %llu, but %llu bytes lead to the next one", (unsigned long long)s->declared,
+		    (unsigned long long)s->size);
+}
+
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat *t)
 {
@@ -322,8 +342,9 @@ void tracedat_sections_find(struct tracedat *t)
 			at = next;
 			continue;
 		}
+		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
-			   (known && !header_is_zero(&h) && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
+			   (known && whole && !header_is_zero(&h) && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
 			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || body_fits(t, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
 			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
@@ -331,20 +352,9 @@ void tracedat_sections_find(struct tracedat *t)
 			at = found;
 			continue;
 		}
-		struct tracedat_section *s = own ? tracedat_section_add(t, at) : NULL;
+		struct tracedat_section *s = own && whole ? tracedat_section_add(t, at) : NULL;
 		if (s) {
-			s->size = found - at - TRACEDAT_SECTION_SIZE;
-			s->size_bad = true;
-			if (found == end && h.size > room && !(h.size >> 62)) {
-				fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, end - at);
-				finding_say(fd, "the file ends inside a section: %s, %llu bytes, of which %llu are there", tracedat_id_name(h.id),
-					    (unsigned long long)h.size, (unsigned long long)room);
-			} else {
-				fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at + 8, 8);
-				finding_path(fd, "section %s", tracedat_id_name(h.id));
-				finding_say(fd, "the size of the section is %llu, but %llu bytes lead to the next one",
-					    (unsigned long long)h.size, (unsigned long long)s->size);
-			}
+			section_measure(t, s, found);
 		} else {
 			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, found - at);
 			finding_say(fd, "%llu bytes that are no section", (unsigned long long)(found - at));
