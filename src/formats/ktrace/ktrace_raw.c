@@ -222,25 +222,32 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 	}
 }
 
+/* Whether records begin at a page, at least one. */
+static bool raw_records_at(struct ktrace_walk *w, uint64_t page)
+{
+	uint64_t file = w->source->size;
+	return page < file && file - page >= ktrace_event_size(w->is_64) &&
+	       !ktrace_events_failures(w->source, page, file, w->is_64, w->is_64 ? 8 : 16);
+}
+
 /* How many entries the thread map has by its content, when the count is damaged: those before the first empty one, or
  * before the page at which records begin. UINT64_MAX: nothing says that the count is wrong. */
 static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 {
 	uint32_t entry = ktrace_thread_size(w->is_64);
 	uint64_t file = w->source->size, end = r->map + r->threads * entry, page = page_up(end), threads = 0;
-	unsigned records = w->is_64 ? 8 : 16;
 
 	if (r->version == 0) {
 		struct ktrace_raw0 found = ktrace_raw0_find(&w->window, (uint32_t)r->threads, NULL);
 		return found.counted ? found.threads : UINT64_MAX;
 	}
-	if ((page < file && !ktrace_events_failures(w->source, page, file, w->is_64, records)))
+	if (raw_records_at(w, page))
 		return UINT64_MAX;
 	/* The count is too small only if another entry follows, and records do not. */
 	if (end < file && (!map_plausible(w, end, 1, entry, file) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
 		return UINT64_MAX;
 	for (page = page_up(r->map); page < file; page += KTRACE_PAGE)
-		if (!ktrace_events_failures(w->source, page, file, w->is_64, records))
+		if (raw_records_at(w, page))
 			break;
 	if (page >= file)
 		return UINT64_MAX;

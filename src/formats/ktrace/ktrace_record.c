@@ -256,33 +256,41 @@ unsigned ktrace_record_suspicion(struct ktrace_walk *w, uint64_t offset)
 	return p ? record_suspicion(w, p, 0, true) : 0;
 }
 
+/* A record looked at k bytes early passes most tests, and its time is 256^k times what it was. */
+static bool time_is_scaled(uint64_t before, uint64_t behind)
+{
+	return before && behind && (behind / 4 > before || before / 4 > behind);
+}
+
 /* Records are in step with the start of the stretch before the place that was hit, and in step with its end behind it. Of all
  * pairs of places (the first in step with the start, the second with the end), the one is taken that costs least: for what lies
- * between them one a byte, for what speaks against a record that is kept half a record. */
+ * between them one a byte, for what speaks against a record that is kept half a record, and for times that do not go on eight. */
 struct ktrace_gap ktrace_records_gap(struct ktrace_walk *w, const struct ktrace_stretch *s)
 {
 	uint32_t size = ktrace_event_size(w->is_64), rest = (uint32_t)((s->end - s->offset) % size);
-	uint64_t count = (s->end - s->offset) / size, before = w->last_time, behind = 0;
+	uint64_t count = (s->end - s->offset) / size, before = w->last_time, behind = 0, from = s->offset, time = before;
 	int64_t head = 0, tail = 0, open = 0, least = INT64_MAX, half = size / 2;
 	struct ktrace_gap gap = { s->end, s->end };
-	uint64_t from = s->offset;
 
 	for (uint64_t i = 0; i < count; i++)
 		tail += half * suspicion_at(w, s->offset + rest + i * size, s->end, &behind, false);
 	for (uint64_t i = 0; i <= count; i++) {
 		uint64_t at = s->offset + i * size;
-		if (!i || head - (int64_t)(i * size) <= open) {
-			open = head - (int64_t)(i * size);
+		int64_t passed = (int64_t)(i * size);
+		if (!i || head - passed <= open) {
+			open = head - passed;
 			from = at;
+			time = before;
 		}
-		if (open + (int64_t)(i * size + rest) + tail < least) {
-			least = open + (int64_t)(i * size + rest) + tail;
+		int64_t suspicion = i < count ? half * suspicion_at(w, at + rest, s->end, &behind, false) : 0;
+		int64_t cost = open + passed + rest + tail + (i < count && time_is_scaled(time, behind) ? 8 * (int64_t)size : 0);
+		if (cost < least) {
+			least = cost;
 			gap = (struct ktrace_gap){ from, at + rest };
 		}
-		if (i == count)
-			break;
-		head += half * suspicion_at(w, at, s->end, &before, true);
-		tail -= half * suspicion_at(w, at + rest, s->end, &behind, false);
+		if (i < count)
+			head += half * suspicion_at(w, at, s->end, &before, true);
+		tail -= suspicion;
 	}
 	return gap;
 }
