@@ -215,6 +215,8 @@ class Trace:
                         raise Bad
                     payload += 8
         fields = self.compact(number) if compact and self.version[0] == 0 else self.kind(channel, metadata, number)
+        if fields is None and size == 0xFFFF and number >> 8 == 0:
+            size = self.core_size(data, number, payload, end)
         if fields is None and size == 0xFFFF and self.facilities.get(number >> 8):
             # Too long for the field, or said to be: the description tells.
             events = self.described(self.facilities[number >> 8])
@@ -230,6 +232,15 @@ class Trace:
         if size is not None and not (self.old and size == 0xFFFF) and stop - payload != size:
             raise Bad
         return start, number, payload, stop
+
+    def core_size(self, data, number, payload, end):
+        """Payload of a core event of 0.x: a load of a facility, an unload, a heartbeat, or a heartbeat with a stamp."""
+        if number in (1, 2) or (number == 3 and self.version == (0, 8)):
+            return {1: 4, 2: 0, 3: 8}[number]
+        nul = data.find(b"\0", payload, end)
+        if number > 4 or nul < 0:
+            raise Bad
+        return align(nul + 1 - payload, 4 if self.alignment else 1) + 28
 
     def compact_bits(self):
         return len(self.described("compact")).bit_length()
@@ -345,8 +356,8 @@ def cost(files, name, start, end):
     trace = walked(files)[0]
     out = {name: []}
     # A size field of four bytes or less is put right; other damage may cost the rest of the block.
-    fields = {(at, at + width) for at, width, _ in sizes(files)[name]}
-    if (start, end) not in fields:
+    fields = {(at, at + width) for at, width, _ in sizes(files).get(name, ())}
+    if name in trace.kinds and (start, end) not in fields:
         for block, data_end in trace.blocks(files[name]):
             if block < end and start < data_end:
                 out[name].append((max(start, block), data_end))

@@ -29,6 +29,7 @@ static const struct generator generators[] = {
 	  .start = "\x10\x00\x04\x46\x78\x54\x16\x00",
 	  .start_length = 8 },
 	{ .format = "lttng",
+	  .inherent = { "lttng/alignment-invalid" }, /* a power of two that is not the size of a pointer */
 	  .profiles = { "wire", "literal" },
 	  .seeds = 150,
 	  .sizes = { 100000, 300000, 2000000 },

@@ -248,6 +248,7 @@ struct lttng_trace {
 	unsigned blame[LF_COUNT]; /* rule that a constant broke everywhere, + 1 */
 	uint8_t arch, alignment;  /* effective */
 	bool heartbeat, has_compact;
+	bool clock_made_up;	/* its frequency or scale was 0 everywhere */
 	uint64_t begin;		/* of the trace: the first begin stamp of most files */
 	struct lttng_sizes sizes; /* of C types, as the declarations say */
 	bool sizes_known;

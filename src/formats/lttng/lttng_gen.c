@@ -36,6 +36,9 @@ static void choose_machine(struct lttng_gen *k)
 
 	k->big = choices_chance(k->c, 1, 3);
 	k->alignment = (k->want_aligned < 0 ? aligned : k->want_aligned > 0) ? k->arch : 0;
+	/* Tracers write the size of a pointer; the format has all powers of two. */
+	if (k->alignment && !k->breaking && choices_chance(k->c, 1, 5))
+		k->alignment = (uint8_t)(1u << choices_below(k->c, 3));
 	k->heartbeat = old && (k->want_heartbeat < 0 ? heartbeat : k->want_heartbeat > 0);
 	k->compact = k->want_compact || (!k->breaking && k->heartbeat && lttng_has(k->l, LF_TSCBITS) && choices_chance(k->c, 1, 3));
 	k->flight = !k->breaking && choices_chance(k->c, 1, 5);
@@ -79,6 +82,17 @@ static void choose_header(struct lttng_gen *k)
 	v[LF_SUBSEC] = choices_below(k->c, k->l->nanoseconds ? 1000000000 : 1000000);
 }
 
+/* A trace of user space: one directory a process below that of the recording, one channel, and microseconds for a clock. */
+static void choose_user_space(struct lttng_gen *k)
+{
+	if (k->breaking || k->flight || k->l->era != LTTNG_CHANNEL_MARKERS || !choices_chance(k->c, 1, 8))
+		return;
+	(void)snprintf(k->home, sizeof(k->home), "host-2010%02u%02u153000/%u_%u/", 1 + (unsigned)choices_below(k->c, 12),
+		       1 + (unsigned)choices_below(k->c, 28), 2 + (unsigned)choices_below(k->c, 32766), (unsigned)choices_below(k->c, 1000000));
+	k->h.v[LF_FREQ] = 1000000;
+	k->h.v[LF_SCALE] = 1;
+}
+
 static void choose_channels(struct lttng_gen *k)
 {
 	static const char *const old[] = { "cpu", "control/processes", "control/interrupts", "control/network", "control/modules" };
@@ -89,7 +103,7 @@ static void choose_channels(struct lttng_gen *k)
 	uint32_t base = k->l->era == LTTNG_FACILITIES ? 0x100 : k->l->era == LTTNG_MARKERS ? 128 + (uint32_t)choices_below(k->c, 600) :
 			2 + (uint32_t)choices_below(k->c, 60);
 
-	k->channel_count = (unsigned)choices_below(k->c, 4);
+	k->channel_count = (unsigned)choices_below(k->c, k->home[0] ? 2 : 4);
 	if (!k->channel_count && (k->breaking || k->g->size))
 		k->channel_count = 1;
 	if (k->want_control && k->channel_count < 2)
@@ -107,7 +121,7 @@ static void choose_channels(struct lttng_gen *k)
 			break;
 	}
 	for (unsigned i = 0; i < k->channel_count; i++) {
-		(void)snprintf(k->channels[i], sizeof(k->channels[i]), "%s%s", k->prefix ? k->prefix : "", names[i]);
+		(void)snprintf(k->channels[i], sizeof(k->channels[i]), "%s%s", k->prefix ? k->prefix : "", k->home[0] ? "ust" : names[i]);
 		k->first_id[i] = k->l->era == LTTNG_CHANNEL_MARKERS ? first[choices_below(k->c, 5)] : base;
 		k->channel_flight[i] = k->flight && !strchr(names[i], '/');
 	}
@@ -316,7 +330,9 @@ static void hand_over(struct lttng_gen *k)
 {
 	for (unsigned i = 0; i < k->file_count; i++) {
 		struct lttng_made_file *f = &k->files[i];
-		struct bytes *to = f->name[0] ? gen_file(k->g, f->name) : NULL;
+		char name[sizeof(k->home) + sizeof(f->name)];
+		(void)snprintf(name, sizeof(name), "%s%s", k->home, f->name);
+		struct bytes *to = f->name[0] ? gen_file(k->g, name) : NULL;
 		k->failed |= f->b.failed;
 		if (to) {
 			bytes_free(to);
@@ -344,6 +360,7 @@ enum tracemend_status lttng_generate(struct gen *g)
 	choose_version(k);
 	choose_machine(k);
 	choose_header(k);
+	choose_user_space(k);
 	choose_channels(k);
 	make_declarations(k);
 	if (!k->failed)

@@ -97,6 +97,7 @@ struct lttng_gen {
 	const struct lttng_layout *l;
 	bool big, heartbeat, compact, flight, huge, losses;
 	uint8_t arch, alignment;
+	char home[48];		  /* directory of a trace of user space; else empty */
 	struct lttng_header h;
 	unsigned cpus[LTTNG_GEN_CPUS], cpu_count;
 	char channels[LTTNG_GEN_CHANNELS][40];

@@ -291,7 +291,7 @@ static void declaration_end(struct lttng_gen *k, struct lttng_made_file *f, uint
 void lttng_gen_declare_id(struct lttng_gen *k, struct lttng_made_file *f, const char *channel, const char *name, uint32_t id,
 			  const uint8_t sizes[5])
 {
-	uint8_t align = k->alignment ? 2 : 1;
+	uint8_t align = k->alignment > 1 || (k->alignment && k->l->natural) ? 2 : 1;
 	declaration_begin(k, f, channel, name);
 	bytes_align(&k->scratch, align);
 	bytes_u16(&k->scratch, (uint16_t)id);

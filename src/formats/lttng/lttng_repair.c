@@ -162,6 +162,8 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		plan_copy(p, f->output, f->source, frame->offset, header);
 	if (b->made_up)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the header of this block was made up from its neighbours");
+	else if (t->clock_made_up && b->data_end > header)
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "its times count by a clock that was made up");
 	put_data(t, f, b, k);
 	put_tail(t, f, b, written, !b->unknown_end && !k->broken && !k->end_moved && !k->edit_count);
 }

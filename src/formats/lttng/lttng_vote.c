@@ -365,10 +365,12 @@ static void judge_clock(struct lttng_trace *t)
 			if (file_votes(t, &t->files[i]))
 				freq = t->files[i].first.v[LF_BEGIN_FREQ];
 		fd = constant_wrong(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
+		t->clock_made_up = !freq;
 		finding_say(fd, "start_freq is 0");
 	}
 	if (lttng_has(t->layout, LF_SCALE) && !v[LF_SCALE]) {
 		fd = constant_wrong(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
+		t->clock_made_up = true;
 		finding_say(fd, "freq_scale is 0");
 	}
 	double freq = lttng_frequency(t->layout, &t->want);
