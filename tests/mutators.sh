@@ -22,7 +22,12 @@ first=$(sha256sum < build/fuzz-kit.tar.gz)
 make -s fuzz-kit > /dev/null 2>&1
 [ "$first" = "$(sha256sum < build/fuzz-kit.tar.gz)" ] || fail "the kit is not the same twice"
 
-# A dictionary that an engine refuses is none.
+# As afl-fuzz calls it: determinism, trimming, names.
+for format in $(scripts/formats.sh); do
+	file=$(find "corpus/$format/valid" -type f -size -20k | sort | tail -1)
+	timeout 120 python3 tests/mutator_afl.py "$kit/libtracemend-mutator.so" "$format" "$file" || fail "$format: trimming or naming"
+done
+
 mkdir "$work/seeds"
 cp corpus/fxt/valid/valid-01.fxt "$work/seeds/"
 libs="-larchive -lnettle -lz -lzstd"
