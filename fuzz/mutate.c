@@ -31,7 +31,7 @@ bool mutation_open(struct mutation_input *in, const char *format, const char *pr
 	}
 	if (!in->open)
 		mutation_close(in);
-	return in->open;
+	return in->open && in->format;
 }
 
 void mutation_close(struct mutation_input *in)
@@ -331,7 +331,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 	m->field = NULL;
 	if (ok)
 		m->of = in.format;
-	if (!ok || !in.outline.count) {
+	if (!ok || !m->of || !in.outline.count) {
 		if (ok)
 			mutation_close(&in);
 		return m->of && make_anew(m, c);
@@ -402,7 +402,7 @@ static void append(char *out, size_t size, size_t *at, const char *text)
 	for (; *text && *at + 1 < size; text++) {
 		bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') ||
 			     *text == ':' || *text == '+' || *text == ',';
-		out[(*at)++] = plain ? *text : '-';
+		out[(*at)++] = (char)(plain ? *text : '-');
 	}
 	out[*at] = '\0';
 }

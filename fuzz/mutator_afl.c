@@ -18,7 +18,7 @@
 MUTATOR_API void *afl_custom_init(void *afl, unsigned int seed);
 MUTATOR_API void afl_custom_deinit(void *data);
 MUTATOR_API unsigned int afl_custom_fuzz_count(void *data, const uint8_t *buffer, size_t size);
-MUTATOR_API size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, uint8_t *other, size_t other_size,
+MUTATOR_API size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, const uint8_t *other, size_t other_size,
 				   size_t size_max);
 MUTATOR_API const char *afl_custom_describe(void *data, size_t length_max);
 MUTATOR_API int afl_custom_init_trim(void *data, uint8_t *buffer, size_t size);
@@ -74,7 +74,7 @@ unsigned int afl_custom_fuzz_count(void *data, const uint8_t *buffer, size_t siz
 	return FUZZ_COUNT;
 }
 
-size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, uint8_t *other, size_t other_size, size_t size_max)
+size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, const uint8_t *other, size_t other_size, size_t size_max)
 {
 	struct afl_mutator *m = data;
 	m->mutation.data = buffer;

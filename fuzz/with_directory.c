@@ -23,7 +23,7 @@
 #define INPUT_MAX (64u * 1024 * 1024)
 
 static char directory[4096];
-static pid_t child;
+static volatile sig_atomic_t child, stopped;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -37,13 +37,12 @@ static void clean_up(void)
 		(void)nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A time limit kills us: the command must not stay. */
+/* A time limit ends us: the command must not stay, and main() cleans up behind it. */
 static void on_signal(int number)
 {
+	stopped = number;
 	if (child > 0)
 		(void)kill(child, SIGKILL);
-	clean_up();
-	_exit(128 + number);
 }
 
 static bool read_input(const char *path, struct bytes *out)
@@ -125,7 +124,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGTERM, on_signal);
 	(void)signal(SIGINT, on_signal);
 	(void)signal(SIGALRM, on_signal);
-	if (unpack(&input, target)) {
+	if (unpack(&input, target) && !stopped) {
 		for (int i = 2; i < argc; i++)
 			if (!strcmp(argv[i], "{}"))
 				argv[i] = target;
@@ -141,5 +140,5 @@ int main(int argc, char **argv)
 	}
 	clean_up();
 	bytes_free(&input);
-	return end_as(status);
+	return stopped ? 128 + stopped : end_as(status);
 }

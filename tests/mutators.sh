@@ -4,7 +4,7 @@
 #
 #   tests/mutators.sh [SECONDS]    (default 20 an engine)
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 2
 seconds=${1:-20}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -273,16 +273,17 @@ static enum tracemend_status refix(struct outline *o, uint32_t *misfits)
 
 /* ---- writing ---- */
 
-static void write_number(const struct outline *o, const struct part *f, struct bytes *out, uint32_t at)
+static void write_number(const struct part *f, struct bytes *out, uint32_t at)
 {
-	char text[NUMBER_TEXT];
-	(void)o;
-	if (f->coding != CODING_BINARY) {
-		memcpy(out->data + at, text, number_text(f, text));
-		return;
-	}
 	uint64_t word = load_word(out->data + at, f->length, f->flags & PART_BIG_ENDIAN), mask = width_mask(f) << f->shift;
 	store_word(out->data + at, f->length, f->flags & PART_BIG_ENDIAN, (word & ~mask) | (f->value << f->shift & mask));
+}
+
+static void write_text(const struct part *f, struct bytes *out)
+{
+	char text[NUMBER_TEXT];
+	size_t length = number_text(f, text);
+	bytes_append(out, text, length);
 }
 
 static void write_leaf(const struct outline *o, const struct part *leaf, struct bytes *out)
@@ -294,21 +295,20 @@ static void write_leaf(const struct outline *o, const struct part *leaf, struct 
 		const struct part *f = &o->parts[i];
 		struct part gap = *leaf;
 		uint32_t at = o->starts[i], length = o->lengths[i];
-		char text[NUMBER_TEXT];
 		if (!same_word(word, f)) {
 			gap.offset = from;
 			bytes_append(out, part_data(o, &gap), f->offset - from);
 			if (f->flags & PART_REPLACED)
 				bytes_append(out, length ? o->pool.data + (f->value >> 32) : NULL, length);
 			else if (f->coding != CODING_BINARY && f->flags & (PART_SET | PART_REFIXED))
-				bytes_append(out, text, number_text(f, text));
+				write_text(f, out);
 			else
 				bytes_append(out, part_data(o, f), length);
 			from = f->offset + f->length;
 			word = f;
 		}
 		if (!out->failed && f->coding == CODING_BINARY && f->flags & (PART_SET | PART_REFIXED))
-			write_number(o, f, out, at);
+			write_number(f, out, at);
 	}
 	struct part rest = *leaf;
 	rest.offset = from;
