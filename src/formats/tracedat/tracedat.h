@@ -296,20 +296,19 @@ struct tracedat {
 	uint32_t page_size;	 /* P */
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
 	bool prefix_page_bad, prefix_lost; /* lost: all of it is inferred from the content */
+	bool codec_bad;		 /* v7: the name of the compressor cannot be kept */
 	uint64_t prefix_end;	 /* of the common 18 bytes */
 	uint64_t header_end;	 /* v7: of the compression header */
 	uint64_t options_offset; /* v7 */
 	size_t version_length;	 /* bytes of the version string with its NUL, as it is */
 	uint64_t options_at;	 /* v7: where the offset is */
-	bool codec_bad;		 /* v7: the name of the compressor cannot be kept */
 
 	/* metadata */
 	struct tracedat_block meta;	 /* v6 */
 	struct tracedat_pieces parts[TRACEDAT_PARTS];
-	bool part_seen[TRACEDAT_PARTS];
+	bool part_seen[TRACEDAT_PARTS], formats_lost;
 	const struct tracedat_block *part_block[TRACEDAT_PARTS];
 	struct finding *format_finding; /* the first that says that a format is lost; explains records without one */
-	bool formats_lost;
 	struct {
 		size_t size_at, text, text_size;    /* header_page in its block */
 		size_t event_size_at, event, event_size;
@@ -350,17 +349,17 @@ struct tracedat {
 	size_t section_count, section_capacity;
 	struct tracedat_buffer *buffers;
 	size_t buffer_count, buffer_capacity;
-	int strings;		 /* section, or -1 */
 	struct bytes string_data;
+	int strings;		 /* section, or -1 */
 	int clock_option, cpucount_option; /* last ones; -1: none */
 	uint32_t cpu_count;	 /* as the file says */
 	uint64_t cpu_count_at;	 /* v6 */
 	uint64_t tag_at;	 /* v6: of the first data tag */
 	uint64_t flyrecord_at;	 /* v6: of the data tag after the options */
 	bool latency, options_tag;
+	bool data_errors;	 /* placement is broken in a way that loses data */
 	uint64_t header_stop;	 /* v6: end of all metadata before the CPU data */
 	uint64_t latency_at, latency_stop;
-	bool data_errors;	 /* placement is broken in a way that loses data */
 
 	/* pages */
 	uint8_t *chunk;		 /* one decoded chunk */
