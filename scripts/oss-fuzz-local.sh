@@ -79,7 +79,8 @@ check_sanitizer() { # TARGET
 
 check_libraries() { # TARGET
 	local strange
-	strange=$(ldd "$out/$1" | awk -v lib="$out/lib/" '/not found/ { print $1 } $2 == "=>" && index($3, lib) != 1 { print $3 }' |
+	ldd "$out/$1" > "$work/log" 2>&1 || { bad "$1" "ldd" "$work/log"; return; }
+	strange=$(awk -v lib="$out/lib/" '/not found/ { print $1 } $2 == "=>" && index($3, lib) != 1 { print $3 }' "$work/log" |
 		grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s)\.so')
 	if [ -z "$strange" ]; then good; else bad "$1" "libraries outside of the base image: $(echo "$strange" | tr '\n' ' ')"; fi
 }
@@ -106,10 +107,10 @@ check_libfuzzer() { # TARGET
 check_afl() { # TARGET
 	local log=$work/log
 	mkdir -p "$work/one"
-	rm -rf "$work/one/"* "$work/afl"
+	rm -rf "$work/one/"* "$work/afl-out"
 	find "$work/seeds/$1" -type f -size -8k | LC_ALL=C sort | head -1 | xargs -I{} cp {} "$work/one/seed"
 	AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 AFL_FORKSRV_INIT_TMOUT=30000 \
-		timeout -s INT 60 afl-fuzz -i "$work/one" -o "$work/afl" -E 5 -t 5000+ -m none -- "$out/$1" > "$log" 2>&1
+		timeout -s INT 60 afl-fuzz -i "$work/one" -o "$work/afl-out" -E 5 -t 5000+ -m none -- "$out/$1" > "$log" 2>&1
 	if grep -q 'All set and ready to roll' "$log" && ! grep -q 'target binary \(crashed\|terminated\)' "$log"; then good
 	else bad "$1" "afl-fuzz does not take it" "$log"; fi
 }
