@@ -214,8 +214,10 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		t->dat->records++;
 		return next;
 	}
+	/* A time that cannot be says nothing of the session. */
+	uint64_t sound = time && time >= t->begin ? time : uftrace_time_before(t);
 	if (call)
-		uftrace_session_of(t, time);
+		uftrace_session_of(t, sound);
 	if (type == UFTRACE_EVENT)
 		next = uftrace_event(t, at, end, time, word, &rule);
 	else if (uftrace_word_more(word))
@@ -243,7 +245,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		t->dropped++;
 		return next;
 	}
-	uftrace_session_of(t, time);
+	uftrace_session_of(t, sound);
 	t->dat->records++;
 	check_time(t, at, time, &odd);
 	if (call) {
