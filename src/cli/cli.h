@@ -155,6 +155,8 @@ bool cli_path_same(const char *path, const char *other);
 bool cli_path_inside(const char *path, const char *other);
 /* Removes a file, or a directory with all that is in it; follows no link. */
 void cli_path_remove(const char *path);
+/* Bytes of all files of a sample. */
+uint64_t cli_sample_size(const struct tracemend_sample *sample);
 /* Makes a directory of the program's own below TMPDIR; the caller frees the name. NULL after it has complained. */
 char *cli_scratch_make(void);
 

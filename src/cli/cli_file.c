@@ -163,3 +163,16 @@ char *cli_scratch_make(void)
 	free(path);
 	return NULL;
 }
+
+uint64_t cli_sample_size(const struct tracemend_sample *sample)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tracemend_sample_file_count(sample); i++) {
+		const uint8_t *data;
+		size_t size;
+		(void)tracemend_sample_file(sample, i, &data, &size);
+		sum += size;
+	}
+	return sum;
+}

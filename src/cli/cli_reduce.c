@@ -97,19 +97,6 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 	       (result.end == CHILD_HUNG || result.code == r->like.code);
 }
 
-static uint64_t reduce_size(const struct tracemend_sample *sample)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < tracemend_sample_file_count(sample); i++) {
-		const uint8_t *data;
-		size_t size;
-		(void)tracemend_sample_file(sample, i, &data, &size);
-		sum += size;
-	}
-	return sum;
-}
-
 /* tracemend_wish.holds */
 static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 {
@@ -121,13 +108,13 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 	if (!r->begun) {
 		r->begun = true;
 		r->records_before = records;
-		r->size_before = reduce_size(candidate);
+		r->size_before = cli_sample_size(candidate);
 		if (r->options->rule && !r->options->strict)
 			r->wish.work = REDUCE_WORK * r->size_before;
 	}
 	if (good) {
 		r->records = records;
-		r->size = reduce_size(candidate);
+		r->size = cli_sample_size(candidate);
 	}
 	return good;
 }

@@ -130,19 +130,6 @@ static char *try_write(const struct tracemend_sample *sample, const char *direct
 	return *code ? NULL : path;
 }
 
-static uint64_t try_sample_size(const struct tracemend_sample *sample)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < tracemend_sample_file_count(sample); i++) {
-		const uint8_t *data;
-		size_t size;
-		(void)tracemend_sample_file(sample, i, &data, &size);
-		sum += size;
-	}
-	return sum;
-}
-
 /* Puts the files of a case where the reader can see them, and checks them. Returns the path; NULL: nothing to read
  * (c->skipped), or it failed. *made: to be removed. */
 static char *try_case_make(struct try *t, struct try_case *c, const char *directory, struct try_check *check, bool *made)
@@ -166,7 +153,7 @@ static char *try_case_make(struct try *t, struct try_case *c, const char *direct
 			c->failed = cli_fail(&error);
 		return NULL;
 	}
-	c->size = try_sample_size(sample);
+	c->size = cli_sample_size(sample);
 	char *path = NULL;
 	if (try_check(tracemend_open_sample(sample, &library, &error), &library, check, &error, &c->failed))
 		path = try_write(sample, directory, &c->failed);
@@ -350,7 +337,7 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* it does not end alike each time: kept as it is */
 		kept = tracemend_sample_of(input, &error);
 	if (kept) {
-		g->size = try_sample_size(kept);
+		g->size = cli_sample_size(kept);
 		g->failed = w.failed;
 		cli_path_remove(g->sample); /* of an earlier run */
 		if (tracemend_sample_write_as(kept, g->sample, &error) != TM_OK)
