@@ -558,7 +558,7 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		o->why = "the name with its NUL";
 		return;
 	}
-	for (size_t i = 0; &t->options[i] < o && i < NAMES_COMPARED; i++) {
+	for (size_t i = 0; i < NAMES_COMPARED && &t->options[i] < o; i++) {
 		const struct tracedat_option *other = &t->options[i];
 		if (other->id != TRACEDAT_BUFFER || other->dropped || other->size < at + length + 1 ||
 		    memcmp(payload(other) + at, p + at, length + 1))

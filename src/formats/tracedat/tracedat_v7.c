@@ -55,9 +55,8 @@ static void chain_follow(struct tracedat *t)
 	}
 	while (at && t->status == TM_OK) {
 		int index = tracedat_section_at(t, at);
-		struct tracedat_section *s = &t->sections[index];
 		options_section(t, (unsigned)index);
-		s = &t->sections[index];
+		const struct tracedat_section *s = &t->sections[index];
 		uint64_t next = chain_next(t, s);
 		if (next == UINT64_MAX) {
 			broken = true;
