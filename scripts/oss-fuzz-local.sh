@@ -108,7 +108,7 @@ check_afl() { # TARGET
 	local log=$work/log
 	mkdir -p "$work/one"
 	rm -rf "$work/one/"* "$work/afl-out"
-	find "$work/seeds/$1" -type f -size -8k | LC_ALL=C sort | head -1 | xargs -I{} cp {} "$work/one/seed"
+	find "$work/seeds/$1" -type f -size +0 -printf '%s %p\n' | sort -n -k1,1 -k2 | head -1 | cut -d' ' -f2- | xargs -I{} cp {} "$work/one/seed"
 	AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 AFL_FORKSRV_INIT_TMOUT=30000 \
 		timeout -s INT 60 afl-fuzz -i "$work/one" -o "$work/afl-out" -E 5 -t 5000+ -m none -- "$out/$1" > "$log" 2>&1
 	if grep -q 'All set and ready to roll' "$log" && ! grep -q 'target binary \(crashed\|terminated\)' "$log"; then good
