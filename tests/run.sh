@@ -64,7 +64,8 @@ test_unit() {
 			log=$logs/unit.log
 			timeout 120 "$test" > "$log" 2>&1
 			local code=$?
-			count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log")
+			# A test may be several groups.
+			count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | paste -sd+)
 			good=$((good + ${count:-0}))
 			count=$(grep -c '^\[  FAILED  \] [^0-9]' "$log")
 			[ $code != 0 ] && [ "$count" = 0 ] && count=1
