@@ -354,6 +354,24 @@ static void raw_write(struct ktrace_gen *k)
 	bytes_append(out, k->events.data, k->events.size);
 }
 
+/* Whether memory went short so far: what comes next needs all that was made. */
+static bool gen_failed(const struct ktrace_gen *k)
+{
+	bool failed = k->g->failed || k->out->failed || k->map.failed || k->gap.failed || k->events.failed;
+	for (unsigned i = 0; i < k->count; i++)
+		failed |= k->chunks[i].payload.failed;
+	return failed;
+}
+
+static void gen_free(struct ktrace_gen *k)
+{
+	for (unsigned i = 0; i < k->count; i++)
+		bytes_free(&k->chunks[i].payload);
+	bytes_free(&k->map);
+	bytes_free(&k->gap);
+	bytes_free(&k->events);
+}
+
 enum tracemend_status ktrace_generate(struct gen *g)
 {
 	struct ktrace_gen k = { .g = g, .c = g->choices, .raw = -1, .header_size = KTRACE_REAL_SIZE, .time = 1000 };
@@ -368,21 +386,15 @@ enum tracemend_status ktrace_generate(struct gen *g)
 		v3_make(&k);
 	else
 		raw_make(&k);
-	if (g->rule >= 0)
+	if (g->rule >= 0 && !gen_failed(&k))
 		ktrace_break(&k);
 	if (k.raw < 0)
 		v3_write(&k);
 	else
 		raw_write(&k);
-	if (k.finish && !k.out->failed)
+	if (k.finish && !gen_failed(&k))
 		k.finish(&k);
-	for (unsigned i = 0; i < k.count; i++) {
-		g->failed |= k.chunks[i].payload.failed;
-		bytes_free(&k.chunks[i].payload);
-	}
-	g->failed |= k.map.failed || k.gap.failed || k.events.failed;
-	bytes_free(&k.map);
-	bytes_free(&k.gap);
-	bytes_free(&k.events);
-	return g->failed ? TM_NO_MEMORY : TM_OK;
+	bool failed = gen_failed(&k);
+	gen_free(&k);
+	return failed ? TM_NO_MEMORY : TM_OK;
 }

@@ -338,9 +338,11 @@ void tracedat_gen_stats(struct tracedat_gen *b)
 	for (size_t i = 0; i < b->buffer_count; i++)
 		for (size_t j = 0; j < b->buffers[i].count; j++) {
 			const struct gen_cpu *c = &b->buffers[i].cpus[j];
-			for (; nth < b->option_count; nth++)
-				if (b->options[nth].id == TRACEDAT_CPUSTAT && memmem(b->options[nth].data.data, b->options[nth].data.size, "CPU:", 4))
+			for (; nth < b->option_count; nth++) {
+				const struct bytes *d = &b->options[nth].data;
+				if (b->options[nth].id == TRACEDAT_CPUSTAT && d->size && memmem(d->data, d->size, "CPU:", 4))
 					break;
+			}
 			if (nth == b->option_count)
 				return;
 			struct bytes *d = &b->options[nth++].data;
