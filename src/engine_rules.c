@@ -141,6 +141,8 @@ const struct format *format_recognise(struct bundle *b, const struct tracemend_o
 			bits = bid.bits;
 			best = formats[i];
 		}
+		if (bits >= BID_CERTAIN)
+			break;
 	}
 	if (!best)
 		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of a known format%s%s", b->path,

@@ -10,6 +10,9 @@
 #include "plan.h"
 #include "window.h"
 
+/* Bits of a bid from which on no other format is asked: a magic number of 8 bytes, at most a few bits of it damaged. */
+#define BID_CERTAIN 60u
+
 /* How sure a format is that the input is its own: bits of the content that matched. 0: not at all. */
 struct bid {
 	unsigned bits;
