@@ -98,7 +98,7 @@ static inline uint64_t plain_end(const struct chunk *c, const struct lttng_shape
 
 /* 2.x, the short form and form 31. */
 static inline bool plain_word(const struct lttng_trace *t, const struct lttng_file *f, const struct chunk *c, const struct run *r,
-			      uint64_t align, struct plain *e)
+			      bool packed, struct plain *e)
 {
 	const struct lttng_table *table = f->channel->table;
 	struct lttng_marker *const *types = table->pages[0];
@@ -118,7 +118,8 @@ static inline bool plain_word(const struct lttng_trace *t, const struct lttng_fi
 	if (!m || m->ready != f->serial)
 		return false;
 	e->stamp = r->stamp + ((word - r->stamp) & LTTNG_TIME_MASK);
-	e->payload = align > 1 ? lttng_align(e->header_end, m->shape.align) : e->header_end;
+	/* By the types alone where the layout is natural: also where events stand unaligned. */
+	e->payload = packed ? e->header_end : lttng_align(e->header_end, m->shape.align);
 	e->end = plain_end(c, &m->shape, e->payload);
 	return e->end != 0;
 }
@@ -156,7 +157,7 @@ static inline __attribute__((always_inline)) void fast_events(struct lttng_trace
 		const uint64_t before = r.rel;
 		while (r.rel + HEADER_ROOM <= c.to) {
 			struct plain e = { .start = packed ? r.rel : lttng_align(r.rel, align) };
-			if (!(old ? plain_old(t, f, &c, &r, align, &e) : plain_word(t, f, &c, &r, align, &e)))
+			if (!(old ? plain_old(t, f, &c, &r, align, &e) : plain_word(t, f, &c, &r, packed, &e)))
 				goto out;
 			if (e.stamp > end || e.end > limit)
 				goto out;
