@@ -205,17 +205,17 @@ static bool child_read(struct child *c, int *fd)
 static void child_ended(struct child *c, int status, const struct rusage *used, const struct child_limits *limits)
 {
 	struct child_result *r = c->result;
-	int64_t seconds = (int64_t)used->ru_utime.tv_sec + used->ru_stime.tv_sec;
+	int64_t microseconds = (int64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 + used->ru_utime.tv_usec +
+			       used->ru_stime.tv_usec;
+	/* The system ends with SIGXCPU what passes its processor time, and with SIGKILL what would not listen; that may have
+	 * been a child of the command, whose time is counted in here. */
+	bool spent = microseconds >= (int64_t)limits->seconds * 1000000;
 
-	if (WIFEXITED(status)) {
-		r->end = CHILD_EXITED;
-		r->code = WEXITSTATUS(status);
-		return;
-	}
-	r->code = WTERMSIG(status);
-	/* The system ends with SIGXCPU what passes its processor time, and with SIGKILL what would not listen. */
-	bool spent = r->code == SIGXCPU || (r->code == SIGKILL && seconds >= (int64_t)limits->seconds);
-	r->end = spent ? CHILD_HUNG : CHILD_KILLED;
+	r->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	if (WIFEXITED(status))
+		r->end = spent ? CHILD_HUNG : CHILD_EXITED;
+	else
+		r->end = r->code == SIGXCPU || (r->code == SIGKILL && spent) ? CHILD_HUNG : CHILD_KILLED;
 }
 
 /* Reads and waits until the child has ended or its time is over. */

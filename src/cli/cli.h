@@ -155,6 +155,15 @@ bool cli_path_same(const char *path, const char *other);
 bool cli_path_inside(const char *path, const char *other);
 /* Removes a file, or a directory with all that is in it; follows no link. */
 void cli_path_remove(const char *path);
+/* The rules of the errors that a first report has; later ones are held against it. */
+struct cli_errors {
+	bool *of; /* by rule */
+	bool known;
+};
+bool cli_errors_open(struct cli_errors *e);
+void cli_errors_close(struct cli_errors *e);
+/* Whether the report has errors of no other rules than the first one that was given here. */
+bool cli_errors_known(struct cli_errors *e, const struct tracemend_report *report);
 /* Bytes of all files of a sample. */
 uint64_t cli_sample_size(const struct tracemend_sample *sample);
 /* Makes a directory of the program's own below TMPDIR; the caller frees the name. NULL after it has complained. */

@@ -164,6 +164,41 @@ char *cli_scratch_make(void)
 	return NULL;
 }
 
+bool cli_errors_open(struct cli_errors *e)
+{
+	*e = (struct cli_errors){ .of = calloc(tracemend_rule_count(NULL) + 1, sizeof(*e->of)) };
+	return e->of;
+}
+
+void cli_errors_close(struct cli_errors *e)
+{
+	free(e->of);
+}
+
+static size_t rule_index(const struct tracemend_rule *rule)
+{
+	size_t count = tracemend_rule_count(NULL), i = 0;
+
+	while (i < count && tracemend_rule_at(NULL, i) != rule)
+		i++;
+	return i;
+}
+
+bool cli_errors_known(struct cli_errors *e, const struct tracemend_report *report)
+{
+	bool first = !e->known, known = true;
+
+	e->known = true;
+	for (size_t i = 0; i < tracemend_report_finding_count(report); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(report, i);
+		if (f->severity == TM_ERROR && first)
+			e->of[rule_index(f->rule)] = true;
+		else if (f->severity == TM_ERROR)
+			known = known && e->of[rule_index(f->rule)];
+	}
+	return known;
+}
+
 uint64_t cli_sample_size(const struct tracemend_sample *sample)
 {
 	uint64_t sum = 0;

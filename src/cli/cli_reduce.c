@@ -16,7 +16,7 @@ struct reduce {
 	const char *items[3]; /* of a shell command */
 	const char *const *command;
 	size_t command_count; /* 0: none */
-	bool *allowed;	      /* by rule: errors that the whole capture has */
+	struct cli_errors errors; /* of the whole capture */
 	struct child_result like; /* how the command ends with the whole capture */
 	bool begun, loose; /* loose: other errors may come along */
 	char *scratch;
@@ -24,15 +24,6 @@ struct reduce {
 	uint64_t size_before, size;
 	int failed;
 };
-
-static size_t reduce_rule_index(const struct tracemend_rule *rule)
-{
-	size_t count = tracemend_rule_count(NULL), i = 0;
-
-	while (i < count && tracemend_rule_at(NULL, i) != rule)
-		i++;
-	return i;
-}
 
 /* Whether check reports the rule, and no error that the whole capture has not. The first report is that of the whole. */
 static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candidate, uint64_t *records)
@@ -50,13 +41,8 @@ static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candi
 		return !rule && error.status == TM_UNRECOGNISED;
 	}
 	bool good = !rule || tracemend_report_rule_count(report, rule);
-	for (size_t i = 0; rule && good && i < tracemend_report_finding_count(report); i++) {
-		const struct tracemend_finding *f = tracemend_report_finding(report, i);
-		bool *allowed = &r->allowed[reduce_rule_index(f->rule)];
-		if (f->severity == TM_ERROR && !r->begun)
-			*allowed = true;
-		good = f->severity != TM_ERROR || *allowed || r->loose;
-	}
+	if (rule && good && !r->loose)
+		good = cli_errors_known(&r->errors, report);
 	*records = tracemend_report_summary(report)->records;
 	tracemend_report_free(report);
 	return good;
@@ -237,9 +223,8 @@ int cli_reduce(struct cli_options *o)
 		r.command = o->command_line.items;
 		r.command_count = o->command_line.count;
 	}
-	r.allowed = calloc(tracemend_rule_count(NULL) + 1, sizeof(*r.allowed));
 	r.scratch = cli_scratch_make();
-	if (!r.allowed)
+	if (!cli_errors_open(&r.errors))
 		code = cli_memory();
 	else if (!r.scratch)
 		code = CLI_IO;
@@ -248,6 +233,6 @@ int cli_reduce(struct cli_options *o)
 	if (r.scratch)
 		cli_path_remove(r.scratch);
 	free(r.scratch);
-	free(r.allowed);
+	cli_errors_close(&r.errors);
 	return code;
 }

@@ -224,11 +224,12 @@ struct try_wish {
 	const struct try_case *like;
 	struct tracemend_options library;
 	const char *directory;
+	struct cli_errors errors; /* of the case */
 	bool site; /* and crash at the same place */
 	int failed;
 };
 
-/* Whether what check says of a candidate is what it said of the case. */
+/* Whether what check says of a candidate is what it said of the case, which is the first one. */
 static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *candidate)
 {
 	const struct try_case *like = w->like;
@@ -240,7 +241,8 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 	tracemend_close(input);
 	if (report) {
 		bool valid = !tracemend_report_summary(report)->errors;
-		good = valid == like->valid && (!like->rule || tracemend_report_rule_count(report, like->rule));
+		good = valid == like->valid && (!like->rule || tracemend_report_rule_count(report, like->rule)) &&
+		       cli_errors_known(&w->errors, report);
 	} else if (error.status == TM_UNRECOGNISED) {
 		good = !like->valid && !like->rule;
 	}
@@ -331,7 +333,7 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 
 	w.directory = directory;
 	g->sample = try_sample_path(t, g);
-	struct tracemend_input *input = directory && g->sample ? try_open(c, &w.library, &original, &error) : NULL;
+	struct tracemend_input *input = directory && g->sample && cli_errors_open(&w.errors) ? try_open(c, &w.library, &original, &error) : NULL;
 	if (input && t->options->tries)
 		kept = try_reduce(&w, input, &error);
 	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* it does not end alike each time: kept as it is */
@@ -348,5 +350,6 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 	tracemend_close(input);
 	tracemend_sample_free(kept);
 	tracemend_sample_free(original);
+	cli_errors_close(&w.errors);
 	free(directory);
 }
