@@ -1,5 +1,6 @@
 #include "oracle.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -408,20 +409,31 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	}
 }
 
+/* The byte that an escape (a backslash, x and two digits) at the start of a shown name stands for; -1: there is none. */
+static int escaped_byte(const char *shown)
+{
+	char digits[3] = { 0 };
+	if (shown[0] != '\\' || shown[1] != 'x' || !isxdigit((unsigned char)shown[2]) || !isxdigit((unsigned char)shown[3]))
+		return -1;
+	memcpy(digits, shown + 2, 2);
+	long byte = strtol(digits, NULL, 16);
+	return byte < 0x20 || byte >= 0x7f ? (int)byte : -1;
+}
+
 /* Outputs are shown with escaped names. The true one is that of the file of the input, or has the escaped bytes back. */
 static bool name_unescape(char name[CAPTURE_NAME_MAX], const struct capture *c, const char *shown)
 {
 	const struct capture_file *own = capture_find_shown(c, TM_ROLE_INPUT, shown);
 	size_t n = 0;
-	unsigned byte;
 	if (own)
 		shown = own->name;
 	for (; *shown; n++) {
 		if (n + 1 >= CAPTURE_NAME_MAX)
 			return false;
-		bool escaped = !own && sscanf(shown, "\\x%2x", &byte) == 1 && (byte < 0x20 || byte >= 0x7f);
-		name[n] = escaped ? (char)byte : *shown;
-		shown += escaped ? 4 : 1;
+		const int byte = own ? -1 : escaped_byte(shown);
+		const uint8_t plain = (uint8_t)*shown, true_byte = byte < 0 ? plain : (uint8_t)byte;
+		memcpy(&name[n], &true_byte, 1);
+		shown += byte < 0 ? 1 : 4;
 	}
 	name[n] = '\0';
 	return true;

@@ -5,14 +5,12 @@
 
 struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *k, uint32_t tag, uint16_t major, bool in_header)
 {
-	unsigned at = k->count;
+	unsigned at = in_header ? 0 : k->count;
 
 	if (k->count == KTRACE_GEN_CHUNKS)
 		return NULL;
-	for (at = 0; in_header && at < k->count && k->chunks[at].in_header; at++)
-		;
-	if (!in_header)
-		at = k->count;
+	while (at < k->count && k->chunks[at].in_header)
+		at++;
 	memmove(&k->chunks[at + 1], &k->chunks[at], (k->count - at) * sizeof(k->chunks[0]));
 	k->count++;
 	k->chunks[at] = (struct ktrace_made){ .tag = tag, .major = major, .in_header = in_header, .stored_size = KTRACE_REAL_SIZE };

@@ -319,9 +319,9 @@ static void make_texts(struct tracedat_gen *b)
 	tracedat_header_page_text(&b->header_page, b->long_size, b->header_page_size);
 	tracedat_header_event_text(&b->header_event);
 	for (size_t i = 0; i < 5; i++)
-		bytes_printf(&b->kallsyms, "%0*llx T %s\n", 2 * b->long_size, (unsigned long long)(base + 0x100 * i), names[i]);
-	bytes_printf(&b->kallsyms, "%0*llx t demo_init\t[demo]\n", 2 * b->long_size, (unsigned long long)(base + 0x1000));
-	bytes_printf(&b->printk, "0x%llx : \"count %%d\\n\"\n", (unsigned long long)(base + 0x400));
+		bytes_printf(&b->kallsyms, "%0*llx T %s\n", 2 * b->long_size, (unsigned long long)base + 0x100 * i, names[i]);
+	bytes_printf(&b->kallsyms, "%0*llx t demo_init\t[demo]\n", 2 * b->long_size, (unsigned long long)base + 0x1000);
+	bytes_printf(&b->printk, "0x%llx : \"count %%d\\n\"\n", (unsigned long long)base + 0x400);
 	bytes_text(&b->cmdlines, "1 init\n42 demo task\n");
 }
 
