@@ -203,6 +203,7 @@ test_fuzz() {
 # One configuration of four; scripts/oss-fuzz-local.sh takes them all.
 test_oss-fuzz() {
 	[ "$TEST_FUZZ" = 0 ] && { part oss-fuzz 0 0 1 "TEST_FUZZ=0"; return; }
+	[ "${TEST_OSS_FUZZ:-1}" = 0 ] && { part oss-fuzz 0 0 1 "TEST_OSS_FUZZ=0"; return; }
 	counted "oss-fuzz: address" timeout 1800 scripts/oss-fuzz-local.sh --seeds 5 address
 	one "fuzz: two instances" scripts/fuzz.sh fxt 4 --engine both --target check --jobs 2 --fresh --runs 60
 }
