@@ -346,7 +346,9 @@ void ktrace_break_trailing_garbage(struct ktrace_gen *k)
 
 void ktrace_break_chunk_unknown_tag(struct ktrace_gen *k)
 {
-	struct ktrace_made *m = ktrace_make_chunk(k, 0x8200 + (uint32_t)choices_below(k->c, 256), 0, choices_chance(k->c, 1, 3));
+	bool in_header = choices_chance(k->c, 1, 3);
+	uint32_t tag = 0x8200 + (uint32_t)choices_below(k->c, 256);
+	struct ktrace_made *m = ktrace_make_chunk(k, tag, 0, in_header);
 	if (m)
 		(void)bytes_grow(&m->payload, choices_below(k->c, 64));
 }
@@ -427,8 +429,10 @@ void ktrace_break_null_chunk_nonzero(struct ktrace_gen *k)
 {
 	struct ktrace_made *m = ktrace_make_chunk(k, KTRACE_NULL, 0, false);
 	uint8_t *p = m ? bytes_grow(&m->payload, 32) : NULL;
-	if (p)
-		p[8 + choices_below(k->c, 24)] = 1 + (uint8_t)choices_below(k->c, 255);
+	if (!p)
+		return;
+	uint8_t value = 1 + (uint8_t)choices_below(k->c, 255);
+	p[8 + choices_below(k->c, 24)] = value;
 }
 
 /* ---- RAW ---- */

@@ -429,7 +429,9 @@ void ktrace_break_string_sequence_broken(struct ktrace_gen *k)
 {
 	struct ktrace_event e = ktrace_any_event(k);
 	static const uint32_t ids[] = { KTRACE_STRING_GLOBAL, KTRACE_STRING_THREADNAME, KTRACE_STRING_THREADNAME_PREV };
-	e.debugid = ids[choices_below(k->c, 3)] | (choices_chance(k->c, 1, 2) ? KTRACE_FUNC_END : 0);
+	e.debugid = ids[choices_below(k->c, 3)];
+	if (choices_chance(k->c, 1, 2))
+		e.debugid |= KTRACE_FUNC_END;
 	spoiled_event(k, e);
 }
 
