@@ -69,7 +69,9 @@ bool fxt_break_withdraw(struct fxt_gen *f, unsigned tries)
 
 uint64_t fxt_break_word(struct fxt_gen *f)
 {
-	return (choices_u64(f->c) & ~UINT64_C(0xffff)) | UINT64_C(0xa5) << 48 | choices_below(f->c, 15);
+	const uint64_t fields = choices_u64(f->c) & ~UINT64_C(0xffff);
+	const uint64_t type = choices_below(f->c, FXT_LARGE);
+	return fields | UINT64_C(0xa5) << 48 | type;
 }
 
 void fxt_break_event(struct fxt_gen *f, unsigned type, const struct fxt_arg *args, unsigned count, uint64_t tail)
