@@ -63,6 +63,7 @@ struct cli_options {
 	unsigned outcomes;	 /* a bit for each enum try_outcome */
 	bool no_debugger, strict;
 
+	const char *rule_name; /* --rule, as it was given */
 	const struct tracemend_rule *rule;
 	enum tracemend_damage damage;
 	bool valid;
@@ -127,8 +128,9 @@ void cli_wrap(FILE *out, const char *label, unsigned indent, const char *text);
 
 /* ---- cli_rules.c ---- */
 
-/* The rule of that id, or of that bare name where only one format has it. NULL after it has complained. */
-const struct tracemend_rule *cli_rule_find(const char *name);
+/* The rule of that id, or of that bare name where only one format has it, or `format` (may be NULL) does. NULL after it has
+ * complained. */
+const struct tracemend_rule *cli_rule_find(const char *name, const char *format);
 /* The name without its format. */
 const char *cli_rule_bare(const struct tracemend_rule *rule);
 /* The format of that name or NULL. "container" is none. */

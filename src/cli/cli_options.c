@@ -182,7 +182,7 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 		free(name);
 		return cli_memory();
 	}
-	regrade.rule = cli_rule_find(name);
+	regrade.rule = cli_rule_find(name, NULL);
 	free(name);
 	if (!regrade.rule)
 		return CLI_USAGE;
@@ -326,8 +326,8 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		return CLI_CLEAN;
 	case 'R':
 	case 'W':
-		o->rule = cli_rule_find(text);
-		return o->rule ? CLI_CLEAN : CLI_USAGE;
+		o->rule_name = text;
+		return CLI_CLEAN;
 	case 'K':
 		return cli_set_damage(o, text);
 	case 'X':
@@ -465,6 +465,11 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 			return false;
 	}
 	*code = cli_check_profile(o);
+	/* Only now: -f, which may come behind it, says whose rule a bare name means. */
+	if (o->rule_name && !*code) {
+		o->rule = cli_rule_find(o->rule_name, o->library.format);
+		*code = o->rule ? CLI_CLEAN : CLI_USAGE;
+	}
 	bool stdin_used = false;
 	for (int i = optind; i < argc && !*code; i++) {
 		*code = cli_list_add(&o->paths, argv[i]);

@@ -78,7 +78,7 @@ static void rule_suggest(const char *name)
 			     best[1] ? best[1]->id : "", best[2] ? ", " : "", best[2] ? best[2]->id : "");
 }
 
-const struct tracemend_rule *cli_rule_find(const char *name)
+const struct tracemend_rule *cli_rule_find(const char *name, const char *format)
 {
 	const struct tracemend_rule *found = tracemend_rule_find(name);
 	size_t count = tracemend_rule_count(NULL);
@@ -87,7 +87,9 @@ const struct tracemend_rule *cli_rule_find(const char *name)
 		const struct tracemend_rule *rule = tracemend_rule_at(NULL, i);
 		if (strcmp(cli_rule_bare(rule), name))
 			continue;
-		if (found) {
+		if (format && !strcmp(rule->format, format))
+			return rule;
+		if (found && !format) {
 			cli_complain("several formats have a rule '%s': say %s or %s", name, found->id, rule->id);
 			return NULL;
 		}
@@ -180,10 +182,10 @@ int cli_explain(struct cli_options *o)
 	if (!o->paths.count)
 		return cli_usage("explain needs a rule; 'tracemend rules' lists them");
 	for (size_t i = 0; i < o->paths.count; i++)
-		if (!cli_rule_find(o->paths.items[i]))
+		if (!cli_rule_find(o->paths.items[i], NULL))
 			code = CLI_USAGE;
 	for (size_t i = 0; i < o->paths.count && !code; i++) {
-		const struct tracemend_rule *rule = cli_rule_find(o->paths.items[i]);
+		const struct tracemend_rule *rule = cli_rule_find(o->paths.items[i], NULL);
 		printf("%s%s%s%s: %s\n", i ? "\n" : "", color ? "\033[1m" : "", rule->id, color ? "\033[0m" : "", rule->title);
 		printf("  severity %s, class %s\n\n", tracemend_severity_name(rule->severity), rule->class_name);
 		cli_wrap(stdout, "  ", 2, rule->explanation);

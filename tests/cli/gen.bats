@@ -59,6 +59,20 @@ load helper
 	grep -q 'container/compressed' <<< "$output"
 }
 
+@test "a bare name that several formats have is of the format of -f, wherever that stands" {
+	exits 0 rules --format=json
+	bare=$(jq -r '[.rules[].id | select(startswith("container/") | not) | split("/")[1]] | group_by(.)[] | select(length > 1)[0]' <<< "$output" | head -1)
+	[ -n "$bare" ] || skip "no two formats have one"
+	mapfile -t ids < <(jq -r --arg bare "$bare" '.rules[].id | select(split("/")[1] == $bare)' <<< "$output")
+	exits 2 gen -o made --rule "$bare"
+	said "several formats"
+	for id in "${ids[@]}"; do
+		exits 0 gen -f "${id%/*}" -o made --rule "$bare"
+		exits 0 gen --rule "$bare" -f "${id%/*}" -o made --seed 2
+	done
+	jq -es --args '[.[].rule] == [$ARGS.positional[] | ., .]' "${ids[@]}" < made/labels.jsonl
+}
+
 @test "a rule of another format is refused" {
 	exits 0 rules --format=json
 	other=$(jq -r --arg format "$FORMAT" '[.rules[] | select(.format != $format and .format != "container")][0].id // empty' <<< "$output")
