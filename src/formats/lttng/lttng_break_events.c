@@ -291,7 +291,8 @@ void lttng_break_declared_sizes_implausible(struct lttng_gen *k)
 	if (!plants(k, LV_ALL, LTTNG_DECLARE))
 		return;
 	lttng_gen_sizes(k, sizes);
-	sizes[choices_below(k->c, 4)] = (uint8_t)(9 + choices_below(k->c, 200));
+	uint8_t size = (uint8_t)(9 + choices_below(k->c, 200));
+	sizes[choices_below(k->c, 4)] = size;
 	declare_sizes(k, sizes);
 }
 
@@ -321,8 +322,10 @@ void lttng_break_id_redefined(struct lttng_gen *k)
 
 void lttng_break_name_with_two_ids(struct lttng_gen *k)
 {
-	if (plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
-		declare(k, k->channels[0], lttng_kinds[choices_below(k->c, k->kind_count)].name, free_id(k), NULL);
+	if (!plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
+		return;
+	uint32_t id = free_id(k);
+	declare(k, k->channels[0], lttng_kinds[choices_below(k->c, k->kind_count)].name, id, NULL);
 }
 
 void lttng_break_format_conflict(struct lttng_gen *k)
@@ -335,29 +338,37 @@ void lttng_break_format_conflict(struct lttng_gen *k)
 void lttng_break_format_syntax(struct lttng_gen *k)
 {
 	static const char *const texts[] = { "a %f", "a %d b %*d", "a %n", "a #3u%u", "count %5u", "a %", "b #2u" };
-	if (plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
-		declare(k, k->channels[0], "strange", free_id(k), texts[choices_below(k->c, 7)]);
+	if (!plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
+		return;
+	const char *text = texts[choices_below(k->c, 7)];
+	declare(k, k->channels[0], "strange", free_id(k), text);
 }
 
 void lttng_break_format_qualifier_8_ambiguous(struct lttng_gen *k)
 {
 	static const char *const texts[] = { "a #8u%u", "time #8d%d", "x %d y #8x%hx" };
-	if (plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
-		declare(k, k->channels[0], "eight", free_id(k), texts[choices_below(k->c, 3)]);
+	if (!plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
+		return;
+	const char *text = texts[choices_below(k->c, 3)];
+	declare(k, k->channels[0], "eight", free_id(k), text);
 }
 
 void lttng_break_format_unnamed_field(struct lttng_gen *k)
 {
 	static const char *const texts[] = { "%d", "a %d%u", "#4u%u", "a %s %lu" };
-	if (plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
-		declare(k, k->channels[0], "unnamed", free_id(k), texts[choices_below(k->c, 4)]);
+	if (!plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
+		return;
+	const char *text = texts[choices_below(k->c, 4)];
+	declare(k, k->channels[0], "unnamed", free_id(k), text);
 }
 
 void lttng_break_unknown_channel_in_metadata(struct lttng_gen *k)
 {
 	static const char *const names[] = { "ghost", "kprobe_state", "ext4" };
-	if (plants(k, LV_CHANNEL, LTTNG_DECLARE))
-		declare(k, names[choices_below(k->c, 3)], "unseen", (uint32_t)choices_below(k->c, 100), " ");
+	if (!plants(k, LV_CHANNEL, LTTNG_DECLARE))
+		return;
+	uint32_t id = (uint32_t)choices_below(k->c, 100);
+	declare(k, names[choices_below(k->c, 3)], "unseen", id, " ");
 }
 
 void lttng_break_undeclared_channel(struct lttng_gen *k)
@@ -387,7 +398,8 @@ void lttng_break_facility_record_conflict(struct lttng_gen *k)
 	if (!plants(k, LV_FACILITIES, LTTNG_DECLARE))
 		return;
 	lttng_gen_sizes(k, sizes);
-	lttng_gen_load(k, last_declarations(k), choices_chance(k->c, 1, 2) ? "other" : "kernel", 1, (uint32_t)choices_u64(k->c), sizes);
+	uint32_t checksum = (uint32_t)choices_u64(k->c);
+	lttng_gen_load(k, last_declarations(k), choices_chance(k->c, 1, 2) ? "other" : "kernel", 1, checksum, sizes);
 }
 
 void lttng_break_user_facility_prefix(struct lttng_gen *k)
@@ -398,5 +410,6 @@ void lttng_break_user_facility_prefix(struct lttng_gen *k)
 		return;
 	lttng_gen_sizes(k, sizes);
 	uint32_t crc = lttng_gen_xml(k, &lttng_gen_file(k, "eventdefs/user_tasks.xml")->b, "user_tasks", &none, 0);
-	lttng_gen_load(k, declarations(k), "tasks", 5 + (uint32_t)choices_below(k->c, 100), crc, sizes);
+	uint32_t id = 5 + (uint32_t)choices_below(k->c, 100);
+	lttng_gen_load(k, declarations(k), "tasks", id, crc, sizes);
 }

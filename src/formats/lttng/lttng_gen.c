@@ -87,8 +87,11 @@ static void choose_user_space(struct lttng_gen *k)
 {
 	if (k->breaking || k->flight || k->l->era != LTTNG_CHANNEL_MARKERS || !choices_chance(k->c, 1, 8))
 		return;
-	(void)snprintf(k->home, sizeof(k->home), "host-2010%02u%02u153000/%u_%u/", 1 + (unsigned)choices_below(k->c, 12),
-		       1 + (unsigned)choices_below(k->c, 28), 2 + (unsigned)choices_below(k->c, 32766), (unsigned)choices_below(k->c, 1000000));
+	unsigned unique = (unsigned)choices_below(k->c, 1000000);
+	unsigned pid = 2 + (unsigned)choices_below(k->c, 32766);
+	unsigned day = 1 + (unsigned)choices_below(k->c, 28);
+	unsigned month = 1 + (unsigned)choices_below(k->c, 12);
+	(void)snprintf(k->home, sizeof(k->home), "host-2010%02u%02u153000/%u_%u/", month, day, pid, unique);
 	k->h.v[LF_FREQ] = 1000000;
 	k->h.v[LF_SCALE] = 1;
 }
