@@ -146,6 +146,65 @@ uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
 	return until;
 }
 
+/* Where the strict records that follow each other from `at` lead: behind `end` by two of them or to the end of the file, or
+ * to what is none. *across tells which. */
+static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *across)
+{
+	unsigned beyond = 0, anchors = 0;
+	*across = false;
+	while (at != end && at < x->size) {
+		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding)
+			return at;
+		anchors += is_no_argument(&x->other);
+		beyond += at > end;
+		if (!may_jump(x, x->other.words * FXT_WORD, at))
+			return at;
+		at += x->other.words * FXT_WORD;
+		*across = at > end && anchors >= CHAIN && (beyond >= CHAIN || at == x->size);
+		if (*across)
+			return at;
+	}
+	return at;
+}
+
+/* Whether the record behind is beyond doubt; without moving a window where that can be helped. */
+static bool next_in_sight_is_sound(struct fxt_walk *x, uint64_t at)
+{
+	uint64_t have = x->window.base + x->window.length - at;
+	const uint8_t *p = at < x->window.base + x->window.length ? x->window.buffer + (at - x->window.base) : NULL;
+	if (p && have >= FXT_WORD && fxt_size(load_u64(p, x->decoder.big_endian)) <= have / FXT_WORD &&
+	    fxt_decode(&x->decoder, &x->other, p, have, x->size - at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other))
+		return true;
+	return fxt_next_is_sound(x, at);
+}
+
+uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from)
+{
+	uint64_t length = r->words * FXT_WORD, end = from + length;
+	struct search s = { .budget = BUDGET_START };
+	bool across;
+
+	if (r->known && !r->payload_length)
+		return end;
+	if (!r->known && (from == x->torn || from == x->faulty)) {
+		uint64_t first = fxt_inner_records(x, from, end);
+		if (first < end)
+			return first;
+	}
+	if (!may_jump(x, length, from) || next_in_sight_is_sound(x, end))
+		return end;
+	for (uint64_t at = from + FXT_WORD; at < end && x->peek.status == TM_OK; at++) {
+		s.budget += BUDGET_FACTOR;
+		if (!chain_at(x, at, CHAIN_INNER, 0, &s))
+			continue;
+		uint64_t until = chain_end(x, at, end, &across);
+		if (across)
+			return at;
+		at = until;
+	}
+	return end;
+}
+
 /* Looks in [from, until) every `step` bytes. until when there is none. */
 static uint64_t search_grid(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, unsigned chain)
 {

@@ -226,6 +226,15 @@ static bool is_suspect(const struct fxt_walk *x, const struct fxt_record *r, boo
 	       (r->subtype == FXT_PROVIDER_SECTION && (r->worst > TM_NOTE || !fxt_provider_find(x, r->id)));
 }
 
+static bool is_wrong_in_size_alone(const struct fxt_record *r)
+{
+	for (uint32_t i = 0; i < r->issue_count; i++)
+		if (r->issues[i].severity != TM_NOTE && r->issues[i].rule != FXT_RULE_record_trailing_words &&
+		    r->issues[i].rule != FXT_RULE_provider_name_length_mismatch)
+			return false;
+	return true;
+}
+
 static void check_repeat(struct fxt_walk *x, const struct fxt_record *r)
 {
 	uint64_t length = r->words * FXT_WORD;
@@ -247,6 +256,19 @@ static void check_repeat(struct fxt_walk *x, const struct fxt_record *r)
 	}
 }
 
+/* Inside the record at x->at, and on across its end, stand others: from `first` on. */
+static void hiding(struct fxt_walk *x, struct fxt_record *r, uint64_t first)
+{
+	char say[240];
+	if ((first - x->at) % FXT_WORD) {
+		misaligned(x, r, first);
+		return;
+	}
+	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+		 (first - x->at) / FXT_WORD);
+	region(x, FXT_RULE_swallowed_records, x->at, first, r, TM_AT_LEAST, 1, say);
+}
+
 static void sound(struct fxt_walk *x, struct fxt_record *r)
 {
 	uint64_t from = x->at, end = from + r->words * FXT_WORD;
@@ -257,10 +279,15 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	if (loose && r->known && fxt_swallows(x, from, r, &covered)) {
 		uint64_t first = fxt_inner_records(x, from, covered);
 		/* One record with a damaged size, unless more speaks against it than its size. */
-		bool exact = first == covered && !has_unknown_refs(x, r);
+		bool exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(x, r);
 		snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
 			 (first - from) / FXT_WORD);
 		region(x, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
+		return;
+	}
+	uint64_t hidden = fxt_hidden_records(x, r, from);
+	if (hidden < end) {
+		hiding(x, r, hidden);
 		return;
 	}
 	if (loose && !fxt_next_fits(x, end, end - from, false)) {
@@ -298,6 +325,8 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 	fxt_record_accept(x, r, from);
 	if (r->worst == TM_ERROR && x->status == TM_OK)
 		fxt_patch(x, r, from);
+	if (r->worst == TM_ERROR)
+		x->faulty = end;
 	fxt_took(x, from);
 	x->at = end;
 }

@@ -169,6 +169,7 @@ struct fxt_walk {
 	uint64_t moved; /* records that are written elsewhere */
 	uint64_t gap; /* end of the first region whose content is not known */
 	bool gapped;
+	uint64_t faulty; /* end of the last record that had an error and stays; 0: none */
 	uint64_t torn; /* end of the last region of which nobody knows how much was in it; 0: none */
 	unsigned output;
 	uint64_t jumps; /* far looks ahead so far, see fxt_resync.c */
@@ -321,6 +322,10 @@ struct fxt_resume {
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
 /* Where in [from, until) records begin that stand there in a row; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until);
+/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind), records begin that stand there
+ * in a row, and go on across its end although what stands there is none; or that stand in a record of unknown kind right
+ * behind damage. Its end where there are none. */
+uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);
 /* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,
