@@ -133,6 +133,13 @@ void row_insert(struct bytes *b, size_t at, const char *format, ...)
 	va_end(arguments);
 }
 
+void row_insert_any(struct uftrace_gen *u, struct bytes *b, const char *const texts[], unsigned count)
+{
+	const char *text = texts[uftgen_below(u, count)];
+
+	row_insert(b, row_any(u, b, "").at, "%s", text);
+}
+
 void row_replace(struct bytes *b, struct row line, const char *format, ...)
 {
 	va_list arguments;

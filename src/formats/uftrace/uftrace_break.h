@@ -52,6 +52,8 @@ struct row row_at(const struct bytes *b, size_t at);
 void row_remove(struct bytes *b, struct row line);
 /* Inserts text, with its LF, before an offset. */
 void row_insert(struct bytes *b, size_t at, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Inserts one of some texts before one of the lines. */
+void row_insert_any(struct uftrace_gen *u, struct bytes *b, const char *const texts[], unsigned count);
 void row_replace(struct bytes *b, struct row line, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Exchanges a line with the one after it. */
 void row_swap(struct bytes *b, struct row line);

@@ -107,12 +107,17 @@ void uftrace_break_info_truncated_header(struct uftrace_gen *u)
 		b->size = uftgen_below(u, 40);
 }
 
+static void flip_a_bit(struct uftrace_gen *u, uint8_t *byte)
+{
+	*byte ^= (uint8_t)(1u << uftgen_below(u, 8));
+}
+
 void uftrace_break_info_bad_magic(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
 
 	if (b)
-		b->data[uftgen_below(u, 8)] ^= (uint8_t)(1u << uftgen_below(u, 8));
+		flip_a_bit(u, b->data + uftgen_below(u, 8));
 }
 
 void uftrace_break_info_version_unsupported(struct uftrace_gen *u)
@@ -160,8 +165,11 @@ void uftrace_break_info_reserved_nonzero(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
 
-	if (b)
-		b->data[34 + uftgen_below(u, 6)] = (uint8_t)(1 + uftgen_below(u, 255));
+	if (b) {
+		uint8_t *reserved = b->data + 34 + uftgen_below(u, 6);
+
+		*reserved = (uint8_t)(1 + uftgen_below(u, 255));
+	}
 }
 
 /* ---- feature bits ---- */
@@ -296,8 +304,11 @@ void uftrace_break_info_lines_count(struct uftrace_gen *u)
 {
 	static const char *const wrong[] = {"1", "9", "x", ""};
 
-	if (uftgen_ready(u, 0, 0))
-		set_value(u, uftgen_below(u, 2) ? "cpuinfo:lines=" : "osinfo:lines=", wrong[uftgen_below(u, 4)]);
+	if (uftgen_ready(u, 0, 0)) {
+		const char *count = wrong[uftgen_below(u, 4)];
+
+		set_value(u, uftgen_below(u, 2) ? "cpuinfo:lines=" : "osinfo:lines=", count);
+	}
 }
 
 void uftrace_break_info_crlf_or_blank(struct uftrace_gen *u)

@@ -411,9 +411,10 @@ void uftrace_break_dat_string_length(struct uftrace_gen *u)
 
 /* ---- addresses ---- */
 
-/* Moves a call to another address. */
-static void move_call(struct uftrace_gen *u, const struct uftgen_mark *m, uint64_t address)
+/* Moves a call of a leaf to another address. */
+static void move_call(struct uftrace_gen *u, uint64_t address)
 {
+	const struct uftgen_mark *m = mark_any(u, is_leaf);
 	const struct uftgen_mark *next = m ? mark_next(u, m) : NULL;
 
 	if (!next)
@@ -425,7 +426,7 @@ static void move_call(struct uftrace_gen *u, const struct uftgen_mark *m, uint64
 void uftrace_break_dat_address_unmapped(struct uftrace_gen *u)
 {
 	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS))
-		move_call(u, mark_any(u, is_leaf), 0x10000 + uftgen_below(u, 0x10000));
+		move_call(u, 0x10000 + uftgen_below(u, 0x10000));
 }
 
 void uftrace_break_dat_address_unsymbolised(struct uftrace_gen *u)
@@ -433,12 +434,11 @@ void uftrace_break_dat_address_unsymbolised(struct uftrace_gen *u)
 	const struct uftgen_module *m = &u->modules[0];
 
 	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_EXEC | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | WITH_PAYLOADS))
-		move_call(u, mark_any(u, is_leaf),
-			  u->sessions[0].maps[0].base + m->length - 8 - uftgen_below(u, 0x200));
+		move_call(u, u->sessions[0].maps[0].base + m->length - 8 - uftgen_below(u, 0x200));
 }
 
 void uftrace_break_dat_address_kernel_range(struct uftrace_gen *u)
 {
 	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_NARROW | WITH_PAYLOADS))
-		move_call(u, mark_any(u, is_leaf), 0x800000000000 + 16 * (uint64_t)uftgen_below(u, 0x10000000));
+		move_call(u, 0x800000000000 + 16 * (uint64_t)uftgen_below(u, 0x10000000));
 }

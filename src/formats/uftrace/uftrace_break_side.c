@@ -43,9 +43,11 @@ void uftrace_break_perf_record_size(struct uftrace_gen *u)
 	unsigned count;
 	struct bytes *b = perf(u, offsets, &count);
 
-	if (b && count)
-		store_u16(b->data + offsets[uftgen_below(u, count)] + 6, wrong[uftgen_below(u, 6)],
-			  uftgen_has(u, UFTGEN_BIG_ENDIAN));
+	if (b && count) {
+		uint8_t *record = b->data + offsets[uftgen_below(u, count)];
+
+		store_u16(record + 6, wrong[uftgen_below(u, 6)], uftgen_has(u, UFTGEN_BIG_ENDIAN));
+	}
 }
 
 void uftrace_break_perf_truncated(struct uftrace_gen *u)
@@ -64,9 +66,11 @@ void uftrace_break_perf_unknown_type(struct uftrace_gen *u)
 	unsigned count;
 	struct bytes *b = perf(u, offsets, &count);
 
-	if (b && count)
-		store_u32(b->data + offsets[uftgen_below(u, count)], 20 + uftgen_below(u, 100),
-			  uftgen_has(u, UFTGEN_BIG_ENDIAN));
+	if (b && count) {
+		uint8_t *record = b->data + offsets[uftgen_below(u, count)];
+
+		store_u32(record, 20 + uftgen_below(u, 100), uftgen_has(u, UFTGEN_BIG_ENDIAN));
+	}
 }
 
 void uftrace_break_perf_time_order(struct uftrace_gen *u)
@@ -118,7 +122,7 @@ void uftrace_break_events_malformed(struct uftrace_gen *u)
 	if (!b)
 		return;
 	if (uftgen_below(u, 2)) {
-		row_insert(b, row_any(u, b, "").at, "%s", wrong[uftgen_below(u, 4)]);
+		row_insert_any(u, b, wrong, 4);
 		return;
 	}
 	row_insert(b, b->size, "EVENT: 1000099 shop:");

@@ -176,9 +176,11 @@ void uftrace_break_sym_line_malformed(struct uftrace_gen *u)
 	const struct uftgen_module *m = NULL;
 	struct bytes *b = uftgen_ready(u, 0, 0) ? any_symbols(u, &m) : NULL;
 
-	if (b)
-		row_insert(b, symbol_line(u, b, m, uftgen_below(u, m->symbol_count)).at, "%s",
-			   wrong[uftgen_below(u, 3)]);
+	if (b) {
+		const char *text = wrong[uftgen_below(u, 3)];
+
+		row_insert(b, symbol_line(u, b, m, uftgen_below(u, m->symbol_count)).at, "%s", text);
+	}
 }
 
 void uftrace_break_sym_mixed_format(struct uftrace_gen *u)

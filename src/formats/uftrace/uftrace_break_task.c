@@ -46,7 +46,7 @@ void uftrace_break_task_line_malformed(struct uftrace_gen *u)
 	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
 
 	if (b)
-		row_insert(b, row_any(u, b, "").at, "%s", wrong[uftgen_below(u, 5)]);
+		row_insert_any(u, b, wrong, 5);
 }
 
 void uftrace_break_task_line_unknown(struct uftrace_gen *u)
@@ -55,7 +55,7 @@ void uftrace_break_task_line_unknown(struct uftrace_gen *u)
 	struct bytes *b = tasks(u, 0, 0);
 
 	if (b)
-		row_insert(b, row_any(u, b, "").at, "%s", wrong[uftgen_below(u, 3)]);
+		row_insert_any(u, b, wrong, 3);
 }
 
 void uftrace_break_task_truncated_tail(struct uftrace_gen *u)
@@ -72,8 +72,11 @@ void uftrace_break_task_nul_bytes(struct uftrace_gen *u)
 	static const uint8_t zeros[64];
 	struct bytes *b = tasks(u, 0, 0);
 
-	if (b)
-		bytes_insert(b, row_any(u, b, "").at, zeros, 1 + uftgen_below(u, 64));
+	if (b) {
+		size_t count = 1 + uftgen_below(u, 64);
+
+		bytes_insert(b, row_any(u, b, "").at, zeros, count);
+	}
 }
 
 void uftrace_break_task_timestamp_digits(struct uftrace_gen *u)
@@ -325,7 +328,7 @@ void uftrace_break_map_line_malformed(struct uftrace_gen *u)
 	struct bytes *b = map(u, 0, 0, &stack);
 
 	if (b)
-		row_insert(b, row_any(u, b, "").at, "%s", wrong[uftgen_below(u, 3)]);
+		row_insert_any(u, b, wrong, 3);
 }
 
 void uftrace_break_map_no_stack(struct uftrace_gen *u)

@@ -126,13 +126,23 @@ static void write_taskinfo(struct uftrace_gen *u, struct bytes *b)
 
 static void write_usage(struct uftrace_gen *u, struct bytes *b)
 {
+	unsigned writes = uftgen_below(u, 1000);
+	unsigned reads = uftgen_below(u, 1000);
+	unsigned minor_faults = uftgen_below(u, 2000);
+	unsigned major_faults = uftgen_below(u, 5);
+	unsigned resident = 4000 + uftgen_below(u, 9000);
+	unsigned involuntary = uftgen_below(u, 100);
+	unsigned voluntary = uftgen_below(u, 100);
+	unsigned user_microseconds = uftgen_below(u, 1000000);
+	unsigned user_seconds = uftgen_below(u, 5);
+	unsigned system_microseconds = 1 + uftgen_below(u, 999999);
+
 	bytes_printf(b,
 		     "usageinfo:lines=6\nusageinfo:systime=0.%06u\nusageinfo:usrtime=%u.%06u\n"
 		     "usageinfo:ctxsw=%u / %u (voluntary / involuntary)\nusageinfo:maxrss=%u\n"
 		     "usageinfo:pagefault=%u / %u (major / minor)\nusageinfo:iops=%u / %u (read / write)\n",
-		     1 + uftgen_below(u, 999999), uftgen_below(u, 5), uftgen_below(u, 1000000), uftgen_below(u, 100),
-		     uftgen_below(u, 100), 4000 + uftgen_below(u, 9000), uftgen_below(u, 5), uftgen_below(u, 2000),
-		     uftgen_below(u, 1000), uftgen_below(u, 1000));
+		     system_microseconds, user_seconds, user_microseconds, voluntary, involuntary, resident,
+		     major_faults, minor_faults, reads, writes);
 }
 
 static void write_machine(struct uftrace_gen *u, struct bytes *b)
@@ -146,11 +156,24 @@ static void write_machine(struct uftrace_gen *u, struct bytes *b)
 	bytes_printf(b, "cmdline:%s\n", commands[uftgen_below(u, 3)]);
 	bytes_printf(b, "cpuinfo:lines=2\ncpuinfo:nr_cpus=%u / %u (online/possible)\ncpuinfo:desc=%s\n", u->cpus,
 		     u->cpus + uftgen_below(u, 3), "A processor @ 2.4 GHz");
-	bytes_printf(b, "meminfo:%u.%u / 23.5 GB (free / total)\n", uftgen_below(u, 23), uftgen_below(u, 10));
+
+	unsigned tenths = uftgen_below(u, 10);
+	unsigned gigabytes = uftgen_below(u, 23);
+
+	bytes_printf(b, "meminfo:%u.%u / 23.5 GB (free / total)\n", gigabytes, tenths);
 	bytes_text(
 		b,
 		"osinfo:lines=3\nosinfo:kernel=Linux 6.1.0\nosinfo:hostname=till\nosinfo:distro=\"Debian GNU/Linux 12 "
 		"(bookworm)\"\n");
+}
+
+static void write_load(struct uftrace_gen *u, struct bytes *b)
+{
+	unsigned fifteen_minutes = uftgen_below(u, 100);
+	unsigned five_minutes = uftgen_below(u, 100);
+	unsigned one_minute = uftgen_below(u, 100);
+
+	bytes_printf(b, "loadinfo:0.%02u / 0.%02u / 1.%02u\n", one_minute, five_minutes, fifteen_minutes);
 }
 
 static const char *version_text(unsigned version)
@@ -191,8 +214,7 @@ static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
 		write_usage(u, b);
 		mask |= 1 << 8;
 	}
-	bytes_printf(b, "loadinfo:0.%02u / 0.%02u / 1.%02u\n", uftgen_below(u, 100), uftgen_below(u, 100),
-		     uftgen_below(u, 100));
+	write_load(u, b);
 	if (write_arguments(u, b))
 		mask |= 1 << 10;
 	if (u->version >= 80) {

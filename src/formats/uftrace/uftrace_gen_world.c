@@ -96,6 +96,14 @@ static void spec_add_value(struct uftrace_gen *u, struct uftgen_spec *spec, cons
 	spec->value = item_parse(u, value, strlen(value));
 }
 
+/* A structure, with or without its name; one that is returned is of at most two words. */
+static void structure_format(struct uftrace_gen *u, char *text, size_t room, bool value)
+{
+	unsigned bytes = value ? 8 * uftgen_below(u, 3) : uftgen_below(u, 41);
+
+	(void)snprintf(text, room, "/t%u%s", bytes, uftgen_below(u, 2) ? "" : ":pair");
+}
+
 /* The format of a value, with its slash; empty for the plain one. */
 static void item_format(struct uftrace_gen *u, char *text, size_t room, bool value)
 {
@@ -123,8 +131,7 @@ static void item_format(struct uftrace_gen *u, char *text, size_t room, bool val
 		break;
 	case 6:
 		if (u->version >= 100)
-			(void)snprintf(text, room, uftgen_below(u, 2) ? "/t%u" : "/t%u:pair",
-				       value ? 8 * uftgen_below(u, 3) : uftgen_below(u, 41));
+			structure_format(u, text, room, value);
 		else
 			(void)snprintf(text, room, "/u%u", bits);
 		break;
@@ -342,7 +349,8 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 		address += 16;
 	}
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t size = 0x20 + 16 * uftgen_below(u, 30) + uftgen_below(u, 16);
+		uint32_t paragraphs = 2 + uftgen_below(u, 30);
+		uint32_t size = 16 * paragraphs + uftgen_below(u, 16);
 		struct uftgen_symbol *symbol = add_symbol(module, address, size, "Ttw"[uftgen_below(u, 3)]);
 
 		if (!symbol)
@@ -376,6 +384,14 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 	module->length = (address + 0x1fff) & ~(uint64_t)0xfff;
 }
 
+/* A module of 1 to most functions, besides what make_symbols() gives every one. */
+static void make_module(struct uftrace_gen *u, const char *path, bool program, const char *stem, unsigned most)
+{
+	unsigned functions = 1 + uftgen_below(u, most);
+
+	make_symbols(u, add_module(u, path, program), stem, functions);
+}
+
 /* Two libraries of one name. Symbol files are written in descending order of the path: the first gets the plain name,
  * the second the first digits of its build-id, or of the sum of the bytes of its path where it has none. */
 static void make_colliding(struct uftrace_gen *u)
@@ -402,18 +418,15 @@ void uftgen_make_world(struct uftrace_gen *u)
 {
 	bool more = uftgen_has(u, UFTGEN_FORK_EXEC | UFTGEN_SPAWN | UFTGEN_EXEC | UFTGEN_ORPHAN);
 
-	make_symbols(u,
-		     add_module(u, uftgen_has(u, UFTGEN_FOREIGN) ? "/opt/shop/bin/guest" : "/opt/shop/bin/shop", true),
-		     "shop", 1 + uftgen_below(u, 9));
+	make_module(u, uftgen_has(u, UFTGEN_FOREIGN) ? "/opt/shop/bin/guest" : "/opt/shop/bin/shop", true, "shop", 9);
 	if (more)
-		make_symbols(u, add_module(u, "/opt/shop/libexec/worker", true), "worker", 1 + uftgen_below(u, 6));
+		make_module(u, "/opt/shop/libexec/worker", true, "worker", 6);
 	if (more && uftgen_below(u, 2))
-		make_symbols(u, add_module(u, "/usr/bin/till", true), "till", 1 + uftgen_below(u, 4));
+		make_module(u, "/usr/bin/till", true, "till", 4);
 	if (uftgen_has(u, UFTGEN_LIBRARIES)) {
-		make_symbols(u, add_module(u, "/opt/shop/lib/libcart.so.1", false), "cart", 1 + uftgen_below(u, 6));
+		make_module(u, "/opt/shop/lib/libcart.so.1", false, "cart", 6);
 		if (uftgen_below(u, 2))
-			make_symbols(u, add_module(u, "/usr/lib/libstock-2.0.so", false), "stock",
-				     1 + uftgen_below(u, 4));
+			make_module(u, "/usr/lib/libstock-2.0.so", false, "stock", 4);
 		if (uftgen_has(u, UFTGEN_COLLIDE))
 			make_colliding(u);
 		if (uftgen_below(u, 2)) { /* the tracer's own library is never symbolised */
@@ -425,7 +438,7 @@ void uftgen_make_world(struct uftrace_gen *u)
 		}
 	}
 	if (uftgen_has(u, UFTGEN_DLOPEN))
-		make_symbols(u, add_module(u, "/opt/shop/plugins/pay.so", false), "pay", 1 + uftgen_below(u, 4));
+		make_module(u, "/opt/shop/plugins/pay.so", false, "pay", 4);
 	make_specs(u);
 }
 
