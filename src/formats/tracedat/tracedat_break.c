@@ -112,16 +112,14 @@ BREAK(header_sizes_old_kernel)
 		b->header_page.size = b->header_event.size = 0;
 		for (size_t i = 0; i < b->buffers[0].count; i++) {
 			struct gen_cpu *c = &b->buffers[0].cpus[i];
-			uint8_t *page = tracedat_gen_page(b, c, 0);
-			if (!page)
-				return;
-			memset(page + 8, 0, b->page_size - 8);
-			tracedat_gen_commit_set(b, page, 20);
-			/* One record: type 3, four units of 4 bytes. */
-			store_u32(page + 16, 100u << 5 | 4u << 2 | 3u, b->big_endian);
-			tracedat_gen_common(b, page + 20, 300, 42);
-			c->pages.size = b->page_size;
-			c->records = 1;
+			uint8_t *page;
+			for (c->records = 0; (page = tracedat_gen_page(b, c, c->records)) != NULL; c->records++) {
+				memset(page + 8, 0, b->page_size - 8);
+				tracedat_gen_commit_set(b, page, 20);
+				/* One record: type 3, four units of 4 bytes. */
+				store_u32(page + 16, 100u << 5 | 4u << 2 | 3u, b->big_endian);
+				tracedat_gen_common(b, page + 20, 300, 42);
+			}
 		}
 		tracedat_gen_stats(b);
 	}

@@ -87,24 +87,28 @@ static uint8_t *first_page(struct tracedat_gen *b)
 	return tracedat_gen_page(b, first_cpu(b), 0);
 }
 
+/* The one that is open: it has room behind its records. */
+static uint8_t *open_page(struct tracedat_gen *b)
+{
+	return tracedat_gen_last_page(b, first_cpu(b));
+}
+
 /* Pages are only missing when memory is short. */
 #define PAGE if (b->stage == TRACEDAT_STAGE_MODEL && tracedat_gen_page(b, first_cpu(b), 0))
 
-static void commit_add(struct tracedat_gen *b, int64_t delta)
+static void commit_add(struct tracedat_gen *b, uint8_t *page, int64_t delta)
 {
-	uint8_t *page = first_page(b);
 	tracedat_gen_commit_set(b, page, tracedat_gen_commit(b, page) + (uint64_t)delta);
 }
 
-static void commit_or(struct tracedat_gen *b, uint64_t bits)
+static void commit_or(struct tracedat_gen *b, uint8_t *page, uint64_t bits)
 {
-	uint8_t *page = first_page(b);
 	tracedat_gen_commit_set(b, page, tracedat_gen_commit(b, page) | bits);
 }
 
 BREAK(page_commit_reserved)
 {
-	PAGE commit_or(b, 1u << 28);
+	PAGE commit_or(b, first_page(b), 1u << 28);
 }
 
 BREAK(page_commit_length)
@@ -114,20 +118,20 @@ BREAK(page_commit_length)
 
 BREAK(page_commit_unaligned)
 {
-	PAGE commit_add(b, 2);
+	PAGE commit_add(b, open_page(b), 2);
 }
 
 BREAK(page_commit_mid_record)
 {
-	PAGE commit_add(b, -4);
+	PAGE commit_add(b, first_page(b), -4);
 }
 
 BREAK(page_missed_stored_alone)
 {
-	PAGE commit_or(b, 1u << 30);
+	PAGE commit_or(b, first_page(b), 1u << 30);
 }
 
-/* Fills the first page of a CPU to its last byte. Returns where its last record begins. */
+/* Fills the open page of a CPU to its last byte. Returns where its last record begins. */
 static uint32_t fill_page(struct tracedat_gen *b)
 {
 	struct gen_cpu *c = first_cpu(b);
@@ -148,23 +152,23 @@ BREAK(page_missed_no_room)
 {
 	PAGE {
 		(void)fill_page(b);
-		commit_or(b, 3u << 30);
+		commit_or(b, open_page(b), 3u << 30);
 	}
 }
 
 BREAK(page_missed_count)
 {
-	PAGE commit_or(b, 3u << 30);
+	PAGE commit_or(b, open_page(b), 3u << 30);
 }
 
 BREAK(page_tail_not_zero)
 {
-	PAGE first_page(b)[b->page_size - 1] = 1;
+	PAGE open_page(b)[b->page_size - 1] = 1;
 }
 
 BREAK(page_missed_events)
 {
-	PAGE commit_or(b, 1u << 31);
+	PAGE commit_or(b, first_page(b), 1u << 31);
 }
 
 static uint8_t *add_page(struct tracedat_gen *b)
@@ -201,8 +205,8 @@ BREAK(page_duplicate)
 	PAGE {
 		uint8_t *page = add_page(b);
 		if (page)
-			memcpy(page, first_page(b), b->page_size);
-		first_cpu(b)->records *= 2;
+			memcpy(page, page - b->page_size, b->page_size);
+		first_cpu(b)->records += first_cpu(b)->page_records;
 		tracedat_gen_stats(b);
 	}
 }
@@ -260,7 +264,7 @@ BREAK(record_past_commit)
 {
 	PAGE {
 		uint32_t last = fill_page(b);
-		uint8_t *at = first_page(b) + last;
+		uint8_t *at = open_page(b) + last;
 		store_u32(at, b->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, b->big_endian);
 	}
 }

@@ -167,8 +167,8 @@ BREAK(v7_buffer_section)
 
 BREAK(v7_buffer_cpu_outside_section)
 {
-	MODEL b->extra_at_end = true;
-	BYTES tracedat_gen_u64(b, buffer_field(b, 23 + 20 + 4), tracedat_align(b->out->size - 3 * b->page_size, b->page_size));
+	WORLD b->extra_at_end = true;
+	BYTES tracedat_gen_u64(b, buffer_field(b, 23 + 20 + 4), tracedat_align(b->out->size - (tracedat_gen_extra(b) - b->page_size), b->page_size));
 }
 
 BREAK(v7_buffer_clock_unknown)

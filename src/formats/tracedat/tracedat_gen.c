@@ -97,7 +97,12 @@ uint64_t tracedat_gen_get64(struct tracedat_gen *b, size_t at)
 
 uint8_t *tracedat_gen_page(struct tracedat_gen *b, struct gen_cpu *c, size_t index)
 {
-	return c->pages.size >= (index + 1) * b->page_size ? c->pages.data + index * b->page_size : NULL;
+	return index < c->pages.size / b->page_size ? c->pages.data + index * b->page_size : NULL;
+}
+
+uint8_t *tracedat_gen_last_page(struct tracedat_gen *b, struct gen_cpu *c)
+{
+	return tracedat_gen_page(b, c, c->pages.size / b->page_size - 1);
 }
 
 uint64_t tracedat_gen_commit(struct tracedat_gen *b, const uint8_t *page)
@@ -124,9 +129,13 @@ static uint8_t *record_room(struct tracedat_gen *b, struct gen_cpu *c, uint32_t 
 {
 	uint32_t head = 8u + b->long_size;
 	if (!c->used || c->used + total > b->page_size) {
+		size_t chunk = (size_t)b->chunk_pages * b->page_size;
+		if (b->codec != TRACEDAT_NONE && c->pages.size == chunk)
+			tracedat_gen_pack(b, &c->chunks, &c->pages, chunk);
 		uint8_t *page = bytes_grow(&c->pages, b->page_size);
 		if (!page)
 			return NULL;
+		c->page_records = 0;
 		c->last += *delta;
 		*delta = 0;
 		store_u64(page, c->last, b->big_endian);
@@ -160,6 +169,7 @@ void tracedat_gen_record(struct tracedat_gen *b, struct gen_cpu *c, const void *
 		store_u32(at + 4, room + 4, b->big_endian);
 	memcpy(at + (large ? 8 : 4), payload, size);
 	c->records++;
+	c->page_records++;
 	if (c->last > b->time)
 		b->time = c->last;
 }
@@ -402,6 +412,70 @@ static void make_options(struct tracedat_gen *b)
 
 /* ---- buffers ---- */
 
+/* How well the content folds. */
+static void measure(struct tracedat_gen *b, const struct bytes *content)
+{
+	struct bytes folded = { 0 };
+	if (b->codec != TRACEDAT_NONE && content->size && tracedat_encode(b->codec, content->data, content->size, &folded)) {
+		b->folded = folded.size;
+		b->unfolded = content->size;
+	}
+	b->g->failed |= folded.failed;
+	bytes_free(&folded);
+}
+
+/* About how many bytes the content takes in the file, as chunks if it is compressed. */
+static uint64_t packed_size(const struct tracedat_gen *b, const struct gen_chunks *chunks, const struct bytes *content)
+{
+	if (b->codec == TRACEDAT_NONE)
+		return content->size;
+	return 4 + chunks->bytes.size + (b->unfolded ? content->size * b->folded / b->unfolded : content->size / 4);
+}
+
+static uint64_t cpu_size(const struct tracedat_gen *b, const struct gen_cpu *cpu)
+{
+	return packed_size(b, &cpu->chunks, &cpu->pages);
+}
+
+/* About how many bytes of the file are no CPU data: texts and some 300 a CPU for its options. */
+static uint64_t metadata_size(const struct tracedat_gen *b, size_t cpus)
+{
+	uint64_t size = b->header_page.size + b->header_event.size + b->kallsyms.size + b->printk.size + b->cmdlines.size;
+	for (size_t i = 0; i < b->format_count; i++)
+		size += b->formats[i].text.size;
+	return (b->codec == TRACEDAT_NONE ? size : size / 3) + 300 * cpus + 800;
+}
+
+/* Whether the pages of a CPU are about as large as wanted. What was estimated so far is measured then. */
+static bool is_large(struct tracedat_gen *b, const struct gen_cpu *cpu, uint64_t wanted)
+{
+	const uint64_t half = b->codec == TRACEDAT_NONE ? b->page_size / 2 : 256;
+	if (cpu_size(b, cpu) + half < wanted)
+		return false;
+	if (wanted)
+		measure(b, &cpu->pages);
+	return cpu_size(b, cpu) + half >= wanted;
+}
+
+/* The pages of a CPU: some records, then more until there are enough. */
+static void make_cpu(struct tracedat_gen *b, struct gen_cpu *cpu, uint64_t wanted)
+{
+	struct choices *c = b->choices;
+	bool broken = b->g->rule >= 0;
+	uint64_t records = 3 + choices_below(c, 12);
+
+	for (uint64_t k = 0; k < records || !is_large(b, cpu, wanted); k++) {
+		if (cpu->pages.failed || b->g->failed)
+			break;
+		if (broken)
+			k & 1 ? tracedat_gen_label(b, cpu, "sample") : tracedat_gen_tick(b, cpu);
+		else
+			gen_any(b, cpu);
+		if (!broken && choices_chance(c, 1, 40))
+			tracedat_gen_page_end(b, cpu);
+	}
+}
+
 static void make_buffers(struct tracedat_gen *b)
 {
 	static const char *const clocks[] = { "local", "mono", "global", "x86-tsc", "boot" };
@@ -411,7 +485,9 @@ static void make_buffers(struct tracedat_gen *b)
 	/* Only options name instances. */
 	size_t instances = broken ? b->instances : b->no_options ? 0 : (size_t)choices_below(c, 3);
 	size_t cpus = broken ? 2 : (size_t)choices_between(c, 1, 3);
-	uint64_t wanted = b->g->size / b->page_size;
+	/* What is left of the wanted size, and the CPUs that share it. */
+	size_t left = cpus * (1 + instances);
+	uint64_t at = tracedat_align(metadata_size(b, left), b->page_size);
 
 	b->buffer_count = 1 + instances;
 	b->time = 1000000000;
@@ -422,30 +498,23 @@ static void make_buffers(struct tracedat_gen *b)
 		(void)snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
 		/* Version 6 has an entry for each CPU, version 7 only for those with data, which may be far apart. */
 		buffer->count = cpus;
-		for (size_t j = 0; j < cpus; j++) {
+		for (size_t j = 0; j < cpus; j++, left--) {
 			struct gen_cpu *cpu = &buffer->cpus[j];
 			bool sparse = b->version == 7 && !broken && choices_chance(c, 1, 4);
 			cpu->cpu = j ? buffer->cpus[j - 1].cpu + 1 + (sparse ? 4 : 0) : 0;
 			cpu->last = UINT64_C(5000000000) + 1000 * j;
 			bool empty = !broken && b->version == 6 && choices_chance(c, 1, 5);
-			uint64_t pages = wanted / (cpus * b->buffer_count);
-			uint64_t records = empty ? 0 : 3 + choices_below(c, 12);
-			for (uint64_t k = 0; k < records || cpu->pages.size / b->page_size < pages; k++) {
-				if (cpu->pages.failed)
-					break;
-				if (broken)
-					k & 1 ? tracedat_gen_label(b, cpu, "sample") : tracedat_gen_tick(b, cpu);
-				else
-					gen_any(b, cpu);
-				if (empty)
-					break;
-				if (!broken && choices_chance(c, 1, 40))
-					tracedat_gen_page_end(b, cpu);
-			}
-			if (!cpu->records && b->version == 7)
-				tracedat_gen_tick(b, cpu);
+			uint64_t wanted = b->g->size > at ? (b->g->size - at) / (left + b->extra_at_end) : 0;
+			if (!empty || (left == 1 && wanted))
+				make_cpu(b, cpu, wanted);
+			at = tracedat_align(at + cpu_size(b, cpu), b->page_size);
 		}
 	}
+}
+
+size_t tracedat_gen_extra(const struct tracedat_gen *b)
+{
+	return b->buffers[0].cpus[1].pages.size + 3 * (size_t)b->page_size;
 }
 
 /* The text of a latency tracer instead of pages. */
@@ -454,10 +523,13 @@ static void make_latency(struct tracedat_gen *b)
 	uint64_t lines = 1 + choices_below(b->choices, 40);
 
 	bytes_text(&b->text, "# tracer: wakeup\n#\n# wakeup latency trace\n");
-	for (uint64_t i = 0; i < lines || b->text.size < b->g->size; i++) {
+	uint64_t other = metadata_size(b, 1);
+	for (uint64_t i = 0; i < lines || other + packed_size(b, &b->text_chunks, &b->text) < b->g->size; i++) {
 		bytes_printf(&b->text, "  demo-42      0d..3 %4lluus+: demo_tick <-_text\n", (unsigned long long)i);
 		b->g->records++;
-		if (b->text.failed)
+		if (b->codec != TRACEDAT_NONE && b->text.size >= GEN_TEXT_CHUNK)
+			tracedat_gen_pack(b, &b->text_chunks, &b->text, GEN_TEXT_CHUNK);
+		if (b->text.failed || b->g->failed)
 			break;
 	}
 }
@@ -506,7 +578,7 @@ static void make_world(struct tracedat_gen *b)
 /* Every buffer of the model, one after the other; NULL: that was all. */
 static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
 {
-	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines, &b->text };
+	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines, &b->text, &b->text_chunks.bytes };
 	if (at < sizeof(texts) / sizeof(*texts))
 		return texts[at];
 	at -= sizeof(texts) / sizeof(*texts);
@@ -516,7 +588,10 @@ static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
 	if (at < GEN_OPTIONS)
 		return &b->options[at].data;
 	at -= GEN_OPTIONS;
-	return at < GEN_BUFFERS * GEN_CPUS ? &b->buffers[at / GEN_CPUS].cpus[at % GEN_CPUS].pages : NULL;
+	if (at >= 2 * GEN_BUFFERS * GEN_CPUS)
+		return NULL;
+	struct gen_cpu *c = &b->buffers[at / 2 / GEN_CPUS].cpus[at / 2 % GEN_CPUS];
+	return at % 2 ? &c->chunks.bytes : &c->pages;
 }
 
 /* Whether memory went short so far. What is built on must be whole: a stage looks here first. */

@@ -8,6 +8,7 @@
 #define GEN_OPTIONS 48u
 #define GEN_BUFFERS 3u
 #define GEN_CPUS 4u
+#define GEN_TEXT_CHUNK 1024u /* bytes of latency output in a chunk */
 
 /* A breaker is called once at each stage. */
 enum tracedat_stage {
@@ -30,10 +31,18 @@ struct gen_option {
 	int buffer;	/* v7: whose BUFFER option it is, or -1 */
 };
 
+/* Chunks of compressed data: made while their content grows, so that a large file takes no memory for what it unfolds to. */
+struct gen_chunks {
+	struct bytes bytes;
+	uint32_t count;
+};
+
 struct gen_cpu {
 	uint32_t cpu;
-	struct bytes pages;
+	struct bytes pages; /* those that are in no chunk */
+	struct gen_chunks chunks;
 	uint64_t records;
+	uint64_t page_records; /* in the last page */
 	uint64_t last;	   /* time of its last record */
 	uint64_t at, size; /* in the file */
 	uint32_t used;	   /* bytes of data in the open page; 0: none is open */
@@ -74,7 +83,8 @@ struct tracedat_gen {
 	struct gen_buffer buffers[GEN_BUFFERS];
 	size_t buffer_count;
 	bool latency;
-	struct bytes text;	/* of latency output */
+	struct bytes text;	/* of latency output: what is in no chunk */
+	struct gen_chunks text_chunks;
 	bool no_options;	/* v6: no options tag at all */
 	bool no_clock_block;	/* v6 */
 	bool no_done;		/* v6 */
@@ -85,6 +95,7 @@ struct tracedat_gen {
 	bool slack, minus_four;
 	int64_t hp_delta, he_delta, ftrace_delta, systems_delta, events_delta, kallsyms_delta, printk_delta, cmdlines_delta;
 	uint32_t chunk_pages;
+	uint64_t folded, unfolded; /* sizes of data that was compressed last */
 	size_t instances;	/* of a broken file */
 	bool keep_small;	/* records of 4 and 8 bytes, which the kernel does not write */
 	bool junk_after_done;	/* v7: behind the end of the second options */
@@ -120,6 +131,7 @@ void tracedat_gen_common(struct tracedat_gen *b, uint8_t *payload, unsigned id, 
 void tracedat_gen_page_end(struct tracedat_gen *b, struct gen_cpu *c);
 /* The page of a CPU in the model, its commit word, its data. */
 uint8_t *tracedat_gen_page(struct tracedat_gen *b, struct gen_cpu *c, size_t index);
+uint8_t *tracedat_gen_last_page(struct tracedat_gen *b, struct gen_cpu *c);
 uint64_t tracedat_gen_commit(struct tracedat_gen *b, const uint8_t *page);
 void tracedat_gen_commit_set(struct tracedat_gen *b, uint8_t *page, uint64_t commit);
 /* Rewrites the statistics after records were added or removed. */
@@ -138,6 +150,10 @@ void tracedat_gen_format_add(struct tracedat_gen *b, const char *system, const c
 /* ---- inside ---- */
 
 void tracedat_gen_model(struct tracedat_gen *b);
+/* Bytes in the section that extra_at_end adds: room for the second CPU's pages somewhere inside. */
+size_t tracedat_gen_extra(const struct tracedat_gen *b);
+/* Moves the first size bytes of the content to a chunk. */
+void tracedat_gen_pack(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t size);
 void tracedat_gen_serialise(struct tracedat_gen *b);
 typedef void tracedat_breaker(struct tracedat_gen *b);
 #define RULE(symbol, ...) tracedat_breaker tracedat_break_##symbol;

@@ -242,22 +242,31 @@ static void put_section(struct tracedat_gen *b, struct strings *s, unsigned id, 
 	section_end(b, at);
 }
 
-static void put_chunks(struct tracedat_gen *b, const struct bytes *content, size_t step)
+void tracedat_gen_pack(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t size)
 {
-	struct bytes *o = b->out;
-	size_t count_at = o->size;
-	uint32_t count = 0;
+	struct bytes *o = &chunks->bytes;
+	size_t at = o->size;
+	o->big_endian = b->big_endian;
 	bytes_u32(o, 0);
-	for (size_t from = 0; from < content->size; from += step) {
-		size_t n = content->size - from < step ? content->size - from : step, at = o->size;
-		bytes_u32(o, 0);
-		bytes_u32(o, (uint32_t)n);
-		if (!tracedat_encode(b->codec, content->data + from, n, o))
-			b->g->failed = true;
-		tracedat_gen_u32(b, at, (uint32_t)(o->size - at - 8));
-		count++;
-	}
-	tracedat_gen_u32(b, count_at, count);
+	bytes_u32(o, (uint32_t)size);
+	if (!tracedat_encode(b->codec, content->data, size, o))
+		b->g->failed = true;
+	else
+		store_u32(o->data + at, (uint32_t)(o->size - at - 8), b->big_endian);
+	b->folded = o->size - at;
+	b->unfolded = size;
+	bytes_remove(content, 0, size);
+	chunks->count++;
+}
+
+/* All chunks, and what of the content is in none so far. */
+static void put_chunks(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t step)
+{
+	while (content->size && !content->failed)
+		tracedat_gen_pack(b, chunks, content, content->size < step ? content->size : step);
+	bytes_u32(b->out, chunks->count);
+	bytes_append(b->out, chunks->bytes.data, chunks->bytes.size);
+	bytes_free(&chunks->bytes);
 }
 
 static void v7_buffer(struct tracedat_gen *b, struct strings *s, struct gen_buffer *buffer)
@@ -273,7 +282,7 @@ static void v7_buffer(struct tracedat_gen *b, struct strings *s, struct gen_buff
 		if (b->codec == TRACEDAT_NONE)
 			bytes_append(o, c->pages.data, c->pages.size);
 		else
-			put_chunks(b, &c->pages, (size_t)b->chunk_pages * b->page_size);
+			put_chunks(b, &c->chunks, &c->pages, (size_t)b->chunk_pages * b->page_size);
 		c->size = o->size - c->at - (b->minus_four ? 4 : 0);
 	}
 	section_end(b, buffer->section_at);
@@ -306,7 +315,7 @@ static void v7_text(struct tracedat_gen *b, struct strings *s)
 	if (b->codec == TRACEDAT_NONE)
 		bytes_append(b->out, b->text.data, b->text.size);
 	else
-		put_chunks(b, &b->text, 1024);
+		put_chunks(b, &b->text_chunks, &b->text, GEN_TEXT_CHUNK);
 	section_end(b, b->at.section[TRACEDAT_BUFFER_TEXT]);
 }
 
@@ -405,8 +414,9 @@ static void serialise_v7(struct tracedat_gen *b)
 	}
 	if (b->extra_at_end) {
 		size_t at = section_begin(b, &s, 99, false, "extra");
-		for (unsigned i = 0; i < 4 * b->page_size; i++)
-			bytes_u8(o, 'x');
+		uint8_t *p = bytes_grow(o, tracedat_gen_extra(b));
+		if (p)
+			memset(p, 'x', tracedat_gen_extra(b));
 		section_end(b, at);
 		tracedat_gen_u32(b, at + 4, UINT32_MAX);
 	}
