@@ -30,11 +30,16 @@ int ktrace_break_shape(struct ktrace_gen *k)
 	}
 }
 
+bool ktrace_break_needs_64(const struct ktrace_gen *k)
+{
+	return k->g->rule == KTRACE_RULE_event_unused_nonzero || k->g->rule == KTRACE_RULE_event_timestamp_implausible ||
+	       k->g->rule == KTRACE_RULE_string_id_signature;
+}
+
 void ktrace_break(struct ktrace_gen *k)
 {
 	breakers[k->g->rule](k);
 }
-
 
 static void last_is_sound(struct ktrace_gen *k, uint32_t tag)
 {
@@ -449,8 +454,9 @@ void ktrace_break_raw_threadmap_truncated(struct ktrace_gen *k)
 
 void ktrace_break_raw_thread_count(struct ktrace_gen *k)
 {
+	/* More than the file has room for. */
 	ktrace_make_events(k, &k->events, 16);
-	k->raw_count += 1000 + (uint32_t)choices_below(k->c, 100000);
+	k->raw_count += (uint32_t)(k->events.size / 28) + 1000 + (uint32_t)choices_below(k->c, 100000);
 }
 
 void ktrace_break_raw_pad_nonzero(struct ktrace_gen *k)

@@ -23,29 +23,6 @@ static void spoiled_event(struct ktrace_gen *k, struct ktrace_event e)
 	ktrace_make_events(k, b, 5);
 }
 
-static void need_64(struct ktrace_gen *k)
-{
-	/* Events made so far are of the other width: leave them out. */
-	if (k->is_64)
-		return;
-	k->is_64 = true;
-	k->flags |= KTRACE_FLAG_64;
-	k->g->records = 0;
-	k->thread_count = 0;
-	for (unsigned i = 0; i < k->count; i++) {
-		struct ktrace_made *m = &k->chunks[i];
-		if (m->tag != KTRACE_EVENTS && m->tag != KTRACE_THREAD_MAP)
-			continue;
-		m->payload.size = 0;
-		if (m->tag == KTRACE_EVENTS)
-			bytes_u64(&m->payload, 0);
-		for (unsigned j = 0; m->tag == KTRACE_THREAD_MAP && j < 3; j++) {
-			k->threads[k->thread_count++] = 0x64 + j;
-			ktrace_make_thread(k, &m->payload, 0x64 + j, 10, "alpha", 5);
-		}
-	}
-}
-
 static struct bytes *payload_of(struct ktrace_gen *k, uint32_t tag)
 {
 	struct ktrace_made *m = ktrace_made_find(k, tag);
@@ -305,7 +282,6 @@ void ktrace_break_event_before_future_timestamp(struct ktrace_gen *k)
 
 void ktrace_break_event_unused_nonzero(struct ktrace_gen *k)
 {
-	need_64(k);
 	struct ktrace_event e = ktrace_any_event(k);
 	e.unused = 1 + choices_below(k->c, 1000);
 	spoiled_event(k, e);
@@ -337,7 +313,6 @@ void ktrace_break_event_timestamp_zero(struct ktrace_gen *k)
 
 void ktrace_break_event_timestamp_implausible(struct ktrace_gen *k)
 {
-	need_64(k);
 	struct ktrace_event e = ktrace_any_event(k);
 	e.time = UINT64_C(1) << (56 + choices_below(k->c, 8));
 	spoiled_event(k, e);
@@ -437,7 +412,6 @@ void ktrace_break_string_sequence_broken(struct ktrace_gen *k)
 
 void ktrace_break_string_id_signature(struct ktrace_gen *k)
 {
-	need_64(k);
 	struct ktrace_event e = ktrace_any_event(k);
 	e.debugid = KTRACE_STRING_GLOBAL | KTRACE_FUNC_MASK;
 	e.args[1] = choices_chance(k->c, 1, 2) ? 5 : UINT64_C(0x70ac) << 48;

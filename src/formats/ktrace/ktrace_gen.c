@@ -81,31 +81,45 @@ static void make_string(struct ktrace_gen *k, struct bytes *to)
 	}
 }
 
+/* A point event, and often what belongs to it. */
+static void make_some(struct ktrace_gen *k, struct bytes *to)
+{
+	struct ktrace_event e = ktrace_any_event(k);
+	switch (choices_below(k->c, 16)) {
+	case 1: /* a pair */
+		e.debugid |= KTRACE_FUNC_START;
+		ktrace_make_event(k, to, e);
+		e.debugid ^= KTRACE_FUNC_MASK;
+		break;
+	case 2: /* a thread is born, and acts */
+		e.debugid = KTRACE_NEWTHREAD;
+		e.args[0] = 0x1000 + choices_below(k->c, 0x1000);
+		e.args[1] = 10;
+		ktrace_make_event(k, to, e);
+		e = ktrace_any_event(k);
+		break;
+	case 3:
+		make_string(k, to);
+		break;
+	default:
+		break;
+	}
+	ktrace_make_event(k, to, e);
+}
+
 void ktrace_make_events(struct ktrace_gen *k, struct bytes *to, uint64_t n)
 {
-	for (uint64_t i = 0; i < n && !to->failed; i++) {
-		struct ktrace_event e = ktrace_any_event(k);
-		switch (choices_below(k->c, 16)) {
-		case 1: /* a pair */
-			e.debugid |= KTRACE_FUNC_START;
-			ktrace_make_event(k, to, e);
-			e.debugid ^= KTRACE_FUNC_MASK;
-			break;
-		case 2: /* a thread is born, and acts */
-			e.debugid = KTRACE_NEWTHREAD;
-			e.args[0] = 0x1000 + choices_below(k->c, 0x1000);
-			e.args[1] = 10;
-			ktrace_make_event(k, to, e);
-			e = ktrace_any_event(k);
-			break;
-		case 3:
-			make_string(k, to);
-			break;
-		default:
-			break;
-		}
-		ktrace_make_event(k, to, e);
-	}
+	for (uint64_t i = 0; i < n && !to->failed; i++)
+		make_some(k, to);
+}
+
+/* Events of about that many bytes; one round of them at least. */
+static void make_events_of(struct ktrace_gen *k, struct bytes *to, uint64_t size)
+{
+	uint64_t end = to->size + size;
+	do
+		make_some(k, to);
+	while (to->size < end && !to->failed);
 }
 
 void ktrace_make_thread(struct ktrace_gen *k, struct bytes *to, uint64_t tid, int32_t pid, const char *name, size_t length)
@@ -172,6 +186,14 @@ static void make_fixed(struct ktrace_gen *k, uint32_t tag, uint16_t major, uint3
 	}
 }
 
+/* When the first event was: ticks of a machine that runs for a short while, or for up to a month at a GHz. */
+static void start(struct ktrace_gen *k)
+{
+	k->time = choices_chance(k->c, 1, 2) ? choices_between(k->c, UINT64_C(1000000000), UINT64_C(3000000000000000)) : 1000;
+	k->seconds = UINT64_C(1500000000) + choices_below(k->c, 100000000);
+	k->usec = (uint32_t)choices_below(k->c, 1000000);
+}
+
 /* ---- version 3 ---- */
 
 static void make_header_chunks(struct ktrace_gen *k)
@@ -208,9 +230,17 @@ static void make_subfiles(struct ktrace_gen *k)
 	}
 }
 
+static uint64_t size_so_far(const struct ktrace_gen *k)
+{
+	uint64_t size = KTRACE_HEADER;
+	for (unsigned i = 0; i < k->count; i++)
+		size += KTRACE_CHUNK_HEADER + k->chunks[i].payload.size;
+	return size;
+}
+
 static void make_body_chunks(struct ktrace_gen *k)
 {
-	uint64_t budget = k->g->size ? k->g->size / ktrace_event_size(k->is_64) : 4 + choices_below(k->c, 24);
+	uint64_t budget = k->g->size ? 0 : 4 + choices_below(k->c, 24); /* of events; a wanted size decides by itself */
 	uint64_t chunks = 1 + choices_below(k->c, 3);
 	struct ktrace_made *m;
 
@@ -232,7 +262,11 @@ static void make_body_chunks(struct ktrace_gen *k)
 		if ((m = ktrace_make_chunk(k, KTRACE_EVENTS, 0, false)) == NULL)
 			return;
 		bytes_u64(&m->payload, 0);
-		ktrace_make_events(k, &m->payload, budget / chunks + 1);
+		uint64_t size = size_so_far(k);
+		if (k->g->size)
+			make_events_of(k, &m->payload, k->g->size > size ? (k->g->size - size) / (chunks - i) : 0);
+		else
+			ktrace_make_events(k, &m->payload, budget / chunks + 1);
 	}
 	if (choices_chance(k->c, 1, 5) && (m = ktrace_make_chunk(k, KTRACE_EVENTS_COMPRESSED, 0, false)) != NULL) {
 		uint64_t events = choices_below(k->c, 9);
@@ -291,13 +325,12 @@ static void v3_make(struct ktrace_gen *k)
 {
 	k->magic = choices_chance(k->c, 1, 12) && k->g->rule < 0 ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC;
 	k->major = k->magic == KTRACE_MAGIC_KERNEL ? 1 : (uint16_t)choices_below(k->c, 2);
-	k->is_64 = !choices_chance(k->c, 1, 4);
+	k->is_64 = !choices_chance(k->c, 1, 4) || ktrace_break_needs_64(k);
 	k->flags = k->is_64 ? KTRACE_FLAG_64 : 0;
 	k->numer = choices_chance(k->c, 1, 2) ? 125 : 1;
 	k->denom = k->numer == 125 ? 3 : 1;
-	k->header_time = choices_chance(k->c, 1, 2) ? 900 : 0;
-	k->seconds = UINT64_C(1500000000) + choices_below(k->c, 100000000);
-	k->usec = (uint32_t)choices_below(k->c, 1000000);
+	start(k);
+	k->header_time = choices_chance(k->c, 1, 2) ? k->time - 100 : 0;
 	k->west = (int32_t)choices_below(k->c, 1200) - 600;
 	k->dst = (uint32_t)choices_below(k->c, 2);
 	k->counts_padding = choices_chance(k->c, 1, 3);
@@ -309,17 +342,25 @@ static void v3_make(struct ktrace_gen *k)
 
 static void raw_make(struct ktrace_gen *k)
 {
-	uint64_t budget = k->g->size ? k->g->size / 64 : 4 + choices_below(k->c, 24);
+	uint64_t budget = k->g->size ? 0 : 4 + choices_below(k->c, 24);
 
 	/* A 64-bit map of version 1 never ends at a page. */
-	k->is_64 = k->raw == 0 || k->g->rule == KTRACE_RULE_raw_extra_page ? false : choices_chance(k->c, 2, 3);
+	k->is_64 = k->g->rule == KTRACE_RULE_raw_extra_page ? false : choices_chance(k->c, 2, 3);
+	start(k);
+	/* Device streams of version 2 may leave the time out. */
+	if (k->raw == 2 && choices_chance(k->c, 1, 2))
+		k->seconds = k->usec = 0;
 	k->cpus = 4;
 	k->frequency = 24000000;
 	make_threads(k, &k->map);
 	k->raw_count = k->thread_count;
 	if (k->raw == 1 && choices_chance(k->c, 1, 2))
 		make_cpus(k, &k->gap, false);
-	ktrace_make_events(k, &k->events, budget);
+	uint64_t head = k->raw ? KTRACE_PAGE : k->map.size;
+	if (k->g->size)
+		make_events_of(k, &k->events, k->g->size > head ? k->g->size - head : 0);
+	else
+		ktrace_make_events(k, &k->events, budget);
 }
 
 static void raw_write(struct ktrace_gen *k)
@@ -329,8 +370,8 @@ static void raw_write(struct ktrace_gen *k)
 	if (k->raw == 2) {
 		bytes_u32(out, KTRACE_MAGIC_RAW2);
 		bytes_u32(out, k->raw_count);
-		bytes_u64(out, 0);
-		bytes_u32(out, 0);
+		bytes_u64(out, k->seconds);
+		bytes_u32(out, k->usec);
 		bytes_u32(out, k->is_64);
 		bytes_u64(out, k->frequency);
 		for (unsigned i = 0; i < 256; i++)
@@ -338,8 +379,8 @@ static void raw_write(struct ktrace_gen *k)
 	} else if (k->raw == 1) {
 		bytes_u32(out, KTRACE_MAGIC_RAW1);
 		bytes_u32(out, k->raw_count);
-		bytes_u64(out, 1500000000);
-		bytes_u32(out, 5);
+		bytes_u64(out, k->seconds);
+		bytes_u32(out, k->usec);
 		if (k->is_64)
 			bytes_u32(out, 0);
 	} else {
@@ -372,7 +413,7 @@ static void gen_free(struct ktrace_gen *k)
 
 enum tracemend_status ktrace_generate(struct gen *g)
 {
-	struct ktrace_gen k = { .g = g, .c = g->choices, .raw = -1, .header_size = KTRACE_REAL_SIZE, .time = 1000 };
+	struct ktrace_gen k = { .g = g, .c = g->choices, .raw = -1, .header_size = KTRACE_REAL_SIZE };
 	k.out = gen_file(g, "");
 	if (!k.out)
 		return TM_NO_MEMORY;

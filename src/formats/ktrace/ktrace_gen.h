@@ -66,6 +66,8 @@ void ktrace_make_plist(struct bytes *to);
 
 /* ktrace_break.c: what shape of file the rule needs: -1 for version 3, else the RAW version. */
 int ktrace_break_shape(struct ktrace_gen *k);
+/* Whether the defect is one that only 64-bit records can have. */
+bool ktrace_break_needs_64(const struct ktrace_gen *k);
 void ktrace_break(struct ktrace_gen *k);
 
 /* One a rule. */
