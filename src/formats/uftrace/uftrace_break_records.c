@@ -10,6 +10,7 @@ enum {
 	WORD_MAGIC = 7 << 3, /* all of its bits */
 	DEPTH_MASK = 0x3ff << 6,
 	NOBODY = 4000000,
+	RECORDER_BUFFER = 128 * 1024,
 };
 
 /* ---- which records ---- */
@@ -163,21 +164,19 @@ void uftrace_break_dat_zero_tail(struct uftrace_gen *u)
 void uftrace_break_dat_duplicate_block(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, UFTGEN_ESTIMATE | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
-	const struct uftgen_mark *from = NULL;
 
-	/* The last half of what the first task did, again. */
-	for (unsigned i = 0; b && i < u->mark_count && u->marks[i].task == 0; i++)
-		if (u->marks[i].offset >= b->size / 2 && u->marks[i].type == RECORD_ENTRY && !from)
-			from = &u->marks[i];
-	if (!from)
-		from = u->marks;
-	if (b) {
-		size_t at = b->size, length = at - from->offset;
-		uint8_t *copy = bytes_grow(b, length);
-
-		if (copy)
-			memcpy(copy, b->data + from->offset, length);
-	}
+	if (!b)
+		return;
+	/* The last half of what the first task did, again, or the last buffer of it; from a call on. */
+	size_t at = b->size, from = at / 2 > RECORDER_BUFFER ? at - RECORDER_BUFFER : at / 2;
+	from += -from % 16;
+	while (from < at && (load_u64(b->data + from + 8, uftgen_has(u, UFTGEN_BIG_ENDIAN)) & 3) != RECORD_ENTRY)
+		from += 16;
+	if (from == at)
+		from = 0;
+	uint8_t *copy = bytes_grow(b, at - from);
+	if (copy)
+		memcpy(copy, b->data + from, at - from);
 }
 
 /* ---- time ---- */
@@ -293,13 +292,15 @@ void uftrace_break_dat_fork_prefix(struct uftrace_gen *u)
 {
 	if (!uftgen_ready(u, UFTGEN_FORK, UFTGEN_FOREIGN))
 		return;
-	for (unsigned i = 0; i < u->mark_count; i++) {
-		struct bytes *b = break_dat(u, u->marks[i].task);
+	for (unsigned task = 0; task < u->task_count; task++) {
+		const struct bytes *b = break_dat(u, task);
+		bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
 
-		if (!b || !u->tasks[u->marks[i].task].forked || mark_previous(u, &u->marks[i]))
+		if (!b || b->size < 16 || !u->tasks[task].forked)
 			continue;
-		record_insert(u, u->marks[i].task, 0, u->marks[i].time,
-			      record_make(RECORD_ENTRY, u->marks[i].depth + 1u, u->marks[0].address));
+		unsigned depth = (unsigned)(load_u64(b->data + 8, big) & DEPTH_MASK) >> 6;
+		record_insert(u, task, 0, load_u64(b->data, big),
+			      record_make(RECORD_ENTRY, depth + 1, u->marks[0].address));
 		return;
 	}
 }

@@ -168,10 +168,25 @@ static bool check_listed(struct uftrace_walk *w)
 	return true;
 }
 
+/* Readers refuse an empty list, also where nothing but kernel records is left: it gets the task that stood there, or the
+ * process of the session. */
+static bool list_one_task(struct uftrace_walk *w, int64_t listed)
+{
+	int64_t tid = listed ? listed : w->sessions[0].pid;
+	struct uftrace_dat without_records = { .tid = tid > 0 && tid <= INT32_MAX ? (uint64_t)tid : 1 };
+
+	tid = (int64_t)without_records.tid;
+	if (uftrace_ids_get(&w->known, tid) == UFTRACE_NONE && !uftrace_task_add(w, &without_records))
+		return false;
+	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers refuse an empty list");
+	return tid_list(w, tid);
+}
+
 bool uftrace_info_tasks(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = w->info_lines;
 	bool had_list = l->tids_present;
+	int64_t first_listed = w->tid_count ? w->tids[0] : 0;
 
 	if (!check_listed(w))
 		return false;
@@ -219,5 +234,5 @@ bool uftrace_info_tasks(struct uftrace_walk *w)
 				return false;
 		}
 	}
-	return true;
+	return w->tid_count || list_one_task(w, first_listed);
 }
