@@ -91,14 +91,20 @@ static bool raw0_entry_plausible(struct window *w, uint64_t index, uint32_t entr
 	return name[0];
 }
 
-/* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end. */
-static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry)
+/* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
+ * *hole: some behind the first are all zeros. */
+static bool raw0_plausible(struct window *w, uint32_t threads, uint32_t entry, bool *hole)
 {
 	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || w->source->size < 4 + (uint64_t)threads * entry)
 		return false;
-	for (uint32_t i = 0; i < threads && i < 100; i++)
-		if (!raw0_entry_plausible(w, i, entry))
+	for (uint32_t i = 0; i < threads && i < 100; i++) {
+		if (raw0_entry_plausible(w, i, entry))
+			continue;
+		const uint8_t *p = i ? window_at(w, 4 + (uint64_t)i * entry, entry) : NULL;
+		if (!p || !bytes_are_zero(p, entry))
 			return false;
+		*hole = true;
+	}
 	return true;
 }
 
@@ -108,6 +114,10 @@ static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry
 {
 	bool is_64 = entry == 32;
 	uint64_t at = 4 + (uint64_t)threads * entry, file = w->source->size;
+	/* Past a hole, in step with what was there. */
+	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(w, at) - at, size = ktrace_event_size(is_64);
+	if (zeros >= size)
+		at += (zeros + size - 1) / size * size;
 	uint64_t there = kept ? kept->head_length : at < file ? file - at : 0;
 	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
 	unsigned failures = kept ? ktrace_records_failures(kept->head, kept->head_length, is_64, 8) :
@@ -141,8 +151,9 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const str
 
 	/* Where both widths look right, the events decide. */
 	for (uint32_t entry = 28; entry <= 32; entry += 4) {
-		unsigned failures = raw0_plausible(w, stored, entry) ? raw0_failures(w, stored, entry, kept) : UINT32_MAX;
-		if (failures < fewest) {
+		bool hole = false;
+		unsigned failures = raw0_plausible(w, stored, entry, &hole) ? raw0_failures(w, stored, entry, kept) : UINT32_MAX;
+		if (failures < fewest && !(hole && failures)) {
 			found = (struct ktrace_raw0){ .entry = entry, .threads = stored };
 			fewest = failures;
 		}

@@ -14,6 +14,7 @@ struct raw {
 	uint64_t events;
 	bool unpadded;	       /* events follow the map directly, where a page was to be filled up */
 	bool guessed;	       /* the width of the records is not certain, or would not be of what repair leaves */
+	bool flipped;	       /* version 2: it is not the one that the header says */
 };
 
 /* Whether the first entries of a thread map at `map` look like ones of that width; limit: end of the bytes that count. */
@@ -24,6 +25,9 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 		const uint8_t *p = at + entry <= limit ? window_at(&w->window, at, entry) : NULL;
 		if (!p)
 			return i > 0;
+		/* Where the count is damaged, the CPU map of version 1 may come first. */
+		if (i && load_u32(p, false) == KTRACE_MAGIC_RAW1)
+			return true;
 		const uint8_t *name = p + entry - KTRACE_NAME;
 		uint64_t tid = entry == 32 ? load_u64(p, false) : load_u32(p, false);
 		int32_t pid = (int32_t)load_u32(name - 4, false);
@@ -106,7 +110,7 @@ static bool raw_stays(struct ktrace_walk *w, const struct raw *r)
 	if (r->version == 0)
 		return ktrace_raw0_find(&w->window, (uint32_t)r->threads, w).entry == ktrace_thread_size(w->is_64);
 	if (r->version == 2)
-		return true;
+		return !ktrace_events_other_width(w->head, w->head_length, w->is_64);
 	struct ktrace_raw1 form = ktrace_raw1_probe(w, r->threads, w->source->size, true);
 	return form.certain && form.map == r->map && form.is_64 == w->is_64;
 }
@@ -184,6 +188,29 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 	}
 }
 
+/* Version 2 says how wide its records are. Where those at the page of the other width make sense in that one only, and those
+ * at the page of the stated one do not, the header is wrong. */
+static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
+{
+	uint64_t file = w->source->size, page[2];
+	uint8_t head[KTRACE_HEAD];
+
+	w->is_64 = flag & 0xff;
+	for (unsigned i = 0; i < 2; i++)
+		page[i] = page_up(r->map + r->threads * ktrace_thread_size(i));
+	uint64_t at = page[!w->is_64], there = at < file ? file - at : 0;
+	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
+	if (!length || source_read(w->source, at, head, length) != TM_OK || !ktrace_events_other_width(head, length, w->is_64) ||
+	    (page[w->is_64] < file && !ktrace_events_failures(w->source, page[w->is_64], file, w->is_64, 8)))
+		return;
+	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
+	finding_say(fd, "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only", w->is_64 ? "64" : "32",
+		    at, w->is_64 ? "32" : "64");
+	finding_field(fd, 20, 4, "64-bit flag = %" PRIu32, flag);
+	w->is_64 = !w->is_64;
+	r->flipped = true;
+}
+
 /* Fills r and the width; the header is known to be there. */
 static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, uint32_t magic)
 {
@@ -195,7 +222,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->map = KTRACE_RAW2_HEADER;
 		r->count_offset = 4;
 		r->threads = load_u32(p + 4, false);
-		w->is_64 = load_u32(p + 20, false) & 0xff;
+		raw2_width(w, r, load_u32(p + 20, false));
 		if (!frequency) {
 			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->source, 24, 8);
 			finding_say(fd, "the header does not say how many ticks a second has");
@@ -266,12 +293,16 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	uint64_t file = w->source->size, there = (file - r->map) / entry, counted = raw_threads_there(w, r), stored = r->threads;
 	enum ktrace_rule rule = counted == UINT64_MAX ? KTRACE_RULE_raw_threadmap_truncated : KTRACE_RULE_raw_thread_count;
 	struct plan *plan = w->scan->plan;
-	uint8_t count[4];
+	uint8_t count[4]; /* or the flag */
 
 	r->threads = counted != UINT64_MAX ? counted : stored <= there ? stored : there;
 	r->map_end = r->map + r->threads * entry;
 	if (plan)
 		plan_copy(plan, w->output, w->source, 0, r->map_end);
+	if (plan && r->flipped) {
+		store_u32(count, w->is_64, false);
+		plan_amend(plan, w->output, 20, count, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the records, by their content");
+	}
 	if (r->threads == stored)
 		return;
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, r->map, r->map_end - r->map);
@@ -303,6 +334,8 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 	uint64_t file = w->source->size, whole = r->events + (file - r->events) / size * size;
 	bool cut = r->version > 0 && r->events == file && page_up(r->map_end) > file; /* in the gap */
 	w->seen_events = r->events < whole;
+	if (plan && r->flipped)
+		plan_doubt(plan, w->source, r->events, whole - r->events, "records whose width is told by their content");
 	if (plan) {
 		plan_copy(plan, w->output, w->source, r->map_end, r->events - r->map_end);
 		/* As it is written, the gap is there, so that readers find the events. */
@@ -353,8 +386,9 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	if (r.map_end < file && r.events < file)
 		raw_events(w, &r);
 	ktrace_events_finish(w);
-	if (plan && findings_errors(w->scan->findings) != errors && (r.guessed || !raw_stays(w, &r))) {
+	if (plan && (r.flipped || findings_errors(w->scan->findings) != errors) && (r.guessed || !raw_stays(w, &r))) {
 		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
+			       r.version == 2 ? "what is left of the events does not tell whether they are 32-bit or 64-bit ones" :
 			       "versions 0 and 1 do not store the width of their records, and what is left does not tell it");
 		return TM_NOTHING;
 	}
