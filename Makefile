@@ -125,7 +125,9 @@ $(BUILD)/tracemend-with-directory: $(BUILD)/fuzz/with_directory.o $(BUILD)/fuzz/
 
 $(BUILD)/tracemend-dictionary: $(BUILD)/fuzz/dictionary.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+	@$(FUZZ_LD) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+
+dictionary: $(BUILD)/tracemend-dictionary
 
 # Mutators, dictionaries, seeds, options and their page, to carry elsewhere: build/fuzz-kit.tar.gz.
 fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-dictionary
@@ -159,4 +161,4 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan test demo corpus
+.PHONY: all clean dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan test demo corpus

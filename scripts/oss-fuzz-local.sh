@@ -5,8 +5,8 @@
 #   scripts/oss-fuzz-local.sh [--seeds N] [CONFIGURATION...]     address, undefined, coverage, afl; all of them by default
 #
 # fuzz/oss-fuzz/build.sh runs in a clean environment with the flags of the base image, on a copy of the tracked files. Then the
-# output is moved elsewhere, and each target must be named well, be for this machine, bring its libraries, start, be
-# instrumented by its sanitizer and no other, and run on its seeds (N of them; 0, the default: all). The last line is
+# output is moved elsewhere, and each target must be named well, be for this machine, bring its libraries and dictionary, start,
+# be instrumented by its sanitizer and no other, and run on its seeds (N of them; 0, the default: all). The last line is
 # "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -94,9 +94,15 @@ check_seeds() { # TARGET: a zip of its own name; unpacks it, all or some
 	if [ -n "$(ls -A "$work/seeds/$1")" ]; then good; else bad "$1" "an empty seed corpus"; fi
 }
 
+check_dictionary() { # TARGET: there is one where the input is a capture, and an engine takes it
+	case $1 in fuzz_check_*|fuzz_repair_*) ;; *) return ;; esac
+	if [ "$(grep -c '^[a-z_0-9]*="' "$out/$1.dict" 2> /dev/null)" -ge 8 ]; then good; else bad "$1" "no dictionary"; fi
+}
+
 check_libfuzzer() { # TARGET
-	local log=$work/log edges
-	"$out/$1" -seed=1337 -runs=4 > "$log" 2>&1
+	local log=$work/log edges dictionary=()
+	[ ! -e "$out/$1.dict" ] || dictionary=(-dict="$out/$1.dict")
+	"$out/$1" -seed=1337 -runs=4 ${dictionary[@]+"${dictionary[@]}"} > "$log" 2>&1
 	edges=$(sed -n 's/^INFO: Loaded [0-9]* modules* *(\([0-9]*\) inline.*/\1/p' "$log" | head -1)
 	[ "${edges:-0}" -ge 100 ] || { bad "$1" "${edges:-no} edges: no coverage instrumentation" "$log"; return; }
 	grep -q '^Done 4 runs' "$log" || { bad "$1" "does not start" "$log"; return; }
@@ -105,12 +111,13 @@ check_libfuzzer() { # TARGET
 }
 
 check_afl() { # TARGET
-	local log=$work/log
+	local log=$work/log dictionary=()
+	[ ! -e "$out/$1.dict" ] || dictionary=(-x "$out/$1.dict")
 	mkdir -p "$work/one"
 	rm -rf "$work/one/"* "$work/afl-out"
 	find "$work/seeds/$1" -type f -size +0 -printf '%s %p\n' | sort -n -k1,1 -k2 | head -1 | cut -d' ' -f2- | xargs -I{} cp {} "$work/one/seed"
 	AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 AFL_FORKSRV_INIT_TMOUT=30000 \
-		timeout -s INT 60 afl-fuzz -i "$work/one" -o "$work/afl-out" -E 5 -t 5000+ -m none -- "$out/$1" > "$log" 2>&1
+		timeout -s INT 60 afl-fuzz -i "$work/one" -o "$work/afl-out" -E 5 -t 5000+ -m none ${dictionary[@]+"${dictionary[@]}"} -- "$out/$1" > "$log" 2>&1
 	if grep -q 'All set and ready to roll' "$log" && ! grep -q 'target binary \(crashed\|terminated\)' "$log"; then good
 	else bad "$1" "afl-fuzz does not take it" "$log"; fi
 }
@@ -137,6 +144,7 @@ check() {
 		file -L "$out/$target" | grep -q 'x86-64' && good || bad "$target" "not for x86-64"
 		check_libraries "$target"
 		check_seeds "$target"
+		check_dictionary "$target"
 		case $configuration in
 		coverage) check_coverage "$target" ;;
 		afl) check_sanitizer "$target"; check_afl "$target" ;;

@@ -6,7 +6,13 @@ cd "$SRC/tracemend"
 # Another compiler has other warnings; here none is an error. The libraries that the image for running lacks go along in
 # $OUT/lib, where an old-style path finds them also for each other.
 make -j"$(nproc)" BUILD="$WORK/build" CC="$CC" FUZZ_LD="$CXX $CXXFLAGS" OPT= WARN=-w FUZZ_DRIVER="$LIB_FUZZING_ENGINE" \
-	LDFLAGS="-Wl,--disable-new-dtags -Wl,-rpath,'\$\$ORIGIN/lib'" fuzz-targets
+	LDFLAGS="-Wl,--disable-new-dtags -Wl,-rpath,'\$\$ORIGIN/lib'" fuzz-targets dictionary
+
+# Runs the dictionary maker, which is instrumented as all the rest is, and not what is built here.
+dictionary() { # FORMAT
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=silence_unsigned_overflow=1 LLVM_PROFILE_FILE=/dev/null \
+		"$WORK/build/tracemend-dictionary" "$1"
+}
 
 base='/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|ld-linux-[^/]*)\.so'
 mkdir -p "$OUT/lib"
@@ -23,4 +29,6 @@ for binary in "$WORK"/build/fuzz_*; do
 	rm -f "$OUT/${name}_seed_corpus.zip"
 	zip -q -j -X "$OUT/${name}_seed_corpus.zip" -r "$seeds"
 	printf '[libfuzzer]\nmax_len = 65536\ntimeout = 25\n' > "$OUT/$name.options"
+	# The others take choices, or any archive.
+	case $name in fuzz_check_*|fuzz_repair_*) dictionary "${name##*_}" > "$OUT/$name.dict" ;; esac
 done
