@@ -122,7 +122,7 @@ static void push(struct outline *o, uint32_t part)
 
 uint32_t outline_open_file(struct outline *o, uint32_t file, const char *name, unsigned flags)
 {
-	if (o->status != TM_OK || file >= o->file_count)
+	if (o->status != TM_OK || file >= o->file_count + o->stream_count)
 		return OUTLINE_NONE;
 	o->depth = o->refused = 0;
 	o->at = 0;
@@ -209,7 +209,7 @@ uint32_t outline_padding(struct outline *o, uint64_t offset, uint64_t end, uint3
 uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length,
 		      unsigned shift, unsigned width)
 {
-	bool measures = kind == FIELD_SIZE || kind == FIELD_COUNT || kind == FIELD_OFFSET;
+	bool measures = kind == FIELD_SIZE || kind == FIELD_COUNT || kind == FIELD_OFFSET || kind == FIELD_CHECKSUM;
 	uint32_t size = o->depth ? o->files[o->parts[o->open[0].part].file].size : 0;
 
 	if (o->refused || !o->depth || (!o->fields && !measures) || offset > size || length > size - offset ||
@@ -339,6 +339,18 @@ enum tracemend_status outline_by_scan(struct outline *o, const struct format *f,
 
 /* ---- making ---- */
 
+uint32_t outline_root(struct outline *o, uint32_t file)
+{
+	uint32_t part = part_new(o, PART_FILE, "file");
+
+	if (part != OUTLINE_NONE) {
+		o->files[file].part = part;
+		o->parts[part].file = file;
+		o->parts[part].length = o->files[file].size;
+	}
+	return part;
+}
+
 static enum tracemend_status read_files(struct outline *o)
 {
 	struct bundle *b = o->in;
@@ -362,14 +374,9 @@ static enum tracemend_status read_files(struct outline *o)
 		if (status != TM_OK)
 			return status;
 	}
-	for (uint32_t i = 0; i < o->file_count; i++) {
-		o->files[i].part = part_new(o, PART_FILE, "file");
-		if (o->status != TM_OK)
-			return o->status;
-		o->parts[o->files[i].part].file = i;
-		o->parts[o->files[i].part].length = o->files[i].size;
-	}
-	return TM_OK;
+	for (uint32_t i = 0; i < o->file_count; i++)
+		(void)outline_root(o, i);
+	return o->status;
 }
 
 enum tracemend_status outline_make(struct outline *o, struct bundle *in, const struct format *f, const char *profile,
@@ -400,8 +407,11 @@ enum tracemend_status outline_make(struct outline *o, struct bundle *in, const s
 
 void outline_free(struct outline *o)
 {
-	for (uint32_t i = 0; i < o->file_count; i++)
+	for (uint32_t i = 0; i < o->file_count + o->stream_count; i++) {
 		free((void *)(uintptr_t)o->files[i].data);
+		bytes_free(&o->files[i].plain);
+		bytes_free(&o->files[i].coded);
+	}
 	free(o->files);
 	free(o->parts);
 	free(o->starts);

@@ -7,6 +7,9 @@
  * names the part that it measures; a padding knows what it fills up to. So what must change when something is taken out
  * or put in is known to this file, and to no format: outline_write() sets it right.
  *
+ * What is coded (compressed) has a file of its own in the outline, a stream, whose tree is edited as any other; its bytes are
+ * coded again when it changes.
+ *
  * A measure that was wrong in the input is no measure: writing an unedited outline gives the input, byte for byte. */
 #ifndef CORE_OUTLINE_H
 #define CORE_OUTLINE_H
@@ -18,6 +21,8 @@
 #define OUTLINE_PARTS_MAX (4u * 1024 * 1024)
 /* Bytes of all files, and of all that is put in. Beyond it: TM_LIMIT. */
 #define OUTLINE_BYTES_MAX (64u * 1024 * 1024)
+/* Bytes of all streams. What is coded beyond it stays bytes. */
+#define OUTLINE_STREAMS_MAX (8u * 1024 * 1024)
 /* Parts that are open at a time. Deeper ones are not opened: their bytes belong to the innermost. */
 #define OUTLINE_DEPTH_MAX 24u
 /* No part. */
@@ -45,6 +50,7 @@ enum field_measure {
 	MEASURE_LENGTH, /* bytes of the target */
 	MEASURE_COUNT,	/* records, groups and files right below the target */
 	MEASURE_START,	/* where the target begins, from the beginning of the base */
+	MEASURE_CODED,	/* no number: the bytes of the stream that is the target, coded */
 };
 
 enum part_flags {
@@ -75,20 +81,29 @@ struct part {
 	uint8_t fill;	      /* byte that padding is made of */
 };
 
+/* Appends the coded bytes. False when it cannot. */
+typedef bool (*outline_encode)(int codec, const void *bytes, size_t size, struct bytes *out);
+
 struct outline_file {
-	const struct source *source; /* NULL: it was put in */
+	const struct source *source; /* NULL: a stream */
 	const char *name;
 	const uint8_t *data;
 	uint32_t size;
 	uint32_t part;
+	/* a stream: */
+	uint32_t field;	      /* that holds it, coded */
+	outline_encode encode;
+	int codec;
+	struct bytes plain, coded; /* what outline_write() made of it; empty: it is as it was */
 };
 
 struct outline {
 	struct bundle *in;    /* borrowed; not needed after outline_make() */
 	struct part *parts;
 	uint32_t count, capacity;
-	struct outline_file *files; /* one a regular input file of the bundle, in its order */
-	uint32_t file_count;
+	struct outline_file *files; /* one a regular input file of the bundle, in its order; then the streams */
+	uint32_t file_count, stream_count;
+	uint32_t stream_bytes;
 	struct bytes pool;    /* what editors put in */
 	bool fields;	      /* wanted: all fields. Else only those that measure */
 	bool big_endian;      /* for fields made from now on */
@@ -144,6 +159,10 @@ void outline_room(struct outline *o, uint32_t part, uint32_t bytes);
 /* Fields for the words of a piece of text: decimal and hexadecimal numbers as values, all else as text. */
 void outline_words(struct outline *o, uint64_t from, uint64_t end);
 
+/* A stream: what the field holds, decoded; owns `data` (malloc) from then on. Its index as a file, to be opened and closed when
+ * the others are closed, or OUTLINE_NONE: there are too many bytes of them. Other fields may measure its part. */
+uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32_t size, outline_encode encode, int codec);
+
 /* For formats of which only the walk knows the parts: a scan that has the outline and nothing else to do. */
 enum tracemend_status outline_by_scan(struct outline *o, const struct format *f, const char *profile);
 
@@ -179,11 +198,19 @@ struct outline_output {
  * zero-initialised; the caller frees their bytes. */
 enum tracemend_status outline_write(struct outline *o, struct outline_output *outputs, uint32_t *misfits);
 
-/* ---- between outline.c and outline_edit.c ---- */
+/* ---- between outline.c, outline_edit.c and outline_stream.c ---- */
 
 /* Takes the measures away that do not hold, and makes bytes of padding that is none. */
 enum tracemend_status outline_verify(struct outline *o);
 /* A new part that is nowhere yet. */
 uint32_t outline_blank(struct outline *o);
+/* The streams as they are laid out now, coded. *again: a coded length is other than before. (outline_stream.c) */
+enum tracemend_status outline_code(struct outline *o, bool *again);
+/* What a field holds of its stream, if that has changed; else NULL. */
+const struct bytes *outline_coded(const struct outline *o, const struct part *field);
+/* Appends a part as it is laid out. */
+void outline_write_part(const struct outline *o, uint32_t part, struct bytes *out);
+/* The part of a new file; OUTLINE_NONE and the status where there is no room. */
+uint32_t outline_root(struct outline *o, uint32_t file);
 
 #endif

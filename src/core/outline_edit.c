@@ -20,7 +20,7 @@ static const uint8_t *part_data(const struct outline *o, const struct part *p)
 const uint8_t *outline_bytes(const struct outline *o, uint32_t part)
 {
 	const struct part *p = &o->parts[part];
-	bool there = p->flags & PART_POOLED ? (size_t)p->offset + p->length <= o->pool.size : p->file < o->file_count;
+	bool there = p->flags & PART_POOLED ? (size_t)p->offset + p->length <= o->pool.size : p->file < o->file_count + o->stream_count;
 	return there ? part_data(o, p) : NULL;
 }
 
@@ -80,11 +80,14 @@ static uint32_t replaced_length(const struct part *p)
 	return (uint32_t)p->value;
 }
 
-static uint32_t field_length(const struct part *f)
+static uint32_t field_length(const struct outline *o, const struct part *f)
 {
 	char text[NUMBER_TEXT];
+	const struct bytes *coded = outline_coded(o, f);
 	if (f->flags & PART_REPLACED)
 		return replaced_length(f);
+	if (coded)
+		return (uint32_t)coded->size;
 	if (f->coding != CODING_BINARY && f->flags & (PART_SET | PART_REFIXED))
 		return (uint32_t)number_text(f, text);
 	return f->length;
@@ -102,7 +105,7 @@ static uint64_t lay_fields(struct outline *o, const struct part *leaf, uint64_t 
 
 	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = o->parts[i].next) {
 		const struct part *f = &o->parts[i];
-		o->lengths[i] = field_length(f);
+		o->lengths[i] = field_length(o, f);
 		if (same_word(word, f)) {
 			o->starts[i] = (uint32_t)(at - o->lengths[i]);
 			continue;
@@ -159,7 +162,7 @@ static enum tracemend_status lay(struct outline *o)
 	uint64_t total = 0;
 	memset(starts, 0xff, o->count * sizeof(*starts));
 	memset(lengths, 0, o->count * sizeof(*lengths));
-	for (uint32_t i = 0; i < o->file_count; i++) {
+	for (uint32_t i = 0; i < o->file_count + o->stream_count; i++) {
 		total += lay_part(o, o->files[i].part, 0);
 		if (total > OUTLINE_BYTES_MAX)
 			return TM_LIMIT;
@@ -197,6 +200,7 @@ static uint64_t measured(const struct outline *o, const struct part *f)
 	case MEASURE_LENGTH:
 		bytes = o->lengths[f->target];
 		break;
+	case MEASURE_CODED:
 	case MEASURE_NOTHING:
 	default:
 		return 0;
@@ -228,7 +232,7 @@ enum tracemend_status outline_verify(struct outline *o)
 	}
 	for (uint32_t i = 0; i < o->count && status == TM_OK; i++) {
 		struct part *f = &o->parts[i];
-		if (f->kind != PART_FIELD || !f->measure)
+		if (f->kind != PART_FIELD || !f->measure || f->measure == MEASURE_CODED)
 			continue;
 		if (o->starts[i] == OUTLINE_NONE || o->starts[f->target] == OUTLINE_NONE || !outline_is_number(f) ||
 		    measured(o, f) != outline_value(o, i))
@@ -255,18 +259,22 @@ static enum tracemend_status refix(struct outline *o, uint32_t *misfits)
 			struct part *f = &o->parts[i];
 			if (f->room && o->starts[i] != OUTLINE_NONE && o->lengths[i] > f->room)
 				++*misfits;
-			if (f->kind != PART_FIELD || !f->measure || f->flags & (PART_SET | PART_REPLACED) || o->starts[i] == OUTLINE_NONE)
+			if (f->kind != PART_FIELD || !f->measure || f->measure == MEASURE_CODED ||
+			    f->flags & (PART_SET | PART_REPLACED) || o->starts[i] == OUTLINE_NONE)
 				continue;
 			uint64_t value = measured(o, f), mask = width_mask(f);
 			*misfits += value > mask;
 			value &= mask;
 			if (value == outline_value(o, i))
 				continue;
-			uint32_t length = field_length(f);
+			uint32_t length = field_length(o, f);
 			f->value = value;
 			f->flags |= PART_REFIXED;
-			again = again || field_length(f) != length;
+			again = again || field_length(o, f) != length;
 		}
+		/* Only when no number grows, since coding is dear; and never behind the last layout. */
+		if (status == TM_OK && !again && round + 1 < REFIX_ROUNDS)
+			status = outline_code(o, &again);
 	}
 	return status;
 }
@@ -298,8 +306,11 @@ static void write_leaf(const struct outline *o, const struct part *leaf, struct 
 		if (!same_word(word, f)) {
 			gap.offset = from;
 			bytes_append(out, part_data(o, &gap), f->offset - from);
+			const struct bytes *coded = outline_coded(o, f);
 			if (f->flags & PART_REPLACED)
 				bytes_append(out, length ? o->pool.data + (f->value >> 32) : NULL, length);
+			else if (coded)
+				bytes_append(out, coded->data, coded->size);
 			else if (f->coding != CODING_BINARY && f->flags & (PART_SET | PART_REFIXED))
 				write_text(f, out);
 			else
@@ -315,7 +326,7 @@ static void write_leaf(const struct outline *o, const struct part *leaf, struct 
 	bytes_append(out, part_data(o, &rest), leaf->offset + leaf->length - from);
 }
 
-static void write_part(const struct outline *o, uint32_t part, struct bytes *out)
+void outline_write_part(const struct outline *o, uint32_t part, struct bytes *out)
 {
 	const struct part *p = &o->parts[part];
 
@@ -331,7 +342,7 @@ static void write_part(const struct outline *o, uint32_t part, struct bytes *out
 			memset(fill, p->fill, o->lengths[part]);
 	} else if (p->first != OUTLINE_NONE) {
 		for (uint32_t i = p->first; i != OUTLINE_NONE; i = o->parts[i].next)
-			write_part(o, i, out);
+			outline_write_part(o, i, out);
 	} else if (p->length) {
 		write_leaf(o, p, out);
 	}
@@ -346,7 +357,7 @@ enum tracemend_status outline_write(struct outline *o, struct outline_output *ou
 		outputs[i].file = i;
 		outputs[i].deleted = o->parts[o->files[i].part].flags & PART_DELETED;
 		outputs[i].bytes.size = 0;
-		write_part(o, o->files[i].part, &outputs[i].bytes);
+		outline_write_part(o, o->files[i].part, &outputs[i].bytes);
 		if (outputs[i].bytes.failed)
 			status = TM_NO_MEMORY;
 	}

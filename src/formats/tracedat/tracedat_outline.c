@@ -1,7 +1,7 @@
 /* The parts of a trace.dat file. The walk has found sections, options and the data of each CPU (also where sizes lie); here
  * they are declared front to back, and what points is tied to what it points at.
  *
- * What is compressed stays bytes: a section as a whole, CPU data chunk by chunk. */
+ * What is compressed (a section as a whole, CPU data chunk by chunk) is looked into when the file is done. */
 #include "tracedat_outline.h"
 
 #include <stdlib.h>
@@ -16,12 +16,12 @@ void tracedat_sketch_pointer(struct tracedat_sketch *s, uint32_t field, uint64_t
 	s->pointers[s->pointer_count++] = (struct tracedat_pointer){ field, to, length };
 }
 
-void tracedat_sketch_anchor(struct tracedat_sketch *s, uint64_t at, uint32_t part)
+void tracedat_sketch_anchor(struct tracedat_sketch *s, uint64_t at, uint32_t part, int64_t bias)
 {
 	if (part == OUTLINE_NONE ||
 	    !tracedat_room(s->t, &s->anchors, &s->anchor_capacity, s->anchor_count, sizeof(*s->anchors), OUTLINE_PARTS_MAX))
 		return;
-	s->anchors[s->anchor_count++] = (struct tracedat_anchor){ at, part };
+	s->anchors[s->anchor_count++] = (struct tracedat_anchor){ at, part, bias };
 }
 
 /* Anchors are made in the order of their offsets. Of several at one place (CPUs without data before one that has some) the
@@ -48,7 +48,8 @@ static void settle(struct tracedat_sketch *s)
 		/* used[low]: offsets that were tied to this place; the length of the same entry follows its offset. */
 		uint32_t turn = p->length ? used[low] - (used[low] > 0) : used[low]++;
 		size_t pick = low + turn < s->anchor_count && s->anchors[low + turn].at == p->to ? low + turn : low;
-		outline_measure(s->o, p->field, p->length ? MEASURE_LENGTH : MEASURE_START, s->anchors[pick].part, 1, 0);
+		outline_measure(s->o, p->field, p->length ? MEASURE_LENGTH : MEASURE_START, s->anchors[pick].part, 1,
+				p->length ? s->anchors[pick].bias : 0);
 	}
 	free(used);
 }
@@ -61,7 +62,7 @@ uint64_t tracedat_sketch_number(const struct tracedat_sketch *s, uint64_t at, un
 
 /* ---- the data of the CPUs ---- */
 
-static void chunks(struct tracedat_sketch *s, uint64_t at, uint64_t end)
+static void chunks(struct tracedat_sketch *s, uint32_t page_size, uint64_t at, uint64_t end)
 {
 	if (end - at < 4)
 		return;
@@ -73,9 +74,7 @@ static void chunks(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 		if (size > end - at - 8)
 			break;
 		(void)outline_open(s->o, PART_RECORD, "chunk", at, 0);
-		uint32_t field = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-		(void)outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
-		outline_measure(s->o, field, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size), 1, 0);
+		tracedat_sketch_coded(s, at, size, (struct tracedat_coded){ .page_size = page_size });
 		outline_close(s->o, at + 8 + size);
 		at += 8 + size;
 	}
@@ -88,10 +87,10 @@ static void cpu_data(struct tracedat_sketch *s, const struct tracedat_place_item
 	uint64_t end = item->at + item->length;
 	uint32_t part = outline_open(s->o, PART_GROUP, "cpu data", item->at, PART_LOOSE);
 
-	tracedat_sketch_anchor(s, item->cpu->offset, part);
+	tracedat_sketch_anchor(s, item->cpu->offset, part, item->bias);
 	outline_align(s->o, part, page);
 	if (item->buffer->compressed) {
-		chunks(s, item->at, end);
+		chunks(s, page, item->at, end);
 	} else {
 		for (uint64_t at = item->at; end - at >= page && s->o->status == TM_OK; at += page)
 			tracedat_sketch_page(s, at, page);
@@ -119,7 +118,7 @@ static uint64_t table(struct tracedat_sketch *s, const struct tracedat_buffer *b
 static uint64_t flyrecord(struct tracedat_sketch *s, const struct tracedat_buffer *b)
 {
 	uint32_t part = outline_open(s->o, PART_GROUP, "cpu table", b->record_at, PART_FIXED);
-	tracedat_sketch_anchor(s, b->record_at, part);
+	tracedat_sketch_anchor(s, b->record_at, part, 0);
 	(void)outline_field(s->o, "data tag", FIELD_MAGIC, b->record_at, TRACEDAT_TAG_SIZE);
 	uint64_t end = table(s, b, b->record_at + TRACEDAT_TAG_SIZE);
 	outline_close(s->o, end);
@@ -154,8 +153,11 @@ static bool gather(struct tracedat_sketch *s)
 			bool none = !c->length && c->offset <= s->size;
 			if (c->lost || c->found || (!c->length && !none))
 				continue;
+			/* A writer that counts 4 bytes too few does so always: v7-buffer-size-minus-four. */
+			uint64_t uncounted = b->compressed && c->length && c->end == c->from + c->length + 4 ? 4 : 0;
 			s->items[s->item_count++] = (struct tracedat_place_item){ .at = c->length ? c->from : c->offset,
-										   .length = c->length, .buffer = b, .cpu = c };
+										   .length = c->length + uncounted, .bias = -(int64_t)uncounted,
+										   .buffer = b, .cpu = c };
 		}
 	}
 	qsort(s->items, s->item_count, sizeof(*s->items), item_compare);
@@ -314,18 +316,11 @@ static void version_6(struct tracedat_sketch *s)
 
 /* ---- version 7 ---- */
 
-static void section_body(struct tracedat_sketch *s, const struct tracedat_section *section, uint64_t at, uint64_t end)
+void tracedat_sketch_section(struct tracedat_sketch *s, unsigned id, uint64_t at, uint64_t end)
 {
 	uint64_t done = at;
-	if (section->flags & TRACEDAT_COMPRESSED && section->id != TRACEDAT_BUFFER) {
-		if (end - at >= 8) {
-			uint32_t size = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-			(void)outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
-			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, end - at - 8), 1, 0);
-		}
-		return;
-	}
-	switch (section->id) {
+
+	switch (id) {
 	case TRACEDAT_DONE:
 		done = tracedat_sketch_options(s, at, end);
 		break;
@@ -374,13 +369,16 @@ static void version_7(struct tracedat_sketch *s)
 		if (body > end)
 			continue;
 		uint32_t part = outline_open(s->o, PART_GROUP, tracedat_id_name(section->id), at, section->id == TRACEDAT_DONE ? PART_FIXED : PART_LOOSE);
-		tracedat_sketch_anchor(s, at, part);
+		tracedat_sketch_anchor(s, at, part, 0);
 		(void)outline_field(s->o, "section id", FIELD_TAG, at, 2);
 		(void)outline_field(s->o, "section flags", FIELD_FLAGS, at + 2, 2);
 		(void)outline_field(s->o, "description", FIELD_REFERENCE, at + 4, 4);
 		uint32_t size = outline_field(s->o, "section size", FIELD_SIZE, at + 8, 8);
 		uint32_t group = outline_open(s->o, PART_GROUP, "section body", body, PART_FIXED);
-		section_body(s, section, body, end);
+		if (!(section->flags & TRACEDAT_COMPRESSED) || section->id == TRACEDAT_BUFFER)
+			tracedat_sketch_section(s, section->id, body, end);
+		else if (end - body >= 8)
+			tracedat_sketch_coded(s, body, end - body - 8, (struct tracedat_coded){ .id = section->id });
 		outline_close(s->o, end);
 		outline_measure(s->o, size, MEASURE_LENGTH, group, 1, 0);
 		outline_close(s->o, end);
@@ -413,8 +411,10 @@ void tracedat_outline_file(struct tracedat *t)
 	else
 		version_7(&s);
 	outline_close_file(o);
+	tracedat_sketch_streams(&s);
 	if (o->status == TM_OK)
 		settle(&s);
+	free(s.coded);
 	free(s.items);
 	free(s.pointers);
 	free(s.anchors);
