@@ -36,8 +36,8 @@ void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave
 
 /* Offers a shorter content; the answer. */
 typedef bool (*reduction_shorter)(void *ctx, const struct bytes *shorter);
-/* Leaves ranges out of content, large ones first. True when it became shorter. */
-bool reduction_ranges(struct reduction *r, struct bytes *content, reduction_shorter offer, void *ctx);
+/* Leaves ranges out of content, large ones first, none of `finest` bytes or fewer. True when it became shorter. */
+bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest, reduction_shorter offer, void *ctx);
 
 /* engine_reduce_parts.c: by the outline. True when anything became smaller. */
 bool reduction_parts(struct reduction *r);

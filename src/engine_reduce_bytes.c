@@ -32,11 +32,12 @@ static bool bytes_without_file(struct reduction *r, const char *name)
  * becomes shorter so do they, down to single bytes. */
 #define RANGES_WORK (UINT64_C(192) << 20)
 
-bool reduction_ranges(struct reduction *r, struct bytes *content, reduction_shorter offer, void *ctx)
+bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest, reduction_shorter offer, void *ctx)
 {
-	size_t step = 1, finest = (size_t)(2 * (uint64_t)content->size * content->size / RANGES_WORK);
+	size_t step = 1, affordable = (size_t)(2 * (uint64_t)content->size * content->size / RANGES_WORK);
 	bool any = false;
 
+	finest = finest > affordable ? finest : affordable;
 	while (step < content->size)
 		step *= 2;
 	for (; step > finest && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
@@ -80,7 +81,7 @@ static bool bytes_of_file(struct reduction *r, const char *name)
 	for (size_t i = 0; i < r->best->gen.file_count; i++)
 		if (!strcmp(r->best->gen.files[i].name, name))
 			bytes_append(&content, r->best->gen.files[i].bytes.data, r->best->gen.files[i].bytes.size);
-	bool any = reduction_ranges(r, &content, bytes_offer, &file);
+	bool any = reduction_ranges(r, &content, 0, bytes_offer, &file);
 	bytes_free(&content);
 	return any;
 }

@@ -9,6 +9,10 @@
 #define PARTS_RENEW 4u
 /* Bytes without structure that are worth the tries. */
 #define PARTS_BYTES_MIN 8u
+/* What has a fourth of the capture and no structure is cut first, in ranges of so many to the whole: while it is there, all
+ * else is dear. */
+#define PARTS_LARGE 4u
+#define PARTS_LARGE_RANGES 64u
 
 struct parts {
 	struct reduction *r;
@@ -62,6 +66,19 @@ static bool parts_offer(struct parts *p, size_t pool)
 	p->any = p->any || holds;
 	p->r->renew = reduction_size(p->r) < p->size / PARTS_RENEW;
 	return holds;
+}
+
+/* Files and streams that are still there, from `*i` on. */
+static bool parts_next_file(const struct parts *p, uint32_t *i)
+{
+	for (; *i < p->o.file_count + p->o.stream_count; ++*i) {
+		uint32_t part = *i < p->o.file_count ? OUTLINE_NONE : p->o.files[*i].field;
+		while (part != OUTLINE_NONE && !(p->o.parts[part].flags & PART_DELETED))
+			part = p->o.parts[part].parent;
+		if (part == OUTLINE_NONE)
+			return true;
+	}
+	return false;
 }
 
 /* ---- files, groups and records ---- */
@@ -129,7 +146,7 @@ static void parts_levels(struct parts *p)
 	for (unsigned level = 0; deep && !p->r->over && !p->r->renew; level++) {
 		deep = false;
 		p->count = 0;
-		for (uint32_t i = 0; i < p->o.file_count; i++)
+		for (uint32_t i = 0; parts_next_file(p, &i); i++)
 			deep = parts_gather(p, p->o.files[i].part, level) || deep;
 		reduction_minimise(p->r, p->count, parts_leave, p);
 	}
@@ -143,7 +160,7 @@ static void parts_gather_texts(struct parts *p, uint32_t part)
 
 	if (leaf->flags & PART_DELETED)
 		return;
-	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next) {
+	for (uint32_t i = leaf->flags & PART_REPLACED ? OUTLINE_NONE : leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next) {
 		const struct part *f = &p->o.parts[i];
 		size_t length = f->flags & PART_REPLACED ? (uint32_t)f->value : f->length;
 		if (f->field == FIELD_TEXT && !(f->flags & PART_FIXED) && length > p->length)
@@ -181,7 +198,7 @@ static void parts_texts(struct parts *p)
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over && !p->r->renew; i++) {
 		p->count = 0;
 		p->length = lengths[i];
-		for (uint32_t f = 0; f < p->o.file_count; f++)
+		for (uint32_t f = 0; parts_next_file(p, &f); f++)
 			parts_gather_texts(p, p->o.files[f].part);
 		free(p->saved);
 		p->saved = calloc(p->count + 1, sizeof(*p->saved));
@@ -209,7 +226,7 @@ static void parts_paddings(struct parts *p)
 {
 	p->count = 0;
 	p->length = 0;
-	for (uint32_t f = 0; f < p->o.file_count; f++)
+	for (uint32_t f = 0; parts_next_file(p, &f); f++)
 		parts_gather_paddings(p, p->o.files[f].part);
 	free(p->saved);
 	p->saved = calloc(p->count + 1, sizeof(*p->saved));
@@ -251,14 +268,16 @@ static bool parts_is_plain(const struct parts *p, uint32_t part)
 	return true;
 }
 
-/* What a plain leaf is now: with the texts in it cut. */
+/* What a plain leaf is now: other bytes, or with the texts in it cut. */
 static void parts_append(const struct parts *p, uint32_t part, struct bytes *content)
 {
 	const struct part *leaf = &p->o.parts[part];
 	const uint8_t *data = outline_bytes(&p->o, part);
 	uint32_t at = leaf->offset;
 
-	if (!data)
+	if (leaf->flags & PART_REPLACED)
+		bytes_append(content, p->o.pool.data + (leaf->value >> 32), (uint32_t)leaf->value);
+	if (!data || leaf->flags & PART_REPLACED)
 		return;
 	for (uint32_t i = leaf->fields; i != OUTLINE_NONE; i = p->o.parts[i].next) {
 		const struct part *f = &p->o.parts[i];
@@ -271,21 +290,28 @@ static void parts_append(const struct parts *p, uint32_t part, struct bytes *con
 	bytes_append(content, data + (at - leaf->offset), leaf->offset + leaf->length - at);
 }
 
-static void parts_bytes(struct parts *p, uint32_t part)
+/* Of leaves of `least` bytes or more, down to ranges of a share of `share`; 0: down to single bytes. */
+static void parts_bytes(struct parts *p, uint32_t part, uint64_t least, uint32_t share)
 {
 	const struct part *leaf = &p->o.parts[part];
 
 	if (leaf->flags & PART_DELETED || p->r->over || p->r->renew)
 		return;
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
-		parts_bytes(p, i);
-	if (!parts_is_plain(p, part))
+		parts_bytes(p, i, least, share);
+	if (leaf->length < least || !parts_is_plain(p, part))
 		return;
 	struct parts_leaf ctx = { .parts = p, .part = part };
 	struct bytes content = { 0 };
 	parts_append(p, part, &content);
-	(void)reduction_ranges(p->r, &content, parts_offer_bytes, &ctx);
+	(void)reduction_ranges(p->r, &content, share ? leaf->length / share : 0, parts_offer_bytes, &ctx);
 	bytes_free(&content);
+}
+
+static void parts_all_bytes(struct parts *p, uint64_t least, uint32_t share)
+{
+	for (uint32_t i = 0; !p->r->over && !p->r->renew && parts_next_file(p, &i); i++)
+		parts_bytes(p, p->o.files[i].part, least, share);
 }
 
 /* ---- the whole ---- */
@@ -300,13 +326,14 @@ bool reduction_parts(struct reduction *r)
 	r->renew = false;
 	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
 	if (status == TM_OK) {
-		parts_levels(&p);
+		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
+		if (!r->over && !r->renew)
+			parts_levels(&p);
 		if (!r->over && !r->renew)
 			parts_texts(&p);
 		if (r->wish->bytes && !r->over && !r->renew)
 			parts_paddings(&p);
-		for (uint32_t i = 0; i < p.o.file_count && !r->over && !r->renew; i++)
-			parts_bytes(&p, p.o.files[i].part);
+		parts_all_bytes(&p, 0, 0);
 	} else if (status == TM_NO_MEMORY) {
 		(void)fault_memory(r->error);
 		r->over = true;
