@@ -121,7 +121,8 @@ const struct cli_command cli_commands[] = {
 			"right, as long as check goes on reporting the rule, or the command goes on ending alike (by the same\n"
 			"signal, exit code, or not in time). In the result no single record can be left out. By a rule, no\n"
 			"error comes along that the whole capture has not, unless the result would be larger than 1 KB\n"
-			"(tracedat: 8 KB) without; the program says so then.\n\n" INPUTS,
+			"(tracedat: 8 KB) without; the program says so then. Of a directory only regular files are taken:\n"
+			"symbolic links and FIFOs are left out from the beginning, since they lead out of the capture.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the result was written\n"
 			  "  2   usage\n"
