@@ -66,9 +66,10 @@ def main():
         data = f.read()
     assert mutants(lib, data, 7, 50) == mutants(lib, data, 7, 50), "the same seed gives other mutants"
     assert mutants(lib, data, 7, 50) != mutants(lib, data, 8, 50)
-    # What a target may need: bytes from the last third of the file.
+    # What a target may need: bytes from the last third of the file, or before it where that is zeros.
     at = len(data) * 2 // 3
-    marker = next(data[i:i + 8] for i in range(at, len(data) - 8) if len(set(data[i:i + 8])) > 4)
+    places = [*range(at, len(data) - 8), *range(at, -1, -1)]
+    marker = next(data[i:i + 8] for i in places if len(set(data[i:i + 8])) > 4)
     small, rounds = trim(lib, data, lambda c: marker in c)
     assert marker in small and len(small) <= len(data)
     print(f"mutator: {name}: {len(data)} bytes trimmed to {len(small)} in {rounds} steps")

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The mutators for AFL++ and libFuzzer, as others use them, for a short while each: both engines run with them, on a reader with
+# The mutators for AFL++ and libFuzzer, as others use them, for a few runs each: both engines run with them, on a reader with
 # a planted bug and on our own checker; they find new paths, and what is kept is named by operator and rule.
 #
-#   tests/mutators.sh [SECONDS]    (default 20 an engine)
+#   tests/mutators.sh [RUNS]    (default 600 a target of AFL++; libFuzzer 16 times that)
 set -u
 cd "$(dirname "$0")/.." || exit 2
-seconds=${1:-20}
+runs=${1:-600}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -36,11 +36,11 @@ if have clang-14; then
 	clang-14 -O1 -g -fsanitize=fuzzer fuzz/harness_example.c "$kit/tracemend-mutator.o" $libs -o "$work/lf" || fail "the libFuzzer harness does not link"
 	mkdir "$work/corpus"
 	cp "$work/seeds/"* "$work/corpus/"
-	# The planted bug, or new paths at the least: both are likely in seconds.
-	"$work/lf" -max_len=4096 -max_total_time="$seconds" -seed=1 -artifact_prefix="$work/" -dict="$kit/dictionaries/fxt.dict" "$work/corpus" > "$work/lf.log" 2>&1
+	# The planted bug, or new paths at the least.
+	timeout 300 "$work/lf" -max_len=4096 -runs=$((16 * runs)) -seed=1 -artifact_prefix="$work/" -dict="$kit/dictionaries/fxt.dict" "$work/corpus" > "$work/lf.log" 2>&1
 	[ "$(ls "$work/corpus" | wc -l)" -gt 10 ] || { tail -5 "$work/lf.log"; fail "libFuzzer with the mutator finds no new paths"; }
 	grep -q 'Custom' "$work/lf.log" || fail "libFuzzer does not call the mutator"
-	echo "mutators: libFuzzer: $(ls "$work/corpus" | wc -l) inputs, planted bug $([ -n "$(ls "$work"/crash-* 2>/dev/null)" ] && echo found || echo "not found in $seconds s")"
+	echo "mutators: libFuzzer: $(ls "$work/corpus" | wc -l) inputs, planted bug $([ -n "$(ls "$work"/crash-* 2>/dev/null)" ] && echo found || echo "not found in $((16 * runs)) runs")"
 fi
 if have afl-fuzz; then
 	export AFL_QUIET=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1
@@ -49,8 +49,8 @@ if have afl-fuzz; then
 	afl() { # NAME SEEDS COMMAND...
 		local name=$1 seeds=$2
 		shift 2
-		AFL_CUSTOM_MUTATOR_LIBRARY=$kit/libtracemend-mutator.so AFL_CUSTOM_MUTATOR_ONLY=1 timeout $((seconds + 60)) \
-			afl-fuzz -i "$seeds" -o "$work/$name" -V "$seconds" -t 5000+ -m none -x "$kit/dictionaries/$TRACEMEND_FORMAT.dict" -- "$@" > "$work/$name.log" 2>&1
+		AFL_CUSTOM_MUTATOR_LIBRARY=$kit/libtracemend-mutator.so AFL_CUSTOM_MUTATOR_ONLY=1 timeout 300 \
+			afl-fuzz -i "$seeds" -o "$work/$name" -E "$runs" -s 1 -t 5000+ -m none -x "$kit/dictionaries/$TRACEMEND_FORMAT.dict" -- "$@" > "$work/$name.log" 2>&1
 		local queue=$work/$name/default/queue
 		[ -d "$queue" ] || { tail -5 "$work/$name.log"; fail "afl-fuzz does not run on $name"; return; }
 		[ "$(find "$queue" -name 'id:*op:*,rule:*' | wc -l)" -gt 3 ] || fail "afl-fuzz on $name: new paths are not named by operator and rule"
@@ -69,7 +69,7 @@ if have afl-fuzz; then
 	cp corpus/uftrace/valid/valid-20.tar "$work/tar/"
 	"$kit/tracemend-with-directory" "$work/tar/valid-20.tar" \
 		sh -c 'test -s "$0/info"' '{}' || fail "the wrapper does not unpack"
-	"$kit/tracemend-with-directory" "$work/tar/valid-20.tar" sh -c 'kill -SEGV $$' 2> /dev/null
+	{ "$kit/tracemend-with-directory" "$work/tar/valid-20.tar" sh -c 'kill -SEGV $$'; } 2> /dev/null
 	[ $? = 139 ] || fail "the wrapper does not end by its command's signal"
 fi
 [ $failed = 0 ] && echo "mutators: ok"

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-parts="build unit corpus replay properties crosscheck rules cli readers reduce samples salvage damage fuzz oss-fuzz lint"
+parts="build unit corpus replay properties crosscheck rules cli readers reduce mutators samples salvage damage fuzz oss-fuzz lint"
 [ $# -gt 0 ] && parts=$*
 logs=build/test
 passed=0 failed=0 skipped=0 since=0
@@ -176,6 +176,9 @@ test_samples() {
 
 # A few rules of each format; scripts/reduce.sh takes them all, at 1 MB.
 test_reduce() { counted reduce timeout 900 python3 tests/reduce.py --size 128K --every 41 --quiet; }
+
+# The mutators under both engines, so many runs.
+test_mutators() { one mutators timeout 900 tests/mutators.sh; }
 
 test_salvage() { one salvage timeout 600 python3 tests/salvage.py --seeds 3; }
 
