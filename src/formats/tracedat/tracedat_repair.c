@@ -145,6 +145,60 @@ static void put_tag(struct tracedat *t, uint64_t old, const char *tag)
 				     "the word that the content calls for");
 }
 
+/* The option that names the clock was lost with others, and the first buffer names it too. */
+static bool clock_is_lost(const struct tracedat *t)
+{
+	static const unsigned damage[] = { TRACEDAT_RULE_option_size,	    TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
+					   TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,    TRACEDAT_RULE_v7_options_offset };
+	const struct tracedat_buffer *b = t->buffer_count ? &t->buffers[0] : NULL;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++)
+		found += findings_count(t->scan->findings, damage[i]);
+	bool said = b && b->clock.size > 1 && (t->version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
+	return found && t->clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
+}
+
+/* The clock that the option of the output names; NULL: it has none. */
+static const char *clock_of_output(const struct tracedat *t, size_t *length)
+{
+	const struct tracedat_option *o = t->clock_option >= 0 ? &t->options[t->clock_option] : NULL;
+
+	if (clock_is_lost(t)) {
+		*length = t->buffers[0].clock.size - 1;
+		return (const char *)t->buffers[0].clock.data;
+	}
+	if (!o || o->dropped)
+		return NULL;
+	const char *text = o->changed.size ? (const char *)o->changed.data : (const char *)o->block->data + o->at;
+	const char *name = tracedat_clock_name(text, o->changed.size ? o->changed.size : o->size, length);
+	if (!name || !*length) {
+		name = "local";
+		*length = strlen(name);
+	}
+	return name;
+}
+
+/* Behind the table of a version 6 buffer. */
+static void put_clock_block(struct tracedat *t, const struct tracedat_buffer *b)
+{
+	struct bytes clock = { .big_endian = t->big_endian };
+	size_t length = 0;
+	const char *name = b->clock_size ? NULL : clock_of_output(t, &length);
+
+	if (b->clock_size)
+		tracedat_copy(&t->out, t->source, b->clock_at, b->clock_size);
+	if (!name)
+		return;
+	bytes_u64(&clock, length + 2);
+	bytes_u8(&clock, '[');
+	bytes_append(&clock, name, length);
+	bytes_u8(&clock, ']');
+	(void)tracedat_literal(&t->out, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing, "the clock that the option selects");
+	t->out.failed |= clock.failed;
+	bytes_free(&clock);
+}
+
 struct table {
 	size_t *pieces; /* two a CPU: offset and size */
 	uint32_t count;
@@ -166,27 +220,7 @@ static bool put_table(struct tracedat *t, struct tracedat_buffer *b, struct tabl
 		table->pieces[2 * cpu] = tracedat_put_u64(t, old, 0, TRACEDAT_RULE_cpu_range_eof, why);
 		table->pieces[2 * cpu + 1] = tracedat_put_u64(t, old == TRACEDAT_NO_OLD ? old : old + 8, 0, TRACEDAT_RULE_cpu_range_eof, why);
 	}
-	if (b->clock_size) {
-		tracedat_copy(&t->out, t->source, b->clock_at, b->clock_size);
-	} else if (t->clock_option >= 0 && !t->options[t->clock_option].dropped) {
-		const struct tracedat_option *o = &t->options[t->clock_option];
-		size_t length;
-		const char *text = o->changed.size ? (const char *)o->changed.data : (const char *)o->block->data + o->at;
-		const char *name = tracedat_clock_name(text, o->changed.size ? o->changed.size : o->size, &length);
-		struct bytes clock = { .big_endian = t->big_endian };
-		if (!name || !length) {
-			name = "local";
-			length = 5;
-		}
-		bytes_u64(&clock, length + 2);
-		bytes_u8(&clock, '[');
-		bytes_append(&clock, name, length);
-		bytes_u8(&clock, ']');
-		(void)tracedat_literal(&t->out, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing,
-				       "the clock that the option selects");
-		t->out.failed |= clock.failed;
-		bytes_free(&clock);
-	}
+	put_clock_block(t, b);
 	return true;
 }
 
@@ -258,31 +292,18 @@ static void fill_table(struct tracedat *t, const struct tracedat_buffer *b, stru
 	table->pieces = NULL;
 }
 
-static bool clock_again(const struct tracedat *t, struct bytes *option)
-{
-	static const unsigned damage[] = { TRACEDAT_RULE_option_size,	    TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
-					   TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,    TRACEDAT_RULE_v7_options_offset };
-	const struct tracedat_buffer *b = t->buffer_count ? &t->buffers[0] : NULL;
-	uint64_t found = 0;
-
-	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++)
-		found += findings_count(t->scan->findings, damage[i]);
-	bool said = b && b->clock.size > 1 && (t->version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
-	if (!found || t->clock_option >= 0 || !said || !tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1))
-		return false;
-	bytes_u16(option, TRACEDAT_TRACECLOCK);
-	bytes_u32(option, (uint32_t)b->clock.size + 2);
-	bytes_printf(option, "[%s]", (const char *)b->clock.data);
-	bytes_u8(option, 0);
-	return true;
-}
-
 void tracedat_put_clock(struct tracedat *t)
 {
 	struct bytes option = { .big_endian = t->big_endian };
-	if (clock_again(t, &option))
+	if (clock_is_lost(t)) {
+		const struct bytes *clock = &t->buffers[0].clock;
+		bytes_u16(&option, TRACEDAT_TRACECLOCK);
+		bytes_u32(&option, (uint32_t)clock->size + 2);
+		bytes_printf(&option, "[%s]", (const char *)clock->data);
+		bytes_u8(&option, 0);
 		(void)tracedat_literal(&t->out, option.data, option.size, TRACEDAT_RULE_option_clock_brackets,
 				       "the clock, which the buffer names too, for an option that is lost");
+	}
 	t->out.failed |= option.failed;
 	bytes_free(&option);
 }
