@@ -314,6 +314,27 @@ static void member_range_is_sane(const struct tracemend_repair *repair, const ch
 		       m->file);
 }
 
+/* The name that a member or output is shown by, with its bytes back. */
+static void name_unescape(char name[CAPTURE_NAME_MAX], const char *shown)
+{
+	size_t n = 0;
+	for (; *shown; n++) {
+		char digits[3] = { 0 };
+		if (n + 1 >= CAPTURE_NAME_MAX)
+			broken("P4", "a longer name than the oracle can hold: '%s'", shown);
+		name[n] = *shown++;
+		if (name[n] != '\\')
+			continue;
+		if (shown[0] != 'x' || !isxdigit((unsigned char)shown[1]) || !isxdigit((unsigned char)shown[2]))
+			broken("P4", "a backslash in the name '%s' that escapes nothing", shown);
+		memcpy(digits, shown + 1, 2);
+		const uint8_t byte = (uint8_t)strtol(digits, NULL, 16);
+		memcpy(&name[n], &byte, 1);
+		shown += 3;
+	}
+	name[n] = '\0';
+}
+
 /* The bytes of output i by its segments; owned by the caller. */
 static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, const struct capture *c, struct coverage *v)
 {
@@ -336,7 +357,9 @@ static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, c
 		} else {
 			member_range_is_sane(repair, "a segment", s.input, s.from, s.length);
 			const struct tracemend_member *m = tracemend_repair_member(repair, s.input);
-			const struct capture_file *f = capture_find_shown(c, m->role, m->file);
+			char name[CAPTURE_NAME_MAX];
+			name_unescape(name, m->file);
+			const struct capture_file *f = capture_find(c, m->role, name);
 			if (!f)
 				broken("P4", "member '%s' is no file of the capture", m->file);
 			memcpy(data + at, f->data + s.from, (size_t)s.length);
@@ -409,36 +432,6 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	}
 }
 
-/* The byte that an escape (a backslash, x and two digits) at the start of a shown name stands for; -1: there is none. */
-static int escaped_byte(const char *shown)
-{
-	char digits[3] = { 0 };
-	if (shown[0] != '\\' || shown[1] != 'x' || !isxdigit((unsigned char)shown[2]) || !isxdigit((unsigned char)shown[3]))
-		return -1;
-	memcpy(digits, shown + 2, 2);
-	long byte = strtol(digits, NULL, 16);
-	return byte < 0x20 || byte >= 0x7f ? (int)byte : -1;
-}
-
-/* Outputs are shown with escaped names. The true one is that of the file of the input, or has the escaped bytes back. */
-static bool name_unescape(char name[CAPTURE_NAME_MAX], const struct capture *c, const char *shown)
-{
-	const struct capture_file *own = capture_find_shown(c, TM_ROLE_INPUT, shown);
-	size_t n = 0;
-	if (own)
-		shown = own->name;
-	for (; *shown; n++) {
-		if (n + 1 >= CAPTURE_NAME_MAX)
-			return false;
-		const int byte = own ? -1 : escaped_byte(shown);
-		const uint8_t plain = (uint8_t)*shown, true_byte = byte < 0 ? plain : (uint8_t)byte;
-		memcpy(&name[n], &true_byte, 1);
-		shown += byte < 0 ? 1 : 4;
-	}
-	name[n] = '\0';
-	return true;
-}
-
 /* Replays the plan into *out (owned bytes), and holds it to P4. */
 static void plan_replay(struct run *r, const struct capture *c, struct capture *out)
 {
@@ -454,9 +447,8 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		broken("P4", "%zu outputs that are no directory", outputs);
 	for (size_t i = 0; i < outputs; i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
-		char name[CAPTURE_NAME_MAX];
-		if (out->count == CAPTURE_FILES_MAX || !name_unescape(name, c, output->file))
-			broken("P4", "more outputs, or longer names, than the oracle can hold");
+		if (out->count == CAPTURE_FILES_MAX)
+			broken("P4", "more outputs than the oracle can hold");
 		struct capture_file *f = &out->files[out->count++];
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it is owned by *out */
 		uint8_t *data = f->owned = output_replay(repair, i, c, &v);
@@ -468,7 +460,7 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 		if (output->size && memcmp(read, data, (size_t)output->size) != 0)
 			broken("P4", "output '%s' is not what its segments say", output->file);
 		free(read);
-		strcpy(f->name, name);
+		name_unescape(f->name, output->file);
 		f->data = data;
 		f->size = (size_t)output->size;
 	}

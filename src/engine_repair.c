@@ -38,15 +38,6 @@ void tracemend_repair_free(struct tracemend_repair *r)
 	free(r);
 }
 
-static char *escaped_copy(const char *text)
-{
-	size_t room = 4 * strlen(text) + 8;
-	char *copy = malloc(room);
-	if (copy)
-		text_sanitise(copy, room, text);
-	return copy;
-}
-
 /* The lists that the manifest shows. */
 static enum tracemend_status repair_list(struct tracemend_repair *r, struct tracemend_error *error)
 {
@@ -58,13 +49,13 @@ static enum tracemend_status repair_list(struct tracemend_repair *r, struct trac
 		return fault_memory(error);
 	for (size_t i = 0; i < r->in->count; i++) {
 		const struct source *s = r->in->sources[i];
-		r->members[i] = (struct tracemend_member){ .path = escaped_copy(s->origin), .file = escaped_copy(s->name),
+		r->members[i] = (struct tracemend_member){ .path = text_name(s->origin), .file = text_name(s->name),
 							   .role = s->role, .size = s->size };
 		if (!r->members[i].path || !r->members[i].file)
 			return fault_memory(error);
 	}
 	for (size_t i = 0; i < outputs; i++) {
-		r->outputs[i] = (struct tracemend_output){ .file = escaped_copy(plan_output_name(r->plan, i)),
+		r->outputs[i] = (struct tracemend_output){ .file = text_name(plan_output_name(r->plan, i)),
 							   .size = plan_size(r->plan, (unsigned)i),
 							   .segment_count = plan_segment_count(r->plan, i) };
 		if (!r->outputs[i].file)

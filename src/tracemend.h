@@ -192,6 +192,7 @@ struct tracemend_outcome {
 };
 
 /* One file of the input as the manifest names it. */
+/* Names of members and outputs can be shown, and told back: \xNN stands for a byte, \x5c for a backslash. */
 struct tracemend_member {
 	const char *path; /* the input path it was opened from */
 	const char *file; /* member name; "" for a single file */

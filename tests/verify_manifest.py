@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -75,6 +76,12 @@ def member_bytes(path, name, cache={}):
     raise Problem(f"input {path} has no member {name!r}")
 
 
+def name_of(shown):
+    """A name as the file system has it: \\xNN stands for a byte, a backslash is \\x5c."""
+    raw = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), shown.encode())
+    return os.fsdecode(raw)
+
+
 def natural(value, what):
     require(isinstance(value, int) and not isinstance(value, bool) and value >= 0, f"{what} is {value!r}, not a count")
     return value
@@ -97,7 +104,7 @@ def verify(manifest, output=None):
     inputs = []
     kept = []
     for entry in manifest["inputs"]:
-        data = member_bytes(entry["path"], entry["file"])
+        data = member_bytes(name_of(entry["path"]), name_of(entry["file"]))
         require(len(data) == natural(entry["size"], "size"), f"input {entry['file']}: {len(data)} bytes, not {entry['size']}")
         require(hashlib.sha256(data).hexdigest() == entry["sha256"], f"input {entry['file']}: another sha256")
         inputs.append(data)
@@ -105,7 +112,7 @@ def verify(manifest, output=None):
     rebuilt = {}
     for entry in manifest["outputs"]:
         out = bytearray()
-        name = entry["file"]
+        name = name_of(entry["file"])
         for segment in entry["segments"]:
             length = natural(segment["length"], "length")
             require(natural(segment["offset"], "offset") == len(out), f"output {name}: gap or overlap at {segment['offset']}")

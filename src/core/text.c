@@ -81,15 +81,16 @@ static bool utf8_is_printable(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Copies up to length bytes to out, escaped; stops before size - 4 would be passed. Returns bytes of input used. */
-static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t length)
+/* Copies up to length bytes to out, escaped; stops before size - 4 would be passed. Returns bytes of input used.
+ * reversible: a backslash is escaped, too, so that each \xNN stands for a byte. */
+static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t length, bool reversible)
 {
 	static const char hex[] = "0123456789abcdef";
 	size_t used = 0, at = 0;
 
 	while (used < length) {
 		size_t n = utf8_sequence(p + used, length - used);
-		if (n && utf8_is_printable(p + used, n)) {
+		if (n && utf8_is_printable(p + used, n) && !(reversible && p[used] == '\\')) {
 			if (size - at < n + 4)
 				break;
 			memcpy(out + at, p + used, n);
@@ -123,7 +124,7 @@ const char *text_quote(char out[TEXT_QUOTE_SIZE], const void *data, size_t lengt
 		while (shown && (p[shown] & 0xc0) == 0x80 && shown > TEXT_QUOTE_INPUT - 3)
 			shown--; /* not inside a character */
 	}
-	(void)text_escape(out, TEXT_QUOTE_SIZE, p, shown);
+	(void)text_escape(out, TEXT_QUOTE_SIZE, p, shown, false);
 	if (shown < length) {
 		size_t at = strlen(out);
 		if (at + 4 <= TEXT_QUOTE_SIZE)
@@ -139,7 +140,17 @@ void text_sanitise(char *out, size_t size, const char *text)
 			out[0] = '\0';
 		return;
 	}
-	(void)text_escape(out, size, (const uint8_t *)text, strlen(text));
+	(void)text_escape(out, size, (const uint8_t *)text, strlen(text), false);
+}
+
+char *text_name(const char *name)
+{
+	size_t length = strlen(name), room = 4 * length + 8;
+	char *copy = malloc(room);
+
+	if (copy)
+		(void)text_escape(copy, room, (const uint8_t *)name, length, true);
+	return copy;
 }
 
 void text_format(char *out, size_t size, const char *format, va_list arguments)

@@ -27,6 +27,8 @@ const char *text_quote(char out[TEXT_QUOTE_SIZE], const void *data, size_t lengt
 /* Escapes in place of copying: writes the NUL-terminated text to out (size bytes, always terminated) with control
  * characters, C1, bidirectional overrides and invalid UTF-8 as \xNN. Cuts with "..." where it does not fit. */
 void text_sanitise(char *out, size_t size, const char *text);
+/* A file name that can be shown and told back: like text_sanitise(), and a backslash is \x5c. malloc()ed, or NULL. */
+char *text_name(const char *name);
 /* vsnprintf followed by text_sanitise. Locale-independent. */
 void text_format(char *out, size_t size, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));
 

@@ -168,3 +168,14 @@ digest() {
 	[ "$code" = 143 ] || skip "it was faster than the signal"
 	[ -z "$(ls -A target)" ]
 }
+
+@test "names in the manifest can be told back" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule dat-trailing-bytes > /dev/null
+	cp -r "made/$(label 1 file)" odd
+	printf 'kept\n' > odd/$'a\nb'
+	printf 'kept\n' > 'odd/a\x0ab'
+	tm repair odd -o out --manifest m.json
+	[ "$status" = 0 ] || [ "$status" = 3 ]
+	python3 "$HERE/../verify_manifest.py" m.json out
+	[ -f out/$'a\nb' ] && [ -f 'out/a\x0ab' ]
+}
