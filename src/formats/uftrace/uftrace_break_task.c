@@ -110,7 +110,8 @@ void uftrace_break_task_sid_format(struct uftrace_gen *u)
 
 void uftrace_break_task_duplicate_sid(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
+	/* Only one of the two gets what a DLOP line adds. */
+	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN);
 	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){0, 0, false};
 	char text[512];
 
