@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
 	{ 'T', "timeout", "SECONDS", "processor time that the command has for each capture; five times that by the clock (default 5)" },
 	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
 	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
-	{ 'N', "tries", "N", "captures that a reduction may look at" },
+	{ 'N', "tries", "N", "captures that a reduction may look at; of a hang, try looks at a tenth of them" },
 	{ 'H', "strict", NULL, "let in no other errors, also where the result gets no smaller than 1 KB (tracedat: 8 KB) without" },
 	{ 'G', "no-debugger", NULL, "do not ask gdb where the command crashes" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },

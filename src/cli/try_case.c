@@ -307,9 +307,14 @@ static char *try_sample_path(const struct try *t, const struct try_group *g)
 		       NULL : path;
 }
 
+/* A candidate that goes on hanging takes the whole time limit: a hang has so many times fewer tries. */
+#define TRY_HANG_SHARE 10u
+
 static struct tracemend_sample *try_reduce(struct try_wish *w, struct tracemend_input *input, struct tracemend_error *error)
 {
-	struct tracemend_wish wish = { .holds = try_wish_holds, .ctx = w, .tries = w->try->options->tries };
+	uint64_t tries = w->try->options->tries;
+	struct tracemend_wish wish = { .holds = try_wish_holds, .ctx = w,
+				       .tries = w->like->outcome == TRY_HANG ? (tries + TRY_HANG_SHARE - 1) / TRY_HANG_SHARE : tries };
 	struct tracemend_sample *reduced = tracemend_reduce(input, &w->library, &wish, error);
 
 	/* Rarely another way to crash is nearer; then the place is asked for, too, which takes longer. */
