@@ -44,6 +44,8 @@ small() {
 	small tracedat option-cpustat-empty 1024
 	small tracedat v7-done-cycle 1024
 	small tracedat record-unknown-event-id 8192
+	small tracedat v7-buffer-size-minus-four 4096 # in compressed chunks
+	small tracedat cpu-range-in-header 1100 # behind which all data is lost
 }
 
 @test "ktrace becomes small" {
@@ -120,4 +122,16 @@ small() {
 	exits 5 reduce nowhere.bin -o out --rule "$RULE"
 	exits 5 reduce valid.bin -o out -- ./no-such-reader {}
 	[ ! -e out ]
+}
+
+@test "links are left out, and a defect that is one is not taken" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule task-missing > /dev/null
+	folder=made/$(label 1 file)
+	ln -s /etc/passwd "$folder/link"
+	exits 0 reduce "$folder" -o little --rule task-missing
+	[ -z "$(find little -type l)" ]
+	[ -L "$folder/link" ]
+	"$TRACEMEND" gen -q -f uftrace -o made --rule non-regular-file > /dev/null
+	exits 4 reduce "made/$(label 2 file)" -o none --rule non-regular-file
+	[ ! -e none ]
 }
