@@ -1,12 +1,13 @@
 #!/bin/bash
-# Installs the Debian packages that building (default), or building and testing (--test), scripts/harden.sh (--harden) or
-# scripts/oss-fuzz-local.sh (--oss-fuzz) need; only what is missing.
+# Installs the Debian packages that building (default), or building and testing (--test), scripts/harden.sh (--harden),
+# scripts/oss-fuzz-local.sh (--oss-fuzz) or scripts/coverage-readers.sh (--coverage) need; only what is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev uthash-dev"
 test="clang-14 libclang-rt-14-dev clang-tidy-14 cppcheck afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
 [ "${1:-}" = --oss-fuzz ] && wanted="$build clang-14 libclang-rt-14-dev llvm-14 afl++ zip unzip file binutils python3 zstd git"
+[ "${1:-}" = --coverage ] && wanted="$build trace-cmd uftrace afl++ zzuf qemu-user-static binutils python3"
 [ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
 
 missing=()
