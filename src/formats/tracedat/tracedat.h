@@ -507,6 +507,25 @@ int tracedat_section_at(const struct tracedat *t, uint64_t offset);
 /* Loads the content of a metadata section into its block. False after a finding. */
 bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s);
 struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset);
+/* Whether a header stands there that may follow another section, or the file ends. */
+bool tracedat_section_sane(struct tracedat *t, uint64_t at);
+
+/* ---- tracedat_headless.c: sections whose header is lost ---- */
+
+struct tracedat_headless {
+	unsigned id;
+	bool compressed;
+	uint64_t size; /* of the section */
+};
+/* Whether the content behind a lost header at `at` is of a known kind and ends where its own counts say. */
+bool tracedat_headless(struct tracedat *t, uint64_t at, struct tracedat_headless *h);
+/* Adds that section, after a finding. */
+void tracedat_headless_adopt(struct tracedat *t, uint64_t at, const struct tracedat_headless *h);
+/* Formats whose section has lost its header: where that section begins, in [from, to), if the first format that is left is its
+ * first one; `to` where there are none. */
+uint64_t tracedat_formats_begin(struct tracedat *t, uint64_t from, uint64_t to);
+/* A section for formats in [at, to) whose own header is lost. */
+void tracedat_formats_adopt(struct tracedat *t, uint64_t at, uint64_t to);
 
 /* ---- tracedat_options.c ---- */
 

@@ -563,6 +563,11 @@ static void account(struct tracedat *t)
 			plan_doubt(plan, t->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
 				   "decompressed up to its damage; nothing tells whether that is where it begins");
 	}
+	/* What an option named, and is not there, had content. */
+	for (size_t i = 0; i < t->option_count; i++) {
+		const struct tracedat_option *o = &t->options[i];
+		unknown |= o->dropped && o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES;
+	}
 	if (t->prefix_lost)
 		plan_doubt(plan, t->source, 0, t->prefix_end,
 			   plan_why(plan, "guessed from the content: version %u, %s, longs of %u bytes, pages of %u", t->version,

@@ -5,14 +5,14 @@
 
 /* Looks at far places while sections are searched byte by byte; each may cost a read. */
 #define FAR_LOOKS 64u
+/* Sections whose header is lost that are told by their content. */
+#define HEADLESS_LOOKS 64u
 /* Bytes of an options section that is found by its look. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
-/* Bytes before the text of the first event format of a section: its header, the count, the size. */
-#define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
 
 struct finder {
 	struct tracedat *t;
-	unsigned far;
+	unsigned far, looks;
 	bool nested; /* looking at what follows another section */
 };
 
@@ -95,7 +95,7 @@ static bool frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t 
 }
 
 /* A header that may stand behind another section: only its own bytes are looked at. */
-static bool header_sane(struct tracedat *t, uint64_t at)
+bool tracedat_section_sane(struct tracedat *t, uint64_t at)
 {
 	struct header h;
 	if (at == t->source->size)
@@ -121,6 +121,16 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 	f->far -= size > 8192;
 	const uint8_t *p = window_at(&f->t->window, at, (size_t)size);
 	return p && tracedat_options_fit(f->t, p, 0, (size_t)size);
+}
+
+/* Whether a section of that id holds options, as far as damage lets them be known. */
+static bool options_are(struct finder *f, uint64_t at, uint64_t size)
+{
+	struct tracedat_headless other;
+	if (!body_fits(f->t, TRACEDAT_DONE, at, size))
+		return false;
+	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
+	       !tracedat_headless(f->t, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
 /* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
@@ -229,64 +239,20 @@ int tracedat_section_at(const struct tracedat *t, uint64_t offset)
 	return low < t->section_count && t->sections[low].offset == offset ? (int)low : -1;
 }
 
-/* Formats whose section has lost its header: where that section begins, in [from, to), if the first format that is left is its
- * first one; `to` where there are none. */
-static uint64_t formats_begin(struct tracedat *t, uint64_t from, uint64_t to)
+static bool header_known(const struct header *h)
 {
-	for (uint64_t at = from; to > at && to - at > FORMAT_HEAD;) {
-		size_t got;
-		const uint8_t *p = window_upto(&t->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
-		const uint8_t *text = p ? memmem(p, got, "name: ", 6) : NULL;
-		if (!p || got <= FORMAT_HEAD)
-			break;
-		if (!text) {
-			at += got - FORMAT_HEAD;
-			continue;
-		}
-		uint64_t place = at + (uint64_t)(text - p);
-		at = place + 6;
-		if (place < from + 8)
-			continue;
-		p = window_at(&t->window, place - 8, 8);
-		uint64_t size = p ? load_u64(p, t->big_endian) : 0;
-		p = size > FORMAT_HEAD && size <= TRACEDAT_FORMAT_MAX && size <= to - place ?
-			    window_at(&t->window, place + size - 1, 1) : NULL;
-		if (p && *p == '\n')
-			return place - from > FORMAT_HEAD ? place - FORMAT_HEAD : from;
-	}
-	return to;
-}
-
-/* A section for formats in [at, to) whose own header is lost. */
-static void formats_adopt(struct tracedat *t, uint64_t at, uint64_t to)
-{
-	bool ftrace = true;
-	for (size_t i = 0; i < t->section_count; i++)
-		ftrace &= t->sections[i].id != TRACEDAT_FTRACE_EVENTS;
-	struct tracedat_section *s = tracedat_section_add(t, at);
-	if (!s)
-		return;
-	s->id = ftrace ? TRACEDAT_FTRACE_EVENTS : TRACEDAT_EVENT_FORMATS;
-	s->flags = 0;
-	s->description = -1;
-	s->size = to - at - TRACEDAT_SECTION_SIZE;
-	s->size_bad = true;
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE);
-	finding_path(fd, "section %s", tracedat_id_name(s->id));
-	finding_say(fd, "event formats follow, but the header of their section is damaged");
-}
-
-static bool header_is_zero(const struct header *h)
-{
-	return !h->id && !h->flags && !h->description && !h->size;
+	bool zero = !h->id && !h->flags && !h->description && !h->size;
+	return !zero && h->id <= TRACEDAT_ID_LAST && h->flags <= 1 && h->description >= -1 && h->description < 65536;
 }
 
 /* A section whose size leads nowhere ends where the next one is found. */
 static void section_measure(struct tracedat *t, struct tracedat_section *s, uint64_t end)
 {
-	uint64_t room = t->source->size - s->offset - TRACEDAT_SECTION_SIZE;
 	struct finding *fd;
 
+	if (!s)
+		return;
+	uint64_t room = t->source->size - s->offset - TRACEDAT_SECTION_SIZE;
 	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
 	s->size_bad = true;
 	if (end == t->source->size && s->declared > room && !(s->declared >> 62)) {
@@ -301,16 +267,42 @@ static void section_measure(struct tracedat *t, struct tracedat_section *s, uint
 		    (unsigned long long)s->size);
 }
 
+/* The section at `at`, whose header is h and leads to `next` where none is, if content tells what it is: its own, where that
+ * header is lost or its size is; that of the next section, whose header is lost. Returns where to go on; 0: nothing tells. */
+static uint64_t section_by_content(struct finder *f, uint64_t at, const struct header *h, uint64_t next)
+{
+	struct tracedat *t = f->t;
+	uint64_t body = at + TRACEDAT_SECTION_SIZE;
+	struct tracedat_headless found;
+
+	if (f->looks && f->looks-- && tracedat_headless(t, at, &found)) {
+		if (header_known(h) && h->id == found.id)
+			section_measure(t, tracedat_section_add(t, at), body + found.size);
+		else
+			tracedat_headless_adopt(t, at, &found);
+		return body + found.size;
+	}
+	bool options = h->id == TRACEDAT_DONE;
+	if (next >= t->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks || !f->looks-- ||
+	    !tracedat_headless(t, next, &found))
+		return 0;
+	/* Texts may be anything: only behind options that end there they are strings. */
+	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
+		return 0;
+	(void)tracedat_section_add(t, at);
+	return next;
+}
+
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat *t)
 {
-	struct finder f = { t, FAR_LOOKS, false };
+	struct finder f = { t, FAR_LOOKS, HEADLESS_LOOKS, false };
 	uint64_t at = t->header_end, end = t->source->size, trusted = 0;
 	struct finding *fd;
 
 	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
 	if (t->prefix_lost)
-		t->header_end = at = formats_begin(t, at, find_next(&f, at));
+		t->header_end = at = tracedat_formats_begin(t, at, find_next(&f, at));
 	while (at < end && t->status == TM_OK) {
 		struct header h;
 		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
@@ -323,8 +315,8 @@ void tracedat_sections_find(struct tracedat *t)
 		uint64_t next = h.size <= room ? at + TRACEDAT_SECTION_SIZE + h.size : end + 1;
 		bool known = h.id <= TRACEDAT_ID_LAST;
 		/* An unknown kind counts where the chain goes on behind it. */
-		if (next <= end && header_sane(t, next) && (known || next < end || t->section_count)) {
-			if (h.id == TRACEDAT_DONE && !(h.flags & 1) && !body_fits(t, 0, at + 16, h.size)) {
+		if (next <= end && tracedat_section_sane(t, next) && (known || next < end || t->section_count)) {
+			if (h.id == TRACEDAT_DONE && !(h.flags & 1) && !options_are(&f, at + TRACEDAT_SECTION_SIZE, h.size)) {
 				next = end + 1;
 			} else {
 				(void)tracedat_section_add(t, at);
@@ -332,9 +324,14 @@ void tracedat_sections_find(struct tracedat *t)
 				continue;
 			}
 		}
+		uint64_t stop = section_by_content(&f, at, &h, next);
+		if (stop) {
+			at = stop;
+			continue;
+		}
 		uint64_t found = find_next(&f, at + 1);
 		bool fits = next < found && found != trusted && body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
-		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? formats_begin(t, fits ? next : at, found) : found;
+		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? tracedat_formats_begin(t, fits ? next : at, found) : found;
 		if (fits && lost < found) {
 			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
 			(void)tracedat_section_add(t, at);
@@ -344,11 +341,11 @@ void tracedat_sections_find(struct tracedat *t)
 		}
 		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
-			   (known && whole && !header_is_zero(&h) && h.flags <= 1 && h.description >= -1 && h.description < 65536 &&
+			   (whole && header_known(&h) &&
 			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || body_fits(t, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
 			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
-			formats_adopt(t, lost, found);
+			tracedat_formats_adopt(t, lost, found);
 			at = found;
 			continue;
 		}
