@@ -266,18 +266,16 @@ void ktrace_break_chunk_size_unknown(struct ktrace_gen *k)
 
 void ktrace_break_chunk_size_overflow(struct ktrace_gen *k)
 {
-	struct ktrace_made *m = ktrace_made_find(k, KTRACE_EVENTS);
 	last_is_sound(k, KTRACE_SUMMARY);
-	m = ktrace_made_find(k, KTRACE_EVENTS);
+	struct ktrace_made *m = ktrace_made_find(k, KTRACE_EVENTS);
 	if (m)
 		m->stored_size = UINT64_MAX - 2 - choices_below(k->c, 100);
 }
 
 void ktrace_break_chunk_size_damaged(struct ktrace_gen *k)
 {
-	struct ktrace_made *m;
 	last_is_sound(k, KTRACE_SUMMARY);
-	m = ktrace_made_find(k, KTRACE_EVENTS);
+	struct ktrace_made *m = ktrace_made_find(k, KTRACE_EVENTS);
 	if (m)
 		m->stored_size = choices_chance(k->c, 1, 2) ? 0 : m->payload.size + 4096 + 8 * choices_below(k->c, 4096);
 }

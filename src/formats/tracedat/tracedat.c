@@ -39,7 +39,7 @@ bool tracedat_room(struct tracedat *t, void *array, size_t *capacity, size_t cou
 	}
 	memcpy(array, &grown, sizeof(grown));
 	*capacity = wanted;
-	return true;
+	return true; /* cppcheck-suppress memleak; it cannot see that the array has it */
 }
 
 bool tracedat_page_size_ok(uint64_t size)

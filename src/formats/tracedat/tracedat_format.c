@@ -283,7 +283,8 @@ static void fields_place(struct format_parse *p)
 			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
 		}
 	}
-	qsort(extents, n, sizeof(*extents), extent_order);
+	if (n > 1)
+		qsort(extents, n, sizeof(*extents), extent_order);
 	for (size_t i = 1, last = 0; i < n; i++) {
 		struct tracedat_field *f = &p->fields[extents[i].field];
 		if (extents[i].from < extents[last].to) {
