@@ -226,6 +226,15 @@ struct lttng_edit {
 };
 
 struct lttng_seen;
+struct lttng_plain;
+
+/* How far the block behind the one in work has been walked already, see lttng_fast.c. */
+struct lttng_ahead {
+	struct window w;
+	uint32_t serial; /* of its file; 0: none */
+	uint64_t base, begin, end, limit; /* limit 0: there is no such block */
+	uint64_t rel, last, stamp, before, events, first_stamp;
+};
 
 struct lttng_trace {
 	struct scan *scan;
@@ -265,6 +274,8 @@ struct lttng_trace {
 	bool latest_known;
 	uint64_t zeros;		/* written by repair so far */
 	struct lttng_seen *seen;
+	struct lttng_plain *plain; /* by id, of the file in work; owned */
+	struct lttng_ahead ahead;
 	struct lttng_edit edits[LTTNG_EDITS_MAX];
 	uint32_t outline_block, outline_unused; /* parts of scan->outline: the open block, and its lost_size or data_size */
 	uint64_t outline_at;	/* rel: end of the last event that has its part */
@@ -322,6 +333,8 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f);
 bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame);
 /* How many constants of the header agree with the trace, and how many there are. */
 unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of);
+/* Copies bytes that the file has, without moving the window. */
+bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length);
 /* Whether a sound header of this trace is at that offset. */
 bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h);
 

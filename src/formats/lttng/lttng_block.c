@@ -267,15 +267,32 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	b->lost |= (k->broken && !k->cut_known) || k->resynced;
 }
 
+/* window_skip_zeros() that reads no further than it must: behind the padding is the next block, which the window may hold. */
+static uint64_t skip_zeros(struct lttng_trace *t, uint64_t at, uint64_t end)
+{
+	size_t got;
+	const uint8_t *p;
+
+	while (at < end && (p = window_upto(&t->w, at, end - at < LTTNG_PAGE ? (size_t)(end - at) : LTTNG_PAGE, &got)) != NULL) {
+		if (!bytes_are_zero(p, got)) {
+			while (!*p++)
+				at++;
+			return at;
+		}
+		at += got;
+	}
+	if (t->w.status != TM_OK)
+		t->status = t->w.status;
+	return at;
+}
+
 /* What is behind the data of a block whose end is sure. */
 static void judge_padding(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
 	uint64_t at = b->frame->offset + b->data_end, end = b->frame->offset + b->frame->length;
 	if (f->noted_padding || b->errors || at >= end)
 		return;
-	uint64_t nonzero = window_skip_zeros(&t->w, at);
-	if (t->w.status != TM_OK)
-		t->status = t->w.status;
+	uint64_t nonzero = skip_zeros(t, at, end);
 	if (nonzero >= end || t->status != TM_OK)
 		return;
 	f->noted_padding = true;
@@ -319,11 +336,10 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 	struct lttng_walk k = { .file = f };
 	size_t n = frame->length < t->layout->size ? (size_t)frame->length : t->layout->size;
 
-	if (source_read(f->source, frame->offset, b.head, n) != TM_OK) {
-		t->status = TM_IO;
+	if (!lttng_read(t, f, frame->offset, b.head, n))
 		return;
-	}
-	window_reset(&t->w, f->source);
+	if (t->w.source != f->source)
+		window_reset(&t->w, f->source);
 	judge_header(t, f, &b);
 	if (b.keep && t->status == TM_OK) {
 		lttng_sizes_judge(t, f, &b);

@@ -1,31 +1,323 @@
-/* Events that are fine, in tight loops. Each stops before the first event that is anything but plain; lttng_walk.c looks at that. */
+/* Events that are fine, in tight loops. A loop stops before the first event that is anything but plain; lttng_walk.c looks at that.
+ *
+ * Where an event ends is known only when its type and its text are, so one walk waits for memory most of the time. Two walks at
+ * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where it
+ * came when its turn comes. What a lane did follows from the bytes and the types known so far alone, so it does not matter when. */
 #include "lttng_walk.h"
+
+#include <stdlib.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* Bytes that are asked for; all that the window has are used. */
 #define CHUNK 4096u
+#define ROOM 32u     /* bytes that a header takes at most, and that texts are looked for in; longer ones are measured one by one */
+#define EXTENDED 32u /* entries of ids that do not fit an event word come behind those that do */
+#define TYPES (EXTENDED + 65536u)
+#define ALWAYS_INLINE inline __attribute__((always_inline)) /* or the state of a lane would live in memory */
+#define unlikely(x) __builtin_expect((x), 0)
 
-struct chunk {
-	const uint8_t *data; /* of rel `from` */
-	uint64_t from, to;
+/* A type of event whose payload is fixed parts with up to two texts between them, compiled from its steps. */
+struct lttng_plain {
+	uint32_t ready; /* serial of the file for which the entry holds */
+	uint16_t before, between, behind; /* bytes of the fixed parts */
+	uint8_t align;	/* of the payload's start, less one */
+	uint8_t no_text; /* 1: there is none */
+	uint8_t second;	/* 1: there are two */
+	uint8_t round[2]; /* of what follows each text, less one */
 };
 
-static bool chunk_at(struct lttng_trace *t, const struct lttng_walk *k, uint64_t rel, struct chunk *c)
+/* What the loops need of a lane; offsets are in `data`, which begins at a multiple of 8 of the block. */
+struct hot {
+	const uint8_t *data;
+	uint64_t at, limit;
+	int64_t room; /* up to here ROOM bytes are there */
+	uint64_t stamp, end;
+	uint64_t last, before, events;
+};
+
+/* ---- types ---- */
+
+static bool compile(struct lttng_plain *p, const struct lttng_shape *shape)
 {
-	uint64_t left = k->limit - rel;
-	size_t got;
-	c->data = window_upto(&t->w, k->base + rel, left < CHUNK ? (size_t)left : CHUNK, &got);
-	if (!c->data)
+	const struct lttng_step *s = shape->steps, *stop = s + shape->count;
+	uint16_t *const part[] = { &p->before, &p->between, &p->behind };
+
+	p->align = (uint8_t)(shape->align ? shape->align - 1 : 0);
+	p->no_text = shape->is_fixed;
+	if (shape->is_fixed) {
+		p->before = (uint16_t)shape->fixed;
+		return shape->fixed <= UINT16_MAX;
+	}
+	for (unsigned texts = 0, align = 1; ; texts++) {
+		uint32_t size = s < stop && s->kind == STEP_FIXED ? s->size : 0;
+		if (texts)
+			p->round[texts - 1] = (uint8_t)((size && s->align > align ? s->align : align) - 1u);
+		*part[texts] = (uint16_t)size;
+		s += size != 0;
+		if (size > UINT16_MAX || s == stop)
+			return s == stop && size <= UINT16_MAX;
+		if (s->kind != STEP_STRING || s->align > 1 || texts == 2)
+			return false;
+		align = s->pad ? s->pad : 1;
+		p->second = texts == 1;
+		s++;
+	}
+}
+
+void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id)
+{
+	struct lttng_plain p = { .ready = f->serial };
+
+	if (m->ready == f->serial)
+		return;
+	m->ready = f->serial;
+	if (!t->plain)
+		t->plain = calloc(TYPES, sizeof(*t->plain)); /* only the pages of ids in use are ever touched */
+	if (!t->plain)
+		(void)lttng_no_memory(t);
+	else if (compile(&p, &m->shape))
+		t->plain[t->layout->era <= LTTNG_MARKERS || id < LTTNG_FORM_FULL ? id : id + EXTENDED] = p;
+}
+
+/* ---- one event ---- */
+
+/* A bit for each of ROOM bytes: whether it is zero. */
+static ALWAYS_INLINE uint32_t zero_bytes(const uint8_t *p)
+{
+#if defined(__SSE2__)
+	const __m128i none = _mm_setzero_si128();
+	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)p), high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(low, none)) | (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(high, none)) << 16;
+#else
+	const uint8_t *nul = memchr(p, 0, ROOM);
+	return nul ? UINT32_C(1) << (nul - p) : 0;
+#endif
+}
+
+/* Whether the n < 8 bytes are zero; 8 are there. */
+static ALWAYS_INLINE bool zero_padding(const uint8_t *p, uint64_t n)
+{
+	return !(load_u64(p, false) & ((UINT64_C(1) << 8 * n) - 1));
+}
+
+static ALWAYS_INLINE uint64_t align_up(uint64_t v, uint64_t less_one)
+{
+	return (v + less_one) & ~less_one;
+}
+
+enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL };
+
+/* What holds for all events of a file. */
+struct rules {
+	const struct lttng_plain *types;
+	const struct lttng_table *table;
+	uint32_t serial;
+	enum loop loop;
+	uint64_t align, full_align; /* of headers, and of full stamps in them; less one */
+	bool big, facilities;
+};
+
+/* The end of a payload; 0 when nothing here tells it. The first part and ROOM bytes are there. */
+static ALWAYS_INLINE uint64_t plain_end(const struct hot *h, const struct lttng_plain *p, uint64_t payload, const bool packed)
+{
+	uint64_t at = payload + p->before;
+	if (p->no_text)
+		return at;
+	uint32_t zeros = zero_bytes(h->data + at);
+	if (unlikely(!zeros))
+		return 0;
+	at += (unsigned)__builtin_ctz(zeros) + 1u;
+	at = (packed ? at : payload + align_up(at - payload, p->round[0])) + p->between;
+	if (unlikely(p->second)) {
+		if ((int64_t)at > h->room)
+			return 0;
+		zeros = zero_bytes(h->data + at);
+		if (!zeros)
+			return 0;
+		at += (unsigned)__builtin_ctz(zeros) + 1u;
+		at = (packed ? at : payload + align_up(at - payload, p->round[1])) + p->behind;
+	}
+	return at;
+}
+
+static ALWAYS_INLINE bool hot_step(struct hot *h, uint64_t start, uint64_t end, uint64_t stamp)
+{
+	if (unlikely(stamp > h->end) || unlikely(end > h->limit))
 		return false;
-	uint64_t have = t->w.base + t->w.length - (k->base + rel);
-	c->from = rel;
-	c->to = rel + (have < left ? have : left);
+	h->last = start;
+	h->at = end;
+	h->before = h->stamp;
+	h->stamp = stamp;
+	h->events++;
 	return true;
 }
 
-/* End of a payload that lies within the chunk; 0: not there. */
-static uint64_t chunk_measure(const struct chunk *c, const struct lttng_shape *shape, uint64_t rel)
+/* 2.x. */
+static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const bool packed)
 {
-	uint64_t at = 0;
+	uint64_t start = packed ? h->at : align_up(h->at, r->align);
+	if (unlikely((int64_t)start > h->room))
+		return false;
+	const uint8_t *p = h->data + start;
+	uint32_t word = load_u32(p, r->big), form = word >> LTTNG_TIME_BITS, wide = load_u16(p + 4, r->big);
+	const uint32_t extended = form == LTTNG_FORM_ID;
+	uint32_t entry = form + ((wide + (EXTENDED - LTTNG_FORM_ID)) & (0 - extended)); /* no branch: which it is has no pattern */
+	uint64_t header = start + 4 + 2 * (uint64_t)extended, size = UINT64_MAX;
+	uint64_t stamp = h->stamp + ((word - h->stamp) & LTTNG_TIME_MASK);
+
+	if (unlikely(!word)) /* may be no event */
+		return false;
+	if (unlikely(form - LTTNG_FORM_FULL <= LTTNG_FORM_SIZE - LTTNG_FORM_FULL)) {
+		entry = wide < LTTNG_FORM_FULL ? wide : wide + EXTENDED;
+		size = load_u16(p + 6, r->big);
+		header = start + 8;
+		if (form == LTTNG_FORM_FULL) {
+			uint64_t at = packed ? header : align_up(header, r->full_align), full = load_u64(h->data + at, r->big);
+			if ((full ^ stamp) & LTTNG_TIME_MASK || full < h->stamp || !zero_padding(h->data + header, at - header))
+				return false;
+			header = at + 8;
+			stamp = full;
+		}
+	}
+	const struct lttng_plain *type = &r->types[entry];
+	/* By the types alone where the layout is natural: also where events stand unaligned. */
+	uint64_t payload = packed ? header : align_up(header, type->align);
+	if (unlikely(type->ready != r->serial) || unlikely((int64_t)(payload + type->before) > h->room))
+		return false;
+	uint64_t end = plain_end(h, type, payload, packed);
+	if (unlikely(size != UINT64_MAX) && (end - payload != size || size == LTTNG_SIZE_ESCAPE))
+		return false;
+	if (!packed && (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header)))
+		return false;
+	return end && hot_step(h, start, end, stamp);
+}
+
+/* To 1.0: a size that is that of the description. */
+static ALWAYS_INLINE bool step_old(struct hot *h, const struct rules *r, const bool full)
+{
+	uint64_t start = align_up(h->at, r->align);
+	const unsigned width = full ? 8 : 4;
+	if (unlikely((int64_t)start > h->room))
+		return false;
+	const uint8_t *p = h->data + start;
+	uint32_t id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, r->big);
+	uint32_t size = load_u16(p + width + 2, r->big);
+	const struct lttng_plain *type = &r->types[id];
+	uint64_t header = start + width + 4, payload = align_up(header, r->align);
+	uint64_t stamp = full ? load_u64(p, r->big) : h->stamp + ((load_u32(p, r->big) - h->stamp) & UINT32_MAX);
+	if (unlikely(type->ready != r->serial) || unlikely((int64_t)(payload + type->before) > h->room))
+		return false;
+	/* The next event is where the size says; that the description says so, too, need not be known by then. */
+	if (unlikely(plain_end(h, type, payload, false) != payload + size) || unlikely(size == LTTNG_SIZE_ESCAPE) || stamp < h->stamp)
+		return false;
+	if (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header))
+		return false;
+	return hot_step(h, start, payload + size, stamp);
+}
+
+static ALWAYS_INLINE bool step(struct hot *h, const struct rules *r, const enum loop loop)
+{
+	return loop <= LOOP_WORDS ? step_word(h, r, loop == LOOP_PACKED) : step_old(h, r, loop == LOOP_OLD_FULL);
+}
+
+/* Until one of them stops: which. The compiler makes a copy for each kind of trace. */
+static ALWAYS_INLINE struct hot *loop_both(struct hot *first, struct hot *second, const struct rules *r, const enum loop loop)
+{
+	struct hot a = *first, b = *second;
+	bool go;
+	do
+		go = step(&a, r, loop);
+	while (go && step(&b, r, loop));
+	*first = a;
+	*second = b;
+	return go ? second : first;
+}
+
+static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, const enum loop loop)
+{
+	struct hot a = *only;
+	while (step(&a, r, loop))
+		;
+	*only = a;
+}
+
+/* Both lanes, or only the first. Returns the one that stopped. */
+static struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
+{
+#define LOOP(kind)                                                \
+	case kind:                                                \
+		if (second)                                       \
+			return loop_both(first, second, r, kind); \
+		loop_one(first, r, kind);                         \
+		return first
+	switch (r->loop) {
+	LOOP(LOOP_PACKED);
+	LOOP(LOOP_WORDS);
+	LOOP(LOOP_OLD);
+	LOOP(LOOP_OLD_FULL);
+	}
+	return first;
+#undef LOOP
+}
+
+static bool loop_step(struct hot *h, const struct rules *r)
+{
+	switch (r->loop) {
+	case LOOP_PACKED:
+		return step(h, r, LOOP_PACKED);
+	case LOOP_WORDS:
+		return step(h, r, LOOP_WORDS);
+	case LOOP_OLD:
+		return step(h, r, LOOP_OLD);
+	case LOOP_OLD_FULL:
+		return step(h, r, LOOP_OLD_FULL);
+	}
+	return false;
+}
+
+/* ---- a lane ---- */
+
+struct lane {
+	struct hot h;
+	struct window *own, *near; /* near: the other lane's, or NULL */
+	struct window *w;    /* the one that h.data is in */
+	uint64_t base, from; /* of the block; of h.data in it */
+	uint64_t first_stamp;
+};
+
+static bool window_holds(const struct window *w, const struct source *s, uint64_t offset, uint64_t length)
+{
+	return w->source == s && offset >= w->base && offset - w->base <= w->length && length <= w->length - (offset - w->base);
+}
+
+/* Gives the loops what the window has from the next event on. False: that is no more than they had. */
+static bool lane_refill(struct lane *l)
+{
+	uint64_t rel = l->from + l->h.at, limit = l->from + l->h.limit, last = l->from + l->h.last;
+	int64_t had = l->h.room - (int64_t)l->h.at;
+	size_t got;
+
+	if (l->h.at >= l->h.limit || l->h.room + (int64_t)ROOM >= (int64_t)l->h.limit)
+		return false;
+	l->from = rel & ~UINT64_C(7);
+	uint64_t left = limit - l->from;
+	bool near = l->near && window_holds(l->near, l->own->source, l->base + l->from, left < CHUNK ? left : CHUNK);
+	l->w = near ? l->near : l->own;
+	l->h.data = window_upto(l->w, l->base + l->from, left < CHUNK ? (size_t)left : CHUNK, &got);
+	l->h.room = (l->h.data ? (int64_t)(l->w->base + l->w->length - (l->base + l->from)) : 0) - (int64_t)ROOM;
+	l->h.at = rel - l->from;
+	l->h.limit = limit - l->from;
+	l->h.last = last - l->from; /* may lie before the data: only ever added to `from` again */
+	return l->h.room - (int64_t)l->h.at > had;
+}
+
+/* End of a payload within the data; 0: it is not there. */
+static uint64_t measure(const struct hot *h, const struct lttng_shape *shape, uint64_t payload)
+{
+	uint64_t at = 0, have = (uint64_t)h->room + ROOM, to = have < h->limit ? have : h->limit;
 	for (uint32_t i = 0; i < shape->count; i++) {
 		const struct lttng_step *s = &shape->steps[i];
 		at = lttng_align(at, s->align);
@@ -33,156 +325,180 @@ static uint64_t chunk_measure(const struct chunk *c, const struct lttng_shape *s
 			at += s->size;
 			continue;
 		}
-		if (s->kind == STEP_SEQUENCE || rel + at >= c->to)
+		if (s->kind == STEP_SEQUENCE || payload + at >= to)
 			return 0;
-		const uint8_t *p = c->data + (rel + at - c->from);
-		const uint8_t *nul = memchr(p, 0, (size_t)(c->to - rel - at));
+		const uint8_t *p = h->data + payload + at, *nul = memchr(p, 0, (size_t)(to - payload - at));
 		if (!nul)
 			return 0;
 		at = lttng_align(at + (uint64_t)(nul - p) + 1, s->pad);
 	}
-	return rel + at;
+	return payload + at;
 }
 
-/* How far a loop came. */
-struct run {
-	uint64_t rel, last, stamp, before, events;
-};
-
-static struct run run_begin(const struct lttng_walk *k)
+/* One event of a type whose texts are longer, or more, than the loops look at; with the usual header. */
+static bool lane_event(struct lane *l, const struct rules *r)
 {
-	return (struct run){ .rel = k->rel, .last = k->last, .stamp = k->stamp, .before = k->before };
-}
+	struct hot *h = &l->h;
+	const bool old = r->loop >= LOOP_OLD;
+	uint64_t start = align_up(h->at, r->align);
+	if (start >= h->limit || (int64_t)start > h->room)
+		return false;
+	const uint8_t *p = h->data + start;
+	uint32_t word = load_u32(p, r->big), id = word >> LTTNG_TIME_BITS, size = LTTNG_SIZE_ESCAPE;
+	uint64_t header = start + 4, stamp = h->stamp + ((word - h->stamp) & (old ? UINT32_MAX : LTTNG_TIME_MASK));
+	bool fine = word != 0;
 
-static inline void run_event(struct run *r, uint64_t start, uint64_t end, uint64_t stamp)
-{
-	r->last = start;
-	r->rel = end;
-	r->before = r->stamp;
-	r->stamp = stamp;
-	r->events++;
-}
-
-static void run_end(struct lttng_walk *k, struct run r)
-{
-	k->rel = r.rel;
-	k->stamp = r.stamp;
-	k->before = r.before;
-	if (!r.events)
-		return;
-	k->last = r.last;
-	k->kept = r.rel;
-	k->events += r.events;
-}
-
-/* Whether padding within the chunk is zero; at most 7 bytes. */
-static bool chunk_zero(const struct chunk *c, uint64_t from, uint64_t to)
-{
-	for (; from < to; from++)
-		if (c->data[from - c->from])
-			return false;
-	return true;
-}
-
-/* Where the parts of a plain event are. */
-struct plain {
-	uint64_t start, header_end, payload, end, stamp;
-};
-
-static inline uint64_t plain_end(const struct chunk *c, const struct lttng_shape *shape, uint64_t payload)
-{
-	if (shape->is_fixed)
-		return payload + shape->fixed;
-	return payload <= c->to ? chunk_measure(c, shape, payload) : 0;
-}
-
-/* 2.x, the short form and form 31. */
-static inline bool plain_word(const struct lttng_trace *t, const struct lttng_file *f, const struct chunk *c, const struct run *r,
-			      bool packed, struct plain *e)
-{
-	const struct lttng_table *table = f->channel->table;
-	struct lttng_marker *const *types = table->pages[0];
-	const uint8_t *p = c->data + (e->start - c->from);
-	uint32_t word = load_u32(p, t->big_endian), id = word >> LTTNG_TIME_BITS;
-	const struct lttng_marker *m = NULL;
-
-	e->header_end = e->start + 4;
-	if (id < LTTNG_FORM_FULL) {
-		m = word ? types[id] : NULL;
-	} else if (id == LTTNG_FORM_ID) {
-		id = load_u16(p + 4, t->big_endian);
-		e->header_end += 2;
-		if (id >= LTTNG_FORM_FULL) /* others are noted by the slow path */
-			m = id < 256 ? types[id] : lttng_table_get(table, id);
+	if (old) {
+		unsigned width = r->loop == LOOP_OLD_FULL ? 8 : 4;
+		id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, r->big);
+		size = load_u16(p + width + 2, r->big);
+		stamp = width == 8 ? load_u64(p, r->big) : stamp;
+		header = start + width + 4;
+		fine = size != LTTNG_SIZE_ESCAPE && stamp >= h->stamp;
+	} else if (id >= LTTNG_FORM_FULL) {
+		fine = id == LTTNG_FORM_ID;
+		id = load_u16(p + 4, r->big);
+		header += 2;
+		fine = fine && id >= LTTNG_FORM_FULL;
 	}
-	if (!m || m->ready != f->serial)
+	const struct lttng_marker *m = fine ? lttng_table_get(r->table, id) : NULL;
+	if (!m || m->ready != r->serial)
 		return false;
-	e->stamp = r->stamp + ((word - r->stamp) & LTTNG_TIME_MASK);
-	/* By the types alone where the layout is natural: also where events stand unaligned. */
-	e->payload = packed ? e->header_end : lttng_align(e->header_end, m->shape.align);
-	e->end = plain_end(c, &m->shape, e->payload);
-	return e->end != 0;
+	uint64_t payload = align_up(header, old ? r->align : m->shape.align - 1u);
+	if (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header))
+		return false;
+	uint64_t end = measure(h, &m->shape, payload);
+	return end && (!old || end - payload == size) && hot_step(h, start, end, stamp);
 }
 
-/* To 1.0, with stamps of 32 bits and a size that is that of the description. */
-static inline bool plain_old(const struct lttng_trace *t, const struct lttng_file *f, const struct chunk *c, const struct run *r,
-			     uint64_t align, struct plain *e)
+/* A lane that the loops have left: whether it can go on. */
+static bool lane_serve(struct lane *l, const struct rules *r)
 {
-	const uint8_t *p = c->data + (e->start - c->from);
-	uint32_t id = t->layout->era == LTTNG_FACILITIES ? (uint32_t)p[4] << 8 | p[5] : load_u16(p + 4, t->big_endian);
-	uint32_t size = load_u16(p + 6, t->big_endian);
-	const struct lttng_marker *m = lttng_table_get(f->channel->table, id);
-
-	if (!m || m->ready != f->serial || size == LTTNG_SIZE_ESCAPE)
-		return false;
-	e->stamp = r->stamp + ((load_u32(p, t->big_endian) - r->stamp) & UINT32_MAX);
-	e->header_end = e->start + 8;
-	e->payload = lttng_align(e->header_end, align);
-	e->end = plain_end(c, &m->shape, e->payload);
-	return e->end && e->end - e->payload == size;
+	if (l->h.room - (int64_t)l->h.at < (int64_t)CHUNK && lane_refill(l))
+		return true;
+	return lane_event(l, r);
 }
 
-#define HEADER_ROOM 24u /* bytes that a header and what aligns it take at most */
-
-/* The loop, of which the compiler makes a copy for each kind of trace. */
-static inline __attribute__((always_inline)) void fast_events(struct lttng_trace *t, struct lttng_walk *k, const bool old,
-							       const bool packed)
+/* The first event of the block by itself: its stamp is wanted. */
+static bool lane_begin(struct lane *l, const struct rules *r)
 {
+	if (l->h.events)
+		return lane_serve(l, r);
+	(void)lane_refill(l);
+	bool go = loop_step(&l->h, r) || lane_event(l, r);
+	l->first_stamp = l->h.stamp;
+	return go;
+}
+
+/* ---- the block behind ---- */
+
+/* What the header behind the block says of the next one. Where it lies, nobody goes by it. */
+static void ahead_open(struct lttng_trace *t, const struct lttng_walk *k)
+{
+	struct lttng_ahead *a = &t->ahead;
 	const struct lttng_file *f = k->file;
-	const uint64_t align = packed ? 1 : old || t->alignment < 4 ? t->alignment : 4, limit = k->limit, end = k->end;
-	struct run r = run_begin(k);
-	struct chunk c;
+	const struct lttng_layout *l = t->layout;
+	uint64_t offset = k->base + k->room, left = f->source->size > offset ? f->source->size - offset : 0;
+	struct lttng_header h;
 
-	while (r.rel < limit && chunk_at(t, k, r.rel, &c)) {
-		const uint64_t before = r.rel;
-		while (r.rel + HEADER_ROOM <= c.to) {
-			struct plain e = { .start = packed ? r.rel : lttng_align(r.rel, align) };
-			if (!(old ? plain_old(t, f, &c, &r, align, &e) : plain_word(t, f, &c, &r, packed, &e)))
-				goto out;
-			if (e.stamp > end || e.end > limit)
-				goto out;
-			if (!packed && (!chunk_zero(&c, r.rel, e.start) || !chunk_zero(&c, e.header_end, e.payload)))
-				goto out;
-			run_event(&r, e.start, e.end, e.stamp);
-		}
-		if (r.rel == before)
-			break;
+	if (a->serial == f->serial && a->base > k->base)
+		return;
+	if (a->w.source != f->source)
+		window_reset(&a->w, f->source);
+	a->serial = f->serial;
+	a->base = offset;
+	a->limit = 0;
+	struct window *w = window_holds(&t->w, f->source, offset, l->size) ? &t->w : &a->w;
+	const uint8_t *p = left >= l->size ? window_at(w, offset, l->size) : NULL;
+	if (!p)
+		return;
+	lttng_header_load(&h, l, t->big_endian, p);
+	uint64_t size = l->variable ? h.v[LF_SIZE] : f->block_size, data = lttng_header_data_end(l, &h, size);
+	if (h.v[LF_MAGIC] != LTTNG_MAGIC || size > left || data < l->size || data > size || h.v[LF_BEGIN] > h.v[LF_END])
+		return;
+	a->limit = data;
+	a->begin = a->stamp = a->before = h.v[LF_BEGIN];
+	a->end = h.v[LF_END];
+	a->rel = a->last = l->size;
+	a->events = 0;
+}
+
+/* The walk of this block where the lane behind left it. */
+static void ahead_take(struct lttng_trace *t, struct lttng_walk *k)
+{
+	struct lttng_ahead *a = &t->ahead;
+	if (a->serial != k->file->serial || a->base != k->base)
+		return;
+	a->serial = 0;
+	if (k->events || k->rel != t->layout->size || a->limit != k->limit || a->begin != k->begin || a->end != k->end || !a->events)
+		return;
+	k->rel = k->kept = a->rel;
+	k->last = a->last;
+	k->stamp = a->stamp;
+	k->before = a->before;
+	k->events = a->events;
+	k->first_stamp = a->first_stamp;
+	if (!window_holds(&t->w, k->file->source, k->base + k->rel, 1)) {
+		struct window w = t->w;
+		t->w = a->w;
+		a->w = w;
 	}
-out:
-	run_end(k, r);
+}
+
+static struct lane ahead_lane(struct lttng_trace *t)
+{
+	const struct lttng_ahead *a = &t->ahead;
+	return (struct lane){
+		.h = { .at = a->rel, .limit = a->limit, .stamp = a->stamp, .end = a->end, .last = a->last, .before = a->before, .events = a->events },
+		.own = &t->ahead.w, .near = &t->w, .base = a->base, .first_stamp = a->first_stamp,
+	};
 }
 
 void lttng_fast(struct lttng_trace *t, struct lttng_walk *k)
 {
-	const struct lttng_table *table = k->file->channel->table;
-	bool old = t->layout->era <= LTTNG_MARKERS;
-
-	if (!table || (!old && !table->pages[0]))
+	const bool old = t->layout->era <= LTTNG_MARKERS;
+	const uint64_t align = lttng_event_align(t, k->file);
+	const struct rules r = {
+		.types = t->plain, .table = k->file->channel->table, .serial = k->file->serial, .big = t->big_endian, .facilities = t->layout->era == LTTNG_FACILITIES,
+		.align = align ? align - 1 : 0, .full_align = !t->alignment ? 0 : t->layout->natural ? 7 : t->alignment - 1u,
+		.loop = old ? (t->heartbeat ? LOOP_OLD : LOOP_OLD_FULL) : t->alignment ? LOOP_WORDS : LOOP_PACKED,
+	};
+	if (!t->plain)
 		return;
-	if (old)
-		fast_events(t, k, true, false);
-	else if (t->alignment)
-		fast_events(t, k, false, false);
-	else
-		fast_events(t, k, false, true);
+	ahead_take(t, k);
+	ahead_open(t, k);
+	struct lane a = {
+		.h = { .at = k->rel, .limit = k->limit, .stamp = k->stamp, .end = k->end, .last = k->last, .before = k->before, .events = k->events },
+		.own = &t->w, .base = k->base, .first_stamp = k->first_stamp,
+	};
+	struct lane b = ahead_lane(t);
+	bool both = t->ahead.limit != 0 && lane_begin(&b, &r);
+	for (bool go = lane_begin(&a, &r); go;) {
+		if (loop_run(&a.h, both ? &b.h : NULL, &r) == &b.h) {
+			both = lane_serve(&b, &r);
+			continue;
+		}
+		const uint8_t *data = a.h.data;
+		go = lane_serve(&a, &r);
+		if (both && b.w == a.w && a.h.data != data) { /* the window moved away from below the other lane */
+			b.h.room = INT64_MIN / 2;
+			both = lane_refill(&b);
+		}
+	}
+	if (t->w.status != TM_OK)
+		t->status = t->w.status;
+	k->rel = a.from + a.h.at;
+	if (a.h.events > k->events)
+		k->kept = k->rel;
+	k->last = a.from + a.h.last;
+	k->stamp = a.h.stamp;
+	k->before = a.h.before;
+	k->events = a.h.events;
+	k->first_stamp = a.first_stamp;
+	t->ahead.rel = b.from + b.h.at;
+	t->ahead.last = b.from + b.h.last;
+	t->ahead.stamp = b.h.stamp;
+	t->ahead.before = b.h.before;
+	t->ahead.events = b.h.events;
+	t->ahead.first_stamp = b.first_stamp;
 }

@@ -24,15 +24,25 @@ static bool header_is_sound(const struct lttng_trace *t, const struct lttng_head
 	return h->v[LF_MAGIC] == LTTNG_MAGIC && 2 * score >= of;
 }
 
+bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length)
+{
+	const struct window *w = &t->w;
+	if (w->source == f->source && offset >= w->base && offset - w->base <= w->length && length <= w->length - (offset - w->base)) {
+		memcpy(to, w->buffer + (offset - w->base), length);
+	} else if (source_read(f->source, offset, to, length) != TM_OK) {
+		t->status = TM_IO;
+		return false;
+	}
+	return true;
+}
+
 bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
 {
 	uint8_t head[LTTNG_HEADER_MAX];
 	if (offset > f->source->size || f->source->size - offset < t->layout->size || t->status != TM_OK)
 		return false;
-	if (source_read(f->source, offset, head, t->layout->size) != TM_OK) {
-		t->status = TM_IO;
+	if (!lttng_read(t, f, offset, head, t->layout->size))
 		return false;
-	}
 	lttng_header_load(h, t->layout, t->big_endian, head);
 	return header_is_sound(t, h);
 }

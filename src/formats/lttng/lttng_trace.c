@@ -361,6 +361,9 @@ void lttng_trace_free(struct lttng_trace *t)
 			free(t->facilities[i]);
 		}
 	lttng_seen_free(t);
+	free(t->plain);
+	if (t->ahead.w.source)
+		window_close(&t->ahead.w);
 	if (t->w.source)
 		window_close(&t->w);
 	free(t->files);

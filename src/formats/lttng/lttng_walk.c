@@ -20,9 +20,10 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *k, const struct 
 	k->stamp = e->stamp;
 	if (e->marker) {
 		e->marker->used = true;
-		/* Declarations and heartbeats are looked at one by one. */
-		if (!k->file->metadata && e->marker->shape.known && (t->layout->era >= LTTNG_CHANNEL_MARKERS || e->id > 3) && !k->open)
-			e->marker->ready = k->file->serial;
+		/* Declarations and heartbeats that carry a stamp are looked at one by one. */
+		bool plain = t->layout->era >= LTTNG_TRACE_MARKERS || e->id > 3 || (e->id == 2 && t->heartbeat);
+		if (!k->file->metadata && e->marker->shape.known && plain && !k->open)
+			lttng_fast_learn(t, k->file, e->marker, e->id);
 	}
 	/* Heartbeats that carry a whole stamp. */
 	bool full = (t->layout->era == LTTNG_MARKERS && e->id == 3) ||
@@ -90,15 +91,14 @@ static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *k, cons
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 {
 	bool old = t->layout->era <= LTTNG_MARKERS;
-	bool fast = !t->scan->outline && !k->file->compact && !k->file->metadata && (!old || t->heartbeat);
+	bool fast = !t->scan->outline && !k->file->compact && !k->file->metadata;
 
-	window_reset(&t->w, k->file->source);
 	k->stamp = k->before = k->begin;
 	k->last = k->kept = k->rel;
 	k->first_stamp = 0;
 	while (t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && k->events && !k->open)
+		if (fast && !k->open)
 			lttng_fast(t, k);
 		enum lttng_defect defect = lttng_event_decode(t, k, k->rel, k->limit, k->stamp, &e);
 		if (t->w.status != TM_OK)

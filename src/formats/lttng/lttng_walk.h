@@ -7,6 +7,8 @@
 
 /* lttng_fast.c: passes over plain events of types that are `ready`. */
 void lttng_fast(struct lttng_trace *t, struct lttng_walk *k);
+/* Events of that type are looked at no more in this file when they are plain. */
+void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id);
 
 /* lttng_judge.c */
 /* An error or remark on bytes [from, to) of the block. NULL: folded under what is wrong with the block. */
