@@ -129,6 +129,36 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	return next;
 }
 
+/* How many bytes are the same from both offsets on, in whole records. */
+static uint64_t common_length(struct uftrace_tape *t, uint64_t from, uint64_t at, uint64_t length)
+{
+	for (uint64_t same = 0; same < length;) {
+		size_t n = length - same < UFTRACE_CHUNK ? (size_t)(length - same) : UFTRACE_CHUNK, i = 0;
+		const uint8_t *a = window_at(&t->other, from + same, n);
+		const uint8_t *b = a ? window_at(&t->window, at + same, n) : NULL;
+		if (b && !memcmp(a, b, n)) {
+			same += n;
+			continue;
+		}
+		while (b && a[i] == b[i])
+			i++;
+		return (same + i) / UFTRACE_RECORD_SIZE * UFTRACE_RECORD_SIZE;
+	}
+	return length;
+}
+
+/* Whether a copy that began at `at` was cut short: from `stop` on there are no records. */
+static bool nothing_behind(struct uftrace_tape *t, uint64_t at, uint64_t stop, uint64_t end)
+{
+	const uint8_t *last = stop > at ? window_at(&t->window, stop - UFTRACE_RECORD_SIZE, UFTRACE_RECORD_SIZE) : NULL;
+
+	if (!last || t->look_back < end - stop)
+		return false;
+	uint64_t next = uftrace_resync(t, stop, end, end, load_u64(last, t->w->head.big_endian));
+	t->look_back -= next - stop;
+	return next == end;
+}
+
 uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
 {
 	uint8_t first[UFTRACE_RECORD_SIZE];
@@ -151,21 +181,14 @@ uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		more = memmem(found + 8, back - (size_t)(found + 8 - p), first, sizeof(first));
 	if (!found)
 		return 0;
-	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same = 0;
+	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same;
 	if (length > end - at)
 		length = end - at;
 	if (t->look_back < 2 * length)
 		return 0;
 	t->look_back -= 2 * length;
-	while (same < length) {
-		size_t n = length - same < UFTRACE_CHUNK ? (size_t)(length - same) : UFTRACE_CHUNK;
-		const uint8_t *a = window_at(&t->other, from + same, n);
-		const uint8_t *b = a ? window_at(&t->window, at + same, n) : NULL;
-		if (!b || memcmp(a, b, n) != 0)
-			return 0;
-		same += n;
-	}
-	return at + length;
+	same = common_length(t, from, at, length);
+	return same == length || nothing_behind(t, at, at + same, end) ? at + same : 0;
 }
 
 uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next)
