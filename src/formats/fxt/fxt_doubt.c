@@ -14,11 +14,11 @@ static uint64_t length_at(struct fxt_walk *x, uint64_t at)
 	return p ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
 }
 
-/* Whether zeros stand on both sides of an offset: a byte before it, a word behind. */
+/* Whether zeros stand on both sides of an offset: a hole may be smaller than a word. */
 static bool is_within_zeros(struct fxt_walk *x, uint64_t at)
 {
-	const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at - 1, 1 + FXT_WORD) : NULL;
-	return p && bytes_are_zero(p, 1 + FXT_WORD);
+	const uint8_t *p = at && window_left(&x->peek, at) ? window_at(&x->peek, at - 1, 2) : NULL;
+	return p && bytes_are_zero(p, 2);
 }
 
 /* Words that a record of this kind has at most. */
@@ -83,8 +83,7 @@ void fxt_doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t
 
 void fxt_doubt_behind_zeros(struct fxt_walk *x, uint64_t at)
 {
-	const uint8_t *p = x->s->plan && at && window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at - 1, 1 + FXT_WORD) : NULL;
-	uint64_t length = p && !p[0] && !p[1] ? fxt_size(load_u64(p + 1, x->decoder.big_endian)) * FXT_WORD : 0;
+	uint64_t length = x->s->plan && is_within_zeros(x, at) ? length_at(x, at) : 0;
 	if (length && length <= x->size - at)
 		doubt(x, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
 }
@@ -132,22 +131,22 @@ static void doubt_registration(struct fxt_walk *x, const struct fxt_missing *m)
 	}
 }
 
-/* What nothing registers, and one record alone refers to, may as well be a damaged reference as a lost registration.
- * And where a registration was cut out unseen, the records before its first use may be pieced together. */
+/* What nothing registers before its use, and one record alone refers to by then, may as well be a damaged reference as a lost
+ * registration. And where a registration was cut out unseen, the records before its first use may be pieced together. */
 void fxt_doubt_missing(struct fxt_walk *x)
 {
 	const struct fxt_missing *last = NULL;
 	for (uint32_t i = 0; i < x->missing_count; i++) {
 		const struct fxt_missing *m = &x->missing[i];
-		if (m->cause || m->forward)
+		if (m->cause)
 			continue;
 		doubt_registration(x, m);
 		if (!last && m->before < m->offset)
 			doubt(x, m->before, m->offset - m->before,
-			      "stands before the first use of what is not registered: bytes may be missing here");
+			      "stands before the first use of what is not registered so far: bytes may be missing here");
 		if (m->count == 1 && (!last || last->offset != m->offset))
 			doubt(x, m->offset, m->length,
-			      "refers to what is not registered, as no other record does: the reference may be damaged");
+			      "refers to what is not registered so far, as no other record does: the reference may be damaged");
 		last = m;
 	}
 }
