@@ -98,12 +98,17 @@ static inline uint64_t fxt_size(uint64_t header)
 bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
 		unsigned flags);
 
-/* True when all eight bytes of a word are printable ASCII. A byte over 0x7f may carry: it is refused. */
-static inline bool fxt_word_is_plain(uint64_t w)
+/* 0 when all eight bytes of a word are printable ASCII. A byte over 0x7f may carry: it is refused. */
+static inline uint64_t fxt_word_strangeness(uint64_t w)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
 	/* Beyond 0x7f; below 0x20; 0x7f itself. */
-	return !((w | ~(w + ones * 0x60) | (w + ones)) & high);
+	return (w | ~(w + ones * 0x60) | (w + ones)) & high;
+}
+
+static inline bool fxt_word_is_plain(uint64_t w)
+{
+	return !fxt_word_strangeness(w);
 }
 
 /* Of the last word of a stream, by its length modulo 8: the bytes that are padding. */

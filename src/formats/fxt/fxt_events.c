@@ -11,6 +11,9 @@
 /* Rare enough to stay out of a loop that needs its registers. */
 #define ASIDE static __attribute__((noinline))
 
+/* Flags of the references of an event's header. */
+#define TEXTS ((uint64_t)FXT_STRING_INLINE << 32 | (uint64_t)FXT_STRING_INLINE << 48)
+
 /* A string index that is registered. *used keeps FXT_USED when it is known to be used, too. */
 ALWAYS bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
 {
@@ -24,7 +27,42 @@ ALWAYS uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 	return t->pages[index / FXT_PAGE]->hash[index % FXT_PAGE];
 }
 
-/* Inline text that nothing is to be said of: what follows it. NULL: there is something, or it goes on behind `end`. */
+ASIDE bool words_plain_long(const uint8_t *text, uint64_t length)
+{
+	return fxt_text_is_plain(text, length);
+}
+
+/* Whether nothing is to be said of inline text: it is printable ASCII, and the unused bytes of its last word are zero. All words
+ * are there; mostly they are one. */
+ALWAYS bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
+{
+	if (__builtin_expect(words > 1, 0))
+		return words_plain_long(text, ref & FXT_STRING_INDEX_MAX);
+	const uint64_t w = load_u64(text, false), unused = fxt_unused_bytes[ref % FXT_WORD];
+	return !(fxt_word_strangeness(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
+}
+
+ASIDE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
+{
+	return fxt_hash_padded(text, length);
+}
+
+ALWAYS uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
+{
+	if (__builtin_expect(words > 1, 0))
+		return words_hash_long(text, ref & FXT_STRING_INDEX_MAX);
+	uint64_t h = fxt_hash_mix((ref & FXT_STRING_INDEX_MAX) * FXT_HASH_SEED, load_u64(text, false));
+	return h ? h : 1;
+}
+
+/* Words that inline text takes; 0: it is none, or is worth a finding or a longer look. */
+static unsigned words_short(uint64_t ref)
+{
+	uint64_t words = ref & FXT_STRING_INLINE ? ((ref & FXT_STRING_INDEX_MAX) + FXT_WORD - 1) / FXT_WORD : 0;
+	return words <= UINT8_MAX ? (unsigned)words : 0;
+}
+
+/* The same of a text of any length: what follows it. NULL: there is something, or it goes on behind `end`. */
 ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
@@ -39,21 +77,22 @@ ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 #define TYPES_PLAIN ((1u << FXT_ARG_BLOB) - 1)
 #define TYPES_COUNTED (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
 
-/* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or has inline text, or is the
+/* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
 ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_t h)
 {
 	const struct fxt_tables *t = x->provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
-	unsigned type = (unsigned)(h & 15), used = FXT_USED;
+	unsigned type = (unsigned)(h & 15), used = FXT_USED, words = words_short(name);
 	const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
-	if (!(TYPES_PLAIN >> type & 1) || fxt_bits(h, 4, 12) != layout->words || !name || name & FXT_STRING_INLINE ||
-	    !string_plain(t, name, &used) || !used)
+	if (!(TYPES_PLAIN >> type & 1) || fxt_bits(h, 4, 12) != layout->words + words)
+		return NULL;
+	if (name & FXT_STRING_INLINE ? !words : !name || !string_plain(t, name, &used) || !used)
 		return NULL;
 	struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
 	*shape = (struct fxt_argument_shape){
-		.header = (uint32_t)h, .version = x->provider->version, .name = string_hash(t, name),
-		.size = (uint8_t)(layout->words * FXT_WORD), .reserved = layout->reserved,
+		.header = (uint32_t)h, .version = x->provider->version, .name = words ? 0 : string_hash(t, name),
+		.size = (uint16_t)((layout->words + words) * FXT_WORD), .words = (uint8_t)words, .reserved = layout->reserved,
 		.string = type == FXT_ARG_STRING,
 	};
 	if (shape->string)
@@ -104,14 +143,15 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 		struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
 		if (!(types >> (h & 15) & 1))
 			return NULL;
-		if (h & (uint64_t)FXT_STRING_INLINE << 16)
-			shape = NULL;
-		else if (shape->header != (uint32_t)h || shape->version != version)
+		if (shape->header != (uint32_t)h || shape->version != version)
 			shape = argument_shape_make(x, h);
 		if (shape && !(h & shape->reserved)) {
-			if (shape->size > end - p || (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
+			if (shape->size > end - p || (shape->words && !words_plain(p + FXT_WORD, shape->words, h >> 16)) ||
+			    (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
 				return NULL;
-			hashes[n] = shape->name;
+			/* Only names of several are compared. */
+			if (count > 1)
+				hashes[n] = shape->words ? words_hash(p + FXT_WORD, shape->words, h >> 16) : shape->name;
 			p += shape->size;
 		} else {
 			p = argument_aside(t, p, end, h, &hashes[n], &used);
@@ -133,42 +173,36 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 
 /* ---- headers ---- */
 
-/* Looks the lower half of a header up: type, size, event, arguments, thread. NULL: no such event is plain. */
-ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t h)
+/* Looks up what a header says, by its key. NULL: no such event is plain. */
+ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
 {
-	const struct fxt_thread_entry *thread = &x->provider->tables->threads[fxt_bits(h, 24, 8)];
-	unsigned event = (unsigned)fxt_bits(h, 16, 4), arguments = (unsigned)fxt_bits(h, 20, 4);
+	const struct fxt_tables *t = x->provider->tables;
+	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(key, 24, 8)];
+	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4), used = thread->state;
+	uint64_t refs[2] = { fxt_bits(key, 32, 16), key >> 48 };
 
-	if ((h & 15) != FXT_EVENT || fxt_size(h) < 2 || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
+	if ((key & 15) != FXT_EVENT || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
 	    (event == FXT_COUNTER && !arguments))
 		return NULL;
-	struct fxt_shape *shape = fxt_shape_of(x, (uint32_t)h);
-	*shape = (struct fxt_shape){
-		.header = (uint32_t)h, .version = x->provider->version, .track = thread->track, .used = thread->state,
-		.event = (uint8_t)event, .arguments = (uint8_t)arguments, .tail = fxt_event_tails[event] * FXT_WORD,
+	struct fxt_shape made = {
+		.key = key, .version = x->provider->version, .track = thread->track, .event = (uint8_t)event,
+		.arguments = (uint8_t)arguments, .tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
 		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
 	};
-	return shape;
-}
-
-/* Category and name, one of which is inline: what follows them, or NULL, and the hash of the name. */
-ASIDE const uint8_t *texts_plain(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
-				 unsigned *used)
-{
-	uint64_t category = fxt_bits(h, 32, 16), name = h >> 48;
-	if (category & FXT_STRING_INLINE)
-		p = inline_plain(p, end, category);
-	else if (!string_plain(t, category, used))
-		return NULL;
-	if (!(name & FXT_STRING_INLINE)) {
-		*hash = string_hash(t, name);
-		return string_plain(t, name, used) ? p : NULL;
+	for (unsigned i = 0; i < 2; i++) {
+		made.words[i] = (uint8_t)words_short(refs[i]);
+		if (refs[i] & FXT_STRING_INLINE ? !made.words[i] : !string_plain(t, refs[i], &used))
+			return NULL;
 	}
-	const uint8_t *text = p;
-	p = p ? inline_plain(text, end, name) : NULL;
-	if (p)
-		*hash = fxt_hash_padded(text, name & FXT_STRING_INDEX_MAX);
-	return p;
+	if (!made.words[1])
+		made.name = string_hash(t, refs[1]);
+	made.used = (uint8_t)used;
+	uint64_t least = 2u + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
+	if (arguments ? fxt_size(key) < least : fxt_size(key) != least)
+		return NULL;
+	struct fxt_shape *shape = fxt_shape_of(x, key);
+	*shape = made;
+	return shape;
 }
 
 /* Marks what a plain event refers to as used. */
@@ -236,22 +270,26 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
 		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
 		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
-		struct fxt_shape *shape = fxt_shape_of(x, (uint32_t)h);
-		if (shape->header != (uint32_t)h || shape->version != version) {
-			shape = shape_make(x, h);
+		uint64_t texts = h & TEXTS, key = texts ? h : (uint32_t)h, name;
+		struct fxt_shape *shape = fxt_shape_of(x, key);
+		if (shape->key != key || shape->version != version) {
+			shape = shape_make(x, key);
 			if (!shape)
 				break;
 		}
 		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
 		    !((time ^ previous) | (h ^ x->previous_header)))
 			break;
-		const uint8_t *next = p + size, *arguments = p + 2 * FXT_WORD;
-		uint64_t name = 0;
+		const uint8_t *next = p + size, *text = p + 2 * FXT_WORD, *arguments = text;
 		unsigned event = shape->event, used = shape->used;
-		if (h >> 32 & (FXT_STRING_INLINE | FXT_STRING_INLINE << 16)) {
-			arguments = texts_plain(t, arguments, next, h, &name, &used);
-			if (!arguments)
+		if (texts) {
+			if (shape->words[0] && !words_plain(text, shape->words[0], h >> 32))
 				break;
+			text += shape->words[0] * FXT_WORD;
+			if (shape->words[1] && !words_plain(text, shape->words[1], h >> 48))
+				break;
+			arguments = text + shape->words[1] * FXT_WORD;
+			name = shape->name;
 		} else {
 			uint64_t category = fxt_bits(h, 32, 16), index = h >> 48;
 			if ((category != last_category && !string_plain(t, category, &used)) || !string_plain(t, index, &used))
@@ -259,22 +297,19 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 			name = string_hash(t, index);
 			last_category = category;
 		}
-		const uint8_t *tail = arguments;
-		if (shape->arguments) {
-			tail = arguments_plain(x, t, arguments, next, shape->arguments, shape->types, &used, big_endian);
-			if (!tail)
-				break;
-		}
-		if (tail + shape->tail != next)
+		if (shape->arguments && arguments_plain(x, t, arguments, next - shape->tail, shape->arguments, shape->types, &used,
+							big_endian) != next - shape->tail)
 			break;
 		/* Whatever road it takes from here on, such an event is accepted. */
 		if (!(used & FXT_USED))
 			mark_used(t, shape, h, arguments, big_endian);
 		if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
+			if (shape->words[1])
+				name = words_hash(text, shape->words[1], h >> 48);
 			if (!duration_plain(shape->track, event, time, at, name))
 				break;
 		} else if (event == FXT_DURATION_COMPLETE) {
-			if (load_u64(tail, big_endian) < time)
+			if (load_u64(next - FXT_WORD, big_endian) < time)
 				break;
 			if (shape->track)
 				shape->track->completes = true;

@@ -103,21 +103,24 @@ enum fxt_newer {
 
 struct fxt_ids;
 
-/* What the lower half of a plain event's header says, once it was looked up (fxt_events.c): all but its strings. Empty
- * while version is 0. */
+/* What a plain event's header says, once it was looked up (fxt_events.c): the whole header, where a reference is inline text,
+ * else its lower half, since registered strings are many. Empty while version is 0. */
 struct fxt_shape {
+	uint64_t key;	  /* that part of the header */
 	uint64_t version; /* of the tables that it was looked up in */
 	struct fxt_thread *track;
-	uint32_t header;
-	uint16_t types; /* that arguments may have, a bit each */
+	uint64_t name;	  /* hash of a registered name beside an inline category */
+	uint16_t types;	  /* that arguments may have, a bit each */
 	uint8_t event, arguments, tail, used;
+	uint8_t words[2]; /* of inline category and name */
 };
 
 /* The same of the lower half of a plain argument's header: type, size, name. */
 struct fxt_argument_shape {
-	uint64_t version, name, reserved; /* reserved: bits of the whole header that are zero */
+	uint64_t version, name, reserved; /* name: hash of a registered one; reserved: bits of the whole header that are zero */
 	uint32_t header;
-	uint8_t size;
+	uint16_t size;	/* bytes */
+	uint8_t words;	/* of an inline name */
 	bool string;
 };
 
@@ -182,9 +185,9 @@ struct fxt_walk {
 };
 
 /* The place of a shape, which may be another's. */
-static inline struct fxt_shape *fxt_shape_of(struct fxt_walk *x, uint32_t header)
+static inline struct fxt_shape *fxt_shape_of(struct fxt_walk *x, uint64_t key)
 {
-	return &x->shapes[header * UINT32_C(0x9e3779b1) >> (32 - FXT_SHAPE_BITS)];
+	return &x->shapes[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FXT_SHAPE_BITS)];
 }
 
 static inline struct fxt_argument_shape *fxt_argument_shape_of(struct fxt_walk *x, uint32_t header)
