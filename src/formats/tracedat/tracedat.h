@@ -83,6 +83,7 @@ enum tracedat_id {
 
 #define TRACEDAT_PARTS 6 /* HEADER_INFO to CMDLINES, in their order */
 #define TRACEDAT_SECTION_SIZE 16u
+#define TRACEDAT_OPTION_HEADER 6u /* id and size */
 #define TRACEDAT_COMPRESSED 1u
 #define TRACEDAT_TAG_SIZE 10u
 
@@ -504,11 +505,22 @@ void tracedat_v7(struct tracedat *t);
 void tracedat_sections_find(struct tracedat *t);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat *t, uint64_t offset);
-/* Loads the content of a metadata section into its block. False after a finding. */
-bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s);
 struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset);
 /* Whether a header stands there that may follow another section, or the file ends. */
 bool tracedat_section_sane(struct tracedat *t, uint64_t at);
+/* Whether an uncompressed body looks like what its id says. size is the declared one. */
+bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size);
+/* Whether a compressed metadata body stands there: *real is its size by its own count. */
+bool tracedat_frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real);
+static inline bool tracedat_id_is_metadata(unsigned id)
+{
+	return id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES;
+}
+
+/* ---- tracedat_load.c ---- */
+
+/* Loads the content of a metadata section into its block. False after a finding. */
+bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s);
 
 /* ---- tracedat_headless.c: sections whose header is lost ---- */
 

@@ -27,7 +27,8 @@ static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, ui
 		return false;
 	}
 	ZSTD_inBuffer in = { data, size, 0 };
-	ZSTD_outBuffer to = { out, room, 0 };
+	ZSTD_outBuffer to = { .size = room };
+	to.dst = out;
 	(void)ZSTD_DCtx_reset(t->zstd, ZSTD_reset_session_only);
 	/* The window of the frame may not exceed what a block may hold. */
 	(void)ZSTD_DCtx_setParameter(t->zstd, ZSTD_d_windowLogMax, 26);

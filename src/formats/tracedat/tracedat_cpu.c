@@ -572,11 +572,11 @@ static void cpu_compare(struct tracedat *t, const struct tracedat_buffer *b, con
 	if (!s || t->stopped)
 		return;
 	const struct tracedat_option *o = &t->options[s->option];
-	if (s->known && s->entries + s->read != c->records) {
+	unsigned long long counted = s->entries + s->read;
+	if (s->known && counted != c->records) {
 		fd = tracedat_at(t, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size);
 		finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
-		finding_say(fd, "the kernel counted %llu events, the capture has %llu", (unsigned long long)(s->entries + s->read),
-			    (unsigned long long)c->records);
+		finding_say(fd, "the kernel counted %llu events, the capture has %llu", counted, (unsigned long long)c->records);
 	}
 	if (s->overrun && !c->missed) {
 		fd = tracedat_at(t, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size);

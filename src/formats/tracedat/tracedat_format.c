@@ -589,7 +589,7 @@ static bool named(const struct format_parse *p, const struct tracedat_field *f, 
 
 static bool event_named(const struct format_parse *p, const char *name)
 {
-	return p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
+	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
 static void event_fields(struct format_parse *p, struct tracedat_event *e)

@@ -1,7 +1,5 @@
-/* Sections of version 7: finding them whatever their sizes say, and loading their content (MAN7 "SECTIONS"). */
+/* Sections of version 7: finding them whatever their sizes say (MAN7 "SECTIONS"). */
 #include "tracedat.h"
-
-#include <stdlib.h>
 
 /* Looks at far places while sections are searched byte by byte; each may cost a read. */
 #define FAR_LOOKS 64u
@@ -34,13 +32,7 @@ static bool header_read(struct tracedat *t, uint64_t at, struct header *h)
 	return true;
 }
 
-static bool id_is_metadata(unsigned id)
-{
-	return id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES;
-}
-
-/* Whether an uncompressed body looks like what its id says. size is the declared one. */
-static bool body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
 {
 	bool be = t->big_endian;
 	const uint8_t *p = window_at(&t->window, at, size < 17 ? (size_t)size : 17);
@@ -84,8 +76,7 @@ static bool body_begins(struct tracedat *t, unsigned id, uint64_t at, uint64_t s
 	}
 }
 
-/* A compressed metadata body: *real is its size by its own count. */
-static bool frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real)
+bool tracedat_frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real)
 {
 	const uint8_t *p = size >= 12 ? window_at(&t->window, at, 12) : NULL;
 	if (!p || !tracedat_frame_begins(t->codec, p + 8, 4))
@@ -106,7 +97,7 @@ bool tracedat_section_sane(struct tracedat *t, uint64_t at)
 	if ((h.flags > 1 && h.size > t->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
 	if (h.id == TRACEDAT_DONE)
-		return body_fits(t, 0, at + 16, h.size <= t->source->size - at - 16 ? h.size : 14);
+		return tracedat_body_fits(t, 0, at + 16, h.size <= t->source->size - at - 16 ? h.size : 14);
 	/* A kind that nobody knows counts where its size leads to the end or on. */
 	if (h.id > TRACEDAT_ID_LAST)
 		return h.size <= t->source->size - at - 16 && h.id < 1024 && h.size;
@@ -116,7 +107,7 @@ bool tracedat_section_sane(struct tracedat *t, uint64_t at)
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < 14 || size > OPTIONS_SEARCH_MAX || !body_fits(f->t, 0, at, size) || (size > 8192 && !f->far))
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->t, 0, at, size) || (size > 8192 && !f->far))
 		return false;
 	f->far -= size > 8192;
 	const uint8_t *p = window_at(&f->t->window, at, (size_t)size);
@@ -127,7 +118,7 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
 	struct tracedat_headless other;
-	if (!body_fits(f->t, TRACEDAT_DONE, at, size))
+	if (!tracedat_body_fits(f->t, TRACEDAT_DONE, at, size))
 		return false;
 	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
 	       !tracedat_headless(f->t, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
@@ -158,8 +149,8 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id > TRACEDAT_ID_LAST || h.flags > 1 || h.description < -1 || h.description > 65535)
 		return false;
 	*size = h.size;
-	if (h.flags & TRACEDAT_COMPRESSED && (id_is_metadata(h.id) || h.id == TRACEDAT_STRINGS || h.id == TRACEDAT_DONE)) {
-		if (!frame_fits(t, body, room, &real))
+	if (h.flags & TRACEDAT_COMPRESSED && (tracedat_id_is_metadata(h.id) || h.id == TRACEDAT_STRINGS || h.id == TRACEDAT_DONE)) {
+		if (!tracedat_frame_fits(t, body, room, &real))
 			return false;
 		if (h.size != real && real <= room)
 			*size = real;
@@ -167,8 +158,8 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	}
 	if (h.id == TRACEDAT_DONE)
 		return h.size <= room && options_plausible(f, body, h.size);
-	if (id_is_metadata(h.id))
-		return h.size <= room && body_begins(t, h.id, body, h.size) && body_fits(t, h.id, body, h.size);
+	if (tracedat_id_is_metadata(h.id))
+		return h.size <= room && body_begins(t, h.id, body, h.size) && tracedat_body_fits(t, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;
@@ -330,7 +321,7 @@ void tracedat_sections_find(struct tracedat *t)
 			continue;
 		}
 		uint64_t found = find_next(&f, at + 1);
-		bool fits = next < found && found != trusted && body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
+		bool fits = next < found && found != trusted && tracedat_body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
 		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? tracedat_formats_begin(t, fits ? next : at, found) : found;
 		if (fits && lost < found) {
 			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
@@ -342,7 +333,7 @@ void tracedat_sections_find(struct tracedat *t)
 		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
 			   (whole && header_known(&h) &&
-			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || body_fits(t, h.id, at + 16, found - at - 16)));
+			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || tracedat_body_fits(t, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
 			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
 			tracedat_formats_adopt(t, lost, found);
@@ -363,181 +354,4 @@ void tracedat_sections_find(struct tracedat *t)
 		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 0);
 		finding_say(fd, "the file has no section");
 	}
-}
-
-/* ---- content ---- */
-
-static void section_lose(struct tracedat_section *s, unsigned rule, const char *why)
-{
-	tracedat_block_free(&s->block);
-	s->lost = true;
-	s->rule = rule;
-	s->why = why;
-}
-
-static bool load_plain(struct tracedat *t, struct tracedat_section *s)
-{
-	struct tracedat_block *b = &s->block;
-	b->data = malloc((size_t)s->size + 16);
-	if (!b->data) {
-		tracedat_no_memory(t);
-		return false;
-	}
-	if (source_read(t->source, b->offset, b->data, (size_t)s->size) != TM_OK) {
-		t->status = t->source->bundle->error.status;
-		return false;
-	}
-	memset(b->data + s->size, 0, 16);
-	b->size = (size_t)s->size;
-	b->stored = s->size;
-	return true;
-}
-
-/* Of lines that were cut only whole ones count. */
-static void lines_trim(struct tracedat_section *s)
-{
-	struct tracedat_block *b = &s->block;
-	if (s->id < TRACEDAT_KALLSYMS)
-		return;
-	while (b->size && b->data[b->size - 1] != '\n')
-		b->size--;
-}
-
-/* Decodes into a buffer that grows as far as the limits allow. Of damaged metadata it keeps what comes before the damage. */
-static bool load_frame(struct tracedat *t, struct tracedat_section *s, const uint8_t *frame, size_t size, uint32_t usize)
-{
-	struct tracedat_block *b = &s->block;
-	size_t most = TRACEDAT_BLOCK_MAX;
-	if ((uint64_t)size * TRACEDAT_RATIO_MAX + (1u << 20) < most)
-		most = size * TRACEDAT_RATIO_MAX + (1u << 20);
-	size_t room = usize && usize <= most ? usize : size * 8 + 4096 < most ? size * 8 + 4096 : most;
-	struct tracedat_decoded d;
-
-	for (;;) {
-		uint8_t *grown = realloc(b->data, room + 16);
-		if (!grown) {
-			tracedat_no_memory(t);
-			return false;
-		}
-		b->data = grown;
-		bool fine = tracedat_decode(t, t->codec, frame, size, b->data, room, &d);
-		if (t->status != TM_OK)
-			return false;
-		if (!fine) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_block_decode, s->offset, 16 + s->size);
-			finding_path(fd, "section %s", tracedat_id_name(s->id));
-			finding_say(fd, "the compressed content is damaged after %zu decoded bytes", d.size);
-			if (d.size && id_is_metadata(s->id)) {
-				s->damage = fd;
-				break;
-			}
-			section_lose(s, TRACEDAT_RULE_v7_block_decode, "a section that cannot be decompressed");
-			return false;
-		}
-		if (d.fits)
-			break;
-		if (room == most) {
-			if (most == TRACEDAT_BLOCK_MAX && !tracedat_bomb(t, s->offset, size, UINT64_C(1) + most))
-				t->status = scan_limit(t->scan, "section %s unfolds to more than %u bytes", tracedat_id_name(s->id),
-						       TRACEDAT_BLOCK_MAX);
-			else if (most != TRACEDAT_BLOCK_MAX)
-				(void)tracedat_bomb(t, s->offset, size, (uint64_t)most + size * TRACEDAT_RATIO_MAX);
-			section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that unfolds beyond all reason");
-			return false;
-		}
-		room = room < most / 4 ? 4 * room : most;
-	}
-	if (tracedat_bomb(t, s->offset, size, d.size)) {
-		section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that unfolds beyond all reason");
-		return false;
-	}
-	t->decoded += d.size;
-	memset(b->data + d.size, 0, 16);
-	b->size = d.size;
-	s->frame = d.consumed;
-	return true;
-}
-
-static bool load_compressed(struct tracedat *t, struct tracedat_section *s)
-{
-	struct finding *fd;
-	const char *name = tracedat_id_name(s->id);
-	uint8_t *stored = malloc((size_t)s->size + 1);
-
-	if (!stored) {
-		tracedat_no_memory(t);
-		return false;
-	}
-	if (source_read(t->source, s->offset + 16, stored, (size_t)s->size) != TM_OK) {
-		t->status = t->source->bundle->error.status;
-		free(stored);
-		return false;
-	}
-	uint32_t csize = load_u32(stored, t->big_endian), usize = load_u32(stored + 4, t->big_endian);
-	bool loaded = load_frame(t, s, stored + 8, (size_t)s->size - 8, usize);
-	free(stored);
-	if (!loaded)
-		return false;
-	s->block.offset = s->offset;
-	s->block.stored = 16 + s->size;
-	s->block.compressed = true;
-	if (s->damage) {
-		lines_trim(s);
-		return true;
-	}
-	/* The count may include slack that its section has, or leave it out; the frame itself must lie within. */
-	uint64_t slack = s->size - 8 - s->frame;
-	if (csize != s->size - 8 || slack) {
-		bool warn = csize == s->frame && slack;
-		fd = tracedat_report_as(t, TRACEDAT_RULE_v7_block_csize, warn ? TM_WARNING : TM_ERROR, s->offset + 16, 4);
-		finding_path(fd, "section %s", name);
-		if (warn)
-			finding_say(fd, "%llu bytes follow the compressed content", (unsigned long long)slack);
-		else
-			finding_say(fd, "the compressed size is %u, but the content has %llu bytes in a section of %llu", csize,
-				    (unsigned long long)s->frame, (unsigned long long)s->size);
-	}
-	if (usize != s->block.size) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_block_usize, s->offset + 20, 4);
-		finding_path(fd, "section %s", name);
-		finding_say(fd, "the decompressed size is stated as %u, but %zu bytes come out", usize, s->block.size);
-	}
-	return true;
-}
-
-bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s)
-{
-	uint64_t real = 0;
-	struct finding *fd;
-
-	if (s->block.data)
-		return true;
-	if (s->lost || t->stopped || t->status != TM_OK)
-		return false;
-	s->block.name = tracedat_id_name(s->id);
-	s->block.offset = s->offset + TRACEDAT_SECTION_SIZE;
-	if (s->size > TRACEDAT_BLOCK_MAX) {
-		t->status = scan_limit(t->scan, "section %s is larger than %u bytes", tracedat_id_name(s->id), TRACEDAT_BLOCK_MAX);
-		return false;
-	}
-	bool flagged = s->flags & TRACEDAT_COMPRESSED;
-	bool frame = t->codec != TRACEDAT_NONE && frame_fits(t, s->offset + 16, s->size, &real);
-	bool plain = body_fits(t, s->id, s->offset + 16, s->size);
-	if (flagged != frame && (flagged ? plain || t->codec == TRACEDAT_NONE : frame && !plain)) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2);
-		finding_path(fd, "section %s", tracedat_id_name(s->id));
-		finding_say(fd, "the section is marked %s and its content is %s", flagged ? "compressed" : "plain",
-			    frame ? "compressed" : "plain");
-		flagged = frame;
-		s->flags = (uint16_t)((s->flags & ~1u) | flagged);
-	}
-	if (!flagged)
-		return load_plain(t, s);
-	if (s->size < 12) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_block_csize, s->offset, 16 + s->size);
-		finding_say(fd, "a compressed section of %llu bytes", (unsigned long long)s->size);
-		section_lose(s, TRACEDAT_RULE_v7_block_csize, "a section without content");
-		return false;
-	}
-	return load_compressed(t, s);
 }

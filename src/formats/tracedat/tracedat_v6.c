@@ -1,26 +1,12 @@
-/* Version 6: one sequence without a table of contents. Where a size lies, what comes next is found from both ends: forward by
- * sizes and texts, backward from the data tag by sizes that lead exactly to what is known already. */
-#include "tracedat.h"
+/* Version 6: one sequence without a table of contents, read forward by its sizes. */
+#include "tracedat_v6.h"
 
 #include <stdlib.h>
 
-#define UNKNOWN SIZE_MAX
 #define FIRST_LOAD (1u << 20)
 #define CLOCK_MAX 4096u
 /* Walks over the file for instances whose table is lost. */
 #define SEARCHES_MAX 4u
-
-/* Where the blocks of the metadata begin. */
-struct map {
-	size_t header, ftrace, systems, kallsyms, printk, cmdlines, cpus, tag;
-};
-
-struct v6 {
-	struct tracedat *t;
-	const uint8_t *data;
-	size_t size;
-	struct map m;
-};
 
 static unsigned tag_kind(const uint8_t *p)
 {
@@ -60,8 +46,8 @@ static bool forward_formats(struct v6 *v)
 	const struct tracedat *t = v->t;
 	size_t at = v->m.ftrace;
 	size_t systems = tracedat_formats_hop(t, v->data, at + 4, v->size, load_u32(v->data + at, t->big_endian));
-	size_t end = systems != UNKNOWN ? tracedat_systems_hop(t, v->data, systems, v->size) : UNKNOWN;
-	if (end == UNKNOWN || v->size - end < 4)
+	size_t end = systems != V6_UNKNOWN ? tracedat_systems_hop(t, v->data, systems, v->size) : V6_UNKNOWN;
+	if (end == V6_UNKNOWN || v->size - end < 4)
 		return false;
 	v->m.systems = systems;
 	v->m.kallsyms = end;
@@ -104,226 +90,21 @@ static bool forward_texts(struct v6 *v)
 
 static bool forward(struct v6 *v)
 {
-	struct map *m = &v->m;
-	*m = (struct map){ (size_t)v->t->prefix_end, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	struct v6_map *m = &v->m;
+	*m = (struct v6_map){ (size_t)v->t->prefix_end, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN,
+			      V6_UNKNOWN,		V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN };
 	if (forward_header(v) && forward_formats(v) && forward_texts(v))
 		return true;
-	if (m->kallsyms != UNKNOWN && more_formats(v))
-		m->kallsyms = UNKNOWN;
+	if (m->kallsyms != V6_UNKNOWN && more_formats(v))
+		m->kallsyms = V6_UNKNOWN;
 	/* Counts and sizes of 0 lead on through any zeros: without a tag at the end they vouch for nothing. */
-	if (m->kallsyms != UNKNOWN && !load_u32(v->data + m->kallsyms, v->t->big_endian))
-		m->kallsyms = UNKNOWN;
-	if (m->systems != UNKNOWN && !load_u32(v->data + m->systems, v->t->big_endian))
-		m->systems = m->kallsyms = UNKNOWN;
-	if (m->ftrace != UNKNOWN && !load_u32(v->data + m->ftrace, v->t->big_endian))
-		m->ftrace = m->systems = m->kallsyms = UNKNOWN;
+	if (m->kallsyms != V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->t->big_endian))
+		m->kallsyms = V6_UNKNOWN;
+	if (m->systems != V6_UNKNOWN && !load_u32(v->data + m->systems, v->t->big_endian))
+		m->systems = m->kallsyms = V6_UNKNOWN;
+	if (m->ftrace != V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->t->big_endian))
+		m->ftrace = m->systems = m->kallsyms = V6_UNKNOWN;
 	return false;
-}
-
-/* ---- what damage leaves ---- */
-
-static size_t find(const struct v6 *v, size_t from, const char *what, size_t length)
-{
-	if (from >= v->size)
-		return UNKNOWN;
-	const uint8_t *p = memmem(v->data + from, v->size - from, what, length);
-	return p ? (size_t)(p - v->data) : UNKNOWN;
-}
-
-/* The first of the three tags at or after `from`. */
-static size_t find_tag(const struct v6 *v, size_t from)
-{
-	size_t a = find(v, from, "options  ", 10), b = find(v, from, "flyrecord", 10), c = find(v, from, "latency  ", 10);
-	a = a < b ? a : b;
-	return a < c ? a : c;
-}
-
-/* The systems: the first format that follows a name and a count instead of another format. */
-static size_t find_systems(const struct v6 *v, size_t from, size_t end)
-{
-	const uint8_t *d = v->data;
-	for (size_t at = from; at < end;) {
-		const uint8_t *p = memmem(d + at, end - at, "name:", 5);
-		if (!p)
-			return UNKNOWN;
-		size_t text = (size_t)(p - d);
-		at = text + 5;
-		if (text < from + 18 || d[text - 13])
-			continue;
-		size_t name = text - 13;
-		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
-			name--;
-		if (name < text - 13 && load_u32(d + text - 12, v->t->big_endian) - 1 < 65536)
-			return name - 4;
-	}
-	return UNKNOWN;
-}
-
-/* A size of `width` bytes at or after `low` that leads exactly to `to`. */
-static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width, bool (*fits)(const uint8_t *text, size_t size))
-{
-	if (to == UNKNOWN || to < width)
-		return UNKNOWN;
-	for (size_t at = to - width + 1; at-- > low;) {
-		uint64_t size = width == 8 ? load_u64(v->data + at, v->t->big_endian) : load_u32(v->data + at, v->t->big_endian);
-		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
-			return at;
-	}
-	return UNKNOWN;
-}
-
-static bool fits_printk(const uint8_t *text, size_t size)
-{
-	return !size || (size > 2 && text[0] == '0' && text[1] == 'x');
-}
-
-static bool is_hex(uint8_t c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static bool fits_kallsyms(const uint8_t *text, size_t size)
-{
-	return !size || (size > 4 && is_hex(text[0]) && is_hex(text[1]));
-}
-
-static bool fits_cmdlines(const uint8_t *text, size_t size)
-{
-	return !size || (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
-}
-
-/* Where lines that look like those of the block end. */
-static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool printk)
-{
-	const uint8_t *d = v->data;
-	while (at < end) {
-		const uint8_t *lf = memchr(d + at, '\n', end - at);
-		size_t stop = lf ? (size_t)(lf - d) : end;
-		bool fine = stop - at >= 6 && (printk ? d[at] == '0' && d[at + 1] == 'x' : is_hex(d[at]) && is_hex(d[at + 1]));
-		if (!lf || !fine || memchr(d + at, 0, stop - at))
-			break;
-		at = stop + 1;
-	}
-	return at;
-}
-
-/* Where text that ends at `end` begins: behind the last byte that is no text. */
-static size_t measure_back(const struct v6 *v, size_t low, size_t end)
-{
-	size_t at = end;
-	while (at > low && v->data[at - 1])
-		at--;
-	/* Big-endian sizes end in bytes that may look like text. */
-	size_t first = at;
-	while (at < end && at < first + 3 && (v->data[at] < '0' || v->data[at] > '9'))
-		at++;
-	return at;
-}
-
-static void salvage_texts(struct v6 *v, size_t low)
-{
-	struct map *m = &v->m;
-	size_t end = m->cpus != UNKNOWN ? m->cpus : v->size;
-
-	if (m->cmdlines == UNKNOWN && m->cpus != UNKNOWN)
-		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
-	if (m->printk == UNKNOWN)
-		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-	if (m->kallsyms == UNKNOWN)
-		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
-	if (m->kallsyms != UNKNOWN && m->printk == UNKNOWN) {
-		size_t stop = m->cmdlines != UNKNOWN ? m->cmdlines : end;
-		uint32_t declared = load_u32(v->data + m->kallsyms, v->t->big_endian);
-		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
-		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : UNKNOWN;
-		if (claimed != UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
-			at = claimed;
-		if (stop - at >= 4)
-			m->printk = at;
-	}
-	if (m->printk != UNKNOWN && m->cmdlines == UNKNOWN) {
-		uint32_t declared = load_u32(v->data + m->printk, v->t->big_endian);
-		size_t at = measure_lines(v, m->printk + 4, end, true);
-		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : UNKNOWN;
-		if (claimed != UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
-			at = claimed;
-		if (end - at >= 8)
-			m->cmdlines = at;
-	}
-	if (m->cmdlines == UNKNOWN && m->cpus != UNKNOWN) {
-		size_t text = measure_back(v, low, m->cpus);
-		if (text >= low + 8)
-			m->cmdlines = text - 8;
-		if (m->printk == UNKNOWN)
-			m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-		if (m->kallsyms == UNKNOWN)
-			m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
-	}
-	/* The tag is gone, but the sizes before it lead somewhere. */
-	if (m->cmdlines != UNKNOWN && m->cpus == UNKNOWN && v->size - m->cmdlines >= 22) {
-		uint64_t declared = load_u64(v->data + m->cmdlines, v->t->big_endian);
-		if (declared <= v->size - m->cmdlines - 22) {
-			m->cpus = m->cmdlines + 8 + (size_t)declared;
-			m->tag = m->cpus + 4;
-		}
-	}
-}
-
-/* A chain of sizes over whole lines up to a sensible CPU count vouches for itself, whatever word follows. */
-static bool chain_without_tag(struct v6 *v)
-{
-	const uint8_t *d = v->data;
-	bool be = v->t->big_endian;
-	size_t at = v->m.kallsyms, places[3];
-
-	for (unsigned i = 0; i < 3; i++) {
-		size_t width = i == 2 ? 8 : 4;
-		places[i] = at;
-		if (v->size - at < width)
-			return false;
-		uint64_t size = width == 8 ? load_u64(d + at, be) : load_u32(d + at, be);
-		if (size > v->size - at - width || (size && d[at + width + size - 1] != '\n'))
-			return false;
-		at += width + (size_t)size;
-	}
-	if (v->size - at < 14 || load_u32(d + at, be) - 1 >= TRACEDAT_CPUS_MAX)
-		return false;
-	v->m.printk = places[1];
-	v->m.cmdlines = places[2];
-	v->m.cpus = at;
-	v->m.tag = at + 4;
-	return true;
-}
-
-static void salvage(struct v6 *v)
-{
-	struct map *m = &v->m;
-	if (m->kallsyms != UNKNOWN && chain_without_tag(v))
-		return;
-	size_t low = m->kallsyms != UNKNOWN ? m->kallsyms : m->systems != UNKNOWN ? m->systems :
-		     m->ftrace != UNKNOWN ? m->ftrace : m->header;
-
-	m->tag = find_tag(v, low);
-	if (m->tag != UNKNOWN && m->tag >= low + 4)
-		m->cpus = m->tag - 4;
-	else
-		m->tag = UNKNOWN;
-	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
-	if (m->kallsyms != UNKNOWN && v->size - m->kallsyms >= 4) {
-		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
-		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' && v->data[at + size + 5] == 'x')
-			m->printk = at + size;
-	}
-	salvage_texts(v, low);
-	size_t end = m->kallsyms != UNKNOWN ? m->kallsyms : m->printk != UNKNOWN ? m->printk :
-		     m->cmdlines != UNKNOWN ? m->cmdlines : m->cpus != UNKNOWN ? m->cpus : v->size;
-	if (m->ftrace == UNKNOWN) {
-		size_t first = find(v, m->header, "name: ", 6);
-		if (first != UNKNOWN && first < end && first >= m->header + 12)
-			m->ftrace = first - 12;
-	}
-	if (m->systems == UNKNOWN && m->ftrace != UNKNOWN)
-		m->systems = find_systems(v, m->ftrace + 4, end);
 }
 
 /* ---- loading ---- */
@@ -534,8 +315,8 @@ static unsigned tag_guess(const struct v6 *v, size_t tag)
 {
 	const struct tracedat *t = v->t;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
-	size_t fly = find(v, at, "flyrecord", 10);
-	if (fly != UNKNOWN && tracedat_options_fit(t, v->data, at, fly))
+	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10);
+	if (fly != V6_UNKNOWN && tracedat_options_fit(t, v->data, at, fly))
 		return 1;
 	if (v->size - at >= 16) {
 		uint64_t offset = load_u64(v->data + at, t->big_endian);
@@ -573,16 +354,16 @@ static size_t options_read(struct v6 *v, size_t at)
 	struct tracedat *t = v->t;
 	size_t after = tracedat_options(t, &t->meta, at, v->size, 0);
 
-	if (after != UNKNOWN && v->size - after >= TRACEDAT_TAG_SIZE && tag_kind(v->data + after))
+	if (after != V6_UNKNOWN && v->size - after >= TRACEDAT_TAG_SIZE && tag_kind(v->data + after))
 		return after;
-	size_t fly = find(v, at, "flyrecord", 10), latency = find(v, at, "latency  ", 10);
+	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10), latency = tracedat_v6_find(v, at, "latency  ", 10);
 	size_t tag = fly < latency ? fly : latency;
-	if (after != UNKNOWN && tag != UNKNOWN && tag > after) {
+	if (after != V6_UNKNOWN && tag != V6_UNKNOWN && tag > after) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, tag - after);
 		finding_say(fd, "%zu bytes after the end of the options", tag - after);
 		tracedat_drop(t, after, tag - after, TRACEDAT_RULE_option_size, "bytes after the end of the options");
 	}
-	return tag != UNKNOWN ? tag : after;
+	return tag != V6_UNKNOWN ? tag : after;
 }
 
 static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
@@ -632,7 +413,7 @@ static void rest_of_header(struct v6 *v)
 	if (kind == 1) {
 		t->options_tag = true;
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
-		if (tag == UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
+		if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
 			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v->size, 0);
 			finding_say(fd, "the file ends inside the options: no CPU table follows");
 			t->data_errors = true;
@@ -647,10 +428,10 @@ static void rest_of_header(struct v6 *v)
 			size_t next = options_read(v, tag + TRACEDAT_TAG_SIZE);
 			for (size_t i = first; i < t->option_count; i++)
 				tracedat_option_drop(&t->options[i], TRACEDAT_RULE_options_tag_twice, "a second block of options");
-			tracedat_drop(t, tag, next != UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE, TRACEDAT_RULE_options_tag_twice,
+			tracedat_drop(t, tag, next != V6_UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE, TRACEDAT_RULE_options_tag_twice,
 				      "a second block of options");
 			tag = next;
-			if (tag == UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
+			if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
 				return;
 			kind = tag_judge(v, tag, false);
 		}
@@ -682,14 +463,14 @@ static void rest_of_header(struct v6 *v)
 void tracedat_v6(struct tracedat *t)
 {
 	struct v6 v = { .t = t };
-	struct map *m = &v.m;
+	struct v6_map *m = &v.m;
 
 	if (!load_metadata(t, &v))
 		return;
-	bool whole = m->tag != UNKNOWN;
+	bool whole = m->tag != V6_UNKNOWN;
 	if (!whole)
-		salvage(&v);
-	if (!whole && m->tag == UNKNOWN && t->source->size > TRACEDAT_BLOCK_MAX) {
+		tracedat_v6_salvage(&v);
+	if (!whole && m->tag == V6_UNKNOWN && t->source->size > TRACEDAT_BLOCK_MAX) {
 		t->status = scan_limit(t->scan, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
 		return;
 	}
@@ -698,7 +479,7 @@ void tracedat_v6(struct tracedat *t)
 	size_t end[6];
 	for (size_t i = 0; i < 6; i++) {
 		size_t j = i;
-		while (stops[j] == UNKNOWN)
+		while (stops[j] == V6_UNKNOWN)
 			j++;
 		end[i] = stops[j];
 	}
@@ -707,22 +488,22 @@ void tracedat_v6(struct tracedat *t)
 	t->meta.name = "header";
 	tracedat_header(t, &t->meta, m->header, end[0]);
 	t->meta.name = "ftrace formats";
-	if (m->ftrace != UNKNOWN)
+	if (m->ftrace != V6_UNKNOWN)
 		tracedat_ftrace(t, &t->meta, m->ftrace, end[1]);
 	t->meta.name = "event formats";
-	if (m->systems != UNKNOWN)
+	if (m->systems != V6_UNKNOWN)
 		tracedat_systems(t, &t->meta, m->systems, end[2]);
 	t->meta.name = "kallsyms";
-	if (m->kallsyms != UNKNOWN)
+	if (m->kallsyms != V6_UNKNOWN)
 		tracedat_kallsyms(t, &t->meta, m->kallsyms, end[3]);
 	t->meta.name = "printk formats";
-	if (m->printk != UNKNOWN)
+	if (m->printk != V6_UNKNOWN)
 		tracedat_printk(t, &t->meta, m->printk, end[4]);
 	t->meta.name = "command lines";
-	if (m->cmdlines != UNKNOWN)
+	if (m->cmdlines != V6_UNKNOWN)
 		tracedat_cmdlines(t, &t->meta, m->cmdlines, end[5]);
 	t->meta.name = "options";
-	if (m->cpus != UNKNOWN && v.size - m->cpus >= 14) {
+	if (m->cpus != V6_UNKNOWN && v.size - m->cpus >= 14) {
 		rest_of_header(&v);
 	} else {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v.size, 0);
