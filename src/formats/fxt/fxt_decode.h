@@ -128,10 +128,16 @@ static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 	return !(w & unused) && fxt_word_is_plain(w | (UINT64_C(0x2020202020202020) & unused));
 }
 
-/* True when nothing about the record is odd, and it ends where its size says: good enough to start anew from. */
+/* True when the record has no fault, and ends where its size says. */
+static inline bool fxt_is_exact(const struct fxt_record *r)
+{
+	return !r->fatal && r->known && r->worst == TM_NOTE && (r->content == r->words || r->extended);
+}
+
+/* And when nothing about it is odd: good enough to start anew from. */
 static inline bool fxt_is_strict(const struct fxt_record *r)
 {
-	return !r->fatal && r->known && !r->odd && r->worst == TM_NOTE && (r->content == r->words || r->extended);
+	return fxt_is_exact(r) && !r->odd;
 }
 
 /* Expected words of an argument's value and the bits of its header that must be zero. Streams are not counted. */

@@ -12,6 +12,8 @@
 #define GRID_TRUST 256u
 #define CHAIN 2u
 #define CHAIN_SHIFTED 6u
+/* Records between those of a chain that are no anchors. */
+#define CHAIN_ODD 4u
 /* Records in a row that no damaged record has inside. */
 #define CHAIN_INNER 6u
 /* Further records that a chain of nothing but possible arguments must have. */
@@ -89,7 +91,8 @@ static bool is_no_argument(const struct fxt_record *o)
 static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned more, struct search *s)
 {
 	bool anchored = !more;
-	for (unsigned k = 0; k < chain || (!anchored && k < chain + more); k++) {
+	unsigned odd = 0;
+	for (unsigned k = 0; k < chain || (!anchored && k < chain + more);) {
 		if (at == x->size)
 			return k > 0;
 		const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
@@ -100,11 +103,13 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned m
 			return false;
 		if (s && !s->budget && fxt_size(header) > WORDS_CHEAP)
 			return false;
-		bool good = look(x, at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other);
+		bool good = look(x, at, FXT_DECODE_STRICT) && fxt_is_exact(&x->other);
 		if (s)
 			s->budget -= x->other.work < s->budget ? x->other.work : s->budget;
-		if (!good)
+		/* A record that is no anchor does not break the chain, either. */
+		if (!good || (x->other.odd && (!k || odd++ == CHAIN_ODD)))
 			return false;
+		k += !x->other.odd;
 		uint64_t length = x->other.words * FXT_WORD;
 		if (!may_jump(x, length, at))
 			return false;
@@ -146,17 +151,17 @@ uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
 	return until;
 }
 
-/* Where the strict records that follow each other from `at` lead: behind `end` by two of them or to the end of the file, or
+/* Where the exact records that follow each other from `at` lead: behind `end` by two strict ones or to the end of the file, or
  * to what is none. *across tells which. */
 static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *across)
 {
 	unsigned beyond = 0, anchors = 0;
 	*across = false;
 	while (at != end && at < x->size) {
-		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding)
+		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_exact(&x->other) || x->other.late_padding)
 			return at;
-		anchors += is_no_argument(&x->other);
-		beyond += at > end;
+		anchors += !x->other.odd && is_no_argument(&x->other);
+		beyond += !x->other.odd && at > end;
 		if (!may_jump(x, x->other.words * FXT_WORD, at))
 			return at;
 		at += x->other.words * FXT_WORD;
