@@ -282,6 +282,8 @@ class Trace:
             self.formats[channel, name] = texts[1].decode("latin-1")
         else:
             self.sizes = tuple(data[end - 5:end - 1])
+            if not all(self.sizes):
+                raise Bad
             self.ids[channel, self.u(data, end - 7, 2, end)] = name
 
     def declared(self, data, number, payload, end):
@@ -374,7 +376,7 @@ def cost(files, name, start, end):
             lost = trace.version[0] == 0 or (key, trace.ids.get((key, number))) in gone
             if lost and not metadata:
                 rest = next(end for base, end in trace.blocks(files[file]) if base == block)
-                out.setdefault(file, []).append((s, e if trace.old else rest))
+                out.setdefault(file, []).append((s, e if trace.old and channel != "compact" else rest))
     return out
 
 

@@ -433,6 +433,9 @@ uint8_t lttng_value_align(const struct lttng_trace *t, uint32_t size);
 bool lttng_metadata_core(struct lttng_trace *t);
 /* Whether the event is one, of this file. */
 bool lttng_metadata_is_declaration(const struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e);
+/* Whether zeros right behind a declaration cannot have cut it short: its size says where it ends, or it ends with what is not zero
+ * where it is whole, the sizes of types or the format of no fields. */
+bool lttng_metadata_is_whole(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e);
 /* Takes the declaration in. False: it is not to be kept (an error was reported, *rule). */
 bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, struct finding **fd,
 			 unsigned *rule);

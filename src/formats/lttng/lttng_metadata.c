@@ -146,6 +146,18 @@ bool lttng_metadata_is_declaration(const struct lttng_trace *t, const struct ltt
 	return e->id <= 1;
 }
 
+bool lttng_metadata_is_whole(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+{
+	static const uint8_t no_fields[] = { '\0', ' ', '\0' };
+	uint64_t length = e->id == 0 ? SIZE_KINDS : sizeof(no_fields);
+	if (e->size_width)
+		return true;
+	if (e->id > 1 || e->end - e->payload < length)
+		return false;
+	const uint8_t *p = window_at(&t->w, k->base + e->end - length, (size_t)length);
+	return p && (e->id == 0 ? p[SIZE_INT] && p[SIZE_LONG] && p[SIZE_POINTER] && p[SIZE_SIZE_T] : !memcmp(p, no_fields, sizeof(no_fields)));
+}
+
 /* ---- votes ---- */
 
 #define SIZE_BALLOTS 16u

@@ -43,6 +43,18 @@ static bool is_foreign(const uint8_t *p, size_t n)
 	return magic == UINT32_C(0xC1FC1FC1) || magic == UINT32_C(0xC11FFCC1);
 }
 
+/* Where the version ends in a header that shows none of those that are known. */
+static size_t version_end(const struct lttng_file *f, const uint8_t *head, size_t n)
+{
+	static const uint8_t magics[] = { 16, 40, 56, 72 };
+	for (size_t i = 0; i < sizeof(magics); i++) {
+		size_t end = magics[i] + (magics[i] == 16 ? 6u : 19u);
+		if (end <= n && load_u32(head + magics[i], f->big_endian) == LTTNG_MAGIC)
+			return end;
+	}
+	return n < 24 ? n : 24;
+}
+
 /* What a file is whose first bytes are not those of this trace. Leaves it alone where a block of it may still be. */
 static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 {
@@ -93,7 +105,7 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 		if (fits)
 			return; /* only the version: the block says so */
 		unsigned rule = f->layout ? LTTNG_RULE_version_mixed : LTTNG_RULE_unsupported_version;
-		fd = finding_new(t->f, rule, f->source, 0, 24);
+		fd = finding_new(t->f, rule, f->source, 0, version_end(f, head, n));
 		if (f->layout)
 			finding_say(fd, "the file is of version %s, and the trace of %s", f->layout->name, t->layout ? t->layout->name : "none");
 		else

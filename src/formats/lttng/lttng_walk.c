@@ -122,7 +122,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			 * padding. */
 			struct lttng_event hole = { .start = lttng_align(e.end, old ? t->alignment : lttng_widest_align(t)), .stamp = e.stamp };
 			bool padding = k->limit == k->room && window_skip_zeros(&t->w, k->base + hole.start) >= k->base + k->limit;
-			zeros = hole.start < k->limit && !k->open && !padding ? walk_zeros(t, k, &hole) : ZEROS_NONE;
+			bool cut = hole.start < k->limit && !k->open && !padding && !lttng_metadata_is_whole(t, k, &e);
+			zeros = cut ? walk_zeros(t, k, &hole) : ZEROS_NONE;
 			if (zeros == ZEROS_END)
 				break;
 			if (zeros == ZEROS_PASSED)
