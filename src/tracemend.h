@@ -107,6 +107,7 @@ struct tracemend_format {
 	const char *extension; /* of generated files, with its dot; empty where a capture is a directory */
 	const char *const *profiles; /* NULL-terminated, the default first; NULL: the format has none */
 	bool directory;	       /* a capture is a directory */
+	const char *donor;     /* when repair takes something from a donor, as a sentence; NULL: nothing to say */
 };
 
 /* All formats; *count is set. Static. */

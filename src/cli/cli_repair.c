@@ -162,6 +162,34 @@ static const char *repair_lost(const struct tracemend_outcome *o, char text[96])
 	return "how many records were lost cannot be known";
 }
 
+static bool repair_uses_donor(const struct tracemend_repair *r)
+{
+	for (size_t i = 0; i < tracemend_repair_output_count(r); i++) {
+		size_t count = tracemend_repair_output(r, i)->segment_count;
+		for (size_t k = 0; k < count; k++) {
+			struct tracemend_segment s = tracemend_repair_segment(r, i, k);
+			if (!s.bytes && tracemend_repair_member(r, s.input)->role == TM_ROLE_DONOR)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A donor that was given and gave nothing is no secret. */
+static void repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
+{
+	size_t count;
+	const struct tracemend_format *const *formats = tracemend_formats(&count);
+	const char *name = tracemend_report_summary(tracemend_repair_report(r))->format, *when = NULL;
+
+	if (o->quiet || !o->donor.count || repair_uses_donor(r))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(formats[i]->name, name))
+			when = formats[i]->donor;
+	fprintf(out, "the donor was not used%s%s\n", when ? ": " : "", when ? when : "");
+}
+
 static void repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
@@ -269,6 +297,8 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 	cli_progress_hide(progress);
 	if (!code)
 		repair_print(o, out, r);
+	if (!code)
+		repair_print_donor(o, out, r);
 	if (!code && !o->dry_run && !o->quiet) {
 		char shown[CLI_TEXT_MAX];
 		fprintf(out, "written to %s\n", cli_show(shown, o->output));

@@ -179,3 +179,21 @@ digest() {
 	python3 "$HERE/../verify_manifest.py" m.json out
 	[ -f out/$'a\nb' ] && [ -f 'out/a\x0ab' ]
 }
+
+@test "lttng: a facility's description comes from a donor when it has the recorded checksum, and only then" {
+	"$TRACEMEND" gen -q -f lttng -o made --rule vendor-0-8-loss-fields > /dev/null
+	cp -r "made/$(label 1 file)" healthy
+	cp -r healthy broken
+	rm -r broken/eventdefs
+	exits 0 repair broken -o mended --donor healthy --manifest m.json
+	[ "$(grep -c "donor was not used" talk)" = 0 ]
+	cmp healthy/eventdefs/kernel.xml mended/eventdefs/kernel.xml
+	[ "$(jq '[.inputs[] | select(.role == "donor" and .file == "eventdefs/kernel.xml")] | length' m.json)" = 1 ]
+	python3 "$HERE/../verify_manifest.py" m.json mended
+	exits 0 check mended
+	cp -r healthy other
+	sed -i 's/field_0/field_9/' other/eventdefs/kernel.xml
+	exits 0 repair broken -o without --donor other
+	said "the donor was not used: descriptions of facilities"
+	[ ! -e without/eventdefs/kernel.xml ]
+}

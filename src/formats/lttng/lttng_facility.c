@@ -322,14 +322,90 @@ static void undescribed(struct lttng_trace *t, uint32_t id)
 	}
 }
 
-void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum,
-			     const struct lttng_file *f, uint64_t at)
+/* A description file as read. */
+struct description {
+	bool good;
+	uint32_t crc, events;
+	size_t where; /* of what is not good */
+	const char *why;
+};
+
+/* Fills the table by it. False: t->status. */
+static bool description_read(struct lttng_trace *t, struct source *s, uint32_t id, struct description *d)
 {
 	char *text = NULL;
 	size_t size = 0;
-	uint32_t events = 0;
+	enum tracemend_status status = source_slurp(s, LTTNG_XML_MAX, &text, &size);
+
+	if (status != TM_OK) {
+		t->status = status;
+		return false;
+	}
+	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->sizes, .id = id };
+	d->good = parse_facility(&p, &d->events);
+	d->crc = p.crc;
+	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
+	d->why = p.why ? p.why : p.x.failed ? p.x.why : "the facility has no end";
+	free(text);
+	return t->status == TM_OK;
+}
+
+static void description_adopt(struct lttng_trace *t, const char *name, uint32_t id, uint32_t events)
+{
+	/* An empty facility is one, too. */
+	if (!events)
+		(void)lttng_table_make(t, t->table, id << 8);
+	if (!strcmp(name, "compact")) {
+		t->compact_facility = id;
+		t->compact_events = events;
+	}
+}
+
+static bool is_description_of(const struct source *s, const char *name)
+{
+	static const char folder[] = "eventdefs/";
+	const char *base = strrchr(s->name, '/');
+	size_t n = strlen(name), room = sizeof(folder) - 1;
+	if (s->role != TM_ROLE_DONOR || s->kind != SOURCE_FILE || s->size > LTTNG_XML_MAX || !base++ || strncmp(base, name, n) != 0 ||
+	    strcmp(base + n, ".xml") != 0 || (size_t)(base - s->name) < room || memcmp(base - room, folder, room) != 0)
+		return false;
+	return base - room == s->name || base[-(ptrdiff_t)room - 1] == '/';
+}
+
+/* A description is a file of the traced system, the same for each of its recordings. Which one a facility was recorded by its
+ * checksum tells, over the names and types of all fields: a donor's file with that checksum is the one that is missing. */
+static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum)
+{
+	for (size_t i = 0; i < t->in->count && t->scan->plan; i++) {
+		struct source *s = t->in->sources[i];
+		struct description d = { 0 };
+		if (!is_description_of(s, name))
+			continue;
+		if (!description_read(t, s, id, &d))
+			return false;
+		if (!d.good || d.crc != checksum) {
+			undescribed(t, id);
+			continue;
+		}
+		size_t room = t->root_length + strlen(name) + sizeof("eventdefs/.xml");
+		char *path = malloc(room);
+		if (!path)
+			return lttng_no_memory(t);
+		(void)snprintf(path, room, "%.*seventdefs/%s.xml", (int)t->root_length, t->root, name);
+		plan_copy(t->scan->plan, plan_output(t->scan->plan, path), s, 0, s->size);
+		free(path);
+		description_adopt(t, name, id, d.events);
+		return true;
+	}
+	return false;
+}
+
+void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum,
+			     const struct lttng_file *f, uint64_t at)
+{
 	struct finding *fd;
 	struct source *s = find_description(t, "", name);
+	struct description d = { 0 };
 	char quoted[TEXT_QUOTE_SIZE];
 
 	(void)text_quote(quoted, name, strlen(name));
@@ -340,34 +416,22 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	if (!s || s->size > LTTNG_XML_MAX) {
 		fd = finding_new_as(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
 		finding_say(fd, "eventdefs has no description of facility %s", quoted);
-		undescribed(t, id);
+		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
+			undescribed(t, id);
 		return;
 	}
-	enum tracemend_status status = source_slurp(s, LTTNG_XML_MAX, &text, &size);
-	if (status != TM_OK) {
-		t->status = status;
+	if (!description_read(t, s, id, &d))
 		return;
-	}
-	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->sizes, .id = id };
-	bool good = parse_facility(&p, &events);
-	if (t->status == TM_OK && !good) {
-		size_t where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
-		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, where < size ? where : 0, 0);
-		finding_say(fd, "%s at byte %zu", p.why ? p.why : p.x.failed ? p.x.why : "the facility has no end", where);
+	if (!d.good) {
+		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where < s->size ? d.where : 0, 0);
+		finding_say(fd, "%s at byte %zu", d.why, d.where);
 		description_aside(t, s);
 		undescribed(t, id);
-	} else if (t->status == TM_OK && p.crc != checksum) {
+		return;
+	}
+	if (d.crc != checksum) {
 		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
-		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x", quoted, checksum, p.crc);
+		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x", quoted, checksum, d.crc);
 	}
-	if (good && t->status == TM_OK) {
-		/* An empty facility is one, too. */
-		if (!events)
-			(void)lttng_table_make(t, t->table, id << 8);
-		if (!strcmp(name, "compact")) {
-			t->compact_facility = id;
-			t->compact_events = events;
-		}
-	}
-	free(text);
+	description_adopt(t, name, id, d.events);
 }
