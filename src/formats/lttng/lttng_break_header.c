@@ -192,8 +192,11 @@ void lttng_break_first_begin_differs(struct lttng_gen *k)
 	const struct lttng_made_file *f = lttng_spoil_file(k);
 	for (size_t i = 0; i < k->block_count; i++) {
 		const struct lttng_made_block *b = &k->blocks[i];
-		if (b->file == (unsigned)(f - k->files) && !b->number)
-			lttng_spoil_set(k, b, LF_BEGIN, b->begin + 1 + choices_below(k->c, b->first_stamp - b->begin));
+		if (b->file != (unsigned)(f - k->files) || b->number)
+			continue;
+		/* The first block may have no events. */
+		uint64_t room = (b->first_stamp ? b->first_stamp : b->end) - b->begin;
+		lttng_spoil_set(k, b, LF_BEGIN, b->begin + 1 + choices_below(k->c, room));
 	}
 }
 

@@ -9,6 +9,7 @@
 #define LTTNG_GEN_FILES 96u
 #define LTTNG_GEN_CHANNELS 6u
 #define LTTNG_GEN_CPUS 8u
+#define LTTNG_GEN_PAYLOAD 130500u /* most bytes of one; blocks of 131,072 have room for a header and an event of it */
 #define LTTNG_GEN_EVENTS 2048u /* whose places are remembered */
 
 enum lttng_stage { LTTNG_SHAPE, LTTNG_DECLARE, LTTNG_PLANT, LTTNG_FINISH };

@@ -66,7 +66,7 @@ static void put_text(struct lttng_gen *k)
 	uint64_t n = k->huge && choices_chance(k->c, 1, 12) ? choices_below(k->c, 4) : 4;
 	static const uint32_t lengths[] = { 65533, 65534, 65535, 70000 };
 
-	if (n < 4) {
+	if (n < 4 && k->scratch.size + lengths[n] < LTTNG_GEN_PAYLOAD) {
 		uint8_t *p = bytes_grow(&k->scratch, lengths[n]);
 		if (p)
 			memset(p, 'x', lengths[n]);
