@@ -539,7 +539,7 @@ uint64_t tracedat_formats_begin(struct tracedat *t, uint64_t from, uint64_t to);
 /* A section for formats in [at, to) whose own header is lost. */
 void tracedat_formats_adopt(struct tracedat *t, uint64_t at, uint64_t to);
 
-/* ---- tracedat_options.c ---- */
+/* ---- tracedat_options.c, tracedat_option.c ---- */
 
 /* Parses items of block[at, end) until DONE. Returns the offset after DONE, or SIZE_MAX when there was none. */
 size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
