@@ -121,7 +121,8 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned m
 	return true;
 }
 
-/* Whether so many strict records, two of which are no arguments, stand between `at` and `until`. */
+/* Whether so many strict records, or as many as there are up to `until`, two of which are no arguments, stand between `at` and
+ * `until`. */
 static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct search *s)
 {
 	unsigned anchors = 0;
@@ -135,6 +136,8 @@ static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct
 			return false;
 		anchors += is_no_argument(&x->other);
 		at += length;
+		if (at == until)
+			break;
 	}
 	return anchors >= CHAIN;
 }
@@ -142,7 +145,7 @@ static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct
 uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
 {
 	struct search s = { .budget = BUDGET_START };
-	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN_INNER * FXT_WORD && at < until && x->peek.status == TM_OK;
+	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN * FXT_WORD && at < until && x->peek.status == TM_OK;
 	     at += FXT_WORD) {
 		s.budget += FXT_WORD * BUDGET_FACTOR;
 		if (chain_within(x, at, until, &s))
@@ -257,12 +260,13 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 	}
 	uint64_t have = left < NEAR ? left : NEAR;
 	const uint8_t *p = r->header ? window_at(&x->peek, bad, (size_t)have) : NULL;
+	/* Its size is all that may be wrong with it, then. */
 	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) &&
-	    x->other.known && x->other.content <= have / FXT_WORD) {
+	    x->other.known && x->other.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
 		uint64_t by_content = x->other.content * FXT_WORD;
 		if (chain_at(x, bad + by_content, CHAIN, 0, NULL)) {
-			resume.at = bad + by_content;
-			resume.exactly_one = true;
+			resume.at = fxt_inner_records(x, bad, bad + by_content);
+			resume.exactly_one = resume.at == bad + by_content;
 			return resume;
 		}
 	}
