@@ -152,10 +152,11 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 
 	r->work += valid;
 	if (valid < length) {
-		if (rd->strict) {
+		if (rd->strict && !any_bytes) {
 			rd->failed = true;
 			return;
 		}
+		r->work += length - valid;
 		/* Fuchsia cuts text at 32,000 bytes, perhaps inside a character; kernel names may be any bytes. */
 		bool cut = length == FXT_STRING_BYTES_ADVISED && length - valid <= 3;
 		struct fxt_issue *i = issue(r, FXT_RULE_invalid_utf8, any_bytes || cut ? TM_NOTE : TM_ERROR, at,

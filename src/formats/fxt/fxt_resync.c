@@ -186,20 +186,30 @@ static bool next_in_sight_is_sound(struct fxt_walk *x, uint64_t at)
 	return fxt_next_is_sound(x, at);
 }
 
+/* Whether the record has content that can be anything. */
+static bool is_opaque(const struct fxt_record *r)
+{
+	bool opaque = !r->known || r->payload_length || (r->content < r->words && !r->extended);
+	for (unsigned n = 0; n < r->argument_count && !opaque; n++)
+		opaque = r->arguments[n].type >= FXT_ARG_BLOB;
+	return opaque;
+}
+
 uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from)
 {
 	uint64_t length = r->words * FXT_WORD, end = from + length;
 	struct search s = { .budget = BUDGET_START };
 	bool across;
 
-	if (r->known && !r->payload_length)
+	if (!is_opaque(r))
 		return end;
 	if (!r->known && (from == x->torn || from == x->faulty)) {
 		uint64_t first = fxt_inner_records(x, from, end);
 		if (first < end)
 			return first;
 	}
-	if (!may_jump(x, length, from) || next_in_sight_is_sound(x, end))
+	/* What follows a faulty one may be sound by chance. */
+	if (!may_jump(x, length, from) || (r->worst != TM_ERROR && next_in_sight_is_sound(x, end)))
 		return end;
 	for (uint64_t at = from + FXT_WORD; at < end && x->peek.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;

@@ -325,8 +325,8 @@ struct fxt_resume {
 struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r);
 /* Where in [from, until) records begin that stand there in a row; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until);
-/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind), records begin that stand there
- * in a row, and go on across its end although what stands there is none; or that stand in a record of unknown kind right
+/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind, words too many), records begin that
+ * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record of unknown kind right
  * behind damage. Its end where there are none. */
 uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from);
 /* True at the end of the file, and where two strict records follow. */
