@@ -89,7 +89,9 @@ static void cpu_data(struct tracedat_sketch *s, const struct tracedat_place_item
 
 	tracedat_sketch_anchor(s, item->cpu->offset, part, item->bias);
 	outline_align(s->o, part, page);
-	if (item->buffer->compressed) {
+	if (item->astray) {
+		/* bytes */
+	} else if (item->buffer->compressed) {
 		chunks(s, page, item->at, end);
 	} else {
 		for (uint64_t at = item->at; end - at >= page && s->o->status == TM_OK; at += page)
@@ -150,14 +152,17 @@ static bool gather(struct tracedat_sketch *s)
 			s->items[s->item_count++] = (struct tracedat_place_item){ .at = b->record_at, .buffer = b };
 		for (size_t k = 0; k < b->count; k++) {
 			const struct tracedat_cpu *c = &b->cpus[k];
-			bool none = !c->length && c->offset <= s->size;
-			if (c->lost || c->found || (!c->length && !none))
-				continue;
-			/* A writer that counts 4 bytes too few does so always: v7-buffer-size-minus-four. */
-			uint64_t uncounted = b->compressed && c->length && c->end == c->from + c->length + 4 ? 4 : 0;
-			s->items[s->item_count++] = (struct tracedat_place_item){ .at = c->length ? c->from : c->offset,
-										   .length = c->length + uncounted, .bias = -(int64_t)uncounted,
-										   .buffer = b, .cpu = c };
+			struct tracedat_place_item item = { .at = c->length ? c->from : c->offset, .length = c->length, .buffer = b, .cpu = c };
+			if (c->lost || c->found) { /* where the data should be, whatever is there */
+				item.at = c->offset;
+				item.length = c->offset <= s->size && c->size <= s->size - c->offset ? c->size : 0;
+				item.astray = true;
+			} else if (b->compressed && c->length && c->end == c->from + c->length + 4) {
+				item.length += 4; /* v7-buffer-size-minus-four: such a writer always counts too few */
+				item.bias = -4;
+			}
+			if (item.at <= s->size)
+				s->items[s->item_count++] = item;
 		}
 	}
 	qsort(s->items, s->item_count, sizeof(*s->items), item_compare);
@@ -346,7 +351,11 @@ void tracedat_sketch_section(struct tracedat_sketch *s, unsigned id, uint64_t at
 		done = tracedat_sketch_items(s, at, end);
 		break;
 	default:
-		(void)outline_field(s->o, "section text", FIELD_TEXT, at, end - at);
+		/* CPU data may lie in a section that is not its own. */
+		if (s->next_item < s->item_count && s->items[s->next_item].at < end)
+			done = tracedat_sketch_items(s, at, end);
+		else
+			(void)outline_field(s->o, "section text", FIELD_TEXT, at, end - at);
 		break;
 	}
 	(void)done;

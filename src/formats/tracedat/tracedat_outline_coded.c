@@ -64,6 +64,8 @@ void tracedat_sketch_streams(struct tracedat_sketch *s)
 	/* Bytes to decode, whatever comes of it. */
 	uint32_t left = OUTLINE_STREAMS_MAX;
 
+	/* Their offsets are those of the file. */
+	s->next_item = s->item_count;
 	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->t->codec != TRACEDAT_NONE; i++) {
 		const struct tracedat_coded *coded = &s->coded[i];
 		uint64_t size = outline_value(s->o, coded->decoded);
