@@ -10,7 +10,6 @@ enum {
 	WORD_MAGIC = 7 << 3, /* all of its bits */
 	DEPTH_MASK = 0x3ff << 6,
 	NOBODY = 4000000,
-	RECORDER_BUFFER = 128 * 1024,
 };
 
 /* ---- which records ---- */
@@ -89,18 +88,23 @@ static bool is_task_start(const struct uftrace_gen *u, const struct uftgen_mark 
 
 /* ---- files ---- */
 
-/* A whole call of main(), as another task would have made it. */
+/* A whole call of main(), after so many others at the end. */
+static void put_call(struct uftrace_gen *u, struct bytes *b, unsigned after)
+{
+	uint64_t address = u->marks[0].address, time = u->end + 20 * (uint64_t)after;
+
+	b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	bytes_u64(b, time);
+	bytes_u64(b, record_make(RECORD_ENTRY, 0, address));
+	bytes_u64(b, time + 10);
+	bytes_u64(b, record_make(RECORD_EXIT, 0, address));
+}
+
+/* As another task would have made it. */
 static void put_pair(struct uftrace_gen *u, struct bytes *b)
 {
-	uint64_t address = u->marks[0].address;
-
-	if (!b)
-		return;
-	b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
-	bytes_u64(b, u->end);
-	bytes_u64(b, record_make(RECORD_ENTRY, 0, address));
-	bytes_u64(b, u->end + 10);
-	bytes_u64(b, record_make(RECORD_EXIT, 0, address));
+	if (b)
+		put_call(u, b, 0);
 }
 
 void uftrace_break_dat_name_invalid(struct uftrace_gen *u)
@@ -167,16 +171,15 @@ void uftrace_break_dat_duplicate_block(struct uftrace_gen *u)
 
 	if (!b)
 		return;
-	/* The last half of what the first task did, again, or the last buffer of it; from a call on. */
-	size_t at = b->size, from = at / 2 > RECORDER_BUFFER ? at - RECORDER_BUFFER : at / 2;
-	from += -from % 16;
-	while (from < at && (load_u64(b->data + from + 8, uftgen_has(u, UFTGEN_BIG_ENDIAN)) & 3) != RECORD_ENTRY)
-		from += 16;
-	if (from == at)
-		from = 0;
-	uint8_t *copy = bytes_grow(b, at - from);
+	/* The last calls again. */
+	size_t from = b->size;
+	unsigned calls = 4 + uftgen_below(u, 100);
+	for (unsigned i = 0; i < calls; i++)
+		put_call(u, b, i);
+	size_t length = b->size - from;
+	uint8_t *copy = bytes_grow(b, length);
 	if (copy)
-		memcpy(copy, b->data + from, at - from);
+		memcpy(copy, b->data + from, length);
 }
 
 /* ---- time ---- */

@@ -188,7 +188,7 @@ uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		return 0;
 	t->look_back -= 2 * length;
 	same = common_length(t, from, at, length);
-	return same == length || nothing_behind(t, at, at + same, end) ? at + same : 0;
+	return same >= UFTRACE_COPY_MIN && (same == length || nothing_behind(t, at, at + same, end)) ? at + same : 0;
 }
 
 uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next)

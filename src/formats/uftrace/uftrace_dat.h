@@ -11,6 +11,8 @@
 #define UFTRACE_CHUNK (64u * 1024)
 /* How far back a block that is there twice is looked for. */
 #define UFTRACE_LOOK_BACK (1024u * 1024)
+/* The smallest copy: of few records it cannot be told whether the repair of what is around them made them alike. */
+#define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
 /* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
 
