@@ -87,19 +87,35 @@ void lttng_outline_block(struct lttng_trace *t, const struct lttng_file *f, cons
 	t->outline_at = l->size;
 }
 
-/* rel: where the data ends. */
+/* The end of the data that the header claims, where that can be; else `walked`, where the walk came to. */
+static uint64_t claimed_end(const struct lttng_trace *t, const struct lttng_frame *frame, uint64_t walked)
+{
+	if (t->outline_unused == OUTLINE_NONE)
+		return walked;
+	uint64_t stored = outline_value(t->scan->outline, t->outline_unused);
+	uint64_t claimed = t->layout->variable ? stored : frame->length - (stored < frame->length ? stored : frame->length);
+	return claimed >= walked && claimed <= frame->length ? claimed : walked;
+}
+
+/* rel: where the walk came to. What it could not pass are bytes of the data, and no padding. */
 void lttng_outline_block_end(struct lttng_trace *t, const struct lttng_frame *frame, uint64_t rel)
 {
 	struct outline *o = t->scan->outline;
-	uint64_t data = frame->offset + (rel < frame->length ? rel : frame->length), end = frame->offset + frame->length;
+	uint64_t data = frame->offset + claimed_end(t, frame, rel < frame->length ? rel : frame->length), end = frame->offset + frame->length;
 
 	outline_close(o, data);
-	/* A block stays as long as it was, or grows to a multiple of that. */
-	uint32_t padding = outline_padding(o, data, end, (uint32_t)(frame->length < UINT32_MAX ? frame->length : 0), t->outline_block);
+	uint32_t tail = outline_open(o, PART_GROUP, "padding", data, PART_FIXED);
 	if (t->layout->variable)
-		outline_measure_from(o, t->outline_unused, padding, t->outline_block, 1, 0);
+		outline_measure_from(o, t->outline_unused, tail, t->outline_block, 1, 0);
 	else
-		outline_measure(o, t->outline_unused, MEASURE_LENGTH, padding, 1, 0);
+		outline_measure(o, t->outline_unused, MEASURE_LENGTH, tail, 1, 0);
+	/* What is left there of something else is no padding. Zeros are: a block stays as long as it was, or grows to a multiple of that. */
+	const uint8_t *bytes = o->depth ? o->files[o->parts[o->open[0].part].file].data : NULL;
+	uint64_t zeros = end;
+	while (bytes && zeros > data && !bytes[zeros - 1])
+		zeros--;
+	(void)outline_padding(o, zeros, end, (uint32_t)(frame->length < UINT32_MAX ? frame->length : 0), t->outline_block);
+	outline_close(o, end);
 	outline_close(o, end);
 }
 
