@@ -55,6 +55,13 @@ static bool is_beginning(struct fxt_walk *x, uint64_t at)
 	return o->known && all && fxt_size(o->header) <= most_words(o);
 }
 
+/* Whether the record at `at` is skipped by its size: nothing is known of what it is made of. */
+static bool is_unknown(struct fxt_walk *x, uint64_t at)
+{
+	const uint8_t *p = window_at(&x->peek, at, FXT_WORD);
+	return p && fxt_decode(&x->decoder, &x->other, p, FXT_WORD, x->size - at, 0) && !x->other.known;
+}
+
 /* A record that ends where damage begins, at `from`, has the right size, and may yet be made of other bytes; and where
  * these are shifted, so may the one before it. */
 void fxt_doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
@@ -73,6 +80,8 @@ void fxt_doubt_before(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t
 		why = "stands right before shifted bytes";
 	else if (lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end)
 		why = "stands right before bytes that are no record";
+	else if (last < from && is_unknown(x, last))
+		why = "is of no known kind, and stands right before damage";
 	/* What stands before other damage is not the neighbour of this. */
 	if (!why || last >= from || length_at(x, last) != from - last)
 		return;
@@ -103,8 +112,15 @@ void fxt_doubt_record(struct fxt_walk *x, const struct fxt_record *r)
 		return;
 	if (!x->at && x->magic_written && !r->known)
 		doubt(x, x->at, r->words * FXT_WORD, "stands where the magic number should, and is of no known kind");
-	else if (x->at && x->at == x->torn && !is_vouched_for(x, r))
-		doubt(x, x->at, r->words * FXT_WORD, "stands right behind bytes that are no record, and refers to nothing known");
+	if (x->at && x->at == x->torn)
+		x->unvouched = x->at;
+	/* The first record that is vouched for, vouches for what follows it. */
+	if (x->at && (x->at == x->unvouched || x->at == x->faulty) && !is_vouched_for(x, r)) {
+		doubt(x, x->at, r->words * FXT_WORD,
+		      x->at == x->faulty ? "stands right behind a faulty record, and refers to nothing known"
+					 : "stands right behind bytes that are no record, and refers to nothing known");
+		x->unvouched = x->at + r->words * FXT_WORD;
+	}
 }
 
 void fxt_doubt_provider(struct fxt_walk *x, uint32_t missing)

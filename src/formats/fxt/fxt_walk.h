@@ -172,6 +172,7 @@ struct fxt_walk {
 	uint64_t moved; /* records that are written elsewhere */
 	uint64_t gap; /* end of the first region whose content is not known */
 	bool gapped;
+	uint64_t unvouched; /* end of the last record that is doubtful since nothing behind damage vouched for it; 0: none */
 	uint64_t faulty; /* end of the last record that had an error and stays; 0: none */
 	uint64_t torn; /* end of the last region of which nobody knows how much was in it; 0: none */
 	unsigned output;
