@@ -244,8 +244,9 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
 	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
 		fd = cpu_report(t, b, c, TRACEDAT_RULE_v7_buffer_cpu_outside_section);
+		unsigned long long stop = s->offset + 16 + s->size;
 		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
-			    (unsigned long long)s->offset, (unsigned long long)(s->offset + 16 + s->size));
+			    (unsigned long long)s->offset, stop);
 		/* A compressed range that reaches into the next section is told by its chunks. */
 		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
 			bool fits = b->compressed ? tracedat_chunk_begins(t, c->from + 4, size) : tracedat_page_at(t, c->from, b->page_size);

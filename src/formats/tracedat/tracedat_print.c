@@ -112,7 +112,9 @@ static void print_conversion(struct print_state *s)
 		conversion_add(s, 'd');
 		return;
 	}
-	conversion_add(s, c == 's' ? 's' : c == 'p' ? 'p' : 'd');
+	if (c != 's' && c != 'p')
+		c = 'd';
+	conversion_add(s, c);
 }
 
 /* A string, behind its quote. False where it is not closed. */
@@ -320,9 +322,9 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 /* %s wants text, %d a number: only what is plain to see is judged. */
 static void argument_type(struct print_state *s, const struct argument *a, size_t index)
 {
-	char kind = index < CONVERSIONS_MAX && index < s->conversion_count ? s->conversions[index] : 0;
-	if (a->tokens != 1 || !kind)
+	if (index >= CONVERSIONS_MAX || index >= s->conversion_count || a->tokens != 1 || !s->conversions[index])
 		return;
+	char kind = s->conversions[index];
 	bool number = a->field && !a->field->pointer && !a->field->array && !a->field->dynamic && a->field->size <= 8;
 	if (kind == 's' && number)
 		print_bad(s, TRACEDAT_RULE_print_fmt_arg_type, TM_WARNING, a->begin, "argument %zu is a number, printed with %%s",

@@ -368,10 +368,9 @@ static size_t options_read(struct v6 *v, size_t at)
 
 static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
 {
-	const struct tracedat_option *o = t->clock_option >= 0 ? &t->options[t->clock_option] : NULL;
 	struct finding *fd;
 
-	if (!o) {
+	if (t->clock_option < 0) {
 		if (b->clock_size) {
 			fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size);
 			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it", (const char *)b->clock.data);
@@ -385,6 +384,7 @@ static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
 		}
 		return;
 	}
+	const struct tracedat_option *o = &t->options[t->clock_option];
 	if (b->clock_bad) {
 		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
 		fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8);
