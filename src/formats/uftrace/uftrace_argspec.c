@@ -340,8 +340,9 @@ const struct uftrace_spec *uftrace_argspec_of(struct uftrace_walk *w, uint32_t m
 		}
 	}
 	const struct uftrace_spec **slot = &m->specs[symbol * 2 + retval];
-	if (*slot)
-		return *slot;
+	const struct uftrace_spec *known = *slot;
+	if (known)
+		return known;
 	const struct uftrace_symbol *s = &m->symbols[symbol];
 	struct uftrace_str name = { m->names + s->name, s->length };
 	bool certain = collect(w, name, false, retval, items, &count);

@@ -448,11 +448,10 @@ void uftrace_break_map_buildid_format(struct uftrace_gen *u)
 					    " build-id:0123456789abcdef0123456789abcdef0123456z", " build-id:"};
 	size_t stack;
 	struct bytes *b;
-	uint64_t at = free_address(u);
 
 	uftgen_versions(u, 100, 999);
 	b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	at = free_address(u);
+	uint64_t at = free_address(u);
 	if (b)
 		insert_module(u, b, stack, at, at + 0x1000, "r-xp", wrong[uftgen_below(u, 3)]);
 }

@@ -67,10 +67,10 @@ bool uftrace_dat_probe(struct uftrace_walk *w)
 {
 	struct uftrace_tape *t = calloc(1, sizeof(*t));
 	size_t own = w->dat_count;
-	bool good = t || uftrace_walk_fail(w, TM_NO_MEMORY);
+	bool good = true;
 
-	if (!good)
-		return false;
+	if (!t)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
 	t->w = w;
 	t->session_next = UINT64_MAX;
 	for (size_t i = 0; i < own && good; i++) {

@@ -175,8 +175,9 @@ bool uftrace_ids_set(struct uftrace_ids *ids, int64_t key, uint32_t value)
 			more.values[slot] = ids->values[i];
 			more.count++;
 		}
-		uftrace_ids_free(ids);
+		struct uftrace_ids old = *ids;
 		*ids = more;
+		uftrace_ids_free(&old);
 	}
 	size_t slot = ids_slot(ids, key);
 	if (ids->values[slot] == UFTRACE_NONE)

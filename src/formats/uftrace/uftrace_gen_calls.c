@@ -217,7 +217,7 @@ static void wander(struct run *r, uint64_t count, uint64_t limit)
 {
 	unsigned floor = r->depth;
 
-	for (; count && r->out->size < limit && !r->out->failed; count--) {
+	for (; count && r->call_count && r->out->size < limit && !r->out->failed; count--) {
 		uint64_t bits = choices_u64(r->u->c);
 		struct call call = r->calls[(bits >> 8) % r->call_count];
 

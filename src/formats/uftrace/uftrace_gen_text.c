@@ -181,14 +181,15 @@ static void write_sized_by_order(struct uftrace_gen *u, struct bytes *b, const s
 	for (unsigned i = 0; i < m->symbol_count; i++) {
 		const struct uftgen_symbol *s = &m->symbols[i], *next = i + 1 < m->symbol_count ? s + 1 : NULL;
 		const char *sentinel = NULL;
+		unsigned long long address = base + s->address;
 
-		bytes_printf(b, "%016llx %c %s\n", (unsigned long long)(base + s->address), s->type, s->name);
+		bytes_printf(b, "%016llx %c %s\n", address, s->type, s->name);
 		if (!next || (s->type == 'P') != (next->type == 'P'))
 			sentinel = s->type == 'P' ? "__dynsym_end" : "__sym_end";
 		else if (u->version >= 93 && is_function(s->type) && !is_function(next->type))
 			sentinel = "__func_end";
 		if (sentinel)
-			bytes_printf(b, "%016llx ? %s\n", (unsigned long long)(base + s->address + s->size), sentinel);
+			bytes_printf(b, "%016llx ? %s\n", address + s->size, sentinel);
 	}
 }
 

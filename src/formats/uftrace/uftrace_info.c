@@ -376,7 +376,7 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 	uint8_t header[UFTRACE_HEADER_SIZE] = { 0 };
 	struct source *s = w->info != UFTRACE_NONE ? w->files[w->info].source : NULL;
 
-	if (s && s->size >= sizeof(header) && h->present)
+	if (s && s->size >= sizeof(header) && h->present && w->info_text)
 		memcpy(header, w->info_text, sizeof(header));
 	else
 		store_u16(header + UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE, h->big_endian);
@@ -395,7 +395,7 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 		plan_literal(w->plan, out, header, sizeof(header), rule, why);
 	else if (s->size < sizeof(header))
 		plan_replace(w->plan, out, s, 0, s->size, header, sizeof(header), rule, why);
-	else if (!memcmp(header, w->info_text, sizeof(header)))
+	else if (w->info_text && !memcmp(header, w->info_text, sizeof(header)))
 		plan_copy(w->plan, out, s, 0, sizeof(header));
 	else
 		plan_replace(w->plan, out, s, 0, sizeof(header), header, sizeof(header), rule, why);

@@ -20,7 +20,7 @@ static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
 	uint32_t session = uftrace_session_at(w, t->pid, time);
 	uint32_t index = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
 	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps[index] : NULL;
-	return !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->library_count;
+	return !map || !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->library_count;
 }
 
 uint64_t uftrace_horizon(const struct uftrace_walk *w)

@@ -227,7 +227,8 @@ static bool plan_sorted(struct sym_walk *y, const char *output)
 		at += raw;
 	}
 	/* Lines that are no symbols stay at the front, in their order: address 0 and the lowest offsets come first. */
-	qsort(list + heads, count - heads, sizeof(*list), order_compare);
+	if (count > heads)
+		qsort(list + heads, count - heads, sizeof(*list), order_compare);
 	bool second = false;
 	uint64_t marks = 0, mark_address = 0, data_lines = 0;
 	for (size_t i = 0; i < count; i++) {

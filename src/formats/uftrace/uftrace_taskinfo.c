@@ -107,9 +107,9 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 			l->damage = fd;
 		}
 		rewrite(w, UFTRACE_RULE_taskinfo_missing, "the tasks of task.txt and of the records");
-		if (!list)
-			return true;
 	}
+	if (!list)
+		return true;
 	uint64_t offset = list->offset + (list->length - list->value.length) + 5;
 	l->tids_present = true;
 	l->tids_offset = offset;

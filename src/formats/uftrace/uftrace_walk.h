@@ -216,7 +216,7 @@ struct uftrace_dat {
 	bool forked;		 /* a FORK line is its first */
 };
 
-struct uftrace_walk {
+struct uftrace_walk { /* NOLINT(clang-analyzer-optin.performance.Padding): one at a time, and grouped by what belongs together */
 	struct scan *scan;
 	struct bundle *in;
 	struct findings *findings;
