@@ -213,7 +213,8 @@ struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offse
 		return NULL;
 	struct tracedat_section *s = &t->sections[t->section_count++];
 	*s = (struct tracedat_section){ .offset = offset, .size = h.size, .declared = h.size, .id = h.id, .flags = h.flags,
-					.description = h.description };
+					/* One that is out of all bounds is none: repair writes that. */
+					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
 	return s;
 }
 
@@ -267,10 +268,16 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct h
 	struct tracedat_headless found;
 
 	if (f->looks && f->looks-- && tracedat_headless(t, at, &found)) {
-		if (header_known(h) && h->id == found.id)
+		if (header_known(h) && h->id == found.id && h->size == found.size) {
+			/* What stands behind it is at fault. */
+			(void)tracedat_section_add(t, at);
+			finding_say(tracedat_report(t, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE),
+				    "the header of a section is damaged");
+		} else if (header_known(h) && h->id == found.id) {
 			section_measure(t, tracedat_section_add(t, at), body + found.size);
-		else
+		} else {
 			tracedat_headless_adopt(t, at, &found);
+		}
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
