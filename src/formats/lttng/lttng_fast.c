@@ -42,7 +42,7 @@ struct hot {
 
 static bool compile(struct lttng_plain *p, const struct lttng_shape *shape)
 {
-	const struct lttng_step *s = shape->steps, *stop = s + shape->count;
+	const struct lttng_step *s = shape->steps, *stop = shape->count ? s + shape->count : s;
 	uint16_t *const part[] = { &p->before, &p->between, &p->behind };
 
 	p->align = (uint8_t)(shape->align ? shape->align - 1 : 0);

@@ -61,9 +61,12 @@ static size_t block_length(const char *p, const char *end)
 	return length;
 }
 
-static void drop_all(struct uftrace_walk *w, const char *why)
+/* False: they were all that there is. */
+static bool drop_all(struct uftrace_walk *w, const char *why)
 {
 	w->drop_kernel = true;
+	if (w->plan && !w->records)
+		return uftrace_walk_fail(w, TM_NOTHING);
 	for (size_t i = 0; i < w->file_count; i++) {
 		struct uftrace_file *f = &w->files[i];
 		if (f->kind == UFTRACE_FILE_KERNEL_HEADER || f->kind == UFTRACE_FILE_KERNEL_DAT)
@@ -78,6 +81,7 @@ static void drop_all(struct uftrace_walk *w, const char *why)
 			w->info_lines->header_why = "the kernel files cannot be read";
 		}
 	}
+	return true;
 }
 
 /* False: no kernel file can be read. */
@@ -95,9 +99,8 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 	if (!*usable) {
 		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64);
 		finding_say(fd, "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
-		drop_all(w, "kernel files whose head cannot be read");
 		free(text);
-		return true;
+		return drop_all(w, "kernel files whose head cannot be read");
 	}
 	while (p < end) {
 		size_t length = block_length(p, end);
@@ -158,7 +161,8 @@ static bool page_is_sound(const uint8_t *page, const struct kernel *k)
 	return true;
 }
 
-static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const struct kernel *k)
+/* *kept: bytes that stay, of all files. */
+static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const struct kernel *k, uint64_t *kept)
 {
 	struct source *s = f->source;
 	struct window window;
@@ -173,6 +177,7 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 		if (page_is_sound(page, k)) {
 			if (w->plan)
 				plan_copy(w->plan, out, s, at, k->page_size);
+			*kept += k->page_size;
 			continue;
 		}
 		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size);
@@ -192,6 +197,7 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 			    (unsigned long long)(s->size - at), (unsigned long long)k->page_size);
 		if (w->plan)
 			plan_copy(w->plan, out, s, at, s->size - at);
+		*kept += s->size - at;
 	}
 	f->planned = true;
 	return true;
@@ -201,13 +207,16 @@ bool uftrace_kernel_walk(struct uftrace_walk *w)
 {
 	struct kernel k = { 0 };
 	bool usable = false;
+	uint64_t kept = 0;
 
 	if (w->kernel_header == UFTRACE_NONE)
 		return true;
 	if (!walk_header(w, &k, &usable))
 		return false;
 	for (size_t i = 0; i < w->file_count && usable; i++)
-		if (w->files[i].kind == UFTRACE_FILE_KERNEL_DAT && !walk_pages(w, &w->files[i], &k))
+		if (w->files[i].kind == UFTRACE_FILE_KERNEL_DAT && !walk_pages(w, &w->files[i], &k, &kept))
 			return false;
+	if (w->plan && usable && w->has_kernel && !kept && !w->records)
+		return uftrace_walk_fail(w, TM_NOTHING);
 	return true;
 }
