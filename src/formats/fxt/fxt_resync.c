@@ -158,13 +158,17 @@ uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
  * to what is none. *across tells which. */
 static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *across)
 {
-	unsigned beyond = 0, anchors = 0;
+	unsigned beyond = 0, anchors = 0, odd = 0;
 	*across = false;
 	while (at != end && at < x->size) {
 		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_exact(&x->other) || x->other.late_padding)
 			return at;
 		anchors += !x->other.odd && is_no_argument(&x->other);
 		beyond += !x->other.odd && at > end;
+		/* Others are gone through here as well: the way must not be long. */
+		odd += x->other.odd && at > end;
+		if (odd > CHAIN_ODD)
+			return at;
 		if (!may_jump(x, x->other.words * FXT_WORD, at))
 			return at;
 		at += x->other.words * FXT_WORD;
