@@ -101,7 +101,8 @@ static const struct tracemend_finding *structural(struct outline *o, const struc
 	/* Also what was left out of a stream is gone from the file. */
 	bool changed = false;
 	for (uint32_t i = 0; i < o->file_count; i++)
-		changed = changed || out[i].bytes.size != o->files[i].size || memcmp(out[i].bytes.data, o->files[i].data, o->files[i].size) != 0;
+		changed = changed || out[i].bytes.size != o->files[i].size ||
+			  (o->files[i].size && memcmp(out[i].bytes.data, o->files[i].data, o->files[i].size) != 0);
 	assert_true(changed);
 	struct bundle *b = bundle_of(o, out, &options);
 	*report = engine_scan(b, f, &options, NULL, &status, &error);

@@ -478,6 +478,20 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 	}
 }
 
+/* Whether an option before it says the same, of the same event data. */
+static bool buffer_is_told(const struct tracedat *t, size_t index)
+{
+	const struct tracedat_option *o = &t->options[index];
+
+	for (size_t i = 0; i < t->buffer_count; i++) {
+		const struct tracedat_option *other = t->buffers[i].option < index ? &t->options[t->buffers[i].option] : NULL;
+		if (other && other->id == o->id && other->size == o->size &&
+		    !memcmp(other->block->data + other->at, o->block->data + o->at, o->size))
+			return true;
+	}
+	return false;
+}
+
 static void buffer_option(struct tracedat *t, size_t index)
 {
 	struct tracedat_option *o = &t->options[index];
@@ -492,6 +506,13 @@ static void buffer_option(struct tracedat *t, size_t index)
 		finding_say(fd, "name and clock of the buffer do not end in NUL, or nothing follows them");
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
 		t->data_errors = true;
+		return;
+	}
+	if (buffer_is_told(t, index)) {
+		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8);
+		finding_say(fd, "the event data at 0x%llx is that of an option before: readers show its events twice",
+			    (unsigned long long)l.offset);
+		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
 		return;
 	}
 	/* Written by trace-cmd on a machine of the other byte order: section 4 of its own output it cannot read. */
