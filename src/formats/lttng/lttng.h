@@ -270,6 +270,7 @@ struct lttng_trace {
 	uint32_t compact_events;  /* 0.8: events of facility compact */
 	struct finding *metadata_broken; /* the first error that lost declarations; later dangling ids follow from it */
 	bool metadata_lost;	/* declarations were lost, it cannot be known which */
+	bool metadata_kept;	/* repair: some of them stay */
 	uint64_t latest;	/* upper bound of stamps in blocks without end; UINT64_MAX: none known */
 	bool latest_known;
 	uint64_t zeros;		/* written by repair so far */

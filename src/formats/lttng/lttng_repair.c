@@ -156,6 +156,7 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	plan_patched(p, k->patched);
 	plan_lost(p, k->dropped, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
 	t->kept += k->events;
+	t->metadata_kept |= f->metadata;
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
 		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
 	else

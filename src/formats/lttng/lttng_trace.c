@@ -346,8 +346,8 @@ enum tracemend_status lttng_trace_scan(struct scan *s, const char *root, size_t 
 	s->records += t->records;
 	if (t->status == TM_OK && s->plan) {
 		plan_rest(t);
-		/* Errors, and not one event to keep: the shell is worth nothing. */
-		if (t->status == TM_OK && (!t->layout || (t->metadata_lost && !t->kept)))
+		/* Errors, and not one event to keep, or no declaration by which to read it: the shell is worth nothing. */
+		if (t->status == TM_OK && (!t->layout || (t->metadata_lost && !(t->kept && t->metadata_kept))))
 			t->status = TM_NOTHING;
 	}
 	return t->status;
