@@ -216,9 +216,9 @@ static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, 
 			number = text_parse_u64(line->value.text + 6, line->value.length - 6, &said);
 			continue;
 		}
-		if (lines || items == max) {
+		if (lines || items >= max) {
 			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
-			items += items == max;
+			items += items >= max;
 			continue;
 		}
 		items++;
