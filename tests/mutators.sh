@@ -43,6 +43,9 @@ if have clang-14; then
 	echo "mutators: libFuzzer: $(ls "$work/corpus" | wc -l) inputs, planted bug $([ -n "$(ls "$work"/crash-* 2>/dev/null)" ] && echo found || echo "not found in $((16 * runs)) runs")"
 fi
 if have afl-fuzz; then
+	# afl-fuzz refuses options of the sanitizers that do not say this.
+	export ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1
+	export UBSAN_OPTIONS=abort_on_error=1:symbolize=0:halt_on_error=1
 	export AFL_QUIET=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1
 	afl-clang-fast -O1 -g -fsanitize=fuzzer fuzz/harness_example.c -o "$work/afl" > /dev/null 2>&1 || fail "the AFL++ harness does not build"
 	# Our own checker, as a program that reads a file: named by the reader's author, not by us.
