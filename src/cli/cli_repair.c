@@ -178,15 +178,10 @@ static bool repair_uses_donor(const struct tracemend_repair *r)
 /* A donor that was given and gave nothing is no secret. */
 static void repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
 {
-	size_t count;
-	const struct tracemend_format *const *formats = tracemend_formats(&count);
-	const char *name = tracemend_report_summary(tracemend_repair_report(r))->format, *when = NULL;
-
 	if (o->quiet || !o->donor.count || repair_uses_donor(r))
 		return;
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(formats[i]->name, name))
-			when = formats[i]->donor;
+	const struct tracemend_format *format = cli_format_find(tracemend_report_summary(tracemend_repair_report(r))->format);
+	const char *when = format ? format->donor : NULL;
 	fprintf(out, "the donor was not used%s%s\n", when ? ": " : "", when ? when : "");
 }
 
@@ -295,10 +290,10 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 	int code = repair_write(o, r);
 
 	cli_progress_hide(progress);
-	if (!code)
+	if (!code) {
 		repair_print(o, out, r);
-	if (!code)
 		repair_print_donor(o, out, r);
+	}
 	if (!code && !o->dry_run && !o->quiet) {
 		char shown[CLI_TEXT_MAX];
 		fprintf(out, "written to %s\n", cli_show(shown, o->output));
