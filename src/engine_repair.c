@@ -64,15 +64,13 @@ static enum tracemend_status repair_list(struct tracemend_repair *r, struct trac
 	return TM_OK;
 }
 
-/* P1: no error may be left in what the bundle holds. Takes the bundle. */
-static enum tracemend_status repair_recheck(struct tracemend_repair *r, struct bundle *b, struct tracemend_error *error)
+/* P1: no error may be left in what the bundle holds. TM_BUG and *error name the first. */
+static enum tracemend_status repair_recheck(const struct tracemend_repair *r, struct bundle *b, struct tracemend_error *error)
 {
 	enum tracemend_status status;
 	struct tracemend_options options = { .profile = r->options ? r->options->profile : NULL,
 					     .window = r->options ? r->options->window : 0, .max_findings = 1 };
 
-	if (!b)
-		return error->status;
 	struct tracemend_report *report = engine_scan(b, r->report->format, &options, NULL, &status, error);
 	if (report && status == TM_OK && report_own_errors(report)) {
 		const struct tracemend_finding *first = NULL;
@@ -84,8 +82,54 @@ static enum tracemend_status repair_recheck(struct tracemend_repair *r, struct b
 				   first ? first->message : "");
 	}
 	tracemend_report_free(report);
-	bundle_free(b);
 	return status;
+}
+
+/* Repairs what the plan would write so far, and puts that behind the plan. */
+static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct bundle *written, struct tracemend_error *error)
+{
+	const struct format *f = r->report->format;
+	enum tracemend_status status = TM_OK;
+	struct plan *next = plan_new(written, f->rules, f->rule_count);
+
+	if (!next)
+		return fault_memory(error);
+	struct tracemend_report *report = engine_scan(written, f, r->options, next, &status, error);
+	tracemend_report_free(report);
+	if (status == TM_OK)
+		status = plan_verify(next, error);
+	if (status == TM_OK && plan_compose(r->plan, next, written) != TM_OK)
+		status = fault_set(error, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
+	plan_free(next);
+	return status;
+}
+
+/* Holds the plan to P4 and P1. A defect may hide another from the one scan; then what would be written is repaired again. */
+static enum tracemend_status repair_settle(struct tracemend_repair *r, struct tracemend_error *error)
+{
+	for (unsigned pass = 1;; pass++) {
+		struct tracemend_error refusal = { 0 }, failure = { 0 };
+		enum tracemend_status status = plan_verify(r->plan, error);
+		if (status != TM_OK || (pass == 1 && plan_is_identity(r->plan)))
+			return status;
+		struct bundle *written = plan_bundle(r->plan, r->options, error);
+		if (!written)
+			return error->status;
+		status = repair_recheck(r, written, &refusal);
+		if (status == TM_BUG && pass < REPAIR_PASSES_MAX) {
+			status = repair_once_more(r, written, &failure);
+			/* What the second pass makes of it is no verdict on the input. */
+			if (status == TM_OK || status == TM_IO || status == TM_NO_MEMORY || status == TM_LIMIT)
+				refusal = failure;
+			bundle_free(written);
+			if (status == TM_OK)
+				continue;
+		} else {
+			bundle_free(written);
+		}
+		*error = refusal;
+		return refusal.status;
+	}
 }
 
 static bool bundle_has_extras(const struct bundle *b)
@@ -124,9 +168,7 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 		plan_lost(r->plan, 0, TM_UNKNOWN_COUNT);
 	if (!plan_output_count(r->plan))
 		return fault_set(error, TM_NOTHING, "%s: nothing can be salvaged", r->in->path);
-	status = plan_verify(r->plan, error);
-	if (status == TM_OK && !plan_is_identity(r->plan))
-		status = repair_recheck(r, plan_bundle(r->plan, r->options, error), error);
+	status = repair_settle(r, error);
 	r->outcome = plan_outcome(r->plan);
 	return status;
 }
@@ -295,6 +337,7 @@ enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const
 		status = written ? repair_recheck(r, written, error) : publication_status(p);
 		if (!written && status == TM_OK)
 			status = error->status;
+		bundle_free(written);
 	}
 	if (status == TM_OK)
 		return publication_commit(p, error);

@@ -190,6 +190,7 @@ struct tracemend_outcome {
 	bool lost;	/* content was lost, or it cannot be known */
 	uint64_t kept, patched, added, dropped; /* records */
 	enum tracemend_exactness dropped_is;
+	unsigned passes; /* repairs, each of what the one before would have written: 1, unless a defect hid another */
 };
 
 /* One file of the input as the manifest names it. */

@@ -202,6 +202,8 @@ static void repair_print(const struct cli_options *o, FILE *out, const struct tr
 		s->format_version, cli_number(kept, s->errors), s->errors == 1 ? "" : "s");
 	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", cli_number(kept, outcome->kept),
 		cli_number(patched, outcome->patched), cli_number(added, outcome->added), repair_lost(outcome, text));
+	if (o->verbose && outcome->passes > 1)
+		fprintf(out, "  passes: %u; a defect hid another\n", outcome->passes);
 	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), o->verbose);
 	repair_print_literals(out, r, o->verbose);
 	repair_print_ranges(out, r, "kept, but nothing vouches for it", tracemend_repair_doubtful,

@@ -17,6 +17,9 @@
 
 /* Segments, drops and doubtful ranges of a plan, each. Beyond it the repair stops with TM_LIMIT. 40 bytes apiece. */
 #define PLAN_RANGES_MAX (4u * 1024 * 1024)
+/* Passes of a repair: when the re-check finds an error in what a pass would write, the next pass repairs that. One is the rule.
+ * If the last leaves an error, nothing is written: TM_BUG. */
+#define REPAIR_PASSES_MAX 4u
 /* Bytes of literals in a plan. Beyond it the repair stops with TM_LIMIT. */
 #define PLAN_LITERALS_MAX (1u << 30)
 

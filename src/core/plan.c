@@ -1,47 +1,10 @@
-#include "plan.h"
+#include "plan_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "limits.h"
 #include "text.h"
-
-/* Segments, drops and doubts are as small as they can be: hostile input makes millions of them. */
-struct piece {
-	uint64_t length;
-	uint64_t from;	 /* copy: offset in the source; literal: offset in plan.literals */
-	uint32_t source; /* LITERAL, or index in the bundle */
-	uint16_t rule;	 /* NO_RULE: a plain copy */
-	bool again;
-	const char *why;
-};
-
-#define LITERAL UINT32_MAX
-#define NO_RULE UINT16_MAX
-
-struct output {
-	char *name;
-	uint64_t size;
-	struct piece *pieces;
-	size_t count, capacity;
-	uint64_t *offsets; /* of each piece, made on the first read */
-	size_t last;	   /* piece of the last read: reads go forward */
-};
-
-struct plan {
-	struct bundle *in;
-	const struct tracemend_rule *table;
-	size_t rules;
-	struct output *outputs;
-	size_t output_count, output_capacity;
-	struct piece *dropped, *doubtful;
-	size_t dropped_count, dropped_capacity, doubtful_count, doubtful_capacity;
-	struct bytes literals;
-	char **whys;
-	size_t why_count, why_capacity;
-	struct tracemend_outcome outcome;
-	enum tracemend_status status;
-};
 
 struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size_t count)
 {
@@ -54,7 +17,7 @@ struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size
 	return p;
 }
 
-static void plan_clear(struct plan *p)
+void plan_clear(struct plan *p)
 {
 	for (size_t i = 0; i < p->output_count; i++) {
 		free(p->outputs[i].name);
@@ -79,14 +42,13 @@ void plan_free(struct plan *p)
 	}
 }
 
-static void plan_fail(struct plan *p, enum tracemend_status status)
+void plan_fail(struct plan *p, enum tracemend_status status)
 {
 	if (p->status == TM_OK)
 		p->status = status;
 }
 
-/* Makes room for one more element of a growing array. */
-static bool plan_room(struct plan *p, void **array, size_t *capacity, size_t count, size_t size, size_t max)
+bool plan_room(struct plan *p, void **array, size_t *capacity, size_t count, size_t size, size_t max)
 {
 	if (p->status != TM_OK)
 		return false;
@@ -124,7 +86,7 @@ unsigned plan_output(struct plan *p, const char *name)
 	return (unsigned)p->output_count++;
 }
 
-static bool plan_append(struct plan *p, unsigned output, struct piece piece)
+bool plan_append(struct plan *p, unsigned output, struct piece piece)
 {
 	/* After a failure there may be no output at all. */
 	if (p->status != TM_OK || !piece.length)
@@ -221,18 +183,25 @@ void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
 		memcpy(p->literals.data + literal, bytes, length);
 }
 
-void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
+void plan_range_add(struct plan *p, struct piece **ranges, size_t *count, size_t *capacity, struct piece piece)
 {
-	if (!length)
+	struct piece *last = *count ? &(*ranges)[*count - 1] : NULL;
+
+	if (!piece.length)
 		return;
-	struct piece *last = p->dropped_count ? &p->dropped[p->dropped_count - 1] : NULL;
-	if (last && last->source == s->index && last->from + last->length == from && last->rule == rule && last->why == why) {
-		last->length += length;
+	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
+	    last->why == piece.why) {
+		last->length += piece.length;
 		return;
 	}
-	if (plan_room(p, (void **)&p->dropped, &p->dropped_capacity, p->dropped_count, sizeof(*p->dropped), PLAN_RANGES_MAX))
-		p->dropped[p->dropped_count++] =
-			(struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why };
+	if (plan_room(p, (void **)ranges, capacity, *count, sizeof(**ranges), PLAN_RANGES_MAX))
+		(*ranges)[(*count)++] = piece;
+}
+
+void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
+{
+	plan_range_add(p, &p->dropped, &p->dropped_count, &p->dropped_capacity,
+		       (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why });
 }
 
 size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length,
@@ -244,14 +213,8 @@ size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uin
 
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
 {
-	struct piece *last = p->doubtful_count ? &p->doubtful[p->doubtful_count - 1] : NULL;
-	if (last && last->source == s->index && last->from + last->length == from && last->why == why) {
-		last->length += length;
-		return;
-	}
-	if (plan_room(p, (void **)&p->doubtful, &p->doubtful_capacity, p->doubtful_count, sizeof(*p->doubtful), PLAN_RANGES_MAX))
-		p->doubtful[p->doubtful_count++] =
-			(struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why };
+	plan_range_add(p, &p->doubtful, &p->doubtful_count, &p->doubtful_capacity,
+		       (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why });
 }
 
 const char *plan_why(struct plan *p, const char *format, ...)
@@ -307,8 +270,7 @@ enum tracemend_status plan_status(const struct plan *p)
 	return p->status;
 }
 
-/* Offsets of the pieces, for random access; made once, when the plan is complete. */
-static bool output_index(struct plan *p, struct output *o)
+bool output_index(struct plan *p, struct output *o)
 {
 	if (o->offsets)
 		return true;
@@ -326,143 +288,9 @@ static bool output_index(struct plan *p, struct output *o)
 	return true;
 }
 
-/* ---- P4 ---- */
-
-struct span {
-	uint64_t from, length;
-	uint32_t source;
-	bool kept;
-};
-
-static int span_order(const void *left, const void *right)
-{
-	const struct span *a = left, *b = right;
-	if (a->source != b->source)
-		return a->source < b->source ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->kept < b->kept ? -1 : a->kept > b->kept;
-}
-
-/* What accounts for input bytes: first copies and drops. */
-static size_t plan_spans(const struct plan *p, struct span *spans)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < p->output_count; i++)
-		for (size_t j = 0; j < p->outputs[i].count; j++) {
-			const struct piece *piece = &p->outputs[i].pieces[j];
-			if (piece->source == LITERAL || piece->again)
-				continue;
-			if (spans)
-				spans[n] = (struct span){ piece->from, piece->length, piece->source, true };
-			n++;
-		}
-	for (size_t i = 0; i < p->dropped_count; i++, n++)
-		if (spans)
-			spans[n] = (struct span){ p->dropped[i].from, p->dropped[i].length, p->dropped[i].source, false };
-	return n;
-}
-
-/* One source: its spans, sorted, must follow each other from 0 to its end. Of a donor only parts are used. */
-static enum tracemend_status plan_verify_source(const struct source *s, const struct span *spans, size_t count,
-						struct tracemend_error *error)
-{
-	uint64_t at = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (spans[i].from > s->size || spans[i].length > s->size - spans[i].from)
-			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used at 0x%llx", s->name,
-					 (unsigned long long)spans[i].from);
-		if (s->role == TM_ROLE_DONOR)
-			continue;
-		if (spans[i].from != at)
-			return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are %s", s->name,
-					 (unsigned long long)(spans[i].from < at ? spans[i].from : at),
-					 spans[i].from < at ? "accounted for twice" : "not accounted for");
-		at += spans[i].length;
-	}
-	if (s->role != TM_ROLE_DONOR && s->kind == SOURCE_FILE && at != s->size)
-		return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are not accounted for", s->name,
-				 (unsigned long long)at);
-	return TM_OK;
-}
-
-static enum tracemend_status plan_verify_output(struct plan *p, struct output *o, struct tracemend_error *error)
-{
-	for (size_t i = 0; i < o->count; i++) {
-		const struct piece *piece = &o->pieces[i];
-		uint64_t size = p->literals.size;
-		if (piece->source != LITERAL && piece->source >= p->in->count)
-			return fault_set(error, TM_BUG, "repair plan of %s: no such source", o->name);
-		if (piece->source != LITERAL)
-			size = p->in->sources[piece->source]->size;
-		if (piece->from > size || piece->length > size - piece->from)
-			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used", o->name);
-	}
-	return output_index(p, o) ? TM_OK : fault_memory(error);
-}
-
-enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
-{
-	size_t count = plan_spans(p, NULL), at = 0;
-	struct span *spans = malloc((count ? count : 1) * sizeof(*spans));
-	enum tracemend_status status = TM_OK;
-
-	if (!spans)
-		return fault_memory(error);
-	(void)plan_spans(p, spans);
-	qsort(spans, count, sizeof(*spans), span_order);
-	for (size_t i = 0; i < p->in->count && status == TM_OK; i++) {
-		size_t first = at;
-		while (at < count && spans[at].source == i)
-			at++;
-		status = plan_verify_source(p->in->sources[i], spans + first, at - first, error);
-	}
-	/* Second copies are exempt from the count, not from the bounds. */
-	for (size_t i = 0; i < p->output_count && status == TM_OK; i++)
-		status = plan_verify_output(p, &p->outputs[i], error);
-	free(spans);
-	return status;
-}
-
-enum tracemend_status plan_make_identity(struct plan *p)
-{
-	uint64_t records = p->outcome.kept + p->outcome.patched + p->outcome.dropped;
-	plan_clear(p);
-	for (size_t i = 0; i < p->in->count; i++) {
-		const struct source *s = p->in->sources[i];
-		if (s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE)
-			plan_copy(p, plan_output(p, s->name), s, 0, s->size);
-	}
-	plan_kept(p, records);
-	return p->status;
-}
-
-bool plan_is_identity(const struct plan *p)
-{
-	if (p->dropped_count)
-		return false;
-	size_t files = 0;
-	for (size_t i = 0; i < p->in->count; i++) {
-		const struct source *s = p->in->sources[i];
-		files += s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE;
-	}
-	if (files != p->output_count)
-		return false;
-	for (size_t i = 0; i < p->output_count; i++) {
-		const struct output *o = &p->outputs[i];
-		const struct source *s = bundle_find(p->in, TM_ROLE_INPUT, o->name);
-		if (!s || s->size != o->size || o->count > 1)
-			return false;
-		if (o->count && (o->pieces[0].source != s->index || o->pieces[0].from != 0))
-			return false;
-	}
-	return true;
-}
-
 /* ---- reading what will be written ---- */
 
-/* The piece that holds the byte at offset < size. */
-static size_t output_piece(const struct output *o, uint64_t offset)
+size_t output_piece(const struct output *o, uint64_t offset)
 {
 	size_t low = 0, high = o->count - 1;
 	if (o->last < o->count && o->offsets[o->last] <= offset && offset < o->offsets[o->last + 1])
@@ -507,11 +335,6 @@ enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, 
 	}
 	return TM_OK;
 }
-
-struct plan_source {
-	struct plan *plan;
-	size_t output;
-};
 
 static enum tracemend_status plan_source_read(struct source *s, uint64_t offset, void *buffer, size_t length,
 					      struct tracemend_error *error)
@@ -629,6 +452,7 @@ struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index)
 struct tracemend_outcome plan_outcome(const struct plan *p)
 {
 	struct tracemend_outcome outcome = p->outcome;
+	outcome.passes++;
 	outcome.changed = !plan_is_identity(p);
 	outcome.lost = outcome.dropped || outcome.dropped_is != TM_EXACT;
 	return outcome;

@@ -66,6 +66,11 @@ bool plan_is_identity(const struct plan *p);
 /* A bundle whose sources are the outputs, read through the plan without writing them. The plan must outlive it. */
 struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *options, struct tracemend_error *error);
 
+/* Puts `next`, a verified plan for the bundle `written` that plan_bundle(p) made, behind p: p becomes the plan of both steps, in
+ * terms of p's own input. What next drops or keeps of p's literals is no concern of the input. Empties next, which is only
+ * to be freed. Must be verified again. Returns plan_status(p). */
+enum tracemend_status plan_compose(struct plan *p, struct plan *next, const struct bundle *written);
+
 size_t plan_output_count(const struct plan *p);
 const char *plan_output_name(const struct plan *p, size_t output);
 size_t plan_segment_count(const struct plan *p, size_t output);

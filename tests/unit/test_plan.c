@@ -192,6 +192,62 @@ static void the_plan_is_a_bundle(void **state)
 	bundle_free(b);
 }
 
+/* 0123XY6789abcdef01, of which a second plan makes 0123X!789abcdef01, in doubt about its 7. */
+static void a_plan_behind_a_plan(void **state)
+{
+	struct fixture *f = *state;
+	static const char wanted[] = "0123X!789abcdef01";
+	struct tracemend_error error = { 0 };
+	char out[64] = "";
+	unsigned o = plan_output(f->plan, "");
+	plan_copy(f->plan, o, f->source, 0, 4);
+	(void)plan_replace(f->plan, o, f->source, 4, 2, "XY", 2, 0, plan_why(f->plan, "mended"));
+	plan_copy(f->plan, o, f->source, 6, 10);
+	plan_copy_again(f->plan, o, f->source, 0, 2, 0, "registered again");
+	plan_kept(f->plan, 6);
+	plan_patched(f->plan, 1);
+	accepted(f);
+
+	struct bundle *written = plan_bundle(f->plan, NULL, &error);
+	assert_non_null(written);
+	struct plan *next = plan_new(written, rules, 2);
+	struct source *s = bundle_single(written);
+	assert_non_null(next);
+	unsigned again = plan_output(next, "");
+	plan_copy(next, again, s, 0, 5);
+	(void)plan_replace(next, again, s, 5, 2, "!", 1, 1, plan_why(next, "no Y"));
+	plan_doubt(next, s, 7, 1, "a 7");
+	plan_copy(next, again, s, 7, 11);
+	plan_kept(next, 5);
+	plan_patched(next, 1);
+	plan_lost(next, 1, TM_EXACT);
+	assert_int_equal(plan_verify(next, &error), TM_OK);
+	assert_int_equal(plan_compose(f->plan, next, written), TM_OK);
+	plan_free(next);
+	bundle_free(written);
+
+	accepted(f);
+	assert_int_equal(plan_output_count(f->plan), 1);
+	assert_int_equal(plan_size(f->plan, 0), strlen(wanted));
+	assert_int_equal(plan_read(f->plan, 0, 0, out, strlen(wanted)), TM_OK);
+	assert_memory_equal(out, wanted, strlen(wanted));
+	/* The X is the first plan's, for its reason; the 6 is lost for the second's; the Y was nobody's. */
+	assert_string_equal(plan_segment_at(f->plan, 0, 1).why, "mended");
+	assert_string_equal(plan_segment_at(f->plan, 0, 2).why, "no Y");
+	assert_int_equal(plan_dropped_count(f->plan), 2);
+	assert_int_equal(plan_dropped_at(f->plan, 1).from, 6);
+	assert_int_equal(plan_dropped_at(f->plan, 1).length, 1);
+	assert_string_equal(plan_dropped_at(f->plan, 1).rule->id, "toy/two");
+	assert_int_equal(plan_doubtful_count(f->plan), 1);
+	assert_int_equal(plan_doubtful_at(f->plan, 0).from, 7);
+	struct tracemend_outcome outcome = plan_outcome(f->plan);
+	assert_int_equal(outcome.passes, 2);
+	assert_int_equal(outcome.kept + outcome.patched + outcome.added, 6);
+	assert_int_equal(outcome.patched, 2);
+	assert_int_equal(outcome.dropped, 1);
+	assert_int_equal(outcome.dropped_is, TM_EXACT);
+}
+
 static void the_weakest_claim_wins(void **state)
 {
 	struct fixture *f = *state;
@@ -223,7 +279,7 @@ int main(void)
 		T(a_whole_plan), T(gaps_are_refused), T(a_missing_head_is_refused), T(a_missing_tail_is_refused),
 		T(nothing_at_all_is_refused), T(bytes_kept_twice_are_refused), T(bytes_kept_and_dropped_are_refused),
 		T(bytes_past_the_end_are_refused), T(second_copies_past_the_end_are_refused), T(overflowing_ranges_are_refused),
-		T(identity_is_identity), T(the_plan_is_a_bundle), T(the_weakest_claim_wins), T(equal_reasons_share_memory),
+		T(identity_is_identity), T(the_plan_is_a_bundle), T(a_plan_behind_a_plan), T(the_weakest_claim_wins), T(equal_reasons_share_memory),
 	};
 	return RUN(tests);
 }
