@@ -21,12 +21,12 @@ void plan_clear(struct plan *p)
 {
 	for (size_t i = 0; i < p->output_count; i++) {
 		free(p->outputs[i].name);
-		free(p->outputs[i].pieces);
+		free(p->outputs[i].pieces.items);
 		free(p->outputs[i].offsets);
 	}
 	free(p->outputs);
-	free(p->dropped);
-	free(p->doubtful);
+	free(p->dropped.items);
+	free(p->doubtful.items);
 	bytes_free(&p->literals);
 	for (size_t i = 0; i < p->why_count; i++)
 		free(p->whys[i]);
@@ -86,35 +86,40 @@ unsigned plan_output(struct plan *p, const char *name)
 	return (unsigned)p->output_count++;
 }
 
-bool plan_append(struct plan *p, unsigned output, struct piece piece)
+bool pieces_add(struct plan *p, struct pieces *list, struct piece piece)
 {
-	/* After a failure there may be no output at all. */
+	struct piece *last = list->count ? &list->items[list->count - 1] : NULL;
+
+	/* After a failure there may be no list at all. */
 	if (p->status != TM_OK || !piece.length)
 		return false;
-	struct output *o = &p->outputs[output];
-	struct piece *last = o->count ? &o->pieces[o->count - 1] : NULL;
 	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
 	    last->why == piece.why && last->again == piece.again) {
 		last->length += piece.length;
-	} else {
-		if (!plan_room(p, (void **)&o->pieces, &o->capacity, o->count, sizeof(*o->pieces), PLAN_RANGES_MAX))
-			return false;
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_room() made room */
-		o->pieces[o->count++] = piece;
+		return true;
 	}
-	o->size += piece.length;
+	if (!plan_room(p, (void **)&list->items, &list->capacity, list->count, sizeof(*list->items), PLAN_RANGES_MAX))
+		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_room() made room */
+	list->items[list->count++] = piece;
 	return true;
+}
+
+void plan_append(struct plan *p, unsigned output, struct piece piece)
+{
+	if (p->status == TM_OK && pieces_add(p, &p->outputs[output].pieces, piece))
+		p->outputs[output].size += piece.length;
 }
 
 void plan_copy(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length)
 {
-	(void)plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = "" });
+	plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = "" });
 }
 
 void plan_copy_again(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, unsigned rule,
 		     const char *why)
 {
-	(void)plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule,
+	plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule,
 						     .again = true, .why = why });
 }
 
@@ -133,7 +138,7 @@ size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t l
 	bytes_append(&p->literals, bytes, length);
 	if (p->literals.failed)
 		plan_fail(p, TM_NO_MEMORY);
-	(void)plan_append(p, output, (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
+	plan_append(p, output, (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
 	return at;
 }
 
@@ -142,27 +147,27 @@ void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes,
 {
 	if (p->status != TM_OK || !length)
 		return;
-	struct output *o = &p->outputs[output];
-	uint64_t start = o->size;
+	struct pieces *o = &p->outputs[output].pieces;
+	uint64_t start = p->outputs[output].size;
 	size_t i = o->count;
 
 	while (i > 0 && start > at)
-		start -= o->pieces[--i].length;
-	if (i == o->count || start > at || o->pieces[i].source == LITERAL || at - start + length > o->pieces[i].length) {
+		start -= o->items[--i].length;
+	if (i == o->count || start > at || o->items[i].source == LITERAL || at - start + length > o->items[i].length) {
 		plan_fail(p, TM_BUG);
 		(void)fault_set(&p->in->error, TM_BUG, "repair plan of %s: no copied bytes to amend", p->in->path);
 		return;
 	}
 	/* The piece becomes up to three: what is before, the literal, what is behind. */
-	struct piece whole = o->pieces[i], before = whole, behind = whole;
+	struct piece whole = o->items[i], before = whole, behind = whole;
 	before.length = at - start;
 	behind.length = whole.length - before.length - length;
 	behind.from = whole.from + before.length + length;
 	size_t parts = (before.length != 0) + 1u + (behind.length != 0);
 	for (size_t n = 1; n < parts; n++) {
-		if (!plan_room(p, (void **)&o->pieces, &o->capacity, o->count, sizeof(*o->pieces), PLAN_RANGES_MAX))
+		if (!plan_room(p, (void **)&o->items, &o->capacity, o->count, sizeof(*o->items), PLAN_RANGES_MAX))
 			return;
-		memmove(&o->pieces[i + 1], &o->pieces[i], (o->count - i) * sizeof(*o->pieces));
+		memmove(&o->items[i + 1], &o->items[i], (o->count - i) * sizeof(*o->items));
 		o->count++;
 	}
 	size_t literal = p->literals.size;
@@ -170,10 +175,10 @@ void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes,
 	if (p->literals.failed)
 		plan_fail(p, TM_NO_MEMORY);
 	if (before.length)
-		o->pieces[i++] = before;
-	o->pieces[i++] = (struct piece){ .length = length, .from = literal, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
+		o->items[i++] = before;
+	o->items[i++] = (struct piece){ .length = length, .from = literal, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
 	if (behind.length)
-		o->pieces[i] = behind;
+		o->items[i] = behind;
 	plan_drop(p, p->in->sources[whole.source], whole.from + before.length, length, rule, why);
 }
 
@@ -183,25 +188,10 @@ void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
 		memcpy(p->literals.data + literal, bytes, length);
 }
 
-void plan_range_add(struct plan *p, struct piece **ranges, size_t *count, size_t *capacity, struct piece piece)
-{
-	struct piece *last = *count ? &(*ranges)[*count - 1] : NULL;
-
-	if (!piece.length)
-		return;
-	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
-	    last->why == piece.why) {
-		last->length += piece.length;
-		return;
-	}
-	if (plan_room(p, (void **)ranges, capacity, *count, sizeof(**ranges), PLAN_RANGES_MAX))
-		(*ranges)[(*count)++] = piece;
-}
-
 void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
 {
-	plan_range_add(p, &p->dropped, &p->dropped_count, &p->dropped_capacity,
-		       (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why });
+	(void)pieces_add(p, &p->dropped,
+			 (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why });
 }
 
 size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length,
@@ -213,8 +203,8 @@ size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uin
 
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
 {
-	plan_range_add(p, &p->doubtful, &p->doubtful_count, &p->doubtful_capacity,
-		       (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why });
+	(void)pieces_add(p, &p->doubtful,
+			 (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why });
 }
 
 const char *plan_why(struct plan *p, const char *format, ...)
@@ -274,17 +264,17 @@ bool output_index(struct plan *p, struct output *o)
 {
 	if (o->offsets)
 		return true;
-	o->offsets = malloc((o->count + 1) * sizeof(*o->offsets));
+	o->offsets = malloc((o->pieces.count + 1) * sizeof(*o->offsets));
 	if (!o->offsets) {
 		plan_fail(p, TM_NO_MEMORY);
 		return false;
 	}
 	uint64_t at = 0;
-	for (size_t i = 0; i < o->count; i++) {
+	for (size_t i = 0; i < o->pieces.count; i++) {
 		o->offsets[i] = at;
-		at += o->pieces[i].length;
+		at += o->pieces.items[i].length;
 	}
-	o->offsets[o->count] = at;
+	o->offsets[o->pieces.count] = at;
 	return true;
 }
 
@@ -292,8 +282,8 @@ bool output_index(struct plan *p, struct output *o)
 
 size_t output_piece(const struct output *o, uint64_t offset)
 {
-	size_t low = 0, high = o->count - 1;
-	if (o->last < o->count && o->offsets[o->last] <= offset && offset < o->offsets[o->last + 1])
+	size_t low = 0, high = o->pieces.count - 1;
+	if (o->last < o->pieces.count && o->offsets[o->last] <= offset && offset < o->offsets[o->last + 1])
 		return o->last;
 	while (low < high) {
 		size_t middle = low + (high - low + 1) / 2;
@@ -317,7 +307,7 @@ enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, 
 	if (!output_index(p, o))
 		return TM_NO_MEMORY;
 	for (size_t i = output_piece(o, offset); length; i++) {
-		const struct piece *piece = &o->pieces[i];
+		const struct piece *piece = &o->pieces.items[i];
 		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): output_index() filled it */
 		uint64_t skip = offset - o->offsets[i];
 		size_t n = piece->length - skip < length ? (size_t)(piece->length - skip) : length;
@@ -399,20 +389,20 @@ const char *plan_output_name(const struct plan *p, size_t output)
 
 size_t plan_segment_count(const struct plan *p, size_t output)
 {
-	return p->outputs[output].count;
+	return p->outputs[output].pieces.count;
 }
 
 struct tracemend_segment plan_segment_at(const struct plan *p, size_t output, size_t index)
 {
 	const struct output *o = &p->outputs[output];
-	const struct piece *piece = &o->pieces[index];
+	const struct piece *piece = &o->pieces.items[index];
 	struct tracemend_segment segment = { .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why };
 
 	if (o->offsets) {
 		segment.offset = o->offsets[index];
 	} else {
 		for (size_t i = 0; i < index; i++)
-			segment.offset += o->pieces[i].length;
+			segment.offset += o->pieces.items[i].length;
 	}
 	if (piece->source == LITERAL) {
 		segment.bytes = p->literals.data + piece->from;
@@ -431,22 +421,22 @@ static struct tracemend_range plan_range(const struct plan *p, const struct piec
 
 size_t plan_dropped_count(const struct plan *p)
 {
-	return p->dropped_count;
+	return p->dropped.count;
 }
 
 struct tracemend_range plan_dropped_at(const struct plan *p, size_t index)
 {
-	return plan_range(p, &p->dropped[index]);
+	return plan_range(p, &p->dropped.items[index]);
 }
 
 size_t plan_doubtful_count(const struct plan *p)
 {
-	return p->doubtful_count;
+	return p->doubtful.count;
 }
 
 struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index)
 {
-	return plan_range(p, &p->doubtful[index]);
+	return plan_range(p, &p->doubtful.items[index]);
 }
 
 struct tracemend_outcome plan_outcome(const struct plan *p)

@@ -25,17 +25,17 @@ static size_t plan_spans(const struct plan *p, struct span *spans)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->output_count; i++)
-		for (size_t j = 0; j < p->outputs[i].count; j++) {
-			const struct piece *piece = &p->outputs[i].pieces[j];
+		for (size_t j = 0; j < p->outputs[i].pieces.count; j++) {
+			const struct piece *piece = &p->outputs[i].pieces.items[j];
 			if (piece->source == LITERAL || piece->again)
 				continue;
 			if (spans)
 				spans[n] = (struct span){ piece->from, piece->length, piece->source, true };
 			n++;
 		}
-	for (size_t i = 0; i < p->dropped_count; i++, n++)
+	for (size_t i = 0; i < p->dropped.count; i++, n++)
 		if (spans)
-			spans[n] = (struct span){ p->dropped[i].from, p->dropped[i].length, p->dropped[i].source, false };
+			spans[n] = (struct span){ p->dropped.items[i].from, p->dropped.items[i].length, p->dropped.items[i].source, false };
 	return n;
 }
 
@@ -64,8 +64,8 @@ static enum tracemend_status plan_verify_source(const struct source *s, const st
 
 static enum tracemend_status plan_verify_output(struct plan *p, struct output *o, struct tracemend_error *error)
 {
-	for (size_t i = 0; i < o->count; i++) {
-		const struct piece *piece = &o->pieces[i];
+	for (size_t i = 0; i < o->pieces.count; i++) {
+		const struct piece *piece = &o->pieces.items[i];
 		uint64_t size = p->literals.size;
 		if (piece->source != LITERAL && piece->source >= p->in->count)
 			return fault_set(error, TM_BUG, "repair plan of %s: no such source", o->name);
@@ -115,7 +115,7 @@ enum tracemend_status plan_make_identity(struct plan *p)
 
 bool plan_is_identity(const struct plan *p)
 {
-	if (p->dropped_count)
+	if (p->dropped.count)
 		return false;
 	size_t files = 0;
 	for (size_t i = 0; i < p->in->count; i++) {
@@ -127,9 +127,9 @@ bool plan_is_identity(const struct plan *p)
 	for (size_t i = 0; i < p->output_count; i++) {
 		const struct output *o = &p->outputs[i];
 		const struct source *s = bundle_find(p->in, TM_ROLE_INPUT, o->name);
-		if (!s || s->size != o->size || o->count > 1)
+		if (!s || s->size != o->size || o->pieces.count > 1)
 			return false;
-		if (o->count && (o->pieces[0].source != s->index || o->pieces[0].from != 0))
+		if (o->pieces.count && (o->pieces.items[0].source != s->index || o->pieces.items[0].from != 0))
 			return false;
 	}
 	return true;

@@ -26,7 +26,7 @@ static void compose_part(struct composition *c, enum fate fate, unsigned output,
 			part.rule = said->rule;
 			part.why = said->why;
 		}
-		(void)plan_append(both, output, part);
+		plan_append(both, output, part);
 		return;
 	}
 	/* Bytes that the first plan made, or copied once more, are no loss of the input. */
@@ -34,10 +34,7 @@ static void compose_part(struct composition *c, enum fate fate, unsigned output,
 		return;
 	part.rule = said->rule;
 	part.why = said->why;
-	if (fate == FATE_DROPPED)
-		plan_range_add(both, &both->dropped, &both->dropped_count, &both->dropped_capacity, part);
-	else
-		plan_range_add(both, &both->doubtful, &both->doubtful_count, &both->doubtful_capacity, part);
+	(void)pieces_add(both, fate == FATE_DROPPED ? &both->dropped : &both->doubtful, part);
 }
 
 /* A range of the second plan's input, as the ranges of the first's input that it came from. */
@@ -50,7 +47,7 @@ static void compose_range(struct composition *c, enum fate fate, unsigned output
 	if (!left || !output_index(c->first, o))
 		return;
 	for (size_t i = output_piece(o, at); left && c->both.status == TM_OK; i++) {
-		struct piece part = o->pieces[i];
+		struct piece part = o->pieces.items[i];
 		uint64_t skip = at - o->offsets[i];
 		part.from += skip;
 		part.length = part.length - skip < left ? part.length - skip : left;
@@ -65,11 +62,11 @@ static void compose_outputs(struct composition *c)
 	for (size_t i = 0; i < c->next->output_count; i++) {
 		const struct output *o = &c->next->outputs[i];
 		unsigned output = plan_output(&c->both, o->name);
-		for (size_t k = 0; k < o->count; k++) {
-			struct piece piece = o->pieces[k];
+		for (size_t k = 0; k < o->pieces.count; k++) {
+			struct piece piece = o->pieces.items[k];
 			if (piece.source == LITERAL) {
 				piece.from += c->literals;
-				(void)plan_append(&c->both, output, piece);
+				plan_append(&c->both, output, piece);
 			} else {
 				compose_range(c, FATE_KEPT, output, &piece);
 			}
@@ -77,19 +74,14 @@ static void compose_outputs(struct composition *c)
 	}
 }
 
-/* What the first plan left out stays out; its doubts stay. */
-static void compose_ranges(struct composition *c)
+/* What the first plan said of its input still holds; what the second says of its own is added. */
+static void compose_ranges(struct composition *c, enum fate fate, struct pieces *both, const struct pieces *first,
+			   const struct pieces *next)
 {
-	struct plan *both = &c->both;
-
-	for (size_t i = 0; i < c->first->dropped_count; i++)
-		plan_range_add(both, &both->dropped, &both->dropped_count, &both->dropped_capacity, c->first->dropped[i]);
-	for (size_t i = 0; i < c->next->dropped_count; i++)
-		compose_range(c, FATE_DROPPED, 0, &c->next->dropped[i]);
-	for (size_t i = 0; i < c->first->doubtful_count; i++)
-		plan_range_add(both, &both->doubtful, &both->doubtful_count, &both->doubtful_capacity, c->first->doubtful[i]);
-	for (size_t i = 0; i < c->next->doubtful_count; i++)
-		compose_range(c, FATE_DOUBTFUL, 0, &c->next->doubtful[i]);
+	for (size_t i = 0; i < first->count; i++)
+		(void)pieces_add(&c->both, both, first->items[i]);
+	for (size_t i = 0; i < next->count; i++)
+		compose_range(c, fate, 0, &next->items[i]);
 }
 
 /* The second plan counts what the first wrote. Which of those it lost is not told: records that the first added are no loss, and
@@ -134,7 +126,8 @@ enum tracemend_status plan_compose(struct plan *p, struct plan *next, const stru
 	if (p->literals.failed)
 		plan_fail(&c.both, TM_NO_MEMORY);
 	compose_outputs(&c);
-	compose_ranges(&c);
+	compose_ranges(&c, FATE_DROPPED, &c.both.dropped, &p->dropped, &next->dropped);
+	compose_ranges(&c, FATE_DOUBTFUL, &c.both.doubtful, &p->doubtful, &next->doubtful);
 	c.both.outcome = compose_outcome(&p->outcome, &next->outcome);
 	compose_whys(&c.both, p);
 	compose_whys(&c.both, next);

@@ -17,11 +17,15 @@ struct piece {
 #define LITERAL UINT32_MAX
 #define NO_RULE UINT16_MAX
 
+struct pieces {
+	struct piece *items;
+	size_t count, capacity;
+};
+
 struct output {
 	char *name;
 	uint64_t size;
-	struct piece *pieces;
-	size_t count, capacity;
+	struct pieces pieces;
 	uint64_t *offsets; /* of each piece, made on the first read */
 	size_t last;	   /* piece of the last read: reads go forward */
 };
@@ -32,8 +36,7 @@ struct plan {
 	size_t rules;
 	struct output *outputs;
 	size_t output_count, output_capacity;
-	struct piece *dropped, *doubtful;
-	size_t dropped_count, dropped_capacity, doubtful_count, doubtful_capacity;
+	struct pieces dropped, doubtful;
 	struct bytes literals;
 	char **whys;
 	size_t why_count, why_capacity;
@@ -53,10 +56,10 @@ void plan_clear(struct plan *p);
 void plan_fail(struct plan *p, enum tracemend_status status);
 /* Makes room for one more element of a growing array of p. False after a failure, and when it would pass max. */
 bool plan_room(struct plan *p, void **array, size_t *capacity, size_t count, size_t size, size_t max);
-/* Appends to an output; merges with its last piece where that goes on. */
-bool plan_append(struct plan *p, unsigned output, struct piece piece);
-/* Adds to dropped or doubtful; merges with the last range where that goes on. */
-void plan_range_add(struct plan *p, struct piece **ranges, size_t *count, size_t *capacity, struct piece piece);
+/* Appends to dropped or doubtful; merges with the last piece where that goes on. False when nothing was added. */
+bool pieces_add(struct plan *p, struct pieces *list, struct piece piece);
+/* The same for an output. */
+void plan_append(struct plan *p, unsigned output, struct piece piece);
 /* Makes the offsets of the pieces, for random access; once, when the plan is complete. */
 bool output_index(struct plan *p, struct output *o);
 /* The piece that holds the byte at offset < size, after output_index(). */
