@@ -185,13 +185,17 @@ struct finding *finding_new(struct findings *f, unsigned rule, const struct sour
 	return finding_new_as(f, rule, f->table[rule].severity, s, offset, length);
 }
 
+void finding_say_list(struct finding *fd, const char *format, va_list arguments)
+{
+	if (fd->kept)
+		finding_text_format(fd, &fd->public.message, format, arguments);
+}
+
 void finding_say(struct finding *fd, const char *format, ...)
 {
 	va_list arguments;
-	if (!fd->kept)
-		return;
 	va_start(arguments, format);
-	finding_text_format(fd, &fd->public.message, format, arguments);
+	finding_say_list(fd, format, arguments);
 	va_end(arguments);
 }
 

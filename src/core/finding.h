@@ -3,6 +3,8 @@
 #ifndef CORE_FINDING_H
 #define CORE_FINDING_H
 
+#include <stdarg.h>
+
 #include "bundle.h"
 
 struct finding; /* a handle; stays valid as long as its findings */
@@ -21,6 +23,7 @@ struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend
 			       uint64_t offset, uint64_t length);
 /* What is wrong: actual and expected value. Escapes for itself; input bytes go through text_quote() first. */
 void finding_say(struct finding *fd, const char *format, ...) PRINTF_LIKE(2, 3);
+void finding_say_list(struct finding *fd, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
 /* Where it is, from the outside in: "provider 3 > record 1042 (event) > name". */
 void finding_path(struct finding *fd, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The bytes to underline in the hex rows and what they are: "name ref = 0x0123; highest registered is 0x00f1". */

@@ -8,7 +8,6 @@
 void tracedat_format_bad(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
 			 const char *format, ...)
 {
-	char message[FINDING_TEXT_MAX];
 	va_list arguments;
 
 	p->errors += severity == TM_ERROR;
@@ -16,12 +15,9 @@ void tracedat_format_bad(struct format_parse *p, unsigned rule, enum tracemend_s
 		return;
 	struct finding *fd = tracedat_at_as(p->t, rule, severity, p->block, p->base + at, length);
 	finding_path(fd, "%s > %s", p->block->name, p->path);
-	if (!finding_kept(fd))
-		return;
 	va_start(arguments, format);
-	text_format(message, sizeof(message), format, arguments);
+	finding_say_list(fd, format, arguments);
 	va_end(arguments);
-	finding_say(fd, "%s", message);
 	if (severity == TM_ERROR && !p->t->format_finding)
 		p->t->format_finding = fd;
 }

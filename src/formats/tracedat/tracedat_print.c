@@ -23,7 +23,6 @@ static void print_bad(struct print_state *s, unsigned rule, enum tracemend_sever
 static void print_bad(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format, ...)
 {
 	struct tracedat_print *p = s->p;
-	char message[FINDING_TEXT_MAX];
 	va_list arguments;
 
 	s->errors += severity == TM_ERROR;
@@ -32,12 +31,9 @@ static void print_bad(struct print_state *s, unsigned rule, enum tracemend_sever
 	size_t left = p->size - (at < p->size ? at : p->size);
 	struct finding *fd = tracedat_at_as(p->t, rule, severity, p->block, p->base + at, left < 32 ? left : 32);
 	finding_path(fd, "%s > %s > print fmt", p->block->name, p->path);
-	if (!finding_kept(fd))
-		return;
 	va_start(arguments, format);
-	text_format(message, sizeof(message), format, arguments);
+	finding_say_list(fd, format, arguments);
 	va_end(arguments);
-	finding_say(fd, "%s", message);
 }
 
 static bool is_word(char c)
