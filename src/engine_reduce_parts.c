@@ -139,17 +139,21 @@ static bool parts_leave(void *ctx, const size_t *which, size_t count)
 	return false;
 }
 
+/* Lists what can go `level` levels below the files. Returns whether there is anything at that level or below it. */
+static bool parts_level(struct parts *p, unsigned level)
+{
+	bool deep = false;
+
+	p->count = 0;
+	for (uint32_t i = 0; parts_next_file(p, &i); i++)
+		deep = parts_gather(p, p->o.files[i].part, level) || deep;
+	return deep;
+}
+
 static void parts_levels(struct parts *p)
 {
-	bool deep = true;
-
-	for (unsigned level = 0; deep && !p->r->over && !p->r->renew; level++) {
-		deep = false;
-		p->count = 0;
-		for (uint32_t i = 0; parts_next_file(p, &i); i++)
-			deep = parts_gather(p, p->o.files[i].part, level) || deep;
+	for (unsigned level = 0; !p->r->over && !p->r->renew && parts_level(p, level); level++)
 		reduction_minimise(p->r, p->count, parts_leave, p);
-	}
 }
 
 /* ---- texts ---- */
@@ -190,10 +194,10 @@ static bool parts_cut(void *ctx, const size_t *which, size_t count)
 	return false;
 }
 
-/* All to nothing, what cannot be nothing to one byte, and the rest to fewer bytes. */
+/* All to nothing, what cannot be nothing to one byte, and the rest to fewer bytes: limits are near round numbers. */
 static void parts_texts(struct parts *p)
 {
-	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024 };
+	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024, 4096, 32768, 262144 };
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over && !p->r->renew; i++) {
 		p->count = 0;
@@ -210,28 +214,83 @@ static void parts_texts(struct parts *p)
 
 /* ---- padding: blocks of a given size ---- */
 
+/* Padding that fills up blocks; what aligns words is not worth the tries. */
 static void parts_gather_paddings(struct parts *p, uint32_t part)
 {
 	const struct part *leaf = &p->o.parts[part];
 
 	if (leaf->flags & PART_DELETED)
 		return;
-	if (leaf->kind == PART_PADDING && leaf->length >= PARTS_BYTES_MIN)
+	if (leaf->kind == PART_PADDING && !(leaf->flags & PART_REPLACED) && leaf->unit > PARTS_BYTES_MIN)
 		parts_list(p, part);
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
 		parts_gather_paddings(p, i);
 }
 
-static void parts_paddings(struct parts *p)
+static bool parts_list_paddings(struct parts *p)
 {
 	p->count = 0;
-	p->length = 0;
 	for (uint32_t f = 0; parts_next_file(p, &f); f++)
 		parts_gather_paddings(p, p->o.files[f].part);
 	free(p->saved);
 	p->saved = calloc(p->count + 1, sizeof(*p->saved));
-	if (p->saved)
+	if (!p->saved) {
+		(void)fault_memory(p->r->error);
+		p->r->over = true;
+	}
+	return p->saved;
+}
+
+/* Paddings from `begin` to `end` of the list fill up to multiples of `unit` and no more. */
+static bool parts_align(struct parts *p, size_t begin, size_t end, uint32_t unit)
+{
+	bool less = false;
+
+	for (size_t i = begin; i < end; i++) {
+		struct part *padding = &p->o.parts[p->list[i]];
+		p->saved[i] = *padding;
+		less = less || padding->unit > unit;
+		padding->unit = padding->unit > unit ? unit : padding->unit;
+	}
+	if (!less || parts_offer(p, p->o.pool.size))
+		return true;
+	for (size_t i = begin; i < end; i++)
+		p->o.parts[p->list[i]] = p->saved[i];
+	return false;
+}
+
+/* Smaller blocks, in all files or in one: those of a file are of one size. */
+static void parts_units(struct parts *p)
+{
+	static const uint32_t units[] = { 64, 128, 256, 512, 1024, 2048 };
+
+	if (!parts_list_paddings(p))
+		return;
+	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+		if (p->r->over || p->r->renew || parts_align(p, 0, p->count, units[u]))
+			return;
+		for (size_t begin = 0, end; begin < p->count && !p->r->over && !p->r->renew; begin = end) {
+			for (end = begin + 1; end < p->count && p->o.parts[p->list[end]].file == p->o.parts[p->list[begin]].file;)
+				end++;
+			(void)parts_align(p, begin, end, units[u]);
+		}
+	}
+}
+
+static void parts_paddings(struct parts *p)
+{
+	p->length = 0;
+	if (parts_list_paddings(p))
 		reduction_minimise(p->r, p->count, parts_cut, p);
+}
+
+/* At the price of other errors, no padding at all. */
+static void parts_blocks(struct parts *p)
+{
+	if (!p->r->over && !p->r->renew)
+		parts_units(p);
+	if (p->r->wish->bytes && !p->r->over && !p->r->renew)
+		parts_paddings(p);
 }
 
 /* ---- bytes without structure ---- */
@@ -316,6 +375,20 @@ static void parts_all_bytes(struct parts *p, uint64_t least, uint32_t share)
 
 /* ---- the whole ---- */
 
+/* The deepest level first; what has lost its records gets smaller before it goes. */
+static void parts_levels_up(struct parts *p)
+{
+	unsigned level = 0;
+
+	while (parts_level(p, level))
+		level++;
+	while (level-- && !p->r->over && !p->r->renew) {
+		(void)parts_level(p, level);
+		reduction_minimise(p->r, p->count, parts_leave, p);
+		parts_blocks(p);
+	}
+}
+
 bool reduction_parts(struct reduction *r)
 {
 	struct parts p = { .r = r, .size = reduction_size(r) };
@@ -327,13 +400,15 @@ bool reduction_parts(struct reduction *r)
 	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
 	if (status == TM_OK) {
 		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
+		if (r->wish->bytes) /* what must end where a block does can lose nothing before it */
+			parts_blocks(&p);
 		if (!r->over && !r->renew)
-			parts_levels(&p);
+			(r->wish->inside_out ? parts_levels_up : parts_levels)(&p);
 		if (!r->over && !r->renew)
 			parts_texts(&p);
-		if (r->wish->bytes && !r->over && !r->renew)
-			parts_paddings(&p);
+		parts_blocks(&p);
 		parts_all_bytes(&p, 0, 0);
+		parts_blocks(&p); /* that now have less in them */
 	} else if (status == TM_NO_MEMORY) {
 		(void)fault_memory(r->error);
 		r->over = true;

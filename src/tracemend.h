@@ -319,6 +319,7 @@ struct tracemend_wish {
 	uint64_t tries; /* candidates to ask about at most; 0: as many as it takes */
 	uint64_t work;	/* bytes of all candidates together, roughly; 0: as many as it takes */
 	bool bytes;	/* leave out ranges of bytes, too, where the parts are known: that breaks what was valid */
+	bool inside_out; /* records before what holds them: takes longer, and makes small blocks of several */
 };
 
 /* The smallest capture that can be found for which the wish holds: leaves out files, groups of records, records and what is

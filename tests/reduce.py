@@ -22,11 +22,12 @@ BOUND = {'tracedat': 8192}
 # Defects that take more bytes than that: the least that each of them needs.
 INHERENT = {
     'fxt/string-too-long': 33000,               # text beyond 32,000 bytes
-    'fxt/large-record-over-4095-words': 34000,  # a record beyond 32,760 bytes
-    'fxt/large-record-over-256k': 264000,
+    'fxt/large-record-over-4095-words': 33000,  # a record beyond 32,760 bytes
+    'fxt/large-record-over-256k': 263000,       # beyond 262,144
+    'fxt/semantic-bound-reached': 65560,        # 4,097 records: the bound is a number of them
     'uftrace/info-line-too-long': 4800,         # a line beyond 4,095 bytes
     'uftrace/sym-name-too-long': 1700,          # a name beyond 1,024 bytes
-    'lttng/trailing-garbage': 8300,             # a whole block, and less than one behind it
+    'lttng/trailing-garbage': 4300,             # a block, that alone has no smaller size than a page, and something behind it
     'ktrace/raw-thread-count': 4160,            # events at a page are what tells the count: a page, and one of them
     'ktrace/raw-extra-page': 28704,             # 877 threads: the only number below 1,901 that ends at a page; a page of zeros; one event
 }

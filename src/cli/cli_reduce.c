@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By a rule, so many times the bytes of the capture are looked at, first strictly and then, if need be, loosely. */
+/* By a rule, so many times the bytes of the capture are looked at, first strictly and then, if need be, loosely; and so many
+ * bytes at least. */
 #define REDUCE_WORK 512u
+#define REDUCE_WORK_LEAST (UINT64_C(64) << 20)
 
 struct reduce {
 	const struct cli_options *options;
@@ -20,10 +22,15 @@ struct reduce {
 	struct child_result like; /* how the command ends with the whole capture */
 	bool begun, loose; /* loose: other errors may come along */
 	char *scratch;
-	uint64_t tries, records_before, records; /* of the best so far */
+	uint64_t tries, work, records_before, records; /* the latter of the best so far */
 	uint64_t size_before, size;
 	int failed;
 };
+
+static uint64_t reduce_work(uint64_t size)
+{
+	return size > REDUCE_WORK_LEAST / REDUCE_WORK ? REDUCE_WORK * size : REDUCE_WORK_LEAST;
+}
 
 /* Whether check reports the rule, and no error that the whole capture has not. The first report is that of the whole. */
 static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candidate, uint64_t *records)
@@ -90,13 +97,14 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 	uint64_t records = 0;
 
 	r->tries++;
+	r->work += cli_sample_size(candidate);
 	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command_count || reduce_reads(r, candidate));
 	if (!r->begun) {
 		r->begun = true;
 		r->records_before = records;
 		r->size_before = cli_sample_size(candidate);
 		if (r->options->rule && !r->options->strict)
-			r->wish.work = REDUCE_WORK * r->size_before;
+			r->wish.work = reduce_work(r->size_before);
 	}
 	if (good) {
 		r->records = records;
@@ -152,29 +160,64 @@ static uint64_t reduce_enough(const struct reduce *r)
 	return strcmp(r->options->rule->format, "tracedat") ? 1024 : 8192;
 }
 
-/* Where the defect hides what follows, or blocks have a given size, only leaving bytes out brings it further, and other
- * errors. Returns the sample, or one that is small enough and frees the sample. */
-static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemend_sample *sample)
+/* By a rule, and so far neither small enough nor at the end of the tries. */
+static bool reduce_goes_on(const struct reduce *r)
+{
+	const struct cli_options *o = r->options;
+
+	return o->rule && !o->strict && r->size > reduce_enough(r) && (!o->tries || r->tries < o->tries) && !cli_signals_caught();
+}
+
+/* Reduces an input, which it closes, as the wish says now. Returns what comes out if it has less than `bound` bytes, and frees
+ * the sample; else the sample. */
+static struct tracemend_sample *reduce_again(struct reduce *r, struct tracemend_input *input, struct tracemend_sample *sample,
+					     uint64_t bound)
 {
 	struct tracemend_error error = { 0 };
 	uint64_t size = r->size, records = r->records;
-	struct tracemend_input *input = tracemend_open_sample(sample, &r->library, &error);
 
-	r->loose = true;
-	r->wish.work = REDUCE_WORK * size;
-	r->wish.bytes = true;
 	r->wish.tries = r->options->tries ? r->options->tries - r->tries : 0;
 	struct tracemend_sample *smaller = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
 	tracemend_close(input);
-	if (smaller && r->size <= reduce_enough(r)) {
+	if (smaller && r->size < bound) {
 		tracemend_sample_free(sample);
 		return smaller;
 	}
 	tracemend_sample_free(smaller);
-	r->loose = false;
 	r->size = size;
 	r->records = records;
 	return sample;
+}
+
+/* Where the defect hides what follows, or blocks have a given size, only leaving bytes out brings it further, and other
+ * errors. That is worth it for what gets small enough. */
+static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemend_sample *sample)
+{
+	struct tracemend_error error = { 0 };
+
+	if (!reduce_goes_on(r))
+		return sample;
+	uint64_t bound = reduce_enough(r) + 1;
+	r->loose = r->wish.bytes = true;
+	r->wish.work = reduce_work(r->size);
+	sample = reduce_again(r, tracemend_open_sample(sample, &r->library, &error), sample, bound);
+	r->loose = r->size < bound;
+	r->wish.bytes = false;
+	return sample;
+}
+
+/* Where one block that is left needs the usual size, and several can be small, the whole capture is gone through the other
+ * way round, with the work that is left of the first time. */
+static struct tracemend_sample *reduce_inside_out(struct reduce *r, struct tracemend_sample *sample)
+{
+	struct tracemend_error error = { 0 };
+	uint64_t most = reduce_work(r->size_before);
+
+	if (!reduce_goes_on(r) || r->work >= most)
+		return sample;
+	r->wish.inside_out = true;
+	r->wish.work = most - r->work;
+	return reduce_again(r, tracemend_open(r->options->paths.items[0], &r->library, &error), sample, r->size);
 }
 
 static int reduce_run(struct reduce *r)
@@ -186,9 +229,10 @@ static int reduce_run(struct reduce *r)
 	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
 
 	tracemend_close(input);
-	bool more = !r->options->tries || r->tries < r->options->tries;
-	if (reduced && more && r->options->rule && !r->options->strict && r->size > reduce_enough(r) && !cli_signals_caught())
+	if (reduced)
 		reduced = reduce_loosely(r, reduced);
+	if (reduced)
+		reduced = reduce_loosely(r, reduce_inside_out(r, reduced));
 	code = r->failed;
 	if (cli_signals_caught()) {
 		code = CLI_SIGNAL + cli_signals_caught();

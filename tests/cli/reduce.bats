@@ -54,11 +54,13 @@ small() {
 	done
 }
 
-@test "lttng becomes small, with other errors where a block is longer than that, and --strict without" {
+@test "lttng becomes small, with other errors where the defect needs the end of a block, and --strict without" {
 	small lttng events-lost-decreases 1024
-	small lttng event-size-escape-small 1024
-	grep -q 'and errors that the whole capture has not' <<< "$("$TRACEMEND" reduce big -o loose --rule event-size-escape-small)"
-	exits 0 reduce big -o strict --strict --rule event-size-escape-small
+	small lttng event-size-escape-small 1024 # in blocks of less than a page
+	small lttng magic-lost-in-block 1024 # of which two tell the size
+	small lttng payload-truncated 1024
+	grep -q 'and errors that the whole capture has not' <<< "$("$TRACEMEND" reduce big -o loose --rule payload-truncated)"
+	exits 0 reduce big -o strict --strict --rule payload-truncated
 	[ "$(files strict)" -gt 1024 ]
 	tm check --format=json big
 	jq '[.inputs[0].findings[] | select(.severity == "error") | .rule] | unique' <<< "$output" > before
