@@ -171,7 +171,12 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 		i->got = length;
 	}
 	bool nul = false, control = false;
-	for (uint64_t k = 0; k < length; k++) {
+	for (uint64_t k = 0; k < length && !(nul && control); k++) {
+		/* Most words of a long text are plain; a search looks at it from many places. */
+		while (length - k >= FXT_WORD && fxt_word_is_plain(load_u64(p + k, false)))
+			k += FXT_WORD;
+		if (k == length)
+			break;
 		nul = nul || p[k] == 0;
 		control = control || (p[k] < 0x20 && p[k]) || p[k] == 0x7f;
 	}
