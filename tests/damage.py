@@ -56,7 +56,10 @@ class Capture:
         self.files = files_of(self.path)
         require(parser.whole(self.files), f"{path}: the independent parser does not get through it undamaged")
         self.records = parser.records(self.files)
-        self.contents = collections.Counter(self.files[n][s:e] for n in self.records for s, e in self.records[n])
+
+    def contents(self, names):
+        """How often each record is in these files."""
+        return collections.Counter(self.files[n][s:e] for n in names for s, e in self.records.get(n, ()))
 
     def write(self, name, data):
         with open(self.path if self.single else os.path.join(self.path, name), "wb") as f:
@@ -154,7 +157,7 @@ def hold_repair(options, capture, damage, report, work):
     code = repair_and_verify(options.tool, options.format, capture.path, report, work)
     gone = costs(capture, damage)
     alive = {name: [s for s in spans if (name != damage.name or s[1] <= len(damage.data)) and not hits(gone.get(name, ()), s)]
-             for name, spans in capture.records.items()}
+             if name in gone or name == damage.name else spans for name, spans in capture.records.items()}
     if code in (4, 6):
         require(not any(alive.values()), f"repair exits {code}, and {sum(map(len, alive.values()))} records are there")
         return
@@ -162,13 +165,18 @@ def hold_repair(options, capture, damage, report, work):
         manifest = json.load(f)
     for name, spans in alive.items():
         runs = kept_runs(manifest, name)
+        if within(runs, 0, len(capture.files[name])):
+            continue
         lost = [s for s in spans if not within(runs, *s)]
         require(not lost, f"{len(lost)} of {len(spans)} records that are there are not kept, the first of {name} at {lost[0][0] if lost else 0}")
     if not report["errors"]:
         return
     repaired = files_of(os.path.join(work, "out"))
-    left = collections.Counter(capture.contents)
+    changed = {name for name in {*capture.files, *repaired} if capture.files.get(name) != repaired.get(name)}
+    left = capture.contents(changed)
     for name, spans in capture.parser.records(repaired).items():
+        if name not in changed:
+            continue
         excused = merged(literal_spans(manifest, name) + doubtful_spans(manifest, name))
         for span in spans:
             left[repaired[name][slice(*span)]] -= 1

@@ -13,6 +13,7 @@ cost(files, name, start, end) -> {name: [(start, end), ...]}   what damage of th
                   whose declarations were hit
 
 files maps names below the trace to bytes. literal=True reads 1.0 as the document has it."""
+import collections
 import os
 import re
 import struct
@@ -25,6 +26,9 @@ LAYOUTS = {
     (1, 0): (40, 109, 0, 32, 36, 60, 61),
 }
 LAYOUTS.update({(2, minor): (16, 60 if minor < 2 else 68, 0, 52, 56, None, 23) for minor in range(7)})
+
+
+Followed = collections.namedtuple("Followed", "spans kinds bad")  # (start, end) and (start, end, number, block) of events
 
 
 class Bad(Exception):
@@ -292,6 +296,35 @@ class Trace:
         channel = texts.pop(0).decode("latin-1") if self.version >= (2, 3) else ""
         return channel, texts[0].decode("latin-1"), number
 
+    def take(self, name, data, start, number, payload, stop):
+        self.declare(data, number, payload, stop)
+        self.declarations.setdefault(self.declared(data, number, payload, stop), []).append((name, start, stop))
+
+    def known(self):
+        """All that decides what the events of a file without declarations are, beside its bytes."""
+        texts = sorted(n for n in self.files if n.startswith(f"{self.prefix}eventdefs/"))
+        apart = ("files", "declarations", "kinds", "stuck", "shapes", "start")
+        return repr(sorted(item for item in vars(self).items() if item[0] not in apart)), *(self.files[n] for n in texts)
+
+    def follow(self, data, channel, take=None):
+        """The events of a tracefile; take(): called with each that declares something."""
+        spans, kinds, bad = [], [], None
+        self.start = 0
+        try:
+            for base, end in self.blocks(data):
+                at = self.start = base + self.size
+                while at < end:
+                    start, number, payload, stop = self.event(data, base, at, end, channel, take is not None)
+                    spans.append((start, stop))
+                    kinds.append((start, stop, number, base))
+                    if take:
+                        take(start, number, payload, stop)
+                    at = stop
+                self.start = end
+        except Bad as problem:
+            bad = problem.args[0] if problem.args else self.start
+        return Followed(spans, kinds, bad)
+
     def walk(self):
         """Events and the first bad offset of each tracefile, declarations first."""
         events, bad = {}, {}
@@ -302,27 +335,29 @@ class Trace:
         else:
             return {}, {name: 0 for name, _, _ in order}
         for name, channel, metadata in order:
-            data, spans, kinds = self.files[name], events.setdefault(name, []), self.kinds.setdefault(name, [])
-            self.start = 0
-            try:
-                for base, end in self.blocks(data):
-                    at = self.start = base + self.size
-                    while at < end:
-                        start, number, payload, stop = self.event(data, base, at, end, channel, metadata)
-                        spans.append((start, stop))
-                        kinds.append((start, stop, number, base))
-                        if metadata:
-                            self.declare(data, number, payload, stop)
-                            self.declarations.setdefault(self.declared(data, number, payload, stop), []).append((name, start, stop))
-                        at = stop
-                    self.start = end
-            except Bad as problem:
-                bad[name] = problem.args[0] if problem.args else self.start
-                self.stuck[name] = (min(bad[name], spans[-1][1] if spans else 0), bad[name] + 1)
+            data = self.files[name]
+            if metadata:
+                file = self.follow(data, channel, lambda *event: self.take(name, data, *event))
+            else:
+                file = followed((data, channel, self.known()), lambda: self.follow(data, channel))
+            events[name], self.kinds[name] = file.spans, file.kinds
+            if file.bad is not None:
+                bad[name] = file.bad
+                self.stuck[name] = (min(file.bad, file.spans[-1][1] if file.spans else 0), file.bad + 1)
         return events, bad
 
 
 _last = []
+_files = {}
+FILES_MAX = 300  # files that are remembered: of captures that differ in one file, the others need to be followed once
+
+
+def followed(key, follow):
+    file = _files.pop(key, None) or follow()
+    _files[key] = file
+    while len(_files) > FILES_MAX:
+        del _files[next(iter(_files))]
+    return file
 
 
 def walked(files, literal=False):
@@ -338,28 +373,30 @@ def walked(files, literal=False):
 
 def sizes(files):
     trace = walked(files)[0]
-    big = trace.order == ">"
-    out = {}
-    for name, channel, _ in trace.tracefiles():
-        found = out.setdefault(name, [])
-        for base in sorted({block for _, _, _, block in trace.kinds.get(name, ())}):
-            found += [(base + trace.lost_at, 4, big), (base + trace.size_at, 4, big)]
-        for start, _, _, _ in trace.kinds.get(name, ()):
-            if trace.old and channel != "compact":
-                found.append((start + (4 if trace.heartbeat else 8) + 2, 2, big))
-            elif not trace.old and trace.u(files[name], start, 4, len(files[name])) >> 27 in (29, 30):
-                found.append((start + 6, 2, big))
-                if trace.u(files[name], start + 6, 2, len(files[name])) == 0xFFFF:
-                    found.append((start + 8, 4, big))
-    return out
+    return {name: list(size_fields(trace, name, channel)) for name, channel, _ in trace.tracefiles()}
+
+
+def size_fields(trace, name, channel):
+    data, kinds, big = trace.files[name], trace.kinds.get(name, ()), trace.order == ">"
+    for base in sorted({block for _, _, _, block in kinds}):
+        yield base + trace.lost_at, 4, big
+        yield base + trace.size_at, 4, big
+    for start, _, _, _ in kinds:
+        if trace.old and channel != "compact":
+            yield start + (4 if trace.heartbeat else 8) + 2, 2, big
+        elif not trace.old and trace.u(data, start, 4, len(data)) >> 27 in (29, 30):
+            yield start + 6, 2, big
+            if trace.u(data, start + 6, 2, len(data)) == 0xFFFF:
+                yield start + 8, 4, big
 
 
 def cost(files, name, start, end):
     trace = walked(files)[0]
     out = {name: []}
     # A size field of four bytes or less is put right; other damage may cost the rest of the block.
-    fields = {(at, at + width) for at, width, _ in sizes(files).get(name, ())}
-    if name in trace.kinds and (start, end) not in fields:
+    channel = next((channel for file, channel, _ in trace.tracefiles() if file == name), "")
+    is_field = end - start <= 4 and (start, end) in {(at, at + width) for at, width, _ in size_fields(trace, name, channel)}
+    if name in trace.kinds and not is_field:
         for block, data_end in trace.blocks(files[name]):
             if block < end and start < data_end:
                 out[name].append((max(start, block), data_end))
