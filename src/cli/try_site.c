@@ -7,6 +7,9 @@
 
 #define SITE_MARK "\n--tracemend-site--\n"
 #define SITE_FRAMES 3
+#define SITE_LOOK 40 /* frames, of which gdb is asked as many below */
+/* What stands there so many times calls itself, and the stack is at its end: where just then differs with the environment. */
+#define SITE_RECURSION 8
 #define SITE_NAME_MAX 200
 /* A debugger needs processor time, too. */
 #define SITE_SECONDS 20
@@ -86,31 +89,68 @@ static bool site_frame(const char *line, const char *maps, char out[SITE_NAME_MA
 	return strcmp(out, "??") || site_in_module(maps, address, out);
 }
 
+struct site_trace {
+	char names[SITE_LOOK][SITE_NAME_MAX]; /* the innermost first */
+	unsigned count;
+};
+
+static void site_frames(const char *output, struct site_trace *t)
+{
+	const char *maps = strstr(output, "Mapped address spaces");
+
+	if (maps)
+		maps = strstr(maps, "objfile");
+	for (const char *line = output; *line == '#' && t->count < SITE_LOOK;) {
+		char *name = t->names[t->count];
+		t->count += site_frame(line, maps ? strchr(maps, '\n') : NULL, name) && !site_is_machinery(name);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+}
+
+static bool site_recurs(const struct site_trace *t, const char *name)
+{
+	unsigned times = 0;
+
+	for (unsigned i = 0; i < t->count; i++)
+		times += !strcmp(t->names[i], name);
+	return times >= SITE_RECURSION;
+}
+
+/* Where to begin: at the least of the names of a recursion, since any may be the last; else at the innermost frame. */
+static unsigned site_begin(const struct site_trace *t, bool recursion)
+{
+	unsigned begin = 0;
+
+	while (recursion && !site_recurs(t, t->names[begin]))
+		begin++;
+	for (unsigned i = begin + 1; recursion && i < t->count; i++)
+		if (site_recurs(t, t->names[i]) && strcmp(t->names[i], t->names[begin]) < 0)
+			begin = i;
+	return begin;
+}
+
 static char *site_parse(const char *output)
 {
-	const char *mark = NULL, *maps;
-	char site[SITE_FRAMES * (SITE_NAME_MAX + 3) + 1] = "", name[SITE_NAME_MAX], last[SITE_NAME_MAX] = "";
+	const char *mark = NULL;
+	char site[SITE_FRAMES * (SITE_NAME_MAX + 3) + 1] = "";
+	struct site_trace t = { .count = 0 };
 	unsigned frames = 0;
 
 	for (const char *p = output; (p = strstr(p, SITE_MARK)); p++)
 		mark = p;
-	if (!mark)
-		return NULL;
-	maps = strstr(mark, "Mapped address spaces");
-	if (maps)
-		maps = strstr(maps, "objfile");
-	for (const char *line = mark + strlen(SITE_MARK); *line == '#' && frames < SITE_FRAMES;) {
-		/* A recursion is one frame. */
-		if (site_frame(line, maps ? strchr(maps, '\n') : NULL, name) && !site_is_machinery(name) && strcmp(name, last)) {
-			size_t have = strlen(site);
-			(void)snprintf(site + have, sizeof(site) - have, "%s%s", frames ? " < " : "", name);
-			memcpy(last, name, sizeof(last));
-			frames++;
-		}
-		line = strchr(line, '\n');
-		if (!line)
-			break;
-		line++;
+	if (mark)
+		site_frames(mark + strlen(SITE_MARK), &t);
+	bool recursion = t.count && site_recurs(&t, t.names[t.count - 1]);
+	unsigned begin = site_begin(&t, recursion);
+	for (unsigned i = begin; i < t.count && frames < SITE_FRAMES; i++) {
+		if (i > begin && recursion && !strcmp(t.names[i], t.names[begin]))
+			break; /* one round is enough */
+		if (i > begin && !strcmp(t.names[i], t.names[i - 1]))
+			continue;
+		size_t have = strlen(site);
+		(void)snprintf(site + have, sizeof(site) - have, "%s%s", frames ? " < " : "", t.names[i]);
+		frames++;
 	}
 	if (!frames)
 		return NULL;

@@ -137,6 +137,25 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	jq -e '.groups[0].site[0:2] == ["look", "main"]' <<< "$output"
 }
 
+@test "a recursion without end is at one place, wherever the stack ends" {
+	command -v gdb > /dev/null || skip "gdb is not installed"
+	command -v gcc > /dev/null || skip "gcc is not installed"
+	cat > deep.c <<-'END'
+		#include <string.h>
+		int odd(volatile char *p);
+		int leaf(volatile char *p) { char room[3000]; memset(room, *p, sizeof(room)); return room[*p & 7]; }
+		int even(volatile char *p) { return leaf(p) + odd(p) + *p; }
+		int odd(volatile char *p) { return leaf(p) + even(p) + *p; }
+		int main(int n, char **files) { return n == 2 ? even(files[1]) : 0; }
+	END
+	gcc -g -O0 deep.c -o deep
+	for pad in 1 2222 5555; do
+		export PAD=$(printf "%${pad}s" x)
+		exits 1 try --timeout 20 -f fxt --valid --format=json -- ./deep {}
+		jq -e '.groups[0].site == ["even", "odd"]' <<< "$output"
+	done
+}
+
 @test "what makes no sense is refused" {
 	exits 2 try -f fxt
 	exits 2 try -f fxt -- cat
