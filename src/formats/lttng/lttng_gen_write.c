@@ -275,7 +275,8 @@ static void declaration_begin(struct lttng_gen *k, struct lttng_made_file *f, co
 
 static void declaration_end(struct lttng_gen *k, struct lttng_made_file *f, uint32_t id, uint8_t align)
 {
-	k->declare_stamp += 1 + choices_below(k->c, k->early ? 5000 : 50);
+	/* The first event is one tick behind the begin, as exactly as its stamp can say. */
+	k->declare_stamp += (k->early ? 1000 : 1) + choices_below(k->c, k->early ? 5000 : 50);
 	if (!(k->declare_stamp & LTTNG_TIME_MASK))
 		k->declare_stamp++;
 	if (f->b.size - f->block + event_room(k) > f->limit) {
