@@ -1,5 +1,6 @@
 /* Runs other people's programs: each as a child in a process group of its own, under limits of time and memory, with its
- * output read to a bound. Several threads may run children at once. */
+ * output read to a bound, and with the same addresses each time (where the system lets them). Several threads may run children at
+ * once. */
 #ifndef CHILD_H
 #define CHILD_H
 

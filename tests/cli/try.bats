@@ -156,6 +156,20 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	done
 }
 
+@test "a reader finds its memory at the same place each time" {
+	command -v gcc > /dev/null || skip "gcc is not installed"
+	setarch -R true || skip "addresses are always random here"
+	cat > where.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(void) { FILE *out = fopen("places", "a"); return fprintf(out, "%p %p\n", malloc(9), (void *)main) < 0; }
+	END
+	gcc where.c -o where
+	exits 0 try -f fxt --valid --count 6 -j2 -- ./where {}
+	[ "$(wc -l < places)" = 6 ]
+	[ "$(sort -u places | wc -l)" = 1 ]
+}
+
 @test "what makes no sense is refused" {
 	exits 2 try -f fxt
 	exits 2 try -f fxt -- cat
