@@ -27,7 +27,6 @@ INHERENT = {
     'fxt/semantic-bound-reached': 65560,        # 4,097 records: the bound is a number of them
     'uftrace/info-line-too-long': 4800,         # a line beyond 4,095 bytes
     'uftrace/sym-name-too-long': 1700,          # a name beyond 1,024 bytes
-    'lttng/trailing-garbage': 4300,             # a block, that alone has no smaller size than a page, and something behind it
     'ktrace/raw-thread-count': 4160,            # events at a page are what tells the count: a page, and one of them
     'ktrace/raw-extra-page': 28704,             # 877 threads: the only number below 1,901 that ends at a page; a page of zeros; one event
 }
