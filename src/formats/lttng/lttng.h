@@ -194,6 +194,7 @@ struct lttng_file {
 	struct lttng_channel *channel; /* NULL: no tracefile */
 	int64_t cpu;
 	const struct lttng_layout *layout; /* that its first block shows; NULL: none */
+	uint32_t header;	/* bytes of a header of the version that the file names; 0: of none that is known */
 	struct lttng_header first; /* the first header, when layout is set */
 	struct lttng_header last;  /* the last block's header as kept, when has_last */
 	uint64_t block_size;	/* up to 2.4 */

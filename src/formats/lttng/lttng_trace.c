@@ -55,6 +55,15 @@ static size_t version_end(const struct lttng_file *f, const uint8_t *head, size_
 	return n < 24 ? n : 24;
 }
 
+static void judge_short(struct lttng_trace *t, struct lttng_file *f, uint32_t header)
+{
+	struct finding *fd = finding_new(t->f, LTTNG_RULE_file_shorter_than_header, f->source, 0, f->source->size);
+	finding_say(fd, "the file has %llu bytes, and a block header %u", (unsigned long long)f->source->size, header);
+	f->aside = true;
+	f->aside_rule = LTTNG_RULE_file_shorter_than_header;
+	f->aside_why = NULL;
+}
+
 /* What a file is whose first bytes are not those of this trace. Leaves it alone where a block of it may still be. */
 static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 {
@@ -85,12 +94,7 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 							      "every LF has a CR before it, as when text is made for DOS");
 		set_aside(f, LTTNG_RULE_text_transcoded);
 	} else if (f->source->size < (t->layout ? t->layout->size : 60u)) {
-		fd = finding_new(t->f, LTTNG_RULE_file_shorter_than_header, f->source, 0, f->source->size);
-		finding_say(fd, "the file has %llu bytes, and a block header %u", (unsigned long long)f->source->size,
-			    t->layout ? t->layout->size : 60u);
-		f->aside = true;
-		f->aside_rule = LTTNG_RULE_file_shorter_than_header;
-		f->aside_why = NULL;
+		judge_short(t, f, t->layout ? t->layout->size : 60u);
 	} else if (f->major >= 0 && t->layout && f->big_endian != t->big_endian) {
 		fd = finding_new(t->f, LTTNG_RULE_byte_order_mixed, f->source, 0, t->layout->size);
 		finding_say(fd, "the file is %s-endian, and the trace is not", f->big_endian ? "big" : "little");
@@ -104,6 +108,10 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 		}
 		if (fits)
 			return; /* only the version: the block says so */
+		if (f->source->size < f->header) {
+			judge_short(t, f, f->header);
+			return;
+		}
 		unsigned rule = f->layout ? LTTNG_RULE_version_mixed : LTTNG_RULE_unsupported_version;
 		fd = finding_new(t->f, rule, f->source, 0, version_end(f, head, n));
 		if (f->layout)

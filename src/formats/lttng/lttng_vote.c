@@ -166,7 +166,8 @@ static void probe_file(struct lttng_trace *t, struct lttng_file *f)
 		return;
 	}
 	f->layout = lttng_identify(head, n, &f->big_endian, &f->major, &f->minor);
-	if (f->layout && n < f->layout->size)
+	f->header = f->layout ? f->layout->size : 0;
+	if (n < f->header)
 		f->layout = NULL;
 	if (f->layout)
 		lttng_header_load(&f->first, f->layout, f->big_endian, head);
