@@ -24,7 +24,7 @@ INHERENT = {
     'fxt/string-too-long': 33000,               # text beyond 32,000 bytes
     'fxt/large-record-over-4095-words': 33000,  # a record beyond 32,760 bytes
     'fxt/large-record-over-256k': 263000,       # beyond 262,144
-    'fxt/semantic-bound-reached': 65560,        # 4,097 records: the bound is a number of them
+    'fxt/semantic-bound-reached': 65560,        # 4,097 ids that are open at a time, a record each
     'uftrace/info-line-too-long': 4800,         # a line beyond 4,095 bytes
     'uftrace/sym-name-too-long': 1700,          # a name beyond 1,024 bytes
     'ktrace/raw-thread-count': 4160,            # events at a page are what tells the count: a page, and one of them
