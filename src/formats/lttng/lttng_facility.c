@@ -423,7 +423,7 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	if (!description_read(t, s, id, &d))
 		return;
 	if (!d.good) {
-		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where < s->size ? d.where : 0, 0);
+		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where, 0);
 		finding_say(fd, "%s at byte %zu", d.why, d.where);
 		description_aside(t, s);
 		undescribed(t, id);

@@ -8,6 +8,8 @@
 
 /* Bytes that are looked at for signs of a text conversion. */
 #define TEXT_LOOK 4096u
+/* Where the magic number of 0.6 ends, which lies furthest in. */
+#define MAGICS_END 76u
 
 enum conversion_kind { NOT_CONVERTED, CONVERTED_UTF8, CONVERTED_CRLF };
 
@@ -120,7 +122,7 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 			finding_say(fd, "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major, f->minor);
 		set_aside(f, rule);
 	} else if (!t->layout) {
-		fd = finding_new(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, n < 64 ? n : 64);
+		fd = finding_new(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END);
 		finding_say(fd, "there is no magic number where any version has it");
 		set_aside(f, LTTNG_RULE_bad_magic_first_block);
 	}
