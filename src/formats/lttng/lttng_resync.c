@@ -49,25 +49,24 @@ static bool event_possible(struct lttng_trace *t, struct lttng_walk *k, uint64_t
 	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= k->end && (!e->has_full || e->full >= stamp);
 }
 
-/* Follows the row from `at`, behind an event of that stamp. True: it holds, and *first is where events can go on: a place from
- * which all that follows may move to `start` without losing its alignment. */
+/* Follows the row from `at`, behind an event of that stamp. True: it holds, and *kept of its events, up to HOLD, can go on behind
+ * the damage, from *first: a place from which all that follows may move to `start` without losing its alignment. */
 static bool row_holds(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, uint64_t stamp, uint64_t start,
-		      struct lttng_event *first)
+		      struct lttng_event *first, unsigned *kept)
 {
-	unsigned count = 0;
-
-	first->end = 0;
-	while (at < k->limit && count < HOLD) {
+	*kept = 0;
+	while (at < k->limit && *kept < HOLD) {
 		struct lttng_event e;
 		if (!event_possible(t, k, at, k->limit, stamp, &e))
 			return false;
-		if (!count && (e.start - start) % lttng_widest_align(t) == 0)
+		bool goes_on = *kept || (e.start - start) % lttng_widest_align(t) == 0;
+		if (goes_on && !*kept)
 			*first = e;
-		count += first->end != 0;
+		*kept += goes_on;
 		at = e.end;
 		stamp = e.stamp;
 	}
-	return first->end != 0;
+	return true;
 }
 
 struct rows {
@@ -155,9 +154,12 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, un
 		uint64_t place = rows_meet(t, k, at, step, &none);
 		if (place == UINT64_MAX)
 			continue;
-		if (!row_holds(t, k, place, k->stamp, start, &first)) {
-			/* The damage may have reached the event before it, which then has another stamp. */
-			if (!may_take_back(t, k) || !row_holds(t, k, place, k->before, k->last, &first))
+		unsigned kept;
+		bool sound = row_holds(t, k, place, k->stamp, start, &first, &kept);
+		if (!sound || !kept) {
+			/* The damage may have reached the event before it, which then has another stamp. One that is sound, and only in
+			 * the way of what cannot move up to it, is given up for more than one. */
+			if (!may_take_back(t, k) || !row_holds(t, k, place, k->before, k->last, &first, &kept) || kept <= sound)
 				continue;
 			take_back(k);
 			start = k->rel;
