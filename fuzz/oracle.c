@@ -61,10 +61,20 @@ static void text_add(struct text *t, const char *format, ...)
 	}
 }
 
+/* Literals of a plan may be as long as a block. */
 static void text_add_hex(struct text *t, const uint8_t *data, uint64_t length)
 {
-	for (uint64_t i = 0; i < length; i++)
-		text_add(t, "%02x", data[i]);
+	static const char digits[] = "0123456789abcdef";
+	char shown[129];
+	for (uint64_t i = 0; i < length;) {
+		size_t n = 0;
+		for (; n < sizeof(shown) / 2 && i < length; n++, i++) {
+			shown[2 * n] = digits[data[i] >> 4];
+			shown[2 * n + 1] = digits[data[i] & 15];
+		}
+		shown[2 * n] = '\0';
+		text_add(t, "%s", shown);
+	}
 }
 
 static void text_free(struct text *t)
