@@ -315,7 +315,8 @@ static void trace_walk(struct lttng_trace *t)
 	if (!t->sizes_known || t->sizes.v[SIZE_INT] != 4 || t->sizes.v[SIZE_POINTER] != t->arch ||
 	    (t->sizes.v[SIZE_LONG] & ~0xcu) || (t->sizes.v[SIZE_SIZE_T] & ~0xcu) || !t->sizes.v[SIZE_LONG] || !t->sizes.v[SIZE_SIZE_T])
 		t->sizes = machine;
-	if (t->layout->era != LTTNG_FACILITIES)
+	/* In 0.x it is a flag or a value. */
+	if (t->layout->era != LTTNG_FACILITIES || !t->sizes.v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])
 		t->sizes.v[SIZE_ALIGNMENT] = machine.v[SIZE_ALIGNMENT];
 	scan_files(t, true);
 	scan_files(t, false);
