@@ -95,7 +95,8 @@ static void cross_end(struct lttng_gen *k, uint32_t id, uint8_t align)
 	uint64_t stamp = f->stamp;
 	while (!f->b.failed && f->limit - (f->b.size - f->block) > 300)
 		lttng_gen_event(k, f, ++stamp, false);
-	struct lttng_put put = { .id = id, .form = -1, .align = align, .stamp = ++stamp, .cut = f->limit };
+	stamp++;
+	struct lttng_put put = { .id = id, .form = -1, .align = align, .stamp = stamp, .cut = f->limit };
 	raw(k, 320);
 	lttng_gen_put(k, f, &put);
 	lttng_gen_close(k, f, stamp + 1);

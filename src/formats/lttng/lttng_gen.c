@@ -9,7 +9,7 @@
 
 static void choose_version(struct lttng_gen *k)
 {
-	unsigned fit[LV_COUNT], count = 0;
+	unsigned fit[LV_COUNT] = { 0 }, count = 0;
 	uint32_t mask = k->versions ? k->versions : LV_ALL;
 
 	if (!strcmp(k->g->profile ? k->g->profile : "wire", "literal") && (mask & LTTNG_V(LV_1_0)))
