@@ -341,7 +341,7 @@ static bool lane_event(struct lane *l, const struct rules *r)
 	struct hot *h = &l->h;
 	const bool old = r->loop >= LOOP_OLD;
 	uint64_t start = align_up(h->at, r->align);
-	if (start >= h->limit || (int64_t)start > h->room)
+	if (!h->data || start >= h->limit || (int64_t)start > h->room)
 		return false;
 	const uint8_t *p = h->data + start;
 	uint32_t word = load_u32(p, r->big), id = word >> LTTNG_TIME_BITS, size = LTTNG_SIZE_ESCAPE;
