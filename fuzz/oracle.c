@@ -64,15 +64,10 @@ static void text_add(struct text *t, const char *format, ...)
 /* Literals of a plan may be as long as a block. */
 static void text_add_hex(struct text *t, const uint8_t *data, uint64_t length)
 {
-	static const char digits[] = "0123456789abcdef";
 	char shown[129];
-	for (uint64_t i = 0; i < length;) {
-		size_t n = 0;
-		for (; n < sizeof(shown) / 2 && i < length; n++, i++) {
-			shown[2 * n] = digits[data[i] >> 4];
-			shown[2 * n + 1] = digits[data[i] & 15];
-		}
-		shown[2 * n] = '\0';
+	for (uint64_t i = 0, n; i < length; i += n) {
+		n = length - i < sizeof(shown) / 2 ? length - i : sizeof(shown) / 2;
+		text_hex(shown, data + i, (size_t)n);
 		text_add(t, "%s", shown);
 	}
 }
@@ -415,9 +410,9 @@ static void coverage_verify(struct coverage *v, const struct tracemend_repair *r
 static void plan_print(struct text *t, const struct tracemend_repair *repair)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(repair);
-	text_add(t, "changed %d lost %d kept %llu patched %llu added %llu dropped %llu (%d)\n", outcome->changed, outcome->lost,
-		 (unsigned long long)outcome->kept, (unsigned long long)outcome->patched, (unsigned long long)outcome->added,
-		 (unsigned long long)outcome->dropped, (int)outcome->dropped_is);
+	text_add(t, "changed %d lost %d kept %llu patched %llu added %llu dropped %llu (%d) passes %u\n", outcome->changed,
+		 outcome->lost, (unsigned long long)outcome->kept, (unsigned long long)outcome->patched,
+		 (unsigned long long)outcome->added, (unsigned long long)outcome->dropped, (int)outcome->dropped_is, outcome->passes);
 	for (size_t i = 0; i < tracemend_repair_output_count(repair); i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
 		text_add(t, "output '%s' %llu\n", output->file, (unsigned long long)output->size);
@@ -440,6 +435,17 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 		struct tracemend_range r = tracemend_repair_doubtful(repair, i);
 		text_add(t, "doubtful %zu %llu+%llu %s\n", r.input, (unsigned long long)r.from, (unsigned long long)r.length, r.why);
 	}
+}
+
+char *oracle_text(const struct tracemend_report *report, const struct tracemend_repair *repair)
+{
+	struct text t = { 0 };
+	text_add(&t, "%s", "");
+	if (report)
+		report_print(&t, report);
+	if (repair)
+		plan_print(&t, repair);
+	return t.data;
 }
 
 /* Replays the plan into *out (owned bytes), and holds it to P4. */

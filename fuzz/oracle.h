@@ -43,6 +43,8 @@ void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned c
 /* So does every capture that differs from c in one byte: up to `values` (255 is all) other values for each of up to `places`
  * bytes of each file, spread evenly. */
 void oracle_byte_changes(const struct oracle *o, const struct capture *c, unsigned places, unsigned values);
+/* All that a report and a repair tell, as a text by which two of them can be compared; either may be NULL. To be freed. */
+char *oracle_text(const struct tracemend_report *report, const struct tracemend_repair *repair);
 /* An archive, a compressed file or anything else, opened as the program opens it. */
 void oracle_container(const uint8_t *data, size_t size);
 

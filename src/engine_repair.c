@@ -202,14 +202,9 @@ struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const s
 
 static void digest_print(struct sha256_ctx *hash, char out[65])
 {
-	static const char hex[] = "0123456789abcdef";
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	sha256_digest(hash, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		out[2 * i] = hex[digest[i] >> 4];
-		out[2 * i + 1] = hex[digest[i] & 15];
-	}
-	out[2 * sizeof(digest)] = '\0';
+	text_hex(out, digest, sizeof(digest));
 }
 
 enum tracemend_status tracemend_repair_digest(struct tracemend_repair *r, struct tracemend_error *error)

@@ -196,3 +196,14 @@ bool text_parse_hex(const char *text, size_t length, uint64_t *value)
 	*value = v;
 	return true;
 }
+
+void text_hex(char *out, const uint8_t *data, size_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < length; i++) {
+		*out++ = digits[data[i] >> 4];
+		*out++ = digits[data[i] & 15];
+	}
+	*out = '\0';
+}

@@ -37,4 +37,7 @@ bool text_parse_u64(const char *text, size_t length, uint64_t *value);
 /* Strict hexadecimal without prefix: 1 to 16 digits. */
 bool text_parse_hex(const char *text, size_t length, uint64_t *value);
 
+/* Two lower-case digits a byte, and a terminator: out holds 2 * length + 1. */
+void text_hex(char *out, const uint8_t *data, size_t length);
+
 #endif
