@@ -85,50 +85,46 @@ static enum tracemend_status repair_recheck(const struct tracemend_repair *r, st
 	return status;
 }
 
-/* Repairs what the plan would write so far, and puts that behind the plan. */
+/* Repairs what the plan would write so far, and puts that behind the plan. *error holds why that was refused, and nothing after
+ * success; that the pass comes to nothing is no verdict on the input. */
 static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct bundle *written, struct tracemend_error *error)
 {
 	const struct format *f = r->report->format;
+	struct tracemend_error failure = { 0 };
 	enum tracemend_status status = TM_OK;
 	struct plan *next = plan_new(written, f->rules, f->rule_count);
 
-	if (!next)
-		return fault_memory(error);
-	struct tracemend_report *report = engine_scan(written, f, r->options, next, &status, error);
-	tracemend_report_free(report);
+	if (next)
+		tracemend_report_free(engine_scan(written, f, r->options, next, &status, &failure));
+	else
+		status = fault_memory(&failure);
 	if (status == TM_OK)
-		status = plan_verify(next, error);
+		status = plan_verify(next, &failure);
 	if (status == TM_OK && plan_compose(r->plan, next, written) != TM_OK)
-		status = fault_set(error, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
+		status = fault_set(&failure, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
 	plan_free(next);
-	return status;
+	if (status == TM_OK || failure.status == TM_IO || failure.status == TM_NO_MEMORY || failure.status == TM_LIMIT)
+		*error = failure;
+	return error->status;
 }
 
 /* Holds the plan to P4 and P1. A defect may hide another from the one scan; then what would be written is repaired again. */
 static enum tracemend_status repair_settle(struct tracemend_repair *r, struct tracemend_error *error)
 {
 	for (unsigned pass = 1;; pass++) {
-		struct tracemend_error refusal = { 0 }, failure = { 0 };
 		enum tracemend_status status = plan_verify(r->plan, error);
 		if (status != TM_OK || (pass == 1 && plan_is_identity(r->plan)))
 			return status;
 		struct bundle *written = plan_bundle(r->plan, r->options, error);
 		if (!written)
 			return error->status;
-		status = repair_recheck(r, written, &refusal);
-		if (status == TM_BUG && pass < REPAIR_PASSES_MAX) {
-			status = repair_once_more(r, written, &failure);
-			/* What the second pass makes of it is no verdict on the input. */
-			if (status == TM_OK || status == TM_IO || status == TM_NO_MEMORY || status == TM_LIMIT)
-				refusal = failure;
-			bundle_free(written);
-			if (status == TM_OK)
-				continue;
-		} else {
-			bundle_free(written);
-		}
-		*error = refusal;
-		return refusal.status;
+		status = repair_recheck(r, written, error);
+		bool again = status == TM_BUG && pass < REPAIR_PASSES_MAX;
+		if (again)
+			status = repair_once_more(r, written, error);
+		bundle_free(written);
+		if (!again || status != TM_OK)
+			return status;
 	}
 }
 
