@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,9 @@ def generate(tool, name, size, folder):
 
 
 def repeat(path, size, head, folder):
-    """A file of `size` bytes: the first `head` bytes of path once, the rest again and again (whole)."""
+    """A file of `size` bytes: the first `head` bytes of path once, the rest again and again (whole). Or a directory."""
+    if os.path.isdir(path):
+        return repeat_cpus(path, size, folder)
     out = os.path.join(folder, "repeated" + os.path.splitext(path)[1])
     with open(path, "rb") as f:
         first, body = f.read(head), f.read()
@@ -55,6 +58,22 @@ def repeat(path, size, head, folder):
         f.write(first)
         for _ in range(max(1, (size - head) // len(body))):
             f.write(body)
+    return out
+
+
+def repeat_cpus(path, size, folder):
+    """A directory of at least `size` bytes: the per-CPU files of a capture (NAME_0, NAME_1...) once, and again and again as those
+    of further CPUs."""
+    files = [os.path.relpath(os.path.join(d, n), path) for d, _, names in os.walk(path) for n in names]
+    number = {f: int(found[0]) for f in files if (found := re.search(r"(?<=_)\d+$", f))}
+    if not number:
+        raise RuntimeError(f"{path}: has no file a CPU")
+    cpus, once = max(number.values()) + 1, size_of(path)
+    out = os.path.join(folder, "repeated")
+    shutil.copytree(path, out)
+    for again in range(1, -(-size // once)):
+        for f, cpu in number.items():
+            shutil.copy(os.path.join(path, f), os.path.join(out, f"{f.rpartition('_')[0]}_{cpu + again * cpus}"))
     return out
 
 
@@ -88,7 +107,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sizes", default="100000000,1000000000")
     parser.add_argument("--reader-max", type=int, default=200_000_000, help="larger captures are not given to slow readers")
-    parser.add_argument("--repeat", help="use this file, repeated, instead of gen")
+    parser.add_argument("--repeat", help="use this file or directory of files a CPU, repeated, instead of gen")
     parser.add_argument("--head", type=int, default=8, help="bytes of --repeat that come only once")
     parser.add_argument("formats", nargs="*")
     options = parser.parse_args()
