@@ -641,6 +641,11 @@ bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint
 bool tracedat_chunk_vouched(const struct tracedat *t, const uint8_t *data, size_t size, uint32_t page_size);
 uint32_t tracedat_page_data(const struct tracedat *t); /* offset of the data in a page: 8 + L */
 uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size);
+/* A word of the size of long of the machine that wrote the capture; so many bytes are at `at`. */
+static inline uint64_t tracedat_long(const struct tracedat *t, const uint8_t *at)
+{
+	return t->long_size == 8 ? load_u64(at, t->big_endian) : load_u32(at, t->big_endian);
+}
 
 /* Walks the pages of one CPU; also appends them to the output while t->emitting. */
 void tracedat_cpu_walk(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c);

@@ -18,15 +18,10 @@ uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size)
 	return page_size - 8u - t->long_size;
 }
 
-static uint64_t page_commit(const struct tracedat *t, const uint8_t *page)
-{
-	return t->long_size == 8 ? load_u64(page + 8, t->big_endian) : load_u32(page + 8, t->big_endian);
-}
-
 /* The length of a page whose header makes sense. */
 static bool page_length(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *length)
 {
-	uint64_t commit = page_commit(t, page);
+	uint64_t commit = tracedat_long(t, page + 8);
 	*length = (uint32_t)(commit & PAGE_LENGTH_MASK);
 	return *length <= tracedat_page_capacity(t, page_size) && !(*length & 3) && !(commit & PAGE_RESERVED_BITS);
 }
@@ -79,7 +74,7 @@ bool tracedat_page_cut_plausible(const struct tracedat *t, const uint8_t *page, 
 bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size)
 {
 	uint32_t head = tracedat_page_data(t);
-	uint64_t commit = page_commit(t, page);
+	uint64_t commit = tracedat_long(t, page + 8);
 	uint32_t end = (uint32_t)(commit & PAGE_LENGTH_MASK) + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
 	return end <= page_size - head && bytes_are_zero(page + head + end, page_size - head - end);
 }

@@ -48,4 +48,33 @@ static inline bool tracedat_word(const uint8_t *data, uint32_t at, uint32_t leng
 /* Records of known events from the begin of the data. Returns where they end; open: a zero word ends them, too. */
 uint32_t tracedat_page_prefix(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open, uint32_t *records);
 
+/* What a walk over one page carries along. */
+struct tracedat_page {
+	struct tracedat *t;
+	struct tracedat_walk *w;
+	const uint8_t *bytes; /* of the page */
+	const uint8_t *data;  /* behind its header */
+	const struct tracedat_place_of *where;
+	uint32_t head;	      /* bytes of the header */
+	uint32_t limit;	      /* of the data that is walked */
+	uint32_t capacity;
+	uint32_t records, bad;
+	uint32_t removed;     /* bytes of removed records */
+	uint32_t last;	      /* where the last data record begins */
+	uint64_t time, carry; /* carry: deltas of removed records */
+	struct tracedat_edit nowhere; /* written to and never read, when memory is short */
+	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
+	bool cut;	      /* its length ends inside of a record */
+};
+
+/* tracedat_record.c */
+/* A finding on bytes [at, at + length) of the page; on its whole chunk where that is compressed. */
+struct finding *tracedat_page_report(struct tracedat_page *p, unsigned rule, enum tracemend_severity severity, uint32_t at,
+				     uint32_t length);
+/* A change that takes `remove` bytes at `at` of the page away; what comes there is the caller's to say. Never NULL. */
+struct tracedat_edit *tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, unsigned rule, const char *why);
+/* Walks records from `at` up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
+ * trusted (`open`) a zero word is its end. */
+uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
+
 #endif

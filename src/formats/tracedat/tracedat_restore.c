@@ -460,7 +460,7 @@ bool tracedat_shape_guess(struct tracedat *t)
 		t->big_endian = i & 2;
 		const uint8_t *p = window_at(&t->window, 0, sizes[i / 4]);
 		if (p && tracedat_page_plausible(t, p, sizes[i / 4], &records) &&
-		    (t->long_size == 8 ? load_u64(p + 8, t->big_endian) : load_u32(p + 8, t->big_endian)) &&
+		    tracedat_long(t, p + 8) &&
 		    tracedat_page_tail_zero(t, p, sizes[i / 4])) {
 			t->page_size = sizes[i / 4];
 			return true;
