@@ -80,6 +80,13 @@ void uftrace_doubt_before(struct uftrace_tape *t, uint64_t at)
 		plan_doubt(t->w->plan, t->s, start, at - start, "directly before damaged bytes");
 }
 
+/* What hit the bytes before it may have hit the low bytes of its time, which nothing tells. */
+static void doubt_behind(struct uftrace_tape *t, uint64_t at)
+{
+	if (t->w->plan && t->planned)
+		plan_doubt(t->w->plan, t->s, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
+}
+
 uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 {
 	struct finding *fd;
@@ -122,6 +129,7 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->dropped_unsure |= t->w->has_argspec || (next - from) % UFTRACE_RECORD_SIZE;
 	if (next < end) {
 		put_lost(t, count);
+		doubt_behind(t, next);
 		t->seek = true;
 		t->unsure = t->depth;
 	}

@@ -1,6 +1,8 @@
 /* The bytes after a record: arguments, return values, event data. Their size is known from elsewhere, or has to be found. */
 #include "uftrace_dat.h"
 
+#define HOLE_SEEN 64u /* bytes that tell a hole from values that are zero */
+
 static bool event_known(const struct uftrace_walk *w, uint64_t id)
 {
 	unsigned min, max;
@@ -115,16 +117,29 @@ static int find_size(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t
 	return -1;
 }
 
+/* Whether it is a record whose time was hit, too, by what made everything behind it zero. */
+static bool hole_begins(struct uftrace_tape *t, uint64_t at, uint64_t end)
+{
+	const uint8_t *p = end - at >= HOLE_SEEN ? window_at(&t->window, at, HOLE_SEEN) : NULL;
+	return p && bytes_are_zero(p + 8, HOLE_SEEN - 8);
+}
+
 /* Whether bytes that do not pass for a record were one: zeros of a hole; or its time, or its address, which can hardly be
- * there by chance. */
+ * there by chance. Fewer than a record has are its begin. */
 static bool is_hurt(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time)
 {
-	const uint8_t *p = at < end && end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	uint64_t left = at < end ? end - at : 0;
+	const uint8_t *p = left ? window_at(&t->window, at, left < UFTRACE_RECORD_SIZE ? (size_t)left : UFTRACE_RECORD_SIZE) : NULL;
 
-	if (!p)
+	if (!p || left < sizeof(uint64_t))
+		return p != NULL;
+	uint64_t when = load_u64(p, t->w->head.big_endian);
+	if (when >= time && when - time <= uftrace_horizon(t->w))
+		return true;
+	if (left < UFTRACE_RECORD_SIZE)
 		return false;
-	uint64_t when = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
-	return (!when && !word) || (when >= time && when - time <= uftrace_horizon(t->w)) ||
+	uint64_t word = load_u64(p + 8, t->w->head.big_endian);
+	return (!when && !word) || hole_begins(t, at, end) ||
 	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->map &&
 		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
 }
@@ -148,6 +163,15 @@ static uint64_t strip_values(struct uftrace_tape *t, const struct values *v, uns
 	else
 		*fd = NULL;
 	return v->body + found;
+}
+
+/* Whether zeros begin within the address and go on: a hole, and no values. */
+static bool address_is_gone(struct uftrace_tape *t, const struct values *v)
+{
+	const uint8_t *p = v->end - v->body >= HOLE_SEEN ? window_at(&t->window, v->body, HOLE_SEEN) : NULL;
+
+	return p && bytes_are_zero(p, HOLE_SEEN) &&
+	       (!v->address || (t->map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
 }
 
 static void name_of(struct uftrace_tape *t, const struct values *v, char out[TEXT_QUOTE_SIZE])
@@ -274,6 +298,8 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 			    .body = at + UFTRACE_RECORD_SIZE, .retval = uftrace_word_type(word) == UFTRACE_EXIT };
 
 	*strip = UFTRACE_RULE_COUNT;
+	if (address_is_gone(t, &v))
+		return 0;
 	t->w->arguments |= !v.retval;
 	t->w->retvals |= v.retval;
 	if (!t->w->has_argspec)
