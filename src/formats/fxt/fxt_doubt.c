@@ -97,10 +97,13 @@ void fxt_doubt_behind_zeros(struct fxt_walk *x, uint64_t at)
 		doubt(x, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
 }
 
-/* Strings and threads are recognised by what they are; a word of metadata, and what refers to nothing, are hardly. */
+/* Strings and threads are recognised by what they are; what may be an argument of a record whose beginning is lost, and what
+ * refers to nothing, are hardly. */
 static bool is_vouched_for(struct fxt_walk *x, const struct fxt_record *r)
 {
 	bool all;
+	if (fxt_may_be_argument(r))
+		return false;
 	if (r->type == FXT_METADATA)
 		return r->words > 1 || (r->subtype == FXT_PROVIDER_SECTION && fxt_provider_find(x, r->id));
 	return (fxt_known_refs(x, r, &all) && all) || r->type == FXT_STRING || r->type == FXT_THREAD;
@@ -118,7 +121,8 @@ void fxt_doubt_record(struct fxt_walk *x, const struct fxt_record *r)
 	if (x->at && (x->at == x->unvouched || x->at == x->faulty) && !is_vouched_for(x, r)) {
 		doubt(x, x->at, r->words * FXT_WORD,
 		      x->at == x->faulty ? "stands right behind a faulty record, and refers to nothing known"
-					 : "stands right behind bytes that are no record, and refers to nothing known");
+		      : fxt_may_be_argument(r) ? "stands right behind bytes that are no record, and may be an argument of one"
+					       : "stands right behind bytes that are no record, and refers to nothing known");
 		x->unvouched = x->at + r->words * FXT_WORD;
 	}
 }

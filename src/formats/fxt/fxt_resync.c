@@ -68,20 +68,23 @@ static bool late_padding_is_zero(struct fxt_walk *x, uint64_t at)
 	return p && bytes_are_zero(p, (size_t)length);
 }
 
-/* Arguments and records have the same low 16 bits in their headers: a pointer reads as a kernel object, a koid as a
- * context switch, a 64-bit number as a nameless event. True for a record that no argument can be mistaken for. */
-static bool is_no_argument(const struct fxt_record *o)
+bool fxt_may_be_argument(const struct fxt_record *r)
 {
-	switch (o->type) {
+	switch (r->type) {
+	case FXT_METADATA:
+	case FXT_STRING:
+		return r->words == 1 && !(r->header >> 32);
 	case FXT_EVENT:
-		return o->header >> 48 != 0;
+		return !(r->header >> 48);
 	case FXT_USERSPACE:
 	case FXT_KERNEL:
-		return o->argument_count != 0;
+		return !r->argument_count;
 	case FXT_SCHEDULING:
-		return o->subtype != FXT_SWITCH_LEGACY;
+		return r->subtype == FXT_SWITCH_LEGACY;
+	case FXT_PROFILER:
+		return r->words == 1 + fxt_words(r->header >> 32);
 	default:
-		return true;
+		return false;
 	}
 }
 
@@ -115,7 +118,7 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned m
 			return false;
 		if (x->other.late_padding && !late_padding_is_zero(x, at))
 			return false;
-		anchored = anchored || is_no_argument(&x->other);
+		anchored = anchored || !fxt_may_be_argument(&x->other);
 		at += length;
 	}
 	return true;
@@ -134,7 +137,7 @@ static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct
 		uint64_t length = x->other.words * FXT_WORD;
 		if (length > until - at)
 			return false;
-		anchors += is_no_argument(&x->other);
+		anchors += !fxt_may_be_argument(&x->other);
 		at += length;
 		if (at == until)
 			break;
@@ -163,7 +166,7 @@ static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *a
 	while (at != end && at < x->size) {
 		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_exact(&x->other) || x->other.late_padding)
 			return at;
-		anchors += !x->other.odd && is_no_argument(&x->other);
+		anchors += !x->other.odd && !fxt_may_be_argument(&x->other);
 		beyond += !x->other.odd && at > end;
 		/* Others are gone through here as well: the way must not be long. */
 		odd += x->other.odd && at > end;
@@ -369,7 +372,7 @@ bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, u
 		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding ||
 		    x->other.words > (end - next) / FXT_WORD)
 			return false;
-		anchored = anchored || is_no_argument(&x->other);
+		anchored = anchored || !fxt_may_be_argument(&x->other);
 		if (x->other.words > 1 && anchored)
 			return true;
 		next += x->other.words * FXT_WORD;

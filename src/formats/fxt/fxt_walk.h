@@ -346,6 +346,10 @@ bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, u
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what is known; one that has no
  * fault but unknown references must then refer to more. */
 bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r);
+/* Whether an argument may look like this record: both have type and size in the same low 16 bits of their headers. A pointer reads
+ * as a kernel object, a koid as a context switch, a 64-bit number as a nameless event, none at all as a provider's section, the
+ * number 0 as an empty string, a blob as a profiler's. */
+bool fxt_may_be_argument(const struct fxt_record *r);
 /* References of a record to what the current provider registered; *all tells whether there are no others. */
 unsigned fxt_known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all);
 
