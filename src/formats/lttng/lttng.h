@@ -200,6 +200,7 @@ struct lttng_file {
 	uint64_t block_size;	/* up to 2.4 */
 	uint64_t resync;	/* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
 	uint64_t events, blocks;
+	uint64_t last_from, last_to; /* bytes of the source: the last event that repair keeps of the block before; equal: none */
 	struct {
 		uint64_t offset, length;
 	} laps[LTTNG_LAPS];	/* the blocks before; length 0: none */
@@ -221,6 +222,7 @@ struct lttng_edit {
 	uint32_t drop;	 /* bytes left out */
 	uint64_t torn_from, torn_to; /* the event before it, which may have been hit, too; equal: it was not */
 	bool found_again; /* what follows was searched for, and may be off in time */
+	uint64_t found_to; /* end of the first event that was found, whose stamp may have been hit; 0: none */
 	uint8_t length;	 /* bytes put in their place */
 	uint8_t bytes[20];
 	unsigned rule;

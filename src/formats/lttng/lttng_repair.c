@@ -74,6 +74,7 @@ void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f)
 }
 
 static const char why_torn[] = "stands right before bytes that are no event";
+static const char why_behind[] = "stands right behind bytes that are no event";
 static const char why_found[] = "found again behind damage; its clock may have turned meanwhile";
 
 /* Events that were found again are in doubt up to the next damage. */
@@ -103,6 +104,8 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 		at = e->rel + e->drop;
 		if (e->found_again)
 			plan_doubt(p, f->source, base + at, doubt_end(t, k, i, b->data_end) - at, why_found);
+		else if (e->found_to > at)
+			plan_doubt(p, f->source, base + at, e->found_to - at, why_behind);
 	}
 	plan_copy(p, f->output, f->source, base + at, b->data_end - at);
 	if (k->torn && k->last < k->kept)
@@ -139,6 +142,10 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	const struct lttng_frame *frame = b->frame;
 	uint64_t header = t->layout->size, written = b->data_end;
 
+	/* What took its header may have reached the event before it. */
+	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
+		plan_doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
+	f->last_from = f->last_to = 0;
 	if (b->keep && b->size > frame->length && b->size - frame->length > LTTNG_ZEROS_MAX - (t->zeros < LTTNG_ZEROS_MAX ? t->zeros : LTTNG_ZEROS_MAX)) {
 		b->keep = false; /* more padding than there may be */
 		b->lost = true;
@@ -166,5 +173,9 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	else if (t->clock_made_up && b->data_end > header)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "its times count by a clock that was made up");
 	put_data(t, f, b, k);
+	if (k->events) {
+		f->last_from = frame->offset + k->last;
+		f->last_to = frame->offset + k->kept;
+	}
 	put_tail(t, f, b, written, !b->unknown_end && !k->broken && !k->end_moved && !k->edit_count);
 }

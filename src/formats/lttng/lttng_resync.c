@@ -173,6 +173,7 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, un
 		edit->torn_from = k->last;
 		edit->torn_to = k->kept;
 		edit->found_again = !first.has_full;
+		edit->found_to = first.end;
 		k->last = k->kept;
 		k->rel = first.start;
 		k->resynced = true;
