@@ -431,7 +431,10 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	}
 	if (d.crc != checksum) {
 		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
-		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x", quoted, checksum, d.crc);
+		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that", quoted,
+			    checksum, d.crc);
+		undescribed(t, id);
+		return;
 	}
 	description_adopt(t, name, id, d.events);
 }

@@ -32,6 +32,10 @@ static bool skip_past(struct lttng_xml *x, const char *mark)
 
 bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 {
+	const char *zero = x->position || x->failed || !x->length ? NULL : memchr(x->text, 0, x->length);
+
+	if (zero) /* within a text it would pass, and hide what it has replaced */
+		(void)xml_fail(x, (size_t)(zero - x->text), "a zero byte, which no XML has,");
 	for (;;) {
 		const char *open = x->failed || x->position >= x->length ?
 					   NULL : memchr(x->text + x->position, '<', x->length - x->position);
