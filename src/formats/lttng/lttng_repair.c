@@ -86,6 +86,13 @@ static uint64_t doubt_end(const struct lttng_trace *t, const struct lttng_walk *
 	return end;
 }
 
+/* Bytes came in somewhere in the block, or are gone: what is behind it is not where whole pages lead. */
+static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
+{
+	uint64_t unit = t->layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
+	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit);
+}
+
 /* The data of the block with its edits. */
 static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *k)
 {
@@ -108,7 +115,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 			plan_doubt(p, f->source, base + at, e->found_to - at, why_behind);
 	}
 	plan_copy(p, f->output, f->source, base + at, b->data_end - at);
-	if (k->torn && k->last < k->kept)
+	if ((k->torn || is_shifted(t, f, b)) && k->last < k->kept)
 		plan_doubt(p, f->source, base + k->last, k->kept - k->last, why_torn);
 }
 
@@ -172,6 +179,8 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the header of this block was made up from its neighbours");
 	else if (t->clock_made_up && b->data_end > header)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "its times count by a clock that was made up");
+	else if (is_shifted(t, f, b) && (!k->broken || k->end_moved) && !k->edit_count && b->data_end > header)
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "bytes came in somewhere among these, or are gone");
 	put_data(t, f, b, k);
 	if (k->events) {
 		f->last_from = frame->offset + k->last;
