@@ -368,6 +368,7 @@ struct lttng_walk {
 	bool cut_known;	   /* the number of events lost is known */
 	bool end_moved;	   /* the end of data was wrong and is `rel` */
 	bool torn;	   /* what stands behind the last event is damaged, and may be its own end */
+	uint64_t odd;	   /* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
 	bool resynced;	   /* some of it was passed over, it cannot be known how many events */
 	uint64_t tries;	   /* bytes that searches may still look at, once tries_set */
 	bool tries_set;

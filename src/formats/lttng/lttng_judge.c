@@ -38,6 +38,8 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct
 {
 	struct finding *fd;
 
+	if (!k->odd && (e->padded || e->stamp > k->end || (e->has_full && e->full < before)))
+		k->odd = e->start;
 	if (e->padded && !k->noted[NOTED_PADDING]) {
 		k->noted[NOTED_PADDING] = true;
 		fd = lttng_event_finding(t, k, LTTNG_RULE_event_alignment_nonzero_pad, TM_NOTE, e->start, e->end);

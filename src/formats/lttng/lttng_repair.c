@@ -115,8 +115,11 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 			plan_doubt(p, f->source, base + at, e->found_to - at, why_behind);
 	}
 	plan_copy(p, f->output, f->source, base + at, b->data_end - at);
-	if ((k->torn || is_shifted(t, f, b)) && k->last < k->kept)
-		plan_doubt(p, f->source, base + k->last, k->kept - k->last, why_torn);
+	if (!(k->torn || is_shifted(t, f, b)) || k->last >= k->kept)
+		return;
+	plan_doubt(p, f->source, base + k->last, k->kept - k->last, why_torn);
+	if (k->odd && k->odd < k->last && !k->edit_count)
+		plan_doubt(p, f->source, base + k->odd, k->last - k->odd, "legal, but strange, up to bytes that are no event");
 }
 
 /* What is behind the data: padding of the output up to `size`. */
