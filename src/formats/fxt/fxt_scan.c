@@ -480,7 +480,9 @@ static void walk(struct fxt_walk *x)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, x->decoder.big_endian);
-		if ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header))
+		/* What stands right behind damage is looked at for itself: how far a run goes depends on the window. */
+		bool plain = !x->at || (x->at != x->torn && x->at != x->faulty && x->at != x->unvouched);
+		if (plain && ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header)))
 			continue;
 		walk_record(x, header, left);
 		if (x->window.status != TM_OK)
