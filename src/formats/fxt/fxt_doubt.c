@@ -131,7 +131,7 @@ void fxt_doubt_provider(struct fxt_walk *x, uint32_t missing)
 {
 	for (unsigned bit = 0; bit < 32 && x->s->plan; bit++) {
 		const struct fxt_provider *p = fxt_provider_find(x, missing ^ UINT32_C(1) << bit);
-		if (p && p->introduced)
+		if (p && p->introduced && !p->made_up)
 			doubt(x, p->offset, length_at(x, p->offset), "introduces a provider, one bit away from what is missing");
 	}
 }

@@ -38,6 +38,7 @@ static void accept_info(struct fxt_walk *x, const struct fxt_record *r, uint64_t
 	fxt_provider_reset(x, p);
 	p->sessions += p->timed != 0;
 	p->introduced = true;
+	p->made_up = false;
 	p->offset = offset;
 	p->name_length = (uint8_t)r->text_length;
 	memcpy(p->name, name, p->name_length);
@@ -69,7 +70,7 @@ static void accept_section(struct fxt_walk *x, const struct fxt_record *r, uint6
 		fxt_insert(x, offset, &info, 1, FXT_RULE_unknown_provider_section, "introduces the provider, whose name is lost");
 		if (x->s->plan)
 			plan_lost(x->s->plan, 0, TM_UNKNOWN_COUNT);
-		p->introduced = true;
+		p->introduced = p->made_up = true;
 		x->info_seen = true;
 	}
 	x->provider = p;

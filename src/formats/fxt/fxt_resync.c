@@ -185,12 +185,15 @@ static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *a
 /* Whether the record behind is beyond doubt; without moving a window where that can be helped. */
 static bool next_in_sight_is_sound(struct fxt_walk *x, uint64_t at)
 {
-	uint64_t have = x->window.base + x->window.length - at;
-	const uint8_t *p = at < x->window.base + x->window.length ? x->window.buffer + (at - x->window.base) : NULL;
-	if (p && have >= FXT_WORD && fxt_size(load_u64(p, x->decoder.big_endian)) <= have / FXT_WORD &&
-	    fxt_decode(&x->decoder, &x->other, p, have, x->size - at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other))
-		return true;
-	return fxt_next_is_sound(x, at);
+	const struct window *w = &x->window;
+	uint64_t have = at < w->base + w->length ? w->base + w->length - at : 0;
+	const uint8_t *p = have >= FXT_WORD ? w->buffer + (at - w->base) : NULL;
+	uint64_t length = p ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
+	uint64_t seen = length < FXT_DECODE_SPAN ? length : FXT_DECODE_SPAN; /* as much as look() does */
+	bool good = p && seen <= have ? length && length <= x->size - at &&
+						fxt_decode(&x->decoder, &x->other, p, seen, x->size - at, FXT_DECODE_STRICT)
+				      : look(x, at, FXT_DECODE_STRICT);
+	return (good && fxt_is_strict(&x->other)) || fxt_next_is_sound(x, at);
 }
 
 /* Whether the record has content that can be anything. */
