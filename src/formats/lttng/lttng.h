@@ -364,11 +364,11 @@ struct lttng_walk {
 	uint64_t events;   /* that count */
 	uint64_t patched, dropped;
 	uint64_t late_events;
+	uint64_t odd;	   /* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
 	bool broken;	   /* the walk stopped before the limit; what lies behind it is lost */
 	bool cut_known;	   /* the number of events lost is known */
 	bool end_moved;	   /* the end of data was wrong and is `rel` */
 	bool torn;	   /* what stands behind the last event is damaged, and may be its own end */
-	uint64_t odd;	   /* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
 	bool resynced;	   /* some of it was passed over, it cannot be known how many events */
 	uint64_t tries;	   /* bytes that searches may still look at, once tries_set */
 	bool tries_set;
