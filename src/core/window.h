@@ -18,6 +18,13 @@ void window_open(struct window *w, struct source *source);
 void window_reset(struct window *w, struct source *source);
 void window_close(struct window *w);
 
+/* Whether bytes [offset, offset + length) of the source can be had without moving the window. */
+static inline bool window_holds(const struct window *w, const struct source *source, uint64_t offset, uint64_t length)
+{
+	uint64_t skip = offset - w->base;
+	return w->source == source && offset >= w->base && skip <= w->length && length <= w->length - skip;
+}
+
 /* The slow path of window_at(). */
 const uint8_t *window_move(struct window *w, uint64_t offset, size_t length);
 
@@ -25,9 +32,8 @@ const uint8_t *window_move(struct window *w, uint64_t offset, size_t length);
  * of the source, when length exceeds WINDOW_SPAN_MAX, or when reading failed: then, and only then, w->status is set. */
 static inline const uint8_t *window_at(struct window *w, uint64_t offset, size_t length)
 {
-	uint64_t skip = offset - w->base;
-	if (__builtin_expect(offset >= w->base && skip <= w->length && length <= w->length - skip, 1))
-		return w->buffer + skip;
+	if (__builtin_expect(window_holds(w, w->source, offset, length), 1))
+		return w->buffer + (offset - w->base);
 	return window_move(w, offset, length);
 }
 

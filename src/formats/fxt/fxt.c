@@ -56,9 +56,8 @@ static bool begins_with_records(struct window *w, bool big_endian)
 		uint64_t words = p ? fxt_size(load_u64(p, big_endian)) : 0;
 		if (!words || words > left / FXT_WORD)
 			break;
-		uint64_t have = words * FXT_WORD < FXT_DECODE_SPAN ? words * FXT_WORD : FXT_DECODE_SPAN;
-		p = window_at(w, at, (size_t)have);
-		if (!p || !fxt_decode(&d, &r, p, have, left, FXT_DECODE_STRICT) || r.worst == TM_ERROR)
+		p = window_at(w, at, fxt_span(words));
+		if (!p || !fxt_decode(&d, &r, p, fxt_span(words), left, FXT_DECODE_STRICT) || r.worst == TM_ERROR)
 			return false;
 		strict += fxt_is_strict(&r);
 		at += words * FXT_WORD;

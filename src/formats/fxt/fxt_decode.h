@@ -93,7 +93,13 @@ static inline uint64_t fxt_size(uint64_t header)
 	return (header & 15) == FXT_LARGE ? fxt_bits(header, 4, 32) : fxt_bits(header, 4, 12);
 }
 
-/* Decodes the record at data. have: bytes in sight, at least 8, best min(size, FXT_DECODE_SPAN); left: bytes to the end
+/* Bytes that fxt_decode() wants in sight of a record of so many words. */
+static inline size_t fxt_span(uint64_t words)
+{
+	return words < FXT_DECODE_SPAN / FXT_WORD ? (size_t)(words * FXT_WORD) : FXT_DECODE_SPAN;
+}
+
+/* Decodes the record at data. have: bytes in sight, at least 8, best fxt_span(); left: bytes to the end
  * of the file, have <= left. True unless r->fatal. */
 bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
 		unsigned flags);

@@ -45,18 +45,22 @@ static bool may_jump(struct fxt_walk *x, uint64_t distance, uint64_t at)
 }
 
 /* Decodes at `at` into x->other, looking at what it must. False where nothing decodes. */
-static bool look(struct fxt_walk *x, uint64_t at, unsigned flags)
+static bool look_in(struct fxt_walk *x, struct window *w, uint64_t at, unsigned flags)
 {
-	uint64_t left = window_left(&x->peek, at);
-	const uint8_t *p = left >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
+	uint64_t left = window_left(w, at);
+	const uint8_t *p = left >= FXT_WORD ? window_at(w, at, FXT_WORD) : NULL;
 	if (!p)
 		return false;
 	uint64_t words = fxt_size(load_u64(p, x->decoder.big_endian));
 	if (!words || words > left / FXT_WORD)
 		return false;
-	uint64_t have = words * FXT_WORD < FXT_DECODE_SPAN ? words * FXT_WORD : FXT_DECODE_SPAN;
-	p = window_at(&x->peek, at, (size_t)have);
-	return p && fxt_decode(&x->decoder, &x->other, p, have, left, flags);
+	p = window_at(w, at, fxt_span(words));
+	return p && fxt_decode(&x->decoder, &x->other, p, fxt_span(words), left, flags);
+}
+
+static bool look(struct fxt_walk *x, uint64_t at, unsigned flags)
+{
+	return look_in(x, &x->peek, at, flags);
 }
 
 /* The end of a payload that was out of sight. */
@@ -182,18 +186,20 @@ static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *a
 	return at;
 }
 
-/* Whether the record behind is beyond doubt; without moving a window where that can be helped. */
-static bool next_in_sight_is_sound(struct fxt_walk *x, uint64_t at)
+/* The window of the walk, which must stay where it is, when it has the record at `at`; else the one to look about with. */
+static struct window *window_of(struct fxt_walk *x, uint64_t at)
 {
-	const struct window *w = &x->window;
-	uint64_t have = at < w->base + w->length ? w->base + w->length - at : 0;
-	const uint8_t *p = have >= FXT_WORD ? w->buffer + (at - w->base) : NULL;
-	uint64_t length = p ? fxt_size(load_u64(p, x->decoder.big_endian)) * FXT_WORD : 0;
-	uint64_t seen = length < FXT_DECODE_SPAN ? length : FXT_DECODE_SPAN; /* as much as look() does */
-	bool good = p && seen <= have ? length && length <= x->size - at &&
-						fxt_decode(&x->decoder, &x->other, p, seen, x->size - at, FXT_DECODE_STRICT)
-				      : look(x, at, FXT_DECODE_STRICT);
-	return (good && fxt_is_strict(&x->other)) || fxt_next_is_sound(x, at);
+	struct window *w = &x->window;
+	if (!window_holds(w, w->source, at, FXT_WORD))
+		return &x->peek;
+	uint64_t words = fxt_size(load_u64(window_at(w, at, FXT_WORD), x->decoder.big_endian));
+	return window_holds(w, w->source, at, fxt_span(words)) ? w : &x->peek;
+}
+
+/* Whether the record behind is beyond doubt. */
+static bool behind_is_sound(struct fxt_walk *x, uint64_t at)
+{
+	return (look_in(x, window_of(x, at), at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other)) || fxt_next_is_sound(x, at);
 }
 
 /* Whether the record has content that can be anything. */
@@ -219,7 +225,7 @@ uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint
 			return first;
 	}
 	/* What follows a faulty one may be sound by chance. */
-	if (!may_jump(x, length, from) || (r->worst != TM_ERROR && next_in_sight_is_sound(x, end)))
+	if (!may_jump(x, length, from) || (r->worst != TM_ERROR && behind_is_sound(x, end)))
 		return end;
 	for (uint64_t at = from + FXT_WORD; at < end && x->peek.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;

@@ -333,16 +333,11 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 
 static void walk_record(struct fxt_walk *x, uint64_t header, uint64_t left)
 {
-	uint64_t words = fxt_size(header), have = left;
+	uint64_t words = fxt_size(header);
+	size_t have = words && words <= left / FXT_WORD ? fxt_span(words) : FXT_WORD;
 	struct fxt_record *r = &x->record;
 
-	if (words && words <= left / FXT_WORD)
-		have = words * FXT_WORD;
-	else
-		have = FXT_WORD;
-	if (have > FXT_DECODE_SPAN)
-		have = FXT_DECODE_SPAN;
-	const uint8_t *p = window_at(&x->window, x->at, (size_t)have);
+	const uint8_t *p = window_at(&x->window, x->at, have);
 	if (!p)
 		return;
 	fxt_decode(&x->decoder, r, p, have, left, 0);

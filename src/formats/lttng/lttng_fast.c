@@ -288,11 +288,6 @@ struct lane {
 	uint64_t first_stamp;
 };
 
-static bool window_holds(const struct window *w, const struct source *s, uint64_t offset, uint64_t length)
-{
-	return w->source == s && offset >= w->base && offset - w->base <= w->length && length <= w->length - (offset - w->base);
-}
-
 /* Gives the loops what the window has from the next event on. False: that is no more than they had. */
 static bool lane_refill(struct lane *l)
 {
