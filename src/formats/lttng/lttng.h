@@ -449,11 +449,19 @@ void lttng_metadata_vote(struct lttng_trace *t);
 /* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are
  * whole, ending where the data does. 0: they do not. */
 uint64_t lttng_metadata_fits(struct lttng_trace *t);
+/* Describes a type of that channel by a format that was found out, and gives it a name where it has none. The format must parse. */
+bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format);
+/* The format of the marker of that name; borrowed. */
+const char *lttng_metadata_format(const struct lttng_channel *c, const char *name);
 /* After the last data file. */
 void lttng_metadata_unused(struct lttng_trace *t);
 void lttng_table_free(struct lttng_table *table);
 /* Adds a patch of the block at rel; false when there are too many. */
 bool lttng_walk_patch(struct lttng_trace *t, struct lttng_walk *k, uint64_t rel, const void *bytes, size_t length, unsigned rule);
+
+/* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
+ * are, and has repair declare them again in a block behind the others. */
+void lttng_infer(struct lttng_trace *t);
 
 /* lttng_facility.c: 0.x */
 /* Reads eventdefs/<name>.xml and fills the table for facility id. */
@@ -533,6 +541,8 @@ void lttng_losses_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *k);
 void lttng_repair_copy(struct lttng_trace *t, struct source *s);
 void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f);
+/* Appends a block of `data` bytes, from its header on, with events up to `end`; the header is filled in after that of the block before. */
+void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule);
 /* Makes the file in the output; its name, unless "flight-" comes off. */
 unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f);
 

@@ -1,6 +1,7 @@
 /* Records that declare event types: facility loads to 0.8, markers from 1.0 on. */
 #include "lttng.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../../core/cursor.h"
@@ -553,6 +554,53 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *k, const stru
 		k->patched--;
 	}
 	return taken;
+}
+
+/* ---- declarations that are made up ---- */
+
+/* A name for a type that has none: no other has it. */
+static struct lttng_name *name_make_up(struct lttng_trace *t, struct lttng_table *table, uint32_t id)
+{
+	char name[32];
+	struct lttng_name *n;
+	for (unsigned i = 0;; i++) {
+		int length = i ? snprintf(name, sizeof(name), "lost_%u_%u", id, i) : snprintf(name, sizeof(name), "lost_%u", id);
+		HASH_FIND(hh, table->names, name, (size_t)length, n);
+		if (!n)
+			return name_find(t, table, name, (size_t)length);
+	}
+}
+
+bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format)
+{
+	unsigned flaws;
+	size_t at;
+	struct lttng_name *n = m->declared ? name_find(t, c->table, m->name, strlen(m->name)) : name_make_up(t, c->table, m->id);
+	if (!n)
+		return false;
+	char *name = m->name ? m->name : table_copy(t, n->name, strlen(n->name));
+	char *copy = name ? table_copy(t, format, strlen(format)) : NULL;
+	m->name = name;
+	free(n->shape.steps);
+	n->shape = (struct lttng_shape){ 0 };
+	if (!copy || !lttng_format_parse(t, copy, &n->shape, &flaws, &at)) {
+		free(copy);
+		return false;
+	}
+	free(n->format);
+	n->format = copy;
+	n->blame = NULL;
+	n->marker = n->marker ? n->marker : m;
+	m->declared = true;
+	marker_describe(n->marker, n);
+	return true;
+}
+
+const char *lttng_metadata_format(const struct lttng_channel *c, const char *name)
+{
+	const struct lttng_name *n;
+	HASH_FIND(hh, c->table->names, name, strlen(name), n);
+	return n ? n->format : "";
 }
 
 /* ---- afterwards ---- */

@@ -22,6 +22,23 @@ static void put_zeros(struct lttng_trace *t, unsigned output, uint64_t length, u
 	}
 }
 
+void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule)
+{
+	const struct lttng_layout *l = t->layout;
+	struct lttng_header h = f->last;
+	uint64_t size = l->variable ? lttng_align(data, LTTNG_PAGE) : f->block_size;
+
+	h.v[LF_BEGIN] = f->last.v[LF_END];
+	h.v[LF_END] = end;
+	h.v[LF_SIZE] = size;
+	h.v[LF_UNUSED] = l->variable ? data : size - data;
+	for (unsigned i = 0; i < LF_COUNT; i++)
+		lttng_header_store(block, l, t->big_endian, (enum lttng_field)i, h.v[i]);
+	(void)plan_literal(t->scan->plan, f->output, block, data, rule, "declarations by what the events show, under made-up names");
+	put_zeros(t, f->output, size - data, rule);
+	f->last = h;
+}
+
 unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f)
 {
 	const char *name = f->source->name;

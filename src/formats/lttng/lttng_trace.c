@@ -319,6 +319,8 @@ static void trace_walk(struct lttng_trace *t)
 	if (t->layout->era != LTTNG_FACILITIES || !t->sizes.v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])
 		t->sizes.v[SIZE_ALIGNMENT] = machine.v[SIZE_ALIGNMENT];
 	scan_files(t, true);
+	if (t->status == TM_OK)
+		lttng_infer(t);
 	scan_files(t, false);
 	if (t->status == TM_OK)
 		lttng_metadata_unused(t);

@@ -1,0 +1,584 @@
+/* Event types whose declarations are lost. An event of 2.x does not tell how long it is, so that one lost declaration costs all that
+ * stands behind its events, block for block. But the event behind tells: at the right length there is one whose clock goes on from
+ * this one's, at any other chance decides, and 27 bits of clock are rarely close by chance. A length that all events of a type bear
+ * out is taken for theirs. Repair writes declarations by what was found, under made-up names, so that readers get on. */
+#include "lttng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Types that are looked for, and places where the walk stands before one of them. */
+#define TYPES_MAX 128u
+#define PLACES_MAX 512u
+/* Blocks of a file that are looked at, and bytes of each. */
+#define BLOCKS 16u
+#define REACH 65536u
+/* Places and events behind each by which a type is judged, and stamps that count behind one of the type. */
+#define WITNESSES 24u
+#define ROW 24u
+#define STAMPS 6u
+/* First the types are learned of which so many events are seen, then those of fewer: behind the former may stand more of the latter. */
+#define STAGES 3u
+static const unsigned stages[STAGES] = { 8, 3, 1 };
+/* Events that may be decoded in all. */
+#define DECODES (4u * 1024 * 1024)
+
+/* Bits of chance that an answer must be beyond; and on average, of each stamp. */
+#define PROOF 36u
+#define PROOF_EACH 7u
+/* With so many it may be the answer, and no longer one is. */
+#define HINT 20u
+/* The most that a stamp says, a full one whose low bits agree, too: values of payloads repeat as well. */
+#define RARITY_MAX 20u
+
+/* Payloads that are thought of: values, texts, values. */
+struct model {
+	uint16_t before, after; /* bytes of values */
+	uint8_t texts;
+	bool wide;		/* the values before hold one of eight bytes */
+};
+#define VALUES_MAX 192u
+#define BEFORE_MAX 32u
+#define AFTER_MAX 32u
+#define TEXTS_MAX 2u
+#define MODELS_PLAIN (2u * (VALUES_MAX + 1)) /* those without texts come first */
+#define MODELS (MODELS_PLAIN + 2u * TEXTS_MAX * (BEFORE_MAX + 1) * (AFTER_MAX + 1))
+#define STEPS_MAX (2u + TEXTS_MAX)
+#define FORMAT_ROOM 1024u
+/* Names in a declaration: with these, any fits the smallest block. */
+#define NAMES_MAX 512u
+
+/* What speaks for a model. */
+struct score {
+	uint32_t bits, stamps;
+	uint32_t length; /* of all events that it measured, up to where the next may begin */
+	uint16_t uses;
+	bool seen_text;
+	bool out;	 /* refuted */
+};
+
+struct place {
+	struct lttng_file *file;
+	uint64_t base, limit, begin, end; /* of its block */
+	uint64_t rel, stamp, reach;
+	uint32_t id;
+	bool stands; /* before an event of type `id`, which is not known */
+};
+
+struct type {
+	const struct lttng_channel *channel;
+	struct lttng_marker *marker;
+	unsigned tried[STAGES]; /* places by which it was judged last */
+	bool found, named; /* named: its name was known */
+};
+
+struct inference {
+	struct lttng_trace *t;
+	struct place places[PLACES_MAX];
+	struct type types[TYPES_MAX];
+	struct score scores[MODELS];
+	unsigned place_count, type_count;
+	uint32_t decodes;
+};
+
+/* ---- places ---- */
+
+static struct lttng_walk walk_from(const struct place *p)
+{
+	return (struct lttng_walk){ .file = p->file, .base = p->base, .limit = p->limit, .room = p->limit, .begin = p->begin,
+				    .end = p->end, .bound = UINT64_MAX, .stale = UINT64_MAX, .rel = p->rel, .stamp = p->stamp };
+}
+
+static void go_to(struct lttng_trace *t, const struct place *p)
+{
+	if (t->w.source != p->file->source)
+		window_reset(&t->w, p->file->source);
+}
+
+static bool is_unknown(enum lttng_defect defect)
+{
+	return defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
+}
+
+static bool fits(const struct lttng_walk *k, const struct lttng_event *e)
+{
+	return e->word && e->stamp <= k->end && (!e->has_full || e->full >= k->stamp);
+}
+
+/* Walks on from the place to the next event that cannot be read. */
+static void place_advance(struct inference *n, struct place *p)
+{
+	struct lttng_walk k = walk_from(p);
+	struct lttng_event e;
+
+	go_to(n->t, p);
+	p->stands = false;
+	while (k.rel < p->reach && n->decodes) {
+		n->decodes--;
+		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
+		if (!fits(&k, &e) || (defect != EVENT_OK && !is_unknown(defect)))
+			return;
+		p->rel = k.rel;
+		p->stamp = k.stamp;
+		p->id = e.id;
+		if (defect != EVENT_OK) {
+			p->stands = true;
+			return;
+		}
+		k.rel = e.end;
+		k.stamp = e.stamp;
+	}
+}
+
+static void gather_blocks(struct inference *n, struct lttng_file *f)
+{
+	struct lttng_trace *t = n->t;
+	struct lttng_frame frame;
+	struct lttng_header h;
+	uint64_t at = 0;
+
+	if (t->w.source != f->source)
+		window_reset(&t->w, f->source);
+	for (unsigned i = 0; i < BLOCKS && n->place_count < PLACES_MAX && lttng_frame_at(t, f, at, &frame); i++, at += frame.length) {
+		if (!lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
+			continue;
+		uint64_t data = lttng_header_data_end(t->layout, &h, frame.length);
+		if (data <= t->layout->size || data > frame.length)
+			continue;
+		uint64_t reach = data < t->layout->size + REACH ? data : t->layout->size + REACH;
+		n->places[n->place_count++] = (struct place){ .file = f, .base = at, .limit = data, .begin = h.v[LF_BEGIN], .end = h.v[LF_END],
+							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN], .reach = reach };
+	}
+	f->resync = 0; /* the file is gone through again from its beginning */
+}
+
+/* ---- models ---- */
+
+static struct model model_at(unsigned i)
+{
+	if (i < MODELS_PLAIN)
+		return (struct model){ .before = (uint16_t)(i / 2), .wide = i % 2 };
+	unsigned rest = (i - MODELS_PLAIN) / 2;
+	return (struct model){ .wide = i % 2, .after = (uint16_t)(rest % (AFTER_MAX + 1)),
+			       .texts = (uint8_t)(1 + rest / (AFTER_MAX + 1) % TEXTS_MAX),
+			       .before = (uint16_t)(rest / (AFTER_MAX + 1) / TEXTS_MAX) };
+}
+
+/* Whether it is like no other: wide values only where that makes a difference. */
+static bool model_counts(const struct lttng_trace *t, const struct model *m)
+{
+	bool differs = lttng_value_align(t, 8) > lttng_value_align(t, 4);
+	return !m->wide || (differs && m->before >= 8);
+}
+
+/* The largest value that a row of so many bytes begins with. */
+static uint32_t largest(uint32_t bytes, bool wide)
+{
+	return bytes >= 8 && wide ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
+}
+
+static void add_values(const struct lttng_trace *t, struct lttng_shape *s, uint32_t bytes, bool wide)
+{
+	if (!bytes)
+		return;
+	uint8_t align = lttng_value_align(t, largest(bytes, wide));
+	s->steps[s->count++] = (struct lttng_step){ .kind = STEP_FIXED, .align = align, .pad = 1, .size = bytes };
+	s->align = s->align > align ? s->align : align;
+}
+
+/* As the model's format would be parsed. steps has room for STEPS_MAX. */
+static struct lttng_shape model_shape(const struct lttng_trace *t, const struct model *m, struct lttng_step *steps)
+{
+	struct lttng_shape s = { .steps = steps, .align = 1 };
+	add_values(t, &s, m->before, m->wide);
+	for (unsigned i = 0; i < m->texts; i++)
+		s.steps[s.count++] = (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = 1 };
+	add_values(t, &s, m->after, true);
+	lttng_shape_finish(&s);
+	return s;
+}
+
+static size_t print_values(char *to, size_t room, unsigned *number, uint32_t bytes, bool wide)
+{
+	size_t at = 0;
+	while (bytes) {
+		uint32_t size = largest(bytes, wide);
+		at += (size_t)snprintf(to + at, room - at, "lost_%u #%uu%%%s ", ++*number, size, size == 8 ? "llu" : "u");
+		bytes -= size;
+	}
+	return at;
+}
+
+static void model_format(char to[FORMAT_ROOM], const struct model *m)
+{
+	unsigned number = 0;
+	size_t at = print_values(to, FORMAT_ROOM, &number, m->before, m->wide);
+	for (unsigned i = 0; i < m->texts; i++)
+		at += (size_t)snprintf(to + at, FORMAT_ROOM - at, "lost_%u %%s ", ++number);
+	at += print_values(to + at, FORMAT_ROOM - at, &number, m->after, true);
+	if (at)
+		to[at - 1] = '\0';
+	else
+		memcpy(to, " ", 2); /* as tracers write where there are no fields */
+}
+
+/* ---- the evidence ---- */
+
+/* How unlikely it is that chance brings a stamp that close. */
+static uint32_t rarity(const struct lttng_event *e, uint64_t before)
+{
+	unsigned bits = LTTNG_TIME_BITS;
+	if (e->has_full)
+		return RARITY_MAX;
+	for (uint64_t delta = e->stamp - before; delta && bits; delta >>= 1)
+		bits--;
+	return bits < RARITY_MAX ? bits : RARITY_MAX;
+}
+
+/* Whether the texts are texts; *long_enough when one is more than a letter or two. */
+static bool is_text(struct lttng_trace *t, const struct place *p, const struct lttng_event *e, const struct model *m, bool *long_enough)
+{
+	uint64_t from = e->payload + m->before, to = e->end - m->after;
+	size_t got, run = 0;
+	if (to <= from)
+		return false;
+	const uint8_t *s = window_upto(&t->w, p->base + from, to - from < 256 ? (size_t)(to - from) : 256, &got);
+	*long_enough = false;
+	for (size_t i = 0; s && i < got; i++) {
+		if (s[i] && (s[i] < 0x20 || s[i] > 0x7e))
+			return false;
+		run = s[i] ? run + 1 : 0;
+		*long_enough |= run >= 3;
+	}
+	return s != NULL;
+}
+
+/* Follows the events from the place, by the model that the type's marker has for the time being. */
+static void try_place(struct inference *n, const struct place *p, const struct lttng_marker *marker, const struct model *m,
+		      struct score *score)
+{
+	struct lttng_walk k = walk_from(p);
+	unsigned counts = 0; /* events behind one of the type whose stamps count */
+	uint32_t bits = 0;   /* what the least of them says: none vouches for one before it that is far off */
+	bool long_enough;
+
+	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->decodes; i++) {
+		struct lttng_event e;
+		n->decodes--;
+		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
+		if (!fits(&k, &e) || e.padded || (defect != EVENT_OK && !is_unknown(defect))) {
+			score->out = true;
+			return;
+		}
+		if (counts) {
+			uint32_t more = rarity(&e, k.stamp);
+			bits = more < bits ? more : bits;
+			score->bits += bits;
+			score->stamps++;
+			counts--;
+		}
+		if (defect != EVENT_OK)
+			return;
+		if (e.marker == marker) {
+			if (m->texts && !is_text(n->t, p, &e, m, &long_enough)) {
+				score->out = true;
+				return;
+			}
+			score->seen_text |= m->texts && long_enough;
+			score->uses++;
+			score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
+			bits = counts ? bits : RARITY_MAX;
+			counts = STAMPS;
+		}
+		k.rel = e.end;
+		k.stamp = e.stamp;
+	}
+}
+
+static bool is_possible(const struct score *s, uint32_t bits)
+{
+	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps;
+}
+
+/* What padding hides are zeros of values, more often than not. */
+static bool is_round(unsigned model)
+{
+	struct model m = model_at(model);
+	return m.before % 4 == 0 && m.after % 4 == 0;
+}
+
+/* The shortest payload that is proven, among values only or texts; MODELS: none. The shortest, as one that takes the next event in is
+ * borne out as well. */
+static unsigned best_model(const struct inference *n, bool texts, unsigned uses)
+{
+	const unsigned from = texts ? MODELS_PLAIN : 0, to = texts ? MODELS : MODELS_PLAIN;
+	unsigned best = MODELS;
+	uint32_t most = 0; /* bits of a stamp, on average */
+
+	for (unsigned i = from; i < to; i++) {
+		const struct score *s = &n->scores[i];
+		if (is_possible(s, PROOF) && s->bits / s->stamps > most)
+			most = s->bits / s->stamps;
+	}
+	for (unsigned i = from; i < to; i++) {
+		const struct score *s = &n->scores[i], *than = best < MODELS ? &n->scores[best] : NULL;
+		if (!is_possible(s, HINT) || 2 * s->bits < most * s->stamps || (texts && !s->seen_text))
+			continue;
+		uint64_t here = than ? (uint64_t)s->length * than->uses : 0, there = than ? (uint64_t)than->length * s->uses : 1;
+		if (here < there || (here == there && !is_round(i) < !is_round(best)))
+			best = i;
+	}
+	return best < MODELS && n->scores[best].bits >= PROOF && n->scores[best].uses >= uses ? best : MODELS;
+}
+
+static void judge_models(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count)
+{
+	struct lttng_trace *t = n->t;
+	struct lttng_marker *m = type->marker;
+	const struct lttng_marker was = *m;
+
+	memset(n->scores, 0, sizeof(n->scores));
+	m->declared = true;
+	for (unsigned w = 0; w < count && t->w.status == TM_OK; w++) {
+		go_to(t, witnesses[w]);
+		for (unsigned i = 0; i < MODELS && n->decodes; i++) {
+			struct model model = model_at(i);
+			struct lttng_step steps[STEPS_MAX];
+			if (n->scores[i].out || !model_counts(t, &model))
+				continue;
+			m->shape = model_shape(t, &model, steps);
+			try_place(n, witnesses[w], m, &model, &n->scores[i]);
+		}
+	}
+	*m = was;
+	if (!n->decodes)
+		memset(n->scores, 0, sizeof(n->scores)); /* not all were heard */
+}
+
+/* ---- what was found ---- */
+
+static void say_found(struct inference *n, const struct type *type, const struct place *p, const struct model *m, unsigned uses)
+{
+	struct lttng_trace *t = n->t;
+	unsigned rule = type->named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
+	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, p->file->source, p->base + p->rel, 4);
+	char length[64];
+
+	if (m->texts)
+		(void)snprintf(length, sizeof(length), "%u bytes, %s and %u bytes", m->before, m->texts > 1 ? "two texts" : "a text", m->after);
+	else
+		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
+	finding_say(fd, "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
+		    type->marker->id, type->channel->name, uses, length);
+}
+
+static bool type_learn(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count, unsigned uses)
+{
+	char format[FORMAT_ROOM];
+
+	judge_models(n, type, witnesses, count);
+	unsigned values = best_model(n, false, uses), texts = best_model(n, true, uses);
+	/* Texts that happen to be of one length are texts. */
+	unsigned best = texts < MODELS && (values == MODELS || n->scores[texts].bits >= n->scores[values].bits) ? texts : values;
+	if (best == MODELS)
+		return false;
+	struct model m = model_at(best);
+	model_format(format, &m);
+	if (!lttng_metadata_restore(n->t, type->channel, type->marker, format))
+		return false;
+	type->found = true;
+	say_found(n, type, witnesses[0], &m, n->scores[best].uses);
+	return true;
+}
+
+static struct type *type_of(struct inference *n, const struct place *p)
+{
+	const struct lttng_channel *c = p->file->channel;
+	struct lttng_marker *m = lttng_table_make(n->t, c->table, p->id);
+	for (unsigned i = 0; m && i < n->type_count; i++)
+		if (n->types[i].marker == m)
+			return &n->types[i];
+	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > NAMES_MAX;
+	if (!m || n->type_count == TYPES_MAX || too_long)
+		return NULL;
+	n->types[n->type_count] = (struct type){ .channel = c, .marker = m, .named = m->declared };
+	return &n->types[n->type_count++];
+}
+
+/* The places that stand before an event of the type. */
+static unsigned gather_witnesses(const struct inference *n, const struct type *type, const struct place **witnesses)
+{
+	unsigned count = 0;
+	for (unsigned i = 0; i < n->place_count && count < WITNESSES; i++) {
+		const struct place *p = &n->places[i];
+		if (p->stands && p->id == type->marker->id && p->file->channel->table == type->channel->table)
+			witnesses[count++] = p;
+	}
+	return count;
+}
+
+/* Tries the types that places stand before. Whether one was learned. */
+static bool learn_one(struct inference *n, unsigned stage)
+{
+	for (unsigned i = 0; i < n->place_count && n->t->status == TM_OK; i++) {
+		const struct place *witnesses[WITNESSES];
+		struct type *type = n->places[i].stands ? type_of(n, &n->places[i]) : NULL;
+		unsigned count = type ? gather_witnesses(n, type, witnesses) : 0;
+		if (!type || count <= type->tried[stage])
+			continue;
+		type->tried[stage] = count;
+		if (!type_learn(n, type, witnesses, count, stages[stage]))
+			continue;
+		for (unsigned j = 0; j < n->place_count; j++)
+			if (n->places[j].stands && n->places[j].id == type->marker->id)
+				place_advance(n, &n->places[j]);
+		return true;
+	}
+	return false;
+}
+
+/* One type after the other becomes known, and with it the way to the next. */
+static void learn(struct inference *n)
+{
+	for (unsigned i = 0; i < n->place_count; i++)
+		place_advance(n, &n->places[i]);
+	for (unsigned stage = 0; stage < STAGES && n->t->w.status == TM_OK && n->t->status == TM_OK;)
+		stage = learn_one(n, stage) ? 0 : stage + 1;
+}
+
+/* ---- putting it back ---- */
+
+struct writer {
+	struct lttng_trace *t;
+	struct lttng_file *file;
+	uint8_t *block;
+	size_t length, capacity;
+	uint64_t stamp;
+};
+
+static void put_text(struct writer *w, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	memcpy(w->block + w->length, text, n);
+	w->length += n;
+}
+
+/* Room for an event with so many bytes of texts; begins it. False: it goes beyond the block. */
+static bool put_event(struct writer *w, uint32_t id, size_t texts)
+{
+	const struct lttng_trace *t = w->t;
+	const struct lttng_marker *core = lttng_table_get(w->file->channel->table, id);
+	size_t start = (size_t)lttng_align(w->length, lttng_event_align(t, w->file));
+	size_t payload = (size_t)lttng_align(start + 4, core->shape.align);
+	if (payload + texts + 16 > w->capacity)
+		return false;
+	store_u32(w->block + start, id << LTTNG_TIME_BITS | (uint32_t)(w->stamp & LTTNG_TIME_MASK), t->big_endian);
+	w->length = payload;
+	return true;
+}
+
+/* The two records that declare a type, the first only where its name is made up. False: there is no room left in the block. */
+static bool put_declaration(struct writer *w, const struct type *type)
+{
+	const struct lttng_trace *t = w->t;
+	bool of_channel = t->layout->era == LTTNG_CHANNEL_MARKERS;
+	const char *channel = type->channel->name, *name = type->marker->name, *format = lttng_metadata_format(type->channel, name);
+	size_t names = strlen(name) + 1 + (of_channel ? strlen(channel) + 1 : 0), was = w->length;
+
+	for (uint32_t id = type->named ? 1 : 0; id <= 1; id++) {
+		if (!put_event(w, id, names + (id ? strlen(format) + 1 : 0))) {
+			memset(w->block + was, 0, w->capacity - was);
+			w->length = was;
+			return false;
+		}
+		size_t payload = w->length;
+		if (of_channel)
+			put_text(w, channel);
+		put_text(w, name);
+		if (id) {
+			put_text(w, format);
+			continue;
+		}
+		w->length = payload + (size_t)lttng_align(w->length - payload, lttng_value_align(t, 2));
+		store_u16(w->block + w->length, (uint16_t)type->marker->id, t->big_endian);
+		memcpy(w->block + w->length + 2, t->sizes.v, SIZE_KINDS);
+		w->length += 2 + SIZE_KINDS;
+	}
+	return true;
+}
+
+static void put_declarations(struct inference *n, struct lttng_file *f, size_t capacity)
+{
+	struct lttng_trace *t = n->t;
+	uint64_t stamp = f->last.v[LF_END];
+	/* A word of zeros is no event. */
+	struct writer w = { .t = t, .file = f, .capacity = capacity, .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1 };
+
+	w.block = calloc(1, capacity);
+	if (!w.block) {
+		(void)lttng_no_memory(t);
+		return;
+	}
+	w.length = t->layout->size;
+	for (unsigned i = 0; i < n->type_count;) {
+		const struct type *type = &n->types[i];
+		if (!type->found || put_declaration(&w, type)) {
+			if (type->found)
+				plan_added(t->scan->plan, type->named ? 1 : 2);
+			i++;
+			continue;
+		}
+		lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
+		memset(w.block, 0, capacity);
+		w.length = t->layout->size;
+	}
+	lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
+	free(w.block);
+}
+
+/* The file that takes the declarations, and how long a block of it may be; NULL: there is none. */
+static struct lttng_file *declaring_file(struct lttng_trace *t, size_t *capacity)
+{
+	for (size_t i = 0; i < t->file_count; i++) {
+		struct lttng_file *f = &t->files[i];
+		uint64_t block = t->layout->variable ? 16 * LTTNG_PAGE : f->block_size;
+		if (!f->channel || !f->metadata || f->aside || f->empty || !f->has_last || !f->events || block < LTTNG_PAGE || block > LTTNG_ZEROS_MAX / 2)
+			continue;
+		*capacity = (size_t)block;
+		return f;
+	}
+	return NULL;
+}
+
+void lttng_infer(struct lttng_trace *t)
+{
+	size_t capacity;
+	struct lttng_file *home = declaring_file(t, &capacity);
+
+	if (t->layout->era < LTTNG_TRACE_MARKERS || !t->metadata_lost || !home)
+		return;
+	struct inference *n = calloc(1, sizeof(*n));
+	if (!n) {
+		(void)lttng_no_memory(t);
+		return;
+	}
+	n->t = t;
+	n->decodes = DECODES;
+	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files[i];
+		if (t->layout->era == LTTNG_TRACE_MARKERS && f->channel)
+			f->channel->table = t->table;
+		if (f->channel && !f->metadata && !f->aside && !f->empty && f->channel->table)
+			gather_blocks(n, f);
+	}
+	if (t->status == TM_OK)
+		learn(n);
+	bool any = false;
+	for (unsigned i = 0; i < n->type_count; i++)
+		any |= n->types[i].found;
+	if (t->w.status != TM_OK)
+		t->status = t->w.status;
+	if (any && t->scan->plan && t->status == TM_OK)
+		put_declarations(n, home, capacity);
+	free(n);
+}
