@@ -51,9 +51,9 @@ struct model {
 /* What speaks for a model. */
 struct score {
 	uint32_t bits, stamps;
-	uint32_t length; /* of all events that it measured, up to where the next may begin */
-	uint16_t uses;
-	bool seen_text;
+	uint32_t length; /* of the events at the places, up to where the next may begin */
+	uint32_t uses, heard, against; /* heard: places whose stamps count; against: those where they say little */
+	uint32_t texts, clear_texts; /* uses with texts that are not empty; clear: with some letters in a row */
 	bool out;	 /* refuted */
 };
 
@@ -235,21 +235,23 @@ static uint32_t rarity(const struct lttng_event *e, uint64_t before)
 	return bits < RARITY_MAX ? bits : RARITY_MAX;
 }
 
-/* Whether the texts are texts; *long_enough when one is more than a letter or two. */
-static bool is_text(struct lttng_trace *t, const struct place *p, const struct lttng_event *e, const struct model *m, bool *long_enough)
+/* Whether the texts can be texts, and what they look like. */
+static bool is_text(struct lttng_trace *t, const struct place *p, const struct lttng_event *e, const struct model *m, struct score *score)
 {
 	uint64_t from = e->payload + m->before, to = e->end - m->after;
 	size_t got, run = 0;
 	if (to <= from)
 		return false;
 	const uint8_t *s = window_upto(&t->w, p->base + from, to - from < 256 ? (size_t)(to - from) : 256, &got);
-	*long_enough = false;
+	bool clear = false;
 	for (size_t i = 0; s && i < got; i++) {
-		if (s[i] && (s[i] < 0x20 || s[i] > 0x7e))
+		if (s[i] && s[i] < 0x20 && s[i] != '\n' && s[i] != '\t')
 			return false;
-		run = s[i] ? run + 1 : 0;
-		*long_enough |= run >= 3;
+		run = s[i] >= 0x20 && s[i] < 0x7f ? run + 1 : 0;
+		clear |= run >= 3;
 	}
+	score->texts += to - from > m->texts;
+	score->clear_texts += clear;
 	return s != NULL;
 }
 
@@ -258,9 +260,9 @@ static void try_place(struct inference *n, const struct place *p, const struct l
 		      struct score *score)
 {
 	struct lttng_walk k = walk_from(p);
-	unsigned counts = 0; /* events behind one of the type whose stamps count */
-	uint32_t bits = 0;   /* what the least of them says: none vouches for one before it that is far off */
-	bool long_enough;
+	unsigned counts = 0, uses = 0; /* counts: stamps to come that count for the last use */
+	uint32_t least = RARITY_MAX;   /* of them: none vouches for one before it that is far off */
+	unsigned poor = 0; /* stamps that say little, of the two behind the first one, the only one that is sure to be one */
 
 	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->decodes; i++) {
 		struct lttng_event e;
@@ -271,23 +273,28 @@ static void try_place(struct inference *n, const struct place *p, const struct l
 			return;
 		}
 		if (counts) {
-			uint32_t more = rarity(&e, k.stamp);
-			bits = more < bits ? more : bits;
-			score->bits += bits;
+			uint32_t bits = rarity(&e, k.stamp);
+			least = bits < least ? bits : least;
+			poor += uses == 1 && counts + 2 > STAMPS && bits < PROOF_EACH;
+			score->heard += uses == 1 && counts == STAMPS;
+			score->against += uses == 1 && counts + 1 == STAMPS && poor == 2;
+			score->bits += least;
 			score->stamps++;
 			counts--;
 		}
-		if (defect != EVENT_OK)
+		if (defect != EVENT_OK) {
+			score->against += uses == 1 && counts + 1 == STAMPS && poor == 1;
 			return;
+		}
 		if (e.marker == marker) {
-			if (m->texts && !is_text(n->t, p, &e, m, &long_enough)) {
+			if (m->texts && !is_text(n->t, p, &e, m, score)) {
 				score->out = true;
 				return;
 			}
-			score->seen_text |= m->texts && long_enough;
+			if (!uses++)
+				score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
 			score->uses++;
-			score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
-			bits = counts ? bits : RARITY_MAX;
+			least = poor ? least : RARITY_MAX;
 			counts = STAMPS;
 		}
 		k.rel = e.end;
@@ -297,35 +304,43 @@ static void try_place(struct inference *n, const struct place *p, const struct l
 
 static bool is_possible(const struct score *s, uint32_t bits)
 {
-	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps;
+	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps && 3 * s->against <= s->heard;
 }
 
-/* What padding hides are zeros of values, more often than not. */
-static bool is_round(unsigned model)
+static bool is_clear(const struct score *s)
 {
-	struct model m = model_at(model);
-	return m.before % 4 == 0 && m.after % 4 == 0;
+	return s->clear_texts && 2 * s->clear_texts >= s->texts;
 }
 
-/* The shortest payload that is proven, among values only or texts; MODELS: none. The shortest, as one that takes the next event in is
- * borne out as well. */
-static unsigned best_model(const struct inference *n, bool texts, unsigned uses)
+/* Of those that measure the same: what padding hides are zeros of values, more often than not, and what reads as text is text. */
+static bool is_likelier(unsigned model, unsigned than)
 {
-	const unsigned from = texts ? MODELS_PLAIN : 0, to = texts ? MODELS : MODELS_PLAIN;
+	struct model m = model_at(model), o = model_at(than);
+	if (!m.texts != !o.texts)
+		return m.texts;
+	if (!(m.before % 4) != !(o.before % 4))
+		return !(m.before % 4);
+	if (!(m.after % 4) != !(o.after % 4))
+		return !(m.after % 4);
+	return m.texts && m.before + m.after < o.before + o.after;
+}
+
+/* The shortest payload that is proven; MODELS: none. The shortest, as one that takes the next event in is borne out as well. */
+static unsigned best_model(const struct inference *n, unsigned uses)
+{
 	unsigned best = MODELS;
 	uint32_t most = 0; /* bits of a stamp, on average */
 
-	for (unsigned i = from; i < to; i++) {
+	for (unsigned i = 0; i < MODELS; i++) {
 		const struct score *s = &n->scores[i];
 		if (is_possible(s, PROOF) && s->bits / s->stamps > most)
 			most = s->bits / s->stamps;
 	}
-	for (unsigned i = from; i < to; i++) {
+	for (unsigned i = 0; i < MODELS; i++) {
 		const struct score *s = &n->scores[i], *than = best < MODELS ? &n->scores[best] : NULL;
-		if (!is_possible(s, HINT) || 2 * s->bits < most * s->stamps || (texts && !s->seen_text))
+		if (!is_possible(s, HINT) || 2 * s->bits < most * s->stamps || (i >= MODELS_PLAIN && !is_clear(s)))
 			continue;
-		uint64_t here = than ? (uint64_t)s->length * than->uses : 0, there = than ? (uint64_t)than->length * s->uses : 1;
-		if (here < there || (here == there && !is_round(i) < !is_round(best)))
+		if (!than || s->length < than->length || (s->length == than->length && is_likelier(i, best)))
 			best = i;
 	}
 	return best < MODELS && n->scores[best].bits >= PROOF && n->scores[best].uses >= uses ? best : MODELS;
@@ -372,15 +387,26 @@ static void say_found(struct inference *n, const struct type *type, const struct
 		    type->marker->id, type->channel->name, uses, length);
 }
 
+/* Texts that happen to be empty look like values of one byte. */
+static bool may_be_empty(const struct inference *n, unsigned values)
+{
+	struct model m = model_at(values);
+	for (unsigned i = MODELS_PLAIN; i < MODELS && (m.before == 1 || m.before == 5); i++) {
+		struct model o = model_at(i);
+		const struct score *s = &n->scores[i];
+		if (o.before % 4 == 0 && o.after % 4 == 0 && is_possible(s, HINT) && !is_clear(s) && s->bits >= n->scores[values].bits)
+			return true;
+	}
+	return false;
+}
+
 static bool type_learn(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count, unsigned uses)
 {
 	char format[FORMAT_ROOM];
 
 	judge_models(n, type, witnesses, count);
-	unsigned values = best_model(n, false, uses), texts = best_model(n, true, uses);
-	/* Texts that happen to be of one length are texts. */
-	unsigned best = texts < MODELS && (values == MODELS || n->scores[texts].bits >= n->scores[values].bits) ? texts : values;
-	if (best == MODELS)
+	unsigned best = best_model(n, uses);
+	if (best == MODELS || (best < MODELS_PLAIN && may_be_empty(n, best)))
 		return false;
 	struct model m = model_at(best);
 	model_format(format, &m);
