@@ -255,51 +255,63 @@ static bool is_text(struct lttng_trace *t, const struct place *p, const struct l
 	return s != NULL;
 }
 
+struct row {
+	unsigned uses, behind; /* behind: events since the last use */
+	unsigned first, poor;  /* stamps behind the first use, of two, and those of them that say little */
+	uint32_t least;	       /* bits of the stamps behind the last use: none vouches for one before it that is far off */
+};
+
+static void row_hears(struct row *r, struct score *score, uint32_t bits)
+{
+	if (!r->uses || ++r->behind > STAMPS)
+		return;
+	r->least = bits < r->least ? bits : r->least;
+	score->bits += r->least;
+	score->stamps++;
+	if (r->uses == 1 && r->behind <= 2) {
+		r->first++;
+		r->poor += bits < PROOF_EACH;
+	}
+}
+
+/* An event of the type. Only the first one of a row is sure to be one: where what is behind it says little, no other counts. */
+static void row_uses(struct row *r, struct score *score)
+{
+	r->uses++;
+	r->behind = 0;
+	r->least = r->poor ? r->least : RARITY_MAX;
+	score->uses++;
+}
+
 /* Follows the events from the place, by the model that the type's marker has for the time being. */
 static void try_place(struct inference *n, const struct place *p, const struct lttng_marker *marker, const struct model *m,
 		      struct score *score)
 {
 	struct lttng_walk k = walk_from(p);
-	unsigned counts = 0, uses = 0; /* counts: stamps to come that count for the last use */
-	uint32_t least = RARITY_MAX;   /* of them: none vouches for one before it that is far off */
-	unsigned poor = 0; /* stamps that say little, of the two behind the first one, the only one that is sure to be one */
+	struct row r = { 0 };
 
 	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->decodes; i++) {
 		struct lttng_event e;
 		n->decodes--;
 		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
-		if (!fits(&k, &e) || e.padded || (defect != EVENT_OK && !is_unknown(defect))) {
+		bool use = defect == EVENT_OK && e.marker == marker;
+		if (!fits(&k, &e) || e.padded || (defect != EVENT_OK && !is_unknown(defect)) ||
+		    (use && m->texts && !is_text(n->t, p, &e, m, score))) {
 			score->out = true;
 			return;
 		}
-		if (counts) {
-			uint32_t bits = rarity(&e, k.stamp);
-			least = bits < least ? bits : least;
-			poor += uses == 1 && counts + 2 > STAMPS && bits < PROOF_EACH;
-			score->heard += uses == 1 && counts == STAMPS;
-			score->against += uses == 1 && counts + 1 == STAMPS && poor == 2;
-			score->bits += least;
-			score->stamps++;
-			counts--;
-		}
-		if (defect != EVENT_OK) {
-			score->against += uses == 1 && counts + 1 == STAMPS && poor == 1;
-			return;
-		}
-		if (e.marker == marker) {
-			if (m->texts && !is_text(n->t, p, &e, m, score)) {
-				score->out = true;
-				return;
-			}
-			if (!uses++)
-				score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
-			score->uses++;
-			least = poor ? least : RARITY_MAX;
-			counts = STAMPS;
-		}
+		row_hears(&r, score, rarity(&e, k.stamp));
+		if (defect != EVENT_OK)
+			break;
+		if (use && !r.uses)
+			score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
+		if (use)
+			row_uses(&r, score);
 		k.rel = e.end;
 		k.stamp = e.stamp;
 	}
+	score->heard += r.first != 0;
+	score->against += r.first && r.poor == r.first;
 }
 
 static bool is_possible(const struct score *s, uint32_t bits)
