@@ -27,7 +27,7 @@ static const unsigned stages[STAGES] = { 8, 3, 1 };
 #define PROOF 36u
 #define PROOF_EACH 7u
 /* With so many it may be the answer, and no longer one is. */
-#define HINT 20u
+#define HINT 12u
 /* The most that a stamp says, a full one whose low bits agree, too: values of payloads repeat as well. */
 #define RARITY_MAX 20u
 
