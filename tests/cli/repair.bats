@@ -197,3 +197,17 @@ digest() {
 	said "the donor was not used: descriptions of facilities"
 	[ ! -e without/eventdefs/kernel.xml ]
 }
+
+@test "lttng: a lost declaration costs its name, not the events behind" {
+	# The hole takes the declarations of three event types.
+	"$TRACEMEND" gen -q -f lttng -o made --seed 123 --size 5000 --damage hole > /dev/null
+	exits 1 check --fail-on note "made/$(label 1 file)"
+	echo "$output" | grep -F "the declaration of event type 34 of kernel is lost; what stands behind 3 of its events shows that each has 2 bytes"
+	exits 3 repair "made/$(label 1 file)" -o mended --manifest m.json
+	cmp "made/$(label 1 file)/flight-kernel_0" mended/flight-kernel_0
+	exits 0 check mended
+	python3 "$HERE/../verify_manifest.py" m.json mended
+	exits 0 info --format json mended
+	[ "$(echo "$output" | jq '.inputs[0].records')" -ge 310 ]
+	grep -q lost_34 mended/metadata_0
+}

@@ -53,7 +53,7 @@ struct score {
 	uint32_t bits, stamps;
 	uint32_t length; /* of the events at the places, up to where the next may begin */
 	uint32_t uses, heard, against; /* heard: places whose stamps count; against: those where they say little */
-	uint32_t texts, clear_texts; /* uses with texts that are not empty; clear: with some letters in a row */
+	uint32_t texts, clear_texts; /* uses with texts that are not empty; clear: ASCII, with some in a row */
 	bool out;	 /* refuted */
 };
 
@@ -243,15 +243,16 @@ static bool is_text(struct lttng_trace *t, const struct place *p, const struct l
 	if (to <= from)
 		return false;
 	const uint8_t *s = window_upto(&t->w, p->base + from, to - from < 256 ? (size_t)(to - from) : 256, &got);
-	bool clear = false;
+	bool ascii = true, letters = false;
 	for (size_t i = 0; s && i < got; i++) {
 		if (s[i] && s[i] < 0x20 && s[i] != '\n' && s[i] != '\t')
 			return false;
-		run = s[i] >= 0x20 && s[i] < 0x7f ? run + 1 : 0;
-		clear |= run >= 3;
+		ascii = ascii && s[i] < 0x7f;
+		run = s[i] >= 0x20 ? run + 1 : 0;
+		letters |= run >= 4;
 	}
 	score->texts += to - from > m->texts;
-	score->clear_texts += clear;
+	score->clear_texts += ascii && letters;
 	return s != NULL;
 }
 
