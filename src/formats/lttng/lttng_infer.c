@@ -20,8 +20,10 @@
 /* First the types are learned of which so many events are seen, then those of fewer: behind the former may stand more of the latter. */
 #define STAGES 3u
 static const unsigned stages[STAGES] = { 8, 3, 1 };
-/* Events that may be decoded in all. */
-#define DECODES (4u * 1024 * 1024)
+/* Bytes behind a place that a model may look at, and all of them together; an event costs no less than COST_MIN. */
+#define ROW_REACH 4096u
+#define BUDGET (16u * 1024 * 1024)
+#define COST_MIN 16u
 
 /* Bits of chance that an answer must be beyond; and on average, of each stamp. */
 #define PROOF 36u
@@ -78,7 +80,7 @@ struct inference {
 	struct type types[TYPES_MAX];
 	struct score scores[MODELS];
 	unsigned place_count, type_count;
-	uint32_t decodes;
+	uint32_t budget; /* bytes that may still be looked at */
 };
 
 /* ---- places ---- */
@@ -113,8 +115,7 @@ static void place_advance(struct inference *n, struct place *p)
 
 	go_to(n->t, p);
 	p->stands = false;
-	while (k.rel < p->reach && n->decodes) {
-		n->decodes--;
+	while (k.rel < p->reach) {
 		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
 		if (!fits(&k, &e) || (defect != EVENT_OK && !is_unknown(defect)))
 			return;
@@ -291,11 +292,17 @@ static void try_place(struct inference *n, const struct place *p, const struct l
 	struct lttng_walk k = walk_from(p);
 	struct row r = { 0 };
 
-	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->decodes; i++) {
+	if (k.limit - k.rel > ROW_REACH)
+		k.limit = k.rel + ROW_REACH;
+	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->budget; i++) {
 		struct lttng_event e;
-		n->decodes--;
 		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
-		bool use = defect == EVENT_OK && e.marker == marker;
+		uint64_t cost = defect == EVENT_STRING_CUT ? k.limit - k.rel : e.end > k.rel + COST_MIN ? e.end - k.rel : COST_MIN;
+		n->budget -= cost < n->budget ? (uint32_t)cost : n->budget;
+		bool use = defect == EVENT_OK && e.marker == marker, cut = k.limit < p->limit && r.uses &&
+			   (defect == EVENT_HEADER_CUT || defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
+		if (cut)
+			break;
 		if (!fits(&k, &e) || e.padded || (defect != EVENT_OK && !is_unknown(defect)) ||
 		    (use && m->texts && !is_text(n->t, p, &e, m, score))) {
 			score->out = true;
@@ -369,7 +376,7 @@ static void judge_models(struct inference *n, struct type *type, const struct pl
 	m->declared = true;
 	for (unsigned w = 0; w < count && t->w.status == TM_OK; w++) {
 		go_to(t, witnesses[w]);
-		for (unsigned i = 0; i < MODELS && n->decodes; i++) {
+		for (unsigned i = 0; i < MODELS && n->budget; i++) {
 			struct model model = model_at(i);
 			struct lttng_step steps[STEPS_MAX];
 			if (n->scores[i].out || !model_counts(t, &model))
@@ -379,7 +386,7 @@ static void judge_models(struct inference *n, struct type *type, const struct pl
 		}
 	}
 	*m = was;
-	if (!n->decodes)
+	if (!n->budget)
 		memset(n->scores, 0, sizeof(n->scores)); /* not all were heard */
 }
 
@@ -602,7 +609,7 @@ void lttng_infer(struct lttng_trace *t)
 		return;
 	}
 	n->t = t;
-	n->decodes = DECODES;
+	n->budget = BUDGET;
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
 		if (t->layout->era == LTTNG_TRACE_MARKERS && f->channel)
