@@ -10,9 +10,9 @@
 /* Types that are looked for, and places where the walk stands before one of them. */
 #define TYPES_MAX 128u
 #define PLACES_MAX 512u
-/* Blocks of a file that are looked at, and bytes of each. */
+/* Blocks of a file that are looked at, and bytes of all blocks. */
 #define BLOCKS 16u
-#define REACH 65536u
+#define WALK (256u * 1024 * 1024)
 /* Places and events behind each by which a type is judged, and stamps that count behind one of the type. */
 #define WITNESSES 24u
 #define ROW 24u
@@ -62,7 +62,7 @@ struct score {
 struct place {
 	struct lttng_file *file;
 	uint64_t base, limit, begin, end; /* of its block */
-	uint64_t rel, stamp, reach;
+	uint64_t rel, stamp;
 	uint32_t id;
 	bool stands; /* before an event of type `id`, which is not known */
 };
@@ -80,7 +80,8 @@ struct inference {
 	struct type types[TYPES_MAX];
 	struct score scores[MODELS];
 	unsigned place_count, type_count;
-	uint32_t budget; /* bytes that may still be looked at */
+	uint32_t walk;	 /* bytes that may still be walked */
+	uint32_t budget; /* and looked at for models */
 };
 
 /* ---- places ---- */
@@ -115,7 +116,7 @@ static void place_advance(struct inference *n, struct place *p)
 
 	go_to(n->t, p);
 	p->stands = false;
-	while (k.rel < p->reach) {
+	while (n->walk) {
 		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
 		if (!fits(&k, &e) || (defect != EVENT_OK && !is_unknown(defect)))
 			return;
@@ -126,6 +127,8 @@ static void place_advance(struct inference *n, struct place *p)
 			p->stands = true;
 			return;
 		}
+		uint64_t cost = e.end - k.rel;
+		n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
 		k.rel = e.end;
 		k.stamp = e.stamp;
 	}
@@ -146,9 +149,8 @@ static void gather_blocks(struct inference *n, struct lttng_file *f)
 		uint64_t data = lttng_header_data_end(t->layout, &h, frame.length);
 		if (data <= t->layout->size || data > frame.length)
 			continue;
-		uint64_t reach = data < t->layout->size + REACH ? data : t->layout->size + REACH;
 		n->places[n->place_count++] = (struct place){ .file = f, .base = at, .limit = data, .begin = h.v[LF_BEGIN], .end = h.v[LF_END],
-							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN], .reach = reach };
+							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN] };
 	}
 	f->resync = 0; /* the file is gone through again from its beginning */
 }
@@ -609,6 +611,7 @@ void lttng_infer(struct lttng_trace *t)
 		return;
 	}
 	n->t = t;
+	n->walk = WALK;
 	n->budget = BUDGET;
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
