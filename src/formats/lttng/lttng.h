@@ -460,8 +460,23 @@ void lttng_table_free(struct lttng_table *table);
 bool lttng_walk_patch(struct lttng_trace *t, struct lttng_walk *k, uint64_t rel, const void *bytes, size_t length, unsigned rule);
 
 /* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
- * are, and has repair declare them again in a block behind the others. */
+ * are, and has repair declare them again. */
 void lttng_infer(struct lttng_trace *t);
+
+/* lttng_redeclare.c */
+/* A type whose declaration was lost and whose format was found out. */
+struct lttng_restored {
+	const struct lttng_channel *channel;
+	struct lttng_marker *marker;
+	bool named; /* only its description was lost */
+};
+/* Bytes of a format, and of the names of a channel and a type: with no more, any declaration fits the smallest block. */
+#define LTTNG_RESTORED_FORMAT 1024u
+#define LTTNG_RESTORED_NAMES 512u
+/* The metadata file that can take them; NULL: there is none. */
+struct lttng_file *lttng_declaring_file(struct lttng_trace *t);
+/* Appends their declarations to the output of that file. */
+void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct lttng_restored *types, size_t count);
 
 /* lttng_facility.c: 0.x */
 /* Reads eventdefs/<name>.xml and fills the table for facility id. */

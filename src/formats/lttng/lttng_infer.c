@@ -46,9 +46,6 @@ struct model {
 #define MODELS_PLAIN (2u * (VALUES_MAX + 1)) /* those without texts come first */
 #define MODELS (MODELS_PLAIN + 2u * TEXTS_MAX * (BEFORE_MAX + 1) * (AFTER_MAX + 1))
 #define STEPS_MAX (2u + TEXTS_MAX)
-#define FORMAT_ROOM 1024u
-/* Names in a declaration: with these, any fits the smallest block. */
-#define NAMES_MAX 512u
 
 /* What speaks for a model. */
 struct score {
@@ -68,18 +65,17 @@ struct place {
 };
 
 struct type {
-	const struct lttng_channel *channel;
-	struct lttng_marker *marker;
+	struct lttng_restored is;
 	unsigned tried[STAGES]; /* places by which it was judged last */
-	bool found, named; /* named: its name was known */
 };
 
 struct inference {
 	struct lttng_trace *t;
 	struct place places[PLACES_MAX];
 	struct type types[TYPES_MAX];
+	struct lttng_restored found[TYPES_MAX];
 	struct score scores[MODELS];
-	unsigned place_count, type_count;
+	unsigned place_count, type_count, found_count;
 	uint32_t walk;	 /* bytes that may still be walked */
 	uint32_t budget; /* and looked at for models */
 };
@@ -212,13 +208,13 @@ static size_t print_values(char *to, size_t room, unsigned *number, uint32_t byt
 	return at;
 }
 
-static void model_format(char to[FORMAT_ROOM], const struct model *m)
+static void model_format(char to[LTTNG_RESTORED_FORMAT], const struct model *m)
 {
 	unsigned number = 0;
-	size_t at = print_values(to, FORMAT_ROOM, &number, m->before, m->wide);
+	size_t at = print_values(to, LTTNG_RESTORED_FORMAT, &number, m->before, m->wide);
 	for (unsigned i = 0; i < m->texts; i++)
-		at += (size_t)snprintf(to + at, FORMAT_ROOM - at, "lost_%u %%s ", ++number);
-	at += print_values(to + at, FORMAT_ROOM - at, &number, m->after, true);
+		at += (size_t)snprintf(to + at, LTTNG_RESTORED_FORMAT - at, "lost_%u %%s ", ++number);
+	at += print_values(to + at, LTTNG_RESTORED_FORMAT - at, &number, m->after, true);
 	if (at)
 		to[at - 1] = '\0';
 	else
@@ -371,7 +367,7 @@ static unsigned best_model(const struct inference *n, unsigned uses)
 static void judge_models(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count)
 {
 	struct lttng_trace *t = n->t;
-	struct lttng_marker *m = type->marker;
+	struct lttng_marker *m = type->is.marker;
 	const struct lttng_marker was = *m;
 
 	memset(n->scores, 0, sizeof(n->scores));
@@ -397,7 +393,7 @@ static void judge_models(struct inference *n, struct type *type, const struct pl
 static void say_found(struct inference *n, const struct type *type, const struct place *p, const struct model *m, unsigned uses)
 {
 	struct lttng_trace *t = n->t;
-	unsigned rule = type->named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
+	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
 	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, p->file->source, p->base + p->rel, 4);
 	char length[64];
 
@@ -406,7 +402,7 @@ static void say_found(struct inference *n, const struct type *type, const struct
 	else
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
 	finding_say(fd, "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
-		    type->marker->id, type->channel->name, uses, length);
+		    type->is.marker->id, type->is.channel->name, uses, length);
 }
 
 /* Texts that happen to be empty look like values of one byte. */
@@ -424,7 +420,7 @@ static bool may_be_empty(const struct inference *n, unsigned values)
 
 static bool type_learn(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count, unsigned uses)
 {
-	char format[FORMAT_ROOM];
+	char format[LTTNG_RESTORED_FORMAT];
 
 	judge_models(n, type, witnesses, count);
 	unsigned best = best_model(n, uses);
@@ -432,9 +428,9 @@ static bool type_learn(struct inference *n, struct type *type, const struct plac
 		return false;
 	struct model m = model_at(best);
 	model_format(format, &m);
-	if (!lttng_metadata_restore(n->t, type->channel, type->marker, format))
+	if (!lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format))
 		return false;
-	type->found = true;
+	n->found[n->found_count++] = type->is;
 	say_found(n, type, witnesses[0], &m, n->scores[best].uses);
 	return true;
 }
@@ -444,12 +440,12 @@ static struct type *type_of(struct inference *n, const struct place *p)
 	const struct lttng_channel *c = p->file->channel;
 	struct lttng_marker *m = lttng_table_make(n->t, c->table, p->id);
 	for (unsigned i = 0; m && i < n->type_count; i++)
-		if (n->types[i].marker == m)
+		if (n->types[i].is.marker == m)
 			return &n->types[i];
-	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > NAMES_MAX;
+	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > LTTNG_RESTORED_NAMES;
 	if (!m || n->type_count == TYPES_MAX || too_long)
 		return NULL;
-	n->types[n->type_count] = (struct type){ .channel = c, .marker = m, .named = m->declared };
+	n->types[n->type_count] = (struct type){ .is = { .channel = c, .marker = m, .named = m->declared } };
 	return &n->types[n->type_count++];
 }
 
@@ -459,7 +455,7 @@ static unsigned gather_witnesses(const struct inference *n, const struct type *t
 	unsigned count = 0;
 	for (unsigned i = 0; i < n->place_count && count < WITNESSES; i++) {
 		const struct place *p = &n->places[i];
-		if (p->stands && p->id == type->marker->id && p->file->channel->table == type->channel->table)
+		if (p->stands && p->id == type->is.marker->id && p->file->channel->table == type->is.channel->table)
 			witnesses[count++] = p;
 	}
 	return count;
@@ -478,7 +474,7 @@ static bool learn_one(struct inference *n, unsigned stage)
 		if (!type_learn(n, type, witnesses, count, stages[stage]))
 			continue;
 		for (unsigned j = 0; j < n->place_count; j++)
-			if (n->places[j].stands && n->places[j].id == type->marker->id)
+			if (n->places[j].stands && n->places[j].id == type->is.marker->id)
 				place_advance(n, &n->places[j]);
 		return true;
 	}
@@ -494,114 +490,9 @@ static void learn(struct inference *n)
 		stage = learn_one(n, stage) ? 0 : stage + 1;
 }
 
-/* ---- putting it back ---- */
-
-struct writer {
-	struct lttng_trace *t;
-	struct lttng_file *file;
-	uint8_t *block;
-	size_t length, capacity;
-	uint64_t stamp;
-};
-
-static void put_text(struct writer *w, const char *text)
-{
-	size_t n = strlen(text) + 1;
-	memcpy(w->block + w->length, text, n);
-	w->length += n;
-}
-
-/* Room for an event with so many bytes of texts; begins it. False: it goes beyond the block. */
-static bool put_event(struct writer *w, uint32_t id, size_t texts)
-{
-	const struct lttng_trace *t = w->t;
-	const struct lttng_marker *core = lttng_table_get(w->file->channel->table, id);
-	size_t start = (size_t)lttng_align(w->length, lttng_event_align(t, w->file));
-	size_t payload = (size_t)lttng_align(start + 4, core->shape.align);
-	if (payload + texts + 16 > w->capacity)
-		return false;
-	store_u32(w->block + start, id << LTTNG_TIME_BITS | (uint32_t)(w->stamp & LTTNG_TIME_MASK), t->big_endian);
-	w->length = payload;
-	return true;
-}
-
-/* The two records that declare a type, the first only where its name is made up. False: there is no room left in the block. */
-static bool put_declaration(struct writer *w, const struct type *type)
-{
-	const struct lttng_trace *t = w->t;
-	bool of_channel = t->layout->era == LTTNG_CHANNEL_MARKERS;
-	const char *channel = type->channel->name, *name = type->marker->name, *format = lttng_metadata_format(type->channel, name);
-	size_t names = strlen(name) + 1 + (of_channel ? strlen(channel) + 1 : 0), was = w->length;
-
-	for (uint32_t id = type->named ? 1 : 0; id <= 1; id++) {
-		if (!put_event(w, id, names + (id ? strlen(format) + 1 : 0))) {
-			memset(w->block + was, 0, w->capacity - was);
-			w->length = was;
-			return false;
-		}
-		size_t payload = w->length;
-		if (of_channel)
-			put_text(w, channel);
-		put_text(w, name);
-		if (id) {
-			put_text(w, format);
-			continue;
-		}
-		w->length = payload + (size_t)lttng_align(w->length - payload, lttng_value_align(t, 2));
-		store_u16(w->block + w->length, (uint16_t)type->marker->id, t->big_endian);
-		memcpy(w->block + w->length + 2, t->sizes.v, SIZE_KINDS);
-		w->length += 2 + SIZE_KINDS;
-	}
-	return true;
-}
-
-static void put_declarations(struct inference *n, struct lttng_file *f, size_t capacity)
-{
-	struct lttng_trace *t = n->t;
-	uint64_t stamp = f->last.v[LF_END];
-	/* A word of zeros is no event. */
-	struct writer w = { .t = t, .file = f, .capacity = capacity, .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1 };
-
-	w.block = calloc(1, capacity);
-	if (!w.block) {
-		(void)lttng_no_memory(t);
-		return;
-	}
-	w.length = t->layout->size;
-	for (unsigned i = 0; i < n->type_count;) {
-		const struct type *type = &n->types[i];
-		if (!type->found || put_declaration(&w, type)) {
-			if (type->found)
-				plan_added(t->scan->plan, type->named ? 1 : 2);
-			i++;
-			continue;
-		}
-		lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
-		memset(w.block, 0, capacity);
-		w.length = t->layout->size;
-	}
-	lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
-	free(w.block);
-}
-
-/* The file that takes the declarations, and how long a block of it may be; NULL: there is none. */
-static struct lttng_file *declaring_file(struct lttng_trace *t, size_t *capacity)
-{
-	for (size_t i = 0; i < t->file_count; i++) {
-		struct lttng_file *f = &t->files[i];
-		uint64_t block = t->layout->variable ? 16 * LTTNG_PAGE : f->block_size;
-		if (!f->channel || !f->metadata || f->aside || f->empty || !f->has_last || !f->events || block < LTTNG_PAGE || block > LTTNG_ZEROS_MAX / 2)
-			continue;
-		*capacity = (size_t)block;
-		return f;
-	}
-	return NULL;
-}
-
 void lttng_infer(struct lttng_trace *t)
 {
-	size_t capacity;
-	struct lttng_file *home = declaring_file(t, &capacity);
+	struct lttng_file *home = lttng_declaring_file(t);
 
 	if (t->layout->era < LTTNG_TRACE_MARKERS || !t->metadata_lost || !home)
 		return;
@@ -622,12 +513,9 @@ void lttng_infer(struct lttng_trace *t)
 	}
 	if (t->status == TM_OK)
 		learn(n);
-	bool any = false;
-	for (unsigned i = 0; i < n->type_count; i++)
-		any |= n->types[i].found;
 	if (t->w.status != TM_OK)
 		t->status = t->w.status;
-	if (any && t->scan->plan && t->status == TM_OK)
-		put_declarations(n, home, capacity);
+	if (n->found_count && t->scan->plan && t->status == TM_OK)
+		lttng_redeclare(t, home, n->found, n->found_count);
 	free(n);
 }
