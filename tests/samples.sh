@@ -108,6 +108,8 @@ if has lttng; then
 		top=$(find "$work/unpacked" -mindepth 1 -maxdepth 1)
 		[ "$(wc -l <<< "$top")" = 1 ] && [ -d "$top" ] || top=$work/unpacked
 		healthy "$file" "${row##*:}" "$top"
+		[ "${row##*:}" = 1021 ] && continue # its six declarations fit one hole
+		timeout 900 python3 tests/lost_declarations.py --places 3 "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
 	done
 fi
 echo "samples: $passed passed, $failed failed"

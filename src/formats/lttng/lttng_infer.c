@@ -27,7 +27,10 @@ static const unsigned stages[STAGES] = { 8, 3, 1 };
 
 /* Bits of chance that an answer must be beyond; and on average, of each stamp. */
 #define PROOF 36u
+#define PROOF_FEW 50u /* of one event or two */
 #define PROOF_EACH 7u
+/* With so many, more places may be against it. */
+#define PROOF_MANY 144u
 /* With so many it may be the answer, and no longer one is. */
 #define HINT 12u
 /* The most that a stamp says, a full one whose low bits agree, too: values of payloads repeat as well. */
@@ -263,7 +266,7 @@ struct row {
 
 static void row_hears(struct row *r, struct score *score, uint32_t bits)
 {
-	if (!r->uses || ++r->behind > STAMPS)
+	if (!r->uses || ++r->behind > STAMPS || (r->poor && r->uses > 1))
 		return;
 	r->least = bits < r->least ? bits : r->least;
 	score->bits += r->least;
@@ -279,7 +282,7 @@ static void row_uses(struct row *r, struct score *score)
 {
 	r->uses++;
 	r->behind = 0;
-	r->least = r->poor ? r->least : RARITY_MAX;
+	r->least = RARITY_MAX;
 	score->uses++;
 }
 
@@ -322,7 +325,8 @@ static void try_place(struct inference *n, const struct place *p, const struct l
 
 static bool is_possible(const struct score *s, uint32_t bits)
 {
-	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps && 3 * s->against <= s->heard;
+	uint32_t doubts = s->bits >= PROOF_MANY ? 2 : 3;
+	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps && doubts * s->against <= s->heard;
 }
 
 static bool is_clear(const struct score *s)
@@ -361,7 +365,8 @@ static unsigned best_model(const struct inference *n, unsigned uses)
 		if (!than || s->length < than->length || (s->length == than->length && is_likelier(i, best)))
 			best = i;
 	}
-	return best < MODELS && n->scores[best].bits >= PROOF && n->scores[best].uses >= uses ? best : MODELS;
+	const struct score *s = best < MODELS ? &n->scores[best] : NULL;
+	return s && s->uses >= uses && s->bits >= (s->uses > 2 ? PROOF : PROOF_FEW) ? best : MODELS;
 }
 
 static void judge_models(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count)
