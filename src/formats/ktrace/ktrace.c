@@ -128,18 +128,23 @@ static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry
 	return (records ? failures * 8 / records : 16) + odd;
 }
 
-/* How many entries there are before records begin; 0: nothing says. Process ids and the ends of names keep text from passing. */
+/* Process ids and the ends of names keep text from passing. */
+static bool raw0_entry_sure(struct window *w, uint64_t index, uint32_t entry)
+{
+	const uint8_t *p = raw0_entry_plausible(w, index, entry) ? window_at(w, 4 + index * entry, entry) : NULL;
+	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
+}
+
+/* How many entries there are before records begin; 0: nothing says. What looks like one more entry is no record. */
 static uint32_t raw0_count(struct window *w, uint32_t entry)
 {
-	for (uint32_t i = 0; i < KTRACE_RAW0_THREADS_MAX && raw0_entry_plausible(w, i, entry); i++) {
-		uint64_t end = 4 + (i + 1) * (uint64_t)entry;
-		const uint8_t *p = window_at(w, end - KTRACE_NAME - 4, KTRACE_NAME + 4);
-		if (!p || load_u32(p, false) > KTRACE_PID_MAX || p[KTRACE_NAME + 3])
+	bool more = raw0_entry_sure(w, 0, entry);
+	for (uint32_t count = 1; count <= KTRACE_RAW0_THREADS_MAX && more; count++) {
+		more = raw0_entry_sure(w, count, entry);
+		if (w->source->size - (4 + (uint64_t)count * entry) < ktrace_event_size(entry == 32))
 			return 0;
-		if (w->source->size - end < ktrace_event_size(entry == 32))
-			return 0;
-		if (!raw0_failures(w, i + 1, entry, NULL))
-			return i + 1;
+		if (!more && !raw0_failures(w, count, entry, NULL))
+			return count;
 	}
 	return 0;
 }
