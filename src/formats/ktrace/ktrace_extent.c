@@ -92,7 +92,8 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 							 KTRACE_RULE_chunk_size_damaged;
 	x.guessed = found != UINT64_MAX;
 	x.size = chunk_guess(w, chunk, reach);
-	x.next = x.size == reach - data ? reach : ktrace_chunk_next(chunk->offset, x.size);
+	x.next = ktrace_chunk_next(chunk->offset, x.size);
+	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
 	if (x.size == chunk->size) { /* and what follows is no chunk */
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
