@@ -449,10 +449,9 @@ void lttng_metadata_vote(struct lttng_trace *t);
 /* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are
  * whole, ending where the data does. 0: they do not. */
 uint64_t lttng_metadata_fits(struct lttng_trace *t);
-/* Describes a type of that channel by a format that was found out, and gives it a name where it has none. The format must parse. */
-bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format);
-/* The format of the marker of that name; borrowed. */
-const char *lttng_metadata_format(const struct lttng_channel *c, const char *name);
+/* Describes a type of that channel by a format that was found out, and gives it a name where it has none. The format must parse. Returns
+ * the table's copy of it; NULL when memory is short. */
+const char *lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format);
 /* After the last data file. */
 void lttng_metadata_unused(struct lttng_trace *t);
 void lttng_table_free(struct lttng_table *table);
@@ -468,7 +467,8 @@ void lttng_infer(struct lttng_trace *t);
 struct lttng_restored {
 	const struct lttng_channel *channel;
 	struct lttng_marker *marker;
-	bool named; /* only its description was lost */
+	const char *format; /* borrowed; NULL: not yet */
+	bool named;	    /* only its description was lost */
 };
 /* Bytes of a format, and of the names of a channel and a type: with no more, any declaration fits the smallest block. */
 #define LTTNG_RESTORED_FORMAT 1024u

@@ -91,10 +91,10 @@ static struct lttng_walk walk_from(const struct place *p)
 				    .end = p->end, .bound = UINT64_MAX, .stale = UINT64_MAX, .rel = p->rel, .stamp = p->stamp };
 }
 
-static void go_to(struct lttng_trace *t, const struct place *p)
+static void go_to(struct lttng_trace *t, const struct lttng_file *f)
 {
-	if (t->w.source != p->file->source)
-		window_reset(&t->w, p->file->source);
+	if (t->w.source != f->source)
+		window_reset(&t->w, f->source);
 }
 
 static bool is_unknown(enum lttng_defect defect)
@@ -113,7 +113,7 @@ static void place_advance(struct inference *n, struct place *p)
 	struct lttng_walk k = walk_from(p);
 	struct lttng_event e;
 
-	go_to(n->t, p);
+	go_to(n->t, p->file);
 	p->stands = false;
 	while (n->walk) {
 		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
@@ -140,8 +140,7 @@ static void gather_blocks(struct inference *n, struct lttng_file *f)
 	struct lttng_header h;
 	uint64_t at = 0;
 
-	if (t->w.source != f->source)
-		window_reset(&t->w, f->source);
+	go_to(t, f);
 	for (unsigned i = 0; i < BLOCKS && n->place_count < PLACES_MAX && lttng_frame_at(t, f, at, &frame); i++, at += frame.length) {
 		if (!lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
 			continue;
@@ -378,7 +377,7 @@ static void judge_models(struct inference *n, struct type *type, const struct pl
 	memset(n->scores, 0, sizeof(n->scores));
 	m->declared = true;
 	for (unsigned w = 0; w < count && t->w.status == TM_OK; w++) {
-		go_to(t, witnesses[w]);
+		go_to(t, witnesses[w]->file);
 		for (unsigned i = 0; i < MODELS && n->budget; i++) {
 			struct model model = model_at(i);
 			struct lttng_step steps[STEPS_MAX];
@@ -433,7 +432,8 @@ static bool type_learn(struct inference *n, struct type *type, const struct plac
 		return false;
 	struct model m = model_at(best);
 	model_format(format, &m);
-	if (!lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format))
+	type->is.format = lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format);
+	if (!type->is.format)
 		return false;
 	n->found[n->found_count++] = type->is;
 	say_found(n, type, witnesses[0], &m, n->scores[best].uses);

@@ -571,13 +571,13 @@ static struct lttng_name *name_make_up(struct lttng_trace *t, struct lttng_table
 	}
 }
 
-bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format)
+const char *lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format)
 {
 	unsigned flaws;
 	size_t at;
 	struct lttng_name *n = m->declared ? name_find(t, c->table, m->name, strlen(m->name)) : name_make_up(t, c->table, m->id);
 	if (!n)
-		return false;
+		return NULL;
 	char *name = m->name ? m->name : table_copy(t, n->name, strlen(n->name));
 	char *copy = name ? table_copy(t, format, strlen(format)) : NULL;
 	m->name = name;
@@ -585,7 +585,7 @@ bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c
 	n->shape = (struct lttng_shape){ 0 };
 	if (!copy || !lttng_format_parse(t, copy, &n->shape, &flaws, &at)) {
 		free(copy);
-		return false;
+		return NULL;
 	}
 	free(n->format);
 	n->format = copy;
@@ -593,14 +593,7 @@ bool lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c
 	n->marker = n->marker ? n->marker : m;
 	m->declared = true;
 	marker_describe(n->marker, n);
-	return true;
-}
-
-const char *lttng_metadata_format(const struct lttng_channel *c, const char *name)
-{
-	const struct lttng_name *n;
-	HASH_FIND(hh, c->table->names, name, strlen(name), n);
-	return n ? n->format : "";
+	return n->format;
 }
 
 /* ---- afterwards ---- */

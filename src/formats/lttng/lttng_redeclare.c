@@ -37,7 +37,7 @@ static bool put_declaration(struct writer *w, const struct lttng_restored *type)
 {
 	const struct lttng_trace *t = w->t;
 	bool of_channel = t->layout->era == LTTNG_CHANNEL_MARKERS;
-	const char *channel = type->channel->name, *name = type->marker->name, *format = lttng_metadata_format(type->channel, name);
+	const char *channel = type->channel->name, *name = type->marker->name, *format = type->format;
 	size_t names = strlen(name) + 1 + (of_channel ? strlen(channel) + 1 : 0), was = w->length;
 
 	for (uint32_t id = type->named ? 1 : 0; id <= 1; id++) {
