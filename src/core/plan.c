@@ -255,6 +255,11 @@ void plan_lost(struct plan *p, uint64_t records, enum tracemend_exactness how)
 		p->outcome.dropped_is = how;
 }
 
+void plan_lost_other(struct plan *p)
+{
+	p->outcome.lost = true;
+}
+
 enum tracemend_status plan_status(const struct plan *p)
 {
 	return p->status;
@@ -444,6 +449,6 @@ struct tracemend_outcome plan_outcome(const struct plan *p)
 	struct tracemend_outcome outcome = p->outcome;
 	outcome.passes++;
 	outcome.changed = !plan_is_identity(p);
-	outcome.lost = outcome.dropped || outcome.dropped_is != TM_EXACT;
+	outcome.lost |= outcome.dropped || outcome.dropped_is != TM_EXACT;
 	return outcome;
 }

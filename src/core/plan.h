@@ -50,6 +50,8 @@ void plan_added(struct plan *p, uint64_t records);
 /* Lost records. how: TM_EXACT when their number is known; the weakest claim wins. plan_lost(p, 0, TM_UNKNOWN_COUNT) says
  * that something is gone and nobody can know how much. */
 void plan_lost(struct plan *p, uint64_t records, enum tracemend_exactness how);
+/* Something that is no record is gone, and carried more than what is known without it: arguments, a name, a description. */
+void plan_lost_other(struct plan *p);
 
 /* TM_OK, TM_NO_MEMORY or TM_LIMIT: sticky, looked at once at the end. */
 enum tracemend_status plan_status(const struct plan *p);

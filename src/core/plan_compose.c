@@ -95,6 +95,7 @@ static struct tracemend_outcome compose_outcome(const struct tracemend_outcome *
 	o.patched = a->patched + b->patched < total - o.added ? a->patched + b->patched : total - o.added;
 	o.kept = total - o.added - o.patched;
 	o.passes = a->passes + 1;
+	o.lost = a->lost || b->lost;
 	o.dropped = a->dropped + b->dropped;
 	o.dropped_is = a->dropped_is > b->dropped_is ? a->dropped_is : b->dropped_is;
 	if (a->added && b->dropped)

@@ -127,7 +127,8 @@ bool report_manifest(FILE *out, const struct tracemend_repair *repair)
 		manifest_item(&run, i, manifest_range(&r));
 	}
 	fputs("],\n\"records\":", out);
-	report_json_print(&run, manifest_records(tracemend_repair_outcome(repair)));
-	fputs("}\n", out);
+	const struct tracemend_outcome *outcome = tracemend_repair_outcome(repair);
+	report_json_print(&run, manifest_records(outcome));
+	fprintf(out, ",\n\"lost\":%s}\n", outcome->lost ? "true" : "false");
 	return !run.failed;
 }

@@ -211,3 +211,25 @@ digest() {
 	[ "$(echo "$output" | jq '.inputs[0].records')" -ge 310 ]
 	grep -q lost_34 mended/metadata_0
 }
+
+@test "what is lost besides records is no success" {
+	local corpus=$HERE/../../corpus name
+	# Nothing of the records is gone, but something that a person would miss is.
+	for name in uftrace/invalid/{dat-payload-without-spec,events-malformed,info-build-id-format,map-field-too-long}.tar \
+		    tracedat/invalid/{kallsyms-line,printk-line,field-syntax,option-hook-syntax,option-size}.dat; do
+		rm -rf mended again
+		exits 3 repair "$corpus/$name" -o mended --manifest m.json
+		said "no record was lost, but other content was"
+		validate manifest m.json
+		jq -e '.lost and .records.dropped == 0 and .records.dropped_is == "exact"' m.json
+		exits 0 repair mended -o again --manifest m.json
+		jq -e '.lost | not' m.json
+	done
+	# What is corrected, or said nothing, is no loss.
+	for name in uftrace/invalid/{sym-crlf,dat-depth-exceeds-max-stack}.tar tracedat/invalid/kallsyms-size.dat \
+		    fxt/invalid/reserved-bits-set.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/freq-zero.tar; do
+		rm -rf mended
+		exits 0 repair "$corpus/$name" -o mended
+		said "nothing was lost"
+	done
+}

@@ -262,6 +262,19 @@ static void the_weakest_claim_wins(void **state)
 	assert_true(plan_outcome(f->plan).lost);
 }
 
+static void what_is_no_record_can_be_lost_too(void **state)
+{
+	struct fixture *f = *state;
+	plan_patched(f->plan, 1);
+	assert_false(plan_outcome(f->plan).lost);
+	plan_lost(f->plan, 0, TM_EXACT);
+	assert_false(plan_outcome(f->plan).lost);
+	plan_lost_other(f->plan);
+	assert_true(plan_outcome(f->plan).lost);
+	assert_int_equal(plan_outcome(f->plan).dropped, 0);
+	assert_int_equal(plan_outcome(f->plan).dropped_is, TM_EXACT);
+}
+
 static void equal_reasons_share_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -279,7 +292,8 @@ int main(void)
 		T(a_whole_plan), T(gaps_are_refused), T(a_missing_head_is_refused), T(a_missing_tail_is_refused),
 		T(nothing_at_all_is_refused), T(bytes_kept_twice_are_refused), T(bytes_kept_and_dropped_are_refused),
 		T(bytes_past_the_end_are_refused), T(second_copies_past_the_end_are_refused), T(overflowing_ranges_are_refused),
-		T(identity_is_identity), T(the_plan_is_a_bundle), T(a_plan_behind_a_plan), T(the_weakest_claim_wins), T(equal_reasons_share_memory),
+		T(identity_is_identity), T(the_plan_is_a_bundle), T(a_plan_behind_a_plan), T(the_weakest_claim_wins), T(what_is_no_record_can_be_lost_too),
+		T(equal_reasons_share_memory),
 	};
 	return RUN(tests);
 }

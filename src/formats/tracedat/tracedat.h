@@ -381,6 +381,7 @@ struct tracedat {
 	size_t drop_count, drop_capacity;
 	uint64_t kept, patched, lost;
 	enum tracemend_exactness lost_is;
+	bool lost_other; /* texts, formats and the like */
 	uint64_t *ids_placed;	 /* bitmap of ids that get a placeholder */
 };
 

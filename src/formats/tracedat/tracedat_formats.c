@@ -125,6 +125,7 @@ static size_t text_measure(const struct list *l, size_t text)
 static void entry_lost(struct list *l, size_t at, size_t length, unsigned rule)
 {
 	l->t->formats_lost = true;
+	l->t->lost_other |= length > 8;
 	tracedat_drop_block(l->t, l->b, at, length, rule, "an event format that cannot be read");
 }
 
@@ -136,6 +137,7 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	uint8_t number[8];
 	unsigned errors = tracedat_format_parse(t, l->b, text, size, l->system, &changed);
 
+	t->lost_other |= errors != 0;
 	if (t->repair) {
 		if (!errors) {
 			store_u64(number, size, t->big_endian);

@@ -163,6 +163,7 @@ size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size
 			size_t next = option_resync(t, b->data, at, end);
 			fd = tracedat_at(t, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at);
 			finding_say(fd, "option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
+			t->lost_other = true;
 			tracedat_drop_block(t, b, at, (next == SIZE_MAX && t->version == 7 ? end : next == SIZE_MAX ? at : next) - at,
 					    TRACEDAT_RULE_option_size, "an option that cannot be read");
 			if (next == SIZE_MAX)

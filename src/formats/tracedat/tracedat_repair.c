@@ -567,6 +567,7 @@ static void account(struct tracedat *t)
 	for (size_t i = 0; i < t->option_count; i++) {
 		const struct tracedat_option *o = &t->options[i];
 		unknown |= o->dropped && o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES;
+		t->lost_other |= o->dropped && o->size;
 	}
 	if (t->prefix_lost)
 		plan_doubt(plan, t->source, 0, t->prefix_end,
@@ -574,6 +575,8 @@ static void account(struct tracedat *t)
 				    t->big_endian ? "big-endian" : "little-endian", t->long_size, t->page_size));
 	plan_kept(plan, t->kept + t->lines);
 	plan_lost(plan, t->lost, unknown ? TM_UNKNOWN_COUNT : t->lost_is);
+	if (t->lost_other)
+		plan_lost_other(plan);
 }
 
 /* Data that was found may belong to more CPUs than the option says. */

@@ -429,6 +429,8 @@ static enum tracemend_status restore_compose(struct restore *r)
 				    r->files[i].cpu));
 	plan_kept(plan, t->kept);
 	plan_lost(plan, t->lost, r->cut ? TM_UNKNOWN_COUNT : t->lost_is);
+	if (t->lost_other)
+		plan_lost_other(plan);
 	return tracedat_flush(t);
 }
 

@@ -40,6 +40,7 @@ static void lines_drop(struct lines *l, unsigned rule)
 	tracedat_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
 	l->kept += l->from - l->kept_from;
 	l->kept_from = l->at;
+	l->t->lost_other = true;
 	tracedat_drop_block(l->t, l->b, l->from, l->at - l->from, rule, "a line that readers cannot parse");
 }
 

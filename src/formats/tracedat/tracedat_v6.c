@@ -361,6 +361,7 @@ static size_t options_read(struct v6 *v, size_t at)
 	if (after != V6_UNKNOWN && tag != V6_UNKNOWN && tag > after) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, tag - after);
 		finding_say(fd, "%zu bytes after the end of the options", tag - after);
+		t->lost_other = true;
 		tracedat_drop(t, after, tag - after, TRACEDAT_RULE_option_size, "bytes after the end of the options");
 	}
 	return tag != V6_UNKNOWN ? tag : after;

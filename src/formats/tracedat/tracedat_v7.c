@@ -19,6 +19,7 @@ static void options_section(struct tracedat *t, unsigned index)
 	if (after != SIZE_MAX && after < s->block.size) {
 		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v7_done_not_last, &s->block, after, s->block.size - after);
 		finding_say(fd, "%zu bytes after the end of the options", s->block.size - after);
+		t->lost_other = true;
 		tracedat_drop_block(t, &s->block, after, s->block.size - after, TRACEDAT_RULE_v7_done_not_last,
 				    "bytes after the end of the options");
 	}

@@ -34,6 +34,7 @@ void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint
 			plan_drop(t->w->plan, t->s, at + sizeof(record), next - at - sizeof(record), rule,
 				  "arguments that cannot be read");
 	}
+	plan_lost_other(t->w->plan);
 	t->kept_from = next;
 	t->patched++;
 }

@@ -87,7 +87,7 @@ static void report_bad(struct dbg_walk *g, const char *text, uint64_t offset, si
 		finding_path(g->bad, "line %llu", (unsigned long long)line_number);
 	}
 	if (error)
-		uftrace_edit_add(w, &g->edits, offset, raw, NULL, 0, UFTRACE_RULE_dbg_malformed, "a line that readers stop at");
+		uftrace_edit_lose(w, &g->edits, offset, raw, UFTRACE_RULE_dbg_malformed, "a line that readers stop at");
 }
 
 static bool walk_text(struct dbg_walk *g, const char *data, size_t size, bool error)

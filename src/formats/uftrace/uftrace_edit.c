@@ -69,6 +69,14 @@ void uftrace_edit_add(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t 
 	}
 }
 
+void uftrace_edit_lose(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, unsigned rule,
+		       const char *why)
+{
+	uftrace_edit_add(w, e, from, length, NULL, 0, rule, why);
+	if (w->plan)
+		plan_lost_other(w->plan);
+}
+
 void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to,
 		       unsigned rule)
 {

@@ -312,6 +312,8 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		struct uftrace_line *line = &l->list[i];
 		if (line->bit != bit)
 			continue;
+		if (line->drop && line->rule != UFTRACE_RULE_info_crlf_or_blank)
+			plan_lost_other(w->plan);
 		if (!write || line->drop)
 			plan_drop(w->plan, s, line->offset, line->raw, line->drop ? line->rule : l->taskinfo_rule,
 				  line->drop ? line->why : l->taskinfo_why);

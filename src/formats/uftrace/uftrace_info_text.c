@@ -189,7 +189,7 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 		if (!l->damage)
 			l->damage = fd;
 		if (w->plan)
-			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+			plan_lost_other(w->plan);
 		return;
 	}
 	struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n);
@@ -273,7 +273,7 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 			struct uftrace_str body = { w->info_text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
 			line_rewrite(w, line, "", body, UFTRACE_RULE_info_line_too_long, "cut to what readers take");
 			if (w->plan)
-				plan_lost(w->plan, 0, TM_AT_LEAST);
+				plan_lost_other(w->plan);
 		}
 		if (line->bit == UFTRACE_I_BUILD_ID) {
 			bool good = line->value.length == 40;

@@ -147,10 +147,10 @@ static void report_long(struct uftrace_walk *w, struct source *s, struct uftrace
 	finding_say(fd, state == LINE_LONG_ID ? "the build id is longer than the 40 digits that readers have room for"
 					      : "the protection or the path is longer than what readers have room for");
 	if (state == LINE_LONG_ID)
-		uftrace_edit_add(w, edits, offset + id_at, length - id_at, NULL, 0, UFTRACE_RULE_map_field_too_long,
-				 "a build id that cannot be one");
+		uftrace_edit_lose(w, edits, offset + id_at, length - id_at, UFTRACE_RULE_map_field_too_long,
+				  "a build id that cannot be one");
 	else
-		uftrace_edit_add(w, edits, offset, raw, NULL, 0, UFTRACE_RULE_map_field_too_long, "a line that crashes readers");
+		uftrace_edit_lose(w, edits, offset, raw, UFTRACE_RULE_map_field_too_long, "a line that crashes readers");
 }
 
 static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_map *map, struct uftrace_edits *edits)

@@ -45,7 +45,7 @@ bool uftrace_events_walk(struct uftrace_walk *w)
 		if (too_long) {
 			fd = uftrace_report(w, UFTRACE_RULE_events_malformed, f->source, at, raw);
 			finding_say(fd, "a name is longer than 511 bytes: readers crash");
-			uftrace_edit_add(w, &edits, at, raw, NULL, 0, UFTRACE_RULE_events_malformed, "a line that crashes readers");
+			uftrace_edit_lose(w, &edits, at, raw, UFTRACE_RULE_events_malformed, "a line that crashes readers");
 		} else if (!good) {
 			fd = uftrace_report_as(w, UFTRACE_RULE_events_malformed, TM_WARNING, f->source, at, raw);
 			finding_say(fd, "the line is not 'EVENT: <id> <provider>:<event>'; readers skip it");

@@ -440,10 +440,8 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 			    library->sid.text);
 		finding_path(fd, "line %u", line->order + 1);
 		if (later == UFTRACE_NONE || w->sessions[later].line == UFTRACE_NONE) {
-			uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_dlop_unknown_session,
-					 "a library of a session that is not there");
-			if (w->plan)
-				plan_lost(w->plan, 0, TM_AT_LEAST);
+			uftrace_edit_lose(w, &w->task_edits, line->offset, line->length, UFTRACE_RULE_dlop_unknown_session,
+					  "a library of a session that is not there");
 			return true;
 		}
 		const struct uftrace_task_line *own = &w->lines[w->sessions[later].line];

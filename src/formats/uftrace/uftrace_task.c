@@ -237,10 +237,8 @@ static void drop_line(struct uftrace_walk *w, struct source *s, enum uftrace_rul
 	finding_say(fd, "%s: '%s'", message, text_quote(shown, w->task_text + offset, raw && w->task_text[offset + raw - 1] == '\n'
 												   ? raw - 1 : raw));
 	finding_path(fd, "line %llu", (unsigned long long)line_number);
-	uftrace_edit_add(w, &w->task_edits, offset, raw, NULL, 0, (unsigned)rule, why);
+	uftrace_edit_lose(w, &w->task_edits, offset, raw, (unsigned)rule, why);
 	w->task_damage = fd;
-	if (w->plan)
-		plan_lost(w->plan, 0, TM_AT_LEAST);
 }
 
 static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
@@ -278,10 +276,7 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 	}
 	if (!good) {
 		if (holed) {
-			uftrace_edit_add(w, &w->task_edits, offset, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes,
-					 "a line with a hole");
-			if (w->plan)
-				plan_lost(w->plan, 0, TM_AT_LEAST);
+			uftrace_edit_lose(w, &w->task_edits, offset, raw, UFTRACE_RULE_task_nul_bytes, "a line with a hole");
 			return true;
 		}
 		drop_line(w, s, UFTRACE_RULE_task_line_malformed, offset, raw, line_number,

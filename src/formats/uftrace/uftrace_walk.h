@@ -64,6 +64,9 @@ struct uftrace_walk;
 void uftrace_edit_add(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, const char *text,
 		      size_t text_length, unsigned rule, const char *why);
 /* Moves [from, from + length) in front of `to`. */
+/* Leaves a range out that said something. */
+void uftrace_edit_lose(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, unsigned rule,
+		       const char *why);
 void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to,
 		       unsigned rule);
 /* Appends the source with its edits to the output of that name, and frees the edits. */
