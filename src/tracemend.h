@@ -187,9 +187,9 @@ enum tracemend_exactness { TM_EXACT, TM_AT_LEAST, TM_UNKNOWN_COUNT };
 
 struct tracemend_outcome {
 	bool changed;	/* the output differs from the input */
-	bool lost;	/* content was lost, or it cannot be known */
+	bool lost;	/* content was lost, records or other, or it cannot be known */
 	uint64_t kept, patched, added, dropped; /* records */
-	enum tracemend_exactness dropped_is;
+	enum tracemend_exactness dropped_is; /* TM_UNKNOWN_COUNT: dropped counts only those that are known of */
 	unsigned passes; /* repairs, each of what the one before would have written: 1, unless a defect hid another */
 };
 

@@ -87,9 +87,9 @@ def repair_and_verify(tool, name, path, report, work, options=()):
         manifest = json.load(f)
     rebuilt = verify(manifest, out)
     records = manifest["records"]
-    lossless = records["dropped"] == 0 and records["dropped_is"] == "exact"
-    require(result.returncode == (0 if lossless else 3),
-            f"repair exits {result.returncode}, and {records['dropped']} ({records['dropped_is']}) records are dropped")
+    require(result.returncode == (3 if manifest["lost"] else 0), f"repair exits {result.returncode}, and the manifest says lost: {manifest['lost']}")
+    require(manifest["lost"] or (records["dropped"] == 0 and records["dropped_is"] == "exact"),
+            f"nothing is called lost, and {records['dropped']} ({records['dropped_is']}) records are dropped")
     if not report["errors"]:
         for member in manifest["inputs"]:
             require(rebuilt.get(member["file"]) == member_bytes(member["path"], member["file"]),

@@ -180,7 +180,10 @@ test_reduce() { counted reduce timeout 900 python3 tests/reduce.py --size 128K -
 # The mutators under both engines, so many runs.
 test_mutators() { one mutators timeout 900 tests/mutators.sh; }
 
-test_salvage() { one salvage timeout 600 python3 tests/salvage.py --seeds 3; }
+test_salvage() {
+	one salvage timeout 600 python3 tests/salvage.py --seeds 3
+	counted "what is said of the loss" timeout 600 python3 tests/claims.py --count 10
+}
 
 # Formats whose independent parser knows where their size fields are.
 test_damage() {

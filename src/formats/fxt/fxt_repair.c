@@ -161,6 +161,10 @@ void fxt_patch(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 		case FXT_RULE_invalid_utf8:
 			p.how = PATCH_TEXT;
 			patch_add(list, &count, p);
+			if (memchr(r->data + p.at, 0, p.length)) { /* no writer puts a NUL into a text */
+				plan_doubt(x->s->plan, x->source, offset, r->words * FXT_WORD, "a text with NUL bytes may have taken records in");
+				plan_lost(x->s->plan, 0, TM_UNKNOWN_COUNT);
+			}
 			break;
 		case FXT_RULE_zero_tick_rate:
 			p.how = PATCH_TICKS;

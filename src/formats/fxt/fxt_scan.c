@@ -57,8 +57,10 @@ static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t un
 	if (lost != TM_EXACT)
 		x->torn = until;
 	fxt_drop(x, from, until, rule, region_why(rule));
+	/* Bytes that no size vouches for may have been more records, or none. */
+	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
 	if (x->s->plan)
-		plan_lost(x->s->plan, records, lost);
+		plan_lost(x->s->plan, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
 	x->previous_header = 0;
 	x->at = until;
 }

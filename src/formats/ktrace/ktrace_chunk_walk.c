@@ -186,8 +186,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 		ktrace_chunk_doubt_last(w);
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(w, chunk, x->size));
 	}
-	/* Of a file that was cut nobody can know how much there was, and the size may be what is wrong. */
-	if (plan && x->rule == KTRACE_RULE_chunk_size_past_eof)
+	/* Of what was cut off, or out, nobody can know how much there was, and the size may be what is wrong. */
+	if (plan && (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged))
 		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 	chunk_place(w, chunk, x->retagged);
 	bool short_of_events = (events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12);

@@ -305,7 +305,6 @@ static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t resu
 {
 	struct ktrace_walk *w = ev->walk;
 	uint64_t end = ev->stretch->end;
-	uint64_t records = (resume - offset) / ktrace_event_size(w->is_64);
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_events_damaged, w->source, offset, resume - offset);
 
 	finding_path(fd, "%s", ev->stretch->where);
@@ -314,7 +313,7 @@ static uint64_t events_damaged(struct events *ev, uint64_t offset, uint64_t resu
 	events_keep(ev, offset, false);
 	if (w->scan->plan) {
 		plan_drop(w->scan->plan, w->source, offset, resume - offset, KTRACE_RULE_events_damaged, "no plausible records");
-		plan_lost(w->scan->plan, records ? records : 1, TM_AT_LEAST);
+		plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
 	}
 	ev->damaged = true;
 	ev->time_before = w->last_time;
@@ -332,7 +331,7 @@ static void events_rest(struct events *ev, uint64_t from)
 		return;
 	plan_drop(w->scan->plan, w->source, from, s->end - from,
 		  s->rule == KTRACE_RULE_COUNT ? KTRACE_RULE_events_damaged : s->rule, "part of a record");
-	plan_lost(w->scan->plan, 1, TM_AT_LEAST);
+	plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
 }
 
 static void events_report(struct events *ev)

@@ -198,6 +198,8 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 		       h->size < 40			 ? KTRACE_RULE_header_size_below_minimum :
 		       stored > file			 ? KTRACE_RULE_header_size_past_eof :
 							   KTRACE_RULE_header_size_splits_chunk;
+	if (w->scan->plan && h->size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
+		plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
 	struct finding *fd = header_finding(w, h->size_rule, 8, 8);
 	finding_say(fd, "the header size is %" PRIu64 "; the chunks behind the header say %" PRIu64, h->size,
 		    h->end - KTRACE_HEADER_UNCOUNTED);

@@ -162,11 +162,10 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	drop_block(b, rule);
 	if (rule == LTTNG_RULE_magic_lost_in_block || rule == LTTNG_RULE_bad_magic_first_block) {
 		b->keep = b->made_up = true;
-		b->lost = true;
 		b->h = t->want;
 		b->h.v[LF_BEGIN] = f->has_last ? f->last.v[LF_END] : t->begin;
 	}
-	b->lost |= zeros != frame->length;
+	b->lost = true; /* zeros, too, may be a block that never reached the disk */
 }
 
 static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)

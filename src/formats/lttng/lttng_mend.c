@@ -100,6 +100,7 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *k, struct lttng_
 		struct finding *fd = NULL;
 		unsigned ignored = rule;
 		if (!lttng_metadata_is_declaration(t, k, e) || lttng_metadata_take(t, k, e, &fd, &ignored)) {
+			k->resynced |= e->sized_end < e->end; /* or a text that lost its end took in what follows */
 			lttng_event_keep(t, k, e);
 			k->patched++;
 			return true;

@@ -139,18 +139,18 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 		plan_doubt(p, f->source, base + k->odd, k->last - k->odd, "legal, but strange, up to bytes that are no event");
 }
 
-/* What is behind the data: padding of the output up to `size`. */
-static void put_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, uint64_t written, bool as_it_is)
+/* What is behind the data: padding of the output up to `size`. True: it was something else. */
+static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, uint64_t written, bool as_it_is)
 {
 	struct plan *p = t->scan->plan;
 	uint64_t from = b->frame->offset + b->data_end, left = b->frame->length - b->data_end;
 	uint64_t want = b->size - written;
 	uint64_t have = left < want ? left : want;
 
-	uint64_t nonzero = have ? window_skip_zeros(&t->w, from) : from;
+	uint64_t nonzero = left ? window_skip_zeros(&t->w, from) : from;
 	if (t->w.status != TM_OK) {
 		t->status = t->w.status;
-		return;
+		return false;
 	}
 	if (!as_it_is && nonzero < from + have) {
 		if (t->zeros + have <= LTTNG_ZEROS_MAX)
@@ -161,6 +161,7 @@ static void put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
 	plan_drop(p, f->source, from + have, left - have, b->rule, rule_why(b->rule));
+	return !as_it_is && nonzero < from + left;
 }
 
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *k)
@@ -188,7 +189,6 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		written -= t->edits[i].drop - t->edits[i].length;
 	plan_kept(p, k->events - k->patched);
 	plan_patched(p, k->patched);
-	plan_lost(p, k->dropped, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
 	t->kept += k->events;
 	t->metadata_kept |= f->metadata;
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
@@ -206,5 +206,8 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		f->last_from = frame->offset + k->last;
 		f->last_to = frame->offset + k->kept;
 	}
-	put_tail(t, f, b, written, !b->unknown_end && !k->broken && !k->end_moved && !k->edit_count);
+	bool other = put_tail(t, f, b, written, !b->unknown_end && !k->broken && !k->end_moved && !k->edit_count);
+	/* Of what a wrong end of the data leaves behind it, or of bytes that are gone, nobody knows how many events it was. */
+	bool unknown = b->lost || is_shifted(t, f, b) || (other && !k->cut_known && !(b->unknown_end && k->stale <= b->data_end));
+	plan_lost(p, k->dropped, unknown ? TM_UNKNOWN_COUNT : TM_EXACT);
 }

@@ -33,7 +33,7 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
-		b->lost = b->data_end > length;
+		b->lost = b->frame->last || b->data_end > length; /* blocks may have followed */
 		fd = lttng_block_error(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0, length);
 		lttng_say(fd, b->frame->last ? "%llu bytes of the block are there, of %llu" :
 						 "the next block begins after %llu bytes, and blocks of this file have %llu",
@@ -92,7 +92,7 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 			    (unsigned long long)data, (unsigned long long)pages);
 	}
 	b->data_end = b->unknown_end ? length : data;
-	b->lost = b->cut && b->data_end > length;
+	b->lost = b->cut && (b->frame->last || b->data_end > length);
 }
 
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)

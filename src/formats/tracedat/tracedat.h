@@ -229,6 +229,7 @@ struct tracedat_cpu {
 	uint64_t limit;		 /* compressed: chunks may reach up to here */
 	bool found;		 /* by content, no table names it */
 	bool clipped;		 /* its range was shortened: that is reported already */
+	bool fewer;		 /* chunks, or bytes of them, than are claimed */
 	bool lost;		 /* its range cannot be used */
 	bool shifted;		 /* its data is not where the table says: that is reported already */
 };

@@ -508,6 +508,7 @@ void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w)
 	if (t->emitting || t->stopped || t->status != TM_OK || s.lost || cpu->clipped)
 		return;
 	struct finding *fd;
+	cpu->fewer = s.count < s.declared || s.at < end;
 	if (s.count != s.declared) {
 		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4);
 		finding_path(fd, "CPU %u", cpu->cpu);

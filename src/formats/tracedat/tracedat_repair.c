@@ -542,7 +542,11 @@ static void account(struct tracedat *t)
 	struct plan *plan = t->scan->plan;
 	/* A cut file, or tables that led nowhere: nobody knows what there was. */
 	bool unknown = t->lost_is == TM_UNKNOWN_COUNT || t->data_errors ||
-		       findings_count(t->findings, TRACEDAT_RULE_truncated_file);
+		       findings_count(t->findings, TRACEDAT_RULE_truncated_file) ||
+		       findings_count(t->findings, TRACEDAT_RULE_data_unreferenced) || findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid);
+	/* A section may have another size than it says, and be whole. With more that is wrong, the size may be right. */
+	uint64_t resized = findings_count(t->findings, TRACEDAT_RULE_v7_section_size);
+	unknown |= resized && findings_errors(t->findings) > resized + findings_count(t->findings, TRACEDAT_RULE_v7_done_target);
 
 	for (size_t i = 0; i < t->buffer_count; i++)
 		for (size_t j = 0; j < t->buffers[i].count; j++) {
@@ -550,7 +554,7 @@ static void account(struct tracedat *t)
 			if (c->found)
 				plan_doubt(plan, t->source, c->from, c->length,
 					   plan_why(plan, "no table says whose data this is; CPU %u is a guess", c->cpu));
-			unknown |= c->lost || c->clipped;
+			unknown |= c->lost || c->clipped || c->fewer;
 		}
 	for (size_t i = 0; i < t->section_count; i++) {
 		const struct tracedat_section *s = &t->sections[i];
@@ -566,8 +570,10 @@ static void account(struct tracedat *t)
 	/* What an option named, and is not there, had content. */
 	for (size_t i = 0; i < t->option_count; i++) {
 		const struct tracedat_option *o = &t->options[i];
-		unknown |= o->dropped && o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES;
-		t->lost_other |= o->dropped && o->size;
+		if (!o->dropped || o->rule == TRACEDAT_RULE_v7_buffer_section) /* named twice */
+			continue;
+		unknown |= (o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES) || o->id == TRACEDAT_BUFFER || o->id == TRACEDAT_BUFFER_TEXT;
+		t->lost_other |= o->size > 0;
 	}
 	if (t->prefix_lost)
 		plan_doubt(plan, t->source, 0, t->prefix_end,

@@ -34,7 +34,7 @@ void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint
 			plan_drop(t->w->plan, t->s, at + sizeof(record), next - at - sizeof(record), rule,
 				  "arguments that cannot be read");
 	}
-	plan_lost_other(t->w->plan);
+	t->lost_some = true; /* arguments, and what was found behind them may be another record than the next */
 	t->kept_from = next;
 	t->patched++;
 }
@@ -102,7 +102,7 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_doubt_before(t, at);
 		uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
-		t->dropped_unsure = true;
+		t->lost_some = true;
 		return end;
 	}
 	uint64_t from = take_back(t, at);
@@ -114,7 +114,7 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_tape_drop(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-		t->dropped++;
+		t->lost_some = true;
 		return end;
 	}
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
@@ -126,8 +126,7 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
 	uftrace_doubt_before(t, from);
 	uftrace_tape_drop(t, from, next, UFTRACE_RULE_dat_bad_magic, "no record begins here");
-	t->dropped += count;
-	t->dropped_unsure |= t->w->has_argspec || (next - from) % UFTRACE_RECORD_SIZE;
+	t->lost_some = true;
 	if (next < end) {
 		put_lost(t, count);
 		doubt_behind(t, next);

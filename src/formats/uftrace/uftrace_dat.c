@@ -231,7 +231,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 			finding_say(fd, "the arguments of the last record are incomplete");
 			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
 			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-			t->dropped++;
+			t->lost_some = true;
 			return end;
 		}
 		return uftrace_damage(t, at, end);
@@ -242,7 +242,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		if (t->odd)
 			uftrace_doubt_before(t, at);
 		uftrace_tape_drop(t, at, next, rule, "an event whose data cannot be read");
-		t->dropped++;
+		t->lost_some = true;
 		return next;
 	}
 	uftrace_session_of(t, sound);
@@ -387,8 +387,8 @@ static void finish(struct uftrace_tape *t)
 		return;
 	plan_kept(w->plan, dat->records - t->patched);
 	plan_patched(w->plan, t->patched);
-	if (t->dropped || t->dropped_unsure)
-		plan_lost(w->plan, t->dropped, t->dropped_unsure ? TM_AT_LEAST : TM_EXACT);
+	if (t->lost_some)
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
 static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)

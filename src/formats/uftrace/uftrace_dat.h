@@ -72,8 +72,8 @@ struct uftrace_tape {
 	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost, event_depth,
 		unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length, event_more, wrapped;
 	uint64_t lost_records;
-	uint64_t patched, dropped;
-	bool dropped_unsure;
+	uint64_t patched;
+	bool lost_some; /* bytes are left out that were records, nobody knows how many */
 };
 
 /* Where that address would be remembered. */

@@ -164,6 +164,8 @@ static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_m
 		    "for one of the kernel and resolve no name");
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
 			 "a stack at its usual place");
+	if (w->plan) /* every writer puts it last: the map was cut, and what else was? */
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
 static void check_order(struct uftrace_walk *w, struct source *s, struct uftrace_map *map)
