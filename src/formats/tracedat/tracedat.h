@@ -549,6 +549,9 @@ size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size
 void tracedat_options_judge(struct tracedat *t);
 /* Whether option items fill data[at, end) exactly and end in DONE. */
 bool tracedat_options_fit(const struct tracedat *t, const uint8_t *data, size_t at, size_t end);
+/* The first place in [from, stop) from which options lead to the end of options that is right in front of stop; no further back
+ * than 64 KB. SIZE_MAX: there is none. */
+size_t tracedat_options_lead(const struct tracedat *t, const uint8_t *data, size_t from, size_t stop);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);
 struct tracedat_buffer *tracedat_buffer_add(struct tracedat *t);
 struct tracedat_cpu *tracedat_cpu_add(struct tracedat *t, struct tracedat_buffer *b);

@@ -2,8 +2,7 @@
 #include "tracedat.h"
 
 #define OPTION_SIZE_MAX (64u << 20)
-#define RESYNC_BYTES 4096u
-#define RESYNC_STEPS 200000u
+#define RESYNC_BYTES 65536u
 #define RESYNCS_MAX 64u
 
 struct tracedat_buffer *tracedat_buffer_add(struct tracedat *t)
@@ -83,11 +82,37 @@ static struct tracedat_option *option_add(struct tracedat *t, const struct trace
 	return o;
 }
 
+size_t tracedat_options_lead(const struct tracedat *t, const uint8_t *data, size_t from, size_t stop)
+{
+	const size_t done = t->version == 6 ? 2 : TRACEDAT_OPTION_HEADER + 8;
+	uint8_t leads[RESYNC_BYTES / 8] = { 0 }; /* a bit for each place in front of stop */
+	size_t first = SIZE_MAX;
+
+	if (stop - from > RESYNC_BYTES - 1)
+		from = stop - (RESYNC_BYTES - 1);
+	if (stop - from < done || load_u16(data + stop - done, t->big_endian) ||
+	    (t->version != 6 && load_u32(data + stop - 8 - 4, t->big_endian) != 8))
+		return SIZE_MAX;
+	leads[done / 8] |= (uint8_t)(1u << done % 8);
+	for (size_t back = done + TRACEDAT_OPTION_HEADER; back <= stop - from; back++) {
+		const uint8_t *p = data + stop - back;
+		unsigned id = load_u16(p, t->big_endian);
+		uint32_t size = load_u32(p + 2, t->big_endian);
+		if (id - 1u >= TRACEDAT_ID_LAST || size > back - TRACEDAT_OPTION_HEADER - done)
+			continue;
+		size_t behind = back - TRACEDAT_OPTION_HEADER - size;
+		if (leads[behind / 8] >> behind % 8 & 1) {
+			leads[back / 8] |= (uint8_t)(1u << back % 8);
+			first = stop - back;
+		}
+	}
+	return first;
+}
+
 /* After a broken item: the next place from which items lead to the end. */
 static size_t option_resync(struct tracedat *t, const uint8_t *data, size_t at, size_t end)
 {
 	size_t stop = end;
-	unsigned steps = 0;
 	if (t->resyncs++ >= RESYNCS_MAX)
 		return SIZE_MAX;
 	if (t->version == 6) {
@@ -96,29 +121,7 @@ static size_t option_resync(struct tracedat *t, const uint8_t *data, size_t at, 
 			return SIZE_MAX;
 		stop = (size_t)(tag - data);
 	}
-	for (size_t from = at + 1; from < stop && from < at + RESYNC_BYTES && steps < RESYNC_STEPS; from++) {
-		size_t p = from;
-		bool first = true;
-		while (stop - p >= 2 && steps++ < RESYNC_STEPS) {
-			uint16_t id = load_u16(data + p, t->big_endian);
-			if (t->version == 6 && !id) {
-				if (p + 2 == stop && !first)
-					return from;
-				break;
-			}
-			uint32_t size = stop - p >= TRACEDAT_OPTION_HEADER ? load_u32(data + p + 2, t->big_endian) : UINT32_MAX;
-			if (id > TRACEDAT_ID_LAST || size > stop - p - TRACEDAT_OPTION_HEADER || (!id && first))
-				break;
-			p += TRACEDAT_OPTION_HEADER + size;
-			if (!id) {
-				if (size == 8 && p == stop)
-					return from;
-				break;
-			}
-			first = false;
-		}
-	}
-	return SIZE_MAX;
+	return at < stop ? tracedat_options_lead(t, data, at + 1, stop) : SIZE_MAX;
 }
 
 /* MAN7: DONE has a size and the offset of the next section. */

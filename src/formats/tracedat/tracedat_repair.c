@@ -308,6 +308,20 @@ void tracedat_put_clock(struct tracedat *t)
 	bytes_free(&option);
 }
 
+/* The option of an instance whose own is lost. Returns the piece of the offset. */
+static size_t put_instance(struct tracedat *t, const struct tracedat_buffer *b)
+{
+	static const char why[] = "the option of an instance, which is lost";
+	size_t name = strlen(b->name) + 1;
+	uint8_t head[6];
+	store_u16(head, TRACEDAT_BUFFER, t->big_endian);
+	store_u32(head + 2, (uint32_t)(8 + name), t->big_endian);
+	(void)tracedat_literal(&t->out, head, sizeof(head), TRACEDAT_RULE_v6_buffer_offset, why);
+	size_t piece = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v6_buffer_offset, "where the instance is");
+	(void)tracedat_literal(&t->out, b->name, name, TRACEDAT_RULE_v6_buffer_offset, why);
+	return piece;
+}
+
 /* Options of version 6. pieces[i] gets the piece of the offset of instance i. */
 static void put_options(struct tracedat *t, size_t *offsets)
 {
@@ -337,6 +351,9 @@ static void put_options(struct tracedat *t, size_t *offsets)
 			tracedat_copy(&t->out, t->source, at, size);
 	}
 	tracedat_put_clock(t);
+	for (size_t i = 1; i < t->buffer_count; i++)
+		if (t->buffers[i].option == SIZE_MAX)
+			offsets[i] = put_instance(t, &t->buffers[i]);
 	/* The end of the list stands before the tag, if it stands anywhere. */
 	uint64_t old = TRACEDAT_NO_OLD;
 	if (t->option_count) {

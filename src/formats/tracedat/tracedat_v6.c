@@ -1,10 +1,13 @@
 /* Version 6: one sequence without a table of contents, read forward by its sizes. */
 #include "tracedat_v6.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FIRST_LOAD (1u << 20)
 #define CLOCK_MAX 4096u
+/* The tables of instances begin behind pages. */
+#define INSTANCE_AWAY 1024u
 /* Walks over the file for instances whose table is lost. */
 #define SEARCHES_MAX 4u
 
@@ -260,6 +263,29 @@ static struct tracedat_buffer *flyrecord(struct tracedat *t, uint64_t tag, const
 	return b;
 }
 
+/* The next word that begins the table of an instance, and that no buffer has; 0: there is none. Records of instances begin right
+ * behind other data; the word itself is rare enough to look for. */
+static uint64_t orphan_table(struct tracedat *t)
+{
+	if (t->searches++ >= SEARCHES_MAX)
+		return 0;
+	for (uint64_t look = t->header_stop; look + TRACEDAT_TAG_SIZE <= t->source->size;) {
+		size_t got;
+		const uint8_t *w = window_upto(&t->window, look, 65536, &got);
+		const uint8_t *p = w ? memmem(w, got, "flyrecord", 10) : NULL;
+		bool taken = false;
+		if (!p && (!w || got <= TRACEDAT_TAG_SIZE))
+			return 0;
+		uint64_t at = p ? look + (uint64_t)(p - w) : 0;
+		for (size_t i = 0; i < t->buffer_count; i++)
+			taken |= t->buffers[i].record_at == at;
+		if (p && !taken)
+			return at;
+		look = p ? at + TRACEDAT_TAG_SIZE : look + got - TRACEDAT_TAG_SIZE;
+	}
+	return 0;
+}
+
 /* The buffers that BUFFER options point at. */
 static void instances(struct tracedat *t, uint32_t count)
 {
@@ -276,22 +302,7 @@ static void instances(struct tracedat *t, uint32_t count)
 			uint64_t swapped = __builtin_bswap64(at);
 			tag = window_at(&t->window, swapped, TRACEDAT_TAG_SIZE);
 			bool host = tag && tag_kind(tag) == 2;
-			/* Records of instances begin right behind other data; the word itself is rare enough to look for. */
-			uint64_t found = 0;
-			for (uint64_t look = t->header_stop; !host && !found && t->searches < SEARCHES_MAX && look + TRACEDAT_TAG_SIZE <= t->source->size;) {
-				size_t got;
-				const uint8_t *w = window_upto(&t->window, look, 65536, &got);
-				const uint8_t *p = w ? memmem(w, got, "flyrecord", 10) : NULL;
-				if (p)
-					found = look + (uint64_t)(p - w);
-				if (!w || got <= TRACEDAT_TAG_SIZE)
-					break;
-				look += got - TRACEDAT_TAG_SIZE;
-			}
-			t->searches++;
-			for (size_t k = 0; k < t->buffer_count; k++)
-				if (t->buffers[k].record_at == found)
-					found = 0;
+			uint64_t found = host ? 0 : orphan_table(t);
 			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8);
 			finding_say(fd, "instance %s should have its table at 0x%llx, where there is none%s", name, (unsigned long long)at,
 				    host ? "; the bytes of the offset are swapped" : found ? "; one is found elsewhere" : "");
@@ -310,13 +321,30 @@ static void instances(struct tracedat *t, uint32_t count)
 	}
 }
 
+/* The tables that options named which are lost. */
+static void nameless_instances(struct tracedat *t, uint32_t count)
+{
+	for (unsigned number = 1; t->status == TM_OK; number++) {
+		uint64_t at = orphan_table(t);
+		char name[16];
+		if (!at || !table_measure(t, at + TRACEDAT_TAG_SIZE))
+			return;
+		(void)snprintf(name, sizeof(name), "lost_%u", number);
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE);
+		finding_say(fd, "the table of an instance whose option is lost: it comes back as %s", name);
+		if (!flyrecord(t, at, name))
+			return;
+		table_read(t, (unsigned)t->buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
+	}
+}
+
 /* A tag that is none: what is behind it tells what it was. */
 static unsigned tag_guess(const struct v6 *v, size_t tag)
 {
 	const struct tracedat *t = v->t;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10);
-	if (fly != V6_UNKNOWN && tracedat_options_fit(t, v->data, at, fly))
+	if (fly != V6_UNKNOWN && tracedat_options_lead(t, v->data, at, fly) != SIZE_MAX)
 		return 1;
 	if (v->size - at >= 16) {
 		uint64_t offset = load_u64(v->data + at, t->big_endian);
@@ -348,6 +376,17 @@ static unsigned tag_judge(struct v6 *v, size_t tag, bool first)
 	return kind;
 }
 
+/* An option says that the table of an instance begins there. */
+static bool is_of_instance(const struct tracedat *t, size_t tag)
+{
+	for (size_t i = 0; i < t->option_count; i++) {
+		const struct tracedat_option *o = &t->options[i];
+		if (o->id == TRACEDAT_BUFFER && o->size >= 8 && load_u64(o->block->data + o->at, t->big_endian) == tag)
+			return true;
+	}
+	return false;
+}
+
 /* The options, and where the tag behind them is. */
 static size_t options_read(struct v6 *v, size_t at)
 {
@@ -358,13 +397,22 @@ static size_t options_read(struct v6 *v, size_t at)
 		return after;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10), latency = tracedat_v6_find(v, at, "latency  ", 10);
 	size_t tag = fly < latency ? fly : latency;
-	if (after != V6_UNKNOWN && tag != V6_UNKNOWN && tag > after) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, tag - after);
-		finding_say(fd, "%zu bytes after the end of the options", tag - after);
-		t->lost_other = true;
-		tracedat_drop(t, after, tag - after, TRACEDAT_RULE_option_size, "bytes after the end of the options");
-	}
-	return tag != V6_UNKNOWN ? tag : after;
+	if (after == V6_UNKNOWN || tag == V6_UNKNOWN || tag <= after)
+		return tag != V6_UNKNOWN ? tag : after;
+	/* Zeros end the options. Where more lead to the tag, the zeros were something else. */
+	size_t more = tracedat_options_lead(t, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
+	if (is_of_instance(t, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
+		return after; /* that is not ours, which was hit */
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, stop - after);
+	if (more == SIZE_MAX)
+		finding_say(fd, "%zu bytes after the end of the options", stop - after);
+	else
+		finding_say(fd, "%zu bytes after what looks like the end of the options, and more options behind them", stop - after);
+	t->lost_other = true;
+	tracedat_drop(t, after, stop - after, TRACEDAT_RULE_option_size, more == SIZE_MAX ? "bytes after the end of the options" : "no option");
+	if (more != SIZE_MAX)
+		(void)tracedat_options(t, &t->meta, more, v->size, 0);
+	return tag;
 }
 
 static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
@@ -457,6 +505,9 @@ static void rest_of_header(struct v6 *v)
 	table_read(t, 0, tag + TRACEDAT_TAG_SIZE, count);
 	t->header_stop = t->buffers[0].clock_at + t->buffers[0].clock_size;
 	instances(t, count);
+	if (t->options_tag && (findings_count(t->findings, TRACEDAT_RULE_option_size) || findings_count(t->findings, TRACEDAT_RULE_option_missing_done) ||
+			       findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid)))
+		nameless_instances(t, count);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
 		clock_judge(t, &t->buffers[i]);
 }

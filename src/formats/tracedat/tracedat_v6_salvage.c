@@ -185,6 +185,12 @@ void tracedat_v6_salvage(struct v6 *v)
 		     m->ftrace != V6_UNKNOWN ? m->ftrace : m->header;
 
 	m->tag = find_tag(v, low);
+	/* Options that stand in front of the other tags had one, too. */
+	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
+		size_t options = tracedat_options_lead(v->t, v->data, low, m->tag);
+		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
+			m->tag = options - TRACEDAT_TAG_SIZE;
+	}
 	if (m->tag != V6_UNKNOWN && m->tag >= low + 4)
 		m->cpus = m->tag - 4;
 	else
