@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Entries of a thread map that tell how wide they are. */
+#define MAP_SURE 8u
+
 struct raw {
 	unsigned version;
 	uint32_t count_offset; /* of the thread count */
@@ -188,14 +191,30 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 	}
 }
 
-/* Version 2 says how wide its records are. Where those at the page of the other width make sense in that one only, and those
- * at the page of the stated one do not, the header is wrong. */
+static void raw2_flip(struct ktrace_walk *w, struct raw *r, struct finding *fd, uint32_t flag)
+{
+	finding_field(fd, 20, 4, "64-bit flag = %" PRIu32, flag);
+	w->is_64 = !w->is_64;
+	r->flipped = true;
+}
+
+/* Version 2 says how wide its records are. Where the thread map, or the records at the page of the other width, make sense in
+ * that one only, and those at the page of the stated one do not, the header is wrong. */
 static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 {
-	uint64_t file = w->source->size, page[2];
+	uint64_t file = w->source->size, page[2], threads = r->threads < MAP_SURE ? MAP_SURE : r->threads;
 	uint8_t head[KTRACE_HEAD];
 
 	w->is_64 = flag & 0xff;
+	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
+	if (!map_plausible(w, r->map, threads, ktrace_thread_size(w->is_64), file) &&
+	    map_plausible(w, r->map, threads, ktrace_thread_size(!w->is_64), file)) {
+		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
+		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only", w->is_64 ? "64" : "32",
+			    w->is_64 ? "32" : "64");
+		raw2_flip(w, r, fd, flag);
+		return;
+	}
 	for (unsigned i = 0; i < 2; i++)
 		page[i] = page_up(r->map + r->threads * ktrace_thread_size(i));
 	uint64_t at = page[!w->is_64], there = at < file ? file - at : 0;
@@ -206,9 +225,7 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
 	finding_say(fd, "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only", w->is_64 ? "64" : "32",
 		    at, w->is_64 ? "32" : "64");
-	finding_field(fd, 20, 4, "64-bit flag = %" PRIu32, flag);
-	w->is_64 = !w->is_64;
-	r->flipped = true;
+	raw2_flip(w, r, fd, flag);
 }
 
 /* Fills r and the width; the header is known to be there. */
