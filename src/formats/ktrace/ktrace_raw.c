@@ -7,6 +7,7 @@
 
 /* Entries of a thread map that tell how wide they are. */
 #define MAP_SURE 8u
+#define MAP_HOLE 1024u /* bytes of zeros among them */
 
 struct raw {
 	unsigned version;
@@ -41,6 +42,18 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 				return false;
 	}
 	return true;
+}
+
+/* The first whole entry behind zeros that a hole may have left; `at` where there are none, or more. */
+static uint64_t map_behind_hole(struct ktrace_walk *w, uint64_t at, uint32_t entry)
+{
+	uint64_t zeros = at < w->source->size ? window_skip_zeros(&w->window, at) - at : 0;
+	return zeros <= MAP_HOLE ? at + (zeros + entry - 1) / entry * entry : at;
+}
+
+static bool map_is_of(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry)
+{
+	return map_plausible(w, map_behind_hole(w, map, entry), threads, entry, w->source->size);
 }
 
 static uint64_t page_up(uint64_t offset)
@@ -207,8 +220,7 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 
 	w->is_64 = flag & 0xff;
 	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
-	if (!map_plausible(w, r->map, threads, ktrace_thread_size(w->is_64), file) &&
-	    map_plausible(w, r->map, threads, ktrace_thread_size(!w->is_64), file)) {
+	if (!map_is_of(w, r->map, threads, ktrace_thread_size(w->is_64)) && map_is_of(w, r->map, threads, ktrace_thread_size(!w->is_64))) {
 		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
 		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only", w->is_64 ? "64" : "32",
 			    w->is_64 ? "32" : "64");
@@ -288,14 +300,16 @@ static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 	if (raw_records_at(w, page))
 		return UINT64_MAX;
 	/* The count is too small only if another entry follows, and records do not. */
-	if (end < file && (!map_plausible(w, end, 1, entry, file) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
+	if (end < file && (!map_is_of(w, end, 1, entry) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
 		return UINT64_MAX;
 	for (page = page_up(r->map); page < file; page += KTRACE_PAGE)
 		if (raw_records_at(w, page))
 			break;
 	if (page >= file)
 		return UINT64_MAX;
-	for (uint64_t at = r->map; page - at >= entry; at += entry, threads++) {
+	uint64_t first = map_behind_hole(w, r->map, entry);
+	threads = (first - r->map) / entry;
+	for (uint64_t at = first; at <= page && page - at >= entry; at += entry, threads++) {
 		const uint8_t *p = window_at(&w->window, at, entry);
 		if (!p || !load_u32(p, false) || (r->version == 1 && raw1_has_cpu_map(w, at)))
 			break;
