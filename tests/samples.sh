@@ -28,6 +28,21 @@ healthy() { # PATH RECORDS [UNPACKED]
 	ok
 }
 
+# Zeros in what all of the capture hangs on cost no record that they did not hit.
+holes() { # FILE RECORDS FROM TO STEP LENGTH
+	local at lost=0
+	for at in $(seq "$3" "$5" "$4"); do
+		cp "$1" "$work/broken"
+		dd if=/dev/zero of="$work/broken" bs=1 seek="$at" count="$6" conv=notrunc status=none
+		rm -rf "$work/out"
+		timeout 300 $tool repair "$work/broken" -o "$work/out" > "$work/err" 2>&1
+		check "$work/out" && [ "$(records)" = "$2" ] && continue
+		lost=$((lost + 1))
+		echo "samples: $1: $6 bytes of zeros at $at leave $(records) of $2 records"
+	done
+	[ "$lost" = 0 ] && ok || bad "$1: holes of $6 bytes cost what they did not hit"
+}
+
 if has fxt; then
 	healthy "$samples/fxt/magic-trace.fxt" 35463
 	[ "$(jq '.inputs[0].warnings' "$work/report")" = 0 ] && ok || bad "fxt: warnings on the real capture"
@@ -78,6 +93,10 @@ if has tracedat; then
 		command -v trace-cmd > /dev/null && count=$(timeout 120 trace-cmd report -i "$file" 2> /dev/null | grep -c '\[[0-9][0-9]*\]')
 		healthy "$file" "$count"
 	done
+	if [ -f "$samples/tracedat/v6-instance.dat" ]; then # its options and tables, 0x68b0 to 0x6c00
+		holes "$samples/tracedat/v6-instance.dat" 1547 26784 27648 29 16
+		holes "$samples/tracedat/v6-instance.dat" 1547 26280 27610 73 512
+	fi
 	for donor in v7-none.dat v7-zstd.dat v6.dat; do
 		[ -d "$samples/tracedat/killed-record" ] || continue
 		rm -rf "$work/out"
@@ -93,6 +112,8 @@ fi
 
 if has ktrace; then
 	healthy "$samples/ktrace/device-stream-v2.ktrace" 1966
+	holes "$samples/ktrace/device-stream-v2.ktrace" 1966 0 300 13 16
+	holes "$samples/ktrace/device-stream-v2.ktrace" 1966 0 600 37 512
 	check "$samples/ktrace/minimal-v3.ktrace" && [ "$(jq '.inputs[0] | .errors + .warnings' "$work/report")" = 0 ] && ok || bad "minimal-v3.ktrace: above note"
 	timeout 60 $tool check "$samples/ktrace/unified-log.tracev3" > /dev/null 2>&1
 	[ $? = 4 ] && ok || bad "unified-log.tracev3 is not declined"

@@ -204,6 +204,8 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
 			return (struct bid){ .bits = 12 };
 	}
+	if (ktrace_raw2_begins(w))
+		return (struct bid){ .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(w, word, NULL);
 	return raw0.entry ? (struct bid){ .bits = raw0.counted ? 8 : 16 } : none;
 }
@@ -243,6 +245,9 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 		status = source_read(w->source, 0, head, sizeof(head));
 	uint32_t magic = load_u32(head, false);
 	if (status == TM_OK) {
+		if (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && magic != KTRACE_MAGIC_RAW1 && magic != KTRACE_MAGIC_RAW1_OLD &&
+		    ktrace_raw2_begins(&w->window))
+			magic = KTRACE_MAGIC_RAW2;
 		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
 			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_find(&w->window, magic, NULL).entry);
 		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);

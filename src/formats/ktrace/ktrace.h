@@ -254,6 +254,8 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const str
 /* ktrace_v3.c and its rooms (ktrace_v3.h), ktrace_raw.c */
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w);
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);
+/* Whether the file looks like one of version 2, but for its first 32 bytes. */
+bool ktrace_raw2_begins(struct window *w);
 /* What a file of version 1 does not store: where its thread map begins, and its width. limit: end of the bytes that count. */
 struct ktrace_raw1 {
 	uint8_t map;

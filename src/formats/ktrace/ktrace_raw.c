@@ -19,14 +19,15 @@ struct raw {
 	bool unpadded;	       /* events follow the map directly, where a page was to be filled up */
 	bool guessed;	       /* the width of the records is not certain, or would not be of what repair leaves */
 	bool flipped;	       /* version 2: it is not the one that the header says */
+	bool magic_lost;
 };
 
 /* Whether the first entries of a thread map at `map` look like ones of that width; limit: end of the bytes that count. */
-static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry, uint64_t limit)
+static bool map_plausible(struct window *w, uint64_t map, uint64_t threads, uint32_t entry, uint64_t limit)
 {
 	for (uint64_t i = 0; i < threads && i < 100; i++) {
 		uint64_t at = map + i * entry;
-		const uint8_t *p = at + entry <= limit ? window_at(&w->window, at, entry) : NULL;
+		const uint8_t *p = at + entry <= limit ? window_at(w, at, entry) : NULL;
 		if (!p)
 			return i > 0;
 		/* Where the count is damaged, the CPU map of version 1 may come first. */
@@ -45,15 +46,22 @@ static bool map_plausible(struct ktrace_walk *w, uint64_t map, uint64_t threads,
 }
 
 /* The first whole entry behind zeros that a hole may have left; `at` where there are none, or more. */
-static uint64_t map_behind_hole(struct ktrace_walk *w, uint64_t at, uint32_t entry)
+static uint64_t map_behind_hole(struct window *w, uint64_t at, uint32_t entry)
 {
-	uint64_t zeros = at < w->source->size ? window_skip_zeros(&w->window, at) - at : 0;
+	uint64_t zeros = at < w->source->size ? window_skip_zeros(w, at) - at : 0;
 	return zeros <= MAP_HOLE ? at + (zeros + entry - 1) / entry * entry : at;
 }
 
-static bool map_is_of(struct ktrace_walk *w, uint64_t map, uint64_t threads, uint32_t entry)
+static bool map_is_of(struct window *w, uint64_t map, uint64_t threads, uint32_t entry)
 {
 	return map_plausible(w, map_behind_hole(w, map, entry), threads, entry, w->source->size);
+}
+
+bool ktrace_raw2_begins(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, KTRACE_RAW2_HEADER);
+	return p && bytes_are_zero(p + 32, 256) &&
+	       map_is_of(w, KTRACE_RAW2_HEADER, MAP_SURE, 28) != map_is_of(w, KTRACE_RAW2_HEADER, MAP_SURE, 32);
 }
 
 static uint64_t page_up(uint64_t offset)
@@ -96,7 +104,7 @@ struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, ui
 	for (unsigned i = 0; i < 3; i++) {
 		uint32_t entry = ktrace_thread_size(forms[i].is_64);
 		uint64_t map_end = forms[i].map + threads * entry;
-		if (!map_plausible(w, forms[i].map, threads, entry, limit))
+		if (!map_plausible(&w->window, forms[i].map, threads, entry, limit))
 			continue;
 		bool mark = raw1_has_cpu_map(w, map_end);
 		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
@@ -220,7 +228,7 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 
 	w->is_64 = flag & 0xff;
 	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
-	if (!map_is_of(w, r->map, threads, ktrace_thread_size(w->is_64)) && map_is_of(w, r->map, threads, ktrace_thread_size(!w->is_64))) {
+	if (!map_is_of(&w->window, r->map, threads, ktrace_thread_size(w->is_64)) && map_is_of(&w->window, r->map, threads, ktrace_thread_size(!w->is_64))) {
 		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
 		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only", w->is_64 ? "64" : "32",
 			    w->is_64 ? "32" : "64");
@@ -300,14 +308,14 @@ static uint64_t raw_threads_there(struct ktrace_walk *w, const struct raw *r)
 	if (raw_records_at(w, page))
 		return UINT64_MAX;
 	/* The count is too small only if another entry follows, and records do not. */
-	if (end < file && (!map_is_of(w, end, 1, entry) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
+	if (end < file && (!map_is_of(&w->window, end, 1, entry) || ktrace_events_plausible(w->source, end, file, w->is_64, 1)))
 		return UINT64_MAX;
 	for (page = page_up(r->map); page < file; page += KTRACE_PAGE)
 		if (raw_records_at(w, page))
 			break;
 	if (page >= file)
 		return UINT64_MAX;
-	uint64_t first = map_behind_hole(w, r->map, entry);
+	uint64_t first = map_behind_hole(&w->window, r->map, entry);
 	threads = (first - r->map) / entry;
 	for (uint64_t at = first; at <= page && page - at >= entry; at += entry, threads++) {
 		const uint8_t *p = window_at(&w->window, at, entry);
@@ -324,12 +332,18 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	uint64_t file = w->source->size, there = (file - r->map) / entry, counted = raw_threads_there(w, r), stored = r->threads;
 	enum ktrace_rule rule = counted == UINT64_MAX ? KTRACE_RULE_raw_threadmap_truncated : KTRACE_RULE_raw_thread_count;
 	struct plan *plan = w->scan->plan;
-	uint8_t count[4]; /* or the flag */
+	uint8_t count[4]; /* or the flag, or the magic number */
 
 	r->threads = counted != UINT64_MAX ? counted : stored <= there ? stored : there;
 	r->map_end = r->map + r->threads * entry;
 	if (plan)
 		plan_copy(plan, w->output, w->source, 0, r->map_end);
+	if (plan && r->threads && map_behind_hole(&w->window, r->map, entry) != r->map) /* entries, and nothing asks for more */
+		plan_lost_other(plan);
+	if (plan && r->magic_lost) {
+		store_u32(count, KTRACE_MAGIC_RAW2, false);
+		plan_amend(plan, w->output, 0, count, 4, KTRACE_RULE_bad_magic, "the magic number");
+	}
 	if (plan && r->flipped) {
 		store_u32(count, w->is_64, false);
 		plan_amend(plan, w->output, 20, count, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the records, by their content");
@@ -412,6 +426,11 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	fd = finding_new(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need);
 	finding_say(fd, "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
 	uint64_t errors = findings_errors(w->scan->findings);
+	r.magic_lost = load_u32(p, false) != magic;
+	if (r.magic_lost) {
+		fd = finding_new(w->scan->findings, KTRACE_RULE_bad_magic, w->source, 0, 4);
+		finding_say(fd, "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, load_u32(p, false), magic);
+	}
 	raw_map(w, &r);
 	ktrace_threads_check(w, r.map, r.threads, r.version == 1);
 	if (r.map_end < file && r.events < file)
