@@ -255,6 +255,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 
 	if (magic == KTRACE_MAGIC_RAW2) {
 		uint64_t frequency = load_u64(p + 24, false);
+		bool reserved = !bytes_are_zero(p + 32, 256);
 		r->version = 2;
 		r->map = KTRACE_RAW2_HEADER;
 		r->count_offset = 4;
@@ -266,7 +267,7 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		} else {
 			scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
 		}
-		if (!bytes_are_zero(p + 32, 256)) {
+		if (reserved) {
 			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->source, 32, 256);
 			finding_say(fd, "the reserved area of the header has bytes other than zero");
 		}
@@ -421,15 +422,16 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 		finding_say(fd, "the file has %" PRIu64 " bytes, and its header alone needs %zu", file, need);
 		return plan ? TM_NOTHING : TM_OK;
 	}
-	raw_header(w, &r, p, magic);
+	uint32_t stored = load_u32(p, false);
+	raw_header(w, &r, p, magic); /* and p is gone: it moves the window */
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW %u", r.version);
 	fd = finding_new(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need);
 	finding_say(fd, "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
 	uint64_t errors = findings_errors(w->scan->findings);
-	r.magic_lost = load_u32(p, false) != magic;
+	r.magic_lost = stored != magic;
 	if (r.magic_lost) {
 		fd = finding_new(w->scan->findings, KTRACE_RULE_bad_magic, w->source, 0, 4);
-		finding_say(fd, "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, load_u32(p, false), magic);
+		finding_say(fd, "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
 	}
 	raw_map(w, &r);
 	ktrace_threads_check(w, r.map, r.threads, r.version == 1);
