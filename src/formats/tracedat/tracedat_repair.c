@@ -560,7 +560,8 @@ static void account(struct tracedat *t)
 	/* A cut file, or tables that led nowhere: nobody knows what there was. */
 	bool unknown = t->lost_is == TM_UNKNOWN_COUNT || t->data_errors ||
 		       findings_count(t->findings, TRACEDAT_RULE_truncated_file) ||
-		       findings_count(t->findings, TRACEDAT_RULE_data_unreferenced) || findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid);
+		       findings_count(t->findings, TRACEDAT_RULE_data_unreferenced) || findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid) ||
+		       findings_count(t->findings, TRACEDAT_RULE_v6_buffer_offset);
 	/* A section may have another size than it says, and be whole. With more that is wrong, the size may be right. */
 	uint64_t resized = findings_count(t->findings, TRACEDAT_RULE_v7_section_size);
 	unknown |= resized && findings_errors(t->findings) > resized + findings_count(t->findings, TRACEDAT_RULE_v7_done_target);
