@@ -229,7 +229,7 @@ struct lttng_edit {
 };
 
 struct lttng_seen;
-struct lttng_plain;
+struct lttng_types;
 
 /* How far the block behind the one in work has been walked already, see lttng_fast.c. */
 struct lttng_ahead {
@@ -278,7 +278,7 @@ struct lttng_trace {
 	bool latest_known;
 	uint64_t zeros;		/* written by repair so far */
 	struct lttng_seen *seen;
-	struct lttng_plain *plain; /* by id, of the file in work; owned */
+	struct lttng_types *types; /* by id, of the file in work; owned */
 	struct lttng_ahead ahead;
 	struct lttng_edit edits[LTTNG_EDITS_MAX];
 	uint32_t outline_block, outline_unused; /* parts of scan->outline: the open block, and its lost_size or data_size */

@@ -6,6 +6,7 @@
 #include "lttng_walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -17,16 +18,26 @@
 #define EXTENDED 32u /* entries of ids that do not fit an event word come behind those that do */
 #define TYPES (EXTENDED + 65536u)
 #define ALWAYS_INLINE inline __attribute__((always_inline)) /* or the state of a lane would live in memory */
+#define likely(x) __builtin_expect((x), 1)
 #define unlikely(x) __builtin_expect((x), 0)
 
-/* A type of event whose payload is fixed parts with up to two texts between them, compiled from its steps. */
-struct lttng_plain {
-	uint32_t ready; /* serial of the file for which the entry holds */
-	uint16_t before, between, behind; /* bytes of the fixed parts */
-	uint8_t align;	/* of the payload's start, less one */
-	uint8_t no_text; /* 1: there is none */
-	uint8_t second;	/* 1: there are two */
-	uint8_t round[2]; /* of what follows each text, less one */
+/* A type of event whose payload is fixed parts with up to two texts between them, compiled from its steps. Small, as the next event
+ * waits for it. */
+struct plain {
+	uint32_t ready;	 /* ready_for() the file for which the entry holds */
+	uint16_t before; /* bytes of the first fixed part */
+	uint8_t align;	 /* of the payload's start, less one */
+	uint8_t second;	 /* 1: there are two texts */
+};
+
+/* The fixed part behind a text. */
+struct behind {
+	uint16_t size, round; /* bytes; of where it begins, less one */
+};
+
+struct lttng_types {
+	struct plain plain[TYPES];
+	struct behind behind[TYPES][2];
 };
 
 /* What the loops need of a lane; offsets are in `data`, which begins at a multiple of 8 of the block. */
@@ -40,13 +51,19 @@ struct hot {
 
 /* ---- types ---- */
 
-static bool compile(struct lttng_plain *p, const struct lttng_shape *shape)
+/* What the entries of a file have in `ready`: one comparison tells that an event is known and that it has no text. */
+static uint32_t ready_for(uint32_t serial, bool texts)
+{
+	return serial << 1 | texts;
+}
+
+static bool compile(struct plain *p, struct behind behind[2], const struct lttng_shape *shape, uint32_t serial)
 {
 	const struct lttng_step *s = shape->steps, *stop = shape->count ? s + shape->count : s;
-	uint16_t *const part[] = { &p->before, &p->between, &p->behind };
+	uint16_t *const part[] = { &p->before, &behind[0].size, &behind[1].size };
 
 	p->align = (uint8_t)(shape->align ? shape->align - 1 : 0);
-	p->no_text = shape->is_fixed;
+	p->ready = ready_for(serial, !shape->is_fixed);
 	if (shape->is_fixed) {
 		p->before = (uint16_t)shape->fixed;
 		return shape->fixed <= UINT16_MAX;
@@ -54,7 +71,7 @@ static bool compile(struct lttng_plain *p, const struct lttng_shape *shape)
 	for (unsigned texts = 0, align = 1; ; texts++) {
 		uint32_t size = s < stop && s->kind == STEP_FIXED ? s->size : 0;
 		if (texts)
-			p->round[texts - 1] = (uint8_t)((size && s->align > align ? s->align : align) - 1u);
+			behind[texts - 1].round = (uint16_t)((size && s->align > align ? s->align : align) - 1u);
 		*part[texts] = (uint16_t)size;
 		s += size != 0;
 		if (size > UINT16_MAX || s == stop)
@@ -69,17 +86,21 @@ static bool compile(struct lttng_plain *p, const struct lttng_shape *shape)
 
 void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id)
 {
-	struct lttng_plain p = { .ready = f->serial };
+	struct plain p = { 0 };
+	struct behind behind[2] = { { 0 } };
+	uint32_t entry = t->layout->era <= LTTNG_MARKERS || id < LTTNG_FORM_FULL ? id : id + EXTENDED;
 
 	if (m->ready == f->serial)
 		return;
 	m->ready = f->serial;
-	if (!t->plain)
-		t->plain = calloc(TYPES, sizeof(*t->plain)); /* only the pages of ids in use are ever touched */
-	if (!t->plain)
+	if (!t->types)
+		t->types = calloc(1, sizeof(*t->types)); /* only the pages of ids in use are ever touched */
+	if (!t->types)
 		(void)lttng_no_memory(t);
-	else if (compile(&p, &m->shape))
-		t->plain[t->layout->era <= LTTNG_MARKERS || id < LTTNG_FORM_FULL ? id : id + EXTENDED] = p;
+	else if (compile(&p, behind, &m->shape, f->serial)) {
+		memcpy(t->types->behind[entry], behind, sizeof(behind));
+		t->types->plain[entry] = p;
+	}
 }
 
 /* ---- one event ---- */
@@ -112,35 +133,37 @@ enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL };
 
 /* What holds for all events of a file. */
 struct rules {
-	const struct lttng_plain *types;
+	const struct lttng_types *types;
 	const struct lttng_table *table;
-	uint32_t serial;
+	uint32_t serial, fixed, texts; /* of the file; and ready_for() it */
 	enum loop loop;
 	uint64_t align, full_align; /* of headers, and of full stamps in them; less one */
 	bool big, facilities;
 };
 
-/* The end of a payload; 0 when nothing here tells it. The first part and ROOM bytes are there. */
-static ALWAYS_INLINE uint64_t plain_end(const struct hot *h, const struct lttng_plain *p, uint64_t payload, const bool packed)
+/* Behind a text and the fixed part after it. False: the text is long, or not all there. */
+static ALWAYS_INLINE bool text_end(const struct hot *h, const struct behind *behind, uint64_t payload, const bool packed, uint64_t *at)
 {
-	uint64_t at = payload + p->before;
-	if (p->no_text)
-		return at;
-	uint32_t zeros = zero_bytes(h->data + at);
-	if (unlikely(!zeros))
-		return 0;
-	at += (unsigned)__builtin_ctz(zeros) + 1u;
-	at = (packed ? at : payload + align_up(at - payload, p->round[0])) + p->between;
-	if (unlikely(p->second)) {
-		if ((int64_t)at > h->room)
-			return 0;
-		zeros = zero_bytes(h->data + at);
-		if (!zeros)
-			return 0;
-		at += (unsigned)__builtin_ctz(zeros) + 1u;
-		at = (packed ? at : payload + align_up(at - payload, p->round[1])) + p->behind;
-	}
-	return at;
+	if (unlikely((int64_t)*at > h->room))
+		return false;
+	uint32_t zeros = zero_bytes(h->data + *at);
+	uint64_t end = *at + (unsigned)__builtin_ctz(zeros | UINT32_C(1) << 31) + 1u;
+	*at = (packed ? end : payload + align_up(end - payload, behind->round)) + behind->size;
+	return likely(zeros != 0);
+}
+
+/* The end of a payload of type `entry`. False: nothing here tells it. */
+static ALWAYS_INLINE bool plain_end(const struct hot *h, const struct rules *r, uint64_t entry, uint64_t payload, const bool packed,
+				    uint64_t *end)
+{
+	const struct plain *p = &r->types->plain[entry];
+	const struct behind *behind = r->types->behind[entry];
+
+	*end = payload + p->before;
+	if (likely(p->ready == r->fixed))
+		return true;
+	return p->ready == r->texts && text_end(h, behind, payload, packed, end) &&
+	       (likely(!p->second) || text_end(h, behind + 1, payload, packed, end));
 }
 
 static ALWAYS_INLINE bool hot_step(struct hot *h, uint64_t start, uint64_t end, uint64_t stamp)
@@ -151,95 +174,79 @@ static ALWAYS_INLINE bool hot_step(struct hot *h, uint64_t start, uint64_t end, 
 	h->at = end;
 	h->before = h->stamp;
 	h->stamp = stamp;
-	h->events++;
 	return true;
 }
 
 /* 2.x. */
-static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const bool packed)
+static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const bool packed, const bool big)
 {
 	uint64_t start = packed ? h->at : align_up(h->at, r->align);
 	if (unlikely((int64_t)start > h->room))
 		return false;
 	const uint8_t *p = h->data + start;
-	uint32_t word = load_u32(p, r->big), form = word >> LTTNG_TIME_BITS, wide = load_u16(p + 4, r->big);
-	const uint32_t extended = form == LTTNG_FORM_ID;
-	uint32_t entry = form + ((wide + (EXTENDED - LTTNG_FORM_ID)) & (0 - extended)); /* no branch: which it is has no pattern */
-	uint64_t header = start + 4 + 2 * (uint64_t)extended, size = UINT64_MAX;
+	uint32_t word = load_u32(p, big), form = word >> LTTNG_TIME_BITS, wide = load_u16(p + 4, big);
+	const bool extended = form == LTTNG_FORM_ID;
+	uint64_t entry = extended ? wide + EXTENDED : form;
+	uint64_t header = start + (extended ? 6 : 4), end;
 	uint64_t stamp = h->stamp + ((word - h->stamp) & LTTNG_TIME_MASK);
+	/* By the types alone where the layout is natural: also where events stand unaligned. */
+	uint64_t payload = packed ? header : align_up(header, r->types->plain[entry].align);
 
 	if (unlikely(!word)) /* may be no event */
 		return false;
-	if (unlikely(form - LTTNG_FORM_FULL <= LTTNG_FORM_SIZE - LTTNG_FORM_FULL)) {
-		entry = wide < LTTNG_FORM_FULL ? wide : wide + EXTENDED;
-		size = load_u16(p + 6, r->big);
-		header = start + 8;
-		if (form == LTTNG_FORM_FULL) {
-			uint64_t at = packed ? header : align_up(header, r->full_align), full = load_u64(h->data + at, r->big);
-			if ((full ^ stamp) & LTTNG_TIME_MASK || full < h->stamp || !zero_padding(h->data + header, at - header))
-				return false;
-			header = at + 8;
-			stamp = full;
-		}
-	}
-	const struct lttng_plain *type = &r->types[entry];
-	/* By the types alone where the layout is natural: also where events stand unaligned. */
-	uint64_t payload = packed ? header : align_up(header, type->align);
-	if (unlikely(type->ready != r->serial) || unlikely((int64_t)(payload + type->before) > h->room))
-		return false;
-	uint64_t end = plain_end(h, type, payload, packed);
-	if (unlikely(size != UINT64_MAX) && (end - payload != size || size == LTTNG_SIZE_ESCAPE))
+	if (!plain_end(h, r, entry, payload, packed, &end)) /* as where the word says that a size follows: no type has these numbers */
 		return false;
 	if (!packed && (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header)))
 		return false;
-	return end && hot_step(h, start, end, stamp);
+	return hot_step(h, start, end, stamp);
 }
 
 /* To 1.0: a size that is that of the description. */
-static ALWAYS_INLINE bool step_old(struct hot *h, const struct rules *r, const bool full)
+static ALWAYS_INLINE bool step_old(struct hot *h, const struct rules *r, const bool full, const bool big)
 {
 	uint64_t start = align_up(h->at, r->align);
 	const unsigned width = full ? 8 : 4;
 	if (unlikely((int64_t)start > h->room))
 		return false;
 	const uint8_t *p = h->data + start;
-	uint32_t id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, r->big);
-	uint32_t size = load_u16(p + width + 2, r->big);
-	const struct lttng_plain *type = &r->types[id];
-	uint64_t header = start + width + 4, payload = align_up(header, r->align);
-	uint64_t stamp = full ? load_u64(p, r->big) : h->stamp + ((load_u32(p, r->big) - h->stamp) & UINT32_MAX);
-	if (unlikely(type->ready != r->serial) || unlikely((int64_t)(payload + type->before) > h->room))
-		return false;
+	uint32_t id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, big);
+	uint32_t size = load_u16(p + width + 2, big);
+	uint64_t header = start + width + 4, payload = align_up(header, r->align), end;
+	uint64_t stamp = full ? load_u64(p, big) : h->stamp + ((load_u32(p, big) - h->stamp) & UINT32_MAX);
 	/* The next event is where the size says; that the description says so, too, need not be known by then. */
-	if (unlikely(plain_end(h, type, payload, false) != payload + size) || unlikely(size == LTTNG_SIZE_ESCAPE) || stamp < h->stamp)
+	if (!plain_end(h, r, id, payload, false, &end) || unlikely(end != payload + size) || unlikely(size == LTTNG_SIZE_ESCAPE) ||
+	    stamp < h->stamp)
 		return false;
 	if (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header))
 		return false;
 	return hot_step(h, start, payload + size, stamp);
 }
 
-static ALWAYS_INLINE bool step(struct hot *h, const struct rules *r, const enum loop loop)
+static ALWAYS_INLINE bool step(struct hot *h, const struct rules *r, const enum loop loop, const bool big)
 {
-	return loop <= LOOP_WORDS ? step_word(h, r, loop == LOOP_PACKED) : step_old(h, r, loop == LOOP_OLD_FULL);
+	return loop <= LOOP_WORDS ? step_word(h, r, loop == LOOP_PACKED, big) : step_old(h, r, loop == LOOP_OLD_FULL, big);
 }
 
 /* Until one of them stops: which. The compiler makes a copy for each kind of trace. */
-static ALWAYS_INLINE struct hot *loop_both(struct hot *first, struct hot *second, const struct rules *r, const enum loop loop)
+static ALWAYS_INLINE struct hot *loop_both(struct hot *first, struct hot *second, const struct rules *r, const enum loop loop,
+					   const bool big)
 {
 	struct hot a = *first, b = *second;
+	uint64_t events = 0;
 	bool go;
-	do
-		go = step(&a, r, loop);
-	while (go && step(&b, r, loop));
+	for (; (go = step(&a, r, loop, big)) && step(&b, r, loop, big); events++)
+		;
+	a.events += events + go;
+	b.events += events;
 	*first = a;
 	*second = b;
 	return go ? second : first;
 }
 
-static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, const enum loop loop)
+static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, const enum loop loop, const bool big)
 {
 	struct hot a = *only;
-	while (step(&a, r, loop))
+	for (; step(&a, r, loop, big); a.events++)
 		;
 	*only = a;
 }
@@ -247,17 +254,21 @@ static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, cons
 /* Both lanes, or only the first. Returns the one that stopped. */
 static struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
 {
-#define LOOP(kind)                                                \
-	case kind:                                                \
-		if (second)                                       \
-			return loop_both(first, second, r, kind); \
-		loop_one(first, r, kind);                         \
+#define LOOP(kind, big)                                                \
+	case (kind) << 1 | (big):                                      \
+		if (second)                                            \
+			return loop_both(first, second, r, kind, big); \
+		loop_one(first, r, kind, big);                         \
 		return first
-	switch (r->loop) {
-	LOOP(LOOP_PACKED);
-	LOOP(LOOP_WORDS);
-	LOOP(LOOP_OLD);
-	LOOP(LOOP_OLD_FULL);
+	switch ((unsigned)r->loop << 1 | r->big) {
+		LOOP(LOOP_PACKED, false);
+		LOOP(LOOP_PACKED, true);
+		LOOP(LOOP_WORDS, false);
+		LOOP(LOOP_WORDS, true);
+		LOOP(LOOP_OLD, false);
+		LOOP(LOOP_OLD, true);
+		LOOP(LOOP_OLD_FULL, false);
+		LOOP(LOOP_OLD_FULL, true);
 	}
 	return first;
 #undef LOOP
@@ -267,13 +278,13 @@ static bool loop_step(struct hot *h, const struct rules *r)
 {
 	switch (r->loop) {
 	case LOOP_PACKED:
-		return step(h, r, LOOP_PACKED);
+		return step(h, r, LOOP_PACKED, r->big);
 	case LOOP_WORDS:
-		return step(h, r, LOOP_WORDS);
+		return step(h, r, LOOP_WORDS, r->big);
 	case LOOP_OLD:
-		return step(h, r, LOOP_OLD);
+		return step(h, r, LOOP_OLD, r->big);
 	case LOOP_OLD_FULL:
-		return step(h, r, LOOP_OLD_FULL);
+		return step(h, r, LOOP_OLD_FULL, r->big);
 	}
 	return false;
 }
@@ -330,7 +341,30 @@ static uint64_t measure(const struct hot *h, const struct lttng_shape *shape, ui
 	return payload + at;
 }
 
-/* One event of a type whose texts are longer, or more, than the loops look at; with the usual header. */
+/* What follows an event word: the id where it does not fit, the size, and the whole stamp. False: not here, or not what it should be. */
+static bool word_header(const struct hot *h, const struct rules *r, uint32_t form, uint64_t *header, uint32_t *id, uint32_t *size, uint64_t *stamp)
+{
+	const uint8_t *p = h->data + *header;
+
+	if (form < LTTNG_FORM_FULL)
+		return true;
+	*id = load_u16(p, r->big);
+	*header += 2;
+	if (form == LTTNG_FORM_ID)
+		return *id >= LTTNG_FORM_FULL;
+	*size = load_u16(p + 2, r->big);
+	*header += 2;
+	if (form == LTTNG_FORM_FULL) {
+		uint64_t at = align_up(*header, r->full_align), full = load_u64(h->data + at, r->big);
+		if ((full ^ *stamp) & LTTNG_TIME_MASK || full < h->stamp || !zero_padding(h->data + *header, at - *header))
+			return false;
+		*header = at + 8;
+		*stamp = full;
+	}
+	return *size != LTTNG_SIZE_ESCAPE;
+}
+
+/* One event that the loops leave: its texts are longer, or more, than they look at, or its size follows the event word. */
 static bool lane_event(struct lane *l, const struct rules *r)
 {
 	struct hot *h = &l->h;
@@ -341,7 +375,7 @@ static bool lane_event(struct lane *l, const struct rules *r)
 	const uint8_t *p = h->data + start;
 	uint32_t word = load_u32(p, r->big), id = word >> LTTNG_TIME_BITS, size = LTTNG_SIZE_ESCAPE;
 	uint64_t header = start + 4, stamp = h->stamp + ((word - h->stamp) & (old ? UINT32_MAX : LTTNG_TIME_MASK));
-	bool fine = word != 0;
+	bool fine;
 
 	if (old) {
 		unsigned width = r->loop == LOOP_OLD_FULL ? 8 : 4;
@@ -350,12 +384,8 @@ static bool lane_event(struct lane *l, const struct rules *r)
 		stamp = width == 8 ? load_u64(p, r->big) : stamp;
 		header = start + width + 4;
 		fine = size != LTTNG_SIZE_ESCAPE && stamp >= h->stamp;
-	} else if (id >= LTTNG_FORM_FULL) {
-		fine = id == LTTNG_FORM_ID;
-		id = load_u16(p + 4, r->big);
-		header += 2;
-		fine = fine && id >= LTTNG_FORM_FULL;
-	}
+	} else
+		fine = word && word_header(h, r, id, &header, &id, &size, &stamp); /* a zero word may be no event */
 	const struct lttng_marker *m = fine ? lttng_table_get(r->table, id) : NULL;
 	if (!m || m->ready != r->serial)
 		return false;
@@ -363,7 +393,7 @@ static bool lane_event(struct lane *l, const struct rules *r)
 	if (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header))
 		return false;
 	uint64_t end = measure(h, &m->shape, payload);
-	return end && (!old || end - payload == size) && hot_step(h, start, end, stamp);
+	return end && (size == LTTNG_SIZE_ESCAPE || end - payload == size) && hot_step(h, start, end, stamp);
 }
 
 /* A lane that the loops have left: whether it can go on. */
@@ -371,7 +401,9 @@ static bool lane_serve(struct lane *l, const struct rules *r)
 {
 	if (l->h.room - (int64_t)l->h.at < (int64_t)CHUNK && lane_refill(l))
 		return true;
-	return lane_event(l, r);
+	bool go = lane_event(l, r);
+	l->h.events += go;
+	return go;
 }
 
 /* The first event of the block by itself: its stamp is wanted. */
@@ -381,6 +413,7 @@ static bool lane_begin(struct lane *l, const struct rules *r)
 		return lane_serve(l, r);
 	(void)lane_refill(l);
 	bool go = loop_step(&l->h, r) || lane_event(l, r);
+	l->h.events += go;
 	l->first_stamp = l->h.stamp;
 	return go;
 }
@@ -454,11 +487,13 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *k)
 	const bool old = t->layout->era <= LTTNG_MARKERS;
 	const uint64_t align = lttng_event_align(t, k->file);
 	const struct rules r = {
-		.types = t->plain, .table = k->file->channel->table, .serial = k->file->serial, .big = t->big_endian, .facilities = t->layout->era == LTTNG_FACILITIES,
+		.types = t->types, .table = k->file->channel->table, 
+		.serial = k->file->serial, .fixed = ready_for(k->file->serial, false), .texts = ready_for(k->file->serial, true),
+		.big = t->big_endian, .facilities = t->layout->era == LTTNG_FACILITIES,
 		.align = align ? align - 1 : 0, .full_align = !t->alignment ? 0 : t->layout->natural ? 7 : t->alignment - 1u,
 		.loop = old ? (t->heartbeat ? LOOP_OLD : LOOP_OLD_FULL) : t->alignment ? LOOP_WORDS : LOOP_PACKED,
 	};
-	if (!t->plain)
+	if (!t->types)
 		return;
 	ahead_take(t, k);
 	ahead_open(t, k);

@@ -386,7 +386,7 @@ void lttng_trace_free(struct lttng_trace *t)
 			free(t->facilities[i]);
 		}
 	lttng_seen_free(t);
-	free(t->plain);
+	free(t->types);
 	if (t->ahead.w.source)
 		window_close(&t->ahead.w);
 	if (t->w.source)
