@@ -400,7 +400,9 @@ void fxt_break_misaligned_records(struct fxt_gen *f)
 
 void fxt_break_unreadable_bytes(struct fxt_gen *f)
 {
-	/* A record whose type has another bit: it is faulty as what it says, and would be exact as what it was. */
+	/* A record whose type has another bit: it is faulty as what it says, and would be exact as what it was. Not right behind a
+	 * blob, whose payload can look like a record that goes on to the end of the faulty one. */
+	put_plain(f, 1);
 	const struct fxt_gen_thread t = fxt_thread_fresh(f);
 	unsigned flip = 1;
 	switch (choices_below(f->c, 2)) {

@@ -36,14 +36,14 @@ static bool is_inner_start(const struct uftrace_gen *u, const struct uftgen_mark
 	return is_inner(u, m) && is_plain_start(u, m);
 }
 
-/* ENTRY of a call that returns at once. */
+/* ENTRY of a call that returns at once, and could be two levels deeper. */
 static bool is_leaf(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
 	const struct uftgen_mark *next = mark_next(u, m), *previous = mark_previous(u, m);
 
 	return m->type == RECORD_ENTRY && next && next->type == RECORD_EXIT && next->depth == m->depth &&
 	       next->address == m->address && previous && previous->type <= RECORD_EXIT && !m->first && m->depth > 0 &&
-	       m->depth < 900 && !m->more && !next->more && is_plain_start(u, m) && m->symbol && m->symbol->type != 'P';
+	       m->depth < 900 && m->depth + 2u < u->max_stack && !m->more && !next->more && is_plain_start(u, m) && m->symbol && m->symbol->type != 'P';
 }
 
 static bool is_lost(const struct uftrace_gen *u, const struct uftgen_mark *m)
