@@ -4,7 +4,7 @@
 #
 #   scripts/bench.sh [FORMAT...]                          generated captures
 #   scripts/bench.sh --repeat FILE [--head BYTES] FORMAT  FILE again and again, but for its first BYTES
-#   scripts/bench.sh --repeat DIRECTORY FORMAT            its files of each CPU again and again, as those of further CPUs
+#   scripts/bench.sh --repeat DIRECTORY lttng             the blocks of a trace again and again, later each time
 #   --runs N  --sizes BYTES,BYTES
 set -eu
 cd "$(dirname "$0")/.."

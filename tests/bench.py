@@ -5,10 +5,13 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+import lttng_parse
 
 READERS = {
     "uftrace": ["uftrace", "report", "-d", "{}"],
@@ -48,9 +51,9 @@ def generate(tool, name, size, folder):
 
 
 def repeat(path, size, head, folder):
-    """A file of `size` bytes: the first `head` bytes of path once, the rest again and again (whole). Or a directory."""
+    """A file of `size` bytes: the first `head` bytes of path once, the rest again and again (whole). Or a trace of LTTng 2.x."""
     if os.path.isdir(path):
-        return repeat_cpus(path, size, folder)
+        return repeat_later(path, size, folder)
     out = os.path.join(folder, "repeated" + os.path.splitext(path)[1])
     with open(path, "rb") as f:
         first, body = f.read(head), f.read()
@@ -61,19 +64,41 @@ def repeat(path, size, head, folder):
     return out
 
 
-def repeat_cpus(path, size, folder):
-    """A directory of at least `size` bytes: the per-CPU files of a capture (NAME_0, NAME_1...) once, and again and again as those
-    of further CPUs."""
-    files = [os.path.relpath(os.path.join(d, n), path) for d, _, names in os.walk(path) for n in names]
-    number = {f: int(found[0]) for f in files if (found := re.search(r"(?<=_)\d+$", f))}
-    if not number:
-        raise RuntimeError(f"{path}: has no file a CPU")
-    cpus, once = max(number.values()) + 1, size_of(path)
+def stamps(data, events):
+    """Where a tracefile of LTTng 2.x has whole stamps, all 64 bits: begin and end of its blocks, and events that tell theirs."""
+    order = "<" if data[16:20] == struct.pack("<I", lttng_parse.MAGIC) else ">"
+    natural = tuple(data[20:22]) in ((2, 4), (2, 5))
+    at = 0
+    while at < len(data):
+        yield order, at
+        yield order, at + 8
+        at += struct.unpack_from(order + "I", data, at + 56)[0]
+    for start, _ in events:
+        if struct.unpack_from(order + "I", data, start)[0] >> 27 == 29:
+            yield order, lttng_parse.align(start + 8, data[23] and (8 if natural else data[23]))
+
+
+def repeat_later(path, size, folder):
+    """A trace of at least `size` bytes: the blocks of each tracefile again and again, each time later by a multiple of 2^27 cycles,
+    which the stamps of most events do not show. Counts of lost events start anew, which check reports."""
+    files = lttng_parse.load(path)
+    events = lttng_parse.records(files)
+    places = {name: [(order, at, struct.unpack_from(order + "Q", data, at)[0]) for order, at in stamps(data, events.get(name, []))]
+              for name, data in files.items() if re.search(r"_\d+$", name) and "metadata" not in name and data}
+    if not places:
+        raise RuntimeError(f"{path}: has no tracefiles")
+    seen = [stamp for each in places.values() for _, _, stamp in each]
+    step = ((max(seen) - min(seen) >> 27) + 1) << 27
+    once = sum(len(files[name]) for name in places)
     out = os.path.join(folder, "repeated")
-    shutil.copytree(path, out)
-    for again in range(1, -(-size // once)):
-        for f, cpu in number.items():
-            shutil.copy(os.path.join(path, f), os.path.join(out, f"{f.rpartition('_')[0]}_{cpu + again * cpus}"))
+    for name, data in files.items():
+        os.makedirs(os.path.dirname(os.path.join(out, name)), exist_ok=True)
+        with open(os.path.join(out, name), "wb") as f:
+            for again in range(-(-size // once) if name in places else 1):
+                later = bytearray(data)
+                for order, at, stamp in places.get(name, ()):
+                    struct.pack_into(order + "Q", later, at, stamp + again * step)
+                f.write(later)
     return out
 
 
@@ -107,7 +132,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sizes", default="100000000,1000000000")
     parser.add_argument("--reader-max", type=int, default=200_000_000, help="larger captures are not given to slow readers")
-    parser.add_argument("--repeat", help="use this file or directory of files a CPU, repeated, instead of gen")
+    parser.add_argument("--repeat", help="use this file or trace of LTTng 2.x, repeated, instead of gen")
     parser.add_argument("--head", type=int, default=8, help="bytes of --repeat that come only once")
     parser.add_argument("formats", nargs="*")
     options = parser.parse_args()
