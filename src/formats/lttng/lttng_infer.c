@@ -495,6 +495,29 @@ static void learn(struct inference *n)
 		stage = learn_one(n, stage) ? 0 : stage + 1;
 }
 
+/* Channels that no declaration is left of may have lost them all. */
+static void open_table(struct lttng_trace *t, struct lttng_channel *c)
+{
+	if (t->layout->era == LTTNG_TRACE_MARKERS)
+		c->table = t->table;
+	else if (!c->table)
+		c->table = lttng_table_alloc(t, sizeof(*c->table));
+}
+
+/* Channels of which nothing was found out are as before. */
+static void close_tables(struct inference *n)
+{
+	for (struct lttng_channel *c = n->t->channels; c && n->t->layout->era == LTTNG_CHANNEL_MARKERS; c = c->hh.next) {
+		bool found = c->declared || !c->table;
+		for (unsigned i = 0; i < n->found_count && !found; i++)
+			found = n->found[i].channel == c;
+		if (!found) {
+			lttng_table_free(c->table);
+			c->table = NULL;
+		}
+	}
+}
+
 void lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
@@ -511,13 +534,15 @@ void lttng_infer(struct lttng_trace *t)
 	n->budget = BUDGET;
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
-		if (t->layout->era == LTTNG_TRACE_MARKERS && f->channel)
-			f->channel->table = t->table;
-		if (f->channel && !f->metadata && !f->aside && !f->empty && f->channel->table)
+		if (!f->channel || f->metadata || f->aside || f->empty)
+			continue;
+		open_table(t, f->channel);
+		if (f->channel->table)
 			gather_blocks(n, f);
 	}
 	if (t->status == TM_OK)
 		learn(n);
+	close_tables(n);
 	if (t->w.status != TM_OK)
 		t->status = t->w.status;
 	if (n->found_count && t->scan->plan && t->status == TM_OK)

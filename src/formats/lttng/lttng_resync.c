@@ -16,6 +16,8 @@
 #define TRIES 24u
 /* What a place costs that leads nowhere. */
 #define COST_MIN 16u
+/* Rows that are followed to the end of the data where they do not meet. */
+#define RIVALS 16u
 
 /* Whether the event declares a type with the sizes that all declarations give: 40 bits that chance does not repeat. Its names are
  * text: a guess that comes too early takes the word of the right event for some of it. */
@@ -71,6 +73,8 @@ static bool row_holds(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, 
 
 struct rows {
 	uint64_t from;
+	uint64_t rivals[RIVALS]; /* where the rows stand behind the stretch */
+	unsigned rival_count;	 /* more than RIVALS: too many */
 	uint8_t open[(STRETCH + REACH) / 8]; /* places that a row has come to, a bit each */
 	unsigned count;			     /* of them */
 	bool beyond;			     /* a row leads out of reach, or to the end of the data */
@@ -91,6 +95,42 @@ static void row_goes_to(struct rows *r, uint64_t at, uint64_t limit)
 	}
 }
 
+static void rows_stand(struct rows *r, uint64_t at, uint64_t reach)
+{
+	for (; at < reach && r->rival_count <= RIVALS; at++)
+		if (row_comes(r, at) && r->rival_count++ < RIVALS)
+			r->rivals[r->rival_count - 1] = at;
+}
+
+/* Follows the row from `at` to where the data ends. False: it ends before, or beyond. */
+static bool row_fills(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, uint64_t step)
+{
+	uint64_t stamp = k->before;
+	while (at < k->limit && k->tries) {
+		struct lttng_event e;
+		if (!event_possible(t, k, at, k->limit, stamp, &e))
+			return false;
+		at = e.end < k->limit ? lttng_align(e.end, step) : e.end;
+		stamp = e.stamp;
+	}
+	return at == k->limit;
+}
+
+/* Rows of events that are all alike go on side by side: what is no event of the right row is always the same part of one. Where the
+ * data ends, only the right one does. UINT64_MAX: it is not clear which. */
+static uint64_t rows_fill(struct lttng_trace *t, struct lttng_walk *k, const struct rows *r, uint64_t step)
+{
+	uint64_t right = UINT64_MAX;
+	for (unsigned i = 0; i < r->rival_count && r->rival_count <= RIVALS; i++) {
+		if (!row_fills(t, k, r->rivals[i], step))
+			continue;
+		if (right != UINT64_MAX)
+			return UINT64_MAX;
+		right = r->rivals[i];
+	}
+	return right;
+}
+
 /* The place to which all rows from a stretch lead; UINT64_MAX: they do not meet. *none: all of them end. */
 static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, uint64_t step, bool *none)
 {
@@ -100,12 +140,16 @@ static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t 
 
 	/* All that is looked at is in the window, so that nothing is read twice. */
 	(void)window_at(&t->w, k->base + from, (size_t)(look - from));
+	bool passed = false;
 	*none = false;
 	for (uint64_t at = from; at < reach && k->tries; at += step) {
 		struct lttng_event e;
 		bool comes = row_comes(&r, at);
 		if (at >= from + STRETCH && r.count == 1 && comes && !r.beyond)
 			return at;
+		if (at >= from + STRETCH && !passed)
+			rows_stand(&r, at, reach);
+		passed |= at >= from + STRETCH;
 		r.count -= comes;
 		if (!comes && at >= from + STRETCH) {
 			if (!r.count)
@@ -119,7 +163,7 @@ static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t 
 		row_goes_to(&r, lttng_align(e.end, step), reach);
 	}
 	*none = !r.count && !r.beyond;
-	return UINT64_MAX;
+	return r.beyond ? rows_fill(t, k, &r, step) : UINT64_MAX;
 }
 
 static bool may_take_back(const struct lttng_trace *t, const struct lttng_walk *k)
