@@ -183,6 +183,7 @@ struct lttng_channel {
 	struct lttng_table *table; /* borrowed from the trace up to 2.2, owned from 2.3 */
 	UT_hash_handle hh;	/* by name; in the order in which they were met */
 	bool has_file, has_data, declared;
+	bool opened; /* the table is lttng_infer()'s, for what no declaration is left of */
 	uint64_t block_size; /* of its files, up to 2.4; 0: not known */
 };
 

@@ -498,17 +498,19 @@ static void learn(struct inference *n)
 /* Channels that no declaration is left of may have lost them all. */
 static void open_table(struct lttng_trace *t, struct lttng_channel *c)
 {
-	if (t->layout->era == LTTNG_TRACE_MARKERS)
+	if (t->layout->era == LTTNG_TRACE_MARKERS) {
 		c->table = t->table;
-	else if (!c->table)
+	} else if (!c->table) {
 		c->table = lttng_table_alloc(t, sizeof(*c->table));
+		c->opened = c->table != NULL;
+	}
 }
 
 /* Channels of which nothing was found out are as before. */
 static void close_tables(struct inference *n)
 {
-	for (struct lttng_channel *c = n->t->channels; c && n->t->layout->era == LTTNG_CHANNEL_MARKERS; c = c->hh.next) {
-		bool found = c->declared || !c->table;
+	for (struct lttng_channel *c = n->t->channels; c; c = c->hh.next) {
+		bool found = !c->opened;
 		for (unsigned i = 0; i < n->found_count && !found; i++)
 			found = n->found[i].channel == c;
 		if (!found) {
