@@ -2,27 +2,30 @@
 # A fuzzing campaign on one format.
 #
 #   scripts/fuzz.sh FORMAT SECONDS [--engine libfuzzer|afl|both] [--target check|repair|gen|all] [--fresh] [--runs N]
-#                                  [--jobs N] [--shared DIR]
+#                                  [--jobs N] [--shared DIR] [--minimise]
 #
 # FORMAT may be "container". Each target runs SECONDS on each engine, with ASan and UBSan, from the corpus and what earlier
-# campaigns found interesting (build/fuzz/queue; --fresh forgets it). --runs stops after so many runs and fixes the random
+# campaigns found interesting (build/fuzz/queue and minimised; --fresh forgets it). --runs stops after so many runs and fixes the random
 # numbers, so that the same build does the same again. --jobs runs N instances of the engine that share what they find: AFL++
 # one main instance and the others secondary, by turns with other schedules. --shared keeps that in DIR, which several machines may see:
-# the first to come runs the main instance. Exit 1 if anything was found.
+# the first to come runs the main instance. --minimise runs nothing (SECONDS bounds it): of the corpus and of all that both engines
+# found interesting so far, it keeps in build/fuzz/minimised the fewest inputs that reach as much, from which later campaigns start.
+# Exit 1 if anything was found.
 set -u
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 number() { case ${1:-} in ''|*[!0-9]*|0) usage ;; esac; }
 [ $# -ge 2 ] || usage
 format=$1 seconds=$2
 shift 2
-engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= limit_libfuzzer=() limit_afl=()
+engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= minimise=0 limit_libfuzzer=() limit_afl=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--engine) case ${2:-} in libfuzzer|afl) engines=$2 ;; both) engines="libfuzzer afl" ;; *) usage ;; esac; shift 2 ;;
 	--target) wanted=${2:-}; shift 2 ;;
 	--fresh) fresh=1; shift ;;
+	--minimise) minimise=1 engines=libfuzzer; shift ;;
 	--runs) number "${2:-}"; limit_libfuzzer=(-runs="$2" -seed=1) limit_afl=(-E "$2" -s 1); shift 2 ;;
 	--jobs) number "${2:-}"; jobs=$2; shift 2 ;;
 	--shared) [ -n "${2:-}" ] || usage; shared=$2; shift 2 ;;
@@ -120,10 +123,36 @@ run_afl() {
 	echo "FOUND by $engine in $target: $(ls "$artifacts" | wc -l) inputs"
 }
 
+# Coverage decides what is kept, by the libFuzzer target; what crashes it is not.
+run_minimise() {
+	local into=build/fuzz/minimised/$target queues=${shared:-build/fuzz/queue} from=("$seeds") one
+	for one in "$queues/libfuzzer/$target" "$queues/afl/$target"/*/queue; do
+		[ ! -d "$one" ] || from+=("$one")
+	done
+	rm -rf "$into.new"
+	mkdir -p "$into.new"
+	if ! ASAN_OPTIONS=allocator_may_return_null=1 timeout "$seconds" "build/fuzz/libfuzzer/fuzz_$target" -merge=1 -timeout=10 -rss_limit_mb=3000 \
+		-malloc_limit_mb=512 -max_len=65536 "$into.new" "${from[@]}" > "build/fuzz/minimise-$target.log" 2>&1; then
+		echo "fuzz: $target is not minimised: $(tail -1 "build/fuzz/minimise-$target.log")"
+		found=1
+		return
+	fi
+	one=$(find "${from[@]}" -type f ! -path '*/.state/*' ! -name README.txt | wc -l)
+	rm -rf "$into" "$queues/libfuzzer/$target" "$queues/afl/$target"
+	mv "$into.new" "$into"
+	echo "fuzz: $target: $(ls -A "$into" | wc -l) of $one inputs reach as much as all of them"
+}
+
 for target in $targets; do
 	seeds=build/fuzz/seeds/$target
 	rm -rf "$seeds"
 	scripts/seeds.sh "$target" "$seeds"
+	if [ $minimise = 1 ]; then
+		run_minimise
+		continue
+	fi
+	[ $fresh = 0 ] || rm -rf "build/fuzz/minimised/$target"
+	[ ! -d "build/fuzz/minimised/$target" ] || cp "build/fuzz/minimised/$target"/* "$seeds"
 	for engine in $engines; do
 		binary=build/fuzz/$engine/fuzz_$target
 		queue=${shared:-build/fuzz/queue}/$engine/$target

@@ -204,6 +204,7 @@ test_fuzz() {
 	for f in $(formats) container; do
 		one "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 100
 	done
+	one "fuzz: minimise" scripts/fuzz.sh container 120 --minimise
 }
 
 # One configuration of four; scripts/oss-fuzz-local.sh takes them all.
