@@ -95,6 +95,7 @@ static void row_goes_to(struct rows *r, uint64_t at, uint64_t limit)
 	}
 }
 
+/* Notes where the rows stand, from `at` on. */
 static void rows_stand(struct rows *r, uint64_t at, uint64_t reach)
 {
 	for (; at < reach && r->rival_count <= RIVALS; at++)
@@ -128,7 +129,7 @@ static uint64_t rows_fill(struct lttng_trace *t, struct lttng_walk *k, const str
 			return UINT64_MAX;
 		right = r->rivals[i];
 	}
-	return right;
+	return k->tries ? right : UINT64_MAX; /* without tries left, not all rows were followed */
 }
 
 /* The place to which all rows from a stretch lead; UINT64_MAX: they do not meet. *none: all of them end. */
@@ -140,16 +141,17 @@ static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t 
 
 	/* All that is looked at is in the window, so that nothing is read twice. */
 	(void)window_at(&t->w, k->base + from, (size_t)(look - from));
-	bool passed = false;
+	bool noted = false;
 	*none = false;
 	for (uint64_t at = from; at < reach && k->tries; at += step) {
 		struct lttng_event e;
 		bool comes = row_comes(&r, at);
 		if (at >= from + STRETCH && r.count == 1 && comes && !r.beyond)
 			return at;
-		if (at >= from + STRETCH && !passed)
+		if (at >= from + STRETCH && !noted) {
 			rows_stand(&r, at, reach);
-		passed |= at >= from + STRETCH;
+			noted = true;
+		}
 		r.count -= comes;
 		if (!comes && at >= from + STRETCH) {
 			if (!r.count)
