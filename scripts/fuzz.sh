@@ -8,13 +8,14 @@
 # campaigns found interesting (build/fuzz/queue and minimised; --fresh forgets it). --runs stops after so many runs and fixes the random
 # numbers, so that the same build does the same again. --jobs runs N instances of the engine that share what they find: AFL++
 # one main instance and the others secondary, by turns with other schedules. --shared keeps that in DIR, which several machines may see:
-# the first to come runs the main instance. --minimise runs nothing (SECONDS bounds it): of the corpus and of all that both engines
-# found interesting so far, it keeps in build/fuzz/minimised the fewest inputs that reach as much, from which later campaigns start.
+# the first to come runs the main instance. --minimise, while no campaign runs, fuzzes nothing (SECONDS bounds it): of the corpus and
+# all that both engines found interesting so far, it keeps in build/fuzz/minimised the fewest inputs that reach as much, and later
+# campaigns start from them.
 # Exit 1 if anything was found.
 set -u
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 number() { case ${1:-} in ''|*[!0-9]*|0) usage ;; esac; }
 [ $# -ge 2 ] || usage
 format=$1 seconds=$2
