@@ -219,8 +219,8 @@ static void declare_markers(struct lttng_gen *k)
 
 static uint64_t sub_buffer(struct lttng_gen *k)
 {
-	uint64_t least = k->huge ? 131072 : k->g->size > (4u << 20) ? 65536 : LTTNG_PAGE;
-	return k->block_size ? k->block_size : least << (k->g->size > (4u << 20) ? choices_below(k->c, 3) : 0);
+	uint64_t least = k->huge ? 131072 : lttng_gen_is_large(k) ? 65536 : LTTNG_PAGE;
+	return k->block_size ? k->block_size : least << (lttng_gen_is_large(k) ? choices_below(k->c, 3) : 0);
 }
 
 static void make_declarations(struct lttng_gen *k)
@@ -266,7 +266,7 @@ static void make_data(struct lttng_gen *k, struct lttng_made_file *f)
 	uint64_t at = k->early ? k->begin : k->declare_stamp + (f->compact ? 512 : 0);
 
 	f->limit = sub_buffer(k);
-	if (k->l->variable && k->g->size > (4u << 20))
+	if (k->l->variable && lttng_gen_is_large(k))
 		f->limit = 65536 + 4096 * choices_below(k->c, 64);
 	if (f->big != k->big)
 		f->b.big_endian = f->big;

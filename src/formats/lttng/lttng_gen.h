@@ -119,6 +119,12 @@ struct lttng_gen {
 	struct bytes scratch;
 };
 
+/* Whether a trace of so many bytes is asked for that it is made as real ones are: larger blocks, and mostly events without texts. */
+static inline bool lttng_gen_is_large(const struct lttng_gen *k)
+{
+	return k->g->size > (4u << 20);
+}
+
 /* lttng_gen_types.c */
 uint32_t lttng_gen_long(const struct lttng_gen *k);
 /* Appends the payload of an event of that kind to k->scratch, emptied before, and returns its alignment. */

@@ -216,7 +216,7 @@ static void fill_exactly(struct lttng_gen *k, struct lttng_made_file *f)
  * size in its header. In small ones all kinds alike. */
 static bool is_plain(struct lttng_gen *k)
 {
-	return k->g->size > (4u << 20) && !k->breaking && choices_chance(k->c, 15, 16);
+	return lttng_gen_is_large(k) && !k->breaking && choices_chance(k->c, 15, 16);
 }
 
 void lttng_gen_event(struct lttng_gen *k, struct lttng_made_file *f, uint64_t stamp, bool flush)
