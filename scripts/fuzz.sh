@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
 	--engine) case ${2:-} in libfuzzer|afl) engines=$2 ;; both) engines="libfuzzer afl" ;; *) usage ;; esac; shift 2 ;;
 	--target) wanted=${2:-}; shift 2 ;;
 	--fresh) fresh=1; shift ;;
-	--minimise) minimise=1 engines=libfuzzer; shift ;;
+	--minimise) minimise=1; shift ;;
 	--runs) number "${2:-}"; limit_libfuzzer=(-runs="$2" -seed=1) limit_afl=(-E "$2" -s 1); shift 2 ;;
 	--jobs) number "${2:-}"; jobs=$2; shift 2 ;;
 	--shared) [ -n "${2:-}" ] || usage; shared=$2; shift 2 ;;
@@ -34,6 +34,7 @@ while [ $# -gt 0 ]; do
 	esac
 done
 number "$seconds"
+[ $minimise = 0 ] || engines=libfuzzer # its merge
 if [ "$format" = container ]; then
 	targets=container
 elif [ "$wanted" = all ]; then
@@ -46,6 +47,7 @@ mkdir -p build
 for engine in $engines; do
 	make -s -j2 fuzz-$engine > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; echo "fuzz: the $engine targets do not build"; exit 2; }
 done
+bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=65536) # of one input, to libFuzzer
 host=$(hostname | tr -c 'a-zA-Z0-9\n' -)
 found=0
 
@@ -54,8 +56,8 @@ run_libfuzzer() {
 	local job pids=() one
 	for ((job = 1; job <= jobs; job++)); do
 		ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 timeout $((seconds + 120)) \
-			"$binary" -max_total_time="$seconds" ${limit_libfuzzer[@]+"${limit_libfuzzer[@]}"} -timeout=10 -rss_limit_mb=3000 \
-			-malloc_limit_mb=512 -max_len=65536 -print_final_stats=1 -artifact_prefix="$artifacts/" "$queue" "$seeds" > "$log.$job" 2>&1 &
+			"$binary" -max_total_time="$seconds" ${limit_libfuzzer[@]+"${limit_libfuzzer[@]}"} "${bounds[@]}" \
+			-print_final_stats=1 -artifact_prefix="$artifacts/" "$queue" "$seeds" > "$log.$job" 2>&1 &
 		pids+=($!)
 	done
 	code=0
@@ -126,22 +128,22 @@ run_afl() {
 
 # Coverage decides what is kept, by the libFuzzer target; what crashes it is not.
 run_minimise() {
-	local into=build/fuzz/minimised/$target queues=${shared:-build/fuzz/queue} from=("$seeds") one
+	local into=build/fuzz/minimised/$target queues=${shared:-build/fuzz/queue} from=("$seeds") one all
 	for one in "$queues/libfuzzer/$target" "$queues/afl/$target"/*/queue; do
 		[ ! -d "$one" ] || from+=("$one")
 	done
 	rm -rf "$into.new"
 	mkdir -p "$into.new"
-	if ! ASAN_OPTIONS=allocator_may_return_null=1 timeout "$seconds" "build/fuzz/libfuzzer/fuzz_$target" -merge=1 -timeout=10 -rss_limit_mb=3000 \
-		-malloc_limit_mb=512 -max_len=65536 "$into.new" "${from[@]}" > "build/fuzz/minimise-$target.log" 2>&1; then
+	if ! ASAN_OPTIONS=allocator_may_return_null=1 timeout "$seconds" "build/fuzz/libfuzzer/fuzz_$target" -merge=1 \
+		"${bounds[@]}" "$into.new" "${from[@]}" > "build/fuzz/minimise-$target.log" 2>&1; then
 		echo "fuzz: $target is not minimised: $(tail -1 "build/fuzz/minimise-$target.log")"
 		found=1
 		return
 	fi
-	one=$(find "${from[@]}" -type f ! -path '*/.state/*' ! -name README.txt | wc -l)
+	all=$(find "${from[@]}" -type f ! -path '*/.state/*' ! -name README.txt | wc -l)
 	rm -rf "$into" "$queues/libfuzzer/$target" "$queues/afl/$target"
 	mv "$into.new" "$into"
-	echo "fuzz: $target: $(ls -A "$into" | wc -l) of $one inputs reach as much as all of them"
+	echo "fuzz: $target: $(ls -A "$into" | wc -l) of $all inputs reach as much as all of them"
 }
 
 for target in $targets; do
