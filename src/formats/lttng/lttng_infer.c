@@ -2,7 +2,8 @@
  * stands behind its events, block for block. But the event behind tells: at the right length there is one whose clock goes on from
  * this one's, at any other chance decides, and 27 bits of clock are rarely close by chance. A length that all events of a type bear
  * out is taken for theirs. Repair writes declarations by what was found, under made-up names, so that readers get on. */
-#include "lttng.h"
+#include "lttng_model.h"
+#include "lttng_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,77 +11,69 @@
 /* Types that are looked for, and places where the walk stands before one of them. */
 #define TYPES_MAX 128u
 #define PLACES_MAX 512u
-/* Blocks of a file that are looked at, and bytes of all blocks. */
+/* Blocks of a file that are looked at, and bytes of all blocks that are walked. */
 #define BLOCKS 16u
 #define WALK (256u * 1024 * 1024)
-/* Places and events behind each by which a type is judged, and stamps that count behind one of the type. */
-#define WITNESSES 24u
-#define ROW 24u
-#define STAMPS 6u
-/* First the types are learned of which so many events are seen, then those of fewer: behind the former may stand more of the latter. */
+/* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. */
+#define BUDGET_MIN (1u * 1024 * 1024)
+#define BUDGET_EACH 128u
+#define BUDGET_MAX (16u * 1024 * 1024)
+/* Events by which a type is judged. */
+#define USES_MAX 24u
+/* Bits by which an answer must be better than the next. First the types are learned that are clear: what is behind their events
+ * tells more of the others. */
 #define STAGES 3u
-static const unsigned stages[STAGES] = { 8, 3, 1 };
-/* Bytes behind a place that a model may look at, and all of them together; an event costs no less than COST_MIN. */
-#define ROW_REACH 4096u
-#define BUDGET (16u * 1024 * 1024)
-#define COST_MIN 16u
+static const uint32_t proof[STAGES] = { 60, 36, 20 };
+/* How far ids are thought of beyond those that are declared, where that is enough. */
+#define BEYOND 8u
+/* Where models are tried one by one: bytes behind a place, and places; bits that no way is beyond, and by which one may be behind. */
+#define TRY_SPAN 1024u
+#define TRY_PLACES 8u
+#define TRY_PROOF 12u
+#define TRY_WORST 4096
+#define TRY_BEHIND 64u
+/* Bits of an event, on average, that may be against it. */
+#define AGAINST 10u
 
-/* Bits of chance that an answer must be beyond; and on average, of each stamp. */
-#define PROOF 36u
-#define PROOF_FEW 50u /* of one event or two */
-#define PROOF_EACH 7u
-/* With so many, more places may be against it. */
-#define PROOF_MANY 144u
-/* With so many it may be the answer, and no longer one is. */
-#define HINT 12u
-/* The most that a stamp says, a full one whose low bits agree, too: values of payloads repeat as well. */
-#define RARITY_MAX 20u
-
-/* Payloads that are thought of: values, texts, values. */
-struct model {
-	uint16_t before, after; /* bytes of values */
-	uint8_t texts;
-	bool wide;		/* the values before hold one of eight bytes */
-};
-#define VALUES_MAX 192u
-#define BEFORE_MAX 32u
-#define AFTER_MAX 32u
-#define TEXTS_MAX 2u
-#define MODELS_PLAIN (2u * (VALUES_MAX + 1)) /* those without texts come first */
-#define MODELS (MODELS_PLAIN + 2u * TEXTS_MAX * (BEFORE_MAX + 1) * (AFTER_MAX + 1))
-#define STEPS_MAX (2u + TEXTS_MAX)
-
-/* What speaks for a model. */
-struct score {
-	uint32_t bits, stamps;
-	uint32_t length; /* of the events at the places, up to where the next may begin */
-	uint32_t uses, heard, against; /* heard: places whose stamps count; against: those where they say little */
-	uint32_t texts, clear_texts; /* uses with texts that are not empty; clear: ASCII, with some in a row */
-	bool out;	 /* refuted */
+/* An event of a type that is not known, on the likeliest way. */
+struct use {
+	struct lttng_file *file;
+	uint64_t base, limit;	/* of its block */
+	uint64_t start, rel;	/* of it, and behind its header */
+	uint64_t size;		/* that its header tells; UINT64_MAX: none */
+	bool sure;		/* it is known that it is there */
+	uint8_t worse[PATH_GAP_MAX + 1];
 };
 
 struct place {
 	struct lttng_file *file;
 	uint64_t base, limit, begin, end; /* of its block */
 	uint64_t rel, stamp;
-	uint32_t id;
-	bool stands; /* before an event of type `id`, which is not known */
+	uint64_t ahead, ahead_stamp; /* how far ways were looked for */
+	uint32_t id;	  /* of the event there */
+	uint32_t highest; /* id that is declared */
+	bool stands;	  /* before an event whose type is not known */
 };
 
 struct type {
 	struct lttng_restored is;
-	unsigned tried[STAGES]; /* places by which it was judged last */
+	struct use uses[USES_MAX];
+	unsigned count;
+	unsigned judged;	/* uses by which it was judged last: */
+	unsigned best;		/* the model */
+	uint32_t margin, bits;	/* how much better it is than others; what speaks against it */
+	bool news;		/* it has just become known */
 };
 
 struct inference {
 	struct lttng_trace *t;
+	struct type *types; /* TYPES_MAX */
 	struct place places[PLACES_MAX];
-	struct type types[TYPES_MAX];
 	struct lttng_restored found[TYPES_MAX];
-	struct score scores[MODELS];
+	struct lttng_model_score scores[MODELS];
 	unsigned place_count, type_count, found_count;
 	uint32_t walk;	 /* bytes that may still be walked */
-	uint32_t budget; /* and looked at for models */
+	struct lttng_path path;
 };
 
 /* ---- places ---- */
@@ -123,6 +116,8 @@ static void place_advance(struct inference *n, struct place *p)
 		p->stamp = k.stamp;
 		p->id = e.id;
 		if (defect != EVENT_OK) {
+			p->ahead = p->rel;
+			p->ahead_stamp = p->stamp;
 			p->stands = true;
 			return;
 		}
@@ -133,11 +128,20 @@ static void place_advance(struct inference *n, struct place *p)
 	}
 }
 
+static uint32_t highest_declared(const struct lttng_table *table)
+{
+	uint32_t id = table->highest;
+	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id)) && m->declared);)
+		id--;
+	return id;
+}
+
 static void gather_blocks(struct inference *n, struct lttng_file *f)
 {
 	struct lttng_trace *t = n->t;
 	struct lttng_frame frame;
 	struct lttng_header h;
+	uint32_t highest = highest_declared(f->channel->table);
 	uint64_t at = 0;
 
 	go_to(t, f);
@@ -148,257 +152,195 @@ static void gather_blocks(struct inference *n, struct lttng_file *f)
 		if (data <= t->layout->size || data > frame.length)
 			continue;
 		n->places[n->place_count++] = (struct place){ .file = f, .base = at, .limit = data, .begin = h.v[LF_BEGIN], .end = h.v[LF_END],
-							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN] };
+							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN], .highest = highest };
+		uint64_t budget = n->path.budget + BUDGET_EACH * data;
+		n->path.budget = budget < BUDGET_MAX ? (uint32_t)budget : BUDGET_MAX;
 	}
 	f->resync = 0; /* the file is gone through again from its beginning */
 }
 
-/* ---- models ---- */
+/* ---- types ---- */
 
-static struct model model_at(unsigned i)
+static struct type *type_of(struct inference *n, const struct lttng_file *f, uint32_t id)
 {
-	if (i < MODELS_PLAIN)
-		return (struct model){ .before = (uint16_t)(i / 2), .wide = i % 2 };
-	unsigned rest = (i - MODELS_PLAIN) / 2;
-	return (struct model){ .wide = i % 2, .after = (uint16_t)(rest % (AFTER_MAX + 1)),
-			       .texts = (uint8_t)(1 + rest / (AFTER_MAX + 1) % TEXTS_MAX),
-			       .before = (uint16_t)(rest / (AFTER_MAX + 1) / TEXTS_MAX) };
-}
-
-/* Whether it is like no other: wide values only where that makes a difference. */
-static bool model_counts(const struct lttng_trace *t, const struct model *m)
-{
-	bool differs = lttng_value_align(t, 8) > lttng_value_align(t, 4);
-	return !m->wide || (differs && m->before >= 8);
-}
-
-/* The largest value that a row of so many bytes begins with. */
-static uint32_t largest(uint32_t bytes, bool wide)
-{
-	return bytes >= 8 && wide ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
-}
-
-static void add_values(const struct lttng_trace *t, struct lttng_shape *s, uint32_t bytes, bool wide)
-{
-	if (!bytes)
-		return;
-	uint8_t align = lttng_value_align(t, largest(bytes, wide));
-	s->steps[s->count++] = (struct lttng_step){ .kind = STEP_FIXED, .align = align, .pad = 1, .size = bytes };
-	s->align = s->align > align ? s->align : align;
-}
-
-/* As the model's format would be parsed. steps has room for STEPS_MAX. */
-static struct lttng_shape model_shape(const struct lttng_trace *t, const struct model *m, struct lttng_step *steps)
-{
-	struct lttng_shape s = { .steps = steps, .align = 1 };
-	add_values(t, &s, m->before, m->wide);
-	for (unsigned i = 0; i < m->texts; i++)
-		s.steps[s.count++] = (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = 1 };
-	add_values(t, &s, m->after, true);
-	lttng_shape_finish(&s);
-	return s;
-}
-
-static size_t print_values(char *to, size_t room, unsigned *number, uint32_t bytes, bool wide)
-{
-	size_t at = 0;
-	while (bytes) {
-		uint32_t size = largest(bytes, wide);
-		at += (size_t)snprintf(to + at, room - at, "lost_%u #%uu%%%s ", ++*number, size, size == 8 ? "llu" : "u");
-		bytes -= size;
-	}
-	return at;
-}
-
-static void model_format(char to[LTTNG_RESTORED_FORMAT], const struct model *m)
-{
-	unsigned number = 0;
-	size_t at = print_values(to, LTTNG_RESTORED_FORMAT, &number, m->before, m->wide);
-	for (unsigned i = 0; i < m->texts; i++)
-		at += (size_t)snprintf(to + at, LTTNG_RESTORED_FORMAT - at, "lost_%u %%s ", ++number);
-	at += print_values(to + at, LTTNG_RESTORED_FORMAT - at, &number, m->after, true);
-	if (at)
-		to[at - 1] = '\0';
-	else
-		memcpy(to, " ", 2); /* as tracers write where there are no fields */
+	const struct lttng_channel *c = f->channel;
+	struct lttng_marker *m = lttng_table_make(n->t, c->table, id);
+	for (unsigned i = 0; m && i < n->type_count; i++)
+		if (n->types[i].is.marker == m)
+			return &n->types[i];
+	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > LTTNG_RESTORED_NAMES;
+	if (!m || n->type_count == TYPES_MAX || too_long)
+		return NULL;
+	n->types[n->type_count].is = (struct lttng_restored){ .channel = c, .marker = m, .named = m->declared };
+	return &n->types[n->type_count++];
 }
 
 /* ---- the evidence ---- */
 
-/* How unlikely it is that chance brings a stamp that close. */
-static uint32_t rarity(const struct lttng_event *e, uint64_t before)
+static bool path_find(struct inference *n, const struct place *p, const struct lttng_walk *k)
 {
-	unsigned bits = LTTNG_TIME_BITS;
-	if (e->has_full)
-		return RARITY_MAX;
-	for (uint64_t delta = e->stamp - before; delta && bits; delta >>= 1)
-		bits--;
-	return bits < RARITY_MAX ? bits : RARITY_MAX;
+	struct lttng_path *path = &n->path;
+
+	path->highest = p->highest;
+	path->span = PATH_SPAN;
+	path->known_only = false;
+	path->beyond = BEYOND;
+	if (lttng_path_find(n->t, k, path))
+		return true;
+	path->beyond = UINT16_MAX;
+	return lttng_path_find(n->t, k, path);
 }
 
-/* Whether the texts can be texts, and what they look like. */
-static bool is_text(struct lttng_trace *t, const struct place *p, const struct lttng_event *e, const struct model *m, struct score *score)
+/* What the likeliest way from the place says of the types on it. */
+static void listen(struct inference *n, struct place *p)
 {
-	uint64_t from = e->payload + m->before, to = e->end - m->after;
-	size_t got, run = 0;
-	if (to <= from)
-		return false;
-	const uint8_t *s = window_upto(&t->w, p->base + from, to - from < 256 ? (size_t)(to - from) : 256, &got);
-	bool ascii = true, letters = false;
-	for (size_t i = 0; s && i < got; i++) {
-		if (s[i] && s[i] < 0x20 && s[i] != '\n' && s[i] != '\t')
-			return false;
-		ascii = ascii && s[i] < 0x7f;
-		run = s[i] >= 0x20 ? run + 1 : 0;
-		letters |= run >= 4;
-	}
-	score->texts += to - from > m->texts;
-	score->clear_texts += ascii && letters;
-	return s != NULL;
-}
-
-struct row {
-	unsigned uses, behind; /* behind: events since the last use */
-	unsigned first, poor;  /* stamps behind the first use, of two, and those of them that say little */
-	uint32_t least;	       /* bits of the stamps behind the last use: none vouches for one before it that is far off */
-};
-
-static void row_hears(struct row *r, struct score *score, uint32_t bits)
-{
-	if (!r->uses || ++r->behind > STAMPS || (r->poor && r->uses > 1))
-		return;
-	r->least = bits < r->least ? bits : r->least;
-	score->bits += r->least;
-	score->stamps++;
-	if (r->uses == 1 && r->behind <= 2) {
-		r->first++;
-		r->poor += bits < PROOF_EACH;
-	}
-}
-
-/* An event of the type. Only the first one of a row is sure to be one: where what is behind it says little, no other counts. */
-static void row_uses(struct row *r, struct score *score)
-{
-	r->uses++;
-	r->behind = 0;
-	r->least = RARITY_MAX;
-	score->uses++;
-}
-
-/* Follows the events from the place, by the model that the type's marker has for the time being. */
-static void try_place(struct inference *n, const struct place *p, const struct lttng_marker *marker, const struct model *m,
-		      struct score *score)
-{
+	struct lttng_path *path = &n->path;
 	struct lttng_walk k = walk_from(p);
-	struct row r = { 0 };
+	uint32_t spot = 0;
 
-	if (k.limit - k.rel > ROW_REACH)
-		k.limit = k.rel + ROW_REACH;
-	for (unsigned i = 0; i < ROW && k.rel < k.limit && n->budget; i++) {
-		struct lttng_event e;
-		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
-		uint64_t cost = defect == EVENT_STRING_CUT ? k.limit - k.rel : e.end > k.rel + COST_MIN ? e.end - k.rel : COST_MIN;
-		n->budget -= cost < n->budget ? (uint32_t)cost : n->budget;
-		bool use = defect == EVENT_OK && e.marker == marker, cut = k.limit < p->limit && r.uses &&
-			   (defect == EVENT_HEADER_CUT || defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
-		if (cut)
-			break;
-		if (!fits(&k, &e) || e.padded || (defect != EVENT_OK && !is_unknown(defect)) ||
-		    (use && m->texts && !is_text(n->t, p, &e, m, score))) {
-			score->out = true;
-			return;
+	go_to(n->t, p->file);
+	k.rel = p->ahead;
+	k.stamp = p->ahead_stamp;
+	if (!path_find(n, p, &k)) {
+		p->ahead = p->limit;
+		return;
+	}
+	while (spot < path->count && (path->ends || spot < path->count / 2)) {
+		const struct lttng_spot *s = &path->spots[spot];
+		struct type *type = s->kind == SPOT_UNKNOWN ? type_of(n, p->file, s->id) : NULL;
+		if (type && type->count < USES_MAX) {
+			struct use *use = &type->uses[type->count++];
+			*use = (struct use){ .file = p->file, .base = p->base, .limit = p->limit, .start = path->first + spot,
+					     .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel };
+			lttng_path_gaps(n->t, &k, path, spot, use->worse);
 		}
-		row_hears(&r, score, rarity(&e, k.stamp));
-		if (defect != EVENT_OK)
-			break;
-		if (use && !r.uses)
-			score->length += (uint32_t)(lttng_align(e.end, lttng_event_align(n->t, p->file)) - e.start);
-		if (use)
-			row_uses(&r, score);
-		k.rel = e.end;
-		k.stamp = e.stamp;
+		p->ahead_stamp = s->stamp;
+		spot = lttng_path_next(n->t, &k, path, spot);
 	}
-	score->heard += r.first != 0;
-	score->against += r.first && r.poor == r.first;
+	p->ahead = path->first + spot;
 }
 
-static bool is_possible(const struct score *s, uint32_t bits)
+/* From the places on that stand before what is not known. Whether there was something to listen to. */
+static bool listen_on(struct inference *n)
 {
-	uint32_t doubts = s->bits >= PROOF_MANY ? 2 : 3;
-	return !s->out && s->bits >= bits && s->bits >= PROOF_EACH * s->stamps && doubts * s->against <= s->heard;
-}
-
-static bool is_clear(const struct score *s)
-{
-	return s->clear_texts && 2 * s->clear_texts >= s->texts;
-}
-
-/* Of those that measure the same: what padding hides are zeros of values, more often than not, and what reads as text is text. */
-static bool is_likelier(unsigned model, unsigned than)
-{
-	struct model m = model_at(model), o = model_at(than);
-	if (!m.texts != !o.texts)
-		return m.texts;
-	if (!(m.before % 4) != !(o.before % 4))
-		return !(m.before % 4);
-	if (!(m.after % 4) != !(o.after % 4))
-		return !(m.after % 4);
-	return m.texts && m.before + m.after < o.before + o.after;
-}
-
-/* The shortest payload that is proven; MODELS: none. The shortest, as one that takes the next event in is borne out as well. */
-static unsigned best_model(const struct inference *n, unsigned uses)
-{
-	unsigned best = MODELS;
-	uint32_t most = 0; /* bits of a stamp, on average */
-
-	for (unsigned i = 0; i < MODELS; i++) {
-		const struct score *s = &n->scores[i];
-		if (is_possible(s, PROOF) && s->bits / s->stamps > most)
-			most = s->bits / s->stamps;
-	}
-	for (unsigned i = 0; i < MODELS; i++) {
-		const struct score *s = &n->scores[i], *than = best < MODELS ? &n->scores[best] : NULL;
-		if (!is_possible(s, HINT) || 2 * s->bits < most * s->stamps || (i >= MODELS_PLAIN && !is_clear(s)))
+	bool heard = false;
+	for (unsigned i = 0; i < n->place_count && n->path.budget && n->t->status == TM_OK; i++) {
+		struct place *p = &n->places[i];
+		const struct type *type = p->stands && p->ahead < p->limit ? type_of(n, p->file, p->id) : NULL;
+		if (!type || type->count == USES_MAX)
 			continue;
-		if (!than || s->length < than->length || (s->length == than->length && is_likelier(i, best)))
-			best = i;
+		listen(n, p);
+		heard = true;
 	}
-	const struct score *s = best < MODELS ? &n->scores[best] : NULL;
-	return s && s->uses >= uses && s->bits >= (s->uses > 2 ? PROOF : PROOF_FEW) ? best : MODELS;
+	return heard;
 }
 
-static void judge_models(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count)
+/* What the event says to a model. */
+static void judge_model(struct inference *n, const struct use *u, const struct lttng_model *m, struct lttng_model_score *score)
 {
 	struct lttng_trace *t = n->t;
-	struct lttng_marker *m = type->is.marker;
-	const struct lttng_marker was = *m;
+	struct lttng_walk k = { .file = u->file, .base = u->base, .limit = u->limit };
+	struct lttng_step steps[MODEL_STEPS];
+	struct lttng_shape shape = lttng_model_shape(t, m, steps);
+	enum lttng_defect cut;
+	uint64_t payload = lttng_align(u->rel, shape.align);
+	uint64_t end = shape.is_fixed ? payload + shape.fixed : lttng_measure(t, &k, &shape, payload, u->limit, &cut);
+	uint64_t next = end == u->limit ? end : lttng_align(end, lttng_event_align(t, u->file));
+	bool fits = end && end <= u->limit && next - u->rel <= PATH_GAP_MAX;
 
+	score->bits += fits ? u->worse[next - u->rel] : PATH_WORST;
+	const uint8_t *padding = fits && next > end ? window_at(&t->w, u->base + end, (size_t)(next - end)) : NULL;
+	if (padding && !bytes_are_zero(padding, (size_t)(next - end)))
+		score->bits += PATH_WORST;
+	if (u->size != UINT64_MAX && end - payload != u->size) {
+		score->bits += PATH_WORST;
+		score->out |= u->sure;
+	}
+	lttng_model_hear(t, m, u->base + payload, fits ? u->base + end : 0, next, score);
+}
+
+/* What all events of the type say. */
+static void judge(struct inference *n, struct type *type)
+{
+	if (type->judged == type->count)
+		return;
+	type->judged = type->count;
 	memset(n->scores, 0, sizeof(n->scores));
-	m->declared = true;
-	for (unsigned w = 0; w < count && t->w.status == TM_OK; w++) {
-		go_to(t, witnesses[w]->file);
-		for (unsigned i = 0; i < MODELS && n->budget; i++) {
-			struct model model = model_at(i);
-			struct lttng_step steps[STEPS_MAX];
-			if (n->scores[i].out || !model_counts(t, &model))
-				continue;
-			m->shape = model_shape(t, &model, steps);
-			try_place(n, witnesses[w], m, &model, &n->scores[i]);
+	for (unsigned u = 0; u < type->count && n->t->w.status == TM_OK; u++) {
+		go_to(n->t, type->uses[u].file);
+		for (unsigned i = 0; i < MODELS; i++) {
+			struct lttng_model m = lttng_model_at(i);
+			n->scores[i].out |= !lttng_model_counts(n->t, &m);
+			if (!n->scores[i].out)
+				judge_model(n, &type->uses[u], &m, &n->scores[i]);
 		}
 	}
-	*m = was;
-	if (!n->budget)
-		memset(n->scores, 0, sizeof(n->scores)); /* not all were heard */
+	type->best = lttng_model_best(n->scores, &type->margin);
+	type->bits = type->best < MODELS ? n->scores[type->best].bits : UINT32_MAX;
+}
+
+/* How the way goes on by a model, from a place that stands before an event of the type. */
+static void try_model(struct inference *n, const struct place *p, struct lttng_marker *marker, const struct lttng_model *m,
+		      struct lttng_model_score *score)
+{
+	struct lttng_walk k = walk_from(p);
+	struct lttng_step steps[MODEL_STEPS];
+	struct lttng_event e;
+
+	marker->shape = lttng_model_shape(n->t, m, steps);
+	if (lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e) != EVENT_OK) {
+		score->out = true;
+		return;
+	}
+	uint64_t next = e.end == p->limit ? e.end : lttng_align(e.end, lttng_event_align(n->t, p->file));
+	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next, score);
+	n->path.highest = p->highest;
+	n->path.span = TRY_SPAN;
+	n->path.beyond = UINT16_MAX;
+	n->path.known_only = true;
+	score->bits += lttng_path_find(n->t, &k, &n->path) ? (uint32_t)(TRY_WORST - n->path.spots[0].beta) : 2 * TRY_WORST;
+}
+
+/* Tries the models one by one where a place stands before an event of the type. The best; MODELS: there is no such place. */
+static unsigned try_models(struct inference *n, struct type *type, uint32_t *margin)
+{
+	struct lttng_marker *marker = type->is.marker;
+	const struct lttng_marker was = *marker;
+	unsigned tried = 0;
+
+	memset(n->scores, 0, sizeof(n->scores));
+	marker->declared = true;
+	for (unsigned i = 0; i < n->place_count && tried < TRY_PLACES && n->path.budget && n->t->w.status == TM_OK; i++) {
+		const struct place *p = &n->places[i];
+		uint32_t least = UINT32_MAX;
+		if (!p->stands || p->id != was.id || p->file->channel->table != type->is.channel->table)
+			continue;
+		go_to(n->t, p->file);
+		tried++;
+		for (unsigned j = 0; j < MODELS; j++) {
+			struct lttng_model m = lttng_model_at(j);
+			struct lttng_model_score *score = &n->scores[j];
+			score->out |= !lttng_model_counts(n->t, &m);
+			if (!score->out)
+				try_model(n, p, marker, &m, score);
+			if (!score->out && score->bits < least)
+				least = score->bits;
+		}
+		for (unsigned j = 0; j < MODELS; j++)
+			n->scores[j].out |= n->scores[j].bits > least + TRY_BEHIND;
+	}
+	*marker = was;
+	return tried && n->path.budget ? lttng_model_best(n->scores, margin) : MODELS;
 }
 
 /* ---- what was found ---- */
 
-static void say_found(struct inference *n, const struct type *type, const struct place *p, const struct model *m, unsigned uses)
+static void say_found(struct inference *n, const struct type *type, const struct lttng_model *m)
 {
 	struct lttng_trace *t = n->t;
+	const struct use *first = &type->uses[0];
 	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
-	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, p->file->source, p->base + p->rel, 4);
+	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, first->file->source, first->base + first->start, first->rel - first->start);
 	char length[64];
 
 	if (m->texts)
@@ -406,84 +348,125 @@ static void say_found(struct inference *n, const struct type *type, const struct
 	else
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
 	finding_say(fd, "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
-		    type->is.marker->id, type->is.channel->name, uses, length);
+		    type->is.marker->id, type->is.channel->name, type->count, length);
 }
 
-/* Texts that happen to be empty look like values of one byte. */
-static bool may_be_empty(const struct inference *n, unsigned values)
+/* The first size that a header tells of an event of the type, whose shape is set for the time being; UINT64_MAX: none does. */
+static uint64_t size_told(struct inference *n, const struct type *type)
 {
-	struct model m = model_at(values);
-	for (unsigned i = MODELS_PLAIN; i < MODELS && (m.before == 1 || m.before == 5); i++) {
-		struct model o = model_at(i);
-		const struct score *s = &n->scores[i];
-		if (o.before % 4 == 0 && o.after % 4 == 0 && is_possible(s, HINT) && !is_clear(s) && s->bits >= n->scores[values].bits)
+	for (unsigned i = 0; i < n->place_count; i++) {
+		struct lttng_walk k = walk_from(&n->places[i]);
+		struct lttng_event e;
+		if (k.file->channel->table != type->is.channel->table)
+			continue;
+		go_to(n->t, k.file);
+		while (n->walk && n->t->w.status == TM_OK) {
+			enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
+			if (e.marker == type->is.marker && e.size_width && (defect == EVENT_OK || defect == EVENT_SIZE))
+				return e.size;
+			if (defect != EVENT_OK)
+				break;
+			uint64_t cost = e.end - k.rel;
+			n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
+			k.rel = e.end;
+			k.stamp = e.stamp;
+		}
+	}
+	return UINT64_MAX;
+}
+
+/* Payloads that padding makes alike are told apart by a size, if any is told. */
+static struct lttng_model fit_size(struct inference *n, const struct type *type, struct lttng_model m)
+{
+	struct lttng_marker *marker = type->is.marker;
+	const struct lttng_marker was = *marker;
+	struct lttng_step steps[MODEL_STEPS];
+	uint64_t align = lttng_event_align(n->t, type->uses[0].file);
+
+	if (m.texts || !align)
+		return m;
+	marker->declared = true;
+	marker->shape = lttng_model_shape(n->t, &m, steps);
+	uint64_t size = size_told(n, type);
+	*marker = was;
+	if (size <= MODEL_VALUES_MAX && (size > m.before ? size - m.before : m.before - size) < align)
+		m.before = (uint16_t)size;
+	return m;
+}
+
+/* The type becomes known by that model. */
+static bool type_learn(struct inference *n, struct type *type, unsigned model)
+{
+	char format[LTTNG_RESTORED_FORMAT];
+	struct lttng_model m = fit_size(n, type, lttng_model_at(model));
+
+	lttng_model_format(format, &m);
+	type->is.format = lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format);
+	if (!type->is.format)
+		return false;
+	type->news = true;
+	n->found[n->found_count++] = type->is;
+	say_found(n, type, &m);
+	return true;
+}
+
+static bool may_learn(const struct inference *n, const struct type *type)
+{
+	return type->count && !type->is.format && n->t->status == TM_OK && n->t->w.status == TM_OK;
+}
+
+/* Whether types became known that are proven so well. */
+static bool learn_types(struct inference *n, uint32_t bits)
+{
+	bool learned = false;
+	for (unsigned i = 0; i < n->type_count; i++) {
+		struct type *type = &n->types[i];
+		if (!may_learn(n, type))
+			continue;
+		judge(n, type);
+		if (type->best < MODELS && type->margin >= bits && type->bits <= AGAINST * type->count)
+			learned |= type_learn(n, type, type->best);
+	}
+	return learned;
+}
+
+/* The same where that was not enough. Both ways to judge may agree. */
+static bool learn_by_trial(struct inference *n)
+{
+	for (unsigned i = 0; i < n->type_count; i++) {
+		struct type *type = &n->types[i];
+		uint32_t margin;
+		if (!may_learn(n, type))
+			continue;
+		judge(n, type);
+		unsigned best = try_models(n, type, &margin);
+		uint32_t agrees = best == type->best ? type->margin : 0;
+		if (best < MODELS && (margin >= TRY_PROOF || agrees >= TRY_PROOF - margin) && type_learn(n, type, best))
 			return true;
 	}
 	return false;
 }
 
-static bool type_learn(struct inference *n, struct type *type, const struct place *const *witnesses, unsigned count, unsigned uses)
+/* Whether a type of that table has just become known. */
+static bool has_news(const struct inference *n, const struct lttng_table *table)
 {
-	char format[LTTNG_RESTORED_FORMAT];
-
-	judge_models(n, type, witnesses, count);
-	unsigned best = best_model(n, uses);
-	if (best == MODELS || (best < MODELS_PLAIN && may_be_empty(n, best)))
-		return false;
-	struct model m = model_at(best);
-	model_format(format, &m);
-	type->is.format = lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format);
-	if (!type->is.format)
-		return false;
-	n->found[n->found_count++] = type->is;
-	say_found(n, type, witnesses[0], &m, n->scores[best].uses);
-	return true;
-}
-
-static struct type *type_of(struct inference *n, const struct place *p)
-{
-	const struct lttng_channel *c = p->file->channel;
-	struct lttng_marker *m = lttng_table_make(n->t, c->table, p->id);
-	for (unsigned i = 0; m && i < n->type_count; i++)
-		if (n->types[i].is.marker == m)
-			return &n->types[i];
-	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > LTTNG_RESTORED_NAMES;
-	if (!m || n->type_count == TYPES_MAX || too_long)
-		return NULL;
-	n->types[n->type_count] = (struct type){ .is = { .channel = c, .marker = m, .named = m->declared } };
-	return &n->types[n->type_count++];
-}
-
-/* The places that stand before an event of the type. */
-static unsigned gather_witnesses(const struct inference *n, const struct type *type, const struct place **witnesses)
-{
-	unsigned count = 0;
-	for (unsigned i = 0; i < n->place_count && count < WITNESSES; i++) {
-		const struct place *p = &n->places[i];
-		if (p->stands && p->id == type->is.marker->id && p->file->channel->table == type->is.channel->table)
-			witnesses[count++] = p;
-	}
-	return count;
-}
-
-/* Tries the types that places stand before. Whether one was learned. */
-static bool learn_one(struct inference *n, unsigned stage)
-{
-	for (unsigned i = 0; i < n->place_count && n->t->status == TM_OK; i++) {
-		const struct place *witnesses[WITNESSES];
-		struct type *type = n->places[i].stands ? type_of(n, &n->places[i]) : NULL;
-		unsigned count = type ? gather_witnesses(n, type, witnesses) : 0;
-		if (!type || count <= type->tried[stage])
-			continue;
-		type->tried[stage] = count;
-		if (!type_learn(n, type, witnesses, count, stages[stage]))
-			continue;
-		for (unsigned j = 0; j < n->place_count; j++)
-			if (n->places[j].stands && n->places[j].id == type->is.marker->id)
-				place_advance(n, &n->places[j]);
-		return true;
-	}
+	for (unsigned i = 0; i < n->type_count; i++)
+		if (n->types[i].news && n->types[i].is.channel->table == table)
+			return true;
 	return false;
+}
+
+/* Where there is news, all is heard anew. */
+static void start_again(struct inference *n)
+{
+	for (unsigned i = 0; i < n->place_count; i++)
+		if (has_news(n, n->places[i].file->channel->table))
+			place_advance(n, &n->places[i]);
+	for (unsigned i = 0; i < n->type_count; i++)
+		if (has_news(n, n->types[i].is.channel->table))
+			n->types[i].count = n->types[i].judged = 0;
+	for (unsigned i = 0; i < n->type_count; i++)
+		n->types[i].news = false;
 }
 
 /* One type after the other becomes known, and with it the way to the next. */
@@ -491,8 +474,17 @@ static void learn(struct inference *n)
 {
 	for (unsigned i = 0; i < n->place_count; i++)
 		place_advance(n, &n->places[i]);
-	for (unsigned stage = 0; stage < STAGES && n->t->w.status == TM_OK && n->t->status == TM_OK;)
-		stage = learn_one(n, stage) ? 0 : stage + 1;
+	for (unsigned stage = 0; stage < STAGES && n->t->w.status == TM_OK && n->t->status == TM_OK;) {
+		bool heard = listen_on(n), learned = learn_types(n, proof[stage]);
+		if (!learned && heard)
+			continue;
+		if (!learned && ++stage == STAGES)
+			learned = learn_by_trial(n);
+		if (learned) {
+			start_again(n);
+			stage = 0;
+		}
+	}
 }
 
 /* Channels that no declaration is left of may have lost them all. */
@@ -527,13 +519,16 @@ void lttng_infer(struct lttng_trace *t)
 	if (t->layout->era < LTTNG_TRACE_MARKERS || !t->metadata_lost || !home)
 		return;
 	struct inference *n = calloc(1, sizeof(*n));
-	if (!n) {
+	if (n)
+		n->types = calloc(TYPES_MAX, sizeof(*n->types));
+	if (!n || !n->types) {
+		free(n);
 		(void)lttng_no_memory(t);
 		return;
 	}
 	n->t = t;
 	n->walk = WALK;
-	n->budget = BUDGET;
+	n->path.budget = BUDGET_MIN;
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
 		if (!f->channel || f->metadata || f->aside || f->empty)
@@ -549,5 +544,6 @@ void lttng_infer(struct lttng_trace *t)
 		t->status = t->w.status;
 	if (n->found_count && t->scan->plan && t->status == TM_OK)
 		lttng_redeclare(t, home, n->found, n->found_count);
+	free(n->types);
 	free(n);
 }

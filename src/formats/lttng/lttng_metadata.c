@@ -358,6 +358,11 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *k, const struc
 		finding_field(fd, k->base + d->sizes_at, SIZE_KINDS * d->sizes_width, "sizes of types");
 		t->sizes_blame = fd;
 	}
+	if (!plausible && !t->metadata_lost) {
+		/* What else it says may be as wrong. */
+		t->metadata_lost = true;
+		t->metadata_broken = t->sizes_blame;
+	}
 	uint8_t bytes[4 * SIZE_KINDS];
 	for (unsigned i = 0; i < SIZE_KINDS; i++) {
 		if (d->sizes_width == 4)

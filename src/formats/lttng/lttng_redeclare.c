@@ -73,8 +73,7 @@ struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 	for (size_t i = 0; i < t->file_count; i++) {
 		struct lttng_file *f = &t->files[i];
 		size_t capacity = block_capacity(t, f);
-		if (f->channel && f->metadata && !f->aside && !f->empty && f->has_last && f->events && capacity >= LTTNG_PAGE &&
-		    capacity <= LTTNG_ZEROS_MAX / 2)
+		if (f->channel && f->metadata && !f->aside && !f->empty && capacity >= LTTNG_PAGE && capacity <= LTTNG_ZEROS_MAX / 2)
 			return f;
 	}
 	return NULL;
@@ -82,6 +81,12 @@ struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 
 void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct lttng_restored *types, size_t count)
 {
+	if (!f->has_last) {
+		/* Nothing else is left in the file. */
+		f->last = t->want;
+		f->last.v[LF_END] = t->begin;
+		f->has_last = true;
+	}
 	uint64_t stamp = f->last.v[LF_END];
 	/* A word of zeros is no event. */
 	struct writer w = { .t = t, .file = f, .capacity = block_capacity(t, f), .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1 };
@@ -105,4 +110,5 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 	}
 	lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
 	free(w.block);
+	t->metadata_kept = true;
 }

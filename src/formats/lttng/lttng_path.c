@@ -1,0 +1,216 @@
+/* The likeliest way from event to event through bytes in which some types are not known. Any place may hold an event: its clock goes
+ * on from the one before or it does not, and 27 bits of clock are rarely close by chance. So each step is worth the bits that chance
+ * would not have brought, an event of unknown length may end anywhere at a price, and the way that is worth most is taken. */
+#include "lttng_path.h"
+
+/* What a stamp says at most: values of payloads are close as well. So many bits closer than events are on average says no more. */
+#define RARITY_MAX 20
+#define RARITY_MIN 8
+#define CLOSER 4
+#define EVENT_BYTES 16u
+/* What is not known of how far apart events are. */
+#define STAMP_COST 5
+/* A type that is known; one that is not, of a number beyond all that are; and to end where the data does. */
+#define KNOWN_WORTH 1
+#define BEYOND_COST 6
+#define END_WORTH 4
+/* An event of unknown length: so much, and one bit more for so many bytes. */
+#define LENGTH_COST 4
+#define LENGTH_BYTES 32u
+/* Events are rarely closer than one in so many parts of a second. */
+#define CLOSEST 25000000u
+/* Of two ways to one event, the one that comes to it before the clock's low bits come round once more. */
+#define LAP_WORTH 32
+/* What a spot costs, in bytes looked at. */
+#define COST_MIN 8u
+#define NEVER (INT32_MIN / 2)
+
+static uint32_t spot_after(const struct lttng_path *p, uint32_t spot)
+{
+	return spot < p->count && spot + p->step > p->count ? p->count : spot + p->step;
+}
+
+/* The first spot at or behind a place. */
+static uint32_t spot_of(const struct lttng_path *p, uint64_t rel)
+{
+	uint64_t at = lttng_align(rel, p->step) - p->first;
+	return at < p->count ? (uint32_t)at : p->count;
+}
+
+/* What the event at the spot would be. */
+static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
+{
+	struct lttng_spot *s = &p->spots[spot];
+	const uint64_t limit = p->first + p->count;
+	struct lttng_event e;
+
+	if (s->kind != SPOT_NEW)
+		return s;
+	s->kind = SPOT_DEAD;
+	enum lttng_defect defect = lttng_event_decode(t, k, p->first + spot, limit, k->begin, &e);
+	bool unknown = defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
+	bool cut = !p->ends && (defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
+	uint64_t cost = defect == EVENT_STRING_CUT ? limit - e.start : e.end > e.start + COST_MIN ? e.end - e.start : COST_MIN;
+	p->budget -= cost < p->budget ? (uint32_t)cost : p->budget;
+	if (defect == EVENT_HEADER_CUT && !p->ends) {
+		s->kind = SPOT_CUT;
+		s->next = s->last = p->count;
+		return s;
+	}
+	if (!e.word || e.padded || (defect != EVENT_OK && !unknown && !cut) || (e.has_full && (e.full < k->begin || e.full > k->end)))
+		return s;
+	if (unknown && e.id > p->highest + p->beyond)
+		return s;
+	s->kind = unknown ? SPOT_UNKNOWN : SPOT_KNOWN;
+	s->word = e.word;
+	s->id = e.id;
+	s->size = e.size_width ? e.size : UINT64_MAX;
+	s->full = e.full;
+	s->has_full = e.has_full;
+	s->header_end = (uint32_t)(e.payload - p->first);
+	s->next = s->last = cut ? p->count : spot_of(p, unknown ? e.payload : e.end);
+	if (unknown && e.size_width) {
+		/* Behind padding, of which nothing is known. */
+		s->next = spot_of(p, e.payload + e.size);
+		s->last = spot_of(p, lttng_align(e.payload, lttng_value_align(t, 8)) + e.size);
+	} else if (unknown && p->known_only) {
+		s->next = s->last = p->count;
+	} else if (unknown)
+		s->last = s->header_end + PATH_GAP_MAX < p->count ? s->header_end + PATH_GAP_MAX : p->count;
+	return s;
+}
+
+/* Bits for the step from an event to what may be behind it; NEVER: it is not. *stamp: of the latter. */
+static int32_t worth(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s,
+		     uint32_t to, uint64_t *stamp)
+{
+	int32_t sum = 0;
+
+	*stamp = s->stamp;
+	if (s->kind == SPOT_UNKNOWN && p->known_only)
+		return 0;
+	if (s->kind == SPOT_UNKNOWN)
+		sum -= LENGTH_COST + (int32_t)((to - s->header_end) / LENGTH_BYTES);
+	if (to == p->count)
+		return sum + (p->ends ? END_WORTH : 0);
+	const struct lttng_spot *next = look_at(t, k, p, to);
+	if (next->kind == SPOT_DEAD)
+		return NEVER;
+	if (next->kind == SPOT_CUT)
+		return sum;
+	*stamp = next->has_full ? next->full : s->stamp + ((next->word - s->stamp) & LTTNG_TIME_MASK);
+	if (*stamp < s->stamp || *stamp > k->end)
+		return NEVER;
+	uint64_t apart = *stamp - s->stamp;
+	if (next->has_full)
+		apart = p->least;
+	int32_t bits = apart ? __builtin_clzll(apart) - (64 - (int32_t)LTTNG_TIME_BITS) : (int32_t)LTTNG_TIME_BITS;
+	if (bits < p->usual)
+		bits -= p->usual - bits;
+	if (apart < p->least || (apart == s->apart && !next->has_full))
+		bits = STAMP_COST; /* as values that repeat are, or that are counted */
+	sum += next->kind == SPOT_KNOWN ? KNOWN_WORTH : next->id > p->highest ? -BEYOND_COST : 0;
+	return sum + (bits < p->most ? bits : p->most) - STAMP_COST;
+}
+
+static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s)
+{
+	uint32_t cost = (s->last - s->next) / p->step;
+	p->budget -= cost < p->budget ? cost : p->budget;
+	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
+		struct lttng_spot *next = &p->spots[to];
+		uint64_t stamp;
+		if (next->kind == SPOT_DEAD)
+			continue;
+		int32_t bits = worth(t, k, p, s, to, &stamp);
+		if (bits == NEVER)
+			continue;
+		int32_t lap = !next->open || stamp == next->stamp ? 0 : stamp < next->stamp ? LAP_WORTH : -LAP_WORTH;
+		if (next->open && next->alpha >= s->alpha + bits + lap)
+			continue;
+		next->open = true;
+		next->alpha = s->alpha + bits;
+		next->stamp = stamp;
+		next->apart = stamp - s->stamp;
+	}
+}
+
+/* The best of the ways on, and what it is worth. */
+static uint32_t best_next(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s,
+			  int32_t *most)
+{
+	uint32_t best = p->count;
+	*most = NEVER;
+	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
+		const struct lttng_spot *next = &p->spots[to];
+		uint64_t stamp;
+		if (!next->open || next->beta == NEVER)
+			continue;
+		int32_t bits = worth(t, k, p, s, to, &stamp);
+		if (bits == NEVER || bits + next->beta <= *most)
+			continue;
+		*most = bits + next->beta;
+		best = to;
+	}
+	return best;
+}
+
+/* How far apart events of the block are. */
+static void measure(const struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
+{
+	uint64_t events = (k->limit - t->layout->size) / EVENT_BYTES + 1, apart = (k->end - k->begin) / events;
+	p->usual = LTTNG_TIME_BITS;
+	for (; apart && p->usual > 0; apart >>= 1)
+		p->usual--;
+	p->most = p->usual + CLOSER < RARITY_MIN ? RARITY_MIN : p->usual + CLOSER < RARITY_MAX ? p->usual + CLOSER : RARITY_MAX;
+	p->least = 1 + t->want.v[LF_FREQ] / CLOSEST;
+}
+
+bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
+{
+	const uint64_t align = lttng_event_align(t, k->file);
+
+	p->step = align ? (uint32_t)align : 1;
+	p->first = lttng_align(k->rel, p->step);
+	measure(t, k, p);
+	if (p->first >= k->limit)
+		return false;
+	p->ends = k->limit - p->first <= p->span;
+	p->count = p->ends ? (uint32_t)(k->limit - p->first) : p->span;
+	memset(p->spots, 0, sizeof(p->spots[0]) * ((size_t)p->count + 1));
+	struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
+	p->spots[0].open = worth(t, k, p, &before, 0, &p->spots[0].stamp) != NEVER;
+	for (uint32_t i = 0; i < p->count && p->budget && t->w.status == TM_OK; i = spot_after(p, i)) {
+		struct lttng_spot *s = &p->spots[i];
+		s->open = s->open && look_at(t, k, p, i)->kind != SPOT_DEAD;
+		if (!s->open)
+			continue;
+		go_on(t, k, p, s);
+	}
+	for (uint32_t i = p->count; i-- > 0;)
+		if (p->spots[i].open)
+			(void)best_next(t, k, p, &p->spots[i], &p->spots[i].beta);
+	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->w.status == TM_OK;
+}
+
+uint32_t lttng_path_next(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
+{
+	int32_t most;
+	return best_next(t, k, p, &p->spots[spot], &most);
+}
+
+void lttng_path_gaps(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot,
+		     uint8_t worse[PATH_GAP_MAX + 1])
+{
+	const struct lttng_spot *s = &p->spots[spot];
+
+	memset(worse, PATH_WORST, PATH_GAP_MAX + 1);
+	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
+		uint64_t stamp;
+		if (!p->spots[to].open || p->spots[to].beta == NEVER)
+			continue;
+		int32_t bits = worth(t, k, p, s, to, &stamp);
+		int32_t less = bits == NEVER ? PATH_WORST : s->beta - bits - p->spots[to].beta;
+		worse[to - s->header_end] = (uint8_t)(less < PATH_WORST ? less : PATH_WORST);
+	}
+}
