@@ -30,7 +30,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", default="build/tracemend")
     parser.add_argument("--places", type=int, default=6)
-    parser.add_argument("--kept", type=float, default=90)
+    parser.add_argument("--kept", type=float, default=99.9)
     parser.add_argument("--wrong", type=float, default=0.05)
     parser.add_argument("trace")
     options = parser.parse_args()

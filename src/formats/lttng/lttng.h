@@ -338,6 +338,8 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f);
 bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame);
 /* How many constants of the header agree with the trace, and how many there are. */
 unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of);
+/* Whether it is what a hole left of a header of this trace: constants that agree, and zeros. */
+bool lttng_header_is_rest(const struct lttng_trace *t, const struct lttng_header *h);
 /* Copies bytes that the file has, without moving the window. */
 bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length);
 /* Whether a sound header of this trace is at that offset. */
@@ -354,6 +356,7 @@ struct lttng_walk {
 	uint64_t stale;	   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	bool open;	   /* the end is not known: stop at what is no event, and report nothing */
 	enum { ESCAPE_AS_IT_IS, ESCAPE_NEVER, ESCAPE_ALWAYS } escape; /* of 2.x sizes: whether 0xFFFF says that 32 bits follow */
+	bool headless;	   /* its header is gone */
 	uint64_t number;   /* of the block, for messages */
 	/* out */
 	uint64_t rel;	   /* how far it came; in the end, the end of the last event that counts */

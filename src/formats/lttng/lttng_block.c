@@ -239,7 +239,7 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 
 	*k = (struct lttng_walk){ .file = f, .base = b->frame->offset, .room = room, .begin = b->h.v[LF_BEGIN],
 				  .end = b->bad_end ? UINT64_MAX : b->h.v[LF_END], .bound = UINT64_MAX, .stale = UINT64_MAX,
-				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size };
+				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size, .headless = b->made_up };
 	/* Compact stamps lack their lowest bits. */
 	if (f->compact && t->want.v[LF_TRUNCATE] < 32)
 		k->end |= (UINT64_C(1) << t->want.v[LF_TRUNCATE]) - 1;

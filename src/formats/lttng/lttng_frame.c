@@ -4,6 +4,9 @@
 
 #define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing but itself vouches for */
 
+/* Constants of a header that vouch for it where all others are zeros. */
+#define REST_MIN 2u
+
 unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of)
 {
 	unsigned score = 0;
@@ -16,6 +19,17 @@ unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_head
 		score += h->v[i] == t->want.v[i];
 	}
 	return score;
+}
+
+bool lttng_header_is_rest(const struct lttng_trace *t, const struct lttng_header *h)
+{
+	unsigned left = 0;
+	for (unsigned i = LF_ARCH_TYPE; i < LF_COUNT; i++) {
+		if (h->v[i] && h->v[i] != t->want.v[i])
+			return false;
+		left += h->v[i] != 0;
+	}
+	return left >= REST_MIN;
 }
 
 static bool header_is_sound(const struct lttng_trace *t, const struct lttng_header *h)

@@ -88,6 +88,18 @@ static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *k, cons
 	return !lttng_seen_test(t, k, e);
 }
 
+/* A hole that took the header may have taken events, too: those behind it are looked for, although it is not known where they end. */
+static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *k)
+{
+	uint64_t zeros = window_skip_zeros(&t->w, k->base + k->rel) - k->base;
+	if (t->w.status != TM_OK || zeros == k->rel || zeros >= k->limit)
+		return;
+	k->open = false;
+	if (lttng_resync(t, k, zeros, LTTNG_RULE_zero_hole))
+		lttng_note_mended(t, k, k->header_cause);
+	k->open = true;
+}
+
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 {
 	bool old = t->layout->era <= LTTNG_MARKERS;
@@ -96,6 +108,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 	k->stamp = k->before = k->begin;
 	k->last = k->kept = k->rel;
 	k->first_stamp = 0;
+	if (k->headless)
+		skip_lost_start(t, k);
 	while (t->status == TM_OK) {
 		struct lttng_event e;
 		if (fast && !k->open)
