@@ -30,7 +30,7 @@ static const uint32_t proof[STAGES] = { 60, 36, 20 };
 #define TRY_SPAN 1024u
 #define TRY_PLACES 8u
 #define TRY_PROOF 12u
-#define TRY_WORST 4096
+#define TRY_WORST 32768
 #define TRY_BEHIND 64u
 /* Bits of an event, on average, that may be against it. */
 #define AGAINST 10u

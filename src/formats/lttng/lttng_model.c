@@ -5,17 +5,17 @@
 
 #define HASH_PRIME 0x01000193u /* of FNV-1a */
 
-struct lttng_model lttng_model_at(unsigned i)
+struct lttng_model lttng_model_at(unsigned number)
 {
-	if (i < MODELS_PLAIN)
-		return (struct lttng_model){ .before = (uint16_t)(i / 2), .wide = i % 2 };
-	unsigned rest = (i - MODELS_PLAIN) / 2;
-	return (struct lttng_model){ .wide = i % 2, .after = (uint16_t)(rest % (MODEL_AFTER_MAX + 1)),
-			       .texts = (uint8_t)(1 + rest / (MODEL_AFTER_MAX + 1) % MODEL_TEXTS_MAX),
-			       .before = (uint16_t)(rest / (MODEL_AFTER_MAX + 1) / MODEL_TEXTS_MAX) };
+	if (number < MODELS_PLAIN)
+		return (struct lttng_model){ .before = (uint16_t)(number / 2), .wide = number % 2 };
+	unsigned rest = (number - MODELS_PLAIN) / 2;
+	return (struct lttng_model){ .wide = number % 2, .after = (uint16_t)(rest % (MODEL_AFTER_MAX + 1)),
+				     .texts = (uint8_t)(1 + rest / (MODEL_AFTER_MAX + 1) % MODEL_TEXTS_MAX),
+				     .before = (uint16_t)(rest / (MODEL_AFTER_MAX + 1) / MODEL_TEXTS_MAX) };
 }
 
-/* Whether it is like no other: wide values only where that makes a difference. */
+/* Wide values only where that makes a difference. */
 bool lttng_model_counts(const struct lttng_trace *t, const struct lttng_model *m)
 {
 	bool differs = lttng_value_align(t, 8) > lttng_value_align(t, 4);
@@ -37,7 +37,6 @@ static void add_values(const struct lttng_trace *t, struct lttng_shape *s, uint3
 	s->align = s->align > align ? s->align : align;
 }
 
-/* As the model's format would be parsed. steps has room for MODEL_STEPS. */
 struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m, struct lttng_step steps[MODEL_STEPS])
 {
 	struct lttng_shape s = { .steps = steps, .align = 1 };

@@ -75,8 +75,9 @@ static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttn
 		s->last = spot_of(p, lttng_align(e.payload, lttng_value_align(t, 8)) + e.size);
 	} else if (unknown && p->known_only) {
 		s->next = s->last = p->count;
-	} else if (unknown)
+	} else if (unknown) {
 		s->last = s->header_end + PATH_GAP_MAX < p->count ? s->header_end + PATH_GAP_MAX : p->count;
+	}
 	return s;
 }
 
@@ -207,6 +208,8 @@ void lttng_path_gaps(struct lttng_trace *t, const struct lttng_walk *k, struct l
 	memset(worse, PATH_WORST, PATH_GAP_MAX + 1);
 	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
 		uint64_t stamp;
+		if (to - s->header_end > PATH_GAP_MAX)
+			return; /* as the header tells */
 		if (!p->spots[to].open || p->spots[to].beta == NEVER)
 			continue;
 		int32_t bits = worth(t, k, p, s, to, &stamp);
