@@ -14,10 +14,13 @@
 /* Blocks of a file that are looked at, and bytes of all blocks that are walked. */
 #define BLOCKS 16u
 #define WALK (256u * 1024 * 1024)
-/* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. */
-#define BUDGET_MIN (1u * 1024 * 1024)
+/* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. To ask an
+ * event about all models costs some, too, and to begin a search anew. */
+#define BUDGET_MIN (2u * 1024 * 1024)
 #define BUDGET_EACH 128u
 #define BUDGET_MAX (16u * 1024 * 1024)
+#define JUDGE_COST (MODELS / 2)
+#define TRY_COST 16u
 /* Events by which a type is judged. */
 #define USES_MAX 24u
 /* Bits by which an answer must be better than the next. First the types are learned that are clear: what is behind their events
@@ -29,7 +32,7 @@ static const uint32_t proof[STAGES] = { 60, 36, 20 };
 /* Where models are tried one by one: bytes behind a place, and places; bits that no way is beyond, and by which one may be behind. */
 #define TRY_SPAN 1024u
 #define TRY_PLACES 8u
-#define TRY_PROOF 12u
+#define TRY_PROOF 6u
 #define TRY_WORST 32768
 #define TRY_BEHIND 64u
 /* Bits of an event, on average, that may be against it. */
@@ -259,6 +262,11 @@ static void judge_model(struct inference *n, const struct use *u, const struct l
 	lttng_model_hear(t, m, u->base + payload, fits ? u->base + end : 0, next, score);
 }
 
+static void spend(struct inference *n, uint32_t cost)
+{
+	n->path.budget -= cost < n->path.budget ? cost : n->path.budget;
+}
+
 /* What all events of the type say. */
 static void judge(struct inference *n, struct type *type)
 {
@@ -266,7 +274,8 @@ static void judge(struct inference *n, struct type *type)
 		return;
 	type->judged = type->count;
 	memset(n->scores, 0, sizeof(n->scores));
-	for (unsigned u = 0; u < type->count && n->t->w.status == TM_OK; u++) {
+	for (unsigned u = 0; u < type->count && n->path.budget && n->t->w.status == TM_OK; u++) {
+		spend(n, JUDGE_COST);
 		go_to(n->t, type->uses[u].file);
 		for (unsigned i = 0; i < MODELS; i++) {
 			struct lttng_model m = lttng_model_at(i);
@@ -275,7 +284,7 @@ static void judge(struct inference *n, struct type *type)
 				judge_model(n, &type->uses[u], &m, &n->scores[i]);
 		}
 	}
-	type->best = lttng_model_best(n->scores, &type->margin);
+	type->best = n->path.budget ? lttng_model_best(n->scores, &type->margin) : MODELS;
 	type->bits = type->best < MODELS ? n->scores[type->best].bits : UINT32_MAX;
 }
 
@@ -288,6 +297,7 @@ static void try_model(struct inference *n, const struct place *p, struct lttng_m
 	struct lttng_event e;
 
 	marker->shape = lttng_model_shape(n->t, m, steps);
+	spend(n, TRY_COST);
 	if (lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e) != EVENT_OK) {
 		score->out = true;
 		return;
@@ -317,7 +327,7 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 			continue;
 		go_to(n->t, p->file);
 		tried++;
-		for (unsigned j = 0; j < MODELS; j++) {
+		for (unsigned j = 0; j < MODELS && n->path.budget; j++) {
 			struct lttng_model m = lttng_model_at(j);
 			struct lttng_model_score *score = &n->scores[j];
 			score->out |= !lttng_model_counts(n->t, &m);
