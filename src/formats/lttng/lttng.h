@@ -448,6 +448,8 @@ bool lttng_metadata_is_whole(struct lttng_trace *t, const struct lttng_walk *k, 
 /* Takes the declaration in. False: it is not to be kept (an error was reported, *rule). */
 bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, struct finding **fd,
 			 unsigned *rule);
+/* Declarations are lost, for this: it cannot be known which. The first reason is the one that counts. */
+void lttng_metadata_lose(struct lttng_trace *t, struct finding *fd);
 /* Gathers what the declarations say of sizes; before anything is judged. */
 void lttng_metadata_vote(struct lttng_trace *t);
 /* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are

@@ -367,10 +367,8 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 			t->last_stamp = k.stamp > t->last_stamp ? k.stamp : t->last_stamp;
 		}
 	}
-	if (f->metadata && (b.lost || b.unknown_end || !b.keep) && !t->metadata_lost) {
-		t->metadata_lost = true;
-		t->metadata_broken = k.finding ? k.finding : b.cause;
-	}
+	if (f->metadata && (b.lost || b.unknown_end || !b.keep))
+		lttng_metadata_lose(t, k.finding ? k.finding : b.cause);
 	f->cause = k.finding ? k.finding : b.cause;
 	f->laps[f->lap].offset = frame->offset;
 	f->laps[f->lap].length = b.keep ? frame->length : 0;

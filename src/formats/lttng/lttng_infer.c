@@ -103,6 +103,14 @@ static bool fits(const struct lttng_walk *k, const struct lttng_event *e)
 	return e->word && e->stamp <= k->end && (!e->has_full || e->full >= k->stamp);
 }
 
+static void pass(struct inference *n, struct lttng_walk *k, const struct lttng_event *e)
+{
+	uint64_t cost = e->end - k->rel;
+	n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
+	k->rel = e->end;
+	k->stamp = e->stamp;
+}
+
 /* Walks on from the place to the next event that cannot be read. */
 static void place_advance(struct inference *n, struct place *p)
 {
@@ -124,10 +132,7 @@ static void place_advance(struct inference *n, struct place *p)
 			p->stands = true;
 			return;
 		}
-		uint64_t cost = e.end - k.rel;
-		n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
-		k.rel = e.end;
-		k.stamp = e.stamp;
+		pass(n, &k, &e);
 	}
 }
 
@@ -238,6 +243,12 @@ static bool listen_on(struct inference *n)
 	return heard;
 }
 
+/* Where the next event begins, or the data ends. */
+static uint64_t next_event(const struct lttng_trace *t, const struct lttng_file *f, uint64_t end, uint64_t limit)
+{
+	return end == limit ? end : lttng_align(end, lttng_event_align(t, f));
+}
+
 /* What the event says to a model. */
 static void judge_model(struct inference *n, const struct use *u, const struct lttng_model *m, struct lttng_model_score *score)
 {
@@ -248,23 +259,28 @@ static void judge_model(struct inference *n, const struct use *u, const struct l
 	enum lttng_defect cut;
 	uint64_t payload = lttng_align(u->rel, shape.align);
 	uint64_t end = shape.is_fixed ? payload + shape.fixed : lttng_measure(t, &k, &shape, payload, u->limit, &cut);
-	uint64_t next = end == u->limit ? end : lttng_align(end, lttng_event_align(t, u->file));
-	bool fits = end && end <= u->limit && next - u->rel <= PATH_GAP_MAX;
+	uint64_t next = next_event(t, u->file, end, u->limit);
+	bool heard = end && end <= u->limit && next - u->rel <= PATH_GAP_MAX;
 
-	score->bits += fits ? u->worse[next - u->rel] : PATH_WORST;
-	const uint8_t *padding = fits && next > end ? window_at(&t->w, u->base + end, (size_t)(next - end)) : NULL;
+	score->bits += heard ? u->worse[next - u->rel] : PATH_WORST;
+	const uint8_t *padding = heard && next > end ? window_at(&t->w, u->base + end, (size_t)(next - end)) : NULL;
 	if (padding && !bytes_are_zero(padding, (size_t)(next - end)))
 		score->bits += PATH_WORST;
 	if (u->size != UINT64_MAX && end - payload != u->size) {
 		score->bits += PATH_WORST;
 		score->out |= u->sure;
 	}
-	lttng_model_hear(t, m, u->base + payload, fits ? u->base + end : 0, next, score);
+	lttng_model_hear(t, m, u->base + payload, heard ? u->base + end : 0, next, score);
 }
 
-static void spend(struct inference *n, uint32_t cost)
+/* No model has been heard yet. */
+static void begin_scores(struct inference *n)
 {
-	n->path.budget -= cost < n->path.budget ? cost : n->path.budget;
+	memset(n->scores, 0, sizeof(n->scores));
+	for (unsigned i = 0; i < MODELS; i++) {
+		struct lttng_model m = lttng_model_at(i);
+		n->scores[i].out = !lttng_model_counts(n->t, &m);
+	}
 }
 
 /* What all events of the type say. */
@@ -273,13 +289,12 @@ static void judge(struct inference *n, struct type *type)
 	if (type->judged == type->count)
 		return;
 	type->judged = type->count;
-	memset(n->scores, 0, sizeof(n->scores));
+	begin_scores(n);
 	for (unsigned u = 0; u < type->count && n->path.budget && n->t->w.status == TM_OK; u++) {
-		spend(n, JUDGE_COST);
+		lttng_path_spend(&n->path, JUDGE_COST);
 		go_to(n->t, type->uses[u].file);
 		for (unsigned i = 0; i < MODELS; i++) {
 			struct lttng_model m = lttng_model_at(i);
-			n->scores[i].out |= !lttng_model_counts(n->t, &m);
 			if (!n->scores[i].out)
 				judge_model(n, &type->uses[u], &m, &n->scores[i]);
 		}
@@ -297,13 +312,12 @@ static void try_model(struct inference *n, const struct place *p, struct lttng_m
 	struct lttng_event e;
 
 	marker->shape = lttng_model_shape(n->t, m, steps);
-	spend(n, TRY_COST);
+	lttng_path_spend(&n->path, TRY_COST);
 	if (lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e) != EVENT_OK) {
 		score->out = true;
 		return;
 	}
-	uint64_t next = e.end == p->limit ? e.end : lttng_align(e.end, lttng_event_align(n->t, p->file));
-	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next, score);
+	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(n->t, p->file, e.end, p->limit), score);
 	n->path.highest = p->highest;
 	n->path.span = TRY_SPAN;
 	n->path.beyond = UINT16_MAX;
@@ -318,7 +332,7 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 	const struct lttng_marker was = *marker;
 	unsigned tried = 0;
 
-	memset(n->scores, 0, sizeof(n->scores));
+	begin_scores(n);
 	marker->declared = true;
 	for (unsigned i = 0; i < n->place_count && tried < TRY_PLACES && n->path.budget && n->t->w.status == TM_OK; i++) {
 		const struct place *p = &n->places[i];
@@ -330,7 +344,6 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 		for (unsigned j = 0; j < MODELS && n->path.budget; j++) {
 			struct lttng_model m = lttng_model_at(j);
 			struct lttng_model_score *score = &n->scores[j];
-			score->out |= !lttng_model_counts(n->t, &m);
 			if (!score->out)
 				try_model(n, p, marker, &m, score);
 			if (!score->out && score->bits < least)
@@ -376,10 +389,7 @@ static uint64_t size_told(struct inference *n, const struct type *type)
 				return e.size;
 			if (defect != EVENT_OK)
 				break;
-			uint64_t cost = e.end - k.rel;
-			n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
-			k.rel = e.end;
-			k.stamp = e.stamp;
+			pass(n, &k, &e);
 		}
 	}
 	return UINT64_MAX;

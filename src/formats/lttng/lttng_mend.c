@@ -166,10 +166,8 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *k)
 
 void lttng_note_mended(struct lttng_trace *t, struct lttng_walk *k, struct finding *fd)
 {
-	if (k->file->metadata && !t->metadata_lost) {
-		t->metadata_lost = true;
-		t->metadata_broken = fd;
-	}
+	if (k->file->metadata)
+		lttng_metadata_lose(t, fd);
 	k->mended = fd;
 	k->mended_to = k->rel;
 }

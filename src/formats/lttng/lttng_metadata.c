@@ -336,6 +336,14 @@ static struct finding *declaration_finding(struct lttng_trace *t, const struct l
 	return fd;
 }
 
+void lttng_metadata_lose(struct lttng_trace *t, struct finding *fd)
+{
+	if (t->metadata_lost)
+		return;
+	t->metadata_lost = true;
+	t->metadata_broken = fd;
+}
+
 /* Sizes of types: one finding for all declarations that have the same flaw. */
 static void judge_sizes(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, const struct declaration *d)
 {
@@ -358,11 +366,8 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *k, const struc
 		finding_field(fd, k->base + d->sizes_at, SIZE_KINDS * d->sizes_width, "sizes of types");
 		t->sizes_blame = fd;
 	}
-	if (!plausible && !t->metadata_lost) {
-		/* What else it says may be as wrong. */
-		t->metadata_lost = true;
-		t->metadata_broken = t->sizes_blame;
-	}
+	if (!plausible)
+		lttng_metadata_lose(t, t->sizes_blame); /* what else it says may be as wrong */
 	uint8_t bytes[4 * SIZE_KINDS];
 	for (unsigned i = 0; i < SIZE_KINDS; i++) {
 		if (d->sizes_width == 4)

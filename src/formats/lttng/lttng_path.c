@@ -51,7 +51,7 @@ static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttn
 	bool unknown = defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
 	bool cut = !p->ends && (defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
 	uint64_t cost = defect == EVENT_STRING_CUT ? limit - e.start : e.end > e.start + COST_MIN ? e.end - e.start : COST_MIN;
-	p->budget -= cost < p->budget ? (uint32_t)cost : p->budget;
+	lttng_path_spend(p, cost);
 	if (defect == EVENT_HEADER_CUT && !p->ends) {
 		s->kind = SPOT_CUT;
 		s->next = s->last = p->count;
@@ -116,8 +116,7 @@ static int32_t worth(struct lttng_trace *t, const struct lttng_walk *k, struct l
 
 static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s)
 {
-	uint32_t cost = (s->last - s->next) / p->step;
-	p->budget -= cost < p->budget ? cost : p->budget;
+	lttng_path_spend(p, (s->last - s->next) / p->step);
 	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
 		struct lttng_spot *next = &p->spots[to];
 		uint64_t stamp;

@@ -38,6 +38,11 @@ struct lttng_path {
 	struct lttng_spot spots[PATH_SPAN + 1];
 };
 
+static inline void lttng_path_spend(struct lttng_path *p, uint64_t cost)
+{
+	p->budget -= cost < p->budget ? (uint32_t)cost : p->budget;
+}
+
 /* Finds the way from the event at k->rel, behind one of stamp k->stamp. False: there is none. The window is at the walk's file. */
 bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path);
 /* The spot behind this one on the best way. */

@@ -190,8 +190,6 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, un
 	struct lttng_event first = { 0 };
 	bool none = true;
 
-	if (k->open)
-		return false;
 	if (!k->tries_set) {
 		k->tries_set = true;
 		k->tries = TRIES * k->limit;

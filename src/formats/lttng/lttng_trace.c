@@ -106,9 +106,9 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 		bool fits = false;
 		if (t->layout && n >= t->layout->size) {
 			lttng_header_load(&h, t->layout, t->big_endian, head);
-			fits = h.v[LF_MAGIC] == LTTNG_MAGIC && 2 * lttng_header_score(t, &h, &of) >= of;
-			/* Or a hole took the version, and what is left agrees. */
-			fits |= h.v[LF_MAGIC] == LTTNG_MAGIC && !h.v[LF_MINOR] && lttng_header_is_rest(t, &h);
+			/* Most of it agrees; or a hole took the version, and what is left agrees. */
+			bool agrees = 2 * lttng_header_score(t, &h, &of) >= of || (!h.v[LF_MINOR] && lttng_header_is_rest(t, &h));
+			fits = h.v[LF_MAGIC] == LTTNG_MAGIC && agrees;
 		}
 		if (fits)
 			return; /* only the version: the block says so */

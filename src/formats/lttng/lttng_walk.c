@@ -94,10 +94,8 @@ static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *k)
 	uint64_t zeros = window_skip_zeros(&t->w, k->base + k->rel) - k->base;
 	if (t->w.status != TM_OK || zeros == k->rel || zeros >= k->limit)
 		return;
-	k->open = false;
 	if (lttng_resync(t, k, zeros, LTTNG_RULE_zero_hole))
 		lttng_note_mended(t, k, k->header_cause);
-	k->open = true;
 }
 
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
@@ -145,11 +143,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			struct finding *fd = NULL;
 			unsigned rule = LTTNG_RULE_metadata_payload_length;
 			if (!lttng_metadata_take(t, k, &e, &fd, &rule)) {
-				if (rule == LTTNG_RULE_metadata_payload_length && !t->metadata_lost) {
-					t->metadata_lost = true;
-					t->metadata_broken = fd;
-				}
-				if (t->status == TM_OK && (lttng_drop_event(t, k, &e, e.end, rule) || lttng_resync(t, k, e.start + 1, rule)))
+				if (rule == LTTNG_RULE_metadata_payload_length)
+					lttng_metadata_lose(t, fd);
+				if (t->status == TM_OK &&
+				    (lttng_drop_event(t, k, &e, e.end, rule) || (!k->open && lttng_resync(t, k, e.start + 1, rule))))
 					continue;
 				lttng_walk_stop(k, fd, rule, true);
 				break;
