@@ -73,6 +73,7 @@ struct inference {
 	struct type *types; /* TYPES_MAX */
 	struct place places[PLACES_MAX];
 	struct lttng_restored found[TYPES_MAX];
+	struct lttng_model models[MODELS];
 	struct lttng_model_score scores[MODELS];
 	unsigned place_count, type_count, found_count;
 	uint32_t walk;	 /* bytes that may still be walked */
@@ -250,15 +251,12 @@ static uint64_t next_event(const struct lttng_trace *t, const struct lttng_file 
 }
 
 /* What the event says to a model. */
-static void judge_model(struct inference *n, const struct use *u, const struct lttng_model *m, struct lttng_model_score *score)
+static void judge_model(struct inference *n, const struct use *u, const struct lttng_model *m, struct lttng_model_score *score,
+			struct lttng_model_memo *memo)
 {
 	struct lttng_trace *t = n->t;
-	struct lttng_walk k = { .file = u->file, .base = u->base, .limit = u->limit };
-	struct lttng_step steps[MODEL_STEPS];
-	struct lttng_shape shape = lttng_model_shape(t, m, steps);
-	enum lttng_defect cut;
-	uint64_t payload = lttng_align(u->rel, shape.align);
-	uint64_t end = shape.is_fixed ? payload + shape.fixed : lttng_measure(t, &k, &shape, payload, u->limit, &cut);
+	const struct lttng_walk k = { .file = u->file, .base = u->base, .limit = u->limit };
+	uint64_t payload = lttng_align(u->rel, m->align), end = lttng_model_end(t, &k, m, payload, memo);
 	uint64_t next = next_event(t, u->file, end, u->limit);
 	bool heard = end && end <= u->limit && next - u->rel <= PATH_GAP_MAX;
 
@@ -270,17 +268,15 @@ static void judge_model(struct inference *n, const struct use *u, const struct l
 		score->bits += PATH_WORST;
 		score->out |= u->sure;
 	}
-	lttng_model_hear(t, m, u->base + payload, heard ? u->base + end : 0, next, score);
+	lttng_model_hear(t, m, u->base + payload, heard ? u->base + end : 0, next, score, memo);
 }
 
 /* No model has been heard yet. */
 static void begin_scores(struct inference *n)
 {
 	memset(n->scores, 0, sizeof(n->scores));
-	for (unsigned i = 0; i < MODELS; i++) {
-		struct lttng_model m = lttng_model_at(i);
-		n->scores[i].out = !lttng_model_counts(n->t, &m);
-	}
+	for (unsigned i = 0; i < MODELS; i++)
+		n->scores[i].out = !n->models[i].counts;
 }
 
 /* What all events of the type say. */
@@ -293,19 +289,18 @@ static void judge(struct inference *n, struct type *type)
 	for (unsigned u = 0; u < type->count && n->path.budget && n->t->w.status == TM_OK; u++) {
 		lttng_path_spend(&n->path, JUDGE_COST);
 		go_to(n->t, type->uses[u].file);
-		for (unsigned i = 0; i < MODELS; i++) {
-			struct lttng_model m = lttng_model_at(i);
+		struct lttng_model_memo memo = { 0 };
+		for (unsigned i = 0; i < MODELS; i++)
 			if (!n->scores[i].out)
-				judge_model(n, &type->uses[u], &m, &n->scores[i]);
-		}
+				judge_model(n, &type->uses[u], &n->models[i], &n->scores[i], &memo);
 	}
-	type->best = n->path.budget ? lttng_model_best(n->scores, &type->margin) : MODELS;
+	type->best = n->path.budget ? lttng_model_best(n->models, n->scores, &type->margin) : MODELS;
 	type->bits = type->best < MODELS ? n->scores[type->best].bits : UINT32_MAX;
 }
 
 /* How the way goes on by a model, from a place that stands before an event of the type. */
 static void try_model(struct inference *n, const struct place *p, struct lttng_marker *marker, const struct lttng_model *m,
-		      struct lttng_model_score *score)
+		      struct lttng_model_score *score, struct lttng_model_memo *memo)
 {
 	struct lttng_walk k = walk_from(p);
 	struct lttng_step steps[MODEL_STEPS];
@@ -317,7 +312,8 @@ static void try_model(struct inference *n, const struct place *p, struct lttng_m
 		score->out = true;
 		return;
 	}
-	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(n->t, p->file, e.end, p->limit), score);
+	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(n->t, p->file, e.end, p->limit), score,
+			 memo);
 	n->path.highest = p->highest;
 	n->path.span = TRY_SPAN;
 	n->path.beyond = UINT16_MAX;
@@ -341,11 +337,11 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 			continue;
 		go_to(n->t, p->file);
 		tried++;
+		struct lttng_model_memo memo = { 0 };
 		for (unsigned j = 0; j < MODELS && n->path.budget; j++) {
-			struct lttng_model m = lttng_model_at(j);
 			struct lttng_model_score *score = &n->scores[j];
 			if (!score->out)
-				try_model(n, p, marker, &m, score);
+				try_model(n, p, marker, &n->models[j], score, &memo);
 			if (!score->out && score->bits < least)
 				least = score->bits;
 		}
@@ -353,7 +349,7 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 			n->scores[j].out |= n->scores[j].bits > least + TRY_BEHIND;
 	}
 	*marker = was;
-	return tried && n->path.budget ? lttng_model_best(n->scores, margin) : MODELS;
+	return tried && n->path.budget ? lttng_model_best(n->models, n->scores, margin) : MODELS;
 }
 
 /* ---- what was found ---- */
@@ -418,7 +414,7 @@ static struct lttng_model fit_size(struct inference *n, const struct type *type,
 static bool type_learn(struct inference *n, struct type *type, unsigned model)
 {
 	char format[LTTNG_RESTORED_FORMAT];
-	struct lttng_model m = fit_size(n, type, lttng_model_at(model));
+	struct lttng_model m = fit_size(n, type, n->models[model]);
 
 	lttng_model_format(format, &m);
 	type->is.format = lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format);
@@ -549,6 +545,8 @@ void lttng_infer(struct lttng_trace *t)
 	n->t = t;
 	n->walk = WALK;
 	n->path.budget = BUDGET_MIN;
+	for (unsigned i = 0; i < MODELS; i++)
+		n->models[i] = lttng_model_at(t, i);
 	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files[i];
 		if (!f->channel || f->metadata || f->aside || f->empty)

@@ -9,6 +9,8 @@ struct lttng_model {
 	uint16_t before, after; /* bytes of values */
 	uint8_t texts;
 	bool wide;		/* the values before hold one of eight bytes */
+	bool counts;		/* it is like no other in this trace */
+	uint8_t align, after_align; /* of the start of the payload, and of the values after */
 };
 #define MODEL_VALUES_MAX 192u
 #define MODEL_BEFORE_MAX 32u
@@ -26,17 +28,27 @@ struct lttng_model_score {
 	bool out;	/* it is none of them */
 };
 
-struct lttng_model lttng_model_at(unsigned number);
-/* Whether it is like no other in this trace. */
-bool lttng_model_counts(const struct lttng_trace *t, const struct lttng_model *m);
+/* Texts of one event that were looked for and at: models in a row ask for the same. Zeroed before the first. */
+struct lttng_model_memo {
+	uint64_t payload, end;	/* of texts behind so many bytes of values */
+	uint64_t from, to;	/* looked at */
+	uint16_t before;
+	uint8_t texts;		/* 0: none were looked for */
+	bool sound, filled, clear;
+};
+
+struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number);
+/* Where a payload ends that begins at `payload`, which is rel; 0: its texts do not end within the block's limit. */
+uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_model *m, uint64_t payload,
+			 struct lttng_model_memo *memo);
 /* As the model's format would be parsed; borrows the steps. */
 struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m, struct lttng_step steps[MODEL_STEPS]);
 void lttng_model_format(char to[LTTNG_RESTORED_FORMAT], const struct lttng_model *m);
 /* An event of which [payload, end) of the file would be the payload, and behind which the next begins at `next`. end 0: it cannot be. */
 void lttng_model_hear(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
-		      struct lttng_model_score *score);
+		      struct lttng_model_score *score, struct lttng_model_memo *memo);
 /* The model that least speaks against, and by how many bits any that says something else is worse; UINT32_MAX: there is none.
  * MODELS: all are out. */
-unsigned lttng_model_best(const struct lttng_model_score scores[MODELS], uint32_t *margin);
+unsigned lttng_model_best(const struct lttng_model models[MODELS], const struct lttng_model_score scores[MODELS], uint32_t *margin);
 
 #endif

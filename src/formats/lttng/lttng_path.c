@@ -47,6 +47,7 @@ static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttn
 	if (s->kind != SPOT_NEW)
 		return s;
 	s->kind = SPOT_DEAD;
+	p->used = spot < p->used ? p->used : spot + 1;
 	enum lttng_defect defect = lttng_event_decode(t, k, p->first + spot, limit, k->begin, &e);
 	bool unknown = defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
 	bool cut = !p->ends && (defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
@@ -129,6 +130,7 @@ static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttn
 		if (next->open && next->alpha >= s->alpha + bits + lap)
 			continue;
 		next->open = true;
+		p->used = to < p->used ? p->used : to + 1;
 		next->alpha = s->alpha + bits;
 		next->stamp = stamp;
 		next->apart = stamp - s->stamp;
@@ -177,17 +179,18 @@ bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct l
 		return false;
 	p->ends = k->limit - p->first <= p->span;
 	p->count = p->ends ? (uint32_t)(k->limit - p->first) : p->span;
-	memset(p->spots, 0, sizeof(p->spots[0]) * ((size_t)p->count + 1));
+	memset(p->spots, 0, sizeof(p->spots[0]) * p->used);
+	p->used = 0;
 	struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
 	p->spots[0].open = worth(t, k, p, &before, 0, &p->spots[0].stamp) != NEVER;
-	for (uint32_t i = 0; i < p->count && p->budget && t->w.status == TM_OK; i = spot_after(p, i)) {
+	for (uint32_t i = 0; i < p->count && i < p->used && p->budget && t->w.status == TM_OK; i = spot_after(p, i)) {
 		struct lttng_spot *s = &p->spots[i];
 		s->open = s->open && look_at(t, k, p, i)->kind != SPOT_DEAD;
 		if (!s->open)
 			continue;
 		go_on(t, k, p, s);
 	}
-	for (uint32_t i = p->count; i-- > 0;)
+	for (uint32_t i = p->used < p->count ? p->used : p->count; i-- > 0;)
 		if (p->spots[i].open)
 			(void)best_next(t, k, p, &p->spots[i], &p->spots[i].beta);
 	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->w.status == TM_OK;

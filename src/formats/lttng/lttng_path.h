@@ -35,6 +35,7 @@ struct lttng_path {
 	uint32_t highest;    /* id that is declared */
 	uint32_t beyond;     /* how far beyond it ids may be */
 	bool known_only;     /* a way ends before an event of unknown type; where its size is told, it may go on, and the step is worth nothing */
+	uint32_t used;	     /* spots that are not zeros */
 	struct lttng_spot spots[PATH_SPAN + 1];
 };
 
