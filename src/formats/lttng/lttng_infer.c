@@ -221,10 +221,10 @@ static void listen(struct inference *n, struct place *p)
 			struct use *use = &type->uses[type->count++];
 			*use = (struct use){ .file = p->file, .base = p->base, .limit = p->limit, .start = path->first + spot,
 					     .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel };
-			lttng_path_gaps(n->t, &k, path, spot, use->worse);
+			lttng_path_gaps(path, spot, use->worse);
 		}
 		p->ahead_stamp = s->stamp;
-		spot = lttng_path_next(n->t, &k, path, spot);
+		spot = lttng_path_next(path, spot);
 	}
 	p->ahead = path->first + spot;
 }

@@ -25,6 +25,11 @@
 #define COST_MIN 8u
 #define NEVER (INT32_MIN / 2)
 
+static unsigned bits_of(uint64_t value)
+{
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
 static uint32_t spot_after(const struct lttng_path *p, uint32_t spot)
 {
 	return spot < p->count && spot + p->step > p->count ? p->count : spot + p->step;
@@ -37,15 +42,22 @@ static uint32_t spot_of(const struct lttng_path *p, uint64_t rel)
 	return at < p->count ? (uint32_t)at : p->count;
 }
 
+/* What a stamp says that is so much behind the one before. */
+static int32_t closeness(const struct lttng_path *p, uint64_t apart)
+{
+	int32_t bits = (int32_t)LTTNG_TIME_BITS - (int32_t)bits_of(apart);
+	if (bits < p->usual)
+		bits -= p->usual - bits;
+	return (bits < p->most ? bits : p->most) - STAMP_COST;
+}
+
 /* What the event at the spot would be. */
-static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
+static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
 {
 	struct lttng_spot *s = &p->spots[spot];
 	const uint64_t limit = p->first + p->count;
 	struct lttng_event e;
 
-	if (s->kind != SPOT_NEW)
-		return s;
 	s->kind = SPOT_DEAD;
 	p->used = spot < p->used ? p->used : spot + 1;
 	enum lttng_defect defect = lttng_event_decode(t, k, p->first + spot, limit, k->begin, &e);
@@ -56,18 +68,21 @@ static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttn
 	if (defect == EVENT_HEADER_CUT && !p->ends) {
 		s->kind = SPOT_CUT;
 		s->next = s->last = p->count;
-		return s;
+		return;
 	}
 	if (!e.word || e.padded || (defect != EVENT_OK && !unknown && !cut) || (e.has_full && (e.full < k->begin || e.full > k->end)))
-		return s;
+		return;
 	if (unknown && e.id > p->highest + p->beyond)
-		return s;
+		return;
 	s->kind = unknown ? SPOT_UNKNOWN : SPOT_KNOWN;
 	s->word = e.word;
 	s->id = e.id;
 	s->size = e.size_width ? e.size : UINT64_MAX;
 	s->full = e.full;
 	s->has_full = e.has_full;
+	s->worth = s->kind == SPOT_KNOWN ? KNOWN_WORTH : s->id > p->highest ? -BEYOND_COST : 0;
+	if (s->has_full)
+		s->worth += closeness(p, p->least);
 	s->header_end = (uint32_t)(e.payload - p->first);
 	s->next = s->last = cut ? p->count : spot_of(p, unknown ? e.payload : e.end);
 	if (unknown && e.size_width) {
@@ -79,40 +94,30 @@ static const struct lttng_spot *look_at(struct lttng_trace *t, const struct lttn
 	} else if (unknown) {
 		s->last = s->header_end + PATH_GAP_MAX < p->count ? s->header_end + PATH_GAP_MAX : p->count;
 	}
-	return s;
 }
 
 /* Bits for the step from an event to what may be behind it; NEVER: it is not. *stamp: of the latter. */
-static int32_t worth(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s,
-		     uint32_t to, uint64_t *stamp)
+static inline int32_t worth(const struct lttng_path *p, const struct lttng_spot *s, uint32_t to, uint64_t *stamp)
 {
-	int32_t sum = 0;
+	const struct lttng_spot *next = &p->spots[to];
+	int32_t sum = next->worth;
 
 	*stamp = s->stamp;
 	if (s->kind == SPOT_UNKNOWN && p->known_only)
 		return 0;
 	if (s->kind == SPOT_UNKNOWN)
 		sum -= LENGTH_COST + (int32_t)((to - s->header_end) / LENGTH_BYTES);
-	if (to == p->count)
-		return sum + (p->ends ? END_WORTH : 0);
-	const struct lttng_spot *next = look_at(t, k, p, to);
-	if (next->kind == SPOT_DEAD)
-		return NEVER;
-	if (next->kind == SPOT_CUT)
+	if (next->kind == SPOT_END || next->kind == SPOT_CUT)
 		return sum;
-	*stamp = next->has_full ? next->full : s->stamp + ((next->word - s->stamp) & LTTNG_TIME_MASK);
-	if (*stamp < s->stamp || *stamp > k->end)
+	/* A full stamp that lies before is more apart than any may be. */
+	uint64_t apart = next->has_full ? next->full - s->stamp : (next->word - s->stamp) & LTTNG_TIME_MASK;
+	if (apart > p->latest - s->stamp)
 		return NEVER;
-	uint64_t apart = *stamp - s->stamp;
-	if (next->has_full)
-		apart = p->least;
-	int32_t bits = apart ? __builtin_clzll(apart) - (64 - (int32_t)LTTNG_TIME_BITS) : (int32_t)LTTNG_TIME_BITS;
-	if (bits < p->usual)
-		bits -= p->usual - bits;
-	if (apart < p->least || (apart == s->apart && !next->has_full))
-		bits = STAMP_COST; /* as values that repeat are, or that are counted */
-	sum += next->kind == SPOT_KNOWN ? KNOWN_WORTH : next->id > p->highest ? -BEYOND_COST : 0;
-	return sum + (bits < p->most ? bits : p->most) - STAMP_COST;
+	*stamp += apart;
+	/* Values that repeat, or that are counted, are apart like this, too. */
+	if (next->has_full || apart < p->least || apart == s->apart)
+		return sum;
+	return sum + closeness(p, apart);
 }
 
 static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s)
@@ -121,9 +126,11 @@ static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttn
 	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
 		struct lttng_spot *next = &p->spots[to];
 		uint64_t stamp;
+		if (next->kind == SPOT_NEW)
+			look_at(t, k, p, to);
 		if (next->kind == SPOT_DEAD)
 			continue;
-		int32_t bits = worth(t, k, p, s, to, &stamp);
+		int32_t bits = worth(p, s, to, &stamp);
 		if (bits == NEVER)
 			continue;
 		int32_t lap = !next->open || stamp == next->stamp ? 0 : stamp < next->stamp ? LAP_WORTH : -LAP_WORTH;
@@ -138,8 +145,7 @@ static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttn
 }
 
 /* The best of the ways on, and what it is worth. */
-static uint32_t best_next(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s,
-			  int32_t *most)
+static uint32_t best_next(const struct lttng_path *p, const struct lttng_spot *s, int32_t *most)
 {
 	uint32_t best = p->count;
 	*most = NEVER;
@@ -148,7 +154,7 @@ static uint32_t best_next(struct lttng_trace *t, const struct lttng_walk *k, str
 		uint64_t stamp;
 		if (!next->open || next->beta == NEVER)
 			continue;
-		int32_t bits = worth(t, k, p, s, to, &stamp);
+		int32_t bits = worth(p, s, to, &stamp);
 		if (bits == NEVER || bits + next->beta <= *most)
 			continue;
 		*most = bits + next->beta;
@@ -160,50 +166,49 @@ static uint32_t best_next(struct lttng_trace *t, const struct lttng_walk *k, str
 /* How far apart events of the block are. */
 static void measure(const struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
 {
-	uint64_t events = (k->limit - t->layout->size) / EVENT_BYTES + 1, apart = (k->end - k->begin) / events;
-	p->usual = LTTNG_TIME_BITS;
-	for (; apart && p->usual > 0; apart >>= 1)
-		p->usual--;
+	uint64_t events = (k->limit - t->layout->size) / EVENT_BYTES + 1;
+	unsigned apart = bits_of((k->end - k->begin) / events);
+	p->usual = apart < LTTNG_TIME_BITS ? (int32_t)(LTTNG_TIME_BITS - apart) : 0;
 	p->most = p->usual + CLOSER < RARITY_MIN ? RARITY_MIN : p->usual + CLOSER < RARITY_MAX ? p->usual + CLOSER : RARITY_MAX;
 	p->least = 1 + t->want.v[LF_FREQ] / CLOSEST;
+	p->latest = k->end;
 }
 
 bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
 {
 	const uint64_t align = lttng_event_align(t, k->file);
+	const struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
 
+	memset(p->spots, 0, sizeof(p->spots[0]) * p->used);
+	memset(&p->spots[p->count], 0, sizeof(p->spots[0]));
+	p->used = p->count = 0;
 	p->step = align ? (uint32_t)align : 1;
 	p->first = lttng_align(k->rel, p->step);
-	measure(t, k, p);
-	if (p->first >= k->limit)
+	if (p->first >= k->limit || k->stamp > k->end)
 		return false;
+	measure(t, k, p);
 	p->ends = k->limit - p->first <= p->span;
 	p->count = p->ends ? (uint32_t)(k->limit - p->first) : p->span;
-	memset(p->spots, 0, sizeof(p->spots[0]) * p->used);
-	p->used = 0;
-	struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
-	p->spots[0].open = worth(t, k, p, &before, 0, &p->spots[0].stamp) != NEVER;
-	for (uint32_t i = 0; i < p->count && i < p->used && p->budget && t->w.status == TM_OK; i = spot_after(p, i)) {
-		struct lttng_spot *s = &p->spots[i];
-		s->open = s->open && look_at(t, k, p, i)->kind != SPOT_DEAD;
-		if (!s->open)
-			continue;
-		go_on(t, k, p, s);
-	}
+	p->spots[p->count].kind = SPOT_END;
+	p->spots[p->count].worth = p->ends ? END_WORTH : 0;
+	look_at(t, k, p, 0);
+	p->spots[0].open = p->spots[0].kind != SPOT_DEAD && worth(p, &before, 0, &p->spots[0].stamp) != NEVER;
+	for (uint32_t i = 0; i < p->count && i < p->used && p->budget && t->w.status == TM_OK; i = spot_after(p, i))
+		if (p->spots[i].open)
+			go_on(t, k, p, &p->spots[i]);
 	for (uint32_t i = p->used < p->count ? p->used : p->count; i-- > 0;)
 		if (p->spots[i].open)
-			(void)best_next(t, k, p, &p->spots[i], &p->spots[i].beta);
+			(void)best_next(p, &p->spots[i], &p->spots[i].beta);
 	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->w.status == TM_OK;
 }
 
-uint32_t lttng_path_next(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
+uint32_t lttng_path_next(const struct lttng_path *p, uint32_t spot)
 {
 	int32_t most;
-	return best_next(t, k, p, &p->spots[spot], &most);
+	return best_next(p, &p->spots[spot], &most);
 }
 
-void lttng_path_gaps(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot,
-		     uint8_t worse[PATH_GAP_MAX + 1])
+void lttng_path_gaps(const struct lttng_path *p, uint32_t spot, uint8_t worse[PATH_GAP_MAX + 1])
 {
 	const struct lttng_spot *s = &p->spots[spot];
 
@@ -214,7 +219,7 @@ void lttng_path_gaps(struct lttng_trace *t, const struct lttng_walk *k, struct l
 			return; /* as the header tells */
 		if (!p->spots[to].open || p->spots[to].beta == NEVER)
 			continue;
-		int32_t bits = worth(t, k, p, s, to, &stamp);
+		int32_t bits = worth(p, s, to, &stamp);
 		int32_t less = bits == NEVER ? PATH_WORST : s->beta - bits - p->spots[to].beta;
 		worse[to - s->header_end] = (uint8_t)(less < PATH_WORST ? less : PATH_WORST);
 	}

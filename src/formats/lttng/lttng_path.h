@@ -11,16 +11,19 @@
 /* Bits by which a way may be behind the best and still be thought of. */
 #define PATH_WORST 48
 
+enum lttng_spot_kind { SPOT_NEW, SPOT_DEAD, SPOT_KNOWN, SPOT_UNKNOWN, SPOT_CUT, SPOT_END };
+
 /* What may be at a place. */
 struct lttng_spot {
 	int32_t alpha, beta; /* bits of the best way from the first event to here, and from here on */
 	uint32_t header_end; /* spot behind its header */
 	uint32_t next, last; /* spots that may be behind the event: one, if its type is known */
 	uint32_t word, id;
+	int32_t worth;	     /* bits for coming here, but for how close the stamp is */
+	uint8_t kind;	     /* enum lttng_spot_kind */
+	bool has_full, open; /* open: a way leads here */
 	uint64_t size;	     /* of the payload, if its header tells; else UINT64_MAX */
 	uint64_t full, stamp, apart; /* apart: from the stamp before */
-	enum { SPOT_NEW, SPOT_DEAD, SPOT_KNOWN, SPOT_UNKNOWN, SPOT_CUT } kind;
-	bool has_full, open; /* open: a way leads here */
 };
 
 struct lttng_path {
@@ -29,6 +32,7 @@ struct lttng_path {
 	uint32_t step;	     /* between spots; the end may be anywhere */
 	int32_t usual, most; /* bits that stamps say: on average, and at most */
 	uint64_t least;	     /* between stamps that say something */
+	uint64_t latest;     /* that a stamp may be */
 	bool ends;	     /* the end is that of the data */
 	uint32_t span;	     /* bytes to be looked at; up to PATH_SPAN */
 	uint32_t budget;     /* bytes that may still be looked at */
@@ -47,10 +51,9 @@ static inline void lttng_path_spend(struct lttng_path *p, uint64_t cost)
 /* Finds the way from the event at k->rel, behind one of stamp k->stamp. False: there is none. The window is at the walk's file. */
 bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path);
 /* The spot behind this one on the best way. */
-uint32_t lttng_path_next(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path, uint32_t spot);
+uint32_t lttng_path_next(const struct lttng_path *path, uint32_t spot);
 /* For an event of unknown type on that way: by how many bits, up to PATH_WORST, the way gets worse if the next event, or the end of the
  * data, is so many bytes behind its header. */
-void lttng_path_gaps(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path, uint32_t spot,
-		     uint8_t worse[PATH_GAP_MAX + 1]);
+void lttng_path_gaps(const struct lttng_path *path, uint32_t spot, uint8_t worse[PATH_GAP_MAX + 1]);
 
 #endif
