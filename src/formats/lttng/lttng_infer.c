@@ -16,13 +16,13 @@
 #define WALK (256u * 1024 * 1024)
 /* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. To ask an
  * event about all models costs some, too, and to begin a search anew. */
-#define BUDGET_MIN (2u * 1024 * 1024)
-#define BUDGET_EACH 128u
+#define BUDGET_MIN (1536u * 1024)
+#define BUDGET_EACH 64u
 #define BUDGET_MAX (16u * 1024 * 1024)
-#define JUDGE_COST (MODELS / 2)
+#define HEAR_COST (MODELS / 2)
 #define TRY_COST 16u
 /* Events by which a type is judged. */
-#define USES_MAX 24u
+#define HEARD_MAX 24u
 /* Bits by which an answer must be better than the next. First the types are learned that are clear: what is behind their events
  * tells more of the others. */
 #define STAGES 3u
@@ -40,12 +40,12 @@ static const uint32_t proof[STAGES] = { 60, 36, 20 };
 
 /* An event of a type that is not known, on the likeliest way. */
 struct use {
-	struct lttng_file *file;
-	uint64_t base, limit;	/* of its block */
-	uint64_t start, rel;	/* of it, and behind its header */
+	struct lttng_walk walk;	/* of its block */
+	uint64_t rel;		/* behind its header */
 	uint64_t size;		/* that its header tells; UINT64_MAX: none */
 	bool sure;		/* it is known that it is there */
-	uint8_t worse[PATH_GAP_MAX + 1];
+	uint8_t worse[PATH_GAP_MAX + 1]; /* bits against a next event so many bytes on */
+	uint8_t against[PATH_GAP_MAX + 1]; /* the same of a payload that ends there, of which padding tells, too */
 };
 
 struct place {
@@ -60,9 +60,11 @@ struct place {
 
 struct type {
 	struct lttng_restored is;
-	struct use uses[USES_MAX];
-	unsigned count;
-	unsigned judged;	/* uses by which it was judged last: */
+	struct lttng_model_score *scores; /* MODELS; owned. NULL: no event was heard, or it is known */
+	const struct lttng_file *file;	/* of the first event that was heard, */
+	uint64_t at, header;		/* where it is, and bytes of its header */
+	unsigned count;		/* events that were heard */
+	unsigned judged;	/* the same when it was judged last: */
 	unsigned best;		/* the model */
 	uint32_t margin, bits;	/* how much better it is than others; what speaks against it */
 	bool news;		/* it has just become known */
@@ -200,6 +202,75 @@ static bool path_find(struct inference *n, const struct place *p, const struct l
 	return lttng_path_find(n->t, k, path);
 }
 
+/* Where the next event begins, or the data ends. */
+static uint64_t next_event(const struct lttng_walk *k, uint64_t align, uint64_t end)
+{
+	return end == k->limit ? end : lttng_align(end, align);
+}
+
+/* No model has been heard yet. */
+static void begin_scores(const struct inference *n, struct lttng_model_score scores[MODELS])
+{
+	memset(scores, 0, sizeof(*scores) * MODELS);
+	for (unsigned i = 0; i < MODELS; i++)
+		scores[i].out = !n->models[i].counts;
+}
+
+static void weigh_ends(struct lttng_trace *t, struct use *u, uint64_t align)
+{
+	for (uint64_t length = 0; length <= PATH_GAP_MAX; length++) {
+		uint64_t end = u->rel + length, next = next_event(&u->walk, align, end);
+		bool heard = end <= u->walk.limit && next - u->rel <= PATH_GAP_MAX;
+		u->against[length] = heard ? u->worse[next - u->rel] : PATH_WORST;
+		const uint8_t *padding = heard && next > end ? window_at(&t->w, u->walk.base + end, (size_t)(next - end)) : NULL;
+		if (padding && !bytes_are_zero(padding, (size_t)(next - end)))
+			u->against[length] += PATH_WORST;
+	}
+}
+
+/* What the event says to a model. */
+static void hear_model(struct lttng_trace *t, const struct use *u, uint64_t align, const struct lttng_model *m,
+		       struct lttng_model_score *score, struct lttng_model_memo *memo)
+{
+	const uint64_t payload = lttng_align(u->rel, m->align), end = lttng_model_end(t, &u->walk, m, payload, memo);
+	const uint64_t next = next_event(&u->walk, align, end);
+	const bool heard = end && end <= u->walk.limit && next - u->rel <= PATH_GAP_MAX;
+
+	score->bits += heard ? u->against[end - u->rel] : PATH_WORST;
+	if (u->size != UINT64_MAX && end - payload != u->size) {
+		score->bits += PATH_WORST;
+		score->out |= u->sure;
+	}
+	lttng_model_hear(t, m, u->walk.base + payload, heard ? u->walk.base + end : 0, next, score, memo);
+}
+
+/* What the event, which begins there, says of its type. The window is at its file. */
+static void hear(struct inference *n, struct type *type, struct use *u, uint64_t start)
+{
+	const uint64_t align = lttng_event_align(n->t, u->walk.file);
+	struct lttng_model_memo memo = { 0 };
+
+	if (!type->scores) {
+		type->count = 0;
+		type->scores = malloc(sizeof(*type->scores) * MODELS);
+	}
+	if (!type->scores) {
+		(void)lttng_no_memory(n->t);
+		return;
+	}
+	if (!type->count++) {
+		begin_scores(n, type->scores);
+		type->file = u->walk.file;
+		type->at = u->walk.base + start;
+		type->header = u->rel - start;
+	}
+	lttng_path_spend(&n->path, HEAR_COST);
+	weigh_ends(n->t, u, align);
+	for (unsigned i = 0; i < MODELS; i++)
+		if (!type->scores[i].out)
+			hear_model(n->t, u, align, &n->models[i], &type->scores[i], &memo);
+}
+
 /* What the likeliest way from the place says of the types on it. */
 static void listen(struct inference *n, struct place *p)
 {
@@ -217,11 +288,11 @@ static void listen(struct inference *n, struct place *p)
 	while (spot < path->count && (path->ends || spot < path->count / 2)) {
 		const struct lttng_spot *s = &path->spots[spot];
 		struct type *type = s->kind == SPOT_UNKNOWN ? type_of(n, p->file, s->id) : NULL;
-		if (type && type->count < USES_MAX) {
-			struct use *use = &type->uses[type->count++];
-			*use = (struct use){ .file = p->file, .base = p->base, .limit = p->limit, .start = path->first + spot,
-					     .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel };
-			lttng_path_gaps(path, spot, use->worse);
+		if (type && type->count < HEARD_MAX) {
+			struct use use = { .walk = k, .rel = path->first + s->header_end, .size = s->size,
+					   .sure = !spot && p->ahead == p->rel };
+			lttng_path_gaps(path, spot, use.worse);
+			hear(n, type, &use, path->first + spot);
 		}
 		p->ahead_stamp = s->stamp;
 		spot = lttng_path_next(path, spot);
@@ -236,7 +307,7 @@ static bool listen_on(struct inference *n)
 	for (unsigned i = 0; i < n->place_count && n->path.budget && n->t->status == TM_OK; i++) {
 		struct place *p = &n->places[i];
 		const struct type *type = p->stands && p->ahead < p->limit ? type_of(n, p->file, p->id) : NULL;
-		if (!type || type->count == USES_MAX)
+		if (!type || type->count == HEARD_MAX)
 			continue;
 		listen(n, p);
 		heard = true;
@@ -244,58 +315,14 @@ static bool listen_on(struct inference *n)
 	return heard;
 }
 
-/* Where the next event begins, or the data ends. */
-static uint64_t next_event(const struct lttng_trace *t, const struct lttng_file *f, uint64_t end, uint64_t limit)
-{
-	return end == limit ? end : lttng_align(end, lttng_event_align(t, f));
-}
-
-/* What the event says to a model. */
-static void judge_model(struct inference *n, const struct use *u, const struct lttng_model *m, struct lttng_model_score *score,
-			struct lttng_model_memo *memo)
-{
-	struct lttng_trace *t = n->t;
-	const struct lttng_walk k = { .file = u->file, .base = u->base, .limit = u->limit };
-	uint64_t payload = lttng_align(u->rel, m->align), end = lttng_model_end(t, &k, m, payload, memo);
-	uint64_t next = next_event(t, u->file, end, u->limit);
-	bool heard = end && end <= u->limit && next - u->rel <= PATH_GAP_MAX;
-
-	score->bits += heard ? u->worse[next - u->rel] : PATH_WORST;
-	const uint8_t *padding = heard && next > end ? window_at(&t->w, u->base + end, (size_t)(next - end)) : NULL;
-	if (padding && !bytes_are_zero(padding, (size_t)(next - end)))
-		score->bits += PATH_WORST;
-	if (u->size != UINT64_MAX && end - payload != u->size) {
-		score->bits += PATH_WORST;
-		score->out |= u->sure;
-	}
-	lttng_model_hear(t, m, u->base + payload, heard ? u->base + end : 0, next, score, memo);
-}
-
-/* No model has been heard yet. */
-static void begin_scores(struct inference *n)
-{
-	memset(n->scores, 0, sizeof(n->scores));
-	for (unsigned i = 0; i < MODELS; i++)
-		n->scores[i].out = !n->models[i].counts;
-}
-
-/* What all events of the type say. */
+/* What all events of the type that were heard say. */
 static void judge(struct inference *n, struct type *type)
 {
 	if (type->judged == type->count)
 		return;
 	type->judged = type->count;
-	begin_scores(n);
-	for (unsigned u = 0; u < type->count && n->path.budget && n->t->w.status == TM_OK; u++) {
-		lttng_path_spend(&n->path, JUDGE_COST);
-		go_to(n->t, type->uses[u].file);
-		struct lttng_model_memo memo = { 0 };
-		for (unsigned i = 0; i < MODELS; i++)
-			if (!n->scores[i].out)
-				judge_model(n, &type->uses[u], &n->models[i], &n->scores[i], &memo);
-	}
-	type->best = n->path.budget ? lttng_model_best(n->models, n->scores, &type->margin) : MODELS;
-	type->bits = type->best < MODELS ? n->scores[type->best].bits : UINT32_MAX;
+	type->best = n->path.budget ? lttng_model_best(n->models, type->scores, &type->margin) : MODELS;
+	type->bits = type->best < MODELS ? type->scores[type->best].bits : UINT32_MAX;
 }
 
 /* How the way goes on by a model, from a place that stands before an event of the type. */
@@ -312,8 +339,8 @@ static void try_model(struct inference *n, const struct place *p, struct lttng_m
 		score->out = true;
 		return;
 	}
-	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(n->t, p->file, e.end, p->limit), score,
-			 memo);
+	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(&k, lttng_event_align(n->t, p->file), e.end),
+			 score, memo);
 	n->path.highest = p->highest;
 	n->path.span = TRY_SPAN;
 	n->path.beyond = UINT16_MAX;
@@ -328,7 +355,7 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 	const struct lttng_marker was = *marker;
 	unsigned tried = 0;
 
-	begin_scores(n);
+	begin_scores(n, n->scores);
 	marker->declared = true;
 	for (unsigned i = 0; i < n->place_count && tried < TRY_PLACES && n->path.budget && n->t->w.status == TM_OK; i++) {
 		const struct place *p = &n->places[i];
@@ -357,9 +384,8 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 static void say_found(struct inference *n, const struct type *type, const struct lttng_model *m)
 {
 	struct lttng_trace *t = n->t;
-	const struct use *first = &type->uses[0];
 	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
-	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, first->file->source, first->base + first->start, first->rel - first->start);
+	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, type->file->source, type->at, type->header);
 	char length[64];
 
 	if (m->texts)
@@ -397,7 +423,7 @@ static struct lttng_model fit_size(struct inference *n, const struct type *type,
 	struct lttng_marker *marker = type->is.marker;
 	const struct lttng_marker was = *marker;
 	struct lttng_step steps[MODEL_STEPS];
-	uint64_t align = lttng_event_align(n->t, type->uses[0].file);
+	const uint64_t align = lttng_event_align(n->t, type->file);
 
 	if (m.texts || !align)
 		return m;
@@ -421,6 +447,8 @@ static bool type_learn(struct inference *n, struct type *type, unsigned model)
 	if (!type->is.format)
 		return false;
 	type->news = true;
+	free(type->scores);
+	type->scores = NULL;
 	n->found[n->found_count++] = type->is;
 	say_found(n, type, &m);
 	return true;
@@ -562,6 +590,8 @@ void lttng_infer(struct lttng_trace *t)
 		t->status = t->w.status;
 	if (n->found_count && t->scan->plan && t->status == TM_OK)
 		lttng_redeclare(t, home, n->found, n->found_count);
+	for (unsigned i = 0; i < n->type_count; i++)
+		free(n->types[i].scores);
 	free(n->types);
 	free(n);
 }

@@ -24,10 +24,47 @@
 /* What a spot costs, in bytes looked at. */
 #define COST_MIN 8u
 #define NEVER (INT32_MIN / 2)
+/* The most bytes from an event of unknown type to the next. */
+#define FARTHEST (PATH_GAP_MAX + 16u)
+#define NO_SPOT UINT16_MAX
 
 static unsigned bits_of(uint64_t value)
 {
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* ---- spots ---- */
+
+static void touch(struct lttng_path *p, uint32_t spot)
+{
+	p->touched[spot / 64] |= UINT64_C(1) << spot % 64;
+}
+
+/* The first spot at or behind that one that was touched; NO_SPOT: there is none. */
+static uint32_t touched_from(const struct lttng_path *p, uint32_t spot)
+{
+	uint64_t mask = ~UINT64_C(0) << spot % 64;
+	for (uint32_t word = spot / 64; word < PATH_WORDS; word++, mask = ~UINT64_C(0))
+		if (p->touched[word] & mask)
+			return word * 64 + (uint32_t)__builtin_ctzll(p->touched[word] & mask);
+	return NO_SPOT;
+}
+
+/* The last spot before that one that was touched; NO_SPOT: there is none. */
+static uint32_t touched_before(const struct lttng_path *p, uint32_t spot)
+{
+	uint64_t mask = ~(~UINT64_C(0) << spot % 64);
+	for (uint32_t word = spot / 64 + 1; word-- > 0; mask = ~UINT64_C(0))
+		if (p->touched[word] & mask)
+			return word * 64 + 63 - (uint32_t)__builtin_clzll(p->touched[word] & mask);
+	return NO_SPOT;
+}
+
+static void forget(struct lttng_path *p)
+{
+	for (uint32_t i = touched_from(p, 0); i != NO_SPOT; i = touched_from(p, i + 1))
+		memset(&p->spots[i], 0, sizeof(p->spots[i]));
+	memset(p->touched, 0, sizeof(p->touched));
 }
 
 static uint32_t spot_after(const struct lttng_path *p, uint32_t spot)
@@ -59,7 +96,7 @@ static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lt
 	struct lttng_event e;
 
 	s->kind = SPOT_DEAD;
-	p->used = spot < p->used ? p->used : spot + 1;
+	touch(p, spot);
 	enum lttng_defect defect = lttng_event_decode(t, k, p->first + spot, limit, k->begin, &e);
 	bool unknown = defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
 	bool cut = !p->ends && (defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
@@ -120,47 +157,141 @@ static inline int32_t worth(const struct lttng_path *p, const struct lttng_spot 
 	return sum + closeness(p, apart);
 }
 
-static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, const struct lttng_spot *s)
+/* ---- which ways are weighed ---- */
+
+/* An event of unknown length has a way to each of some 250 places, and chance made nearly all of them. So of a few places in a row, only
+ * the best is thought of. */
+
+static bool has_any_length(const struct lttng_path *p, const struct lttng_spot *s)
 {
-	lttng_path_spend(p, (s->last - s->next) / p->step);
-	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
-		struct lttng_spot *next = &p->spots[to];
-		uint64_t stamp;
-		if (next->kind == SPOT_NEW)
-			look_at(t, k, p, to);
-		if (next->kind == SPOT_DEAD)
-			continue;
-		int32_t bits = worth(p, s, to, &stamp);
-		if (bits == NEVER)
-			continue;
-		int32_t lap = !next->open || stamp == next->stamp ? 0 : stamp < next->stamp ? LAP_WORTH : -LAP_WORTH;
-		if (next->open && next->alpha >= s->alpha + bits + lap)
-			continue;
-		next->open = true;
-		p->used = to < p->used ? p->used : to + 1;
-		next->alpha = s->alpha + bits;
-		next->stamp = stamp;
-		next->apart = stamp - s->stamp;
+	return s->kind == SPOT_UNKNOWN && s->size == UINT64_MAX && !p->known_only;
+}
+
+static uint32_t row_of(uint32_t spot)
+{
+	return spot / PATH_ROW;
+}
+
+static void rows_clear(struct lttng_path *p)
+{
+	memset(p->best, 0xff, sizeof(p->best));
+}
+
+/* How good the spot is, seen from its row: in one pass by what leads to it, in the other by what it leads to. */
+static void row_add(struct lttng_path *p, uint32_t spot, int32_t value)
+{
+	uint16_t *best = &p->best[row_of(spot)];
+	p->value[spot] = value;
+	if (*best == NO_SPOT || p->value[*best] < value)
+		*best = (uint16_t)spot;
+}
+
+/* ---- forward and backward ---- */
+
+/* The way from one to the other, if it is better than those that lead there. */
+static void come(struct lttng_path *p, const struct lttng_spot *s, uint32_t to)
+{
+	struct lttng_spot *next = &p->spots[to];
+	uint64_t stamp;
+	int32_t bits = worth(p, s, to, &stamp);
+
+	if (bits == NEVER)
+		return;
+	int32_t lap = !next->open || stamp == next->stamp ? 0 : stamp < next->stamp ? LAP_WORTH : -LAP_WORTH;
+	if (next->open && next->alpha >= s->alpha + bits + lap)
+		return;
+	next->open = true;
+	touch(p, to);
+	next->alpha = s->alpha + bits;
+	next->stamp = stamp;
+	next->apart = stamp - s->stamp;
+}
+
+/* The ways here from events of any length. */
+static void come_far(struct lttng_path *p, uint32_t to)
+{
+	const uint32_t from = to > FARTHEST ? to - FARTHEST : 0, rows = row_of(to) - row_of(from) + 1;
+	const uint16_t *best = &p->best[row_of(from)];
+
+	lttng_path_spend(p, rows);
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct lttng_spot *s = best[i] != NO_SPOT ? &p->spots[best[i]] : NULL;
+		if (s && s->next <= to && to <= s->last)
+			come(p, s, to);
 	}
 }
 
-/* The best of the ways on, and what it is worth. */
+/* From an event to those that may be behind it. */
+static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t from)
+{
+	const struct lttng_spot *s = &p->spots[from];
+
+	if (has_any_length(p, s)) {
+		row_add(p, from, s->alpha);
+		p->reach = s->last > p->reach ? s->last : p->reach;
+		return;
+	}
+	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
+		if (p->spots[to].kind == SPOT_NEW)
+			look_at(t, k, p, to);
+		if (p->spots[to].kind != SPOT_DEAD)
+			come(p, s, to);
+	}
+}
+
+/* What the way is worth by the one spot and on from there. */
+static int32_t worth_on(const struct lttng_path *p, const struct lttng_spot *s, uint32_t to)
+{
+	const struct lttng_spot *next = &p->spots[to];
+	uint64_t stamp;
+	if (!next->open || next->beta == NEVER)
+		return NEVER;
+	int32_t bits = worth(p, s, to, &stamp);
+	return bits == NEVER ? NEVER : bits + next->beta;
+}
+
+/* The best of all ways on, and what it is worth. */
 static uint32_t best_next(const struct lttng_path *p, const struct lttng_spot *s, int32_t *most)
 {
 	uint32_t best = p->count;
 	*most = NEVER;
 	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
-		const struct lttng_spot *next = &p->spots[to];
-		uint64_t stamp;
-		if (!next->open || next->beta == NEVER)
-			continue;
-		int32_t bits = worth(p, s, to, &stamp);
-		if (bits == NEVER || bits + next->beta <= *most)
-			continue;
-		*most = bits + next->beta;
-		best = to;
+		int32_t bits = worth_on(p, s, to);
+		if (bits > *most) {
+			*most = bits;
+			best = to;
+		}
 	}
 	return best;
+}
+
+/* What the best of the ways on from an event is worth. */
+static void look_back(struct lttng_path *p, uint32_t from)
+{
+	struct lttng_spot *s = &p->spots[from];
+
+	if (!has_any_length(p, s)) {
+		(void)best_next(p, s, &s->beta);
+	} else {
+		const uint32_t rows = row_of(s->last) - row_of(s->next) + 1;
+		const uint16_t *best = &p->best[row_of(s->next)];
+		s->beta = s->last == p->count ? worth_on(p, s, p->count) : NEVER;
+		lttng_path_spend(p, rows);
+		for (uint32_t i = 0; i < rows; i++) {
+			bool behind = best[i] != NO_SPOT && s->next <= best[i] && best[i] <= s->last;
+			int32_t bits = behind ? worth_on(p, s, best[i]) : NEVER;
+			s->beta = bits > s->beta ? bits : s->beta;
+		}
+	}
+	if (s->beta != NEVER)
+		row_add(p, from, s->beta + s->worth);
+}
+
+/* The next spot that a way may lead to. */
+static uint32_t spot_to_see(const struct lttng_path *p, uint32_t spot)
+{
+	uint32_t next = spot_after(p, spot);
+	return next <= p->reach ? next : touched_from(p, next);
 }
 
 /* How far apart events of the block are. */
@@ -179,9 +310,7 @@ bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct l
 	const uint64_t align = lttng_event_align(t, k->file);
 	const struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
 
-	memset(p->spots, 0, sizeof(p->spots[0]) * p->used);
-	memset(&p->spots[p->count], 0, sizeof(p->spots[0]));
-	p->used = p->count = 0;
+	forget(p);
 	p->step = align ? (uint32_t)align : 1;
 	p->first = lttng_align(k->rel, p->step);
 	if (p->first >= k->limit || k->stamp > k->end)
@@ -189,16 +318,28 @@ bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct l
 	measure(t, k, p);
 	p->ends = k->limit - p->first <= p->span;
 	p->count = p->ends ? (uint32_t)(k->limit - p->first) : p->span;
+	touch(p, p->count);
 	p->spots[p->count].kind = SPOT_END;
 	p->spots[p->count].worth = p->ends ? END_WORTH : 0;
+	p->reach = 0;
+	rows_clear(p);
 	look_at(t, k, p, 0);
 	p->spots[0].open = p->spots[0].kind != SPOT_DEAD && worth(p, &before, 0, &p->spots[0].stamp) != NEVER;
-	for (uint32_t i = 0; i < p->count && i < p->used && p->budget && t->w.status == TM_OK; i = spot_after(p, i))
+	for (uint32_t i = 0; i < p->count && p->budget && t->w.status == TM_OK; i = spot_to_see(p, i)) {
+		struct lttng_spot *s = &p->spots[i];
+		if (i <= p->reach && s->kind == SPOT_NEW)
+			look_at(t, k, p, i);
+		if (i <= p->reach && s->kind != SPOT_DEAD)
+			come_far(p, i);
+		if (s->open)
+			go_on(t, k, p, i);
+	}
+	if (p->reach == p->count)
+		come_far(p, p->count);
+	rows_clear(p);
+	for (uint32_t i = touched_before(p, p->count); i != NO_SPOT; i = touched_before(p, i))
 		if (p->spots[i].open)
-			go_on(t, k, p, &p->spots[i]);
-	for (uint32_t i = p->used < p->count ? p->used : p->count; i-- > 0;)
-		if (p->spots[i].open)
-			(void)best_next(p, &p->spots[i], &p->spots[i].beta);
+			look_back(p, i);
 	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->w.status == TM_OK;
 }
 
@@ -211,16 +352,13 @@ uint32_t lttng_path_next(const struct lttng_path *p, uint32_t spot)
 void lttng_path_gaps(const struct lttng_path *p, uint32_t spot, uint8_t worse[PATH_GAP_MAX + 1])
 {
 	const struct lttng_spot *s = &p->spots[spot];
+	int32_t most;
 
 	memset(worse, PATH_WORST, PATH_GAP_MAX + 1);
-	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
-		uint64_t stamp;
-		if (to - s->header_end > PATH_GAP_MAX)
-			return; /* as the header tells */
-		if (!p->spots[to].open || p->spots[to].beta == NEVER)
-			continue;
-		int32_t bits = worth(p, s, to, &stamp);
-		int32_t less = bits == NEVER ? PATH_WORST : s->beta - bits - p->spots[to].beta;
-		worse[to - s->header_end] = (uint8_t)(less < PATH_WORST ? less : PATH_WORST);
+	(void)best_next(p, s, &most);
+	for (uint32_t to = s->next; to <= s->last && to - s->header_end <= PATH_GAP_MAX; to = spot_after(p, to)) {
+		int32_t bits = worth_on(p, s, to);
+		if (bits > most - PATH_WORST)
+			worse[to - s->header_end] = (uint8_t)(most - bits);
 	}
 }

@@ -6,6 +6,9 @@
 
 /* Bytes of a block that are looked at in one go. */
 #define PATH_SPAN 2048u
+#define PATH_WORDS (PATH_SPAN / 64 + 1)
+/* Bytes of whose spots the best counts. */
+#define PATH_ROW 32u
 /* The most bytes behind a header of unknown type, up to the next event. */
 #define PATH_GAP_MAX 255u
 /* Bits by which a way may be behind the best and still be thought of. */
@@ -39,7 +42,10 @@ struct lttng_path {
 	uint32_t highest;    /* id that is declared */
 	uint32_t beyond;     /* how far beyond it ids may be */
 	bool known_only;     /* a way ends before an event of unknown type; where its size is told, it may go on, and the step is worth nothing */
-	uint32_t used;	     /* spots that are not zeros */
+	uint64_t touched[PATH_WORDS]; /* a bit for each spot that is not all zeros */
+	uint32_t reach;	     /* the last spot behind an event of any length */
+	uint16_t best[(PATH_SPAN + 1) / PATH_ROW + 1]; /* spots of rows; UINT16_MAX: none */
+	int32_t value[PATH_SPAN + 1];
 	struct lttng_spot spots[PATH_SPAN + 1];
 };
 
