@@ -253,6 +253,14 @@ uint64_t findings_count(const struct findings *f, unsigned rule)
 	return f->tallies[rule].count;
 }
 
+bool findings_any(const struct findings *f, const unsigned *of, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (f->tallies[of[i]].count)
+			return true;
+	return false;
+}
+
 enum tracemend_status findings_status(const struct findings *f)
 {
 	return f->status;

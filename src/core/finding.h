@@ -39,6 +39,10 @@ bool finding_kept(const struct finding *fd);
 uint64_t findings_errors(const struct findings *f);
 /* How often a rule was reported, re-graded or not. */
 uint64_t findings_count(const struct findings *f, unsigned rule);
+/* Whether any of so many rules was reported; FINDINGS_ANY(f, RULE, ...) counts them itself. */
+bool findings_any(const struct findings *f, const unsigned *of, size_t count);
+#define FINDINGS_ANY(f, ...) \
+	findings_any((f), (const unsigned[]){ __VA_ARGS__ }, sizeof((const unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned))
 /* TM_OK, or TM_NO_MEMORY once keeping one failed. */
 enum tracemend_status findings_status(const struct findings *f);
 

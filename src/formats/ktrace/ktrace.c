@@ -117,7 +117,7 @@ static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry
 	/* Past a hole, in step with what was there. */
 	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(w, at) - at, size = ktrace_event_size(is_64);
 	if (zeros >= size)
-		at += (zeros + size - 1) / size * size;
+		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
 	uint64_t there = kept ? kept->head_length : at < file ? file - at : 0;
 	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
 	unsigned failures = kept ? ktrace_records_failures(kept->head, kept->head_length, is_64, 8) :
@@ -173,41 +173,64 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const str
 	return found;
 }
 
+/* ---- which form it is ---- */
+
+/* The header of version 3 behind a damaged magic, and a chunk behind that. */
+static bool v3_header_sound(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, KTRACE_HEADER);
+	struct ktrace_chunk chunk;
+
+	if (!p || load_u64(p + 8, false) < 40 || load_u64(p + 8, false) >= w->source->size || !load_u32(p + 20, false) ||
+	    load_u32(p + 40, false) >= 1000000)
+		return false;
+	bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
+	return ktrace_chunk_plausible(w->source, KTRACE_HEADER, w->source->size, is_64) &&
+	       ktrace_chunk_read(w->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
+	       ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64);
+}
+
+/* What a file is by its magic or, where that is lost, by what follows. */
+struct form {
+	uint32_t magic; /* that it has or had; of RAW version 0 its first word, since that has none */
+	bool raw;
+	unsigned bits;	/* how sure that is, as a bid says it; 0: nothing tells */
+};
+
+static struct form form_find(struct window *w, uint32_t word)
+{
+	if (word == KTRACE_MAGIC)
+		return (struct form){ .magic = word, .bits = 32 };
+	if (word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD)
+		return (struct form){ .magic = word, .raw = true, .bits = 32 };
+	if (word == KTRACE_MAGIC_KERNEL) {
+		const uint8_t *p = window_at(w, 0, KTRACE_HEADER);
+		bool sound = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
+		return (struct form){ .magic = word, .bits = sound ? 24 : 0 };
+	}
+	if (v3_header_sound(w))
+		return (struct form){ .magic = word, .bits = 12 };
+	if (ktrace_raw2_begins(w))
+		return (struct form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
+	struct ktrace_raw0 raw0 = ktrace_raw0_find(w, word, NULL);
+	return (struct form){ .magic = word, .raw = raw0.entry != 0, .bits = !raw0.entry ? 0 : raw0.counted ? 8 : 16 };
+}
+
 static struct bid ktrace_bid(struct bundle *b, struct window *w)
 {
-	struct bid none = { 0 };
 	(void)b;
 	const uint8_t *p = w->source ? window_at(w, 0, 4) : NULL;
 	if (!p)
-		return none;
+		return (struct bid){ 0 };
 	uint32_t word = load_u32(p, false), swapped = load_u32(p, true);
-	if (word == KTRACE_MAGIC || word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD)
-		return (struct bid){ .bits = 32 };
 	if (swapped == KTRACE_MAGIC || swapped == KTRACE_MAGIC_RAW2 || swapped == KTRACE_MAGIC_RAW1)
 		return (struct bid){ .declined = "a ktrace file in big-endian byte order, which no writer makes and no reader reads" };
 	if (word == KTRACE_MAGIC_ARTRACE)
 		return (struct bid){ .declined = "an artrace (Ariadne) recording, which is not a ktrace file" };
-	if (word == KTRACE_MAGIC_KERNEL && (p = window_at(w, 0, KTRACE_HEADER)) != NULL) {
-		uint16_t major = load_u16(p + 4, false);
-		if (major == 17)
-			return (struct bid){ .declined = "an Apple Unified Logging archive (tracev3): the same container as ktrace with "
-							 "other contents, which are not checked here" };
-		return (struct bid){ .bits = major <= 14 && load_u64(p + 8, false) >= 40 ? 24 : 0 };
-	}
-	/* A damaged magic in front of a sound header. */
-	if ((p = window_at(w, 0, KTRACE_HEADER)) != NULL && load_u64(p + 8, false) >= 40 &&
-	    load_u64(p + 8, false) < w->source->size && load_u32(p + 20, false) && load_u32(p + 40, false) < 1000000) {
-		struct ktrace_chunk chunk;
-		bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
-		if (ktrace_chunk_plausible(w->source, KTRACE_HEADER, w->source->size, is_64) &&
-		    ktrace_chunk_read(w->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
-		    ktrace_chunk_lands(w->source, KTRACE_HEADER, w->source->size, is_64))
-			return (struct bid){ .bits = 12 };
-	}
-	if (ktrace_raw2_begins(w))
-		return (struct bid){ .bits = 12 };
-	struct ktrace_raw0 raw0 = ktrace_raw0_find(w, word, NULL);
-	return raw0.entry ? (struct bid){ .bits = raw0.counted ? 8 : 16 } : none;
+	if (word == KTRACE_MAGIC_KERNEL && (p = window_at(w, 0, KTRACE_HEADER)) != NULL && load_u16(p + 4, false) == 17)
+		return (struct bid){ .declined = "an Apple Unified Logging archive (tracev3): the same container as ktrace with "
+						 "other contents, which are not checked here" };
+	return (struct bid){ .bits = form_find(w, word).bits };
 }
 
 /* ---- the walk ---- */
@@ -243,14 +266,9 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 	enum tracemend_status status = TM_OK;
 	if (w->source->size >= sizeof(head))
 		status = source_read(w->source, 0, head, sizeof(head));
-	uint32_t magic = load_u32(head, false);
 	if (status == TM_OK) {
-		if (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && magic != KTRACE_MAGIC_RAW1 && magic != KTRACE_MAGIC_RAW1_OLD &&
-		    ktrace_raw2_begins(&w->window))
-			magic = KTRACE_MAGIC_RAW2;
-		bool raw = magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD ||
-			   (magic != KTRACE_MAGIC && magic != KTRACE_MAGIC_KERNEL && ktrace_raw0_find(&w->window, magic, NULL).entry);
-		status = raw ? ktrace_raw_walk(w, magic) : ktrace_v3_walk(w);
+		struct form form = form_find(&w->window, load_u32(head, false));
+		status = form.raw ? ktrace_raw_walk(w, form.magic) : ktrace_v3_walk(w);
 	}
 	if (status == TM_OK && w->no_memory)
 		status = TM_NO_MEMORY;

@@ -148,15 +148,11 @@ static void put_tag(struct tracedat *t, uint64_t old, const char *tag)
 /* The option that names the clock was lost with others, and the first buffer names it too. */
 static bool clock_is_lost(const struct tracedat *t)
 {
-	static const unsigned damage[] = { TRACEDAT_RULE_option_size,	    TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
-					   TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,    TRACEDAT_RULE_v7_options_offset };
 	const struct tracedat_buffer *b = t->buffer_count ? &t->buffers[0] : NULL;
-	uint64_t found = 0;
-
-	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++)
-		found += findings_count(t->scan->findings, damage[i]);
+	bool lost = FINDINGS_ANY(t->scan->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
+				 TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset);
 	bool said = b && b->clock.size > 1 && (t->version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
-	return found && t->clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
+	return lost && t->clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }
 
 /* The clock that the option of the output names; NULL: it has none. */
@@ -559,9 +555,8 @@ static void account(struct tracedat *t)
 	struct plan *plan = t->scan->plan;
 	/* A cut file, or tables that led nowhere: nobody knows what there was. */
 	bool unknown = t->lost_is == TM_UNKNOWN_COUNT || t->data_errors ||
-		       findings_count(t->findings, TRACEDAT_RULE_truncated_file) ||
-		       findings_count(t->findings, TRACEDAT_RULE_data_unreferenced) || findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid) ||
-		       findings_count(t->findings, TRACEDAT_RULE_v6_buffer_offset);
+		       FINDINGS_ANY(t->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
+				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
 	/* A section may have another size than it says, and be whole. With more that is wrong, the size may be right. */
 	uint64_t resized = findings_count(t->findings, TRACEDAT_RULE_v7_section_size);
 	unknown |= resized && findings_errors(t->findings) > resized + findings_count(t->findings, TRACEDAT_RULE_v7_done_target);

@@ -505,8 +505,8 @@ static void rest_of_header(struct v6 *v)
 	table_read(t, 0, tag + TRACEDAT_TAG_SIZE, count);
 	t->header_stop = t->buffers[0].clock_at + t->buffers[0].clock_size;
 	instances(t, count);
-	if (t->options_tag && (findings_count(t->findings, TRACEDAT_RULE_option_size) || findings_count(t->findings, TRACEDAT_RULE_option_missing_done) ||
-			       findings_count(t->findings, TRACEDAT_RULE_data_tag_invalid)))
+	if (t->options_tag && FINDINGS_ANY(t->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+					   TRACEDAT_RULE_data_tag_invalid))
 		nameless_instances(t, count);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
 		clock_judge(t, &t->buffers[i]);
