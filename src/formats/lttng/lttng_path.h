@@ -7,8 +7,8 @@
 /* Bytes of a block that are looked at in one go. */
 #define PATH_SPAN 2048u
 #define PATH_WORDS (PATH_SPAN / 64 + 1)
-/* Bytes of whose spots the best counts. */
-#define PATH_ROW 32u
+/* Bytes of whose spots the best counts: fewer than two events take. */
+#define PATH_ROW 16u
 /* The most bytes behind a header of unknown type, up to the next event. */
 #define PATH_GAP_MAX 255u
 /* Bits by which a way may be behind the best and still be thought of. */
