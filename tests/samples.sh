@@ -135,7 +135,9 @@ if has lttng; then
 			holes "$top" 15316 56 136 9 16 vm_state_0 15290
 			holes "$top" 15316 0 512 64 512 kernel_0 15200
 		fi
-		timeout 900 python3 tests/lost_declarations.py --places 3 "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
+		places=3
+		[ "${row##*:}" != 219558 ] || places=16 # its events are short: a neighbour is easily taken for the next
+		timeout 900 python3 tests/lost_declarations.py --places $places "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
 	done
 fi
 echo "samples: $passed passed, $failed failed"
