@@ -174,16 +174,15 @@ static uint32_t row_of(uint32_t spot)
 
 static void rows_clear(struct lttng_path *p)
 {
-	memset(p->best, 0xff, sizeof(p->best));
+	memset(p->rows, 0, sizeof(p->rows));
 }
 
 /* How good the spot is, seen from its row: in one pass by what leads to it, in the other by what it leads to. */
 static void row_add(struct lttng_path *p, uint32_t spot, int32_t value)
 {
-	uint16_t *best = &p->best[row_of(spot)];
-	p->value[spot] = value;
-	if (*best == NO_SPOT || p->value[*best] < value)
-		*best = (uint16_t)spot;
+	struct lttng_row *row = &p->rows[row_of(spot)];
+	if (!row->any || row->value < value)
+		*row = (struct lttng_row){ .spot = spot, .value = value, .any = true };
 }
 
 /* ---- forward and backward ---- */
@@ -201,7 +200,6 @@ static void come(struct lttng_path *p, const struct lttng_spot *s, uint32_t to)
 	if (next->open && next->alpha >= s->alpha + bits + lap)
 		return;
 	next->open = true;
-	touch(p, to);
 	next->alpha = s->alpha + bits;
 	next->stamp = stamp;
 	next->apart = stamp - s->stamp;
@@ -210,13 +208,13 @@ static void come(struct lttng_path *p, const struct lttng_spot *s, uint32_t to)
 /* The ways here from events of any length. */
 static void come_far(struct lttng_path *p, uint32_t to)
 {
-	const uint32_t from = to > FARTHEST ? to - FARTHEST : 0, rows = row_of(to) - row_of(from) + 1;
-	const uint16_t *best = &p->best[row_of(from)];
+	const uint32_t from = to > FARTHEST ? to - FARTHEST : 0, count = row_of(to) - row_of(from) + 1;
+	const struct lttng_row *rows = &p->rows[row_of(from)];
 
-	lttng_path_spend(p, rows);
-	for (uint32_t i = 0; i < rows; i++) {
-		const struct lttng_spot *s = best[i] != NO_SPOT ? &p->spots[best[i]] : NULL;
-		if (s && s->next <= to && to <= s->last)
+	lttng_path_spend(p, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct lttng_spot *s = &p->spots[rows[i].spot];
+		if (rows[i].any && s->next <= to && to <= s->last)
 			come(p, s, to);
 	}
 }
@@ -273,13 +271,13 @@ static void look_back(struct lttng_path *p, uint32_t from)
 	if (!has_any_length(p, s)) {
 		(void)best_next(p, s, &s->beta);
 	} else {
-		const uint32_t rows = row_of(s->last) - row_of(s->next) + 1;
-		const uint16_t *best = &p->best[row_of(s->next)];
+		const uint32_t count = row_of(s->last) - row_of(s->next) + 1;
+		const struct lttng_row *rows = &p->rows[row_of(s->next)];
 		s->beta = s->last == p->count ? worth_on(p, s, p->count) : NEVER;
-		lttng_path_spend(p, rows);
-		for (uint32_t i = 0; i < rows; i++) {
-			bool behind = best[i] != NO_SPOT && s->next <= best[i] && best[i] <= s->last;
-			int32_t bits = behind ? worth_on(p, s, best[i]) : NEVER;
+		lttng_path_spend(p, count);
+		for (uint32_t i = 0; i < count; i++) {
+			bool behind = rows[i].any && s->next <= rows[i].spot && rows[i].spot <= s->last;
+			int32_t bits = behind ? worth_on(p, s, rows[i].spot) : NEVER;
 			s->beta = bits > s->beta ? bits : s->beta;
 		}
 	}

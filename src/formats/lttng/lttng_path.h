@@ -29,6 +29,13 @@ struct lttng_spot {
 	uint64_t full, stamp, apart; /* apart: from the stamp before */
 };
 
+/* The best of a few spots, and how good it is. */
+struct lttng_row {
+	uint32_t spot;
+	int32_t value;
+	bool any;	     /* there is one */
+};
+
 struct lttng_path {
 	uint64_t first;	     /* rel of the first spot, whose event is sure; the others are so many bytes behind it */
 	uint32_t count;	     /* the spot that is the end */
@@ -44,8 +51,7 @@ struct lttng_path {
 	bool known_only;     /* a way ends before an event of unknown type; where its size is told, it may go on, and the step is worth nothing */
 	uint64_t touched[PATH_WORDS]; /* a bit for each spot that is not all zeros */
 	uint32_t reach;	     /* the last spot behind an event of any length */
-	uint16_t best[(PATH_SPAN + 1) / PATH_ROW + 1]; /* spots of rows; UINT16_MAX: none */
-	int32_t value[PATH_SPAN + 1];
+	struct lttng_row rows[(PATH_SPAN + 1) / PATH_ROW + 1];
 	struct lttng_spot spots[PATH_SPAN + 1];
 };
 
