@@ -11,13 +11,13 @@ OPT ?= -O2 -g
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
        -Wold-style-definition -Wcast-qual -Wcast-align -Wpointer-arith -Wundef -Wvla -Wformat=2 -Wwrite-strings \
        -Wdouble-promotion -Wnull-dereference -Wswitch-enum -Werror
-STD = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
+STD = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc
 CFLAGS_ALL = $(STD) $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CFLAGS)
 LDFLAGS_ALL = -pthread $(SANITIZE) $(LDFLAGS)
 LIBS_CORE = -larchive -lnettle -lz -lzstd
 LIBS_CLI = -ljansson
 
-LIB_SRC := $(sort $(wildcard src/*.c src/core/*.c src/formats/*.c src/formats/*/*.c))
+LIB_SRC := $(sort $(shell find src/core src/formats src/engine -name '*.c'))
 CLI_SRC := $(sort $(wildcard src/report/*.c src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -50,7 +50,7 @@ $(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
 # The code under test is linked as objects, not as the archive, since tests reach behind the public API.
 INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup
 FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
-TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL)) -Isrc
+TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL))
 MUTATE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/mutate.c fuzz/mutate_part.c fuzz/mutate_field.c)
 ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
 LIB_OBJ_USED = $(LIB_OBJ)
@@ -137,7 +137,7 @@ fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-dict
 	@scripts/fuzz-kit.sh $(BUILD)
 
 # All that is compared there is scores, at which a fuzzer cannot aim; to trace it takes four times as long as all the rest.
-$(patsubst %,$(BUILD)/src/formats/lttng/lttng_%.o,infer model path): CFLAGS += $(UNTRACED)
+$(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer model path): CFLAGS += $(UNTRACED)
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
 fuzz: fuzz-libfuzzer fuzz-afl

@@ -5,8 +5,8 @@
 #ifndef FUZZ_CAPTURE_H
 #define FUZZ_CAPTURE_H
 
-#include "../src/core/bundle.h"
-#include "../src/tracemend.h"
+#include "core/bundle.h"
+#include "tracemend.h"
 
 #define CAPTURE_FILES_MAX 96u
 #define CAPTURE_NAME_MAX 257u

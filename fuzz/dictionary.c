@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/core/choices.h"
-#include "../src/engine.h"
+#include "core/choices.h"
+#include "engine/engine.h"
 #include "mutate.h"
 
 #define TOKEN_MAX 32u

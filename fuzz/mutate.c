@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/core/choices.h"
-#include "../src/engine.h"
+#include "core/choices.h"
+#include "engine/engine.h"
 
 #define TAR_BLOCK 512u
 /* Changes of one mutant. */

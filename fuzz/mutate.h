@@ -6,7 +6,7 @@
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
-#include "../src/core/outline.h"
+#include "core/outline.h"
 #include "capture.h"
 
 /* Bytes of an input that is taken apart; a larger one is answered with a generated capture. */

@@ -1,5 +1,5 @@
 /* Changes of fields by what they mean: boundaries of numbers, other registered ids, times that jump, text that is too long. */
-#include "../src/core/choices.h"
+#include "core/choices.h"
 #include "mutate.h"
 
 #include <string.h>

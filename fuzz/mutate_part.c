@@ -1,5 +1,5 @@
 /* Changes of parts: leaving out, doubling, exchanging, and putting in parts of another capture. */
-#include "../src/core/choices.h"
+#include "core/choices.h"
 #include "mutate.h"
 
 #include <string.h>

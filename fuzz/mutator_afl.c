@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/core/choices.h"
+#include "core/choices.h"
 #include "mutate.h"
 
 /* Mutants of one queue entry. */

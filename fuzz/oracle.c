@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/engine.h"
-#include "../src/core/text.h"
-#include "../src/tracemend.h"
+#include "engine/engine.h"
+#include "core/text.h"
+#include "tracemend.h"
 #include "inject.h"
 
 /* Bytes fetched from sources for a byte of input, and besides. A few passes, each of which may meet some bytes twice

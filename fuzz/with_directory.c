@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../src/core/bytes.h"
+#include "core/bytes.h"
 #include "capture.h"
 
 #define FAILED 125 /* not the command's doing */

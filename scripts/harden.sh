@@ -52,7 +52,7 @@ for part in $parts; do
 				LLVM_PROFILE_FILE=build/harden/$format-2.raw build/coverage/replay -q -k 0 -e check "corpus/$format" >> build/harden/coverage.log 2>&1 ||
 				{ fail "coverage: $format breaks a promise" build/harden/coverage.log; continue; }
 			llvm-profdata-14 merge -sparse build/harden/"$format"-[12].raw -o "build/harden/$format.profile"
-			sources=$(ls src/formats/"$format"/*.c | grep -v '_gen\|_break\|_put')
+			sources=$(find src/formats/"$format" -name "*.c" | grep -v '_gen\|_break\|_put')
 			# shellcheck disable=SC2086
 			llvm-cov-14 export -summary-only build/coverage/replay -instr-profile="build/harden/$format.profile" $sources | jq -r '
 				def row: "\(.summary.lines.percent | floor)% \(.summary.branches.covered)/\(.summary.branches.count) \(.summary.branches.percent | floor)%";

@@ -60,7 +60,7 @@ def mutate(name, path, change, lines, work):
         f.write("\n".join(changed))
     mutant, program = os.path.join(work, "mutant.o"), os.path.join(work, "tracemend")
     folder = os.path.dirname(path)
-    if subprocess.run(["gcc", *FLAGS, "-iquote", folder, "-c", source, "-o", mutant], stderr=subprocess.DEVNULL, check=False).returncode:
+    if subprocess.run(["gcc", *FLAGS, "-Isrc", "-c", source, "-o", mutant], stderr=subprocess.DEVNULL, check=False).returncode:
         return "does not compile"
     own = os.path.join("build", path[:-2] + ".o")
     objects = [o for o in glob.glob("build/src/**/*.o", recursive=True) if o != own]
@@ -80,7 +80,7 @@ def main():
     for name in names:
         draw = random.Random(f"{name}-{options.seed}")
         candidates = []
-        for path in sorted(glob.glob(f"src/formats/{name}/*.c")):
+        for path in sorted(glob.glob(f"src/formats/{name}/**/*.c", recursive=True)):
             if not re.search(r"_(gen|break)", os.path.basename(path)):
                 lines, found = places(path)
                 candidates += [(path, change) for change in found]

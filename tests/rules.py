@@ -32,9 +32,9 @@ def symbols(name):
 
 def sources(name):
     """The text of what may emit: not the tables, not the breakers."""
-    pattern = "src/core/container*.c" if name == "container" else f"src/formats/{name}/*.[ch]"
+    pattern = "src/core/container*.c" if name == "container" else f"src/formats/{name}/**/*.[ch]"
     text = ""
-    for path in sorted(glob.glob(pattern)):
+    for path in sorted(glob.glob(pattern, recursive=True)):
         if re.search(r"_(gen|break)", os.path.basename(path)):
             continue
         with open(path, encoding="utf-8") as f:

@@ -1,5 +1,5 @@
 /* Children: fork, exec, limits, and reading what they say without ever waiting for them longer than agreed. */
-#include "child.h"
+#include "cli/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* ---- arguments ---- */
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../tracemend.h"
+#include "tracemend.h"
 
 /* Exit codes, as documented. With several inputs the most serious one wins: see cli_worse(). */
 enum cli_exit {

@@ -1,11 +1,11 @@
 /* check: inputs in, a report out. With -j several threads work ahead of the one that prints, which goes in the order of
  * the arguments, so that the report is the same. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 /* Finished inputs that may wait to be printed, for each thread. */
 #define WAITING_PER_THREAD 4

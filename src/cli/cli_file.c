@@ -1,5 +1,5 @@
 /* Small text files that appear whole or not at all, and questions about paths. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

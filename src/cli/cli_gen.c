@@ -1,12 +1,12 @@
 /* gen: captures and their labels. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 #define LABELS "labels.jsonl"
 

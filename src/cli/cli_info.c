@@ -1,9 +1,9 @@
 /* info: what a capture is. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <string.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 static void info_text(const struct tracemend_report *report, const char *shown, bool color)
 {

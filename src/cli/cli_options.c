@@ -1,5 +1,5 @@
 /* Options: one table for all commands, so that an option means the same everywhere. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../report/report.h"
-#include "try.h"
+#include "report/report.h"
+#include "cli/try.h"
 
 /* One option. key is also its value from getopt: a letter that users may type, or an upper-case one that they may not. */
 struct cli_option {

@@ -1,6 +1,6 @@
 /* The progress line, and stopping on a signal. The line is shown on a terminal only, after a second, ten times a second
  * at most, and is erased in the end. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <pthread.h>
 #include <signal.h>

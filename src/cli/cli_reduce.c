@@ -1,6 +1,6 @@
 /* reduce: the smallest capture for which check still reports a rule, or a command still ends alike. */
-#include "child.h"
-#include "cli.h"
+#include "cli/child.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* repair: plan, say what it does and what is lost, write. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 /* Ranges that are listed before they are grouped by their reason. */
 #define RANGES_LISTED 12

@@ -1,10 +1,10 @@
 /* rules and explain: what can be wrong with a capture, and finding a rule by its name. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 /* Names longer than this are not compared for likeness. */
 #define NAME_MAX_LIKE 64

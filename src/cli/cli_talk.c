@@ -1,5 +1,5 @@
 /* Talk: everything that is not the report. It goes to stderr, escaped. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdarg.h>
 #include <string.h>

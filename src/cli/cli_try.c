@@ -1,6 +1,6 @@
 /* try: what a reader makes of captures. Cases are made, read and judged in parallel and kept in their order; what became of
  * them alike is a group, of which one reduced sample is kept. */
-#include "try.h"
+#include "cli/try.h"
 
 #include <errno.h>
 #include <pthread.h>

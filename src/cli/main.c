@@ -1,5 +1,5 @@
 /* tracemend: the commands, and how the program ends. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <string.h>

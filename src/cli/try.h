@@ -3,8 +3,8 @@
 #ifndef TRY_H
 #define TRY_H
 
-#include "child.h"
-#include "cli.h"
+#include "cli/child.h"
+#include "cli/cli.h"
 
 /* In order of gravity. */
 enum try_outcome {

@@ -1,5 +1,5 @@
 /* One case of try: from recipe or path to outcome; and one sample of a group, reduced. */
-#include "try.h"
+#include "cli/try.h"
 
 #include <stdlib.h>
 #include <string.h>

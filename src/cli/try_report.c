@@ -1,10 +1,10 @@
 /* What try found, as text and as JSON. */
-#include "try.h"
+#include "cli/try.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../report/report.h"
+#include "report/report.h"
 
 /* ---- text ---- */
 

@@ -1,5 +1,5 @@
 /* Where a program crashes: gdb runs it once more and prints the stack. */
-#include "try.h"
+#include "cli/try.h"
 
 #include <stdlib.h>
 #include <string.h>

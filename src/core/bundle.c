@@ -1,4 +1,4 @@
-#include "bundle.h"
+#include "core/bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text.h"
-#include "unpack.h"
+#include "core/text.h"
+#include "core/unpack.h"
 
 struct bundle *bundle_new(const char *path, const struct tracemend_options *options)
 {

@@ -5,8 +5,8 @@
 #ifndef CORE_BUNDLE_H
 #define CORE_BUNDLE_H
 
-#include "fault.h"
-#include "limits.h"
+#include "core/fault.h"
+#include "core/limits.h"
 
 struct bundle;
 struct source;

@@ -1,5 +1,5 @@
 /* Bundles from the file system. */
-#include "bundle.h"
+#include "core/bundle.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unpack.h"
+#include "core/unpack.h"
 
 /* ---- files: opened when first read, a bounded number at a time ---- */
 

@@ -1,4 +1,4 @@
-#include "bytes.h"
+#include "core/bytes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
-#include "container.h"
+#include "core/container.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 
-#include "facts.h"
+#include "core/facts.h"
 
 const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT] = {
 #define RULE(symbol, id, severity, class, ...) RULE_ROW("container", id, severity, class, __VA_ARGS__)
-#include "container_rules.def"
+#include "core/container_rules.def"
 #undef RULE
 };
 
@@ -42,7 +42,7 @@ static void container_break_truncated(struct gen *g, struct bytes *packed)
 
 static void (*const breakers[CONTAINER_RULE_COUNT])(struct gen *g, struct bytes *packed) = {
 #define RULE(symbol, ...) [CONTAINER_RULE_##symbol] = container_break_##symbol,
-#include "container_rules.def"
+#include "core/container_rules.def"
 #undef RULE
 };
 

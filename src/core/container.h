@@ -2,12 +2,12 @@
 #ifndef CORE_CONTAINER_H
 #define CORE_CONTAINER_H
 
-#include "format.h"
-#include "rule.h"
+#include "core/format.h"
+#include "core/rule.h"
 
 enum container_rule {
 #define RULE(symbol, ...) CONTAINER_RULE_##symbol,
-#include "container_rules.def"
+#include "core/container_rules.def"
 #undef RULE
 	CONTAINER_RULE_COUNT
 };

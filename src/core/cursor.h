@@ -3,7 +3,7 @@
 #ifndef CORE_CURSOR_H
 #define CORE_CURSOR_H
 
-#include "bytes.h"
+#include "core/bytes.h"
 
 struct cursor {
 	const uint8_t *data; /* borrowed */

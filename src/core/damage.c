@@ -1,4 +1,4 @@
-#include "damage.h"
+#include "core/damage.h"
 
 #include <string.h>
 

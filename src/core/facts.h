@@ -2,7 +2,7 @@
 #ifndef CORE_FACTS_H
 #define CORE_FACTS_H
 
-#include "format.h"
+#include "core/format.h"
 
 /* Facts of one capture; what is beyond it is left out. */
 #define FACTS_MAX 4096u

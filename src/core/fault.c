@@ -1,6 +1,6 @@
-#include "fault.h"
+#include "core/fault.h"
 
-#include "text.h"
+#include "core/text.h"
 
 enum tracemend_status fault_set(struct tracemend_error *error, enum tracemend_status status, const char *format, ...)
 {

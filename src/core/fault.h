@@ -2,7 +2,7 @@
 #ifndef CORE_FAULT_H
 #define CORE_FAULT_H
 
-#include "../tracemend.h"
+#include "tracemend.h"
 
 #define PRINTF_LIKE(text, first) __attribute__((__format__(__printf__, text, first)))
 

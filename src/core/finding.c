@@ -1,9 +1,9 @@
-#include "finding.h"
+#include "core/finding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "core/text.h"
 
 struct finding {
 	struct tracemend_finding public;

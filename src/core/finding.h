@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include "bundle.h"
+#include "core/bundle.h"
 
 struct finding; /* a handle; stays valid as long as its findings */
 struct findings;

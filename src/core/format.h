@@ -2,13 +2,13 @@
 #ifndef CORE_FORMAT_H
 #define CORE_FORMAT_H
 
-#include "bundle.h"
-#include "bytes.h"
-#include "choices.h"
-#include "finding.h"
-#include "outline.h"
-#include "plan.h"
-#include "window.h"
+#include "core/bundle.h"
+#include "core/bytes.h"
+#include "core/choices.h"
+#include "core/finding.h"
+#include "core/outline.h"
+#include "core/plan.h"
+#include "core/window.h"
 
 /* Bits of a bid from which on no other format is asked: a magic number of 8 bytes, at most a few bits of it damaged. */
 #define BID_CERTAIN 60u

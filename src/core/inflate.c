@@ -1,6 +1,6 @@
 /* gzip and zstd, decoded here and not by libarchive's filters: those hold decoded bytes back in blocks of 64 KiB and lose
  * the last one when a stream is cut. A capture cut with its compressed file is what this program is for. */
-#include "inflate.h"
+#include "core/inflate.h"
 
 #include <stdlib.h>
 #include <string.h>

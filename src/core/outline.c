@@ -1,9 +1,9 @@
 /* Taking a capture apart. What is declared nests by construction: see outline_open(). */
-#include "outline.h"
+#include "core/outline.h"
 
 #include <stdlib.h>
 
-#include "format.h"
+#include "core/format.h"
 
 static uint32_t part_new(struct outline *o, enum part_kind kind, const char *name)
 {

@@ -14,8 +14,8 @@
 #ifndef CORE_OUTLINE_H
 #define CORE_OUTLINE_H
 
-#include "bundle.h"
-#include "bytes.h"
+#include "core/bundle.h"
+#include "core/bytes.h"
 
 /* Parts of an outline. Beyond it: TM_LIMIT. 72 bytes apiece. */
 #define OUTLINE_PARTS_MAX (4u * 1024 * 1024)

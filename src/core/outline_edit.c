@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "outline.h"
-#include "text.h"
+#include "core/outline.h"
+#include "core/text.h"
 
 /* Decimal fields may change their length, and with it what is measured: so often until nothing changes. */
 #define REFIX_ROUNDS 8u

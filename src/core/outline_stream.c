@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "outline.h"
+#include "core/outline.h"
 
 uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32_t size, outline_encode encode, int codec)
 {

@@ -1,10 +1,10 @@
-#include "plan_parts.h"
+#include "core/plan_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
-#include "text.h"
+#include "core/limits.h"
+#include "core/text.h"
 
 struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size_t count)
 {

@@ -6,8 +6,8 @@
 #ifndef CORE_PLAN_H
 #define CORE_PLAN_H
 
-#include "bundle.h"
-#include "bytes.h"
+#include "core/bundle.h"
+#include "core/bytes.h"
 
 struct plan;
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_parts.h"
+#include "core/plan_parts.h"
 
 struct span {
 	uint64_t from, length;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
-#include "plan_parts.h"
+#include "core/limits.h"
+#include "core/plan_parts.h"
 
 /* What is to become of a range of the first plan's output. */
 enum fate { FATE_KEPT, FATE_DROPPED, FATE_DOUBTFUL };

@@ -2,7 +2,7 @@
 #ifndef CORE_PLAN_PARTS_H
 #define CORE_PLAN_PARTS_H
 
-#include "plan.h"
+#include "core/plan.h"
 
 /* Segments, drops and doubts are as small as they can be: hostile input makes millions of them. */
 struct piece {

@@ -1,4 +1,4 @@
-#include "publish.h"
+#include "core/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef CORE_PUBLISH_H
 #define CORE_PUBLISH_H
 
-#include "plan.h"
+#include "core/plan.h"
 
 struct publication;
 

@@ -7,7 +7,7 @@
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 
-#include "../tracemend.h"
+#include "tracemend.h"
 
 #define RULE_CLASS_MALFORMED "malformed"
 #define RULE_CLASS_ALIGNMENT "alignment"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
-#include "format.h"
-#include "text.h"
+#include "core/facts.h"
+#include "core/format.h"
+#include "core/text.h"
 
 void facts_free(struct facts *f)
 {

@@ -1,10 +1,10 @@
-#include "text.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "core/limits.h"
 
 /* Length of the UTF-8 sequence at p (n bytes left), or 0 when it is not one (RFC 3629, section 4). */
 static size_t utf8_sequence(const uint8_t *p, size_t n)

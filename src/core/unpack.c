@@ -1,4 +1,4 @@
-#include "unpack.h"
+#include "core/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bytes.h"
-#include "inflate.h"
-#include "text.h"
+#include "core/bytes.h"
+#include "core/inflate.h"
+#include "core/text.h"
 
 /* ---- spool ---- */
 

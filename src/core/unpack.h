@@ -2,7 +2,7 @@
 #ifndef CORE_UNPACK_H
 #define CORE_UNPACK_H
 
-#include "bundle.h"
+#include "core/bundle.h"
 
 struct spool;
 

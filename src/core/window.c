@@ -1,10 +1,10 @@
-#include "window.h"
+#include "core/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "limits.h"
+#include "core/bytes.h"
+#include "core/limits.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WINDOW_POISON 1

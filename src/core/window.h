@@ -2,7 +2,7 @@
 #ifndef CORE_WINDOW_H
 #define CORE_WINDOW_H
 
-#include "bundle.h"
+#include "core/bundle.h"
 
 struct window {
 	struct source *source; /* borrowed */

@@ -1,5 +1,5 @@
 /* The one list of formats. A new format is a folder and a line. */
-#include "../core/format.h"
+#include "core/format.h"
 
 /* clang-format off */
 #define FORMATS(X) \

@@ -1,5 +1,5 @@
 /* What the printers share. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

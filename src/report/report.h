@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../tracemend.h"
+#include "tracemend.h"
 
 /* What became of one input. */
 struct report_entry {

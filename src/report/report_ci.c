@@ -1,5 +1,5 @@
 /* junit and github: for continuous integration. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

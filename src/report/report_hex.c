@@ -1,5 +1,5 @@
 /* The hex rows of a finding: the bytes of the file around it, sixteen a row, and a mark under the field. */
-#include "report.h"
+#include "report/report.h"
 
 #include <string.h>
 

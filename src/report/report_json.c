@@ -1,5 +1,5 @@
 /* json and jsonl, and what the other JSON writers share. Findings are printed one by one: a report may be long. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 

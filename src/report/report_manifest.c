@@ -1,6 +1,6 @@
 /* The manifest of a repair: every output byte and where it comes from, every input byte and where it went. It may have
  * millions of segments, so it is printed piece by piece. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* markdown and html: for issues, mails and artifacts. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SARIF 2.1.0. Results are printed as they come; the tables that they point into follow them. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

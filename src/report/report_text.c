@@ -1,5 +1,5 @@
 /* text and concise: for people. */
-#include "report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "../../fuzz/capture.h"
 #include "../../fuzz/oracle.h"
 #include "core/choices.h"
-#include "engine.h"
-#include "formats/lttng/lttng_walk.h"
+#include "engine/engine.h"
+#include "formats/lttng/scan/lttng_walk.h"
 
 #define CAPTURES_DEFAULT 900u
 

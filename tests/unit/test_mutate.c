@@ -5,7 +5,7 @@
 #include <dirent.h>
 
 #include "../../fuzz/mutate.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 /* Of each format; MUTANTS=1000 in the environment asks for more (tests/mutators.sh). */
 #define MUTANTS_DEFAULT 200u

@@ -6,7 +6,7 @@
 
 #include "../../fuzz/capture.h"
 #include "core/outline.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 /* Records of one file that are left out, one at a time; spread over the file. */
 #define DELETIONS_MAX 60u

@@ -1,12 +1,12 @@
 /* The format as the engine sees it. */
-#include "fxt_decode.h"
+#include "formats/fxt/decode/fxt_decode.h"
 
-#include "../../core/rule.h"
+#include "core/rule.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
 	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, " clause, explanation, repair)
 static const struct tracemend_rule rules[] = {
-#include "fxt_rules.def"
+#include "formats/fxt/fxt_rules.def"
 };
 #undef RULE
 

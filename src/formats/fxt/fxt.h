@@ -6,7 +6,7 @@
 #ifndef FXT_H
 #define FXT_H
 
-#include "../../core/format.h"
+#include "core/format.h"
 
 /* ---- limits of the format ---- */
 
@@ -113,7 +113,7 @@ static inline uint64_t fxt_header(enum fxt_type type, uint64_t words)
 
 enum fxt_rule {
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) FXT_RULE_##sym,
-#include "fxt_rules.def"
+#include "formats/fxt/fxt_rules.def"
 #undef RULE
 	FXT_RULE_COUNT
 };

@@ -1,14 +1,14 @@
 /* ktrace: recognition, the start of the walk, facts. */
-#include "ktrace.h"
+#include "formats/ktrace/ktrace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../../core/rule.h"
+#include "core/rule.h"
 
 static const struct tracemend_rule rules[KTRACE_RULE_COUNT] = {
 #define RULE(symbol, id, severity, class, ...) RULE_ROW("ktrace", id, severity, class, __VA_ARGS__)
-#include "ktrace_rules.def"
+#include "formats/ktrace/ktrace_rules.def"
 #undef RULE
 };
 

@@ -5,8 +5,8 @@
 #ifndef KTRACE_H
 #define KTRACE_H
 
-#include "../../core/cursor.h"
-#include "../../core/format.h"
+#include "core/cursor.h"
+#include "core/format.h"
 
 /* ---- numbers of the format ---- */
 
@@ -87,7 +87,7 @@ struct ktrace_chunk {
 
 enum ktrace_rule {
 #define RULE(symbol, ...) KTRACE_RULE_##symbol,
-#include "ktrace_rules.def"
+#include "formats/ktrace/ktrace_rules.def"
 #undef RULE
 	KTRACE_RULE_COUNT
 };

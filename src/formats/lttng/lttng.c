@@ -1,14 +1,14 @@
 /* The format as the engine sees it, and what its parts share. */
-#include "lttng.h"
+#include "formats/lttng/lttng.h"
 
 #include <stdlib.h>
 
-#include "../../core/rule.h"
+#include "core/rule.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
 	RULE_ROW("lttng", id, severity, class, title, clause, explanation, repair)
 static const struct tracemend_rule rules[] = {
-#include "lttng_rules.def"
+#include "formats/lttng/lttng_rules.def"
 };
 #undef RULE
 

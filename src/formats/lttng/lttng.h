@@ -8,7 +8,7 @@
 #ifndef LTTNG_H
 #define LTTNG_H
 
-#include "../../core/format.h"
+#include "core/format.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -293,7 +293,7 @@ struct lttng_trace {
 
 enum lttng_rule {
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) LTTNG_RULE_##sym,
-#include "lttng_rules.def"
+#include "formats/lttng/lttng_rules.def"
 #undef RULE
 	LTTNG_RULE_COUNT
 };

@@ -1,14 +1,14 @@
 /* The format as the engine sees it, and what all of its files use. */
-#include "tracedat.h"
+#include "formats/tracedat/tracedat.h"
 
 #include <stdlib.h>
 
-#include "../../core/rule.h"
+#include "core/rule.h"
 
 #define RULE(symbol, id, severity, class, title, clause, explanation, repair) \
 	RULE_ROW("tracedat", id, severity, class, title, clause, explanation, repair)
 const struct tracemend_rule tracedat_rules[] = {
-#include "tracedat_rules.def"
+#include "formats/tracedat/tracedat_rules.def"
 };
 #undef RULE
 

@@ -12,10 +12,10 @@
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
 
-#include "../../core/cursor.h"
-#include "../../core/format.h"
-#include "../../core/limits.h"
-#include "../../core/text.h"
+#include "core/cursor.h"
+#include "core/format.h"
+#include "core/limits.h"
+#include "core/text.h"
 
 /* ---- limits ---- */
 
@@ -89,7 +89,7 @@ enum tracedat_id {
 
 enum tracedat_rule {
 #define RULE(symbol, ...) TRACEDAT_RULE_##symbol,
-#include "tracedat_rules.def"
+#include "formats/tracedat/tracedat_rules.def"
 #undef RULE
 	TRACEDAT_RULE_COUNT
 };

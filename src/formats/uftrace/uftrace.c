@@ -1,12 +1,12 @@
 /* The format as the engine sees it, and how it is recognised. */
-#include "uftrace.h"
+#include "formats/uftrace/uftrace.h"
 
-#include "../../core/rule.h"
+#include "core/rule.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
 	RULE_ROW("uftrace", id, severity, class, title, clause, explanation, repair)
 static const struct tracemend_rule rules[] = {
-#include "uftrace_rules.def"
+#include "formats/uftrace/uftrace_rules.def"
 };
 #undef RULE
 

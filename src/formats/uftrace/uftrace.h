@@ -5,7 +5,7 @@
 #ifndef UFTRACE_H
 #define UFTRACE_H
 
-#include "../../core/format.h"
+#include "core/format.h"
 
 /* ---- info: the header, 40 bytes ---- */
 
@@ -176,7 +176,7 @@ enum uftrace_shm_flag { UFTRACE_SHM_NEW = 1, UFTRACE_SHM_WRITTEN = 2, UFTRACE_SH
 
 enum uftrace_rule {
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) UFTRACE_RULE_##sym,
-#include "uftrace_rules.def"
+#include "formats/uftrace/uftrace_rules.def"
 #undef RULE
 	UFTRACE_RULE_COUNT
 };

@@ -1,0 +1,261 @@
+/* Samples: generated captures, broken or damaged on request. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/container.h"
+#include "core/damage.h"
+#include "core/publish.h"
+#include "engine/engine.h"
+
+void tracemend_sample_free(struct tracemend_sample *s)
+{
+	if (!s)
+		return;
+	gen_files_free(&s->gen);
+	free(s->gen.expected);
+	free(s->expected);
+	free(s->name);
+	free(s);
+}
+
+/* The rule to break: index in the format's table, or in the container's; -1 for none. */
+struct target {
+	const struct tracemend_rule *rule;
+	int own, container;
+};
+
+static enum tracemend_status recipe_target(const struct tracemend_recipe *recipe, const struct format *f,
+					   struct target *target, struct tracemend_error *error)
+{
+	*target = (struct target){ .own = -1, .container = -1 };
+	if (!recipe->rule)
+		return TM_OK;
+	target->rule = tracemend_rule_find(recipe->rule);
+	if (!target->rule)
+		return fault_set(error, TM_USAGE, "unknown rule: %s", recipe->rule);
+	if (!strcmp(target->rule->format, "container"))
+		target->container = (int)(target->rule - container_rules);
+	else if (!strcmp(target->rule->format, f->public.name))
+		target->own = (int)(target->rule - f->rules);
+	else
+		return fault_set(error, TM_USAGE, "rule %s is not one of format %s", recipe->rule, f->public.name);
+	return TM_OK;
+}
+
+static enum tracemend_status sample_make(struct tracemend_sample *s, const struct tracemend_recipe *recipe,
+					 const struct target *target, struct tracemend_error *error)
+{
+	struct choices choices = recipe->choices ? choices_from_bytes(recipe->choices, recipe->choices_size) :
+						   choices_from_seed(recipe->seed);
+	s->gen.choices = &choices;
+	s->gen.size = recipe->size;
+	s->gen.rule = target->own;
+	if (recipe->size > GEN_BYTES_MAX)
+		return fault_set(error, TM_LIMIT, "a generated capture has at most %llu bytes", (unsigned long long)GEN_BYTES_MAX);
+	s->gen.expected = calloc(s->format->rule_count, sizeof(*s->gen.expected));
+	if (!s->gen.expected)
+		return fault_memory(error);
+	if (target->own >= 0)
+		gen_expect(&s->gen, (unsigned)target->own);
+	enum tracemend_status status = s->format->generate(&s->gen);
+	for (size_t i = 0; i < s->gen.file_count; i++)
+		if (s->gen.files[i].bytes.failed)
+			s->gen.failed = true;
+	if (status == TM_OK && !s->gen.failed && target->container >= 0) {
+		status = container_break(&s->gen, s->directory, (unsigned)target->container);
+		s->directory = false;
+	}
+	if (status == TM_OK && !s->gen.failed)
+		damage_apply(&s->gen, recipe->damage);
+	s->gen.choices = NULL;
+	if (s->gen.failed || status == TM_NO_MEMORY)
+		return fault_memory(error);
+	if (status == TM_USAGE && target->rule)
+		return fault_set(error, status, "no capture of profile %s breaks rule %s", s->gen.profile ? s->gen.profile : "default",
+				 target->rule->id);
+	return status == TM_OK ? TM_OK : fault_set(error, status, "the generator of %s failed", recipe->format);
+}
+
+/* Broken rule first, then its companions in table order. */
+static enum tracemend_status sample_expect(struct tracemend_sample *s, const struct target *target,
+					   struct tracemend_error *error)
+{
+	s->expected = calloc(s->format->rule_count + 1, sizeof(*s->expected));
+	if (!s->expected)
+		return fault_memory(error);
+	if (target->rule)
+		s->expected[s->expected_count++] = target->rule;
+	for (size_t i = 0; i < s->format->rule_count; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): sample_make() allocated it */
+		if (s->gen.expected[i] && (int)i != target->own)
+			s->expected[s->expected_count++] = &s->format->rules[i];
+	return TM_OK;
+}
+
+static enum tracemend_status sample_title(struct tracemend_sample *s, const struct tracemend_recipe *recipe,
+					  const struct target *target, struct tracemend_error *error)
+{
+	const char *what = target->rule	   ? strchr(target->rule->id, '/') + 1 :
+			   recipe->damage ? tracemend_damage_name(recipe->damage) :
+					     "valid";
+	const char *packed = target->container < 0 ? "" : s->format->public.directory ? ".tar.gz" : ".gz";
+	if (asprintf(&s->name, "%s-%04llu%s%s", what, (unsigned long long)recipe->seed, s->format->public.extension, packed) < 0) {
+		s->name = NULL;
+		return fault_memory(error);
+	}
+	return TM_OK;
+}
+
+struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *recipe, struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	struct target target;
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	const struct format *f = format_find(recipe->format);
+	if (!f) {
+		(void)fault_set(error, TM_USAGE, "unknown format: %s", recipe->format);
+		return NULL;
+	}
+	if (recipe_target(recipe, f, &target, error) != TM_OK)
+		return NULL;
+	struct tracemend_sample *s = calloc(1, sizeof(*s));
+	if (!s) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	s->format = f;
+	s->directory = f->public.directory;
+	s->gen.profile = format_profile(f, recipe->profile, error);
+	if (error->status != TM_OK || sample_make(s, recipe, &target, error) != TM_OK ||
+	    sample_expect(s, &target, error) != TM_OK || sample_title(s, recipe, &target, error) != TM_OK) {
+		tracemend_sample_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *s, const struct tracemend_options *options,
+					      struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	error = error ? error : &fallback;
+	if (!s->directory)
+		return tracemend_open_memory(s->name, s->gen.files[0].bytes.data, s->gen.files[0].bytes.size, options, error);
+	*error = (struct tracemend_error){ 0 };
+	struct bundle *b = bundle_new(s->name, options);
+	if (!b) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	b->directory = true;
+	for (size_t i = 0; i < s->gen.file_count; i++) {
+		const struct gen_file *file = &s->gen.files[i];
+		if (file->link)
+			(void)bundle_add_source(b, TM_ROLE_INPUT, SOURCE_SYMLINK, file->name, 0, NULL, NULL);
+		else
+			(void)bundle_add_memory(b, file->name, file->bytes.data, file->bytes.size);
+	}
+	bundle_sort(b);
+	if (b->error.status != TM_OK) {
+		*error = b->error;
+		bundle_free(b);
+		return NULL;
+	}
+	return input_from_bundle(b, error);
+}
+
+static void sample_write_link(struct publication *p, const struct gen_file *file)
+{
+	char target[256] = "";
+	size_t length = file->bytes.size < sizeof(target) ? file->bytes.size : sizeof(target) - 1;
+	if (length)
+		memcpy(target, file->bytes.data, length);
+	(void)publication_link(p, file->name, target);
+}
+
+static enum tracemend_status make_directory(const char *path, struct tracemend_error *error)
+{
+	struct stat st;
+	if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return TM_OK;
+	return fault_set(error, TM_IO, "%s: cannot be created: %s", path, strerror(errno));
+}
+
+enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, const char *directory,
+					     struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	char *path = NULL;
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	if (make_directory(directory, error) != TM_OK)
+		return error->status;
+	if (asprintf(&path, "%s/%s", directory, s->name) < 0)
+		return fault_memory(error);
+	enum tracemend_status status = tracemend_sample_write_as(s, path, error);
+	free(path);
+	return status;
+}
+
+enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s, const char *path,
+						struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	struct publication *p = publication_begin(path, s->directory, error);
+	if (!p)
+		return error->status;
+	for (size_t i = 0; i < s->gen.file_count; i++) {
+		const struct gen_file *file = &s->gen.files[i];
+		if (file->link)
+			sample_write_link(p, file);
+		else if (publication_file(p, file->name) == TM_OK)
+			(void)publication_write(p, file->bytes.data, file->bytes.size);
+	}
+	return publication_commit(p, error);
+}
+
+const char *tracemend_sample_name(const struct tracemend_sample *s)
+{
+	return s->name;
+}
+
+bool tracemend_sample_is_directory(const struct tracemend_sample *s)
+{
+	return s->directory;
+}
+
+size_t tracemend_sample_file_count(const struct tracemend_sample *s)
+{
+	return s->gen.file_count;
+}
+
+const char *tracemend_sample_file(const struct tracemend_sample *s, size_t index, const uint8_t **data, size_t *size)
+{
+	*data = s->gen.files[index].bytes.data;
+	*size = s->gen.files[index].bytes.size;
+	return s->gen.files[index].name;
+}
+
+uint64_t tracemend_sample_records(const struct tracemend_sample *s)
+{
+	return s->gen.records;
+}
+
+size_t tracemend_sample_expect_count(const struct tracemend_sample *s)
+{
+	return s->expected_count;
+}
+
+const struct tracemend_rule *tracemend_sample_expect(const struct tracemend_sample *s, size_t index)
+{
+	return s->expected[index];
+}

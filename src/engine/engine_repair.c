@@ -1,0 +1,407 @@
+/* Repair: plan it, hold the plan to the promises, publish it. */
+#include <errno.h>
+#include <limits.h>
+#include <nettle/sha2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/container.h"
+#include "core/publish.h"
+#include "core/text.h"
+#include "engine/engine.h"
+
+struct tracemend_repair {
+	struct bundle *in; /* borrowed */
+	const struct tracemend_options *options;
+	struct tracemend_report *report;
+	struct plan *plan;
+	struct tracemend_outcome outcome;
+	struct tracemend_member *members;
+	struct tracemend_output *outputs;
+};
+
+void tracemend_repair_free(struct tracemend_repair *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; r->members && i < r->in->count; i++) {
+		free((void *)(uintptr_t)r->members[i].path);
+		free((void *)(uintptr_t)r->members[i].file);
+	}
+	for (size_t i = 0; r->outputs && i < plan_output_count(r->plan); i++)
+		free((void *)(uintptr_t)r->outputs[i].file);
+	free(r->members);
+	free(r->outputs);
+	plan_free(r->plan);
+	tracemend_report_free(r->report);
+	free(r);
+}
+
+/* The lists that the manifest shows. */
+static enum tracemend_status repair_list(struct tracemend_repair *r, struct tracemend_error *error)
+{
+	size_t outputs = plan_output_count(r->plan);
+
+	r->members = calloc(r->in->count + 1, sizeof(*r->members));
+	r->outputs = calloc(outputs + 1, sizeof(*r->outputs));
+	if (!r->members || !r->outputs)
+		return fault_memory(error);
+	for (size_t i = 0; i < r->in->count; i++) {
+		const struct source *s = r->in->sources[i];
+		r->members[i] = (struct tracemend_member){ .path = text_name(s->origin), .file = text_name(s->name),
+							   .role = s->role, .size = s->size };
+		if (!r->members[i].path || !r->members[i].file)
+			return fault_memory(error);
+	}
+	for (size_t i = 0; i < outputs; i++) {
+		r->outputs[i] = (struct tracemend_output){ .file = text_name(plan_output_name(r->plan, i)),
+							   .size = plan_size(r->plan, (unsigned)i),
+							   .segment_count = plan_segment_count(r->plan, i) };
+		if (!r->outputs[i].file)
+			return fault_memory(error);
+	}
+	return TM_OK;
+}
+
+/* P1: no error may be left in what the bundle holds. TM_BUG and *error name the first. */
+static enum tracemend_status repair_recheck(const struct tracemend_repair *r, struct bundle *b, struct tracemend_error *error)
+{
+	enum tracemend_status status;
+	struct tracemend_options options = { .profile = r->options ? r->options->profile : NULL,
+					     .window = r->options ? r->options->window : 0, .max_findings = 1 };
+
+	struct tracemend_report *report = engine_scan(b, r->report->format, &options, NULL, &status, error);
+	if (report && status == TM_OK && report_own_errors(report)) {
+		const struct tracemend_finding *first = NULL;
+		for (size_t i = 0; i < tracemend_report_finding_count(report) && !first; i++)
+			if (tracemend_report_finding(report, i)->severity == TM_ERROR)
+				first = tracemend_report_finding(report, i);
+		status = fault_set(error, TM_BUG, "%s: the repaired capture would still have an error: %s at 0x%llx: %s", b->path,
+				   first ? first->rule->id : "?", first ? (unsigned long long)first->offset : 0,
+				   first ? first->message : "");
+	}
+	tracemend_report_free(report);
+	return status;
+}
+
+/* Repairs what the plan would write so far, and puts that behind the plan. *error holds why that was refused, and nothing after
+ * success; that the pass comes to nothing is no verdict on the input. */
+static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct bundle *written, struct tracemend_error *error)
+{
+	const struct format *f = r->report->format;
+	struct tracemend_error failure = { 0 };
+	enum tracemend_status status = TM_OK;
+	struct plan *next = plan_new(written, f->rules, f->rule_count);
+
+	if (next)
+		tracemend_report_free(engine_scan(written, f, r->options, next, &status, &failure));
+	else
+		status = fault_memory(&failure);
+	if (status == TM_OK)
+		status = plan_verify(next, &failure);
+	if (status == TM_OK && plan_compose(r->plan, next, written) != TM_OK)
+		status = fault_set(&failure, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
+	plan_free(next);
+	if (status == TM_OK || failure.status == TM_IO || failure.status == TM_NO_MEMORY || failure.status == TM_LIMIT)
+		*error = failure;
+	return error->status;
+}
+
+/* Holds the plan to P4 and P1. A defect may hide another from the one scan; then what would be written is repaired again. */
+static enum tracemend_status repair_settle(struct tracemend_repair *r, struct tracemend_error *error)
+{
+	for (unsigned pass = 1;; pass++) {
+		enum tracemend_status status = plan_verify(r->plan, error);
+		if (status != TM_OK || (pass == 1 && plan_is_identity(r->plan)))
+			return status;
+		struct bundle *written = plan_bundle(r->plan, r->options, error);
+		if (!written)
+			return error->status;
+		status = repair_recheck(r, written, error);
+		bool again = status == TM_BUG && pass < REPAIR_PASSES_MAX;
+		if (again)
+			status = repair_once_more(r, written, error);
+		bundle_free(written);
+		if (!again || status != TM_OK)
+			return status;
+	}
+}
+
+static bool bundle_has_extras(const struct bundle *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->sources[i]->role == TM_ROLE_EXTRA)
+			return true;
+	return false;
+}
+
+static enum tracemend_status repair_plan(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
+{
+	enum tracemend_status status = TM_OK;
+
+	r->plan = plan_new(r->in, f->rules, f->rule_count);
+	if (!r->plan)
+		return fault_memory(error);
+	r->report = engine_scan(r->in, f, r->options, r->plan, &status, error);
+	/* Nothing to salvage is no verdict on a capture in which nothing is wrong: it is copied as it is. */
+	if (status == TM_NOTHING && r->report && !report_own_errors(r->report) && !bundle_has_extras(r->in) &&
+	    r->in->error.status == TM_OK) {
+		tracemend_report_free(r->report);
+		*error = (struct tracemend_error){ 0 };
+		r->report = engine_scan(r->in, f, r->options, NULL, &status, error);
+		if (status == TM_OK && report_own_errors(r->report))
+			status = fault_set(error, TM_NOTHING, "%s: nothing can be salvaged", r->in->path);
+	}
+	if (status != TM_OK)
+		return status;
+	if (!report_own_errors(r->report) && !bundle_has_extras(r->in)) {
+		status = plan_make_identity(r->plan); /* P2 */
+		if (status != TM_OK)
+			return fault_set(error, status, "%s: the repair could not be planned", r->in->path);
+	}
+	if (*r->in->damage)
+		plan_lost(r->plan, 0, TM_UNKNOWN_COUNT);
+	if (!plan_output_count(r->plan))
+		return fault_set(error, TM_NOTHING, "%s: nothing can be salvaged", r->in->path);
+	status = repair_settle(r, error);
+	r->outcome = plan_outcome(r->plan);
+	return status;
+}
+
+struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
+					  struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	const struct format *f = format_recognise(input->bundle, options, error);
+	struct tracemend_repair *r = f ? calloc(1, sizeof(*r)) : NULL;
+	if (!r) {
+		if (f)
+			(void)fault_memory(error);
+		return NULL;
+	}
+	r->in = input->bundle;
+	r->options = options;
+	if (repair_plan(r, f, error) != TM_OK || repair_list(r, error) != TM_OK) {
+		tracemend_repair_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* ---- digests ---- */
+
+#define DIGEST_STEP (1u << 18)
+
+static void digest_print(struct sha256_ctx *hash, char out[65])
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	sha256_digest(hash, sizeof(digest), digest);
+	text_hex(out, digest, sizeof(digest));
+}
+
+enum tracemend_status tracemend_repair_digest(struct tracemend_repair *r, struct tracemend_error *error)
+{
+	struct sha256_ctx hash;
+	uint8_t *buffer = malloc(DIGEST_STEP);
+	enum tracemend_status status = buffer ? TM_OK : fault_memory(error);
+
+	for (size_t i = 0; i < r->in->count && status == TM_OK; i++) {
+		struct source *s = r->in->sources[i];
+		sha256_init(&hash);
+		for (uint64_t at = 0; at < s->size && status == TM_OK;) {
+			size_t n = s->size - at < DIGEST_STEP ? (size_t)(s->size - at) : DIGEST_STEP;
+			status = source_read(s, at, buffer, n);
+			if (status == TM_OK)
+				sha256_update(&hash, n, buffer);
+			at += n;
+		}
+		digest_print(&hash, r->members[i].sha256);
+	}
+	for (size_t i = 0; i < plan_output_count(r->plan) && status == TM_OK; i++) {
+		uint64_t size = plan_size(r->plan, (unsigned)i);
+		sha256_init(&hash);
+		for (uint64_t at = 0; at < size && status == TM_OK;) {
+			size_t n = size - at < DIGEST_STEP ? (size_t)(size - at) : DIGEST_STEP;
+			status = plan_read(r->plan, i, at, buffer, n);
+			if (status == TM_OK)
+				sha256_update(&hash, n, buffer);
+			at += n;
+		}
+		digest_print(&hash, r->outputs[i].sha256);
+	}
+	free(buffer);
+	if (status != TM_OK)
+		(void)fault_set(error, status, "%s",
+				r->in->error.status != TM_OK ? r->in->error.message : "the digest could not be computed");
+	return status;
+}
+
+/* ---- publishing ---- */
+
+/* Whether `path` is an input or lies inside an input directory. What does not exist yet is judged by its parent. */
+static enum tracemend_status output_is_apart(const struct bundle *b, const char *path, struct tracemend_error *error)
+{
+	char *copy = strdup(path);
+	struct stat out, in;
+	enum tracemend_status status = copy ? TM_OK : fault_memory(error);
+
+	for (size_t i = 0; i < b->count && status == TM_OK; i++) {
+		const char *origin = b->sources[i]->origin;
+		if (i && !strcmp(origin, b->sources[i - 1]->origin))
+			continue;
+		if (stat(origin, &in) < 0)
+			continue; /* memory, standard input */
+		if (stat(path, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino) {
+			status = fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
+			break;
+		}
+		/* Up from the output to the root: is one of its parents the input? */
+		char *parent = strdup(path);
+		char *resolved = NULL;
+		if (!parent) {
+			status = fault_memory(error);
+			break;
+		}
+		for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+			parent[n - 1] = '\0';
+		char *slash = strrchr(parent, '/');
+		if (slash)
+			slash[slash == parent ? 1 : 0] = '\0';
+		resolved = realpath(slash ? parent : ".", NULL);
+		while (resolved && *resolved && status == TM_OK) {
+			if (stat(resolved, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino)
+				status = fault_set(error, TM_USAGE, "%s: lies inside the input", path);
+			slash = strrchr(resolved, '/');
+			if (!slash || !slash[1])
+				break;
+			slash[slash == resolved ? 1 : 0] = '\0';
+		}
+		free(resolved);
+		free(parent);
+	}
+	free(copy);
+	return status;
+}
+
+static enum tracemend_status repair_write(struct tracemend_repair *r, struct publication *p, struct tracemend_error *error)
+{
+	uint8_t *buffer = malloc(DIGEST_STEP);
+	enum tracemend_status status = buffer ? TM_OK : fault_memory(error);
+
+	for (size_t i = 0; i < plan_output_count(r->plan) && status == TM_OK; i++) {
+		uint64_t size = plan_size(r->plan, (unsigned)i);
+		status = publication_file(p, plan_output_name(r->plan, i));
+		for (uint64_t at = 0; at < size && status == TM_OK;) {
+			size_t n = size - at < DIGEST_STEP ? (size_t)(size - at) : DIGEST_STEP;
+			status = plan_read(r->plan, i, at, buffer, n);
+			if (status != TM_OK)
+				(void)fault_set(error, status, "%s", r->in->error.message);
+			else
+				status = publication_write(p, buffer, n);
+			at += n;
+		}
+	}
+	free(buffer);
+	return status;
+}
+
+enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const char *path, struct tracemend_error *error)
+{
+	struct tracemend_error fallback = { 0 };
+	error = error ? error : &fallback;
+	*error = (struct tracemend_error){ 0 };
+
+	enum tracemend_status status = output_is_apart(r->in, path, error);
+	if (status != TM_OK)
+		return status;
+	struct publication *p = publication_begin(path, tracemend_repair_is_directory(r), error);
+	if (!p)
+		return error->status;
+	status = repair_write(r, p, error);
+	if (status == TM_OK && r->outcome.changed) {
+		const char *temporary = publication_temporary(p);
+		struct bundle *written = publication_status(p) == TM_OK ? bundle_open(temporary, r->options, error) : NULL;
+		status = written ? repair_recheck(r, written, error) : publication_status(p);
+		if (!written && status == TM_OK)
+			status = error->status;
+		bundle_free(written);
+	}
+	if (status == TM_OK)
+		return publication_commit(p, error);
+	if (error->status == TM_OK)
+		(void)fault_set(error, status, "%s", publication_message(p));
+	publication_abandon(p);
+	return status;
+}
+
+/* ---- access ---- */
+
+const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *r)
+{
+	return &r->outcome;
+}
+
+const struct tracemend_report *tracemend_repair_report(const struct tracemend_repair *r)
+{
+	return r->report;
+}
+
+bool tracemend_repair_is_directory(const struct tracemend_repair *r)
+{
+	return !(plan_output_count(r->plan) == 1 && !*plan_output_name(r->plan, 0));
+}
+
+size_t tracemend_repair_member_count(const struct tracemend_repair *r)
+{
+	return r->in->count;
+}
+
+const struct tracemend_member *tracemend_repair_member(const struct tracemend_repair *r, size_t index)
+{
+	return &r->members[index];
+}
+
+size_t tracemend_repair_output_count(const struct tracemend_repair *r)
+{
+	return plan_output_count(r->plan);
+}
+
+const struct tracemend_output *tracemend_repair_output(const struct tracemend_repair *r, size_t index)
+{
+	return &r->outputs[index];
+}
+
+struct tracemend_segment tracemend_repair_segment(const struct tracemend_repair *r, size_t output, size_t index)
+{
+	return plan_segment_at(r->plan, output, index);
+}
+
+size_t tracemend_repair_dropped_count(const struct tracemend_repair *r)
+{
+	return plan_dropped_count(r->plan);
+}
+
+struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *r, size_t index)
+{
+	return plan_dropped_at(r->plan, index);
+}
+
+size_t tracemend_repair_doubtful_count(const struct tracemend_repair *r)
+{
+	return plan_doubtful_count(r->plan);
+}
+
+struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *r, size_t index)
+{
+	return plan_doubtful_at(r->plan, index);
+}
+
+enum tracemend_status tracemend_repair_read(struct tracemend_repair *r, size_t output, uint64_t offset, void *buffer,
+					    size_t length)
+{
+	return plan_read(r->plan, output, offset, buffer, length);
+}

@@ -1,0 +1,164 @@
+/* Formats and rules, as tables. */
+#include <string.h>
+
+#include "core/container.h"
+#include "engine/engine.h"
+
+/* Rule sets in the order in which they are listed: archives, then the formats. */
+static size_t rule_set(size_t index, const struct tracemend_rule **rules, const char **name)
+{
+	if (!index) {
+		*rules = container_rules;
+		*name = "container";
+		return CONTAINER_RULE_COUNT;
+	}
+	*rules = formats[index - 1]->rules;
+	*name = formats[index - 1]->public.name;
+	return formats[index - 1]->rule_count;
+}
+
+size_t tracemend_rule_count(const char *format)
+{
+	size_t count = 0;
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		if (!format || !strcmp(format, name))
+			count += n;
+	}
+	return count;
+}
+
+const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index)
+{
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		if (format && strcmp(format, name) != 0)
+			continue;
+		if (index < n)
+			return &rules[index];
+		index -= n;
+	}
+	return NULL;
+}
+
+const struct tracemend_rule *tracemend_rule_find(const char *id)
+{
+	for (size_t i = 0; i <= formats_count; i++) {
+		const struct tracemend_rule *rules;
+		const char *name;
+		size_t n = rule_set(i, &rules, &name);
+		for (size_t j = 0; j < n; j++)
+			if (!strcmp(rules[j].id, id))
+				return &rules[j];
+	}
+	return NULL;
+}
+
+const char *tracemend_severity_name(enum tracemend_severity severity)
+{
+	static const char *const names[] = { "note", "warning", "error", "ignore" };
+	return names[severity];
+}
+
+const char *tracemend_damage_name(enum tracemend_damage damage)
+{
+	static const char *const names[TM_DAMAGE_COUNT] = { "none",	 "truncate", "hole",   "zero-tail",
+							    "bitflip",	 "duplicate", "insert", "delete" };
+	return damage < TM_DAMAGE_COUNT ? names[damage] : "";
+}
+
+const struct tracemend_format *const *tracemend_formats(size_t *count)
+{
+	*count = formats_count;
+	return formats_public;
+}
+
+const struct format *format_find(const char *name)
+{
+	for (size_t i = 0; i < formats_count; i++)
+		if (!strcmp(formats[i]->public.name, name))
+			return formats[i];
+	return NULL;
+}
+
+static struct bid format_bid(struct bundle *b, const struct format *f)
+{
+	struct window w;
+	window_open(&w, bundle_single(b));
+	struct bid bid = f->bid(b, &w);
+	window_close(&w);
+	return bid;
+}
+
+/* A format that the user names need not recognise a file: it may be badly damaged. But what has the wrong shape, a directory
+ * or none, gives it nothing to read. */
+static const struct format *format_forced(struct bundle *b, const char *name, struct tracemend_error *error)
+{
+	const struct format *f = format_find(name);
+	if (!f) {
+		(void)fault_set(error, TM_USAGE, "unknown format: %s", name);
+		return NULL;
+	}
+	if ((b->directory || f->public.directory || !bundle_single(b)) && !format_bid(b, f).bits) {
+		if (b->error.status != TM_OK)
+			(void)fault_set(error, b->error.status, "%s", b->error.message);
+		else
+			(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of format %s%s%s", b->path, name,
+					*b->damage ? "; unpacking it failed: " : "", b->damage);
+		return NULL;
+	}
+	return f;
+}
+
+const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options,
+				      struct tracemend_error *error)
+{
+	const struct format *best = NULL;
+	const struct source *single = bundle_single(b);
+	unsigned bits = 0;
+
+	if (single && !single->size) {
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: is empty", b->path);
+		return NULL;
+	}
+	if (options && options->format)
+		return format_forced(b, options->format, error);
+	for (size_t i = 0; i < formats_count; i++) {
+		struct bid bid = format_bid(b, formats[i]);
+		if (b->error.status != TM_OK) {
+			(void)fault_set(error, b->error.status, "%s", b->error.message);
+			return NULL;
+		}
+		if (bid.declined) {
+			(void)fault_set(error, TM_UNRECOGNISED, "%s: %s", b->path, bid.declined);
+			return NULL;
+		}
+		if (bid.bits > bits) {
+			bits = bid.bits;
+			best = formats[i];
+		}
+		if (bits >= BID_CERTAIN)
+			break;
+	}
+	if (!best)
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of a known format%s%s", b->path,
+				*b->damage ? "; unpacking it failed: " : "", b->damage);
+	return best;
+}
+
+const char *format_profile(const struct format *f, const char *wanted, struct tracemend_error *error)
+{
+	const char *const *profiles = f->public.profiles;
+	if (!profiles)
+		return NULL;
+	for (size_t i = 0; wanted && profiles[i]; i++)
+		if (!strcmp(profiles[i], wanted))
+			return profiles[i];
+	if (wanted)
+		(void)fault_set(error, TM_USAGE, "format %s has no profile %s", f->public.name, wanted);
+	return profiles[0];
+}

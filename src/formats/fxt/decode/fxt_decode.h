@@ -1,0 +1,164 @@
+/* Decoding one record from bytes: shared by the walk, by resynchronisation and by recognition. It looks at nothing but
+ * the record: no table, no neighbour, no file. */
+#ifndef FXT_DECODE_H
+#define FXT_DECODE_H
+
+#include "formats/fxt/fxt.h"
+
+/* What is wrong inside a record. `at` counts bytes from its beginning. */
+struct fxt_issue {
+	uint8_t rule;	   /* enum fxt_rule */
+	uint8_t severity;  /* enum tracemend_severity */
+	int8_t argument;   /* of which argument, or -1 */
+	uint32_t length;   /* bytes at `at` that are wrong */
+	uint64_t at;
+	uint64_t got, want; /* rule specific; of bits to clear: the word and the mask */
+};
+
+#define FXT_ISSUES_MAX 160u
+
+struct fxt_thread_ref {
+	uint8_t ref;	/* 0: inline */
+	bool process_only;
+	uint64_t at;	/* of the koids, or of the header word */
+	uint64_t process, thread;
+};
+
+enum fxt_role { FXT_ROLE_NONE, FXT_ROLE_CATEGORY, FXT_ROLE_NAME, FXT_ROLE_ARGUMENT_NAME, FXT_ROLE_ARGUMENT_VALUE };
+
+struct fxt_string_ref {
+	uint16_t ref;
+	uint8_t role;	/* enum fxt_role */
+	int8_t argument;
+	uint64_t field;	/* of the two bytes of the reference */
+	uint64_t at;	/* of the inline text */
+};
+
+struct fxt_argument_view {
+	uint8_t type;
+	uint64_t at, words;
+	uint64_t value;	   /* 32 or 64 bits, sign not extended; string: the ref; blob: bytes */
+	uint64_t value_at; /* of the value word or stream; 0: the value is in the header */
+	struct fxt_string_ref name;
+};
+
+struct fxt_record {
+	const uint8_t *data; /* borrowed: as long as the window that it came from stands still */
+	uint64_t header;
+	uint64_t words;	  /* that the size field claims */
+	uint64_t content; /* words that the content takes; valid unless the decode broke off */
+	uint8_t type;	  /* enum fxt_type, unassigned values too */
+	uint8_t subtype;  /* metadata, event, scheduling, profiler or large type */
+	uint8_t blob_format;
+	uint8_t argument_count, thread_count, string_count, object_type;
+	bool known;	  /* type and subtype are assigned: the content was decoded */
+	bool fatal;	  /* the record cannot be used */
+	bool broken_off;  /* content is not known */
+	bool odd;	  /* legal, but no anchor for resynchronisation */
+	bool extended;	  /* trailing words of a known extension */
+	bool swapped;	  /* arguments are in the other byte order */
+	bool late_padding; /* the end of the payload was not in sight: its padding is still to be checked */
+	bool has_timestamp, has_tail;
+	uint8_t worst;	  /* gravest severity of the issues */
+	uint8_t cpu_bits, out_state;
+	uint16_t cpu;
+	uint32_t id;	  /* provider id, string or thread index, blob type */
+	uint64_t timestamp, tail; /* tail: end time, counter or correlation id, pointer or koid of objects, ticks */
+	uint64_t text_at, text_length;	     /* of string, provider and log records */
+	uint64_t payload_at, payload_length; /* of blobs */
+	struct fxt_thread_ref threads[2];
+	uint64_t work; /* bytes of text that were looked at */
+	uint32_t issue_count;
+	/* Not cleared between records; counts tell what is valid. */
+	struct fxt_argument_view arguments[FXT_ARGUMENTS_MAX];
+	struct fxt_string_ref strings[2 + 2 * FXT_ARGUMENTS_MAX];
+	struct fxt_issue issues[FXT_ISSUES_MAX];
+};
+
+struct fxt_decoder {
+	bool big_endian;
+	enum fxt_profile profile;
+	uint64_t flip; /* bits of the header to read inverted */
+};
+
+#define FXT_DECODE_IGNORE_SIZE 1u /* find out where the content ends, whatever the size field says */
+#define FXT_DECODE_STRICT 2u	  /* break off at the first byte that is no text */
+
+/* Bytes from the header that decoding may look at, however large the record: text and arguments, not payloads. */
+#define FXT_DECODE_SPAN (1024u * 1024)
+
+/* Words that the header claims. */
+static inline uint64_t fxt_size(uint64_t header)
+{
+	return (header & 15) == FXT_LARGE ? fxt_bits(header, 4, 32) : fxt_bits(header, 4, 12);
+}
+
+/* Bytes that fxt_decode() wants in sight of a record of so many words. */
+static inline size_t fxt_span(uint64_t words)
+{
+	return words < FXT_DECODE_SPAN / FXT_WORD ? (size_t)(words * FXT_WORD) : FXT_DECODE_SPAN;
+}
+
+/* Decodes the record at data. have: bytes in sight, at least 8, best fxt_span(); left: bytes to the end
+ * of the file, have <= left. True unless r->fatal. */
+bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
+		unsigned flags);
+
+/* 0 when all eight bytes of a word are printable ASCII. A byte over 0x7f may carry: it is refused. */
+static inline uint64_t fxt_word_strangeness(uint64_t w)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+	/* Beyond 0x7f; below 0x20; 0x7f itself. */
+	return (w | ~(w + ones * 0x60) | (w + ones)) & high;
+}
+
+static inline bool fxt_word_is_plain(uint64_t w)
+{
+	return !fxt_word_strangeness(w);
+}
+
+/* Of the last word of a stream, by its length modulo 8: the bytes that are padding. */
+extern const uint64_t fxt_unused_bytes[FXT_WORD];
+
+/* True when a stream of text is printable ASCII, and its padding zero: nothing that a finding could tell of, but its
+ * length. text holds fxt_words(length) whole words. */
+static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
+{
+	const uint64_t unused = fxt_unused_bytes[length % FXT_WORD];
+	if (!length)
+		return true;
+	for (; length > FXT_WORD; length -= FXT_WORD, text += FXT_WORD)
+		if (!fxt_word_is_plain(load_u64(text, false)))
+			return false;
+	uint64_t w = load_u64(text, false);
+	return !(w & unused) && fxt_word_is_plain(w | (UINT64_C(0x2020202020202020) & unused));
+}
+
+/* True when the record has no fault, and ends where its size says. */
+static inline bool fxt_is_exact(const struct fxt_record *r)
+{
+	return !r->fatal && r->known && r->worst == TM_NOTE && (r->content == r->words || r->extended);
+}
+
+/* And when nothing about it is odd: good enough to start anew from. */
+static inline bool fxt_is_strict(const struct fxt_record *r)
+{
+	return fxt_is_exact(r) && !r->odd;
+}
+
+/* Expected words of an argument's value and the bits of its header that must be zero. Streams are not counted. */
+struct fxt_argument_layout {
+	uint8_t words;
+	uint64_t reserved;
+};
+extern const struct fxt_argument_layout fxt_argument_layouts[16];
+/* Words after the arguments, by event type. */
+extern const uint8_t fxt_event_tails[16];
+
+/* Looks for a chain of three strict records in the first bytes of a file, in either byte order and at any byte. */
+bool fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset);
+
+/* Why, in words; for findings of the issue's rule. */
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i);
+
+#endif

@@ -1,0 +1,134 @@
+/* Ticks and timestamps: #timestamps, #initialization-record. */
+#include "formats/fxt/scan/fxt_walk.h"
+
+/* Timestamps that must be known before one can be called far away, and how many spans away that is. */
+#define OUTLIER_KNOWN 16u
+#define OUTLIER_SPANS 100u
+/* A timestamp of 0 is strange once all others are beyond this. */
+#define ZERO_STRANGE UINT64_C(1000000)
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static uint64_t spans(const struct fxt_provider *p)
+{
+	uint64_t span = p->last - p->first;
+	return span > UINT64_MAX / OUTLIER_SPANS ? UINT64_MAX : span * OUTLIER_SPANS;
+}
+
+static void widen(struct fxt_provider *p, uint64_t time)
+{
+	if (time < p->first)
+		p->first = time;
+	if (time > p->last)
+		p->last = time;
+	p->step_max = p->timed < OUTLIER_KNOWN || p->outlier_open ? 0 : spans(p);
+}
+
+static void first_time(struct fxt_walk *x, uint64_t offset)
+{
+	struct fxt_provider *p = x->provider;
+	struct finding *fd;
+
+	if (p->initialized)
+		return;
+	if (x->default_init && !p->anonymous && !p->init_misplaced) {
+		p->init_misplaced = true;
+		fd = fxt_report(x, FXT_RULE_initialization_in_other_context, TM_WARNING, x->default_init_offset, 2 * FXT_WORD);
+		finding_say(fd, "this initialization record precedes every provider; provider %u has none of its own", p->id);
+		return;
+	}
+	fd = fxt_note(x, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD);
+	if (fd) {
+		finding_say(fd, "no initialization record precedes the first timestamp; %llu ticks a second are assumed",
+			    (unsigned long long)FXT_TICKS_DEFAULT);
+		fxt_path(x, fd, &x->record, NULL);
+	}
+}
+
+/* An open suspicion is settled by the timestamp that follows: back among the others means that the one was alone. */
+static void settle_outlier(struct fxt_walk *x, uint64_t time)
+{
+	struct fxt_provider *p = x->provider;
+	p->outlier_open = false;
+	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
+		struct finding *fd = fxt_note(x, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD);
+		if (fd)
+			finding_say(fd, "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
+				    (unsigned long long)p->outlier_before, (unsigned long long)time);
+	} else {
+		widen(p, p->outlier);
+	}
+}
+
+void fxt_time_step(struct fxt_walk *x, uint64_t time, uint64_t offset)
+{
+	struct fxt_provider *p = x->provider;
+
+	if (!p->timed++) {
+		p->first = p->last = p->previous = time;
+		first_time(x, offset);
+	}
+	if (time > p->tick_limit) {
+		struct finding *fd = fxt_report(x, FXT_RULE_timestamp_overflow, TM_WARNING, offset, 2 * FXT_WORD);
+		finding_say(fd, "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
+			    (unsigned long long)p->ticks);
+	}
+	if (p->outlier_open)
+		settle_outlier(x, time);
+	if (time < p->previous) {
+		p->backward++;
+		struct finding *fd = fxt_note(x, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD);
+		if (fd) {
+			finding_say(fd, "timestamp %llu follows %llu", (unsigned long long)time, (unsigned long long)p->previous);
+			fxt_path(x, fd, &x->record, NULL);
+		}
+	}
+	bool far = p->timed > OUTLIER_KNOWN && distance(time, p->previous) > spans(p) && p->last > p->first;
+	if (far || (!time && p->first > ZERO_STRANGE && p->timed > 2)) {
+		p->outlier_open = true;
+		p->outlier = time;
+		p->outlier_before = p->previous;
+		p->outlier_offset = offset;
+		p->step_max = 0;
+	} else {
+		widen(p, time);
+	}
+	p->previous = time;
+}
+
+/* The last tick whose nanoseconds fit 63 bits. */
+static uint64_t tick_limit(uint64_t ticks)
+{
+	uint64_t seconds = INT64_MAX / UINT64_C(1000000000), rest = INT64_MAX % UINT64_C(1000000000);
+	if (ticks > UINT64_MAX / (seconds + 1))
+		return UINT64_MAX;
+	uint64_t part = ticks <= UINT64_MAX / rest ? rest * ticks / UINT64_C(1000000000) : ticks / UINT64_C(1000000000) * rest;
+	return seconds * ticks + part;
+}
+
+void fxt_initialize(struct fxt_walk *x, uint64_t ticks, uint64_t offset, uint64_t length)
+{
+	struct fxt_provider *p = x->provider;
+	struct finding *fd;
+
+	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000))) {
+		fd = fxt_note(x, FXT_RULE_implausible_tick_rate, offset, length);
+		if (fd)
+			finding_say(fd, "%llu ticks a second", (unsigned long long)ticks);
+	}
+	if (p->timed && ticks && ticks != p->ticks) {
+		fd = fxt_report(x, FXT_RULE_late_initialization, TM_WARNING, offset, length);
+		finding_say(fd, "the rate changes from %llu to %llu ticks a second after %llu timestamps",
+			    (unsigned long long)p->ticks, (unsigned long long)ticks, (unsigned long long)p->timed);
+	}
+	if (p->anonymous && !x->info_seen && !p->timed) {
+		x->default_init = true;
+		x->default_init_offset = offset;
+	}
+	p->initialized = true;
+	p->ticks = ticks ? ticks : FXT_TICKS_DEFAULT;
+	p->tick_limit = tick_limit(p->ticks);
+}

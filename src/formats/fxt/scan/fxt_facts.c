@@ -1,0 +1,65 @@
+/* What `info` tells of a trace. */
+#include "formats/fxt/scan/fxt_walk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/text.h"
+
+/* Providers that are listed one by one. */
+#define PROVIDERS_LISTED 64u
+
+/* Ticks as nanoseconds; saturates. */
+static uint64_t nanoseconds(uint64_t ticks, uint64_t rate)
+{
+	uint64_t seconds = ticks / rate, rest = ticks % rate;
+	if (seconds > UINT64_MAX / FXT_TICKS_DEFAULT - 1)
+		return UINT64_MAX;
+	/* rest < rate; a product beyond 64 bits loses digits below a nanosecond only. */
+	uint64_t part = rest <= UINT64_MAX / FXT_TICKS_DEFAULT ? rest * FXT_TICKS_DEFAULT / rate
+							       : rest / (rate / FXT_TICKS_DEFAULT + 1);
+	return seconds * FXT_TICKS_DEFAULT + part;
+}
+
+static void counts(struct scan *s, const char *prefix, const uint64_t *list, const char *const *names)
+{
+	char key[64];
+	for (unsigned i = 0; i < 16; i++)
+		if (list[i]) {
+			snprintf(key, sizeof(key), "%s: %s", prefix, names[i]);
+			scan_fact(s, key, "%" PRIu64, list[i]);
+		}
+}
+
+void fxt_facts(struct fxt_walk *x)
+{
+	struct scan *s = x->s;
+	unsigned listed = 0;
+	char key[64], quoted[TEXT_QUOTE_SIZE];
+
+	if (!s->facts)
+		return;
+	scan_fact(s, "byte order", "%s", x->decoder.big_endian ? "big-endian" : "little-endian");
+	scan_fact(s, "revision", "%s", s->profile);
+	scan_fact(s, "providers", "%u", x->provider_count - 1);
+	for (const struct fxt_provider *p = x->first; p; p = p->next) {
+		if ((p->anonymous && !p->records) || listed == PROVIDERS_LISTED)
+			continue;
+		listed++;
+		if (p->anonymous)
+			snprintf(key, sizeof(key), "before any provider");
+		else
+			snprintf(key, sizeof(key), "provider %" PRIu32, p->id);
+		scan_fact(s, key, "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
+			  text_quote(quoted, p->name, p->name_length), p->ticks, p->records, p->strings, p->threads,
+			  p->buffer_full ? ", buffer was full" : "");
+		if (!p->timed)
+			continue;
+		strncat(key, ", time", sizeof(key) - strlen(key) - 1);
+		scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", p->first, p->last,
+			  nanoseconds(p->last - p->first, p->ticks));
+	}
+	scan_fact(s, "threads", "%u", x->thread_count);
+	counts(s, "records", x->by_type, fxt_type_names);
+	counts(s, "events", x->by_event, fxt_event_names);
+}

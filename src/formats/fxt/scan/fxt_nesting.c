@@ -1,0 +1,263 @@
+/* Durations of a thread, #duration-begin-event and #duration-end-event, judged in the order of time although records may
+ * come in any order.
+ *
+ * Begins and ends are parentheses. Of those seen so far only the ones without partner are kept: taken in the order of time
+ * they always read ")))(((". An event that is not older than the newest one pushes or pops at the end. A late one, at time
+ * t, is put where it belongs: a begin takes the first partnerless end after t, an end the last partnerless begin before t.
+ * Where neither is there, which event is without partner is no longer certain; the thread is then called unsure, and what
+ * remains of it is not reported. */
+#include "formats/fxt/scan/fxt_walk.h"
+
+#include <stdlib.h>
+
+#define BUCKETS 16384u
+#define OPEN_START 4u
+
+struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64_t thread)
+{
+	uint64_t koids[2] = { process, thread };
+	if (!x->thread_buckets) {
+		x->thread_buckets = calloc(BUCKETS, sizeof(struct fxt_thread *));
+		if (!x->thread_buckets) {
+			x->status = fault_memory(&x->s->in->error);
+			return NULL;
+		}
+		x->thread_tail = &x->first_thread;
+	}
+	struct fxt_thread **bucket = &x->thread_buckets[fxt_hash(koids, sizeof(koids)) % BUCKETS];
+	for (struct fxt_thread *t = *bucket; t; t = t->chain)
+		if (t->process == process && t->thread == thread)
+			return t;
+	if (x->thread_count == FXT_THREADS_MAX) {
+		struct finding *fd = fxt_note(x, FXT_RULE_semantic_bound_reached, x->at, FXT_WORD);
+		if (fd)
+			finding_say(fd, "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
+		return NULL;
+	}
+	struct fxt_thread *t = calloc(1, sizeof(*t));
+	if (!t) {
+		x->status = fault_memory(&x->s->in->error);
+		return NULL;
+	}
+	t->process = process;
+	t->thread = thread;
+	t->chain = *bucket;
+	*bucket = t;
+	*x->thread_tail = t;
+	x->thread_tail = &t->next;
+	x->thread_count++;
+	return t;
+}
+
+/* The thread is not judged any more. */
+static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, const char *why)
+{
+	struct finding *fd = t->lost ? NULL : fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 0);
+	if (fd) {
+		finding_say(fd, "%s", why);
+		finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
+	}
+	x->open_room -= t->open_capacity + t->ends_capacity;
+	free(t->open);
+	free(t->ends);
+	t->open = t->ends = NULL;
+	t->depth = t->ends_count = t->open_capacity = t->ends_capacity = 0;
+	t->lost = true;
+	t->steady = false;
+}
+
+static bool grow(struct fxt_walk *x, struct fxt_thread *t, struct fxt_open **list, uint32_t count, uint32_t *capacity,
+		 uint64_t offset)
+{
+	if (count < *capacity)
+		return true;
+	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
+	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - x->open_room) {
+		lose(x, t, offset, wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
+							  : "too many durations of all threads are open to follow them");
+		return false;
+	}
+	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
+	if (!bigger) {
+		x->status = fault_memory(&x->s->in->error);
+		return false;
+	}
+	*list = bigger;
+	x->open_room += wanted - *capacity;
+	*capacity = wanted;
+	return true;
+}
+
+/* Index of the first entry later than time. The list is short of FXT_LATE_MAX entries from its end, or UINT32_MAX. */
+static uint32_t place(const struct fxt_open *list, uint32_t count, uint64_t time)
+{
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (list[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return count - low > FXT_LATE_MAX ? UINT32_MAX : low;
+}
+
+static void take_out(struct fxt_open *list, uint32_t *count, uint32_t at)
+{
+	memmove(&list[at], &list[at + 1], (*count - at - 1) * sizeof(*list));
+	(*count)--;
+}
+
+static void put_in(struct fxt_open *list, uint32_t *count, uint32_t at, struct fxt_open entry)
+{
+	memmove(&list[at + 1], &list[at], (*count - at) * sizeof(*list));
+	list[at] = entry;
+	(*count)++;
+}
+
+static void thread_report(struct fxt_walk *x, struct fxt_thread *t);
+
+static const char too_late[] = "an event comes so late that the nesting of this thread is not followed";
+
+/* Archives that were joined: the provider was introduced again, and its clock starts over. What is open stays so. */
+static void start_over(struct fxt_walk *x, struct fxt_thread *t, uint64_t time)
+{
+	t->fresh = false;
+	t->steady = t->began && !t->lost;
+	if (time >= t->newest)
+		return;
+	thread_report(x, t);
+	t->newest = t->first_begin = t->flows_outside = 0;
+	t->depth = t->ends_count = 0;
+	t->began = t->completes = t->late = t->unsure = t->lost = t->steady = false;
+}
+
+void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
+{
+	uint32_t at;
+	if (t->fresh)
+		start_over(x, t, time);
+	if (!t->began || time < t->first_begin)
+		t->first_begin = time;
+	t->began = true;
+	if (t->lost)
+		return;
+	t->steady = true;
+	if (time < t->newest) {
+		t->late = true;
+		at = place(t->ends, t->ends_count, time);
+		if (at == UINT32_MAX) {
+			lose(x, t, offset, too_late);
+			return;
+		}
+		if (at < t->ends_count) {
+			take_out(t->ends, &t->ends_count, at);
+			return;
+		}
+		at = place(t->open, t->depth, time);
+		if (at == UINT32_MAX) {
+			lose(x, t, offset, too_late);
+			return;
+		}
+		t->unsure = true;
+	} else {
+		t->newest = time;
+		at = t->depth;
+	}
+	if (grow(x, t, &t->open, t->depth, &t->open_capacity, offset))
+		put_in(t->open, &t->depth, at, (struct fxt_open){ time, offset, name });
+}
+
+void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
+{
+	uint32_t at;
+	if (t->fresh)
+		start_over(x, t, time);
+	if (t->lost)
+		return;
+	if (time < t->newest) {
+		t->late = true;
+		at = place(t->open, t->depth, time);
+		if (at == UINT32_MAX) {
+			lose(x, t, offset, too_late);
+			return;
+		}
+		if (at) {
+			take_out(t->open, &t->depth, at - 1);
+			return;
+		}
+		at = place(t->ends, t->ends_count, time);
+		if (at == UINT32_MAX) {
+			lose(x, t, offset, too_late);
+			return;
+		}
+		t->unsure = true;
+	} else {
+		t->newest = time;
+		if (t->depth) {
+			uint64_t begun = t->open[--t->depth].name;
+					if (name && begun != name) {
+				struct finding *fd = fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD);
+				if (fd)
+					finding_say(fd, "the end has another name than the begin at offset 0x%llx",
+						    (unsigned long long)t->open[t->depth].offset);
+			}
+			return;
+		}
+		at = t->ends_count;
+	}
+	if (grow(x, t, &t->ends, t->ends_count, &t->ends_capacity, offset))
+		put_in(t->ends, &t->ends_count, at, (struct fxt_open){ time, offset, name });
+}
+
+static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const struct fxt_open *o, bool end)
+{
+	bool excused = x->buffer_full || (end && (!t->began || o->time < t->first_begin));
+	struct finding *fd = finding_new_as(x->s->findings, end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
+					    excused ? TM_NOTE : TM_WARNING, x->source, o->offset, 2 * FXT_WORD);
+	if (!finding_kept(fd))
+		return;
+	finding_say(fd, end ? "a duration ends at tick %llu, and none is open" : "the duration that begins at tick %llu never ends",
+		    (unsigned long long)o->time);
+	finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
+}
+
+/* Says what is left of a thread. */
+static void thread_report(struct fxt_walk *x, struct fxt_thread *t)
+{
+	if (t->flows_outside && !t->completes && !t->late) {
+		struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD);
+		if (fd) {
+			finding_say(fd, "%llu flow events of this thread lie in no duration", (unsigned long long)t->flows_outside);
+			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
+				     (unsigned long long)t->thread);
+		}
+	}
+	if (t->unsure && (t->depth || t->ends_count)) {
+		lose(x, t, t->depth ? t->open[0].offset : t->ends[0].offset,
+		     "events of this thread come so late that what has no partner cannot be told");
+		return;
+	}
+	for (uint32_t i = 0; i < t->ends_count; i++)
+		report_one(x, t, &t->ends[i], true);
+	for (uint32_t i = 0; i < t->depth; i++)
+		report_one(x, t, &t->open[i], false);
+}
+
+void fxt_nesting_report(struct fxt_walk *x)
+{
+	for (struct fxt_thread *t = x->first_thread; t; t = t->next)
+		thread_report(x, t);
+}
+
+void fxt_nesting_close(struct fxt_walk *x)
+{
+	while (x->first_thread) {
+		struct fxt_thread *t = x->first_thread;
+		x->first_thread = t->next;
+		free(t->open);
+		free(t->ends);
+		free(t);
+	}
+	free(x->thread_buckets);
+}

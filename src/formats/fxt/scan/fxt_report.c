@@ -1,0 +1,215 @@
+/* What is said about records. Nothing here runs for a record that is fine. */
+#include "formats/fxt/scan/fxt_walk.h"
+
+#include <stdio.h>
+
+#include "core/text.h"
+
+void fxt_describe(const struct fxt_record *r, char *out, size_t size)
+{
+	static const char *const metadata[] = { NULL, "provider info", "provider section", "provider event", "trace info" };
+	static const char *const scheduling[] = { "legacy context switch", "context switch", "thread wakeup" };
+	static const char *const profiler[] = { "module", "mmap", "backtrace" };
+	const char *type = fxt_type_names[r->type], *subtype = NULL;
+
+	if (r->type == FXT_EVENT)
+		subtype = fxt_event_names[r->subtype];
+	else if (r->type == FXT_METADATA && r->subtype >= FXT_PROVIDER_INFO && r->subtype <= FXT_TRACE_INFO)
+		subtype = metadata[r->subtype];
+	else if (r->type == FXT_SCHEDULING && r->subtype <= FXT_WAKEUP)
+		subtype = scheduling[r->subtype];
+	else if (r->type == FXT_PROFILER && r->subtype <= FXT_PROFILER_BACKTRACE)
+		subtype = profiler[r->subtype];
+	else if (r->type == FXT_LARGE && r->subtype == FXT_LARGE_BLOB)
+		subtype = "blob";
+	if (subtype)
+		snprintf(out, size, "%s, %s", type, subtype);
+	else
+		snprintf(out, size, "%s", type);
+}
+
+void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_record *r, const char *part)
+{
+	char record[64];
+	if (!finding_kept(fd))
+		return;
+	fxt_describe(r, record, sizeof(record));
+	if (x->provider->anonymous)
+		finding_path(fd, "record %llu (%s)%s%s", (unsigned long long)x->records, record, part ? " > " : "",
+			     part ? part : "");
+	else
+		finding_path(fd, "provider %u > record %llu (%s)%s%s", x->provider->id, (unsigned long long)x->records, record,
+			     part ? " > " : "", part ? part : "");
+}
+
+struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset,
+			   uint64_t length)
+{
+	struct finding *fd = finding_new_as(x->s->findings, rule, severity, x->source, offset, length);
+	fxt_path(x, fd, &x->record, NULL);
+	return fd;
+}
+
+struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length)
+{
+	struct fxt_tally *t = &x->tallies[rule];
+	if (t->count++)
+		return NULL;
+	t->finding = finding_new_as(x->s->findings, rule, TM_NOTE, x->source, offset, length);
+	return t->finding;
+}
+
+static void tally_flush(struct fxt_tally *t)
+{
+	if (t->finding && t->count > 1)
+		finding_explains(t->finding, t->count - 1);
+}
+
+void fxt_notes_flush(struct fxt_walk *x)
+{
+	for (unsigned i = 0; i < FXT_RULE_COUNT; i++)
+		tally_flush(&x->tallies[i]);
+	for (unsigned i = 0; i < FXT_NEWER_COUNT; i++)
+		tally_flush(&x->newer[i]);
+}
+
+static void say_bits(struct finding *fd, const struct fxt_issue *i, const char *what)
+{
+	uint64_t bits = i->got & i->want;
+	unsigned low = (unsigned)__builtin_ctzll(i->want), high = 63 - (unsigned)__builtin_clzll(i->want);
+	finding_say(fd, "%s: bits %u to %u are 0x%llx, expected 0", what, low, high, (unsigned long long)(bits >> low));
+}
+
+static void say_text(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i, const char *what)
+{
+	char quoted[TEXT_QUOTE_SIZE];
+	finding_say(fd, "%s: \"%s\"", what, text_quote(quoted, r->data + i->at, i->length));
+}
+
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i)
+{
+	unsigned long long got = i->got, want = i->want;
+	if (!finding_kept(fd))
+		return;
+	switch (i->rule) {
+	case FXT_RULE_reserved_bits_set:
+		say_bits(fd, i, "reserved bits are set");
+		break;
+	case FXT_RULE_string_flag_bit_set:
+		say_bits(fd, i, "the bit above a 15-bit number is set");
+		break;
+	case FXT_RULE_bool_value_bits:
+		say_bits(fd, i, "a boolean has more than its one bit");
+		break;
+	case FXT_RULE_nonzero_padding:
+		finding_say(fd, "%u bytes of padding after %llu bytes are not zero", i->length, got);
+		break;
+	case FXT_RULE_invalid_utf8:
+		finding_say(fd, "byte %llu of %u is no UTF-8 (0x%02x)", got, i->length, r->data[i->at + i->got]);
+		break;
+	case FXT_RULE_string_too_long:
+		finding_say(fd, "%llu bytes of text, advised are at most %u", got, FXT_STRING_BYTES_ADVISED);
+		break;
+	case FXT_RULE_embedded_nul:
+		say_text(fd, r, i, "text holds a NUL byte");
+		break;
+	case FXT_RULE_control_character_in_string:
+		say_text(fd, r, i, "text holds a control character");
+		break;
+	case FXT_RULE_record_size_zero:
+		finding_say(fd, "the size of this record is 0, expected at least 1 (header 0x%016llx)", got);
+		break;
+	case FXT_RULE_record_size_too_small:
+		finding_say(fd, "the size is %llu words, and this type has at least %llu", got, want);
+		break;
+	case FXT_RULE_record_content_overrun:
+		finding_say(fd, "the content does not fit the %llu words of the record", got);
+		break;
+	case FXT_RULE_truncated_record:
+	case FXT_RULE_record_past_end:
+		finding_say(fd, "the record claims %llu bytes, and the file has %llu more", got * FXT_WORD, want);
+		break;
+	case FXT_RULE_record_trailing_words:
+		finding_say(fd, "the record is %llu words long, its content %llu", got, want);
+		break;
+	case FXT_RULE_known_extension:
+		finding_say(fd, r->type == FXT_EVENT ? "an instant event with a scope word"
+						     : "an initialization record with base tick and wall-clock time");
+		break;
+	case FXT_RULE_argument_size_zero:
+		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->argument + 1, got);
+		break;
+	case FXT_RULE_argument_overrun:
+		finding_say(fd, want < got ? "argument %d claims %llu words, and the record has %llu left"
+					   : "the content of argument %d does not fit its %llu words", i->argument + 1, got, want);
+		break;
+	case FXT_RULE_argument_trailing_words:
+		finding_say(fd, "argument %d is %llu words long, its content %llu", i->argument + 1, got, want);
+		break;
+	case FXT_RULE_argument_count_mismatch:
+		finding_say(fd, "the record counts %llu arguments and ends after %llu", want, got);
+		break;
+	case FXT_RULE_unknown_argument_type:
+		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->argument + 1, got);
+		break;
+	case FXT_RULE_mixed_endianness:
+		finding_say(fd, "%llu arguments are in the other byte order than the record", got);
+		break;
+	case FXT_RULE_bad_magic_size:
+	case FXT_RULE_bad_magic_value:
+		finding_say(fd, "the magic number record is 0x%016llx, expected 0x%016llx", got, want);
+		break;
+	case FXT_RULE_provider_name_length_mismatch:
+		finding_say(fd, "the name has %llu bytes by its length field, and text goes on in the %llu bytes of the record", got,
+			    want);
+		break;
+	case FXT_RULE_nonstandard_inline_thread:
+		finding_say(fd, "an inline thread of %llu words, this record type has %llu", got, want);
+		break;
+	case FXT_RULE_unknown_record_type:
+	case FXT_RULE_unknown_metadata_type:
+	case FXT_RULE_unknown_trace_info_type:
+	case FXT_RULE_unknown_provider_event:
+	case FXT_RULE_unknown_event_type:
+	case FXT_RULE_unknown_scheduling_type:
+	case FXT_RULE_unknown_profiler_type:
+	case FXT_RULE_unknown_large_type:
+	case FXT_RULE_unknown_blob_format:
+	case FXT_RULE_unknown_blob_type:
+		finding_say(fd, "number %llu is not assigned; the record is skipped by its size", got);
+		break;
+	case FXT_RULE_string_index_zero:
+	case FXT_RULE_thread_index_zero:
+		finding_say(fd, "a %s is registered under index 0", fxt_type_names[r->type]);
+		break;
+	case FXT_RULE_empty_string_record:
+		finding_say(fd, "string index 0x%04x is registered with no text", r->id);
+		break;
+	case FXT_RULE_zero_length_inline_string:
+		finding_say(fd, "string reference 0x8000: inline text of 0 bytes");
+		break;
+	default:
+		finding_say(fd, "record header 0x%016llx", (unsigned long long)r->header);
+	}
+}
+
+void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
+{
+	for (uint32_t n = 0; n < r->issue_count; n++) {
+		const struct fxt_issue *i = &r->issues[n];
+		uint64_t length = r->words * FXT_WORD;
+		if (length > x->size - offset)
+			length = x->size - offset;
+		struct finding *fd = i->severity == TM_NOTE
+					     ? fxt_note(x, i->rule, offset, length)
+					     : finding_new_as(x->s->findings, i->rule, (enum tracemend_severity)i->severity, x->source,
+							      offset, length);
+		if (!fd || !finding_kept(fd))
+			continue;
+		char part[32];
+		snprintf(part, sizeof(part), "argument %d", i->argument + 1);
+		fxt_path(x, fd, r, i->argument >= 0 ? part : NULL);
+		fxt_issue_say(fd, r, i);
+		finding_field(fd, offset + i->at, i->length, "%s", i->at ? "content" : "header");
+	}
+}

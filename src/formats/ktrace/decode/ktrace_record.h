@@ -1,0 +1,98 @@
+/* Records of events as they lie in the file, and whether bytes look like some: what the walk over events, and the search for
+ * them in damaged files, share. Layout: kd_buf of xnu's bsd/sys/kdebug.h. */
+#ifndef KTRACE_RECORD_H
+#define KTRACE_RECORD_H
+
+#include "formats/ktrace/ktrace.h"
+
+/* Records in a row that must fail, or pass, before a stretch counts as damaged, or as sound again. One record alone proves
+ * nothing: noise passes the tests now and then, and real records may be odd. */
+#define KTRACE_RUN 4u
+
+static inline struct ktrace_event ktrace_record_decode(const uint8_t *p, bool is_64)
+{
+	struct ktrace_event e = { 0 };
+	uint64_t time = load_u64(p, false);
+	if (is_64) {
+		e.time = time;
+		for (unsigned i = 0; i < 4; i++)
+			e.args[i] = load_u64(p + 8 + 8 * i, false);
+		e.tid = load_u64(p + 40, false);
+		e.debugid = load_u32(p + 48, false);
+		e.cpu = load_u32(p + 52, false);
+		e.unused = load_u64(p + 56, false);
+	} else {
+		e.time = time & ((UINT64_C(1) << 56) - 1);
+		e.cpu = (uint32_t)(time >> 56);
+		for (unsigned i = 0; i < 4; i++)
+			e.args[i] = load_u32(p + 8 + 4 * i, false);
+		e.tid = load_u32(p + 24, false);
+		e.debugid = load_u32(p + 28, false);
+	}
+	return e;
+}
+
+/* Classes of xnu's kdebug.h, as bits. */
+static inline bool ktrace_class_exists(uint32_t debugid)
+{
+	static const uint64_t classes[4] = {
+		UINT64_C(0x007e7fffc0101ffe) /* 1-12, 20, 30-36 ... 54 */,
+		0,
+		UINT64_C(0x3ff), /* 128-137 */
+		UINT64_C(1) << 63, /* 255 */
+	};
+	uint32_t class = debugid >> 24;
+	return (classes[class / 64] >> (class % 64)) & 1;
+}
+
+/* How many of the tests that real records pass this one fails. */
+static inline unsigned ktrace_record_failures(const struct ktrace_event *e, bool is_64)
+{
+	/* A debug id of 0 has no class: it fails once. */
+	unsigned failures = e->time ? 0u : 1u;
+	failures += ktrace_class_exists(e->debugid) ? 0u : 1u;
+	if (is_64) {
+		failures += e->unused ? 1u : 0u;
+		failures += e->cpu >= 4096 ? 1u : 0u;
+		failures += e->time >> 56 ? 1u : 0u;
+		failures += e->tid >> 48 ? 1u : 0u;
+	}
+	return failures;
+}
+
+/* Whether it is days away from the record before, whose time is `previous` (0: there is none). */
+static inline bool ktrace_record_leaps(const struct ktrace_event *e, uint64_t previous)
+{
+	uint64_t distance = e->time > previous ? e->time - previous : previous - e->time;
+	return previous && distance >> 44;
+}
+
+/* Whether the record at p is none, as far as one record can tell. */
+static inline bool ktrace_record_is_bad(const uint8_t *p, bool is_64, uint64_t previous)
+{
+	struct ktrace_event e = ktrace_record_decode(p, is_64);
+	return ktrace_record_failures(&e, is_64) + ktrace_record_leaps(&e, previous) >= 2;
+}
+
+/* Whether a record that passes as one is suspicious all the same where it stands at the edge of a damaged stretch. */
+static inline bool ktrace_record_is_ragged(const struct ktrace_event *e, bool is_64)
+{
+	return ktrace_record_failures(e, is_64) > (e->debugid && !ktrace_class_exists(e->debugid) ? 1u : 0u);
+}
+
+/* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte. *anywhere
+ * becomes true when nothing up to the end is beyond doubt; then, and in further calls for the same stretch, less is enough. */
+uint64_t ktrace_records_resume(struct ktrace_walk *w, uint64_t offset, uint64_t end, bool *anywhere);
+/* How many records from offset on are bad, up to KTRACE_RUN: so many begin a damaged stretch. Fewer do when one of them is
+ * all zeros, which is no record but a hole. previous: time of the record before. */
+unsigned ktrace_records_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t end, uint64_t previous);
+
+/* What speaks against the record at offset, by itself. */
+unsigned ktrace_record_suspicion(struct ktrace_walk *w, uint64_t offset);
+/* Where a stretch whose records do not fill it lost its step: what lies between is no record, and may be empty. */
+struct ktrace_gap {
+	uint64_t from, until;
+};
+struct ktrace_gap ktrace_records_gap(struct ktrace_walk *w, const struct ktrace_stretch *s);
+
+#endif

@@ -1,0 +1,78 @@
+/* The generator of ktrace files: a model (header fields and a list of chunks, or a RAW file's parts) that is drawn first and
+ * serialised last. A breaker changes the model, or asks for a change of the finished bytes (`finish`). */
+#ifndef KTRACE_GEN_H
+#define KTRACE_GEN_H
+
+#include "formats/ktrace/ktrace.h"
+
+#define KTRACE_GEN_CHUNKS 48u
+#define KTRACE_GEN_THREADS 40u
+#define KTRACE_REAL_SIZE (UINT64_MAX - 1)
+
+struct ktrace_made {
+	uint32_t tag;
+	uint16_t major, minor;
+	bool in_header;
+	struct bytes payload;
+	uint64_t stored_size; /* KTRACE_REAL_SIZE: that of the payload */
+	bool no_padding;
+	uint8_t padding;      /* value of the padding bytes */
+	uint64_t at;	      /* out: offset of the chunk header */
+};
+
+struct ktrace_gen {
+	struct gen *g;
+	struct choices *c;
+	struct bytes *out;
+	int raw;	      /* -1: version 3; 0, 1, 2: RAW */
+	bool is_64;
+	uint32_t magic, numer, denom, usec, flags, dst;
+	int32_t west;
+	uint16_t major, minor;
+	uint64_t header_time, seconds;
+	uint64_t header_size; /* KTRACE_REAL_SIZE: computed */
+	bool counts_padding;  /* of the last header chunk */
+	uint32_t header_gap;  /* bytes between header structure and first chunk */
+	struct ktrace_made chunks[KTRACE_GEN_CHUNKS];
+	unsigned count;
+	uint64_t threads[KTRACE_GEN_THREADS]; /* ids in the thread map */
+	unsigned thread_count;
+	uint32_t cpus;
+	uint64_t time;
+	/* RAW */
+	struct bytes map, gap, events;
+	uint32_t raw_count;   /* of threads, as stored */
+	uint64_t frequency;
+	uint8_t reserved;     /* value of the reserved bytes of version 2 */
+	void (*finish)(struct ktrace_gen *k); /* of a breaker: changes the finished bytes */
+	uint64_t finish_value;
+};
+
+/* Adds a chunk in the header (behind the other header chunks) or at the end of the body. NULL: no room. */
+struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *k, uint32_t tag, uint16_t major, bool in_header);
+/* The first chunk of that tag, or NULL. */
+struct ktrace_made *ktrace_made_find(struct ktrace_gen *k, uint32_t tag);
+/* Appends a record in the width of the file; its time is drawn from k->time when e->time is 0. */
+void ktrace_make_event(struct ktrace_gen *k, struct bytes *to, struct ktrace_event e);
+/* A point event of a known thread on a known CPU. */
+struct ktrace_event ktrace_any_event(struct ktrace_gen *k);
+/* n of them. */
+void ktrace_make_events(struct ktrace_gen *k, struct bytes *to, uint64_t n);
+void ktrace_make_thread(struct ktrace_gen *k, struct bytes *to, uint64_t tid, int32_t pid, const char *name, size_t length);
+/* The events chunk that breakers add to: the last one, made if need be. */
+struct bytes *ktrace_break_events(struct ktrace_gen *k);
+/* A well-formed binary property list: a dictionary without entries. */
+void ktrace_make_plist(struct bytes *to);
+
+/* ktrace_break.c: what shape of file the rule needs: -1 for version 3, else the RAW version. */
+int ktrace_break_shape(struct ktrace_gen *k);
+/* Whether the defect is one that only 64-bit records can have. */
+bool ktrace_break_needs_64(const struct ktrace_gen *k);
+void ktrace_break(struct ktrace_gen *k);
+
+/* One a rule. */
+#define RULE(symbol, ...) void ktrace_break_##symbol(struct ktrace_gen *k);
+#include "formats/ktrace/ktrace_rules.def"
+#undef RULE
+
+#endif

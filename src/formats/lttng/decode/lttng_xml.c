@@ -1,0 +1,226 @@
+/* The small XML of this format: descriptions of facilities, system.xml and bookmarks. Tags and attributes are all there is to it,
+ * in a dialect that XML libraries refuse (no prolog, unquoted attributes): hence a scanner of our own. */
+#include "formats/lttng/lttng.h"
+
+#include <stdlib.h>
+
+#include "core/text.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool xml_fail(struct lttng_xml *x, size_t at, const char *why)
+{
+	x->failed = true;
+	x->failed_at = at;
+	x->why = why;
+	return false;
+}
+
+/* Moves behind `mark`. */
+static bool skip_past(struct lttng_xml *x, const char *mark)
+{
+	size_t n = strlen(mark);
+	const char *p = memmem(x->text + x->position, x->length - x->position, mark, n);
+	if (!p)
+		return false;
+	x->position = (size_t)(p - x->text) + n;
+	return true;
+}
+
+bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
+{
+	const char *zero = x->position || x->failed || !x->length ? NULL : memchr(x->text, 0, x->length);
+
+	if (zero) /* within a text it would pass, and hide what it has replaced */
+		(void)xml_fail(x, (size_t)(zero - x->text), "a zero byte, which no XML has,");
+	for (;;) {
+		const char *open = x->failed || x->position >= x->length ?
+					   NULL : memchr(x->text + x->position, '<', x->length - x->position);
+		*tag = (struct lttng_xml_tag){ .kind = XML_END, .at = x->length };
+		if (!open)
+			return false;
+		size_t at = (size_t)(open - x->text), left = x->length - at;
+		x->position = at;
+		if (left >= 4 && !memcmp(open, "<!--", 4)) {
+			if (!skip_past(x, "-->"))
+				return xml_fail(x, at, "a comment without end");
+			continue;
+		}
+		if (left >= 2 && (open[1] == '?' || open[1] == '!')) {
+			if (!skip_past(x, ">"))
+				return xml_fail(x, at, "a declaration without end");
+			continue;
+		}
+		/* To the '>' that is outside of quotes. */
+		size_t end = at + 1;
+		char quote = 0;
+		for (; end < x->length; end++) {
+			char c = x->text[end];
+			if (quote) {
+				if (c == quote)
+					quote = '\0';
+			} else if (c == '"' || c == '\'') {
+				quote = c;
+			} else if (c == '>' || c == '<') {
+				break;
+			}
+		}
+		if (end >= x->length || x->text[end] != '>')
+			return xml_fail(x, at, "a tag without end");
+		tag->at = at;
+		tag->kind = open[1] == '/' ? XML_CLOSE : XML_OPEN;
+		size_t name = at + (tag->kind == XML_CLOSE ? 2 : 1), stop = name, last = end;
+		if (tag->kind == XML_OPEN && x->text[end - 1] == '/' && end - 1 > at) {
+			tag->empty = true;
+			last = end - 1;
+		}
+		while (stop < last && !is_blank(x->text[stop]))
+			stop++;
+		if (stop == name)
+			return xml_fail(x, at, "a tag without a name");
+		tag->name = x->text + name;
+		tag->name_length = stop - name;
+		tag->attributes = x->text + stop;
+		tag->attributes_length = last - stop;
+		x->position = end + 1;
+		return true;
+	}
+}
+
+bool lttng_xml_is(const struct lttng_xml_tag *tag, const char *name)
+{
+	return strlen(name) == tag->name_length && !memcmp(tag->name, name, tag->name_length);
+}
+
+const char *lttng_xml_attribute(const struct lttng_xml_tag *tag, const char *name, size_t *length)
+{
+	const char *p = tag->attributes, *end = p + tag->attributes_length;
+	size_t n = strlen(name);
+
+	while (p < end) {
+		while (p < end && is_blank(*p))
+			p++;
+		const char *key = p;
+		while (p < end && *p != '=' && !is_blank(*p))
+			p++;
+		size_t key_length = (size_t)(p - key);
+		while (p < end && is_blank(*p))
+			p++;
+		if (p >= end || *p != '=')
+			continue;
+		p++;
+		while (p < end && is_blank(*p))
+			p++;
+		const char *value = p;
+		if (p < end && (*p == '"' || *p == '\'')) {
+			const char *close = memchr(p + 1, *p, (size_t)(end - p - 1));
+			value = p + 1;
+			p = close ? close : end;
+		} else {
+			while (p < end && !is_blank(*p))
+				p++;
+		}
+		*length = (size_t)(p - value);
+		if (p < end && (*p == '"' || *p == '\''))
+			p++;
+		if (key_length == n && !memcmp(key, name, n))
+			return value;
+	}
+	return NULL;
+}
+
+bool lttng_xml_number(const struct lttng_xml_tag *tag, const char *name, uint64_t *value)
+{
+	size_t length;
+	const char *text = lttng_xml_attribute(tag, name, &length);
+	return text && text_parse_u64(text, length, value);
+}
+
+/* ---- system.xml and bookmarks ---- */
+
+static bool is_decimal(const char *text, size_t length)
+{
+	bool point = false;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '.' && !point)
+			point = true;
+		else if (text[i] < '0' || text[i] > '9')
+			return false;
+	}
+	return length != 0;
+}
+
+static const char *judge_system(const struct lttng_xml_tag *tag)
+{
+	static const char *const wanted[] = { "node_name", "cpu", "arch_size", "endian", "kernel_name", "kernel_release" };
+	static const char *const sizes[] = { "LP32", "ILP32", "LP64", "ILP64" };
+	size_t n;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (!lttng_xml_attribute(tag, wanted[i], &n))
+			return wanted[i];
+	const char *arch = lttng_xml_attribute(tag, "arch_size", &n);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (strlen(sizes[i]) == n && !memcmp(arch, sizes[i], n))
+			return NULL;
+	return "arch_size";
+}
+
+static const char *judge_location(const struct lttng_xml_tag *tag)
+{
+	static const char *const times[] = { "time", "start_time", "end_time", "cycle", "start_cycle", "end_cycle" };
+	bool any = false;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		size_t n;
+		const char *text = lttng_xml_attribute(tag, times[i], &n);
+		uint64_t cycle;
+		if (!text)
+			continue;
+		any = true;
+		if (i < 3 ? !is_decimal(text, n) : !text_parse_u64(text, n, &cycle))
+			return times[i];
+	}
+	return any ? NULL : "time";
+}
+
+void lttng_xml_info(struct lttng_trace *t, struct source *s)
+{
+	struct lttng_xml x = { 0 };
+	struct lttng_xml_tag tag;
+	char *text;
+	size_t size, locations = 0;
+	const char *flaw = NULL, *what = NULL;
+
+	if (s->size > LTTNG_XML_MAX)
+		return;
+	enum tracemend_status status = source_slurp(s, LTTNG_XML_MAX, &text, &size);
+	if (status != TM_OK) {
+		t->status = status;
+		return;
+	}
+	x.text = text;
+	x.length = size;
+	while (lttng_xml_next(&x, &tag)) {
+		if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "system")) {
+			what = "system description";
+			flaw = flaw ? flaw : judge_system(&tag);
+		} else if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "bookmarks")) {
+			what = "list of bookmarks";
+		} else if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "location")) {
+			locations++;
+			flaw = flaw ? flaw : judge_location(&tag);
+		}
+	}
+	struct finding *fd = finding_new(t->f, LTTNG_RULE_legacy_info_files, s, 0, s->size);
+	if (x.failed)
+		finding_say(fd, "not well-formed: %s at byte %zu", x.why, x.failed_at);
+	else if (!what)
+		finding_say(fd, "neither a system description nor bookmarks are in it");
+	else if (flaw)
+		finding_say(fd, "a %s whose attribute %s is missing or makes no sense", what, flaw);
+	else
+		finding_say(fd, "a %s%s", what, locations ? "" : ", well-formed");
+	free(text);
+}

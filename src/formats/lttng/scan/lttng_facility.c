@@ -1,0 +1,440 @@
+/* Facilities of 0.6 to 0.8: eventdefs/<name>.xml describes their events. */
+#include "formats/lttng/lttng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/text.h"
+
+/* ---- checksum: CRC-32, polynomial EDB88320 ---- */
+
+static uint32_t crc_update(uint32_t crc, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		crc ^= (uint8_t)text[i];
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+	}
+	return crc;
+}
+
+/* ---- types ---- */
+
+struct facility_parse {
+	struct lttng_trace *t;
+	struct lttng_xml x;
+	uint32_t crc;
+	const struct lttng_sizes *sizes;
+	uint32_t id;
+	const char *why; /* what cannot be understood */
+	size_t why_at;
+};
+
+/* A type as steps: of a struct or event, its fields one after the other. */
+struct type {
+	uint32_t size;	/* fixed bytes; 0 where it varies */
+	uint8_t align;
+	bool varies;
+};
+
+static bool parse_flaw(struct facility_parse *p, const struct lttng_xml_tag *tag, const char *why)
+{
+	if (!p->why) {
+		p->why = why;
+		p->why_at = tag->at;
+	}
+	return false;
+}
+
+static void crc_text(struct facility_parse *p, const char *text)
+{
+	p->crc = crc_update(p->crc, text, strlen(text));
+}
+
+/* Simple types by tag: bytes, and the name that the checksum has for them. */
+static uint32_t simple_size(struct facility_parse *p, const struct lttng_xml_tag *tag, char name[32])
+{
+	static const struct { const char *tag, *text; uint8_t size, kind; } types[] = {
+		{ "char", "signed char", 1, 0 }, { "uchar", "unsigned char", 1, 0 }, { "short", "short", 2, 0 },
+		{ "ushort", "unsigned short", 2, 0 }, { "int", "int", 0, SIZE_INT + 1 }, { "uint", "uint", 0, SIZE_INT + 1 },
+		{ "enum", "enum", 0, SIZE_INT + 1 }, { "long", "long", 0, SIZE_LONG + 1 }, { "ulong", "unsigned long", 0, SIZE_LONG + 1 },
+		{ "pointer", "void *", 0, SIZE_POINTER + 1 }, { "size_t", "size_t", 0, SIZE_SIZE_T + 1 },
+		{ "ssize_t", "ssize_t", 0, SIZE_SIZE_T + 1 }, { "off_t", "off_t", 0, SIZE_SIZE_T + 1 }, { "float", "float", 4, 0 },
+		{ "int_fixed", "int", 4, 0 }, { "uint_fixed", "uint", 4, 0 },
+	};
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		uint64_t given = 0;
+		if (!lttng_xml_is(tag, types[i].tag))
+			continue;
+		(void)snprintf(name, 32, "%s", types[i].text);
+		uint32_t size = types[i].kind ? p->sizes->v[types[i].kind - 1] : types[i].size;
+		if (lttng_xml_number(tag, "size", &given)) {
+			if (given != 1 && given != 2 && given != 4 && given != 8)
+				return 0;
+			size = (uint32_t)given;
+			if (!strcmp(types[i].text, "float"))
+				(void)snprintf(name, 32, "%s", size == 8 ? "double" : "float");
+			else if (strcmp(types[i].text, "enum") != 0)
+				(void)snprintf(name, 32, "%s%u_t", types[i].tag[0] == 'u' ? "uint" : "int", 8 * size);
+		}
+		return size;
+	}
+	return 0;
+}
+
+static bool skip_element(struct facility_parse *p, const struct lttng_xml_tag *open)
+{
+	struct lttng_xml_tag tag;
+	unsigned depth = 1;
+	if (open->empty)
+		return true;
+	while (depth && lttng_xml_next(&p->x, &tag)) {
+		if (tag.kind == XML_CLOSE)
+			depth--;
+		else if (!tag.empty)
+			depth++;
+		if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "label") && lttng_xml_is(open, "enum")) {
+			size_t n;
+			const char *name = lttng_xml_attribute(&tag, "name", &n);
+			if (name)
+				p->crc = crc_update(p->crc, name, n);
+		}
+	}
+	return depth ? parse_flaw(p, open, "an element without end") : true;
+}
+
+static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+		       struct type *type);
+
+/* The next tag that opens a type; descriptions are passed over. False at the end of the element. */
+static bool next_type(struct facility_parse *p, struct lttng_xml_tag *tag)
+{
+	while (lttng_xml_next(&p->x, tag)) {
+		if (tag->kind == XML_CLOSE)
+			return false;
+		if (!lttng_xml_is(tag, "description"))
+			return true;
+		if (!skip_element(p, tag))
+			return false;
+	}
+	return false;
+}
+
+/* <field name=...> type </field> and so on, up to the end of `open`. */
+static bool parse_fields(struct facility_parse *p, const struct lttng_xml_tag *open, struct lttng_shape *shape, unsigned depth,
+			 struct type *whole)
+{
+	struct lttng_xml_tag tag;
+	*whole = (struct type){ .align = 1 };
+	if (open->empty)
+		return true;
+	while (next_type(p, &tag)) {
+		struct type type;
+		size_t n = 0;
+		struct lttng_xml_tag inner;
+		if (!lttng_xml_is(&tag, "field"))
+			return parse_flaw(p, &tag, "a field was expected");
+		const char *name = lttng_xml_attribute(&tag, "name", &n);
+		p->crc = crc_update(p->crc, name ? name : "", name ? n : 0);
+		if (tag.empty || !next_type(p, &inner))
+			return parse_flaw(p, &tag, "a field without a type");
+		if (!parse_type(p, &inner, shape, depth + 1, &type))
+			return false;
+		whole->varies |= type.varies;
+		whole->align = type.align > whole->align ? type.align : whole->align;
+		uint64_t size = lttng_align(whole->size, type.align) + type.size;
+		if (size > UINT32_MAX / 2)
+			return parse_flaw(p, &tag, "a type of more than 2 GiB");
+		whole->size = (uint32_t)size;
+		/* </field> */
+		if (next_type(p, &inner))
+			return parse_flaw(p, &inner, "two types in one field");
+	}
+	return !p->x.failed && !p->why;
+}
+
+/* An element of an array or sequence, which must have one size. */
+static bool parse_element(struct facility_parse *p, const struct lttng_xml_tag *open, unsigned depth, struct type *type)
+{
+	struct lttng_xml_tag tag;
+	struct lttng_shape scrap = { 0 };
+	bool good = !open->empty && next_type(p, &tag) && parse_type(p, &tag, &scrap, depth + 1, type);
+	free(scrap.steps);
+	if (good && type->varies)
+		return parse_flaw(p, open, "elements of varying size");
+	return good || parse_flaw(p, open, "an element type was expected");
+}
+
+static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+		       struct type *type)
+{
+	struct lttng_trace *t = p->t;
+	char name[32];
+	struct lttng_xml_tag close;
+	uint32_t size;
+
+	*type = (struct type){ .align = 1 };
+	if (depth > LTTNG_TYPE_DEPTH_MAX)
+		return parse_flaw(p, tag, "types are nested too deeply");
+	uint8_t tail = t->alignment && t->layout->era == LTTNG_FACILITIES ? p->sizes->v[SIZE_POINTER] & 0xcu : 0;
+	if (lttng_xml_is(tag, "string")) {
+		crc_text(p, "string");
+		type->varies = true;
+		return skip_element(p, tag) &&
+		       lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = tail ? tail : 1 });
+	}
+	if (lttng_xml_is(tag, "struct")) {
+		crc_text(p, "struct");
+		return parse_fields(p, tag, shape, depth, type);
+	}
+	if (lttng_xml_is(tag, "array")) {
+		uint64_t n;
+		struct type element;
+		if (!lttng_xml_number(tag, "size", &n) || !n || n > UINT32_MAX)
+			return parse_flaw(p, tag, "an array without a size");
+		(void)snprintf(name, sizeof(name), "array %llu", (unsigned long long)n);
+		crc_text(p, name);
+		if (!parse_element(p, tag, depth, &element) || (uint64_t)element.size * n > UINT32_MAX / 2)
+			return parse_flaw(p, tag, "an array of more than 2 GiB");
+		*type = (struct type){ .size = (uint32_t)(element.size * n), .align = element.align };
+		while (next_type(p, &close))
+			if (!skip_element(p, &close))
+				return false;
+		return lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = type->size });
+	}
+	if (lttng_xml_is(tag, "sequence")) {
+		struct type count, element;
+		crc_text(p, "sequence ");
+		if (!parse_element(p, tag, depth, &count) || count.size > 8 || (count.size & (count.size - 1)))
+			return parse_flaw(p, tag, "a sequence without a count");
+		if (!next_type(p, &close))
+			return parse_flaw(p, tag, "a sequence without elements");
+		struct lttng_shape scrap = { 0 };
+		bool good = parse_type(p, &close, &scrap, depth + 1, &element);
+		free(scrap.steps);
+		if (!good || element.varies)
+			return parse_flaw(p, tag, "a sequence of varying elements");
+		while (next_type(p, &close))
+			if (!skip_element(p, &close))
+				return false;
+		type->varies = true;
+		uint8_t align = count.align > element.align ? count.align : element.align;
+		return lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_SEQUENCE, .align = align, .pad = tail ? tail : 1,
+								       .count_size = (uint8_t)count.size, .size = element.size });
+	}
+	size = simple_size(p, tag, name);
+	if (!size)
+		return parse_flaw(p, tag, "an unknown type");
+	crc_text(p, name);
+	*type = (struct type){ .size = size, .align = lttng_value_align(t, size) };
+	return skip_element(p, tag) &&
+	       lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = size });
+}
+
+static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *tag, uint32_t number)
+{
+	struct lttng_trace *t = p->t;
+	struct type whole;
+	size_t n = 0;
+	const char *name = lttng_xml_attribute(tag, "name", &n);
+	if (!name)
+		return parse_flaw(p, tag, "an event without a name");
+	p->crc = crc_update(p->crc, name, n);
+	struct lttng_marker *m = number > 255 ? NULL : lttng_table_make(t, t->table, p->id << 8 | number);
+	if (!m)
+		return t->status == TM_OK ? parse_flaw(p, tag, "more than 256 events") : false;
+	if (!m->name) {
+		m->name = lttng_table_alloc(t, n + 1);
+		if (!m->name)
+			return false;
+		memcpy(m->name, name, n);
+	}
+	m->declared = m->described = m->owns_steps = true;
+	if (!parse_fields(p, tag, &m->shape, 0, &whole))
+		return false;
+	lttng_shape_finish(&m->shape);
+	return true;
+}
+
+static bool parse_facility(struct facility_parse *p, uint32_t *events)
+{
+	struct lttng_xml_tag tag;
+	*events = 0;
+	if (!next_type(p, &tag) || !lttng_xml_is(&tag, "facility"))
+		return p->x.failed ? false : parse_flaw(p, &tag, "a facility was expected");
+	size_t n = 0;
+	const char *name = lttng_xml_attribute(&tag, "name", &n);
+	p->crc = crc_update(UINT32_MAX, name ? name : "", name ? n : 0) ^ UINT32_MAX;
+	if (tag.empty)
+		return true;
+	while (next_type(p, &tag)) {
+		if (!lttng_xml_is(&tag, "event")) {
+			if (!skip_element(p, &tag)) /* named types */
+				return false;
+			continue;
+		}
+		if (!parse_event(p, &tag, *events))
+			return false;
+		(*events)++;
+	}
+	return !p->x.failed && !p->why && tag.kind == XML_CLOSE && lttng_xml_is(&tag, "facility");
+}
+
+/* ---- a facility of the trace ---- */
+
+static struct source *find_description(struct lttng_trace *t, const char *prefix, const char *name)
+{
+	size_t room = t->root_length + strlen(prefix) + strlen(name) + sizeof("eventdefs/.xml");
+	char *path = malloc(room);
+	if (!path) {
+		(void)lttng_no_memory(t);
+		return NULL;
+	}
+	(void)snprintf(path, room, "%.*seventdefs/%s%s.xml", (int)t->root_length, t->root, prefix, name);
+	struct source *s = bundle_find(t->in, TM_ROLE_INPUT, path);
+	free(path);
+	return s && s->kind == SOURCE_FILE ? s : NULL;
+}
+
+/* Marks a description file that cannot be parsed, so that repair sets it aside. */
+static void description_aside(struct lttng_trace *t, const struct source *s)
+{
+	for (size_t i = 0; i < t->file_count; i++)
+		if (t->files[i].source == s) {
+			t->files[i].aside = true;
+			t->files[i].aside_rule = LTTNG_RULE_eventdefs_syntax;
+			t->files[i].aside_why = "readers stop at this description";
+		}
+}
+
+/* The facility is there, and nobody knows what its events look like. */
+static void undescribed(struct lttng_trace *t, uint32_t id)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		struct lttng_marker *m = lttng_table_make(t, t->table, id << 8 | i);
+		if (!m)
+			return;
+		if (m->owns_steps)
+			free(m->shape.steps);
+		m->shape = (struct lttng_shape){ 0 };
+		m->owns_steps = false;
+		m->declared = true;
+	}
+}
+
+/* A description file as read. */
+struct description {
+	bool good;
+	uint32_t crc, events;
+	size_t where; /* of what is not good */
+	const char *why;
+};
+
+/* Fills the table by it. False: t->status. */
+static bool description_read(struct lttng_trace *t, struct source *s, uint32_t id, struct description *d)
+{
+	char *text = NULL;
+	size_t size = 0;
+	enum tracemend_status status = source_slurp(s, LTTNG_XML_MAX, &text, &size);
+
+	if (status != TM_OK) {
+		t->status = status;
+		return false;
+	}
+	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->sizes, .id = id };
+	d->good = parse_facility(&p, &d->events);
+	d->crc = p.crc;
+	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
+	d->why = p.why ? p.why : p.x.failed ? p.x.why : "the facility has no end";
+	free(text);
+	return t->status == TM_OK;
+}
+
+static void description_adopt(struct lttng_trace *t, const char *name, uint32_t id, uint32_t events)
+{
+	/* An empty facility is one, too. */
+	if (!events)
+		(void)lttng_table_make(t, t->table, id << 8);
+	if (!strcmp(name, "compact")) {
+		t->compact_facility = id;
+		t->compact_events = events;
+	}
+}
+
+static bool is_description_of(const struct source *s, const char *name)
+{
+	static const char folder[] = "eventdefs/";
+	const char *base = strrchr(s->name, '/');
+	size_t n = strlen(name), room = sizeof(folder) - 1;
+	if (s->role != TM_ROLE_DONOR || s->kind != SOURCE_FILE || s->size > LTTNG_XML_MAX || !base++ || strncmp(base, name, n) != 0 ||
+	    strcmp(base + n, ".xml") != 0 || (size_t)(base - s->name) < room || memcmp(base - room, folder, room) != 0)
+		return false;
+	return base - room == s->name || base[-(ptrdiff_t)room - 1] == '/';
+}
+
+/* A description is a file of the traced system, the same for each of its recordings. Which one a facility was recorded by its
+ * checksum tells, over the names and types of all fields: a donor's file with that checksum is the one that is missing. */
+static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum)
+{
+	for (size_t i = 0; i < t->in->count && t->scan->plan; i++) {
+		struct source *s = t->in->sources[i];
+		struct description d = { 0 };
+		if (!is_description_of(s, name))
+			continue;
+		if (!description_read(t, s, id, &d))
+			return false;
+		if (!d.good || d.crc != checksum) {
+			undescribed(t, id);
+			continue;
+		}
+		size_t room = t->root_length + strlen(name) + sizeof("eventdefs/.xml");
+		char *path = malloc(room);
+		if (!path)
+			return lttng_no_memory(t);
+		(void)snprintf(path, room, "%.*seventdefs/%s.xml", (int)t->root_length, t->root, name);
+		plan_copy(t->scan->plan, plan_output(t->scan->plan, path), s, 0, s->size);
+		free(path);
+		description_adopt(t, name, id, d.events);
+		return true;
+	}
+	return false;
+}
+
+void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum,
+			     const struct lttng_file *f, uint64_t at)
+{
+	struct finding *fd;
+	struct source *s = find_description(t, "", name);
+	struct description d = { 0 };
+	char quoted[TEXT_QUOTE_SIZE];
+
+	(void)text_quote(quoted, name, strlen(name));
+	if (!s && find_description(t, "user_", name)) {
+		fd = finding_new(t->f, LTTNG_RULE_user_facility_prefix, f->source, at, 0);
+		finding_say(fd, "facility %s is loaded, and only user_%s is described", quoted, quoted);
+	}
+	if (!s || s->size > LTTNG_XML_MAX) {
+		fd = finding_new_as(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
+		finding_say(fd, "eventdefs has no description of facility %s", quoted);
+		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
+			undescribed(t, id);
+		return;
+	}
+	if (!description_read(t, s, id, &d))
+		return;
+	if (!d.good) {
+		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where, 0);
+		finding_say(fd, "%s at byte %zu", d.why, d.where);
+		description_aside(t, s);
+		undescribed(t, id);
+		return;
+	}
+	if (d.crc != checksum) {
+		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
+		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that", quoted,
+			    checksum, d.crc);
+		undescribed(t, id);
+		return;
+	}
+	description_adopt(t, name, id, d.events);
+}

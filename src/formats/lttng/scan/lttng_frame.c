@@ -1,0 +1,208 @@
+/* Where blocks begin and end. "Each tracefile is divided into equal size blocks" up to 2.4; from 2.5 on every block tells how far
+ * away the next one is. Where that does not lead to a header, the next sound header is searched for, once. */
+#include "formats/lttng/lttng.h"
+
+#define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing but itself vouches for */
+
+/* Constants of a header that vouch for it where all others are zeros. */
+#define REST_MIN 2u
+
+unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of)
+{
+	unsigned score = 0;
+	*of = 0;
+	for (unsigned i = LF_ARCH_TYPE; i < LF_COUNT; i++) {
+		/* Zeros agree with a hole, too. */
+		if (!lttng_has(t->layout, (enum lttng_field)i) || !t->want.v[i])
+			continue;
+		(*of)++;
+		score += h->v[i] == t->want.v[i];
+	}
+	return score;
+}
+
+bool lttng_header_is_rest(const struct lttng_trace *t, const struct lttng_header *h)
+{
+	unsigned left = 0;
+	for (unsigned i = LF_ARCH_TYPE; i < LF_COUNT; i++) {
+		if (h->v[i] && h->v[i] != t->want.v[i])
+			return false;
+		left += h->v[i] != 0;
+	}
+	return left >= REST_MIN;
+}
+
+static bool header_is_sound(const struct lttng_trace *t, const struct lttng_header *h)
+{
+	unsigned of, score = lttng_header_score(t, h, &of);
+	return h->v[LF_MAGIC] == LTTNG_MAGIC && 2 * score >= of;
+}
+
+bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length)
+{
+	const struct window *w = &t->w;
+	if (w->source == f->source && offset >= w->base && offset - w->base <= w->length && length <= w->length - (offset - w->base)) {
+		memcpy(to, w->buffer + (offset - w->base), length);
+	} else if (source_read(f->source, offset, to, length) != TM_OK) {
+		t->status = TM_IO;
+		return false;
+	}
+	return true;
+}
+
+bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
+{
+	uint8_t head[LTTNG_HEADER_MAX];
+	if (offset > f->source->size || f->source->size - offset < t->layout->size || t->status != TM_OK)
+		return false;
+	if (!lttng_read(t, f, offset, head, t->layout->size))
+		return false;
+	lttng_header_load(h, t->layout, t->big_endian, head);
+	return header_is_sound(t, h);
+}
+
+/* Offset of the first sound header at or after `from`; UINT64_MAX: none. Linear in what it passes. */
+static uint64_t search_header(struct lttng_trace *t, struct lttng_file *f, uint64_t from)
+{
+	uint8_t magic[4];
+	size_t got;
+	const uint8_t *p;
+	struct lttng_header h;
+	uint64_t at = from + t->layout->magic;
+
+	store_u32(magic, LTTNG_MAGIC, t->big_endian);
+	window_reset(&t->w, f->source);
+	while ((p = window_upto(&t->w, at, 65536, &got)) != NULL && got >= sizeof(magic)) {
+		const uint8_t *hit = memmem(p, got, magic, sizeof(magic));
+		if (!hit) {
+			at += got - (sizeof(magic) - 1);
+			continue;
+		}
+		at += (uint64_t)(hit - p);
+		if (lttng_header_at(t, f, at - t->layout->magic, &h))
+			return at - t->layout->magic;
+		at++;
+	}
+	if (t->w.status != TM_OK)
+		t->status = t->w.status;
+	return UINT64_MAX;
+}
+
+/* The next sound header behind offset, found once and remembered. */
+static uint64_t next_header(struct lttng_trace *t, struct lttng_file *f, uint64_t offset)
+{
+	if (f->resync <= offset)
+		f->resync = search_header(t, f, offset + 1);
+	return f->resync;
+}
+
+static bool power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+/* How well a block size fits the file: headers found where it says there are some, out of up to three. */
+static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint64_t size, unsigned *expected)
+{
+	unsigned found = 0;
+	*expected = 0;
+	for (unsigned k = 1; k <= 3 && size <= (f->source->size - t->layout->size) / k; k++) {
+		struct lttng_header h;
+		(*expected)++;
+		found += lttng_header_at(t, f, k * size, &h);
+	}
+	return found;
+}
+
+static bool size_possible(const struct lttng_trace *t, uint64_t size)
+{
+	return size && size >= t->layout->size && size < LTTNG_OPEN;
+}
+
+void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
+{
+	uint64_t file = f->source->size;
+	unsigned expected;
+
+	f->block_size = 0;
+	if (t->layout->variable || file < t->layout->size)
+		return;
+	uint64_t claimed = f->layout == t->layout ? f->first.v[LF_SIZE] : 0;
+	if (size_possible(t, claimed)) {
+		unsigned found = size_evidence(t, f, claimed, &expected);
+		bool whole = file % claimed == 0 && found == expected;
+		if (whole || found)
+			f->block_size = claimed;
+		if (whole)
+			f->channel->block_size = claimed;
+	}
+	if (f->block_size)
+		return;
+	uint64_t sibling = f->channel->block_size;
+	if (sibling && (file % sibling == 0 || size_evidence(t, f, sibling, &expected))) {
+		f->block_size = sibling;
+		return;
+	}
+	/* What the distance to the next header says. */
+	uint64_t next = next_header(t, f, 0);
+	if (next != UINT64_MAX) {
+		struct lttng_header h;
+		uint64_t size = lttng_header_at(t, f, next, &h) && size_possible(t, h.v[LF_SIZE]) ? h.v[LF_SIZE] : next;
+		if (next % size)
+			size = size_possible(t, claimed) && power_of_two(claimed) ? claimed : size;
+		f->block_size = size;
+		return;
+	}
+	if (size_possible(t, claimed) && (power_of_two(claimed) || !power_of_two(file)) && claimed <= SIZE_TRUSTED_MAX &&
+	    claimed >= LTTNG_PAGE && (claimed > file || file % claimed == 0 || power_of_two(claimed))) {
+		f->block_size = claimed;
+	} else if (sibling) {
+		f->block_size = sibling;
+	} else {
+		/* Nothing tells: one block, as long as a tracer would have made it. */
+		uint64_t size = LTTNG_PAGE;
+		while (size < file && size < (UINT64_C(1) << 31))
+			size *= 2;
+		f->block_size = size;
+	}
+}
+
+bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
+{
+	uint64_t size = f->source->size, step = f->block_size;
+	struct lttng_header h = { { 0 } };
+
+	*frame = (struct lttng_frame){ .offset = offset };
+	if (offset >= size || t->status != TM_OK)
+		return false;
+	frame->sound = lttng_header_at(t, f, offset, &h);
+	if (t->layout->variable) {
+		step = frame->sound ? h.v[LF_SIZE] : 0;
+		/* A size that cannot be: searched for below. */
+		if (step % LTTNG_PAGE || step < t->layout->size || (h.v[LF_UNUSED] > step && h.v[LF_UNUSED] != LTTNG_OPEN))
+			step = 0;
+	}
+	uint64_t left = size - offset;
+	if (step == left) {
+		frame->length = left;
+		frame->last = true;
+		return true;
+	}
+	if (step && step < left && lttng_header_at(t, f, offset + step, &h)) {
+		frame->length = step;
+		frame->next_sound = true;
+		return true;
+	}
+	uint64_t next = next_header(t, f, offset);
+	if (next == UINT64_MAX) {
+		frame->length = step && step < left ? step : left;
+		frame->last = frame->length == left;
+		return true;
+	}
+	uint64_t distance = next - offset;
+	/* Where bytes came in between, the block reaches to the next header, and is too long. */
+	bool to_next = !step || distance < step || (!t->layout->variable && distance < 2 * step);
+	frame->length = to_next ? distance : step;
+	frame->next_sound = to_next || distance == step;
+	return true;
+}

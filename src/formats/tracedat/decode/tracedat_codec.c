@@ -1,0 +1,180 @@
+/* zstd and zlib, with bounds: a compressed section is an attack until it is decoded. */
+#include "formats/tracedat/tracedat.h"
+
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#define ZSTD_LEVEL 3
+
+bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_t size)
+{
+	if (codec == TRACEDAT_ZSTD)
+		return size >= 4 && data[0] == 0x28 && data[1] == 0xb5 && data[2] == 0x2f && data[3] == 0xfd;
+	/* RFC 1950: deflate with a window up to 32 KiB, and a header that is a multiple of 31. */
+	return codec == TRACEDAT_ZLIB && size >= 2 && (data[0] & 0x0f) == 8 && (data[0] >> 4) <= 7 &&
+	       ((unsigned)data[0] << 8 | data[1]) % 31 == 0 && !(data[1] & 0x20);
+}
+
+static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			struct tracedat_decoded *d)
+{
+	d->fits = true;
+	if (!t->zstd)
+		t->zstd = ZSTD_createDCtx();
+	if (!t->zstd) {
+		tracedat_no_memory(t);
+		return false;
+	}
+	ZSTD_inBuffer in = { data, size, 0 };
+	ZSTD_outBuffer to = { .size = room };
+	to.dst = out;
+	(void)ZSTD_DCtx_reset(t->zstd, ZSTD_reset_session_only);
+	/* The window of the frame may not exceed what a block may hold. */
+	(void)ZSTD_DCtx_setParameter(t->zstd, ZSTD_d_windowLogMax, 26);
+	for (;;) {
+		size_t in_before = in.pos, out_before = to.pos;
+		size_t left = ZSTD_decompressStream(t->zstd, &to, &in);
+		d->size = to.pos;
+		d->consumed = in.pos;
+		if (ZSTD_isError(left)) {
+			if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+				tracedat_no_memory(t);
+			return false;
+		}
+		if (!left)
+			return true;
+		if (to.pos == to.size) {
+			d->fits = false;
+			return true;
+		}
+		if (in.pos == in_before && to.pos == out_before)
+			return false; /* cut */
+	}
+}
+
+static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			struct tracedat_decoded *d)
+{
+	z_stream z = { 0 };
+	d->fits = true;
+	int status = inflateInit(&z);
+	if (status != Z_OK) {
+		tracedat_no_memory(t);
+		return false;
+	}
+	z.next_in = (Bytef *)(uintptr_t)data;
+	z.avail_in = (uInt)(size < UINT32_MAX ? size : UINT32_MAX);
+	z.next_out = out;
+	z.avail_out = (uInt)room;
+	status = inflate(&z, Z_FINISH);
+	d->size = room - z.avail_out;
+	d->consumed = (size_t)(z.next_in - data);
+	bool full = status == Z_BUF_ERROR && !z.avail_out;
+	if (status == Z_MEM_ERROR)
+		tracedat_no_memory(t);
+	(void)inflateEnd(&z);
+	if (full)
+		d->fits = false;
+	return status == Z_STREAM_END || full;
+}
+
+bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out,
+		     size_t room, struct tracedat_decoded *d)
+{
+	*d = (struct tracedat_decoded){ 0 };
+	if (!tracedat_frame_begins(codec, data, size))
+		return false;
+	if (codec == TRACEDAT_ZSTD)
+		return decode_zstd(t, data, size, out, room, d);
+	return decode_zlib(t, data, size, out, room, d);
+}
+
+static size_t frame_size_zlib(const uint8_t *data, size_t size)
+{
+	uint8_t scrap[16384];
+	z_stream z = { 0 };
+	size_t consumed = 0;
+	int status;
+
+	if (inflateInit(&z) != Z_OK)
+		return 0;
+	z.next_in = (Bytef *)(uintptr_t)data;
+	z.avail_in = (uInt)(size < UINT32_MAX ? size : UINT32_MAX);
+	do {
+		z.next_out = scrap;
+		z.avail_out = sizeof(scrap);
+		status = inflate(&z, Z_NO_FLUSH);
+	} while (status == Z_OK && z.total_out <= TRACEDAT_CHUNK_MAX);
+	if (status == Z_STREAM_END)
+		consumed = (size_t)(z.next_in - data);
+	(void)inflateEnd(&z);
+	return consumed;
+}
+
+size_t tracedat_frame_size(enum tracedat_codec codec, const uint8_t *data, size_t size)
+{
+	if (!tracedat_frame_begins(codec, data, size))
+		return 0;
+	if (codec == TRACEDAT_ZLIB)
+		return frame_size_zlib(data, size);
+	size_t n = ZSTD_findFrameCompressedSize(data, size);
+	return ZSTD_isError(n) ? 0 : n;
+}
+
+bool tracedat_encode(enum tracedat_codec codec, const void *data, size_t size, struct bytes *out)
+{
+	if (codec == TRACEDAT_NONE) {
+		bytes_append(out, data, size);
+		return !out->failed;
+	}
+	size_t at = out->size;
+	size_t bound = codec == TRACEDAT_ZSTD ? ZSTD_compressBound(size) : compressBound((uLong)size);
+	uint8_t *room = bytes_grow(out, bound);
+	if (!room)
+		return false;
+	if (codec == TRACEDAT_ZSTD) {
+		size_t n = ZSTD_compress(room, bound, data, size, ZSTD_LEVEL);
+		if (ZSTD_isError(n))
+			return false;
+		out->size = at + n;
+		return true;
+	}
+	uLongf n = (uLongf)bound;
+	if (compress2(room, &n, data, (uLong)size, 9) != Z_OK)
+		return false;
+	out->size = at + n;
+	return true;
+}
+
+const char *tracedat_codec_version(enum tracedat_codec codec)
+{
+	return codec == TRACEDAT_ZSTD ? "1.5.4" : codec == TRACEDAT_ZLIB ? "1.2.13" : "";
+}
+
+void tracedat_codec_close(struct tracedat *t)
+{
+	(void)ZSTD_freeDCtx(t->zstd);
+	t->zstd = NULL;
+}
+
+bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t decoded)
+{
+	uint64_t all = t->decoded + decoded;
+	bool one = decoded > (1u << 20) && decoded / (stored ? stored : 1) > TRACEDAT_RATIO_MAX;
+	bool sum = all > (UINT64_C(64) << 20) && all / (t->source->size ? t->source->size : 1) > TRACEDAT_RATIO_ALL_MAX;
+
+	if (!one && !sum)
+		return false;
+	if (!t->stopped) {
+		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_size_overflow_bomb, at, stored);
+		if (one)
+			finding_say(fd, "%llu bytes unfold to %llu, more than %u for each", (unsigned long long)stored,
+				    (unsigned long long)decoded, TRACEDAT_RATIO_MAX);
+		else
+			finding_say(fd, "with this block %llu bytes came out of a file of %llu; decoding stops here",
+				    (unsigned long long)all, (unsigned long long)t->source->size);
+	}
+	t->stopped |= sum;
+	return true;
+}

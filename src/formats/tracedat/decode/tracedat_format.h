@@ -1,0 +1,47 @@
+/* One event format file while it is judged. */
+#ifndef TRACEDAT_FORMAT_H
+#define TRACEDAT_FORMAT_H
+
+#include "formats/tracedat/tracedat.h"
+
+struct format_parse {
+	struct tracedat *t;
+	const struct tracedat_block *block; /* NULL: quiet */
+	size_t base;
+	const char *text;
+	size_t size;
+	const char *system;
+	char path[96];
+	struct tracedat_field *fields;
+	size_t field_count;
+	const char *name;
+	size_t name_length;
+	uint64_t id;
+	bool id_known, id_bad;	   /* bad: it is none, or another event's */
+	size_t common, common_end; /* the common block in the text */
+	size_t own_end;
+	size_t print, print_end;   /* the print fmt line */
+	bool fatal, print_bad;
+	unsigned errors;
+};
+
+/* What is wrong with text[at, at + length). */
+void tracedat_format_bad(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+			 const char *format, ...) PRINTF_LIKE(6, 7);
+
+/* ---- tracedat_field.c ---- */
+
+/* Size and sign against the type; where the fields lie; names that come twice; the fields that all events share. */
+void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f);
+void tracedat_fields_names(struct format_parse *p);
+void tracedat_fields_place(struct format_parse *p);
+void tracedat_common_judge(struct format_parse *p);
+
+/* ---- tracedat_event.c: into the tables ---- */
+
+/* placeholder: made by repair, nothing is known of its fields. */
+void tracedat_event_add(struct format_parse *p, bool placeholder);
+/* A format that has nothing wrong but its ID may still be of use; and so may the one that has the same ID. */
+void tracedat_event_orphan(struct format_parse *p);
+
+#endif

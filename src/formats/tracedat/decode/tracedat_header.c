@@ -1,0 +1,288 @@
+/* header_page and header_event (MAN6 "HEADER INFO FORMAT"): the shape of a page. */
+#include "formats/tracedat/tracedat.h"
+
+#define PAGE_TAG "header_page"
+#define PAGE_TAG_SIZE 12u
+#define EVENT_TAG "header_event"
+#define EVENT_TAG_SIZE 13u
+
+void tracedat_header_page_text(struct bytes *b, unsigned long_size, uint32_t page_size)
+{
+	bytes_printf(b, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			"\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+			"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			"\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+		     long_size, 8 + long_size, page_size - 8 - long_size);
+}
+
+void tracedat_header_event_text(struct bytes *b)
+{
+	bytes_text(b, "# compressed entry header\n"
+		      "\ttype_len    :    5 bits\n"
+		      "\ttime_delta  :   27 bits\n"
+		      "\tarray       :   32 bits\n"
+		      "\n"
+		      "\tpadding     : type == 29\n"
+		      "\ttime_extend : type == 30\n"
+		      "\ttime_stamp : type == 31\n"
+		      "\tdata max type_len  == 28\n");
+}
+
+struct page_fields {
+	struct tracedat_field timestamp, commit, overwrite, data;
+	bool has_timestamp, has_commit, has_overwrite, has_data, strange;
+};
+
+/* Parses the lines of header_page. False where a line is none, or is out of order. */
+static bool page_fields_parse(const char *text, size_t size, struct page_fields *p)
+{
+	unsigned stage = 0;
+	*p = (struct page_fields){ 0 };
+	for (size_t at = 0; at < size;) {
+		const char *end = memchr(text + at, '\n', size - at);
+		size_t length = end ? (size_t)(end - text) - at : size - at;
+		struct tracedat_field f;
+		if (!end || !tracedat_field_line(text, (uint32_t)at, (uint32_t)length, &f))
+			return false;
+		const char *name = text + f.name;
+		if (stage == 0 && f.name_length == 9 && !memcmp(name, "timestamp", 9)) {
+			p->timestamp = f;
+			p->has_timestamp = true;
+			stage = 1;
+		} else if (stage == 1 && f.name_length == 6 && !memcmp(name, "commit", 6)) {
+			p->commit = f;
+			p->has_commit = true;
+			stage = 2;
+		} else if (stage == 2 && f.name_length == 9 && !memcmp(name, "overwrite", 9)) {
+			p->overwrite = f;
+			p->has_overwrite = true;
+			stage = 3;
+		} else if ((stage == 2 || stage == 3) && f.name_length == 4 && !memcmp(name, "data", 4)) {
+			p->data = f;
+			p->has_data = true;
+			stage = 4;
+		} else {
+			return false;
+		}
+		at += length + 1;
+	}
+	return stage == 4 && p->timestamp.offset == 0 && p->commit.offset == 8;
+}
+
+/* Where the long size cannot be read it is what most of its witnesses say. */
+static uint8_t page_long_size(const struct tracedat *t, const struct page_fields *p)
+{
+	bool commit = p->has_commit && (p->commit.size == 4 || p->commit.size == 8);
+	bool data = p->has_data && (p->data.offset == 12 || p->data.offset == 16);
+	if (data && (!commit || p->data.offset != 8 + p->commit.size))
+		return (uint8_t)(p->data.offset - 8);
+	if (commit)
+		return (uint8_t)p->commit.size;
+	return t->user_long == 4 ? 4 : 8;
+}
+
+static void header_page_judge(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size)
+{
+	const char *text = (const char *)b->data + at;
+	struct page_fields p;
+	bool shape = page_fields_parse(text, size, &p);
+	struct finding *fd = NULL;
+
+	t->long_size = page_long_size(t, &p);
+	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
+	if (!shape) {
+		t->header.rule = TRACEDAT_RULE_header_page_fields;
+		fd = tracedat_at(t, t->header.rule, b, at, size);
+		finding_say(fd, "header_page does not consist of timestamp, commit, overwrite and data at their offsets");
+	} else if (p.timestamp.size != 8) {
+		t->header.rule = TRACEDAT_RULE_header_page_timestamp_size;
+		fd = tracedat_at(t, t->header.rule, b, at + p.timestamp.line, p.timestamp.line_end - p.timestamp.line);
+		finding_say(fd, "the timestamp has %u bytes, expected 8", p.timestamp.size);
+	} else if (p.commit.size != 4 && p.commit.size != 8) {
+		t->header.rule = TRACEDAT_RULE_header_page_commit_size;
+		fd = tracedat_at(t, t->header.rule, b, at + p.commit.line, p.commit.line_end - p.commit.line);
+		finding_say(fd, "the commit word has %u bytes, expected 4 or 8", p.commit.size);
+	} else if (p.data.offset != 8 + p.commit.size || !tracedat_page_size_ok(end)) {
+		t->header.rule = TRACEDAT_RULE_header_page_data_range;
+		fd = tracedat_at(t, t->header.rule, b, at + p.data.line, p.data.line_end - p.data.line);
+		finding_say(fd, "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum", p.data.offset,
+			    p.data.size, 8 + p.commit.size);
+	} else if (p.has_overwrite && (p.overwrite.offset != 8 || (p.overwrite.size != 1 && p.overwrite.size != t->long_size))) {
+		t->header.rule = TRACEDAT_RULE_header_page_fields;
+		fd = tracedat_at(t, t->header.rule, b, at + p.overwrite.line, p.overwrite.line_end - p.overwrite.line);
+		finding_say(fd, "overwrite is at offset %u with %u bytes, expected offset 8 and 1 byte", p.overwrite.offset,
+			    p.overwrite.size);
+	}
+	t->header.regenerate = fd != NULL;
+	if (tracedat_page_size_ok(end))
+		t->header_page_size = (uint32_t)end;
+	if (fd)
+		return;
+	if (t->prefix_page_bad) {
+		t->page_size = t->header_page_size;
+	} else if (t->header_page_size != t->page_size) {
+		fd = tracedat_report(t, TRACEDAT_RULE_page_size_vs_header_page, t->prefix_end - 4, 4);
+		finding_say(fd, "the page size is %u, but the fields of header_page add up to %u", t->page_size, t->header_page_size);
+		t->header.rule = TRACEDAT_RULE_page_size_vs_header_page;
+	}
+	if (t->long_size == 4 && t->user_long == 8) {
+		fd = tracedat_report(t, TRACEDAT_RULE_user_long_exceeds_kernel_long, t->prefix_end - 5, 1);
+		finding_say(fd, "programs have longs of 8 bytes, the kernel of 4");
+	}
+}
+
+/* The number behind `label` in the text; -1: it is not there. */
+static int header_event_number(const char *text, size_t size, const char *label)
+{
+	const char *p = memmem(text, size, label, strlen(label));
+	const char *end = text + size;
+	if (!p)
+		return -1;
+	for (p += strlen(label); p < end && (*p == ' ' || *p == ':' || *p == '\t' || *p == '='); p++)
+		;
+	if (end - p > 4 && !memcmp(p, "type", 4))
+		for (p += 4; p < end && (*p == ' ' || *p == '='); p++)
+			;
+	int value = -1;
+	for (; p < end && *p >= '0' && *p <= '9' && value < 1000; p++)
+		value = (value < 0 ? 0 : value) * 10 + (*p - '0');
+	return value;
+}
+
+static void header_event_judge(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size)
+{
+	static const struct {
+		const char *label;
+		int value;
+		bool optional;
+	} expected[] = {
+		{ "type_len ", 5, false },    { "time_delta ", 27, false },  { "array ", 32, false },
+		{ "padding ", 29, false },    { "time_extend ", 30, false }, { "time_stamp ", 31, true },
+		{ "data max type_len ", 28, false },
+	};
+	const char *text = (const char *)b->data + at;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		int value = header_event_number(text, size, expected[i].label);
+		if (value == expected[i].value || (value < 0 && expected[i].optional))
+			continue;
+		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_header_event_constants, b, at, size);
+		finding_say(fd, "header_event has %d for \"%s\", expected %d", value, expected[i].label, expected[i].value);
+		return;
+	}
+}
+
+void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
+{
+	const uint8_t *data = b->data;
+	struct finding *fd;
+	size_t tag = at;
+
+	t->header.block = b;
+	t->part_seen[0] = true;
+	t->long_size = t->user_long == 4 ? 4 : 8;
+	if (end - at < PAGE_TAG_SIZE || memcmp(data + at, PAGE_TAG, PAGE_TAG_SIZE)) {
+		const uint8_t *found = memmem(data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
+		tag = found ? (size_t)(found - data) : at;
+		t->header.page_tag_bad = true;
+		fd = tracedat_at(t, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE);
+		finding_say(fd, "expected the word header_page here%s", found ? "; it comes later" : "");
+	}
+	t->header.size_at = tag + PAGE_TAG_SIZE;
+	t->header.text = tag + PAGE_TAG_SIZE + 8;
+	if (t->header.text > end) {
+		t->header.page_lost = t->header.event_lost = true;
+		return;
+	}
+	uint64_t size = load_u64(data + t->header.size_at, t->big_endian);
+	size_t room = end - t->header.text;
+	bool fits = size <= TRACEDAT_HEADER_MAX && size <= room;
+	size_t event_tag;
+	if (fits && room - size >= EVENT_TAG_SIZE && !memcmp(data + t->header.text + size, EVENT_TAG, EVENT_TAG_SIZE)) {
+		event_tag = t->header.text + (size_t)size;
+	} else {
+		const uint8_t *found = memmem(data + t->header.text, room, EVENT_TAG, EVENT_TAG_SIZE);
+		if (found) {
+			event_tag = (size_t)(found - data);
+			if (!t->header.page_tag_bad) {
+				fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.size_at, 8);
+				finding_say(fd, "the size of header_page is %llu, but its text has %zu bytes", (unsigned long long)size,
+					    event_tag - t->header.text);
+			}
+		} else {
+			t->header.event_tag_bad = true;
+			event_tag = fits ? t->header.text + (size_t)size : end;
+			fd = tracedat_at(t, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE);
+			finding_say(fd, "expected the word header_event here");
+		}
+	}
+	t->header.text_size = event_tag - t->header.text;
+	t->header.event_size_at = event_tag + EVENT_TAG_SIZE;
+	t->header.event = event_tag + EVENT_TAG_SIZE + 8;
+	if (t->header.event > end) {
+		t->header.event_lost = true;
+	} else {
+		uint64_t event_size = load_u64(data + t->header.event_size_at, t->big_endian);
+		t->header.event_size = end - t->header.event;
+		if (event_size != t->header.event_size && !t->header.event_tag_bad) {
+			fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.event_size_at, 8);
+			finding_say(fd, "the size of header_event is %llu, but its text has %zu bytes", (unsigned long long)event_size,
+				    t->header.event_size);
+			if (t->header.event_size > TRACEDAT_HEADER_MAX)
+				t->header.event_lost = true;
+		}
+	}
+	if (!t->header.text_size && !t->header.event_size && !t->header.event_lost) {
+		t->old_ring = true;
+		fd = tracedat_at(t, TRACEDAT_RULE_header_sizes_old_kernel, b, t->header.size_at, 8);
+		finding_say(fd, "header_page and header_event are empty: the encoding of Linux 2.6.30 and before");
+		return;
+	}
+	if (t->header.page_tag_bad && !t->header.text_size)
+		t->header.page_lost = true;
+	else
+		header_page_judge(t, b, t->header.text, t->header.text_size);
+	if (!t->header.event_lost && !t->header.event_tag_bad)
+		header_event_judge(t, b, t->header.event, t->header.event_size);
+}
+
+void tracedat_header_compose(struct tracedat *t)
+{
+	struct tracedat_pieces *p = &t->parts[0];
+	bool seen = t->part_seen[0];
+	struct bytes page = { 0 }, event = { 0 };
+	uint8_t size[8];
+	uint64_t old = TRACEDAT_NO_OLD;
+	bool page_new = !seen || t->header.page_lost || t->header.regenerate ||
+			(t->header_page_size && t->header_page_size != t->page_size);
+	bool event_new = !seen || t->header.event_lost || t->header.event_tag_bad;
+
+	if (t->old_ring)
+		page_new = event_new = false;
+	if (page_new)
+		tracedat_header_page_text(&page, t->long_size, t->page_size);
+	if (event_new)
+		tracedat_header_event_text(&event);
+	if (seen && !t->header.page_lost)
+		old = t->header.size_at - PAGE_TAG_SIZE;
+	unsigned rule = t->header.rule ? t->header.rule : seen ? TRACEDAT_RULE_header_page_tag : TRACEDAT_RULE_v7_mandatory_section;
+	static const char why[] = "the header is written as its content asks for";
+	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
+	store_u64(size, page_new ? page.size : t->header.text_size, t->big_endian);
+	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : t->header.size_at, size, 8, TRACEDAT_RULE_header_page_size, why);
+	if (page_new)
+		(void)tracedat_literal(p, page.data, page.size, rule, "header_page for the long size and page size of the capture");
+	else
+		tracedat_copy(p, NULL, t->header.text, t->header.text_size);
+	old = event_new ? TRACEDAT_NO_OLD : t->header.event_size_at - EVENT_TAG_SIZE;
+	(void)tracedat_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
+	store_u64(size, event_new ? event.size : t->header.event_size, t->big_endian);
+	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : t->header.event_size_at, size, 8, TRACEDAT_RULE_header_page_size,
+			     why);
+	if (event_new)
+		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag, "header_event as every kernel has it");
+	else
+		tracedat_copy(p, NULL, t->header.event, t->header.event_size);
+	p->failed |= page.failed || event.failed;
+	bytes_free(&page);
+	bytes_free(&event);
+}

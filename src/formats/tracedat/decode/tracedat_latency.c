@@ -1,0 +1,103 @@
+/* Latency output: the text of the kernel's trace file instead of pages. Each line of an event counts as a record. A line that is
+ * cut, by the end of the file or by a chunk that is lost, counts for nothing and is left out. */
+#include "formats/tracedat/tracedat.h"
+
+/* ---- lines ---- */
+
+void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint8_t *text, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const uint8_t *lf = memchr(text + at, '\n', size - at);
+		/* Headings begin with #. */
+		if (!l->begun)
+			l->event = text[at] != '#' && text[at] != '\n';
+		l->begun = !lf;
+		if (!lf)
+			return;
+		t->records += l->event && !l->skip;
+		t->lines += l->event && !l->skip;
+		l->skip = false;
+		at = (size_t)(lf - text) + 1;
+		l->whole = l->total + at;
+	}
+}
+
+void tracedat_text_break(struct tracedat_text *l)
+{
+	l->begun = false;
+	l->skip = l->torn = true;
+	l->carry.size = 0;
+}
+
+void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
+{
+	const uint8_t *lf = l->skip ? memchr(text, '\n', size) : NULL;
+	if (l->skip && !lf)
+		return;
+	if (lf) {
+		size -= (size_t)(lf + 1 - text);
+		text = lf + 1;
+		l->skip = false;
+	}
+	lf = memrchr(text, '\n', size);
+	size_t whole = lf ? (size_t)(lf + 1 - text) : 0;
+	if (whole) {
+		bytes_append(out, l->carry.data, l->carry.size);
+		bytes_append(out, text, whole);
+		l->carry.size = 0;
+	}
+	/* A line is never as long as what a hostile file may have without one. */
+	if (l->carry.size < TRACEDAT_CHUNK_MAX)
+		bytes_append(&l->carry, text + whole, size - whole);
+}
+
+/* Says that the text ends in the middle of a line. */
+static void text_end(struct tracedat *t, struct tracedat_text *l, uint64_t at, uint64_t length)
+{
+	if (!l->begun || l->torn || t->status != TM_OK)
+		return;
+	l->torn = true;
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, length);
+	finding_say(fd, "the last line of the latency output has no end");
+}
+
+uint64_t tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to)
+{
+	struct tracedat_text l = { 0 };
+	for (uint64_t at = from; at < to && t->status == TM_OK;) {
+		size_t got;
+		const uint8_t *p = window_upto(&t->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
+		if (!p || !got)
+			break;
+		tracedat_text_count(t, &l, p, got);
+		at += got;
+		l.total += got;
+	}
+	text_end(t, &l, from + l.whole, to - from - l.whole);
+	return from + l.whole;
+}
+
+/* ---- sections of v7 ---- */
+
+void tracedat_latency_section(struct tracedat *t, struct tracedat_buffer *b)
+{
+	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
+	if (!s)
+		return;
+	uint64_t from = s->offset + TRACEDAT_SECTION_SIZE, to = from + s->size;
+	if (!b->compressed) {
+		b->text_stop = tracedat_latency_text(t, from, to);
+		return;
+	}
+	/* Compressed text comes in chunks as pages do (MAN7 "BUFFER_TEXT"): those of one CPU, so to speak. */
+	struct tracedat_cpu cpu = { .from = from, .length = s->size, .limit = to, .clipped = s->size_bad };
+	struct tracedat_text text = { .torn = t->emitting && b->text_torn, .skip = false };
+	struct tracedat_walk w = { .buffer = b, .cpu = &cpu, .text = &text, .page_size = 1 };
+	if (s->size >= 4)
+		tracedat_chunks(t, &w);
+	if (!t->emitting) {
+		text_end(t, &text, from, s->size);
+		b->text_torn = text.torn;
+	}
+	bytes_free(&text.carry);
+}

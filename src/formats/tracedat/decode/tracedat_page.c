@@ -1,0 +1,379 @@
+/* One page of the ring buffer: its header, and what becomes of it. tracedat_record.c walks its records. */
+#include "formats/tracedat/decode/tracedat_page.h"
+
+#include <stdlib.h>
+
+#define HOUR UINT64_C(3600000000000)
+
+static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
+{
+	return page[0] == with && !memcmp(page, page + 1, size - 1);
+}
+
+/* Looked at only where time and length are those of the page before. */
+static bool page_is_previous(struct tracedat_page *p)
+{
+	struct tracedat *t = p->t;
+	uint32_t size = p->w->page_size;
+
+	if (p->where->in_chunk)
+		return p->where->in >= size && !memcmp(p->bytes - size, p->bytes, size);
+	if (p->where->offset < p->w->cpu->from + size)
+		return false;
+	if (!t->previous)
+		t->previous = malloc(TRACEDAT_PAGE_MAX);
+	if (!t->previous) {
+		tracedat_no_memory(t);
+		return false;
+	}
+	return source_read(t->source, p->where->offset - size, t->previous, size) == TM_OK && !memcmp(t->previous, p->bytes, size);
+}
+
+static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
+{
+	struct tracedat_walk *w = p->w;
+	struct finding *fd;
+
+	if (p->emitting)
+		return;
+	if (!ts) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, TM_WARNING, 0, 8);
+		finding_say(fd, "the page has events and time 0");
+	} else if (w->started && ts < w->last) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, TM_WARNING, 0, 8);
+		finding_say(fd, "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts, (unsigned long long)w->last);
+		if (!w->sound && p->t->scan->plan && !p->where->in_chunk)
+			plan_doubt(p->t->scan->plan, p->t->source, p->where->offset, p->where->length,
+				   "the page steps back in time, and the one before is damaged: its time may be, too");
+	} else if (w->started && w->last && ts - w->last > HOUR) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, TM_NOTE, 0, 8);
+		finding_say(fd, "the page begins %llu s after the one before", (unsigned long long)((ts - w->last) / 1000000000));
+	}
+	if (w->started && ts == w->page_time && commit == w->page_commit && page_is_previous(p)) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, TM_WARNING, 0, w->page_size);
+		finding_say(fd, "the page is the same as the one before");
+	}
+}
+
+/* The count of lost events, where there is one. */
+static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t length)
+{
+	unsigned long_size = p->t->long_size;
+	bool stored = *commit & PAGE_MISSED_STORED, missed = *commit & PAGE_MISSED_EVENTS;
+	struct finding *fd;
+
+	if (stored && !missed) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_stored_alone, TM_ERROR, 8, long_size);
+		finding_say(fd, "bit 30 of the commit word is set without bit 31");
+		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+	} else if (stored && p->capacity - length < long_size) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, TM_ERROR, 8, long_size);
+		finding_say(fd, "a count of lost events is announced, but %u bytes are left of the page", p->capacity - length);
+		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+	} else if (stored) {
+		uint64_t count = tracedat_long(p->t, p->data + length);
+		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
+			fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, TM_WARNING, p->head + length, long_size);
+			finding_say(fd, "%lld events are said to be lost", (long long)count);
+		}
+	}
+	if (missed) {
+		p->w->cpu->missed = true;
+		if (!p->emitting) {
+			fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_events, TM_NOTE, 8, long_size);
+			if (stored && p->capacity - length >= long_size)
+				finding_say(fd, "%llu events were lost before this page", (unsigned long long)tracedat_long(p->t, p->data + length));
+			else
+				finding_say(fd, "events were lost before this page");
+		}
+	}
+}
+
+static void commit_edit(struct tracedat_page *p, uint64_t commit, unsigned rule, const char *why)
+{
+	struct tracedat_edit *e = &p->t->edits[0];
+	e->remove = p->t->long_size;
+	e->length = p->t->long_size;
+	e->rule = (uint16_t)rule;
+	e->why = why;
+	if (p->t->long_size == 8)
+		store_u64(e->bytes, commit, p->be);
+	else
+		store_u32(e->bytes, (uint32_t)commit, p->be);
+}
+
+/* The kernel keeps bits 32 to 63 clear, or copies bit 31 into them. */
+static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
+{
+	uint64_t high = p->t->long_size == 8 ? commit >> 32 : 0;
+	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
+	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
+		return commit;
+	struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, TM_ERROR, 8, p->t->long_size);
+	finding_say(fd, "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved", (unsigned long long)commit);
+	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
+}
+
+/* Ends the page at `end` of its data. */
+static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, uint32_t end, unsigned rule)
+{
+	struct tracedat *t = p->t;
+	uint32_t kept = end - p->removed;
+
+	if (!p->records)
+		return TRACEDAT_LEAVE;
+	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0), rule,
+		    "the length up to which the records are sound");
+	struct tracedat_edit *e = tracedat_page_edit(p, p->head + end, p->capacity - end, rule, "zeros after the last sound record");
+	e->zeros = p->capacity - kept;
+	return t->status == TM_OK ? TRACEDAT_PATCH : TRACEDAT_LEAVE;
+}
+
+/* The same where records are lost behind it. */
+static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit, uint32_t end, unsigned rule)
+{
+	p->w->pending_missed = true;
+	p->t->lost_is = TM_UNKNOWN_COUNT;
+	return page_end(p, commit, end, rule);
+}
+
+/* A length that ends inside of a record, which no writer leaves: where records of known events go on up to nothing but zeros
+ * the length was too small. Returns where they end. */
+static uint32_t page_go_on(struct tracedat_page *p, uint32_t at)
+{
+	uint32_t records, end = at + tracedat_page_prefix(p->t, p->data + at, p->capacity - at, true, &records);
+	p->cut = records && bytes_are_zero(p->data + end, p->capacity - end);
+	if (!p->cut)
+		return at;
+	p->limit = end;
+	return tracedat_page_walk(p, at, true);
+}
+
+static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
+{
+	struct tracedat_walk *w = p->w;
+	struct tracedat_cpu *c = w->cpu;
+	if (p->emitting)
+		return;
+	if (!c->records && p->records)
+		c->first_time = ts;
+	if (p->records) {
+		c->last_time = p->time;
+		w->last = p->time;
+	} else if (ts) {
+		w->last = ts;
+	}
+	c->records += p->records;
+	w->page_time = ts;
+	w->page_commit = commit;
+	w->started = true;
+}
+
+/* Sound so far: what edits there are make it a patched one. */
+static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commit, uint64_t old, uint32_t length)
+{
+	struct tracedat *t = p->t;
+	if (!p->emitting)
+		return TRACEDAT_KEEP;
+	bool mark = p->w->pending_missed && !(commit & PAGE_MISSED_EVENTS);
+	p->w->pending_missed = false;
+	if (mark)
+		commit |= PAGE_MISSED_EVENTS;
+	if (p->removed) {
+		if (!p->records)
+			return TRACEDAT_LEAVE;
+		uint32_t stored = commit & PAGE_MISSED_STORED ? t->long_size : 0;
+		struct tracedat_edit *e = tracedat_page_edit(p, p->head + length + stored, 0, TRACEDAT_RULE_record_unknown_event_id,
+						    "zeros in place of the records that were removed");
+		e->zeros = p->removed;
+		commit -= p->removed;
+	}
+	if (commit != old)
+		commit_edit(p, commit, mark ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_page_commit_reserved,
+			    mark ? "marks that events were lost before this page" : "the commit word as the kernel would write it");
+	bool patched = t->edit_count > 1 || t->edits[0].length;
+	return t->status != TM_OK ? TRACEDAT_LEAVE : patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
+}
+
+/* A page with time 0 and length 0. */
+static enum tracedat_verdict page_blank(struct tracedat_page *p)
+{
+	struct tracedat_walk *w = p->w;
+	struct finding *fd;
+
+	if (bytes_are_zero(p->bytes, w->page_size)) {
+		if (p->emitting)
+			return TRACEDAT_KEEP;
+		if (w->zero) {
+			finding_explains(w->zero, 1);
+		} else {
+			w->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, TM_WARNING, 0, w->page_size);
+			finding_say(w->zero, "a page of zeros");
+		}
+		return TRACEDAT_KEEP;
+	}
+	fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 0, p->head);
+	finding_say(fd, "time and length of the page are 0, but it is not empty");
+	w->pending_missed = true;
+	p->garbled = true;
+	return TRACEDAT_LEAVE;
+}
+
+static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+{
+	/* Records behind a length of 0 are lost to readers. */
+	uint32_t records = 0;
+	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) && records) {
+		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
+		finding_say(fd, "the length of the page is 0, but %u records follow", records);
+		p->limit = p->capacity;
+		p->time = ts;
+		uint32_t end = tracedat_page_walk(p, 0, true);
+		page_remember(p, ts, commit);
+		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
+	}
+	uint32_t tail = commit & PAGE_MISSED_STORED ? p->t->long_size : 0;
+	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
+		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
+		finding_say(fd, "the length of the page is 0, but it is not empty");
+		p->w->pending_missed = true;
+		p->garbled = true;
+		return TRACEDAT_LEAVE;
+	}
+	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
+		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_empty, TM_NOTE, 0, p->head);
+		finding_say(fd, "a page with time %llu and no data", (unsigned long long)ts);
+	}
+	page_remember(p, ts, commit);
+	return page_finish(p, commit, old, 0);
+}
+
+static enum tracedat_verdict page_judge(struct tracedat_page *p)
+{
+	struct tracedat *t = p->t;
+	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(p->t, p->bytes + 8), commit = old;
+	struct finding *fd;
+
+	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->w->page_size, 0xff)) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, TM_ERROR, 0, p->w->page_size);
+		finding_say(fd, "every byte of the page is 0xff");
+		p->w->pending_missed = true;
+		return TRACEDAT_LEAVE;
+	}
+	commit = commit_clean(p, commit);
+	if (!ts && !commit)
+		return page_blank(p);
+	uint32_t length = (uint32_t)(commit & PAGE_LENGTH_MASK);
+	p->time = ts;
+	if (length > p->capacity) {
+		p->garbled = true;
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, t->long_size);
+		finding_say(fd, "the length of the page is %u, at most %u fit", length, p->capacity);
+		/* With a length that lies only records of known events count. */
+		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
+		uint32_t end = tracedat_page_walk(p, 0, true);
+		page_remember(p, ts, old);
+		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
+				     TRACEDAT_KEEP;
+	}
+	page_missed(p, &commit, length);
+	if (!length)
+		return page_empty(p, ts, commit, old);
+	page_times(p, ts, old);
+	if (length & 3) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, TM_ERROR, 8, t->long_size);
+		finding_say(fd, "the length of the page is %u, not a multiple of 4", length);
+		p->failed = true;
+	}
+	bool unaligned = p->failed;
+	p->limit = length & ~3u;
+	/* Of a page that is cut only what is there counts; whoever cut it is reported already. */
+	uint32_t there = p->where->available ? p->where->available - p->head : p->capacity;
+	if (p->limit > there) {
+		p->limit = there & ~3u;
+		p->failed = true;
+	}
+	uint32_t end = tracedat_page_walk(p, 0, false);
+	if (p->cut && !p->where->available)
+		end = page_go_on(p, end);
+	else
+		p->cut = false;
+	page_remember(p, ts, old);
+	if (p->cut && p->emitting)
+		return page_end(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
+	if (p->failed)
+		return p->emitting ? page_trim(p, commit, end, unaligned ? TRACEDAT_RULE_page_commit_unaligned :
+									   TRACEDAT_RULE_page_commit_mid_record) :
+				     TRACEDAT_KEEP;
+	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
+	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
+		fd = tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, TM_WARNING, p->head + tail, p->capacity - tail);
+		finding_say(fd, "%u bytes after the data of the page are not zero", p->capacity - tail);
+	}
+	return page_finish(p, commit, old, length);
+}
+
+/* ---- the encoding of Linux 2.6.30 and before ---- */
+
+static void old_ring_walk(struct tracedat_page *p)
+{
+	uint64_t ts = load_u64(p->bytes, p->be);
+	uint32_t length = (uint32_t)tracedat_long(p->t, p->bytes + 8), at = 0;
+
+	p->time = ts;
+	if (length > p->capacity)
+		length = p->capacity;
+	while (length - at >= 4) {
+		uint32_t word = load_u32(p->data + at, p->be);
+		uint32_t type = p->be ? word >> 30 : word & 3, units = p->be ? word >> 27 & 7 : word >> 2 & 7;
+		if (type == 0)
+			break;
+		if (type == 3) {
+			uint32_t size = units ? 4 * units : length - at >= 8 ? load_u32(p->data + at + 4, p->be) : 0;
+			if (!size || size > length - at)
+				break;
+			p->records++;
+			at += 4 + ((size + 3) & ~3u);
+		} else {
+			at += type == 1 ? 8 : 16;
+		}
+		if (at > length)
+			break;
+	}
+	page_remember(p, ts, length);
+}
+
+/* ---- outside ---- */
+
+enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w, const uint8_t *page,
+				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad)
+{
+	struct tracedat_page p = { .t = t, .w = w, .bytes = page, .where = where, .head = tracedat_page_data(t), .be = t->big_endian,
+			  .capacity = tracedat_page_capacity(t, w->page_size), .emitting = t->emitting };
+	enum tracedat_verdict verdict = TRACEDAT_KEEP;
+
+	p.data = page + p.head;
+	t->edit_count = 0;
+	if (t->emitting) {
+		/* The first edit is that of the commit word, wherever it is decided. */
+		(void)tracedat_page_edit(&p, 8, 0, 0, NULL);
+		if (t->status != TM_OK)
+			return TRACEDAT_LEAVE;
+	}
+	if (t->old_ring)
+		old_ring_walk(&p);
+	else
+		verdict = page_judge(&p);
+	*records = p.records;
+	*bad = p.bad;
+	w->sound = !p.failed && !p.garbled;
+	/* Fields of a record are judged in the order of its format, not of their offsets. */
+	for (size_t i = 2; i < t->edit_count; i++)
+		for (size_t k = i; k > 1 && t->edits[k].at < t->edits[k - 1].at; k--) {
+			struct tracedat_edit swap = t->edits[k];
+			t->edits[k] = t->edits[k - 1];
+			t->edits[k - 1] = swap;
+		}
+	return verdict;
+}

@@ -1,0 +1,364 @@
+/* Sections of version 7: finding them whatever their sizes say (MAN7 "SECTIONS"). */
+#include "formats/tracedat/tracedat.h"
+
+/* Looks at far places while sections are searched byte by byte; each may cost a read. */
+#define FAR_LOOKS 64u
+/* Sections whose header is lost that are told by their content. */
+#define HEADLESS_LOOKS 64u
+/* Bytes of an options section that is found by its look. */
+#define OPTIONS_SEARCH_MAX (1u << 20)
+
+struct finder {
+	struct tracedat *t;
+	unsigned far, looks;
+	bool nested; /* looking at what follows another section */
+};
+
+struct header {
+	uint16_t id, flags;
+	int32_t description;
+	uint64_t size;
+};
+
+static bool header_read(struct tracedat *t, uint64_t at, struct header *h)
+{
+	const uint8_t *p = window_at(&t->window, at, TRACEDAT_SECTION_SIZE);
+	if (!p)
+		return false;
+	h->id = load_u16(p, t->big_endian);
+	h->flags = load_u16(p + 2, t->big_endian);
+	h->description = (int32_t)load_u32(p + 4, t->big_endian);
+	h->size = load_u64(p + 8, t->big_endian);
+	return true;
+}
+
+bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+{
+	bool be = t->big_endian;
+	const uint8_t *p = window_at(&t->window, at, size < 17 ? (size_t)size : 17);
+	if (!p)
+		return false;
+	switch (id) {
+	case TRACEDAT_DONE:
+		return size >= 14 && load_u16(p, be) <= TRACEDAT_ID_LAST && (load_u32(p + 2, be) <= size - 6 ||
+									      load_u32(p + 2, be) == 0x08000000);
+	case TRACEDAT_HEADER_INFO:
+		return size >= 12 && !memcmp(p, "header_page", 12);
+	case TRACEDAT_FTRACE_EVENTS:
+		return size >= 4 && (size >= 17 ? !memcmp(p + 12, "name:", 5) : size == 4 && !load_u32(p, be));
+	case TRACEDAT_EVENT_FORMATS:
+		return size >= 4 && (size >= 17 ? load_u32(p, be) - 1 < 65536 && p[4] > 0x20 && p[4] < 0x7f : size == 4);
+	case TRACEDAT_KALLSYMS:
+	case TRACEDAT_PRINTK:
+		return size >= 4 && load_u32(p, be) == size - 4;
+	case TRACEDAT_CMDLINES:
+		return size >= 8 && load_u64(p, be) == size - 8;
+	default:
+		return false;
+	}
+}
+
+/* Whether a body that is found among other bytes begins like the text of its kind. */
+static bool body_begins(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+{
+	const uint8_t *p = size >= 17 ? window_at(&t->window, at, 17) : NULL;
+	if (!p)
+		return false;
+	switch (id) {
+	case TRACEDAT_KALLSYMS:
+		return (p[4] >= '0' && p[4] <= '9') || (p[4] >= 'a' && p[4] <= 'f');
+	case TRACEDAT_PRINTK:
+		return p[4] == '0' && p[5] == 'x';
+	case TRACEDAT_CMDLINES:
+		return p[8] >= '0' && p[8] <= '9';
+	default:
+		return true;
+	}
+}
+
+bool tracedat_frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real)
+{
+	const uint8_t *p = size >= 12 ? window_at(&t->window, at, 12) : NULL;
+	if (!p || !tracedat_frame_begins(t->codec, p + 8, 4))
+		return false;
+	*real = 8 + (uint64_t)load_u32(p, t->big_endian);
+	return true;
+}
+
+/* A header that may stand behind another section: only its own bytes are looked at. */
+bool tracedat_section_sane(struct tracedat *t, uint64_t at)
+{
+	struct header h;
+	if (at == t->source->size)
+		return true;
+	if (at > t->source->size || t->source->size - at < 16 || !header_read(t, at, &h))
+		return false;
+	/* Odd flags are only odd where the size is fine. */
+	if ((h.flags > 1 && h.size > t->source->size - at - 16) || h.description < -1 || h.description > 65535)
+		return false;
+	if (h.id == TRACEDAT_DONE)
+		return tracedat_body_fits(t, 0, at + 16, h.size <= t->source->size - at - 16 ? h.size : 14);
+	/* A kind that nobody knows counts where its size leads to the end or on. */
+	if (h.id > TRACEDAT_ID_LAST)
+		return h.size <= t->source->size - at - 16 && h.id < 1024 && h.size;
+	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
+}
+
+/* Options among other bytes: items must fill them exactly. */
+static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
+{
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->t, 0, at, size) || (size > 8192 && !f->far))
+		return false;
+	f->far -= size > 8192;
+	const uint8_t *p = window_at(&f->t->window, at, (size_t)size);
+	return p && tracedat_options_fit(f->t, p, 0, (size_t)size);
+}
+
+/* Whether a section of that id holds options, as far as damage lets them be known. */
+static bool options_are(struct finder *f, uint64_t at, uint64_t size)
+{
+	struct tracedat_headless other;
+	if (!tracedat_body_fits(f->t, TRACEDAT_DONE, at, size))
+		return false;
+	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
+	       !tracedat_headless(f->t, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
+}
+
+/* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
+static bool content_fits(struct tracedat *t, unsigned id, uint64_t body, uint64_t size)
+{
+	if (id == TRACEDAT_BUFFER) {
+		uint32_t page = tracedat_page_size_ok(t->page_size) ? t->page_size : TRACEDAT_PAGE_MIN;
+		size_t padding = (size_t)(tracedat_align(body, page) - body);
+		const uint8_t *p = padding < size ? window_at(&t->window, body, padding) : NULL;
+		return p && bytes_are_zero(p, padding);
+	}
+	const uint8_t *p = id == TRACEDAT_STRINGS ? window_at(&t->window, body + size - 1, 1) : NULL;
+	return id != TRACEDAT_STRINGS || (p && !*p);
+}
+
+static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint64_t *size)
+{
+	struct tracedat *t = f->t;
+	struct header h;
+	uint64_t real = 0;
+
+	if (limit < at + TRACEDAT_SECTION_SIZE || !header_read(t, at, &h))
+		return false;
+	uint64_t room = limit - at - TRACEDAT_SECTION_SIZE, body = at + TRACEDAT_SECTION_SIZE;
+	if (h.id > TRACEDAT_ID_LAST || h.flags > 1 || h.description < -1 || h.description > 65535)
+		return false;
+	*size = h.size;
+	if (h.flags & TRACEDAT_COMPRESSED && (tracedat_id_is_metadata(h.id) || h.id == TRACEDAT_STRINGS || h.id == TRACEDAT_DONE)) {
+		if (!tracedat_frame_fits(t, body, room, &real))
+			return false;
+		if (h.size != real && real <= room)
+			*size = real;
+		return *size <= room;
+	}
+	if (h.id == TRACEDAT_DONE)
+		return h.size <= room && options_plausible(f, body, h.size);
+	if (tracedat_id_is_metadata(h.id))
+		return h.size <= room && body_begins(t, h.id, body, h.size) && tracedat_body_fits(t, h.id, body, h.size);
+	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
+	    h.id != TRACEDAT_MODULES)
+		return false;
+	/* Their content says nothing: what stands behind must be beyond doubt. */
+	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(t, h.id, body, h.size))
+		return false;
+	f->far--;
+	if (body + h.size == t->source->size)
+		return true;
+	uint64_t none;
+	f->nested = true;
+	bool fits = finder_plausible(f, body + h.size, limit, &none);
+	f->nested = false;
+	return fits;
+}
+
+/* The next plausible header at or after `at`; the end of the file if there is none. */
+static uint64_t find_next(struct finder *f, uint64_t at)
+{
+	struct tracedat *t = f->t;
+	uint64_t end = t->source->size;
+
+	while (at + TRACEDAT_SECTION_SIZE + 4 <= end) {
+		size_t got, i;
+		const uint8_t *p = window_upto(&t->window, at, 65536, &got);
+		if (!p)
+			return end;
+		for (i = 0; i + TRACEDAT_SECTION_SIZE <= got; i++) {
+			uint16_t id = load_u16(p + i, t->big_endian);
+			if (id > TRACEDAT_ID_LAST || load_u16(p + i + 2, t->big_endian) > 1 ||
+			    (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
+			    load_u64(p + i + 8, t->big_endian) > end - at - i)
+				continue;
+			uint64_t size;
+			if (finder_plausible(f, at + i, end, &size))
+				return at + i;
+			p = window_upto(&t->window, at, 65536, &got);
+			if (!p)
+				return end;
+		}
+		at += i ? i : 1;
+	}
+	return end;
+}
+
+struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset)
+{
+	struct header h;
+	if (!header_read(t, offset, &h) ||
+	    !tracedat_room(t, &t->sections, &t->section_capacity, t->section_count, sizeof(*t->sections), TRACEDAT_SECTIONS_MAX))
+		return NULL;
+	struct tracedat_section *s = &t->sections[t->section_count++];
+	*s = (struct tracedat_section){ .offset = offset, .size = h.size, .declared = h.size, .id = h.id, .flags = h.flags,
+					/* One that is out of all bounds is none: repair writes that. */
+					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
+	return s;
+}
+
+int tracedat_section_at(const struct tracedat *t, uint64_t offset)
+{
+	size_t low = 0, high = t->section_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->sections[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->section_count && t->sections[low].offset == offset ? (int)low : -1;
+}
+
+static bool header_known(const struct header *h)
+{
+	bool zero = !h->id && !h->flags && !h->description && !h->size;
+	return !zero && h->id <= TRACEDAT_ID_LAST && h->flags <= 1 && h->description >= -1 && h->description < 65536;
+}
+
+/* A section whose size leads nowhere ends where the next one is found. */
+static void section_measure(struct tracedat *t, struct tracedat_section *s, uint64_t end)
+{
+	struct finding *fd;
+
+	if (!s)
+		return;
+	uint64_t room = t->source->size - s->offset - TRACEDAT_SECTION_SIZE;
+	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
+	s->size_bad = true;
+	if (end == t->source->size && s->declared > room && !(s->declared >> 62)) {
+		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset);
+		finding_say(fd, "the file ends inside a section: %s, %llu bytes, of which %llu are there", tracedat_id_name(s->id),
+			    (unsigned long long)s->declared, (unsigned long long)room);
+		return;
+	}
+	fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8);
+	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	finding_say(fd, "the size of the section is %llu, but %llu bytes lead to the next one", (unsigned long long)s->declared,
+		    (unsigned long long)s->size);
+}
+
+/* The section at `at`, whose header is h and leads to `next` where none is, if content tells what it is: its own, where that
+ * header is lost or its size is; that of the next section, whose header is lost. Returns where to go on; 0: nothing tells. */
+static uint64_t section_by_content(struct finder *f, uint64_t at, const struct header *h, uint64_t next)
+{
+	struct tracedat *t = f->t;
+	uint64_t body = at + TRACEDAT_SECTION_SIZE;
+	struct tracedat_headless found;
+
+	if (f->looks && f->looks-- && tracedat_headless(t, at, &found)) {
+		if (header_known(h) && h->id == found.id && h->size == found.size) {
+			/* What stands behind it is at fault. */
+			(void)tracedat_section_add(t, at);
+			finding_say(tracedat_report(t, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE),
+				    "the header of a section is damaged");
+		} else if (header_known(h) && h->id == found.id) {
+			section_measure(t, tracedat_section_add(t, at), body + found.size);
+		} else {
+			tracedat_headless_adopt(t, at, &found);
+		}
+		return body + found.size;
+	}
+	bool options = h->id == TRACEDAT_DONE;
+	if (next >= t->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks || !f->looks-- ||
+	    !tracedat_headless(t, next, &found))
+		return 0;
+	/* Texts may be anything: only behind options that end there they are strings. */
+	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
+		return 0;
+	(void)tracedat_section_add(t, at);
+	return next;
+}
+
+/* The walk: each size must lead to a header or the end. */
+void tracedat_sections_find(struct tracedat *t)
+{
+	struct finder f = { t, FAR_LOOKS, HEADLESS_LOOKS, false };
+	uint64_t at = t->header_end, end = t->source->size, trusted = 0;
+	struct finding *fd;
+
+	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
+	if (t->prefix_lost)
+		t->header_end = at = tracedat_formats_begin(t, at, find_next(&f, at));
+	while (at < end && t->status == TM_OK) {
+		struct header h;
+		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
+			fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, end - at);
+			finding_say(fd, "the file ends inside the header of a section");
+			tracedat_drop(t, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
+			return;
+		}
+		uint64_t room = end - at - TRACEDAT_SECTION_SIZE;
+		uint64_t next = h.size <= room ? at + TRACEDAT_SECTION_SIZE + h.size : end + 1;
+		bool known = h.id <= TRACEDAT_ID_LAST;
+		/* An unknown kind counts where the chain goes on behind it. */
+		if (next <= end && tracedat_section_sane(t, next) && (known || next < end || t->section_count)) {
+			if (h.id == TRACEDAT_DONE && !(h.flags & 1) && !options_are(&f, at + TRACEDAT_SECTION_SIZE, h.size)) {
+				next = end + 1;
+			} else {
+				(void)tracedat_section_add(t, at);
+				at = next;
+				continue;
+			}
+		}
+		uint64_t stop = section_by_content(&f, at, &h, next);
+		if (stop) {
+			at = stop;
+			continue;
+		}
+		uint64_t found = find_next(&f, at + 1);
+		bool fits = next < found && found != trusted && tracedat_body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
+		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? tracedat_formats_begin(t, fits ? next : at, found) : found;
+		if (fits && lost < found) {
+			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
+			(void)tracedat_section_add(t, at);
+			trusted = found;
+			at = next;
+			continue;
+		}
+		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
+		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
+			   (whole && header_known(&h) &&
+			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || tracedat_body_fits(t, h.id, at + 16, found - at - 16)));
+		if (!own && lost < found) {
+			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
+			tracedat_formats_adopt(t, lost, found);
+			at = found;
+			continue;
+		}
+		struct tracedat_section *s = own && whole ? tracedat_section_add(t, at) : NULL;
+		if (s) {
+			section_measure(t, s, found);
+		} else {
+			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, found - at);
+			finding_say(fd, "%llu bytes that are no section", (unsigned long long)(found - at));
+			t->data_errors = true;
+		}
+		at = found;
+	}
+	if (!t->section_count) {
+		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 0);
+		finding_say(fd, "the file has no section");
+	}
+}

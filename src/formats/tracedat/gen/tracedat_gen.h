@@ -1,0 +1,163 @@
+/* The generator: a model of a capture that a breaker may bend, and its serialisation, whose bytes it may bend afterwards. */
+#ifndef TRACEDAT_GEN_H
+#define TRACEDAT_GEN_H
+
+#include "formats/tracedat/tracedat.h"
+
+#define GEN_FORMATS 12u
+#define GEN_OPTIONS 48u
+#define GEN_BUFFERS 3u
+#define GEN_CPUS 4u
+#define GEN_TEXT_CHUNK 1024u /* bytes of latency output in a chunk */
+
+/* A breaker is called once at each stage. */
+enum tracedat_stage {
+	TRACEDAT_STAGE_WORLD, /* version, compression, byte order, sizes are chosen */
+	TRACEDAT_STAGE_MODEL, /* texts, options and pages are there */
+	TRACEDAT_STAGE_BYTES, /* the file is there */
+};
+
+struct gen_format_text {
+	char system[300];
+	struct bytes text;
+	int64_t size_delta; /* added to the size that is stored */
+};
+
+struct gen_option {
+	unsigned id;
+	struct bytes data;
+	size_t at;	/* of the item in the file */
+	bool late;	/* v7: in the second options section */
+	int buffer;	/* v7: whose BUFFER option it is, or -1 */
+};
+
+/* Chunks of compressed data: made while their content grows, so that a large file takes no memory for what it unfolds to. */
+struct gen_chunks {
+	struct bytes bytes;
+	uint32_t count;
+};
+
+struct gen_cpu {
+	uint32_t cpu;
+	struct bytes pages; /* those that are in no chunk */
+	struct gen_chunks chunks;
+	uint64_t records;
+	uint64_t page_records; /* in the last page */
+	uint64_t last;	   /* time of its last record */
+	uint64_t at, size; /* in the file */
+	uint32_t used;	   /* bytes of data in the open page; 0: none is open */
+};
+
+struct gen_buffer {
+	char name[32], clock[16];
+	struct gen_cpu cpus[GEN_CPUS];
+	size_t count;
+	size_t record_at, table_at, clock_at; /* v6 */
+	size_t section_at, option_at;	      /* v7: of the header; of the option's payload */
+};
+
+/* Where things are in the file. */
+struct gen_marks {
+	size_t header, header_event, ftrace, systems, kallsyms, printk, cmdlines, cpus, tag, options, options_end, flyrecord, stop;
+	size_t options_offset;
+	size_t section[TRACEDAT_ID_LAST + 1]; /* of the first section of an id */
+	size_t done[2];
+	size_t first_data; /* v6: after the padding */
+};
+
+struct tracedat_gen {
+	struct gen *g;
+	struct choices *choices;
+	struct bytes *out;
+	enum tracedat_stage stage;
+	unsigned version;
+	enum tracedat_codec codec;
+	bool big_endian;
+	uint8_t long_size, user_long;
+	uint32_t page_size, header_page_size;
+	struct bytes header_page, header_event, kallsyms, printk, cmdlines;
+	struct gen_format_text formats[GEN_FORMATS]; /* those of a system follow each other; ftrace comes first */
+	size_t format_count;
+	struct gen_option options[GEN_OPTIONS];
+	size_t option_count;
+	struct gen_buffer buffers[GEN_BUFFERS];
+	size_t buffer_count;
+	bool latency;
+	struct bytes text;	/* of latency output: what is in no chunk */
+	struct gen_chunks text_chunks;
+	bool no_options;	/* v6: no options tag at all */
+	bool no_clock_block;	/* v6 */
+	bool no_done;		/* v6 */
+	bool twice;		/* v6: a second block of options */
+	bool omit[TRACEDAT_ID_LAST + 1]; /* v7: no section of that id, and no option for it */
+	bool extra_section;	/* v7: an unknown section, or a second one of kallsyms */
+	unsigned extra_id;
+	bool slack, minus_four;
+	int64_t hp_delta, he_delta, ftrace_delta, systems_delta, events_delta, kallsyms_delta, printk_delta, cmdlines_delta;
+	uint32_t chunk_pages;
+	uint64_t folded, unfolded; /* sizes of data that was compressed last */
+	size_t instances;	/* of a broken file */
+	bool keep_small;	/* records of 4 and 8 bytes, which the kernel does not write */
+	bool junk_after_done;	/* v7: behind the end of the second options */
+	bool extra_at_end;	/* v7: a large unknown section behind all others */
+	unsigned short_pointer;	/* v7: the option of that id has 4 bytes */
+	struct gen_marks at;
+	uint64_t time;
+};
+
+/* ---- for breakers ---- */
+
+void tracedat_gen_text(struct bytes *b, const char *text); /* replaces the content */
+struct bytes *tracedat_gen_format_of(struct tracedat_gen *b, const char *name);
+/* Replaces `what` by `with` in a text; what must be there. */
+void tracedat_gen_swap(struct bytes *text, const char *what, const char *with);
+struct gen_option *tracedat_gen_option(struct tracedat_gen *b, unsigned id);
+struct gen_option *tracedat_gen_option_add(struct tracedat_gen *b, unsigned id, const void *data, size_t size);
+void tracedat_gen_option_remove(struct tracedat_gen *b, unsigned id);
+void tracedat_gen_u16(struct tracedat_gen *b, size_t at, uint16_t value);
+void tracedat_gen_u32(struct tracedat_gen *b, size_t at, uint32_t value);
+void tracedat_gen_u64(struct tracedat_gen *b, size_t at, uint64_t value);
+uint32_t tracedat_gen_get32(struct tracedat_gen *b, size_t at);
+uint64_t tracedat_gen_get64(struct tracedat_gen *b, size_t at);
+/* Records appended to a CPU's pages. */
+void tracedat_gen_tick(struct tracedat_gen *b, struct gen_cpu *c);
+void tracedat_gen_label(struct tracedat_gen *b, struct gen_cpu *c, const char *name);
+/* Any payload, whose type must be set by the caller. */
+void tracedat_gen_record(struct tracedat_gen *b, struct gen_cpu *c, const void *payload, uint32_t size, uint32_t delta);
+void tracedat_gen_stamp(struct tracedat_gen *b, struct gen_cpu *c, uint32_t type, uint64_t value);
+/* The prefix of a record of that event. */
+void tracedat_gen_common(struct tracedat_gen *b, uint8_t *payload, unsigned id, uint32_t pid);
+/* Closes the open page. */
+void tracedat_gen_page_end(struct tracedat_gen *b, struct gen_cpu *c);
+/* The page of a CPU in the model, its commit word, its data. */
+uint8_t *tracedat_gen_page(struct tracedat_gen *b, struct gen_cpu *c, size_t index);
+uint8_t *tracedat_gen_last_page(struct tracedat_gen *b, struct gen_cpu *c);
+uint64_t tracedat_gen_commit(struct tracedat_gen *b, const uint8_t *page);
+void tracedat_gen_commit_set(struct tracedat_gen *b, uint8_t *page, uint64_t commit);
+/* Rewrites the statistics after records were added or removed. */
+void tracedat_gen_stats(struct tracedat_gen *b);
+
+/* A new format in a system of its own, without own fields when fields is empty. */
+void tracedat_gen_format_add(struct tracedat_gen *b, const char *system, const char *name, unsigned id, const char *fields,
+			     const char *print);
+
+#define BREAK(symbol) void tracedat_break_##symbol(struct tracedat_gen *b)
+#define EXPECT(symbol) gen_expect(b->g, TRACEDAT_RULE_##symbol)
+#define WORLD if (b->stage == TRACEDAT_STAGE_WORLD)
+#define MODEL if (b->stage == TRACEDAT_STAGE_MODEL)
+#define BYTES if (b->stage == TRACEDAT_STAGE_BYTES)
+
+/* ---- inside ---- */
+
+void tracedat_gen_model(struct tracedat_gen *b);
+/* Bytes in the section that extra_at_end adds: room for the second CPU's pages somewhere inside. */
+size_t tracedat_gen_extra(const struct tracedat_gen *b);
+/* Moves the first size bytes of the content to a chunk. */
+void tracedat_gen_pack(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t size);
+void tracedat_gen_serialise(struct tracedat_gen *b);
+typedef void tracedat_breaker(struct tracedat_gen *b);
+#define RULE(symbol, ...) tracedat_breaker tracedat_break_##symbol;
+#include "formats/tracedat/tracedat_rules.def"
+#undef RULE
+
+#endif

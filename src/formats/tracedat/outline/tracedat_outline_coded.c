@@ -1,0 +1,79 @@
+/* What is compressed in a trace.dat 7, looked into: a stream of the outline for each section and chunk. */
+#include "formats/tracedat/outline/tracedat_outline.h"
+
+#include <stdlib.h>
+
+void tracedat_sketch_coded(struct tracedat_sketch *s, uint64_t at, uint64_t size, struct tracedat_coded coded)
+{
+	uint32_t measure = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
+
+	coded.decoded = outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
+	coded.compressed = outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size);
+	outline_measure(s->o, measure, MEASURE_LENGTH, coded.compressed, 1, 0);
+	if (coded.compressed != OUTLINE_NONE &&
+	    tracedat_room(s->t, &s->coded, &s->coded_capacity, s->coded_count, sizeof(*s->coded), OUTLINE_PARTS_MAX))
+		s->coded[s->coded_count++] = coded;
+}
+
+/* outline_encode */
+static bool encode(int codec, const void *bytes, size_t size, struct bytes *out)
+{
+	return tracedat_encode((enum tracedat_codec)codec, bytes, size, out);
+}
+
+/* The decoded bytes, as many as are stated, or NULL. Only what is one whole frame: else not all of it would be coded again. */
+static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *coded, uint32_t size)
+{
+	const struct part *field = &s->o->parts[coded->compressed];
+	struct tracedat_decoded d;
+	uint8_t *data = malloc(size + !size);
+
+	if (!data)
+		s->o->status = TM_NO_MEMORY;
+	else if (!tracedat_decode(s->t, s->t->codec, s->data + field->offset, field->length, data, size, &d) || !d.fits ||
+		 d.size != size || d.consumed != field->length) {
+		free(data);
+		data = NULL;
+	}
+	return data;
+}
+
+static void stream(struct tracedat_sketch *s, const struct tracedat_coded *coded, uint8_t *data, uint32_t size)
+{
+	uint32_t file = outline_stream(s->o, coded->compressed, data, size, encode, (int)s->t->codec);
+	const uint8_t *outer = s->data;
+	uint64_t outer_size = s->size;
+
+	if (file == OUTLINE_NONE)
+		return;
+	uint32_t part = outline_open_file(s->o, file, coded->page_size ? "cpu data" : "section body", 0);
+	outline_measure(s->o, coded->decoded, MEASURE_LENGTH, part, 1, 0);
+	s->data = data;
+	s->size = size;
+	if (!coded->page_size)
+		tracedat_sketch_section(s, coded->id, 0, size);
+	for (uint64_t at = 0; coded->page_size && size - at >= coded->page_size && s->o->status == TM_OK; at += coded->page_size)
+		tracedat_sketch_page(s, at, coded->page_size);
+	outline_close_file(s->o);
+	s->data = outer;
+	s->size = outer_size;
+}
+
+void tracedat_sketch_streams(struct tracedat_sketch *s)
+{
+	/* Bytes to decode, whatever comes of it. */
+	uint32_t left = OUTLINE_STREAMS_MAX;
+
+	/* Their offsets are those of the file. */
+	s->next_item = s->item_count;
+	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->t->codec != TRACEDAT_NONE; i++) {
+		const struct tracedat_coded *coded = &s->coded[i];
+		uint64_t size = outline_value(s->o, coded->decoded);
+		if (coded->decoded == OUTLINE_NONE || size > left)
+			continue;
+		left -= (uint32_t)size;
+		uint8_t *data = decode(s, coded, (uint32_t)size);
+		if (data)
+			stream(s, coded, data, (uint32_t)size);
+	}
+}

@@ -1,0 +1,545 @@
+/* What a killed recorder leaves: NAME.cpuN and NAME.INSTANCE.cpuN, raw pages without a header. The metadata comes from a donor,
+ * or from a trace.dat that the recorder began to write beside them. */
+#include "formats/tracedat/repair/tracedat_repair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Records of events that the donor does not know, or of other sizes, of a thousand: beyond it the donor does not fit. */
+#define MISFIT_MAX 10u
+
+struct piece_file {
+	struct source *source;
+	const char *name;
+	size_t stem; /* length of the name without .cpuN */
+	uint32_t cpu;
+	unsigned buffer;
+};
+
+struct restore {
+	struct scan *scan;
+	struct piece_file *files;
+	size_t count;
+	struct source *main, *metadata;
+	struct tracedat *t;
+	uint64_t records, bad;
+	bool cut;
+};
+
+bool tracedat_cpu_file(const char *name, uint32_t *cpu)
+{
+	size_t length = strlen(name), digits = 0;
+	uint64_t value;
+	while (digits < length && name[length - digits - 1] >= '0' && name[length - digits - 1] <= '9')
+		digits++;
+	if (!digits || digits > 4 || length < digits + 5 || memcmp(name + length - digits - 4, ".cpu", 4) ||
+	    !text_parse_u64(name + length - digits, digits, &value) || value >= TRACEDAT_CPUS_MAX)
+		return false;
+	*cpu = (uint32_t)value;
+	return true;
+}
+
+static const char *source_name(const struct source *s)
+{
+	const char *name = *s->name ? s->name : s->origin, *slash = strrchr(name, '/');
+	return slash ? slash + 1 : name;
+}
+
+static int file_order(const void *left, const void *right)
+{
+	const struct piece_file *a = left, *b = right;
+	if (a->stem != b->stem)
+		return a->stem < b->stem ? -1 : 1;
+	int order = memcmp(a->name, b->name, a->stem);
+	if (order)
+		return order;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->source->index < b->source->index ? -1 : 1;
+}
+
+static bool is_trace_dat(struct source *s)
+{
+	uint8_t magic[10];
+	return s->kind == SOURCE_FILE && s->size >= 18 && source_read(s, 0, magic, 10) == TM_OK &&
+	       !memcmp(magic, "\x17\x08\x44tracing", 10);
+}
+
+static bool files_collect(struct restore *r)
+{
+	struct bundle *b = r->scan->in;
+	r->files = calloc(b->count + 1, sizeof(*r->files));
+	if (!r->files)
+		return false;
+	for (size_t i = 0; i < b->count; i++) {
+		struct source *s = b->sources[i];
+		uint32_t cpu;
+		if (s->kind != SOURCE_FILE)
+			continue;
+		if (s->role == TM_ROLE_DONOR) {
+			if (!r->metadata && is_trace_dat(s))
+				r->metadata = s;
+		} else if (tracedat_cpu_file(source_name(s), &cpu)) {
+			const char *name = source_name(s);
+			r->files[r->count++] = (struct piece_file){ s, name, (size_t)(strrchr(name, '.') - name), cpu, 0 };
+		} else if (!r->main && is_trace_dat(s)) {
+			r->main = s;
+		}
+	}
+	struct source *single = bundle_single(b);
+	if (!r->count && single && single != r->main)
+		/* Pages by their look, whatever the file is called. */
+		r->files[r->count++] = (struct piece_file){ single, source_name(single), strlen(source_name(single)), 0, 0 };
+	qsort(r->files, r->count, sizeof(*r->files), file_order);
+	return true;
+}
+
+static void restore_say(struct restore *r, const char *message)
+{
+	size_t n = strlen(message) < sizeof(r->scan->incomplete) - 1 ? strlen(message) : sizeof(r->scan->incomplete) - 1;
+	memcpy(r->scan->incomplete, message, n);
+	r->scan->incomplete[n] = '\0';
+}
+
+/* ---- buffers of the files ---- */
+
+/* One buffer a stem; what a stem has beyond the first is the name of its instance. */
+static bool buffers_make(struct restore *r)
+{
+	struct tracedat *t = r->t;
+	const struct piece_file *top = &r->files[0];
+
+	for (size_t i = 0; i < t->buffer_count; i++) {
+		free(t->buffers[i].cpus);
+		bytes_free(&t->buffers[i].raw_name);
+		if (i)
+			bytes_free(&t->buffers[i].clock);
+	}
+	struct bytes clock = t->buffer_count ? t->buffers[0].clock : (struct bytes){ 0 };
+	t->buffer_count = 0;
+	if (!clock.size) {
+		bytes_text(&clock, "local");
+		bytes_u8(&clock, 0);
+	}
+	for (size_t i = 0; i < r->count; i++) {
+		struct piece_file *f = &r->files[i];
+		bool same = i && f->stem == r->files[i - 1].stem && !memcmp(f->name, r->files[i - 1].name, f->stem);
+		struct tracedat_buffer *b = same ? &t->buffers[t->buffer_count - 1] : tracedat_buffer_add(t);
+		if (!b)
+			break;
+		if (!same) {
+			const char *name = f->name + f->stem;
+			size_t length = 0;
+			if (i && f->stem > top->stem + 1 && !memcmp(f->name, top->name, top->stem) && f->name[top->stem] == '.') {
+				name = f->name + top->stem + 1;
+				length = f->stem - top->stem - 1;
+			} else if (i) {
+				name = f->name;
+				length = f->stem;
+			}
+			char shown[TEXT_QUOTE_SIZE];
+			bytes_append(&b->raw_name, name, length);
+			bytes_u8(&b->raw_name, 0);
+			bytes_append(&b->clock, clock.data, clock.size);
+			text_sanitise(b->name, sizeof(b->name), text_quote(shown, name, length));
+			b->page_size = t->page_size;
+		}
+		if (same && f->cpu == f[-1].cpu)
+			continue; /* the same CPU twice: the second is left out */
+		struct tracedat_cpu *c = tracedat_cpu_add(t, b);
+		if (!c)
+			break;
+		f->buffer = (unsigned)t->buffer_count - 1;
+		c->cpu = f->cpu;
+		c->length = f->source->size;
+		c->found = true;
+		c->declared_at = i; /* which file */
+	}
+	bytes_free(&clock);
+	return t->status == TM_OK;
+}
+
+static void source_switch(struct tracedat *t, struct source *s)
+{
+	t->source = s;
+	window_reset(&t->window, s);
+}
+
+/* Walks all files once; with t->emitting into the output. */
+static void files_walk(struct restore *r, struct tracedat_buffer *b)
+{
+	struct tracedat *t = r->t;
+	for (size_t j = 0; j < b->count && t->status == TM_OK; j++) {
+		struct tracedat_cpu *c = &b->cpus[j];
+		const struct piece_file *f = &r->files[c->declared_at];
+		if (t->emitting) {
+			uint64_t n = tracedat_align(t->out.size, b->page_size) - t->out.size;
+			tracedat_put_zeros(t, n, TRACEDAT_RULE_recorder_killed, "padding up to a page");
+			c->moved = t->out.size;
+		}
+		source_switch(t, f->source);
+		tracedat_cpu_walk(t, b, c);
+		if (t->window.status != TM_OK)
+			t->status = t->window.status;
+		if (t->emitting)
+			c->moved_size = t->out.size - c->moved;
+		r->cut |= c->length % b->page_size != 0;
+	}
+}
+
+/* ---- the output ---- */
+
+static bool option_is_kept(unsigned id)
+{
+	return id == TRACEDAT_TRACECLOCK || id == TRACEDAT_UNAME || id == TRACEDAT_VERSION || id == TRACEDAT_TSC2NSEC;
+}
+
+static uint32_t cpus_of(const struct tracedat *t)
+{
+	uint32_t count = 1;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count; j++)
+			if (t->buffers[i].cpus[j].cpu + 1 > count)
+				count = t->buffers[i].cpus[j].cpu + 1;
+	return count;
+}
+
+#define RULE_HERE TRACEDAT_RULE_recorder_killed
+static const char why_here[] = "the header of the joined file";
+
+static void put_option_head(struct tracedat *t, unsigned id, size_t size)
+{
+	uint8_t head[6];
+	store_u16(head, (uint16_t)id, t->big_endian);
+	store_u32(head + 2, (uint32_t)size, t->big_endian);
+	(void)tracedat_literal(&t->out, head, 6, RULE_HERE, why_here);
+}
+
+static void put_kept_options(struct restore *r)
+{
+	struct tracedat *t = r->t;
+	for (size_t i = 0; i < t->option_count; i++) {
+		const struct tracedat_option *o = &t->options[i];
+		if (!option_is_kept(o->id) || o->dropped)
+			continue;
+		put_option_head(t, o->id, o->changed.size ? o->changed.size : o->size);
+		if (o->changed.size)
+			(void)tracedat_literal(&t->out, o->changed.data, o->changed.size, o->rule, o->why);
+		else
+			tracedat_put_block(t, o->block, o->at, o->size, RULE_HERE, why_here);
+	}
+}
+
+static void put_parts(struct restore *r)
+{
+	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
+		tracedat_put_part(r->t, &r->t->parts[k], &r->t->meta);
+}
+
+static void put_clock(struct tracedat *t, const struct tracedat_buffer *b)
+{
+	struct bytes clock = { .big_endian = t->big_endian };
+	bytes_u64(&clock, b->clock.size + 1);
+	bytes_printf(&clock, "[%s]", (const char *)b->clock.data);
+	(void)tracedat_literal(&t->out, clock.data, clock.size, RULE_HERE, why_here);
+	t->out.failed |= clock.failed;
+	bytes_free(&clock);
+}
+
+static void compose_v6(struct restore *r)
+{
+	struct tracedat *t = r->t;
+	uint32_t cpus = cpus_of(t);
+	size_t *places = calloc(t->buffer_count + 2 * (size_t)cpus + 1, sizeof(*places));
+	const uint8_t done[2] = { 0 };
+
+	if (!places) {
+		tracedat_no_memory(t);
+		return;
+	}
+	size_t *table = places + t->buffer_count;
+	tracedat_put_prefix(t);
+	put_parts(r);
+	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus, RULE_HERE, why_here);
+	(void)tracedat_literal(&t->out, "options  ", 10, RULE_HERE, why_here);
+	put_kept_options(r);
+	for (size_t i = 1; i < t->buffer_count; i++) {
+		put_option_head(t, TRACEDAT_BUFFER, 8 + t->buffers[i].raw_name.size);
+		places[i] = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+		(void)tracedat_literal(&t->out, t->buffers[i].raw_name.data, t->buffers[i].raw_name.size, RULE_HERE, why_here);
+	}
+	(void)tracedat_literal(&t->out, done, 2, RULE_HERE, why_here);
+	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &t->buffers[i];
+		tracedat_fill_u64(t, i ? places[i] : SIZE_MAX, t->out.size);
+		(void)tracedat_literal(&t->out, "flyrecord", 10, RULE_HERE, why_here);
+		for (uint32_t c = 0; c < 2 * cpus; c++)
+			table[c] = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+		put_clock(t, b);
+		files_walk(r, b);
+		for (uint32_t c = 0; c < cpus; c++) {
+			uint64_t at = tracedat_align(t->out.size, b->page_size), size = 0;
+			for (size_t j = 0; j < b->count; j++)
+				if (b->cpus[j].cpu == c) {
+					at = b->cpus[j].moved;
+					size = b->cpus[j].moved_size;
+				}
+			tracedat_fill_u64(t, table[2 * c], at);
+			tracedat_fill_u64(t, table[2 * c + 1], size);
+		}
+	}
+	free(places);
+}
+
+static size_t put_section_head(struct tracedat *t, unsigned id)
+{
+	uint8_t head[8];
+	store_u16(head, (uint16_t)id, t->big_endian);
+	store_u16(head + 2, 0, t->big_endian);
+	store_u32(head + 4, UINT32_MAX, t->big_endian);
+	(void)tracedat_literal(&t->out, head, 8, RULE_HERE, why_here);
+	return tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+}
+
+static void put_pointer(struct tracedat *t, unsigned id, uint64_t at)
+{
+	put_option_head(t, id, 8);
+	(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, at, RULE_HERE, why_here);
+}
+
+static void put_buffer_option(struct tracedat *t, const struct tracedat_buffer *b)
+{
+	put_option_head(t, TRACEDAT_BUFFER, 8 + b->raw_name.size + b->clock.size + 8 + 20 * b->count);
+	(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->moved, RULE_HERE, why_here);
+	(void)tracedat_literal(&t->out, b->raw_name.data, b->raw_name.size, RULE_HERE, why_here);
+	(void)tracedat_literal(&t->out, b->clock.data, b->clock.size, RULE_HERE, why_here);
+	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, b->page_size, RULE_HERE, why_here);
+	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, (uint32_t)b->count, RULE_HERE, why_here);
+	for (size_t j = 0; j < b->count; j++) {
+		(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, b->cpus[j].cpu, RULE_HERE, why_here);
+		(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->cpus[j].moved, RULE_HERE, why_here);
+		(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->cpus[j].moved_size, RULE_HERE, why_here);
+	}
+}
+
+static void compose_v7(struct restore *r)
+{
+	struct tracedat *t = r->t;
+	uint64_t parts[TRACEDAT_PARTS] = { 0 };
+
+	tracedat_put_prefix(t);
+	tracedat_put_compression(t);
+	size_t first = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+	for (size_t i = 0; i < t->section_count; i++) {
+		struct tracedat_section *s = &t->sections[i];
+		unsigned k = s->id - TRACEDAT_HEADER_INFO;
+		if (k < TRACEDAT_PARTS && t->part_block[k] == &s->block)
+			parts[k] = tracedat_put_part_section(t, s, k);
+		else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost)
+			tracedat_put_strings(t, s);
+	}
+	/* Headers and event formats have to be there. */
+	for (unsigned k = 0; k <= 2; k += 2)
+		if (!parts[k])
+			parts[k] = tracedat_put_part_section(t, NULL, k);
+	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &t->buffers[i];
+		b->moved = t->out.size;
+		size_t size = put_section_head(t, TRACEDAT_BUFFER);
+		files_walk(r, b);
+		tracedat_fill_u64(t, size, t->out.size - b->moved - 16);
+	}
+	source_switch(t, r->metadata);
+	uint64_t at = t->out.size;
+	tracedat_fill_u64(t, first, at);
+	size_t size = put_section_head(t, TRACEDAT_DONE);
+	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
+		if (parts[k])
+			put_pointer(t, TRACEDAT_HEADER_INFO + k, parts[k]);
+	put_kept_options(r);
+	put_option_head(t, TRACEDAT_CPUCOUNT, 4);
+	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus_of(t), RULE_HERE, why_here);
+	for (size_t i = 0; i < t->buffer_count; i++)
+		put_buffer_option(t, &t->buffers[i]);
+	put_pointer(t, TRACEDAT_DONE, 0);
+	tracedat_fill_u64(t, size, t->out.size - at - 16);
+}
+
+/* ---- does the donor fit? ---- */
+
+static uint64_t donor_misfits(const struct tracedat *t, uint32_t *worst)
+{
+	uint64_t n = 0, most = 0;
+	for (uint32_t id = 0; t->unknown && id < 65536; id++) {
+		n += t->unknown[id].records;
+		if (t->unknown[id].records > most) {
+			most = t->unknown[id].records;
+			*worst = id;
+		}
+	}
+	return n + findings_count(t->scratch, TRACEDAT_RULE_record_shorter_than_format);
+}
+
+static enum tracemend_status restore_compose(struct restore *r)
+{
+	struct tracedat *t = r->t;
+	struct plan *plan = r->scan->plan;
+	uint64_t errors_before = findings_count(t->scratch, TRACEDAT_RULE_record_shorter_than_format);
+	uint32_t worst = 0;
+
+	t->findings = t->scratch;
+	/* What the donor's own records were is of no concern. */
+	free(t->unknown);
+	t->unknown = NULL;
+	t->records = 0;
+	t->format_finding = NULL;
+	if (!buffers_make(r))
+		return t->status;
+	for (size_t i = 0; i < t->buffer_count; i++)
+		files_walk(r, &t->buffers[i]);
+	uint64_t misfits = donor_misfits(t, &worst) - errors_before;
+	if (t->status != TM_OK)
+		return t->status;
+	if (!t->records) {
+		restore_say(r, "no page of the .cpuN files can be decoded with the metadata of the donor");
+		return TM_NOTHING;
+	}
+	if (misfits > t->records / 1000 * MISFIT_MAX + 1) {
+		char message[200];
+		(void)snprintf(message, sizeof(message),
+			       "the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
+			       (unsigned long long)misfits, (unsigned long long)t->records, worst);
+		restore_say(r, message);
+		return TM_NOTHING;
+	}
+	r->scan->records = t->records;
+	source_switch(t, r->metadata);
+	if (!tracedat_prepare(t))
+		return t->status;
+	t->emitting = true;
+	if (t->version == 6)
+		compose_v6(r);
+	else
+		compose_v7(r);
+	t->emitting = false;
+	source_switch(t, r->metadata);
+	for (size_t i = 0; i < r->count; i++)
+		plan_doubt(plan, r->files[i].source, 0, r->files[i].source->size,
+			   plan_why(plan, "decoded with the metadata of %s; CPU %u by the name of its file", source_name(r->metadata),
+				    r->files[i].cpu));
+	plan_kept(plan, t->kept);
+	plan_lost(plan, t->lost, r->cut ? TM_UNKNOWN_COUNT : t->lost_is);
+	if (t->lost_other)
+		plan_lost_other(plan);
+	return tracedat_flush(t);
+}
+
+static enum tracemend_status metadata_load(struct restore *r)
+{
+	struct tracedat *t = calloc(1, sizeof(*t));
+	if (!t)
+		return TM_NO_MEMORY;
+	if (!tracedat_open(t, r->scan, r->metadata)) {
+		tracedat_close(t);
+		free(t);
+		return TM_NO_MEMORY;
+	}
+	t->findings = t->scratch;
+	tracedat_walk_file(t);
+	r->t = t;
+	if (t->window.status != TM_OK)
+		return t->window.status;
+	return t->status;
+}
+
+/* The shape of raw pages: the usual ones are tried on the first page. */
+bool tracedat_shape_guess(struct tracedat *t)
+{
+	static const uint32_t sizes[] = { 4096, 65536, 16384, 8192, 1024, 2048 };
+	for (unsigned i = 0; i < 6 * 4; i++) {
+		uint32_t records;
+		t->long_size = i & 1 ? 4 : 8;
+		t->big_endian = i & 2;
+		const uint8_t *p = window_at(&t->window, 0, sizes[i / 4]);
+		if (p && tracedat_page_plausible(t, p, sizes[i / 4], &records) &&
+		    tracedat_long(t, p + 8) &&
+		    tracedat_page_tail_zero(t, p, sizes[i / 4])) {
+			t->page_size = sizes[i / 4];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Pages counted without any metadata. */
+static void count_blind(struct restore *r, struct tracedat *t)
+{
+	for (size_t i = 0; i < r->count && t->status == TM_OK; i++) {
+		struct source *s = r->files[i].source;
+		source_switch(t, s);
+		if (!t->page_size)
+			(void)tracedat_shape_guess(t);
+		for (uint64_t at = 0; t->page_size && s->size - at >= t->page_size; at += t->page_size) {
+			uint32_t records = 0;
+			const uint8_t *p = window_at(&t->window, at, t->page_size);
+			if (!p)
+				return;
+			if (tracedat_page_plausible(t, p, t->page_size, &records))
+				t->records += records;
+		}
+	}
+	r->scan->records = t->records;
+}
+
+enum tracemend_status tracedat_restore(struct scan *s)
+{
+	struct restore r = { .scan = s };
+	enum tracemend_status status;
+
+	if (!files_collect(&r)) {
+		free(r.files);
+		return TM_NO_MEMORY;
+	}
+	if (!r.count) {
+		restore_say(&r, "there is neither a trace.dat nor a .cpuN file");
+		free(r.files);
+		return s->plan ? TM_NOTHING : TM_OK;
+	}
+	struct finding *fd = finding_new(s->findings, TRACEDAT_RULE_recorder_killed, r.files[0].source, 0,
+					 r.files[0].source->size < 16 ? r.files[0].source->size : 16);
+	finding_say(fd, "%zu files of pages, and %s", r.count, r.main ? "a trace.dat that was not finished" : "no trace.dat");
+	finding_explains(fd, r.count - 1);
+	if (!r.metadata)
+		r.metadata = r.main;
+	if (s->plan && !r.metadata) {
+		restore_say(&r, "the pages do not tell how to decode them; give a capture of the same kernel with --donor");
+		free(r.files);
+		return TM_NOTHING;
+	}
+	if (!s->plan) {
+		struct tracedat *t = calloc(1, sizeof(*t));
+		status = t && tracedat_open(t, s, r.files[0].source) ? TM_OK : TM_NO_MEMORY;
+		if (status == TM_OK)
+			count_blind(&r, t);
+		if (t) {
+			status = status == TM_OK && t->window.status != TM_OK ? t->window.status : status;
+			tracedat_close(t);
+		}
+		free(t);
+		free(r.files);
+		return status;
+	}
+	status = metadata_load(&r);
+	if (status == TM_OK && (!r.t->version || !r.t->event_count)) {
+		restore_say(&r, "the donor has no event formats");
+		status = TM_NOTHING;
+	}
+	if (status == TM_OK)
+		status = restore_compose(&r);
+	if (r.t) {
+		tracedat_close(r.t);
+		free(r.t);
+	}
+	free(r.files);
+	return status;
+}

@@ -1,0 +1,221 @@
+/* Sections of version 7 whose header is lost: what they are and where they end is told by their content. */
+#include "formats/tracedat/tracedat.h"
+
+/* Bytes before the text of the first event format of a section: its header, the count, the size. */
+#define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
+/* Bytes of content that are looked at. */
+#define LOOK 320u
+/* Bytes of a body that are looked at: for those of a compressed one, and for all strings of a file. */
+#define LOOK_FRAME 65536u
+
+static bool is_hex(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* The first line of kallsyms: an address, the type, a name. */
+static bool symbol_begins(const uint8_t *p, size_t size)
+{
+	size_t digits = 0;
+	while (digits < size && digits < 17 && is_hex(p[digits]))
+		digits++;
+	return digits >= 1 && digits <= 16 && size > digits + 3 && p[digits] == ' ' && (p[digits + 1] | 0x20) >= 'a' &&
+	       (p[digits + 1] | 0x20) <= 'z' && p[digits + 2] == ' ' && p[digits + 3] > ' ';
+}
+
+/* The first system: its name, the number of its events, the size of the first one, which begins with its name. */
+static bool system_begins(const uint8_t *p, size_t size)
+{
+	size_t name = strnlen((const char *)p, size < 256 ? size : 256);
+	for (size_t i = 0; i < name; i++)
+		if (p[i] <= ' ' || p[i] >= 0x7f)
+			return false;
+	return name && size >= name + 18 && !p[name] && !memcmp(p + name + 13, "name:", 5);
+}
+
+/* What content that begins so is. *size: all of its bytes; 0: it does not say. */
+static unsigned kind_of(const uint8_t *p, size_t length, bool be, uint64_t *size)
+{
+	*size = 0;
+	if (length < 20)
+		return 0;
+	if (!memcmp(p, "header_page", 12))
+		return TRACEDAT_HEADER_INFO;
+	if (!memcmp(p + 12, "name:", 5) && load_u32(p, be) <= TRACEDAT_SECTIONS_MAX)
+		return TRACEDAT_FTRACE_EVENTS;
+	if (load_u32(p, be) <= 65536 && system_begins(p + 4, length - 4))
+		return TRACEDAT_EVENT_FORMATS;
+	*size = 4 + (uint64_t)load_u32(p, be);
+	if (symbol_begins(p + 4, length - 4))
+		return TRACEDAT_KALLSYMS;
+	if (!memcmp(p + 4, "0x", 2) && is_hex(p[6]))
+		return TRACEDAT_PRINTK;
+	*size = 8 + load_u64(p, be);
+	const uint8_t *digit = p + 8;
+	while (digit < p + length && *digit >= '0' && *digit <= '9')
+		digit++;
+	return *size <= TRACEDAT_BLOCK_MAX && digit > p + 8 && digit < p + length && *digit == ' ' ? TRACEDAT_CMDLINES : 0;
+}
+
+/* Behind `count` texts with their sizes; 0: they do not fit the file. */
+static uint64_t texts_end(struct tracedat *t, uint64_t at, uint32_t count)
+{
+	for (; count; count--) {
+		const uint8_t *p = window_at(&t->window, at, 8);
+		uint64_t size = p ? load_u64(p, t->big_endian) : 0;
+		if (size < 8 || size > TRACEDAT_FORMAT_MAX || size > t->source->size - at - 8)
+			return 0;
+		at += 8 + size;
+	}
+	return at;
+}
+
+/* Bytes of a list of formats, or of the headers, in plain; 0: its sizes do not fit the file. */
+static uint64_t plain_size(struct tracedat *t, unsigned id, uint64_t body)
+{
+	const uint8_t *p = window_at(&t->window, body, 12);
+	uint64_t at = body + 4;
+	if (!p)
+		return 0;
+	uint32_t count = load_u32(p, t->big_endian);
+	if (id == TRACEDAT_HEADER_INFO) {
+		at = texts_end(t, body + 12, 1);
+		p = at ? window_at(&t->window, at, 13) : NULL;
+		at = p && !memcmp(p, "header_event", 13) ? texts_end(t, at + 13, 1) : 0;
+	} else if (id == TRACEDAT_FTRACE_EVENTS) {
+		at = texts_end(t, at, count);
+	} else {
+		for (; at && count; count--) {
+			size_t got;
+			p = window_upto(&t->window, at, 256 + 5, &got);
+			size_t name = p ? strnlen((const char *)p, got) + 1 : 0;
+			at = name && got >= name + 4 ? texts_end(t, at + name + 4, load_u32(p + name, t->big_endian)) : 0;
+		}
+	}
+	return at ? at - body : 0;
+}
+
+/* Behind options and the DONE that ends them; 0: they are none. */
+static uint64_t options_end(struct tracedat *t, uint64_t at)
+{
+	for (unsigned items = 0; items < TRACEDAT_SECTIONS_MAX; items++) {
+		const uint8_t *p = window_at(&t->window, at, 6);
+		unsigned id = p ? load_u16(p, t->big_endian) : TRACEDAT_ID_LAST + 1;
+		uint32_t size = p ? load_u32(p + 2, t->big_endian) : 0;
+		if (id > TRACEDAT_ID_LAST || size > t->source->size - at - 6 || (id == TRACEDAT_DONE && (size != 8 || !items)))
+			return 0;
+		at += 6 + (uint64_t)size;
+		if (id == TRACEDAT_DONE)
+			return at;
+	}
+	return 0;
+}
+
+/* Texts, the last of which may be cut. */
+static bool strings_are(const uint8_t *p, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (p[i] && (p[i] < ' ' || p[i] >= 0x7f))
+			return false;
+	return size > 1 && p[0];
+}
+
+bool tracedat_headless(struct tracedat *t, uint64_t at, struct tracedat_headless *h)
+{
+	uint64_t body = at + TRACEDAT_SECTION_SIZE, end = t->source->size, size = 0, options;
+	uint8_t content[LOOK];
+	size_t got = 0;
+
+	*h = (struct tracedat_headless){ 0 };
+	const uint8_t *p = body < end ? window_upto(&t->window, body, LOOK_FRAME, &got) : NULL;
+	if (!p || got < 12)
+		return false;
+	if ((options = options_end(t, body)) != 0) {
+		h->size = options - body;
+		return tracedat_section_sane(t, options);
+	}
+	p = window_upto(&t->window, body, LOOK_FRAME, &got);
+	if (!p)
+		return false;
+	h->size = 8 + (uint64_t)load_u32(p, t->big_endian);
+	if (tracedat_frame_begins(t->codec, p + 8, got - 8) && h->size <= end - body) {
+		struct tracedat_decoded d;
+		size_t stored = h->size < got ? (size_t)h->size - 8 : got - 8;
+		if (!tracedat_decode(t, t->codec, p + 8, stored, content, sizeof(content), &d) && d.size < sizeof(content))
+			return false;
+		h->compressed = true;
+		h->id = kind_of(content, d.size, t->big_endian, &size);
+		if (!h->id && body + h->size == end && strings_are(content, d.size))
+			h->id = TRACEDAT_STRINGS;
+	} else if (t->codec == TRACEDAT_NONE) {
+		h->id = kind_of(p, got < LOOK ? got : LOOK, t->big_endian, &h->size);
+		if (!h->id && got == end - body && got < LOOK_FRAME && !p[got - 1] && strings_are(p, got)) {
+			h->id = TRACEDAT_STRINGS;
+			h->size = end - body;
+		}
+	}
+	if (!h->compressed && h->id >= TRACEDAT_HEADER_INFO && h->id <= TRACEDAT_EVENT_FORMATS)
+		h->size = plain_size(t, h->id, body);
+	/* What stands behind it agrees. */
+	return h->id && h->size && h->size <= end - body && tracedat_section_sane(t, body + h->size);
+}
+
+/* The section at `at`, whose own header says nothing. */
+static void adopt(struct tracedat *t, uint64_t at, unsigned id, bool compressed, uint64_t size)
+{
+	struct tracedat_section *s = tracedat_section_add(t, at);
+	if (!s)
+		return;
+	s->id = (uint16_t)id;
+	s->flags = compressed ? TRACEDAT_COMPRESSED : 0;
+	s->description = -1;
+	s->size = size;
+	s->size_bad = true;
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE);
+	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	finding_say(fd, "%s follow, but the header of their section is damaged",
+		    id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats" :
+		    id == TRACEDAT_DONE						 ? "options" :
+										   tracedat_id_name(s->id));
+}
+
+void tracedat_headless_adopt(struct tracedat *t, uint64_t at, const struct tracedat_headless *h)
+{
+	adopt(t, at, h->id, h->compressed, h->size);
+}
+
+/* ---- formats of which the first ones may be lost, too ---- */
+
+uint64_t tracedat_formats_begin(struct tracedat *t, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; to > at && to - at > FORMAT_HEAD;) {
+		size_t got;
+		const uint8_t *p = window_upto(&t->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
+		const uint8_t *text = p ? memmem(p, got, "name: ", 6) : NULL;
+		if (!p || got <= FORMAT_HEAD)
+			break;
+		if (!text) {
+			at += got - FORMAT_HEAD;
+			continue;
+		}
+		uint64_t place = at + (uint64_t)(text - p);
+		at = place + 6;
+		if (place < from + 8)
+			continue;
+		p = window_at(&t->window, place - 8, 8);
+		uint64_t size = p ? load_u64(p, t->big_endian) : 0;
+		p = size > FORMAT_HEAD && size <= TRACEDAT_FORMAT_MAX && size <= to - place ?
+			    window_at(&t->window, place + size - 1, 1) : NULL;
+		if (p && *p == '\n')
+			return place - from > FORMAT_HEAD ? place - FORMAT_HEAD : from;
+	}
+	return to;
+}
+
+void tracedat_formats_adopt(struct tracedat *t, uint64_t at, uint64_t to)
+{
+	bool ftrace = true;
+	for (size_t i = 0; i < t->section_count; i++)
+		ftrace &= t->sections[i].id != TRACEDAT_FTRACE_EVENTS;
+	adopt(t, at, ftrace ? TRACEDAT_FTRACE_EVENTS : TRACEDAT_EVENT_FORMATS, false, to - at - TRACEDAT_SECTION_SIZE);
+}

@@ -1,0 +1,118 @@
+/* Formats without an ID of their own: it is none, or comes twice. Where the records of one event have no format, and the sizes of
+ * records leave one way only to give each format its ID, that is taken. */
+#include "formats/tracedat/tracedat.h"
+
+#include <stdlib.h>
+
+bool tracedat_unknown_table(struct tracedat *t)
+{
+	if (!t->unknown)
+		t->unknown = calloc(65536, sizeof(*t->unknown));
+	if (!t->unknown)
+		tracedat_no_memory(t);
+	return t->unknown != NULL;
+}
+
+void tracedat_orphans_free(struct tracedat *t)
+{
+	for (size_t i = 0; i < t->orphan_count; i++)
+		bytes_free(&t->orphans[i].text);
+	t->orphan_count = 0;
+}
+
+struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tracedat_block *b, const struct tracedat_event *e)
+{
+	const uint8_t *text = b->data + e->text, *id = memmem(text, e->text_size, "\nID:", 4);
+	const uint8_t *end = id ? memchr(id + 1, '\n', e->text_size - (size_t)(id + 1 - text)) : NULL;
+	if (t->orphan_count == TRACEDAT_ORPHANS_MAX || !end)
+		return NULL;
+	struct tracedat_orphan *o = &t->orphans[t->orphan_count++];
+	*o = (struct tracedat_orphan){ .id_at = (size_t)(id + 1 - text), .id_end = (size_t)(end - text), .fixed = e->fixed,
+				       .slack = e->slack, .hash = e->hash, .rival = -1,
+				       .offset = b->compressed ? b->offset : b->offset + e->text,
+				       .stored = b->compressed ? b->stored : e->text_size };
+	bytes_append(&o->text, text, e->text_size);
+	if (o->text.failed)
+		tracedat_no_memory(t);
+	return o;
+}
+
+static bool fits(const struct tracedat_orphan *o, const struct tracedat_unknown *u)
+{
+	return !u->most || (u->least >= o->fixed && u->most - o->fixed <= o->slack);
+}
+
+/* Ways to give records of `id` an ID less format: to this one; or, of two with the same ID, to its rival (*swap). */
+static unsigned ways(const struct tracedat *t, size_t orphan, uint32_t id, bool *swap)
+{
+	const struct tracedat_orphan *o = &t->orphans[orphan], *rival = o->rival >= 0 ? &t->orphans[o->rival] : NULL;
+	const struct tracedat_unknown *u = &t->unknown[id], *own = rival ? &t->unknown[o->claim] : NULL;
+	if (!u->records || o->holder)
+		return 0;
+	bool straight = fits(o, u) && (!rival || fits(rival, own));
+	*swap = rival && fits(rival, u) && fits(o, own);
+	return (unsigned)straight + *swap;
+}
+
+static void orphan_settle(struct tracedat *t, struct tracedat_orphan *o, uint32_t id, bool swap)
+{
+	o->id = swap ? o->claim : id;
+	if (swap) {
+		t->orphans[o->rival].id = id;
+		t->orphans[o->rival].moved = true;
+	}
+}
+
+void tracedat_orphans_match(struct tracedat *t)
+{
+	struct {
+		unsigned ways;
+		uint32_t id;
+		bool swap;
+	} found[TRACEDAT_ORPHANS_MAX] = { 0 };
+
+	for (uint32_t id = 1; t->unknown && id < 65536; id++) {
+		unsigned all = 0;
+		size_t last = 0;
+		bool swap = false;
+		for (size_t i = 0; i < t->orphan_count; i++) {
+			bool swaps = false;
+			unsigned n = ways(t, i, id, &swaps);
+			all += n;
+			found[i].ways += n;
+			last = n ? i : last;
+			swap = n ? swaps : swap;
+		}
+		if (all == 1) {
+			found[last].id = id;
+			found[last].swap = swap;
+		}
+	}
+	for (size_t i = 0; i < t->orphan_count; i++)
+		if (found[i].ways == 1 && found[i].id)
+			orphan_settle(t, &t->orphans[i], found[i].id, found[i].swap);
+}
+
+const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat *t, uint32_t id)
+{
+	for (size_t i = 0; i < t->orphan_count; i++)
+		if (t->orphans[i].id == id)
+			return &t->orphans[i];
+	return NULL;
+}
+
+bool tracedat_orphan_moved(const struct tracedat *t, uint64_t hash, uint32_t id)
+{
+	for (size_t i = 0; i < t->orphan_count; i++)
+		if (t->orphans[i].moved && t->orphans[i].hash == hash && t->orphans[i].claim == id)
+			return true;
+	return false;
+}
+
+void tracedat_orphan_text(const struct tracedat_orphan *o, struct bytes *out)
+{
+	const char *text = (const char *)o->text.data;
+	bytes_append(out, text, o->id_at);
+	bytes_printf(out, "ID: %u", o->id);
+	bytes_append(out, text + o->id_end, o->text.size - o->id_end);
+}

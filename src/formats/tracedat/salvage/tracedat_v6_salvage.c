@@ -1,0 +1,214 @@
+/* Version 6 where a size lies: what comes next is found from both ends, forward by texts, backward from the data tag by sizes that
+ * lead exactly to what is known already. */
+#include "formats/tracedat/scan/tracedat_v6.h"
+
+size_t tracedat_v6_find(const struct v6 *v, size_t from, const char *what, size_t length)
+{
+	if (from >= v->size)
+		return V6_UNKNOWN;
+	const uint8_t *p = memmem(v->data + from, v->size - from, what, length);
+	return p ? (size_t)(p - v->data) : V6_UNKNOWN;
+}
+
+/* The first of the three tags at or after `from`. */
+static size_t find_tag(const struct v6 *v, size_t from)
+{
+	size_t a = tracedat_v6_find(v, from, "options  ", 10), b = tracedat_v6_find(v, from, "flyrecord", 10);
+	size_t c = tracedat_v6_find(v, from, "latency  ", 10);
+	a = a < b ? a : b;
+	return a < c ? a : c;
+}
+
+/* The systems: the first format that follows a name and a count instead of another format. */
+static size_t find_systems(const struct v6 *v, size_t from, size_t end)
+{
+	const uint8_t *d = v->data;
+	for (size_t at = from; at < end;) {
+		const uint8_t *p = memmem(d + at, end - at, "name:", 5);
+		if (!p)
+			return V6_UNKNOWN;
+		size_t text = (size_t)(p - d);
+		at = text + 5;
+		if (text < from + 18 || d[text - 13])
+			continue;
+		size_t name = text - 13;
+		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
+			name--;
+		if (name < text - 13 && load_u32(d + text - 12, v->t->big_endian) - 1 < 65536)
+			return name - 4;
+	}
+	return V6_UNKNOWN;
+}
+
+/* A size of `width` bytes at or after `low` that leads exactly to `to`. */
+static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width, bool (*fits)(const uint8_t *text, size_t size))
+{
+	if (to == V6_UNKNOWN || to < width)
+		return V6_UNKNOWN;
+	for (size_t at = to - width + 1; at-- > low;) {
+		uint64_t size = width == 8 ? load_u64(v->data + at, v->t->big_endian) : load_u32(v->data + at, v->t->big_endian);
+		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
+			return at;
+	}
+	return V6_UNKNOWN;
+}
+
+static bool fits_printk(const uint8_t *text, size_t size)
+{
+	return !size || (size > 2 && text[0] == '0' && text[1] == 'x');
+}
+
+static bool is_hex(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool fits_kallsyms(const uint8_t *text, size_t size)
+{
+	return !size || (size > 4 && is_hex(text[0]) && is_hex(text[1]));
+}
+
+static bool fits_cmdlines(const uint8_t *text, size_t size)
+{
+	return !size || (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
+}
+
+/* Where lines that look like those of the block end. */
+static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool printk)
+{
+	const uint8_t *d = v->data;
+	while (at < end) {
+		const uint8_t *lf = memchr(d + at, '\n', end - at);
+		size_t stop = lf ? (size_t)(lf - d) : end;
+		bool fine = stop - at >= 6 && (printk ? d[at] == '0' && d[at + 1] == 'x' : is_hex(d[at]) && is_hex(d[at + 1]));
+		if (!lf || !fine || memchr(d + at, 0, stop - at))
+			break;
+		at = stop + 1;
+	}
+	return at;
+}
+
+/* Where text that ends at `end` begins: behind the last byte that is no text. */
+static size_t measure_back(const struct v6 *v, size_t low, size_t end)
+{
+	size_t at = end;
+	while (at > low && v->data[at - 1])
+		at--;
+	/* Big-endian sizes end in bytes that may look like text. */
+	size_t first = at;
+	while (at < end && at < first + 3 && (v->data[at] < '0' || v->data[at] > '9'))
+		at++;
+	return at;
+}
+
+static void salvage_texts(struct v6 *v, size_t low)
+{
+	struct v6_map *m = &v->m;
+	size_t end = m->cpus != V6_UNKNOWN ? m->cpus : v->size;
+
+	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN)
+		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
+	if (m->printk == V6_UNKNOWN)
+		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+	if (m->kallsyms == V6_UNKNOWN)
+		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN) {
+		size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
+		uint32_t declared = load_u32(v->data + m->kallsyms, v->t->big_endian);
+		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
+		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
+		if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
+			at = claimed;
+		if (stop - at >= 4)
+			m->printk = at;
+	}
+	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN) {
+		uint32_t declared = load_u32(v->data + m->printk, v->t->big_endian);
+		size_t at = measure_lines(v, m->printk + 4, end, true);
+		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
+		if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
+			at = claimed;
+		if (end - at >= 8)
+			m->cmdlines = at;
+	}
+	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN) {
+		size_t text = measure_back(v, low, m->cpus);
+		if (text >= low + 8)
+			m->cmdlines = text - 8;
+		if (m->printk == V6_UNKNOWN)
+			m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+		if (m->kallsyms == V6_UNKNOWN)
+			m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+	}
+	/* The tag is gone, but the sizes before it lead somewhere. */
+	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {
+		uint64_t declared = load_u64(v->data + m->cmdlines, v->t->big_endian);
+		if (declared <= v->size - m->cmdlines - 22) {
+			m->cpus = m->cmdlines + 8 + (size_t)declared;
+			m->tag = m->cpus + 4;
+		}
+	}
+}
+
+/* A chain of sizes over whole lines up to a sensible CPU count vouches for itself, whatever word follows. */
+static bool chain_without_tag(struct v6 *v)
+{
+	const uint8_t *d = v->data;
+	bool be = v->t->big_endian;
+	size_t at = v->m.kallsyms, places[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t width = i == 2 ? 8 : 4;
+		places[i] = at;
+		if (v->size - at < width)
+			return false;
+		uint64_t size = width == 8 ? load_u64(d + at, be) : load_u32(d + at, be);
+		if (size > v->size - at - width || (size && d[at + width + size - 1] != '\n'))
+			return false;
+		at += width + (size_t)size;
+	}
+	if (v->size - at < 14 || load_u32(d + at, be) - 1 >= TRACEDAT_CPUS_MAX)
+		return false;
+	v->m.printk = places[1];
+	v->m.cmdlines = places[2];
+	v->m.cpus = at;
+	v->m.tag = at + 4;
+	return true;
+}
+
+void tracedat_v6_salvage(struct v6 *v)
+{
+	struct v6_map *m = &v->m;
+	if (m->kallsyms != V6_UNKNOWN && chain_without_tag(v))
+		return;
+	size_t low = m->kallsyms != V6_UNKNOWN ? m->kallsyms : m->systems != V6_UNKNOWN ? m->systems :
+		     m->ftrace != V6_UNKNOWN ? m->ftrace : m->header;
+
+	m->tag = find_tag(v, low);
+	/* Options that stand in front of the other tags had one, too. */
+	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
+		size_t options = tracedat_options_lead(v->t, v->data, low, m->tag);
+		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
+			m->tag = options - TRACEDAT_TAG_SIZE;
+	}
+	if (m->tag != V6_UNKNOWN && m->tag >= low + 4)
+		m->cpus = m->tag - 4;
+	else
+		m->tag = V6_UNKNOWN;
+	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
+	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
+		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
+		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' && v->data[at + size + 5] == 'x')
+			m->printk = at + size;
+	}
+	salvage_texts(v, low);
+	size_t end = m->kallsyms != V6_UNKNOWN ? m->kallsyms : m->printk != V6_UNKNOWN ? m->printk :
+		     m->cmdlines != V6_UNKNOWN ? m->cmdlines : m->cpus != V6_UNKNOWN ? m->cpus : v->size;
+	if (m->ftrace == V6_UNKNOWN) {
+		size_t first = tracedat_v6_find(v, m->header, "name: ", 6);
+		if (first != V6_UNKNOWN && first < end && first >= m->header + 12)
+			m->ftrace = first - 12;
+	}
+	if (m->systems == V6_UNKNOWN && m->ftrace != V6_UNKNOWN)
+		m->systems = find_systems(v, m->ftrace + 4, end);
+}

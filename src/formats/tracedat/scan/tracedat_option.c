@@ -1,0 +1,485 @@
+/* What the options say: payloads, judged one by one (MAN6, MAN7 "OPTIONS"). */
+#include "formats/tracedat/tracedat.h"
+
+/* Options among which a second buffer of the same name is looked for. */
+#define NAMES_COMPARED 2048u
+
+static struct finding *option_bad(struct tracedat *t, const struct tracedat_option *o, unsigned rule, enum tracemend_severity severity)
+{
+	struct finding *fd = tracedat_at_as(t, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
+					    TRACEDAT_OPTION_HEADER + (size_t)o->size);
+	finding_path(fd, "options > %s", tracedat_id_name(o->id));
+	return fd;
+}
+
+static const char *payload(const struct tracedat_option *o)
+{
+	return (const char *)o->block->data + o->at;
+}
+
+/* The text of an option, as repair writes it if it is changed. */
+static const char *option_content(const struct tracedat_option *o, size_t *size)
+{
+	*size = o->changed.size ? o->changed.size : o->size;
+	return o->changed.size ? (const char *)o->changed.data : payload(o);
+}
+
+/* Text options: not empty, NUL at the end. False when there is no content to judge. */
+static bool option_text(struct tracedat *t, struct tracedat_option *o)
+{
+	const char *p = payload(o);
+	if (o->size && !p[o->size - 1])
+		return true;
+	if (!o->size && o->id == TRACEDAT_TRACECLOCK && t->version == 6)
+		return false;
+	struct finding *fd = option_bad(t, o, TRACEDAT_RULE_option_string_nul, TM_ERROR);
+	if (!o->size) {
+		finding_say(fd, "the text of the option is empty");
+		tracedat_option_drop(o, TRACEDAT_RULE_option_string_nul, "a text option without text");
+		return false;
+	}
+	finding_say(fd, "the text of the option does not end in NUL");
+	bytes_append(&o->changed, p, o->size);
+	bytes_u8(&o->changed, 0);
+	o->rule = TRACEDAT_RULE_option_string_nul;
+	o->why = "the text with its NUL";
+	return true;
+}
+
+static void option_date(struct tracedat *t, struct tracedat_option *o)
+{
+	size_t size;
+	const char *p = option_content(o, &size);
+	uint64_t value;
+	size_t length = strnlen(p, size);
+	if (length > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && text_parse_hex(p + 2, length - 2, &value) && !(value >> 63))
+		return;
+	char shown[TEXT_QUOTE_SIZE];
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_date_syntax, TM_ERROR), "the date offset is \"%s\", expected 0x and digits",
+		    text_quote(shown, p, length));
+	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is no number");
+}
+
+static void option_offset(struct tracedat *t, struct tracedat_option *o)
+{
+	size_t size;
+	const char *p = option_content(o, &size);
+	size_t length = strnlen(p, size), at = length && (p[0] == '-' || p[0] == '+');
+	uint64_t value;
+	if (length - at > 2 && p[at] == '0' && p[at + 1] == 'x' ? text_parse_hex(p + at + 2, length - at - 2, &value) :
+								     text_parse_u64(p + at, length - at, &value))
+		return;
+	char shown[TEXT_QUOTE_SIZE];
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_offset_syntax, TM_ERROR), "the time offset is \"%s\", expected a number",
+		    text_quote(shown, p, length));
+	tracedat_option_drop(o, TRACEDAT_RULE_option_offset_syntax, "an offset that is no number");
+}
+
+static void option_clock(struct tracedat *t, struct tracedat_option *o)
+{
+	size_t size, length;
+	const char *text = option_content(o, &size), *name = tracedat_clock_name(text, size, &length);
+	char shown[TEXT_QUOTE_SIZE];
+	struct finding *fd;
+
+	if (name && length) {
+		if (!tracedat_clock_known(name, length)) {
+			fd = option_bad(t, o, TRACEDAT_RULE_option_clock_brackets, TM_WARNING);
+			finding_say(fd, "the clock is [%s], which no kernel is known to have", text_quote(shown, name, length));
+		}
+		return;
+	}
+	fd = option_bad(t, o, TRACEDAT_RULE_option_clock_brackets, TM_ERROR);
+	finding_say(fd, name ? "the brackets that mark the clock are empty" : "no clock is marked with brackets");
+	const char *clock = t->buffer_count && t->buffers[0].clock.size > 1 ? (const char *)t->buffers[0].clock.data : "local";
+	o->changed.size = 0;
+	bytes_printf(&o->changed, "[%s]\n", clock);
+	bytes_u8(&o->changed, 0);
+	o->rule = TRACEDAT_RULE_option_clock_brackets;
+	o->why = "the clock of the buffer, or the default";
+}
+
+/* EVENT,MATCH[,LAST], where EVENT may have a system in front. */
+static bool hook_half(const char *p, size_t length, bool flags)
+{
+	size_t parts = 0, from = 0;
+	for (size_t i = 0; i <= length; i++) {
+		if (i < length && p[i] != ',')
+			continue;
+		if (i == from)
+			return false;
+		if (parts == 2 && flags)
+			for (size_t k = from; k < i; k++)
+				if (p[k] != 'p' && p[k] != 'g' && p[k] != 's')
+					return false;
+		parts++;
+		from = i + 1;
+	}
+	return parts == 2 || parts == 3;
+}
+
+static void option_hook(struct tracedat *t, struct tracedat_option *o)
+{
+	size_t size;
+	const char *p = option_content(o, &size);
+	size_t length = strnlen(p, size);
+	const char *slash = memchr(p, '/', length);
+	size_t left = slash ? (size_t)(slash - p) : 0;
+	if (slash && hook_half(p, left, false) && hook_half(slash + 1, length - left - 1, true))
+		return;
+	char shown[TEXT_QUOTE_SIZE];
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_hook_syntax, TM_ERROR), "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH",
+		    text_quote(shown, p, length));
+	tracedat_option_drop(o, TRACEDAT_RULE_option_hook_syntax, "a hook that cannot be parsed");
+}
+
+static bool maps_number(const char **p, const char *end, char stop, uint64_t *value)
+{
+	const char *from = *p;
+	while (*p < end && **p != stop && **p != '\n')
+		(*p)++;
+	if (*p >= end || **p != stop || !text_parse_hex(from, (size_t)(*p - from), value))
+		return false;
+	(*p)++;
+	return true;
+}
+
+static bool procmaps_fine(const char *p, size_t size)
+{
+	const char *end = p + size - 1; /* without the NUL */
+	if (p == end)
+		return false;
+	while (p < end) {
+		uint64_t pid, n, start, stop;
+		if (!maps_number(&p, end, ' ', &pid) || !maps_number(&p, end, ' ', &n))
+			return false;
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		if (!lf)
+			return false;
+		p = lf + 1;
+		for (uint64_t i = 0; i < n; i++) {
+			if (p >= end || !maps_number(&p, end, ' ', &start) || !maps_number(&p, end, ' ', &stop) || start >= stop)
+				return false;
+			lf = memchr(p, '\n', (size_t)(end - p));
+			if (!lf || lf - p > 4096)
+				return false;
+			p = lf + 1;
+		}
+	}
+	return true;
+}
+
+static void option_procmaps(struct tracedat *t, struct tracedat_option *o)
+{
+	const char *p = payload(o);
+	if (o->size && !p[o->size - 1] && !memchr(p, 0, o->size - 1) && procmaps_fine(p, o->size))
+		return;
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_procmaps_syntax, TM_ERROR), "%s",
+		    !o->size ? "the process map is empty" : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
+	tracedat_option_drop(o, TRACEDAT_RULE_option_procmaps_syntax, "a process map that cannot be parsed");
+}
+
+static void option_timeshift(struct tracedat *t, struct tracedat_option *o)
+{
+	struct cursor c = cursor_make(payload(o), o->size, t->big_endian);
+	uint64_t samples = 0;
+	bool empty = false, unordered = false;
+
+	cursor_skip(&c, 12);
+	uint32_t cpus = cursor_u32(&c);
+	empty = !cpus;
+	for (uint32_t i = 0; i < cpus && !c.failed; i++) {
+		uint32_t n = cursor_u32(&c);
+		uint64_t last = 0;
+		empty |= !n;
+		samples += n;
+		if (n > cursor_left(&c) / 24)
+			c.failed = true;
+		for (uint32_t k = 0; k < n && !c.failed; k++) {
+			uint64_t time = cursor_u64(&c);
+			unordered |= k && time <= last;
+			last = time;
+		}
+		cursor_skip(&c, 16 * (size_t)n);
+	}
+	bool fits = !c.failed && (!cursor_left(&c) || cursor_left(&c) == 8 * samples);
+	if (!fits) {
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_layout, TM_ERROR),
+			    "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
+		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts that do not add up");
+	} else if (empty) {
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_empty_cpu, TM_ERROR), "a CPU without samples, or no CPU");
+		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_empty_cpu, "a time shift without samples");
+	} else if (unordered) {
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_order, TM_WARNING), "times of a CPU do not ascend");
+	}
+}
+
+static void option_guest(struct tracedat *t, struct tracedat_option *o)
+{
+	const char *p = payload(o);
+	const char *nul = memchr(p, 0, o->size), *wrong = NULL;
+	size_t name = nul ? (size_t)(nul - p) + 1 : o->size;
+	struct cursor c = cursor_make(p + name, o->size - name, t->big_endian);
+	cursor_skip(&c, 8);
+	uint32_t cpus = cursor_u32(&c);
+	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
+
+	if (!nul || c.failed || (uint64_t)cpus * 8 != cursor_left(&c))
+		wrong = "the number of CPUs does not fill the option";
+	for (uint32_t i = 0; i < cpus && !wrong; i++) {
+		uint32_t cpu = cursor_u32(&c);
+		cursor_skip(&c, 4);
+		if (cpu >= cpus || cpu >= TRACEDAT_CPUS_MAX)
+			wrong = "a CPU that is not below their number";
+		else if (seen[cpu / 8] & 1u << cpu % 8)
+			wrong = "a CPU comes twice";
+		else
+			seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+	}
+	if (!wrong)
+		return;
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_guest_layout, TM_ERROR), "%s", wrong);
+	tracedat_option_drop(o, TRACEDAT_RULE_option_guest_layout, "a guest option that does not add up");
+}
+
+static void option_tsc(struct tracedat *t, struct tracedat_option *o)
+{
+	struct cursor c = cursor_make(payload(o), o->size, t->big_endian);
+	uint32_t mult = cursor_u32(&c), shift = cursor_u32(&c);
+	if (o->size == 16 && mult && shift < 64)
+		return;
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_tsc2nsec_range, TM_ERROR),
+		    "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult, shift);
+	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "a conversion that makes no sense");
+}
+
+/* ---- CPU statistics ---- */
+
+static bool stat_number(const char *text, size_t size, const char *label, uint64_t *value)
+{
+	const char *p = memmem(text, size, label, strlen(label));
+	if (!p)
+		return false;
+	p += strlen(label);
+	while (p < text + size && *p == ' ')
+		p++;
+	size_t n = 0;
+	while (p + n < text + size && p[n] >= '0' && p[n] <= '9')
+		n++;
+	return text_parse_u64(p, n, value);
+}
+
+/* "seconds.micro" as microseconds. */
+static uint64_t stat_time(const char *text, size_t size, const char *label)
+{
+	uint64_t seconds, micro;
+	const char *p = memmem(text, size, label, strlen(label));
+	if (!p || !stat_number(text, size, label, &seconds) || seconds > UINT64_MAX / 4000000)
+		return 0;
+	const char *dot = memchr(p, '.', size - (size_t)(p - text));
+	if (!dot || (size_t)(dot - text) + 7 > size || !text_parse_u64(dot + 1, 6, &micro))
+		return 0;
+	return seconds * 1000000 + micro;
+}
+
+static void option_cpustat(struct tracedat *t, struct tracedat_option *o, int *heading)
+{
+	const char *p = payload(o);
+	uint64_t cpu = 0;
+	struct finding *fd;
+
+	if (!o->size) {
+		fd = option_bad(t, o, TRACEDAT_RULE_option_cpustat_empty, TM_ERROR);
+		finding_say(fd, "the statistics have size 0");
+		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
+		return;
+	}
+	if (memmem(p, o->size, "Buffer:", 7)) {
+		*heading = (int)(o - t->options);
+		return;
+	}
+	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
+		fd = option_bad(t, o, TRACEDAT_RULE_option_cpustat_shape, TM_WARNING);
+		finding_say(fd, "neither \"CPU: N\" nor \"Buffer: NAME\"");
+		return;
+	}
+	if (!tracedat_room(t, &t->stats, &t->stat_capacity, t->stat_count, sizeof(*t->stats), TRACEDAT_OPTIONS_MAX))
+		return;
+	struct tracedat_stat *s = &t->stats[t->stat_count++];
+	*s = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - t->options) };
+	s->known = stat_number(p, o->size, "\nentries:", &s->entries) && stat_number(p, o->size, "\nread events:", &s->read);
+	(void)stat_number(p, o->size, "\noverrun:", &s->overrun);
+	s->oldest_us = stat_time(p, o->size, "oldest event ts:");
+	s->now_us = stat_time(p, o->size, "now ts:");
+}
+
+/* ---- CPU count and instances ---- */
+
+static void option_cpucount(struct tracedat *t, struct tracedat_option *o)
+{
+	uint32_t least = 0, exact = 0;
+	uint8_t number[4];
+	unsigned rule = TRACEDAT_RULE_option_cpucount_value;
+	uint32_t value = o->size >= 4 ? load_u32(payload(o), t->big_endian) : 0;
+	struct finding *fd;
+
+	for (size_t i = 0; i < t->buffer_count; i++)
+		for (size_t j = 0; j < t->buffers[i].count; j++) {
+			uint32_t cpu = t->buffers[i].cpus[j].cpu;
+			if (cpu < TRACEDAT_CPUS_MAX && cpu + 1 > least)
+				least = cpu + 1;
+		}
+	if (t->version == 6)
+		exact = t->buffer_count ? (uint32_t)t->buffers[0].count : t->cpu_count;
+	uint32_t wanted = exact ? exact : least ? least : 1;
+	bool fits = exact ? value == exact : value >= wanted && value <= TRACEDAT_CPUS_MAX;
+	uint32_t swapped = __builtin_bswap32(value);
+	if (o->size != 4) {
+		rule = TRACEDAT_RULE_option_cpucount_size;
+		fd = option_bad(t, o, rule, TM_ERROR);
+		finding_say(fd, "the CPU count has %u bytes, expected 4", o->size);
+	} else if (fits) {
+		return;
+	} else if (exact ? swapped == exact : swapped >= wanted && swapped <= TRACEDAT_CPUS_MAX) {
+		rule = TRACEDAT_RULE_host_order_cpucount;
+		fd = option_bad(t, o, rule, TM_ERROR);
+		finding_say(fd, "%u CPUs make sense only with swapped bytes: %u", value, swapped);
+		wanted = swapped;
+	} else {
+		fd = option_bad(t, o, rule, TM_ERROR);
+		finding_say(fd, "%u CPUs, but the data has %s%u", value, exact ? "" : "at least ", wanted);
+	}
+	store_u32(number, wanted, t->big_endian);
+	bytes_append(&o->changed, number, 4);
+	o->rule = rule;
+	o->why = "the number of CPUs that fits the data";
+}
+
+/* v6: offset and name; v7 judges its own payloads and shares the names. */
+static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, size_t at)
+{
+	const char *p = payload(o);
+	if (o->size < at || o->changed.size)
+		return;
+	size_t room = o->size - at, length = strnlen(p + at, room);
+	if (t->version == 6 && (o->size < 9 || length == room)) {
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR), "the name of the instance does not end in NUL");
+		if (o->size < 9) {
+			tracedat_option_drop(o, TRACEDAT_RULE_option_buffer_name, "an instance without a name");
+			return;
+		}
+		bytes_append(&o->changed, p, o->size);
+		bytes_u8(&o->changed, 0);
+		o->rule = TRACEDAT_RULE_option_buffer_name;
+		o->why = "the name with its NUL";
+		return;
+	}
+	for (size_t i = 0; i < NAMES_COMPARED && &t->options[i] < o; i++) {
+		const struct tracedat_option *other = &t->options[i];
+		if (other->id != TRACEDAT_BUFFER || other->dropped || other->size < at + length + 1 ||
+		    memcmp(payload(other) + at, p + at, length + 1))
+			continue;
+		char shown[TEXT_QUOTE_SIZE];
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR), "a second instance named \"%s\"",
+			    text_quote(shown, p + at, length));
+		bytes_append(&o->changed, p, at + length);
+		bytes_printf(&o->changed, "-%zu", (size_t)(o - t->options));
+		bytes_append(&o->changed, p + at + length, o->size - at - length);
+		o->rule = TRACEDAT_RULE_option_buffer_name;
+		o->why = "a name of its own";
+		if (t->version == 7 && o->buffer >= 0) {
+			struct tracedat_buffer *b = &t->buffers[o->buffer];
+			b->raw_name.size -= b->raw_name.size > 0;
+			bytes_printf(&b->raw_name, "-%zu", (size_t)(o - t->options));
+			bytes_u8(&b->raw_name, 0);
+		}
+		return;
+	}
+}
+
+static bool option_may_repeat(unsigned id)
+{
+	return id == TRACEDAT_CPUSTAT || id == TRACEDAT_BUFFER || id == TRACEDAT_HOOK || id == TRACEDAT_CPUCOUNT ||
+	       id == TRACEDAT_PROCMAPS || id == TRACEDAT_GUEST || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_LAST_BOOT;
+}
+
+static void option_judge(struct tracedat *t, struct tracedat_option *o, int *heading)
+{
+	switch (o->id) {
+	case TRACEDAT_DATE:
+		if (option_text(t, o))
+			option_date(t, o);
+		break;
+	case TRACEDAT_CPUSTAT:
+		option_cpustat(t, o, heading);
+		break;
+	case TRACEDAT_BUFFER:
+		if (t->buffer_count < 256)
+			option_buffer_name(t, o, 8);
+		break;
+	case TRACEDAT_TRACECLOCK:
+		if (option_text(t, o))
+			option_clock(t, o);
+		break;
+	case TRACEDAT_UNAME:
+	case TRACEDAT_VERSION:
+	case TRACEDAT_LAST_BOOT:
+		(void)option_text(t, o);
+		break;
+	case TRACEDAT_HOOK:
+		if (option_text(t, o))
+			option_hook(t, o);
+		break;
+	case TRACEDAT_OFFSET:
+		if (option_text(t, o))
+			option_offset(t, o);
+		break;
+	case TRACEDAT_CPUCOUNT:
+		option_cpucount(t, o);
+		break;
+	case TRACEDAT_PROCMAPS:
+		option_procmaps(t, o);
+		break;
+	case TRACEDAT_TRACEID:
+		if (o->size != 8)
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_traceid_size, TM_WARNING), "the trace id has %u bytes, expected 8",
+				    o->size);
+		break;
+	case TRACEDAT_TIME_SHIFT:
+		option_timeshift(t, o);
+		break;
+	case TRACEDAT_GUEST:
+		option_guest(t, o);
+		break;
+	case TRACEDAT_TSC2NSEC:
+		option_tsc(t, o);
+		break;
+	default:
+		break;
+	}
+}
+
+void tracedat_options_judge(struct tracedat *t)
+{
+	uint32_t seen = 0;
+	int heading = -1;
+
+	for (size_t i = 0; i < t->option_count && t->status == TM_OK; i++) {
+		struct tracedat_option *o = &t->options[i];
+		if (o->dropped)
+			continue;
+		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_unknown, TM_NOTE), "option %u of %u bytes", o->id, o->size);
+			continue;
+		}
+		if (t->version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_v7_in_v6, TM_WARNING), "option %u names a section", o->id);
+			continue;
+		}
+		if (seen & 1u << o->id && !option_may_repeat(o->id))
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_duplicate, TM_WARNING), "a second option of this kind");
+		seen |= 1u << o->id;
+		option_judge(t, o, &heading);
+	}
+}

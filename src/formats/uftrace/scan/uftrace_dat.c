@@ -1,0 +1,476 @@
+/* TID.dat: the records of a task, streamed. What is sound goes by in a tight loop; everything else gets a second look. */
+#include <stdlib.h>
+
+#include "formats/uftrace/scan/uftrace_dat.h"
+
+/* ---- the first record of each, before anything else is read ---- */
+
+/* Finds the records by which the task is known, where the walk will find them: the tape has no map yet. */
+static bool probe(struct uftrace_tape *t, struct uftrace_dat *dat, struct source *s, uint64_t at, uint64_t end)
+{
+	struct uftrace_walk *w = t->w;
+	uint8_t record[UFTRACE_RECORD_SIZE];
+
+	for (unsigned i = 0; i < 256 && at < end && end - at >= sizeof(record); i++) {
+		if (source_read(s, at, record, sizeof(record)) != TM_OK)
+			return uftrace_walk_fail(w, s->bundle->error.status);
+		uint64_t time = load_u64(record, w->head.big_endian), word = load_u64(record + 8, w->head.big_endian);
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC) {
+			window_reset(&t->window, s);
+			at = uftrace_resync(t, at + 1, end, end, 0);
+			if (t->window.status != TM_OK)
+				return uftrace_walk_fail(w, t->window.status);
+			continue;
+		}
+		dat->has_records = true;
+		/* Not one to tell the time by. */
+		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
+			at += sizeof(record);
+			continue;
+		}
+		dat->first_time = time;
+		dat->first_type = uftrace_word_type(word);
+		dat->first_address = uftrace_word_address(word);
+		return true;
+	}
+	return true;
+}
+
+/* Leftover buffers: of tasks that have no file yet, or nothing in it. */
+static bool probe_leftovers(struct uftrace_tape *t)
+{
+	struct uftrace_walk *w = t->w;
+	struct uftrace_ids tids = { 0 };
+	bool good = true;
+
+	for (uint32_t i = 0; i < w->dat_count && good; i++)
+		good = uftrace_ids_set(&tids, (int64_t)w->dats[i].tid, i) || uftrace_walk_fail(w, TM_NO_MEMORY);
+	for (size_t i = 0; i < w->file_count && good; i++) {
+		const struct uftrace_file *f = &w->files[i];
+		if (f->kind != UFTRACE_FILE_SHM || !f->number || (f->source->role != TM_ROLE_EXTRA && !w->recorder_died) ||
+		    f->source->size < 2 * UFTRACE_SHM_HEADER_SIZE)
+			continue;
+		uint32_t index = uftrace_ids_get(&tids, (int64_t)f->number);
+		struct uftrace_dat *dat = &w->dats[index == UFTRACE_NONE ? w->dat_count : index];
+		if (index == UFTRACE_NONE)
+			*dat = (struct uftrace_dat){ .tid = f->number, .file = UFTRACE_NONE };
+		if (!dat->has_records)
+			good = probe(t, dat, f->source, UFTRACE_SHM_HEADER_SIZE, f->source->size);
+		if (good && index == UFTRACE_NONE && dat->has_records)
+			good = uftrace_ids_set(&tids, (int64_t)dat->tid, (uint32_t)w->dat_count++) || uftrace_walk_fail(w, TM_NO_MEMORY);
+	}
+	uftrace_ids_free(&tids);
+	return good;
+}
+
+bool uftrace_dat_probe(struct uftrace_walk *w)
+{
+	struct uftrace_tape *t = calloc(1, sizeof(*t));
+	size_t own = w->dat_count;
+	bool good = true;
+
+	if (!t)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	t->w = w;
+	t->session_next = UINT64_MAX;
+	for (size_t i = 0; i < own && good; i++) {
+		struct source *s = w->files[w->dats[i].file].source;
+		good = probe(t, &w->dats[i], s, 0, s->size);
+	}
+	good = good && probe_leftovers(t);
+	if (t->window.source)
+		window_close(&t->window);
+	free(t);
+	if (w->dat_count > own)
+		uftrace_dats_sort(w);
+	return good;
+}
+
+/* ---- one item ---- */
+
+static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool *odd)
+{
+	struct uftrace_walk *w = t->w;
+	struct finding *fd;
+
+	if (!time) {
+		if (uftrace_fold(t, &t->zero, UFTRACE_RULE_dat_time_zero, TM_WARNING, at, 8, &fd))
+			finding_say(fd, "the record has time 0");
+		*odd = true;
+		return;
+	}
+	if (t->started && time < t->time) {
+		bool estimated = w->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
+		/* The jump ahead that came before it is the cause. */
+		if (t->far.finding && t->last_time == t->time && t->odd)
+			finding_explains(t->far.finding, 1);
+		else if (uftrace_fold(t, &t->backward, UFTRACE_RULE_dat_time_backward, estimated ? TM_NOTE : TM_WARNING, at,
+				      UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "time %llu ns is before that of the record in front of it, %llu ns", (unsigned long long)time,
+				    (unsigned long long)t->time);
+			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+		}
+		*odd = true;
+	}
+	uint64_t span = w->elapsed && w->elapsed < UINT64_MAX / 10 ? w->elapsed * 10 : UINT64_C(1) << 62;
+	if (time >> 62 || (t->started && time > t->time && time - t->time > span)) {
+		if (uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
+			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+		}
+		*odd = true;
+	}
+	if (!t->started && t->begin && time < t->begin) {
+		fd = uftrace_report(w, UFTRACE_RULE_dat_time_before_task, t->s, at, UFTRACE_RECORD_SIZE);
+		finding_say(fd, "the first record has time %llu ns, and task.txt begins the task at %llu ns", (unsigned long long)time,
+			    (unsigned long long)t->begin);
+		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+	}
+}
+
+static void check_place(struct uftrace_tape *t, uint64_t at, uint64_t address, bool *odd)
+{
+	struct finding *fd;
+
+	switch (uftrace_place_of(t, address)) {
+	case UFTRACE_PLACE_UNMAPPED:
+		*odd = true;
+		if (uftrace_fold(t, &t->unmapped, UFTRACE_RULE_dat_address_unmapped, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "no mapping has the address 0x%llx", (unsigned long long)address);
+			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
+		}
+		break;
+	case UFTRACE_PLACE_KERNEL:
+		*odd = true;
+		if (uftrace_fold(t, &t->kernel, UFTRACE_RULE_dat_address_kernel_range, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "address 0x%llx is not one of a program", (unsigned long long)address);
+			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
+		}
+		break;
+	case UFTRACE_PLACE_NO_SYMBOL:
+		if (uftrace_fold(t, &t->no_symbol, UFTRACE_RULE_dat_address_unsymbolised, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd))
+			finding_say(fd, "no symbol has the address 0x%llx", (unsigned long long)address);
+		break;
+	case UFTRACE_PLACE_MAPPED:
+	case UFTRACE_PLACE_UNCHECKED:
+		break;
+	}
+}
+
+static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word)
+{
+	uint64_t count = uftrace_word_address(word), next = at + UFTRACE_RECORD_SIZE;
+	struct finding *fd;
+
+	if (uftrace_word_more(word)) {
+		if (!uftrace_plausible(t, next, end, t->time, 2))
+			return 0;
+		if (uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_ERROR, at, UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "a record of lost events says that it has arguments: readers stop here");
+			finding_field(fd, at + 8, 1, "more = 1");
+		}
+		uftrace_tape_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
+	} else if (!count) {
+		if (uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
+			finding_say(fd, "a record of lost events that counts none");
+	}
+	if (time) {
+		fd = uftrace_report_as(t->w, UFTRACE_RULE_dat_lost, TM_WARNING, t->s, at, UFTRACE_RECORD_SIZE);
+		finding_say(fd, "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
+		t->odd = true;
+	} else if (uftrace_fold(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd)) {
+		finding_say(fd, "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
+	}
+	t->lost_records += count;
+	t->unsure = t->depth;
+	t->seek = true;
+	return next;
+}
+
+/* One item at `at`, looked at in full. Returns where the next one begins; what is damaged is dealt with. */
+static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
+{
+	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+
+	if (!p)
+		return t->window.status == TM_OK ? uftrace_damage(t, at, end) : end;
+	uint64_t time = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
+	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+		return uftrace_damage(t, at, end);
+	enum uftrace_type type = uftrace_word_type(word);
+	uint64_t next = at + UFTRACE_RECORD_SIZE, back_time = t->time;
+	unsigned rule = UFTRACE_RULE_COUNT, back_depth = t->depth, back_unsure = t->unsure;
+	bool odd = false, call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
+
+	if (type != UFTRACE_LOST && t->started && time < t->time) {
+		uint64_t after = uftrace_repeated(t, at, end);
+		if (after)
+			return uftrace_drop_repeated(t, at, after);
+	}
+	if (type == UFTRACE_LOST) {
+		next = walk_lost(t, at, end, time, word);
+		if (!next)
+			return uftrace_damage(t, at, end);
+		t->dat->records++;
+		return next;
+	}
+	/* A time that cannot be says nothing of the session. */
+	uint64_t sound = time && time >= t->begin ? time : uftrace_time_before(t);
+	if (call)
+		uftrace_session_of(t, sound);
+	if (type == UFTRACE_EVENT)
+		next = uftrace_event(t, at, end, time, word, &rule);
+	else if (uftrace_word_more(word))
+		next = uftrace_payload(t, at, end, time, word, &rule);
+	if (!next) {
+		if (t->window.status != TM_OK)
+			return end;
+		/* Nothing follows that makes sense. Cut off at the end, or damaged. */
+		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX && uftrace_resync(t, at + 1, end, end, time) == end) {
+			struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at);
+			finding_say(fd, "the arguments of the last record are incomplete");
+			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
+			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
+			t->lost_some = true;
+			return end;
+		}
+		return uftrace_damage(t, at, end);
+	}
+	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
+		return uftrace_drop_repeated(t, at, next);
+	if (rule != UFTRACE_RULE_COUNT && !call) {
+		if (t->odd)
+			uftrace_doubt_before(t, at);
+		uftrace_tape_drop(t, at, next, rule, "an event whose data cannot be read");
+		t->lost_some = true;
+		return next;
+	}
+	uftrace_session_of(t, sound);
+	t->dat->records++;
+	check_time(t, at, time, &odd);
+	if (call) {
+		check_place(t, at, uftrace_word_address(word), &odd);
+		odd |= !uftrace_nest(t, at, word);
+	}
+	t->started = true;
+	t->session_changed = false;
+	if (rule != UFTRACE_RULE_COUNT)
+		uftrace_tape_strip(t, at, next, time, word, rule);
+	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
+	t->odd_at = at;
+	t->odd_time = back_time;
+	t->odd_last_time = t->last_time;
+	t->odd_last_word = t->last_word;
+	t->odd_depth = back_depth;
+	t->odd_unsure = back_unsure;
+	t->time = t->last_time = time;
+	t->last_word = word;
+	/* From here on the tight loop may go, up to what would be a new session or a jump. */
+	t->time_limit = time >> 62 ? 0 : time + uftrace_horizon(t->w);
+	if (t->time_limit > t->session_next)
+		t->time_limit = t->session_next;
+	if (time > t->dat->last_time && !(time >> 62))
+		t->dat->last_time = time;
+	return next;
+}
+
+/* Records of [at, end) of the source. */
+static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, uint64_t end)
+{
+	t->s = s;
+	window_reset(&t->window, s);
+	if (t->other_open) {
+		window_close(&t->other);
+		t->other_open = false;
+	}
+	t->kept_from = at;
+	t->odd = false;
+	t->look_back = s->size > UINT64_MAX / 8 ? UINT64_MAX : s->size * 4 + UFTRACE_LOOK_BACK;
+	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
+		size_t got = 0;
+		uint64_t left = end - at;
+		if (t->started && !t->seek && !t->w->foreign && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
+			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
+			size_t done = p ? uftrace_fast(t, p, got) : 0;
+			at += done;
+			if (done && got - done < UFTRACE_RECORD_SIZE)
+				continue;
+			if (at >= end)
+				break;
+		}
+		at = walk_item(t, at, end);
+	}
+	if (t->window.status != TM_OK)
+		return uftrace_walk_fail(t->w, t->window.status);
+	uftrace_tape_flush(t, end);
+	return t->w->status == TM_OK;
+}
+
+/* ---- leftover buffers ---- */
+
+/* How many bytes at the beginning of data are in the file already: the recorder died while it wrote them. */
+static bool find_overlap(struct uftrace_tape *t, struct source *dat, struct source *s, uint64_t size, uint64_t *have)
+{
+	uint64_t back = dat->size < size + UFTRACE_RECORD_SIZE ? dat->size : size + UFTRACE_RECORD_SIZE;
+	char *tail = NULL, *data = NULL;
+
+	*have = 0;
+	if (back < UFTRACE_RECORD_SIZE || back > WINDOW_SPAN_MAX || size > WINDOW_SPAN_MAX)
+		return true;
+	tail = malloc((size_t)back);
+	data = malloc((size_t)size);
+	enum tracemend_status status = tail && data ? source_read(dat, dat->size - back, tail, (size_t)back) : TM_NO_MEMORY;
+	if (status == TM_OK)
+		status = source_read(s, UFTRACE_SHM_HEADER_SIZE, data, (size_t)size);
+	const char *found = status == TM_OK ? memmem(tail, (size_t)back, data, UFTRACE_RECORD_SIZE) : NULL;
+	if (found) {
+		size_t n = (size_t)(tail + back - found);
+		n = n < size ? n : (size_t)size;
+		if (!memcmp(found, data, n))
+			*have = n;
+	}
+	free(tail);
+	free(data);
+	return status == TM_OK || uftrace_walk_fail(t->w, status);
+}
+
+static bool walk_leftover(struct uftrace_tape *t, struct uftrace_file *f, struct source *dat, uint64_t partial)
+{
+	struct uftrace_walk *w = t->w;
+	struct source *s = f->source;
+	uint8_t head[4];
+	uint64_t have = 0;
+
+	if (source_read(s, 0, head, sizeof(head)) != TM_OK)
+		return uftrace_walk_fail(w, s->bundle->error.status);
+	uint64_t size = load_u32(head, w->head.big_endian);
+	if (dat && !find_overlap(t, dat, s, size, &have))
+		return false;
+	/* An incomplete record at the end of the file was cut off there: it is whole here. */
+	have = have > partial ? have - partial : 0;
+	uint64_t begin = UFTRACE_SHM_HEADER_SIZE + have, end = UFTRACE_SHM_HEADER_SIZE + size;
+	if (w->plan) {
+		plan_drop(w->plan, s, 0, begin, UFTRACE_RULE_shm_leftover,
+			  have ? "the head of the buffer, and records that the file has already" : "the head of the buffer");
+		if (end < s->size)
+			plan_drop(w->plan, s, end, s->size - end, UFTRACE_RULE_shm_leftover, "the unused part of the buffer");
+	}
+	f->planned = true;
+	return walk_range(t, s, begin, end);
+}
+
+/* ---- a task ---- */
+
+static void finish(struct uftrace_tape *t)
+{
+	struct uftrace_walk *w = t->w;
+	struct uftrace_dat *dat = t->dat;
+	struct finding *fd;
+
+	if (t->depth && dat->records && !w->foreign) {
+		fd = uftrace_report(w, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0);
+		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth), (unsigned long long)dat->tid,
+			    t->depth == 1 ? "is" : "are");
+	}
+	if (t->unmapped.count > 1)
+		finding_path(t->unmapped.finding, "task %llu > %llu records", (unsigned long long)dat->tid,
+			     (unsigned long long)t->unmapped.count);
+	if (t->lost.count > 1)
+		finding_say(t->lost.finding, "the recorder lost %llu records at %llu places", (unsigned long long)t->lost_records,
+			    (unsigned long long)t->lost.count);
+	w->records += dat->records;
+	if (dat->records && dat->first_time && (!w->first_time || dat->first_time < w->first_time))
+		w->first_time = dat->first_time;
+	if (dat->last_time > w->last_time)
+		w->last_time = dat->last_time;
+	if (!w->plan)
+		return;
+	plan_kept(w->plan, dat->records - t->patched);
+	plan_patched(w->plan, t->patched);
+	if (t->lost_some)
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+}
+
+static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
+{
+	struct uftrace_walk *w = t->w;
+	char name[32];
+
+	*t = (struct uftrace_tape){ .w = w, .dat = dat, .frames = t->frames, .places = t->places, .era = t->era,
+				    .window = t->window, .seek = true, .session = UFTRACE_NONE };
+	t->wrap = w->head.max_stack > 1024;
+	uint32_t line = uftrace_ids_get(&w->known, (int64_t)dat->tid), first = uftrace_ids_get(&w->known_first, (int64_t)dat->tid);
+	t->pid = line == UFTRACE_NONE ? (int64_t)dat->tid
+		 : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent : w->lines[line].id;
+	if (first != UFTRACE_NONE) {
+		t->begin = w->lines[first].time;
+		dat->forked = w->lines[first].kind == UFTRACE_LINE_FORK;
+	}
+	struct uftrace_file *file = dat->file != UFTRACE_NONE ? &w->files[dat->file] : NULL;
+	snprintf(name, sizeof(name), "%llu.dat", (unsigned long long)dat->tid);
+	if (w->plan) {
+		t->out = plan_output(w->plan, name);
+		t->planned = true;
+	}
+	uint64_t partial = 0;
+	bool good = true;
+	if (file) {
+		file->planned = true;
+		good = walk_range(t, file->source, 0, file->source->size);
+		/* What the walk cut off at the end, if it is less than a record. */
+		if (good && w->plan && plan_size(w->plan, t->out) < file->source->size &&
+		    file->source->size % UFTRACE_RECORD_SIZE && !w->has_argspec)
+			partial = file->source->size % UFTRACE_RECORD_SIZE;
+	}
+	for (uint32_t i = 0; good && i < dat->shm_count; i++)
+		good = walk_leftover(t, &w->files[w->shm[dat->shm_first + i]], i == 0 && file ? file->source : NULL, partial);
+	if (good && (file || dat->shm_count))
+		finish(t);
+	if (t->other_open)
+		window_close(&t->other);
+	return good;
+}
+
+bool uftrace_dat_walk(struct uftrace_walk *w)
+{
+	struct uftrace_tape *t = calloc(1, sizeof(*t));
+	uint64_t *frames = calloc(UFTRACE_FRAMES_MAX, sizeof(*frames));
+	struct uftrace_known *places = calloc(UFTRACE_PLACES, sizeof(*places));
+	bool good = t && frames && places, buffers = w->dat_count > 0;
+
+	if (!good) {
+		free(t);
+		free(frames);
+		free(places);
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	}
+	t->w = w;
+	t->frames = frames;
+	t->places = places;
+	for (size_t i = 0; i < w->dat_count && good; i++) {
+		if (w->dats[i].file == UFTRACE_NONE && !w->dats[i].shm_count)
+			continue;
+		if (!t->window.source)
+			window_open(&t->window, w->dats[i].file != UFTRACE_NONE ? w->files[w->dats[i].file].source
+										: w->files[w->shm[w->dats[i].shm_first]].source);
+		good = walk_task(t, &w->dats[i]);
+		buffers &= w->dats[i].shm_count > 0;
+	}
+	if (t->window.source)
+		window_close(&t->window);
+	free(frames);
+	free(places);
+	free(t);
+	/* What looked like records at first was none. */
+	if (good && w->plan && !w->records && !(w->has_kernel && w->kernel_header != UFTRACE_NONE))
+		return uftrace_walk_fail(w, TM_NOTHING);
+	/* The recorder died: what its buffers held is known only if they are here, all of them. */
+	if (good && w->plan && w->recorder_died && !buffers)
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+	if (good && w->unresolved_payloads && w->has_argspec) {
+		struct finding *fd = uftrace_report_as(w, UFTRACE_RULE_argspec_unparsable, TM_NOTE, w->files[w->info].source, 0, 0);
+		finding_say(fd, "the arguments of %llu records were skipped without their specification, which could not be told",
+			    (unsigned long long)w->unresolved_payloads);
+	}
+	return good;
+}

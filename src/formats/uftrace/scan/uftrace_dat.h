@@ -1,0 +1,136 @@
+/* The walk over one task's records: what its files share. */
+#ifndef UFTRACE_DAT_H
+#define UFTRACE_DAT_H
+
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+/* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
+#define UFTRACE_FRAMES_MAX 65536u
+#define UFTRACE_PLACES 8192u /* addresses of which is remembered what they are; a power of two */
+/* Bytes that are looked at in one go. */
+#define UFTRACE_CHUNK (64u * 1024)
+/* How far back a block that is there twice is looked for. */
+#define UFTRACE_LOOK_BACK (1024u * 1024)
+/* The smallest copy: of few records it cannot be told whether the repair of what is around them made them alike. */
+#define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
+/* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
+#define UFTRACE_HORIZON (UINT64_C(1) << 46)
+
+enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
+	UFTRACE_PLACE_UNMAPPED, UFTRACE_PLACE_KERNEL, UFTRACE_PLACE_NO_SYMBOL, UFTRACE_PLACE_MAPPED,
+	UFTRACE_PLACE_UNCHECKED,
+};
+
+/* What was found out about an address. */
+struct uftrace_known {
+	uint64_t key; /* the address, and above it the era: entries of other sessions and tasks do not match */
+	const struct uftrace_spec *specs[2]; /* of its arguments, of its return value; NULL: not asked yet, or not known */
+	enum uftrace_place place;
+};
+
+/* Findings of one task that are told once, with a count. */
+struct uftrace_fold {
+	struct finding *finding;
+	uint64_t count;
+};
+
+struct uftrace_tape {
+	struct uftrace_walk *w;
+	struct uftrace_dat *dat;
+	struct source *s;
+	struct window window, other; /* `other` looks back, for blocks that are there twice */
+	bool other_open;
+	unsigned out;		/* of the plan */
+	bool planned;		/* something is written: `out` is valid */
+	uint64_t kept_from;	/* bytes from here on are not planned yet */
+
+	uint64_t *frames;	/* addresses of the open calls */
+	unsigned depth;		/* how many */
+	unsigned unsure;	/* frames below this are not known: after lost records */
+	bool wrap;		/* depths beyond 1023 can occur */
+	bool seek;		/* the next record tells the depth: at the start, after lost records */
+	bool started;
+
+	uint64_t time;		/* of the last record */
+	uint64_t time_limit;	/* records at or beyond it need a look: a new session, or a jump */
+	uint64_t begin;		/* of the task in task.txt; 0 unknown */
+	int64_t pid;
+	const struct uftrace_map *map;
+	uint32_t session;
+	bool session_found, session_changed;
+	uint64_t session_since, session_next; /* it holds in [since, next) */
+
+	/* The last record, while it may still turn out to be a part of the damage that follows it. */
+	bool odd;
+	uint64_t odd_at, odd_time, odd_last_time, odd_last_word;
+	unsigned odd_depth, odd_unsure;
+	uint64_t last_time, last_word;
+
+	struct uftrace_known *places; /* by uftrace_known_at() */
+	uint64_t era;		/* changes with the session; in the bits above an address */
+	uint64_t look_back;	/* bytes that may still be read to find repetitions */
+	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost, event_depth,
+		unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length, event_more, wrapped;
+	uint64_t lost_records;
+	uint64_t patched;
+	bool lost_some; /* bytes are left out that were records, nobody knows how many */
+};
+
+/* Where that address would be remembered. */
+static inline struct uftrace_known *uftrace_known_at(const struct uftrace_tape *t, uint64_t address)
+{
+	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];
+}
+
+static inline const char *uftrace_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Reports rule once a task; false when it was told before and is only counted. Sets *fd. */
+bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
+		  uint64_t offset, uint64_t length, struct finding **fd);
+
+/* uftrace_nesting.c */
+/* Whether the map has anything but the kernel's own pages. */
+bool uftrace_map_useful(const struct uftrace_map *map);
+enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address);
+/* Index of the mapping's module and the symbol at an address; UFTRACE_NONE. */
+void uftrace_symbol_of(struct uftrace_tape *t, uint64_t address, uint32_t *module, uint32_t *symbol);
+/* Brings the session and the map to that time. */
+void uftrace_session_of(struct uftrace_tape *t, uint64_t time);
+/* An ENTRY or EXIT at offset. Returns false where the depth does not fit. */
+bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
+
+/* uftrace_payload.c */
+/* How far ahead of the record in front of it a record may be. */
+uint64_t uftrace_horizon(const struct uftrace_walk *w);
+/* The last time that nothing speaks against; 0: none. */
+uint64_t uftrace_time_before(const struct uftrace_tape *t);
+/* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end, from `time` on or the one before it. */
+bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
+/* The first record in [at, limit) that such a row begins with, and that is not the last one again; `end`: none. */
+uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time);
+/* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
+ * *strip: the bytes go, and the bit. */
+uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
+uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
+
+/* uftrace_damage.c: the plan of a task's records, up to `kept_from` */
+void uftrace_tape_flush(struct uftrace_tape *t, uint64_t upto);
+void uftrace_tape_drop(struct uftrace_tape *t, uint64_t from, uint64_t upto, unsigned rule, const char *why);
+/* Copies the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
+void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
+/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
+void uftrace_doubt_before(struct uftrace_tape *t, uint64_t at);
+/* Bytes at `at` that are no record. Returns where records go on, or end. */
+uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end);
+/* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
+uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end);
+uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next);
+
+/* uftrace_fast.c: records that are as they should be, and of which there is nothing to say; everything else stops it.
+ * Returns how many bytes went by. */
+size_t uftrace_fast(struct uftrace_tape *t, const uint8_t *p, size_t size);
+
+#endif

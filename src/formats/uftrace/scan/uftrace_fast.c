@@ -1,0 +1,75 @@
+/* TID.dat: the straight way. Nothing is judged here: what this lets by is what the walk would have nothing to say about. */
+#include "formats/uftrace/scan/uftrace_dat.h"
+
+/* Calls and returns in order: magic 5, and a type of which bit 1 is clear. */
+#define CALL_MASK 0x3au
+#define CALL (UFTRACE_RECORD_MAGIC << 3)
+#define MORE 4u
+
+/* The state of the walk between two records. */
+struct spot {
+	size_t at, values; /* values: bytes of them so far */
+	uint64_t time, word;
+	unsigned depth;
+};
+
+/* The size of the values behind a record, -1 where they need a look. */
+static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t size, bool big)
+{
+	unsigned longest;
+	int length = spec ? uftrace_argspec_size(spec, p, size, big, &longest) : -1;
+
+	return length >= 0 && longest <= UFTRACE_STRING_WRITER_MAX ? length : -1;
+}
+
+/* Both byte orders have a loop of their own. */
+__attribute__((always_inline)) static inline struct spot run(const struct uftrace_tape *t, const uint8_t *p, size_t size,
+							     const bool big)
+{
+	const uint64_t limit = t->time_limit, era = t->era;
+	const unsigned top = t->w->head.max_stack < 1024 ? t->w->head.max_stack : 1024, unsure = t->unsure;
+	uint64_t *const frames = t->frames;
+	struct spot now = { .time = t->time, .word = t->last_word, .depth = t->depth }, before = now;
+
+	while (size - now.at >= UFTRACE_RECORD_SIZE) {
+		uint64_t time = load_u64(p + now.at, big), word = load_u64(p + now.at + 8, big), address = word >> 16;
+		unsigned leave = word & 1, level = now.depth - leave;
+		const struct uftrace_known *known = uftrace_known_at(t, address);
+		if ((word & CALL_MASK) != CALL || time < now.time || time >= limit || uftrace_word_depth(word) != level ||
+		    level < unsure || level >= top || known->key != (address | era) || known->place < UFTRACE_PLACE_MAPPED ||
+		    (leave & (frames[level] != address)))
+			break;
+		if (word & MORE) {
+			size_t body = now.at + UFTRACE_RECORD_SIZE;
+			int values = values_size(known->specs[leave], p + body, size - body, big);
+			if (values < 0)
+				break;
+			before = now;
+			now.at += (unsigned)values;
+			now.values += (unsigned)values;
+		}
+		frames[level] = address; /* of a return it is there */
+		now.at += UFTRACE_RECORD_SIZE;
+		now.time = time;
+		now.word = word;
+		now.depth = level + 1 - leave;
+	}
+	/* Values are as long as they seem only if a record follows. */
+	return now.word & MORE ? before : now;
+}
+
+size_t uftrace_fast(struct uftrace_tape *t, const uint8_t *p, size_t size)
+{
+	struct spot end = t->w->head.big_endian ? run(t, p, size, true) : run(t, p, size, false);
+
+	if (!end.at)
+		return 0;
+	t->depth = end.depth;
+	t->time = t->last_time = end.time;
+	t->last_word = end.word;
+	t->odd = false;
+	t->dat->records += (end.at - end.values) / UFTRACE_RECORD_SIZE;
+	if (end.time > t->dat->last_time)
+		t->dat->last_time = end.time;
+	return end.at;
+}

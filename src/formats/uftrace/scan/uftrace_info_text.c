@@ -1,0 +1,564 @@
+/* info: the lines after the header, "key:value", in the order of the bits of info_mask. */
+#include <stdlib.h>
+
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+/* Lines of info that are looked at; what follows them counts as trailing bytes. */
+#define INFO_LINES_MAX 65536u
+
+static const struct {
+	const char *key;
+	unsigned bit;
+	unsigned max; /* lines after "lines="; 0: a single line */
+} keys[] = {
+	{ "exename", UFTRACE_I_EXE_NAME, 0 },	   { "build_id", UFTRACE_I_BUILD_ID, 0 },
+	{ "exit_status", UFTRACE_I_EXIT_STATUS, 0 }, { "cmdline", UFTRACE_I_CMDLINE, 0 },
+	{ "cpuinfo", UFTRACE_I_CPUINFO, 2 },	   { "meminfo", UFTRACE_I_MEMINFO, 0 },
+	{ "osinfo", UFTRACE_I_OSINFO, 3 },	   { "taskinfo", UFTRACE_I_TASKINFO, 2 },
+	{ "usageinfo", UFTRACE_I_USAGEINFO, 6 },   { "loadinfo", UFTRACE_I_LOADINFO, 0 },
+	{ "argspec", UFTRACE_I_ARG_SPEC, 6 },	   { "retspec", UFTRACE_I_ARG_SPEC, 6 },
+	{ "argauto", UFTRACE_I_ARG_SPEC, 6 },	   { "retauto", UFTRACE_I_ARG_SPEC, 6 },
+	{ "enumauto", UFTRACE_I_ARG_SPEC, 6 },	   { "auto-args", UFTRACE_I_ARG_SPEC, 6 },
+	{ "record_date", UFTRACE_I_RECORD_DATE, 0 }, { "elapsed_time", UFTRACE_I_RECORD_DATE, 0 },
+	{ "pattern_type", UFTRACE_I_PATTERN_TYPE, 0 }, { "uftrace_version", UFTRACE_I_VERSION, 0 },
+	{ "utc_offset", UFTRACE_I_UTC_OFFSET, 0 }, { "sysctl", UFTRACE_I_SYSCTL, 0 },
+};
+
+static const char *const bit_keys[UFTRACE_I_COUNT] = {
+	"exename", "build_id", "exit_status", "cmdline", "cpuinfo", "meminfo", "osinfo", "taskinfo", "usageinfo", "loadinfo",
+	"argspec", "record_date", "pattern_type", "uftrace_version", "utc_offset", "sysctl",
+};
+
+static unsigned block_max(unsigned bit)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].bit == bit)
+			return keys[i].max;
+	return 0;
+}
+
+static void line_identify(struct uftrace_line *line, const char *text)
+{
+	line->bit = UFTRACE_I_COUNT;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t n = strlen(keys[i].key);
+		if (line->length <= n || memcmp(text, keys[i].key, n) != 0 || text[n] != ':')
+			continue;
+		line->bit = keys[i].bit;
+		line->key_second = !strcmp(keys[i].key, "elapsed_time") ||
+				   (keys[i].bit == UFTRACE_I_ARG_SPEC && strcmp(keys[i].key, "argspec") != 0);
+		line->value = (struct uftrace_str){ text + n + 1, line->length - n - 1 };
+		return;
+	}
+}
+
+static void line_drop(struct uftrace_line *line, enum uftrace_rule rule, const char *why)
+{
+	if (line->drop)
+		return;
+	line->drop = true;
+	line->rule = (unsigned)rule;
+	line->why = why;
+}
+
+/* Writes prefix and the line itself, ended by an LF, in place of the line. */
+static bool line_rewrite(struct uftrace_walk *w, struct uftrace_line *line, const char *prefix, struct uftrace_str body,
+			 enum uftrace_rule rule, const char *why)
+{
+	if (!w->plan)
+		return true;
+	size_t n = strlen(prefix);
+	char *text = malloc(n + body.length + 2);
+	if (!text)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	memcpy(text, prefix, n);
+	memcpy(text + n, body.text, body.length);
+	/* The text is kept NUL-terminated; a NUL within it becomes a blank. */
+	for (size_t i = n; i < n + body.length; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n + body.length] = '\n';
+	text[n + body.length + 1] = '\0';
+	free(line->text);
+	line->text = text;
+	line->rule = (unsigned)rule;
+	line->why = why;
+	return true;
+}
+
+static struct uftrace_str line_body(const struct uftrace_walk *w, const struct uftrace_line *line)
+{
+	return (struct uftrace_str){ w->info_text + line->offset, line->length };
+}
+
+/* Splits the text; finds where it ends: after the last line whose key is known. */
+static bool split(struct uftrace_walk *w)
+{
+	struct uftrace_lines *l = w->info_lines;
+	size_t at = UFTRACE_HEADER_SIZE, known = 0;
+
+	while (at < w->info_size && l->count < INFO_LINES_MAX) {
+		const char *text = w->info_text + at;
+		const char *end = memchr(text, '\n', w->info_size - at);
+		size_t raw = end ? (size_t)(end - text) + 1 : w->info_size - at;
+		struct uftrace_line *list = uftrace_grow(w, l->list, &l->capacity, l->count, sizeof(*list));
+		if (!list)
+			return false;
+		l->list = list;
+		struct uftrace_line *line = &list[l->count++];
+		*line = (struct uftrace_line){ .offset = at, .raw = raw, .length = end ? raw - 1 : raw, .ended = end != NULL };
+		if (end && line->length && text[line->length - 1] == '\r')
+			line->length--;
+		line_identify(line, text);
+		if (line->bit < UFTRACE_I_COUNT)
+			known = l->count;
+		at += raw;
+	}
+	l->trailing = known < l->count ? l->list[known].offset : at;
+	l->count = known;
+	return true;
+}
+
+static void check_ends(struct uftrace_walk *w, struct source *s)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct finding *fd = NULL;
+	uint64_t odd = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct uftrace_line *line = &l->list[i];
+		bool cr = line->ended && line->raw - line->length == 2, blank = line->raw <= 2 && !line->length;
+		if (!cr && !blank)
+			continue;
+		if (!odd++) {
+			fd = uftrace_report(w, UFTRACE_RULE_info_crlf_or_blank, s, line->offset, line->raw);
+			finding_say(fd, cr ? "the line ends in CR LF: readers take the CR for a part of the value"
+					   : "a blank line: readers give up here");
+			finding_path(fd, "line %zu", i + 1);
+		}
+		if (blank)
+			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "a blank line");
+		else
+			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
+	}
+	if (odd > 1)
+		finding_explains(fd, odd - 1);
+	const char *nul = w->info_size > l->trailing || !l->count ? NULL : w->info_text;
+	nul = l->count ? memchr(w->info_text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
+	if (l->count && nul) {
+		uint64_t offset = (uint64_t)(nul - w->info_text);
+		finding_say(uftrace_report(w, UFTRACE_RULE_info_nul_in_text, s, offset, 1), "a NUL byte in the text: readers see "
+			    "the line end there");
+	}
+}
+
+/* The last line lacks its LF: the file was cut. */
+static void check_tail(struct uftrace_walk *w, struct source *s)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_line *last = l->count ? &l->list[l->count - 1] : NULL;
+
+	if (w->info_size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info_size))
+		return;
+	if (last && !last->ended) {
+		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, last->offset, last->raw);
+		finding_say(fd, "the last line has no LF: the file was cut, and the value may be incomplete");
+		finding_path(fd, "line %zu (%s)", l->count, bit_keys[last->bit]);
+		if (last->bit == UFTRACE_I_TASKINFO || last->bit == UFTRACE_I_ARG_SPEC || last->bit == UFTRACE_I_RECORD_DATE ||
+		    last->bit == UFTRACE_I_BUILD_ID || block_max(last->bit))
+			line_drop(last, UFTRACE_RULE_info_no_final_newline, "the value may be incomplete");
+		else {
+			line_rewrite(w, last, "", line_body(w, last), UFTRACE_RULE_info_no_final_newline, "the end of the line");
+			if (w->plan)
+				plan_doubt(w->plan, s, last->offset, last->raw, "the value may be incomplete");
+		}
+		if (!l->damage)
+			l->damage = fd;
+		return;
+	}
+	/* What follows the last known line. Cut short of its key? */
+	const char *text = w->info_text + l->trailing;
+	size_t n = w->info_size - (size_t)l->trailing;
+	bool cut = false;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < 20; i++)
+		cut |= n <= strlen(keys[i].key) && !memcmp(text, keys[i].key, n);
+	if (cut) {
+		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, l->trailing, n);
+		finding_say(fd, "the last line is cut in the middle of its key");
+		l->trailing_drop = true;
+		if (!l->damage)
+			l->damage = fd;
+		if (w->plan)
+			plan_lost_other(w->plan);
+		return;
+	}
+	struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n);
+	finding_say(fd, "%zu bytes after the last line", n);
+}
+
+/* A block begins with "key:lines=N". */
+static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, size_t end, unsigned bit)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_line *head = NULL;
+	unsigned items = 0, max = block_max(bit);
+	uint64_t said = 0;
+	bool number = false;
+	char prefix[40];
+
+	for (size_t i = first; i < end; i++) {
+		struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit != bit)
+			continue;
+		bool lines = line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6) && !line->key_second;
+		if (!head && !items && lines) {
+			head = line;
+			number = text_parse_u64(line->value.text + 6, line->value.length - 6, &said);
+			continue;
+		}
+		if (lines || items >= max) {
+			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
+			items += items >= max;
+			continue;
+		}
+		items++;
+	}
+	if (bit == UFTRACE_I_ARG_SPEC && !head && items == 1 && !l->list[first].key_second)
+		return true; /* writers before 0.8.1 */
+	unsigned kept = items > max ? max : items;
+	if (head && number && said == items && items <= max)
+		return true;
+	struct uftrace_line *at = head ? head : &l->list[first];
+	if (!l->damage || w->recorder_died == l->damage || head) {
+		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_lines_count, s, at->offset, at->raw);
+		if (head && number)
+			finding_say(fd, "the block says that %llu lines follow; there are %u", (unsigned long long)said, items);
+		else
+			finding_say(fd, head ? "the number of lines that follow is not a number" : "the block does not say how many "
+				    "lines follow");
+		finding_path(fd, "%s", bit_keys[bit]);
+		if (!l->damage)
+			l->damage = fd;
+	} else {
+		finding_explains(l->damage, 1);
+	}
+	snprintf(prefix, sizeof(prefix), "%s:lines=%u", bit_keys[bit], kept);
+	struct uftrace_str none = { "", 0 };
+	if (head)
+		return line_rewrite(w, head, prefix, none, UFTRACE_RULE_info_lines_count, "the number of lines that follow");
+	for (size_t i = first; i < end; i++)
+		if (!l->list[i].drop && l->list[i].bit == bit) {
+			size_t n = strlen(prefix);
+			prefix[n] = '\n';
+			prefix[n + 1] = '\0';
+			return line_rewrite(w, &l->list[i], prefix, line_body(w, &l->list[i]), UFTRACE_RULE_info_lines_count,
+					    "the number of lines that follow");
+		}
+	return true;
+}
+
+/* Each line on its own: length, digits. */
+static void check_values(struct uftrace_walk *w, struct source *s)
+{
+	struct uftrace_lines *l = w->info_lines;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit >= UFTRACE_I_COUNT)
+			continue;
+		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO && line->bit != UFTRACE_I_ARG_SPEC) {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw);
+			finding_say(fd, "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
+			finding_path(fd, "line %zu (%s)", i + 1, bit_keys[line->bit]);
+			struct uftrace_str body = { w->info_text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
+			line_rewrite(w, line, "", body, UFTRACE_RULE_info_line_too_long, "cut to what readers take");
+			if (w->plan)
+				plan_lost_other(w->plan);
+		}
+		if (line->bit == UFTRACE_I_BUILD_ID) {
+			bool good = line->value.length == 40;
+			for (size_t k = 0; good && k < 40; k++)
+				good = strchr("0123456789abcdefABCDEF", line->value.text[k]) && line->value.text[k];
+			if (!good) {
+				char shown[TEXT_QUOTE_SIZE];
+				struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_build_id_format, s, line->offset, line->raw);
+				finding_say(fd, "build id '%s' is not 40 hexadecimal digits",
+					    text_quote(shown, line->value.text, line->value.length));
+				line_drop(line, UFTRACE_RULE_info_build_id_format, "not a build id");
+			}
+		}
+	}
+}
+
+/* Two dates are one bit: both or none. */
+static void check_dates(struct uftrace_walk *w, struct source *s)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_line *date = NULL, *elapsed = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit != UFTRACE_I_RECORD_DATE)
+			continue;
+		struct uftrace_line **slot = line->key_second ? &elapsed : &date;
+		if (*slot || (line->key_second && !date))
+			line_drop(line, UFTRACE_RULE_info_block_order, "there twice, or in the wrong order");
+		else
+			*slot = line;
+	}
+	if (!date || elapsed)
+		return;
+	if (l->damage) {
+		finding_explains(l->damage, 1);
+	} else {
+		l->damage = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, date->offset, date->raw);
+		finding_say(l->damage, "record_date is not followed by elapsed_time");
+	}
+	line_drop(date, UFTRACE_RULE_info_block_missing, "the line that belongs to it is missing");
+}
+
+/* The blocks against info_mask and against each other. Returns the mask of the lines that are kept. */
+static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kept)
+{
+	struct uftrace_lines *l = w->info_lines;
+	uint64_t seen = 0;
+	unsigned highest = 0;
+	bool order = false;
+	struct finding *order_finding = NULL;
+
+	for (size_t i = 0; i < l->count;) {
+		unsigned bit = l->list[i].bit;
+		size_t end = i + 1;
+		if (l->list[i].drop || bit >= UFTRACE_I_COUNT) {
+			i++;
+			continue;
+		}
+		while (end < l->count && (l->list[end].bit == bit || l->list[end].bit >= UFTRACE_I_COUNT || l->list[end].drop))
+			end++;
+		bool again = seen & UFTRACE_BIT(bit);
+		if (again || (seen && bit < highest)) {
+			if (!order) {
+				order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s, l->list[i].offset, l->list[i].raw);
+				finding_say(order_finding, again ? "'%s' is there a second time" : "'%s' comes after '%s'; readers take the "
+					    "lines in the order of the bits of info_mask", bit_keys[bit], bit_keys[highest]);
+				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
+			} else {
+				finding_explains(order_finding, 1);
+			}
+			order = true;
+		}
+		if (again) {
+			for (size_t k = i; k < end; k++)
+				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+		} else if (block_max(bit)) {
+			if (!check_count(w, s, i, end, bit))
+				return false;
+		} else {
+			/* Of a single line only the first counts; the two dates are looked at by themselves. */
+			bool first = true;
+			for (size_t k = i; k < end && bit != UFTRACE_I_RECORD_DATE; k++) {
+				if (l->list[k].drop || l->list[k].bit != bit)
+					continue;
+				if (!first) {
+					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+					if (!order) {
+						order = true;
+						order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s,
+									       l->list[k].offset, l->list[k].raw);
+						finding_say(order_finding, "'%s' is there a second time", bit_keys[bit]);
+					} else {
+						finding_explains(order_finding, 1);
+					}
+				}
+				first = false;
+			}
+		}
+		seen |= UFTRACE_BIT(bit);
+		highest = bit > highest ? bit : highest;
+		i = end;
+	}
+	check_dates(w, s);
+	*kept = 0;
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
+			*kept |= UFTRACE_BIT(l->list[i].bit);
+	return true;
+}
+
+static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct finding *missing = l->damage, *extra = w->head.mask ? NULL : l->damage;
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
+			dropped |= UFTRACE_BIT(l->list[i].bit);
+	for (unsigned bit = 0; bit < UFTRACE_I_COUNT; bit++) {
+		bool promised = w->head.mask & UFTRACE_BIT(bit), there = kept & UFTRACE_BIT(bit);
+		if (promised == there || (!there && dropped & UFTRACE_BIT(bit)))
+			continue;
+		struct finding **fd = there ? &extra : &missing;
+		if (*fd) {
+			finding_explains(*fd, 1);
+			continue;
+		}
+		*fd = uftrace_report(w, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing, s,
+				     UFTRACE_H_INFO_MASK, 8);
+		if (there)
+			finding_say(*fd, "the line '%s' is there, and bit %u of info_mask is clear", bit_keys[bit], bit);
+		else
+			finding_say(*fd, "bit %u of info_mask is set, and the line '%s' is not there", bit, bit_keys[bit]);
+		finding_field(*fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)w->head.mask);
+		if (!there)
+			l->damage = *fd;
+	}
+}
+
+/* Lines whose key is not known, among those that are: readers give up at the first. */
+static void check_strays(struct uftrace_walk *w, struct source *s, uint64_t kept)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct finding *fd = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct uftrace_line *line = &l->list[i];
+		if (line->bit < UFTRACE_I_COUNT || line->drop)
+			continue;
+		if (!l->damage && !fd && !(w->head.mask & ~kept & (UFTRACE_BIT(UFTRACE_I_COUNT) - 1))) {
+			fd = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, line->offset, line->raw);
+			finding_say(fd, "a line whose key no reader knows: it stands where another is expected");
+			finding_path(fd, "line %zu", i + 1);
+			l->damage = fd;
+		}
+		line_drop(line, UFTRACE_RULE_info_block_missing, "a line whose key no reader knows");
+	}
+}
+
+static uint64_t parse_elapsed(struct uftrace_str v)
+{
+	uint64_t s = 0, ns = 0;
+	const char *dot = memchr(v.text, '.', v.length);
+	size_t whole = dot ? (size_t)(dot - v.text) : 0;
+	size_t digits = dot ? strspn(dot + 1, "0123456789") : 0;
+
+	if (!dot || !text_parse_u64(v.text, whole, &s) || digits != 9 || whole + 10 > v.length ||
+	    !text_parse_u64(dot + 1, digits, &ns) || s > UINT64_C(1) << 33)
+		return 0;
+	return s * 1000000000u + ns;
+}
+
+static void read_version(struct uftrace_walk *w, struct uftrace_str v)
+{
+	unsigned part[3] = { 0 };
+	size_t at = v.length && v.text[0] == 'v' ? 1 : 0;
+
+	w->version_text = v;
+	for (unsigned i = 0; i < 3 && at < v.length; i++) {
+		while (at < v.length && v.text[at] >= '0' && v.text[at] <= '9' && part[i] < 100)
+			part[i] = part[i] * 10 + (unsigned)(v.text[at++] - '0');
+		if (at >= v.length || v.text[at] != '.')
+			break;
+		at++;
+	}
+	w->version_number = part[0] * 10000 + part[1] * 100 + part[2];
+}
+
+static void read_exit_status(struct uftrace_walk *w, struct source *s, const struct uftrace_line *line)
+{
+	bool negative = line->value.length && line->value.text[0] == '-';
+	uint64_t status;
+	bool number = text_parse_u64(line->value.text + negative, line->value.length - negative, &status);
+
+	if (!line->value.length)
+		return;
+	if (number && negative && status == 1) {
+		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw), "exit status -1: "
+			    "the recorder was interrupted before the program ended");
+		return;
+	}
+	bool exited = number && !negative && !(status & 0xffffffffffff00ff);
+	bool signalled = number && !negative && status < 256 && (status & 0x7f) && (status & 0x7f) != 0x7f;
+	if (exited || signalled || (number && !negative && status == 65536))
+		return;
+	char shown[TEXT_QUOTE_SIZE];
+	finding_say(uftrace_report(w, UFTRACE_RULE_info_exit_status_undecodable, s, line->offset, line->raw),
+		    "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
+		    text_quote(shown, line->value.text, line->value.length));
+}
+
+static bool read_values(struct uftrace_walk *w, struct source *s)
+{
+	struct uftrace_lines *l = w->info_lines;
+	bool empty_status = false, zero_id = false;
+	const struct uftrace_line *status = NULL, *pattern = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct uftrace_line *line = &l->list[i];
+		struct uftrace_str v = line->value;
+		if (line->drop)
+			continue;
+		if (line->bit == UFTRACE_I_EXE_NAME)
+			w->exename = v;
+		else if (line->bit == UFTRACE_I_CMDLINE)
+			w->cmdline = v;
+		else if (line->bit == UFTRACE_I_BUILD_ID)
+			zero_id = v.length == 40 && strspn(v.text, "0") >= 40;
+		else if (line->bit == UFTRACE_I_EXIT_STATUS)
+			status = line, empty_status = !v.length;
+		else if (line->bit == UFTRACE_I_RECORD_DATE && line->key_second)
+			w->elapsed = parse_elapsed(v);
+		else if (line->bit == UFTRACE_I_VERSION)
+			read_version(w, v);
+		else if (line->bit == UFTRACE_I_PATTERN_TYPE)
+			pattern = line;
+	}
+	w->foreign = empty_status && zero_id;
+	if (status)
+		read_exit_status(w, s, status);
+	if (w->head.mask && !(w->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->foreign &&
+	    !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
+		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, UFTRACE_H_INFO_MASK, 8),
+			    "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
+	w->pattern_type = 1;
+	if (pattern) {
+		struct uftrace_str v = pattern->value;
+		w->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
+		if (w->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
+			char shown[TEXT_QUOTE_SIZE];
+			finding_say(uftrace_report(w, UFTRACE_RULE_pattern_type_unknown, s, pattern->offset, pattern->raw),
+				    "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
+			w->pattern_type = 3;
+		}
+	}
+	for (size_t i = 0; i < l->count; i++) {
+		const struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit != UFTRACE_I_ARG_SPEC)
+			continue;
+		const char *text = w->info_text + line->offset;
+		struct uftrace_str key = { text, line->length - line->value.length - 1 };
+		w->has_argspec = true;
+		if (!uftrace_argspec_walk(w, key, line->value, line->offset))
+			return false;
+	}
+	return true;
+}
+
+bool uftrace_info_text(struct uftrace_walk *w)
+{
+	struct source *s = w->files[w->info].source;
+	uint64_t kept;
+
+	if (!split(w))
+		return false;
+	check_ends(w, s);
+	check_tail(w, s);
+	check_values(w, s);
+	if (!check_blocks(w, s, &kept))
+		return false;
+	check_strays(w, s, kept);
+	check_mask(w, s, kept);
+	w->head.new_mask = kept;
+	w->head.mask = w->head.present ? w->head.mask : 0;
+	return w->status == TM_OK && read_values(w, s) && uftrace_taskinfo_read(w);
+}

@@ -1,0 +1,176 @@
+/* perf-cpuN.dat: records as the kernel's perf ring has them: u32 type, u16 misc, u16 size, body. */
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+struct perf_walk {
+	struct uftrace_walk *w;
+	struct source *s;
+	struct window window;
+	unsigned out;
+	uint64_t kept_from;
+	uint64_t previous;
+	struct uftrace_ids switched; /* tid -> 1 out, 0 in */
+	struct finding *order, *unknown, *pair, *type;
+};
+
+/* Whether records of a type have that size; types that readers do not look at have any. */
+static bool size_fits(uint32_t type, uint32_t size)
+{
+	switch (type) {
+	case UFTRACE_PERF_COMM:
+		return size == 40 || size == 48;
+	case UFTRACE_PERF_EXIT:
+	case UFTRACE_PERF_FORK:
+		return size == 48;
+	case UFTRACE_PERF_SWITCH:
+		return size == 24;
+	default:
+		return size >= UFTRACE_PERF_HEADER_SIZE && size % 8 == 0;
+	}
+}
+
+static bool type_is_read(uint32_t type)
+{
+	return type == UFTRACE_PERF_COMM || type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_FORK || type == UFTRACE_PERF_SWITCH;
+}
+
+/* A record of a known type, followed by another or by the end. */
+static bool plausible(struct perf_walk *p, uint64_t at)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (p->s->size - at < UFTRACE_PERF_HEADER_SIZE)
+			return i > 0;
+		const uint8_t *h = window_at(&p->window, at, UFTRACE_PERF_HEADER_SIZE);
+		if (!h)
+			return false;
+		uint32_t type = load_u32(h, p->w->head.big_endian), size = load_u16(h + 6, p->w->head.big_endian);
+		if (!type_is_read(type) || !size_fits(type, size))
+			return false;
+		if (size > p->s->size - at)
+			return true;
+		at += size;
+	}
+	return true;
+}
+
+static void check_body(struct perf_walk *p, uint64_t at, uint32_t type, uint16_t misc, uint32_t size)
+{
+	struct uftrace_walk *w = p->w;
+	const uint8_t *b = window_at(&p->window, at, size);
+
+	if (!b)
+		return;
+	uint64_t time = load_u64(b + size - 8, w->head.big_endian);
+	int64_t tid = (int32_t)load_u32(b + size - 12, w->head.big_endian);
+	if (time < p->previous && !p->order) {
+		p->order = uftrace_report(w, UFTRACE_RULE_perf_time_order, p->s, at, size);
+		finding_say(p->order, "time %llu ns is before that of a record in front of it", (unsigned long long)time);
+	}
+	p->previous = time > p->previous ? time : p->previous;
+	if (uftrace_ids_get(&w->listed, tid) == UFTRACE_NONE) {
+		if (p->unknown)
+			finding_explains(p->unknown, 1);
+		else if (w->head.present) {
+			p->unknown = uftrace_report(w, UFTRACE_RULE_perf_unknown_tid, p->s, at, size);
+			finding_say(p->unknown, "task %lld is not listed in info", (long long)tid);
+		}
+	}
+	if (type != UFTRACE_PERF_SWITCH)
+		return;
+	uint32_t out = misc & UFTRACE_PERF_MISC_SWITCH_OUT ? 1 : 0;
+	if (uftrace_ids_get(&p->switched, tid) == out && !p->pair) {
+		p->pair = uftrace_report(w, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size);
+		finding_say(p->pair, "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
+	}
+	if (p->switched.count < UFTRACE_TASKS_MAX && !uftrace_ids_set(&p->switched, tid, out))
+		uftrace_walk_fail(w, TM_NO_MEMORY);
+}
+
+/* A size that makes readers crash or hang. Returns where records go on. */
+static uint64_t damage(struct perf_walk *p, uint64_t at, uint32_t type, uint32_t size)
+{
+	struct uftrace_walk *w = p->w;
+	uint64_t next = at + 8;
+	unsigned rule = type_is_read(type) ? UFTRACE_RULE_perf_record_size : UFTRACE_RULE_perf_unknown_type;
+
+	while (next < p->s->size && !plausible(p, next) && p->window.status == TM_OK)
+		next += 8;
+	if (next > p->s->size)
+		next = p->s->size;
+	struct finding *fd = uftrace_report(w, (enum uftrace_rule)rule, p->s, at, next - at);
+	if (type_is_read(type))
+		finding_say(fd, "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
+	else
+		finding_say(fd, "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
+	finding_field(fd, at + 6, 2, "size = %u", size);
+	if (w->plan) {
+		if (at > p->kept_from)
+			plan_copy(w->plan, p->out, p->s, p->kept_from, at - p->kept_from);
+		plan_drop(w->plan, p->s, at, next - at, rule, "not a perf record");
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+	}
+	p->kept_from = next;
+	return next;
+}
+
+static bool walk_file(struct perf_walk *p)
+{
+	struct uftrace_walk *w = p->w;
+	bool big = w->head.big_endian;
+	uint64_t at = 0;
+
+	while (p->s->size - at >= UFTRACE_PERF_HEADER_SIZE && w->status == TM_OK) {
+		const uint8_t *h = window_at(&p->window, at, UFTRACE_PERF_HEADER_SIZE);
+		if (!h)
+			break;
+		uint32_t type = load_u32(h, big);
+		uint16_t misc = load_u16(h + 4, big), size = load_u16(h + 6, big);
+		bool fits = size_fits(type, size);
+		if (!fits && (type_is_read(type) || size < UFTRACE_PERF_HEADER_SIZE)) {
+			at = damage(p, at, type, size);
+			continue;
+		}
+		if (size > p->s->size - at)
+			break;
+		if (type_is_read(type)) {
+			check_body(p, at, type, misc, size);
+		} else if (p->type) {
+			finding_explains(p->type, 1);
+		} else {
+			p->type = uftrace_report_as(w, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
+			finding_say(p->type, "a record of type %u, which readers skip", type);
+		}
+		at += size;
+	}
+	if (p->window.status != TM_OK)
+		return uftrace_walk_fail(w, p->window.status);
+	if (at < p->s->size) {
+		struct finding *fd = uftrace_report(w, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at);
+		finding_say(fd, "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
+		if (w->plan)
+			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+	}
+	if (w->plan && p->s->size > p->kept_from)
+		plan_copy(w->plan, p->out, p->s, p->kept_from, p->s->size - p->kept_from);
+	return w->status == TM_OK;
+}
+
+bool uftrace_perf_walk(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->file_count; i++) {
+		struct uftrace_file *f = &w->files[i];
+		if (f->kind != UFTRACE_FILE_PERF)
+			continue;
+		struct perf_walk p = { .w = w, .s = f->source };
+		if (w->plan) {
+			p.out = plan_output(w->plan, f->source->name);
+			f->planned = true;
+		}
+		window_open(&p.window, f->source);
+		bool good = walk_file(&p);
+		window_close(&p.window);
+		uftrace_ids_free(&p.switched);
+		if (!good)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,238 @@
+/* info: the list of tasks, and that list against task.txt and the files of records. */
+#include <stdlib.h>
+
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+static void rewrite(struct uftrace_walk *w, enum uftrace_rule rule, const char *why)
+{
+	struct uftrace_lines *l = w->info_lines;
+
+	if (!l->taskinfo_rewrite || !l->taskinfo_why) {
+		l->taskinfo_rule = (unsigned)rule;
+		l->taskinfo_why = why;
+	}
+	l->taskinfo_rewrite = true;
+}
+
+static bool tid_list(struct uftrace_walk *w, int64_t tid)
+{
+	int64_t *list = uftrace_grow(w, w->tids, &w->tid_capacity, w->tid_count, sizeof(*list));
+
+	if (!list)
+		return false;
+	w->tids = list;
+	if (!uftrace_ids_set(&w->listed, tid, (uint32_t)w->tid_count))
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	w->tids[w->tid_count++] = tid;
+	return true;
+}
+
+static struct source *info_source(struct uftrace_walk *w)
+{
+	return w->info != UFTRACE_NONE ? w->files[w->info].source : NULL;
+}
+
+/* "t1,t2,..." */
+static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_str list, uint64_t offset, uint64_t *items)
+{
+	size_t at = 0;
+	bool unsorted = false;
+	char shown[TEXT_QUOTE_SIZE];
+
+	while (at < list.length) {
+		const char *text = list.text + at;
+		const char *comma = memchr(text, ',', list.length - at);
+		size_t n = comma ? (size_t)(comma - text) : list.length - at;
+		uint64_t tid;
+		++*items;
+		if (!text_parse_u64(text, n, &tid) || tid == 0 || tid > INT32_MAX) {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_invalid, s, offset + at, n);
+			finding_say(fd, "'%s' is not a task id", text_quote(shown, text, n));
+			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
+			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is no task id");
+		} else if (uftrace_ids_get(&w->listed, (int64_t)tid) != UFTRACE_NONE) {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_duplicate_tid, s, offset + at, n);
+			finding_say(fd, "task %llu is listed a second time: readers show its calls twice", (unsigned long long)tid);
+			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
+			rewrite(w, UFTRACE_RULE_taskinfo_duplicate_tid, "each task once");
+		} else {
+			if (w->tid_count >= UFTRACE_TASKS_MAX)
+				return uftrace_walk_limit(w, "tasks in info", UFTRACE_TASKS_MAX);
+			if (w->tid_count && w->tids[w->tid_count - 1] > (int64_t)tid && !unsorted) {
+				unsorted = true;
+				finding_say(uftrace_report(w, UFTRACE_RULE_taskinfo_unsorted, s, offset + at, n),
+					    "task %llu comes after task %lld", (unsigned long long)tid,
+					    (long long)w->tids[w->tid_count - 1]);
+			}
+			if (!tid_list(w, (int64_t)tid))
+				return false;
+		}
+		at += n + (comma != NULL);
+		if (comma && at == list.length)
+			break; /* writers of 0.x end no list in a comma, readers do not mind one */
+	}
+	return true;
+}
+
+bool uftrace_taskinfo_read(struct uftrace_walk *w)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct source *s = info_source(w);
+	const struct uftrace_line *number = NULL, *list = NULL, *other = NULL;
+	uint64_t said = 0, items = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct uftrace_line *line = &l->list[i];
+		struct uftrace_str v = line->value;
+		if (line->drop || line->bit != UFTRACE_I_TASKINFO)
+			continue;
+		if (v.length >= 7 && !memcmp(v.text, "nr_tid=", 7) && !number && !list)
+			number = line;
+		else if (v.length >= 5 && !memcmp(v.text, "tids=", 5) && !list)
+			list = line;
+		else if (v.length < 6 || memcmp(v.text, "lines=", 6) != 0)
+			other = line;
+	}
+	if (!number || !list || other) {
+		if (l->damage) {
+			finding_explains(l->damage, 1);
+		} else {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing, s, other ? other->offset : 0,
+							    other ? other->raw : 0);
+			if (other)
+				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
+			else
+				finding_say(fd, "info does not list the tasks (%s is missing), so readers would open none of their files",
+					    number || list ? (number ? "taskinfo:tids" : "taskinfo:nr_tid") : "taskinfo");
+			l->damage = fd;
+		}
+		rewrite(w, UFTRACE_RULE_taskinfo_missing, "the tasks of task.txt and of the records");
+	}
+	if (!list)
+		return true;
+	uint64_t offset = list->offset + (list->length - list->value.length) + 5;
+	l->tids_present = true;
+	l->tids_offset = offset;
+	l->tids_length = list->value.length - 5;
+	struct uftrace_str tids = { list->value.text + 5, list->value.length - 5 };
+	if (!read_list(w, s, tids, offset, &items))
+		return false;
+	if (!number)
+		return true;
+	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &said);
+	if (!valid || !said || said != items) {
+		struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_count_mismatch, s, number->offset, number->raw);
+		char shown[TEXT_QUOTE_SIZE];
+		finding_say(fd, "nr_tid is '%s', and %llu tasks are listed",
+			    text_quote(shown, number->value.text + 7, number->value.length - 7), (unsigned long long)items);
+		finding_path(fd, "taskinfo:nr_tid");
+		rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "as many as are listed");
+	}
+	return true;
+}
+
+/* Listed tasks that task.txt does not know. */
+static bool check_listed(struct uftrace_walk *w)
+{
+	struct uftrace_lines *l = w->info_lines;
+	struct source *s = info_source(w);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->tid_count; i++) {
+		int64_t tid = w->tids[i];
+		struct uftrace_dat *dat = uftrace_dat_of(w, (uint64_t)tid);
+		if (uftrace_ids_get(&w->known, tid) != UFTRACE_NONE) {
+			w->tids[kept++] = tid;
+			continue;
+		}
+		bool records = dat && dat->has_records;
+		if (w->task_damage || w->irregular_task) {
+			if (w->task_damage)
+				finding_explains(w->task_damage, 1);
+		} else {
+			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
+							    l->tids_length);
+			finding_say(fd, "task %lld is listed in info, and task.txt does not have it%s", (long long)tid,
+				    records ? "" : "; it has no records either");
+			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
+		}
+		if (records) {
+			if (!uftrace_task_add(w, dat))
+				return false;
+			w->tids[kept++] = tid;
+		} else {
+			rewrite(w, UFTRACE_RULE_taskinfo_tid_not_in_task, "without a task that nothing else knows");
+		}
+	}
+	w->tid_count = kept;
+	return true;
+}
+
+/* Readers refuse an empty list, also where nothing but kernel records is left: it gets the task that stood there, or the
+ * process of the session. */
+static bool list_one_task(struct uftrace_walk *w, int64_t listed)
+{
+	int64_t tid = listed ? listed : w->sessions[0].pid;
+	struct uftrace_dat without_records = { .tid = tid > 0 && tid <= INT32_MAX ? (uint64_t)tid : 1 };
+
+	tid = (int64_t)without_records.tid;
+	if (uftrace_ids_get(&w->known, tid) == UFTRACE_NONE && !uftrace_task_add(w, &without_records))
+		return false;
+	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers refuse an empty list");
+	return tid_list(w, tid);
+}
+
+bool uftrace_info_tasks(struct uftrace_walk *w)
+{
+	struct uftrace_lines *l = w->info_lines;
+	bool had_list = l->tids_present;
+	int64_t first_listed = w->tid_count ? w->tids[0] : 0;
+
+	if (!check_listed(w))
+		return false;
+	/* Tasks with records that are not listed. */
+	for (size_t i = 0; i < w->dat_count; i++) {
+		struct uftrace_dat *dat = &w->dats[i];
+		if (!dat->has_records || uftrace_ids_get(&w->listed, (int64_t)dat->tid) != UFTRACE_NONE)
+			continue;
+		bool known = uftrace_ids_get(&w->known, (int64_t)dat->tid) != UFTRACE_NONE;
+		const struct source *s = dat->file != UFTRACE_NONE ? w->files[dat->file].source : info_source(w);
+		bool orphan = !known && w->task_txt != UFTRACE_NONE;
+		struct finding *cause = known ? l->damage : w->task_damage ? w->task_damage : w->recorder_died;
+		if ((had_list || orphan) && cause) {
+			finding_explains(cause, 1);
+			rewrite(w, UFTRACE_RULE_taskinfo_missing_tid, "with every task that has records");
+		} else if (had_list || orphan) {
+			struct finding *fd;
+			if (known) {
+				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset, l->tids_length);
+				finding_say(fd, "task %llu has records, and info does not list it: readers leave it out",
+					    (unsigned long long)dat->tid);
+			} else {
+				fd = uftrace_report(w, UFTRACE_RULE_dat_unreferenced, s, 0, 0);
+				finding_say(fd, had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
+							 : "task.txt does not know task %llu", (unsigned long long)dat->tid);
+			}
+			rewrite(w, known ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced,
+				"with every task that has records");
+		}
+		if (!known && !uftrace_task_add(w, dat))
+			return false;
+		if (!tid_list(w, (int64_t)dat->tid))
+			return false;
+	}
+	if (!l->tids_present || l->taskinfo_rewrite)
+		l->taskinfo_rewrite = true;
+	if (!had_list || !w->tid_count) {
+		/* Made anew: also the tasks that never recorded, as the recorder would. */
+		for (size_t i = 0; i < w->line_count; i++) {
+			const struct uftrace_task_line *line = &w->lines[i];
+			if ((line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK) || line->id <= 0 ||
+			    line->id > INT32_MAX || uftrace_ids_get(&w->listed, line->id) != UFTRACE_NONE)
+				continue;
+			if (!tid_list(w, line->id))
+				return false;
+		}
+	}
+	return w->tid_count || list_one_task(w, first_listed);
+}
