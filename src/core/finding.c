@@ -152,9 +152,13 @@ static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t
 	return length < left ? length : left;
 }
 
-struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
+struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
 			       uint64_t offset, uint64_t length)
 {
+	if (place_silenced())
+		return &f->uncounted;
+	if (severity > f->table[rule].severity)
+		severity = f->table[rule].severity;
 	enum tracemend_severity graded = f->grade ? f->grade(f->grade_ctx, &f->table[rule], severity) : severity;
 
 	f->tallies[rule].count++;
@@ -180,9 +184,20 @@ struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend
 	return fd;
 }
 
-struct finding *finding_new(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length)
+struct finding *finding_new_at(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length)
 {
-	return finding_new_as(f, rule, f->table[rule].severity, s, offset, length);
+	return finding_milder_at(f, rule, f->table[rule].severity, s, offset, length);
+}
+
+struct finding *finding_report_at(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length,
+				  const char *format, ...)
+{
+	struct finding *fd = finding_new_at(f, rule, s, offset, length);
+	va_list arguments;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	return fd;
 }
 
 void finding_say_list(struct finding *fd, const char *format, va_list arguments)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include "core/bundle.h"
+#include "core/place.h"
 
 struct finding; /* a handle; stays valid as long as its findings */
 struct findings;
@@ -15,12 +16,19 @@ struct findings *findings_new(const struct bundle *b, const struct tracemend_rul
 			      const struct tracemend_options *options);
 void findings_free(struct findings *f);
 
-/* Reports rule (index into the table) at source[offset, offset + length), cut to the bytes that the source has. Never NULL: a finding that is not kept has a
- * handle too, on which the functions below only count. */
-struct finding *finding_new(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length);
-/* As finding_new with a milder severity than the row's, for rules whose text says when. */
-struct finding *finding_new_as(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
-			       uint64_t offset, uint64_t length);
+/* Reports rule (index into the table) at source[offset, offset + length), cut to the bytes that the source has; the severity is
+ * the row's. Never NULL: a finding that is not kept has a handle, too, on which the functions below only count. s may be NULL where
+ * the finding is of no file. */
+#define finding_new(f, rule, ...) ((void)PLACE(rule), finding_new_at((f), (rule), __VA_ARGS__))
+struct finding *finding_new_at(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length);
+/* The same in one statement with what is wrong, as finding_say() takes it. */
+#define finding_report(f, rule, ...) ((void)PLACE(rule), finding_report_at((f), (rule), __VA_ARGS__))
+struct finding *finding_report_at(struct findings *f, unsigned rule, const struct source *s, uint64_t offset, uint64_t length,
+				  const char *format, ...) PRINTF_LIKE(6, 7);
+/* As finding_new() with a severity that is milder than the row's, for rules whose text says when. It is never graver. */
+#define finding_milder(f, rule, ...) ((void)PLACE(rule), finding_milder_at((f), (rule), __VA_ARGS__))
+struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
+				  uint64_t offset, uint64_t length);
 /* What is wrong: actual and expected value. Escapes for itself; input bytes go through text_quote() first. */
 void finding_say(struct finding *fd, const char *format, ...) PRINTF_LIKE(2, 3);
 void finding_say_list(struct finding *fd, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
@@ -35,7 +43,7 @@ void finding_explains(struct finding *fd, uint64_t n);
 /* True when the text of this finding is kept: guards work that is only for its message. */
 bool finding_kept(const struct finding *fd);
 
-/* Counts by the rows' own (or finding_new_as) severity, before any re-grading: what repair goes by. */
+/* Counts by the rows' own (or milder) severity, before any re-grading: what repair goes by. */
 uint64_t findings_errors(const struct findings *f);
 /* How often a rule was reported, re-graded or not. */
 uint64_t findings_count(const struct findings *f, unsigned rule);

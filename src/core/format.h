@@ -39,11 +39,20 @@ void scan_fact(struct scan *s, const char *key, const char *format, ...) PRINTF_
  * missing; none is wrong. */
 enum tracemend_status scan_limit(struct scan *s, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* When a breaker is called (core/breakers.h). */
+enum gen_stage {
+	GEN_SHAPE, /* nothing is drawn yet: what the capture must have for the defect to be possible */
+	GEN_MODEL, /* the model is made, and nothing of it is written */
+	GEN_PLANT, /* records are being written: one may be put in here */
+	GEN_BYTES, /* all files are complete */
+};
+
 /* One capture being made. */
 struct gen {
 	struct choices *choices;
 	uint64_t size;	     /* wanted bytes, roughly; 0: a few hundred to a few thousand */
 	int rule;	     /* rule to break; -1: valid */
+	enum gen_stage stage; /* of the call of the breaker */
 	const char *profile;
 	uint64_t records;    /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;

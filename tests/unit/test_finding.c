@@ -39,7 +39,7 @@ static void findings_are_kept_whole(void **state)
 	finding_explains(fd, 3);
 	finding_explains(fd, 2);
 	finding_extend(fd, 10);
-	(void)finding_new_as(f, 0, TM_NOTE, bundle_single(b), 0, 1);
+	(void)finding_milder(f, 0, TM_NOTE, bundle_single(b), 0, 1);
 	(void)finding_new(f, 1, bundle_single(b), 1, 1);
 	findings_totals(f, &errors, &warnings, &notes);
 	assert_int_equal(errors, 1);

@@ -70,7 +70,7 @@ struct finding *tracedat_report_as(struct tracedat *t, unsigned rule, enum trace
 	uint64_t size = t->source->size;
 	offset = offset < size ? offset : size;
 	length = length < size - offset ? length : size - offset;
-	return finding_new_as(t->findings, rule, severity, t->source, offset, length);
+	return finding_milder(t->findings, rule, severity, t->source, offset, length);
 }
 
 struct finding *tracedat_report(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length)

@@ -276,7 +276,7 @@ static uint32_t ids_pack(struct fxt_ids *ids)
 
 static void report(struct fxt_walk *x, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
 {
-	struct finding *fd = finding_new_as(x->s->findings, rule, x->buffer_full ? TM_NOTE : TM_WARNING, x->source, offset,
+	struct finding *fd = finding_milder(x->s->findings, rule, x->buffer_full ? TM_NOTE : TM_WARNING, x->source, offset,
 					    2 * FXT_WORD);
 	finding_say(fd, "%s (id %llu)", what, (unsigned long long)id);
 }

@@ -213,7 +213,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const struct fxt_open *o, bool end)
 {
 	bool excused = x->buffer_full || (end && (!t->began || o->time < t->first_begin));
-	struct finding *fd = finding_new_as(x->s->findings, end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
+	struct finding *fd = finding_milder(x->s->findings, end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
 					    excused ? TM_NOTE : TM_WARNING, x->source, o->offset, 2 * FXT_WORD);
 	if (!finding_kept(fd))
 		return;

@@ -265,7 +265,7 @@ static void note_newer(struct fxt_walk *x, const struct fxt_record *r, enum fxt_
 	struct fxt_tally *t = &x->newer[kind];
 	if (t->count++)
 		return;
-	t->finding = finding_new_as(x->s->findings, FXT_RULE_newer_feature, TM_NOTE, x->source, x->at, r->words * FXT_WORD);
+	t->finding = finding_milder(x->s->findings, FXT_RULE_newer_feature, TM_NOTE, x->source, x->at, r->words * FXT_WORD);
 	if (!finding_kept(t->finding))
 		return;
 	finding_say(t->finding, "%s is not in the document of 2022: readers of its time skip it", names[kind]);

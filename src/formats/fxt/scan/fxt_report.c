@@ -45,7 +45,7 @@ void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_rec
 struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset,
 			   uint64_t length)
 {
-	struct finding *fd = finding_new_as(x->s->findings, rule, severity, x->source, offset, length);
+	struct finding *fd = finding_milder(x->s->findings, rule, severity, x->source, offset, length);
 	fxt_path(x, fd, &x->record, NULL);
 	return fd;
 }
@@ -55,7 +55,7 @@ struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uin
 	struct fxt_tally *t = &x->tallies[rule];
 	if (t->count++)
 		return NULL;
-	t->finding = finding_new_as(x->s->findings, rule, TM_NOTE, x->source, offset, length);
+	t->finding = finding_milder(x->s->findings, rule, TM_NOTE, x->source, offset, length);
 	return t->finding;
 }
 
@@ -202,7 +202,7 @@ void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 			length = x->size - offset;
 		struct finding *fd = i->severity == TM_NOTE
 					     ? fxt_note(x, i->rule, offset, length)
-					     : finding_new_as(x->s->findings, i->rule, (enum tracemend_severity)i->severity, x->source,
+					     : finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity, x->source,
 							      offset, length);
 		if (!fd || !finding_kept(fd))
 			continue;

@@ -444,7 +444,7 @@ void ktrace_events_finish(struct ktrace_walk *w)
 		}
 	}
 	if (threads && w->seen_thread_map && !w->threads.full && !w->unknown.full) {
-		fd = finding_new_as(f, KTRACE_RULE_event_tid_dangling, w->lost_events ? TM_NOTE : TM_WARNING, w->source, first,
+		fd = finding_milder(f, KTRACE_RULE_event_tid_dangling, w->lost_events ? TM_NOTE : TM_WARNING, w->source, first,
 				    ktrace_event_size(w->is_64));
 		finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
 			    threads, threads == 1 ? "" : "s", tid);

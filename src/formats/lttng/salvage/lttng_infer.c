@@ -385,7 +385,7 @@ static void say_found(struct inference *n, const struct type *type, const struct
 {
 	struct lttng_trace *t = n->t;
 	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
-	struct finding *fd = finding_new_as(t->f, rule, TM_NOTE, type->file->source, type->at, type->header);
+	struct finding *fd = finding_milder(t->f, rule, TM_NOTE, type->file->source, type->at, type->header);
 	char length[64];
 
 	if (m->texts)

@@ -235,7 +235,7 @@ static struct finding *constant_finding(struct lttng_trace *t, unsigned rule, en
 		if (file_votes(t, &t->files[i]) && t->files[i].first.v[field] == t->want.v[field])
 			s = t->files[i].source;
 	const struct lttng_place *place = &t->layout->places[field];
-	struct finding *fd = finding_new_as(t->f, rule, severity, s, 0, s ? t->layout->size : 0);
+	struct finding *fd = finding_milder(t->f, rule, severity, s, 0, s ? t->layout->size : 0);
 	finding_path(fd, "trace header > %s", lttng_field_name(t->layout, field));
 	if (s)
 		finding_field(fd, place->offset, place->width, "%s = %llu", lttng_field_name(t->layout, field),

@@ -28,7 +28,7 @@ struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, s
 		finding_explains(b->cause, 1);
 		return NULL;
 	}
-	struct finding *fd = finding_new_as(t->f, rule, severity, f->source, b->frame->offset, t->layout->size);
+	struct finding *fd = finding_milder(t->f, rule, severity, f->source, b->frame->offset, t->layout->size);
 	finding_path(fd, "block %llu > %s", (unsigned long long)b->number, name);
 	finding_field(fd, b->frame->offset + place->offset, place->width, "%s = %llu", name, (unsigned long long)b->h.v[field]);
 	if (severity == TM_ERROR) {

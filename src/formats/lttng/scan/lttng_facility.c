@@ -414,7 +414,7 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 		finding_say(fd, "facility %s is loaded, and only user_%s is described", quoted, quoted);
 	}
 	if (!s || s->size > LTTNG_XML_MAX) {
-		fd = finding_new_as(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
+		fd = finding_milder(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
 		finding_say(fd, "eventdefs has no description of facility %s", quoted);
 		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
 			undescribed(t, id);

@@ -14,7 +14,7 @@ struct finding *lttng_event_finding(struct lttng_trace *t, const struct lttng_wa
 	uint64_t length = at < size ? (to > from ? to - from : 0) : 0;
 	if (length > size - at)
 		length = size - at;
-	struct finding *fd = finding_new_as(t->f, rule, severity, k->file->source, at, length);
+	struct finding *fd = finding_milder(t->f, rule, severity, k->file->source, at, length);
 	finding_path(fd, "block %llu > event %llu", (unsigned long long)k->number, (unsigned long long)k->events);
 	return fd;
 }

@@ -330,7 +330,7 @@ void lttng_metadata_vote(struct lttng_trace *t)
 static struct finding *declaration_finding(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
 					   unsigned rule, enum tracemend_severity severity)
 {
-	struct finding *fd = finding_new_as(t->f, rule, severity, k->file->source, k->base + e->start, e->end - e->start);
+	struct finding *fd = finding_milder(t->f, rule, severity, k->file->source, k->base + e->start, e->end - e->start);
 	finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)k->number, (unsigned long long)k->events,
 		     e->marker ? e->marker->name : "");
 	return fd;
@@ -619,7 +619,7 @@ static void judge_unused(struct lttng_trace *t, const struct lttng_table *table,
 		}
 		if (!m->declared || m->described || m->blame || m->used)
 			continue;
-		struct finding *fd = finding_new_as(t->f, LTTNG_RULE_event_without_format, TM_WARNING, NULL, 0, 0);
+		struct finding *fd = finding_milder(t->f, LTTNG_RULE_event_without_format, TM_WARNING, NULL, 0, 0);
 		finding_say(fd, "event type %u (%s) of %s has no description, and no event", id, m->name, channel);
 	}
 }

@@ -318,7 +318,7 @@ static inline struct finding *uftrace_report_as(struct uftrace_walk *w, enum uft
 						enum tracemend_severity severity, const struct source *s, uint64_t offset,
 						uint64_t length)
 {
-	return finding_new_as(w->findings, (unsigned)rule, severity, s, offset, length);
+	return finding_milder(w->findings, (unsigned)rule, severity, s, offset, length);
 }
 
 /* uftrace_dir.c */
