@@ -87,8 +87,7 @@ static bool name_collides(const struct capture *c, enum tracemend_role role, con
 		size_t m = strlen(f->name);
 		if (f->role != role)
 			continue;
-		if (!strncmp(f->name, name, n < m ? n : m) &&
-		    (n == m || (n < m && f->name[n] == '/') || (m < n && name[m] == '/')))
+		if (!strncmp(f->name, name, n < m ? n : m) && (n == m || (n < m && f->name[n] == '/') || (m < n && name[m] == '/')))
 			return true;
 	}
 	return false;

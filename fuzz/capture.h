@@ -15,9 +15,9 @@ struct capture_file {
 	char name[CAPTURE_NAME_MAX];
 	enum tracemend_role role;
 	enum source_kind kind; /* only SOURCE_FILE has bytes */
-	const uint8_t *data; /* borrowed from the byte string, or owned (see struct capture) */
+	const uint8_t *data;   /* borrowed from the byte string, or owned (see struct capture) */
 	size_t size;
-	uint8_t *owned;	     /* freed by capture_free(); NULL: borrowed */
+	uint8_t *owned; /* freed by capture_free(); NULL: borrowed */
 };
 
 struct capture {

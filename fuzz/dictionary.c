@@ -20,7 +20,7 @@
 struct token {
 	uint8_t bytes[TOKEN_MAX];
 	uint8_t length;
-	uint8_t kind;	    /* enum field_kind */
+	uint8_t kind; /* enum field_kind */
 	const char *name;
 	unsigned captures, last; /* how many have it; the last one that did */
 };
@@ -62,7 +62,8 @@ static void gather(struct tokens *t, const struct format *f, const char *rule, u
 		const struct outline *o = &in.outline;
 		for (uint32_t i = 0; i < o->count; i++) {
 			const struct part *p = &o->parts[i];
-			bool wanted = p->kind == PART_FIELD && p->parent != OUTLINE_NONE && p->length >= 2 && p->length <= TOKEN_MAX &&
+			bool wanted = p->kind == PART_FIELD && p->parent != OUTLINE_NONE && p->length >= 2 &&
+				      p->length <= TOKEN_MAX &&
 				      (p->field == FIELD_MAGIC || p->field == FIELD_TAG || p->field == FIELD_TEXT);
 			const uint8_t *data = wanted ? outline_bytes(o, i) : NULL;
 			if (data)
@@ -78,7 +79,12 @@ static void gather(struct tokens *t, const struct format *f, const char *rule, u
 static int compare(const void *a, const void *b)
 {
 	const struct token *x = a, *y = b;
-	unsigned rx = x->kind == FIELD_MAGIC ? 0 : x->kind == FIELD_TAG ? 1 : 2, ry = y->kind == FIELD_MAGIC ? 0 : y->kind == FIELD_TAG ? 1 : 2;
+	unsigned rx = x->kind == FIELD_MAGIC ? 0
+		      : x->kind == FIELD_TAG ? 1
+					     : 2,
+		 ry = y->kind == FIELD_MAGIC ? 0
+		      : y->kind == FIELD_TAG ? 1
+					     : 2;
 	if (rx != ry)
 		return rx < ry ? -1 : 1;
 	if (x->captures != y->captures)
@@ -121,7 +127,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < f->rule_count; i++)
 		gather(&t, f, f->rules[i].id, 1, ++capture);
 	qsort(t.list, t.count, sizeof(*t.list), compare);
-	printf("# %s: %s. Made by tracemend-dictionary %s from its tables and generators.\n", f->public.name, f->public.title, TRACEMEND_VERSION);
+	printf("# %s: %s. Made by tracemend-dictionary %s from its tables and generators.\n", f->public.name, f->public.title,
+	       TRACEMEND_VERSION);
 	for (size_t i = 0; i < t.count && printed < PRINTED_MAX; i++) {
 		const struct token *k = &t.list[i];
 		/* A broken magic number is none, and one capture's words are its own. */

@@ -17,7 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (taken)
 		memcpy(head, data, taken);
 	size_t rules = tracemend_rule_count(FUZZ_FORMAT), pick = (size_t)head[0] | (size_t)head[1] << 8;
-	struct tracemend_recipe recipe = { .format = FUZZ_FORMAT, .choices = data ? data + taken : head, .choices_size = size - taken };
+	struct tracemend_recipe recipe = { .format = FUZZ_FORMAT,
+					   .choices = data ? data + taken : head,
+					   .choices_size = size - taken };
 	/* Half of the inputs make valid captures, the others break a rule; some of the valid ones are damaged. */
 	if (pick & 1 && rules)
 		recipe.rule = tracemend_rule_at(FUZZ_FORMAT, (pick >> 1) % rules)->id;

@@ -124,7 +124,9 @@ void mutation_pack(const struct tracemend_sample *sample, struct bytes *out)
 static bool generate(const struct mutation *m, const char *rule, struct choices *c, struct bytes *out)
 {
 	/* Small: a record of each kind is enough, and generating is the slowest thing here. */
-	struct tracemend_recipe recipe = { .format = m->of->public.name, .profile = m->profile, .rule = rule, .seed = choices_u64(c) };
+	struct tracemend_recipe recipe = {
+		.format = m->of->public.name, .profile = m->profile, .rule = rule, .seed = choices_u64(c)
+	};
 	struct tracemend_sample *sample = tracemend_generate(&recipe, NULL);
 	if (!sample)
 		return false;
@@ -168,7 +170,8 @@ static uint32_t part_at(const struct outline *o, const char *file, uint64_t offs
 			continue;
 		for (uint32_t part = o->files[i].part; part != OUTLINE_NONE;) {
 			uint32_t child = o->parts[part].first;
-			while (child != OUTLINE_NONE && !(offset >= o->parts[child].offset && offset - o->parts[child].offset < o->parts[child].length))
+			while (child != OUTLINE_NONE &&
+			       !(offset >= o->parts[child].offset && offset - o->parts[child].offset < o->parts[child].length))
 				child = o->parts[child].next;
 			part = child;
 			if (part != OUTLINE_NONE && mutation_may_move(o, part))
@@ -179,8 +182,8 @@ static uint32_t part_at(const struct outline *o, const char *file, uint64_t offs
 }
 
 /* What check says of an input: the first finding of that rule, or the first error when rule is NULL. */
-static bool find(const struct mutation_input *in, const char *profile, const struct tracemend_rule *rule, struct tracemend_finding *found,
-		 struct tracemend_report **report)
+static bool find(const struct mutation_input *in, const char *profile, const struct tracemend_rule *rule,
+		 struct tracemend_finding *found, struct tracemend_report **report)
 {
 	const struct tracemend_options options = { .format = in->format->public.name, .profile = profile, .max_findings = 1 };
 	enum tracemend_status status;
@@ -244,11 +247,11 @@ static enum mutate_operator break_rule(struct mutation *m, struct outline *o, st
 
 /* In a hundred. Insertion and breakers generate a capture each: they are dear. */
 static const struct {
-	enum mutate_operator operator;
+	enum mutate_operator operation;
 	unsigned weight;
 } weights[] = {
-	{ MUTATE_EDIT, 48 }, { MUTATE_DUPLICATE, 12 }, { MUTATE_DELETE, 12 }, { MUTATE_SWAP, 8 },
-	{ MUTATE_SPLICE, 8 }, { MUTATE_INSERT, 8 },    { MUTATE_BREAK, 4 },
+	{ MUTATE_EDIT, 48 },  { MUTATE_DUPLICATE, 12 }, { MUTATE_DELETE, 12 }, { MUTATE_SWAP, 8 },
+	{ MUTATE_SPLICE, 8 }, { MUTATE_INSERT, 8 },	{ MUTATE_BREAK, 4 },
 };
 
 static enum mutate_operator draw(struct choices *c)
@@ -256,19 +259,19 @@ static enum mutate_operator draw(struct choices *c)
 	uint64_t n = choices_below(c, 100);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
 		if (n < weights[i].weight)
-			return weights[i].operator;
+			return weights[i].operation;
 		n -= weights[i].weight;
 	}
 	return MUTATE_EDIT;
 }
 
 /* True when the mutant is whole: m->result holds it. */
-static bool change(struct mutation *m, struct outline *o, enum mutate_operator operator, struct choices *c)
+static bool change(struct mutation *m, struct outline *o, enum mutate_operator operation, struct choices *c)
 {
 	const char *field = NULL;
 	bool done = false;
 
-	switch (operator) {
+	switch (operation) {
 	case MUTATE_INSERT:
 		done = insert(m, o, c);
 		break;
@@ -285,8 +288,8 @@ static bool change(struct mutation *m, struct outline *o, enum mutate_operator o
 		done = splice(m, o, c);
 		break;
 	case MUTATE_BREAK:
-		operator = break_rule(m, o, c);
-		done = operator != MUTATE_OPERATORS;
+		operation = break_rule(m, o, c);
+		done = operation != MUTATE_OPERATORS;
 		break;
 	case MUTATE_EDIT:
 		field = mutate_edit(o, c);
@@ -302,11 +305,11 @@ static bool change(struct mutation *m, struct outline *o, enum mutate_operator o
 	}
 	if (field)
 		m->field = field;
-	if (done && operator == MUTATE_BREAK)
+	if (done && operation == MUTATE_BREAK)
 		m->operators = 0; /* what was changed before is not in it */
 	if (done || field)
-		m->operators |= 1u << operator;
-	return done && operator == MUTATE_BREAK;
+		m->operators |= 1u << operation;
+	return done && operation == MUTATE_BREAK;
 }
 
 /* An input that cannot be taken apart, or has nothing to change: another one. */
@@ -393,9 +396,8 @@ void mutation_free(struct mutation *m)
 
 /* ---- names ---- */
 
-static const char *const operator_names[MUTATE_OPERATORS] = {
-	"insert", "delete", "duplicate", "swap", "splice", "edit", "break", "graft", "fault", "generate",
-};
+static const char *const operator_names[MUTATE_OPERATORS] = { "insert", "delete", "duplicate", "swap",	"splice",
+							      "edit",	"break",  "graft",     "fault", "generate" };
 
 static void append(char *out, size_t size, size_t *at, const char *text)
 {

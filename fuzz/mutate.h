@@ -15,25 +15,34 @@
 #define MUTATE_FAULT_IN 100u
 
 enum mutate_operator {
-	MUTATE_INSERT, MUTATE_DELETE, MUTATE_DUPLICATE, MUTATE_SWAP, MUTATE_SPLICE, MUTATE_EDIT, MUTATE_BREAK, MUTATE_GRAFT,
-	MUTATE_FAULT, MUTATE_GENERATE, MUTATE_OPERATORS
+	MUTATE_INSERT,
+	MUTATE_DELETE,
+	MUTATE_DUPLICATE,
+	MUTATE_SWAP,
+	MUTATE_SPLICE,
+	MUTATE_EDIT,
+	MUTATE_BREAK,
+	MUTATE_GRAFT,
+	MUTATE_FAULT,
+	MUTATE_GENERATE,
+	MUTATE_OPERATORS
 };
 
 struct mutation {
 	/* in */
-	const char *format;  /* NULL: recognised from the content */
-	const char *profile; /* NULL: the default */
+	const char *format;	     /* NULL: recognised from the content */
+	const char *profile;	     /* NULL: the default */
 	const uint8_t *data, *other; /* other: a second input to splice from; NULL: none */
 	size_t size, other_size;
 	uint64_t seed;
-	size_t size_max;     /* of the result; 0: no bound but OUTLINE_BYTES_MAX */
-	bool no_fault;	     /* never leave a measure wrong on purpose, nor edit one */
+	size_t size_max; /* of the result; 0: no bound but OUTLINE_BYTES_MAX */
+	bool no_fault;	 /* never leave a measure wrong on purpose, nor edit one */
 	/* out */
-	struct bytes result; /* reused between calls; freed with mutation_free() */
-	uint32_t operators;  /* bit i: operator i took part */
+	struct bytes result;		   /* reused between calls; freed with mutation_free() */
+	uint32_t operators;		   /* bit i: operation i took part */
 	const struct tracemend_rule *rule; /* that was broken; NULL: none */
-	const char *field;   /* the last field that was edited; NULL: none */
-	const struct format *of; /* the format */
+	const char *field;		   /* the last field that was edited; NULL: none */
+	const struct format *of;	   /* the format */
 };
 
 /* Makes one mutant of m->data in m->result. False when memory is short or there is no format to go by. */

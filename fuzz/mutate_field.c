@@ -77,7 +77,9 @@ static uint64_t boundary(struct choices *c, unsigned width, uint64_t value)
 
 static uint64_t time_value(struct choices *c, unsigned width, uint64_t value)
 {
-	static const uint64_t jumps[] = { 1, 1000, 1000000, 1000000000, UINT64_C(3600000000000), UINT64_C(1) << 27, UINT64_C(1) << 32, UINT64_C(1) << 63 };
+	static const uint64_t jumps[] = {
+		1, 1000, 1000000, 1000000000, UINT64_C(3600000000000), UINT64_C(1) << 27, UINT64_C(1) << 32, UINT64_C(1) << 63
+	};
 	uint64_t jump = jumps[choices_below(c, sizeof(jumps) / sizeof(jumps[0]))];
 	switch (choices_below(c, 4)) {
 	case 0:
@@ -95,7 +97,8 @@ static void number_edit(struct outline *o, uint32_t field, struct choices *c)
 	uint64_t value = outline_value(o, field), other;
 	unsigned width = field_width(f);
 
-	if (choices_chance(c, 1, f->field == FIELD_REFERENCE || f->field == FIELD_ID ? 2 : 4) && value_of_another(o, field, c, &other)) {
+	if (choices_chance(c, 1, f->field == FIELD_REFERENCE || f->field == FIELD_ID ? 2 : 4) &&
+	    value_of_another(o, field, c, &other)) {
 		outline_set(o, field, other);
 		return;
 	}
@@ -104,7 +107,8 @@ static void number_edit(struct outline *o, uint32_t field, struct choices *c)
 		value ^= UINT64_C(1) << choices_below(c, width);
 		break;
 	case FIELD_TAG:
-		value = choices_chance(c, 2, 3) ? choices_below(c, width < 5 ? UINT64_C(1) << width : 32) : boundary(c, width, value);
+		value = choices_chance(c, 2, 3) ? choices_below(c, width < 5 ? UINT64_C(1) << width : 32)
+						: boundary(c, width, value);
 		break;
 	case FIELD_TIME:
 		value = time_value(c, width, value);
@@ -131,10 +135,32 @@ static void number_edit(struct outline *o, uint32_t field, struct choices *c)
 /* Text that readers have stumbled over. */
 static void text_new(struct choices *c, struct bytes *text)
 {
-	static const char *const words[] = {
-		"", "%n%s%s%s", "../../../../etc/passwd", "\xff\xfe\x80", "\xed\xa0\x80", "\n", "\"", "\x1b[31m", "0", "-1", "4294967296", "\t", " ",
-		"18446744073709551616", "0x", "[", "{", "(", ":", "=", ";", ",", "@", "<", "a b", "NaN",
-	};
+	static const char *const words[] = { "",
+					     "%n%s%s%s",
+					     "../../../../etc/passwd",
+					     "\xff\xfe\x80",
+					     "\xed\xa0\x80",
+					     "\n",
+					     "\"",
+					     "\x1b[31m",
+					     "0",
+					     "-1",
+					     "4294967296",
+					     "\t",
+					     " ",
+					     "18446744073709551616",
+					     "0x",
+					     "[",
+					     "{",
+					     "(",
+					     ":",
+					     "=",
+					     ";",
+					     ",",
+					     "@",
+					     "<",
+					     "a b",
+					     "NaN" };
 	switch (choices_below(c, 4)) {
 	case 0:
 		bytes_text(text, words[choices_below(c, sizeof(words) / sizeof(words[0]))]);
@@ -204,7 +230,8 @@ static uint32_t pick_field(const struct outline *o, struct choices *c)
 	for (unsigned i = 0; i < SAMPLE; i++) {
 		const struct part *f = &o->parts[fields[i]];
 		bool word = f->coding != CODING_BINARY || !strcmp(f->name, "word");
-		unsigned count = f->field == FIELD_MAGIC || f->field == FIELD_TAG || f->field == FIELD_CHECKSUM || word ? SAMPLE / 2 : 0;
+		unsigned count = f->field == FIELD_MAGIC || f->field == FIELD_TAG || f->field == FIELD_CHECKSUM || word ? SAMPLE / 2
+															: 0;
 		for (unsigned k = 0; k < SAMPLE; k++)
 			count += !strcmp(o->parts[fields[k]].name, f->name);
 		if (count < fewest) {

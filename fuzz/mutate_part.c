@@ -101,8 +101,10 @@ bool mutate_swap(struct outline *o, struct choices *c)
 {
 	uint32_t a = mutate_pick(o, c, moves);
 	for (unsigned i = 0; i < PICK_TRIES && a != OUTLINE_NONE; i++) {
-		uint32_t b = choices_chance(c, 1, 2) && o->parts[a].next != OUTLINE_NONE ? o->parts[a].next : (uint32_t)choices_below(c, o->count);
-		if (b == a || !moves(o, b) || !is_alive(o, b) || is_within(o, a, b) || is_within(o, b, a) || !same_place(o, a, o, b))
+		uint32_t b = choices_chance(c, 1, 2) && o->parts[a].next != OUTLINE_NONE ? o->parts[a].next
+											 : (uint32_t)choices_below(c, o->count);
+		if (b == a || !moves(o, b) || !is_alive(o, b) || is_within(o, a, b) || is_within(o, b, a) ||
+		    !same_place(o, a, o, b))
 			continue;
 		outline_swap(o, a, b);
 		return true;
@@ -139,7 +141,8 @@ static uint32_t pick_place(const struct outline *o, uint32_t parent, struct choi
 		return pick;
 	/* Nothing but fixed parts: behind a header, before a trailer. */
 	uint32_t last = o->parts[parent].last;
-	return last != OUTLINE_NONE && o->parts[last].previous != OUTLINE_NONE && o->parts[last].flags & PART_FIXED ? last : OUTLINE_NONE;
+	return last != OUTLINE_NONE && o->parts[last].previous != OUTLINE_NONE && o->parts[last].flags & PART_FIXED ? last
+														    : OUTLINE_NONE;
 }
 
 bool mutate_import(struct outline *o, const struct outline *from, uint32_t part, struct choices *c)

@@ -74,7 +74,8 @@ unsigned int afl_custom_fuzz_count(void *data, const uint8_t *buffer, size_t siz
 	return FUZZ_COUNT;
 }
 
-size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, const uint8_t *other, size_t other_size, size_t size_max)
+size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, const uint8_t *other, size_t other_size,
+		       size_t size_max)
 {
 	struct afl_mutator *m = data;
 	m->mutation.data = buffer;

@@ -143,8 +143,8 @@ static void finding_is_sane(const struct tracemend_finding *fd, const char *form
 		broken("P7", "%s: [%llu, +%llu) is outside of %s (%llu bytes)", id, (unsigned long long)fd->offset,
 		       (unsigned long long)fd->length, fd->file, (unsigned long long)size);
 	if (fd->field_length && (fd->field_offset > size || fd->field_length > size - fd->field_offset))
-		broken("P7", "%s: its field [%llu, +%u) is outside of %s (%llu bytes)", id,
-		       (unsigned long long)fd->field_offset, fd->field_length, fd->file, (unsigned long long)size);
+		broken("P7", "%s: its field [%llu, +%u) is outside of %s (%llu bytes)", id, (unsigned long long)fd->field_offset,
+		       fd->field_length, fd->file, (unsigned long long)size);
 	if (fd->context_length > TRACEMEND_CONTEXT ||
 	    (fd->context_length && (fd->context_offset > size || fd->context_length > size - fd->context_offset)))
 		broken("P7", "%s: its context is outside of %s", id, fd->file);
@@ -214,8 +214,9 @@ struct run {
 
 static void run_open(struct run *r, const struct oracle *o, const struct capture *c, size_t window)
 {
-	r->options = (struct tracemend_options){ .format = o->format, .profile = o->profile, .max_findings = 64,
-						 .window = window, .facts = true };
+	r->options = (struct tracemend_options){
+		.format = o->format, .profile = o->profile, .max_findings = 64, .window = window, .facts = true
+	};
 	struct bundle *b = capture_bundle(c, &r->options, &r->faults);
 	if (!b)
 		(void)fault_memory(&r->error);
@@ -240,7 +241,9 @@ static void run_check(struct run *r, const struct oracle *o, const struct captur
 		r->report = tracemend_check(r->input, &r->options, &r->error);
 	if (r->report ? tracemend_report_summary(r->report)->complete != (r->error.status == TM_OK) : r->error.status == TM_OK)
 		broken("P8", "check gave %s and status %d (%s)",
-		       !r->report ? "no report" : tracemend_report_summary(r->report)->complete ? "a complete report" : "an incomplete report",
+		       !r->report				       ? "no report"
+		       : tracemend_report_summary(r->report)->complete ? "a complete report"
+								       : "an incomplete report",
 		       (int)r->error.status, r->error.message);
 	text_is_sane("error message", r->error.message);
 }
@@ -357,7 +360,8 @@ static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, c
 		text_is_sane("segment", s.why ? s.why : "");
 		if (s.bytes) {
 			if (!s.rule || !s.why || !*s.why)
-				broken("P4", "a literal at %llu of '%s' without rule or reason", (unsigned long long)at, output->file);
+				broken("P4", "a literal at %llu of '%s' without rule or reason", (unsigned long long)at,
+				       output->file);
 			memcpy(data + at, s.bytes, (size_t)s.length);
 		} else {
 			member_range_is_sane(repair, "a segment", s.input, s.from, s.length);
@@ -369,7 +373,8 @@ static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, c
 				broken("P4", "member '%s' is no file of the capture", m->file);
 			memcpy(data + at, f->data + s.from, (size_t)s.length);
 			if (s.rule && (!s.why || !*s.why))
-				broken("P4", "a second copy at %llu of '%s' without a reason", (unsigned long long)at, output->file);
+				broken("P4", "a second copy at %llu of '%s' without a reason", (unsigned long long)at,
+				       output->file);
 			if (!s.rule && m->role != TM_ROLE_DONOR)
 				coverage_add(v, s.input, s.from, s.length);
 		}
@@ -412,7 +417,8 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(repair);
 	text_add(t, "changed %d lost %d kept %llu patched %llu added %llu dropped %llu (%d) passes %u\n", outcome->changed,
 		 outcome->lost, (unsigned long long)outcome->kept, (unsigned long long)outcome->patched,
-		 (unsigned long long)outcome->added, (unsigned long long)outcome->dropped, (int)outcome->dropped_is, outcome->passes);
+		 (unsigned long long)outcome->added, (unsigned long long)outcome->dropped, (int)outcome->dropped_is,
+		 outcome->passes);
 	for (size_t i = 0; i < tracemend_repair_output_count(repair); i++) {
 		const struct tracemend_output *output = tracemend_repair_output(repair, i);
 		text_add(t, "output '%s' %llu\n", output->file, (unsigned long long)output->size);
@@ -433,7 +439,8 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	}
 	for (size_t i = 0; i < tracemend_repair_doubtful_count(repair); i++) {
 		struct tracemend_range r = tracemend_repair_doubtful(repair, i);
-		text_add(t, "doubtful %zu %llu+%llu %s\n", r.input, (unsigned long long)r.from, (unsigned long long)r.length, r.why);
+		text_add(t, "doubtful %zu %llu+%llu %s\n", r.input, (unsigned long long)r.from, (unsigned long long)r.length,
+			 r.why);
 	}
 }
 
@@ -555,9 +562,9 @@ static void repair_properties(const struct oracle *o, const struct capture *c, s
 			       s->errors ? tracemend_report_finding(check.report, 0)->message : s->incomplete);
 		report_is_sane(check.report, &out);
 		if (s->records != outcome->kept + outcome->patched + outcome->added)
-			broken("P4", "the output has %llu records; kept %llu, patched %llu, added %llu", (unsigned long long)s->records,
-			       (unsigned long long)outcome->kept, (unsigned long long)outcome->patched,
-			       (unsigned long long)outcome->added);
+			broken("P4", "the output has %llu records; kept %llu, patched %llu, added %llu",
+			       (unsigned long long)s->records, (unsigned long long)outcome->kept,
+			       (unsigned long long)outcome->patched, (unsigned long long)outcome->added);
 		run_close(&check);
 		run_repair(&repair, &again, &out, 0);
 		if (!repair.repair)
@@ -673,8 +680,9 @@ struct oracle_verdict oracle_capture(const struct oracle *o, const struct captur
 	if (r.report) {
 		const struct tracemend_summary *s = tracemend_report_summary(r.report);
 		report_is_sane(r.report, c);
-		verdict = (struct oracle_verdict){ .recognised = true, .errors = s->errors, .warnings = s->warnings,
-						   .notes = s->notes, .records = s->records };
+		verdict = (struct oracle_verdict){
+			.recognised = true, .errors = s->errors, .warnings = s->warnings, .notes = s->notes, .records = s->records
+		};
 		complete = s->complete;
 	}
 	inject.armed = true;
@@ -761,8 +769,7 @@ void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned c
 			struct oracle_verdict v = oracle_capture(o, &cut);
 			if (v.recognised && !v.errors && v.records > whole.records)
 				broken("P8", "cut at %zu of %zu, '%s' is called clean with %llu of %llu records", cut.files[i].size,
-				       size, c->files[i].name, (unsigned long long)v.records,
-				       (unsigned long long)whole.records);
+				       size, c->files[i].name, (unsigned long long)v.records, (unsigned long long)whole.records);
 		}
 	}
 }
@@ -818,12 +825,13 @@ static void sample_is_as_promised(const struct oracle *o, const struct tracemend
 	}
 	const struct tracemend_summary *s = tracemend_report_summary(report);
 	if (!s->complete)
-		broken("gen", "%s, seed %llu: the check is not complete: %s", what, (unsigned long long)recipe->seed, s->incomplete);
+		broken("gen", "%s, seed %llu: the check is not complete: %s", what, (unsigned long long)recipe->seed,
+		       s->incomplete);
 	for (size_t i = 0; i < tracemend_report_finding_count(report); i++) {
 		const struct tracemend_finding *fd = tracemend_report_finding(report, i);
 		if (fd->severity == TM_ERROR && !sample_expects(sample, fd->rule))
-			broken("gen", "%s, seed %llu: reports %s at %s:%llu: %s", what, (unsigned long long)recipe->seed, fd->rule->id,
-			       fd->file, (unsigned long long)fd->offset, fd->message);
+			broken("gen", "%s, seed %llu: reports %s at %s:%llu: %s", what, (unsigned long long)recipe->seed,
+			       fd->rule->id, fd->file, (unsigned long long)fd->offset, fd->message);
 	}
 	for (size_t i = 0; i < tracemend_sample_expect_count(sample); i++) {
 		const struct tracemend_rule *rule = tracemend_sample_expect(sample, i);

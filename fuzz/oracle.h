@@ -20,7 +20,7 @@ struct oracle {
 	const char *format;  /* forced; NULL: recognised */
 	const char *profile; /* NULL: the default */
 	enum oracle_effort effort;
-	unsigned faults;     /* ORACLE_ALL: reads and allocations of check and repair to fail, spread evenly; 0: none */
+	unsigned faults; /* ORACLE_ALL: reads and allocations of check and repair to fail, spread evenly; 0: none */
 };
 
 /* What a capture turned out to be. */

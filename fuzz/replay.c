@@ -79,8 +79,11 @@ static void replay_file(const char *path)
 		errors += v.errors != 0;
 		changed += v.changed;
 		if (!quiet)
-			printf("%s: %" PRIu64 " records, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes%s\n", path, v.records,
-			       v.errors, v.warnings, v.notes, !v.recognised ? ", not recognised" : v.changed ? ", repaired" : "");
+			printf("%s: %" PRIu64 " records, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes%s\n", path,
+			       v.records, v.errors, v.warnings, v.notes,
+			       !v.recognised ? ", not recognised"
+			       : v.changed   ? ", repaired"
+					     : "");
 		capture_free(&c);
 	}
 	free(data);
@@ -130,8 +133,9 @@ static void replay_path(const char *path)
 
 static void replay_recipe(const char *rule, enum tracemend_damage damage, uint64_t seed)
 {
-	struct tracemend_recipe recipe = { .format = oracle.format, .profile = oracle.profile, .rule = rule, .damage = damage,
-					   .seed = seed };
+	struct tracemend_recipe recipe = {
+		.format = oracle.format, .profile = oracle.profile, .rule = rule, .damage = damage, .seed = seed
+	};
 	snprintf(current, sizeof(current), "gen -f %s --seed %" PRIu64 "%s%s%s%s", oracle.format, seed, rule ? " --rule " : "",
 		 rule ? rule : "", damage ? " --damage " : "", damage ? tracemend_damage_name(damage) : "");
 	oracle_recipe(&oracle, &recipe);
@@ -156,20 +160,49 @@ int main(int argc, char **argv)
 
 	for (int option; (option = getopt(argc, argv, "f:p:k:c:b:v:g:d:s:r:e:qC")) != -1;) {
 		switch (option) {
-		case 'f': oracle.format = optarg; break;
-		case 'p': oracle.profile = optarg; break;
-		case 'k': oracle.faults = (unsigned)number(optarg); break;
-		case 'c': cuts = (unsigned)number(optarg); break;
-		case 'b': places = (unsigned)number(optarg); break;
-		case 'v': values = (unsigned)number(optarg); break;
-		case 'g': generate = number(optarg); break;
-		case 'd': damage = number(optarg); break;
-		case 's': first = number(optarg); break;
-		case 'r': rule = optarg; break;
-		case 'e': oracle.effort = !strcmp(optarg, "check") ? ORACLE_CHECK : !strcmp(optarg, "repair") ? ORACLE_REPAIR : ORACLE_ALL; break;
-		case 'q': quiet = true; break;
-		case 'C': container = true; break;
-		default: return 2;
+		case 'f':
+			oracle.format = optarg;
+			break;
+		case 'p':
+			oracle.profile = optarg;
+			break;
+		case 'k':
+			oracle.faults = (unsigned)number(optarg);
+			break;
+		case 'c':
+			cuts = (unsigned)number(optarg);
+			break;
+		case 'b':
+			places = (unsigned)number(optarg);
+			break;
+		case 'v':
+			values = (unsigned)number(optarg);
+			break;
+		case 'g':
+			generate = number(optarg);
+			break;
+		case 'd':
+			damage = number(optarg);
+			break;
+		case 's':
+			first = number(optarg);
+			break;
+		case 'r':
+			rule = optarg;
+			break;
+		case 'e':
+			oracle.effort = !strcmp(optarg, "check")    ? ORACLE_CHECK
+					: !strcmp(optarg, "repair") ? ORACLE_REPAIR
+								    : ORACLE_ALL;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'C':
+			container = true;
+			break;
+		default:
+			return 2;
 		}
 	}
 	if ((generate || damage) && !oracle.format) {

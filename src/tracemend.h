@@ -29,14 +29,14 @@ extern "C" {
 /* Whether the program could do its work. It says nothing of the capture: that is what findings are for. */
 enum tracemend_status {
 	TM_OK = 0,
-	TM_USAGE,	/* an argument makes no sense (unknown rule, output inside the input) */
-	TM_IO,		/* open, read or write failed, or the input is no regular file */
-	TM_NO_MEMORY,	/* an allocation failed */
-	TM_LIMIT,	/* a limit of core/limits.h was reached */
-	TM_UNRECOGNISED,/* no format claims the input, or one declines it by name, or it is empty */
-	TM_NOTHING,	/* recognised, but nothing can be salvaged */
-	TM_CANCELLED,	/* the progress callback asked to stop */
-	TM_BUG,		/* an own promise would be broken (DESIGN P1 to P4); nothing was published */
+	TM_USAGE,	 /* an argument makes no sense (unknown rule, output inside the input) */
+	TM_IO,		 /* open, read or write failed, or the input is no regular file */
+	TM_NO_MEMORY,	 /* an allocation failed */
+	TM_LIMIT,	 /* a limit of core/limits.h was reached */
+	TM_UNRECOGNISED, /* no format claims the input, or one declines it by name, or it is empty */
+	TM_NOTHING,	 /* recognised, but nothing can be salvaged */
+	TM_CANCELLED,	 /* the progress callback asked to stop */
+	TM_BUG,		 /* an own promise would be broken (DESIGN P1 to P4); nothing was published */
 };
 
 /* Why a call failed. status is TM_OK and message empty when it did not. */
@@ -49,14 +49,14 @@ enum tracemend_severity { TM_NOTE, TM_WARNING, TM_ERROR, TM_IGNORE };
 
 /* One rule: a thing that can be wrong with a capture. All members are static. */
 struct tracemend_rule {
-	const char *id;		 /* "fxt/dangling-string-ref": never changes meaning, never reused */
-	const char *format;	 /* "fxt" */
+	const char *id;			  /* "fxt/dangling-string-ref": never changes meaning, never reused */
+	const char *format;		  /* "fxt" */
 	enum tracemend_severity severity; /* the gravest that it is reported with */
-	const char *class_name;	 /* malformed, alignment, reference, truncation, size, text, order, semantics, loss */
-	const char *title;	 /* one line, no full stop */
-	const char *clause;	 /* where the specification says so */
-	const char *explanation; /* for a person who never read the specification */
-	const char *repair;	 /* what repair does about it */
+	const char *class_name;		  /* malformed, alignment, reference, truncation, size, text, order, semantics, loss */
+	const char *title;		  /* one line, no full stop */
+	const char *clause;		  /* where the specification says so */
+	const char *explanation;	  /* for a person who never read the specification */
+	const char *repair;		  /* what repair does about it */
 };
 
 #define TRACEMEND_CONTEXT 48
@@ -73,7 +73,7 @@ struct tracemend_finding {
 	uint64_t explains;     /* further findings that follow from this one and are not listed */
 	uint64_t field_offset; /* the bytes to underline, within the file; length 0: none */
 	uint32_t field_length;
-	const char *field;     /* what the underlined bytes are */
+	const char *field;	 /* what the underlined bytes are */
 	uint64_t context_offset; /* bytes of the file around the finding, for the hex rows */
 	uint32_t context_length;
 	uint8_t context[TRACEMEND_CONTEXT];
@@ -102,12 +102,12 @@ struct tracemend_options {
 /* ---- formats and rules ---- */
 
 struct tracemend_format {
-	const char *name;      /* "fxt" */
-	const char *title;     /* "Fuchsia trace format" */
-	const char *extension; /* of generated files, with its dot; empty where a capture is a directory */
+	const char *name;	     /* "fxt" */
+	const char *title;	     /* "Fuchsia trace format" */
+	const char *extension;	     /* of generated files, with its dot; empty where a capture is a directory */
 	const char *const *profiles; /* NULL-terminated, the default first; NULL: the format has none */
-	bool directory;	       /* a capture is a directory */
-	const char *donor;     /* when repair takes something from a donor, as a sentence; NULL: nothing to say */
+	bool directory;		     /* a capture is a directory */
+	const char *donor;	     /* when repair takes something from a donor, as a sentence; NULL: nothing to say */
 };
 
 /* All formats; *count is set. Static. */
@@ -142,11 +142,10 @@ TRACEMEND_API struct tracemend_input *tracemend_open(const char *path, const str
 						     struct tracemend_error *error);
 /* As tracemend_open, from memory; name is what reports call it. data is not copied and must outlive the input. */
 TRACEMEND_API struct tracemend_input *tracemend_open_memory(const char *name, const void *data, size_t size,
-							    const struct tracemend_options *options,
-							    struct tracemend_error *error);
+							    const struct tracemend_options *options, struct tracemend_error *error);
 /* Adds the files of another path to an input, as extra pieces or as donor. */
-TRACEMEND_API enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path,
-						  enum tracemend_role role, struct tracemend_error *error);
+TRACEMEND_API enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path, enum tracemend_role role,
+						  struct tracemend_error *error);
 TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 
 /* ---- check ---- */
@@ -154,20 +153,19 @@ TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 struct tracemend_report; /* does not need its input any more */
 
 struct tracemend_summary {
-	const char *path;	    /* as given to tracemend_open */
-	const char *format;	    /* name of the format, or "" */
-	const char *format_version; /* "6", "2.6", ...; may be "" */
-	uint64_t size;		    /* bytes of all files of the capture */
-	uint64_t records;	    /* events or records as a reader of the format counts them */
+	const char *path;		  /* as given to tracemend_open */
+	const char *format;		  /* name of the format, or "" */
+	const char *format_version;	  /* "6", "2.6", ...; may be "" */
+	uint64_t size;			  /* bytes of all files of the capture */
+	uint64_t records;		  /* events or records as a reader of the format counts them */
 	uint64_t errors, warnings, notes; /* after grading; causes only, not what they explain */
-	bool complete;		    /* false: the work stopped early and nothing may be called clean */
-	const char *incomplete;	    /* why; "" when complete */
+	bool complete;			  /* false: the work stopped early and nothing may be called clean */
+	const char *incomplete;		  /* why; "" when complete */
 };
 
 /* Checks the input whole. Returns a report also when the work stopped early (summary.complete is then false and
  * *error says why); NULL when the format was not recognised or memory ran out. */
-TRACEMEND_API struct tracemend_report *tracemend_check(struct tracemend_input *input,
-						       const struct tracemend_options *options,
+TRACEMEND_API struct tracemend_report *tracemend_check(struct tracemend_input *input, const struct tracemend_options *options,
 						       struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_summary *tracemend_report_summary(const struct tracemend_report *report);
 TRACEMEND_API size_t tracemend_report_finding_count(const struct tracemend_report *report);
@@ -186,10 +184,10 @@ struct tracemend_repair;
 enum tracemend_exactness { TM_EXACT, TM_AT_LEAST, TM_UNKNOWN_COUNT };
 
 struct tracemend_outcome {
-	bool changed;	/* the output differs from the input */
-	bool lost;	/* content was lost, records or other, or it cannot be known */
+	bool changed;				/* the output differs from the input */
+	bool lost;				/* content was lost, records or other, or it cannot be known */
 	uint64_t kept, patched, added, dropped; /* records */
-	enum tracemend_exactness dropped_is; /* TM_UNKNOWN_COUNT: dropped counts only those that are known of */
+	enum tracemend_exactness dropped_is;	/* TM_UNKNOWN_COUNT: dropped counts only those that are known of */
 	unsigned passes; /* repairs, each of what the one before would have written: 1, unless a defect hid another */
 };
 
@@ -200,7 +198,7 @@ struct tracemend_member {
 	const char *file; /* member name; "" for a single file */
 	enum tracemend_role role;
 	uint64_t size;
-	char sha256[65];  /* lower-case hex */
+	char sha256[65]; /* lower-case hex */
 };
 
 struct tracemend_output {
@@ -213,11 +211,11 @@ struct tracemend_output {
 /* A piece of an output: a copy of an input range (bytes is NULL), or a literal. */
 struct tracemend_segment {
 	uint64_t offset, length;
-	size_t input;	      /* copy: index of the member */
-	uint64_t from;	      /* copy: offset in it */
-	const uint8_t *bytes; /* literal */
+	size_t input;			   /* copy: index of the member */
+	uint64_t from;			   /* copy: offset in it */
+	const uint8_t *bytes;		   /* literal */
 	const struct tracemend_rule *rule; /* literal: the rule that asked for it. copy: NULL, or why it is copied again */
-	const char *why;      /* literal, or a second copy; else "" */
+	const char *why;		   /* literal, or a second copy; else "" */
 };
 
 /* An input range that no output has (dropped), or that is kept but cannot be vouched for (doubtful). */
@@ -230,8 +228,7 @@ struct tracemend_range {
 
 /* Plans a repair; writes nothing. Returns NULL and fills *error on failure; TM_NOTHING where nothing can be salvaged,
  * TM_BUG where the planned output would not check clean. */
-TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input,
-							const struct tracemend_options *options,
+TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
 							struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *repair);
 /* The report of the input. */
@@ -243,8 +240,7 @@ TRACEMEND_API size_t tracemend_repair_member_count(const struct tracemend_repair
 TRACEMEND_API const struct tracemend_member *tracemend_repair_member(const struct tracemend_repair *repair, size_t index);
 TRACEMEND_API size_t tracemend_repair_output_count(const struct tracemend_repair *repair);
 TRACEMEND_API const struct tracemend_output *tracemend_repair_output(const struct tracemend_repair *repair, size_t index);
-TRACEMEND_API struct tracemend_segment tracemend_repair_segment(const struct tracemend_repair *repair, size_t output,
-								size_t index);
+TRACEMEND_API struct tracemend_segment tracemend_repair_segment(const struct tracemend_repair *repair, size_t output, size_t index);
 TRACEMEND_API size_t tracemend_repair_dropped_count(const struct tracemend_repair *repair);
 TRACEMEND_API struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *repair, size_t index);
 TRACEMEND_API size_t tracemend_repair_doubtful_count(const struct tracemend_repair *repair);
@@ -261,8 +257,15 @@ TRACEMEND_API void tracemend_repair_free(struct tracemend_repair *repair);
 /* ---- generate ---- */
 
 enum tracemend_damage {
-	TM_DAMAGE_NONE, TM_DAMAGE_TRUNCATE, TM_DAMAGE_HOLE, TM_DAMAGE_ZERO_TAIL, TM_DAMAGE_BITFLIP, TM_DAMAGE_DUPLICATE,
-	TM_DAMAGE_INSERT, TM_DAMAGE_DELETE, TM_DAMAGE_COUNT
+	TM_DAMAGE_NONE,
+	TM_DAMAGE_TRUNCATE,
+	TM_DAMAGE_HOLE,
+	TM_DAMAGE_ZERO_TAIL,
+	TM_DAMAGE_BITFLIP,
+	TM_DAMAGE_DUPLICATE,
+	TM_DAMAGE_INSERT,
+	TM_DAMAGE_DELETE,
+	TM_DAMAGE_COUNT
 };
 
 TRACEMEND_API const char *tracemend_damage_name(enum tracemend_damage damage);
@@ -272,8 +275,8 @@ struct tracemend_recipe {
 	const char *profile; /* NULL: the default */
 	const char *rule;    /* id of the rule to break; NULL: a valid capture */
 	enum tracemend_damage damage;
-	uint64_t seed;	     /* ignored when choices is given */
-	uint64_t size;	     /* wanted size in bytes, roughly; 0: small */
+	uint64_t seed;		/* ignored when choices is given */
+	uint64_t size;		/* wanted size in bytes, roughly; 0: small */
 	const uint8_t *choices; /* decide by these bytes instead of by the seed (fuzzers); NULL: by seed */
 	size_t choices_size;
 };
@@ -296,8 +299,7 @@ TRACEMEND_API size_t tracemend_sample_expect_count(const struct tracemend_sample
 TRACEMEND_API const struct tracemend_rule *tracemend_sample_expect(const struct tracemend_sample *sample, size_t index);
 /* Opens the sample as an input without touching the disk. The sample must outlive the input. */
 TRACEMEND_API struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *sample,
-							    const struct tracemend_options *options,
-							    struct tracemend_error *error);
+							    const struct tracemend_options *options, struct tracemend_error *error);
 /* Writes the sample below directory (which is made if need be) under its name, atomically. */
 TRACEMEND_API enum tracemend_status tracemend_sample_write(const struct tracemend_sample *sample, const char *directory,
 							   struct tracemend_error *error);
@@ -316,9 +318,9 @@ struct tracemend_wish {
 	/* Asked of one candidate after the other, which is not to be kept. Must give the same answer for the same bytes. */
 	bool (*holds)(void *ctx, const struct tracemend_sample *candidate);
 	void *ctx;
-	uint64_t tries; /* candidates to ask about at most; 0: as many as it takes */
-	uint64_t work;	/* bytes of all candidates together, roughly; 0: as many as it takes */
-	bool bytes;	/* leave out ranges of bytes, too, where the parts are known: that breaks what was valid */
+	uint64_t tries;	 /* candidates to ask about at most; 0: as many as it takes */
+	uint64_t work;	 /* bytes of all candidates together, roughly; 0: as many as it takes */
+	bool bytes;	 /* leave out ranges of bytes, too, where the parts are known: that breaks what was valid */
 	bool inside_out; /* records before what holds them: takes longer, and makes small blocks of several */
 };
 

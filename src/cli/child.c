@@ -121,7 +121,7 @@ _Noreturn static void child_become(char *const *arguments, const struct child_li
 
 	(void)setpgid(0, 0);
 	(void)personality(ADDR_NO_RANDOMIZE); /* what reads memory that it never wrote finds the same there each time */
-	(void)signal(SIGPIPE, SIG_DFL); /* a handler goes by itself at exec; what is ignored stays ignored */
+	(void)signal(SIGPIPE, SIG_DFL);	      /* a handler goes by itself at exec; what is ignored stays ignored */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	child_limit(RLIMIT_CORE, 0, 0);

@@ -57,10 +57,10 @@ struct cli_options {
 	bool dry_run;
 
 	struct cli_list command_line; /* what stands behind "--" */
-	const char *shell;	 /* --command */
-	unsigned timeout;	 /* seconds */
+	const char *shell;	      /* --command */
+	unsigned timeout;	      /* seconds */
 	uint64_t memory, tries;
-	unsigned outcomes;	 /* a bit for each enum try_outcome */
+	unsigned outcomes; /* a bit for each enum try_outcome */
 	bool no_debugger, strict;
 
 	const char *rule_name; /* --rule, as it was given */

@@ -169,8 +169,12 @@ int cli_check(struct cli_options *o)
 	size_t threads = o->jobs < o->paths.count ? o->jobs : o->paths.count;
 	struct check c = {
 		.options = o,
-		.run = { .out = stdout, .color = cli_options_color(o, stdout), .quiet = o->quiet, .verbose = o->verbose,
-			 .fail_on = o->fail_on, .options = &o->library },
+		.run = { .out = stdout,
+			 .color = cli_options_color(o, stdout),
+			 .quiet = o->quiet,
+			 .verbose = o->verbose,
+			 .fail_on = o->fail_on,
+			 .options = &o->library },
 		.printer = report_printer_find(o->format),
 		.jobs = calloc(o->paths.count, sizeof(*c.jobs)),
 	};

@@ -54,7 +54,8 @@ static int gen_labels_write(json_t *labels, const char *path)
 	if (!cli_file_begin(&file, path))
 		return CLI_IO;
 	run.out = file.stream;
-	json_object_foreach(labels, name, label) {
+	json_object_foreach(labels, name, label)
+	{
 		report_json_print(&run, json_incref(label));
 		fputc('\n', file.stream);
 	}

@@ -58,8 +58,9 @@ int cli_info(struct cli_options *o)
 		char shown[CLI_TEXT_MAX];
 		struct tracemend_input *input = tracemend_open(o->paths.items[i], &o->library, &error);
 		struct tracemend_report *report = input ? tracemend_check(input, &o->library, &error) : NULL;
-		struct report_entry entry = { .path = o->paths.items[i], .shown = cli_show(shown, o->paths.items[i]),
-					      .report = report, .error = &error };
+		struct report_entry entry = {
+			.path = o->paths.items[i], .shown = cli_show(shown, o->paths.items[i]), .report = report, .error = &error
+		};
 		cli_progress_finished(progress, 0);
 		cli_progress_hide(progress);
 		if (json) {

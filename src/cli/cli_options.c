@@ -19,7 +19,8 @@ struct cli_option {
 };
 
 static const struct cli_option options[] = {
-	{ 'f', "input-format", "NAME", "take the input for this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
+	{ 'f', "input-format", "NAME",
+	  "take the input for this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
 	{ 'p', "profile", "NAME", "go by this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
 	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
 	{ 'L', "fail-on", "LEVEL", "exit 1 from this severity on: error (default), warning, note, never" },
@@ -40,8 +41,10 @@ static const struct cli_option options[] = {
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
 	{ 'W', "rule", "RULE", "keep what makes check report this rule" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
-	{ 'X', "command", "TEXT", "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
-	{ 'T', "timeout", "SECONDS", "processor time that the command has for each capture; five times that by the clock (default 5)" },
+	{ 'X', "command", "TEXT",
+	  "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
+	{ 'T', "timeout", "SECONDS",
+	  "processor time that the command has for each capture; five times that by the clock (default 5)" },
 	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
 	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
 	{ 'N', "tries", "N", "captures that a reduction may look at; of a hang, try looks at a tenth of them" },
@@ -223,8 +226,8 @@ static int cli_set_format(struct cli_options *o, const char *text)
 	static const char *const documents[] = { "text", "json", "markdown", NULL };
 
 	o->format = text;
-	if (o->command->run == cli_check ? report_printer_find(text) != NULL :
-	    cli_parse_choice(text, o->command->run == cli_rules ? documents : plain) >= 0)
+	if (o->command->run == cli_check ? report_printer_find(text) != NULL
+					 : cli_parse_choice(text, o->command->run == cli_rules ? documents : plain) >= 0)
 		return CLI_CLEAN;
 	return cli_usage("--format=%s: there is no such report format; 'tracemend %s --help' lists them", text, o->command->name);
 }
@@ -381,8 +384,7 @@ static int cli_options_strange(const struct cli_command *command, int answer, ch
 	}
 	if (optopt)
 		return cli_usage("%s has no option '-%c'; 'tracemend %s --help' lists them", command->name, optopt, command->name);
-	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1],
-			 command->name);
+	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1], command->name);
 }
 
 /* A profile must be one of the format's, or of any format's when it will be recognised. */
@@ -428,8 +430,14 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	size_t at = 1, count = 0;
 	int answer;
 
-	*o = (struct cli_options){ .command = command, .fail_on = TM_ERROR, .jobs = 1, .seed = 1, .count = 1, .timeout = 5,
-				   .memory = UINT64_C(2) << 30, .tries = command->run == cli_try ? 400 : 0,
+	*o = (struct cli_options){ .command = command,
+				   .fail_on = TM_ERROR,
+				   .jobs = 1,
+				   .seed = 1,
+				   .count = 1,
+				   .timeout = 5,
+				   .memory = UINT64_C(2) << 30,
+				   .tries = command->run == cli_try ? 400 : 0,
 				   .outcomes = UINT_MAX };
 	o->library.max_findings = 20;
 	o->format = "text";

@@ -17,10 +17,10 @@ struct reduce {
 	struct child_limits limits;
 	const char *items[3]; /* of a shell command */
 	const char *const *command;
-	size_t command_count; /* 0: none */
+	size_t command_count;	  /* 0: none */
 	struct cli_errors errors; /* of the whole capture */
 	struct child_result like; /* how the command ends with the whole capture */
-	bool begun, loose; /* loose: other errors may come along */
+	bool begun, loose;	  /* loose: other errors may come along */
 	char *scratch;
 	uint64_t tries, work, records_before, records; /* the latter of the best so far */
 	uint64_t size_before, size;
@@ -144,7 +144,8 @@ static void reduce_say(const struct reduce *r)
 	       cli_number(n[0], r->size_before), cli_number(n[1], r->size), cli_number(n[2], r->records_before),
 	       cli_number(n[3], r->records), cli_number(n[4], r->tries));
 	if (r->options->rule)
-		printf("  check reports %s%s\n", r->options->rule->id, r->loose ? ", and errors that the whole capture has not" : "");
+		printf("  check reports %s%s\n", r->options->rule->id,
+		       r->loose ? ", and errors that the whole capture has not" : "");
 	if (r->command_count && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command_count && r->like.end == CHILD_KILLED)

@@ -63,15 +63,15 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, groups[k].count),
 			groups[k].count == 1 ? "" : "s", cli_number(b, groups[k].bytes));
 		repair_print_place(out, r, &groups[k].first);
-		fprintf(out, ": %s%s%s%s\n", groups[k].why, groups[k].rule ? " [" : "",
-			groups[k].rule ? groups[k].rule->id : "", groups[k].rule ? "]" : "");
+		fprintf(out, ": %s%s%s%s\n", groups[k].why, groups[k].rule ? " [" : "", groups[k].rule ? groups[k].rule->id : "",
+			groups[k].rule ? "]" : "");
 	}
 	if (other.count)
 		fprintf(out, "    %s places, %s bytes: %s\n", cli_number(a, other.count), cli_number(b, other.bytes), other.why);
 }
 
-static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get,
-				size_t count, bool all)
+static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
+				bool all)
 {
 	uint64_t bytes = 0;
 	char a[32], b[32];
@@ -80,8 +80,8 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 		return;
 	for (size_t i = 0; i < count; i++)
 		bytes += get(r, i).length;
-	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s",
-		cli_number(b, count), count == 1 ? "" : "s");
+	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
+		count == 1 ? "" : "s");
 	if (count > RANGES_LISTED && !all) {
 		repair_print_groups(out, r, get, count);
 		return;
@@ -130,8 +130,8 @@ static void repair_print_literals(FILE *out, const struct tracemend_repair *r, b
 	}
 	if (!count)
 		return;
-	fprintf(out, "  written anew: %s byte%s in %s place%s\n", cli_number(a, bytes), bytes == 1 ? "" : "s",
-		cli_number(b, count), count == 1 ? "" : "s");
+	fprintf(out, "  written anew: %s byte%s in %s place%s\n", cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
+		count == 1 ? "" : "s");
 	for (size_t k = 0; k < used && (all || k < RANGES_LISTED); k++)
 		fprintf(out, "    %s byte%s in %s place%s: %s [%s]\n", cli_number(a, groups[k].bytes),
 			groups[k].bytes == 1 ? "" : "s", cli_number(b, groups[k].count), groups[k].count == 1 ? "" : "s",
@@ -228,8 +228,8 @@ static int repair_check_paths(const struct cli_options *o)
 	int code = CLI_CLEAN;
 
 	if (o->paths.count != 1)
-		return cli_usage(o->paths.count ? "repair takes one capture at a time; more pieces of it go with --extra" :
-						  "repair needs a capture to repair");
+		return cli_usage(o->paths.count ? "repair takes one capture at a time; more pieces of it go with --extra"
+						: "repair needs a capture to repair");
 	if (!o->output && !o->dry_run)
 		return cli_usage("repair needs -o OUT for the repaired copy, or -n to only say what it would do");
 	if (o->output && !strcmp(o->output, "-"))
@@ -243,8 +243,7 @@ static int repair_check_paths(const struct cli_options *o)
 			if (o->manifest && strcmp(o->manifest, "-") && !code)
 				code = repair_check_output("--manifest", o->manifest, lists[l]->items[i]);
 		}
-	if (!code && o->manifest && o->output &&
-	    (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
+	if (!code && o->manifest && o->output && (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
 		return cli_usage("--manifest and -o name the same file");
 	return code;
 }

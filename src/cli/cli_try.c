@@ -82,8 +82,12 @@ static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum
 		struct try_case *c = try_case_add(t);
 		if (!c)
 			return false;
-		c->recipe = (struct tracemend_recipe){ .format = o->library.format, .profile = o->library.profile, .damage = damage,
-						       .rule = rule ? rule->id : NULL, .seed = o->seed + i, .size = o->size };
+		c->recipe = (struct tracemend_recipe){ .format = o->library.format,
+						       .profile = o->library.profile,
+						       .damage = damage,
+						       .rule = rule ? rule->id : NULL,
+						       .seed = o->seed + i,
+						       .size = o->size };
 	}
 	return true;
 }
@@ -200,8 +204,9 @@ static char *try_origin(const struct try_case *c)
 	if (r->size)
 		(void)snprintf(size, sizeof(size), " --size %llu", (unsigned long long)r->size);
 	return asprintf(&line, "tracemend gen -f %s%s%s %s --seed %llu%s -o DIR", r->format, r->profile ? " --profile " : "",
-			r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0 ?
-		       NULL : line;
+			r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0
+		       ? NULL
+		       : line;
 }
 
 static bool try_group(struct try *t)
@@ -256,7 +261,8 @@ static int try_check_options(const struct cli_options *o)
 		return cli_usage("the command needs {} where the path of the capture goes");
 	bool generated = o->rule || o->damage || o->valid || o->only.count || o->ignore.count;
 	if (o->paths.count && generated)
-		return cli_usage("either captures are given, or --valid, --rule, --damage, --only and --ignore say which to generate");
+		return cli_usage(
+			"either captures are given, or --valid, --rule, --damage, --only and --ignore say which to generate");
 	for (size_t i = 0; i < o->paths.count; i++)
 		if (!strcmp(o->paths.items[i], "-"))
 			return cli_usage("standard input cannot be given to a reader as a path");

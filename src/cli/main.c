@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define INPUTS                                                                                                              \
-	"PATH is a file, a directory (uftrace, lttng, what a killed trace-cmd record left), an archive or\n"                \
-	"compressed file of these (.tar .tar.gz .tar.zst .gz .zst), or - for standard input. The format is\n"              \
+#define INPUTS \
+	"PATH is a file, a directory (uftrace, lttng, what a killed trace-cmd record left), an archive or\n" \
+	"compressed file of these (.tar .tar.gz .tar.zst .gz .zst), or - for standard input. The format is\n" \
 	"recognised from the content, whatever the name says.\n"
 
-#define FAILURES                                                                                                            \
-	"  2   usage: nothing was examined\n"                                                                              \
-	"  4   not recognised as one of the formats, or empty\n"                                                           \
-	"  5   I/O: something cannot be opened, read or written, or is a FIFO, socket or device\n"                         \
-	"  6   a limit stopped the work: the verdict is incomplete\n"                                                      \
+#define FAILURES \
+	"  2   usage: nothing was examined\n" \
+	"  4   not recognised as one of the formats, or empty\n" \
+	"  5   I/O: something cannot be opened, read or written, or is a FIFO, socket or device\n" \
+	"  6   a limit stopped the work: the verdict is incomplete\n" \
 	"  70  internal error\n"
 
 const struct cli_command cli_commands[] = {
@@ -21,10 +21,9 @@ const struct cli_command cli_commands[] = {
 		.name = "check",
 		.summary = "say what is wrong with captures",
 		.synopsis = "check [OPTIONS] PATH...",
-		.description =
-			"Says whether captures are sound, and what is wrong where: file, offset, record, field, the\n"
-			"expected and the actual value, and the clause of the specification. One defect is one finding;\n"
-			"what follows from it is counted under it.\n\n" INPUTS,
+		.description = "Says whether captures are sound, and what is wrong where: file, offset, record, field, the\n"
+			       "expected and the actual value, and the clause of the specification. One defect is one finding;\n"
+			       "what follows from it is counted under it.\n\n" INPUTS,
 		.ending = "Severities:\n"
 			  "  error    the specification is broken, or a documented reader cannot go on\n"
 			  "  warning  legal, but a reader or a person is likely misled\n"
@@ -44,10 +43,9 @@ const struct cli_command cli_commands[] = {
 		.name = "repair",
 		.summary = "salvage a damaged capture into a new file or directory",
 		.synopsis = "repair [OPTIONS] PATH -o OUT",
-		.description =
-			"Writes a copy that checks without errors, keeps every record that still decodes, invents no\n"
-			"event, and says what is lost or that it cannot be known. A capture without errors is copied\n"
-			"byte for byte. The input is never written to. OUT appears whole or not at all.\n\n" INPUTS,
+		.description = "Writes a copy that checks without errors, keeps every record that still decodes, invents no\n"
+			       "event, and says what is lost or that it cannot be known. A capture without errors is copied\n"
+			       "byte for byte. The input is never written to. OUT appears whole or not at all.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the output is valid and nothing was lost, or nothing needed doing\n"
 			  "  1   with -n: there is work to do\n"
@@ -68,10 +66,9 @@ const struct cli_command cli_commands[] = {
 		.name = "gen",
 		.summary = "make test files: valid, broken in one way, or damaged",
 		.synopsis = "gen [OPTIONS] -f FORMAT -o DIR",
-		.description =
-			"Makes captures for tests of trace readers, the same ones for the same options, and labels them in\n"
-			"DIR/labels.jsonl: one JSON object a line with file, format, seed, rule, expect (the rules that\n"
-			"check must report), damage, and records. Labels of earlier runs into DIR are kept.\n",
+		.description = "Makes captures for tests of trace readers, the same ones for the same options, and labels them in\n"
+			       "DIR/labels.jsonl: one JSON object a line with file, format, seed, rule, expect (the rules that\n"
+			       "check must report), damage, and records. Labels of earlier runs into DIR are kept.\n",
 		.ending = "Exit status:\n"
 			  "  0   all were made\n"
 			  "  2   usage\n"
@@ -175,12 +172,14 @@ static void main_help(FILE *out)
 	fputs("tracemend checks, repairs and generates binary trace captures: fxt (Fuchsia), uftrace,\n"
 	      "tracedat (trace-cmd), ktrace (Darwin) and lttng (before CTF).\n\n"
 	      "Usage: tracemend COMMAND [OPTIONS] ARGUMENTS...\n\n"
-	      "Commands:\n", out);
+	      "Commands:\n",
+	      out);
 	for (const struct cli_command *c = cli_commands; c->name; c++)
 		fprintf(out, "  %-9s %s\n", c->name, c->summary);
 	fputs("\nOptions:\n"
 	      "  -h, --help  print this help; 'tracemend COMMAND --help' prints that of a command\n"
-	      "  --version   print the version\n", out);
+	      "  --version   print the version\n",
+	      out);
 }
 
 static const struct cli_command *main_find(const char *name)

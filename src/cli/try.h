@@ -20,27 +20,28 @@ struct try_case {
 	struct tracemend_recipe recipe; /* of a capture to generate; format NULL: there is a path */
 	const char *path;
 	const struct tracemend_rule *rule; /* what is wrong with it: what was broken, else the first error; NULL: nothing */
-	bool skipped; /* the profile has no such capture */
-	bool valid;   /* check shows no error */
+	bool skipped;			   /* the profile has no such capture */
+	bool valid;			   /* check shows no error */
 	uint64_t size;
 	enum try_outcome outcome;
-	int code;     /* exit code or signal */
-	char *talk;   /* the first line on stderr, escaped; may be NULL */
-	char *site;   /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
-	int failed;   /* exit code of the program, when it could not do its work; it has complained then */
+	int code;   /* exit code or signal */
+	char *talk; /* the first line on stderr, escaped; may be NULL */
+	char *site; /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
+	int failed; /* exit code of the program, when it could not do its work; it has complained then */
 };
 
 struct try_group {
 	const struct try_case *first;
-	size_t cases;	 /* in the group */
-	size_t of;	 /* tried of the same rule */
-	char *sample;	 /* path of the kept sample; NULL: none */
-	char *origin;	 /* the command that makes, or is, the first case */
-	uint64_t size;	 /* of the sample */
+	size_t cases;  /* in the group */
+	size_t of;     /* tried of the same rule */
+	char *sample;  /* path of the kept sample; NULL: none */
+	char *origin;  /* the command that makes, or is, the first case */
+	uint64_t size; /* of the sample */
 	int failed;
 };
 
-struct try {
+struct
+try {
 	struct cli_options *options;
 	struct child_limits limits;
 	struct try_case *cases;
@@ -49,8 +50,8 @@ struct try {
 	size_t group_count;
 	size_t outcomes[TRY_OUTCOMES];
 	bool debugger;
-	char *scratch;	/* a directory of its own */
-	size_t next;	/* the next case or group to take */
+	char *scratch; /* a directory of its own */
+	size_t next;   /* the next case or group to take */
 };
 
 const char *try_outcome_name(enum try_outcome outcome);

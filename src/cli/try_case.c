@@ -225,7 +225,7 @@ struct try_wish {
 	struct tracemend_options library;
 	const char *directory;
 	struct cli_errors errors; /* of the case */
-	bool site; /* and crash at the same place */
+	bool site;		  /* and crash at the same place */
 	int failed;
 };
 
@@ -303,8 +303,9 @@ static char *try_sample_path(const struct try *t, const struct try_group *g)
 		dot = f->extension;
 	else if (c->path && strrchr(c->path, '.') && !strchr(strrchr(c->path, '.'), '/'))
 		dot = strrchr(c->path, '.');
-	return asprintf(&path, "%s/%s-%s%s%s", t->options->output, try_outcome_name(c->outcome), what, number, dot ? dot : "") < 0 ?
-		       NULL : path;
+	return asprintf(&path, "%s/%s-%s%s%s", t->options->output, try_outcome_name(c->outcome), what, number, dot ? dot : "") < 0
+		       ? NULL
+		       : path;
 }
 
 /* A candidate that goes on hanging takes the whole time limit: a hang has so many times fewer tries. */
@@ -313,8 +314,10 @@ static char *try_sample_path(const struct try *t, const struct try_group *g)
 static struct tracemend_sample *try_reduce(struct try_wish *w, struct tracemend_input *input, struct tracemend_error *error)
 {
 	uint64_t tries = w->try->options->tries;
-	struct tracemend_wish wish = { .holds = try_wish_holds, .ctx = w,
-				       .tries = w->like->outcome == TRY_HANG ? (tries + TRY_HANG_SHARE - 1) / TRY_HANG_SHARE : tries };
+	struct tracemend_wish wish = { .holds = try_wish_holds,
+				       .ctx = w,
+				       .tries = w->like->outcome == TRY_HANG ? (tries + TRY_HANG_SHARE - 1) / TRY_HANG_SHARE
+									     : tries };
 	struct tracemend_sample *reduced = tracemend_reduce(input, &w->library, &wish, error);
 
 	/* Rarely another way to crash is nearer; then the place is asked for, too, which takes longer. */
@@ -338,7 +341,9 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 
 	w.directory = directory;
 	g->sample = try_sample_path(t, g);
-	struct tracemend_input *input = directory && g->sample && cli_errors_open(&w.errors) ? try_open(c, &w.library, &original, &error) : NULL;
+	struct tracemend_input *input = directory && g->sample && cli_errors_open(&w.errors)
+						? try_open(c, &w.library, &original, &error)
+						: NULL;
 	if (input && t->options->tries)
 		kept = try_reduce(&w, input, &error);
 	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* it does not end alike each time: kept as it is */

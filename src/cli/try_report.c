@@ -88,7 +88,8 @@ void try_report_text(const struct try *t)
 		return;
 	if (t->group_count)
 		putchar('\n');
-	printf("%zu captures: %zu killed by a signal, %zu hung, %zu sound ones rejected, %zu broken ones taken in silence, %zu fine\n",
+	printf("%zu captures: %zu killed by a signal, %zu hung, %zu sound ones rejected, %zu broken ones taken in silence, %zu "
+	       "fine\n",
 	       all, n[TRY_SIGNAL], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
 }
 
@@ -124,14 +125,14 @@ static json_t *try_json_group(const struct try *t, const struct try_group *g)
 	char name[32], *replay = try_replay(t, g);
 	bool kept = g->sample && !g->failed;
 	bool good = report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
-		    report_json_set(o, "signal", c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
+		    report_json_set(o, "signal",
+				    c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
 		    report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
 		    report_json_set(o, "site", try_json_sites(c->site)) &&
 		    report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
 		    report_json_set(o, "valid", json_boolean(c->valid)) &&
 		    report_json_set(o, "captures", report_json_number(g->cases)) &&
-		    report_json_set(o, "of", report_json_number(g->of)) &&
-		    report_json_set(o, "first", try_json_text(g->origin)) &&
+		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
 		    report_json_set(o, "message", c->talk ? json_string(c->talk) : json_null()) &&
 		    report_json_set(o, "sample", kept ? try_json_text(g->sample) : json_null()) &&
@@ -182,7 +183,8 @@ bool try_report_json(const struct try *t)
 
 	for (size_t i = 0; good && i < t->group_count; i++)
 		good = !json_array_append_new(groups, try_json_group(t, &t->groups[i]));
-	good = report_json_set(o, "tool", json_string("tracemend")) && report_json_set(o, "version", json_string(TRACEMEND_VERSION)) &&
+	good = report_json_set(o, "tool", json_string("tracemend")) &&
+	       report_json_set(o, "version", json_string(TRACEMEND_VERSION)) &&
 	       report_json_set(o, "command", try_json_command(t)) &&
 	       report_json_set(o, "seconds", report_json_number(t->limits.seconds)) &&
 	       report_json_set(o, "memory", report_json_number(t->limits.memory)) &&

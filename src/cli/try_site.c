@@ -32,11 +32,29 @@ bool try_site_possible(void)
 /* What stands between the cause of an abort and the signal. */
 static bool site_is_machinery(const char *name)
 {
-	static const char *const names[] = { "raise", "gsignal", "abort", "pthread_kill", "__pthread_kill_implementation",
-					     "__pthread_kill_internal", "__libc_message", "__fortify_fail", "__chk_fail",
-					     "__stack_chk_fail", "__assert_fail", "__assert_fail_base", "__GI_raise", "__GI_abort",
-					     "__GI___fortify_fail", "__GI___chk_fail", "__GI___assert_fail", "malloc_printerr",
-					     "__pthread_kill", "__GI___pthread_kill", "__kill", "kill", "<signal handler called>" };
+	static const char *const names[] = { "raise",
+					     "gsignal",
+					     "abort",
+					     "pthread_kill",
+					     "__pthread_kill_implementation",
+					     "__pthread_kill_internal",
+					     "__libc_message",
+					     "__fortify_fail",
+					     "__chk_fail",
+					     "__stack_chk_fail",
+					     "__assert_fail",
+					     "__assert_fail_base",
+					     "__GI_raise",
+					     "__GI_abort",
+					     "__GI___fortify_fail",
+					     "__GI___chk_fail",
+					     "__GI___assert_fail",
+					     "malloc_printerr",
+					     "__pthread_kill",
+					     "__GI___pthread_kill",
+					     "__kill",
+					     "kill",
+					     "<signal handler called>" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
@@ -162,11 +180,28 @@ static char *site_parse(const char *output)
 
 char *try_site_find(char *const *arguments, const struct child_limits *limits)
 {
-	static const char *const gdb[] = {
-		"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
-		"-ex", "set width 0", "-ex", "set startup-with-shell off", "-ex", "set print frame-arguments none",
-		"-ex", "run", "-ex", "printf \"\\n--tracemend-site--\\n\"", "-ex", "bt 40", "-ex", "info proc mappings", "--args",
-	};
+	static const char *const gdb[] = { "gdb",
+					   "-nx",
+					   "-batch",
+					   "-iex",
+					   "set debuginfod enabled off",
+					   "-iex",
+					   "set auto-load off",
+					   "-ex",
+					   "set width 0",
+					   "-ex",
+					   "set startup-with-shell off",
+					   "-ex",
+					   "set print frame-arguments none",
+					   "-ex",
+					   "run",
+					   "-ex",
+					   "printf \"\\n--tracemend-site--\\n\"",
+					   "-ex",
+					   "bt 40",
+					   "-ex",
+					   "info proc mappings",
+					   "--args" };
 	struct child_limits own = { .seconds = limits->seconds + SITE_SECONDS, .memory = limits->memory };
 	struct child_result result;
 	size_t fixed = sizeof(gdb) / sizeof(gdb[0]), count = 0;

@@ -36,7 +36,7 @@ void BREAKERS_JOIN(BREAKERS_FORMAT, _break)(BREAKERS_GEN *g, enum gen_stage stag
 		breakers[g->g->rule](g);
 }
 #else
-#define RULE(symbol, ...) void BREAKERS_NAME(symbol)(BREAKERS_GEN *g);
+#define RULE(symbol, ...) void BREAKERS_NAME(symbol)(BREAKERS_GEN * g);
 #include BREAKERS_RULES
 #undef RULE
 /* Calls the breaker of the rule that is to be broken, if any, for this stage. */

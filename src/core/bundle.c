@@ -53,8 +53,8 @@ void bundle_free(struct bundle *b)
 	free(b);
 }
 
-struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name,
-				 uint64_t size, const struct source_ops *ops, void *data)
+struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name, uint64_t size,
+				 const struct source_ops *ops, void *data)
 {
 	if (b->count >= BUNDLE_SOURCES_MAX) {
 		(void)fault_set(&b->error, TM_LIMIT, "%s: more than %u files", b->path, BUNDLE_SOURCES_MAX);
@@ -79,8 +79,17 @@ struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enu
 		(void)fault_memory(&b->error);
 		return NULL;
 	}
-	*s = (struct source){ .name = copy, .origin = origin, .role = role, .kind = kind, .size = size, .bundle = b,
-			      .ops = ops, .data = data, .fd = -1, .index = (uint32_t)b->count, .serial = b->count };
+	*s = (struct source){ .name = copy,
+			      .origin = origin,
+			      .role = role,
+			      .kind = kind,
+			      .size = size,
+			      .bundle = b,
+			      .ops = ops,
+			      .data = data,
+			      .fd = -1,
+			      .index = (uint32_t)b->count,
+			      .serial = b->count };
 	b->sources[b->count++] = s;
 	b->bytes_total += size;
 	return s;
@@ -110,8 +119,13 @@ struct bundle *bundle_open_memory(const char *path, const void *data, size_t siz
 		return NULL;
 	}
 	if (unpack_recognises(data, size)) {
-		struct source whole = { .name = "", .origin = b->path, .size = size, .bundle = b, .ops = &memory_ops,
-					.data = (void *)(uintptr_t)data, .fd = -1 };
+		struct source whole = { .name = "",
+					.origin = b->path,
+					.size = size,
+					.bundle = b,
+					.ops = &memory_ops,
+					.data = (void *)(uintptr_t)data,
+					.fd = -1 };
 		(void)unpack_into(b, &whole, TM_ROLE_INPUT);
 	} else {
 		(void)bundle_add_memory(b, "", data, size);

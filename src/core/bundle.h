@@ -12,10 +12,10 @@ struct bundle;
 struct source;
 
 enum source_kind {
-	SOURCE_FILE,	/* regular: the only kind with bytes */
+	SOURCE_FILE,	  /* regular: the only kind with bytes */
 	SOURCE_DIRECTORY, /* an empty directory; others only show in the names of their files */
 	SOURCE_SYMLINK,
-	SOURCE_SPECIAL,	/* FIFO, socket, device */
+	SOURCE_SPECIAL, /* FIFO, socket, device */
 };
 
 struct source_ops {
@@ -32,31 +32,31 @@ struct source {
 	enum tracemend_role role;
 	enum source_kind kind;
 	uint64_t size;
-	uint32_t index;	    /* of this source in its bundle */
+	uint32_t index; /* of this source in its bundle */
 	struct bundle *bundle;
 	const struct source_ops *ops;
-	void *data;	    /* of ops */
-	int fd;		    /* of a file that is open now; else -1 */
-	uint64_t serial;    /* order in which it was added */
+	void *data;	 /* of ops */
+	int fd;		 /* of a file that is open now; else -1 */
+	uint64_t serial; /* order in which it was added */
 };
 
 struct bundle {
 	struct source **sources; /* ordered by role, then by name in byte order (P9) */
 	size_t count, capacity;
-	const char *path;	 /* of the first role; shown in reports */
-	bool directory;		 /* the capture is a directory (or an archive of several files) */
-	bool unpacked;		 /* it came out of an archive or a compressed file */
-	char damage[160];	 /* what the unpacker said of a cut or broken archive; empty: sound */
-	uint64_t bytes_read;	 /* the work counter: bytes fetched from sources so far, re-reads included */
-	uint64_t bytes_total;	 /* sizes of all sources */
+	const char *path;	      /* of the first role; shown in reports */
+	bool directory;		      /* the capture is a directory (or an archive of several files) */
+	bool unpacked;		      /* it came out of an archive or a compressed file */
+	char damage[160];	      /* what the unpacker said of a cut or broken archive; empty: sound */
+	uint64_t bytes_read;	      /* the work counter: bytes fetched from sources so far, re-reads included */
+	uint64_t bytes_total;	      /* sizes of all sources */
 	struct tracemend_error error; /* the first fault of any read; sticky */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 	uint64_t progress_next;
-	size_t window;		 /* bytes a window reads at a time */
+	size_t window;			      /* bytes a window reads at a time */
 	struct source *open[BUNDLE_OPEN_MAX]; /* ring of the files whose fd is open */
 	uint32_t open_next;
-	struct spool *spools;	 /* unpacked bytes, freed with the bundle */
+	struct spool *spools; /* unpacked bytes, freed with the bundle */
 	uint64_t bytes_unpacked;
 };
 
@@ -71,8 +71,8 @@ struct bundle *bundle_open_memory(const char *path, const void *data, size_t siz
 /* Adds a source over memory that outlives the bundle. name is copied. NULL: out of memory or a limit (b->error). */
 struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size);
 /* Adds a source with reading functions of the caller's. On success the bundle owns data and calls ops->close. */
-struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name,
-				 uint64_t size, const struct source_ops *ops, void *data);
+struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name, uint64_t size,
+				 const struct source_ops *ops, void *data);
 /* Brings the sources into their order; called once after the last source was added (bundle_open does). */
 void bundle_sort(struct bundle *b);
 void bundle_free(struct bundle *b);

@@ -71,8 +71,8 @@ static void file_close(struct source *s)
 
 static const struct source_ops file_ops = { .read = file_read, .close = file_close };
 
-static enum tracemend_status bundle_add_file(struct bundle *b, enum tracemend_role role, enum source_kind kind,
-					     const char *path, const char *name, uint64_t size)
+static enum tracemend_status bundle_add_file(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *path,
+					     const char *name, uint64_t size)
 {
 	char *copy = strdup(path);
 	if (!copy)
@@ -97,8 +97,8 @@ static char *path_join(const char *directory, const char *name)
 static enum tracemend_status bundle_walk(struct bundle *b, enum tracemend_role role, const char *path, const char *prefix,
 					 unsigned depth);
 
-static enum tracemend_status bundle_add_entry(struct bundle *b, enum tracemend_role role, const char *path,
-					      const char *name, unsigned depth)
+static enum tracemend_status bundle_add_entry(struct bundle *b, enum tracemend_role role, const char *path, const char *name,
+					      unsigned depth)
 {
 	struct stat st;
 
@@ -161,8 +161,13 @@ static enum tracemend_status bundle_add_stdin(struct bundle *b, enum tracemend_r
 	free(buffer);
 	if (status != TM_OK)
 		return status;
-	struct source whole = { .name = "", .origin = "standard input", .size = spool_size(spool), .bundle = b,
-				.ops = &spool_ops, .data = spool_slice(spool, 0), .fd = -1 };
+	struct source whole = { .name = "",
+				.origin = "standard input",
+				.size = spool_size(spool),
+				.bundle = b,
+				.ops = &spool_ops,
+				.data = spool_slice(spool, 0),
+				.fd = -1 };
 	if (!whole.data)
 		return fault_memory(&b->error);
 	uint8_t head[UNPACK_PEEK];
@@ -226,7 +231,9 @@ enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum t
 		status = bundle_add_regular(b, role, path, (uint64_t)st.st_size);
 	} else {
 		status = fault_set(&b->error, TM_IO, "%s: is a %s, not a regular file or directory", path,
-				   S_ISFIFO(st.st_mode) ? "FIFO" : S_ISSOCK(st.st_mode) ? "socket" : "device");
+				   S_ISFIFO(st.st_mode)	  ? "FIFO"
+				   : S_ISSOCK(st.st_mode) ? "socket"
+							  : "device");
 	}
 	/* Extra pieces and donors come from paths of their own. */
 	for (size_t i = before; i < b->count && role != TM_ROLE_INPUT && status == TM_OK; i++) {

@@ -6,8 +6,8 @@
 #include "core/plan.h"
 
 struct edit {
-	uint64_t at, remove; /* bytes [at, at + remove) are left out; remove 0: an insertion in front of `at` */
-	size_t bytes, length; /* what is written instead: struct edits.bytes[bytes, bytes + length) */
+	uint64_t at, remove;		 /* bytes [at, at + remove) are left out; remove 0: an insertion in front of `at` */
+	size_t bytes, length;		 /* what is written instead: struct edits.bytes[bytes, bytes + length) */
 	uint64_t move_from, move_length; /* an insertion that is a copy of this range, which is an edit with `moved` */
 	unsigned rule;
 	const char *why; /* borrowed: static, or from plan_why() */
@@ -20,7 +20,7 @@ struct edits {
 	struct edit *list; /* owned */
 	size_t count, capacity;
 	struct bytes bytes; /* owned: literals of all edits */
-	bool failed;	 /* out of memory: sticky; nothing is added any more */
+	bool failed;	    /* out of memory: sticky; nothing is added any more */
 };
 
 /* Replaces [at, at + remove) by `length` bytes, which are copied. Edits may be added in any order. Of two that replace the

@@ -23,7 +23,7 @@ struct findings {
 	size_t max_kept; /* a rule */
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
-	struct tally *tallies;	  /* a rule */
+	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
 	struct finding uncounted; /* the handle of what is not kept */
@@ -153,7 +153,7 @@ static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t
 }
 
 struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
-			       uint64_t offset, uint64_t length)
+				  uint64_t offset, uint64_t length)
 {
 	if (place_silenced())
 		return &f->uncounted;

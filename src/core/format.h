@@ -23,14 +23,14 @@ struct bid {
 /* One walk over a capture. check, repair and info are this walk with different members set. */
 struct scan {
 	struct bundle *in;
-	const char *profile;	  /* never NULL where the format has profiles */
+	const char *profile;	   /* never NULL where the format has profiles */
 	struct findings *findings; /* always there */
-	struct plan *plan;	  /* NULL: only check. Else every byte is copied, replaced or dropped as the walk goes */
-	struct facts *facts;	  /* NULL: not asked for */
-	struct outline *outline;  /* NULL: not asked for. Formats whose outline is made by outline_by_scan() fill it */
-	uint64_t records;	  /* out: as a reader counts them */
-	char version[32];	  /* out: format version, for the report; escaped by the engine */
-	char incomplete[256];	  /* out: why the walk could not finish or stopped judging something; empty: it did */
+	struct plan *plan;	   /* NULL: only check. Else every byte is copied, replaced or dropped as the walk goes */
+	struct facts *facts;	   /* NULL: not asked for */
+	struct outline *outline;   /* NULL: not asked for. Formats whose outline is made by outline_by_scan() fill it */
+	uint64_t records;	   /* out: as a reader counts them */
+	char version[32];	   /* out: format version, for the report; escaped by the engine */
+	char incomplete[256];	   /* out: why the walk could not finish or stopped judging something; empty: it did */
 };
 
 /* Adds a fact. No-op when s->facts is NULL. Escapes. */
@@ -50,15 +50,15 @@ enum gen_stage {
 /* One capture being made. */
 struct gen {
 	struct choices *choices;
-	uint64_t size;	     /* wanted bytes, roughly; 0: a few hundred to a few thousand */
-	int rule;	     /* rule to break; -1: valid */
+	uint64_t size;	      /* wanted bytes, roughly; 0: a few hundred to a few thousand */
+	int rule;	      /* rule to break; -1: valid */
 	enum gen_stage stage; /* of the call of the breaker */
 	const char *profile;
-	uint64_t records;    /* out: records of the valid capture, as scan would count them */
+	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;
 	size_t file_count;
-	bool *expected;	     /* by rule: what check must report */
-	bool failed;	     /* out of memory */
+	bool *expected; /* by rule: what check must report */
+	bool failed;	/* out of memory */
 };
 
 struct gen_file {

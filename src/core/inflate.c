@@ -14,8 +14,8 @@ struct inflate {
 	struct bundle *bundle;
 	struct source *from;
 	struct spool *to;
-	uint64_t offset;     /* in the source, of what was not fetched yet */
-	size_t have, used;   /* bytes in `in`, and how many are consumed */
+	uint64_t offset;   /* in the source, of what was not fetched yet */
+	size_t have, used; /* bytes in `in`, and how many are consumed */
 	uint8_t in[INFLATE_STEP], out[INFLATE_STEP];
 };
 
@@ -69,9 +69,9 @@ static enum tracemend_status inflate_gzip(struct inflate *f)
 		if (result == Z_MEM_ERROR) {
 			status = fault_memory(&f->bundle->error);
 		} else if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-			inflate_damage(f->bundle, ended ? "bytes behind the end of the gzip stream" :
-					z.msg		? z.msg :
-							  "the gzip stream is damaged");
+			inflate_damage(f->bundle, ended	  ? "bytes behind the end of the gzip stream"
+						  : z.msg ? z.msg
+							  : "the gzip stream is damaged");
 			ended = true;
 			break;
 		}

@@ -10,10 +10,10 @@
 
 struct issue {
 	uint16_t rule;
-	uint8_t severity; /* enum tracemend_severity: the row's, or milder */
-	int8_t which;	  /* of several parts of a record: which one; -1: the record itself */
-	uint32_t length;  /* bytes at `at` that are wrong */
-	uint64_t at;	  /* from the first byte that was given to decode */
+	uint8_t severity;   /* enum tracemend_severity: the row's, or milder */
+	int8_t which;	    /* of several parts of a record: which one; -1: the record itself */
+	uint32_t length;    /* bytes at `at` that are wrong */
+	uint64_t at;	    /* from the first byte that was given to decode */
 	uint64_t got, want; /* as the rule says; of bits to clear: the word and the mask */
 };
 
@@ -21,8 +21,8 @@ struct issue {
 struct issues {
 	struct issue *list;
 	uint32_t count, room;
-	uint32_t more;	  /* that had no room */
-	uint8_t worst;	  /* the gravest severity of all; TM_NOTE when there are none */
+	uint32_t more; /* that had no room */
+	uint8_t worst; /* the gravest severity of all; TM_NOTE when there are none */
 };
 
 /* Adds an issue with its row's severity, or as milder one. Use the macros. */
@@ -32,7 +32,9 @@ void issue_add_at(struct issues *list, struct issue issue);
 #define issue_add(list, rules, of, ...) \
 	do { \
 		if (!PLACE(of)) \
-			issue_add_at((list), (struct issue){ .rule = (uint16_t)(of), .severity = (uint8_t)(rules)[of].severity, .which = -1, \
+			issue_add_at((list), (struct issue){ .rule = (uint16_t)(of), \
+							     .severity = (uint8_t)(rules)[of].severity, \
+							     .which = -1, \
 							     __VA_ARGS__ }); \
 	} while (0)
 

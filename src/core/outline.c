@@ -24,9 +24,18 @@ static uint32_t part_new(struct outline *o, enum part_kind kind, const char *nam
 		o->capacity = capacity;
 	}
 	o->parts[o->count] = (struct part){
-		.name = name, .kind = (uint8_t)kind, .parent = OUTLINE_NONE, .first = OUTLINE_NONE, .last = OUTLINE_NONE,
-		.next = OUTLINE_NONE, .previous = OUTLINE_NONE, .fields = OUTLINE_NONE, .target = OUTLINE_NONE,
-		.base = OUTLINE_NONE, .unit = 1, .flags = o->big_endian ? PART_BIG_ENDIAN : 0,
+		.name = name,
+		.kind = (uint8_t)kind,
+		.parent = OUTLINE_NONE,
+		.first = OUTLINE_NONE,
+		.last = OUTLINE_NONE,
+		.next = OUTLINE_NONE,
+		.previous = OUTLINE_NONE,
+		.fields = OUTLINE_NONE,
+		.target = OUTLINE_NONE,
+		.base = OUTLINE_NONE,
+		.unit = 1,
+		.flags = o->big_endian ? PART_BIG_ENDIAN : 0,
 	};
 	return o->count++;
 }
@@ -187,8 +196,7 @@ void outline_close_file(struct outline *o)
 	o->depth = o->refused = 0;
 }
 
-uint32_t outline_leaf(struct outline *o, enum part_kind kind, const char *name, uint64_t offset, uint64_t length,
-		      unsigned flags)
+uint32_t outline_leaf(struct outline *o, enum part_kind kind, const char *name, uint64_t offset, uint64_t length, unsigned flags)
 {
 	uint32_t i = outline_open(o, kind, name, offset, flags);
 	outline_close(o, length > UINT64_MAX - offset ? UINT64_MAX : offset + length);
@@ -206,8 +214,8 @@ uint32_t outline_padding(struct outline *o, uint64_t offset, uint64_t end, uint3
 	return i;
 }
 
-uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length,
-		      unsigned shift, unsigned width)
+uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length, unsigned shift,
+		      unsigned width)
 {
 	bool measures = kind == FIELD_SIZE || kind == FIELD_COUNT || kind == FIELD_OFFSET || kind == FIELD_CHECKSUM;
 	uint32_t size = o->depth ? o->files[o->parts[o->open[0].part].file].size : 0;
@@ -239,8 +247,7 @@ uint32_t outline_field(struct outline *o, const char *name, enum field_kind kind
 	return outline_bits(o, name, kind, offset, length, 0, 0);
 }
 
-void outline_measure(struct outline *o, uint32_t field, enum field_measure measure, uint32_t target, uint32_t unit,
-		     int64_t bias)
+void outline_measure(struct outline *o, uint32_t field, enum field_measure measure, uint32_t target, uint32_t unit, int64_t bias)
 {
 	if (field == OUTLINE_NONE || target == OUTLINE_NONE)
 		return;
@@ -369,7 +376,8 @@ static enum tracemend_status read_files(struct outline *o)
 		uint8_t *data = malloc(s->size ? (size_t)s->size : 1);
 		if (!data)
 			return TM_NO_MEMORY;
-		o->files[o->file_count++] = (struct outline_file){ .source = s, .name = s->name, .data = data, .size = (uint32_t)s->size };
+		o->files[o->file_count++] =
+			(struct outline_file){ .source = s, .name = s->name, .data = data, .size = (uint32_t)s->size };
 		enum tracemend_status status = s->size ? source_read(s, 0, data, (size_t)s->size) : TM_OK;
 		if (status != TM_OK)
 			return status;
@@ -379,8 +387,7 @@ static enum tracemend_status read_files(struct outline *o)
 	return o->status;
 }
 
-enum tracemend_status outline_make(struct outline *o, struct bundle *in, const struct format *f, const char *profile,
-				   bool fields)
+enum tracemend_status outline_make(struct outline *o, struct bundle *in, const struct format *f, const char *profile, bool fields)
 {
 	*o = (struct outline){ .in = in, .fields = fields, .directory = in->directory };
 	enum tracemend_status status = read_files(o);

@@ -39,8 +39,19 @@ enum part_kind {
 
 /* CHECKSUM: what follows from bytes by a computation that is not done here: a compressed stream, its decoded size. */
 enum field_kind {
-	FIELD_SIZE, FIELD_COUNT, FIELD_OFFSET, FIELD_REFERENCE, FIELD_ID, FIELD_TIME, FIELD_TAG, FIELD_FLAGS, FIELD_VALUE,
-	FIELD_TEXT, FIELD_MAGIC, FIELD_CHECKSUM, FIELD_KINDS
+	FIELD_SIZE,
+	FIELD_COUNT,
+	FIELD_OFFSET,
+	FIELD_REFERENCE,
+	FIELD_ID,
+	FIELD_TIME,
+	FIELD_TAG,
+	FIELD_FLAGS,
+	FIELD_VALUE,
+	FIELD_TEXT,
+	FIELD_MAGIC,
+	FIELD_CHECKSUM,
+	FIELD_KINDS
 };
 
 enum field_coding { CODING_BINARY, CODING_DECIMAL, CODING_HEX };
@@ -54,31 +65,31 @@ enum field_measure {
 };
 
 enum part_flags {
-	PART_FIXED = 1,	   /* must not be left out, moved or doubled: there is one, at its place. Of a field: its length is given */
-	PART_LOOSE = 2,	   /* a group or file that can be left out as a whole */
+	PART_FIXED = 1, /* must not be left out, moved or doubled: there is one, at its place. Of a field: its length is given */
+	PART_LOOSE = 2, /* a group or file that can be left out as a whole */
 	PART_BIG_ENDIAN = 4,
 	PART_DELETED = 8,
-	PART_SET = 16,	   /* a field with a value of the editor's: outline_write() leaves it alone */
+	PART_SET = 16,	    /* a field with a value of the editor's: outline_write() leaves it alone */
 	PART_REPLACED = 32, /* a field or leaf with other bytes */
-	PART_POOLED = 64,  /* the bytes are in the pool, not in the file */
+	PART_POOLED = 64,   /* the bytes are in the pool, not in the file */
 	PART_REFIXED = 128, /* a measure whose value is outline_write()'s */
 };
 
 struct part {
-	const char *name;     /* static: "event", "name ref". Equal names mean parts of the same kind */
-	uint64_t value;	      /* PART_SET: the value. PART_REPLACED: offset in the pool << 32 | length */
-	int64_t bias;	      /* of a measure: stored = measured / unit + bias */
+	const char *name;			      /* static: "event", "name ref". Equal names mean parts of the same kind */
+	uint64_t value;				      /* PART_SET: the value. PART_REPLACED: offset in the pool << 32 | length */
+	int64_t bias;				      /* of a measure: stored = measured / unit + bias */
 	uint32_t parent, first, last, next, previous; /* the tree; siblings in order of their place */
-	uint32_t fields;      /* the first field on top of this leaf; they are linked by next */
-	uint32_t file;	      /* index in outline.files */
+	uint32_t fields;			      /* the first field on top of this leaf; they are linked by next */
+	uint32_t file;				      /* index in outline.files */
 	uint32_t offset, length; /* its bytes, as they were in the file or the pool; a field: of the word that its bits are in */
-	uint32_t target, base; /* of a measure. Padding: base is what it counts from; OUTLINE_NONE: the file */
-	uint32_t unit;	      /* of a measure: bytes; of padding: the alignment; of another part: that of its start in the file */
-	uint32_t room;	      /* a group: bytes it may have at most; 0: no bound */
+	uint32_t target, base;	 /* of a measure. Padding: base is what it counts from; OUTLINE_NONE: the file */
+	uint32_t unit; /* of a measure: bytes; of padding: the alignment; of another part: that of its start in the file */
+	uint32_t room; /* a group: bytes it may have at most; 0: no bound */
 	uint8_t kind, field, coding, measure;
 	uint8_t shift, width; /* of bits in their word; width 0: all of it */
 	uint8_t flags;
-	uint8_t fill;	      /* byte that padding is made of */
+	uint8_t fill; /* byte that padding is made of */
 };
 
 /* Appends the coded bytes. False when it cannot. */
@@ -91,29 +102,29 @@ struct outline_file {
 	uint32_t size;
 	uint32_t part;
 	/* a stream: */
-	uint32_t field;	      /* that holds it, coded */
+	uint32_t field; /* that holds it, coded */
 	outline_encode encode;
 	int codec;
 	struct bytes plain, coded; /* what outline_write() made of it; empty: it is as it was */
 };
 
 struct outline {
-	struct bundle *in;    /* borrowed; not needed after outline_make() */
+	struct bundle *in; /* borrowed; not needed after outline_make() */
 	struct part *parts;
 	uint32_t count, capacity;
 	struct outline_file *files; /* one a regular input file of the bundle, in its order; then the streams */
 	uint32_t file_count, stream_count;
 	uint32_t stream_bytes;
-	struct bytes pool;    /* what editors put in */
-	bool fields;	      /* wanted: all fields. Else only those that measure */
-	bool big_endian;      /* for fields made from now on */
+	struct bytes pool; /* what editors put in */
+	bool fields;	   /* wanted: all fields. Else only those that measure */
+	bool big_endian;   /* for fields made from now on */
 	bool directory;
 	enum tracemend_status status; /* sticky */
-	struct { /* what the builder has open */
+	struct {		      /* what the builder has open */
 		uint32_t part, pending, pending_last;
 	} open[OUTLINE_DEPTH_MAX];
 	uint32_t depth, refused;
-	uint32_t at;	      /* bytes of the open file that have their part */
+	uint32_t at;		    /* bytes of the open file that have their part */
 	uint32_t *starts, *lengths; /* by part: where outline_write() put it; valid after it */
 };
 
@@ -121,8 +132,7 @@ struct format;
 
 /* Takes a capture apart. fields: whether all fields are wanted, or only those that sizes depend on. TM_LIMIT for what is
  * larger than the limits above; then o is empty. outline_free() in every case. */
-enum tracemend_status outline_make(struct outline *o, struct bundle *in, const struct format *f, const char *profile,
-				   bool fields);
+enum tracemend_status outline_make(struct outline *o, struct bundle *in, const struct format *f, const char *profile, bool fields);
 void outline_free(struct outline *o);
 
 /* ---- for formats: declaring parts, front to back ---- */
@@ -137,17 +147,15 @@ void outline_close_file(struct outline *o);
 uint32_t outline_open(struct outline *o, enum part_kind kind, const char *name, uint64_t offset, unsigned flags);
 void outline_close(struct outline *o, uint64_t end);
 /* outline_open() and outline_close(). */
-uint32_t outline_leaf(struct outline *o, enum part_kind kind, const char *name, uint64_t offset, uint64_t length,
-		      unsigned flags);
+uint32_t outline_leaf(struct outline *o, enum part_kind kind, const char *name, uint64_t offset, uint64_t length, unsigned flags);
 /* Padding from offset to end, up to a multiple of alignment counted from the start of base. */
 uint32_t outline_padding(struct outline *o, uint64_t offset, uint64_t end, uint32_t alignment, uint32_t base);
 /* A field of the innermost open part, in the order of their offsets; within a word, of their bits. */
 uint32_t outline_field(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length);
-uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length,
-		      unsigned shift, unsigned width);
+uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind, uint64_t offset, uint64_t length, unsigned shift,
+		      unsigned width);
 /* What a field measures. The target may be declared later than the field. Any index may be OUTLINE_NONE. */
-void outline_measure(struct outline *o, uint32_t field, enum field_measure measure, uint32_t target, uint32_t unit,
-		     int64_t bias);
+void outline_measure(struct outline *o, uint32_t field, enum field_measure measure, uint32_t target, uint32_t unit, int64_t bias);
 void outline_measure_from(struct outline *o, uint32_t field, uint32_t target, uint32_t base, uint32_t unit, int64_t bias);
 void outline_coding(struct outline *o, uint32_t field, enum field_coding coding);
 /* The part starts at a multiple of alignment in its file; where it does not, outline_write() puts zeros before it. */

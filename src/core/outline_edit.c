@@ -20,7 +20,8 @@ static const uint8_t *part_data(const struct outline *o, const struct part *p)
 const uint8_t *outline_bytes(const struct outline *o, uint32_t part)
 {
 	const struct part *p = &o->parts[part];
-	bool there = p->flags & PART_POOLED ? (size_t)p->offset + p->length <= o->pool.size : p->file < o->file_count + o->stream_count;
+	bool there = p->flags & PART_POOLED ? (size_t)p->offset + p->length <= o->pool.size
+					    : p->file < o->file_count + o->stream_count;
 	return there ? part_data(o, p) : NULL;
 }
 
@@ -68,8 +69,9 @@ uint64_t outline_value(const struct outline *o, uint32_t field)
 
 static size_t number_text(const struct part *f, char text[NUMBER_TEXT])
 {
-	int n = f->coding == CODING_HEX ? snprintf(text, NUMBER_TEXT, "%0*" PRIx64, (int)(f->length < 16 ? f->length : 16), f->value) :
-					  snprintf(text, NUMBER_TEXT, "%" PRIu64, f->value);
+	int n = f->coding == CODING_HEX
+			? snprintf(text, NUMBER_TEXT, "%0*" PRIx64, (int)(f->length < 16 ? f->length : 16), f->value)
+			: snprintf(text, NUMBER_TEXT, "%" PRIu64, f->value);
 	return (size_t)n;
 }
 

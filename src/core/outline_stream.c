@@ -20,8 +20,9 @@ uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32
 		return OUTLINE_NONE;
 	}
 	o->files = files;
-	files[index] = (struct outline_file){ .name = "", .data = data, .size = size, .part = OUTLINE_NONE, .field = field,
-					      .encode = encode, .codec = codec };
+	files[index] = (struct outline_file){
+		.name = "", .data = data, .size = size, .part = OUTLINE_NONE, .field = field, .encode = encode, .codec = codec
+	};
 	o->stream_count++;
 	o->stream_bytes += size;
 	uint32_t part = outline_root(o, index);

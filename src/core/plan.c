@@ -119,8 +119,10 @@ void plan_copy(struct plan *p, unsigned output, const struct source *s, uint64_t
 void plan_copy_again(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, unsigned rule,
 		     const char *why)
 {
-	plan_append(p, output, (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule,
-						     .again = true, .why = why });
+	plan_append(
+		p, output,
+		(struct piece){
+			.length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .again = true, .why = why });
 }
 
 size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
@@ -138,12 +140,12 @@ size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t l
 	bytes_append(&p->literals, bytes, length);
 	if (p->literals.failed)
 		plan_fail(p, TM_NO_MEMORY);
-	plan_append(p, output, (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
+	plan_append(p, output,
+		    (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
 	return at;
 }
 
-void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule,
-		const char *why)
+void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule, const char *why)
 {
 	if (p->status != TM_OK || !length)
 		return;
@@ -194,8 +196,8 @@ void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t l
 			 (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why });
 }
 
-size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length,
-		    const void *bytes, size_t bytes_length, unsigned rule, const char *why)
+size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
+		    size_t bytes_length, unsigned rule, const char *why)
 {
 	plan_drop(p, s, from, length, rule, why);
 	return plan_literal(p, output, bytes, bytes_length, rule, why);
@@ -361,7 +363,8 @@ struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *optio
 			break;
 		}
 		*from = (struct plan_source){ p, i };
-		if (!bundle_add_source(b, TM_ROLE_INPUT, SOURCE_FILE, p->outputs[i].name, p->outputs[i].size, &plan_source_ops, from)) {
+		if (!bundle_add_source(b, TM_ROLE_INPUT, SOURCE_FILE, p->outputs[i].name, p->outputs[i].size, &plan_source_ops,
+				       from)) {
 			free(from);
 			break;
 		}
@@ -420,8 +423,9 @@ struct tracemend_segment plan_segment_at(const struct plan *p, size_t output, si
 
 static struct tracemend_range plan_range(const struct plan *p, const struct piece *piece)
 {
-	return (struct tracemend_range){ .input = piece->source, .from = piece->from, .length = piece->length,
-					 .rule = plan_rule(p, piece), .why = piece->why };
+	return (struct tracemend_range){
+		.input = piece->source, .from = piece->from, .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why
+	};
 }
 
 size_t plan_dropped_count(const struct plan *p)

@@ -35,7 +35,8 @@ static size_t plan_spans(const struct plan *p, struct span *spans)
 		}
 	for (size_t i = 0; i < p->dropped.count; i++, n++)
 		if (spans)
-			spans[n] = (struct span){ p->dropped.items[i].from, p->dropped.items[i].length, p->dropped.items[i].source, false };
+			spans[n] = (struct span){ p->dropped.items[i].from, p->dropped.items[i].length, p->dropped.items[i].source,
+						  false };
 	return n;
 }
 

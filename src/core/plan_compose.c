@@ -117,7 +117,10 @@ static void compose_whys(struct plan *both, struct plan *from)
 
 enum tracemend_status plan_compose(struct plan *p, struct plan *next, const struct bundle *written)
 {
-	struct composition c = { .first = p, .next = next, .written = written, .literals = p->literals.size,
+	struct composition c = { .first = p,
+				 .next = next,
+				 .written = written,
+				 .literals = p->literals.size,
 				 .both = { .in = p->in, .table = p->table, .rules = p->rules } };
 
 	if (next->literals.size > PLAN_LITERALS_MAX - c.literals)

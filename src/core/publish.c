@@ -13,7 +13,7 @@ struct publication {
 	char *path;	 /* where it shall appear */
 	char *temporary; /* a sibling of it */
 	bool directory;
-	int fd;		 /* of the file being written; -1: none */
+	int fd; /* of the file being written; -1: none */
 	char *buffer;
 	size_t buffered;
 	struct tracemend_error error;

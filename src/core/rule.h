@@ -20,7 +20,7 @@
 #define RULE_CLASS_LOSS "loss"
 
 /* A row of the table of rules of format `name` (a string literal). */
-#define RULE_ROW(name, id, severity, class, title, clause, explanation, repair)                                             \
+#define RULE_ROW(name, id, severity, class, title, clause, explanation, repair) \
 	{ name "/" id, name, TM_##severity, RULE_CLASS_##class, title, clause, explanation, repair },
 
 #endif

@@ -58,8 +58,8 @@ static enum tracemend_status spool_write(struct bundle *b, const struct spool *s
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s",
-					 b->path, strerror(errno));
+			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s", b->path,
+					 strerror(errno));
 		p += n;
 		length -= (size_t)n;
 	}
@@ -167,15 +167,16 @@ bool unpack_recognises(const uint8_t *head, size_t length)
 		const char *bytes;
 		size_t offset, length;
 	} marks[] = {
-		{ "\x1f\x8b\x08", 0, 3 },	 /* gzip, RFC 1952: magic and the only method */
-		{ "\x28\xb5\x2f\xfd", 0, 4 },	 /* zstd, RFC 8878 */
-		{ "\xfd" "7zXZ", 0, 6 },	 /* xz, with its NUL */
-		{ "BZh", 0, 3 },		 /* bzip2 */
-		{ "ustar", 257, 5 },		 /* POSIX and GNU tar */
+		{ "\x1f\x8b\x08", 0, 3 },     /* gzip, RFC 1952: magic and the only method */
+		{ "\x28\xb5\x2f\xfd", 0, 4 }, /* zstd, RFC 8878 */
+		{ "\xfd"
+		  "7zXZ",
+		  0, 6 },	     /* xz, with its NUL */
+		{ "BZh", 0, 3 },     /* bzip2 */
+		{ "ustar", 257, 5 }, /* POSIX and GNU tar */
 	};
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (length >= marks[i].offset + marks[i].length &&
-		    !memcmp(head + marks[i].offset, marks[i].bytes, marks[i].length))
+		if (length >= marks[i].offset + marks[i].length && !memcmp(head + marks[i].offset, marks[i].bytes, marks[i].length))
 			return true;
 	return false;
 }
@@ -249,10 +250,10 @@ static const char *unpack_name(char *name)
 }
 
 struct unpack_state {
-	size_t first;	     /* index in the bundle of the first source */
-	bool saw_directory;  /* the archive has directory entries */
-	bool rooted;	     /* names start with "./": there is no top directory to take off */
-	bool raw;	     /* a compressed file, not an archive */
+	size_t first;	    /* index in the bundle of the first source */
+	bool saw_directory; /* the archive has directory entries */
+	bool rooted;	    /* names start with "./": there is no top directory to take off */
+	bool raw;	    /* a compressed file, not an archive */
 };
 
 static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, struct archive_entry *entry,
@@ -282,7 +283,8 @@ static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, s
 		int result = unpack_member(u, a, spool, &status);
 		if (status == TM_OK && result < ARCHIVE_WARN) {
 			*stop = true;
-			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			text_sanitise(b->damage, sizeof(b->damage),
+				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
 		}
 		/* A member of which nothing came out tells nothing. */
 		if (status == TM_OK && !(*stop && spool->size == start && state->raw)) {
@@ -336,7 +338,8 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 		if (result < ARCHIVE_WARN) {
 			if (archive_errno(a) == ENOMEM)
 				return fault_memory(&b->error);
-			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			text_sanitise(b->damage, sizeof(b->damage),
+				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
 			break;
 		}
 		state.raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
@@ -379,7 +382,8 @@ static enum tracemend_status unpack_archive(struct bundle *b, struct source *fro
 		} else if (archive_errno(a) == ENOMEM) {
 			status = fault_memory(&b->error);
 		} else {
-			text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			text_sanitise(b->damage, sizeof(b->damage),
+				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
 			b->unpacked = true;
 			status = TM_OK;
 		}

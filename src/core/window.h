@@ -8,8 +8,8 @@ struct window {
 	struct source *source; /* borrowed */
 	uint8_t *buffer;
 	size_t capacity;
-	uint64_t base;	       /* offset in the source of buffer[0] */
-	size_t length;	       /* valid bytes in buffer */
+	uint64_t base;		      /* offset in the source of buffer[0] */
+	size_t length;		      /* valid bytes in buffer */
 	enum tracemend_status status; /* sticky: TM_OK, or why a read failed */
 };
 
@@ -57,8 +57,8 @@ struct line {
 	const char *text; /* not terminated; valid until the next call */
 	size_t length;	  /* without the LF */
 	uint64_t offset;
-	bool ended;	  /* false: the last line has no LF */
-	bool cut;	  /* longer than WINDOW_SPAN_MAX: text is its beginning, and the rest is skipped */
+	bool ended; /* false: the last line has no LF */
+	bool cut;   /* longer than WINDOW_SPAN_MAX: text is its beginning, and the rest is skipped */
 };
 /* Reads the line at *offset and moves *offset past it. False at the end of the source, or on a fault (w->status). */
 bool window_line(struct window *w, uint64_t *offset, struct line *line);

@@ -37,8 +37,7 @@ struct bundle *input_bundle(struct tracemend_input *input);
 /* The format of that name, or NULL. */
 const struct format *format_find(const char *name);
 /* The format of the bundle: the one the options force, or the highest bid. NULL and *error when there is none. */
-const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options,
-				      struct tracemend_error *error);
+const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options, struct tracemend_error *error);
 /* The profile of the options if the format has it, its default otherwise (NULL where it has none). *error is TM_USAGE when
  * the options name one that it has not. */
 const char *format_profile(const struct format *f, const char *wanted, struct tracemend_error *error);

@@ -30,8 +30,7 @@ struct bundle *input_bundle(struct tracemend_input *input)
 	return input->bundle;
 }
 
-struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options,
-				       struct tracemend_error *error)
+struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options, struct tracemend_error *error)
 {
 	struct tracemend_error fallback = { 0 };
 	error = error ? error : &fallback;
@@ -80,8 +79,7 @@ void tracemend_report_free(struct tracemend_report *report)
 	free(report);
 }
 
-static struct tracemend_report *report_new(struct bundle *b, const struct format *f,
-					   const struct tracemend_options *options)
+static struct tracemend_report *report_new(struct bundle *b, const struct format *f, const struct tracemend_options *options)
 {
 	struct tracemend_report *report = calloc(1, sizeof(*report));
 	if (!report)

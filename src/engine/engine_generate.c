@@ -27,8 +27,8 @@ struct target {
 	int own, container;
 };
 
-static enum tracemend_status recipe_target(const struct tracemend_recipe *recipe, const struct format *f,
-					   struct target *target, struct tracemend_error *error)
+static enum tracemend_status recipe_target(const struct tracemend_recipe *recipe, const struct format *f, struct target *target,
+					   struct tracemend_error *error)
 {
 	*target = (struct target){ .own = -1, .container = -1 };
 	if (!recipe->rule)
@@ -48,8 +48,8 @@ static enum tracemend_status recipe_target(const struct tracemend_recipe *recipe
 static enum tracemend_status sample_make(struct tracemend_sample *s, const struct tracemend_recipe *recipe,
 					 const struct target *target, struct tracemend_error *error)
 {
-	struct choices choices = recipe->choices ? choices_from_bytes(recipe->choices, recipe->choices_size) :
-						   choices_from_seed(recipe->seed);
+	struct choices choices = recipe->choices ? choices_from_bytes(recipe->choices, recipe->choices_size)
+						 : choices_from_seed(recipe->seed);
 	s->gen.choices = &choices;
 	s->gen.size = recipe->size;
 	s->gen.rule = target->own;
@@ -74,14 +74,13 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	if (s->gen.failed || status == TM_NO_MEMORY)
 		return fault_memory(error);
 	if (status == TM_USAGE && target->rule)
-		return fault_set(error, status, "no capture of profile %s breaks rule %s", s->gen.profile ? s->gen.profile : "default",
-				 target->rule->id);
+		return fault_set(error, status, "no capture of profile %s breaks rule %s",
+				 s->gen.profile ? s->gen.profile : "default", target->rule->id);
 	return status == TM_OK ? TM_OK : fault_set(error, status, "the generator of %s failed", recipe->format);
 }
 
 /* Broken rule first, then its companions in table order. */
-static enum tracemend_status sample_expect(struct tracemend_sample *s, const struct target *target,
-					   struct tracemend_error *error)
+static enum tracemend_status sample_expect(struct tracemend_sample *s, const struct target *target, struct tracemend_error *error)
 {
 	s->expected = calloc(s->format->rule_count + 1, sizeof(*s->expected));
 	if (!s->expected)
@@ -98,9 +97,9 @@ static enum tracemend_status sample_expect(struct tracemend_sample *s, const str
 static enum tracemend_status sample_title(struct tracemend_sample *s, const struct tracemend_recipe *recipe,
 					  const struct target *target, struct tracemend_error *error)
 {
-	const char *what = target->rule	   ? strchr(target->rule->id, '/') + 1 :
-			   recipe->damage ? tracemend_damage_name(recipe->damage) :
-					     "valid";
+	const char *what = target->rule	    ? strchr(target->rule->id, '/') + 1
+			   : recipe->damage ? tracemend_damage_name(recipe->damage)
+					    : "valid";
 	const char *packed = target->container < 0 ? "" : s->format->public.directory ? ".tar.gz" : ".gz";
 	if (asprintf(&s->name, "%s-%04llu%s%s", what, (unsigned long long)recipe->seed, s->format->public.extension, packed) < 0) {
 		s->name = NULL;
@@ -186,8 +185,7 @@ static enum tracemend_status make_directory(const char *path, struct tracemend_e
 	return fault_set(error, TM_IO, "%s: cannot be created: %s", path, strerror(errno));
 }
 
-enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, const char *directory,
-					     struct tracemend_error *error)
+enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, const char *directory, struct tracemend_error *error)
 {
 	struct tracemend_error fallback = { 0 };
 	char *path = NULL;
@@ -203,8 +201,7 @@ enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, c
 	return status;
 }
 
-enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s, const char *path,
-						struct tracemend_error *error)
+enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s, const char *path, struct tracemend_error *error)
 {
 	struct tracemend_error fallback = { 0 };
 	error = error ? error : &fallback;

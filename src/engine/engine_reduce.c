@@ -193,7 +193,6 @@ void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave
 
 /* ---- the whole ---- */
 
-
 /* Again from the beginning, as long as it helps. */
 static void reduction_run(struct reduction *r)
 {

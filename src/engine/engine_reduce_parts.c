@@ -22,7 +22,7 @@ struct parts {
 	uint32_t *list; /* the parts in question */
 	size_t count, room;
 	struct part *saved; /* of the same length, for texts */
-	size_t length;	/* to which texts are cut */
+	size_t length;	    /* to which texts are cut */
 };
 
 /* ---- candidates ---- */
@@ -39,7 +39,8 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 	}
 
 	for (uint32_t i = 0; outputs && i < p->o.file_count; i++) {
-		struct bytes *file = status == TM_OK && !outputs[i].deleted ? gen_file(&s->gen, p->o.files[outputs[i].file].name) : NULL;
+		struct bytes *file = status == TM_OK && !outputs[i].deleted ? gen_file(&s->gen, p->o.files[outputs[i].file].name)
+									    : NULL;
 		if (file)
 			*file = outputs[i].bytes;
 		else

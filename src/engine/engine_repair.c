@@ -49,8 +49,9 @@ static enum tracemend_status repair_list(struct tracemend_repair *r, struct trac
 		return fault_memory(error);
 	for (size_t i = 0; i < r->in->count; i++) {
 		const struct source *s = r->in->sources[i];
-		r->members[i] = (struct tracemend_member){ .path = text_name(s->origin), .file = text_name(s->name),
-							   .role = s->role, .size = s->size };
+		r->members[i] = (struct tracemend_member){
+			.path = text_name(s->origin), .file = text_name(s->name), .role = s->role, .size = s->size
+		};
 		if (!r->members[i].path || !r->members[i].file)
 			return fault_memory(error);
 	}
@@ -69,7 +70,8 @@ static enum tracemend_status repair_recheck(const struct tracemend_repair *r, st
 {
 	enum tracemend_status status;
 	struct tracemend_options options = { .profile = r->options ? r->options->profile : NULL,
-					     .window = r->options ? r->options->window : 0, .max_findings = 1 };
+					     .window = r->options ? r->options->window : 0,
+					     .max_findings = 1 };
 
 	struct tracemend_report *report = engine_scan(b, r->report->format, &options, NULL, &status, error);
 	if (report && status == TM_OK && report_own_errors(report)) {
@@ -400,8 +402,7 @@ struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *
 	return plan_doubtful_at(r->plan, index);
 }
 
-enum tracemend_status tracemend_repair_read(struct tracemend_repair *r, size_t output, uint64_t offset, void *buffer,
-					    size_t length)
+enum tracemend_status tracemend_repair_read(struct tracemend_repair *r, size_t output, uint64_t offset, void *buffer, size_t length)
 {
 	return plan_read(r->plan, output, offset, buffer, length);
 }

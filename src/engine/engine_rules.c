@@ -66,8 +66,8 @@ const char *tracemend_severity_name(enum tracemend_severity severity)
 
 const char *tracemend_damage_name(enum tracemend_damage damage)
 {
-	static const char *const names[TM_DAMAGE_COUNT] = { "none",	 "truncate", "hole",   "zero-tail",
-							    "bitflip",	 "duplicate", "insert", "delete" };
+	static const char *const names[TM_DAMAGE_COUNT] = { "none",    "truncate",  "hole",   "zero-tail",
+							    "bitflip", "duplicate", "insert", "delete" };
 	return damage < TM_DAMAGE_COUNT ? names[damage] : "";
 }
 
@@ -114,8 +114,7 @@ static const struct format *format_forced(struct bundle *b, const char *name, st
 	return f;
 }
 
-const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options,
-				      struct tracemend_error *error)
+const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options, struct tracemend_error *error)
 {
 	const struct format *best = NULL;
 	const struct source *single = bundle_single(b);

@@ -22,12 +22,12 @@ struct report_entry {
 struct report_run {
 	FILE *out;
 	bool color, quiet, verbose;
-	enum tracemend_severity fail_on; /* the mildest that an input fails for; TM_IGNORE: it never fails */
+	enum tracemend_severity fail_on;	 /* the mildest that an input fails for; TM_IGNORE: it never fails */
 	const struct tracemend_options *options; /* that every input was checked with */
-	size_t printed; /* inputs so far; of them: */
+	size_t printed;				 /* inputs so far; of them: */
 	size_t with_errors, incomplete;
-	bool failed;	/* out of memory: what was printed is not whole */
-	void *state;	/* of the printer */
+	bool failed; /* out of memory: what was printed is not whole */
+	void *state; /* of the printer */
 };
 
 struct report_printer {

@@ -74,7 +74,9 @@ static void junit_entry(struct report_run *run, const struct report_entry *entry
 	} else if (report_fails(run, &s)) {
 		fprintf(out, "<failure message=\"%llu errors, %llu warnings, %llu notes\" type=\"%s\"/>\n",
 			(unsigned long long)s.errors, (unsigned long long)s.warnings, (unsigned long long)s.notes,
-			s.errors ? "error" : s.warnings ? "warning" : "note");
+			s.errors     ? "error"
+			: s.warnings ? "warning"
+				     : "note");
 	}
 	if (entry->report && tracemend_report_finding_count(entry->report)) {
 		fputs("<system-out>", out);
@@ -90,7 +92,10 @@ static void junit_end(struct report_run *run)
 }
 
 const struct report_printer report_junit = {
-	.name = "junit", .begin = junit_begin, .entry = junit_entry, .end = junit_end,
+	.name = "junit",
+	.begin = junit_begin,
+	.entry = junit_entry,
+	.end = junit_end,
 };
 
 /* ---- github: workflow commands, which become annotations ---- */

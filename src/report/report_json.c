@@ -20,8 +20,8 @@ json_t *report_json_finding(const struct tracemend_finding *f)
 	if (report_json_set(o, "rule", json_string(f->rule->id)) &&
 	    report_json_set(o, "severity", json_string(tracemend_severity_name(f->severity))) &&
 	    report_json_set(o, "file", json_string(f->file)) && report_json_set(o, "offset", report_json_number(f->offset)) &&
-	    report_json_set(o, "length", report_json_number(f->length)) &&
-	    report_json_set(o, "path", json_string(f->path)) && report_json_set(o, "message", json_string(f->message)) &&
+	    report_json_set(o, "length", report_json_number(f->length)) && report_json_set(o, "path", json_string(f->path)) &&
+	    report_json_set(o, "message", json_string(f->message)) &&
 	    report_json_set(o, "explains", report_json_number(f->explains)))
 		return o;
 	json_decref(o);
@@ -63,8 +63,7 @@ json_t *report_json_summary(struct report_run *run, const struct report_entry *e
 	    report_json_set(o, "records", report_json_number(s.records)) &&
 	    report_json_set(o, "errors", report_json_number(s.errors)) &&
 	    report_json_set(o, "warnings", report_json_number(s.warnings)) &&
-	    report_json_set(o, "notes", report_json_number(s.notes)) &&
-	    report_json_set(o, "complete", json_boolean(s.complete)) &&
+	    report_json_set(o, "notes", report_json_number(s.notes)) && report_json_set(o, "complete", json_boolean(s.complete)) &&
 	    (s.complete || report_json_set(o, "incomplete", json_string(s.incomplete))) &&
 	    (!cut || report_json_set(o, "unlisted", json_incref(unlisted)))) {
 		json_decref(unlisted);
@@ -91,8 +90,8 @@ json_t *report_json_rule(const struct tracemend_rule *rule)
 
 	if (report_json_set(o, "id", json_string(rule->id)) && report_json_set(o, "format", json_string(rule->format)) &&
 	    report_json_set(o, "severity", json_string(tracemend_severity_name(rule->severity))) &&
-	    report_json_set(o, "class", json_string(rule->class_name)) &&
-	    report_json_set(o, "title", json_string(rule->title)) && report_json_set(o, "clause", json_string(rule->clause)) &&
+	    report_json_set(o, "class", json_string(rule->class_name)) && report_json_set(o, "title", json_string(rule->title)) &&
+	    report_json_set(o, "clause", json_string(rule->clause)) &&
 	    report_json_set(o, "explanation", json_string(rule->explanation)) &&
 	    report_json_set(o, "repair", json_string(rule->repair)))
 		return o;

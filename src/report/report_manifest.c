@@ -18,8 +18,7 @@ static json_t *manifest_member(const struct tracemend_member *m)
 
 	if (report_json_set(o, "path", json_string(m->path)) && report_json_set(o, "file", json_string(m->file)) &&
 	    (m->role == TM_ROLE_INPUT || report_json_set(o, "role", json_string(roles[m->role]))) &&
-	    report_json_set(o, "size", report_json_number(m->size)) &&
-	    report_json_set(o, "sha256", json_string(m->sha256)))
+	    report_json_set(o, "size", report_json_number(m->size)) && report_json_set(o, "sha256", json_string(m->sha256)))
 		return o;
 	json_decref(o);
 	return NULL;
@@ -47,9 +46,9 @@ static json_t *manifest_segment(const struct tracemend_segment *s)
 
 	if (report_json_set(o, "offset", report_json_number(s->offset)) &&
 	    report_json_set(o, "length", report_json_number(s->length)) &&
-	    (s->bytes ? report_json_set(o, "bytes", manifest_hex(s->bytes, s->length)) :
-			report_json_set(o, "input", report_json_number(s->input)) &&
-			report_json_set(o, "from", report_json_number(s->from))) &&
+	    (s->bytes ? report_json_set(o, "bytes", manifest_hex(s->bytes, s->length))
+		      : report_json_set(o, "input", report_json_number(s->input)) &&
+				report_json_set(o, "from", report_json_number(s->from))) &&
 	    (!s->rule || report_json_set(o, "rule", json_string(s->rule->id))) &&
 	    (!*s->why || report_json_set(o, "why", json_string(s->why))))
 		return o;
@@ -61,11 +60,9 @@ static json_t *manifest_range(const struct tracemend_range *r)
 {
 	json_t *o = json_object();
 
-	if (report_json_set(o, "input", report_json_number(r->input)) &&
-	    report_json_set(o, "from", report_json_number(r->from)) &&
+	if (report_json_set(o, "input", report_json_number(r->input)) && report_json_set(o, "from", report_json_number(r->from)) &&
 	    report_json_set(o, "length", report_json_number(r->length)) &&
-	    (!r->rule || report_json_set(o, "rule", json_string(r->rule->id))) &&
-	    report_json_set(o, "why", json_string(r->why)))
+	    (!r->rule || report_json_set(o, "rule", json_string(r->rule->id))) && report_json_set(o, "why", json_string(r->why)))
 		return o;
 	json_decref(o);
 	return NULL;

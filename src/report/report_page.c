@@ -101,7 +101,8 @@ static void html_begin(struct report_run *run)
 	      "article.error { border-color: #b00020; } article.warning { border-color: #a66a00; }\n"
 	      "article h3 { font-size: 1em; margin: 0; } pre { overflow-x: auto; background: #8881; padding: .5em; }\n"
 	      "p { margin: .3em 0; } .incomplete { color: #b00020; }\n"
-	      "</style></head><body>\n<h1>tracemend report</h1>\n", run->out);
+	      "</style></head><body>\n<h1>tracemend report</h1>\n",
+	      run->out);
 }
 
 static void html_line(FILE *out, const char *label, const char *text)

@@ -22,10 +22,15 @@ static void sarif_start(struct report_run *run, bool github)
 		run->failed = true;
 		return;
 	}
-	*s = (struct sarif){ .github = github, .successful = true, .rules = json_array(), .indexes = json_object(),
-			     .artifacts = json_array(), .notifications = json_array() };
+	*s = (struct sarif){ .github = github,
+			     .successful = true,
+			     .rules = json_array(),
+			     .indexes = json_object(),
+			     .artifacts = json_array(),
+			     .notifications = json_array() };
 	fputs("{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{\n"
-	      "\"columnKind\":\"unicodeCodePoints\",\n\"results\":[", run->out);
+	      "\"columnKind\":\"unicodeCodePoints\",\n\"results\":[",
+	      run->out);
 }
 
 static void sarif_begin(struct report_run *run)
@@ -85,10 +90,9 @@ static json_t *sarif_rule(const struct tracemend_rule *rule)
 	char help[2048];
 
 	(void)snprintf(help, sizeof(help), "%s Because: %s. Repair: %s.", rule->explanation, rule->clause, rule->repair);
-	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:{s:s},s:{s:[s,s]}}", "id", rule->id, "shortDescription",
-			      sarif_text(rule->title), "fullDescription", sarif_text(rule->explanation), "help",
-			      sarif_text(help), "defaultConfiguration", "level", sarif_level(rule->severity), "properties",
-			      "tags", rule->format, rule->class_name);
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:{s:s},s:{s:[s,s]}}", "id", rule->id, "shortDescription", sarif_text(rule->title),
+			      "fullDescription", sarif_text(rule->explanation), "help", sarif_text(help), "defaultConfiguration",
+			      "level", sarif_level(rule->severity), "properties", "tags", rule->format, rule->class_name);
 	return o;
 }
 
@@ -101,8 +105,7 @@ static json_int_t sarif_rule_index(struct report_run *run, const struct tracemen
 	if (known)
 		return json_integer_value(known);
 	json_int_t index = (json_int_t)json_array_size(s->rules);
-	if (json_array_append_new(s->rules, sarif_rule(rule)) ||
-	    !report_json_set(s->indexes, rule->id, json_integer(index)))
+	if (json_array_append_new(s->rules, sarif_rule(rule)) || !report_json_set(s->indexes, rule->id, json_integer(index)))
 		run->failed = true;
 	return index;
 }
@@ -152,8 +155,8 @@ static void sarif_notify(struct report_run *run, const char *level, const char *
 	struct sarif *s = run->state;
 
 	if (json_array_append_new(s->notifications,
-				  json_pack("{s:s,s:{s:s},s:[{s:{s:{s:I}}}]}", "level", level, "message", "text", text,
-					    "locations", "physicalLocation", "artifactLocation", "index", artifact)))
+				  json_pack("{s:s,s:{s:s},s:[{s:{s:{s:I}}}]}", "level", level, "message", "text", text, "locations",
+					    "physicalLocation", "artifactLocation", "index", artifact)))
 		run->failed = true;
 }
 
@@ -215,8 +218,8 @@ static void sarif_end(struct report_run *run)
 	report_json_print(run, json_pack("{s:b,s:O}", "executionSuccessful", (int)s->successful, "toolExecutionNotifications",
 					 s->notifications));
 	fputs("],\n\"tool\":{\"driver\":", run->out);
-	report_json_print(run, json_pack("{s:s,s:s,s:s,s:O}", "name", "tracemend", "version", TRACEMEND_VERSION,
-					 "semanticVersion", TRACEMEND_VERSION, "rules", s->rules));
+	report_json_print(run, json_pack("{s:s,s:s,s:s,s:O}", "name", "tracemend", "version", TRACEMEND_VERSION, "semanticVersion",
+					 TRACEMEND_VERSION, "rules", s->rules));
 	fputs("}}]}\n", run->out);
 	json_decref(s->rules);
 	json_decref(s->indexes);
@@ -228,5 +231,8 @@ static void sarif_end(struct report_run *run)
 
 const struct report_printer report_sarif = { .name = "sarif", .begin = sarif_begin, .entry = sarif_entry, .end = sarif_end };
 const struct report_printer report_sarif_github = {
-	.name = "sarif-github", .begin = sarif_github_begin, .entry = sarif_entry, .end = sarif_end,
+	.name = "sarif-github",
+	.begin = sarif_github_begin,
+	.entry = sarif_entry,
+	.end = sarif_end,
 };

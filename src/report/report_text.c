@@ -24,8 +24,8 @@ static void text_headline(const struct report_run *run, const struct report_entr
 {
 	const char *bold = run->color ? "\033[1m" : "", *off = run->color ? "\033[0m" : "";
 
-	fprintf(run->out, "%s%s%s%s:0x%llx:%s ", bold, entry->shown, *f->file ? "/" : "", f->file,
-		(unsigned long long)f->offset, off);
+	fprintf(run->out, "%s%s%s%s:0x%llx:%s ", bold, entry->shown, *f->file ? "/" : "", f->file, (unsigned long long)f->offset,
+		off);
 	fprintf(run->out, "%s%s:%s %s [%s]\n", run->color ? text_severity_color(f->severity) : "",
 		tracemend_severity_name(f->severity), off, f->message, f->rule->id);
 }

@@ -224,11 +224,17 @@ static void a_file_that_shrinks_is_a_fault(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		T(one_file), T(a_directory_in_byte_order), T(archives_are_directories), T(compressed_files_are_files),
-		T(large_compressed_files_are_spooled), T(cut_archives_say_so), T(archives_cannot_leave_their_directory),
-		T(what_is_no_file_is_refused), T(too_deep_is_a_limit), T(pieces_and_donors_have_roles),
-		T(many_files_stay_within_open_ones), T(a_file_that_shrinks_is_a_fault),
-	};
+	const struct CMUnitTest tests[] = { T(one_file),
+					    T(a_directory_in_byte_order),
+					    T(archives_are_directories),
+					    T(compressed_files_are_files),
+					    T(large_compressed_files_are_spooled),
+					    T(cut_archives_say_so),
+					    T(archives_cannot_leave_their_directory),
+					    T(what_is_no_file_is_refused),
+					    T(too_deep_is_a_limit),
+					    T(pieces_and_donors_have_roles),
+					    T(many_files_stay_within_open_ones),
+					    T(a_file_that_shrinks_is_a_fault) };
 	return RUN(tests);
 }

@@ -80,7 +80,7 @@ static void cursor_stops_at_the_end(void **state)
 	assert_false(c.failed);
 	assert_int_equal(cursor_u16(&c), 0); /* one byte is left */
 	assert_true(c.failed);
-	assert_int_equal(cursor_u8(&c), 0);  /* sticky */
+	assert_int_equal(cursor_u8(&c), 0); /* sticky */
 	assert_int_equal(cursor_left(&c), 1);
 
 	c = cursor_make(data, sizeof(data), false);
@@ -149,11 +149,13 @@ static void used_up_choices_give_the_least(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_either_order),	     cmocka_unit_test(grows_inserts_removes),
-		cmocka_unit_test(impossible_sizes_fail_cleanly), cmocka_unit_test(cursor_stops_at_the_end),
-		cmocka_unit_test(zeros_are_seen),	     cmocka_unit_test(choices_are_replayable),
-		cmocka_unit_test(used_up_choices_give_the_least), cmocka_unit_test(nothing_can_be_added_to_nothing),
-	};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(loads_either_order),
+					    cmocka_unit_test(grows_inserts_removes),
+					    cmocka_unit_test(impossible_sizes_fail_cleanly),
+					    cmocka_unit_test(cursor_stops_at_the_end),
+					    cmocka_unit_test(zeros_are_seen),
+					    cmocka_unit_test(choices_are_replayable),
+					    cmocka_unit_test(used_up_choices_give_the_least),
+					    cmocka_unit_test(nothing_can_be_added_to_nothing) };
 	return RUN(tests);
 }

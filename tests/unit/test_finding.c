@@ -147,9 +147,9 @@ static void overlong_texts_are_cut(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops), cmocka_unit_test(ranges_end_with_the_file),
-		cmocka_unit_test(grading_changes_reports_only), cmocka_unit_test(overlong_texts_are_cut),
-	};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops),
+					    cmocka_unit_test(ranges_end_with_the_file),
+					    cmocka_unit_test(grading_changes_reports_only),
+					    cmocka_unit_test(overlong_texts_are_cut) };
 	return RUN(tests);
 }

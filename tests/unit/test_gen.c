@@ -7,14 +7,14 @@
 
 struct generator {
 	const char *format;
-	const char *profiles[2];   /* NULL: the only one */
+	const char *profiles[2];     /* NULL: the only one */
 	const char *breaker_profile; /* NULL: the default */
-	const char *inherent[4];   /* warnings that valid captures may have: legal, but odd */
-	unsigned seeds;		   /* valid captures a profile */
-	uint64_t sizes[3];	   /* of large captures; 0: no more */
-	unsigned packed;	   /* compression may make them so many times smaller */
-	size_t smallest;	   /* bytes of the first file that no choice at all makes */
-	const char *start;	   /* `start_length` bytes at `start_at` of that file */
+	const char *inherent[4];     /* warnings that valid captures may have: legal, but odd */
+	unsigned seeds;		     /* valid captures a profile */
+	uint64_t sizes[3];	     /* of large captures; 0: no more */
+	unsigned packed;	     /* compression may make them so many times smaller */
+	size_t smallest;	     /* bytes of the first file that no choice at all makes */
+	const char *start;	     /* `start_length` bytes at `start_at` of that file */
 	size_t start_at, start_length;
 };
 
@@ -42,10 +42,7 @@ static const struct generator generators[] = {
 			"uftrace/sym-outside-map" },
 	  .seeds = 150,
 	  .sizes = { 100000, 300000, 2000000 } },
-	{ .format = "ktrace",
-	  .inherent = { "ktrace/kernel-v3-magic" },
-	  .seeds = 150,
-	  .sizes = { 20000, 300000, 2000000 } },
+	{ .format = "ktrace", .inherent = { "ktrace/kernel-v3-magic" }, .seeds = 150, .sizes = { 20000, 300000, 2000000 } },
 	{ .format = "tracedat", .seeds = 100, .sizes = { 200000, 2000000 }, .packed = 8 },
 };
 
@@ -182,10 +179,9 @@ static void breakers_are_deterministic_and_vary(void **state)
 		static const unsigned seeds[] = { 7, 7, 8 };
 		struct tracemend_sample *s[3];
 		for (unsigned k = 0; k < 3; k++) {
-			struct tracemend_recipe recipe = { .format = g->format,
-							   .profile = g->breaker_profile,
-							   .rule = rule,
-							   .seed = seeds[k] };
+			struct tracemend_recipe recipe = {
+				.format = g->format, .profile = g->breaker_profile, .rule = rule, .seed = seeds[k]
+			};
 			s[k] = make(&recipe);
 			assert_true(tracemend_sample_expect_count(s[k]) > 0);
 		}
@@ -211,8 +207,7 @@ static void every_failing_allocation_is_told(void **state)
 			struct tracemend_sample *s = tracemend_generate(&recipe, &error);
 			const bool fired = inject.fired;
 			if (fired ? s || error.status != TM_NO_MEMORY : !s)
-				fail_msg("%s, allocation %llu: status %d", recipe.rule, (unsigned long long)nth,
-					 (int)error.status);
+				fail_msg("%s, allocation %llu: status %d", recipe.rule, (unsigned long long)nth, (int)error.status);
 			tracemend_sample_free(s);
 			if (fired) /* the name of a sample that succeeds is made by asprintf(), which is not counted */
 				assert_int_equal(inject.live, 0);
@@ -233,7 +228,7 @@ int main(void)
 			cmocka_unit_test_prestate(no_choice_makes_the_smallest_capture, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(any_choices_make_a_valid_capture, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(breakers_are_deterministic_and_vary, (void *)(uintptr_t)g),
-			cmocka_unit_test_prestate(every_failing_allocation_is_told, (void *)(uintptr_t)g),
+			cmocka_unit_test_prestate(every_failing_allocation_is_told, (void *)(uintptr_t)g)
 		};
 		failed += cmocka_run_group_tests_name(g->format, tests, NULL, NULL);
 	}

@@ -63,7 +63,8 @@ static void way_free(struct way *w)
 }
 
 /* The same capture, opened twice; closes both. */
-static void compare(struct tracemend_input *one, struct tracemend_input *other, const struct tracemend_options *options, struct tally *t)
+static void compare(struct tracemend_input *one, struct tracemend_input *other, const struct tracemend_options *options,
+		    struct tally *t)
 {
 	assert_non_null(one);
 	assert_non_null(other);
@@ -100,14 +101,17 @@ static struct tracemend_input *open_capture(const struct capture *c, const struc
 
 static void compare_capture(const struct capture *c, const char *profile, size_t window, struct tally *t)
 {
-	const struct tracemend_options options = { .format = "lttng", .profile = profile, .max_findings = 64, .window = window, .facts = true };
+	const struct tracemend_options options = {
+		.format = "lttng", .profile = profile, .max_findings = 64, .window = window, .facts = true
+	};
 	compare(open_capture(c, &options), open_capture(c, &options), &options, t);
 }
 
 static void tell(const char *what, const struct tally *t)
 {
-	print_message("fast: %s: %u captures, %u of them repaired, %llu errors, %llu records; the loops passed over %llu events\n", what, t->captures,
-		      t->repaired, (unsigned long long)t->errors, (unsigned long long)t->records, (unsigned long long)fast.passed);
+	print_message("fast: %s: %u captures, %u of them repaired, %llu errors, %llu records; the loops passed over %llu events\n",
+		      what, t->captures, t->repaired, (unsigned long long)t->errors, (unsigned long long)t->records,
+		      (unsigned long long)fast.passed);
 	fast.passed = 0;
 }
 
@@ -192,7 +196,9 @@ static void test_generated(void **state)
 	for (unsigned i = 0; i < count; i++) {
 		/* Valid, with a rule broken, with one of the recorder's damages; most with bytes spoilt. */
 		unsigned kind = i % 6, round = i / 6;
-		struct tracemend_recipe recipe = { .format = "lttng", .profile = i % 5 ? NULL : "literal", .seed = i, .size = sizes[round % 3] };
+		struct tracemend_recipe recipe = {
+			.format = "lttng", .profile = i % 5 ? NULL : "literal", .seed = i, .size = sizes[round % 3]
+		};
 		if (kind == 1)
 			recipe.rule = tracemend_rule_at("lttng", round % rules)->id;
 		if (kind == 2)
@@ -233,10 +239,7 @@ static void test_named(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_corpus),
-		cmocka_unit_test(test_generated),
-		cmocka_unit_test_prestate(test_named, argv + (argc > 0)),
-	};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_corpus), cmocka_unit_test(test_generated),
+					    cmocka_unit_test_prestate(test_named, argv + (argc > 0)) };
 	return RUN(tests);
 }

@@ -13,7 +13,9 @@
  * edits may still break a structure: a length that readers take for a boundary of another kind, text without its NUL. */
 static unsigned sound_least(const char *format)
 {
-	return !strcmp(format, "fxt") || !strcmp(format, "ktrace") ? 90 : !strcmp(format, "uftrace") || !strcmp(format, "lttng") ? 70 : 60;
+	return !strcmp(format, "fxt") || !strcmp(format, "ktrace")	? 90
+	       : !strcmp(format, "uftrace") || !strcmp(format, "lttng") ? 70
+									: 60;
 }
 #define FILES_MAX 64u
 
@@ -73,8 +75,8 @@ static bool is_sound(const struct mutation *m)
 	for (size_t i = 0; i < tracemend_report_finding_count(report) && sound; i++) {
 		const struct tracemend_finding *fd = tracemend_report_finding(report, i);
 		const char *k = fd->rule->class_name;
-		sound = fd->severity != TM_ERROR || (strcmp(k, "malformed") != 0 && strcmp(k, "size") != 0 && strcmp(k, "alignment") != 0 &&
-						     strcmp(k, "truncation") != 0);
+		sound = fd->severity != TM_ERROR || (strcmp(k, "malformed") != 0 && strcmp(k, "size") != 0 &&
+						     strcmp(k, "alignment") != 0 && strcmp(k, "truncation") != 0);
 		if (!sound && getenv("MUTATE_SHOW")) {
 			char name[256];
 			struct mutation copy = *m;
@@ -132,8 +134,8 @@ static void check_format(const struct format *f)
 			assert_null(strpbrk(name, "/ \n\t"));
 		}
 	}
-	print_message("mutate: %s: %u of %u without structural error (%u %%), %u of %u differ from their input\n", f->public.name, sound, counted,
-		      100 * sound / counted, changed, count);
+	print_message("mutate: %s: %u of %u without structural error (%u %%), %u of %u differ from their input\n", f->public.name,
+		      sound, counted, 100 * sound / counted, changed, count);
 	assert_true(100 * sound >= sound_least(f->public.name) * counted);
 	assert_true(changed >= count * 95 / 100);
 	for (unsigned k = 0; k < MUTATE_FAULT; k++)

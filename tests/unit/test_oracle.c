@@ -76,8 +76,7 @@ static enum tracemend_status toy_walk(struct scan *s, struct source *file, struc
 		bad++;
 		struct finding *fd = finding_new(s->findings, 0, file, at, 4);
 		if (fault != SAYS_NOTHING)
-			finding_say(fd, "is %u, expected 'R'%s", *p,
-				    fault == FOLLOWS_WINDOW && s->in->window == 7 ? "!" : "");
+			finding_say(fd, "is %u, expected 'R'%s", *p, fault == FOLLOWS_WINDOW && s->in->window == 7 ? "!" : "");
 		if (fault == REMEMBERS)
 			finding_explains(fd, ++mood);
 		if (s->plan && fault == REPAIRS_TWICE) {
@@ -154,7 +153,11 @@ static enum tracemend_status toy_generate(struct gen *g)
 
 static const struct format toy_format = {
 	.public = { .name = "toy", .title = "Toy", .extension = ".toy" },
-	.rules = toy_rules, .rule_count = 2, .bid = toy_bid, .scan = toy_scan, .generate = toy_generate,
+	.rules = toy_rules,
+	.rule_count = 2,
+	.bid = toy_bid,
+	.scan = toy_scan,
+	.generate = toy_generate,
 };
 
 /* In the place of formats/formats.c. */
@@ -213,25 +216,17 @@ static void a_sound_format_passes(void **state)
 
 static void each_broken_promise_is_named(void **state)
 {
-	static const struct { enum fault fault; const char *promise; } expected[] = {
-		{ LEAVES_ERROR, "P" }, /* whichever run meets it first */
-		{ TOUCHES_VALID, "P" },
-		{ REPAIRS_TWICE, "P1" },
-		{ KEEPS_TWICE, "P1" }, /* the engine refuses the plan: TM_BUG */
-		{ FORGETS_BYTES, "P1" },
-		{ MISCOUNTS, "P4" },
-		{ READS_TOO_MUCH, "P7" },
-		{ ASKS_TOO_MUCH, "P7" },
-		{ SAYS_NOTHING, "P7" },
-		{ SWALLOWS_READS, "P8" },
-		{ SWALLOWS_MEMORY, "P8" },
-		{ LEAKS, "P8" },
-		{ FOLLOWS_WINDOW, "P9" },
-		{ REMEMBERS, "P9" },
-		{ INVENTS_CLEAN, "gen" },
-		{ BREAKS_NOTHING, "gen" },
-		{ BREAKS_MORE, "gen" },
-		{ GENERATES_BY_MOOD, "P9" },
+	static const struct {
+		enum fault fault;
+		const char *promise;
+	} expected[] = {
+		{ LEAVES_ERROR, "P" },							      /* whichever run meets it first */
+		{ TOUCHES_VALID, "P" },	  { REPAIRS_TWICE, "P1" },     { KEEPS_TWICE, "P1" }, /* the engine refuses the plan: TM_BUG
+											       */
+		{ FORGETS_BYTES, "P1" },  { MISCOUNTS, "P4" },	       { READS_TOO_MUCH, "P7" },  { ASKS_TOO_MUCH, "P7" },
+		{ SAYS_NOTHING, "P7" },	  { SWALLOWS_READS, "P8" },    { SWALLOWS_MEMORY, "P8" }, { LEAKS, "P8" },
+		{ FOLLOWS_WINDOW, "P9" }, { REMEMBERS, "P9" },	       { INVENTS_CLEAN, "gen" },  { BREAKS_NOTHING, "gen" },
+		{ BREAKS_MORE, "gen" },	  { GENERATES_BY_MOOD, "P9" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {

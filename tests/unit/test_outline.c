@@ -42,7 +42,8 @@ static struct bundle *bundle_of(const struct outline *o, const struct outline_ou
 	b->directory = o->directory;
 	for (uint32_t i = 0; i < o->file_count; i++)
 		if (!out[i].deleted)
-			assert_non_null(bundle_add_memory(b, o->files[i].name, out[i].bytes.size ? out[i].bytes.data : (const uint8_t *)"",
+			assert_non_null(bundle_add_memory(b, o->files[i].name,
+							  out[i].bytes.size ? out[i].bytes.data : (const uint8_t *)"",
 							  out[i].bytes.size));
 	bundle_sort(b);
 	return b;
@@ -87,8 +88,8 @@ static bool is_structural(const char *class_name)
 
 /* The structural error that check finds in what the outline writes; NULL: none. Only in that file: what other files say of
  * a part that is gone (the sizes of arguments, of a function without its symbol) are dangling references. */
-static const struct tracemend_finding *structural(struct outline *o, const struct format *f, const char *profile,
-						  const char *file, struct tracemend_report **report)
+static const struct tracemend_finding *structural(struct outline *o, const struct format *f, const char *profile, const char *file,
+						  struct tracemend_report **report)
 {
 	const struct tracemend_options options = { .format = f->public.name, .profile = profile, .max_findings = 0 };
 	struct outline_output *out = calloc(o->file_count, sizeof(*out));
@@ -131,7 +132,8 @@ static void check_identity(struct outline *o, const char *path)
 	assert_int_equal(outline_write(o, out, &misfits), TM_OK);
 	for (uint32_t i = 0; misfits && i < o->count; i++)
 		if (o->parts[i].room && o->lengths[i] > o->parts[i].room)
-			print_error("%s at %u: %u bytes, room for %u\n", o->parts[i].name, o->parts[i].offset, o->lengths[i], o->parts[i].room);
+			print_error("%s at %u: %u bytes, room for %u\n", o->parts[i].name, o->parts[i].offset, o->lengths[i],
+				    o->parts[i].room);
 	if (misfits)
 		fail_msg("%s: %u measures do not fit", path, misfits);
 	for (uint32_t i = 0; i < o->file_count; i++)
@@ -231,7 +233,8 @@ static void test_corpus(void **state)
 			continue;
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 			check_folder(formats[i], kinds[k], &t);
-		print_message("outline: %s: %u files, %u streams, %u parts, %u records in valid files, %u of %u left out with structural errors\n",
+		print_message("outline: %s: %u files, %u streams, %u parts, %u records in valid files, %u of %u left out with "
+			      "structural errors\n",
 			      formats[i]->public.name, t.files, t.streams, t.parts, t.records, t.broken, t.deletions);
 		broken += t.broken;
 	}

@@ -289,10 +289,21 @@ static void equal_reasons_share_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_whole_plan), T(gaps_are_refused), T(a_missing_head_is_refused), T(a_missing_tail_is_refused),
-		T(nothing_at_all_is_refused), T(bytes_kept_twice_are_refused), T(bytes_kept_and_dropped_are_refused),
-		T(bytes_past_the_end_are_refused), T(second_copies_past_the_end_are_refused), T(overflowing_ranges_are_refused),
-		T(identity_is_identity), T(the_plan_is_a_bundle), T(a_plan_behind_a_plan), T(the_weakest_claim_wins), T(what_is_no_record_can_be_lost_too),
+		T(a_whole_plan),
+		T(gaps_are_refused),
+		T(a_missing_head_is_refused),
+		T(a_missing_tail_is_refused),
+		T(nothing_at_all_is_refused),
+		T(bytes_kept_twice_are_refused),
+		T(bytes_kept_and_dropped_are_refused),
+		T(bytes_past_the_end_are_refused),
+		T(second_copies_past_the_end_are_refused),
+		T(overflowing_ranges_are_refused),
+		T(identity_is_identity),
+		T(the_plan_is_a_bundle),
+		T(a_plan_behind_a_plan),
+		T(the_weakest_claim_wins),
+		T(what_is_no_record_can_be_lost_too),
 		T(equal_reasons_share_memory),
 	};
 	return RUN(tests);

@@ -237,10 +237,14 @@ static void killed_it_leaves_no_output(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		T(a_file_appears_at_the_commit), T(an_existing_file_is_replaced_whole), T(what_is_abandoned_leaves_nothing),
-		T(a_directory_appears_whole), T(a_directory_with_content_is_left_alone), T(kinds_are_not_mixed),
-		T(names_stay_below_the_output), T(a_full_disk_leaves_nothing), T(killed_it_leaves_no_output),
-	};
+	const struct CMUnitTest tests[] = { T(a_file_appears_at_the_commit),
+					    T(an_existing_file_is_replaced_whole),
+					    T(what_is_abandoned_leaves_nothing),
+					    T(a_directory_appears_whole),
+					    T(a_directory_with_content_is_left_alone),
+					    T(kinds_are_not_mixed),
+					    T(names_stay_below_the_output),
+					    T(a_full_disk_leaves_nothing),
+					    T(killed_it_leaves_no_output) };
 	return RUN(tests);
 }

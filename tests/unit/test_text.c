@@ -10,16 +10,16 @@ static void utf8_is_strict(void **state)
 	(void)state;
 	assert_int_equal(PREFIX("plain"), 5);
 	assert_int_equal(PREFIX("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), 9);
-	assert_int_equal(PREFIX("ab\x80"), 2);		   /* a lone continuation */
-	assert_int_equal(PREFIX("ab\xc3"), 2);		   /* cut */
+	assert_int_equal(PREFIX("ab\x80"), 2); /* a lone continuation */
+	assert_int_equal(PREFIX("ab\xc3"), 2); /* cut */
 	assert_int_equal(PREFIX("ab\xe2\x82"), 2);
-	assert_int_equal(PREFIX("\xc0\xaf"), 0);	   /* overlong */
+	assert_int_equal(PREFIX("\xc0\xaf"), 0); /* overlong */
 	assert_int_equal(PREFIX("\xe0\x80\xaf"), 0);
 	assert_int_equal(PREFIX("\xf0\x80\x80\xaf"), 0);
-	assert_int_equal(PREFIX("\xed\xa0\x80"), 0);	   /* surrogate */
-	assert_int_equal(PREFIX("\xed\x9f\xbf"), 3);	   /* the last before them */
-	assert_int_equal(PREFIX("\xf4\x8f\xbf\xbf"), 4);   /* U+10FFFF */
-	assert_int_equal(PREFIX("\xf4\x90\x80\x80"), 0);   /* beyond */
+	assert_int_equal(PREFIX("\xed\xa0\x80"), 0);	 /* surrogate */
+	assert_int_equal(PREFIX("\xed\x9f\xbf"), 3);	 /* the last before them */
+	assert_int_equal(PREFIX("\xf4\x8f\xbf\xbf"), 4); /* U+10FFFF */
+	assert_int_equal(PREFIX("\xf4\x90\x80\x80"), 0); /* beyond */
 	assert_int_equal(PREFIX("\xf8\x88\x80\x80\x80"), 0);
 	assert_int_equal(PREFIX("long enough for the fast path, then \xff and more of it"), 36);
 	assert_int_equal(utf8_valid_prefix(NULL, 0), 0);
@@ -39,7 +39,15 @@ static void utf8_agrees_with_the_definition_on_all_short_strings(void **state)
 
 static void nothing_unescaped_is_shown(void **state)
 {
-	static const char *const hostile[] = { "\x1b[31m", "a\nb", "\x7f", "\xc2\x9b", "\xe2\x80\xae" "abc", "\xe2\x81\xa6", "\xff\xfe", "tab\t" };
+	static const char *const hostile[] = { "\x1b[31m",
+					       "a\nb",
+					       "\x7f",
+					       "\xc2\x9b",
+					       "\xe2\x80\xae"
+					       "abc",
+					       "\xe2\x81\xa6",
+					       "\xff\xfe",
+					       "tab\t" };
 	char out[TEXT_QUOTE_SIZE], small[8];
 	(void)state;
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {

@@ -23,7 +23,8 @@ static void bytes_are_the_same_for_every_size(void **state)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7 + i / 256);
 	struct capture c = one_file(data, sizeof(data));
-	EACH_WINDOW(i) {
+	EACH_WINDOW(i)
+	{
 		struct tracemend_options options = { .window = windows[i] };
 		struct bundle *b = capture_bundle(&c, &options, NULL);
 		struct window w;
@@ -101,7 +102,8 @@ static void zeros_are_skipped(void **state)
 	(void)state;
 	data[3] = 1;
 	data[4500] = 1;
-	EACH_WINDOW(i) {
+	EACH_WINDOW(i)
+	{
 		struct tracemend_options options = { .window = windows[i] };
 		struct bundle *b = capture_bundle(&c, &options, NULL);
 		struct window w;
@@ -118,12 +120,20 @@ static void zeros_are_skipped(void **state)
 static void lines_are_cut_alike(void **state)
 {
 	static const char text[] = "one\n\ntwo three four five six seven eight\nlast";
-	static const struct { const char *text; uint64_t offset; bool ended; } expected[] = {
-		{ "one", 0, true }, { "", 4, true }, { "two three four five six seven eight", 5, true }, { "last", 41, false },
+	static const struct {
+		const char *text;
+		uint64_t offset;
+		bool ended;
+	} expected[] = {
+		{ "one", 0, true },
+		{ "", 4, true },
+		{ "two three four five six seven eight", 5, true },
+		{ "last", 41, false },
 	};
 	struct capture c = one_file(text, sizeof(text) - 1);
 	(void)state;
-	EACH_WINDOW(i) {
+	EACH_WINDOW(i)
+	{
 		struct tracemend_options options = { .window = windows[i] };
 		struct bundle *b = capture_bundle(&c, &options, NULL);
 		struct window w;
@@ -191,9 +201,12 @@ static void slurping_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_are_the_same_for_every_size), cmocka_unit_test(a_window_walk_reads_each_byte_once),
-		cmocka_unit_test(failed_reads_stick),		     cmocka_unit_test(zeros_are_skipped),
-		cmocka_unit_test(lines_are_cut_alike),		     cmocka_unit_test(overlong_lines_are_bounded),
+		cmocka_unit_test(bytes_are_the_same_for_every_size),
+		cmocka_unit_test(a_window_walk_reads_each_byte_once),
+		cmocka_unit_test(failed_reads_stick),
+		cmocka_unit_test(zeros_are_skipped),
+		cmocka_unit_test(lines_are_cut_alike),
+		cmocka_unit_test(overlong_lines_are_bounded),
 		cmocka_unit_test(slurping_is_bounded),
 	};
 	return RUN(tests);

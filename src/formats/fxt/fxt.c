@@ -12,20 +12,17 @@ static const struct tracemend_rule rules[] = {
 
 static const char *const profiles[] = { "latest", "2022", NULL };
 
-const char *const fxt_type_names[16] = {
-	"metadata", "initialization", "string", "thread", "event", "blob", "userspace object", "kernel object", "scheduling",
-	"log", "profiler", "unknown", "unknown", "unknown", "unknown", "large",
-};
+const char *const fxt_type_names[16] = { "metadata",	     "initialization", "string",     "thread", "event",	   "blob",
+					 "userspace object", "kernel object",  "scheduling", "log",    "profiler", "unknown",
+					 "unknown",	     "unknown",	       "unknown",    "large" };
 
-const char *const fxt_event_names[16] = {
-	"instant", "counter", "duration begin", "duration end", "duration complete", "async begin", "async instant",
-	"async end", "flow begin", "flow step", "flow end", "unknown", "unknown", "unknown", "unknown", "unknown",
-};
+const char *const fxt_event_names[16] = { "instant",	       "counter",     "duration begin", "duration end",
+					  "duration complete", "async begin", "async instant",	"async end",
+					  "flow begin",	       "flow step",   "flow end",	"unknown",
+					  "unknown",	       "unknown",     "unknown",	"unknown" };
 
-const char *const fxt_argument_names[16] = {
-	"null", "int32", "uint32", "int64", "uint64", "double", "string", "pointer", "koid", "bool", "blob", "unknown",
-	"unknown", "unknown", "unknown", "unknown",
-};
+const char *const fxt_argument_names[16] = { "null", "int32", "uint32", "int64",   "uint64",  "double",	 "string",  "pointer",
+					     "koid", "bool",  "blob",	"unknown", "unknown", "unknown", "unknown", "unknown" };
 
 #define PROBE_BYTES 4096u
 
@@ -90,8 +87,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 }
 
 const struct format fxt_format = {
-	.public = { .name = "fxt", .title = "Fuchsia trace format", .extension = ".fxt", .profiles = profiles,
-		    .directory = false },
+	.public = { .name = "fxt", .title = "Fuchsia trace format", .extension = ".fxt", .profiles = profiles, .directory = false },
 	.rules = rules,
 	.rule_count = FXT_RULE_COUNT,
 	.bid = bid,

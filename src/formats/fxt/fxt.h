@@ -13,7 +13,7 @@
 #define FXT_WORD 8u
 #define FXT_MAGIC UINT64_C(0x0016547846040010) /* the whole record, #magic-number-record */
 #define FXT_MAGIC_NUMBER UINT32_C(0x16547846)
-#define FXT_RECORD_WORDS_MAX 4095u	/* 12-bit size field, in words, header included */
+#define FXT_RECORD_WORDS_MAX 4095u /* 12-bit size field, in words, header included */
 #define FXT_ARGUMENT_WORDS_MAX 4095u
 #define FXT_ARGUMENTS_MAX 15u
 #define FXT_STRING_INDEX_MAX 0x7fffu	/* 1 to this; 0 is the empty string */
@@ -24,7 +24,7 @@
 #define FXT_PROVIDER_NAME_MAX 255u
 #define FXT_TICKS_DEFAULT UINT64_C(1000000000)
 #define FXT_LARGE_ENGINE_BYTES_MAX (256u * 1024) /* what Fuchsia's own engine can write */
-#define FXT_CPU_MAX 4096u		/* a documented reader aborts at this cpu number */
+#define FXT_CPU_MAX 4096u			 /* a documented reader aborts at this cpu number */
 
 /* Bits by which a first word may differ from the magic number and still be taken for a damaged one. */
 #define FXT_MAGIC_DAMAGE_MAX 6
@@ -52,8 +52,18 @@
 /* ---- numbers ---- */
 
 enum fxt_type {
-	FXT_METADATA = 0, FXT_INITIALIZATION, FXT_STRING, FXT_THREAD, FXT_EVENT, FXT_BLOB, FXT_USERSPACE, FXT_KERNEL,
-	FXT_SCHEDULING, FXT_LOG, FXT_PROFILER, FXT_LARGE = 15,
+	FXT_METADATA = 0,
+	FXT_INITIALIZATION,
+	FXT_STRING,
+	FXT_THREAD,
+	FXT_EVENT,
+	FXT_BLOB,
+	FXT_USERSPACE,
+	FXT_KERNEL,
+	FXT_SCHEDULING,
+	FXT_LOG,
+	FXT_PROFILER,
+	FXT_LARGE = 15
 };
 
 enum fxt_metadata { FXT_PROVIDER_INFO = 1, FXT_PROVIDER_SECTION, FXT_PROVIDER_EVENT, FXT_TRACE_INFO };
@@ -61,13 +71,33 @@ enum fxt_trace_info { FXT_TRACE_INFO_MAGIC = 0 };
 enum fxt_provider_event { FXT_PROVIDER_BUFFER_FULL = 0 };
 
 enum fxt_event {
-	FXT_INSTANT = 0, FXT_COUNTER, FXT_DURATION_BEGIN, FXT_DURATION_END, FXT_DURATION_COMPLETE, FXT_ASYNC_BEGIN,
-	FXT_ASYNC_INSTANT, FXT_ASYNC_END, FXT_FLOW_BEGIN, FXT_FLOW_STEP, FXT_FLOW_END, FXT_EVENT_TYPES,
+	FXT_INSTANT = 0,
+	FXT_COUNTER,
+	FXT_DURATION_BEGIN,
+	FXT_DURATION_END,
+	FXT_DURATION_COMPLETE,
+	FXT_ASYNC_BEGIN,
+	FXT_ASYNC_INSTANT,
+	FXT_ASYNC_END,
+	FXT_FLOW_BEGIN,
+	FXT_FLOW_STEP,
+	FXT_FLOW_END,
+	FXT_EVENT_TYPES
 };
 
 enum fxt_argument {
-	FXT_ARG_NULL = 0, FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_DOUBLE, FXT_ARG_STRING,
-	FXT_ARG_POINTER, FXT_ARG_KOID, FXT_ARG_BOOL, FXT_ARG_BLOB, FXT_ARG_TYPES,
+	FXT_ARG_NULL = 0,
+	FXT_ARG_INT32,
+	FXT_ARG_UINT32,
+	FXT_ARG_INT64,
+	FXT_ARG_UINT64,
+	FXT_ARG_DOUBLE,
+	FXT_ARG_STRING,
+	FXT_ARG_POINTER,
+	FXT_ARG_KOID,
+	FXT_ARG_BOOL,
+	FXT_ARG_BLOB,
+	FXT_ARG_TYPES
 };
 
 enum fxt_blob { FXT_BLOB_DATA = 1, FXT_BLOB_LAST_BRANCH, FXT_BLOB_PERFETTO };
@@ -75,8 +105,14 @@ enum fxt_scheduling { FXT_SWITCH_LEGACY = 0, FXT_SWITCH, FXT_WAKEUP };
 enum fxt_profiler { FXT_PROFILER_MODULE = 0, FXT_PROFILER_MMAP, FXT_PROFILER_BACKTRACE };
 enum fxt_large { FXT_LARGE_BLOB = 0 };
 enum fxt_large_blob { FXT_LARGE_BLOB_METADATA = 0, FXT_LARGE_BLOB_PLAIN };
-enum fxt_thread_state { FXT_STATE_NEW = 0, FXT_STATE_RUNNING, FXT_STATE_SUSPENDED, FXT_STATE_BLOCKED, FXT_STATE_DYING,
-			FXT_STATE_DEAD };
+enum fxt_thread_state {
+	FXT_STATE_NEW = 0,
+	FXT_STATE_RUNNING,
+	FXT_STATE_SUSPENDED,
+	FXT_STATE_BLOCKED,
+	FXT_STATE_DYING,
+	FXT_STATE_DEAD
+};
 enum fxt_object { FXT_OBJECT_PROCESS = 1, FXT_OBJECT_THREAD = 2, FXT_OBJECT_MAX = 34 };
 
 enum fxt_profile { FXT_LATEST, FXT_2022 };
@@ -120,8 +156,8 @@ enum fxt_rule {
 
 /* fxt.c */
 extern const struct format fxt_format;
-extern const char *const fxt_type_names[16];	  /* "event"; unassigned ones are "unknown" */
-extern const char *const fxt_event_names[16];	  /* "duration begin" */
+extern const char *const fxt_type_names[16];	 /* "event"; unassigned ones are "unknown" */
+extern const char *const fxt_event_names[16];	 /* "duration begin" */
 extern const char *const fxt_argument_names[16]; /* "int32" */
 
 /* fxt_scan.c */

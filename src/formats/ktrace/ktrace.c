@@ -120,8 +120,8 @@ static unsigned raw0_failures(struct window *w, uint32_t threads, uint32_t entry
 		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
 	uint64_t there = kept ? kept->head_length : at < file ? file - at : 0;
 	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
-	unsigned failures = kept ? ktrace_records_failures(kept->head, kept->head_length, is_64, 8) :
-				   ktrace_events_failures(w->source, at, file, is_64, 8);
+	unsigned failures = kept ? ktrace_records_failures(kept->head, kept->head_length, is_64, 8)
+				 : ktrace_events_failures(w->source, at, file, is_64, 8);
 	/* Process ids are small. */
 	const uint8_t *p = window_at(w, 4 + entry - KTRACE_NAME - 4, 4);
 	unsigned odd = p && load_u32(p, false) <= KTRACE_PID_MAX ? 0 : 64;
@@ -194,7 +194,7 @@ static bool v3_header_sound(struct window *w)
 struct form {
 	uint32_t magic; /* that it has or had; of RAW version 0 its first word, since that has none */
 	bool raw;
-	unsigned bits;	/* how sure that is, as a bid says it; 0: nothing tells */
+	unsigned bits; /* how sure that is, as a bid says it; 0: nothing tells */
 };
 
 static struct form form_find(struct window *w, uint32_t word)
@@ -224,7 +224,8 @@ static struct bid ktrace_bid(struct bundle *b, struct window *w)
 		return (struct bid){ 0 };
 	uint32_t word = load_u32(p, false), swapped = load_u32(p, true);
 	if (swapped == KTRACE_MAGIC || swapped == KTRACE_MAGIC_RAW2 || swapped == KTRACE_MAGIC_RAW1)
-		return (struct bid){ .declined = "a ktrace file in big-endian byte order, which no writer makes and no reader reads" };
+		return (struct bid){ .declined =
+					     "a ktrace file in big-endian byte order, which no writer makes and no reader reads" };
 	if (word == KTRACE_MAGIC_ARTRACE)
 		return (struct bid){ .declined = "an artrace (Ariadne) recording, which is not a ktrace file" };
 	if (word == KTRACE_MAGIC_KERNEL && (p = window_at(w, 0, KTRACE_HEADER)) != NULL && load_u16(p + 4, false) == 17)

@@ -16,7 +16,7 @@
 #define KTRACE_MAGIC_RAW1_OLD UINT32_C(0x55aa0100)
 #define KTRACE_MAGIC_RAW2 UINT32_C(0x55aa0200)
 #define KTRACE_MAGIC_ARTRACE UINT32_C(0x41525430)
-#define KTRACE_HEADER 56u	/* bytes of the header structure: the sum of its field table */
+#define KTRACE_HEADER 56u	    /* bytes of the header structure: the sum of its field table */
 #define KTRACE_HEADER_UNCOUNTED 16u /* bytes that the header size leaves out */
 #define KTRACE_CHUNK_HEADER 16u
 #define KTRACE_SIZE_UNFINISHED UINT64_MAX
@@ -26,11 +26,11 @@
 #define KTRACE_RAW0_THREADS_MAX 100000u /* readers refuse more */
 #define KTRACE_RAW2_HEADER 288u
 #define KTRACE_PAGE 4096u
-#define KTRACE_STRING_GLOBAL_MAX 1040u	/* bytes */
+#define KTRACE_STRING_GLOBAL_MAX 1040u /* bytes */
 #define KTRACE_STRING_SIMPLE_MAX 64u
-#define KTRACE_NAME 20u			/* bytes of a process name, its NUL included */
+#define KTRACE_NAME 20u /* bytes of a process name, its NUL included */
 #define KTRACE_PID_MAX 99999
-#define KTRACE_HEAD 512u		/* bytes of the first records, by which their width is told */
+#define KTRACE_HEAD 512u /* bytes of the first records, by which their width is told */
 
 /* ---- limits of this reader ---- */
 
@@ -46,13 +46,30 @@
 #define KTRACE_PAYLOAD_MAX (1u << 20)
 
 enum ktrace_tag {
-	KTRACE_CONFIG_KERNEL = 0x1b00, KTRACE_RESERVED_1A = 0x1a00, KTRACE_CPU_MAP = 0x1c00, KTRACE_THREAD_MAP = 0x1d00,
-	KTRACE_EVENTS = 0x1e00, KTRACE_EVENTS_COMPRESSED = 0x1f00, KTRACE_NULL = 0x2000, KTRACE_NESTED = 0x5203,
-	KTRACE_STACKSHOT = 0x8002, KTRACE_IMAGES = 0x8004, KTRACE_CONFIG = 0x8006, KTRACE_SUMMARY = 0x8007,
-	KTRACE_SUBFILE_HEADER = 0x800a, KTRACE_SUBFILE_BODY = 0x800b, KTRACE_SUBFILE_ID = 0x800c,
-	KTRACE_SUBFILE_FILE_HEADER = 0x800d, KTRACE_REMOTE_TIME = 0x800e, KTRACE_TRACE_CODES = 0x800f,
-	KTRACE_TIME_SYNC = 0x8013, KTRACE_CATALOG = 0x8014, KTRACE_PASSIVE_INTERVAL = 0x8030, KTRACE_MACHINE = 0x8c00,
-	KTRACE_UUID = 0x8c01, KTRACE_TRIMMED = 0x8c02,
+	KTRACE_CONFIG_KERNEL = 0x1b00,
+	KTRACE_RESERVED_1A = 0x1a00,
+	KTRACE_CPU_MAP = 0x1c00,
+	KTRACE_THREAD_MAP = 0x1d00,
+	KTRACE_EVENTS = 0x1e00,
+	KTRACE_EVENTS_COMPRESSED = 0x1f00,
+	KTRACE_NULL = 0x2000,
+	KTRACE_NESTED = 0x5203,
+	KTRACE_STACKSHOT = 0x8002,
+	KTRACE_IMAGES = 0x8004,
+	KTRACE_CONFIG = 0x8006,
+	KTRACE_SUMMARY = 0x8007,
+	KTRACE_SUBFILE_HEADER = 0x800a,
+	KTRACE_SUBFILE_BODY = 0x800b,
+	KTRACE_SUBFILE_ID = 0x800c,
+	KTRACE_SUBFILE_FILE_HEADER = 0x800d,
+	KTRACE_REMOTE_TIME = 0x800e,
+	KTRACE_TRACE_CODES = 0x800f,
+	KTRACE_TIME_SYNC = 0x8013,
+	KTRACE_CATALOG = 0x8014,
+	KTRACE_PASSIVE_INTERVAL = 0x8030,
+	KTRACE_MACHINE = 0x8c00,
+	KTRACE_UUID = 0x8c01,
+	KTRACE_TRIMMED = 0x8c02
 };
 #define KTRACE_TAG_UNFINISHED UINT32_MAX
 
@@ -64,9 +81,9 @@ struct ktrace_kind {
 	uint32_t tag;
 	enum ktrace_place place;
 	enum ktrace_content content;
-	uint16_t major_max;	/* highest major version that a reader knows; 0xffff: any */
-	uint32_t size_min;	/* of a fixed payload, in bytes */
-	bool single;		/* meant to exist once a file */
+	uint16_t major_max; /* highest major version that a reader knows; 0xffff: any */
+	uint32_t size_min;  /* of a fixed payload, in bytes */
+	bool single;	    /* meant to exist once a file */
 	const char *name;
 };
 
@@ -77,10 +94,10 @@ const struct ktrace_kind *ktrace_kind_find(uint32_t tag);
 unsigned ktrace_kind_index(const struct ktrace_kind *kind);
 
 struct ktrace_chunk {
-	uint64_t offset;	/* of the chunk header */
+	uint64_t offset; /* of the chunk header */
 	uint32_t tag;
 	uint16_t major, minor;
-	uint64_t size;		/* as stored */
+	uint64_t size; /* as stored */
 };
 
 /* ---- rules ---- */
@@ -105,9 +122,15 @@ struct ktrace_event {
 #define KTRACE_FUNC_MASK 3u
 
 enum ktrace_debugid {
-	KTRACE_VFS_LOOKUP = 0x03010090, KTRACE_VFS_LOOKUP_DONE = 0x0301009c, KTRACE_NEWTHREAD = 0x07000004,
-	KTRACE_STRING_GLOBAL = 0x07010000, KTRACE_STRING_THREADNAME = 0x07010010, KTRACE_STRING_THREADNAME_PREV = 0x07010014,
-	KTRACE_LOST_EVENTS = 0x07020008, KTRACE_RETROGRADE = 0x07020014, KTRACE_PAST = 0x07020018,
+	KTRACE_VFS_LOOKUP = 0x03010090,
+	KTRACE_VFS_LOOKUP_DONE = 0x0301009c,
+	KTRACE_NEWTHREAD = 0x07000004,
+	KTRACE_STRING_GLOBAL = 0x07010000,
+	KTRACE_STRING_THREADNAME = 0x07010010,
+	KTRACE_STRING_THREADNAME_PREV = 0x07010014,
+	KTRACE_LOST_EVENTS = 0x07020008,
+	KTRACE_RETROGRADE = 0x07020014,
+	KTRACE_PAST = 0x07020018
 };
 
 /* A counting rule: one finding a chunk, with the first place and the count. */
@@ -120,7 +143,7 @@ struct ktrace_set {
 	struct ktrace_slot {
 		uint64_t key, value;
 		bool used;
-	} *slots;
+	} * slots;
 	size_t capacity, used, max;
 	bool full; /* the bound was reached: the set no longer knows all */
 };
@@ -138,7 +161,7 @@ struct ktrace_walk {
 	struct source *source;
 	struct window window;
 	unsigned output;
-	bool is_64;		   /* width of thread map entries and events */
+	bool is_64; /* width of thread map entries and events */
 	bool no_memory;
 
 	/* of the file */
@@ -146,21 +169,21 @@ struct ktrace_walk {
 	bool seen_time_sync, seen_cpu_map, seen_thread_map, seen_events, lost_events;
 	bool in_header;
 	uint64_t last_data, last_size; /* payload of the chunk before */
-	uint64_t body;		   /* offset of the body */
+	uint64_t body;		       /* offset of the body */
 	uint64_t header_time;
 	uint32_t numer, denom;
-	uint32_t cpus;		   /* entries of the CPU map; 0: unknown */
-	uint64_t singles;	   /* bit i: kind i of the table was seen */
+	uint32_t cpus;	  /* entries of the CPU map; 0: unknown */
+	uint64_t singles; /* bit i: kind i of the table was seen */
 	uint64_t last_time, first_time;
-	uint64_t future;	   /* lower bound that an earlier events chunk promised */
+	uint64_t future; /* lower bound that an earlier events chunk promised */
 	uint64_t summary_time, summary_offset;
 	uint64_t time_of_cpu[256];
 	struct ktrace_set threads; /* tid -> 1: known */
 	struct ktrace_set unknown; /* tid -> offset of its first event + 1 */
 	uint64_t unknown_events;
-	struct ktrace_set open;	   /* tid and event id -> open starts */
-	struct ktrace_set strings; /* global string ids */
-	struct ktrace_set spans;   /* tid and string kind -> bytes so far + 1 */
+	struct ktrace_set open;	    /* tid and event id -> open starts */
+	struct ktrace_set strings;  /* global string ids */
+	struct ktrace_set spans;    /* tid and string kind -> bytes so far + 1 */
 	struct ktrace_set subfiles; /* ids of sub-file headers */
 	uint64_t open_starts, lone_ends, lone_ends_first, starts_first;
 	uint8_t head[KTRACE_HEAD]; /* first records that are kept, of the first chunk with 64 bytes of them */
@@ -216,9 +239,9 @@ static inline uint32_t ktrace_event_size(bool is_64)
 /* Where records lie. */
 struct ktrace_stretch {
 	uint64_t offset, end;
-	const char *where;	/* for paths: "chunk 3 (events)" */
-	enum ktrace_rule rule;	/* what is wrong with its size; KTRACE_RULE_COUNT: nothing */
-	bool resized;		/* bytes may have come in or gone missing inside of it */
+	const char *where;     /* for paths: "chunk 3 (events)" */
+	enum ktrace_rule rule; /* what is wrong with its size; KTRACE_RULE_COUNT: nothing */
+	bool resized;	       /* bytes may have come in or gone missing inside of it */
 };
 /* Walks the records of a stretch; reports, and with a plan copies or drops every byte of it. Returns the bytes kept. */
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch);
@@ -244,9 +267,9 @@ void ktrace_events_finish(struct ktrace_walk *w);
 
 /* ktrace.c: what a file is as a RAW one of version 0, which has no magic: its first word is the number of threads. */
 struct ktrace_raw0 {
-	uint32_t entry;	  /* bytes of an entry of the thread map; 0: it is none */
+	uint32_t entry; /* bytes of an entry of the thread map; 0: it is none */
 	uint32_t threads;
-	bool counted;	  /* not as stored: so many entries stand before the records */
+	bool counted; /* not as stored: so many entries stand before the records */
 };
 /* stored: that word. kept: asks how the file that repair leaves would be taken, of whose records these are the first. */
 struct ktrace_raw0 ktrace_raw0_find(struct window *w, uint32_t stored, const struct ktrace_walk *kept);

@@ -105,10 +105,15 @@ static struct bid bid(struct bundle *b, struct window *w)
 }
 
 const struct format lttng_format = {
-	.public = { .name = "lttng", .title = "legacy LTTng/LTTV trace, before CTF", .extension = "", .profiles = profiles,
+	.public = { .name = "lttng",
+		    .title = "legacy LTTng/LTTV trace, before CTF",
+		    .extension = "",
+		    .profiles = profiles,
 		    .directory = true,
-		    .donor = "descriptions of facilities (0.6 to 0.8) are taken where the trace has none and the donor's has the checksum "
-			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would show that "
+		    .donor = "descriptions of facilities (0.6 to 0.8) are taken where the trace has none and the donor's has the "
+			     "checksum "
+			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would "
+			     "show that "
 			     "the numbers of another one are wrong" },
 	.rules = rules,
 	.rule_count = LTTNG_RULE_COUNT,

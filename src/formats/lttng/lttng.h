@@ -16,16 +16,16 @@
 /* ---- limits of the format ---- */
 
 #define LTTNG_MAGIC UINT32_C(0x00D6B7ED)
-#define LTTNG_HEADER_MAX 135u	/* the longest block header (0.6) */
-#define LTTNG_PAGE 4096u	/* blocks of the kernel tracer are whole pages */
+#define LTTNG_HEADER_MAX 135u		/* the longest block header (0.6) */
+#define LTTNG_PAGE 4096u		/* blocks of the kernel tracer are whole pages */
 #define LTTNG_OPEN UINT32_C(0xFFFFFFFF) /* in a size field: the block was never closed */
-#define LTTNG_TIME_BITS 27u	/* of a 2.x event word */
+#define LTTNG_TIME_BITS 27u		/* of a 2.x event word */
 #define LTTNG_TIME_MASK ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
 #define LTTNG_CPU_MAX 4095u
 #define LTTNG_SIZE_ESCAPE 0xFFFFu /* event size: 65,535 or more, see elsewhere */
-#define LTTNG_FORM_FULL 29u	/* id field of a 2.x event word: id, size and full stamp follow */
-#define LTTNG_FORM_SIZE 30u	/* id and size follow */
-#define LTTNG_FORM_ID 31u	/* id follows */
+#define LTTNG_FORM_FULL 29u	  /* id field of a 2.x event word: id, size and full stamp follow */
+#define LTTNG_FORM_SIZE 30u	  /* id and size follow */
+#define LTTNG_FORM_ID 31u	  /* id follows */
 
 /* ---- limits of this reader, each reported when it is reached ---- */
 
@@ -54,22 +54,48 @@
 
 enum lttng_field {
 	/* of this block */
-	LF_BEGIN, LF_BEGIN_FREQ, LF_END, LF_END_FREQ, LF_BEGIN_SEC, LF_BEGIN_USEC, LF_END_SEC, LF_END_USEC,
+	LF_BEGIN,
+	LF_BEGIN_FREQ,
+	LF_END,
+	LF_END_FREQ,
+	LF_BEGIN_SEC,
+	LF_BEGIN_USEC,
+	LF_END_SEC,
+	LF_END_USEC,
 	LF_UNUSED, /* lost_size; from 2.5 data_size */
 	LF_SIZE,   /* buf_size; from 2.5 sb_size */
-	LF_EVENTS_LOST, LF_CORRUPT,
+	LF_EVENTS_LOST,
+	LF_CORRUPT,
 	/* of the trace: the same in every block of every file */
-	LF_MAGIC, LF_MAJOR, LF_MINOR, LF_ARCH_TYPE, LF_ARCH_VARIANT, LF_FLOAT_ORDER, LF_ARCH_SIZE, LF_FLIGHT, LF_HEARTBEAT,
-	LF_ALIGNMENT, LF_HAS_TSC, LF_TRUNCATE, LF_TSCBITS, LF_SHIFT, LF_SCALE, LF_FREQ, LF_TSC, LF_MONOTONIC, LF_SEC, LF_SUBSEC,
+	LF_MAGIC,
+	LF_MAJOR,
+	LF_MINOR,
+	LF_ARCH_TYPE,
+	LF_ARCH_VARIANT,
+	LF_FLOAT_ORDER,
+	LF_ARCH_SIZE,
+	LF_FLIGHT,
+	LF_HEARTBEAT,
+	LF_ALIGNMENT,
+	LF_HAS_TSC,
+	LF_TRUNCATE,
+	LF_TSCBITS,
+	LF_SHIFT,
+	LF_SCALE,
+	LF_FREQ,
+	LF_TSC,
+	LF_MONOTONIC,
+	LF_SEC,
+	LF_SUBSEC,
 	LF_COUNT
 };
 #define LF_FIRST_CONSTANT LF_MAGIC
 
 /* What the versions have in common. */
 enum lttng_era {
-	LTTNG_FACILITIES,    /* 0.6 to 0.8: facilities, described by XML files */
-	LTTNG_MARKERS,	     /* 1.0: markers, ids of the trace, event sizes */
-	LTTNG_TRACE_MARKERS, /* 2.0 to 2.2: 32-bit event words, ids of the trace */
+	LTTNG_FACILITIES,      /* 0.6 to 0.8: facilities, described by XML files */
+	LTTNG_MARKERS,	       /* 1.0: markers, ids of the trace, event sizes */
+	LTTNG_TRACE_MARKERS,   /* 2.0 to 2.2: 32-bit event words, ids of the trace */
 	LTTNG_CHANNEL_MARKERS, /* 2.3 to 2.6: ids of each channel */
 };
 
@@ -80,13 +106,13 @@ struct lttng_place {
 struct lttng_layout {
 	uint8_t major, minor;
 	enum lttng_era era;
-	const char *name;      /* "2.6" */
-	uint8_t magic;	       /* offset of the magic number */
-	uint8_t size;	       /* of the header; the first event slot */
-	bool literal;	       /* 1.0 as the document says, not as tracers wrote it */
-	bool variable;	       /* 2.5 and later: blocks of any number of pages, data_size for lost_size */
-	bool natural;	       /* 2.4 and 2.5: values of 8 bytes are aligned to 8 also on 32-bit machines */
-	bool nanoseconds;      /* unit of LF_SUBSEC; else microseconds */
+	const char *name; /* "2.6" */
+	uint8_t magic;	  /* offset of the magic number */
+	uint8_t size;	  /* of the header; the first event slot */
+	bool literal;	  /* 1.0 as the document says, not as tracers wrote it */
+	bool variable;	  /* 2.5 and later: blocks of any number of pages, data_size for lost_size */
+	bool natural;	  /* 2.4 and 2.5: values of 8 bytes are aligned to 8 also on 32-bit machines */
+	bool nanoseconds; /* unit of LF_SUBSEC; else microseconds */
 	struct lttng_place places[LF_COUNT];
 };
 
@@ -125,42 +151,42 @@ static inline uint64_t lttng_align(uint64_t offset, uint64_t alignment)
 /* A step in measuring a payload. Fixed steps are merged where alignment allows. */
 struct lttng_step {
 	enum { STEP_FIXED, STEP_STRING, STEP_SEQUENCE } kind;
-	uint8_t align;	 /* before it; 1: none */
-	uint8_t pad;	 /* after it (0.x strings and sequences): to this; 1: none */
+	uint8_t align;	    /* before it; 1: none */
+	uint8_t pad;	    /* after it (0.x strings and sequences): to this; 1: none */
 	uint8_t count_size; /* sequence: width of its count */
-	uint32_t size;	 /* fixed: bytes. sequence: bytes of an element */
+	uint32_t size;	    /* fixed: bytes. sequence: bytes of an element */
 };
 
 struct lttng_shape {
 	struct lttng_step *steps; /* owned */
 	uint32_t count;
-	uint32_t fixed;	 /* payload bytes when it has one length */
-	uint8_t align;	 /* of the start of the payload, where the version aligns it to its largest field */
+	uint32_t fixed; /* payload bytes when it has one length */
+	uint8_t align;	/* of the start of the payload, where the version aligns it to its largest field */
 	bool is_fixed;
-	bool known;	 /* false: nobody knows the length */
+	bool known; /* false: nobody knows the length */
 };
 
 /* One event type: a marker, or an event of a facility. */
 struct lttng_marker {
-	char *name;	/* owned */
+	char *name; /* owned */
 	bool described;
 	uint64_t first_use; /* stamp of the declaration; 0 unknown */
 	uint32_t id;
-	bool declared;	/* an id record was kept */
+	bool declared; /* an id record was kept */
 	bool used;
-	uint32_t ready;	/* serial of the file whose events of this type go through the fast path; 0: none yet */
+	uint32_t ready; /* serial of the file whose events of this type go through the fast path; 0: none yet */
 	bool late;	/* lttng/declaration-after-use was reported */
 	bool owns_steps;
-	struct finding *blame;	/* what is wrong with using it, reported already */
+	struct finding *blame;	   /* what is wrong with using it, reported already */
 	struct lttng_marker *twin; /* another number of the same name */
 	struct lttng_shape shape;
 };
 
 /* What is known of a name: its description may come before or after its number. */
 struct lttng_name {
-	char *name, *format;	/* owned */
+	char *name, *format;	  /* owned */
 	struct lttng_shape shape; /* owned; the markers borrow its steps */
-	struct finding *blame;	/* its description is bad */
+	struct finding *blame;	  /* its description is bad */
 	struct lttng_marker *marker;
 	UT_hash_handle hh;
 };
@@ -168,7 +194,7 @@ struct lttng_name {
 /* Event types by id: two levels, since ids are sparse. */
 struct lttng_table {
 	struct lttng_marker **pages[256]; /* owned, as are the markers */
-	struct lttng_name *names; /* owned hash */
+	struct lttng_name *names;	  /* owned hash */
 	uint32_t highest;
 };
 
@@ -179,11 +205,11 @@ struct lttng_sizes {
 enum { SIZE_INT, SIZE_LONG, SIZE_POINTER, SIZE_SIZE_T, SIZE_ALIGNMENT, SIZE_KINDS };
 
 struct lttng_channel {
-	char *name;	/* owned; relative to the trace, without "flight-" */
+	char *name;		   /* owned; relative to the trace, without "flight-" */
 	struct lttng_table *table; /* borrowed from the trace up to 2.2, owned from 2.3 */
-	UT_hash_handle hh;	/* by name; in the order in which they were met */
+	UT_hash_handle hh;	   /* by name; in the order in which they were met */
 	bool has_file, has_data, declared;
-	bool opened; /* the table is lttng_infer()'s, for what no declaration is left of */
+	bool opened;	     /* the table is lttng_infer()'s, for what no declaration is left of */
 	uint64_t block_size; /* of its files, up to 2.4; 0: not known */
 };
 
@@ -191,28 +217,28 @@ struct lttng_channel {
 
 struct lttng_file {
 	struct source *source;
-	const char *base;	/* borrowed: the last part of the name */
+	const char *base;	       /* borrowed: the last part of the name */
 	struct lttng_channel *channel; /* NULL: no tracefile */
 	int64_t cpu;
 	const struct lttng_layout *layout; /* that its first block shows; NULL: none */
-	uint32_t header;	/* bytes of a header of the version that the file names; 0: of none that is known */
-	struct lttng_header first; /* the first header, when layout is set */
-	struct lttng_header last;  /* the last block's header as kept, when has_last */
-	uint64_t block_size;	/* up to 2.4 */
-	uint64_t resync;	/* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
+	uint32_t header;		   /* bytes of a header of the version that the file names; 0: of none that is known */
+	struct lttng_header first;	   /* the first header, when layout is set */
+	struct lttng_header last;	   /* the last block's header as kept, when has_last */
+	uint64_t block_size;		   /* up to 2.4 */
+	uint64_t resync; /* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
 	uint64_t events, blocks;
 	uint64_t last_from, last_to; /* bytes of the source: the last event that repair keeps of the block before; equal: none */
 	struct {
 		uint64_t offset, length;
-	} laps[LTTNG_LAPS];	/* the blocks before; length 0: none */
-	struct finding *cause;	/* of an error in the block before */
-	const char *aside_why;	/* NULL: its bytes are dropped */
+	} laps[LTTNG_LAPS];    /* the blocks before; length 0: none */
+	struct finding *cause; /* of an error in the block before */
+	const char *aside_why; /* NULL: its bytes are dropped */
 	unsigned aside_rule;
-	unsigned lap;		/* the one to be replaced */
-	unsigned output;	/* of the plan */
-	uint32_t serial;	/* from 1 */
-	int major, minor;	/* that its first block shows, known or not; -1: none */
-	bool aside;		/* not walked: set aside or dropped by repair, for `aside_rule` */
+	unsigned lap;	  /* the one to be replaced */
+	unsigned output;  /* of the plan */
+	uint32_t serial;  /* from 1 */
+	int major, minor; /* that its first block shows, known or not; -1: none */
+	bool aside;	  /* not walked: set aside or dropped by repair, for `aside_rule` */
 	bool flight, metadata, compact, control, empty, big_endian, has_last;
 	bool noted_padding, noted_order, noted_freq, noted_switch, noted_session, noted_vendor; /* once a file */
 };
@@ -220,11 +246,11 @@ struct lttng_file {
 /* A change within a block that repair makes. */
 struct lttng_edit {
 	uint64_t rel;
-	uint32_t drop;	 /* bytes left out */
+	uint32_t drop;		     /* bytes left out */
 	uint64_t torn_from, torn_to; /* the event before it, which may have been hit, too; equal: it was not */
-	bool found_again; /* what follows was searched for, and may be off in time */
-	uint64_t found_to; /* end of the first event that was found, whose stamp may have been hit; 0: none */
-	uint8_t length;	 /* bytes put in their place */
+	bool found_again;	     /* what follows was searched for, and may be off in time */
+	uint64_t found_to;	     /* end of the first event that was found, whose stamp may have been hit; 0: none */
+	uint8_t length;		     /* bytes put in their place */
 	uint8_t bytes[20];
 	unsigned rule;
 };
@@ -235,7 +261,7 @@ struct lttng_types;
 /* How far the block behind the one in work has been walked already, see lttng_fast.c. */
 struct lttng_ahead {
 	struct window w;
-	uint32_t serial; /* of its file; 0: none */
+	uint32_t serial;		  /* of its file; 0: none */
 	uint64_t base, begin, end, limit; /* limit 0: there is no such block */
 	uint64_t rel, last, stamp, before, events, first_stamp;
 };
@@ -244,15 +270,15 @@ struct lttng_trace {
 	struct scan *scan;
 	struct findings *f;
 	struct bundle *in;
-	struct window w;	/* events */
+	struct window w;	      /* events */
 	enum tracemend_status status; /* sticky */
 
-	const char *root;	/* prefix of the names of its files, with '/', or "" */
+	const char *root; /* prefix of the names of its files, with '/', or "" */
 	size_t root_length;
 	struct lttng_file *files; /* owned; in order of name */
 	size_t file_count, file_capacity;
 	struct lttng_channel *channels; /* owned hash */
-	struct lttng_table *table; /* up to 2.2: the ids of the trace; owned */
+	struct lttng_table *table;	/* up to 2.2: the ids of the trace; owned */
 	size_t table_bytes;
 
 	const struct lttng_layout *layout; /* NULL: no file shows one */
@@ -261,29 +287,29 @@ struct lttng_trace {
 	unsigned blame[LF_COUNT]; /* rule that a constant broke everywhere, + 1 */
 	uint8_t arch, alignment;  /* effective */
 	bool heartbeat, has_compact;
-	bool clock_made_up;	/* its frequency or scale was 0 everywhere */
-	uint64_t begin;		/* of the trace: the first begin stamp of most files */
+	bool clock_made_up;	  /* its frequency or scale was 0 everywhere */
+	uint64_t begin;		  /* of the trace: the first begin stamp of most files */
 	struct lttng_sizes sizes; /* of C types, as the declarations say */
 	bool sizes_known;
 	struct finding *sizes_blame; /* the declarations give wrong sizes: one finding for all of them */
-	struct finding *duplicates; /* one for all of them, as the next */
+	struct finding *duplicates;  /* one for all of them, as the next */
 	struct finding *late_use;
 	struct lttng_name *facilities[256]; /* 0.x; owned, with name and checksum in marker-less form */
 	uint32_t facility_checksums[256];
-	uint32_t compact_facility; /* 0.8: its number; UINT32_MAX: not loaded */
-	uint32_t compact_events;  /* 0.8: events of facility compact */
+	uint32_t compact_facility;	 /* 0.8: its number; UINT32_MAX: not loaded */
+	uint32_t compact_events;	 /* 0.8: events of facility compact */
 	struct finding *metadata_broken; /* the first error that lost declarations; later dangling ids follow from it */
-	bool metadata_lost;	/* declarations were lost, it cannot be known which */
-	bool metadata_kept;	/* repair: some of them stay */
-	uint64_t latest;	/* upper bound of stamps in blocks without end; UINT64_MAX: none known */
+	bool metadata_lost;		 /* declarations were lost, it cannot be known which */
+	bool metadata_kept;		 /* repair: some of them stay */
+	uint64_t latest;		 /* upper bound of stamps in blocks without end; UINT64_MAX: none known */
 	bool latest_known;
-	uint64_t zeros;		/* written by repair so far */
+	uint64_t zeros; /* written by repair so far */
 	struct lttng_seen *seen;
 	struct lttng_types *types; /* by id, of the file in work; owned */
 	struct lttng_ahead ahead;
 	struct lttng_edit edits[LTTNG_EDITS_MAX];
 	uint32_t outline_block, outline_unused; /* parts of scan->outline: the open block, and its lost_size or data_size */
-	uint64_t outline_at;	/* rel: end of the last event that has its part */
+	uint64_t outline_at;			/* rel: end of the last event that has its part */
 	uint64_t records, kept, patched;
 	uint64_t lost_events, corrupt_blocks;
 	uint64_t first_stamp, last_stamp;
@@ -348,68 +374,80 @@ bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offse
 /* lttng_event.c: walking the events of a block. */
 struct lttng_walk {
 	struct lttng_file *file;
-	uint64_t base;	   /* of the block */
-	uint64_t limit;	   /* rel: where events must end */
-	uint64_t room;	   /* rel: end of the bytes that there are */
+	uint64_t base;	     /* of the block */
+	uint64_t limit;	     /* rel: where events must end */
+	uint64_t room;	     /* rel: end of the bytes that there are */
 	uint64_t begin, end; /* stamps of the block; end UINT64_MAX: not known */
-	uint64_t bound;	   /* stamps beyond it are of no event of this block (when `open`) */
-	uint64_t stale;	   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
-	bool open;	   /* the end is not known: stop at what is no event, and report nothing */
+	uint64_t bound;	     /* stamps beyond it are of no event of this block (when `open`) */
+	uint64_t stale;	     /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
+	bool open;	     /* the end is not known: stop at what is no event, and report nothing */
 	enum { ESCAPE_AS_IT_IS, ESCAPE_NEVER, ESCAPE_ALWAYS } escape; /* of 2.x sizes: whether 0xFFFF says that 32 bits follow */
-	bool headless;	   /* its header is gone */
-	uint64_t number;   /* of the block, for messages */
+	bool headless;						      /* its header is gone */
+	uint64_t number;					      /* of the block, for messages */
 	/* out */
-	uint64_t rel;	   /* how far it came; in the end, the end of the last event that counts */
-	uint64_t last;	   /* start of the last event that stays */
-	uint64_t kept;	   /* end of it */
-	uint64_t stamp;	   /* of it */
-	uint64_t before;   /* stamp of the event before it */
+	uint64_t rel;	 /* how far it came; in the end, the end of the last event that counts */
+	uint64_t last;	 /* start of the last event that stays */
+	uint64_t kept;	 /* end of it */
+	uint64_t stamp;	 /* of it */
+	uint64_t before; /* stamp of the event before it */
 	uint64_t first_stamp;
-	uint64_t events;   /* that count */
+	uint64_t events; /* that count */
 	uint64_t patched, dropped;
 	uint64_t late_events;
-	uint64_t odd;	   /* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
-	bool broken;	   /* the walk stopped before the limit; what lies behind it is lost */
-	bool cut_known;	   /* the number of events lost is known */
-	bool end_moved;	   /* the end of data was wrong and is `rel` */
-	bool torn;	   /* what stands behind the last event is damaged, and may be its own end */
-	bool resynced;	   /* some of it was passed over, it cannot be known how many events */
-	uint64_t tries;	   /* bytes that searches may still look at, once tries_set */
+	uint64_t odd;	/* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
+	bool broken;	/* the walk stopped before the limit; what lies behind it is lost */
+	bool cut_known; /* the number of events lost is known */
+	bool end_moved; /* the end of data was wrong and is `rel` */
+	bool torn;	/* what stands behind the last event is damaged, and may be its own end */
+	bool resynced;	/* some of it was passed over, it cannot be known how many events */
+	uint64_t tries; /* bytes that searches may still look at, once tries_set */
 	bool tries_set;
-	unsigned rule;	   /* for what it stopped */
+	unsigned rule; /* for what it stopped */
 	struct finding *finding;
 	unsigned edit_count;
-	struct finding *cause; /* what is wrong with the block as a whole: errors of its events follow from it */
-	bool cut_explained; /* the block is known to be cut off: no finding for its last event */
+	struct finding *cause;	      /* what is wrong with the block as a whole: errors of its events follow from it */
+	bool cut_explained;	      /* the block is known to be cut off: no finding for its last event */
 	struct finding *header_cause; /* what is wrong with the header */
-	struct finding *mended; /* the last event that was left out or patched ended at mended_to */
+	struct finding *mended;	      /* the last event that was left out or patched ended at mended_to */
 	uint64_t mended_to;
-	bool noted[4];	   /* kinds of notes that this block has given already */
+	bool noted[4]; /* kinds of notes that this block has given already */
 };
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k);
 
 enum lttng_defect {
-	EVENT_OK, EVENT_END, EVENT_HEADER_CUT, EVENT_PAYLOAD_CUT, EVENT_STRING_CUT, EVENT_DANGLING, EVENT_NO_FORMAT, EVENT_SIZE,
-	EVENT_LOW_BITS, EVENT_CORE_ID, EVENT_NOT_CORE, EVENT_NO_FACILITY, EVENT_NO_NUMBER, EVENT_MALFORMED,
+	EVENT_OK,
+	EVENT_END,
+	EVENT_HEADER_CUT,
+	EVENT_PAYLOAD_CUT,
+	EVENT_STRING_CUT,
+	EVENT_DANGLING,
+	EVENT_NO_FORMAT,
+	EVENT_SIZE,
+	EVENT_LOW_BITS,
+	EVENT_CORE_ID,
+	EVENT_NOT_CORE,
+	EVENT_NO_FACILITY,
+	EVENT_NO_NUMBER,
+	EVENT_MALFORMED
 };
 
 struct lttng_event {
-	uint64_t start;	  /* rel of its header, after padding */
-	uint64_t payload; /* rel */
-	uint64_t end;	  /* rel; by the description where there is one */
+	uint64_t start;	    /* rel of its header, after padding */
+	uint64_t payload;   /* rel */
+	uint64_t end;	    /* rel; by the description where there is one */
 	uint64_t sized_end; /* rel; by the size in its header; 0: it has none */
-	uint64_t size_at; /* rel of the size field */
+	uint64_t size_at;   /* rel of the size field */
 	uint64_t stamp;
-	uint64_t full;	  /* the full stamp of its header */
+	uint64_t full; /* the full stamp of its header */
 	uint32_t id;
 	uint32_t word;
-	uint8_t form;	  /* 2.x: 0, 29, 30 or 31 */
+	uint8_t form; /* 2.x: 0, 29, 30 or 31 */
 	uint8_t size_width;
 	bool has_full;
-	bool escaped;	  /* its size uses the escape */
-	uint64_t size;	  /* in its header */
+	bool escaped;  /* its size uses the escape */
+	uint64_t size; /* in its header */
 	struct lttng_marker *marker;
-	bool padded;	  /* padding before or in the header is not zero */
+	bool padded; /* padding before or in the header is not zero */
 };
 /* Alignment of event headers in that file; 0: none. */
 uint64_t lttng_event_align(const struct lttng_trace *t, const struct lttng_file *f);
@@ -455,9 +493,10 @@ void lttng_metadata_vote(struct lttng_trace *t);
 /* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are
  * whole, ending where the data does. 0: they do not. */
 uint64_t lttng_metadata_fits(struct lttng_trace *t);
-/* Describes a type of that channel by a format that was found out, and gives it a name where it has none. The format must parse. Returns
- * the table's copy of it; NULL when memory is short. */
-const char *lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format);
+/* Describes a type of that channel by a format that was found out, and gives it a name where it has none. The format must parse.
+ * Returns the table's copy of it; NULL when memory is short. */
+const char *lttng_metadata_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m,
+				   const char *format);
 /* After the last data file. */
 void lttng_metadata_unused(struct lttng_trace *t);
 void lttng_table_free(struct lttng_table *table);
@@ -486,13 +525,14 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 
 /* lttng_facility.c: 0.x */
 /* Reads eventdefs/<name>.xml and fills the table for facility id. */
-void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f, uint64_t at);
+void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
+			     uint64_t at);
 
 /* lttng_xml.c */
 struct lttng_xml {
 	const char *text;
 	size_t length, position;
-	bool failed;	/* not well-formed */
+	bool failed; /* not well-formed */
 	size_t failed_at;
 	const char *why;
 };
@@ -522,32 +562,32 @@ struct lttng_block {
 	uint64_t number;
 	uint8_t head[LTTNG_HEADER_MAX];	  /* as it is */
 	uint8_t header[LTTNG_HEADER_MAX]; /* as it should be */
-	struct lttng_header h;	/* its values, as they should be */
-	uint64_t size;		/* of the block, as it should be */
-	uint64_t data_end;	/* rel, where the data ends; before the walk as the header says */
-	bool keep;		/* it stays */
-	bool open;		/* the marks of a block that was never closed */
-	bool unknown_end;	/* where its data ends is not known */
-	bool bad_end;		/* its end stamp is no good */
-	bool cut;		/* the file ends within it */
-	bool made_up;		/* the header is gone */
-	bool lost;		/* something of it is lost, it cannot be known how much */
-	unsigned rule;		/* of the first error: what changes are for */
+	struct lttng_header h;		  /* its values, as they should be */
+	uint64_t size;			  /* of the block, as it should be */
+	uint64_t data_end;		  /* rel, where the data ends; before the walk as the header says */
+	bool keep;			  /* it stays */
+	bool open;			  /* the marks of a block that was never closed */
+	bool unknown_end;		  /* where its data ends is not known */
+	bool bad_end;			  /* its end stamp is no good */
+	bool cut;			  /* the file ends within it */
+	bool made_up;			  /* the header is gone */
+	bool lost;			  /* something of it is lost, it cannot be known how much */
+	unsigned rule;			  /* of the first error: what changes are for */
 	struct finding *cause;
 	bool errors;
 };
 void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f);
 /* Reports an error of the block; the first one is the reason for what repair changes. Later ones of the same header follow from
  * the same damage: they are folded, and NULL is returned. */
-struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
-				  uint64_t from, uint64_t length);
+struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule, uint64_t from,
+				  uint64_t length);
 struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
 				  enum tracemend_severity severity, enum lttng_field field);
 
-#define lttng_say(fd, ...)                              \
-	do {                                            \
-		if (fd)                                 \
-			finding_say(fd, __VA_ARGS__);   \
+#define lttng_say(fd, ...) \
+	do { \
+		if (fd) \
+			finding_say(fd, __VA_ARGS__); \
 	} while (0)
 
 /* lttng_sizes.c: the size fields of a block. */
@@ -562,7 +602,8 @@ void lttng_losses_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *k);
 void lttng_repair_copy(struct lttng_trace *t, struct source *s);
 void lttng_repair_aside(struct lttng_trace *t, struct lttng_file *f);
-/* Appends a block of `data` bytes, from its header on, with events up to `end`; the header is filled in after that of the block before. */
+/* Appends a block of `data` bytes, from its header on, with events up to `end`; the header is filled in after that of the block
+ * before. */
 void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule);
 /* Makes the file in the output; its name, unless "flight-" comes off. */
 unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f);

@@ -54,11 +54,13 @@ uint64_t tracedat_align(uint64_t offset, uint64_t alignment)
 
 const char *tracedat_id_name(unsigned id)
 {
-	static const char *const names[TRACEDAT_ID_LAST + 1] = {
-		"options", "date", "CPU statistics", "buffer", "trace clock", "uname", "hook", "offset", "CPU count", "version",
-		"process map", "trace id", "time shift", "guest", "TSC conversion", "strings", "headers", "ftrace formats",
-		"event formats", "kallsyms", "printk formats", "command lines", "buffer text", "BTF", "last boot", "modules",
-	};
+	static const char *const names[TRACEDAT_ID_LAST + 1] = { "options",	   "date",	     "CPU statistics", "buffer",
+								 "trace clock",	   "uname",	     "hook",	       "offset",
+								 "CPU count",	   "version",	     "process map",    "trace id",
+								 "time shift",	   "guest",	     "TSC conversion", "strings",
+								 "headers",	   "ftrace formats", "event formats",  "kallsyms",
+								 "printk formats", "command lines",  "buffer text",    "BTF",
+								 "last boot",	   "modules" };
 	return id <= TRACEDAT_ID_LAST ? names[id] : "unknown";
 }
 
@@ -78,8 +80,8 @@ struct finding *tracedat_report(struct tracedat *t, unsigned rule, uint64_t offs
 	return tracedat_report_as(t, rule, tracedat_rules[rule].severity, offset, length);
 }
 
-struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
-			       const struct tracedat_block *b, size_t at, size_t length)
+struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, const struct tracedat_block *b,
+			       size_t at, size_t length)
 {
 	struct finding *fd;
 	if (b->compressed) {
@@ -170,8 +172,13 @@ size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_
 	struct tracedat_piece *piece = piece_new(p);
 	if (!piece)
 		return SIZE_MAX;
-	*piece = (struct tracedat_piece){ .source = s, .from = p->literals.size, .length = length, .old = old, .why = why,
-					  .rule = (uint16_t)rule, .literal = true };
+	*piece = (struct tracedat_piece){ .source = s,
+					  .from = p->literals.size,
+					  .length = length,
+					  .old = old,
+					  .why = why,
+					  .rule = (uint16_t)rule,
+					  .literal = true };
 	bytes_append(&p->literals, bytes, length);
 	if (p->literals.failed) {
 		p->failed = true;
@@ -196,8 +203,14 @@ void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes)
 
 bool tracedat_open(struct tracedat *t, struct scan *s, struct source *source)
 {
-	*t = (struct tracedat){ .scan = s, .findings = s->findings, .source = source, .repair = s->plan != NULL, .strings = -1,
-				.clock_option = -1, .cpucount_option = -1, .symbol_low = UINT64_MAX };
+	*t = (struct tracedat){ .scan = s,
+				.findings = s->findings,
+				.source = source,
+				.repair = s->plan != NULL,
+				.strings = -1,
+				.clock_option = -1,
+				.cpucount_option = -1,
+				.symbol_low = UINT64_MAX };
 	struct tracemend_options quiet = { .max_findings = 1 };
 	window_open(&t->window, source);
 	t->scratch = findings_new(s->in, tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
@@ -394,8 +407,10 @@ static struct bid bid(struct bundle *b, struct window *w)
 	if (p && !memcmp(p + 3, "tracing", 7))
 		return (struct bid){ 56, NULL };
 	p = window_at(w, 0, 34);
-	if (p && (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
-		  !memcmp(p + 18, "none\0\0", 7)) && (p[10] == '6' || p[10] == '7'))
+	if (p &&
+	    (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
+	     !memcmp(p + 18, "none\0\0", 7)) &&
+	    (p[10] == '6' || p[10] == '7'))
 		return (struct bid){ 40, NULL };
 	struct tracedat_inferred found;
 	if (tracedat_infer(w, bundle_single(b)->size, &found))
@@ -404,8 +419,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 }
 
 const struct format tracedat_format = {
-	.public = { .name = "tracedat", .title = "trace-cmd trace.dat", .extension = ".dat", .profiles = NULL,
-		    .directory = false },
+	.public = { .name = "tracedat", .title = "trace-cmd trace.dat", .extension = ".dat", .profiles = NULL, .directory = false },
 	.rules = tracedat_rules,
 	.rule_count = TRACEDAT_RULE_COUNT,
 	.bid = bid,

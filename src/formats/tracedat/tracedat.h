@@ -103,10 +103,10 @@ enum tracedat_codec { TRACEDAT_NONE, TRACEDAT_ZSTD, TRACEDAT_ZLIB };
 /* A copy of bytes of a space (the file, or a block), or a literal. */
 struct tracedat_piece {
 	const struct source *source; /* of a copy in file space; NULL in block space */
-	uint64_t from;	  /* copy: where; literal: offset in tracedat_pieces.literals */
+	uint64_t from;		     /* copy: where; literal: offset in tracedat_pieces.literals */
 	uint64_t length;
-	uint64_t old;	  /* literal: bytes of the space that it takes the place of if they differ; NO_OLD */
-	const char *why;  /* literal; static or of plan_why() */
+	uint64_t old;	 /* literal: bytes of the space that it takes the place of if they differ; NO_OLD */
+	const char *why; /* literal; static or of plan_why() */
 	uint16_t rule;
 	bool literal, copied; /* copied: bytes that another piece has kept already */
 };
@@ -135,12 +135,12 @@ void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes);
 
 /* A piece of the file as it is, or what a compressed section decodes to. */
 struct tracedat_block {
-	uint8_t *data;	   /* owned; a NUL follows */
+	uint8_t *data; /* owned; a NUL follows */
 	size_t size;
-	uint64_t offset;   /* in the file: of data[0], or of the compressed section's header */
-	uint64_t stored;   /* bytes in the file */
+	uint64_t offset; /* in the file: of data[0], or of the compressed section's header */
+	uint64_t stored; /* bytes in the file */
 	bool compressed;
-	const char *name;  /* "event formats": begins a finding's path */
+	const char *name; /* "event formats": begins a finding's path */
 };
 
 /* ---- events ---- */
@@ -153,26 +153,26 @@ struct tracedat_dynamic {
 
 struct tracedat_event {
 	uint32_t id;
-	uint32_t fixed;	      /* bytes that a payload has at least */
-	uint32_t slack;	      /* bytes that it may have more */
-	uint32_t dynamic;     /* first of its dynamic fields in tracedat.dynamics */
+	uint32_t fixed;	  /* bytes that a payload has at least */
+	uint32_t slack;	  /* bytes that it may have more */
+	uint32_t dynamic; /* first of its dynamic fields in tracedat.dynamics */
 	uint16_t dynamic_count;
-	uint16_t printk;      /* offset of a pointer into the printk formats; 0: none */
-	uint16_t ip[2];	      /* offsets of kernel text addresses; 0: none */
-	bool special;	      /* one of the above is set, or it is contested */
-	bool contested;	      /* another format has its ID */
+	uint16_t printk; /* offset of a pointer into the printk formats; 0: none */
+	uint16_t ip[2];	 /* offsets of kernel text addresses; 0: none */
+	bool special;	 /* one of the above is set, or it is contested */
+	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;
-	size_t text, text_size; /* of its format in the block */
-	bool placeholder;     /* made by repair for a format that is lost */
-	uint64_t hash;	      /* of system and name */
+	size_t text, text_size;	   /* of its format in the block */
+	bool placeholder;	   /* made by repair for a format that is lost */
+	uint64_t hash;		   /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
 };
 
 /* A format whose ID is none, or another's; or that other. */
 struct tracedat_orphan {
 	struct bytes text;
-	size_t id_at, id_end;	 /* of the line with the ID in the text */
-	uint32_t fixed, slack;	 /* as of an event */
+	size_t id_at, id_end;  /* of the line with the ID in the text */
+	uint32_t fixed, slack; /* as of an event */
 	uint64_t hash;
 	uint32_t claim;		 /* the ID that comes twice; 0: the ID is none */
 	int rival;		 /* which other orphan has that ID, and is its holder; -1: none */
@@ -185,68 +185,68 @@ struct tracedat_orphan {
 
 struct tracedat_option {
 	const struct tracedat_block *block; /* that it lies in */
-	size_t at;	   /* of its payload in the block; the 6 bytes before it are id and size */
+	size_t at;			    /* of its payload in the block; the 6 bytes before it are id and size */
 	uint32_t size;
 	uint16_t id;
-	uint16_t section;  /* index of its options section (v7) */
-	bool dropped;	   /* repair leaves it out */
-	unsigned rule;	   /* why it is dropped or changed */
+	uint16_t section; /* index of its options section (v7) */
+	bool dropped;	  /* repair leaves it out */
+	unsigned rule;	  /* why it is dropped or changed */
 	const char *why;
 	struct bytes changed; /* payload that repair writes instead; empty: as it is */
-	int buffer;	   /* index of the buffer it describes, or -1 */
+	int buffer;	      /* index of the buffer it describes, or -1 */
 };
 
 struct tracedat_section {
-	uint64_t offset;   /* of its header */
-	uint64_t size;	   /* real bytes after the header */
+	uint64_t offset; /* of its header */
+	uint64_t size;	 /* real bytes after the header */
 	uint64_t declared;
-	uint64_t moved;	   /* where repair puts it */
+	uint64_t moved; /* where repair puts it */
 	uint16_t id, flags;
 	int32_t description;
-	bool referenced;   /* by an option, or by the walk for STRINGS */
-	bool reached;	   /* an options section of the chain */
-	bool lost;	   /* its content cannot be used: repair leaves it out */
+	bool referenced; /* by an option, or by the walk for STRINGS */
+	bool reached;	 /* an options section of the chain */
+	bool lost;	 /* its content cannot be used: repair leaves it out */
 	bool size_bad;
-	unsigned rule;	   /* why it is lost */
+	unsigned rule; /* why it is lost */
 	const char *why;
 	struct finding *damage; /* its content is what came out before the damage that this tells of; NULL: all of it */
 	struct tracedat_block block;
-	uint64_t frame;	   /* compressed: bytes of the frame itself */
+	uint64_t frame;				 /* compressed: bytes of the frame itself */
 	size_t first_option, option_count, done; /* of an options section; done: offset of its DONE item in the block */
 	bool has_done;
 };
 
 struct tracedat_cpu {
 	uint32_t cpu;
-	uint64_t offset, size;	 /* as declared */
-	uint64_t from, length;	 /* bytes of the file that are walked; length 0: none */
-	uint64_t records;	 /* data records that are sound */
+	uint64_t offset, size; /* as declared */
+	uint64_t from, length; /* bytes of the file that are walked; length 0: none */
+	uint64_t records;      /* data records that are sound */
 	uint64_t first_time, last_time;
 	uint64_t moved, moved_size; /* where repair puts it */
-	uint64_t end;		 /* where its data in the file really ends */
-	uint64_t declared_at;	 /* file offset of its table entry; 0: none */
-	bool missed;		 /* a page says that events were lost */
-	uint64_t limit;		 /* compressed: chunks may reach up to here */
-	bool found;		 /* by content, no table names it */
-	bool clipped;		 /* its range was shortened: that is reported already */
-	bool fewer;		 /* chunks, or bytes of them, than are claimed */
-	bool lost;		 /* its range cannot be used */
-	bool shifted;		 /* its data is not where the table says: that is reported already */
+	uint64_t end;		    /* where its data in the file really ends */
+	uint64_t declared_at;	    /* file offset of its table entry; 0: none */
+	bool missed;		    /* a page says that events were lost */
+	uint64_t limit;		    /* compressed: chunks may reach up to here */
+	bool found;		    /* by content, no table names it */
+	bool clipped;		    /* its range was shortened: that is reported already */
+	bool fewer;		    /* chunks, or bytes of them, than are claimed */
+	bool lost;		    /* its range cannot be used */
+	bool shifted;		    /* its data is not where the table says: that is reported already */
 };
 
 struct tracedat_buffer {
-	char name[64];		 /* of the instance, cut, for messages */
+	char name[64]; /* of the instance, cut, for messages */
 	struct bytes raw_name, clock;
 	uint32_t page_size;
 	struct tracedat_cpu *cpus;
 	size_t count, capacity;
-	int section;		 /* v7: its section 3, or -1 */
-	size_t option;		 /* its option, or SIZE_MAX */
-	bool compressed, text;	 /* text: latency output */
-	bool text_torn;		 /* of which chunks are lost, or the last line has no end */
-	uint64_t text_stop;	 /* where its last whole line ends, of one that is not compressed */
-	uint64_t record_at;	 /* v6: of its tag in the file */
-	uint64_t table_at;	 /* v6: of its table in the file */
+	int section;		       /* v7: its section 3, or -1 */
+	size_t option;		       /* its option, or SIZE_MAX */
+	bool compressed, text;	       /* text: latency output */
+	bool text_torn;		       /* of which chunks are lost, or the last line has no end */
+	uint64_t text_stop;	       /* where its last whole line ends, of one that is not compressed */
+	uint64_t record_at;	       /* v6: of its tag in the file */
+	uint64_t table_at;	       /* v6: of its table in the file */
 	uint64_t clock_at, clock_size; /* v6: clock block with its length, or 0 */
 	bool clock_bad, lost;
 	uint64_t moved;
@@ -254,10 +254,10 @@ struct tracedat_buffer {
 
 /* What one CPUSTAT option says. */
 struct tracedat_stat {
-	int buffer_name;	 /* option index of the "Buffer:" heading, or -1 for the top buffer */
+	int buffer_name; /* option index of the "Buffer:" heading, or -1 for the top buffer */
 	uint32_t cpu;
 	uint64_t entries, overrun, read;
-	bool known;		 /* entries and read events were there */
+	bool known;		    /* entries and read events were there */
 	uint64_t oldest_us, now_us; /* microseconds; 0: not there */
 	size_t option;
 };
@@ -286,62 +286,64 @@ struct tracedat {
 	struct source *source;
 	struct window window;
 	enum tracemend_status status; /* sticky: TM_NO_MEMORY, TM_LIMIT, TM_IO, TM_CANCELLED */
-	bool repair;		 /* compose pieces */
-	bool emitting;		 /* second walk over the pages: append them to out */
-	bool stopped;		 /* a decompression bomb: nothing more is decoded */
+	bool repair;		      /* compose pieces */
+	bool emitting;		      /* second walk over the pages: append them to out */
+	bool stopped;		      /* a decompression bomb: nothing more is decoded */
 
 	/* prefix */
 	unsigned version;
 	bool big_endian, old_ring;
 	uint8_t user_long, long_size;
 	enum tracedat_codec codec;
-	uint32_t page_size;	 /* P */
-	uint32_t header_page_size; /* as header_page implies; 0: unknown */
+	uint32_t page_size;		   /* P */
+	uint32_t header_page_size;	   /* as header_page implies; 0: unknown */
 	bool prefix_page_bad, prefix_lost; /* lost: all of it is inferred from the content */
-	bool codec_bad;		 /* v7: the name of the compressor cannot be kept */
-	uint64_t prefix_end;	 /* of the common 18 bytes */
-	uint64_t header_end;	 /* v7: of the compression header */
-	uint64_t options_offset; /* v7 */
-	size_t version_length;	 /* bytes of the version string with its NUL, as it is */
-	uint64_t options_at;	 /* v7: where the offset is */
+	bool codec_bad;			   /* v7: the name of the compressor cannot be kept */
+	uint64_t prefix_end;		   /* of the common 18 bytes */
+	uint64_t header_end;		   /* v7: of the compression header */
+	uint64_t options_offset;	   /* v7 */
+	size_t version_length;		   /* bytes of the version string with its NUL, as it is */
+	uint64_t options_at;		   /* v7: where the offset is */
 
 	/* metadata */
-	struct tracedat_block meta;	 /* v6 */
+	struct tracedat_block meta; /* v6 */
 	struct tracedat_pieces parts[TRACEDAT_PARTS];
 	bool part_seen[TRACEDAT_PARTS], formats_lost;
 	const struct tracedat_block *part_block[TRACEDAT_PARTS];
 	struct finding *format_finding; /* the first that says that a format is lost; explains records without one */
 	struct {
-		size_t size_at, text, text_size;    /* header_page in its block */
+		size_t size_at, text, text_size; /* header_page in its block */
 		size_t event_size_at, event, event_size;
 		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
 		const struct tracedat_block *block;
 		unsigned rule;
 	} header;
-	size_t system_total;	 /* of parts[2], whose first piece is their number */
-	uint16_t *event_index;	 /* by id: 1 + index in events; 65536 of them */
+	size_t system_total;   /* of parts[2], whose first piece is their number */
+	uint16_t *event_index; /* by id: 1 + index in events; 65536 of them */
 	struct tracedat_event *events;
 	size_t event_count, event_capacity;
 	struct tracedat_dynamic *dynamics;
 	size_t dynamic_count, dynamic_capacity;
-	uint64_t *names;	 /* open addressing over hashes of system and name */
+	uint64_t *names; /* open addressing over hashes of system and name */
 	size_t name_capacity;
-	struct bytes common;	 /* the common block of the first good format */
-	uint32_t common_size;	 /* bytes of it in a record */
+	struct bytes common;	       /* the common block of the first good format */
+	uint32_t common_size;	       /* bytes of it in a record */
 	struct tracedat_field *fields; /* scratch of the format parser */
 	struct tracedat_unknown {
 		struct finding *finding;
 		uint64_t records;
 		uint32_t least, most; /* bytes of their payloads */
-	} *unknown;		 /* by id, of records without a format; made when the first is met */
+	} * unknown;		      /* by id, of records without a format; made when the first is met */
 	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
 	size_t orphan_count;
-	uint8_t *pids;		 /* bitmap of known process ids */
-	struct tracedat_message { uint64_t address, hash; } *printk; /* sorted by address */
+	uint8_t *pids; /* bitmap of known process ids */
+	struct tracedat_message {
+		uint64_t address, hash;
+	} * printk; /* sorted by address */
 	size_t printk_count, printk_capacity;
 	uint64_t symbol_low, symbol_high;
-	bool symbols, cmdlines;	 /* there are any */
-	uint32_t blk_id;	 /* of blktrace records without a format; 0: none */
+	bool symbols, cmdlines; /* there are any */
+	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
 
 	struct tracedat_option *options;
 	size_t option_count, option_capacity;
@@ -352,28 +354,28 @@ struct tracedat {
 	struct tracedat_buffer *buffers;
 	size_t buffer_count, buffer_capacity;
 	struct bytes string_data;
-	int strings;		 /* section, or -1 */
+	int strings;			   /* section, or -1 */
 	int clock_option, cpucount_option; /* last ones; -1: none */
-	uint32_t cpu_count;	 /* as the file says */
-	uint64_t cpu_count_at;	 /* v6 */
-	uint64_t tag_at;	 /* v6: of the first data tag */
-	uint64_t flyrecord_at;	 /* v6: of the data tag after the options */
+	uint32_t cpu_count;		   /* as the file says */
+	uint64_t cpu_count_at;		   /* v6 */
+	uint64_t tag_at;		   /* v6: of the first data tag */
+	uint64_t flyrecord_at;		   /* v6: of the data tag after the options */
 	bool latency, options_tag;
-	bool data_errors;	 /* placement is broken in a way that loses data */
-	uint64_t header_stop;	 /* v6: end of all metadata before the CPU data */
+	bool data_errors;     /* placement is broken in a way that loses data */
+	uint64_t header_stop; /* v6: end of all metadata before the CPU data */
 	uint64_t latency_at, latency_stop;
 
 	/* pages */
-	uint8_t *chunk;		 /* one decoded chunk */
+	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
-	uint8_t *previous;	 /* the page before, when it was in another chunk */
-	uint64_t decoded;	 /* bytes decoded so far */
+	uint8_t *previous; /* the page before, when it was in another chunk */
+	uint64_t decoded;  /* bytes decoded so far */
 	void *zstd;
 	struct tracedat_edit *edits;
 	size_t edit_count, edit_capacity;
 	unsigned slides, measures, resyncs, searches; /* searches after damage: each kind is bounded */
-	uint64_t looks;		 /* at statistics */
-	uint64_t records, lines; /* lines: those of them that are latency output */
+	uint64_t looks;				      /* at statistics */
+	uint64_t records, lines;		      /* lines: those of them that are latency output */
 	struct finding *ip_finding, *printk_finding, *pid_finding;
 
 	/* repair */
@@ -382,8 +384,8 @@ struct tracedat {
 	size_t drop_count, drop_capacity;
 	uint64_t kept, patched, lost;
 	enum tracemend_exactness lost_is;
-	bool lost_other; /* texts, formats and the like */
-	uint64_t *ids_placed;	 /* bitmap of ids that get a placeholder */
+	bool lost_other;      /* texts, formats and the like */
+	uint64_t *ids_placed; /* bitmap of ids that get a placeholder */
 };
 
 /* ---- tracedat.c ---- */
@@ -397,8 +399,8 @@ struct finding *tracedat_report_as(struct tracedat *t, unsigned rule, enum trace
 				   uint64_t length);
 /* A finding at block[at, at + length): in the file where the block is plain, else at its section. Sets the path. */
 struct finding *tracedat_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at, size_t length);
-struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
-			       const struct tracedat_block *b, size_t at, size_t length);
+struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, const struct tracedat_block *b,
+			       size_t at, size_t length);
 void tracedat_block_free(struct tracedat_block *b);
 const char *tracedat_id_name(unsigned id);
 /* Notes why input bytes will not be in the output. */
@@ -446,13 +448,13 @@ bool tracedat_format_begins(const struct tracedat *t, const uint8_t *data, size_
 /* Parses one format file (text of the block) into the event tables; `quiet` only counts errors. Returns its errors.
  * changed gets the repaired text when repair is on and there are errors; empty: the file is dropped. */
 unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size, const char *system,
-			 struct bytes *changed);
+			       struct bytes *changed);
 
 struct tracedat_field {
 	uint32_t name, name_length, type, type_length; /* in the text */
 	uint32_t line, line_end;
 	uint32_t offset, size;
-	uint32_t elements;	/* of a fixed array; 0: not one, or unknown */
+	uint32_t elements; /* of a fixed array; 0: not one, or unknown */
 	bool array, open_array, dynamic, relative, text, pointer, common, bad;
 	bool has_signed, is_signed;
 };
@@ -495,7 +497,7 @@ struct tracedat_print {
 	size_t size;
 	const struct tracedat_field *fields;
 	size_t field_count;
-	const char *path;		    /* "sched > sched_switch" */
+	const char *path; /* "sched > sched_switch" */
 };
 unsigned tracedat_print_check(struct tracedat_print *p);
 
@@ -567,8 +569,8 @@ struct tracedat_decoded {
 	bool fits;	 /* false: it wants more than the room */
 };
 /* Decodes one frame or stream from data[0, size) into out[0, room). False: the frame is broken. */
-bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out,
-		     size_t room, struct tracedat_decoded *d);
+bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+		     struct tracedat_decoded *d);
 /* Bytes of the frame at data, or 0 when it does not end within size. */
 size_t tracedat_frame_size(enum tracedat_codec codec, const uint8_t *data, size_t size);
 bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_t size);
@@ -592,11 +594,11 @@ void tracedat_latency_section(struct tracedat *t, struct tracedat_buffer *b);
 
 /* Lines that come in pieces. */
 struct tracedat_text {
-	bool begun, event;	/* a line is open; it is none of the heading */
-	bool skip;		/* up to the next LF: what comes before it is lost */
-	bool torn;		/* something is lost: chunks are made anew of whole lines */
-	uint64_t total, whole;	/* bytes so far, and of them up to the end of the last line */
-	struct bytes carry;	/* the begin of a line */
+	bool begun, event;     /* a line is open; it is none of the heading */
+	bool skip;	       /* up to the next LF: what comes before it is lost */
+	bool torn;	       /* something is lost: chunks are made anew of whole lines */
+	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
+	struct bytes carry;    /* the begin of a line */
 };
 
 void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint8_t *text, size_t size);
@@ -611,12 +613,12 @@ struct tracedat_walk {
 	struct tracedat_cpu *cpu;
 	struct tracedat_text *text; /* of latency output in chunks; else NULL */
 	uint32_t page_size;
-	uint64_t index;		/* of the page */
-	uint64_t last;		/* time of the last record */
+	uint64_t index;			 /* of the page */
+	uint64_t last;			 /* time of the last record */
 	uint64_t page_time, page_commit; /* of the previous page */
-	uint64_t previous_at;	/* file offset of it; 0: none, or in a chunk */
+	uint64_t previous_at;		 /* file offset of it; 0: none, or in a chunk */
 	bool started, pending_missed;
-	bool sound;		/* the last page was read to its end */
+	bool sound; /* the last page was read to its end */
 	struct finding *zero;
 };
 
@@ -624,8 +626,8 @@ struct tracedat_walk {
 struct tracedat_place_of {
 	uint64_t offset, length; /* of the page in the file, or of the chunk that holds it */
 	bool in_chunk;
-	uint32_t in;		 /* offset of the page in the decoded chunk */
-	uint32_t available;	 /* bytes of the page that are there; 0: all */
+	uint32_t in;	    /* offset of the page in the decoded chunk */
+	uint32_t available; /* bytes of the page that are there; 0: all */
 };
 
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };

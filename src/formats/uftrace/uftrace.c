@@ -57,7 +57,9 @@ static unsigned bid_file(struct source *s)
 		if (source_read(s, 0, head, sizeof(head)) != TM_OK)
 			return 0;
 		return uftrace_word_magic(load_u64(head + 8, false)) == UFTRACE_RECORD_MAGIC ||
-		       uftrace_word_magic(load_u64(head + 8, true)) == UFTRACE_RECORD_MAGIC ? 6 : 1;
+				       uftrace_word_magic(load_u64(head + 8, true)) == UFTRACE_RECORD_MAGIC
+			       ? 6
+			       : 1;
 	}
 	return 0;
 }

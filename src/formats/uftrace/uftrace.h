@@ -33,16 +33,41 @@ enum uftrace_endian { UFTRACE_LITTLE = 1, UFTRACE_BIG = 2 };
 enum uftrace_class { UFTRACE_32 = 1, UFTRACE_64 = 2 };
 
 enum uftrace_feat { /* bits of feat_mask */
-	UFTRACE_F_PLTHOOK, UFTRACE_F_TASK_SESSION, UFTRACE_F_KERNEL, UFTRACE_F_ARGUMENT, UFTRACE_F_RETVAL,
-	UFTRACE_F_SYM_REL_ADDR, UFTRACE_F_MAX_STACK, UFTRACE_F_EVENT, UFTRACE_F_PERF_EVENT, UFTRACE_F_AUTO_ARGS,
-	UFTRACE_F_DEBUG_INFO, UFTRACE_F_ESTIMATE_RETURN, UFTRACE_F_SYM_SIZE, UFTRACE_F_CALLSITE, UFTRACE_F_COUNT
+		    UFTRACE_F_PLTHOOK,
+		    UFTRACE_F_TASK_SESSION,
+		    UFTRACE_F_KERNEL,
+		    UFTRACE_F_ARGUMENT,
+		    UFTRACE_F_RETVAL,
+		    UFTRACE_F_SYM_REL_ADDR,
+		    UFTRACE_F_MAX_STACK,
+		    UFTRACE_F_EVENT,
+		    UFTRACE_F_PERF_EVENT,
+		    UFTRACE_F_AUTO_ARGS,
+		    UFTRACE_F_DEBUG_INFO,
+		    UFTRACE_F_ESTIMATE_RETURN,
+		    UFTRACE_F_SYM_SIZE,
+		    UFTRACE_F_CALLSITE,
+		    UFTRACE_F_COUNT
 };
 
 enum uftrace_info { /* bits of info_mask, in the order of their lines */
-	UFTRACE_I_EXE_NAME, UFTRACE_I_BUILD_ID, UFTRACE_I_EXIT_STATUS, UFTRACE_I_CMDLINE, UFTRACE_I_CPUINFO, UFTRACE_I_MEMINFO,
-	UFTRACE_I_OSINFO, UFTRACE_I_TASKINFO, UFTRACE_I_USAGEINFO, UFTRACE_I_LOADINFO, UFTRACE_I_ARG_SPEC,
-	UFTRACE_I_RECORD_DATE, UFTRACE_I_PATTERN_TYPE, UFTRACE_I_VERSION, UFTRACE_I_UTC_OFFSET, UFTRACE_I_SYSCTL,
-	UFTRACE_I_COUNT
+		    UFTRACE_I_EXE_NAME,
+		    UFTRACE_I_BUILD_ID,
+		    UFTRACE_I_EXIT_STATUS,
+		    UFTRACE_I_CMDLINE,
+		    UFTRACE_I_CPUINFO,
+		    UFTRACE_I_MEMINFO,
+		    UFTRACE_I_OSINFO,
+		    UFTRACE_I_TASKINFO,
+		    UFTRACE_I_USAGEINFO,
+		    UFTRACE_I_LOADINFO,
+		    UFTRACE_I_ARG_SPEC,
+		    UFTRACE_I_RECORD_DATE,
+		    UFTRACE_I_PATTERN_TYPE,
+		    UFTRACE_I_VERSION,
+		    UFTRACE_I_UTC_OFFSET,
+		    UFTRACE_I_SYSCTL,
+		    UFTRACE_I_COUNT
 };
 
 #define UFTRACE_BIT(n) (UINT64_C(1) << (n))
@@ -94,7 +119,7 @@ static inline uint64_t uftrace_word_address(uint64_t word)
 
 /* ---- payloads ---- */
 
-#define UFTRACE_PAYLOAD_MAX 1024u /* bytes of a record's payload, padded to 8 */
+#define UFTRACE_PAYLOAD_MAX 1024u     /* bytes of a record's payload, padded to 8 */
 #define UFTRACE_STRING_WRITER_MAX 98u /* bytes of a string argument as writers cut it */
 #define UFTRACE_STRING_MAX 1018u
 
@@ -104,12 +129,15 @@ enum uftrace_event_id {
 	UFTRACE_E_READ_PAGE_FAULT,	    /* 16: u64 major, minor */
 	UFTRACE_E_DIFF_PROC_STATM,	    /* 24 */
 	UFTRACE_E_DIFF_PAGE_FAULT,	    /* 16 */
-	UFTRACE_E_READ_PMU_CYCLE, UFTRACE_E_DIFF_PMU_CYCLE,   /* 16: u64 cycles, instructions */
-	UFTRACE_E_READ_PMU_CACHE, UFTRACE_E_DIFF_PMU_CACHE,   /* 16: u64 references, misses */
-	UFTRACE_E_READ_PMU_BRANCH, UFTRACE_E_DIFF_PMU_BRANCH, /* 16: u64 branches, misses */
-	UFTRACE_E_WATCH_CPU,		    /* 4: s32 cpu */
-	UFTRACE_E_WATCH_VAR,		    /* address of 4 or 8 bytes, value of 1, 2, 4 or 8 */
-	UFTRACE_E_CALLSITE,		    /* 8: u64 return address */
+	UFTRACE_E_READ_PMU_CYCLE,
+	UFTRACE_E_DIFF_PMU_CYCLE, /* 16: u64 cycles, instructions */
+	UFTRACE_E_READ_PMU_CACHE,
+	UFTRACE_E_DIFF_PMU_CACHE, /* 16: u64 references, misses */
+	UFTRACE_E_READ_PMU_BRANCH,
+	UFTRACE_E_DIFF_PMU_BRANCH, /* 16: u64 branches, misses */
+	UFTRACE_E_WATCH_CPU,	   /* 4: s32 cpu */
+	UFTRACE_E_WATCH_VAR,	   /* address of 4 or 8 bytes, value of 1, 2, 4 or 8 */
+	UFTRACE_E_CALLSITE,	   /* 8: u64 return address */
 };
 #define UFTRACE_E_PERF_FIRST 200001u /* to 200008: never stored in TID.dat */
 #define UFTRACE_E_PERF_LAST 200008u
@@ -160,15 +188,15 @@ enum uftrace_shm_flag { UFTRACE_SHM_NEW = 1, UFTRACE_SHM_WRITTEN = 2, UFTRACE_SH
 
 /* ---- limits of this reader; beyond them the scan stops with TM_LIMIT, unless said otherwise ---- */
 
-#define UFTRACE_TEXT_BYTES_MAX (64u * 1024 * 1024) /* of info, task.txt, a map, events.txt: read whole */
-#define UFTRACE_TASKS_MAX (256u * 1024)		   /* tids of task.txt, of info, and files TID.dat */
-#define UFTRACE_SESSIONS_MAX (64u * 1024)	   /* SESS lines */
-#define UFTRACE_LIBRARIES_MAX (64u * 1024)	   /* DLOP lines */
-#define UFTRACE_MAPPINGS_MAX (1024u * 1024)	   /* lines of all maps */
-#define UFTRACE_SYMBOLS_MAX (4u * 1024 * 1024)	   /* of all symbol files */
+#define UFTRACE_TEXT_BYTES_MAX (64u * 1024 * 1024)    /* of info, task.txt, a map, events.txt: read whole */
+#define UFTRACE_TASKS_MAX (256u * 1024)		      /* tids of task.txt, of info, and files TID.dat */
+#define UFTRACE_SESSIONS_MAX (64u * 1024)	      /* SESS lines */
+#define UFTRACE_LIBRARIES_MAX (64u * 1024)	      /* DLOP lines */
+#define UFTRACE_MAPPINGS_MAX (1024u * 1024)	      /* lines of all maps */
+#define UFTRACE_SYMBOLS_MAX (4u * 1024 * 1024)	      /* of all symbol files */
 #define UFTRACE_SYMBOL_BYTES_MAX (256u * 1024 * 1024) /* names of all symbols */
-#define UFTRACE_SPECS_MAX 16384u		   /* argument specifications; further ones are not used (dat/argument rules are mild then) */
-#define UFTRACE_REGEX_MAX 256u			   /* regular expressions among them */
+#define UFTRACE_SPECS_MAX 16384u /* argument specifications; further ones are not used (dat/argument rules are mild then) */
+#define UFTRACE_REGEX_MAX 256u	 /* regular expressions among them */
 #define UFTRACE_MATCH_WORK_MAX (16u * 1024 * 1024) /* attempts to match a name; then specifications count as unknown */
 #define UFTRACE_EVENTS_MAX (256u * 1024)	   /* lines of events.txt that are remembered */
 

@@ -18,14 +18,19 @@ const struct fxt_argument_layout fxt_argument_layouts[16] = {
 };
 
 const uint8_t fxt_event_tails[16] = {
-	[FXT_COUNTER] = 1,    [FXT_DURATION_COMPLETE] = 1, [FXT_ASYNC_BEGIN] = 1, [FXT_ASYNC_INSTANT] = 1,
-	[FXT_ASYNC_END] = 1,  [FXT_FLOW_BEGIN] = 1,	   [FXT_FLOW_STEP] = 1,	  [FXT_FLOW_END] = 1,
+	[FXT_COUNTER] = 1,   [FXT_DURATION_COMPLETE] = 1, [FXT_ASYNC_BEGIN] = 1, [FXT_ASYNC_INSTANT] = 1,
+	[FXT_ASYNC_END] = 1, [FXT_FLOW_BEGIN] = 1,	  [FXT_FLOW_STEP] = 1,	 [FXT_FLOW_END] = 1
 };
 
 /* Texts are loaded little-endian, whatever the words are. */
-const uint64_t fxt_unused_bytes[FXT_WORD] = {
-	0, UINT64_MAX << 8, UINT64_MAX << 16, UINT64_MAX << 24, UINT64_MAX << 32, UINT64_MAX << 40, UINT64_MAX << 48, UINT64_MAX << 56,
-};
+const uint64_t fxt_unused_bytes[FXT_WORD] = { 0,
+					      UINT64_MAX << 8,
+					      UINT64_MAX << 16,
+					      UINT64_MAX << 24,
+					      UINT64_MAX << 32,
+					      UINT64_MAX << 40,
+					      UINT64_MAX << 48,
+					      UINT64_MAX << 56 };
 
 /* Years 2000 and 2100 in nanoseconds since 1970. */
 #define WALL_CLOCK_MIN UINT64_C(946684800000000000)
@@ -136,8 +141,7 @@ static void check_padding(struct reader *rd, uint64_t at, uint64_t length, int a
 		return;
 	}
 	if (!bytes_are_zero(rd->data + at + length, (size_t)(end - length))) {
-		struct fxt_issue *i =
-			issue(rd->r, FXT_RULE_nonzero_padding, TM_ERROR, at + length, (uint32_t)(end - length));
+		struct fxt_issue *i = issue(rd->r, FXT_RULE_nonzero_padding, TM_ERROR, at + length, (uint32_t)(end - length));
 		i->argument = (int8_t)argument;
 		i->got = length;
 	}
@@ -159,8 +163,7 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 		r->work += length - valid;
 		/* Fuchsia cuts text at 32,000 bytes, perhaps inside a character; kernel names may be any bytes. */
 		bool cut = length == FXT_STRING_BYTES_ADVISED && length - valid <= 3;
-		struct fxt_issue *i = issue(r, FXT_RULE_invalid_utf8, any_bytes || cut ? TM_NOTE : TM_ERROR, at,
-					    (uint32_t)length);
+		struct fxt_issue *i = issue(r, FXT_RULE_invalid_utf8, any_bytes || cut ? TM_NOTE : TM_ERROR, at, (uint32_t)length);
 		i->argument = (int8_t)argument;
 		i->got = valid;
 		r->odd = true;
@@ -279,8 +282,7 @@ static bool take_argument(struct reader *rd, int n)
 	}
 	rd->limit = start + a->words;
 	rd->at = start + 1;
-	a->name = take_string(rd, (uint16_t)fxt_bits(header, 16, 16), field_at(rd, start, 16), FXT_ROLE_ARGUMENT_NAME, n,
-			      false);
+	a->name = take_string(rd, (uint16_t)fxt_bits(header, 16, 16), field_at(rd, start, 16), FXT_ROLE_ARGUMENT_NAME, n, false);
 	const struct fxt_argument_layout *layout = &fxt_argument_layouts[a->type];
 	if (a->type >= FXT_ARG_TYPES) {
 		issue(r, FXT_RULE_unknown_argument_type, TM_WARNING, a->at, FXT_WORD)->argument = (int8_t)n;
@@ -354,8 +356,8 @@ static void take_arguments(struct reader *rd, unsigned count)
 		rd->swap = false;
 		if (exact && r->issue_count == issues && limit - rd->at <= 1) {
 			r->swapped = true;
-			issue(r, FXT_RULE_mixed_endianness, TM_ERROR, start * FXT_WORD,
-			      (uint32_t)((rd->at - start) * FXT_WORD))->got = count;
+			issue(r, FXT_RULE_mixed_endianness, TM_ERROR, start * FXT_WORD, (uint32_t)((rd->at - start) * FXT_WORD))
+				->got = count;
 			return;
 		}
 		rd->failed = false;
@@ -644,9 +646,7 @@ static void decode_large(struct reader *rd)
 
 static unsigned minimum_words(const struct fxt_record *r)
 {
-	static const uint8_t least[16] = {
-		1, 2, 1, 3, 2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1,
-	};
+	static const uint8_t least[16] = { 1, 2, 1, 3, 2, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1 };
 	if (r->type == FXT_SCHEDULING && fxt_bits(r->header, 60, 4) == FXT_SWITCH)
 		return 4;
 	if (r->type == FXT_SCHEDULING && fxt_bits(r->header, 60, 4) == FXT_WAKEUP)
@@ -717,7 +717,11 @@ static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const
 			unsigned flags, unsigned koids)
 {
 	memset(r, 0, offsetof(struct fxt_record, arguments));
-	struct reader rd = { .r = r, .data = data, .at = 1, .sight = have / FXT_WORD, .big_endian = d->big_endian,
+	struct reader rd = { .r = r,
+			     .data = data,
+			     .at = 1,
+			     .sight = have / FXT_WORD,
+			     .big_endian = d->big_endian,
 			     .profile = d->profile,
 			     .strict = flags & FXT_DECODE_STRICT };
 	bool ignore_size = flags & FXT_DECODE_IGNORE_SIZE;
@@ -766,8 +770,8 @@ static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const
 		i->got = r->words;
 		i->want = r->content;
 	} else if (r->extended) {
-		issue(r, FXT_RULE_known_extension, TM_NOTE, r->content * FXT_WORD,
-		      (uint32_t)((r->words - r->content) * FXT_WORD))->got = r->words - r->content;
+		issue(r, FXT_RULE_known_extension, TM_NOTE, r->content * FXT_WORD, (uint32_t)((r->words - r->content) * FXT_WORD))
+			->got = r->words - r->content;
 	}
 }
 
@@ -808,7 +812,8 @@ bool fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endi
 			unsigned chain = 0;
 			while (chain < 3 && p + FXT_WORD <= length) {
 				size_t have = length - p;
-				if (!fxt_decode(&d, &r, data + p, have, left - p, FXT_DECODE_STRICT) || !fxt_is_strict(&r) || r.late_padding)
+				if (!fxt_decode(&d, &r, data + p, have, left - p, FXT_DECODE_STRICT) || !fxt_is_strict(&r) ||
+				    r.late_padding)
 					break;
 				if (r.words > have / FXT_WORD)
 					break;

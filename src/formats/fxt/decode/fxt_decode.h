@@ -7,10 +7,10 @@
 
 /* What is wrong inside a record. `at` counts bytes from its beginning. */
 struct fxt_issue {
-	uint8_t rule;	   /* enum fxt_rule */
-	uint8_t severity;  /* enum tracemend_severity */
-	int8_t argument;   /* of which argument, or -1 */
-	uint32_t length;   /* bytes at `at` that are wrong */
+	uint8_t rule;	  /* enum fxt_rule */
+	uint8_t severity; /* enum tracemend_severity */
+	int8_t argument;  /* of which argument, or -1 */
+	uint32_t length;  /* bytes at `at` that are wrong */
 	uint64_t at;
 	uint64_t got, want; /* rule specific; of bits to clear: the word and the mask */
 };
@@ -18,9 +18,9 @@ struct fxt_issue {
 #define FXT_ISSUES_MAX 160u
 
 struct fxt_thread_ref {
-	uint8_t ref;	/* 0: inline */
+	uint8_t ref; /* 0: inline */
 	bool process_only;
-	uint64_t at;	/* of the koids, or of the header word */
+	uint64_t at; /* of the koids, or of the header word */
 	uint64_t process, thread;
 };
 
@@ -28,9 +28,9 @@ enum fxt_role { FXT_ROLE_NONE, FXT_ROLE_CATEGORY, FXT_ROLE_NAME, FXT_ROLE_ARGUME
 
 struct fxt_string_ref {
 	uint16_t ref;
-	uint8_t role;	/* enum fxt_role */
+	uint8_t role; /* enum fxt_role */
 	int8_t argument;
-	uint64_t field;	/* of the two bytes of the reference */
+	uint64_t field; /* of the two bytes of the reference */
 	uint64_t at;	/* of the inline text */
 };
 
@@ -51,19 +51,19 @@ struct fxt_record {
 	uint8_t subtype;  /* metadata, event, scheduling, profiler or large type */
 	uint8_t blob_format;
 	uint8_t argument_count, thread_count, string_count, object_type;
-	bool known;	  /* type and subtype are assigned: the content was decoded */
-	bool fatal;	  /* the record cannot be used */
-	bool broken_off;  /* content is not known */
-	bool odd;	  /* legal, but no anchor for resynchronisation */
-	bool extended;	  /* trailing words of a known extension */
-	bool swapped;	  /* arguments are in the other byte order */
+	bool known;	   /* type and subtype are assigned: the content was decoded */
+	bool fatal;	   /* the record cannot be used */
+	bool broken_off;   /* content is not known */
+	bool odd;	   /* legal, but no anchor for resynchronisation */
+	bool extended;	   /* trailing words of a known extension */
+	bool swapped;	   /* arguments are in the other byte order */
 	bool late_padding; /* the end of the payload was not in sight: its padding is still to be checked */
 	bool has_timestamp, has_tail;
-	uint8_t worst;	  /* gravest severity of the issues */
+	uint8_t worst; /* gravest severity of the issues */
 	uint8_t cpu_bits, out_state;
 	uint16_t cpu;
-	uint32_t id;	  /* provider id, string or thread index, blob type */
-	uint64_t timestamp, tail; /* tail: end time, counter or correlation id, pointer or koid of objects, ticks */
+	uint32_t id;			     /* provider id, string or thread index, blob type */
+	uint64_t timestamp, tail;	     /* tail: end time, counter or correlation id, pointer or koid of objects, ticks */
 	uint64_t text_at, text_length;	     /* of string, provider and log records */
 	uint64_t payload_at, payload_length; /* of blobs */
 	struct fxt_thread_ref threads[2];

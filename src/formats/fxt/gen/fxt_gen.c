@@ -14,10 +14,9 @@ static const struct {
 	enum fxt_feature feature;
 	unsigned in;
 } rare[] = {
-	{ FEATURE_ANONYMOUS, 6 },	{ FEATURE_NO_INIT, 5 },	       { FEATURE_BUFFER_FULL, 30 },
-	{ FEATURE_DEEP, 60 },		{ FEATURE_LONG_STRINGS, 50 },  { FEATURE_FULL_RECORD, 50 },
-	{ FEATURE_HUGE_BLOB, 50 },	{ FEATURE_FULL_STRINGS, 300 }, { FEATURE_FULL_THREADS, 60 },
-	{ FEATURE_MANY_PROVIDERS, 60 },
+	{ FEATURE_ANONYMOUS, 6 },     { FEATURE_NO_INIT, 5 },	      { FEATURE_BUFFER_FULL, 30 }, { FEATURE_DEEP, 60 },
+	{ FEATURE_LONG_STRINGS, 50 }, { FEATURE_FULL_RECORD, 50 },    { FEATURE_HUGE_BLOB, 50 },   { FEATURE_FULL_STRINGS, 300 },
+	{ FEATURE_FULL_THREADS, 60 }, { FEATURE_MANY_PROVIDERS, 60 },
 };
 
 static void draw_features(struct fxt_gen *f)
@@ -32,8 +31,7 @@ static void draw_features(struct fxt_gen *f)
 	if (f->has[FEATURE_ANONYMOUS])
 		f->has[FEATURE_PROVIDERS] = f->has[FEATURE_MANY_PROVIDERS] = false;
 	if (!f->latest)
-		f->has[FEATURE_SWITCH] = f->has[FEATURE_WAKEUP] = f->has[FEATURE_PROFILER] = f->has[FEATURE_PROTO] =
-			false;
+		f->has[FEATURE_SWITCH] = f->has[FEATURE_WAKEUP] = f->has[FEATURE_PROFILER] = f->has[FEATURE_PROTO] = false;
 	if (f->g->rule >= 0) /* breakers need free indexes, and a capture that does not excuse what it lacks */
 		f->has[FEATURE_FULL_STRINGS] = f->has[FEATURE_FULL_THREADS] = f->has[FEATURE_BUFFER_FULL] = false;
 	if (f->g->rule == FXT_RULE_initialization_in_other_context) {
@@ -61,8 +59,7 @@ static bool pattern_make(struct fxt_gen *f)
 	for (size_t i = 0; i < 2 * (size_t)FXT_GEN_PATTERN; i++) {
 		state = state * 1664525 + 1013904223;
 		const uint32_t drawn = state >> 16;
-		f->pattern[i] =
-			(uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
+		f->pattern[i] = (uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
 	}
 	return true;
 }

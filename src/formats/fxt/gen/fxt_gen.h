@@ -157,10 +157,10 @@ enum fxt_feature {
 	FEATURE_BACKWARD,
 	FEATURE_EQUAL_TIMES,
 	FEATURE_HIGH_KOIDS,
-	FEATURE_ARTIFICIAL,	/* koids of virtual threads */
-	FEATURE_UNKNOWN_THREAD, /* koids (0, 0) */
-	FEATURE_BUFFER_FULL,	/* inherent warning: the capture says that records were dropped */
-	FEATURE_COMMON,		/* how many of them are drawn evenly; those below are rare, since they are large */
+	FEATURE_ARTIFICIAL,	       /* koids of virtual threads */
+	FEATURE_UNKNOWN_THREAD,	       /* koids (0, 0) */
+	FEATURE_BUFFER_FULL,	       /* inherent warning: the capture says that records were dropped */
+	FEATURE_COMMON,		       /* how many of them are drawn evenly; those below are rare, since they are large */
 	FEATURE_DEEP = FEATURE_COMMON, /* 1,000 nested durations */
 	FEATURE_LONG_STRINGS,	       /* 31,999 and 32,000 bytes */
 	FEATURE_FULL_RECORD,	       /* records of 4,095 words */
@@ -212,8 +212,8 @@ void fxt_put_time(struct fxt_gen *f, uint64_t ticks);
 /* A stream and its padding. data NULL: zeros. */
 void fxt_put_stream(struct fxt_gen *f, enum fxt_stream_role role, const void *data, size_t length);
 void fxt_put_args(struct fxt_gen *f, const struct fxt_arg *args, unsigned count);
-void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift,
-		  unsigned width, size_t length);
+void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift, unsigned width,
+		  size_t length);
 
 void fxt_put_magic(struct fxt_gen *f);
 void fxt_put_provider_info(struct fxt_gen *f, uint32_t id, struct fxt_text name);
@@ -225,14 +225,14 @@ void fxt_put_string(struct fxt_gen *f, uint16_t index, struct fxt_text text);
 void fxt_put_thread(struct fxt_gen *f, uint8_t index, uint64_t process, uint64_t thread);
 void fxt_put_event(struct fxt_gen *f, const struct fxt_gen_event *event);
 void fxt_put_blob(struct fxt_gen *f, struct fxt_ref name, unsigned type, const void *data, size_t length);
-void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who process, struct fxt_ref name,
-		       const struct fxt_arg *args, unsigned arg_count);
-void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name,
-		    const struct fxt_arg *args, unsigned arg_count);
+void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who process, struct fxt_ref name, const struct fxt_arg *args,
+		       unsigned arg_count);
+void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name, const struct fxt_arg *args,
+		    unsigned arg_count);
 void fxt_put_legacy_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, struct fxt_who outgoing,
 			   struct fxt_who incoming, unsigned outgoing_priority, unsigned incoming_priority);
-void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing,
-		    uint64_t incoming, const struct fxt_arg *args, unsigned arg_count);
+void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing, uint64_t incoming,
+		    const struct fxt_arg *args, unsigned arg_count);
 void fxt_put_wakeup(struct fxt_gen *f, uint64_t time, unsigned cpu, uint64_t thread, const struct fxt_arg *args,
 		    unsigned arg_count);
 void fxt_put_log(struct fxt_gen *f, uint64_t time, struct fxt_who who, struct fxt_text message);

@@ -34,10 +34,8 @@ void fxt_make_event(struct fxt_gen *f, unsigned type, unsigned least_args)
 	e.who = fxt_who_any(f);
 	name_event(f, &e);
 	if (type == FXT_COUNTER) {
-		static const unsigned numeric[] = { FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64,
-						    FXT_ARG_DOUBLE };
-		e.arg_count = (unsigned)choices_between(f->c, least_args ? least_args : 1,
-							f->has[FEATURE_MANY_ARGS] ? 15 : 3);
+		static const unsigned numeric[] = { FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_DOUBLE };
+		e.arg_count = (unsigned)choices_between(f->c, least_args ? least_args : 1, f->has[FEATURE_MANY_ARGS] ? 15 : 3);
 		for (unsigned i = 0; i < e.arg_count; i++) {
 			const struct fxt_ref name = fxt_ref_any(f);
 			args[i] = fxt_arg_of(f, numeric[choices_below(f->c, COUNT(numeric))], name);
@@ -264,9 +262,7 @@ static void item_blob(struct fxt_gen *f)
 /* Perfetto trace packets: field 1, length-delimited, with a timestamp (field 8) inside, or nothing. */
 static void item_proto(struct fxt_gen *f)
 {
-	static const uint8_t packets[] = {
-		0x0a, 0x02, 0x40, 0x05, 0x0a, 0x00, 0x0a, 0x03, 0x40, 0x90, 0x03, 0x0a, 0x00
-	};
+	static const uint8_t packets[] = { 0x0a, 0x02, 0x40, 0x05, 0x0a, 0x00, 0x0a, 0x03, 0x40, 0x90, 0x03, 0x0a, 0x00 };
 	static const uint8_t ends[] = { 4, 6, 11, 13 };
 	const struct fxt_ref name = fxt_ref_to(f, fxt_text("perfetto-bootstrap"));
 	fxt_put_blob(f, name, FXT_BLOB_PERFETTO, packets, ends[choices_below(f->c, COUNT(ends))]);
@@ -295,8 +291,7 @@ void fxt_make_large_blob(struct fxt_gen *f, size_t words)
 	}
 	/* Of what is asked for, the rest after the fixed part and inline texts is payload; not always whole words of
 	 * it. */
-	const size_t other = fixed +
-			     (e.category.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.category.text.length) : 0) +
+	const size_t other = fixed + (e.category.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.category.text.length) : 0) +
 			     (e.name.value & FXT_STRING_INLINE ? (size_t)fxt_words(e.name.text.length) : 0) +
 			     (metadata && !e.who.index ? 2 : 0);
 	size_t length = words > other ? (words - other) * FXT_WORD : 0;
@@ -365,8 +360,7 @@ static unsigned cpu_any(struct fxt_gen *f, unsigned limit)
 
 static unsigned outgoing_state(struct fxt_gen *f)
 {
-	static const uint8_t states[] = { FXT_STATE_BLOCKED, FXT_STATE_NEW, FXT_STATE_SUSPENDED, FXT_STATE_DYING,
-					  FXT_STATE_DEAD };
+	static const uint8_t states[] = { FXT_STATE_BLOCKED, FXT_STATE_NEW, FXT_STATE_SUSPENDED, FXT_STATE_DYING, FXT_STATE_DEAD };
 	return states[choices_below(f->c, COUNT(states))];
 }
 
@@ -697,7 +691,6 @@ void fxt_make_item(struct fxt_gen *f)
 void fxt_make_rarities(struct fxt_gen *f)
 {
 	for (size_t i = 0; i < COUNT(rarities); i++)
-		if (f->has[rarities[i].feature] &&
-		    !(f->has[FEATURE_ANONYMOUS] && rarities[i].feature == FEATURE_MANY_PROVIDERS))
+		if (f->has[rarities[i].feature] && !(f->has[FEATURE_ANONYMOUS] && rarities[i].feature == FEATURE_MANY_PROVIDERS))
 			rarities[i].make(f);
 }

@@ -64,8 +64,7 @@ struct fxt_text fxt_text_of(struct fxt_gen *f, unsigned length)
 
 struct fxt_text fxt_text_any(struct fxt_gen *f)
 {
-	static const uint16_t edges[] = { 1,  0,  2,  7,  8,  9,  15, 16, 17,  23,  24,
-					  25, 31, 32, 33, 40, 63, 64, 65, 127, 128, 255 };
+	static const uint16_t edges[] = { 1, 0, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 63, 64, 65, 127, 128, 255 };
 
 	if (f->has[FEATURE_LONG_STRINGS] && choices_chance(f->c, 1, 24))
 		return fxt_text_of(f, choices_chance(f->c, 1, 2) ? 32000 : 31999);
@@ -163,8 +162,7 @@ uint16_t fxt_string_unused(struct fxt_gen *f)
 {
 	unsigned index = (unsigned)choices_between(f->c, 1, choices_chance(f->c, 1, 2) ? FXT_STRING_INDEX_MAX : 200);
 	for (unsigned tries = 0;
-	     tries < FXT_STRING_INDEX_MAX && (bit_get(f->string_used, index) || bit_get(f->string_aside, index));
-	     tries++)
+	     tries < FXT_STRING_INDEX_MAX && (bit_get(f->string_used, index) || bit_get(f->string_aside, index)); tries++)
 		index = index % FXT_STRING_INDEX_MAX + 1;
 	bit_set(f->string_aside, index);
 	return (uint16_t)index;
@@ -180,8 +178,7 @@ struct fxt_gen_provider *fxt_provider(struct fxt_gen *f)
 /* Ticks per second. All of them divide or are multiples of what clocks count, none is implausible. */
 static uint64_t rate_any(struct fxt_gen *f)
 {
-	static const uint64_t rates[] = { 1000000000, 1000000, 24000000,      19200000,
-					  3000000000, 1000,    1000000000000, 62500000 };
+	static const uint64_t rates[] = { 1000000000, 1000000, 24000000, 19200000, 3000000000, 1000, 1000000000000, 62500000 };
 	return rates[f->has[FEATURE_RATES] ? choices_below(f->c, COUNT(rates)) : 0];
 }
 
@@ -350,8 +347,7 @@ struct fxt_who fxt_who_any(struct fxt_gen *f)
 uint8_t fxt_thread_unused(struct fxt_gen *f)
 {
 	unsigned index = (unsigned)choices_between(f->c, 1, FXT_THREAD_INDEX_MAX);
-	for (unsigned tries = 0; tries < FXT_THREAD_INDEX_MAX && (f->thread_used[index] || f->thread_aside[index]);
-	     tries++)
+	for (unsigned tries = 0; tries < FXT_THREAD_INDEX_MAX && (f->thread_used[index] || f->thread_aside[index]); tries++)
 		index = index % FXT_THREAD_INDEX_MAX + 1;
 	f->thread_aside[index] = true;
 	return (uint8_t)index;
@@ -401,8 +397,7 @@ struct fxt_arg fxt_arg_of(struct fxt_gen *f, unsigned type, struct fxt_ref name)
 struct fxt_arg fxt_arg_any(struct fxt_gen *f)
 {
 	const unsigned type = (unsigned)choices_below(f->c, f->latest ? FXT_ARG_BLOB + 1 : FXT_ARG_BOOL + 1);
-	const struct fxt_ref name =
-		f->has[FEATURE_EDGE_LENGTHS] && choices_chance(f->c, 1, 12) ? fxt_ref_empty() : fxt_ref_any(f);
+	const struct fxt_ref name = f->has[FEATURE_EDGE_LENGTHS] && choices_chance(f->c, 1, 12) ? fxt_ref_empty() : fxt_ref_any(f);
 	return fxt_arg_of(f, type, name);
 }
 
@@ -410,9 +405,8 @@ unsigned fxt_args_any(struct fxt_gen *f, struct fxt_arg args[FXT_ARGS_MAX], unsi
 {
 	unsigned count = least;
 	if (f->has[FEATURE_ARGS])
-		count = f->has[FEATURE_MANY_ARGS] && choices_chance(f->c, 1, 6)
-				? FXT_ARGS_MAX
-				: (unsigned)choices_between(f->c, least, least + 3);
+		count = f->has[FEATURE_MANY_ARGS] && choices_chance(f->c, 1, 6) ? FXT_ARGS_MAX
+										: (unsigned)choices_between(f->c, least, least + 3);
 	if (count > FXT_ARGS_MAX)
 		count = FXT_ARGS_MAX;
 	for (unsigned i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 /* Records, bit for bit. Nothing here decides anything. */
 #include "formats/fxt/gen/fxt_gen.h"
 
-void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift,
-		  unsigned width, size_t length)
+void fxt_put_mark(struct fxt_gen *f, enum fxt_mark_kind kind, unsigned role, size_t offset, unsigned shift, unsigned width,
+		  size_t length)
 {
 	if (f->mark_count < FXT_MARKS_MAX)
 		f->marks[f->mark_count++] = (struct fxt_mark){
@@ -41,8 +41,7 @@ void fxt_put_end(struct fxt_gen *f, unsigned type, uint64_t fields)
 
 void fxt_put_end_large(struct fxt_gen *f, unsigned large_type, uint64_t fields)
 {
-	put_end(f, fields | fxt_field(0, 4, FXT_LARGE) | fxt_field(4, 32, fxt_last_size(f) / 8) |
-			   fxt_field(36, 4, large_type));
+	put_end(f, fields | fxt_field(0, 4, FXT_LARGE) | fxt_field(4, 32, fxt_last_size(f) / 8) | fxt_field(36, 4, large_type));
 }
 
 void fxt_put_word(struct fxt_gen *f, uint64_t word)
@@ -158,8 +157,7 @@ void fxt_put_provider_info(struct fxt_gen *f, uint32_t id, struct fxt_text name)
 	fxt_put_begin(f);
 	fxt_put_stream(f, STREAM_PROVIDER, name.data, name.length);
 	reserved(f, f->start, 60, 63);
-	fxt_put_end(f, FXT_METADATA,
-		    fxt_field(16, 4, FXT_PROVIDER_INFO) | fxt_field(20, 32, id) | fxt_field(52, 8, name.length));
+	fxt_put_end(f, FXT_METADATA, fxt_field(16, 4, FXT_PROVIDER_INFO) | fxt_field(20, 32, id) | fxt_field(52, 8, name.length));
 }
 
 void fxt_put_provider_section(struct fxt_gen *f, uint32_t id)
@@ -173,8 +171,7 @@ void fxt_put_provider_event(struct fxt_gen *f, uint32_t id, unsigned event)
 {
 	fxt_put_begin(f);
 	reserved(f, f->start, 56, 63);
-	fxt_put_end(f, FXT_METADATA,
-		    fxt_field(16, 4, FXT_PROVIDER_EVENT) | fxt_field(20, 32, id) | fxt_field(52, 4, event));
+	fxt_put_end(f, FXT_METADATA, fxt_field(16, 4, FXT_PROVIDER_EVENT) | fxt_field(20, 32, id) | fxt_field(52, 4, event));
 }
 
 void fxt_put_initialization(struct fxt_gen *f, uint64_t rate)
@@ -221,9 +218,8 @@ static bool event_has_tail(unsigned type)
 void fxt_put_event(struct fxt_gen *f, const struct fxt_gen_event *e)
 {
 	fxt_put_begin(f);
-	uint64_t fields = fxt_field(16, 4, e->type) | fxt_field(20, 4, e->arg_count) |
-			  thread_field(f, f->start, 24, e->who) | string_field(f, f->start, 32, e->category) |
-			  string_field(f, f->start, 48, e->name);
+	uint64_t fields = fxt_field(16, 4, e->type) | fxt_field(20, 4, e->arg_count) | thread_field(f, f->start, 24, e->who) |
+			  string_field(f, f->start, 32, e->category) | string_field(f, f->start, 48, e->name);
 	fxt_put_time(f, e->time);
 	put_who(f, e->who);
 	put_text(f, e->category);
@@ -244,8 +240,8 @@ void fxt_put_blob(struct fxt_gen *f, struct fxt_ref name, unsigned type, const v
 	fxt_put_end(f, FXT_BLOB, fields);
 }
 
-void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who process, struct fxt_ref name,
-		       const struct fxt_arg *args, unsigned arg_count)
+void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who process, struct fxt_ref name, const struct fxt_arg *args,
+		       unsigned arg_count)
 {
 	fxt_put_begin(f);
 	uint64_t fields = thread_field(f, f->start, 16, process) | string_field(f, f->start, 24, name) |
@@ -261,12 +257,11 @@ void fxt_put_userspace(struct fxt_gen *f, uint64_t pointer, struct fxt_who proce
 	fxt_put_end(f, FXT_USERSPACE, fields);
 }
 
-void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name,
-		    const struct fxt_arg *args, unsigned arg_count)
+void fxt_put_kernel(struct fxt_gen *f, unsigned object_type, uint64_t koid, struct fxt_ref name, const struct fxt_arg *args,
+		    unsigned arg_count)
 {
 	fxt_put_begin(f);
-	uint64_t fields =
-		fxt_field(16, 8, object_type) | string_field(f, f->start, 24, name) | fxt_field(40, 4, arg_count);
+	uint64_t fields = fxt_field(16, 8, object_type) | string_field(f, f->start, 24, name) | fxt_field(40, 4, arg_count);
 	reserved(f, f->start, 44, 63);
 	fxt_put_word(f, koid);
 	if (name.value & FXT_STRING_INLINE)
@@ -288,8 +283,8 @@ void fxt_put_legacy_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsig
 	fxt_put_end(f, FXT_SCHEDULING, fields);
 }
 
-void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing,
-		    uint64_t incoming, const struct fxt_arg *args, unsigned arg_count)
+void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned state, uint64_t outgoing, uint64_t incoming,
+		    const struct fxt_arg *args, unsigned arg_count)
 {
 	fxt_put_begin(f);
 	reserved(f, f->start, 40, 59);
@@ -298,20 +293,17 @@ void fxt_put_switch(struct fxt_gen *f, uint64_t time, unsigned cpu, unsigned sta
 	fxt_put_word(f, incoming);
 	fxt_put_args(f, args, arg_count);
 	fxt_put_end(f, FXT_SCHEDULING,
-		    fxt_field(16, 4, arg_count) | fxt_field(20, 16, cpu) | fxt_field(36, 4, state) |
-			    fxt_field(60, 4, FXT_SWITCH));
+		    fxt_field(16, 4, arg_count) | fxt_field(20, 16, cpu) | fxt_field(36, 4, state) | fxt_field(60, 4, FXT_SWITCH));
 }
 
-void fxt_put_wakeup(struct fxt_gen *f, uint64_t time, unsigned cpu, uint64_t thread, const struct fxt_arg *args,
-		    unsigned arg_count)
+void fxt_put_wakeup(struct fxt_gen *f, uint64_t time, unsigned cpu, uint64_t thread, const struct fxt_arg *args, unsigned arg_count)
 {
 	fxt_put_begin(f);
 	reserved(f, f->start, 36, 59);
 	fxt_put_time(f, time);
 	fxt_put_word(f, thread);
 	fxt_put_args(f, args, arg_count);
-	fxt_put_end(f, FXT_SCHEDULING,
-		    fxt_field(16, 4, arg_count) | fxt_field(20, 16, cpu) | fxt_field(60, 4, FXT_WAKEUP));
+	fxt_put_end(f, FXT_SCHEDULING, fxt_field(16, 4, arg_count) | fxt_field(20, 16, cpu) | fxt_field(60, 4, FXT_WAKEUP));
 }
 
 void fxt_put_log(struct fxt_gen *f, uint64_t time, struct fxt_who who, struct fxt_text message)
@@ -329,8 +321,8 @@ void fxt_put_module(struct fxt_gen *f, uint64_t time, struct fxt_who who, unsign
 		    struct fxt_text build_id)
 {
 	fxt_put_begin(f);
-	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_MODULE) | thread_field(f, f->start, 20, who) |
-			  fxt_field(28, 16, module) | fxt_field(44, 8, name.length) | fxt_field(52, 8, build_id.length);
+	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_MODULE) | thread_field(f, f->start, 20, who) | fxt_field(28, 16, module) |
+			  fxt_field(44, 8, name.length) | fxt_field(52, 8, build_id.length);
 	reserved(f, f->start, 60, 63);
 	fxt_put_time(f, time);
 	put_who(f, who);
@@ -343,8 +335,8 @@ void fxt_put_mmap(struct fxt_gen *f, uint64_t time, struct fxt_who who, unsigned
 		  uint64_t range, uint64_t vaddr)
 {
 	fxt_put_begin(f);
-	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_MMAP) | thread_field(f, f->start, 20, who) |
-			  fxt_field(28, 16, module) | fxt_field(44, 3, flags);
+	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_MMAP) | thread_field(f, f->start, 20, who) | fxt_field(28, 16, module) |
+			  fxt_field(44, 3, flags);
 	reserved(f, f->start, 47, 63);
 	fxt_put_time(f, time);
 	put_who(f, who);
@@ -357,8 +349,7 @@ void fxt_put_mmap(struct fxt_gen *f, uint64_t time, struct fxt_who who, unsigned
 void fxt_put_backtrace(struct fxt_gen *f, uint64_t time, struct fxt_who who, unsigned frames)
 {
 	fxt_put_begin(f);
-	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_BACKTRACE) | thread_field(f, f->start, 20, who) |
-			  fxt_field(28, 8, frames);
+	uint64_t fields = fxt_field(16, 4, FXT_PROFILER_BACKTRACE) | thread_field(f, f->start, 20, who) | fxt_field(28, 8, frames);
 	reserved(f, f->start, 36, 63);
 	fxt_put_time(f, time);
 	put_who(f, who);
@@ -389,8 +380,7 @@ void fxt_put_large_blob(struct fxt_gen *f, bool metadata, const struct fxt_gen_e
 	}
 	fxt_put_word(f, payload);
 	fxt_put_stream(f, STREAM_BYTES, NULL, payload);
-	fxt_put_end_large(f, FXT_LARGE_BLOB,
-			  fxt_field(40, 4, metadata ? FXT_LARGE_BLOB_METADATA : FXT_LARGE_BLOB_PLAIN));
+	fxt_put_end_large(f, FXT_LARGE_BLOB, fxt_field(40, 4, metadata ? FXT_LARGE_BLOB_METADATA : FXT_LARGE_BLOB_PLAIN));
 }
 
 /* ---- the record written last ---- */

@@ -85,7 +85,8 @@ static void argument(const struct sketch *s, const struct fxt_argument_view *a)
 	else if (a->type == FXT_ARG_BLOB)
 		stream(s, "payload", FIELD_TEXT, a->value_at, a->value, value, 0);
 	else if (a->value_at)
-		word(s, a->type == FXT_ARG_KOID ? "koid" : "value 64", a->type == FXT_ARG_KOID ? FIELD_ID : FIELD_VALUE, a->value_at);
+		word(s, a->type == FXT_ARG_KOID ? "koid" : "value 64", a->type == FXT_ARG_KOID ? FIELD_ID : FIELD_VALUE,
+		     a->value_at);
 	outline_close(o, at + a->words * FXT_WORD);
 }
 
@@ -143,8 +144,8 @@ static void event(const struct sketch *s)
 	inline_text(s, &r->strings[1], "text", name);
 	arguments(s, count, (r->content - r->has_tail) * FXT_WORD);
 	if (r->has_tail)
-		word(s, r->subtype == FXT_DURATION_COMPLETE ? "end time" : "id", r->subtype == FXT_DURATION_COMPLETE ? FIELD_TIME : FIELD_ID,
-		     (r->content - 1) * FXT_WORD);
+		word(s, r->subtype == FXT_DURATION_COMPLETE ? "end time" : "id",
+		     r->subtype == FXT_DURATION_COMPLETE ? FIELD_TIME : FIELD_ID, (r->content - 1) * FXT_WORD);
 }
 
 static void object(const struct sketch *s)

@@ -130,8 +130,7 @@ static void patch_apply(struct fxt_walk *x, const struct fxt_record *r, uint64_t
 		break;
 	}
 	fxt_keep_flush(x, offset + p->at);
-	plan_replace(x->s->plan, x->output, x->source, offset + p->at, p->length, bytes, p->length, p->rule,
-		     "corrected in place");
+	plan_replace(x->s->plan, x->output, x->source, offset + p->at, p->length, bytes, p->length, p->rule, "corrected in place");
 	x->keep_from = offset + p->at + p->length;
 	free(text);
 }
@@ -162,14 +161,16 @@ void fxt_patch(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 			p.how = PATCH_TEXT;
 			patch_add(list, &count, p);
 			if (memchr(r->data + p.at, 0, p.length)) { /* no writer puts a NUL into a text */
-				plan_doubt(x->s->plan, x->source, offset, r->words * FXT_WORD, "a text with NUL bytes may have taken records in");
+				plan_doubt(x->s->plan, x->source, offset, r->words * FXT_WORD,
+					   "a text with NUL bytes may have taken records in");
 				plan_lost(x->s->plan, 0, TM_UNKNOWN_COUNT);
 			}
 			break;
 		case FXT_RULE_zero_tick_rate:
 			p.how = PATCH_TICKS;
 			patch_add(list, &count, p);
-			plan_doubt(x->s->plan, x->source, offset, r->words * FXT_WORD, "the tick rate was 0; the default was put in");
+			plan_doubt(x->s->plan, x->source, offset, r->words * FXT_WORD,
+				   "the tick rate was 0; the default was put in");
 			break;
 		case FXT_RULE_mixed_endianness:
 			for (unsigned a = 0; a < r->argument_count; a++) {

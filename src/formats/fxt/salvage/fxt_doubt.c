@@ -120,7 +120,7 @@ void fxt_doubt_record(struct fxt_walk *x, const struct fxt_record *r)
 	/* The first record that is vouched for, vouches for what follows it. */
 	if (x->at && (x->at == x->unvouched || x->at == x->faulty) && !is_vouched_for(x, r)) {
 		doubt(x, x->at, r->words * FXT_WORD,
-		      x->at == x->faulty ? "stands right behind a faulty record, and refers to nothing known"
+		      x->at == x->faulty       ? "stands right behind a faulty record, and refers to nothing known"
 		      : fxt_may_be_argument(r) ? "stands right behind bytes that are no record, and may be an argument of one"
 					       : "stands right behind bytes that are no record, and refers to nothing known");
 		x->unvouched = x->at + r->words * FXT_WORD;
@@ -147,7 +147,8 @@ static void doubt_registration(struct fxt_walk *x, const struct fxt_missing *m)
 		uint8_t state = m->thread ? t->threads[index].state : page->state[index % FXT_PAGE];
 		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
 		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
-			doubt(x, offset, length_at(x, offset), "registers what nothing refers to, one bit away from what is missing");
+			doubt(x, offset, length_at(x, offset),
+			      "registers what nothing refers to, one bit away from what is missing");
 	}
 }
 

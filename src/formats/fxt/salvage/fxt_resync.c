@@ -287,8 +287,8 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 	uint64_t have = left < NEAR ? left : NEAR;
 	const uint8_t *p = r->header ? window_at(&x->peek, bad, (size_t)have) : NULL;
 	/* Its size is all that may be wrong with it, then. */
-	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) &&
-	    x->other.known && x->other.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
+	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) && x->other.known &&
+	    x->other.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
 		uint64_t by_content = x->other.content * FXT_WORD;
 		if (chain_at(x, bad + by_content, CHAIN, 0, NULL)) {
 			resume.at = fxt_inner_records(x, bad, bad + by_content);

@@ -12,12 +12,12 @@
 /* One open operation. The key is hashed, so two of them meet once in 2^64; a warning is at stake, no structure. */
 struct fxt_id {
 	uint64_t key, id;
-	uint64_t time;	 /* async, flow: of the begin */
-	uint64_t offset; /* of the first record without partner */
+	uint64_t time;		    /* async, flow: of the begin */
+	uint64_t offset;	    /* of the first record without partner */
 	uint64_t aside, aside_time; /* offset and time of an instant or a step outside */
-	int64_t balance; /* begins less ends */
-	uint32_t remaining; /* blobs: bytes of a packet that the next piece owes */
-	uint8_t state;	 /* blobs: where the packet parser stands; type */
+	int64_t balance;	    /* begins less ends */
+	uint32_t remaining;	    /* blobs: bytes of a packet that the next piece owes */
+	uint8_t state;		    /* blobs: where the packet parser stands; type */
 	uint8_t type;
 	uint8_t varint[10];
 	bool used, has_aside, bad;
@@ -111,8 +111,8 @@ static void ids_remove(struct fxt_ids *ids, struct fxt_id *e)
 	ids->slots[hole].used = false;
 }
 
-void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t category, uint64_t name, uint64_t id,
-	       uint64_t time, uint64_t offset)
+void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t category, uint64_t name, uint64_t id, uint64_t time,
+	       uint64_t offset)
 {
 	struct fxt_ids *ids = ids_open(x, &x->asyncs, FXT_IDS_MAX);
 	uint64_t parts[4] = { process, category, name, id };

@@ -50,7 +50,8 @@ void fxt_facts(struct fxt_walk *x)
 			snprintf(key, sizeof(key), "before any provider");
 		else
 			snprintf(key, sizeof(key), "provider %" PRIu32, p->id);
-		scan_fact(s, key, "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
+		scan_fact(s, key,
+			  "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
 			  text_quote(quoted, p->name, p->name_length), p->ticks, p->records, p->strings, p->threads,
 			  p->buffer_full ? ", buffer was full" : "");
 		if (!p->timed)

@@ -91,8 +91,12 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_
 		return NULL;
 	struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
 	*shape = (struct fxt_argument_shape){
-		.header = (uint32_t)h, .version = x->provider->version, .name = words ? 0 : string_hash(t, name),
-		.size = (uint16_t)((layout->words + words) * FXT_WORD), .words = (uint8_t)words, .reserved = layout->reserved,
+		.header = (uint32_t)h,
+		.version = x->provider->version,
+		.name = words ? 0 : string_hash(t, name),
+		.size = (uint16_t)((layout->words + words) * FXT_WORD),
+		.words = (uint8_t)words,
+		.reserved = layout->reserved,
 		.string = type == FXT_ARG_STRING,
 	};
 	if (shape->string)
@@ -102,7 +106,7 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_
 
 /* A plain argument of any kind. What follows it, or NULL, and the hash of its name. */
 ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
-				     unsigned *used)
+				    unsigned *used)
 {
 	uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD, name = fxt_bits(h, 16, 16), value = fxt_bits(h, 32, 16);
 	unsigned type = (unsigned)(h & 15);
@@ -185,8 +189,12 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
 	    (event == FXT_COUNTER && !arguments))
 		return NULL;
 	struct fxt_shape made = {
-		.key = key, .version = x->provider->version, .track = thread->track, .event = (uint8_t)event,
-		.arguments = (uint8_t)arguments, .tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
+		.key = key,
+		.version = x->provider->version,
+		.track = thread->track,
+		.event = (uint8_t)event,
+		.arguments = (uint8_t)arguments,
+		.tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
 		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
 	};
 	for (unsigned i = 0; i < 2; i++) {

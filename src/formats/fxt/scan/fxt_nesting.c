@@ -73,8 +73,9 @@ static bool grow(struct fxt_walk *x, struct fxt_thread *t, struct fxt_open **lis
 		return true;
 	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
 	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - x->open_room) {
-		lose(x, t, offset, wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
-							  : "too many durations of all threads are open to follow them");
+		lose(x, t, offset,
+		     wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
+					    : "too many durations of all threads are open to follow them");
 		return false;
 	}
 	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
@@ -196,7 +197,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		t->newest = time;
 		if (t->depth) {
 			uint64_t begun = t->open[--t->depth].name;
-					if (name && begun != name) {
+			if (name && begun != name) {
 				struct finding *fd = fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD);
 				if (fd)
 					finding_say(fd, "the end has another name than the begin at offset 0x%llx",

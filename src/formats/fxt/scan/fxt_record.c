@@ -133,8 +133,8 @@ static void accept_metadata(struct fxt_walk *x, const struct fxt_record *r, uint
 
 /* ---- events ---- */
 
-void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category,
-		       uint64_t name, uint64_t time, uint64_t tail, uint64_t offset)
+void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category, uint64_t name,
+		       uint64_t time, uint64_t tail, uint64_t offset)
 {
 	switch (event) {
 	case FXT_DURATION_BEGIN:
@@ -259,8 +259,8 @@ static void check_arguments(struct fxt_walk *x, const struct fxt_record *r, cons
 static void note_newer(struct fxt_walk *x, const struct fxt_record *r, enum fxt_newer kind, uint64_t field)
 {
 	static const char *const names[FXT_NEWER_COUNT] = {
-		"this kind of context switch", "the wakeup record", "the profiler record", "the blob type \"Perfetto\"",
-		"the blob argument",
+		"this kind of context switch", "the wakeup record", "the profiler record",
+		"the blob type \"Perfetto\"",  "the blob argument",
 	};
 	struct fxt_tally *t = &x->newer[kind];
 	if (t->count++)
@@ -316,8 +316,7 @@ static void check_scheduling(struct fxt_walk *x, const struct fxt_record *r, uin
 		if (r->timestamp < x->cpu_times[r->cpu]) {
 			fd = fxt_note(x, FXT_RULE_context_switch_order, offset, length);
 			if (fd)
-				finding_say(fd, "cpu %u is at tick %llu already", r->cpu,
-					    (unsigned long long)x->cpu_times[r->cpu]);
+				finding_say(fd, "cpu %u is at tick %llu already", r->cpu, (unsigned long long)x->cpu_times[r->cpu]);
 		} else {
 			x->cpu_times[r->cpu] = r->timestamp;
 		}

@@ -42,8 +42,7 @@ void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_rec
 			     part ? " > " : "", part ? part : "");
 }
 
-struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset,
-			   uint64_t length)
+struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset, uint64_t length)
 {
 	struct finding *fd = finding_milder(x->s->findings, rule, severity, x->source, offset, length);
 	fxt_path(x, fd, &x->record, NULL);
@@ -140,8 +139,10 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->argument + 1, got);
 		break;
 	case FXT_RULE_argument_overrun:
-		finding_say(fd, want < got ? "argument %d claims %llu words, and the record has %llu left"
-					   : "the content of argument %d does not fit its %llu words", i->argument + 1, got, want);
+		finding_say(fd,
+			    want < got ? "argument %d claims %llu words, and the record has %llu left"
+				       : "the content of argument %d does not fit its %llu words",
+			    i->argument + 1, got, want);
 		break;
 	case FXT_RULE_argument_trailing_words:
 		finding_say(fd, "argument %d is %llu words long, its content %llu", i->argument + 1, got, want);
@@ -160,8 +161,8 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		finding_say(fd, "the magic number record is 0x%016llx, expected 0x%016llx", got, want);
 		break;
 	case FXT_RULE_provider_name_length_mismatch:
-		finding_say(fd, "the name has %llu bytes by its length field, and text goes on in the %llu bytes of the record", got,
-			    want);
+		finding_say(fd, "the name has %llu bytes by its length field, and text goes on in the %llu bytes of the record",
+			    got, want);
 		break;
 	case FXT_RULE_nonstandard_inline_thread:
 		finding_say(fd, "an inline thread of %llu words, this record type has %llu", got, want);
@@ -202,8 +203,8 @@ void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 			length = x->size - offset;
 		struct finding *fd = i->severity == TM_NOTE
 					     ? fxt_note(x, i->rule, offset, length)
-					     : finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity, x->source,
-							      offset, length);
+					     : finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity,
+							      x->source, offset, length);
 		if (!fd || !finding_kept(fd))
 			continue;
 		char part[32];

@@ -120,8 +120,7 @@ static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 		store_u64(magic, FXT_MAGIC, x->decoder.big_endian);
 		if (x->s->plan) {
 			fxt_keep_flush(x, from);
-			plan_replace(x->s->plan, x->output, x->source, from, FXT_WORD, magic, FXT_WORD, rule,
-				     "the magic number");
+			plan_replace(x->s->plan, x->output, x->source, from, FXT_WORD, magic, FXT_WORD, rule, "the magic number");
 			plan_patched(x->s->plan, 1);
 			x->patched++;
 			x->keep_from = from + FXT_WORD;
@@ -166,8 +165,8 @@ static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule
 		rule = FXT_RULE_swallowed_records;
 	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
 		if (rule == FXT_RULE_swallowed_records)
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-				 (resume.at - from) / FXT_WORD);
+			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
+				 r->words, (resume.at - from) / FXT_WORD);
 		else
 			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
 		region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
@@ -201,8 +200,12 @@ static void check_late_padding(struct fxt_walk *x, struct fxt_record *r)
 	const uint8_t *p = window_at(&x->peek, x->at + at, (size_t)length);
 	if (!p || bytes_are_zero(p, (size_t)length) || r->issue_count == FXT_ISSUES_MAX)
 		return;
-	r->issues[r->issue_count++] = (struct fxt_issue){ .rule = FXT_RULE_nonzero_padding, .severity = TM_ERROR, .argument = -1,
-							  .at = at, .length = (uint32_t)length, .got = r->payload_length };
+	r->issues[r->issue_count++] = (struct fxt_issue){ .rule = FXT_RULE_nonzero_padding,
+							  .severity = TM_ERROR,
+							  .argument = -1,
+							  .at = at,
+							  .length = (uint32_t)length,
+							  .got = r->payload_length };
 	r->worst = TM_ERROR;
 }
 
@@ -317,8 +320,9 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		return;
 	}
 	if (r->type == FXT_INITIALIZATION && !r->tail) {
-		r->issues[r->issue_count++] = (struct fxt_issue){ .rule = FXT_RULE_zero_tick_rate, .severity = TM_ERROR,
-								  .argument = -1, .at = FXT_WORD, .length = FXT_WORD };
+		r->issues[r->issue_count++] = (struct fxt_issue){
+			.rule = FXT_RULE_zero_tick_rate, .severity = TM_ERROR, .argument = -1, .at = FXT_WORD, .length = FXT_WORD
+		};
 		r->worst = TM_ERROR;
 	}
 	fxt_issues_report(x, r, from);
@@ -397,8 +401,8 @@ static void begin_without_magic(struct fxt_walk *x)
 		x->damage = NULL;
 		return;
 	}
-	snprintf(say, sizeof(say), "no magic number, and the first sound record stands at offset %" PRIu64
-		 ": the beginning is lost", resume.at);
+	snprintf(say, sizeof(say),
+		 "no magic number, and the first sound record stands at offset %" PRIu64 ": the beginning is lost", resume.at);
 	write_magic(x);
 	region(x, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 	x->magic_seen = true; /* said; a later one is another archive's */
@@ -479,7 +483,8 @@ static void walk(struct fxt_walk *x)
 		uint64_t header = load_u64(p, x->decoder.big_endian);
 		/* What stands right behind damage is looked at for itself: how far a run goes depends on the window. */
 		bool plain = !x->at || (x->at != x->torn && x->at != x->faulty && x->at != x->unvouched);
-		if (plain && ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header)))
+		if (plain &&
+		    ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header)))
 			continue;
 		walk_record(x, header, left);
 		if (x->window.status != TM_OK)

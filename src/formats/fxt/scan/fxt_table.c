@@ -176,8 +176,10 @@ bool fxt_string_register(struct fxt_walk *x, uint32_t index, uint64_t hash, uint
 		bool same = *known == hash;
 		fd = fxt_note(x, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length);
 		if (fd)
-			finding_say(fd, same ? "string index 0x%04x is registered again with the same text"
-					     : "string index 0x%04x gets another text than before", index);
+			finding_say(fd,
+				    same ? "string index 0x%04x is registered again with the same text"
+					 : "string index 0x%04x gets another text than before",
+				    index);
 		x->provider->redefined = x->provider->redefined || !same;
 		if (!same)
 			x->provider->version = ++x->versions;
@@ -256,10 +258,20 @@ static uint32_t missing_add(struct fxt_walk *x, const struct fxt_record *r, bool
 		x->missing_capacity = capacity;
 	}
 	x->missing[x->missing_count] = (struct fxt_missing){
-		.provider = x->provider->id, .index = index, .thread = thread, .type = r->type, .subtype = r->subtype,
-		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index], .record = x->records,
-		.offset = x->at, .length = r->words * FXT_WORD, .field = x->at + field, .count = 1, .cause = x->damage,
-		.headless = !x->magic_seen, .before = x->records ? fxt_recent(x, FXT_RECENT) : x->at,
+		.provider = x->provider->id,
+		.index = index,
+		.thread = thread,
+		.type = r->type,
+		.subtype = r->subtype,
+		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index],
+		.record = x->records,
+		.offset = x->at,
+		.length = r->words * FXT_WORD,
+		.field = x->at + field,
+		.count = 1,
+		.cause = x->damage,
+		.headless = !x->magic_seen,
+		.before = x->records ? fxt_recent(x, FXT_RECENT) : x->at,
 	};
 	return x->missing_count++;
 }
@@ -342,13 +354,18 @@ static void missing_say(struct fxt_walk *x, struct fxt_missing *m)
 		finding_explains(m->cause, m->count);
 		return;
 	}
-	struct finding *fd = finding_new(x->s->findings, rules[m->thread][forward ? 1 : m->elsewhere ? 2 : 0], x->source,
-					 m->offset, m->length);
+	struct finding *fd = finding_new(x->s->findings,
+					 rules[m->thread][forward	 ? 1
+							  : m->elsewhere ? 2
+									 : 0],
+					 x->source, m->offset, m->length);
 	if (!finding_kept(fd))
 		return;
-	finding_say(fd, forward ? "%s index 0x%0*x is used before its registration"
-			: m->elsewhere ? "%s index 0x%0*x was registered by another provider only"
-				       : "%s index 0x%0*x was never registered", kind, digits, (unsigned)m->index);
+	finding_say(fd,
+		    forward	   ? "%s index 0x%0*x is used before its registration"
+		    : m->elsewhere ? "%s index 0x%0*x was registered by another provider only"
+				   : "%s index 0x%0*x was never registered",
+		    kind, digits, (unsigned)m->index);
 	struct fxt_record r = { .type = m->type, .subtype = m->subtype };
 	char record[64];
 	fxt_describe(&r, record, sizeof(record));

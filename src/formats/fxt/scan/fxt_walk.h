@@ -15,13 +15,13 @@ enum { FXT_REGISTERED = 1, FXT_USED = 2, FXT_DANGLING = 4 };
 /* 256 strings: allocated when the first of them is registered or missed. */
 struct fxt_string_page {
 	uint8_t state[FXT_PAGE];
-	uint64_t hash[FXT_PAGE]; /* of the text; of a dangling one: index into fxt_walk.missing */
+	uint64_t hash[FXT_PAGE];   /* of the text; of a dangling one: index into fxt_walk.missing */
 	uint64_t offset[FXT_PAGE]; /* of the record that registered it last */
 };
 
 struct fxt_thread_entry {
 	uint8_t state;
-	uint32_t missing;	  /* of a dangling one: index into fxt_walk.missing */
+	uint32_t missing; /* of a dangling one: index into fxt_walk.missing */
 	uint64_t process, thread;
 	uint64_t offset;	  /* of the record that registered it last */
 	struct fxt_thread *track; /* NULL: too many threads to follow */
@@ -46,14 +46,14 @@ struct fxt_provider {
 	uint64_t previous;	   /* timestamp */
 	uint64_t step_max;	   /* a larger step is looked at (outliers) */
 	uint64_t backward;
-	uint64_t timed;		   /* records with a timestamp */
+	uint64_t timed; /* records with a timestamp */
 	uint64_t records, strings, threads;
 	bool redefined;
 	uint32_t sessions; /* times that it was introduced again */
 	uint64_t version;  /* of what it registered: another one when an entry changes, not when one is added; never 0 */
 	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
 	bool outlier_open;
-	struct fxt_provider *next; /* in the order of appearance */
+	struct fxt_provider *next;  /* in the order of appearance */
 	struct fxt_provider *chain; /* of the hash bucket */
 };
 
@@ -67,7 +67,7 @@ struct fxt_missing {
 	int8_t argument;
 	uint8_t type, subtype;
 	uint64_t record, offset, length, field, count;
-	uint64_t before; /* offset of a record some way in front of the first use */
+	uint64_t before;       /* offset of a record some way in front of the first use */
 	struct finding *cause; /* damage that explains it, or NULL */
 };
 
@@ -98,7 +98,11 @@ struct fxt_tally {
 
 /* What the document of 2022 does not know: fxt/newer-feature, each kind by itself. */
 enum fxt_newer {
-	FXT_NEWER_SWITCH, FXT_NEWER_WAKEUP, FXT_NEWER_PROFILER, FXT_NEWER_PERFETTO_BLOB, FXT_NEWER_BLOB_ARGUMENT,
+	FXT_NEWER_SWITCH,
+	FXT_NEWER_WAKEUP,
+	FXT_NEWER_PROFILER,
+	FXT_NEWER_PERFETTO_BLOB,
+	FXT_NEWER_BLOB_ARGUMENT,
 	FXT_NEWER_COUNT,
 };
 
@@ -110,8 +114,8 @@ struct fxt_shape {
 	uint64_t key;	  /* that part of the header */
 	uint64_t version; /* of the tables that it was looked up in */
 	struct fxt_thread *track;
-	uint64_t name;	  /* hash of a registered name beside an inline category */
-	uint16_t types;	  /* that arguments may have, a bit each */
+	uint64_t name;	/* hash of a registered name beside an inline category */
+	uint16_t types; /* that arguments may have, a bit each */
 	uint8_t event, arguments, tail, used;
 	uint8_t words[2]; /* of inline category and name */
 };
@@ -120,8 +124,8 @@ struct fxt_shape {
 struct fxt_argument_shape {
 	uint64_t version, name, reserved; /* name: hash of a registered one; reserved: bits of the whole header that are zero */
 	uint32_t header;
-	uint16_t size;	/* bytes */
-	uint8_t words;	/* of an inline name */
+	uint16_t size; /* bytes */
+	uint8_t words; /* of an inline name */
 	bool string;
 };
 
@@ -137,7 +141,7 @@ struct fxt_walk {
 	enum tracemend_status status;
 	uint64_t size, at; /* of the file; of the next record */
 
-	struct fxt_tables no_tables;	     /* of providers that registered nothing; never written to */
+	struct fxt_tables no_tables;		   /* of providers that registered nothing; never written to */
 	struct fxt_string_page no_page, zero_page; /* no string; none but index 0, which is the empty one */
 
 	struct fxt_provider *provider; /* current */
@@ -151,7 +155,7 @@ struct fxt_walk {
 	struct fxt_missing *missing;
 	uint32_t missing_count, missing_capacity;
 
-	struct finding *damage; /* the last region that was unreadable: may have held what is missing */
+	struct finding *damage;	  /* the last region that was unreadable: may have held what is missing */
 	struct finding *headless; /* says that the magic number is missing */
 	bool magic_seen, magic_written, info_seen, buffer_full, default_init, lost_prefix, eventful;
 	uint64_t default_init_offset;
@@ -171,11 +175,11 @@ struct fxt_walk {
 	/* repair: input bytes since the last break are kept; see fxt_repair.c */
 	uint64_t keep_from, patched;
 	uint64_t moved; /* records that are written elsewhere */
-	uint64_t gap; /* end of the first region whose content is not known */
+	uint64_t gap;	/* end of the first region whose content is not known */
 	bool gapped;
 	uint64_t unvouched; /* end of the last record that is doubtful since nothing behind damage vouched for it; 0: none */
-	uint64_t faulty; /* end of the last record that had an error and stays; 0: none */
-	uint64_t torn; /* end of the last region of which nobody knows how much was in it; 0: none */
+	uint64_t faulty;    /* end of the last record that had an error and stays; 0: none */
+	uint64_t torn;	    /* end of the last region of which nobody knows how much was in it; 0: none */
 	unsigned output;
 	uint64_t jumps; /* far looks ahead so far, see fxt_resync.c */
 
@@ -246,8 +250,7 @@ static inline uint8_t fxt_string_state(const struct fxt_tables *t, uint32_t inde
 /* ---- reporting (fxt_report.c) ---- */
 
 /* A finding at the record being walked, with its path. */
-struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset,
-			   uint64_t length);
+struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset, uint64_t length);
 /* A note that may come a million times: the first is reported, the others are folded under it. NULL when folded. */
 struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length);
 void fxt_notes_flush(struct fxt_walk *x);
@@ -263,8 +266,8 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name);
 void fxt_nesting_report(struct fxt_walk *x);
 void fxt_nesting_close(struct fxt_walk *x);
-void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t category, uint64_t name, uint64_t id,
-	       uint64_t time, uint64_t offset);
+void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t category, uint64_t name, uint64_t id, uint64_t time,
+	       uint64_t offset);
 void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, uint64_t offset, struct fxt_thread *t);
 void fxt_blob_stream(struct fxt_walk *x, uint64_t name, uint32_t type, const struct fxt_record *r, uint64_t offset);
 void fxt_ids_report(struct fxt_walk *x);
@@ -285,8 +288,8 @@ bool fxt_string_plain(struct fxt_walk *x, uint64_t header);
 /* Takes a sound record into account: tables, clocks, references, meaning. */
 void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset);
 /* What fxt_record_accept and the fast path share, once the references of an event are resolved. */
-void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category,
-		       uint64_t name, uint64_t time, uint64_t tail, uint64_t offset);
+void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t, uint64_t process, uint64_t category, uint64_t name,
+		       uint64_t time, uint64_t tail, uint64_t offset);
 
 /* Counts the record at offset as accepted. */
 static inline void fxt_took(struct fxt_walk *x, uint64_t offset)
@@ -320,7 +323,7 @@ static inline void fxt_time(struct fxt_walk *x, uint64_t time, uint64_t offset)
 /* Where the walk can be taken up again after a broken record; at is x->size when nowhere. */
 struct fxt_resume {
 	uint64_t at;
-	bool shifted;	 /* off the grid */
+	bool shifted;	  /* off the grid */
 	bool exactly_one; /* just the one broken record lies in between */
 };
 /* r: what was decoded at `bad`. */
@@ -328,8 +331,8 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 /* Where in [from, until) records begin that stand there in a row; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until);
 /* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind, words too many), records begin that
- * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record of unknown kind right
- * behind damage. Its end where there are none. */
+ * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record
+ * of unknown kind right behind damage. Its end where there are none. */
 uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at);

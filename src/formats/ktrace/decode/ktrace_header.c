@@ -70,7 +70,8 @@ void ktrace_header_fields(struct ktrace_walk *w, struct ktrace_header *h)
 		fd = header_finding(w, KTRACE_RULE_walltime_usec_range, 40, 4);
 		finding_say(fd, "the wall time has %" PRIu32 " microseconds", h->usec);
 		ktrace_header_fix(w, h, 40, h->usec % 1000000, 4, KTRACE_RULE_walltime_usec_range, "microseconds below a second");
-		ktrace_header_fix(w, h, 32, h->seconds + h->usec / 1000000, 8, KTRACE_RULE_walltime_usec_range, "seconds carried over");
+		ktrace_header_fix(w, h, 32, h->seconds + h->usec / 1000000, 8, KTRACE_RULE_walltime_usec_range,
+				  "seconds carried over");
 	}
 	if (h->seconds && h->seconds < 946684800) {
 		fd = header_finding(w, KTRACE_RULE_walltime_before_2000, 32, 8);
@@ -96,8 +97,8 @@ void ktrace_header_fields(struct ktrace_walk *w, struct ktrace_header *h)
 static void header_flip_width(struct ktrace_walk *w, struct ktrace_header *h, uint64_t events)
 {
 	struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
-	finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only", w->is_64 ? "64" : "32",
-		    events, w->is_64 ? "32" : "64");
+	finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
+		    w->is_64 ? "64" : "32", events, w->is_64 ? "32" : "64");
 	w->is_64 = !w->is_64;
 	ktrace_header_fix(w, h, 52, h->flags ^ KTRACE_FLAG_64, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the events");
 }
@@ -131,7 +132,8 @@ void ktrace_header_width(struct ktrace_walk *w, struct ktrace_header *h)
 		uint64_t size = chunk.size < left ? chunk.size : left;
 		if (sound && size >= 8 + 64 && ktrace_chunk_holds_events(w, &chunk)) {
 			size_t length = size - 8 < sizeof(head) ? (size_t)(size - 8) : sizeof(head);
-			if (source_read(w->source, data + 8, head, length) == TM_OK && ktrace_events_other_width(head, length, w->is_64))
+			if (source_read(w->source, data + 8, head, length) == TM_OK &&
+			    ktrace_events_other_width(head, length, w->is_64))
 				header_flip_width(w, h, data + 8);
 			return;
 		}
@@ -164,8 +166,10 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 	if (!ktrace_chunk_plausible(w->source, KTRACE_HEADER, file, w->is_64) && stored >= 64 + KTRACE_CHUNK_HEADER &&
 	    ktrace_chunk_read(w->source, 64, &chunk) && ktrace_kind_find(chunk.tag) &&
 	    ktrace_chunk_plausible(w->source, 64, file, w->is_64) && ktrace_chunk_lands(w->source, 64, file, w->is_64)) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->source, KTRACE_HEADER, 8);
-		finding_say(fd, "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 surplus bytes");
+		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->source, KTRACE_HEADER,
+						 8);
+		finding_say(fd, "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 "
+				"surplus bytes");
 		h->chunks = last = 64;
 		believed = stored == 64;
 	}
@@ -194,10 +198,10 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 	h->end = believed ? stored : last < file ? last : file;
 	if (believed)
 		return;
-	h->size_rule = h->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_header_size_unfinished :
-		       h->size < 40			 ? KTRACE_RULE_header_size_below_minimum :
-		       stored > file			 ? KTRACE_RULE_header_size_past_eof :
-							   KTRACE_RULE_header_size_splits_chunk;
+	h->size_rule = h->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_header_size_unfinished
+		       : h->size < 40			 ? KTRACE_RULE_header_size_below_minimum
+		       : stored > file			 ? KTRACE_RULE_header_size_past_eof
+							 : KTRACE_RULE_header_size_splits_chunk;
 	if (w->scan->plan && h->size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
 		plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
 	struct finding *fd = header_finding(w, h->size_rule, 8, 8);

@@ -36,10 +36,8 @@ static inline struct ktrace_event ktrace_record_decode(const uint8_t *p, bool is
 static inline bool ktrace_class_exists(uint32_t debugid)
 {
 	static const uint64_t classes[4] = {
-		UINT64_C(0x007e7fffc0101ffe) /* 1-12, 20, 30-36 ... 54 */,
-		0,
-		UINT64_C(0x3ff), /* 128-137 */
-		UINT64_C(1) << 63, /* 255 */
+		UINT64_C(0x007e7fffc0101ffe) /* 1-12, 20, 30-36 ... 54 */, 0, UINT64_C(0x3ff), /* 128-137 */
+		UINT64_C(1) << 63,							       /* 255 */
 	};
 	uint32_t class = debugid >> 24;
 	return (classes[class / 64] >> (class % 64)) & 1;

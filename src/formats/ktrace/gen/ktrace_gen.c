@@ -213,7 +213,8 @@ static void make_header_chunks(struct ktrace_gen *k)
 static void make_subfiles(struct ktrace_gen *k)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct ktrace_made *m = ktrace_make_chunk(k, i ? KTRACE_SUBFILE_BODY : KTRACE_SUBFILE_HEADER, KTRACE_SUBCHUNKS, false);
+		struct ktrace_made *m = ktrace_make_chunk(k, i ? KTRACE_SUBFILE_BODY : KTRACE_SUBFILE_HEADER, KTRACE_SUBCHUNKS,
+							  false);
 		if (!m)
 			return;
 		bytes_u32(&m->payload, KTRACE_SUBFILE_ID);
@@ -318,7 +319,8 @@ static void v3_write(struct ktrace_gen *k)
 			end = out->size;
 	}
 	if (!out->failed)
-		store_u64(out->data + 8, k->header_size == KTRACE_REAL_SIZE ? end - KTRACE_HEADER_UNCOUNTED : k->header_size, false);
+		store_u64(out->data + 8, k->header_size == KTRACE_REAL_SIZE ? end - KTRACE_HEADER_UNCOUNTED : k->header_size,
+			  false);
 }
 
 static void v3_make(struct ktrace_gen *k)

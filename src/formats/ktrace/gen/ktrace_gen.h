@@ -16,15 +16,15 @@ struct ktrace_made {
 	struct bytes payload;
 	uint64_t stored_size; /* KTRACE_REAL_SIZE: that of the payload */
 	bool no_padding;
-	uint8_t padding;      /* value of the padding bytes */
-	uint64_t at;	      /* out: offset of the chunk header */
+	uint8_t padding; /* value of the padding bytes */
+	uint64_t at;	 /* out: offset of the chunk header */
 };
 
 struct ktrace_gen {
 	struct gen *g;
 	struct choices *c;
 	struct bytes *out;
-	int raw;	      /* -1: version 3; 0, 1, 2: RAW */
+	int raw; /* -1: version 3; 0, 1, 2: RAW */
 	bool is_64;
 	uint32_t magic, numer, denom, usec, flags, dst;
 	int32_t west;
@@ -41,9 +41,9 @@ struct ktrace_gen {
 	uint64_t time;
 	/* RAW */
 	struct bytes map, gap, events;
-	uint32_t raw_count;   /* of threads, as stored */
+	uint32_t raw_count; /* of threads, as stored */
 	uint64_t frequency;
-	uint8_t reserved;     /* value of the reserved bytes of version 2 */
+	uint8_t reserved;		      /* value of the reserved bytes of version 2 */
 	void (*finish)(struct ktrace_gen *k); /* of a breaker: changes the finished bytes */
 	uint64_t finish_value;
 };

@@ -184,10 +184,10 @@ static void version_3(struct sketch *s)
 		const char *name;
 		uint8_t kind, at, length;
 	} fields[] = {
-		{ "file magic", FIELD_MAGIC, 0, 4 },	 { "file major", FIELD_TAG, 4, 2 },  { "file minor", FIELD_TAG, 6, 2 },
-		{ "header size", FIELD_SIZE, 8, 8 },	 { "numerator", FIELD_VALUE, 16, 4 }, { "denominator", FIELD_VALUE, 20, 4 },
-		{ "time", FIELD_TIME, 24, 8 },		 { "seconds", FIELD_TIME, 32, 8 },   { "microseconds", FIELD_VALUE, 40, 4 },
-		{ "minutes west", FIELD_VALUE, 44, 4 }, { "daylight", FIELD_VALUE, 48, 4 }, { "flags", FIELD_FLAGS, 52, 4 },
+		{ "file magic", FIELD_MAGIC, 0, 4 },	{ "file major", FIELD_TAG, 4, 2 },   { "file minor", FIELD_TAG, 6, 2 },
+		{ "header size", FIELD_SIZE, 8, 8 },	{ "numerator", FIELD_VALUE, 16, 4 }, { "denominator", FIELD_VALUE, 20, 4 },
+		{ "time", FIELD_TIME, 24, 8 },		{ "seconds", FIELD_TIME, 32, 8 },    { "microseconds", FIELD_VALUE, 40, 4 },
+		{ "minutes west", FIELD_VALUE, 44, 4 }, { "daylight", FIELD_VALUE, 48, 4 },  { "flags", FIELD_FLAGS, 52, 4 },
 	};
 	uint64_t header = load_u64(s->data + 8, false), end = KTRACE_HEADER;
 	uint32_t size = OUTLINE_NONE;
@@ -197,7 +197,8 @@ static void version_3(struct sketch *s)
 	s->is_64 = load_u32(s->data + 52, false) & KTRACE_FLAG_64;
 	uint32_t group = outline_open(s->o, PART_GROUP, "header", 0, PART_FIXED);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		uint32_t field = outline_field(s->o, fields[i].name, (enum field_kind)fields[i].kind, fields[i].at, fields[i].length);
+		uint32_t field = outline_field(s->o, fields[i].name, (enum field_kind)fields[i].kind, fields[i].at,
+					       fields[i].length);
 		size = fields[i].at == 8 ? field : size;
 	}
 	outline_measure(s->o, size, MEASURE_LENGTH, group, 1, -(int64_t)KTRACE_HEADER_UNCOUNTED);

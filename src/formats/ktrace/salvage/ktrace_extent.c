@@ -55,7 +55,8 @@ static bool chunk_hides_list(struct ktrace_walk *w, const struct ktrace_chunk *c
 
 	return kind && kind->content == KTRACE_PLIST && chunk->size < sizeof(head) &&
 	       w->source->size - chunk->offset >= KTRACE_CHUNK_HEADER + sizeof(head) &&
-	       source_read(w->source, chunk->offset + KTRACE_CHUNK_HEADER, head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
+	       source_read(w->source, chunk->offset + KTRACE_CHUNK_HEADER, head, sizeof(head)) == TM_OK &&
+	       !memcmp(head, "bplist", 6);
 }
 
 /* The chunk's own size does not lead to another chunk. What does? */
@@ -64,14 +65,16 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, left = limit - data;
 	bool fits = chunk->size <= left, events = chunk->tag == KTRACE_EVENTS;
 	uint64_t end = fits ? data + chunk->size : limit;
-	struct ktrace_extent x = { .size = chunk->size, .next = fits ? ktrace_chunk_next(chunk->offset, chunk->size) : limit,
+	struct ktrace_extent x = { .size = chunk->size,
+				   .next = fits ? ktrace_chunk_next(chunk->offset, chunk->size) : limit,
 				   .rule = KTRACE_RULE_COUNT };
 
 	if (fits && events && chunk->size && left - chunk->size >= 8 && chunk->size % ktrace_event_size(w->is_64) == 0 &&
 	    (x.next + 8 >= limit || ktrace_chunk_stands(w->source, x.next + 8, limit, w->is_64)))
 		return (struct ktrace_extent){ chunk->size + 8, x.next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
 	if (fits && chunk->size >= 16 && ktrace_chunk_stands(w->source, x.next - 16, limit, w->is_64))
-		return (struct ktrace_extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
+		return (struct ktrace_extent){ chunk->size - 16, x.next - 16, KTRACE_RULE_chunk_size_includes_header, false,
+					       false };
 	if (fits && end % 8 && ktrace_chunk_stands(w->source, end, limit, w->is_64))
 		return (struct ktrace_extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false };
 	uint64_t found = ktrace_chunk_find_next(w, data, limit);
@@ -86,15 +89,15 @@ static struct ktrace_extent chunk_search(struct ktrace_walk *w, const struct ktr
 		return x; /* what follows is no chunk: said at its own place */
 	if (found != UINT64_MAX && fits && found > x.next && chunk->size && !more)
 		return x; /* the size may be right and the next chunk's header lost */
-	x.rule = chunk->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_chunk_size_unknown :
-		 chunk->size >> 62		       ? KTRACE_RULE_chunk_size_overflow :
-		 found == UINT64_MAX && !fits	       ? KTRACE_RULE_chunk_size_past_eof :
-							 KTRACE_RULE_chunk_size_damaged;
+	x.rule = chunk->size == KTRACE_SIZE_UNFINISHED ? KTRACE_RULE_chunk_size_unknown
+		 : chunk->size >> 62		       ? KTRACE_RULE_chunk_size_overflow
+		 : found == UINT64_MAX && !fits	       ? KTRACE_RULE_chunk_size_past_eof
+						       : KTRACE_RULE_chunk_size_damaged;
 	x.guessed = found != UINT64_MAX;
 	x.size = chunk_guess(w, chunk, reach);
 	x.next = ktrace_chunk_next(chunk->offset, x.size);
 	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
-	if (x.size == chunk->size) { /* and what follows is no chunk */
+	if (x.size == chunk->size) {					    /* and what follows is no chunk */
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
 	}
@@ -111,8 +114,8 @@ static void chunk_complete(struct ktrace_walk *w, const struct ktrace_chunk *chu
 
 	if (whole == chunk->size || (!events && chunk->tag != KTRACE_THREAD_MAP) || x->next - data < whole + unit)
 		return;
-	bool sound = events ? !ktrace_events_failures(w->source, data + whole, x->next, w->is_64, 1) :
-			      source_read(w->source, data + whole, id, sizeof(id)) == TM_OK && !bytes_are_zero(id, sizeof(id));
+	bool sound = events ? !ktrace_events_failures(w->source, data + whole, x->next, w->is_64, 1)
+			    : source_read(w->source, data + whole, id, sizeof(id)) == TM_OK && !bytes_are_zero(id, sizeof(id));
 	if (sound) {
 		x->size = whole + unit;
 		x->rule = KTRACE_RULE_chunk_size_damaged;
@@ -124,8 +127,9 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_walk *w, const struct ktr
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER;
 	uint64_t next = ktrace_chunk_next(chunk->offset, chunk->size);
 
-	if (chunk->size <= limit - data && (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
-					    ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64)) &&
+	if (chunk->size <= limit - data &&
+	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
+	     ktrace_chunk_lands(w->source, chunk->offset, limit, w->is_64)) &&
 	    !chunk_hides_list(w, chunk)) {
 		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 		chunk_complete(w, chunk, &x);

@@ -142,7 +142,8 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 static bool chunk_is_known(struct source *s, const struct ktrace_chunk *chunk, uint64_t limit, bool is_64)
 {
 	return (ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED) &&
-	       (((chunk->major & ~KTRACE_SUBCHUNKS) <= 16 && chunk->minor <= 16) || ktrace_chunk_plausible(s, chunk->offset, limit, is_64));
+	       (((chunk->major & ~KTRACE_SUBCHUNKS) <= 16 && chunk->minor <= 16) ||
+		ktrace_chunk_plausible(s, chunk->offset, limit, is_64));
 }
 
 bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bool is_64)

@@ -27,7 +27,9 @@ static void chunk_place(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED) {
 		fd = chunk_finding(w, KTRACE_RULE_chunk_unfinished, chunk, KTRACE_CHUNK_HEADER);
 		finding_say(fd, "the chunk still has the tag 0xffffffff of one that is being written%s",
-			    !retagged ? "" : chunk->tag == KTRACE_EVENTS ? "; its data are events" : "; its data are no events");
+			    !retagged			  ? ""
+			    : chunk->tag == KTRACE_EVENTS ? "; its data are events"
+							  : "; its data are no events");
 		finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
 	}
 	if (!kind) {
@@ -39,12 +41,13 @@ static void chunk_place(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 	}
 	if (kind->place == KTRACE_IN_HEADER && !w->in_header) {
 		bool directly = chunk->offset == w->body;
-		fd = chunk_finding(w, directly ? KTRACE_RULE_header_size_excludes_header_chunk : KTRACE_RULE_header_chunk_in_body, chunk,
-				   KTRACE_CHUNK_HEADER);
+		fd = chunk_finding(w, directly ? KTRACE_RULE_header_size_excludes_header_chunk : KTRACE_RULE_header_chunk_in_body,
+				   chunk, KTRACE_CHUNK_HEADER);
 		finding_say(fd, "a %s chunk belongs into the header and lies %s", kind->name,
 			    directly ? "directly behind it" : "in the body");
 	} else if (kind->place == KTRACE_IN_BODY && w->in_header) {
-		bool data = chunk->tag == KTRACE_THREAD_MAP || chunk->tag == KTRACE_EVENTS || chunk->tag == KTRACE_EVENTS_COMPRESSED;
+		bool data = chunk->tag == KTRACE_THREAD_MAP || chunk->tag == KTRACE_EVENTS ||
+			    chunk->tag == KTRACE_EVENTS_COMPRESSED;
 		fd = chunk_finding(w, data ? KTRACE_RULE_header_size_includes_body_chunk : KTRACE_RULE_body_chunk_in_header, chunk,
 				   KTRACE_CHUNK_HEADER);
 		finding_say(fd, "a %s chunk belongs into the body and lies within the header size", kind->name);
@@ -66,7 +69,10 @@ static void chunk_say_size(struct ktrace_walk *w, const struct ktrace_chunk *chu
 		return;
 	}
 	if (chunk->size == KTRACE_SIZE_UNFINISHED)
-		finding_say(fd, "the size was never filled in: the recorder died while it wrote this chunk; %" PRIu64 " bytes are there", whole);
+		finding_say(fd,
+			    "the size was never filled in: the recorder died while it wrote this chunk; %" PRIu64
+			    " bytes are there",
+			    whole);
 	else
 		finding_say(fd, "the size says %" PRIu64 " bytes; %s%" PRIu64, chunk->size,
 			    x->rule == KTRACE_RULE_chunk_size_past_eof ? "the file ends after " : "what follows says ", whole);
@@ -114,7 +120,8 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunk *chun
 		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_size_zero_at_eof, chunk, KTRACE_CHUNK_HEADER);
 		finding_say(fd, "the last chunk of the file is empty");
 	} else if (end == w->source->size && end % 8) {
-		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_padding_missing_at_eof, chunk, KTRACE_CHUNK_HEADER + x->size);
+		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_padding_missing_at_eof, chunk,
+						   KTRACE_CHUNK_HEADER + x->size);
 		finding_say(fd, "the file ends with the payload of its last chunk, %" PRIu64 " bytes before a multiple of 8",
 			    8 - end % 8);
 	}
@@ -132,7 +139,8 @@ static bool events_resized(const struct ktrace_walk *w, const struct ktrace_chun
 }
 
 /* Events: the 8-byte prefix, then records. Returns the bytes of payload kept; all are accounted for. */
-static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x, enum ktrace_rule *rule)
+static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x,
+			     enum ktrace_rule *rule)
 {
 	uint64_t data = chunk->offset + KTRACE_CHUNK_HEADER, whole = ktrace_chunk_whole(w, chunk, x->size);
 	const uint8_t *p = window_at(&w->window, data, 8);
@@ -193,8 +201,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	bool short_of_events = (events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12);
 	if (short_of_events) {
 		struct finding *fd = chunk_finding(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size, x->size == 1 ? "" : "s",
-			    events ? 8u : 12u);
+		finding_say(fd, "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size,
+			    x->size == 1 ? "" : "s", events ? 8u : 12u);
 	}
 	if (plan) {
 		if (plan_size(plan, w->output) % 8)
@@ -207,7 +215,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 			store_u32(tag, short_of_events ? KTRACE_NULL : chunk->tag, false);
 			plan_amend(plan, w->output, header_at, tag, sizeof(tag),
 				   short_of_events ? KTRACE_RULE_events_size_short : KTRACE_RULE_chunk_unfinished,
-				   events && !short_of_events ? "tag of what the data is: events" : "tag of a chunk that readers skip");
+				   events && !short_of_events ? "tag of what the data is: events"
+							      : "tag of a chunk that readers skip");
 		}
 	}
 	if (events && !short_of_events) {
@@ -218,7 +227,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 		if (chunk->tag == KTRACE_THREAD_MAP && kept != x->size && rule == KTRACE_RULE_COUNT) {
 			rule = KTRACE_RULE_threadmap_size;
 			struct finding *fd = chunk_finding(w, rule, chunk, KTRACE_CHUNK_HEADER + x->size);
-			finding_say(fd, "%" PRIu64 " bytes are left over behind the last whole entry of the thread map", x->size - kept);
+			finding_say(fd, "%" PRIu64 " bytes are left over behind the last whole entry of the thread map",
+				    x->size - kept);
 		}
 		if (plan)
 			plan_copy(plan, w->output, w->source, data, kept);

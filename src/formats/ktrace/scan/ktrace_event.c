@@ -6,9 +6,24 @@
 /* ---- rules that count ---- */
 
 enum counted {
-	COUNT_FUTURE, COUNT_UNUSED, COUNT_DEBUGID, COUNT_TIME_ZERO, COUNT_TIME_LARGE, COUNT_ORDER, COUNT_ORDER_CPU,
-	COUNT_HEADER_TIME, COUNT_CPU, COUNT_TID_ZERO, COUNT_BOTH, COUNT_LOST, COUNT_LATE, COUNT_STRING, COUNT_STRING_ID,
-	COUNT_STRING_UNKNOWN, COUNT_STRING_LONG, COUNTS,
+	COUNT_FUTURE,
+	COUNT_UNUSED,
+	COUNT_DEBUGID,
+	COUNT_TIME_ZERO,
+	COUNT_TIME_LARGE,
+	COUNT_ORDER,
+	COUNT_ORDER_CPU,
+	COUNT_HEADER_TIME,
+	COUNT_CPU,
+	COUNT_TID_ZERO,
+	COUNT_BOTH,
+	COUNT_LOST,
+	COUNT_LATE,
+	COUNT_STRING,
+	COUNT_STRING_ID,
+	COUNT_STRING_UNKNOWN,
+	COUNT_STRING_LONG,
+	COUNTS
 };
 
 static const struct {
@@ -38,14 +53,14 @@ struct events {
 	struct ktrace_walk *walk;
 	const struct ktrace_stretch *stretch;
 	struct ktrace_count counts[COUNTS];
-	uint64_t known[256]; /* thread ids found known lately, by their low bits */
-	uint64_t kept_from;  /* start of the run of records not yet given to the plan */
-	uint64_t kept;	     /* bytes */
-	uint64_t time_before; /* of the last record before that run */
+	uint64_t known[256];   /* thread ids found known lately, by their low bits */
+	uint64_t kept_from;    /* start of the run of records not yet given to the plan */
+	uint64_t kept;	       /* bytes */
+	uint64_t time_before;  /* of the last record before that run */
 	struct ktrace_gap gap; /* where the stretch lost its step; at its end: nowhere, or further on than the walk */
-	uint64_t torn_from;  /* where records that may be out of step begin, if they reach the end */
-	bool anywhere;	     /* see ktrace_records_resume() */
-	bool damaged;	     /* something was dropped before that run */
+	uint64_t torn_from;    /* where records that may be out of step begin, if they reach the end */
+	bool anywhere;	       /* see ktrace_records_resume() */
+	bool damaged;	       /* something was dropped before that run */
 };
 
 static void count_one(struct events *ev, enum counted what, uint64_t offset)
@@ -399,12 +414,14 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			break;
 		struct ktrace_event e = ktrace_record_decode(p, w->is_64);
 		unsigned failures = ktrace_record_failures(&e, w->is_64) + ktrace_record_leaps(&e, previous);
-		/* Look ahead before anything is said of a doubtful record: it may begin a damaged stretch, or have lost its end to it. */
+		/* Look ahead before anything is said of a doubtful record: it may begin a damaged stretch, or have lost its end to
+		 * it. */
 		if (__builtin_expect(failures != 0 && !run, 0)) {
 			bool bad = failures >= 2;
 			uint64_t next = bad ? offset : offset + size;
-			run = bad || ktrace_record_is_ragged(&e, w->is_64) ?
-				      ktrace_records_bad_run(w, next, ev.gap.from, bad ? previous : e.time) : 0;
+			run = bad || ktrace_record_is_ragged(&e, w->is_64)
+				      ? ktrace_records_bad_run(w, next, ev.gap.from, bad ? previous : e.time)
+				      : 0;
 			/* Bad ones right before what is left out would meet others behind it. */
 			if (run == KTRACE_RUN || (run && ev.gap.from < end && next + run * size == ev.gap.from)) {
 				offset = events_damaged(&ev, offset, events_resume(&ev, offset));
@@ -446,16 +463,20 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	if (threads && w->seen_thread_map && !w->threads.full && !w->unknown.full) {
 		fd = finding_milder(f, KTRACE_RULE_event_tid_dangling, w->lost_events ? TM_NOTE : TM_WARNING, w->source, first,
 				    ktrace_event_size(w->is_64));
-		finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
+		finding_say(fd,
+			    "events name %" PRIu64
+			    " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
 			    threads, threads == 1 ? "" : "s", tid);
 	}
 	if (w->lone_ends && !w->open.full) {
-		fd = finding_new(f, KTRACE_RULE_event_end_without_start, w->source, w->lone_ends_first, ktrace_event_size(w->is_64));
+		fd = finding_new(f, KTRACE_RULE_event_end_without_start, w->source, w->lone_ends_first,
+				 ktrace_event_size(w->is_64));
 		finding_say(fd, "events with END whose START is not in the file: %" PRIu64 "; this is the first", w->lone_ends);
 	}
 	if (w->open_starts && !w->open.full) {
 		fd = finding_new(f, KTRACE_RULE_event_start_unclosed, w->source, w->starts_first, ktrace_event_size(w->is_64));
-		finding_say(fd, "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here", w->open_starts);
+		finding_say(fd, "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here",
+			    w->open_starts);
 	}
 	if (w->seen_events && !w->seen_thread_map) {
 		fd = finding_new(f, KTRACE_RULE_threadmap_missing, w->source, 0, 0);

@@ -11,7 +11,8 @@ static struct finding *payload_finding(struct ktrace_walk *w, enum ktrace_rule r
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, offset, length);
-	finding_path(fd, "chunk at 0x%" PRIx64 " (%s, tag 0x%" PRIx32 ")", chunk->offset, kind ? kind->name : "unknown", chunk->tag);
+	finding_path(fd, "chunk at 0x%" PRIx64 " (%s, tag 0x%" PRIx32 ")", chunk->offset, kind ? kind->name : "unknown",
+		     chunk->tag);
 	return fd;
 }
 
@@ -41,7 +42,8 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 		uint32_t id = load_u32(p, false), flags = load_u32(p + 4, false);
 		if (id >= form->count) {
 			fd = payload_finding(w, KTRACE_RULE_cpumap_id_out_of_range, chunk, at, form->entry);
-			finding_say(fd, "entry %" PRIu64 " is for CPU %" PRIu32 ", but the map has %" PRIu64 " entries", i, id, form->count);
+			finding_say(fd, "entry %" PRIu64 " is for CPU %" PRIu32 ", but the map has %" PRIu64 " entries", i, id,
+				    form->count);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
 		} else if (id < KTRACE_CPUS_MAX && (seen[id / 8] >> (id % 8)) & 1) {
 			fd = payload_finding(w, KTRACE_RULE_cpumap_duplicate_id, chunk, at, form->entry);
@@ -236,7 +238,8 @@ static void plist_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 	p = size >= 8 + 32 ? window_at(&w->window, data_of(chunk) + size - 32, 32) : NULL;
 	bool sound = false;
 	if (p) {
-		uint64_t offset_size = p[6], objects = load_u64(p + 8, true), top = load_u64(p + 16, true), table = load_u64(p + 24, true);
+		uint64_t offset_size = p[6], objects = load_u64(p + 8, true), top = load_u64(p + 16, true),
+			 table = load_u64(p + 24, true);
 		uint64_t room = size - 32;
 		sound = offset_size >= 1 && offset_size <= 8 && p[7] >= 1 && p[7] <= 8 && objects && top < objects && table >= 8 &&
 			table <= room && objects <= (room - table) / offset_size;
@@ -293,7 +296,8 @@ static void fixed_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 		size_t n = (size_t)(size - kind->size_min);
 		if (source_read(w->source, data_of(chunk) + kind->size_min, rest, n) == TM_OK && bytes_are_zero(rest, n)) {
 			fd = payload_finding(w, KTRACE_RULE_chunk_size_includes_padding, chunk, chunk->offset, KTRACE_CHUNK_HEADER);
-			finding_say(fd, "the size is %" PRIu64 ": the payload has %" PRIu32 " bytes and the rest is padding", size, kind->size_min);
+			finding_say(fd, "the size is %" PRIu64 ": the payload has %" PRIu32 " bytes and the rest is padding", size,
+				    kind->size_min);
 		}
 	}
 	p = window_at(&w->window, data_of(chunk), kind->size_min);
@@ -307,8 +311,8 @@ static void fixed_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 		w->seen_time_sync = true;
 		if (w->numer && w->denom && (uint64_t)numer * w->denom != (uint64_t)w->numer * denom) {
 			fd = payload_finding(w, KTRACE_RULE_timesync_conflict, chunk, data_of(chunk), 48);
-			finding_say(fd, "the time sync says %" PRIu32 "/%" PRIu32 " and the file header %" PRIu32 "/%" PRIu32, numer, denom,
-				    w->numer, w->denom);
+			finding_say(fd, "the time sync says %" PRIu32 "/%" PRIu32 " and the file header %" PRIu32 "/%" PRIu32,
+				    numer, denom, w->numer, w->denom);
 			finding_field(fd, data_of(chunk) + 16, 8, "timebase %" PRIu32 "/%" PRIu32, numer, denom);
 		}
 	}

@@ -16,9 +16,9 @@ struct raw {
 	uint64_t map;	       /* offset of the thread map */
 	uint64_t map_end;      /* behind the last whole entry that is there */
 	uint64_t events;
-	bool unpadded;	       /* events follow the map directly, where a page was to be filled up */
-	bool guessed;	       /* the width of the records is not certain, or would not be of what repair leaves */
-	bool flipped;	       /* version 2: it is not the one that the header says */
+	bool unpadded; /* events follow the map directly, where a page was to be filled up */
+	bool guessed;  /* the width of the records is not certain, or would not be of what repair leaves */
+	bool flipped;  /* version 2: it is not the one that the header says */
 	bool magic_lost;
 };
 
@@ -81,7 +81,8 @@ static uint64_t raw1_events(struct ktrace_walk *w, uint64_t map_end)
 static uint64_t raw1_events_by_content(struct ktrace_walk *w, uint64_t limit)
 {
 	for (uint64_t page = KTRACE_PAGE; page < limit; page += KTRACE_PAGE)
-		if (!ktrace_events_failures(w->source, page, limit, true, 8) || !ktrace_events_failures(w->source, page, limit, false, 16))
+		if (!ktrace_events_failures(w->source, page, limit, true, 8) ||
+		    !ktrace_events_failures(w->source, page, limit, false, 16))
 			return page;
 	return limit;
 }
@@ -112,8 +113,9 @@ struct ktrace_raw1 ktrace_raw1_probe(struct ktrace_walk *w, uint64_t threads, ui
 		if (kept)
 			failures = ktrace_records_failures(w->head, w->head_length, forms[i].is_64, records);
 		else
-			failures = ktrace_events_failures(w->source, map_end < limit ? raw1_events(w, map_end) : raw1_events_by_content(w, limit),
-							  limit, forms[i].is_64, records);
+			failures = ktrace_events_failures(
+				w->source, map_end < limit ? raw1_events(w, map_end) : raw1_events_by_content(w, limit), limit,
+				forms[i].is_64, records);
 		if (mark ? !marks : !marks && failures < fewest) {
 			second = fewest;
 			fewest = failures;
@@ -186,7 +188,8 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 		w->seen_cpu_map = true;
 		if (cpus > 1000 || 8 + 16 * (uint64_t)cpus > r->events - at) {
 			fd = finding_new(w->scan->findings, KTRACE_RULE_raw_cpumap_count, w->source, at, 8);
-			finding_say(fd, "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus, (r->events - at - 8) / 16);
+			finding_say(fd, "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus,
+				    (r->events - at - 8) / 16);
 			finding_field(fd, at + 4, 4, "count = %" PRIu32, cpus);
 			return;
 		}
@@ -205,8 +208,11 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 	if (r->version == 2) {
 		uint64_t rest = (r->map_end - r->map) % KTRACE_PAGE;
 		if (rest == 0 || rest > KTRACE_PAGE - KTRACE_RAW2_HEADER) {
-			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->source, r->map, r->map_end - r->map);
-			finding_say(fd, "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64 ", the other at 0x%" PRIx64,
+			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->source, r->map,
+					 r->map_end - r->map);
+			finding_say(fd,
+				    "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64
+				    ", the other at 0x%" PRIx64,
 				    r->threads, page_up(r->map_end), page_up(r->map_end - r->map));
 		}
 	}
@@ -228,10 +234,11 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 
 	w->is_64 = flag & 0xff;
 	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
-	if (!map_is_of(&w->window, r->map, threads, ktrace_thread_size(w->is_64)) && map_is_of(&w->window, r->map, threads, ktrace_thread_size(!w->is_64))) {
+	if (!map_is_of(&w->window, r->map, threads, ktrace_thread_size(w->is_64)) &&
+	    map_is_of(&w->window, r->map, threads, ktrace_thread_size(!w->is_64))) {
 		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
-		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only", w->is_64 ? "64" : "32",
-			    w->is_64 ? "32" : "64");
+		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only",
+			    w->is_64 ? "64" : "32", w->is_64 ? "32" : "64");
 		raw2_flip(w, r, fd, flag);
 		return;
 	}
@@ -243,8 +250,8 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 	    (page[w->is_64] < file && !ktrace_events_failures(w->source, page[w->is_64], file, w->is_64, 8)))
 		return;
 	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
-	finding_say(fd, "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only", w->is_64 ? "64" : "32",
-		    at, w->is_64 ? "32" : "64");
+	finding_say(fd, "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
+		    w->is_64 ? "64" : "32", at, w->is_64 ? "32" : "64");
 	raw2_flip(w, r, fd, flag);
 }
 
@@ -347,13 +354,15 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	}
 	if (plan && r->flipped) {
 		store_u32(count, w->is_64, false);
-		plan_amend(plan, w->output, 20, count, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the records, by their content");
+		plan_amend(plan, w->output, 20, count, 4, KTRACE_RULE_flags_bitness_mismatch,
+			   "width of the records, by their content");
 	}
 	if (r->threads == stored)
 		return;
 	struct finding *fd = finding_new(w->scan->findings, rule, w->source, r->map, r->map_end - r->map);
 	if (counted != UINT64_MAX)
-		finding_say(fd, "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin", stored, r->threads);
+		finding_say(fd, "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin", stored,
+			    r->threads);
 	else
 		finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
 	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, stored);
@@ -393,9 +402,10 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 					   "padding up to the page at which readers look for events");
 	}
 	if (cut) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, r->map_end, file - r->map_end);
-		finding_say(fd, "the file ends %" PRIu64 " bytes before its events start, at 0x%" PRIx64, page_up(r->map_end) - file,
-			    page_up(r->map_end));
+		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, r->map_end,
+						 file - r->map_end);
+		finding_say(fd, "the file ends %" PRIu64 " bytes before its events start, at 0x%" PRIx64,
+			    page_up(r->map_end) - file, page_up(r->map_end));
 		if (plan)
 			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 		return;
@@ -439,9 +449,11 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 		raw_events(w, &r);
 	ktrace_events_finish(w);
 	if (plan && (r.flipped || findings_errors(w->scan->findings) != errors) && (r.guessed || !raw_stays(w, &r))) {
-		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
-			       r.version == 2 ? "what is left of the events does not tell whether they are 32-bit or 64-bit ones" :
-			       "versions 0 and 1 do not store the width of their records, and what is left does not tell it");
+		(void)snprintf(
+			w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
+			r.version == 2
+				? "what is left of the events does not tell whether they are 32-bit or 64-bit ones"
+				: "versions 0 and 1 do not store the width of their records, and what is left does not tell it");
 		return TM_NOTHING;
 	}
 	return TM_OK;

@@ -41,7 +41,8 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 	store_u32(bytes, KTRACE_EVENTS, false);
 	if (plan) {
 		if (plan_size(plan, w->output) % 8)
-			(void)plan_literal(plan, w->output, bytes + KTRACE_CHUNK_HEADER, 8 - plan_size(plan, w->output) % 8, rule, "padding");
+			(void)plan_literal(plan, w->output, bytes + KTRACE_CHUNK_HEADER, 8 - plan_size(plan, w->output) % 8, rule,
+					   "padding");
 		header = plan_literal(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
 	}
 	w->seen_events = true;
@@ -82,7 +83,8 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 		if (!retag && !ktrace_chunk_accepted(w->source, at, limit, w->is_64)) {
 			uint64_t next = ktrace_chunk_find_next(w, at + 1, limit);
 			bool rest = next == UINT64_MAX;
-			region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next, rest);
+			region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next,
+				       rest);
 			at = rest ? limit : next;
 			continue;
 		}
@@ -109,8 +111,8 @@ static void v3_finish(struct ktrace_walk *w)
 	}
 	if (w->summary_offset && w->summary_time < w->last_time) {
 		fd = finding_new(f, KTRACE_RULE_summary_before_last_event, w->source, w->summary_offset, 8);
-		finding_say(fd, "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64, w->summary_time,
-			    w->last_time);
+		finding_say(fd, "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
+			    w->summary_time, w->last_time);
 	}
 }
 
@@ -127,9 +129,9 @@ static void header_settle(struct ktrace_walk *w, struct ktrace_header *h)
 		plan_copy(plan, w->output, w->source, h->end, there);
 		return;
 	}
-	enum ktrace_rule rule = h->size_rule != KTRACE_RULE_COUNT ? h->size_rule :
-				h->chunks > KTRACE_HEADER	  ? KTRACE_RULE_header_size_64_structure :
-								    KTRACE_RULE_header_size_splits_chunk;
+	enum ktrace_rule rule = h->size_rule != KTRACE_RULE_COUNT ? h->size_rule
+				: h->chunks > KTRACE_HEADER	  ? KTRACE_RULE_header_size_64_structure
+								  : KTRACE_RULE_header_size_splits_chunk;
 	ktrace_header_fix(w, h, 8, padded - KTRACE_HEADER_UNCOUNTED, 8, rule, "size of the header as it is written");
 	if (there == padded - end) {
 		plan_copy(plan, w->output, w->source, h->end, there);

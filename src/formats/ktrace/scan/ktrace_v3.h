@@ -12,8 +12,8 @@ struct ktrace_header {
 	int32_t west;
 	uint16_t major, minor;
 	uint64_t size, time, seconds;
-	uint64_t chunks;	/* offset of the first header chunk */
-	uint64_t end;		/* offset behind the last one; what the size field should say, plus 16 */
+	uint64_t chunks;	    /* offset of the first header chunk */
+	uint64_t end;		    /* offset behind the last one; what the size field should say, plus 16 */
 	enum ktrace_rule size_rule; /* KTRACE_RULE_COUNT: the size is fine */
 };
 
@@ -34,11 +34,11 @@ void ktrace_header_finish(struct ktrace_walk *w, const struct ktrace_header *h);
 
 /* What is decided of a chunk before its payload is looked at. */
 struct ktrace_extent {
-	uint64_t size; /* bytes of payload that belong to it */
-	uint64_t next; /* where the next chunk starts */
+	uint64_t size;	       /* bytes of payload that belong to it */
+	uint64_t next;	       /* where the next chunk starts */
 	enum ktrace_rule rule; /* what is wrong with the size; KTRACE_RULE_COUNT: nothing */
-	bool guessed;  /* the end of the payload is known to within its padding only */
-	bool retagged; /* the chunk's tag and version are not the stored ones, but those its placeholder is to get */
+	bool guessed;	       /* the end of the payload is known to within its padding only */
+	bool retagged;	       /* the chunk's tag and version are not the stored ones, but those its placeholder is to get */
 };
 
 /* A placeholder that a writer puts where it will write the header of the chunk that it has begun: all ones. */

@@ -25,8 +25,7 @@ static bool any_padding(struct lttng_trace *t, const struct lttng_walk *k, uint6
 }
 
 /* The rest of an event whose header is decoded: its type and payload. */
-static enum lttng_defect event_payload(struct lttng_trace *t, const struct lttng_walk *k, uint64_t limit,
-				       struct lttng_event *e)
+static enum lttng_defect event_payload(struct lttng_trace *t, const struct lttng_walk *k, uint64_t limit, struct lttng_event *e)
 {
 	enum lttng_defect cut;
 	const struct lttng_file *f = k->file;
@@ -134,8 +133,10 @@ static enum lttng_defect decode_word(struct lttng_trace *t, const struct lttng_w
 	}
 	e->payload = at;
 	enum lttng_defect defect = event_payload(t, k, limit, e);
-	return e->has_full && (e->full & LTTNG_TIME_MASK) != (e->word & LTTNG_TIME_MASK) && (defect == EVENT_OK || defect == EVENT_SIZE) ?
-		       EVENT_LOW_BITS : defect;
+	return e->has_full && (e->full & LTTNG_TIME_MASK) != (e->word & LTTNG_TIME_MASK) &&
+			       (defect == EVENT_OK || defect == EVENT_SIZE)
+		       ? EVENT_LOW_BITS
+		       : defect;
 }
 
 /* To 1.0: stamp, id, size. */
@@ -191,8 +192,9 @@ static enum lttng_defect decode_compact(struct lttng_trace *t, const struct lttn
 	if (value < (stamp & mask))
 		e->stamp += mask + (UINT64_C(1) << cut);
 	uint64_t id = (uint64_t)e->word >> bits & ((UINT64_C(1) << id_bits) - 1);
-	e->id = t->layout->era == LTTNG_MARKERS ? (uint32_t)(id & 0xffff) :
-		t->compact_facility == UINT32_MAX ? 0xff00 : t->compact_facility << 8 | (uint32_t)(id & 0xff);
+	e->id = t->layout->era == LTTNG_MARKERS	    ? (uint32_t)(id & 0xffff)
+		: t->compact_facility == UINT32_MAX ? 0xff00
+						    : t->compact_facility << 8 | (uint32_t)(id & 0xff);
 	e->payload = e->start + 4;
 	return event_payload(t, k, limit, e);
 }

@@ -4,6 +4,7 @@
 #define P(field, at, bytes) [LF_##field] = { at, bytes }
 
 /* From the magic number on, 0.6 to 1.0 are alike; `m` is where it is. */
+/* clang-format off */
 #define TRACE_HEADER(m)                                                                                                     \
 	P(MAGIC, m, 4), P(ARCH_TYPE, (m) + 4, 4), P(ARCH_VARIANT, (m) + 8, 4), P(FLOAT_ORDER, (m) + 12, 4),                 \
 		P(ARCH_SIZE, (m) + 16, 1), P(MAJOR, (m) + 17, 1), P(MINOR, (m) + 18, 1), P(FLIGHT, (m) + 19, 1),            \
@@ -51,14 +52,17 @@ const struct lttng_layout lttng_layouts[] = {
 	{ .major = 2, .minor = 6, .era = LTTNG_CHANNEL_MARKERS, .name = "2.6", .magic = 16, .size = 68, .variable = true,
 	  .places = { SMALL_HEADER, LOSS } },
 };
+/* clang-format on */
 const size_t lttng_layout_count = sizeof(lttng_layouts) / sizeof(lttng_layouts[0]);
 
 const char *const lttng_field_names[LF_COUNT] = {
-	"begin cycle count", "begin freq", "end cycle count", "end freq", "begin seconds", "begin microseconds", "end seconds",
-	"end microseconds", "lost_size", "buf_size", "events_lost", "subbuf_corrupt", "magic_number", "major_version",
-	"minor_version", "arch_type", "arch_variant", "float_word_order", "arch_size", "flight_recorder", "has_heartbeat",
-	"alignment", "has_tsc", "tsc_lsb_truncate", "tscbits", "compact_data_shift", "freq_scale", "start_freq", "start_tsc",
-	"start_monotonic", "start_time seconds", "start_time fraction",
+	"begin cycle count",  "begin freq",	    "end cycle count",	"end freq",	    "begin seconds",
+	"begin microseconds", "end seconds",	    "end microseconds", "lost_size",	    "buf_size",
+	"events_lost",	      "subbuf_corrupt",	    "magic_number",	"major_version",    "minor_version",
+	"arch_type",	      "arch_variant",	    "float_word_order", "arch_size",	    "flight_recorder",
+	"has_heartbeat",      "alignment",	    "has_tsc",		"tsc_lsb_truncate", "tscbits",
+	"compact_data_shift", "freq_scale",	    "start_freq",	"start_tsc",	    "start_monotonic",
+	"start_time seconds", "start_time fraction"
 };
 
 const char *lttng_field_name(const struct lttng_layout *l, enum lttng_field field)
@@ -82,7 +86,9 @@ const struct lttng_layout *lttng_identify(const uint8_t *p, size_t length, bool 
 {
 	/* Where the magic number may be, where the version is then, and which versions have it there: dossier of the versions,
 	 * "trace header". 16 goes first: a 2.x clock of 14,071,789 Hz looks like a magic number at 40. */
-	static const struct { uint8_t magic, major; } places[] = { { 16, 20 }, { 40, 57 }, { 56, 73 }, { 72, 89 } };
+	static const struct {
+		uint8_t magic, major;
+	} places[] = { { 16, 20 }, { 40, 57 }, { 56, 73 }, { 72, 89 } };
 
 	*major = *minor = -1;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

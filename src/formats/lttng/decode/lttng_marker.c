@@ -188,8 +188,9 @@ static bool parse_field(struct lttng_trace *t, const char **p, struct lttng_shap
 	uint32_t size = conversion_size(t, typed && c.letter != 's' ? &wire : &c);
 	if (typed && wire.qualifier == '8' && c.letter != 's' && conversion_size(t, &c) != 8)
 		*flaws |= FORMAT_EIGHT;
-	struct lttng_step step = { .kind = size ? STEP_FIXED : STEP_STRING, .align = lttng_value_align(t, size), .pad = 1,
-				   .size = size };
+	struct lttng_step step = {
+		.kind = size ? STEP_FIXED : STEP_STRING, .align = lttng_value_align(t, size), .pad = 1, .size = size
+	};
 	return lttng_shape_add(t, shape, step);
 }
 

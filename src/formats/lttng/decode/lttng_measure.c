@@ -37,13 +37,14 @@ uint64_t lttng_measure(struct lttng_trace *t, const struct lttng_walk *k, const 
 			}
 			at = lttng_align(end - rel, s->pad);
 		} else {
-			const uint8_t *p = rel + at + s->count_size <= limit ?
-						   window_at(&t->w, k->base + rel + at, s->count_size) : NULL;
+			const uint8_t *p = rel + at + s->count_size <= limit ? window_at(&t->w, k->base + rel + at, s->count_size)
+									     : NULL;
 			if (!p)
 				return 0;
-			uint64_t count = s->count_size == 1 ? *p :
-					 s->count_size == 2 ? load_u16(p, t->big_endian) :
-					 s->count_size == 4 ? load_u32(p, t->big_endian) : load_u64(p, t->big_endian);
+			uint64_t count = s->count_size == 1   ? *p
+					 : s->count_size == 2 ? load_u16(p, t->big_endian)
+					 : s->count_size == 4 ? load_u32(p, t->big_endian)
+							      : load_u64(p, t->big_endian);
 			if (count > UINT32_MAX)
 				return 0;
 			at = lttng_align(at + s->count_size, s->align);

@@ -37,8 +37,9 @@ bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 	if (zero) /* within a text it would pass, and hide what it has replaced */
 		(void)xml_fail(x, (size_t)(zero - x->text), "a zero byte, which no XML has,");
 	for (;;) {
-		const char *open = x->failed || x->position >= x->length ?
-					   NULL : memchr(x->text + x->position, '<', x->length - x->position);
+		const char *open = x->failed || x->position >= x->length
+					   ? NULL
+					   : memchr(x->text + x->position, '<', x->length - x->position);
 		*tag = (struct lttng_xml_tag){ .kind = XML_END, .at = x->length };
 		if (!open)
 			return false;

@@ -61,7 +61,8 @@ static void choose_header(struct lttng_gen *k)
 	v[LF_MAJOR] = k->l->major;
 	v[LF_MINOR] = k->l->minor;
 	v[LF_ARCH_SIZE] = k->arch;
-	v[LF_ARCH_TYPE] = k->arch == 4 ? types_32[choices_below(k->c, sizeof(types_32))] : types_64[choices_below(k->c, sizeof(types_64))];
+	v[LF_ARCH_TYPE] = k->arch == 4 ? types_32[choices_below(k->c, sizeof(types_32))]
+				       : types_64[choices_below(k->c, sizeof(types_64))];
 	v[LF_FLOAT_ORDER] = choices_chance(k->c, 1, 8) ? 1234 : 0;
 	v[LF_HEARTBEAT] = k->heartbeat;
 	v[LF_ALIGNMENT] = k->alignment;
@@ -103,8 +104,9 @@ static void choose_channels(struct lttng_gen *k)
 	static const char *const channel[] = { "kernel", "fs", "task_state", "net", "userspace" };
 	static const uint32_t first[] = { 0, 20, 28, 40, 300 };
 	const char *const *names = k->l->era <= LTTNG_MARKERS ? old : k->l->era == LTTNG_TRACE_MARKERS ? middle : channel;
-	uint32_t base = k->l->era == LTTNG_FACILITIES ? 0x100 : k->l->era == LTTNG_MARKERS ? 128 + (uint32_t)choices_below(k->c, 600) :
-			2 + (uint32_t)choices_below(k->c, 60);
+	uint32_t base = k->l->era == LTTNG_FACILITIES ? 0x100
+			: k->l->era == LTTNG_MARKERS  ? 128 + (uint32_t)choices_below(k->c, 600)
+						      : 2 + (uint32_t)choices_below(k->c, 60);
 
 	k->channel_count = (unsigned)choices_below(k->c, k->home[0] ? 2 : 4);
 	if (!k->channel_count && (k->breaking || k->g->size))
@@ -124,7 +126,8 @@ static void choose_channels(struct lttng_gen *k)
 			break;
 	}
 	for (unsigned i = 0; i < k->channel_count; i++) {
-		(void)snprintf(k->channels[i], sizeof(k->channels[i]), "%s%s", k->prefix ? k->prefix : "", k->home[0] ? "ust" : names[i]);
+		(void)snprintf(k->channels[i], sizeof(k->channels[i]), "%s%s", k->prefix ? k->prefix : "",
+			       k->home[0] ? "ust" : names[i]);
 		k->first_id[i] = k->l->era == LTTNG_CHANNEL_MARKERS ? first[choices_below(k->c, 5)] : base;
 		k->channel_flight[i] = k->flight && !strchr(names[i], '/');
 	}
@@ -273,8 +276,8 @@ static void make_data(struct lttng_gen *k, struct lttng_made_file *f)
 	lttng_gen_open(k, f, k->channel_flight[f->channel] ? k->begin + choices_below(k->c, 1000) : k->begin);
 	for (; (k->budget ? f->b.size < k->budget : done < count) && !f->b.failed && !k->failed; done++) {
 		at = (at > f->stamp ? at : f->stamp) + (k->early && !done ? 1 : time_step(k));
-		bool cut = flush ? done && done % flush == 0 && f->blocks + 1 < k->min_blocks :
-				   !k->budget && choices_chance(k->c, 1, 40);
+		bool cut = flush ? done && done % flush == 0 && f->blocks + 1 < k->min_blocks
+				 : !k->budget && choices_chance(k->c, 1, 40);
 		if (done == plant || done == plant + 1)
 			cut = false;
 		lttng_gen_event(k, f, at, cut);
@@ -290,7 +293,8 @@ static void make_channels(struct lttng_gen *k)
 	for (unsigned c = 0; c < k->channel_count; c++)
 		for (unsigned i = 0; i < k->cpu_count; i++) {
 			char name[64];
-			(void)snprintf(name, sizeof(name), "%s%s_%u", k->channel_flight[c] ? "flight-" : "", k->channels[c], k->cpus[i]);
+			(void)snprintf(name, sizeof(name), "%s%s_%u", k->channel_flight[c] ? "flight-" : "", k->channels[c],
+				       k->cpus[i]);
 			struct lttng_made_file *f = lttng_gen_file(k, name);
 			f->channel = c;
 			f->cpu = k->cpus[i];
@@ -317,15 +321,20 @@ static void make_side_files(struct lttng_gen *k)
 {
 	if (!k->breaking && choices_chance(k->c, 1, 6)) {
 		struct lttng_made_file *f = lttng_gen_file(k, "info/system.xml");
-		bytes_printf(&f->b, "<system node_name=\"thales\" domainname=\"(none)\" cpu=\"%u\" arch_size=\"%s\" endian=\"%s\" "
-			     "kernel_name=\"Linux\" kernel_release=\"2.6.%u\" kernel_version=\"#1 SMP\" machine=\"%s\">\nA trace\n</system>\n",
-			     k->cpu_count, k->arch == 8 ? "LP64" : "ILP32", k->big ? "big" : "little", 12 + (unsigned)choices_below(k->c, 20),
-			     k->arch == 8 ? "x86_64" : "i686");
+		bytes_printf(&f->b,
+			     "<system node_name=\"thales\" domainname=\"(none)\" cpu=\"%u\" arch_size=\"%s\" endian=\"%s\" "
+			     "kernel_name=\"Linux\" kernel_release=\"2.6.%u\" kernel_version=\"#1 SMP\" machine=\"%s\">\nA "
+			     "trace\n</system>\n",
+			     k->cpu_count, k->arch == 8 ? "LP64" : "ILP32", k->big ? "big" : "little",
+			     12 + (unsigned)choices_below(k->c, 20), k->arch == 8 ? "x86_64" : "i686");
 	}
 	if (!k->breaking && choices_chance(k->c, 1, 8)) {
 		struct lttng_made_file *f = lttng_gen_file(k, "bookmarks.xml");
-		bytes_printf(&f->b, "<bookmarks>\n<location name=\"start\" cpu=\"0\" cycle=\"%llu\"/>\n<location time=\"%u.5\">here</location>\n"
-			     "</bookmarks>\n", (unsigned long long)k->begin, (unsigned)choices_below(k->c, 100));
+		bytes_printf(&f->b,
+			     "<bookmarks>\n<location name=\"start\" cpu=\"0\" cycle=\"%llu\"/>\n<location "
+			     "time=\"%u.5\">here</location>\n"
+			     "</bookmarks>\n",
+			     (unsigned long long)k->begin, (unsigned)choices_below(k->c, 100));
 	}
 }
 

@@ -10,7 +10,7 @@
 #define LTTNG_GEN_CHANNELS 6u
 #define LTTNG_GEN_CPUS 8u
 #define LTTNG_GEN_PAYLOAD 130500u /* most bytes of one; blocks of 131,072 have room for a header and an event of it */
-#define LTTNG_GEN_EVENTS 2048u /* whose places are remembered */
+#define LTTNG_GEN_EVENTS 2048u	  /* whose places are remembered */
 
 enum lttng_stage { LTTNG_SHAPE, LTTNG_DECLARE, LTTNG_PLANT, LTTNG_FINISH };
 
@@ -34,7 +34,7 @@ struct lttng_kind {
 };
 extern const struct lttng_kind lttng_kinds[];
 extern const unsigned lttng_kind_count;
-#define LTTNG_KIND_PRINTK 4u /* one string */
+#define LTTNG_KIND_PRINTK 4u					 /* one string */
 extern const struct lttng_kind lttng_kind_wide, lttng_kind_text; /* 320 bytes; one string: always declared when a rule is broken */
 
 struct lttng_made_file {
@@ -42,22 +42,22 @@ struct lttng_made_file {
 	struct bytes b;
 	bool big, metadata, compact, tracefile;
 	unsigned channel, cpu;
-	uint64_t stamp;	   /* as a reader knows it */
-	uint64_t block;	   /* offset of the open one */
-	uint64_t begin;	   /* stamp of it */
-	uint64_t limit;	   /* most bytes of a block */
-	uint64_t end;	   /* of the last event */
+	uint64_t stamp; /* as a reader knows it */
+	uint64_t block; /* offset of the open one */
+	uint64_t begin; /* stamp of it */
+	uint64_t limit; /* most bytes of a block */
+	uint64_t end;	/* of the last event */
 	unsigned blocks;
-	bool first_event;  /* none was written to this file yet */
+	bool first_event; /* none was written to this file yet */
 	uint32_t lost, corrupt;
 };
 
 struct lttng_made_block {
-	unsigned file, number; /* number within the file */
+	unsigned file, number;	 /* number within the file */
 	uint64_t at, size, data; /* data: its end, from the start of the block */
 	uint64_t begin, end;
 	uint64_t first_stamp, last_stamp; /* of its events; 0: none */
-	uint64_t last_event; /* offset of the last event's header in the file */
+	uint64_t last_event;		  /* offset of the last event's header in the file */
 	unsigned events;
 };
 
@@ -69,13 +69,13 @@ struct lttng_made_event {
 
 struct lttng_put {
 	uint32_t id;
-	uint8_t align;	  /* of the payload, 2.x */
-	int form;	  /* 2.x; -1: as a tracer would */
-	bool escape;	  /* size in the long form */
-	int size_error;	  /* added to the size */
+	uint8_t align;	/* of the payload, 2.x */
+	int form;	/* 2.x; -1: as a tracer would */
+	bool escape;	/* size in the long form */
+	int size_error; /* added to the size */
 	uint32_t word_xor;
 	uint64_t stamp;
-	uint64_t cut;	  /* offset in the block where the bytes stop; 0: nowhere */
+	uint64_t cut; /* offset in the block where the bytes stop; 0: nowhere */
 };
 
 struct lttng_gen {
@@ -87,18 +87,18 @@ struct lttng_gen {
 	/* What a breaker asks for. */
 	uint32_t versions;
 	unsigned min_blocks, min_cpus;
-	int want_heartbeat, want_aligned; /* -1: any */
+	int want_heartbeat, want_aligned;			    /* -1: any */
 	bool want_compact, want_control, want_gap, want_exact_arch; /* exact_arch: 4 bytes */
-	const char *prefix;	  /* of data channels, declarations included */
-	uint64_t block_size;	  /* 0: drawn */
+	const char *prefix;					    /* of data channels, declarations included */
+	uint64_t block_size;					    /* 0: drawn */
 	uint32_t checksum_xor;
-	bool early;		  /* data before its declarations */
-	bool flip;		  /* the first data file has the other byte order */
+	bool early; /* data before its declarations */
+	bool flip;  /* the first data file has the other byte order */
 	/* The trace. */
 	const struct lttng_layout *l;
 	bool big, heartbeat, compact, flight, huge, losses;
 	uint8_t arch, alignment;
-	char home[48];		  /* directory of a trace of user space; else empty */
+	char home[48]; /* directory of a trace of user space; else empty */
 	struct lttng_header h;
 	unsigned cpus[LTTNG_GEN_CPUS], cpu_count;
 	char channels[LTTNG_GEN_CHANNELS][40];
@@ -106,7 +106,7 @@ struct lttng_gen {
 	uint32_t first_id[LTTNG_GEN_CHANNELS]; /* of kinds */
 	unsigned channel_count, kind_count;
 	uint64_t begin, declare_stamp;
-	uint64_t budget;	  /* bytes a data file; 0: events */
+	uint64_t budget; /* bytes a data file; 0: events */
 	struct lttng_made_file files[LTTNG_GEN_FILES];
 	unsigned file_count, data_first; /* tracefiles from data_first on hold data */
 	struct lttng_made_file *plant;	 /* PLANT: where */
@@ -114,12 +114,13 @@ struct lttng_gen {
 	size_t block_count, block_capacity;
 	struct lttng_made_event events[LTTNG_GEN_EVENTS];
 	unsigned event_count;
-	unsigned last_written;	  /* events of the open block */
+	unsigned last_written; /* events of the open block */
 	uint64_t open_first, open_last_at;
 	struct bytes scratch;
 };
 
-/* Whether a trace of so many bytes is asked for that it is made as real ones are: larger blocks, and mostly events without texts. */
+/* Whether a trace of so many bytes is asked for that it is made as real ones are: larger blocks, and mostly events without texts.
+ */
 static inline bool lttng_gen_is_large(const struct lttng_gen *k)
 {
 	return k->g->size > (4u << 20);

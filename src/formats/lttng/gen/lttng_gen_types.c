@@ -62,7 +62,9 @@ static uint8_t value_align(const struct lttng_gen *k, uint32_t size)
 
 static void put_text(struct lttng_gen *k)
 {
-	static const char *const texts[] = { "", "<NULL>", "/etc/passwd", "eth0", "\xc3\xa9t\xc3\xa9", "a longer text, of several words" };
+	static const char *const texts[] = {
+		"", "<NULL>", "/etc/passwd", "eth0", "\xc3\xa9t\xc3\xa9", "a longer text, of several words"
+	};
 	uint64_t n = k->huge && choices_chance(k->c, 1, 12) ? choices_below(k->c, 4) : 4;
 	static const uint32_t lengths[] = { 65533, 65534, 65535, 70000 };
 
@@ -114,11 +116,20 @@ static uint32_t crc_text(uint32_t crc, const char *text)
 /* XML of a type, and its name in the checksum. */
 static void field_xml(char field, const char **xml, const char **name)
 {
-	static const struct { char field; const char *xml, *name; } types[] = {
-		{ 'c', "<char/>", "signed char" }, { 'h', "<short/>", "short" }, { 'i', "<int/>", "int" },
-		{ 'l', "<ulong/>", "unsigned long" }, { 'z', "<size_t/>", "size_t" }, { 'p', "<pointer/>", "void *" },
-		{ 's', "<string/>", "string" }, { '1', "<uint_fixed size=\"1\"/>", "uint8_t" },
-		{ '2', "<uint_fixed size=\"2\"/>", "uint16_t" }, { '4', "<int_fixed size=\"4\"/>", "int32_t" },
+	static const struct {
+		char field;
+		const char *xml, *name;
+	} types[] = {
+		{ 'c', "<char/>", "signed char" },
+		{ 'h', "<short/>", "short" },
+		{ 'i', "<int/>", "int" },
+		{ 'l', "<ulong/>", "unsigned long" },
+		{ 'z', "<size_t/>", "size_t" },
+		{ 'p', "<pointer/>", "void *" },
+		{ 's', "<string/>", "string" },
+		{ '1', "<uint_fixed size=\"1\"/>", "uint8_t" },
+		{ '2', "<uint_fixed size=\"2\"/>", "uint16_t" },
+		{ '4', "<int_fixed size=\"4\"/>", "int32_t" },
 		{ '8', "<uint_fixed size=\"8\"/>", "uint64_t" },
 	};
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -133,7 +144,8 @@ uint32_t lttng_gen_xml(struct lttng_gen *k, struct bytes *to, const char *facili
 {
 	uint32_t crc = crc_text(UINT32_MAX, facility) ^ UINT32_MAX;
 	(void)k;
-	bytes_printf(to, "<?xml version=\"1.0\"?>\n<facility name=\"%s\">\n<description>Events of %s</description>\n", facility, facility);
+	bytes_printf(to, "<?xml version=\"1.0\"?>\n<facility name=\"%s\">\n<description>Events of %s</description>\n", facility,
+		     facility);
 	for (unsigned i = 0; i < count; i++) {
 		bytes_printf(to, "<event name=\"%s\">\n", kinds[i]->name);
 		crc = crc_text(crc, kinds[i]->name);

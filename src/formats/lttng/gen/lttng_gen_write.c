@@ -62,11 +62,17 @@ void lttng_gen_close(struct lttng_gen *k, struct lttng_made_file *f, uint64_t en
 		k->blocks = blocks;
 		k->block_capacity = capacity;
 	}
-	k->blocks[k->block_count++] = (struct lttng_made_block){
-		.file = (unsigned)(f - k->files), .number = f->blocks++, .at = f->block, .size = size, .data = data, .begin = f->begin,
-		.end = end, .first_stamp = k->open_first, .last_stamp = k->last_written ? f->stamp : 0, .last_event = k->open_last_at,
-		.events = k->last_written
-	};
+	k->blocks[k->block_count++] = (struct lttng_made_block){ .file = (unsigned)(f - k->files),
+								 .number = f->blocks++,
+								 .at = f->block,
+								 .size = size,
+								 .data = data,
+								 .begin = f->begin,
+								 .end = end,
+								 .first_stamp = k->open_first,
+								 .last_stamp = k->last_written ? f->stamp : 0,
+								 .last_event = k->open_last_at,
+								 .events = k->last_written };
 }
 
 /* ---- events ---- */
@@ -117,9 +123,10 @@ static void put_compact(struct lttng_gen *k, struct lttng_made_file *f, const st
 /* 2.x. */
 static void put_word(struct lttng_gen *k, struct lttng_made_file *f, const struct lttng_put *put)
 {
-	uint32_t form = put->form >= 0 ? (uint32_t)put->form :
-			f->first_event || put->stamp < f->stamp || put->stamp - f->stamp > LTTNG_TIME_MASK ? LTTNG_FORM_FULL :
-			put->id >= LTTNG_FORM_FULL ? LTTNG_FORM_ID : put->id;
+	uint32_t form = put->form >= 0									     ? (uint32_t)put->form
+			: f->first_event || put->stamp < f->stamp || put->stamp - f->stamp > LTTNG_TIME_MASK ? LTTNG_FORM_FULL
+			: put->id >= LTTNG_FORM_FULL							     ? LTTNG_FORM_ID
+													     : put->id;
 	bytes_u32(&f->b, (form << LTTNG_TIME_BITS | (uint32_t)(put->stamp & LTTNG_TIME_MASK)) ^ put->word_xor);
 	if (form >= LTTNG_FORM_FULL)
 		put_id(k, f, put->id);
@@ -203,7 +210,8 @@ static void fill_exactly(struct lttng_gen *k, struct lttng_made_file *f)
 	uint64_t header = k->l->era <= LTTNG_MARKERS ? (k->heartbeat ? 8 : 12) : put.id >= LTTNG_FORM_FULL ? 6 : 4;
 	uint64_t room = f->limit - (f->b.size - f->block);
 
-	if (k->alignment || f->compact || k->kind_count <= kind || !k->last_written || room <= header || room - header >= LTTNG_SIZE_ESCAPE)
+	if (k->alignment || f->compact || k->kind_count <= kind || !k->last_written || room <= header ||
+	    room - header >= LTTNG_SIZE_ESCAPE)
 		return;
 	k->scratch.size = 0;
 	uint8_t *p = bytes_grow(&k->scratch, (size_t)(room - header));

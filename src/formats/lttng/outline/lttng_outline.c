@@ -35,7 +35,10 @@ void lttng_outline_file(struct lttng_trace *t, const struct lttng_file *f)
 	uint32_t file = file_of(o, f->source);
 	o->big_endian = t->big_endian;
 	if (file != OUTLINE_NONE)
-		(void)outline_open_file(o, file, f->metadata ? "declarations file" : f->compact ? "compact file" : "events file",
+		(void)outline_open_file(o, file,
+					f->metadata  ? "declarations file"
+					: f->compact ? "compact file"
+						     : "events file",
 					f->metadata ? PART_FIXED : PART_LOOSE);
 }
 
@@ -75,14 +78,16 @@ void lttng_outline_block(struct lttng_trace *t, const struct lttng_file *f, cons
 	for (int i = 0; i < n && frame->length >= l->size; i++) {
 		const struct lttng_place *p = &l->places[order[i]];
 		enum lttng_field field = (enum lttng_field)order[i];
-		uint32_t part = outline_field(o, lttng_field_name(l, field), kind_of(field),
-					      frame->offset + p->offset, p->width);
+		uint32_t part = outline_field(o, lttng_field_name(l, field), kind_of(field), frame->offset + p->offset, p->width);
 		if (field == LF_SIZE)
 			outline_measure(o, part, MEASURE_LENGTH, t->outline_block, 1, 0);
 		else if (field == LF_UNUSED)
 			t->outline_unused = part;
 	}
-	(void)outline_open(o, PART_GROUP, f->metadata ? "declarations" : f->compact ? "compact events" : "events",
+	(void)outline_open(o, PART_GROUP,
+			   f->metadata	? "declarations"
+			   : f->compact ? "compact events"
+					: "events",
 			   frame->offset + l->size, PART_FIXED);
 	t->outline_at = l->size;
 }
@@ -101,7 +106,8 @@ static uint64_t claimed_end(const struct lttng_trace *t, const struct lttng_fram
 void lttng_outline_block_end(struct lttng_trace *t, const struct lttng_frame *frame, uint64_t rel)
 {
 	struct outline *o = t->scan->outline;
-	uint64_t data = frame->offset + claimed_end(t, frame, rel < frame->length ? rel : frame->length), end = frame->offset + frame->length;
+	uint64_t data = frame->offset + claimed_end(t, frame, rel < frame->length ? rel : frame->length),
+		 end = frame->offset + frame->length;
 
 	outline_close(o, data);
 	uint32_t tail = outline_open(o, PART_GROUP, "padding", data, PART_FIXED);
@@ -109,7 +115,8 @@ void lttng_outline_block_end(struct lttng_trace *t, const struct lttng_frame *fr
 		outline_measure_from(o, t->outline_unused, tail, t->outline_block, 1, 0);
 	else
 		outline_measure(o, t->outline_unused, MEASURE_LENGTH, tail, 1, 0);
-	/* What is left there of something else is no padding. Zeros are: a block stays as long as it was, or grows to a multiple of that. */
+	/* What is left there of something else is no padding. Zeros are: a block stays as long as it was, or grows to a multiple of
+	 * that. */
 	const uint8_t *bytes = o->depth ? o->files[o->parts[o->open[0].part].file].data : NULL;
 	uint64_t zeros = end;
 	while (bytes && zeros > data && !bytes[zeros - 1])
@@ -179,7 +186,9 @@ static void payload(const struct sketch *s, const struct lttng_shape *shape, con
 			if (elements >= limit)
 				break;
 			const uint8_t *p = data + s->base + start + at;
-			uint64_t n = step->count_size == 1 ? *p : step->count_size == 2 ? load_u16(p, s->t->big_endian) : load_u32(p, s->t->big_endian);
+			uint64_t n = step->count_size == 1   ? *p
+				     : step->count_size == 2 ? load_u16(p, s->t->big_endian)
+							     : load_u32(p, s->t->big_endian);
 			uint64_t bytes = n * step->size < limit - elements ? n * step->size : limit - elements;
 			uint32_t field = outline_field(s->o, "sequence", FIELD_TEXT, s->base + start + elements, bytes);
 			outline_measure(s->o, count, MEASURE_LENGTH, field, step->size, 0);

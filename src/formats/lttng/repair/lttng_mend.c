@@ -39,7 +39,8 @@ bool lttng_drop_event(struct lttng_trace *t, struct lttng_walk *k, const struct 
 		return false;
 	if (end < k->limit) {
 		to = lttng_align(end, step);
-		if (to >= k->limit || (to - from) % lttng_widest_align(t) || lttng_event_decode(t, k, end, k->limit, e->stamp, &next) == EVENT_HEADER_CUT)
+		if (to >= k->limit || (to - from) % lttng_widest_align(t) ||
+		    lttng_event_decode(t, k, end, k->limit, e->stamp, &next) == EVENT_HEADER_CUT)
 			return false;
 		uint64_t turn = t->layout->era >= LTTNG_TRACE_MARKERS ? LTTNG_TIME_MASK : UINT32_MAX;
 		if (!next.has_full && (next.stamp - k->stamp > turn || e->has_full))
@@ -137,7 +138,8 @@ static bool mend_low_bits(struct lttng_trace *t, struct lttng_walk *k, struct lt
 	struct lttng_event next;
 	if (e->end && (!e->size_width || e->end - e->payload == e->size) && e->full >= k->stamp && e->full <= k->end &&
 	    decodes(t, k, e->end, e->full, &next) &&
-	    patch_event(t, k, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK), LTTNG_RULE_full_stamp_low_bits)) {
+	    patch_event(t, k, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK),
+			LTTNG_RULE_full_stamp_low_bits)) {
 		lttng_event_keep(t, k, e);
 		k->patched++;
 		return true;
@@ -151,11 +153,12 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *k)
 	struct lttng_event e;
 	if (k->limit >= k->room || k->cut_explained)
 		return false;
-	if (lttng_event_decode(t, k, k->rel, k->room, k->stamp, &e) != EVENT_OK || e.start >= k->limit || e.stamp > k->end || !e.word)
+	if (lttng_event_decode(t, k, k->rel, k->room, k->stamp, &e) != EVENT_OK || e.start >= k->limit || e.stamp > k->end ||
+	    !e.word)
 		return false;
 	struct finding *fd = lttng_event_error(t, k, &e, LTTNG_RULE_data_end_mid_event, e.start, e.end);
-	lttng_say(fd, "the data ends %llu bytes into event %s, which is whole and has %llu", (unsigned long long)(k->limit - e.start),
-		  lttng_event_name(&e), (unsigned long long)(e.end - e.start));
+	lttng_say(fd, "the data ends %llu bytes into event %s, which is whole and has %llu",
+		  (unsigned long long)(k->limit - e.start), lttng_event_name(&e), (unsigned long long)(e.end - e.start));
 	lttng_walk_stop(k, fd, LTTNG_RULE_data_end_mid_event, false);
 	k->open = true;
 	k->end_moved = true;
@@ -212,4 +215,3 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *k, struct lttng_event 
 	lttng_note_mended(t, k, fd);
 	return mended;
 }
-

@@ -73,7 +73,8 @@ struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 	for (size_t i = 0; i < t->file_count; i++) {
 		struct lttng_file *f = &t->files[i];
 		size_t capacity = block_capacity(t, f);
-		if (f->channel && f->metadata && !f->aside && !f->empty && capacity >= LTTNG_PAGE && capacity <= LTTNG_ZEROS_MAX / 2)
+		if (f->channel && f->metadata && !f->aside && !f->empty && capacity >= LTTNG_PAGE &&
+		    capacity <= LTTNG_ZEROS_MAX / 2)
 			return f;
 	}
 	return NULL;
@@ -89,7 +90,9 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 	}
 	uint64_t stamp = f->last.v[LF_END];
 	/* A word of zeros is no event. */
-	struct writer w = { .t = t, .file = f, .capacity = block_capacity(t, f), .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1 };
+	struct writer w = {
+		.t = t, .file = f, .capacity = block_capacity(t, f), .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1
+	};
 
 	w.block = calloc(1, w.capacity);
 	if (!w.block) {

@@ -34,7 +34,8 @@ void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *
 	h.v[LF_UNUSED] = l->variable ? data : size - data;
 	for (unsigned i = 0; i < LF_COUNT; i++)
 		lttng_header_store(block, l, t->big_endian, (enum lttng_field)i, h.v[i]);
-	(void)plan_literal(t->scan->plan, f->output, block, data, rule, "declarations by what the events show, under made-up names");
+	(void)plan_literal(t->scan->plan, f->output, block, data, rule,
+			   "declarations by what the events show, under made-up names");
 	put_zeros(t, f->output, size - data, rule);
 	f->last = h;
 }
@@ -122,7 +123,8 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 		if (e->torn_from < e->torn_to)
 			plan_doubt(p, f->source, base + e->torn_from, e->torn_to - e->torn_from, why_torn);
 		if (e->length)
-			(void)plan_replace(p, f->output, f->source, base + e->rel, e->drop, e->bytes, e->length, e->rule, rule_why(e->rule));
+			(void)plan_replace(p, f->output, f->source, base + e->rel, e->drop, e->bytes, e->length, e->rule,
+					   rule_why(e->rule));
 		else
 			plan_drop(p, f->source, base + e->rel, e->drop, e->rule, rule_why(e->rule));
 		at = e->rel + e->drop;
@@ -156,7 +158,8 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 		if (t->zeros + have <= LTTNG_ZEROS_MAX)
 			have = nonzero - from;
 		else
-			plan_doubt(p, f->source, nonzero, from + have - nonzero, "left behind the end of the data, where nothing reads it");
+			plan_doubt(p, f->source, nonzero, from + have - nonzero,
+				   "left behind the end of the data, where nothing reads it");
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
@@ -174,7 +177,8 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
 		plan_doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
 	f->last_from = f->last_to = 0;
-	if (b->keep && b->size > frame->length && b->size - frame->length > LTTNG_ZEROS_MAX - (t->zeros < LTTNG_ZEROS_MAX ? t->zeros : LTTNG_ZEROS_MAX)) {
+	if (b->keep && b->size > frame->length &&
+	    b->size - frame->length > LTTNG_ZEROS_MAX - (t->zeros < LTTNG_ZEROS_MAX ? t->zeros : LTTNG_ZEROS_MAX)) {
 		b->keep = false; /* more padding than there may be */
 		b->lost = true;
 		t->records -= k->events;
@@ -192,15 +196,19 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	t->kept += k->events;
 	t->metadata_kept |= f->metadata;
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
-		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
+		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule,
+				   rule_why(b->rule));
 	else
 		plan_copy(p, f->output, f->source, frame->offset, header);
 	if (b->made_up)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the header of this block was made up from its neighbours");
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
+			   "the header of this block was made up from its neighbours");
 	else if (t->clock_made_up && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "its times count by a clock that was made up");
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
+			   "its times count by a clock that was made up");
 	else if (is_shifted(t, f, b) && (!k->broken || k->end_moved) && !k->edit_count && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "bytes came in somewhere among these, or are gone");
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
+			   "bytes came in somewhere among these, or are gone");
 	put_data(t, f, b, k);
 	if (k->events) {
 		f->last_from = frame->offset + k->last;

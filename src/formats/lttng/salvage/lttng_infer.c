@@ -1,7 +1,7 @@
-/* Event types whose declarations are lost. An event of 2.x does not tell how long it is, so that one lost declaration costs all that
- * stands behind its events, block for block. But the event behind tells: at the right length there is one whose clock goes on from
- * this one's, at any other chance decides, and 27 bits of clock are rarely close by chance. A length that all events of a type bear
- * out is taken for theirs. Repair writes declarations by what was found, under made-up names, so that readers get on. */
+/* Event types whose declarations are lost. An event of 2.x does not tell how long it is, so that one lost declaration costs all
+ * that stands behind its events, block for block. But the event behind tells: at the right length there is one whose clock goes on
+ * from this one's, at any other chance decides, and 27 bits of clock are rarely close by chance. A length that all events of a type
+ * bear out is taken for theirs. Repair writes declarations by what was found, under made-up names, so that readers get on. */
 #include "formats/lttng/salvage/lttng_model.h"
 #include "formats/lttng/salvage/lttng_path.h"
 
@@ -14,8 +14,8 @@
 /* Blocks of a file that are looked at, and bytes of all blocks that are walked. */
 #define BLOCKS 16u
 #define WALK (256u * 1024 * 1024)
-/* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. To ask an
- * event about all models costs some, too, and to begin a search anew. */
+/* Bytes that the search for ways may look at: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. To ask
+ * an event about all models costs some, too, and to begin a search anew. */
 #define BUDGET_MIN (1536u * 1024)
 #define BUDGET_EACH 64u
 #define BUDGET_MAX (16u * 1024 * 1024)
@@ -29,7 +29,8 @@
 static const uint32_t proof[STAGES] = { 60, 36, 20 };
 /* How far ids are thought of beyond those that are declared, where that is enough. */
 #define BEYOND 8u
-/* Where models are tried one by one: bytes behind a place, and places; bits that no way is beyond, and by which one may be behind. */
+/* Where models are tried one by one: bytes behind a place, and places; bits that no way is beyond, and by which one may be behind.
+ */
 #define TRY_SPAN 1024u
 #define TRY_PLACES 8u
 #define TRY_PROOF 6u
@@ -40,11 +41,11 @@ static const uint32_t proof[STAGES] = { 60, 36, 20 };
 
 /* An event of a type that is not known, on the likeliest way. */
 struct use {
-	struct lttng_walk walk;	/* of its block */
-	uint64_t rel;		/* behind its header */
-	uint64_t size;		/* that its header tells; UINT64_MAX: none */
-	bool sure;		/* it is known that it is there */
-	uint8_t worse[PATH_GAP_MAX + 1]; /* bits against a next event so many bytes on */
+	struct lttng_walk walk;		   /* of its block */
+	uint64_t rel;			   /* behind its header */
+	uint64_t size;			   /* that its header tells; UINT64_MAX: none */
+	bool sure;			   /* it is known that it is there */
+	uint8_t worse[PATH_GAP_MAX + 1];   /* bits against a next event so many bytes on */
 	uint8_t against[PATH_GAP_MAX + 1]; /* the same of a payload that ends there, of which padding tells, too */
 };
 
@@ -53,21 +54,21 @@ struct place {
 	uint64_t base, limit, begin, end; /* of its block */
 	uint64_t rel, stamp;
 	uint64_t ahead, ahead_stamp; /* how far ways were looked for */
-	uint32_t id;	  /* of the event there */
-	uint32_t highest; /* id that is declared */
-	bool stands;	  /* before an event whose type is not known */
+	uint32_t id;		     /* of the event there */
+	uint32_t highest;	     /* id that is declared */
+	bool stands;		     /* before an event whose type is not known */
 };
 
 struct type {
 	struct lttng_restored is;
 	struct lttng_model_score *scores; /* MODELS; owned. NULL: no event was heard, or it is known */
-	const struct lttng_file *file;	/* of the first event that was heard, */
-	uint64_t at, header;		/* where it is, and bytes of its header */
-	unsigned count;		/* events that were heard */
-	unsigned judged;	/* the same when it was judged last: */
-	unsigned best;		/* the model */
-	uint32_t margin, bits;	/* how much better it is than others; what speaks against it */
-	bool news;		/* it has just become known */
+	const struct lttng_file *file;	  /* of the first event that was heard, */
+	uint64_t at, header;		  /* where it is, and bytes of its header */
+	unsigned count;			  /* events that were heard */
+	unsigned judged;		  /* the same when it was judged last: */
+	unsigned best;			  /* the model */
+	uint32_t margin, bits;		  /* how much better it is than others; what speaks against it */
+	bool news;			  /* it has just become known */
 };
 
 struct inference {
@@ -78,7 +79,7 @@ struct inference {
 	struct lttng_model models[MODELS];
 	struct lttng_model_score scores[MODELS];
 	unsigned place_count, type_count, found_count;
-	uint32_t walk;	 /* bytes that may still be walked */
+	uint32_t walk; /* bytes that may still be walked */
 	struct lttng_path path;
 };
 
@@ -86,8 +87,16 @@ struct inference {
 
 static struct lttng_walk walk_from(const struct place *p)
 {
-	return (struct lttng_walk){ .file = p->file, .base = p->base, .limit = p->limit, .room = p->limit, .begin = p->begin,
-				    .end = p->end, .bound = UINT64_MAX, .stale = UINT64_MAX, .rel = p->rel, .stamp = p->stamp };
+	return (struct lttng_walk){ .file = p->file,
+				    .base = p->base,
+				    .limit = p->limit,
+				    .room = p->limit,
+				    .begin = p->begin,
+				    .end = p->end,
+				    .bound = UINT64_MAX,
+				    .stale = UINT64_MAX,
+				    .rel = p->rel,
+				    .stamp = p->stamp };
 }
 
 static void go_to(struct lttng_trace *t, const struct lttng_file *f)
@@ -156,14 +165,21 @@ static void gather_blocks(struct inference *n, struct lttng_file *f)
 	uint64_t at = 0;
 
 	go_to(t, f);
-	for (unsigned i = 0; i < BLOCKS && n->place_count < PLACES_MAX && lttng_frame_at(t, f, at, &frame); i++, at += frame.length) {
+	for (unsigned i = 0; i < BLOCKS && n->place_count < PLACES_MAX && lttng_frame_at(t, f, at, &frame);
+	     i++, at += frame.length) {
 		if (!lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
 			continue;
 		uint64_t data = lttng_header_data_end(t->layout, &h, frame.length);
 		if (data <= t->layout->size || data > frame.length)
 			continue;
-		n->places[n->place_count++] = (struct place){ .file = f, .base = at, .limit = data, .begin = h.v[LF_BEGIN], .end = h.v[LF_END],
-							      .rel = t->layout->size, .stamp = h.v[LF_BEGIN], .highest = highest };
+		n->places[n->place_count++] = (struct place){ .file = f,
+							      .base = at,
+							      .limit = data,
+							      .begin = h.v[LF_BEGIN],
+							      .end = h.v[LF_END],
+							      .rel = t->layout->size,
+							      .stamp = h.v[LF_BEGIN],
+							      .highest = highest };
 		uint64_t budget = n->path.budget + BUDGET_EACH * data;
 		n->path.budget = budget < BUDGET_MAX ? (uint32_t)budget : BUDGET_MAX;
 	}
@@ -289,8 +305,9 @@ static void listen(struct inference *n, struct place *p)
 		const struct lttng_spot *s = &path->spots[spot];
 		struct type *type = s->kind == SPOT_UNKNOWN ? type_of(n, p->file, s->id) : NULL;
 		if (type && type->count < HEARD_MAX) {
-			struct use use = { .walk = k, .rel = path->first + s->header_end, .size = s->size,
-					   .sure = !spot && p->ahead == p->rel };
+			struct use use = {
+				.walk = k, .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel
+			};
 			lttng_path_gaps(path, spot, use.worse);
 			hear(n, type, &use, path->first + spot);
 		}
@@ -389,10 +406,12 @@ static void say_found(struct inference *n, const struct type *type, const struct
 	char length[64];
 
 	if (m->texts)
-		(void)snprintf(length, sizeof(length), "%u bytes, %s and %u bytes", m->before, m->texts > 1 ? "two texts" : "a text", m->after);
+		(void)snprintf(length, sizeof(length), "%u bytes, %s and %u bytes", m->before,
+			       m->texts > 1 ? "two texts" : "a text", m->after);
 	else
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
-	finding_say(fd, "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
+	finding_say(fd,
+		    "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
 		    type->is.marker->id, type->is.channel->name, type->count, length);
 }
 

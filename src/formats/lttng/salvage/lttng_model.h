@@ -8,8 +8,8 @@
 struct lttng_model {
 	uint16_t before, after; /* bytes of values */
 	uint8_t texts;
-	bool wide;		/* the values before hold one of eight bytes */
-	bool counts;		/* it is like no other in this trace */
+	bool wide;		    /* the values before hold one of eight bytes */
+	bool counts;		    /* it is like no other in this trace */
 	uint8_t align, after_align; /* of the start of the payload, and of the values after */
 };
 #define MODEL_VALUES_MAX 192u
@@ -23,17 +23,17 @@ struct lttng_model {
 /* What speaks against a model. */
 struct lttng_model_score {
 	uint32_t bits;
-	uint32_t ends;	/* hash of where the next events begin: models for which that is the same cannot be told apart */
+	uint32_t ends; /* hash of where the next events begin: models for which that is the same cannot be told apart */
 	uint32_t texts, clear_texts; /* events with texts that are not empty; clear: ASCII, with some in a row */
-	bool out;	/* it is none of them */
+	bool out;		     /* it is none of them */
 };
 
 /* Texts of one event that were looked for and at: models in a row ask for the same. Zeroed before the first. */
 struct lttng_model_memo {
-	uint64_t payload, end;	/* of texts behind so many bytes of values */
-	uint64_t from, to;	/* looked at */
+	uint64_t payload, end; /* of texts behind so many bytes of values */
+	uint64_t from, to;     /* looked at */
 	uint16_t before;
-	uint8_t texts;		/* 0: none were looked for */
+	uint8_t texts; /* 0: none were looked for */
 	bool sound, filled, clear;
 };
 
@@ -42,9 +42,11 @@ struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number);
 uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_model *m, uint64_t payload,
 			 struct lttng_model_memo *memo);
 /* As the model's format would be parsed; borrows the steps. */
-struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m, struct lttng_step steps[MODEL_STEPS]);
+struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m,
+				     struct lttng_step steps[MODEL_STEPS]);
 void lttng_model_format(char to[LTTNG_RESTORED_FORMAT], const struct lttng_model *m);
-/* An event of which [payload, end) of the file would be the payload, and behind which the next begins at `next`. end 0: it cannot be. */
+/* An event of which [payload, end) of the file would be the payload, and behind which the next begins at `next`. end 0: it cannot
+ * be. */
 void lttng_model_hear(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
 		      struct lttng_model_score *score, struct lttng_model_memo *memo);
 /* The model that least speaks against, and by how many bits any that says something else is worse; UINT32_MAX: there is none.

@@ -1,6 +1,7 @@
-/* The likeliest way from event to event through bytes in which some types are not known. Any place may hold an event: its clock goes
- * on from the one before or it does not, and 27 bits of clock are rarely close by chance. So each step is worth the bits that chance
- * would not have brought, an event of unknown length may end anywhere at a price, and the way that is worth most is taken. */
+/* The likeliest way from event to event through bytes in which some types are not known. Any place may hold an event: its clock
+ * goes on from the one before or it does not, and 27 bits of clock are rarely close by chance. So each step is worth the bits that
+ * chance would not have brought, an event of unknown length may end anywhere at a price, and the way that is worth most is taken.
+ */
 #include "formats/lttng/salvage/lttng_path.h"
 
 /* What a stamp says at most: values of payloads are close as well. So many bits closer than events are on average says no more. */
@@ -107,7 +108,8 @@ static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lt
 		s->next = s->last = p->count;
 		return;
 	}
-	if (!e.word || e.padded || (defect != EVENT_OK && !unknown && !cut) || (e.has_full && (e.full < k->begin || e.full > k->end)))
+	if (!e.word || e.padded || (defect != EVENT_OK && !unknown && !cut) ||
+	    (e.has_full && (e.full < k->begin || e.full > k->end)))
 		return;
 	if (unknown && e.id > p->highest + p->beyond)
 		return;
@@ -159,8 +161,8 @@ static inline int32_t worth(const struct lttng_path *p, const struct lttng_spot 
 
 /* ---- which ways are weighed ---- */
 
-/* An event of unknown length has a way to each of some 250 places, and chance made nearly all of them. So of a few places in a row, only
- * the best is thought of. */
+/* An event of unknown length has a way to each of some 250 places, and chance made nearly all of them. So of a few places in a row,
+ * only the best is thought of. */
 
 static bool has_any_length(const struct lttng_path *p, const struct lttng_spot *s)
 {

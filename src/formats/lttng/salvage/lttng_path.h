@@ -22,10 +22,10 @@ struct lttng_spot {
 	uint32_t header_end; /* spot behind its header */
 	uint32_t next, last; /* spots that may be behind the event: one, if its type is known */
 	uint32_t word, id;
-	int32_t worth;	     /* bits for coming here, but for how close the stamp is */
-	uint8_t kind;	     /* enum lttng_spot_kind */
-	bool has_full, open; /* open: a way leads here */
-	uint64_t size;	     /* of the payload, if its header tells; else UINT64_MAX */
+	int32_t worth;		     /* bits for coming here, but for how close the stamp is */
+	uint8_t kind;		     /* enum lttng_spot_kind */
+	bool has_full, open;	     /* open: a way leads here */
+	uint64_t size;		     /* of the payload, if its header tells; else UINT64_MAX */
 	uint64_t full, stamp, apart; /* apart: from the stamp before */
 };
 
@@ -33,7 +33,7 @@ struct lttng_spot {
 struct lttng_row {
 	uint32_t spot;
 	int32_t value;
-	bool any;	     /* there is one */
+	bool any; /* there is one */
 };
 
 struct lttng_path {
@@ -48,9 +48,10 @@ struct lttng_path {
 	uint32_t budget;     /* bytes that may still be looked at */
 	uint32_t highest;    /* id that is declared */
 	uint32_t beyond;     /* how far beyond it ids may be */
-	bool known_only;     /* a way ends before an event of unknown type; where its size is told, it may go on, and the step is worth nothing */
+	bool known_only; /* a way ends before an event of unknown type; where its size is told, it may go on, and the step is worth
+			    nothing */
 	uint64_t touched[PATH_WORDS]; /* a bit for each spot that is not all zeros */
-	uint32_t reach;	     /* the last spot behind an event of any length */
+	uint32_t reach;		      /* the last spot behind an event of any length */
 	struct lttng_row rows[(PATH_SPAN + 1) / PATH_ROW + 1];
 	struct lttng_spot spots[PATH_SPAN + 1];
 };
@@ -64,8 +65,8 @@ static inline void lttng_path_spend(struct lttng_path *p, uint64_t cost)
 bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path);
 /* The spot behind this one on the best way. */
 uint32_t lttng_path_next(const struct lttng_path *path, uint32_t spot);
-/* For an event of unknown type on that way: by how many bits, up to PATH_WORST, the way gets worse if the next event, or the end of the
- * data, is so many bytes behind its header. */
+/* For an event of unknown type on that way: by how many bits, up to PATH_WORST, the way gets worse if the next event, or the end of
+ * the data, is so many bytes behind its header. */
 void lttng_path_gaps(const struct lttng_path *path, uint32_t spot, uint8_t worse[PATH_GAP_MAX + 1]);
 
 #endif

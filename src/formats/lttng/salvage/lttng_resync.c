@@ -73,8 +73,8 @@ static bool row_holds(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, 
 
 struct rows {
 	uint64_t from;
-	uint64_t rivals[RIVALS]; /* where the rows stand behind the stretch */
-	unsigned rival_count;	 /* more than RIVALS: too many */
+	uint64_t rivals[RIVALS];	     /* where the rows stand behind the stretch */
+	unsigned rival_count;		     /* more than RIVALS: too many */
 	uint8_t open[(STRETCH + REACH) / 8]; /* places that a row has come to, a bit each */
 	unsigned count;			     /* of them */
 	bool beyond;			     /* a row leads out of reach, or to the end of the data */
@@ -201,8 +201,8 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, un
 		unsigned kept;
 		bool sound = row_holds(t, k, place, k->stamp, start, &first, &kept);
 		if (!sound || !kept) {
-			/* The damage may have reached the event before it, which then has another stamp. One that is sound, and only in
-			 * the way of what cannot move up to it, is given up for more than one. */
+			/* The damage may have reached the event before it, which then has another stamp. One that is sound, and
+			 * only in the way of what cannot move up to it, is given up for more than one. */
 			if (!may_take_back(t, k) || !row_holds(t, k, place, k->before, k->last, &first, &kept) || kept <= sound)
 				continue;
 			take_back(k);

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-#define STALE_MIN 16u	/* bytes that two blocks must share at their ends to count */
+#define STALE_MIN 16u /* bytes that two blocks must share at their ends to count */
 #define STEP 65536u
-#define REPEATS 8u	/* events that must repeat one after the other */
-#define FULL_SHARE 2u	/* of three: how many files must be closed for their ends to bound the trace */
+#define REPEATS 8u    /* events that must repeat one after the other */
+#define FULL_SHARE 2u /* of three: how many files must be closed for their ends to bound the trace */
 
 /* Length of the common end of [a, a + size) and [b, b + size). */
 static uint64_t common_end(struct lttng_trace *t, struct source *s, uint64_t a, uint64_t b, uint64_t size, uint8_t *buffer,
@@ -146,7 +146,12 @@ static void seen_block(struct lttng_trace *t, struct lttng_file *f, uint64_t off
 	if (!length || !lttng_header_at(t, f, offset, &h))
 		return;
 	uint64_t end = lttng_header_data_end(t->layout, &h, length);
-	struct lttng_walk k = { .file = f, .base = offset, .limit = end, .room = end, .rel = t->layout->size, .end = UINT64_MAX,
+	struct lttng_walk k = { .file = f,
+				.base = offset,
+				.limit = end,
+				.room = end,
+				.rel = t->layout->size,
+				.end = UINT64_MAX,
 				.stamp = h.v[LF_BEGIN] };
 	while (end <= length && t->seen->count < LTTNG_SEEN_MAX && t->status == TM_OK &&
 	       lttng_event_decode(t, &k, k.rel, k.limit, k.stamp, &e) == EVENT_OK && e.end > k.rel) {

@@ -2,7 +2,6 @@
  * differs is damaged, so every constant is what most headers say. */
 #include "formats/lttng/lttng.h"
 
-
 /* Headers of a file that vote, beside the first. */
 #define VOTES_MAX 8u
 /* Bytes at the start of a file that are searched for a header when no file begins with one. */
@@ -264,14 +263,17 @@ static void judge_machine(struct lttng_trace *t)
 
 	if (v[LF_ARCH_SIZE] != 4 && v[LF_ARCH_SIZE] != 8) {
 		uint64_t was = v[LF_ARCH_SIZE];
-		uint64_t arch = t->sizes_known && (t->sizes.v[SIZE_POINTER] == 4 || t->sizes.v[SIZE_POINTER] == 8) ?
-					t->sizes.v[SIZE_POINTER] : v[LF_ALIGNMENT] == 8 ? 8 : 4;
+		uint64_t arch = t->sizes_known && (t->sizes.v[SIZE_POINTER] == 4 || t->sizes.v[SIZE_POINTER] == 8)
+					? t->sizes.v[SIZE_POINTER]
+				: v[LF_ALIGNMENT] == 8 ? 8
+						       : 4;
 		fd = constant_wrong(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, arch);
 		finding_say(fd, "arch_size is %llu; pointers have 4 or 8 bytes", (unsigned long long)was);
 	}
 	uint64_t a = v[LF_ALIGNMENT];
 	if (a > 8 || (a & (a - 1))) {
-		fd = constant_wrong(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT, t->sizes_known ? t->sizes.v[SIZE_ALIGNMENT] & 8u : 0);
+		fd = constant_wrong(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT,
+				    t->sizes_known ? t->sizes.v[SIZE_ALIGNMENT] & 8u : 0);
 		finding_say(fd, "alignment is %llu; it must be 0, 1, 2, 4 or 8", (unsigned long long)a);
 	} else if (a && a != v[LF_ARCH_SIZE]) {
 		fd = constant_odd(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT);

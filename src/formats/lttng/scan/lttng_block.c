@@ -4,8 +4,8 @@
 /* Events that must follow each other in a block without a header before it counts as one. */
 #define MADE_UP_MIN 4u
 
-struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
-				  uint64_t from, uint64_t length)
+struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule, uint64_t from,
+				  uint64_t length)
 {
 	if (b->cause) {
 		finding_explains(b->cause, 1);
@@ -57,7 +57,8 @@ static bool is_vendor_0_8(const struct lttng_trace *t, const struct lttng_block 
 
 static bool is_start(unsigned field)
 {
-	return field == LF_SEC || field == LF_SUBSEC || field == LF_FREQ || field == LF_SCALE || field == LF_TSC || field == LF_MONOTONIC;
+	return field == LF_SEC || field == LF_SUBSEC || field == LF_FREQ || field == LF_SCALE || field == LF_TSC ||
+	       field == LF_MONOTONIC;
 }
 
 /* A second recording behind the first: other start fields from here on, and time begins anew. */
@@ -72,7 +73,8 @@ static bool is_session(struct lttng_trace *t, struct lttng_file *f, struct lttng
 		return false;
 	f->noted_session = true;
 	struct finding *fd = lttng_block_field(t, f, b, LTTNG_RULE_appended_sessions, TM_WARNING, LF_SEC);
-	lttng_say(fd, "start time and stamps begin anew: a recording that started at %llu s follows", (unsigned long long)v[LF_SEC]);
+	lttng_say(fd, "start time and stamps begin anew: a recording that started at %llu s follows",
+		  (unsigned long long)v[LF_SEC]);
 	return true;
 }
 
@@ -102,9 +104,10 @@ static void judge_constants(struct lttng_trace *t, struct lttng_file *f, struct 
 			finding_explains(b->cause, 1);
 		} else if (!lost_magic) {
 			bool version = i == LF_MAJOR || i == LF_MINOR;
-			fd = lttng_block_field(t, f, b, version ? LTTNG_RULE_version_mixed : LTTNG_RULE_header_field_differs, TM_ERROR, field);
-			lttng_say(fd, "%s is %llu, and %llu in the other blocks", lttng_field_names[i], (unsigned long long)b->h.v[i],
-				    (unsigned long long)t->want.v[i]);
+			fd = lttng_block_field(t, f, b, version ? LTTNG_RULE_version_mixed : LTTNG_RULE_header_field_differs,
+					       TM_ERROR, field);
+			lttng_say(fd, "%s is %llu, and %llu in the other blocks", lttng_field_names[i],
+				  (unsigned long long)b->h.v[i], (unsigned long long)t->want.v[i]);
 		}
 		b->h.v[i] = t->want.v[i];
 	}
@@ -196,9 +199,11 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 		header_gone(t, f, b);
 	} else {
 		if (lost_magic) {
-			fd = lttng_block_field(t, f, b, b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block,
+			fd = lttng_block_field(t, f, b,
+					       b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block,
 					       TM_ERROR, LF_MAGIC);
-			lttng_say(fd, "the magic number is 0x%08llx; it should be 0x%08x", (unsigned long long)b->h.v[LF_MAGIC], LTTNG_MAGIC);
+			lttng_say(fd, "the magic number is 0x%08llx; it should be 0x%08x", (unsigned long long)b->h.v[LF_MAGIC],
+				  LTTNG_MAGIC);
 		}
 		judge_constants(t, f, b, lost_magic);
 	}
@@ -237,9 +242,17 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 {
 	uint64_t room = b->frame->length < b->size ? b->frame->length : b->size;
 
-	*k = (struct lttng_walk){ .file = f, .base = b->frame->offset, .room = room, .begin = b->h.v[LF_BEGIN],
-				  .end = b->bad_end ? UINT64_MAX : b->h.v[LF_END], .bound = UINT64_MAX, .stale = UINT64_MAX,
-				  .open = b->unknown_end, .number = b->number, .rel = t->layout->size, .headless = b->made_up };
+	*k = (struct lttng_walk){ .file = f,
+				  .base = b->frame->offset,
+				  .room = room,
+				  .begin = b->h.v[LF_BEGIN],
+				  .end = b->bad_end ? UINT64_MAX : b->h.v[LF_END],
+				  .bound = UINT64_MAX,
+				  .stale = UINT64_MAX,
+				  .open = b->unknown_end,
+				  .number = b->number,
+				  .rel = t->layout->size,
+				  .headless = b->made_up };
 	/* Compact stamps lack their lowest bits. */
 	if (f->compact && t->want.v[LF_TRUNCATE] < 32)
 		k->end |= (UINT64_C(1) << t->want.v[LF_TRUNCATE]) - 1;

@@ -188,8 +188,9 @@ static void trace_collect(struct lttng_trace *t, const struct member *members, s
 static void scan_single(struct scan *s, struct source *source)
 {
 	struct finding *fd = finding_new(s->findings, LTTNG_RULE_trace_dir_missing, source, 0, source ? source->size : 0);
-	finding_say(fd, "%s", source && source->size ? "this is a single tracefile; the directory with its declarations is needed" :
-						       "there is no tracefile here");
+	finding_say(fd, "%s",
+		    source && source->size ? "this is a single tracefile; the directory with its declarations is needed"
+					   : "there is no tracefile here");
 }
 
 /* What repair does with files that are no input of this capture. */
@@ -401,7 +402,8 @@ static void judge_slots(struct lttng_trace *t, struct slot *slots, size_t count)
 			continue;
 		struct lttng_file *f = &t->files[slots[i].file], *other = &t->files[slots[i - 1].file];
 		struct finding *fd = finding_new(t->f, LTTNG_RULE_duplicate_channel_cpu, f->source, 0, 0);
-		finding_say(fd, "%s and %s are both channel %s, cpu %lld", other->base, f->base, f->channel->name, (long long)f->cpu);
+		finding_say(fd, "%s and %s are both channel %s, cpu %lld", other->base, f->base, f->channel->name,
+			    (long long)f->cpu);
 		file_aside(f, LTTNG_RULE_duplicate_channel_cpu, "another file is of the same channel and cpu");
 		slots[i].file = slots[i - 1].file;
 	}
@@ -534,8 +536,9 @@ static void judge_flight(struct lttng_trace *t)
 	if (!lttng_has(t->layout, LF_FLIGHT) || (flag ? flight : !flight))
 		return;
 	struct finding *fd = finding_new(t->f, LTTNG_RULE_flight_flag_mismatch, NULL, 0, 0);
-	finding_say(fd, flag ? "the headers have flight_recorder = %llu, and no file name begins with flight-" :
-			       "the headers have flight_recorder = %llu, and there are flight- files",
+	finding_say(fd,
+		    flag ? "the headers have flight_recorder = %llu, and no file name begins with flight-"
+			 : "the headers have flight_recorder = %llu, and there are flight- files",
 		    (unsigned long long)flag);
 }
 
@@ -571,14 +574,17 @@ void lttng_dir_judge(struct lttng_trace *t)
 		t->has_compact |= f->compact;
 		if (era == LTTNG_CHANNEL_MARKERS && !f->metadata && f->base != f->source->name + t->root_length) {
 			fd = finding_new(t->f, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0);
-			finding_say(fd, "%s: tracefiles of %s are not in subdirectories", f->source->name + t->root_length, t->layout->name);
+			finding_say(fd, "%s: tracefiles of %s are not in subdirectories", f->source->name + t->root_length,
+				    t->layout->name);
 		}
 	}
 	if (!metadata) {
 		bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
 		fd = finding_new(t->f, control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file, NULL, 0, 0);
 		finding_say(fd, "a trace of version %s needs %s with data", t->layout->name,
-			    era <= LTTNG_MARKERS ? "control/facilities_0" : era == LTTNG_TRACE_MARKERS ? "control/metadata_0" : "metadata_0");
+			    era <= LTTNG_MARKERS	 ? "control/facilities_0"
+			    : era == LTTNG_TRACE_MARKERS ? "control/metadata_0"
+							 : "metadata_0");
 		t->metadata_broken = fd;
 		t->metadata_lost = true;
 		unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
@@ -591,7 +597,8 @@ void lttng_dir_judge(struct lttng_trace *t)
 	}
 	if (era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
 		fd = finding_new(t->f, LTTNG_RULE_eventdefs_missing, NULL, 0, 0);
-		finding_say(fd, "a trace of version %s needs the directory eventdefs with descriptions of its facilities", t->layout->name);
+		finding_say(fd, "a trace of version %s needs the directory eventdefs with descriptions of its facilities",
+			    t->layout->name);
 		if (t->scan->plan) {
 			static const char core[] = "<?xml version=\"1.0\"?>\n<facility name=\"core\">\n</facility>\n";
 			char *name = lttng_table_alloc(t, t->root_length + 32);

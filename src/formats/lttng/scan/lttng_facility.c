@@ -32,7 +32,7 @@ struct facility_parse {
 
 /* A type as steps: of a struct or event, its fields one after the other. */
 struct type {
-	uint32_t size;	/* fixed bytes; 0 where it varies */
+	uint32_t size; /* fixed bytes; 0 where it varies */
 	uint8_t align;
 	bool varies;
 };
@@ -54,13 +54,26 @@ static void crc_text(struct facility_parse *p, const char *text)
 /* Simple types by tag: bytes, and the name that the checksum has for them. */
 static uint32_t simple_size(struct facility_parse *p, const struct lttng_xml_tag *tag, char name[32])
 {
-	static const struct { const char *tag, *text; uint8_t size, kind; } types[] = {
-		{ "char", "signed char", 1, 0 }, { "uchar", "unsigned char", 1, 0 }, { "short", "short", 2, 0 },
-		{ "ushort", "unsigned short", 2, 0 }, { "int", "int", 0, SIZE_INT + 1 }, { "uint", "uint", 0, SIZE_INT + 1 },
-		{ "enum", "enum", 0, SIZE_INT + 1 }, { "long", "long", 0, SIZE_LONG + 1 }, { "ulong", "unsigned long", 0, SIZE_LONG + 1 },
-		{ "pointer", "void *", 0, SIZE_POINTER + 1 }, { "size_t", "size_t", 0, SIZE_SIZE_T + 1 },
-		{ "ssize_t", "ssize_t", 0, SIZE_SIZE_T + 1 }, { "off_t", "off_t", 0, SIZE_SIZE_T + 1 }, { "float", "float", 4, 0 },
-		{ "int_fixed", "int", 4, 0 }, { "uint_fixed", "uint", 4, 0 },
+	static const struct {
+		const char *tag, *text;
+		uint8_t size, kind;
+	} types[] = {
+		{ "char", "signed char", 1, 0 },
+		{ "uchar", "unsigned char", 1, 0 },
+		{ "short", "short", 2, 0 },
+		{ "ushort", "unsigned short", 2, 0 },
+		{ "int", "int", 0, SIZE_INT + 1 },
+		{ "uint", "uint", 0, SIZE_INT + 1 },
+		{ "enum", "enum", 0, SIZE_INT + 1 },
+		{ "long", "long", 0, SIZE_LONG + 1 },
+		{ "ulong", "unsigned long", 0, SIZE_LONG + 1 },
+		{ "pointer", "void *", 0, SIZE_POINTER + 1 },
+		{ "size_t", "size_t", 0, SIZE_SIZE_T + 1 },
+		{ "ssize_t", "ssize_t", 0, SIZE_SIZE_T + 1 },
+		{ "off_t", "off_t", 0, SIZE_SIZE_T + 1 },
+		{ "float", "float", 4, 0 },
+		{ "int_fixed", "int", 4, 0 },
+		{ "uint_fixed", "uint", 4, 0 },
 	};
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		uint64_t given = 0;
@@ -200,7 +213,8 @@ static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag
 		while (next_type(p, &close))
 			if (!skip_element(p, &close))
 				return false;
-		return lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = type->size });
+		return lttng_shape_add(
+			t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = type->size });
 	}
 	if (lttng_xml_is(tag, "sequence")) {
 		struct type count, element;
@@ -219,8 +233,12 @@ static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag
 				return false;
 		type->varies = true;
 		uint8_t align = count.align > element.align ? count.align : element.align;
-		return lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_SEQUENCE, .align = align, .pad = tail ? tail : 1,
-								       .count_size = (uint8_t)count.size, .size = element.size });
+		return lttng_shape_add(t, shape,
+				       (struct lttng_step){ .kind = STEP_SEQUENCE,
+							    .align = align,
+							    .pad = tail ? tail : 1,
+							    .count_size = (uint8_t)count.size,
+							    .size = element.size });
 	}
 	size = simple_size(p, tag, name);
 	if (!size)
@@ -366,8 +384,9 @@ static bool is_description_of(const struct source *s, const char *name)
 	static const char folder[] = "eventdefs/";
 	const char *base = strrchr(s->name, '/');
 	size_t n = strlen(name), room = sizeof(folder) - 1;
-	if (s->role != TM_ROLE_DONOR || s->kind != SOURCE_FILE || s->size > LTTNG_XML_MAX || !base++ || strncmp(base, name, n) != 0 ||
-	    strcmp(base + n, ".xml") != 0 || (size_t)(base - s->name) < room || memcmp(base - room, folder, room) != 0)
+	if (s->role != TM_ROLE_DONOR || s->kind != SOURCE_FILE || s->size > LTTNG_XML_MAX || !base++ ||
+	    strncmp(base, name, n) != 0 || strcmp(base + n, ".xml") != 0 || (size_t)(base - s->name) < room ||
+	    memcmp(base - room, folder, room) != 0)
 		return false;
 	return base - room == s->name || base[-(ptrdiff_t)room - 1] == '/';
 }
@@ -400,8 +419,8 @@ static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32
 	return false;
 }
 
-void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum,
-			     const struct lttng_file *f, uint64_t at)
+void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
+			     uint64_t at)
 {
 	struct finding *fd;
 	struct source *s = find_description(t, "", name);
@@ -431,8 +450,8 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	}
 	if (d.crc != checksum) {
 		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
-		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that", quoted,
-			    checksum, d.crc);
+		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
+			    quoted, checksum, d.crc);
 		undescribed(t, id);
 		return;
 	}

@@ -68,7 +68,7 @@ static bool compile(struct plain *p, struct behind behind[2], const struct lttng
 		p->before = (uint16_t)shape->fixed;
 		return shape->fixed <= UINT16_MAX;
 	}
-	for (unsigned texts = 0, align = 1; ; texts++) {
+	for (unsigned texts = 0, align = 1;; texts++) {
 		uint32_t size = s < stop && s->kind == STEP_FIXED ? s->size : 0;
 		if (texts)
 			behind[texts - 1].round = (uint16_t)((size && s->align > align ? s->align : align) - 1u);
@@ -110,8 +110,10 @@ static ALWAYS_INLINE uint32_t zero_bytes(const uint8_t *p)
 {
 #if defined(__SSE2__)
 	const __m128i none = _mm_setzero_si128();
-	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)p), high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
-	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(low, none)) | (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(high, none)) << 16;
+	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)p),
+		high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(low, none)) | (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(high, none))
+										<< 16;
 #else
 	const uint8_t *nul = memchr(p, 0, ROOM);
 	return nul ? UINT32_C(1) << (nul - p) : 0;
@@ -142,7 +144,8 @@ struct rules {
 };
 
 /* Behind a text and the fixed part after it. False: the text is long, or not all there. */
-static ALWAYS_INLINE bool text_end(const struct hot *h, const struct behind *behind, uint64_t payload, const bool packed, uint64_t *at)
+static ALWAYS_INLINE bool text_end(const struct hot *h, const struct behind *behind, uint64_t payload, const bool packed,
+				   uint64_t *at)
 {
 	if (unlikely((int64_t)*at > h->room))
 		return false;
@@ -194,7 +197,8 @@ static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const 
 
 	if (unlikely(!word)) /* may be no event */
 		return false;
-	if (!plain_end(h, r, entry, payload, packed, &end)) /* as where the word says that a size follows: no type has these numbers */
+	if (!plain_end(h, r, entry, payload, packed,
+		       &end)) /* as where the word says that a size follows: no type has these numbers */
 		return false;
 	if (!packed && (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header)))
 		return false;
@@ -254,11 +258,11 @@ static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, cons
 /* Both lanes, or only the first. Returns the one that stopped. */
 static struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
 {
-#define LOOP(kind, big)                                                \
-	case (kind) << 1 | (big):                                      \
-		if (second)                                            \
+#define LOOP(kind, big) \
+	case (kind) << 1 | (big): \
+		if (second) \
 			return loop_both(first, second, r, kind, big); \
-		loop_one(first, r, kind, big);                         \
+		loop_one(first, r, kind, big); \
 		return first
 	switch ((unsigned)r->loop << 1 | r->big) {
 		LOOP(LOOP_PACKED, false);
@@ -294,8 +298,8 @@ static bool loop_step(struct hot *h, const struct rules *r)
 struct lane {
 	struct hot h;
 	struct window *own, *near; /* near: the other lane's, or NULL */
-	struct window *w;    /* the one that h.data is in */
-	uint64_t base, from; /* of the block; of h.data in it */
+	struct window *w;	   /* the one that h.data is in */
+	uint64_t base, from;	   /* of the block; of h.data in it */
 	uint64_t first_stamp;
 };
 
@@ -341,8 +345,10 @@ static uint64_t measure(const struct hot *h, const struct lttng_shape *shape, ui
 	return payload + at;
 }
 
-/* What follows an event word: the id where it does not fit, the size, and the whole stamp. False: not here, or not what it should be. */
-static bool word_header(const struct hot *h, const struct rules *r, uint32_t form, uint64_t *header, uint32_t *id, uint32_t *size, uint64_t *stamp)
+/* What follows an event word: the id where it does not fit, the size, and the whole stamp. False: not here, or not what it should
+ * be. */
+static bool word_header(const struct hot *h, const struct rules *r, uint32_t form, uint64_t *header, uint32_t *id, uint32_t *size,
+			uint64_t *stamp)
 {
 	const uint8_t *p = h->data + *header;
 
@@ -458,7 +464,8 @@ static void ahead_take(struct lttng_trace *t, struct lttng_walk *k)
 	if (a->serial != k->file->serial || a->base != k->base)
 		return;
 	a->serial = 0;
-	if (k->events || k->rel != t->layout->size || a->limit != k->limit || a->begin != k->begin || a->end != k->end || !a->events)
+	if (k->events || k->rel != t->layout->size || a->limit != k->limit || a->begin != k->begin || a->end != k->end ||
+	    !a->events)
 		return;
 	k->rel = k->kept = a->rel;
 	k->last = a->last;
@@ -477,8 +484,17 @@ static struct lane ahead_lane(struct lttng_trace *t)
 {
 	const struct lttng_ahead *a = &t->ahead;
 	return (struct lane){
-		.h = { .at = a->rel, .limit = a->limit, .stamp = a->stamp, .end = a->end, .last = a->last, .before = a->before, .events = a->events },
-		.own = &t->ahead.w, .near = &t->w, .base = a->base, .first_stamp = a->first_stamp,
+		.h = { .at = a->rel,
+		       .limit = a->limit,
+		       .stamp = a->stamp,
+		       .end = a->end,
+		       .last = a->last,
+		       .before = a->before,
+		       .events = a->events },
+		.own = &t->ahead.w,
+		.near = &t->w,
+		.base = a->base,
+		.first_stamp = a->first_stamp,
 	};
 }
 
@@ -487,19 +503,36 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *k)
 	const bool old = t->layout->era <= LTTNG_MARKERS;
 	const uint64_t align = lttng_event_align(t, k->file);
 	const struct rules r = {
-		.types = t->types, .table = k->file->channel->table, 
-		.serial = k->file->serial, .fixed = ready_for(k->file->serial, false), .texts = ready_for(k->file->serial, true),
-		.big = t->big_endian, .facilities = t->layout->era == LTTNG_FACILITIES,
-		.align = align ? align - 1 : 0, .full_align = !t->alignment ? 0 : t->layout->natural ? 7 : t->alignment - 1u,
-		.loop = old ? (t->heartbeat ? LOOP_OLD : LOOP_OLD_FULL) : t->alignment ? LOOP_WORDS : LOOP_PACKED,
+		.types = t->types,
+		.table = k->file->channel->table,
+		.serial = k->file->serial,
+		.fixed = ready_for(k->file->serial, false),
+		.texts = ready_for(k->file->serial, true),
+		.big = t->big_endian,
+		.facilities = t->layout->era == LTTNG_FACILITIES,
+		.align = align ? align - 1 : 0,
+		.full_align = !t->alignment	   ? 0
+			      : t->layout->natural ? 7
+						   : t->alignment - 1u,
+		.loop = old	       ? (t->heartbeat ? LOOP_OLD : LOOP_OLD_FULL)
+			: t->alignment ? LOOP_WORDS
+				       : LOOP_PACKED,
 	};
 	if (!t->types)
 		return;
 	ahead_take(t, k);
 	ahead_open(t, k);
 	struct lane a = {
-		.h = { .at = k->rel, .limit = k->limit, .stamp = k->stamp, .end = k->end, .last = k->last, .before = k->before, .events = k->events },
-		.own = &t->w, .base = k->base, .first_stamp = k->first_stamp,
+		.h = { .at = k->rel,
+		       .limit = k->limit,
+		       .stamp = k->stamp,
+		       .end = k->end,
+		       .last = k->last,
+		       .before = k->before,
+		       .events = k->events },
+		.own = &t->w,
+		.base = k->base,
+		.first_stamp = k->first_stamp,
 	};
 	struct lane b = ahead_lane(t);
 	bool both = t->ahead.limit != 0 && lane_begin(&b, &r);

@@ -41,7 +41,8 @@ static bool header_is_sound(const struct lttng_trace *t, const struct lttng_head
 bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length)
 {
 	const struct window *w = &t->w;
-	if (w->source == f->source && offset >= w->base && offset - w->base <= w->length && length <= w->length - (offset - w->base)) {
+	if (w->source == f->source && offset >= w->base && offset - w->base <= w->length &&
+	    length <= w->length - (offset - w->base)) {
 		memcpy(to, w->buffer + (offset - w->base), length);
 	} else if (source_read(f->source, offset, to, length) != TM_OK) {
 		t->status = TM_IO;

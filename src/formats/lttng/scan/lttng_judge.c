@@ -4,7 +4,7 @@
 enum { NOTED_LATE, NOTED_PADDING, NOTED_EXTENDED, NOTED_BACK };
 
 struct finding *lttng_event_finding(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule,
-				     enum tracemend_severity severity, uint64_t from, uint64_t to)
+				    enum tracemend_severity severity, uint64_t from, uint64_t to)
 {
 	uint64_t size = k->file->source->size, at = k->base + from;
 	if (severity == TM_ERROR && k->cause) {
@@ -65,23 +65,25 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct
 		k->noted[NOTED_BACK] = true;
 		fd = lttng_event_finding(t, k, LTTNG_RULE_event_before_begin, TM_WARNING, e->start, e->end);
 		lttng_say(fd, "the stamp %llu is before the block's begin, %llu", (unsigned long long)e->full,
-			    (unsigned long long)k->begin);
+			  (unsigned long long)k->begin);
 	} else if (e->has_full && e->full < before && !k->noted[NOTED_BACK]) {
 		k->noted[NOTED_BACK] = true;
 		fd = lttng_event_finding(t, k, LTTNG_RULE_tsc_not_monotonic, TM_WARNING, e->start, e->end);
 		lttng_say(fd, "the stamp %llu is before that of the event before, %llu", (unsigned long long)e->full,
-			    (unsigned long long)before);
+			  (unsigned long long)before);
 	}
 	if (e->stamp > k->end) {
 		k->late_events++;
 		if (!k->noted[NOTED_LATE] && !k->open) {
 			k->noted[NOTED_LATE] = true;
-			bool wrapped = !e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 && t->layout->era >= LTTNG_TRACE_MARKERS;
-			fd = lttng_event_finding(t, k, wrapped ? LTTNG_RULE_tsc_not_monotonic : LTTNG_RULE_event_after_end, TM_WARNING,
-					   e->start, e->end);
-			lttng_say(fd, wrapped ? "the event's stamp goes back, or forward to %llu, behind the block's end, %llu" :
-						  "the stamp %llu is behind the block's end, %llu",
-				    (unsigned long long)e->stamp, (unsigned long long)k->end);
+			bool wrapped = !e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 &&
+				       t->layout->era >= LTTNG_TRACE_MARKERS;
+			fd = lttng_event_finding(t, k, wrapped ? LTTNG_RULE_tsc_not_monotonic : LTTNG_RULE_event_after_end,
+						 TM_WARNING, e->start, e->end);
+			lttng_say(fd,
+				  wrapped ? "the event's stamp goes back, or forward to %llu, behind the block's end, %llu"
+					  : "the stamp %llu is behind the block's end, %llu",
+				  (unsigned long long)e->stamp, (unsigned long long)k->end);
 		}
 	}
 	struct lttng_marker *m = e->marker;
@@ -90,12 +92,14 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct
 		if (t->late_use) {
 			finding_explains(t->late_use, 1);
 		} else {
-			t->late_use = fd = lttng_event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start, e->end);
+			t->late_use = fd = lttng_event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start,
+							       e->end);
 			lttng_say(fd, "event type %s is used at %llu and declared at %llu", lttng_event_name(e),
 				  (unsigned long long)e->stamp, (unsigned long long)m->first_use);
 		}
 	}
-	bool heartbeat = t->layout->era == LTTNG_MARKERS ? e->id == 2 || e->id == 3 : t->layout->era == LTTNG_FACILITIES && e->id == 2;
+	bool heartbeat = t->layout->era == LTTNG_MARKERS ? e->id == 2 || e->id == 3
+							 : t->layout->era == LTTNG_FACILITIES && e->id == 2;
 	if (heartbeat && !t->heartbeat && !k->noted[NOTED_EXTENDED]) {
 		k->noted[NOTED_EXTENDED] = true;
 		fd = lttng_event_finding(t, k, LTTNG_RULE_heartbeat_in_nohb_trace, TM_WARNING, e->start, e->end);
@@ -104,7 +108,7 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct
 }
 
 unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
-			    enum lttng_defect defect)
+			   enum lttng_defect defect)
 {
 	switch (defect) {
 	case EVENT_HEADER_CUT:
@@ -116,8 +120,8 @@ unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk 
 	case EVENT_NO_FORMAT:
 		return LTTNG_RULE_event_without_format;
 	case EVENT_SIZE:
-		return k->file->metadata && t->layout->era != LTTNG_FACILITIES && e->id <= 1 ?
-			       LTTNG_RULE_metadata_payload_length : LTTNG_RULE_event_size_mismatch;
+		return k->file->metadata && t->layout->era != LTTNG_FACILITIES && e->id <= 1 ? LTTNG_RULE_metadata_payload_length
+											     : LTTNG_RULE_event_size_mismatch;
 	case EVENT_LOW_BITS:
 		return LTTNG_RULE_full_stamp_low_bits;
 	case EVENT_CORE_ID:
@@ -164,7 +168,7 @@ static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk
 }
 
 struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e,
-				      enum lttng_defect defect)
+				     enum lttng_defect defect)
 {
 	struct finding *fd;
 	uint64_t to = e->end ? e->end : e->payload ? e->payload : k->limit;
@@ -185,15 +189,16 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k
 	case EVENT_SIZE:
 		if (e->end)
 			lttng_say(fd, "the size is %llu, and the payload of %s has %llu bytes", (unsigned long long)e->size,
-				    lttng_event_name(e), (unsigned long long)(e->end - e->payload));
+				  lttng_event_name(e), (unsigned long long)(e->end - e->payload));
 		else
-			lttng_say(fd, "the size is %llu, and the payload of %s is longer", (unsigned long long)e->size, lttng_event_name(e));
+			lttng_say(fd, "the size is %llu, and the payload of %s is longer", (unsigned long long)e->size,
+				  lttng_event_name(e));
 		if (fd)
 			finding_field(fd, k->base + e->size_at, e->size_width, "event_size = %llu", (unsigned long long)e->size);
 		break;
 	case EVENT_LOW_BITS:
 		lttng_say(fd, "the full stamp is 0x%llx, and the event word has 0x%07llx for its low bits",
-			    (unsigned long long)e->full, (unsigned long long)(e->word & LTTNG_TIME_MASK));
+			  (unsigned long long)e->full, (unsigned long long)(e->word & LTTNG_TIME_MASK));
 		if (fd)
 			finding_field(fd, k->base + e->start, 4, "event word = 0x%08x", e->word);
 		break;
@@ -217,4 +222,3 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k
 	}
 	return fd;
 }
-

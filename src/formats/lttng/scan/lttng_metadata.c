@@ -102,10 +102,22 @@ static bool core_add(struct lttng_trace *t, struct lttng_table *table, uint32_t 
 	return t->status == TM_OK;
 }
 
-#define VALUE(bytes) { .kind = STEP_FIXED, .align = bytes, .pad = 1, .size = bytes }
-#define VALUES(bytes, n) { .kind = STEP_FIXED, .align = bytes, .pad = 1, .size = (bytes) * (n) }
-#define STRING { .kind = STEP_STRING, .align = 1, .pad = 1 }
-#define PADDED { .kind = STEP_STRING, .align = 1, .pad = 4 }
+#define VALUE(bytes) \
+	{ \
+		.kind = STEP_FIXED, .align = bytes, .pad = 1, .size = bytes \
+	}
+#define VALUES(bytes, n) \
+	{ \
+		.kind = STEP_FIXED, .align = bytes, .pad = 1, .size = (bytes) * (n) \
+	}
+#define STRING \
+	{ \
+		.kind = STEP_STRING, .align = 1, .pad = 1 \
+	}
+#define PADDED \
+	{ \
+		.kind = STEP_STRING, .align = 1, .pad = 4 \
+	}
 
 bool lttng_metadata_core(struct lttng_trace *t)
 {
@@ -127,15 +139,15 @@ bool lttng_metadata_core(struct lttng_trace *t)
 	if (!t->table)
 		return false;
 	if (t->layout->era == LTTNG_FACILITIES)
-		return core_add(t, t->table, 0, "facility_load", load, 2) && core_add(t, t->table, 1, "facility_unload", number, 1) &&
-		       core_add(t, t->table, 2, "heartbeat", NULL, 0) &&
+		return core_add(t, t->table, 0, "facility_load", load, 2) &&
+		       core_add(t, t->table, 1, "facility_unload", number, 1) && core_add(t, t->table, 2, "heartbeat", NULL, 0) &&
 		       (full ? core_add(t, t->table, 3, "heartbeat_full", stamp, 1) &&
-				       core_add(t, t->table, 4, "state_dump_facility_load", load, 2) :
-			       core_add(t, t->table, 3, "state_dump_facility_load", load, 2));
+					core_add(t, t->table, 4, "state_dump_facility_load", load, 2)
+			     : core_add(t, t->table, 3, "state_dump_facility_load", load, 2));
 	if (!core_add(t, t->table, 0, "core_marker_id", id, 3) || !core_add(t, t->table, 1, "core_marker_format", format, 2))
 		return false;
-	return t->layout->era != LTTNG_MARKERS || (core_add(t, t->table, 2, "core_heartbeat_32", NULL, 0) &&
-						   core_add(t, t->table, 3, "core_heartbeat_64", stamp, 1));
+	return t->layout->era != LTTNG_MARKERS ||
+	       (core_add(t, t->table, 2, "core_heartbeat_32", NULL, 0) && core_add(t, t->table, 3, "core_heartbeat_64", stamp, 1));
 }
 
 bool lttng_metadata_is_declaration(const struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
@@ -156,7 +168,8 @@ bool lttng_metadata_is_whole(struct lttng_trace *t, const struct lttng_walk *k, 
 	if (e->id > 1 || e->end - e->payload < length)
 		return false;
 	const uint8_t *p = window_at(&t->w, k->base + e->end - length, (size_t)length);
-	return p && (e->id == 0 ? p[SIZE_INT] && p[SIZE_LONG] && p[SIZE_POINTER] && p[SIZE_SIZE_T] : !memcmp(p, no_fields, sizeof(no_fields)));
+	return p && (e->id == 0 ? p[SIZE_INT] && p[SIZE_LONG] && p[SIZE_POINTER] && p[SIZE_SIZE_T]
+				: !memcmp(p, no_fields, sizeof(no_fields)));
 }
 
 /* ---- votes ---- */
@@ -172,8 +185,8 @@ struct size_votes {
 static bool sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s)
 {
 	/* The word in 0.x is a flag or a value. */
-	bool aligned = t->layout->era == LTTNG_FACILITIES ? (s->v[SIZE_ALIGNMENT] != 0) == (t->want.v[LF_ALIGNMENT] != 0) :
-							    s->v[SIZE_ALIGNMENT] == t->want.v[LF_ALIGNMENT];
+	bool aligned = t->layout->era == LTTNG_FACILITIES ? (s->v[SIZE_ALIGNMENT] != 0) == (t->want.v[LF_ALIGNMENT] != 0)
+							  : s->v[SIZE_ALIGNMENT] == t->want.v[LF_ALIGNMENT];
 	return s->v[SIZE_INT] == 4 && (s->v[SIZE_LONG] == 4 || s->v[SIZE_LONG] == 8) && s->v[SIZE_POINTER] == t->arch &&
 	       (s->v[SIZE_SIZE_T] == 4 || s->v[SIZE_SIZE_T] == 8) && aligned;
 }
@@ -184,7 +197,7 @@ struct declaration {
 	size_t channel_length, name_length, format_length;
 	uint32_t id, checksum;
 	struct lttng_sizes sizes;
-	uint64_t sizes_at; /* rel */
+	uint64_t sizes_at;    /* rel */
 	unsigned sizes_width; /* of each */
 };
 
@@ -198,8 +211,7 @@ static const char *take_string(struct cursor *c, size_t *length)
 }
 
 /* False: it is not one, or far too long. The text stays valid until the window moves. */
-static bool declaration_read(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
-			     struct declaration *d)
+static bool declaration_read(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e, struct declaration *d)
 {
 	uint64_t length = e->end - e->payload;
 	const uint8_t *p = length <= 3u * LTTNG_TEXT_MAX ? window_at(&t->w, k->base + e->payload, (size_t)length) : NULL;
@@ -249,8 +261,15 @@ static void quiet_block(struct lttng_trace *t, struct lttng_file *f, const struc
 		uint64_t end = lttng_header_data_end(t->layout, &h, frame->length);
 		limit = end >= t->layout->size && end < limit ? end : limit;
 	}
-	struct lttng_walk k = { .file = f, .base = frame->offset, .limit = limit, .room = limit, .begin = h.v[LF_BEGIN],
-				.end = UINT64_MAX, .bound = UINT64_MAX, .stale = UINT64_MAX, .rel = t->layout->size };
+	struct lttng_walk k = { .file = f,
+				.base = frame->offset,
+				.limit = limit,
+				.room = limit,
+				.begin = h.v[LF_BEGIN],
+				.end = UINT64_MAX,
+				.bound = UINT64_MAX,
+				.stale = UINT64_MAX,
+				.rel = t->layout->size };
 	if (limit <= t->layout->size)
 		return;
 	window_reset(&t->w, f->source);
@@ -262,8 +281,8 @@ static void quiet_block(struct lttng_trace *t, struct lttng_file *f, const struc
 			e.end = e.sized_end;
 		else if (defect != EVENT_OK && defect != EVENT_LOW_BITS)
 			break;
-		if (lttng_metadata_is_declaration(t, &k, &e) && (t->layout->era == LTTNG_FACILITIES || e.id == 0) && defect != EVENT_SIZE &&
-		    declaration_read(t, &k, &e, &d)) {
+		if (lttng_metadata_is_declaration(t, &k, &e) && (t->layout->era == LTTNG_FACILITIES || e.id == 0) &&
+		    defect != EVENT_SIZE && declaration_read(t, &k, &e, &d)) {
 			for (unsigned i = 0; i < SIZE_BALLOTS; i++) {
 				struct size_votes *v = &q->votes[i];
 				if (v->count && memcmp(&v->sizes, &d.sizes, sizeof(d.sizes)) != 0)
@@ -359,10 +378,10 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *k, const struc
 		finding_explains(t->sizes_blame, 1);
 	} else {
 		struct finding *fd = declaration_finding(t, k, e, rule, TM_ERROR);
-		finding_say(fd, "int %u, long %u, pointer %u, size_t %u, alignment %u; expected %u, %u, %u, %u, %u", d->sizes.v[SIZE_INT],
-			    d->sizes.v[SIZE_LONG], d->sizes.v[SIZE_POINTER], d->sizes.v[SIZE_SIZE_T], d->sizes.v[SIZE_ALIGNMENT],
-			    t->sizes.v[SIZE_INT], t->sizes.v[SIZE_LONG], t->sizes.v[SIZE_POINTER], t->sizes.v[SIZE_SIZE_T],
-			    t->sizes.v[SIZE_ALIGNMENT]);
+		finding_say(fd, "int %u, long %u, pointer %u, size_t %u, alignment %u; expected %u, %u, %u, %u, %u",
+			    d->sizes.v[SIZE_INT], d->sizes.v[SIZE_LONG], d->sizes.v[SIZE_POINTER], d->sizes.v[SIZE_SIZE_T],
+			    d->sizes.v[SIZE_ALIGNMENT], t->sizes.v[SIZE_INT], t->sizes.v[SIZE_LONG], t->sizes.v[SIZE_POINTER],
+			    t->sizes.v[SIZE_SIZE_T], t->sizes.v[SIZE_ALIGNMENT]);
 		finding_field(fd, k->base + d->sizes_at, SIZE_KINDS * d->sizes_width, "sizes of types");
 		t->sizes_blame = fd;
 	}
@@ -409,8 +428,8 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *k, const struct lt
 	if (m->declared && strcmp(m->name, n->name) != 0) {
 		*rule = LTTNG_RULE_id_redefined;
 		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "event type %u is %s, and is given to %s here", d->id, text_quote(quoted, m->name, strlen(m->name)),
-			    text_quote(other, n->name, strlen(n->name)));
+		finding_say(*fd, "event type %u is %s, and is given to %s here", d->id,
+			    text_quote(quoted, m->name, strlen(m->name)), text_quote(other, n->name, strlen(n->name)));
 		return false;
 	}
 	if (m->declared) {
@@ -450,7 +469,8 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *k, const struc
 	if (n->format && (strlen(n->format) != d->format_length || memcmp(n->format, d->format, d->format_length) != 0)) {
 		*rule = LTTNG_RULE_format_conflict;
 		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "%s is \"%s\" here, and was \"%s\"", text_quote(quoted, n->name, strlen(n->name)), d->format, n->format);
+		finding_say(*fd, "%s is \"%s\" here, and was \"%s\"", text_quote(quoted, n->name, strlen(n->name)), d->format,
+			    n->format);
 		return false;
 	}
 	if (n->format) {
@@ -508,7 +528,8 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *k, const str
 		      t->facility_checksums[id] != d->checksum)) {
 		*rule = LTTNG_RULE_facility_record_conflict;
 		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "facility %u is %s already, and is loaded as %s with checksum 0x%08x", id, known->name, quoted, d->checksum);
+		finding_say(*fd, "facility %u is %s already, and is loaded as %s with checksum 0x%08x", id, known->name, quoted,
+			    d->checksum);
 		return false;
 	}
 	if (known) {
@@ -637,7 +658,8 @@ void lttng_metadata_unused(struct lttng_trace *t)
 		if (c->declared && !c->has_file) {
 			char quoted[TEXT_QUOTE_SIZE];
 			struct finding *fd = finding_new(t->f, LTTNG_RULE_unknown_channel_in_metadata, NULL, 0, 0);
-			finding_say(fd, "event types of channel %s are declared, and it has no file", text_quote(quoted, c->name, strlen(c->name)));
+			finding_say(fd, "event types of channel %s are declared, and it has no file",
+				    text_quote(quoted, c->name, strlen(c->name)));
 		}
 	}
 }

@@ -20,24 +20,27 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 
 	b->size = size;
 	if (!b->open && !b->made_up && claimed != size) {
-		fd = lttng_block_field(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, TM_ERROR, LF_SIZE);
+		fd = lttng_block_field(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, TM_ERROR,
+				       LF_SIZE);
 		lttng_say(fd, "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
-			    (unsigned long long)size);
+			  (unsigned long long)size);
 	}
 	if (!b->open && !b->made_up && lost > size - t->layout->size) {
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_lost_size_range, TM_ERROR, LF_UNUSED);
 		lttng_say(fd, "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
-			    (unsigned long long)size, t->layout->size);
+			  (unsigned long long)size, t->layout->size);
 	}
 	b->unknown_end = b->made_up || lost > size - t->layout->size;
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
 		b->lost = b->frame->last || b->data_end > length; /* blocks may have followed */
-		fd = lttng_block_error(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0, length);
-		lttng_say(fd, b->frame->last ? "%llu bytes of the block are there, of %llu" :
-						 "the next block begins after %llu bytes, and blocks of this file have %llu",
-			    (unsigned long long)length, (unsigned long long)size);
+		fd = lttng_block_error(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0,
+				       length);
+		lttng_say(fd,
+			  b->frame->last ? "%llu bytes of the block are there, of %llu"
+					 : "the next block begins after %llu bytes, and blocks of this file have %llu",
+			  (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
 		fd = lttng_block_error(t, f, b, LTTNG_RULE_trailing_garbage, 0, length);
 		lttng_say(fd, "the next block begins %llu bytes late", (unsigned long long)(length - size));
@@ -66,15 +69,16 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 		} else if (size % LTTNG_PAGE) {
 			fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, TM_ERROR, LF_SIZE);
 			lttng_say(fd, "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
-				    (unsigned long long)size, (unsigned long long)length);
+				  (unsigned long long)size, (unsigned long long)length);
 		} else if (!b->frame->last || (whole && pages == length)) {
 			fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_misleads, TM_ERROR, LF_SIZE);
 			lttng_say(fd, "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
-				    (unsigned long long)length);
+				  (unsigned long long)length);
 		} else {
 			b->cut = true;
 			fd = lttng_block_error(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length);
-			lttng_say(fd, "%llu bytes of the block are there, of %llu", (unsigned long long)length, (unsigned long long)size);
+			lttng_say(fd, "%llu bytes of the block are there, of %llu", (unsigned long long)length,
+				  (unsigned long long)size);
 		}
 	}
 	if (!b->open && (data < t->layout->size || (data > length && !b->cut) || data > size)) {
@@ -83,13 +87,13 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 		if (field && !b->cut) {
 			fd = lttng_block_field(t, f, b, LTTNG_RULE_data_size_range, TM_ERROR, LF_UNUSED);
 			lttng_say(fd, "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
-				    (unsigned long long)length, t->layout->size);
+				  (unsigned long long)length, t->layout->size);
 		}
 	}
 	if (!b->open && !b->errors && pages != size && (size & (size - 1))) {
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_not_minimal, TM_WARNING, LF_SIZE);
 		lttng_say(fd, "sb_size is %llu, and %llu bytes of data need %llu", (unsigned long long)size,
-			    (unsigned long long)data, (unsigned long long)pages);
+			  (unsigned long long)data, (unsigned long long)pages);
 	}
 	b->data_end = b->unknown_end ? length : data;
 	b->lost = b->cut && (b->frame->last || b->data_end > length);

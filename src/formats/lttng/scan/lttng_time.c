@@ -9,12 +9,12 @@ static void judge_begin(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	if (!b->number && !f->flight && begin != t->begin) {
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_first_begin_differs, TM_WARNING, LF_BEGIN);
 		lttng_say(fd, "the file begins at %llu, and most files of the trace at %llu", (unsigned long long)begin,
-			    (unsigned long long)t->begin);
+			  (unsigned long long)t->begin);
 	}
 	if (!b->number && !f->flight && lttng_has(t->layout, LF_TSC) && begin != b->h.v[LF_TSC]) {
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_start_tsc_mismatch, TM_WARNING, LF_BEGIN);
 		lttng_say(fd, "the first block begins at %llu, and start_tsc is %llu", (unsigned long long)begin,
-			    (unsigned long long)b->h.v[LF_TSC]);
+			  (unsigned long long)b->h.v[LF_TSC]);
 	}
 	if (!f->has_last || f->noted_order)
 		return;
@@ -24,12 +24,12 @@ static void judge_begin(struct lttng_trace *t, struct lttng_file *f, struct lttn
 			return;
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_blocks_not_sorted, TM_WARNING, LF_BEGIN);
 		lttng_say(fd, "the block begins at %llu, and the one before it at %llu", (unsigned long long)begin,
-			    (unsigned long long)f->last.v[LF_BEGIN]);
+			  (unsigned long long)f->last.v[LF_BEGIN]);
 	} else if (begin < f->last.v[LF_END]) {
 		f->noted_order = true;
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_blocks_overlap, TM_WARNING, LF_BEGIN);
 		lttng_say(fd, "the block begins at %llu, and the one before it ends at %llu", (unsigned long long)begin,
-			    (unsigned long long)f->last.v[LF_END]);
+			  (unsigned long long)f->last.v[LF_END]);
 	}
 }
 
@@ -46,7 +46,7 @@ void lttng_time_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 		f->noted_switch = true;
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_block_switch_first_event, TM_NOTE, LF_BEGIN);
 		lttng_say(fd, "the block follows at %llu, and its first event is at %llu", (unsigned long long)v[LF_BEGIN],
-			    (unsigned long long)k->first_stamp);
+			  (unsigned long long)k->first_stamp);
 	}
 	for (unsigned i = 0; i < 2 && lttng_has(t->layout, LF_BEGIN_FREQ) && !f->noted_freq; i++) {
 		enum lttng_field field = i ? LF_END_FREQ : LF_BEGIN_FREQ;
@@ -55,12 +55,13 @@ void lttng_time_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 		f->noted_freq = true;
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_block_freq_differs, TM_NOTE, field);
 		lttng_say(fd, "%s is %llu, and start_freq %llu", lttng_field_names[field], (unsigned long long)v[field],
-			    (unsigned long long)t->want.v[LF_FREQ]);
+			  (unsigned long long)t->want.v[LF_FREQ]);
 	}
 	if (t->layout->era <= LTTNG_MARKERS && t->heartbeat && !b->bad_end && v[LF_END] > k->stamp &&
 	    v[LF_END] - k->stamp > UINT32_MAX) {
 		fd = lttng_block_field(t, f, b, LTTNG_RULE_wrap_without_heartbeat, TM_WARNING, LF_END);
-		lttng_say(fd, "%llu ticks pass without an event before the end of the block", (unsigned long long)(v[LF_END] - k->stamp));
+		lttng_say(fd, "%llu ticks pass without an event before the end of the block",
+			  (unsigned long long)(v[LF_END] - k->stamp));
 	}
 }
 

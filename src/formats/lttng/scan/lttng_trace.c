@@ -92,8 +92,8 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 		set_aside(f, LTTNG_RULE_foreign_format);
 	} else if (converted != NOT_CONVERTED && f->major < 0) {
 		fd = finding_new(t->f, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size);
-		finding_say(fd, converted == CONVERTED_UTF8 ? "bytes were replaced by EF BF BD, as when text is made UTF-8" :
-							      "every LF has a CR before it, as when text is made for DOS");
+		finding_say(fd, converted == CONVERTED_UTF8 ? "bytes were replaced by EF BF BD, as when text is made UTF-8"
+							    : "every LF has a CR before it, as when text is made for DOS");
 		set_aside(f, LTTNG_RULE_text_transcoded);
 	} else if (f->source->size < (t->layout ? t->layout->size : 60u)) {
 		judge_short(t, f, t->layout ? t->layout->size : 60u);
@@ -119,9 +119,11 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 		unsigned rule = f->layout ? LTTNG_RULE_version_mixed : LTTNG_RULE_unsupported_version;
 		fd = finding_new(t->f, rule, f->source, 0, version_end(f, head, n));
 		if (f->layout)
-			finding_say(fd, "the file is of version %s, and the trace of %s", f->layout->name, t->layout ? t->layout->name : "none");
+			finding_say(fd, "the file is of version %s, and the trace of %s", f->layout->name,
+				    t->layout ? t->layout->name : "none");
 		else
-			finding_say(fd, "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major, f->minor);
+			finding_say(fd, "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major,
+				    f->minor);
 		set_aside(f, rule);
 	} else if (!t->layout) {
 		fd = finding_new(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END);
@@ -190,7 +192,8 @@ static void plan_rest(struct lttng_trace *t)
 			lttng_repair_aside(t, f);
 		} else if (f->aside) {
 			(void)plan_output(t->scan->plan, f->source->name);
-			plan_drop(t->scan->plan, f->source, 0, f->source->size, f->aside_rule, lttng_format.rules[f->aside_rule].title);
+			plan_drop(t->scan->plan, f->source, 0, f->source->size, f->aside_rule,
+				  lttng_format.rules[f->aside_rule].title);
 			plan_lost(t->scan->plan, 0, TM_UNKNOWN_COUNT);
 		} else {
 			lttng_repair_copy(t, f->source);
@@ -291,8 +294,9 @@ static void trace_walk(struct lttng_trace *t)
 {
 	t->compact_facility = UINT32_MAX;
 	t->arch = t->want.v[LF_ARCH_SIZE] == 8 ? 8 : 4;
-	t->alignment = (t->want.v[LF_ALIGNMENT] & (t->want.v[LF_ALIGNMENT] - 1)) || t->want.v[LF_ALIGNMENT] > 8 ?
-			       0 : (uint8_t)t->want.v[LF_ALIGNMENT];
+	t->alignment = (t->want.v[LF_ALIGNMENT] & (t->want.v[LF_ALIGNMENT] - 1)) || t->want.v[LF_ALIGNMENT] > 8
+			       ? 0
+			       : (uint8_t)t->want.v[LF_ALIGNMENT];
 	if (t->layout->era <= LTTNG_MARKERS && t->alignment > t->arch)
 		t->alignment = t->arch;
 	t->heartbeat = t->want.v[LF_HEARTBEAT] != 0;
@@ -315,7 +319,8 @@ static void trace_walk(struct lttng_trace *t)
 	/* Where the declarations are silent, or make no sense, the machine tells. */
 	struct lttng_sizes machine = { { 4, t->arch, t->arch, t->arch, (uint8_t)t->want.v[LF_ALIGNMENT] } };
 	if (!t->sizes_known || t->sizes.v[SIZE_INT] != 4 || t->sizes.v[SIZE_POINTER] != t->arch ||
-	    (t->sizes.v[SIZE_LONG] & ~0xcu) || (t->sizes.v[SIZE_SIZE_T] & ~0xcu) || !t->sizes.v[SIZE_LONG] || !t->sizes.v[SIZE_SIZE_T])
+	    (t->sizes.v[SIZE_LONG] & ~0xcu) || (t->sizes.v[SIZE_SIZE_T] & ~0xcu) || !t->sizes.v[SIZE_LONG] ||
+	    !t->sizes.v[SIZE_SIZE_T])
 		t->sizes = machine;
 	/* In 0.x it is a flag or a value. */
 	if (t->layout->era != LTTNG_FACILITIES || !t->sizes.v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])

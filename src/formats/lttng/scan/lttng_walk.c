@@ -1,8 +1,8 @@
 /* Walking the events of a block: the loop, and where it ends. */
 #include "formats/lttng/scan/lttng_walk.h"
 
-/* So many zero bytes where an event should begin are no events. In 2.x a word of zeros is type 0 at one of 2^27 ticks, with a payload
- * of zeros; the few bits of compact words repeat sooner. */
+/* So many zero bytes where an event should begin are no events. In 2.x a word of zeros is type 0 at one of 2^27 ticks, with a
+ * payload of zeros; the few bits of compact words repeat sooner. */
 #define ZEROS_MIN 16u
 #define ZEROS_MIN_COMPACT 64u
 
@@ -58,7 +58,9 @@ static enum zeros walk_zeros(struct lttng_trace *t, struct lttng_walk *k, const 
 	if (k->open)
 		return ZEROS_END;
 	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
-	struct finding *before = k->mended && k->rel == k->mended_to ? k->mended : k->rel == t->layout->size ? k->header_cause : NULL;
+	struct finding *before = k->mended && k->rel == k->mended_to ? k->mended
+				 : k->rel == t->layout->size	     ? k->header_cause
+								     : NULL;
 	if (before) {
 		/* The event or the header before reaches into the hole. */
 		finding_explains(before, 1);
@@ -88,7 +90,8 @@ static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *k, cons
 	return !lttng_seen_test(t, k, e);
 }
 
-/* A hole that took the header may have taken events, too: those behind it are looked for, although it is not known where they end. */
+/* A hole that took the header may have taken events, too: those behind it are looked for, although it is not known where they end.
+ */
 static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *k)
 {
 	uint64_t zeros = window_skip_zeros(&t->w, k->base + k->rel) - k->base;
@@ -130,9 +133,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			continue;
 		}
 		if (lttng_metadata_is_declaration(t, k, &e)) {
-			/* A hole behind it may have cut its last text short. Where the data should end with the block, the hole is its
-			 * padding. */
-			struct lttng_event hole = { .start = lttng_align(e.end, old ? t->alignment : lttng_widest_align(t)), .stamp = e.stamp };
+			/* A hole behind it may have cut its last text short. Where the data should end with the block, the hole is
+			 * its padding. */
+			struct lttng_event hole = { .start = lttng_align(e.end, old ? t->alignment : lttng_widest_align(t)),
+						    .stamp = e.stamp };
 			bool padding = k->limit == k->room && window_skip_zeros(&t->w, k->base + hole.start) >= k->base + k->limit;
 			bool cut = hole.start < k->limit && !k->open && !padding && !lttng_metadata_is_whole(t, k, &e);
 			zeros = cut ? walk_zeros(t, k, &hole) : ZEROS_NONE;
@@ -145,8 +149,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
 			if (!lttng_metadata_take(t, k, &e, &fd, &rule)) {
 				if (rule == LTTNG_RULE_metadata_payload_length)
 					lttng_metadata_lose(t, fd);
-				if (t->status == TM_OK &&
-				    (lttng_drop_event(t, k, &e, e.end, rule) || (!k->open && lttng_resync(t, k, e.start + 1, rule))))
+				if (t->status == TM_OK && (lttng_drop_event(t, k, &e, e.end, rule) ||
+							   (!k->open && lttng_resync(t, k, e.start + 1, rule))))
 					continue;
 				lttng_walk_stop(k, fd, rule, true);
 				break;

@@ -16,8 +16,7 @@ bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_
 	       ((unsigned)data[0] << 8 | data[1]) % 31 == 0 && !(data[1] & 0x20);
 }
 
-static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room,
-			struct tracedat_decoded *d)
+static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room, struct tracedat_decoded *d)
 {
 	d->fits = true;
 	if (!t->zstd)
@@ -53,8 +52,7 @@ static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, ui
 	}
 }
 
-static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room,
-			struct tracedat_decoded *d)
+static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room, struct tracedat_decoded *d)
 {
 	z_stream z = { 0 };
 	d->fits = true;
@@ -79,8 +77,8 @@ static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, ui
 	return status == Z_STREAM_END || full;
 }
 
-bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out,
-		     size_t room, struct tracedat_decoded *d)
+bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+		     struct tracedat_decoded *d)
 {
 	*d = (struct tracedat_decoded){ 0 };
 	if (!tracedat_frame_begins(codec, data, size))

@@ -107,16 +107,17 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	if (other) {
 		if (!placeholder) {
 			p->fatal = p->id_bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size, "the ID %llu is that of %s too",
-			    (unsigned long long)p->id, other->name);
+			tracedat_format_bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size,
+					    "the ID %llu is that of %s too", (unsigned long long)p->id, other->name);
 		}
 		return;
 	}
 	if (!tracedat_room(t, &t->events, &t->event_capacity, t->event_count, sizeof(*t->events), 65536))
 		return;
 	struct tracedat_event *e = &t->events[t->event_count];
-	*e = (struct tracedat_event){ .id = (uint32_t)p->id, .placeholder = placeholder, .block = p->block, .text = p->base,
-				      .text_size = p->size };
+	*e = (struct tracedat_event){
+		.id = (uint32_t)p->id, .placeholder = placeholder, .block = p->block, .text = p->base, .text_size = p->size
+	};
 	(void)snprintf(e->system, sizeof(e->system), "%s", p->system);
 	text_sanitise(e->name, sizeof(e->name), p->name ? text_quote(shown, p->name, p->name_length) : "unknown");
 	if (placeholder) {
@@ -126,7 +127,8 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 		event_fields(p, e);
 		e->hash = name_hash(p->system, p->name, p->name_length);
 		if (!name_add(t, e->hash))
-			tracedat_format_bad(p, TRACEDAT_RULE_event_name_duplicate, TM_WARNING, 0, p->size, "a second event of this name in the system");
+			tracedat_format_bad(p, TRACEDAT_RULE_event_name_duplicate, TM_WARNING, 0, p->size,
+					    "a second event of this name in the system");
 		if (!strcmp(p->system, "ftrace") && event_named(p, "user_stack"))
 			t->blk_id = e->id + 1;
 	}

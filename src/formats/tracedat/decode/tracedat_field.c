@@ -114,10 +114,11 @@ bool tracedat_field_line(const char *text, uint32_t line, uint32_t size, struct 
 
 struct type_shape {
 	const char *name;
-	uint8_t size;	 /* 0: the kernel's long */
+	uint8_t size;	  /* 0: the kernel's long */
 	int8_t is_signed; /* -1: depends on the machine */
 };
 
+/* clang-format off */
 static const struct type_shape type_shapes[] = {
 	{ "char", 1, -1 }, { "signed char", 1, 1 }, { "unsigned char", 1, 0 }, { "u8", 1, 0 }, { "s8", 1, 1 }, { "__u8", 1, 0 },
 	{ "__s8", 1, 1 }, { "bool", 1, 0 }, { "_Bool", 1, 0 }, { "uint8_t", 1, 0 }, { "int8_t", 1, 1 }, { "short", 2, 1 },
@@ -129,6 +130,7 @@ static const struct type_shape type_shapes[] = {
 	{ "long long", 8, 1 }, { "unsigned long long", 8, 0 }, { "u64", 8, 0 }, { "s64", 8, 1 }, { "__u64", 8, 0 },
 	{ "__s64", 8, 1 }, { "uint64_t", 8, 0 }, { "int64_t", 8, 1 }, { "loff_t", 8, 1 }, { "ktime_t", 8, 1 },
 };
+/* clang-format on */
 
 /* The shape of a C type; NULL when it is not one that is the same everywhere. */
 static const struct type_shape *type_find(const char *type, size_t length)
@@ -161,7 +163,8 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 		if (f->size != 4) {
 			f->bad = f->size != 2;
 			tracedat_format_bad(p, TRACEDAT_RULE_data_loc_size, f->size == 2 ? TM_NOTE : TM_ERROR, f->line, length,
-			    "dynamic field %s has a descriptor of %u bytes, expected 4", field_name(p, f, shown), f->size);
+					    "dynamic field %s has a descriptor of %u bytes, expected 4", field_name(p, f, shown),
+					    f->size);
 		}
 		return;
 	}
@@ -169,7 +172,8 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 	unsigned size = f->pointer ? long_size : shape ? (shape->size ? shape->size : long_size) : 0;
 	if (!f->size && !f->open_array) {
 		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_zero, TM_ERROR, f->line, length, "field %s has size 0", field_name(p, f, shown));
+		tracedat_format_bad(p, TRACEDAT_RULE_field_size_zero, TM_ERROR, f->line, length, "field %s has size 0",
+				    field_name(p, f, shown));
 		return;
 	}
 	uint64_t expected = f->array ? (uint64_t)size * f->elements : size;
@@ -177,16 +181,18 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 		expected = 0;
 	if (size && (!f->array || f->elements || f->open_array) && expected != f->size && !(f->open_array && f->size)) {
 		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_type, TM_ERROR, f->line, length, "field %s has %u bytes; its type has %llu",
-		    field_name(p, f, shown), f->size, (unsigned long long)expected);
+		tracedat_format_bad(p, TRACEDAT_RULE_field_size_type, TM_ERROR, f->line, length,
+				    "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
+				    (unsigned long long)expected);
 		return;
 	}
 	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_signedness, TM_WARNING, f->line, length, "field %s is marked %s, its type is not",
-		    field_name(p, f, shown), f->is_signed ? "signed" : "unsigned");
+		tracedat_format_bad(p, TRACEDAT_RULE_field_signedness, TM_WARNING, f->line, length,
+				    "field %s is marked %s, its type is not", field_name(p, f, shown),
+				    f->is_signed ? "signed" : "unsigned");
 	if (size > 1 && f->offset % (size > long_size ? long_size : size))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_misaligned, TM_NOTE, f->line, length, "field %s of %u-byte values is at offset %u",
-		    field_name(p, f, shown), size, f->offset);
+		tracedat_format_bad(p, TRACEDAT_RULE_field_misaligned, TM_NOTE, f->line, length,
+				    "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
 }
 
 struct extent {
@@ -227,12 +233,13 @@ void tracedat_fields_place(struct format_parse *p)
 		if ((uint64_t)f->offset + f->size > page - 8 - p->t->long_size) {
 			f->bad = true;
 			tracedat_format_bad(p, TRACEDAT_RULE_field_out_of_page, TM_ERROR, f->line, length,
-			    "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
-			    (unsigned long long)f->offset + f->size, page);
+					    "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
+					    (unsigned long long)f->offset + f->size, page);
 		} else if (f->offset < common) {
 			f->bad = true;
 			tracedat_format_bad(p, TRACEDAT_RULE_field_overlaps_common, TM_ERROR, f->line, length,
-			    "field %s is at offset %u, inside of the %u bytes of common fields", field_name(p, f, shown), f->offset, common);
+					    "field %s is at offset %u, inside of the %u bytes of common fields",
+					    field_name(p, f, shown), f->offset, common);
 		} else if (f->size) {
 			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
 		}
@@ -244,8 +251,8 @@ void tracedat_fields_place(struct format_parse *p)
 		if (extents[i].from < extents[last].to) {
 			f->bad = true;
 			tracedat_format_bad(p, TRACEDAT_RULE_field_overlap, TM_ERROR, f->line, f->line_end - f->line,
-			    "field %s at offset %u begins inside of field %s", field_name(p, f, shown), f->offset,
-			    field_name(p, &p->fields[extents[last].field], other));
+					    "field %s at offset %u begins inside of field %s", field_name(p, f, shown), f->offset,
+					    field_name(p, &p->fields[extents[last].field], other));
 		} else {
 			last = i;
 		}
@@ -259,11 +266,12 @@ void tracedat_fields_names(struct format_parse *p)
 	for (size_t i = 1; i < p->field_count; i++)
 		for (size_t j = 0; j < i; j++) {
 			struct tracedat_field *f = &p->fields[i], *g = &p->fields[j];
-			if (f->bad || f->name_length != g->name_length || memcmp(p->text + f->name, p->text + g->name, f->name_length))
+			if (f->bad || f->name_length != g->name_length ||
+			    memcmp(p->text + f->name, p->text + g->name, f->name_length))
 				continue;
 			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_name_duplicate, TM_ERROR, f->line, f->line_end - f->line, "a second field named %s",
-			    field_name(p, f, shown));
+			tracedat_format_bad(p, TRACEDAT_RULE_field_name_duplicate, TM_ERROR, f->line, f->line_end - f->line,
+					    "a second field named %s", field_name(p, f, shown));
 			break;
 		}
 }
@@ -330,13 +338,15 @@ void tracedat_common_judge(struct format_parse *p)
 	if (!type || type->offset != 0 || type->size != 2) {
 		p->fatal = true;
 		tracedat_format_bad(p, TRACEDAT_RULE_common_type_shape, TM_ERROR, p->common, p->common_end - p->common,
-		    "common_type is %s, expected 2 bytes at offset 0", type ? "elsewhere or of another size" : "missing");
+				    "common_type is %s, expected 2 bytes at offset 0",
+				    type ? "elsewhere or of another size" : "missing");
 		return;
 	}
 	if (!pid || pid->offset != 4 || pid->size != 4) {
 		p->fatal = true;
 		tracedat_format_bad(p, TRACEDAT_RULE_common_pid_shape, TM_ERROR, p->common, p->common_end - p->common,
-		    "common_pid is %s, expected 4 bytes at offset 4", pid ? "elsewhere or of another size" : "missing");
+				    "common_pid is %s, expected 4 bytes at offset 4",
+				    pid ? "elsewhere or of another size" : "missing");
 		return;
 	}
 	size_t length = p->common_end - p->common;
@@ -349,6 +359,6 @@ void tracedat_common_judge(struct format_parse *p)
 	if (length != t->common.size || memcmp(p->text + p->common, t->common.data, length)) {
 		p->fatal = true;
 		tracedat_format_bad(p, TRACEDAT_RULE_common_fields_differ, TM_ERROR, p->common, length,
-		    "the common fields are not those of other events of the file");
+				    "the common fields are not those of other events of the file");
 	}
 }

@@ -39,7 +39,7 @@ static void id_parse(struct format_parse *p, size_t at, size_t end)
 		char shown[TEXT_QUOTE_SIZE];
 		p->id_bad = true;
 		tracedat_format_bad(p, TRACEDAT_RULE_event_id_range, TM_ERROR, at, end - at, "the ID is %s, expected 1 to 65535",
-		    text_quote(shown, p->text + first, end - first));
+				    text_quote(shown, p->text + first, end - first));
 		return;
 	}
 	p->id_known = true;
@@ -88,8 +88,8 @@ static void lines_parse(struct format_parse *p)
 			if (p->field_count >= TRACEDAT_FIELDS_MAX)
 				continue;
 			if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)length, &f)) {
-				tracedat_format_bad(p, TRACEDAT_RULE_field_syntax, TM_ERROR, at, length, "the line \"%s\" is no field",
-				    text_quote(shown, line, length));
+				tracedat_format_bad(p, TRACEDAT_RULE_field_syntax, TM_ERROR, at, length,
+						    "the line \"%s\" is no field", text_quote(shown, line, length));
 				f.bad = true;
 				f.name_length = 0;
 			}
@@ -100,7 +100,8 @@ static void lines_parse(struct format_parse *p)
 	}
 	if (p->size < 5 || memcmp(p->text, "name:", 5) || !p->name_length) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_format_no_name, TM_ERROR, 0, p->size, "the format does not begin with the name of an event");
+		tracedat_format_bad(p, TRACEDAT_RULE_format_no_name, TM_ERROR, 0, p->size,
+				    "the format does not begin with the name of an event");
 	}
 	if (!id_seen) {
 		p->fatal = true;
@@ -116,10 +117,12 @@ static void text_judge(struct format_parse *p)
 			continue;
 		if (c == 0) {
 			p->fatal = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_ERROR, i, 1, "a NUL at byte %zu of the format", i);
+			tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_ERROR, i, 1, "a NUL at byte %zu of the format",
+					    i);
 			return;
 		}
-		tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1, "byte %zu of the format is 0x%02x, not ASCII", i, c);
+		tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1,
+				    "byte %zu of the format is 0x%02x, not ASCII", i, c);
 		return;
 	}
 }
@@ -128,7 +131,8 @@ static void text_judge(struct format_parse *p)
 static void end_judge(struct format_parse *p)
 {
 	if (p->text[p->size - 1] != '\n')
-		tracedat_format_bad(p, TRACEDAT_RULE_format_size_mismatch, TM_ERROR, p->size - 1, 1, "the text of the format does not end in LF");
+		tracedat_format_bad(p, TRACEDAT_RULE_format_size_mismatch, TM_ERROR, p->size - 1, 1,
+				    "the text of the format does not end in LF");
 }
 
 static void print_judge(struct format_parse *p)
@@ -138,8 +142,14 @@ static void print_judge(struct format_parse *p)
 		return;
 	}
 	size_t at = p->print + 10;
-	struct tracedat_print print = { .t = p->t, .block = p->block, .base = p->base + at, .text = p->text + at, .file = p->text,
-					.size = p->print_end - at, .fields = p->fields, .field_count = p->field_count,
+	struct tracedat_print print = { .t = p->t,
+					.block = p->block,
+					.base = p->base + at,
+					.text = p->text + at,
+					.file = p->text,
+					.size = p->print_end - at,
+					.fields = p->fields,
+					.field_count = p->field_count,
 					.path = p->path };
 	unsigned errors = tracedat_print_check(&print);
 	p->errors += errors;
@@ -199,8 +209,9 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 		tracedat_no_memory(t);
 		return 1;
 	}
-	struct format_parse again = { .t = t, .text = (const char *)text->data, .size = text->size, .system = p->system,
-				      .fields = fields };
+	struct format_parse again = {
+		.t = t, .text = (const char *)text->data, .size = text->size, .system = p->system, .fields = fields
+	};
 	format_judge(&again);
 	unsigned errors = again.errors;
 	free(fields);
@@ -210,8 +221,13 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size, const char *system,
 			       struct bytes *changed)
 {
-	struct format_parse p = { .t = t, .block = b, .base = at, .text = (const char *)b->data + at, .size = size,
-				  .system = system, .fields = t->fields };
+	struct format_parse p = { .t = t,
+				  .block = b,
+				  .base = at,
+				  .text = (const char *)b->data + at,
+				  .size = size,
+				  .system = system,
+				  .fields = t->fields };
 	(void)snprintf(p.path, sizeof(p.path), "%.60s", system);
 	format_judge(&p);
 	if (p.fatal && !p.id_known && p.errors && !p.field_count) {

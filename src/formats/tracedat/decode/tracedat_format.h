@@ -20,7 +20,7 @@ struct format_parse {
 	bool id_known, id_bad;	   /* bad: it is none, or another event's */
 	size_t common, common_end; /* the common block in the text */
 	size_t own_end;
-	size_t print, print_end;   /* the print fmt line */
+	size_t print, print_end; /* the print fmt line */
 	bool fatal, print_bad;
 	unsigned errors;
 };

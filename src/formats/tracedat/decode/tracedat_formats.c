@@ -37,8 +37,8 @@ size_t tracedat_formats_hop(const struct tracedat *t, const uint8_t *data, size_
 		if (at > size || size - at < 8)
 			return SIZE_MAX;
 		uint64_t length = load_u64(data + at, t->big_endian);
-		if (!length || length > TRACEDAT_FORMAT_MAX || length > size - at - 8 || !tracedat_format_begins(t, data, at, size) ||
-		    data[at + 8 + length - 1] != '\n')
+		if (!length || length > TRACEDAT_FORMAT_MAX || length > size - at - 8 ||
+		    !tracedat_format_begins(t, data, at, size) || data[at + 8 + length - 1] != '\n')
 			return SIZE_MAX;
 		at += 8 + (size_t)length;
 	}
@@ -141,15 +141,18 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	if (t->repair) {
 		if (!errors) {
 			store_u64(number, size, t->big_endian);
-			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch, "the size that the text has");
+			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
+					     "the size that the text has");
 			tracedat_copy(l->out, NULL, text, size);
 			(*count)++;
 		} else if (changed.size) {
 			store_u64(number, changed.size, t->big_endian);
-			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch, "the size that the mended text has");
+			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
+					       "the size that the mended text has");
 			(void)tracedat_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
 					       "the format without the lines that are in error");
-			tracedat_drop_block(t, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax, "replaced by the format without its errors");
+			tracedat_drop_block(t, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax,
+					    "replaced by the format without its errors");
 			(*count)++;
 		} else {
 			tracedat_drop_block(t, l->b, at, text + size - at, TRACEDAT_RULE_format_text_bytes,
@@ -308,7 +311,8 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 		odd |= name[i] < 0x21 || name[i] > 0x7e || name[i] == '/';
 	if (odd) {
 		char shown[TEXT_QUOTE_SIZE];
-		struct finding *fd = tracedat_at_as(t, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING, l->b, at, length);
+		struct finding *fd = tracedat_at_as(t, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING, l->b, at,
+						    length);
 		finding_say(fd, "the name of the system is \"%s\" (%zu bytes)", text_quote(shown, name, length - 1), length - 1);
 	}
 	if (!strcmp(l->system, "ftrace")) {
@@ -390,9 +394,10 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 			unsigned kept = 0;
 			uint32_t found;
 			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
-			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_count_implausible,
-					       "a name for a system whose own is lost");
-			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "the number of its formats");
+			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system),
+					       TRACEDAT_RULE_system_count_implausible, "a name for a system whose own is lost");
+			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+							"the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found, TRACEDAT_RULE_COUNT);
 			store_u32(number, kept, t->big_endian);
 			tracedat_fill(l.out, count, number);

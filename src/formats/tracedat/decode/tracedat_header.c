@@ -8,10 +8,11 @@
 
 void tracedat_header_page_text(struct bytes *b, unsigned long_size, uint32_t page_size)
 {
-	bytes_printf(b, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-			"\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
-			"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-			"\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+	bytes_printf(b,
+		     "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		     "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+		     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		     "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
 		     long_size, 8 + long_size, page_size - 8 - long_size);
 }
 
@@ -105,8 +106,8 @@ static void header_page_judge(struct tracedat *t, const struct tracedat_block *b
 	} else if (p.data.offset != 8 + p.commit.size || !tracedat_page_size_ok(end)) {
 		t->header.rule = TRACEDAT_RULE_header_page_data_range;
 		fd = tracedat_at(t, t->header.rule, b, at + p.data.line, p.data.line_end - p.data.line);
-		finding_say(fd, "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum", p.data.offset,
-			    p.data.size, 8 + p.commit.size);
+		finding_say(fd, "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum",
+			    p.data.offset, p.data.size, 8 + p.commit.size);
 	} else if (p.has_overwrite && (p.overwrite.offset != 8 || (p.overwrite.size != 1 && p.overwrite.size != t->long_size))) {
 		t->header.rule = TRACEDAT_RULE_header_page_fields;
 		fd = tracedat_at(t, t->header.rule, b, at + p.overwrite.line, p.overwrite.line_end - p.overwrite.line);
@@ -122,7 +123,8 @@ static void header_page_judge(struct tracedat *t, const struct tracedat_block *b
 		t->page_size = t->header_page_size;
 	} else if (t->header_page_size != t->page_size) {
 		fd = tracedat_report(t, TRACEDAT_RULE_page_size_vs_header_page, t->prefix_end - 4, 4);
-		finding_say(fd, "the page size is %u, but the fields of header_page add up to %u", t->page_size, t->header_page_size);
+		finding_say(fd, "the page size is %u, but the fields of header_page add up to %u", t->page_size,
+			    t->header_page_size);
 		t->header.rule = TRACEDAT_RULE_page_size_vs_header_page;
 	}
 	if (t->long_size == 4 && t->user_long == 8) {
@@ -156,8 +158,8 @@ static void header_event_judge(struct tracedat *t, const struct tracedat_block *
 		int value;
 		bool optional;
 	} expected[] = {
-		{ "type_len ", 5, false },    { "time_delta ", 27, false },  { "array ", 32, false },
-		{ "padding ", 29, false },    { "time_extend ", 30, false }, { "time_stamp ", 31, true },
+		{ "type_len ", 5, false },	     { "time_delta ", 27, false },  { "array ", 32, false },
+		{ "padding ", 29, false },	     { "time_extend ", 30, false }, { "time_stamp ", 31, true },
 		{ "data max type_len ", 28, false },
 	};
 	const char *text = (const char *)b->data + at;
@@ -205,8 +207,8 @@ void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t 
 			event_tag = (size_t)(found - data);
 			if (!t->header.page_tag_bad) {
 				fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.size_at, 8);
-				finding_say(fd, "the size of header_page is %llu, but its text has %zu bytes", (unsigned long long)size,
-					    event_tag - t->header.text);
+				finding_say(fd, "the size of header_page is %llu, but its text has %zu bytes",
+					    (unsigned long long)size, event_tag - t->header.text);
 			}
 		} else {
 			t->header.event_tag_bad = true;
@@ -225,8 +227,8 @@ void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t 
 		t->header.event_size = end - t->header.event;
 		if (event_size != t->header.event_size && !t->header.event_tag_bad) {
 			fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.event_size_at, 8);
-			finding_say(fd, "the size of header_event is %llu, but its text has %zu bytes", (unsigned long long)event_size,
-				    t->header.event_size);
+			finding_say(fd, "the size of header_event is %llu, but its text has %zu bytes",
+				    (unsigned long long)event_size, t->header.event_size);
 			if (t->header.event_size > TRACEDAT_HEADER_MAX)
 				t->header.event_lost = true;
 		}
@@ -268,7 +270,8 @@ void tracedat_header_compose(struct tracedat *t)
 	static const char why[] = "the header is written as its content asks for";
 	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
 	store_u64(size, page_new ? page.size : t->header.text_size, t->big_endian);
-	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : t->header.size_at, size, 8, TRACEDAT_RULE_header_page_size, why);
+	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : t->header.size_at, size, 8, TRACEDAT_RULE_header_page_size,
+			     why);
 	if (page_new)
 		(void)tracedat_literal(p, page.data, page.size, rule, "header_page for the long size and page size of the capture");
 	else
@@ -276,10 +279,11 @@ void tracedat_header_compose(struct tracedat *t)
 	old = event_new ? TRACEDAT_NO_OLD : t->header.event_size_at - EVENT_TAG_SIZE;
 	(void)tracedat_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
 	store_u64(size, event_new ? event.size : t->header.event_size, t->big_endian);
-	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : t->header.event_size_at, size, 8, TRACEDAT_RULE_header_page_size,
-			     why);
+	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : t->header.event_size_at, size, 8,
+			     TRACEDAT_RULE_header_page_size, why);
 	if (event_new)
-		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag, "header_event as every kernel has it");
+		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
+				       "header_event as every kernel has it");
 	else
 		tracedat_copy(p, NULL, t->header.event, t->header.event_size);
 	p->failed |= page.failed || event.failed;

@@ -40,8 +40,8 @@ const char *tracedat_clock_name(const char *text, size_t size, size_t *length)
 
 bool tracedat_clock_known(const char *name, size_t length)
 {
-	static const char *const clocks[] = { "local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot", "tai",
-					      "x86-tsc", "ppc-tb", "s390-tod", "tsc2nsec" };
+	static const char *const clocks[] = { "local", "global", "counter", "uptime", "perf",	  "mono",    "mono_raw",
+					      "boot",  "tai",	 "x86-tsc", "ppc-tb", "s390-tod", "tsc2nsec" };
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (strlen(clocks[i]) == length && !memcmp(clocks[i], name, length))
 			return true;
@@ -68,8 +68,8 @@ bool tracedat_options_fit(const struct tracedat *t, const uint8_t *data, size_t 
 	return false;
 }
 
-static struct tracedat_option *option_add(struct tracedat *t, const struct tracedat_block *b, size_t at, uint16_t id,
-					  uint32_t size, unsigned section)
+static struct tracedat_option *option_add(struct tracedat *t, const struct tracedat_block *b, size_t at, uint16_t id, uint32_t size,
+					  unsigned section)
 {
 	if (!tracedat_room(t, &t->options, &t->option_capacity, t->option_count, sizeof(*t->options), TRACEDAT_OPTIONS_MAX))
 		return NULL;
@@ -138,7 +138,8 @@ static size_t option_done(struct tracedat *t, const struct tracedat_block *b, si
 		size = 8;
 		s->has_done = true;
 	} else if (size != 8 || end - at < TRACEDAT_OPTION_HEADER + 8) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_done_size, b, at, end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER);
+		fd = tracedat_at(t, TRACEDAT_RULE_v7_done_size, b, at,
+				 end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER);
 		finding_say(fd, "the end of the options has a payload of %u bytes, expected 8", size);
 		return SIZE_MAX;
 	} else {
@@ -164,10 +165,15 @@ size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size
 		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, t->big_endian) : UINT32_MAX;
 		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
 			size_t next = option_resync(t, b->data, at, end);
-			fd = tracedat_at(t, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at);
+			fd = tracedat_at(t, TRACEDAT_RULE_option_size, b, at,
+					 next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at);
 			finding_say(fd, "option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
 			t->lost_other = true;
-			tracedat_drop_block(t, b, at, (next == SIZE_MAX && t->version == 7 ? end : next == SIZE_MAX ? at : next) - at,
+			tracedat_drop_block(t, b, at,
+					    (next == SIZE_MAX && t->version == 7 ? end
+					     : next == SIZE_MAX			 ? at
+										 : next) -
+						    at,
 					    TRACEDAT_RULE_option_size, "an option that cannot be read");
 			if (next == SIZE_MAX)
 				return SIZE_MAX;

@@ -41,7 +41,8 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 		finding_say(fd, "the page has events and time 0");
 	} else if (w->started && ts < w->last) {
 		fd = tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, TM_WARNING, 0, 8);
-		finding_say(fd, "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts, (unsigned long long)w->last);
+		finding_say(fd, "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
+			    (unsigned long long)w->last);
 		if (!w->sound && p->t->scan->plan && !p->where->in_chunk)
 			plan_doubt(p->t->scan->plan, p->t->source, p->where->offset, p->where->length,
 				   "the page steps back in time, and the one before is damaged: its time may be, too");
@@ -82,7 +83,8 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 		if (!p->emitting) {
 			fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_events, TM_NOTE, 8, long_size);
 			if (stored && p->capacity - length >= long_size)
-				finding_say(fd, "%llu events were lost before this page", (unsigned long long)tracedat_long(p->t, p->data + length));
+				finding_say(fd, "%llu events were lost before this page",
+					    (unsigned long long)tracedat_long(p->t, p->data + length));
 			else
 				finding_say(fd, "events were lost before this page");
 		}
@@ -122,9 +124,10 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 
 	if (!p->records)
 		return TRACEDAT_LEAVE;
-	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0), rule,
-		    "the length up to which the records are sound");
-	struct tracedat_edit *e = tracedat_page_edit(p, p->head + end, p->capacity - end, rule, "zeros after the last sound record");
+	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0),
+		    rule, "the length up to which the records are sound");
+	struct tracedat_edit *e = tracedat_page_edit(p, p->head + end, p->capacity - end, rule,
+						     "zeros after the last sound record");
 	e->zeros = p->capacity - kept;
 	return t->status == TM_OK ? TRACEDAT_PATCH : TRACEDAT_LEAVE;
 }
@@ -184,7 +187,7 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 			return TRACEDAT_LEAVE;
 		uint32_t stored = commit & PAGE_MISSED_STORED ? t->long_size : 0;
 		struct tracedat_edit *e = tracedat_page_edit(p, p->head + length + stored, 0, TRACEDAT_RULE_record_unknown_event_id,
-						    "zeros in place of the records that were removed");
+							     "zeros in place of the records that were removed");
 		e->zeros = p->removed;
 		commit -= p->removed;
 	}
@@ -223,7 +226,8 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 {
 	/* Records behind a length of 0 are lost to readers. */
 	uint32_t records = 0;
-	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) && records) {
+	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) &&
+	    records) {
 		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
 		finding_say(fd, "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
@@ -274,8 +278,8 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
 		uint32_t end = tracedat_page_walk(p, 0, true);
 		page_remember(p, ts, old);
-		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length) :
-				     TRACEDAT_KEEP;
+		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length)
+				   : TRACEDAT_KEEP;
 	}
 	page_missed(p, &commit, length);
 	if (!length)
@@ -303,9 +307,10 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	if (p->cut && p->emitting)
 		return page_end(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
 	if (p->failed)
-		return p->emitting ? page_trim(p, commit, end, unaligned ? TRACEDAT_RULE_page_commit_unaligned :
-									   TRACEDAT_RULE_page_commit_mid_record) :
-				     TRACEDAT_KEEP;
+		return p->emitting
+			       ? page_trim(p, commit, end,
+					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
+			       : TRACEDAT_KEEP;
 	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		fd = tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, TM_WARNING, p->head + tail, p->capacity - tail);
@@ -349,8 +354,14 @@ static void old_ring_walk(struct tracedat_page *p)
 enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w, const uint8_t *page,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad)
 {
-	struct tracedat_page p = { .t = t, .w = w, .bytes = page, .where = where, .head = tracedat_page_data(t), .be = t->big_endian,
-			  .capacity = tracedat_page_capacity(t, w->page_size), .emitting = t->emitting };
+	struct tracedat_page p = { .t = t,
+				   .w = w,
+				   .bytes = page,
+				   .where = where,
+				   .head = tracedat_page_data(t),
+				   .be = t->big_endian,
+				   .capacity = tracedat_page_capacity(t, w->page_size),
+				   .emitting = t->emitting };
 	enum tracedat_verdict verdict = TRACEDAT_KEEP;
 
 	p.data = page + p.head;

@@ -55,16 +55,16 @@ struct tracedat_page {
 	const uint8_t *bytes; /* of the page */
 	const uint8_t *data;  /* behind its header */
 	const struct tracedat_place_of *where;
-	uint32_t head;	      /* bytes of the header */
-	uint32_t limit;	      /* of the data that is walked */
+	uint32_t head;	/* bytes of the header */
+	uint32_t limit; /* of the data that is walked */
 	uint32_t capacity;
 	uint32_t records, bad;
-	uint32_t removed;     /* bytes of removed records */
-	uint32_t last;	      /* where the last data record begins */
-	uint64_t time, carry; /* carry: deltas of removed records */
-	struct tracedat_edit nowhere; /* written to and never read, when memory is short */
+	uint32_t removed;		    /* bytes of removed records */
+	uint32_t last;			    /* where the last data record begins */
+	uint64_t time, carry;		    /* carry: deltas of removed records */
+	struct tracedat_edit nowhere;	    /* written to and never read, when memory is short */
 	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
-	bool cut;	      /* its length ends inside of a record */
+	bool cut;			    /* its length ends inside of a record */
 };
 
 /* tracedat_record.c */

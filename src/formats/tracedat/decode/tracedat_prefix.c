@@ -114,8 +114,8 @@ static void prefix_order(struct prefix *p, size_t at)
 	if (stated <= 2 && other == 4) {
 		t->big_endian = !flag;
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_endian_flag_mismatch, at, 1);
-		finding_say(fd, "the flag says %s, but the sizes that follow make sense only as %s", flag ? "big-endian" : "little-endian",
-			    flag ? "little-endian" : "big-endian");
+		finding_say(fd, "the flag says %s, but the sizes that follow make sense only as %s",
+			    flag ? "big-endian" : "little-endian", flag ? "little-endian" : "big-endian");
 	}
 }
 
@@ -137,7 +137,8 @@ static enum tracedat_codec compressor_by_content(struct tracedat *t, uint64_t fr
 	const uint8_t *data = window_upto(&t->window, from, 65536, &got);
 	for (size_t i = 0; data && i + 26 <= got; i++) {
 		uint16_t id = load_u16(data + i, t->big_endian);
-		if (id < TRACEDAT_HEADER_INFO || id > TRACEDAT_CMDLINES || load_u16(data + i + 2, t->big_endian) != TRACEDAT_COMPRESSED)
+		if (id < TRACEDAT_HEADER_INFO || id > TRACEDAT_CMDLINES ||
+		    load_u16(data + i + 2, t->big_endian) != TRACEDAT_COMPRESSED)
 			continue;
 		if (tracedat_frame_begins(TRACEDAT_ZSTD, data + i + 24, got - i - 24))
 			return TRACEDAT_ZSTD;
@@ -172,9 +173,11 @@ static bool prefix_compression(struct prefix *p, size_t at)
 		t->codec_bad = true;
 		t->header_end = at;
 		t->options_at = 0;
-		struct finding *fd = tracedat_report(t, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
-						     at, p->size - at);
-		finding_say(fd, "the compression header does not end: name, version and the offset of the options are expected here");
+		struct finding *fd =
+			tracedat_report(t, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
+					at, p->size - at);
+		finding_say(fd,
+			    "the compression header does not end: name, version and the offset of the options are expected here");
 		return true;
 	}
 	size_t name_length = (size_t)(nul - name), version_length = (size_t)(end - version);
@@ -184,7 +187,9 @@ static bool prefix_compression(struct prefix *p, size_t at)
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_compressor_name, at, name_length + 1);
 		finding_say(fd, "the compressor is \"%s\", expected none, zstd or zlib; the sections are %s",
 			    text_quote(shown, name, name_length),
-			    t->codec == TRACEDAT_NONE ? "not compressed" : t->codec == TRACEDAT_ZSTD ? "zstd" : "zlib");
+			    t->codec == TRACEDAT_NONE	? "not compressed"
+			    : t->codec == TRACEDAT_ZSTD ? "zstd"
+							: "zlib");
 	} else if ((t->codec == TRACEDAT_NONE) != (version_length == 0) ||
 		   (t->codec == TRACEDAT_ZLIB && version_major(version, version_length) != 1)) {
 		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_compressor_version, (uint64_t)(version - p->data),

@@ -84,8 +84,8 @@ static void print_conversion(struct print_state *s)
 	const char *text = s->p->text;
 	size_t size = s->p->size, begin = s->at;
 
-	while (s->at < size && (text[s->at] == '-' || text[s->at] == '+' || text[s->at] == '#' || text[s->at] == '0' ||
-				text[s->at] == ' '))
+	while (s->at < size &&
+	       (text[s->at] == '-' || text[s->at] == '+' || text[s->at] == '#' || text[s->at] == '0' || text[s->at] == ' '))
 		s->at++;
 	conversion_width(s, begin);
 	if (s->at < size && text[s->at] == '.') {
@@ -153,13 +153,39 @@ static const struct tracedat_field *field_find(const struct tracedat_print *p, c
 
 static bool helper_known(const char *name, size_t length)
 {
-	static const char *const known[] = {
-		"__get_str", "__get_dynamic_array", "__get_dynamic_array_len", "__get_bitmask", "__get_cpumask", "__get_sockaddr",
-		"__get_rel_str", "__get_rel_dynamic_array", "__get_rel_dynamic_array_len", "__get_rel_bitmask",
-		"__get_rel_cpumask", "__get_rel_sockaddr", "__print_symbolic", "__print_flags", "__print_symbolic_u64",
-		"__print_flags_u64", "__print_hex", "__print_hex_str", "__print_array", "__print_hex_dump", "__print_dynamic_array",
-		"__get_buf", "sizeof", "REC", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "if",
-	};
+	static const char *const known[] = { "__get_str",
+					     "__get_dynamic_array",
+					     "__get_dynamic_array_len",
+					     "__get_bitmask",
+					     "__get_cpumask",
+					     "__get_sockaddr",
+					     "__get_rel_str",
+					     "__get_rel_dynamic_array",
+					     "__get_rel_dynamic_array_len",
+					     "__get_rel_bitmask",
+					     "__get_rel_cpumask",
+					     "__get_rel_sockaddr",
+					     "__print_symbolic",
+					     "__print_flags",
+					     "__print_symbolic_u64",
+					     "__print_flags_u64",
+					     "__print_hex",
+					     "__print_hex_str",
+					     "__print_array",
+					     "__print_hex_dump",
+					     "__print_dynamic_array",
+					     "__get_buf",
+					     "sizeof",
+					     "REC",
+					     "u8",
+					     "u16",
+					     "u32",
+					     "u64",
+					     "s8",
+					     "s16",
+					     "s32",
+					     "s64",
+					     "if" };
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (strlen(known[i]) == length && !memcmp(known[i], name, length))
 			return true;
@@ -309,8 +335,7 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 	default:
 		break;
 	}
-	if (a->ternaries > TRACEDAT_PRINT_DEPTH_MAX || a->casts > TRACEDAT_PRINT_DEPTH_MAX ||
-	    a->chain > TRACEDAT_PRINT_DEPTH_MAX)
+	if (a->ternaries > TRACEDAT_PRINT_DEPTH_MAX || a->casts > TRACEDAT_PRINT_DEPTH_MAX || a->chain > TRACEDAT_PRINT_DEPTH_MAX)
 		argument_deep(s, a);
 	return true;
 }

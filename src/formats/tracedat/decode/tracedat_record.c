@@ -56,17 +56,20 @@ static void carry_settle(struct tracedat_page *p, uint32_t at, uint32_t type, ui
 		return;
 	if (type == WORD_EXTEND) {
 		sum += (uint64_t)load_u32(p->data + at + 4, p->be) << 27;
-		e = tracedat_page_edit(p, p->head + at, 8, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
+		e = tracedat_page_edit(p, p->head + at, 8, TRACEDAT_RULE_record_unknown_event_id,
+				       "the time of a record that was removed");
 		store_u32(word, word_make(type, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
 		e->length = 8;
 	} else if (sum <= WORD_DELTA_MAX) {
-		e = tracedat_page_edit(p, p->head + at, 4, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
+		e = tracedat_page_edit(p, p->head + at, 4, TRACEDAT_RULE_record_unknown_event_id,
+				       "the time of a record that was removed");
 		store_u32(word, word_make(type, (uint32_t)sum, p->be), p->be);
 		e->length = 4;
 	} else {
 		/* A time extension of its own takes 8 of the bytes that the record had. */
-		e = tracedat_page_edit(p, p->head + at, 0, TRACEDAT_RULE_record_unknown_event_id, "the time of a record that was removed");
+		e = tracedat_page_edit(p, p->head + at, 0, TRACEDAT_RULE_record_unknown_event_id,
+				       "the time of a record that was removed");
 		sum -= delta;
 		store_u32(word, word_make(WORD_EXTEND, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
@@ -120,7 +123,8 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	return true;
 }
 
-static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
+static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
+			  const struct tracedat_event *e)
 {
 	struct tracedat *t = p->t;
 	uint32_t end = 0;
@@ -133,12 +137,13 @@ static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		struct finding *fd;
 		if (length && (offset < e->fixed || offset + length > size)) {
 			fd = tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_range, TM_ERROR, p->head + field, 4);
-			finding_say(fd, "%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields", e->name, offset,
-				    length, size, e->fixed);
+			finding_say(fd, "%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields",
+				    e->name, offset, length, size, e->fixed);
 			p->bad++;
 			if (p->emitting) {
-				struct tracedat_edit *edit = tracedat_page_edit(p, p->head + field, 4, TRACEDAT_RULE_record_data_loc_range,
-								       "an empty array: where it was is not known");
+				struct tracedat_edit *edit = tracedat_page_edit(p, p->head + field, 4,
+										TRACEDAT_RULE_record_data_loc_range,
+										"an empty array: where it was is not known");
 				store_u32(edit->bytes, d->relative ? e->fixed - d->offset - 4u : e->fixed, p->be);
 				edit->length = 4;
 			}
@@ -150,7 +155,8 @@ static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		}
 		if (length && offset < end) {
 			fd = tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, TM_NOTE, p->head + field, 4);
-			finding_say(fd, "%s: a dynamic array at byte %u, before the end of the one before it at %u", e->name, offset, end);
+			finding_say(fd, "%s: a dynamic array at byte %u, before the end of the one before it at %u", e->name,
+				    offset, end);
 		}
 		if (length)
 			end = offset + length;
@@ -170,7 +176,8 @@ static bool printk_known(const struct tracedat *t, uint64_t address)
 	return low < t->printk_count && t->printk[low].address == address;
 }
 
-static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
+static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
+			  const struct tracedat_event *e)
 {
 	struct tracedat *t = p->t;
 
@@ -186,8 +193,10 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			if (t->printk_finding) {
 				finding_explains(t->printk_finding, 1);
 			} else {
-				t->printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, TM_WARNING, p->head + at, 8);
-				finding_say(t->printk_finding, "%s: no printk format at 0x%llx", e->name, (unsigned long long)address);
+				t->printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, TM_WARNING,
+									 p->head + at, 8);
+				finding_say(t->printk_finding, "%s: no printk format at 0x%llx", e->name,
+					    (unsigned long long)address);
 			}
 		}
 	}
@@ -199,7 +208,8 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			finding_explains(t->ip_finding, 1);
 		} else {
 			t->ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, TM_NOTE, p->head + at, 8);
-			finding_say(t->ip_finding, "%s: address 0x%llx is outside of the symbols", e->name, (unsigned long long)address);
+			finding_say(t->ip_finding, "%s: address 0x%llx is outside of the symbols", e->name,
+				    (unsigned long long)address);
 		}
 	}
 }
@@ -248,14 +258,16 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 }
 
 /* Judges a data record; total: with its words. Returns true when it stays. */
-static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size, uint32_t delta)
+static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
+				uint32_t delta)
 {
 	struct tracedat *t = p->t;
 
 	p->records++;
 	if (__builtin_expect(size < 8, 0)) {
 		if (!p->emitting) {
-			struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, TM_ERROR, p->head + at, total);
+			struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, TM_ERROR, p->head + at,
+								  total);
 			finding_say(fd, "a record of %u bytes has no room for the common fields", size);
 		}
 		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
@@ -332,11 +344,13 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 				if (open)
 					return at;
 				p->cut = page;
-				return walk_stop(p, at, page ? TRACEDAT_RULE_page_commit_mid_record : TRACEDAT_RULE_record_past_commit,
-						 limit - at, page ? "the length of the page cuts a record of" : "a record of", total);
+				return walk_stop(
+					p, at, page ? TRACEDAT_RULE_page_commit_mid_record : TRACEDAT_RULE_record_past_commit,
+					limit - at, page ? "the length of the page cuts a record of" : "a record of", total);
 			}
 			if (__builtin_expect(type < 3, 0) && !p->emitting) {
-				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, TM_NOTE, p->head + at, total);
+				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, TM_NOTE,
+									  p->head + at, total);
 				finding_say(fd, "a record with %u bytes of payload", 4 * type);
 			}
 		} else if (type == 0) {
@@ -375,7 +389,8 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 			if (limit - at < 8) {
 				if (open)
 					return at;
-				return walk_stop(p, at, TRACEDAT_RULE_page_commit_mid_record, limit - at, "the length of the page cuts a time stamp of", 8);
+				return walk_stop(p, at, TRACEDAT_RULE_page_commit_mid_record, limit - at,
+						 "the length of the page cuts a time stamp of", 8);
 			}
 			uint64_t high = (uint64_t)load_u32(data + at + 4, be) << 27;
 			carry_settle(p, at, type, delta);
@@ -385,7 +400,8 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 				uint64_t stamp = (high + delta) & WORD_STAMP_MASK;
 				stamp |= p->time & ~WORD_STAMP_MASK;
 				if (stamp < p->time && !p->emitting) {
-					struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, TM_WARNING, p->head + at, 8);
+					struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards,
+										  TM_WARNING, p->head + at, 8);
 					finding_say(fd, "an absolute time of %llu after %llu", (unsigned long long)stamp,
 						    (unsigned long long)p->time);
 				}
@@ -393,7 +409,8 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 			}
 			at += 8;
 			if (at == limit && !p->emitting && !open) {
-				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_time_extend_dangling, TM_NOTE, p->head + at - 8, 8);
+				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_time_extend_dangling, TM_NOTE,
+									  p->head + at - 8, 8);
 				finding_say(fd, "the last word of the page is a time stamp");
 			}
 			continue;

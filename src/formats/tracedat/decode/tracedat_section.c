@@ -40,8 +40,8 @@ bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t s
 		return false;
 	switch (id) {
 	case TRACEDAT_DONE:
-		return size >= 14 && load_u16(p, be) <= TRACEDAT_ID_LAST && (load_u32(p + 2, be) <= size - 6 ||
-									      load_u32(p + 2, be) == 0x08000000);
+		return size >= 14 && load_u16(p, be) <= TRACEDAT_ID_LAST &&
+		       (load_u32(p + 2, be) <= size - 6 || load_u32(p + 2, be) == 0x08000000);
 	case TRACEDAT_HEADER_INFO:
 		return size >= 12 && !memcmp(p, "header_page", 12);
 	case TRACEDAT_FTRACE_EVENTS:
@@ -212,7 +212,11 @@ struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offse
 	    !tracedat_room(t, &t->sections, &t->section_capacity, t->section_count, sizeof(*t->sections), TRACEDAT_SECTIONS_MAX))
 		return NULL;
 	struct tracedat_section *s = &t->sections[t->section_count++];
-	*s = (struct tracedat_section){ .offset = offset, .size = h.size, .declared = h.size, .id = h.id, .flags = h.flags,
+	*s = (struct tracedat_section){ .offset = offset,
+					.size = h.size,
+					.declared = h.size,
+					.id = h.id,
+					.flags = h.flags,
 					/* One that is out of all bounds is none: repair writes that. */
 					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
 	return s;
@@ -281,8 +285,8 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct h
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
-	if (next >= t->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks || !f->looks-- ||
-	    !tracedat_headless(t, next, &found))
+	if (next >= t->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
+	    !f->looks-- || !tracedat_headless(t, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
@@ -340,7 +344,8 @@ void tracedat_sections_find(struct tracedat *t)
 		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
 			   (whole && header_known(&h) &&
-			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT || tracedat_body_fits(t, h.id, at + 16, found - at - 16)));
+			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT ||
+			     tracedat_body_fits(t, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
 			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
 			tracedat_formats_adopt(t, lost, found);

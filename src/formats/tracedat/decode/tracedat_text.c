@@ -9,12 +9,12 @@ struct lines {
 	struct tracedat *t;
 	const struct tracedat_block *b;
 	struct tracedat_pieces *out;
-	const char *text;	/* of the whole block */
-	size_t at, end;		/* what is left */
-	size_t kept_from;	/* begin of the lines that are kept and not yet noted */
-	size_t kept;		/* bytes that are kept */
-	uint64_t number;	/* of the line, from 1 */
-	bool ended;		/* it has its LF */
+	const char *text; /* of the whole block */
+	size_t at, end;	  /* what is left */
+	size_t kept_from; /* begin of the lines that are kept and not yet noted */
+	size_t kept;	  /* bytes that are kept */
+	uint64_t number;  /* of the line, from 1 */
+	bool ended;	  /* it has its LF */
 	/* the line */
 	const char *line;
 	size_t from, length;
@@ -71,7 +71,12 @@ static bool lines_open(struct lines *l, struct tracedat *t, const struct traceda
 {
 	uint8_t number[8] = { 0 };
 
-	*l = (struct lines){ .t = t, .b = b, .out = &t->parts[part], .text = (const char *)b->data, .at = at + width, .end = end,
+	*l = (struct lines){ .t = t,
+			     .b = b,
+			     .out = &t->parts[part],
+			     .text = (const char *)b->data,
+			     .at = at + width,
+			     .end = end,
 			     .kept_from = at + width };
 	t->part_seen[part] = true;
 	if (end < at || end - at < width) {
@@ -115,8 +120,8 @@ static bool is_letter(char c)
 static size_t hex_digits(const char *text, size_t length)
 {
 	size_t n = 0;
-	while (n < length && n < 17 && ((text[n] >= '0' && text[n] <= '9') || (text[n] >= 'a' && text[n] <= 'f') ||
-					(text[n] >= 'A' && text[n] <= 'F')))
+	while (n < length && n < 17 &&
+	       ((text[n] >= '0' && text[n] <= '9') || (text[n] >= 'a' && text[n] <= 'f') || (text[n] >= 'A' && text[n] <= 'F')))
 		n++;
 	return n;
 }
@@ -141,8 +146,8 @@ static void symbol_line(struct lines *l, struct symbols *s)
 		return;
 	}
 	size_t name = at + 3;
-	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' && (is_letter(line[at + 1]) || line[at + 1] == '?') &&
-		    line[at + 2] == ' ' && line[name] != ' ';
+	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' &&
+		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ';
 	if (!fine) {
 		lines_report(l, &s->bad, TRACEDAT_RULE_kallsyms_line, TM_ERROR, "ADDRESS TYPE NAME");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
@@ -244,17 +249,19 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 		const char *p = l.line;
 		size_t digits = l.length > 2 ? hex_digits(p + 2, l.length - 2) : 0;
 		size_t text = 2 + digits + 4;
-		if (l.length < text + 1 || p[0] != '0' || p[1] != 'x' || !digits || digits > 16 || memcmp(p + 2 + digits, " : \"", 4) ||
-		    p[l.length - 1] != '"' || memchr(p, 0, l.length) || !l.ended) {
+		if (l.length < text + 1 || p[0] != '0' || p[1] != 'x' || !digits || digits > 16 ||
+		    memcmp(p + 2 + digits, " : \"", 4) || p[l.length - 1] != '"' || memchr(p, 0, l.length) || !l.ended) {
 			lines_report(&l, &bad, TRACEDAT_RULE_printk_line, TM_ERROR, "0xADDRESS : \"TEXT\"");
 			lines_drop(&l, TRACEDAT_RULE_printk_line);
 			continue;
 		}
 		if (!printk_escapes_fine(p + text, l.length - text - 1))
-			lines_report(&l, &escape, TRACEDAT_RULE_printk_bad_escape, TM_WARNING, "only the escapes \\n, \\t, \\\\ and \\\"");
+			lines_report(&l, &escape, TRACEDAT_RULE_printk_bad_escape, TM_WARNING,
+				     "only the escapes \\n, \\t, \\\\ and \\\"");
 		if (!tracedat_room(t, &t->printk, &t->printk_capacity, t->printk_count, sizeof(*t->printk), TRACEDAT_BLOCK_MAX))
 			break;
-		t->printk[t->printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits), text_hash(p + text, l.length - text) };
+		t->printk[t->printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits),
+									  text_hash(p + text, l.length - text) };
 	}
 	lines_close(&l, 4, piece);
 	if (!t->printk_count)

@@ -305,20 +305,25 @@ static void make_formats(struct tracedat_gen *b)
 
 	(void)snprintf(fields, sizeof(fields),
 		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
-		       "\tfield:unsigned long parent_ip;\toffset:%u;\tsize:%u;\tsigned:0;\n", l, 8 + l, l);
+		       "\tfield:unsigned long parent_ip;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+		       l, 8 + l, l);
 	tracedat_gen_format_add(b, "ftrace", "function", 1, fields, "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip");
 	(void)snprintf(fields, sizeof(fields),
 		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
 		       "\tfield:const char * fmt;\toffset:%u;\tsize:%u;\tsigned:0;\n"
-		       "\tfield:u32 buf[];\toffset:%u;\tsize:0;\tsigned:0;\n", l, 8 + l, l, 8 + 2 * l);
+		       "\tfield:u32 buf[];\toffset:%u;\tsize:0;\tsigned:0;\n",
+		       l, 8 + l, l, 8 + 2 * l);
 	tracedat_gen_format_add(b, "ftrace", "bprint", 6, fields, "\"%ps: %s\", (void *)REC->ip, REC->fmt");
 	tracedat_gen_format_add(b, "demo", "tick", 300,
-		   "\tfield:u32 count;\toffset:8;\tsize:4;\tsigned:0;\n"
-		   "\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n", "\"count=%u value=%llu\", REC->count, REC->value");
+				"\tfield:u32 count;\toffset:8;\tsize:4;\tsigned:0;\n"
+				"\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n",
+				"\"count=%u value=%llu\", REC->count, REC->value");
 	tracedat_gen_format_add(b, "demo", "label", 301,
-		   "\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
-		   "\tfield:int weight;\toffset:12;\tsize:4;\tsigned:1;\n", "\"name=%s weight=%d\", __get_str(name), REC->weight");
-	tracedat_gen_format_add(b, "wide", "wide", 302, "\tfield:u8 bytes[200];\toffset:8;\tsize:200;\tsigned:0;\n", "\"first=%u\", REC->bytes[0]");
+				"\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
+				"\tfield:int weight;\toffset:12;\tsize:4;\tsigned:1;\n",
+				"\"name=%s weight=%d\", __get_str(name), REC->weight");
+	tracedat_gen_format_add(b, "wide", "wide", 302, "\tfield:u8 bytes[200];\toffset:8;\tsize:200;\tsigned:0;\n",
+				"\"first=%u\", REC->bytes[0]");
 }
 
 static void make_texts(struct tracedat_gen *b)
@@ -358,8 +363,9 @@ void tracedat_gen_stats(struct tracedat_gen *b)
 			struct bytes *d = &b->options[nth++].data;
 			uint64_t now = b->time / 1000 + 1000;
 			d->size = 0;
-			bytes_printf(d, "CPU: %u\nentries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts: %5llu.%06llu\n"
-					"now ts: %5llu.%06llu\ndropped events: 0\nread events: %llu\n",
+			bytes_printf(d,
+				     "CPU: %u\nentries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts: %5llu.%06llu\n"
+				     "now ts: %5llu.%06llu\ndropped events: 0\nread events: %llu\n",
 				     c->cpu, 0ull, 0ull, (unsigned long long)(now / 1000000), (unsigned long long)(now % 1000000),
 				     (unsigned long long)c->records);
 			bytes_u8(d, 0);
@@ -559,7 +565,8 @@ static void make_world(struct tracedat_gen *b)
 	b->chunk_pages = 10;
 	if (b->g->rule >= 0) {
 		b->version = strstr(tracedat_rules[b->g->rule].id, "/v7-") ? 7 : 6;
-		bool zstd = strstr(tracedat_rules[b->g->rule].id, "/v7-chunk") || strstr(tracedat_rules[b->g->rule].id, "/v7-block");
+		bool zstd = strstr(tracedat_rules[b->g->rule].id, "/v7-chunk") ||
+			    strstr(tracedat_rules[b->g->rule].id, "/v7-block");
 		b->codec = zstd ? TRACEDAT_ZSTD : TRACEDAT_NONE;
 		b->page_size = 1024;
 	} else {
@@ -578,7 +585,8 @@ static void make_world(struct tracedat_gen *b)
 /* Every buffer of the model, one after the other; NULL: that was all. */
 static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
 {
-	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms, &b->printk, &b->cmdlines, &b->text, &b->text_chunks.bytes };
+	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms,	   &b->printk,
+				  &b->cmdlines,	   &b->text,	     &b->text_chunks.bytes };
 	if (at < sizeof(texts) / sizeof(*texts))
 		return texts[at];
 	at -= sizeof(texts) / sizeof(*texts);

@@ -26,9 +26,9 @@ struct gen_format_text {
 struct gen_option {
 	unsigned id;
 	struct bytes data;
-	size_t at;	/* of the item in the file */
-	bool late;	/* v7: in the second options section */
-	int buffer;	/* v7: whose BUFFER option it is, or -1 */
+	size_t at;  /* of the item in the file */
+	bool late;  /* v7: in the second options section */
+	int buffer; /* v7: whose BUFFER option it is, or -1 */
 };
 
 /* Chunks of compressed data: made while their content grows, so that a large file takes no memory for what it unfolds to. */
@@ -43,9 +43,9 @@ struct gen_cpu {
 	struct gen_chunks chunks;
 	uint64_t records;
 	uint64_t page_records; /* in the last page */
-	uint64_t last;	   /* time of its last record */
-	uint64_t at, size; /* in the file */
-	uint32_t used;	   /* bytes of data in the open page; 0: none is open */
+	uint64_t last;	       /* time of its last record */
+	uint64_t at, size;     /* in the file */
+	uint32_t used;	       /* bytes of data in the open page; 0: none is open */
 };
 
 struct gen_buffer {
@@ -83,24 +83,24 @@ struct tracedat_gen {
 	struct gen_buffer buffers[GEN_BUFFERS];
 	size_t buffer_count;
 	bool latency;
-	struct bytes text;	/* of latency output: what is in no chunk */
+	struct bytes text; /* of latency output: what is in no chunk */
 	struct gen_chunks text_chunks;
-	bool no_options;	/* v6: no options tag at all */
-	bool no_clock_block;	/* v6 */
-	bool no_done;		/* v6 */
-	bool twice;		/* v6: a second block of options */
+	bool no_options;		 /* v6: no options tag at all */
+	bool no_clock_block;		 /* v6 */
+	bool no_done;			 /* v6 */
+	bool twice;			 /* v6: a second block of options */
 	bool omit[TRACEDAT_ID_LAST + 1]; /* v7: no section of that id, and no option for it */
-	bool extra_section;	/* v7: an unknown section, or a second one of kallsyms */
+	bool extra_section;		 /* v7: an unknown section, or a second one of kallsyms */
 	unsigned extra_id;
 	bool slack, minus_four;
 	int64_t hp_delta, he_delta, ftrace_delta, systems_delta, events_delta, kallsyms_delta, printk_delta, cmdlines_delta;
 	uint32_t chunk_pages;
 	uint64_t folded, unfolded; /* sizes of data that was compressed last */
-	size_t instances;	/* of a broken file */
-	bool keep_small;	/* records of 4 and 8 bytes, which the kernel does not write */
-	bool junk_after_done;	/* v7: behind the end of the second options */
-	bool extra_at_end;	/* v7: a large unknown section behind all others */
-	unsigned short_pointer;	/* v7: the option of that id has 4 bytes */
+	size_t instances;	   /* of a broken file */
+	bool keep_small;	   /* records of 4 and 8 bytes, which the kernel does not write */
+	bool junk_after_done;	   /* v7: behind the end of the second options */
+	bool extra_at_end;	   /* v7: a large unknown section behind all others */
+	unsigned short_pointer;	   /* v7: the option of that id has 4 bytes */
 	struct gen_marks at;
 	uint64_t time;
 };

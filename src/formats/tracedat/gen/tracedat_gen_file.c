@@ -311,7 +311,8 @@ static void v7_buffer_option(struct tracedat_gen *b, struct gen_buffer *buffer)
 /* Latency output (MAN7 "BUFFER_TEXT"): its section, and the option that names it. */
 static void v7_text(struct tracedat_gen *b, struct strings *s)
 {
-	b->at.section[TRACEDAT_BUFFER_TEXT] = section_begin(b, s, TRACEDAT_BUFFER_TEXT, b->codec != TRACEDAT_NONE, "buffer latency");
+	b->at.section[TRACEDAT_BUFFER_TEXT] = section_begin(b, s, TRACEDAT_BUFFER_TEXT, b->codec != TRACEDAT_NONE,
+							    "buffer latency");
 	if (b->codec == TRACEDAT_NONE)
 		bytes_append(b->out, b->text.data, b->text.size);
 	else

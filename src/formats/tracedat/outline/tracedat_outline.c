@@ -152,7 +152,9 @@ static bool gather(struct tracedat_sketch *s)
 			s->items[s->item_count++] = (struct tracedat_place_item){ .at = b->record_at, .buffer = b };
 		for (size_t k = 0; k < b->count; k++) {
 			const struct tracedat_cpu *c = &b->cpus[k];
-			struct tracedat_place_item item = { .at = c->length ? c->from : c->offset, .length = c->length, .buffer = b, .cpu = c };
+			struct tracedat_place_item item = {
+				.at = c->length ? c->from : c->offset, .length = c->length, .buffer = b, .cpu = c
+			};
 			if (c->lost || c->found) { /* where the data should be, whatever is there */
 				item.at = c->offset;
 				item.length = c->offset <= s->size && c->size <= s->size - c->offset ? c->size : 0;
@@ -367,7 +369,8 @@ static void version_7(struct tracedat_sketch *s)
 	if (t->options_at && t->options_at + 8 <= s->size) {
 		uint64_t name = t->prefix_end;
 		if (name < t->options_at)
-			(void)outline_field(s->o, "compressor", FIELD_TEXT, name, strnlen((const char *)s->data + name, t->options_at - name));
+			(void)outline_field(s->o, "compressor", FIELD_TEXT, name,
+					    strnlen((const char *)s->data + name, t->options_at - name));
 		offset_field(s, t->options_at);
 	}
 	for (size_t i = 0; i < t->section_count && s->o->status == TM_OK; i++) {
@@ -377,7 +380,8 @@ static void version_7(struct tracedat_sketch *s)
 			end = s->size;
 		if (body > end)
 			continue;
-		uint32_t part = outline_open(s->o, PART_GROUP, tracedat_id_name(section->id), at, section->id == TRACEDAT_DONE ? PART_FIXED : PART_LOOSE);
+		uint32_t part = outline_open(s->o, PART_GROUP, tracedat_id_name(section->id), at,
+					     section->id == TRACEDAT_DONE ? PART_FIXED : PART_LOOSE);
 		tracedat_sketch_anchor(s, at, part, 0);
 		(void)outline_field(s->o, "section id", FIELD_TAG, at, 2);
 		(void)outline_field(s->o, "section flags", FIELD_FLAGS, at + 2, 2);

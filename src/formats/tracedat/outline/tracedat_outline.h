@@ -7,8 +7,8 @@
 /* What a field holds in compressed form: the pages of a chunk, or the body of a section. It is outlined when the file is. */
 struct tracedat_coded {
 	uint32_t compressed, decoded; /* fields: the bytes, and how many they were */
-	uint32_t page_size; /* of a chunk; 0: a section */
-	unsigned id;	    /* of a section */
+	uint32_t page_size;	      /* of a chunk; 0: a section */
+	unsigned id;		      /* of a section */
 };
 
 /* A field that measures what begins at an offset of the file. It is settled when all parts are known. */

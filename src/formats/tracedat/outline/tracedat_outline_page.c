@@ -22,7 +22,8 @@ static void payload(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 /* The record at `at`; 0 where there is none. */
 static uint64_t record(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 {
-	uint32_t word = load_u32(s->data + at, s->be), type = s->be ? word >> 27 : word & 31, delta = s->be ? word & 0x7ffffff : word >> 5;
+	uint32_t word = load_u32(s->data + at, s->be), type = s->be ? word >> 27 : word & 31,
+		 delta = s->be ? word & 0x7ffffff : word >> 5;
 	uint64_t left = end - at, skip = 4, total = 8;
 	bool data = type < TYPE_PADDING, sized = type == 0 || type == TYPE_PADDING;
 

@@ -149,8 +149,9 @@ static void put_tag(struct tracedat *t, uint64_t old, const char *tag)
 static bool clock_is_lost(const struct tracedat *t)
 {
 	const struct tracedat_buffer *b = t->buffer_count ? &t->buffers[0] : NULL;
-	bool lost = FINDINGS_ANY(t->scan->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_done_size,
-				 TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset);
+	bool lost = FINDINGS_ANY(t->scan->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+				 TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,
+				 TRACEDAT_RULE_v7_options_offset);
 	bool said = b && b->clock.size > 1 && (t->version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
 	return lost && t->clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }
@@ -190,7 +191,8 @@ static void put_clock_block(struct tracedat *t, const struct tracedat_buffer *b)
 	bytes_u8(&clock, '[');
 	bytes_append(&clock, name, length);
 	bytes_u8(&clock, ']');
-	(void)tracedat_literal(&t->out, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing, "the clock that the option selects");
+	(void)tracedat_literal(&t->out, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing,
+			       "the clock that the option selects");
 	t->out.failed |= clock.failed;
 	bytes_free(&clock);
 }
@@ -214,7 +216,8 @@ static bool put_table(struct tracedat *t, struct tracedat_buffer *b, struct tabl
 			if (b->cpus[i].cpu == cpu && b->cpus[i].declared_at)
 				old = b->cpus[i].declared_at;
 		table->pieces[2 * cpu] = tracedat_put_u64(t, old, 0, TRACEDAT_RULE_cpu_range_eof, why);
-		table->pieces[2 * cpu + 1] = tracedat_put_u64(t, old == TRACEDAT_NO_OLD ? old : old + 8, 0, TRACEDAT_RULE_cpu_range_eof, why);
+		table->pieces[2 * cpu + 1] = tracedat_put_u64(t, old == TRACEDAT_NO_OLD ? old : old + 8, 0,
+							      TRACEDAT_RULE_cpu_range_eof, why);
 	}
 	put_clock_block(t, b);
 	return true;
@@ -387,7 +390,8 @@ static void compose_v6(struct tracedat *t)
 	put_tag(t, old, t->latency ? "latency  " : "flyrecord");
 	if (t->latency) {
 		tracedat_copy(&t->out, t->source, t->latency_at, t->latency_stop - t->latency_at);
-		tracedat_drop(t, t->latency_stop, t->source->size - t->latency_stop, TRACEDAT_RULE_truncated_file, "a line without its end");
+		tracedat_drop(t, t->latency_stop, t->source->size - t->latency_stop, TRACEDAT_RULE_truncated_file,
+			      "a line without its end");
 		free(offsets);
 		return;
 	}
@@ -461,10 +465,12 @@ static void flush_gap(struct flush *f, const struct source *s, uint64_t from, ui
 {
 	struct tracedat *t = f->t;
 	while (from < to) {
-		while (f->drop < t->drop_count && (t->drops[f->drop].source->index < s->index ||
-						   (t->drops[f->drop].source == s && t->drops[f->drop].from + t->drops[f->drop].length <= from)))
+		while (f->drop < t->drop_count &&
+		       (t->drops[f->drop].source->index < s->index ||
+			(t->drops[f->drop].source == s && t->drops[f->drop].from + t->drops[f->drop].length <= from)))
 			f->drop++;
-		const struct tracedat_drop *d = f->drop < t->drop_count && t->drops[f->drop].source == s ? &t->drops[f->drop] : NULL;
+		const struct tracedat_drop *d = f->drop < t->drop_count && t->drops[f->drop].source == s ? &t->drops[f->drop]
+													 : NULL;
 		uint64_t stop = to;
 		if (d && d->from > from) {
 			stop = d->from < to ? d->from : to;
@@ -585,7 +591,8 @@ static void account(struct tracedat *t)
 		const struct tracedat_option *o = &t->options[i];
 		if (!o->dropped || o->rule == TRACEDAT_RULE_v7_buffer_section) /* named twice */
 			continue;
-		unknown |= (o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES) || o->id == TRACEDAT_BUFFER || o->id == TRACEDAT_BUFFER_TEXT;
+		unknown |= (o->id >= TRACEDAT_HEADER_INFO && o->id <= TRACEDAT_CMDLINES) || o->id == TRACEDAT_BUFFER ||
+			   o->id == TRACEDAT_BUFFER_TEXT;
 		t->lost_other |= o->size > 0;
 	}
 	if (t->prefix_lost)

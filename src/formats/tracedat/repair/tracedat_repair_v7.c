@@ -21,8 +21,8 @@ struct compose {
 	struct tracedat *t;
 	struct fix *fixes;
 	size_t fix_count, fix_capacity;
-	size_t first_options;	  /* piece of the header's offset */
-	size_t last_done;	  /* piece of the DONE of the options section before */
+	size_t first_options; /* piece of the header's offset */
+	size_t last_done;     /* piece of the DONE of the options section before */
 	bool any_options;
 	uint64_t added[TRACEDAT_PARTS]; /* where added parts are; 0: not added */
 	bool named[TRACEDAT_PARTS];
@@ -130,9 +130,9 @@ uint64_t tracedat_put_part_section(struct tracedat *t, struct tracedat_section *
 			tracedat_part_flatten(p, b, &content);
 		else
 			tracedat_part_flatten(p, &(struct tracedat_block){ 0 }, &content);
-		const char *why = !b ? "an empty section for one that is lost" :
-				  s->damage ? "what comes before the damage of the section, compressed anew" :
-					      "the section is compressed anew with its content mended";
+		const char *why = !b	      ? "an empty section for one that is lost"
+				  : s->damage ? "what comes before the damage of the section, compressed anew"
+					      : "the section is compressed anew with its content mended";
 		put_frame(t, &content, s->lost ? s->rule : TRACEDAT_RULE_v7_block_decode, why);
 		if (s->lost)
 			tracedat_drop(t, s->offset + 16, s->size, s->rule, s->why);
@@ -171,8 +171,8 @@ void tracedat_put_strings(struct tracedat *t, struct tracedat_section *s)
 
 /* ---- options ---- */
 
-static void put_option_head(struct tracedat *t, const struct tracedat_block *b, size_t at, unsigned id, uint32_t size, unsigned rule,
-			    const char *why)
+static void put_option_head(struct tracedat *t, const struct tracedat_block *b, size_t at, unsigned id, uint32_t size,
+			    unsigned rule, const char *why)
 {
 	uint8_t head[6];
 	store_u16(head, (uint16_t)id, t->big_endian);
@@ -201,8 +201,8 @@ static void put_buffer_option(struct compose *c, size_t index, const struct trac
 	/* Where the entries are as many as they were each stays at its place. */
 	bool same = o && o->size == size && !o->changed.size;
 	const struct tracedat_option *was = same ? o : NULL;
-	put_option_head(t, o ? o->block : NULL, o ? o->at - 6 : 0, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, (uint32_t)size, rule,
-			why);
+	put_option_head(t, o ? o->block : NULL, o ? o->at - 6 : 0, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, (uint32_t)size,
+			rule, why);
 	fix_add(c, tracedat_put_u64(t, old_of(was, 0), 0, rule, why), FIX_BUFFER, index, 0);
 	(void)tracedat_field(&t->out, t->source, old_of(was, 8), b->raw_name.data, b->raw_name.size, rule, why);
 	(void)tracedat_field(&t->out, t->source, old_of(was, 8 + b->raw_name.size), b->clock.data, b->clock.size, rule, why);
@@ -267,8 +267,10 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 	}
 	if (option_is_pointer(o->id) && pointer_target(c, o, &kind, &index)) {
 		put_option_head(t, o->block, o->at - 6, o->id, 8, o->rule, o->why);
-		fix_add(c, tracedat_put_u64(t, o->size == 8 ? old_of(o, 0) : TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_section_id_mismatch,
-					    "where the section is"), kind, index, 0);
+		fix_add(c,
+			tracedat_put_u64(t, o->size == 8 ? old_of(o, 0) : TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_section_id_mismatch,
+					 "where the section is"),
+			kind, index, 0);
 		return;
 	}
 	if (o->changed.size) {
@@ -277,7 +279,8 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 		(void)tracedat_field(&t->out, t->source, old, o->changed.data, o->changed.size, o->rule, o->why);
 		return;
 	}
-	tracedat_put_block(t, o->block, o->at - 6, 6 + (size_t)o->size, TRACEDAT_RULE_option_unknown, "an option that was compressed");
+	tracedat_put_block(t, o->block, o->at - 6, 6 + (size_t)o->size, TRACEDAT_RULE_option_unknown,
+			   "an option that was compressed");
 }
 
 /* Options for what no option names. */
@@ -296,7 +299,8 @@ static void put_extra_options(struct compose *c)
 			continue;
 		put_option_head(t, NULL, 0, TRACEDAT_HEADER_INFO + k, 8, TRACEDAT_RULE_v7_mandatory_section, why);
 		fix_add(c, tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_mandatory_section, why),
-			c->part_section[k] >= 0 ? FIX_SECTION : FIX_PART, c->part_section[k] >= 0 ? (size_t)c->part_section[k] : k, 0);
+			c->part_section[k] >= 0 ? FIX_SECTION : FIX_PART, c->part_section[k] >= 0 ? (size_t)c->part_section[k] : k,
+			0);
 	}
 	tracedat_put_clock(t);
 	uint32_t cpus = 0;
@@ -380,7 +384,8 @@ static void put_buffer_section(struct tracedat *t, struct tracedat_section *s, s
 		if (t->buffers[i].section == (int)index)
 			owner = (int)i;
 	if (owner < 0) {
-		tracedat_drop(t, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing, "event data of which nothing can be read");
+		tracedat_drop(t, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing,
+			      "event data of which nothing can be read");
 		return;
 	}
 	put_buffer_data(t, s, &t->buffers[owner]);
@@ -435,8 +440,10 @@ void tracedat_put_compression(struct tracedat *t)
 		return;
 	}
 	const char *version = tracedat_codec_version(t->codec);
-	(void)tracedat_literal(&t->out, names[t->codec], 5, TRACEDAT_RULE_v7_compressor_name, "what the sections are compressed with");
-	(void)tracedat_literal(&t->out, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name, "a version of the compressor");
+	(void)tracedat_literal(&t->out, names[t->codec], 5, TRACEDAT_RULE_v7_compressor_name,
+			       "what the sections are compressed with");
+	(void)tracedat_literal(&t->out, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name,
+			       "a version of the compressor");
 }
 
 void tracedat_compose_v7(struct tracedat *t)

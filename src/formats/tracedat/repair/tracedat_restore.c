@@ -406,9 +406,10 @@ static enum tracemend_status restore_compose(struct restore *r)
 	}
 	if (misfits > t->records / 1000 * MISFIT_MAX + 1) {
 		char message[200];
-		(void)snprintf(message, sizeof(message),
-			       "the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
-			       (unsigned long long)misfits, (unsigned long long)t->records, worst);
+		(void)snprintf(
+			message, sizeof(message),
+			"the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
+			(unsigned long long)misfits, (unsigned long long)t->records, worst);
 		restore_say(r, message);
 		return TM_NOTHING;
 	}
@@ -425,8 +426,8 @@ static enum tracemend_status restore_compose(struct restore *r)
 	source_switch(t, r->metadata);
 	for (size_t i = 0; i < r->count; i++)
 		plan_doubt(plan, r->files[i].source, 0, r->files[i].source->size,
-			   plan_why(plan, "decoded with the metadata of %s; CPU %u by the name of its file", source_name(r->metadata),
-				    r->files[i].cpu));
+			   plan_why(plan, "decoded with the metadata of %s; CPU %u by the name of its file",
+				    source_name(r->metadata), r->files[i].cpu));
 	plan_kept(plan, t->kept);
 	plan_lost(plan, t->lost, r->cut ? TM_UNKNOWN_COUNT : t->lost_is);
 	if (t->lost_other)
@@ -461,8 +462,7 @@ bool tracedat_shape_guess(struct tracedat *t)
 		t->long_size = i & 1 ? 4 : 8;
 		t->big_endian = i & 2;
 		const uint8_t *p = window_at(&t->window, 0, sizes[i / 4]);
-		if (p && tracedat_page_plausible(t, p, sizes[i / 4], &records) &&
-		    tracedat_long(t, p + 8) &&
+		if (p && tracedat_page_plausible(t, p, sizes[i / 4], &records) && tracedat_long(t, p + 8) &&
 		    tracedat_page_tail_zero(t, p, sizes[i / 4])) {
 			t->page_size = sizes[i / 4];
 			return true;

@@ -78,8 +78,8 @@ static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pie
 	for (size_t i = 0; i < outer->count; i++) {
 		const struct tracedat_piece *p = &outer->list[i];
 		if (p->literal)
-			(void)tracedat_field(&joined, p->source, slice_old(&olds, p->old, p->length), outer->literals.data + p->from,
-					     (size_t)p->length, p->rule, p->why);
+			(void)tracedat_field(&joined, p->source, slice_old(&olds, p->old, p->length),
+					     outer->literals.data + p->from, (size_t)p->length, p->rule, p->why);
 		else
 			slice_copy(&copies, p->from, p->length, &joined);
 	}
@@ -146,7 +146,8 @@ static bool placeholders_put(struct tracedat *t)
 				       o ? "the format with the ID of the only records that fit it and have none" : why);
 		if (o)
 			plan_doubt(t->scan->plan, t->source, o->offset, o->stored,
-				   plan_why(t->scan->plan, "that this format is the one of ID %u is a guess by the sizes of its records", id));
+				   plan_why(t->scan->plan,
+					    "that this format is the one of ID %u is a guess by the sizes of its records", id));
 		p->failed |= text.failed;
 		bytes_free(&text);
 	}
@@ -167,7 +168,8 @@ static void tables_clear(struct tracedat *t)
 }
 
 /* Reads a list of formats as the output has it. True: there was something to mend. */
-static bool list_read(struct tracedat *t, unsigned k, void (*parse)(struct tracedat *, const struct tracedat_block *, size_t, size_t))
+static bool list_read(struct tracedat *t, unsigned k,
+		      void (*parse)(struct tracedat *, const struct tracedat_block *, size_t, size_t))
 {
 	static const struct tracedat_block none = { 0 };
 	const struct tracedat_block *b = t->part_block[k];

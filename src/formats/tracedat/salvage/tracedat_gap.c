@@ -187,7 +187,8 @@ static void gap_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64
 		for (size_t j = 0; j < t->buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
 			const struct tracedat_stat *s = !c->length ? expected_of(t, &t->buffers[i], c->cpu) : NULL;
-			zeroed |= !c->length && (c->lost || (!c->offset && !c->size && t->version == 6) || (s && s->entries + s->read));
+			zeroed |= !c->length &&
+				  (c->lost || (!c->offset && !c->size && t->version == 6) || (s && s->entries + s->read));
 		}
 	zeroed |= !b->count;
 	bool lost = t->data_errors || zeroed;
@@ -205,7 +206,8 @@ static void gap_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64
 	if (pages) {
 		if (!t->data_errors || !findings_errors(t->findings)) {
 			fd = tracedat_report_as(t, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
-			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages, b->compressed ? "chunks" : "pages of events");
+			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages,
+				    b->compressed ? "chunks" : "pages of events");
 		}
 		return;
 	}

@@ -174,9 +174,9 @@ static void adopt(struct tracedat *t, uint64_t at, unsigned id, bool compressed,
 	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE);
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
 	finding_say(fd, "%s follow, but the header of their section is damaged",
-		    id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats" :
-		    id == TRACEDAT_DONE						 ? "options" :
-										   tracedat_id_name(s->id));
+		    id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
+		    : id == TRACEDAT_DONE					 ? "options"
+										 : tracedat_id_name(s->id));
 }
 
 void tracedat_headless_adopt(struct tracedat *t, uint64_t at, const struct tracedat_headless *h)
@@ -204,8 +204,9 @@ uint64_t tracedat_formats_begin(struct tracedat *t, uint64_t from, uint64_t to)
 			continue;
 		p = window_at(&t->window, place - 8, 8);
 		uint64_t size = p ? load_u64(p, t->big_endian) : 0;
-		p = size > FORMAT_HEAD && size <= TRACEDAT_FORMAT_MAX && size <= to - place ?
-			    window_at(&t->window, place + size - 1, 1) : NULL;
+		p = size > FORMAT_HEAD && size <= TRACEDAT_FORMAT_MAX && size <= to - place
+			    ? window_at(&t->window, place + size - 1, 1)
+			    : NULL;
 		if (p && *p == '\n')
 			return place - from > FORMAT_HEAD ? place - FORMAT_HEAD : from;
 	}

@@ -16,8 +16,8 @@ static bool section_begins(const uint8_t *p, uint64_t left, bool be, enum traced
 	uint32_t description = load_u32(p + 4, be);
 	uint64_t size = load_u64(p + 8, be);
 
-	if (id < TRACEDAT_HEADER_INFO || id > TRACEDAT_CMDLINES || flags > 1 || (description > 65535 && description != UINT32_MAX) ||
-	    size < 12 || size > left - TRACEDAT_SECTION_SIZE)
+	if (id < TRACEDAT_HEADER_INFO || id > TRACEDAT_CMDLINES || flags > 1 ||
+	    (description > 65535 && description != UINT32_MAX) || size < 12 || size > left - TRACEDAT_SECTION_SIZE)
 		return false;
 	p += TRACEDAT_SECTION_SIZE;
 	if (flags & TRACEDAT_COMPRESSED) {

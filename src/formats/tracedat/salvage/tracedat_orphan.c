@@ -27,8 +27,12 @@ struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tra
 	if (t->orphan_count == TRACEDAT_ORPHANS_MAX || !end)
 		return NULL;
 	struct tracedat_orphan *o = &t->orphans[t->orphan_count++];
-	*o = (struct tracedat_orphan){ .id_at = (size_t)(id + 1 - text), .id_end = (size_t)(end - text), .fixed = e->fixed,
-				       .slack = e->slack, .hash = e->hash, .rival = -1,
+	*o = (struct tracedat_orphan){ .id_at = (size_t)(id + 1 - text),
+				       .id_end = (size_t)(end - text),
+				       .fixed = e->fixed,
+				       .slack = e->slack,
+				       .hash = e->hash,
+				       .rival = -1,
 				       .offset = b->compressed ? b->offset : b->offset + e->text,
 				       .stored = b->compressed ? b->stored : e->text_size };
 	bytes_append(&o->text, text, e->text_size);

@@ -181,8 +181,10 @@ void tracedat_v6_salvage(struct v6 *v)
 	struct v6_map *m = &v->m;
 	if (m->kallsyms != V6_UNKNOWN && chain_without_tag(v))
 		return;
-	size_t low = m->kallsyms != V6_UNKNOWN ? m->kallsyms : m->systems != V6_UNKNOWN ? m->systems :
-		     m->ftrace != V6_UNKNOWN ? m->ftrace : m->header;
+	size_t low = m->kallsyms != V6_UNKNOWN	? m->kallsyms
+		     : m->systems != V6_UNKNOWN ? m->systems
+		     : m->ftrace != V6_UNKNOWN	? m->ftrace
+						: m->header;
 
 	m->tag = find_tag(v, low);
 	/* Options that stand in front of the other tags had one, too. */
@@ -198,12 +200,16 @@ void tracedat_v6_salvage(struct v6 *v)
 	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
 	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
 		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
-		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' && v->data[at + size + 5] == 'x')
+		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' &&
+		    v->data[at + size + 5] == 'x')
 			m->printk = at + size;
 	}
 	salvage_texts(v, low);
-	size_t end = m->kallsyms != V6_UNKNOWN ? m->kallsyms : m->printk != V6_UNKNOWN ? m->printk :
-		     m->cmdlines != V6_UNKNOWN ? m->cmdlines : m->cpus != V6_UNKNOWN ? m->cpus : v->size;
+	size_t end = m->kallsyms != V6_UNKNOWN	 ? m->kallsyms
+		     : m->printk != V6_UNKNOWN	 ? m->printk
+		     : m->cmdlines != V6_UNKNOWN ? m->cmdlines
+		     : m->cpus != V6_UNKNOWN	 ? m->cpus
+						 : v->size;
 	if (m->ftrace == V6_UNKNOWN) {
 		size_t first = tracedat_v6_find(v, m->header, "name: ", 6);
 		if (first != V6_UNKNOWN && first < end && first >= m->header + 12)

@@ -52,8 +52,8 @@ static void emit_plain(struct tracedat *t, uint64_t offset, uint32_t n)
 		uint32_t end = e->at + e->remove < n ? e->at + e->remove : n;
 		tracedat_drop(t, offset + upto, end > upto ? end - upto : 0, e->rule, e->why);
 		if (e->length)
-			(void)tracedat_field(&t->out, t->source, e->length == e->remove ? offset + e->at : TRACEDAT_NO_OLD, e->bytes,
-					     e->length, e->rule, e->why);
+			(void)tracedat_field(&t->out, t->source, e->length == e->remove ? offset + e->at : TRACEDAT_NO_OLD,
+					     e->bytes, e->length, e->rule, e->why);
 		put_zeros(&t->out, e->zeros, e->rule, e->why);
 		at = end > at ? end : at;
 	}
@@ -149,7 +149,8 @@ static void walk_plain(struct tracedat *t, struct tracedat_walk *w)
 				finding_say(fd, "the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
 					    (unsigned long long)place, (unsigned long long)at);
 				if (place > at)
-					tracedat_drop(t, at, place - at, TRACEDAT_RULE_cpu_offset_alignment, "bytes between two pages");
+					tracedat_drop(t, at, place - at, TRACEDAT_RULE_cpu_offset_alignment,
+						      "bytes between two pages");
 				/* What was removed moves the end as well. */
 				end = place > at ? end + (place - at) : end - (at - place);
 				if (end > c->limit && c->limit)
@@ -211,10 +212,10 @@ bool tracedat_chunk_begins(struct tracedat *t, uint64_t at, uint64_t limit)
 }
 
 struct chunk {
-	uint64_t at;	     /* of its two sizes */
+	uint64_t at; /* of its two sizes */
 	uint32_t csize, usize;
-	uint64_t frame;	     /* real bytes */
-	size_t size;	     /* decoded */
+	uint64_t frame; /* real bytes */
+	size_t size;	/* decoded */
 	bool decoded;
 };
 
@@ -318,9 +319,11 @@ static void chunk_put(struct chunks *s, const struct chunk *c, const struct byte
 
 	if (!content) {
 		store_u32(number, (uint32_t)c->frame, t->big_endian);
-		(void)tracedat_field(&t->out, t->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize, "the size that the frame has");
+		(void)tracedat_field(&t->out, t->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize,
+				     "the size that the frame has");
 		store_u32(number, (uint32_t)c->size, t->big_endian);
-		(void)tracedat_field(&t->out, t->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize, "the size that comes out");
+		(void)tracedat_field(&t->out, t->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize,
+				     "the size that comes out");
 		tracedat_copy(&t->out, t->source, c->at + 8, c->frame);
 		s->kept++;
 		return;
@@ -351,7 +354,8 @@ static void chunk_lines(struct chunks *s, const struct chunk *c)
 	}
 	if (l->torn)
 		tracedat_text_whole(l, s->t->chunk, c->size, &whole);
-	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode, "the chunk is compressed anew with whole lines only");
+	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode,
+		  "the chunk is compressed anew with whole lines only");
 	if (l->carry.failed)
 		tracedat_no_memory(s->t);
 	bytes_free(&whole);
@@ -371,7 +375,10 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 		memset(t->chunk + c->size, 0, size - left);
 	for (uint32_t i = 0; i < pages && t->status == TM_OK; i++, s->w->index++) {
 		const uint8_t *page = t->chunk + (size_t)i * size;
-		struct tracedat_place_of where = { .offset = c->at, .length = 8 + c->frame, .in_chunk = true, .in = i * size,
+		struct tracedat_place_of where = { .offset = c->at,
+						   .length = 8 + c->frame,
+						   .in_chunk = true,
+						   .in = i * size,
 						   .available = i + 1 == pages ? left : 0 };
 		uint32_t records, bad;
 		if (where.available && where.available < tracedat_page_data(t) + 4) {
@@ -446,7 +453,8 @@ static bool chunk_next(struct chunks *s)
 	}
 	if (!c.decoded) {
 		uint64_t next = s->at + 8 + c.csize;
-		bool chained = fits && (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(t, next, s->limit));
+		bool chained = fits &&
+			       (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(t, next, s->limit));
 		if (!chained)
 			next = chunk_resync(t, s->at + 1, s->limit, page);
 		if (!begins && !chained && next == s->limit)

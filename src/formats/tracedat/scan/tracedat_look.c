@@ -39,7 +39,8 @@ uint32_t tracedat_page_prefix(const struct tracedat *t, const uint8_t *data, uin
 			break;
 		if (w.type >= WORD_PADDING)
 			continue;
-		if (w.total - w.skip < 8 || (t->event_count && !t->event_index[load_u16(data + at + w.skip, be)] && !t->formats_lost))
+		if (w.total - w.skip < 8 ||
+		    (t->event_count && !t->event_index[load_u16(data + at + w.skip, be)] && !t->formats_lost))
 			break;
 		n++;
 	}

@@ -4,7 +4,8 @@
 /* Options among which a second buffer of the same name is looked for. */
 #define NAMES_COMPARED 2048u
 
-static struct finding *option_bad(struct tracedat *t, const struct tracedat_option *o, unsigned rule, enum tracemend_severity severity)
+static struct finding *option_bad(struct tracedat *t, const struct tracedat_option *o, unsigned rule,
+				  enum tracemend_severity severity)
 {
 	struct finding *fd = tracedat_at_as(t, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
 					    TRACEDAT_OPTION_HEADER + (size_t)o->size);
@@ -52,11 +53,12 @@ static void option_date(struct tracedat *t, struct tracedat_option *o)
 	const char *p = option_content(o, &size);
 	uint64_t value;
 	size_t length = strnlen(p, size);
-	if (length > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && text_parse_hex(p + 2, length - 2, &value) && !(value >> 63))
+	if (length > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && text_parse_hex(p + 2, length - 2, &value) &&
+	    !(value >> 63))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_date_syntax, TM_ERROR), "the date offset is \"%s\", expected 0x and digits",
-		    text_quote(shown, p, length));
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_date_syntax, TM_ERROR),
+		    "the date offset is \"%s\", expected 0x and digits", text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is no number");
 }
 
@@ -66,8 +68,8 @@ static void option_offset(struct tracedat *t, struct tracedat_option *o)
 	const char *p = option_content(o, &size);
 	size_t length = strnlen(p, size), at = length && (p[0] == '-' || p[0] == '+');
 	uint64_t value;
-	if (length - at > 2 && p[at] == '0' && p[at + 1] == 'x' ? text_parse_hex(p + at + 2, length - at - 2, &value) :
-								     text_parse_u64(p + at, length - at, &value))
+	if (length - at > 2 && p[at] == '0' && p[at + 1] == 'x' ? text_parse_hex(p + at + 2, length - at - 2, &value)
+								: text_parse_u64(p + at, length - at, &value))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
 	finding_say(option_bad(t, o, TRACEDAT_RULE_option_offset_syntax, TM_ERROR), "the time offset is \"%s\", expected a number",
@@ -128,8 +130,8 @@ static void option_hook(struct tracedat *t, struct tracedat_option *o)
 	if (slash && hook_half(p, left, false) && hook_half(slash + 1, length - left - 1, true))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_hook_syntax, TM_ERROR), "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH",
-		    text_quote(shown, p, length));
+	finding_say(option_bad(t, o, TRACEDAT_RULE_option_hook_syntax, TM_ERROR),
+		    "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH", text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_hook_syntax, "a hook that cannot be parsed");
 }
 
@@ -175,7 +177,8 @@ static void option_procmaps(struct tracedat *t, struct tracedat_option *o)
 	if (o->size && !p[o->size - 1] && !memchr(p, 0, o->size - 1) && procmaps_fine(p, o->size))
 		return;
 	finding_say(option_bad(t, o, TRACEDAT_RULE_option_procmaps_syntax, TM_ERROR), "%s",
-		    !o->size ? "the process map is empty" : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
+		    !o->size ? "the process map is empty"
+			     : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
 	tracedat_option_drop(o, TRACEDAT_RULE_option_procmaps_syntax, "a process map that cannot be parsed");
 }
 
@@ -208,7 +211,8 @@ static void option_timeshift(struct tracedat *t, struct tracedat_option *o)
 			    "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts that do not add up");
 	} else if (empty) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_empty_cpu, TM_ERROR), "a CPU without samples, or no CPU");
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_empty_cpu, TM_ERROR),
+			    "a CPU without samples, or no CPU");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_empty_cpu, "a time shift without samples");
 	} else if (unordered) {
 		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_order, TM_WARNING), "times of a CPU do not ascend");
@@ -250,7 +254,8 @@ static void option_tsc(struct tracedat *t, struct tracedat_option *o)
 	if (o->size == 16 && mult && shift < 64)
 		return;
 	finding_say(option_bad(t, o, TRACEDAT_RULE_option_tsc2nsec_range, TM_ERROR),
-		    "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult, shift);
+		    "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult,
+		    shift);
 	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "a conversion that makes no sense");
 }
 
@@ -364,7 +369,8 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		return;
 	size_t room = o->size - at, length = strnlen(p + at, room);
 	if (t->version == 6 && (o->size < 9 || length == room)) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR), "the name of the instance does not end in NUL");
+		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR),
+			    "the name of the instance does not end in NUL");
 		if (o->size < 9) {
 			tracedat_option_drop(o, TRACEDAT_RULE_option_buffer_name, "an instance without a name");
 			return;
@@ -443,8 +449,8 @@ static void option_judge(struct tracedat *t, struct tracedat_option *o, int *hea
 		break;
 	case TRACEDAT_TRACEID:
 		if (o->size != 8)
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_traceid_size, TM_WARNING), "the trace id has %u bytes, expected 8",
-				    o->size);
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_traceid_size, TM_WARNING),
+				    "the trace id has %u bytes, expected 8", o->size);
 		break;
 	case TRACEDAT_TIME_SHIFT:
 		option_timeshift(t, o);
@@ -470,11 +476,13 @@ void tracedat_options_judge(struct tracedat *t)
 		if (o->dropped)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_unknown, TM_NOTE), "option %u of %u bytes", o->id, o->size);
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_unknown, TM_NOTE), "option %u of %u bytes", o->id,
+				    o->size);
 			continue;
 		}
 		if (t->version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_v7_in_v6, TM_WARNING), "option %u names a section", o->id);
+			finding_say(option_bad(t, o, TRACEDAT_RULE_option_v7_in_v6, TM_WARNING), "option %u names a section",
+				    o->id);
 			continue;
 		}
 		if (seen & 1u << o->id && !option_may_repeat(o->id))

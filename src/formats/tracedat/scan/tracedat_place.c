@@ -62,10 +62,12 @@ static unsigned shape_share(struct tracedat *t, uint32_t page_size)
 	for (size_t i = 0; i < t->buffer_count; i++)
 		for (size_t j = 0; j < t->buffers[i].count && looked < 16; j++) {
 			const struct tracedat_cpu *c = &t->buffers[i].cpus[j];
-			for (uint64_t at = c->offset, n = 0; n < 4 && c->offset < t->source->size && c->size / page_size > n; n++, at += page_size) {
+			for (uint64_t at = c->offset, n = 0; n < 4 && c->offset < t->source->size && c->size / page_size > n;
+			     n++, at += page_size) {
 				const uint8_t *p = window_at(&t->window, at, page_size);
 				looked++;
-				whole += p && tracedat_page_plausible(t, p, page_size, NULL) && tracedat_page_tail_zero(t, p, page_size);
+				whole += p && tracedat_page_plausible(t, p, page_size, NULL) &&
+					 tracedat_page_tail_zero(t, p, page_size);
 			}
 		}
 	return looked ? 100 * whole / looked : 0;
@@ -183,7 +185,8 @@ static void range_slide(struct tracedat *t, const struct tracedat_buffer *b, str
 	const uint8_t *p = window_at(&t->window, c->from, size);
 	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(t, c->from + size, size)))
 		return;
-	uint64_t place = tracedat_slide(t, c->from, size, t->header_stop > t->header_end ? t->header_stop : t->header_end, t->source->size);
+	uint64_t place = tracedat_slide(t, c->from, size, t->header_stop > t->header_end ? t->header_stop : t->header_end,
+					t->source->size);
 	if (place == UINT64_MAX)
 		return;
 	struct finding *fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_offset_alignment);
@@ -206,7 +209,8 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		return;
 	if (__builtin_add_overflow(c->offset, c->size, &end)) {
 		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_wrap);
-		finding_say(fd, "offset 0x%llx and size 0x%llx wrap around", (unsigned long long)c->offset, (unsigned long long)c->size);
+		finding_say(fd, "offset 0x%llx and size 0x%llx wrap around", (unsigned long long)c->offset,
+			    (unsigned long long)c->size);
 		c->lost = true;
 	} else if (c->offset < t->header_stop || c->offset < t->header_end) {
 		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_in_header);
@@ -239,7 +243,8 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		range_slide(t, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_size_not_page_multiple);
-		finding_say(fd, "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size, b->page_size);
+		finding_say(fd, "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
+			    b->page_size);
 	}
 	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
 	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
@@ -249,7 +254,8 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 			    (unsigned long long)s->offset, stop);
 		/* A compressed range that reaches into the next section is told by its chunks. */
 		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
-			bool fits = b->compressed ? tracedat_chunk_begins(t, c->from + 4, size) : tracedat_page_at(t, c->from, b->page_size);
+			bool fits = b->compressed ? tracedat_chunk_begins(t, c->from + 4, size)
+						  : tracedat_page_at(t, c->from, b->page_size);
 			c->lost = !fits;
 			c->length = fits ? c->length : 0;
 			t->data_errors |= !fits;
@@ -274,7 +280,9 @@ struct tracedat_range *tracedat_ranges(struct tracedat *t, size_t *count)
 		for (size_t j = 0; j < b->count; j++) {
 			struct tracedat_cpu *c = &b->cpus[j];
 			if (c->length)
-				r[n++] = (struct tracedat_range){ .from = c->from, .to = c->from + c->length, .buffer = b, .cpu = c };
+				r[n++] = (struct tracedat_range){
+					.from = c->from, .to = c->from + c->length, .buffer = b, .cpu = c
+				};
 		}
 	}
 	for (size_t i = 0; i < n; i++)
@@ -428,8 +436,8 @@ void tracedat_place(struct tracedat *t)
 
 	shape_settle(t);
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++)
-		if ((t->sections[i].id == TRACEDAT_BUFFER || t->sections[i].id == TRACEDAT_BUFFER_TEXT) && !t->sections[i].referenced &&
-		    !t->sections[i].lost)
+		if ((t->sections[i].id == TRACEDAT_BUFFER || t->sections[i].id == TRACEDAT_BUFFER_TEXT) &&
+		    !t->sections[i].referenced && !t->sections[i].lost)
 			orphan_section(t, (unsigned)i);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &t->buffers[i];

@@ -94,8 +94,9 @@ static bool forward_texts(struct v6 *v)
 static bool forward(struct v6 *v)
 {
 	struct v6_map *m = &v->m;
-	*m = (struct v6_map){ (size_t)v->t->prefix_end, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN,
-			      V6_UNKNOWN,		V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN };
+	*m = (struct v6_map){
+		(size_t)v->t->prefix_end, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN
+	};
 	if (forward_header(v) && forward_formats(v) && forward_texts(v))
 		return true;
 	if (m->kallsyms != V6_UNKNOWN && more_formats(v))
@@ -304,8 +305,11 @@ static void instances(struct tracedat *t, uint32_t count)
 			bool host = tag && tag_kind(tag) == 2;
 			uint64_t found = host ? 0 : orphan_table(t);
 			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8);
-			finding_say(fd, "instance %s should have its table at 0x%llx, where there is none%s", name, (unsigned long long)at,
-				    host ? "; the bytes of the offset are swapped" : found ? "; one is found elsewhere" : "");
+			finding_say(fd, "instance %s should have its table at 0x%llx, where there is none%s", name,
+				    (unsigned long long)at,
+				    host    ? "; the bytes of the offset are swapped"
+				    : found ? "; one is found elsewhere"
+					    : "");
 			at = host ? swapped : found;
 			if (!at) {
 				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
@@ -352,8 +356,8 @@ static unsigned tag_guess(const struct v6 *v, size_t tag)
 			return 2;
 	}
 	size_t text = at;
-	while (text < v->size && text < at + 64 && (v->data[text] == '\n' || v->data[text] == '\t' ||
-						    (v->data[text] >= ' ' && v->data[text] < 0x7f)))
+	while (text < v->size && text < at + 64 &&
+	       (v->data[text] == '\n' || v->data[text] == '\t' || (v->data[text] >= ' ' && v->data[text] < 0x7f)))
 		text++;
 	return text == at + 64 || (text == v->size && text > at) ? 3 : 0;
 }
@@ -407,9 +411,11 @@ static size_t options_read(struct v6 *v, size_t at)
 	if (more == SIZE_MAX)
 		finding_say(fd, "%zu bytes after the end of the options", stop - after);
 	else
-		finding_say(fd, "%zu bytes after what looks like the end of the options, and more options behind them", stop - after);
+		finding_say(fd, "%zu bytes after what looks like the end of the options, and more options behind them",
+			    stop - after);
 	t->lost_other = true;
-	tracedat_drop(t, after, stop - after, TRACEDAT_RULE_option_size, more == SIZE_MAX ? "bytes after the end of the options" : "no option");
+	tracedat_drop(t, after, stop - after, TRACEDAT_RULE_option_size,
+		      more == SIZE_MAX ? "bytes after the end of the options" : "no option");
 	if (more != SIZE_MAX)
 		(void)tracedat_options(t, &t->meta, more, v->size, 0);
 	return tag;
@@ -422,7 +428,8 @@ static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
 	if (t->clock_option < 0) {
 		if (b->clock_size) {
 			fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size);
-			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it", (const char *)b->clock.data);
+			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it",
+				    (const char *)b->clock.data);
 		}
 		for (size_t i = 0; i < t->option_count; i++)
 			if (t->options[i].id == TRACEDAT_CPUSTAT)
@@ -505,8 +512,8 @@ static void rest_of_header(struct v6 *v)
 	table_read(t, 0, tag + TRACEDAT_TAG_SIZE, count);
 	t->header_stop = t->buffers[0].clock_at + t->buffers[0].clock_size;
 	instances(t, count);
-	if (t->options_tag && FINDINGS_ANY(t->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
-					   TRACEDAT_RULE_data_tag_invalid))
+	if (t->options_tag &&
+	    FINDINGS_ANY(t->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_data_tag_invalid))
 		nameless_instances(t, count);
 	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++)
 		clock_judge(t, &t->buffers[i]);
@@ -523,7 +530,8 @@ void tracedat_v6(struct tracedat *t)
 	if (!whole)
 		tracedat_v6_salvage(&v);
 	if (!whole && m->tag == V6_UNKNOWN && t->source->size > TRACEDAT_BLOCK_MAX) {
-		t->status = scan_limit(t->scan, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
+		t->status = scan_limit(t->scan, "the metadata is larger than %u bytes, or its end is not found",
+				       TRACEDAT_BLOCK_MAX);
 		return;
 	}
 	uint64_t errors = findings_errors(t->findings);

@@ -46,7 +46,8 @@ static void chain_follow(struct tracedat *t)
 		int first = tracedat_section_at(t, at);
 		if (first < 0 || t->sections[first].id != TRACEDAT_DONE) {
 			fd = tracedat_report(t, TRACEDAT_RULE_v7_options_offset, t->options_at, 8);
-			finding_say(fd, "the first options should be at 0x%llx, where there is no options section", (unsigned long long)at);
+			finding_say(fd, "the first options should be at 0x%llx, where there is no options section",
+				    (unsigned long long)at);
 			broken = true;
 			at = 0;
 		}
@@ -68,7 +69,8 @@ static void chain_follow(struct tracedat *t)
 		int target = tracedat_section_at(t, next);
 		if (target < 0 || t->sections[target].id != TRACEDAT_DONE) {
 			fd = tracedat_at(t, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8);
-			finding_say(fd, "the next options should be at 0x%llx, where there is no options section", (unsigned long long)next);
+			finding_say(fd, "the next options should be at 0x%llx, where there is no options section",
+				    (unsigned long long)next);
 			broken = true;
 			break;
 		}
@@ -158,7 +160,8 @@ static void pointer_judge(struct tracedat *t, struct tracedat_option *o, int las
 	if (index < 0)
 		finding_say(fd, "there is no section at 0x%llx", (unsigned long long)at);
 	else
-		finding_say(fd, "the section at 0x%llx has id %u, expected %u", (unsigned long long)at, t->sections[index].id, o->id);
+		finding_say(fd, "the section at 0x%llx has id %u, expected %u", (unsigned long long)at, t->sections[index].id,
+			    o->id);
 	o->rule = TRACEDAT_RULE_v7_section_id_mismatch;
 	o->why = "the offset of the section";
 	if (index >= 0 && section_could_be(t, &t->sections[index], o->id)) {
@@ -225,14 +228,16 @@ static void metadata(struct tracedat *t)
 		int index = last[id] >= 0 ? last[id] : section_of_id(t, id);
 		if (last[id] < 0) {
 			bool data = section_of_id(t, TRACEDAT_BUFFER) >= 0;
-			enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO ? TM_ERROR :
-							   id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING) : TM_NOTE;
+			enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO	  ? TM_ERROR
+							   : id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING)
+											  : TM_NOTE;
 			/* What is there and not named is lost to readers just as well. */
 			if (index >= 0 && severity == TM_NOTE)
 				severity = TM_WARNING;
 			fd = tracedat_report_as(t, TRACEDAT_RULE_v7_mandatory_section, severity,
 						index >= 0 ? t->sections[index].offset : t->source->size, index >= 0 ? 16 : 0);
-			finding_say(fd, index >= 0 ? "no option names the section of %s" : "there is no section of %s", tracedat_id_name(id));
+			finding_say(fd, index >= 0 ? "no option names the section of %s" : "there is no section of %s",
+				    tracedat_id_name(id));
 			if (id == TRACEDAT_EVENT_FORMATS && index < 0 && !t->format_finding) {
 				t->format_finding = fd;
 				t->formats_lost = true;
@@ -301,7 +306,8 @@ static void strings(struct tracedat *t)
 			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_desc, s->offset + 4, 4);
 			finding_say(fd, "the description is string %d, which is not the beginning of one", s->description);
 		}
-		bool many = s->id == TRACEDAT_DONE || s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_STRINGS || s->id == TRACEDAT_BUFFER_TEXT;
+		bool many = s->id == TRACEDAT_DONE || s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_STRINGS ||
+			    s->id == TRACEDAT_BUFFER_TEXT;
 		if (seen & 1u << s->id && !many) {
 			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_duplicate, s->offset, 16);
 			finding_say(fd, "a second section of %s", tracedat_id_name(s->id));
@@ -321,7 +327,7 @@ struct buffer_layout {
 	const char *name, *clock;
 	size_t name_size, clock_size; /* with their NUL */
 	uint32_t page_size, count;
-	size_t entries, fitting;      /* where they begin, how many fit */
+	size_t entries, fitting; /* where they begin, how many fit */
 	bool exact;
 };
 
@@ -358,7 +364,8 @@ static bool buffer_layout(const uint8_t *p, size_t size, bool be, bool text, str
 	return true;
 }
 
-static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_option *o, const struct buffer_layout *l, bool be)
+static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_option *o, const struct buffer_layout *l,
+			bool be)
 {
 	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
 	const uint8_t *p = o->block->data + o->at + l->entries;
@@ -465,7 +472,8 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 	b->section = index;
 	if (index < 0) {
 		/* Repair makes a section for it; whether its data is compressed the data tells. */
-		b->compressed = b->count && t->codec != TRACEDAT_NONE && tracedat_chunk_begins(t, b->cpus[0].offset + 4, t->source->size);
+		b->compressed = b->count && t->codec != TRACEDAT_NONE &&
+				tracedat_chunk_begins(t, b->cpus[0].offset + 4, t->source->size);
 		return;
 	}
 	t->sections[index].referenced = true;
@@ -503,7 +511,8 @@ static void buffer_option(struct tracedat *t, size_t index)
 	bool text = o->id == TRACEDAT_BUFFER_TEXT, be = t->big_endian;
 
 	if (!buffer_layout(p, o->size, be, text, &l)) {
-		fd = tracedat_at(t, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size);
+		fd = tracedat_at(t, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block, o->at,
+				 o->size);
 		finding_say(fd, "name and clock of the buffer do not end in NUL, or nothing follows them");
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
 		t->data_errors = true;

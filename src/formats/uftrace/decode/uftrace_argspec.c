@@ -8,7 +8,7 @@
 static const struct uftrace_spec spec_unknown = { .state = UFTRACE_SPEC_UNKNOWN };
 static const struct uftrace_spec spec_none = { .state = UFTRACE_SPEC_NONE };
 
-#define ITEMS_MAX 64u	       /* of one function */
+#define ITEMS_MAX 64u		/* of one function */
 #define PATTERN_LENGTH_MAX 256u /* bytes of a regular expression that is compiled */
 
 enum spec_source { SPEC_ARG, SPEC_RET, SPEC_ARG_AUTO, SPEC_RET_AUTO };
@@ -16,7 +16,7 @@ enum spec_source { SPEC_ARG, SPEC_RET, SPEC_ARG_AUTO, SPEC_RET_AUTO };
 struct function_spec {
 	struct uftrace_str pattern, items;
 	enum spec_source source;
-	bool meta;   /* the pattern has metacharacters */
+	bool meta; /* the pattern has metacharacters */
 	bool compiled, unusable;
 	regex_t regex;
 };
@@ -86,7 +86,11 @@ static bool item_parse(struct uftrace_str t, unsigned long_size, struct uftrace_
 		if (digits)
 			item->size = (uint16_t)(bits / 8);
 		return true;
-	case 'd': case 'i': case 'u': case 'x': case 'o':
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'o':
 		if (digits && bits != 8 && bits != 16 && bits != 32 && bits != 64)
 			return false;
 		if (digits)
@@ -223,8 +227,8 @@ static enum match match_regex(struct uftrace_walk *w, struct function_spec *f, c
 		char text[PATTERN_LENGTH_MAX + 1];
 		/* Back references, counts and deep nesting can make a match slow beyond all bounds. */
 		bool hostile = f->pattern.length > PATTERN_LENGTH_MAX || a->regexes >= UFTRACE_REGEX_MAX ||
-			       memchr(f->pattern.text, '{', f->pattern.length) || memchr(f->pattern.text, '\\', f->pattern.length) ||
-			       memchr(f->pattern.text, '\0', f->pattern.length);
+			       memchr(f->pattern.text, '{', f->pattern.length) ||
+			       memchr(f->pattern.text, '\\', f->pattern.length) || memchr(f->pattern.text, '\0', f->pattern.length);
 		unsigned groups = 0;
 		for (size_t i = 0; i < f->pattern.length; i++)
 			groups += f->pattern.text[i] == '(' || f->pattern.text[i] == '*' || f->pattern.text[i] == '+';

@@ -12,42 +12,42 @@ static const struct feature {
 	unsigned since; /* writer version */
 	unsigned one_in;
 } features[] = {
-	{UFTGEN_FOREIGN, 0, ALONE, 140, 24},
-	{UFTGEN_BIG_ENDIAN, 0, 0, 0, 8},
-	{UFTGEN_NARROW, 0, 0, 0, 8},
-	{UFTGEN_DEEP, 0, 0, 60, 32},
-	{UFTGEN_EXEC, UFTGEN_LIBCALL, UFTGEN_THREADS, 60, 6},
-	{UFTGEN_THREADS, UFTGEN_LIBCALL, 0, 0, 3},
-	{UFTGEN_FORK, UFTGEN_LIBCALL, 0, 0, 4},
-	{UFTGEN_FORK_EXEC, UFTGEN_LIBCALL, 0, 0, 6},
-	{UFTGEN_SPAWN, UFTGEN_LIBCALL, 0, 0, 8},
-	{UFTGEN_DLOPEN, UFTGEN_LIBCALL, 0, 62, 4},
-	{UFTGEN_LONGJMP, UFTGEN_LIBCALL, 0, 0, 8},
-	{UFTGEN_COLLIDE, UFTGEN_LIBRARIES, 0, 100, 8},
-	{UFTGEN_DEBUG, 0, 0, 90, 4},
-	{UFTGEN_AUTO, UFTGEN_LIBCALL, 0, 82, 4},
-	{UFTGEN_ARGS, 0, 0, 60, 3},
-	{UFTGEN_RETVALS, 0, 0, 60, 4},
-	{UFTGEN_LOST, 0, 0, 60, 6},
-	{UFTGEN_EVENTS, 0, 0, 80, 4},
-	{UFTGEN_PROBES, 0, 0, 80, 6},
-	{UFTGEN_PERF, 0, 0, 80, 2},
-	{UFTGEN_KERNEL, 0, 0, 60, 12},
-	{UFTGEN_EXTERN, 0, 0, 90, 8},
-	{UFTGEN_NOTE, 0, 0, 90, 8},
-	{UFTGEN_OPTS, 0, 0, 93, 2},
-	{UFTGEN_OPEN, 0, 0, 0, 6},
-	{UFTGEN_ESTIMATE, 0, 0, 100, 12},
-	{UFTGEN_INTERRUPTED, 0, 0, 0, 12},
-	{UFTGEN_ORPHAN, 0, 0, 60, 12},
-	{UFTGEN_LIBRARIES, 0, 0, 0, 2},
-	{UFTGEN_LIBCALL, 0, 0, 0, 2},
+	{ UFTGEN_FOREIGN, 0, ALONE, 140, 24 },
+	{ UFTGEN_BIG_ENDIAN, 0, 0, 0, 8 },
+	{ UFTGEN_NARROW, 0, 0, 0, 8 },
+	{ UFTGEN_DEEP, 0, 0, 60, 32 },
+	{ UFTGEN_EXEC, UFTGEN_LIBCALL, UFTGEN_THREADS, 60, 6 },
+	{ UFTGEN_THREADS, UFTGEN_LIBCALL, 0, 0, 3 },
+	{ UFTGEN_FORK, UFTGEN_LIBCALL, 0, 0, 4 },
+	{ UFTGEN_FORK_EXEC, UFTGEN_LIBCALL, 0, 0, 6 },
+	{ UFTGEN_SPAWN, UFTGEN_LIBCALL, 0, 0, 8 },
+	{ UFTGEN_DLOPEN, UFTGEN_LIBCALL, 0, 62, 4 },
+	{ UFTGEN_LONGJMP, UFTGEN_LIBCALL, 0, 0, 8 },
+	{ UFTGEN_COLLIDE, UFTGEN_LIBRARIES, 0, 100, 8 },
+	{ UFTGEN_DEBUG, 0, 0, 90, 4 },
+	{ UFTGEN_AUTO, UFTGEN_LIBCALL, 0, 82, 4 },
+	{ UFTGEN_ARGS, 0, 0, 60, 3 },
+	{ UFTGEN_RETVALS, 0, 0, 60, 4 },
+	{ UFTGEN_LOST, 0, 0, 60, 6 },
+	{ UFTGEN_EVENTS, 0, 0, 80, 4 },
+	{ UFTGEN_PROBES, 0, 0, 80, 6 },
+	{ UFTGEN_PERF, 0, 0, 80, 2 },
+	{ UFTGEN_KERNEL, 0, 0, 60, 12 },
+	{ UFTGEN_EXTERN, 0, 0, 90, 8 },
+	{ UFTGEN_NOTE, 0, 0, 90, 8 },
+	{ UFTGEN_OPTS, 0, 0, 93, 2 },
+	{ UFTGEN_OPEN, 0, 0, 0, 6 },
+	{ UFTGEN_ESTIMATE, 0, 0, 100, 12 },
+	{ UFTGEN_INTERRUPTED, 0, 0, 0, 12 },
+	{ UFTGEN_ORPHAN, 0, 0, 60, 12 },
+	{ UFTGEN_LIBRARIES, 0, 0, 0, 2 },
+	{ UFTGEN_LIBCALL, 0, 0, 0, 2 },
 };
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
 
 /* Versions of writers, the usual one first. */
-static const unsigned versions[] = {130, 100, 130, 93, 140, 92, 130, 90, 82, 170, 81, 80, 200, 62, 60, 130, 190, 50};
+static const unsigned versions[] = { 130, 100, 130, 93, 140, 92, 130, 90, 82, 170, 81, 80, 200, 62, 60, 130, 190, 50 };
 
 enum { VERSION_COUNT = sizeof(versions) / sizeof(versions[0]) };
 
@@ -98,8 +98,8 @@ static void choose_features(struct uftrace_gen *u)
 
 static void choose_numbers(struct uftrace_gen *u)
 {
-	static const unsigned stacks[] = {1024, 1024, 1024, 16, 100, 1023};
-	static const int statuses[] = {0, 0, 256, 9, 11, 139, 134, 15};
+	static const unsigned stacks[] = { 1024, 1024, 1024, 16, 100, 1023 };
+	static const int statuses[] = { 0, 0, 256, 9, 11, 139, 134, 15 };
 
 	u->max_stack = stacks[uftgen_below(u, 6)];
 	if (uftgen_has(u, UFTGEN_DEEP))

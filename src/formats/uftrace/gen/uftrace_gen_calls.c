@@ -35,8 +35,8 @@ struct run {
 
 /* ---- one record ---- */
 
-static void mark(struct run *r, uint64_t offset, unsigned type, uint64_t address, const struct uftgen_symbol *symbol,
-		 bool more, bool text)
+static void mark(struct run *r, uint64_t offset, unsigned type, uint64_t address, const struct uftgen_symbol *symbol, bool more,
+		 bool text)
 {
 	struct uftrace_gen *u = r->u;
 
@@ -75,10 +75,10 @@ static void put(struct run *r, unsigned type, bool more, unsigned depth, uint64_
 static void put_text(struct run *r, const struct uftgen_item *item)
 {
 	static const char *const words[] = {
-		"", "hello", "bread and butter", "a=1&b=%20", "/opt/shop/etc/shop.conf", "gr\xc3\xbc\xc3\x9f"};
-	static const char sentence[] =
-		"the quick brown fox jumps over the lazy dog while five boxing wizards pack my box with "
-		"twelve dozen liquor jugs and one more";
+		"", "hello", "bread and butter", "a=1&b=%20", "/opt/shop/etc/shop.conf", "gr\xc3\xbc\xc3\x9f"
+	};
+	static const char sentence[] = "the quick brown fox jumps over the lazy dog while five boxing wizards pack my box with "
+				       "twelve dozen liquor jugs and one more";
 	struct uftrace_gen *u = r->u;
 	const char *text = words[uftgen_below(u, 6)];
 	char long_text[TEXT_MAX + 1];
@@ -138,7 +138,7 @@ static void put_call(struct run *r, unsigned type, const struct uftgen_frame *fr
 
 static void enter(struct run *r, struct call call)
 {
-	struct uftgen_frame frame = {call.address, call.symbol};
+	struct uftgen_frame frame = { call.address, call.symbol };
 
 	put_call(r, WORD_ENTRY, &frame);
 	r->u->frames[r->depth++] = frame;
@@ -170,7 +170,7 @@ static void add_calls(struct run *r, unsigned module, uint64_t base)
 		const struct uftgen_symbol *s = &m->symbols[i];
 
 		if (s->type == 'T' || s->type == 't' || s->type == 'w')
-			r->calls[r->call_count++] = (struct call){base + s->address + s->hook, s};
+			r->calls[r->call_count++] = (struct call){ base + s->address + s->hook, s };
 	}
 	r->plain_count = r->call_count;
 	/* Calls that tell a story (fork, exec, ...) are left to those who tell it. */
@@ -181,7 +181,7 @@ static void add_calls(struct run *r, unsigned module, uint64_t base)
 
 		(void)snprintf(word, sizeof(word), " %s ", s->name);
 		if (s->type == 'P' && !strstr(told, word))
-			r->calls[r->call_count++] = (struct call){base + s->address, s};
+			r->calls[r->call_count++] = (struct call){ base + s->address, s };
 	}
 	r->plain_count = r->call_count;
 }
@@ -205,7 +205,7 @@ static struct call library_call(struct run *r, const char *name)
 
 	for (unsigned i = 0; i < m->symbol_count; i++)
 		if (m->symbols[i].type == 'P' && strcmp(m->symbols[i].name, name) == 0)
-			return (struct call){session->maps[0].base + m->symbols[i].address, &m->symbols[i]};
+			return (struct call){ session->maps[0].base + m->symbols[i].address, &m->symbols[i] };
 	return r->calls[0];
 }
 
@@ -258,7 +258,7 @@ static struct uftgen_line *add_line(struct uftrace_gen *u, int kind, uint64_t ti
 
 	struct uftgen_line *line = &u->lines[u->line_count++];
 
-	*line = (struct uftgen_line){.time = time, .pid = pid, .other = other};
+	*line = (struct uftgen_line){ .time = time, .pid = pid, .other = other };
 	line->kind = kind == UFTGEN_SESS     ? UFTGEN_SESS
 		     : kind == UFTGEN_TASK   ? UFTGEN_TASK
 		     : kind == UFTGEN_FORKED ? UFTGEN_FORKED
@@ -275,7 +275,7 @@ static struct uftgen_task *add_task(struct uftrace_gen *u, unsigned session, uin
 	struct uftgen_task *t = &u->tasks[u->task_count++];
 
 	u->next_pid += 1 + (int)uftgen_below(u, 3);
-	*t = (struct uftgen_task){.tid = u->next_pid, .session = session, .time = time};
+	*t = (struct uftgen_task){ .tid = u->next_pid, .session = session, .time = time };
 	return t;
 }
 
@@ -398,7 +398,7 @@ static void do_lost(struct run *r)
 	if (uftgen_below(r->u, 2) && r->depth > 1)
 		r->depth--;
 	else if (uftgen_below(r->u, 2) && has_room(r, 1))
-		r->u->frames[r->depth++] = (struct uftgen_frame){r->calls[0].address, r->calls[0].symbol};
+		r->u->frames[r->depth++] = (struct uftgen_frame){ r->calls[0].address, r->calls[0].symbol };
 	r->first = true;
 	if (r->depth && uftgen_below(r->u, 2)) {
 		leave(r);
@@ -435,9 +435,9 @@ static void put_event(struct run *r, const struct event *event)
 static void do_event(struct run *r)
 {
 	static const struct event events[] = {
-		{100001, 24, 80}, {100002, 16, 80}, {100003, 24, 83}, {100004, 16, 83}, {100005, 16, 83},
-		{100006, 16, 83}, {100007, 16, 83}, {100008, 16, 83}, {100009, 16, 83}, {100010, 16, 83},
-		{100011, 4, 93},  {100012, 0, 170}, {100013, 8, 200},
+		{ 100001, 24, 80 }, { 100002, 16, 80 }, { 100003, 24, 83 }, { 100004, 16, 83 }, { 100005, 16, 83 },
+		{ 100006, 16, 83 }, { 100007, 16, 83 }, { 100008, 16, 83 }, { 100009, 16, 83 }, { 100010, 16, 83 },
+		{ 100011, 4, 93 },  { 100012, 0, 170 }, { 100013, 8, 200 },
 	};
 	unsigned count = 0;
 
@@ -449,7 +449,7 @@ static void do_event(struct run *r)
 
 static void do_probe(struct run *r)
 {
-	struct event event = {1000000 + uftgen_below(r->u, r->u->probes), 0, 80};
+	struct event event = { 1000000 + uftgen_below(r->u, r->u->probes), 0, 80 };
 
 	put_event(r, &event);
 }
@@ -458,7 +458,7 @@ static void do_probe(struct run *r)
 static void do_longjmp(struct run *r)
 {
 	struct call setjmp_call = library_call(r, "_setjmp");
-	struct uftgen_frame frame = {setjmp_call.address, setjmp_call.symbol};
+	struct uftgen_frame frame = { setjmp_call.address, setjmp_call.symbol };
 
 	if (!has_room(r, 3))
 		return;
@@ -536,7 +536,7 @@ static void call_all(struct run *r)
 
 static void run_task(struct uftrace_gen *u, unsigned index)
 {
-	struct run r = {.u = u, .task = index, .t = &u->tasks[index], .first = true};
+	struct run r = { .u = u, .task = index, .t = &u->tasks[index], .first = true };
 	char name[24];
 	bool main_task = index == 0;
 
@@ -610,10 +610,10 @@ static void run_foreign(struct uftrace_gen *u)
 	u->modules[0].used = true;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		struct uftgen_task *t = &u->tasks[u->task_count++];
-		struct run r = {.u = u, .task = cpu, .t = t, .first = true};
+		struct run r = { .u = u, .task = cpu, .t = t, .first = true };
 		char name[24];
 
-		*t = (struct uftgen_task){.tid = (int)(100 * (cpu + 1) + 3 * uftgen_below(u, 2)), .time = u->start};
+		*t = (struct uftgen_task){ .tid = (int)(100 * (cpu + 1) + 3 * uftgen_below(u, 2)), .time = u->start };
 		t->pid = t->tid;
 		(void)add_line(u, UFTGEN_SESS, 0, t->tid, 0);
 		(void)add_line(u, UFTGEN_TASK, 0, t->tid, t->pid);
@@ -623,10 +623,9 @@ static void run_foreign(struct uftrace_gen *u)
 			return;
 		r.out->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
 		list_calls(&r);
-		for (uint64_t n = 1 + uftgen_below(u, SMALL_CALLS); (n || r.out->size < u->budget) && !r.out->failed;
-		     n -= n > 0) {
+		for (uint64_t n = 1 + uftgen_below(u, SMALL_CALLS); (n || r.out->size < u->budget) && !r.out->failed; n -= n > 0) {
 			struct call call = r.calls[uftgen_below(u, r.call_count)];
-			struct uftgen_frame frame = {call.address, call.symbol};
+			struct uftgen_frame frame = { call.address, call.symbol };
 			unsigned levels = 1 + uftgen_below(u, 4);
 
 			for (r.depth = 1; r.depth <= levels; r.depth++) {

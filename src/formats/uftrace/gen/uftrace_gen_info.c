@@ -11,8 +11,8 @@ uint64_t uftgen_feat_mask(const struct uftrace_gen *u)
 		uint64_t feature;
 		unsigned bit;
 	} bits[] = {
-		{UFTGEN_LIBCALL, 0}, {UFTGEN_KERNEL, 2}, {UFTGEN_ARGS, 3},   {UFTGEN_RETVALS, 4},
-		{UFTGEN_PROBES, 7},  {UFTGEN_PERF, 8},	 {UFTGEN_DEBUG, 10}, {UFTGEN_ESTIMATE, 11},
+		{ UFTGEN_LIBCALL, 0 }, { UFTGEN_KERNEL, 2 }, { UFTGEN_ARGS, 3 },   { UFTGEN_RETVALS, 4 },
+		{ UFTGEN_PROBES, 7 },  { UFTGEN_PERF, 8 },   { UFTGEN_DEBUG, 10 }, { UFTGEN_ESTIMATE, 11 },
 	};
 	uint64_t mask = 1 << 1;
 
@@ -72,8 +72,7 @@ static void write_specs(const struct uftrace_gen *u, struct bytes *b, int source
 /* Returns whether there was anything to say. */
 static bool write_arguments(struct uftrace_gen *u, struct bytes *b)
 {
-	bool args = uftgen_has(u, UFTGEN_ARGS), values = uftgen_has(u, UFTGEN_RETVALS),
-	     automatic = uftgen_has(u, UFTGEN_AUTO);
+	bool args = uftgen_has(u, UFTGEN_ARGS), values = uftgen_has(u, UFTGEN_RETVALS), automatic = uftgen_has(u, UFTGEN_AUTO);
 
 	if (uftgen_has(u, UFTGEN_FOREIGN) || (!args && !values && !automatic))
 		return false;
@@ -141,8 +140,8 @@ static void write_usage(struct uftrace_gen *u, struct bytes *b)
 		     "usageinfo:lines=6\nusageinfo:systime=0.%06u\nusageinfo:usrtime=%u.%06u\n"
 		     "usageinfo:ctxsw=%u / %u (voluntary / involuntary)\nusageinfo:maxrss=%u\n"
 		     "usageinfo:pagefault=%u / %u (major / minor)\nusageinfo:iops=%u / %u (read / write)\n",
-		     system_microseconds, user_seconds, user_microseconds, voluntary, involuntary, resident,
-		     major_faults, minor_faults, reads, writes);
+		     system_microseconds, user_seconds, user_microseconds, voluntary, involuntary, resident, major_faults,
+		     minor_faults, reads, writes);
 }
 
 static void write_machine(struct uftrace_gen *u, struct bytes *b)
@@ -161,10 +160,8 @@ static void write_machine(struct uftrace_gen *u, struct bytes *b)
 	unsigned gigabytes = uftgen_below(u, 23);
 
 	bytes_printf(b, "meminfo:%u.%u / 23.5 GB (free / total)\n", gigabytes, tenths);
-	bytes_text(
-		b,
-		"osinfo:lines=3\nosinfo:kernel=Linux 6.1.0\nosinfo:hostname=till\nosinfo:distro=\"Debian GNU/Linux 12 "
-		"(bookworm)\"\n");
+	bytes_text(b, "osinfo:lines=3\nosinfo:kernel=Linux 6.1.0\nosinfo:hostname=till\nosinfo:distro=\"Debian GNU/Linux 12 "
+		      "(bookworm)\"\n");
 }
 
 static void write_load(struct uftrace_gen *u, struct bytes *b)
@@ -202,7 +199,7 @@ static const char *version_text(unsigned version)
 
 static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
 {
-	static const char *const patterns[] = {"regex", "simple", "glob"};
+	static const char *const patterns[] = { "regex", "simple", "glob" };
 	const struct uftgen_module *program = &u->modules[0];
 	uint64_t mask = 0x2ff; /* exe, build-id, exit status, command line, cpu, memory, os, tasks; load */
 	uint64_t elapsed = u->end - u->start + 1000000 + uftgen_below(u, 1000000);
@@ -218,9 +215,8 @@ static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
 	if (write_arguments(u, b))
 		mask |= 1 << 10;
 	if (u->version >= 80) {
-		bytes_printf(b, "record_date:Sat Nov 21 %02u:25:54 2026\nelapsed_time:%llu.%09llu sec\n",
-			     uftgen_below(u, 24), (unsigned long long)(elapsed / NANOSECONDS),
-			     (unsigned long long)(elapsed % NANOSECONDS));
+		bytes_printf(b, "record_date:Sat Nov 21 %02u:25:54 2026\nelapsed_time:%llu.%09llu sec\n", uftgen_below(u, 24),
+			     (unsigned long long)(elapsed / NANOSECONDS), (unsigned long long)(elapsed % NANOSECONDS));
 		mask |= 1 << 11;
 	}
 	if (u->version >= 90) {
@@ -242,16 +238,13 @@ static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
 /* The QEMU plugin has nothing to say but says it line by line. */
 static uint64_t write_foreign_blocks(struct uftrace_gen *u, struct bytes *b)
 {
-	bytes_text(
-		b,
-		"exename:\nbuild_id:0000000000000000000000000000000000000000\nexit_status:\ncmdline:\ncpuinfo:lines=2\n"
-		"cpuinfo:nr_cpus=\ncpuinfo:desc=\nmeminfo:\nosinfo:lines=3\nosinfo:kernel=\nosinfo:hostname=\n"
-		"osinfo:distro=\n");
+	bytes_text(b, "exename:\nbuild_id:0000000000000000000000000000000000000000\nexit_status:\ncmdline:\ncpuinfo:lines=2\n"
+		      "cpuinfo:nr_cpus=\ncpuinfo:desc=\nmeminfo:\nosinfo:lines=3\nosinfo:kernel=\nosinfo:hostname=\n"
+		      "osinfo:distro=\n");
 	write_taskinfo(u, b);
-	bytes_text(b,
-		   "usageinfo:lines=6\nusageinfo:systime=\nusageinfo:usrtime=\nusageinfo:ctxsw=\nusageinfo:maxrss=\n"
-		   "usageinfo:pagefault=\nusageinfo:iops=\nloadinfo:\nrecord_date:\nelapsed_time:\npattern_type:regex\n"
-		   "uftrace_version:\nutc_offset:\n");
+	bytes_text(b, "usageinfo:lines=6\nusageinfo:systime=\nusageinfo:usrtime=\nusageinfo:ctxsw=\nusageinfo:maxrss=\n"
+		      "usageinfo:pagefault=\nusageinfo:iops=\nloadinfo:\nrecord_date:\nelapsed_time:\npattern_type:regex\n"
+		      "uftrace_version:\nutc_offset:\n");
 	return 0x7bff;
 }
 

@@ -7,14 +7,7 @@ enum { NANOSECONDS = 1000000000 };
 
 /* ---- perf-cpu<N>.dat: records of the perf ring ---- */
 
-enum {
-	PERF_COMM = 3,
-	PERF_EXIT = 4,
-	PERF_FORK = 7,
-	PERF_SWITCH = 14,
-	PERF_MISC_EXEC_OR_OUT = 0x2000,
-	PERF_MISC_PREEMPT = 0x4000
-};
+enum { PERF_COMM = 3, PERF_EXIT = 4, PERF_FORK = 7, PERF_SWITCH = 14, PERF_MISC_EXEC_OR_OUT = 0x2000, PERF_MISC_PREEMPT = 0x4000 };
 
 static void write_perf_header(struct bytes *b, uint32_t type, uint16_t misc, uint16_t size)
 {
@@ -76,8 +69,7 @@ static void write_perf(struct uftrace_gen *u)
 				break;
 			default:
 				write_perf_header(b, PERF_SWITCH,
-						  PERF_MISC_EXEC_OR_OUT | (uftgen_below(u, 2) ? PERF_MISC_PREEMPT : 0),
-						  24);
+						  PERF_MISC_EXEC_OR_OUT | (uftgen_below(u, 2) ? PERF_MISC_PREEMPT : 0), 24);
 				write_perf_sample(b, t, time);
 				time += choices_below(u->c, step + 1);
 				write_perf_header(b, PERF_SWITCH, 0, 24);
@@ -92,10 +84,10 @@ static void write_perf(struct uftrace_gen *u)
 
 enum { KERNEL_PAGE = 4096, KERNEL_ENTRY_ID = 11, KERNEL_EXIT_ID = 10 };
 
-#define KERNEL_COMMON                                                                                                  \
-	"format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                 \
+#define KERNEL_COMMON \
+	"format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static void write_kernel_block(struct bytes *b, const char *path, const char *text)
@@ -109,8 +101,7 @@ static void write_kernel_header(struct uftrace_gen *u)
 
 	if (!b)
 		return;
-	bytes_printf(b, "PAGE_SIZE: %d\nLONG_SIZE: 8\nENDIAN: %s\n", KERNEL_PAGE,
-		     uftgen_has(u, UFTGEN_BIG_ENDIAN) ? "BE" : "LE");
+	bytes_printf(b, "PAGE_SIZE: %d\nLONG_SIZE: 8\nENDIAN: %s\n", KERNEL_PAGE, uftgen_has(u, UFTGEN_BIG_ENDIAN) ? "BE" : "LE");
 	write_kernel_block(b, "events/header_page",
 			   "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			   "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
@@ -194,7 +185,7 @@ static void write_kernel(struct uftrace_gen *u)
 
 static void write_probes(struct uftrace_gen *u)
 {
-	static const char *const events[] = {"shop:order", "shop:bill", "python:function__entry", "libc:setjmp"};
+	static const char *const events[] = { "shop:order", "shop:bill", "python:function__entry", "libc:setjmp" };
 	struct bytes *b = gen_file(u->g, "events.txt");
 
 	for (unsigned i = 0; b && i < u->probes; i++)

@@ -74,8 +74,8 @@ void uftgen_write_tasks(struct uftrace_gen *u)
 		switch (line->kind) {
 		case UFTGEN_SESS:
 			write_stamp(b, "SESS", line->time);
-			bytes_printf(b, "%s=%d sid=%s exename=\"%s\"\n", u->version < 62 ? "tid" : "pid", line->pid,
-				     s->sid, u->modules[s->program].path); /* 0.6 called it tid */
+			bytes_printf(b, "%s=%d sid=%s exename=\"%s\"\n", u->version < 62 ? "tid" : "pid", line->pid, s->sid,
+				     u->modules[s->program].path); /* 0.6 called it tid */
 			break;
 		case UFTGEN_TASK:
 			write_stamp(b, "TASK", line->time);
@@ -116,8 +116,8 @@ static void write_map_line(struct uftrace_gen *u, struct bytes *b, uint64_t star
 {
 	bool zeroed = u->version >= 92; /* offset, device and inode since 0.9.2 */
 
-	bytes_printf(b, "%08llx-%08llx %s %08llx %s %-26u %s", (unsigned long long)start, (unsigned long long)end,
-		     protection, zeroed ? 0ULL : (unsigned long long)offset, zeroed || *path == '[' ? "00:00" : "08:01",
+	bytes_printf(b, "%08llx-%08llx %s %08llx %s %-26u %s", (unsigned long long)start, (unsigned long long)end, protection,
+		     zeroed ? 0ULL : (unsigned long long)offset, zeroed || *path == '[' ? "00:00" : "08:01",
 		     zeroed || *path == '[' ? 0 : 131072 + (unsigned)(end >> 12 & 0xfff), path);
 }
 
@@ -132,9 +132,8 @@ static void write_map(struct uftrace_gen *u, const struct uftgen_session *s)
 	if (!b)
 		return;
 	if (uftgen_has(u, UFTGEN_FOREIGN))
-		bytes_text(b,
-			   "# map stack on highest address possible, to prevent uftrace\n# from considering any kernel "
-			   "address\n");
+		bytes_text(b, "# map stack on highest address possible, to prevent uftrace\n# from considering any kernel "
+			      "address\n");
 	for (unsigned i = 0; i < s->map_count; i++) {
 		const struct uftgen_module *m = &u->modules[s->maps[i].module];
 		uint64_t base = s->maps[i].base, end = base + m->length;
@@ -217,8 +216,7 @@ static void write_symbol_file(struct uftrace_gen *u, const struct uftgen_module 
 	}
 	for (unsigned i = 0; i < m->symbol_count; i++)
 		bytes_printf(b, uftgen_has(u, UFTGEN_FOREIGN) ? "%012llx %012x %c %s\n" : "%016llx %08x %c %s\n",
-			     (unsigned long long)m->symbols[i].address, m->symbols[i].size, m->symbols[i].type,
-			     m->symbols[i].name);
+			     (unsigned long long)m->symbols[i].address, m->symbols[i].size, m->symbols[i].type, m->symbols[i].name);
 }
 
 void uftgen_write_symbols(struct uftrace_gen *u)
@@ -251,8 +249,7 @@ static void write_debug_file(struct uftrace_gen *u, const struct uftgen_module *
 
 		if (!is_function(s->type))
 			continue;
-		bytes_printf(b, "F: %llx %s\nL: %u %.32s.c\n", (unsigned long long)s->address, s->name, line += 7,
-			     m->file);
+		bytes_printf(b, "F: %llx %s\nL: %u %.32s.c\n", (unsigned long long)s->address, s->name, line += 7, m->file);
 		if (!spec || spec->source != UFTGEN_BY_DEBUG)
 			continue;
 		for (unsigned k = 0; k < spec->count; k++)

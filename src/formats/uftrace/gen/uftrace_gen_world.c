@@ -9,21 +9,21 @@ static const struct library_call {
 	const char *name, *args, *value;
 	uint64_t needed_by; /* features whose story calls it; 0: any program may */
 } library_calls[] = {
-	{"malloc", "arg1/u", "retval/p", 0},
-	{"free", "arg1/p", NULL, 0},
-	{"puts", "arg1/s", "retval/d32", 0},
-	{"strlen", "arg1/s", "retval/u", 0},
-	{"memcpy", "arg1/p,arg2/p,arg3/u", NULL, 0},
-	{"getenv", "arg1/s", "retval/s", 0},
-	{"atof", "arg1/s", "retval/f64", 0},
-	{"strchr", "arg1/s,arg2/c", "retval/s", 0},
-	{"pthread_create", "arg1/p,arg2/p,arg3/p,arg4/p", "retval/d32", UFTGEN_THREADS},
-	{"fork", NULL, "retval/i32", UFTGEN_FORK | UFTGEN_FORK_EXEC},
-	{"execve", "arg1/s", "retval/d32", UFTGEN_EXEC | UFTGEN_FORK_EXEC},
-	{"posix_spawn", NULL, NULL, UFTGEN_SPAWN},
-	{"dlopen", "arg1/s,arg2/e:uft_dlopen_flag", "retval/p", UFTGEN_DLOPEN},
-	{"_setjmp", NULL, NULL, UFTGEN_LONGJMP},
-	{"longjmp", NULL, NULL, UFTGEN_LONGJMP},
+	{ "malloc", "arg1/u", "retval/p", 0 },
+	{ "free", "arg1/p", NULL, 0 },
+	{ "puts", "arg1/s", "retval/d32", 0 },
+	{ "strlen", "arg1/s", "retval/u", 0 },
+	{ "memcpy", "arg1/p,arg2/p,arg3/u", NULL, 0 },
+	{ "getenv", "arg1/s", "retval/s", 0 },
+	{ "atof", "arg1/s", "retval/f64", 0 },
+	{ "strchr", "arg1/s,arg2/c", "retval/s", 0 },
+	{ "pthread_create", "arg1/p,arg2/p,arg3/p,arg4/p", "retval/d32", UFTGEN_THREADS },
+	{ "fork", NULL, "retval/i32", UFTGEN_FORK | UFTGEN_FORK_EXEC },
+	{ "execve", "arg1/s", "retval/d32", UFTGEN_EXEC | UFTGEN_FORK_EXEC },
+	{ "posix_spawn", NULL, NULL, UFTGEN_SPAWN },
+	{ "dlopen", "arg1/s,arg2/e:uft_dlopen_flag", "retval/p", UFTGEN_DLOPEN },
+	{ "_setjmp", NULL, NULL, UFTGEN_LONGJMP },
+	{ "longjmp", NULL, NULL, UFTGEN_LONGJMP },
 };
 
 void uftgen_hex_digits(struct uftrace_gen *u, char *text, size_t digits)
@@ -38,7 +38,7 @@ void uftgen_hex_digits(struct uftrace_gen *u, char *text, size_t digits)
 /* The value that a spec item stands for. The items are our own: only what spec_item() and the tables above write. */
 static struct uftgen_item item_parse(const struct uftrace_gen *u, const char *text, size_t length)
 {
-	struct uftgen_item item = {.kind = UFTGEN_BITS, .size = (uint16_t)uftgen_long_size(u)};
+	struct uftgen_item item = { .kind = UFTGEN_BITS, .size = (uint16_t)uftgen_long_size(u) };
 
 	(void)snprintf(item.text, sizeof(item.text), "%.*s", (int)length, text);
 	const char *format = strchr(item.text, '/');
@@ -165,7 +165,7 @@ static void spec_invent(struct uftrace_gen *u, struct uftgen_spec *spec, bool ar
 		bool on_stack;
 
 		if (uftgen_below(u, 6) == 5) {
-			static const char *const widths[] = {"", "/32", "/64", "/80"};
+			static const char *const widths[] = { "", "/32", "/64", "/80" };
 			unsigned width = uftgen_below(u, uftgen_long_size(u) == 8 ? 4 : 3);
 
 			(void)snprintf(text, sizeof(text), "fparg%u%s", ++floating, widths[width]);
@@ -220,8 +220,7 @@ static void make_family_spec(struct uftrace_gen *u)
 {
 	struct uftgen_spec *spec;
 
-	if (u->version < 90 || u->pattern == UFTGEN_SIMPLE || u->module_count < 2 || !u->modules[1].program ||
-	    !uftgen_below(u, 2))
+	if (u->version < 90 || u->pattern == UFTGEN_SIMPLE || u->module_count < 2 || !u->modules[1].program || !uftgen_below(u, 2))
 		return;
 	spec = spec_named(u, "worker_");
 	if (!spec)
@@ -250,8 +249,7 @@ static void make_module_specs(struct uftrace_gen *u, unsigned index)
 	struct uftgen_module *module = &u->modules[index];
 	bool user = uftgen_has(u, UFTGEN_ARGS | UFTGEN_RETVALS);
 	/* Libraries that are loaded late have specs since 0.17 only. */
-	bool debug =
-		uftgen_has(u, UFTGEN_AUTO) && module->debug && ((int)index != uftgen_plugin(u) || u->version >= 170);
+	bool debug = uftgen_has(u, UFTGEN_AUTO) && module->debug && ((int)index != uftgen_plugin(u) || u->version >= 170);
 	unsigned taken = 0;
 
 	for (unsigned s = 0; s < module->symbol_count; s++) {
@@ -299,7 +297,7 @@ static struct uftgen_symbol *add_symbol(struct uftgen_module *module, uint64_t a
 
 	struct uftgen_symbol *symbol = &module->symbols[module->symbol_count++];
 
-	*symbol = (struct uftgen_symbol){.address = address, .size = size, .type = type, .spec = -1};
+	*symbol = (struct uftgen_symbol){ .address = address, .size = size, .type = type, .spec = -1 };
 	return symbol;
 }
 
@@ -308,7 +306,7 @@ static struct uftgen_module *add_module(struct uftrace_gen *u, const char *path,
 	struct uftgen_module *module = &u->modules[u->module_count++];
 	const char *name = strrchr(path, '/');
 
-	*module = (struct uftgen_module){.program = program};
+	*module = (struct uftgen_module){ .program = program };
 	(void)snprintf(module->path, sizeof(module->path), "%s", path);
 	(void)snprintf(module->file, sizeof(module->file), "%s", name ? name + 1 : path);
 	uftgen_hex_digits(u, module->build_id, 40);
@@ -320,9 +318,8 @@ static struct uftgen_module *add_module(struct uftrace_gen *u, const char *path,
  * other modules, because a spec goes by name. */
 static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, const char *stem, unsigned functions)
 {
-	static const char *const verbs[] = {"open",  "read_line", "parse",     "find",
-					    "merge", "flush",	  "on_signal", "close"};
-	static const char *const classes[] = {"list", "queue", "order"};
+	static const char *const verbs[] = { "open", "read_line", "parse", "find", "merge", "flush", "on_signal", "close" };
+	static const char *const classes[] = { "list", "queue", "order" };
 	uint64_t address = 0x1000;
 	bool variables = u->version >= 93 && uftgen_below(u, 2);
 	/* Breakers look for functions without a spec. */
@@ -358,16 +355,14 @@ static void make_symbols(struct uftrace_gen *u, struct uftgen_module *module, co
 		symbol->hook = hook;
 		if (i == 0 && module->program) {
 			symbol->type = 'T';
-			(void)snprintf(symbol->name, sizeof(symbol->name), module == u->modules ? "main" : "%s_main",
-				       stem);
+			(void)snprintf(symbol->name, sizeof(symbol->name), module == u->modules ? "main" : "%s_main", stem);
 		} else if (uftgen_below(u, 5) == 4 && u->g->rule < 0) {
 			const char *name = classes[uftgen_below(u, 3)];
 
 			(void)snprintf(symbol->name, sizeof(symbol->name), "_ZN%zu%s%zu%s3add%uEii", strlen(stem), stem,
 				       strlen(name), name, i % 10);
 		} else {
-			(void)snprintf(symbol->name, sizeof(symbol->name), "%s_%s%u", stem, verbs[uftgen_below(u, 8)],
-				       i);
+			(void)snprintf(symbol->name, sizeof(symbol->name), "%s_%s%u", stem, verbs[uftgen_below(u, 8)], i);
 		}
 		address += (size + 15) & ~15u;
 	}
@@ -461,9 +456,9 @@ static const struct layout {
 	uint64_t fixed; /* of a program that cannot be moved */
 	uint64_t program, libraries, stack;
 } layouts[] = {
-	{0x400000, 0x555500000000, 0x7f3a00000000, 0x7ffd00000000},
-	{0x400000, 0x5500000000, 0x7f80000000, 0x7fe0000000}, /* 39 bits, as on small ARM systems */
-	{0x8048000, 0x56555000, 0xb6000000, 0xbf800000},
+	{ 0x400000, 0x555500000000, 0x7f3a00000000, 0x7ffd00000000 },
+	{ 0x400000, 0x5500000000, 0x7f80000000, 0x7fe0000000 }, /* 39 bits, as on small ARM systems */
+	{ 0x8048000, 0x56555000, 0xb6000000, 0xbf800000 },
 };
 
 unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
@@ -476,7 +471,7 @@ unsigned uftgen_make_session(struct uftrace_gen *u, unsigned program)
 	uint64_t slide = uftgen_below(u, 0x400);
 	uint64_t base = layout->libraries + slide * 0x1000;
 
-	*session = (struct uftgen_session){.program = program};
+	*session = (struct uftgen_session){ .program = program };
 	if (uftgen_has(u, UFTGEN_FOREIGN)) {
 		(void)snprintf(session->sid, sizeof(session->sid), "0");
 	} else { /* told apart by the first digit: they must differ */

@@ -88,10 +88,14 @@ static void info(const struct sketch *s)
 		enum field_kind kind;
 		uint8_t at, length;
 	} fields[] = {
-		{ "magic", FIELD_MAGIC, UFTRACE_H_MAGIC, 8 },	      { "version", FIELD_TAG, UFTRACE_H_VERSION, 4 },
-		{ "header size", FIELD_SIZE, UFTRACE_H_HEADER_SIZE, 2 }, { "byte order", FIELD_TAG, UFTRACE_H_ENDIAN, 1 },
-		{ "class", FIELD_TAG, UFTRACE_H_CLASS, 1 },	      { "features", FIELD_FLAGS, UFTRACE_H_FEAT_MASK, 8 },
-		{ "info mask", FIELD_FLAGS, UFTRACE_H_INFO_MASK, 8 }, { "max stack", FIELD_VALUE, UFTRACE_H_MAX_STACK, 2 },
+		{ "magic", FIELD_MAGIC, UFTRACE_H_MAGIC, 8 },
+		{ "version", FIELD_TAG, UFTRACE_H_VERSION, 4 },
+		{ "header size", FIELD_SIZE, UFTRACE_H_HEADER_SIZE, 2 },
+		{ "byte order", FIELD_TAG, UFTRACE_H_ENDIAN, 1 },
+		{ "class", FIELD_TAG, UFTRACE_H_CLASS, 1 },
+		{ "features", FIELD_FLAGS, UFTRACE_H_FEAT_MASK, 8 },
+		{ "info mask", FIELD_FLAGS, UFTRACE_H_INFO_MASK, 8 },
+		{ "max stack", FIELD_VALUE, UFTRACE_H_MAX_STACK, 2 },
 	};
 	if (s->size < UFTRACE_HEADER_SIZE)
 		return;
@@ -155,7 +159,8 @@ static void arguments(const struct sketch *s, uint32_t record, uint64_t at, uint
 		uint64_t length = load_u16(s->data + at, s->big_endian), slot = (length + 2 + 3) & ~UINT64_C(3);
 		if (length && length <= UFTRACE_STRING_MAX && slot <= end - at && is_plain(s->data + at + 2, length)) {
 			uint32_t size = outline_field(s->o, "string length", FIELD_SIZE, at, 2);
-			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "string", FIELD_TEXT, at + 2, length), 1, 0);
+			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "string", FIELD_TEXT, at + 2, length), 1,
+					0);
 			(void)outline_padding(s->o, at + 2 + length, at + slot, 4, record);
 			at += slot;
 			continue;
@@ -193,7 +198,10 @@ static uint64_t record(const struct sketch *s, uint64_t at)
 	(void)outline_bits(s->o, "more", FIELD_FLAGS, at + 8, 8, 2, 1);
 	(void)outline_bits(s->o, "magic", FIELD_MAGIC, at + 8, 8, 3, 3);
 	(void)outline_bits(s->o, "depth", FIELD_VALUE, at + 8, 8, 6, 10);
-	(void)outline_bits(s->o, type == UFTRACE_LOST ? "lost count" : type == UFTRACE_EVENT ? "event id" : "address",
+	(void)outline_bits(s->o,
+			   type == UFTRACE_LOST	   ? "lost count"
+			   : type == UFTRACE_EVENT ? "event id"
+						   : "address",
 			   type == UFTRACE_LOST ? FIELD_VALUE : FIELD_REFERENCE, at + 8, 8, 16, 48);
 	if (more)
 		end = payload_end(s, at, word);
@@ -243,7 +251,8 @@ static void perf_records(const struct sketch *s)
 		if (size >= UFTRACE_PERF_HEADER_SIZE + 16) {
 			uint64_t id = at + size - 16; /* of every record, #9: pid, tid, time */
 			if (id > at + UFTRACE_PERF_HEADER_SIZE)
-				(void)outline_field(s->o, "body", FIELD_VALUE, at + UFTRACE_PERF_HEADER_SIZE, id - at - UFTRACE_PERF_HEADER_SIZE);
+				(void)outline_field(s->o, "body", FIELD_VALUE, at + UFTRACE_PERF_HEADER_SIZE,
+						    id - at - UFTRACE_PERF_HEADER_SIZE);
 			(void)outline_field(s->o, "pid", FIELD_ID, id, 4);
 			(void)outline_field(s->o, "tid", FIELD_ID, id + 4, 4);
 			(void)outline_field(s->o, "time", FIELD_TIME, id + 8, 8);
@@ -295,7 +304,8 @@ static void kernel_header(struct sketch *s)
 
 static void kernel_pages(const struct sketch *s)
 {
-	for (uint64_t at = 0; s->page_size && s->long_size && s->size - at >= s->page_size && s->o->status == TM_OK; at += s->page_size) {
+	for (uint64_t at = 0; s->page_size && s->long_size && s->size - at >= s->page_size && s->o->status == TM_OK;
+	     at += s->page_size) {
 		(void)outline_open(s->o, PART_RECORD, "page", at, 0);
 		(void)outline_field(s->o, "time", FIELD_TIME, at, 8);
 		(void)outline_bits(s->o, "commit", FIELD_SIZE, at + 8, s->long_size, 0, 27);
@@ -381,12 +391,18 @@ static void outline_file(struct sketch *s, uint32_t file, enum uftrace_kind kind
 /* Files of one kind have one name, so that parts go from one to the other. */
 static const char *file_name(enum uftrace_kind kind)
 {
-	static const char *const names[] = {
-		[UFTRACE_FILE_INFO] = "info", [UFTRACE_FILE_TASK_TXT] = "task.txt", [UFTRACE_FILE_TASK] = "task",
-		[UFTRACE_FILE_MAP] = "map", [UFTRACE_FILE_SYM] = "symbols", [UFTRACE_FILE_DBG] = "debug", [UFTRACE_FILE_DAT] = "dat",
-		[UFTRACE_FILE_PERF] = "perf", [UFTRACE_FILE_KERNEL_HEADER] = "kernel header", [UFTRACE_FILE_KERNEL_DAT] = "kernel",
-		[UFTRACE_FILE_EVENTS] = "events", [UFTRACE_FILE_SHM] = "leftover",
-	};
+	static const char *const names[] = { [UFTRACE_FILE_INFO] = "info",
+					     [UFTRACE_FILE_TASK_TXT] = "task.txt",
+					     [UFTRACE_FILE_TASK] = "task",
+					     [UFTRACE_FILE_MAP] = "map",
+					     [UFTRACE_FILE_SYM] = "symbols",
+					     [UFTRACE_FILE_DBG] = "debug",
+					     [UFTRACE_FILE_DAT] = "dat",
+					     [UFTRACE_FILE_PERF] = "perf",
+					     [UFTRACE_FILE_KERNEL_HEADER] = "kernel header",
+					     [UFTRACE_FILE_KERNEL_DAT] = "kernel",
+					     [UFTRACE_FILE_EVENTS] = "events",
+					     [UFTRACE_FILE_SHM] = "leftover" };
 	return (size_t)kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "file";
 }
 

@@ -77,8 +77,7 @@ void uftrace_edit_lose(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t
 		plan_lost_other(w->plan);
 }
 
-void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to,
-		       unsigned rule)
+void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to, unsigned rule)
 {
 	struct uftrace_edit *edit = w->plan ? edit_new(w, e, to, 0) : NULL;
 
@@ -127,8 +126,8 @@ void uftrace_edits_apply(struct uftrace_walk *w, struct uftrace_edits *e, struct
 		if (edit->move_length)
 			plan_copy(w->plan, out, file->source, edit->move_from, edit->move_length);
 		else if (edit->text_length && edit->length)
-			plan_replace(w->plan, out, file->source, edit->from, edit->length, edit->text, edit->text_length, edit->rule,
-				     edit->why);
+			plan_replace(w->plan, out, file->source, edit->from, edit->length, edit->text, edit->text_length,
+				     edit->rule, edit->why);
 		else if (edit->text_length)
 			plan_literal(w->plan, out, edit->text, edit->text_length, edit->rule, edit->why);
 		else if (edit->length && !edit->moved)

@@ -121,7 +121,8 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	count += count == 0;
 	fd = uftrace_report(t->w, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from);
 	finding_say(fd, "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
-		    next < end ? ": readers stop here and drop the rest of the task, which is sound" : ", up to the end of the file");
+		    next < end ? ": readers stop here and drop the rest of the task, which is sound"
+			       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
 	uftrace_doubt_before(t, from);
@@ -203,7 +204,8 @@ uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t nex
 {
 	struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at);
 
-	finding_say(fd, "%llu bytes are the same as those in front of them: they were written twice", (unsigned long long)(next - at));
+	finding_say(fd, "%llu bytes are the same as those in front of them: they were written twice",
+		    (unsigned long long)(next - at));
 	finding_path(fd, "task %llu > after record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
 	uftrace_tape_drop(t, at, next, UFTRACE_RULE_dat_duplicate_block, "a copy of the records in front of it");
 	return next;

@@ -67,7 +67,8 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 			continue;
 		if (!full || !ours || !dat) {
 			if (s->role == TM_ROLE_EXTRA)
-				uftrace_file_drop(w, f, UFTRACE_RULE_shm_leftover, !ours ? "a buffer of another recording"
+				uftrace_file_drop(w, f, UFTRACE_RULE_shm_leftover,
+						  !ours	  ? "a buffer of another recording"
 						  : sound ? "a buffer that was saved already, or is empty"
 							  : "a buffer whose head makes no sense");
 			continue;

@@ -57,7 +57,8 @@ static bool probe_leftovers(struct uftrace_tape *t)
 		if (!dat->has_records)
 			good = probe(t, dat, f->source, UFTRACE_SHM_HEADER_SIZE, f->source->size);
 		if (good && index == UFTRACE_NONE && dat->has_records)
-			good = uftrace_ids_set(&tids, (int64_t)dat->tid, (uint32_t)w->dat_count++) || uftrace_walk_fail(w, TM_NO_MEMORY);
+			good = uftrace_ids_set(&tids, (int64_t)dat->tid, (uint32_t)w->dat_count++) ||
+			       uftrace_walk_fail(w, TM_NO_MEMORY);
 	}
 	uftrace_ids_free(&tids);
 	return good;
@@ -106,8 +107,8 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 			finding_explains(t->far.finding, 1);
 		else if (uftrace_fold(t, &t->backward, UFTRACE_RULE_dat_time_backward, estimated ? TM_NOTE : TM_WARNING, at,
 				      UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "time %llu ns is before that of the record in front of it, %llu ns", (unsigned long long)time,
-				    (unsigned long long)t->time);
+			finding_say(fd, "time %llu ns is before that of the record in front of it, %llu ns",
+				    (unsigned long long)time, (unsigned long long)t->time);
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		}
 		*odd = true;
@@ -122,8 +123,8 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = uftrace_report(w, UFTRACE_RULE_dat_time_before_task, t->s, at, UFTRACE_RECORD_SIZE);
-		finding_say(fd, "the first record has time %llu ns, and task.txt begins the task at %llu ns", (unsigned long long)time,
-			    (unsigned long long)t->begin);
+		finding_say(fd, "the first record has time %llu ns, and task.txt begins the task at %llu ns",
+			    (unsigned long long)time, (unsigned long long)t->begin);
 		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 	}
 }
@@ -229,7 +230,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX && uftrace_resync(t, at + 1, end, end, time) == end) {
 			struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at);
 			finding_say(fd, "the arguments of the last record are incomplete");
-			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
+			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid,
+				     (unsigned long long)t->dat->records);
 			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
 			t->lost_some = true;
 			return end;
@@ -369,8 +371,8 @@ static void finish(struct uftrace_tape *t)
 
 	if (t->depth && dat->records && !w->foreign) {
 		fd = uftrace_report(w, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0);
-		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth), (unsigned long long)dat->tid,
-			    t->depth == 1 ? "is" : "are");
+		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
+			    (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
 	}
 	if (t->unmapped.count > 1)
 		finding_path(t->unmapped.finding, "task %llu > %llu records", (unsigned long long)dat->tid,
@@ -396,12 +398,19 @@ static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
 	struct uftrace_walk *w = t->w;
 	char name[32];
 
-	*t = (struct uftrace_tape){ .w = w, .dat = dat, .frames = t->frames, .places = t->places, .era = t->era,
-				    .window = t->window, .seek = true, .session = UFTRACE_NONE };
+	*t = (struct uftrace_tape){ .w = w,
+				    .dat = dat,
+				    .frames = t->frames,
+				    .places = t->places,
+				    .era = t->era,
+				    .window = t->window,
+				    .seek = true,
+				    .session = UFTRACE_NONE };
 	t->wrap = w->head.max_stack > 1024;
 	uint32_t line = uftrace_ids_get(&w->known, (int64_t)dat->tid), first = uftrace_ids_get(&w->known_first, (int64_t)dat->tid);
-	t->pid = line == UFTRACE_NONE ? (int64_t)dat->tid
-		 : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent : w->lines[line].id;
+	t->pid = line == UFTRACE_NONE			    ? (int64_t)dat->tid
+		 : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent
+							    : w->lines[line].id;
 	if (first != UFTRACE_NONE) {
 		t->begin = w->lines[first].time;
 		dat->forked = w->lines[first].kind == UFTRACE_LINE_FORK;

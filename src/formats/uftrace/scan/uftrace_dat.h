@@ -17,8 +17,11 @@
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
 
 enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
-	UFTRACE_PLACE_UNMAPPED, UFTRACE_PLACE_KERNEL, UFTRACE_PLACE_NO_SYMBOL, UFTRACE_PLACE_MAPPED,
-	UFTRACE_PLACE_UNCHECKED,
+		     UFTRACE_PLACE_UNMAPPED,
+		     UFTRACE_PLACE_KERNEL,
+		     UFTRACE_PLACE_NO_SYMBOL,
+		     UFTRACE_PLACE_MAPPED,
+		     UFTRACE_PLACE_UNCHECKED,
 };
 
 /* What was found out about an address. */
@@ -40,20 +43,20 @@ struct uftrace_tape {
 	struct source *s;
 	struct window window, other; /* `other` looks back, for blocks that are there twice */
 	bool other_open;
-	unsigned out;		/* of the plan */
-	bool planned;		/* something is written: `out` is valid */
-	uint64_t kept_from;	/* bytes from here on are not planned yet */
+	unsigned out;	    /* of the plan */
+	bool planned;	    /* something is written: `out` is valid */
+	uint64_t kept_from; /* bytes from here on are not planned yet */
 
-	uint64_t *frames;	/* addresses of the open calls */
-	unsigned depth;		/* how many */
-	unsigned unsure;	/* frames below this are not known: after lost records */
-	bool wrap;		/* depths beyond 1023 can occur */
-	bool seek;		/* the next record tells the depth: at the start, after lost records */
+	uint64_t *frames; /* addresses of the open calls */
+	unsigned depth;	  /* how many */
+	unsigned unsure;  /* frames below this are not known: after lost records */
+	bool wrap;	  /* depths beyond 1023 can occur */
+	bool seek;	  /* the next record tells the depth: at the start, after lost records */
 	bool started;
 
-	uint64_t time;		/* of the last record */
-	uint64_t time_limit;	/* records at or beyond it need a look: a new session, or a jump */
-	uint64_t begin;		/* of the task in task.txt; 0 unknown */
+	uint64_t time;	     /* of the last record */
+	uint64_t time_limit; /* records at or beyond it need a look: a new session, or a jump */
+	uint64_t begin;	     /* of the task in task.txt; 0 unknown */
 	int64_t pid;
 	const struct uftrace_map *map;
 	uint32_t session;
@@ -67,10 +70,11 @@ struct uftrace_tape {
 	uint64_t last_time, last_word;
 
 	struct uftrace_known *places; /* by uftrace_known_at() */
-	uint64_t era;		/* changes with the session; in the bits above an address */
-	uint64_t look_back;	/* bytes that may still be read to find repetitions */
-	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost, event_depth,
-		unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length, event_more, wrapped;
+	uint64_t era;		      /* changes with the session; in the bits above an address */
+	uint64_t look_back;	      /* bytes that may still be read to find repetitions */
+	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost,
+		event_depth, unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length,
+		event_more, wrapped;
 	uint64_t lost_records;
 	uint64_t patched;
 	bool lost_some; /* bytes are left out that were records, nobody knows how many */

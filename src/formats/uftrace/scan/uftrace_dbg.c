@@ -9,7 +9,7 @@ struct dbg_walk {
 	struct source *s;
 	size_t capacity;
 	struct uftrace_edits edits;
-	bool skipping;	   /* a function whose F line is bad: its other lines go with it */
+	bool skipping; /* a function whose F line is bad: its other lines go with it */
 	bool has_specs;
 	struct finding *bad;
 };
@@ -140,8 +140,10 @@ static void check_functions(struct dbg_walk *g)
 			uint32_t symbol = uftrace_sym_find(m, g->d->list[k].address);
 			if (symbol != UFTRACE_NONE)
 				continue;
-			finding_say(uftrace_report(w, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0), "no symbol has the address %llx of a "
-				    "function", (unsigned long long)g->d->list[k].address);
+			finding_say(uftrace_report(w, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0),
+				    "no symbol has the address %llx of a "
+				    "function",
+				    (unsigned long long)g->d->list[k].address);
 			return;
 		}
 	}
@@ -169,7 +171,8 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 		if (bytes > UFTRACE_SYMBOL_BYTES_MAX)
 			return uftrace_walk_limit(w, "bytes of debug information", UFTRACE_SYMBOL_BYTES_MAX);
 		/* It matters to readers when arguments were recorded by these types. */
-		bool specs = w->auto_args && size >= 4 && (memmem(g.d->text, size, "\nA: ", 4) || memmem(g.d->text, size, "\nR: ", 4));
+		bool specs = w->auto_args && size >= 4 &&
+			     (memmem(g.d->text, size, "\nA: ", 4) || memmem(g.d->text, size, "\nR: ", 4));
 		if (!walk_text(&g, g.d->text, size, specs)) {
 			uftrace_edits_free(&g.edits);
 			return false;

@@ -55,10 +55,11 @@ enum uftrace_kind uftrace_dir_kind(struct uftrace_file *f, const char *name)
 		const char *name;
 		enum uftrace_kind kind;
 	} fixed[] = {
-		{ "info", UFTRACE_FILE_INFO }, { "task.txt", UFTRACE_FILE_TASK_TXT }, { "task", UFTRACE_FILE_TASK },
-		{ "kernel_header", UFTRACE_FILE_KERNEL_HEADER }, { "kallsyms", UFTRACE_FILE_KALLSYMS },
-		{ "events.txt", UFTRACE_FILE_EVENTS }, { "default.opts", UFTRACE_FILE_OPTS },
-		{ "extern.dat", UFTRACE_FILE_EXTERN }, { "note.txt", UFTRACE_FILE_NOTE }, { ".channel", UFTRACE_FILE_CHANNEL },
+		{ "info", UFTRACE_FILE_INFO },	       { "task.txt", UFTRACE_FILE_TASK_TXT },
+		{ "task", UFTRACE_FILE_TASK },	       { "kernel_header", UFTRACE_FILE_KERNEL_HEADER },
+		{ "kallsyms", UFTRACE_FILE_KALLSYMS }, { "events.txt", UFTRACE_FILE_EVENTS },
+		{ "default.opts", UFTRACE_FILE_OPTS }, { "extern.dat", UFTRACE_FILE_EXTERN },
+		{ "note.txt", UFTRACE_FILE_NOTE },     { ".channel", UFTRACE_FILE_CHANNEL },
 		{ "gmon.out", UFTRACE_FILE_NOTE },
 	};
 	size_t length = strlen(name);
@@ -134,7 +135,7 @@ static void report_irregular(struct uftrace_walk *w, struct uftrace_file *f)
 	f->planned = true;
 	if (f->kind == UFTRACE_FILE_CHANNEL) {
 		finding_say(uftrace_report(w, UFTRACE_RULE_stale_channel, s, 0, 0), "the recorder's FIFO is there: the recorder "
-			    "died, or is still running");
+										    "died, or is still running");
 		return;
 	}
 	if (f->kind == UFTRACE_FILE_UNKNOWN || f->kind == UFTRACE_FILE_SHM) {
@@ -159,13 +160,15 @@ static void report_name(struct uftrace_walk *w, struct uftrace_file *f)
 		finding_say(uftrace_report(w, UFTRACE_RULE_unknown_file, s, 0, 0), "no version of uftrace has a file of this name");
 	else if (f->kind == UFTRACE_FILE_CHANNEL)
 		finding_say(uftrace_report(w, UFTRACE_RULE_stale_channel, s, 0, 0), "the recorder's channel is there: the recorder "
-			    "died, or is still running");
+										    "died, or is still running");
 	else if (f->kind == UFTRACE_FILE_DAT_ODD)
-		finding_say(uftrace_report(w, UFTRACE_RULE_dat_name_invalid, s, 0, 0), "'%s' is not a task id and .dat: readers "
-			    "never open it", text_quote(shown, s->name, strlen(s->name)));
+		finding_say(uftrace_report(w, UFTRACE_RULE_dat_name_invalid, s, 0, 0),
+			    "'%s' is not a task id and .dat: readers "
+			    "never open it",
+			    text_quote(shown, s->name, strlen(s->name)));
 	else if (f->kind == UFTRACE_FILE_MAP_TMP)
 		finding_say(uftrace_report(w, UFTRACE_RULE_map_tmp_leftover, s, 0, 0), "the recorder stopped while it wrote build "
-			    "ids into this map");
+										       "ids into this map");
 }
 
 static int dat_compare(const void *a, const void *b)

@@ -52,7 +52,9 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 		struct finding *fd = uftrace_report(w, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid,
 						    s, UFTRACE_H_ENDIAN, 1);
 		finding_say(fd, "byte 14 is %u (%s), but the version makes sense in %s-endian order only", endian,
-			    endian == UFTRACE_LITTLE ? "little-endian" : endian == UFTRACE_BIG ? "big-endian" : "no byte order",
+			    endian == UFTRACE_LITTLE ? "little-endian"
+			    : endian == UFTRACE_BIG  ? "big-endian"
+						     : "no byte order",
 			    h->big_endian ? "big" : "little");
 		finding_field(fd, UFTRACE_H_ENDIAN, 1, "byte order = %u", endian);
 		header_bad(w, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid,
@@ -129,8 +131,8 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	if (h->version == 4 && (h->feat & always) != always) {
 		fd = uftrace_report(w, UFTRACE_RULE_feat_always_bits_missing, s, UFTRACE_H_FEAT_MASK, 8);
 		finding_say(fd, "feat_mask 0x%llx has bit %s clear, which every writer of version 4 sets",
-			    (unsigned long long)h->feat, h->feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) ? "6 (MAX_STACK)"
-									     : "5 (SYM_REL_ADDR)");
+			    (unsigned long long)h->feat,
+			    h->feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) ? "6 (MAX_STACK)" : "5 (SYM_REL_ADDR)");
 	}
 	if (h->version == 3 || !(h->feat & UFTRACE_BIT(UFTRACE_F_MAX_STACK)))
 		h->max_stack = UFTRACE_MAX_STACK_DEFAULT;
@@ -145,8 +147,7 @@ static void head_rebuild(struct uftrace_walk *w)
 	h->class = UFTRACE_64; /* uftrace_map.c corrects it when all addresses are of 32 bit */
 	h->version = UFTRACE_VERSION_MAX;
 	h->max_stack = h->new_max_stack = UFTRACE_MAX_STACK_DEFAULT;
-	h->new_feat = UFTRACE_BIT(UFTRACE_F_TASK_SESSION) | UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) |
-		      UFTRACE_BIT(UFTRACE_F_MAX_STACK);
+	h->new_feat = UFTRACE_BIT(UFTRACE_F_TASK_SESSION) | UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
 	if (w->has_perf)
 		h->new_feat |= UFTRACE_BIT(UFTRACE_F_PERF_EVENT);
 	if (w->has_kernel && w->kernel_header != UFTRACE_NONE)
@@ -173,7 +174,7 @@ static void info_is_missing(struct uftrace_walk *w)
 	if (!w->irregular_info && traces) {
 		w->recorder_died = uftrace_report(w, UFTRACE_RULE_info_missing, s, 0, 0);
 		finding_say(w->recorder_died, "the recorder was killed before it could finish: the file 'info', which every reader "
-			    "needs, is missing; so are the symbol files, and what was still in its buffers");
+					      "needs, is missing; so are the symbol files, and what was still in its buffers");
 	}
 	head_rebuild(w);
 }
@@ -318,7 +319,8 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 			plan_drop(w->plan, s, line->offset, line->raw, line->drop ? line->rule : l->taskinfo_rule,
 				  line->drop ? line->why : l->taskinfo_why);
 		else if (line->text)
-			plan_replace(w->plan, out, s, line->offset, line->raw, line->text, strlen(line->text), line->rule, line->why);
+			plan_replace(w->plan, out, s, line->offset, line->raw, line->text, strlen(line->text), line->rule,
+				     line->why);
 		else
 			plan_copy(w->plan, out, s, line->offset, line->raw);
 	}

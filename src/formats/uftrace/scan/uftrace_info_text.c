@@ -11,23 +11,34 @@ static const struct {
 	unsigned bit;
 	unsigned max; /* lines after "lines="; 0: a single line */
 } keys[] = {
-	{ "exename", UFTRACE_I_EXE_NAME, 0 },	   { "build_id", UFTRACE_I_BUILD_ID, 0 },
-	{ "exit_status", UFTRACE_I_EXIT_STATUS, 0 }, { "cmdline", UFTRACE_I_CMDLINE, 0 },
-	{ "cpuinfo", UFTRACE_I_CPUINFO, 2 },	   { "meminfo", UFTRACE_I_MEMINFO, 0 },
-	{ "osinfo", UFTRACE_I_OSINFO, 3 },	   { "taskinfo", UFTRACE_I_TASKINFO, 2 },
-	{ "usageinfo", UFTRACE_I_USAGEINFO, 6 },   { "loadinfo", UFTRACE_I_LOADINFO, 0 },
-	{ "argspec", UFTRACE_I_ARG_SPEC, 6 },	   { "retspec", UFTRACE_I_ARG_SPEC, 6 },
-	{ "argauto", UFTRACE_I_ARG_SPEC, 6 },	   { "retauto", UFTRACE_I_ARG_SPEC, 6 },
-	{ "enumauto", UFTRACE_I_ARG_SPEC, 6 },	   { "auto-args", UFTRACE_I_ARG_SPEC, 6 },
-	{ "record_date", UFTRACE_I_RECORD_DATE, 0 }, { "elapsed_time", UFTRACE_I_RECORD_DATE, 0 },
-	{ "pattern_type", UFTRACE_I_PATTERN_TYPE, 0 }, { "uftrace_version", UFTRACE_I_VERSION, 0 },
-	{ "utc_offset", UFTRACE_I_UTC_OFFSET, 0 }, { "sysctl", UFTRACE_I_SYSCTL, 0 },
+	{ "exename", UFTRACE_I_EXE_NAME, 0 },
+	{ "build_id", UFTRACE_I_BUILD_ID, 0 },
+	{ "exit_status", UFTRACE_I_EXIT_STATUS, 0 },
+	{ "cmdline", UFTRACE_I_CMDLINE, 0 },
+	{ "cpuinfo", UFTRACE_I_CPUINFO, 2 },
+	{ "meminfo", UFTRACE_I_MEMINFO, 0 },
+	{ "osinfo", UFTRACE_I_OSINFO, 3 },
+	{ "taskinfo", UFTRACE_I_TASKINFO, 2 },
+	{ "usageinfo", UFTRACE_I_USAGEINFO, 6 },
+	{ "loadinfo", UFTRACE_I_LOADINFO, 0 },
+	{ "argspec", UFTRACE_I_ARG_SPEC, 6 },
+	{ "retspec", UFTRACE_I_ARG_SPEC, 6 },
+	{ "argauto", UFTRACE_I_ARG_SPEC, 6 },
+	{ "retauto", UFTRACE_I_ARG_SPEC, 6 },
+	{ "enumauto", UFTRACE_I_ARG_SPEC, 6 },
+	{ "auto-args", UFTRACE_I_ARG_SPEC, 6 },
+	{ "record_date", UFTRACE_I_RECORD_DATE, 0 },
+	{ "elapsed_time", UFTRACE_I_RECORD_DATE, 0 },
+	{ "pattern_type", UFTRACE_I_PATTERN_TYPE, 0 },
+	{ "uftrace_version", UFTRACE_I_VERSION, 0 },
+	{ "utc_offset", UFTRACE_I_UTC_OFFSET, 0 },
+	{ "sysctl", UFTRACE_I_SYSCTL, 0 },
 };
 
-static const char *const bit_keys[UFTRACE_I_COUNT] = {
-	"exename", "build_id", "exit_status", "cmdline", "cpuinfo", "meminfo", "osinfo", "taskinfo", "usageinfo", "loadinfo",
-	"argspec", "record_date", "pattern_type", "uftrace_version", "utc_offset", "sysctl",
-};
+static const char *const bit_keys[UFTRACE_I_COUNT] = { "exename",      "build_id",	  "exit_status", "cmdline",
+						       "cpuinfo",      "meminfo",	  "osinfo",	 "taskinfo",
+						       "usageinfo",    "loadinfo",	  "argspec",	 "record_date",
+						       "pattern_type", "uftrace_version", "utc_offset",	 "sysctl" };
 
 static unsigned block_max(unsigned bit)
 {
@@ -148,7 +159,7 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 	if (l->count && nul) {
 		uint64_t offset = (uint64_t)(nul - w->info_text);
 		finding_say(uftrace_report(w, UFTRACE_RULE_info_nul_in_text, s, offset, 1), "a NUL byte in the text: readers see "
-			    "the line end there");
+											    "the line end there");
 	}
 }
 
@@ -234,8 +245,9 @@ static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, 
 		if (head && number)
 			finding_say(fd, "the block says that %llu lines follow; there are %u", (unsigned long long)said, items);
 		else
-			finding_say(fd, head ? "the number of lines that follow is not a number" : "the block does not say how many "
-				    "lines follow");
+			finding_say(fd, head ? "the number of lines that follow is not a number"
+					     : "the block does not say how many "
+					       "lines follow");
 		finding_path(fd, "%s", bit_keys[bit]);
 		if (!l->damage)
 			l->damage = fd;
@@ -266,7 +278,8 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 		struct uftrace_line *line = &l->list[i];
 		if (line->drop || line->bit >= UFTRACE_I_COUNT)
 			continue;
-		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO && line->bit != UFTRACE_I_ARG_SPEC) {
+		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO &&
+		    line->bit != UFTRACE_I_ARG_SPEC) {
 			struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw);
 			finding_say(fd, "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
 			finding_path(fd, "line %zu (%s)", i + 1, bit_keys[line->bit]);
@@ -281,7 +294,8 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 				good = strchr("0123456789abcdefABCDEF", line->value.text[k]) && line->value.text[k];
 			if (!good) {
 				char shown[TEXT_QUOTE_SIZE];
-				struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_build_id_format, s, line->offset, line->raw);
+				struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_build_id_format, s, line->offset,
+								    line->raw);
 				finding_say(fd, "build id '%s' is not 40 hexadecimal digits",
 					    text_quote(shown, line->value.text, line->value.length));
 				line_drop(line, UFTRACE_RULE_info_build_id_format, "not a build id");
@@ -338,9 +352,13 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		bool again = seen & UFTRACE_BIT(bit);
 		if (again || (seen && bit < highest)) {
 			if (!order) {
-				order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s, l->list[i].offset, l->list[i].raw);
-				finding_say(order_finding, again ? "'%s' is there a second time" : "'%s' comes after '%s'; readers take the "
-					    "lines in the order of the bits of info_mask", bit_keys[bit], bit_keys[highest]);
+				order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s, l->list[i].offset,
+							       l->list[i].raw);
+				finding_say(order_finding,
+					    again ? "'%s' is there a second time"
+						  : "'%s' comes after '%s'; readers take the "
+						    "lines in the order of the bits of info_mask",
+					    bit_keys[bit], bit_keys[highest]);
 				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
 			} else {
 				finding_explains(order_finding, 1);
@@ -473,7 +491,8 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (!line->value.length)
 		return;
 	if (number && negative && status == 1) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw), "exit status -1: "
+		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw),
+			    "exit status -1: "
 			    "the recorder was interrupted before the program ended");
 		return;
 	}

@@ -118,7 +118,8 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 		uint64_t offset = (uint64_t)(p - text), n = (uint64_t)((next ? next : end) - p);
 		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n);
 		finding_say(fd, "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
-		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed, "not a block of kernel_header");
+		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed,
+				 "not a block of kernel_header");
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		p = next ? next : end;
@@ -181,7 +182,8 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 			continue;
 		}
 		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size);
-		finding_say(fd, "page %llu: its length, or that of a record in it, passes its end", (unsigned long long)(at / k->page_size));
+		finding_say(fd, "page %llu: its length, or that of a record in it, passes its end",
+			    (unsigned long long)(at / k->page_size));
 		finding_field(fd, at + 8, 8, "commit word");
 		if (w->plan) {
 			plan_drop(w->plan, s, at, k->page_size, UFTRACE_RULE_kernel_page_malformed, "a page that crashes readers");
@@ -193,8 +195,9 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	if (status != TM_OK)
 		return uftrace_walk_fail(w, status);
 	if (at < s->size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_kernel_size, s, at, s->size - at), "%llu bytes after the last whole page of %llu",
-			    (unsigned long long)(s->size - at), (unsigned long long)k->page_size);
+		finding_say(uftrace_report(w, UFTRACE_RULE_kernel_size, s, at, s->size - at),
+			    "%llu bytes after the last whole page of %llu", (unsigned long long)(s->size - at),
+			    (unsigned long long)k->page_size);
 		if (w->plan)
 			plan_copy(w->plan, out, s, at, s->size - at);
 		*kept += s->size - at;

@@ -160,7 +160,8 @@ static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_m
 	const char *line = w->head.class == UFTRACE_32 ? line32 : line64;
 	bool ended = !map->size || map->text[map->size - 1] == '\n';
 
-	finding_say(uftrace_report(w, UFTRACE_RULE_map_no_stack, s, map->size, 0), "no line for [stack]: readers take every address "
+	finding_say(uftrace_report(w, UFTRACE_RULE_map_no_stack, s, map->size, 0),
+		    "no line for [stack]: readers take every address "
 		    "for one of the kernel and resolve no name");
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
 			 "a stack at its usual place");
@@ -353,11 +354,13 @@ bool uftrace_map_check(struct uftrace_walk *w)
 		struct finding *fd;
 		if (!map->referenced) {
 			if (w->files[map->file].kind == UFTRACE_FILE_MAP)
-				finding_say(uftrace_report(w, UFTRACE_RULE_map_orphan, s, 0, 0), "no session of task.txt names this map");
+				finding_say(uftrace_report(w, UFTRACE_RULE_map_orphan, s, 0, 0),
+					    "no session of task.txt names this map");
 			continue;
 		}
 		if (!map->build_ids && w->version_number >= 1000 && map->count > 1 && !w->foreign)
-			finding_say(uftrace_report(w, UFTRACE_RULE_map_buildid_missing, s, 0, 0), "no mapping has a build id, which "
+			finding_say(uftrace_report(w, UFTRACE_RULE_map_buildid_missing, s, 0, 0),
+				    "no mapping has a build id, which "
 				    "recorders of this version add at the end");
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];

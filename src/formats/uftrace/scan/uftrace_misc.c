@@ -151,15 +151,19 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 	while (blank < size && text[blank] && strchr(" \t\r\n\v\f", text[blank]))
 		blank++;
 	if (blank == size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_whitespace, s, 0, size), "%zu bytes, and nothing but blanks: every "
-			    "command crashes", size);
+		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_whitespace, s, 0, size),
+			    "%zu bytes, and nothing but blanks: every "
+			    "command crashes",
+			    size);
 		if (w->plan)
 			(void)plan_output(w->plan, s->name);
 		uftrace_file_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "blanks that crash readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_unexpected, s, 0, size), "every command takes '%s' as if it were "
-			    "typed", text_quote(shown, text, size));
+		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_unexpected, s, 0, size),
+			    "every command takes '%s' as if it were "
+			    "typed",
+			    text_quote(shown, text, size));
 	}
 	free(text);
 	return true;

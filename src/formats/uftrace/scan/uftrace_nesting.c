@@ -178,8 +178,8 @@ static bool nest_entry(struct uftrace_tape *t, uint64_t offset, uint64_t word, u
 		bool jump = t->session_changed || name_has(t, frame(t, t->depth - 1), "jmp") ||
 			    name_has(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
-		if (!jump && uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
-					  &fd)) {
+		if (!jump &&
+		    uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
 			finding_say(fd, "a call at depth %u, and %u calls are open: some ended without a return", depth, t->depth);
 			finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
@@ -213,10 +213,10 @@ static bool nest_exit(struct uftrace_tape *t, uint64_t offset, uint64_t word, un
 	if (!fits) {
 		jump = jump || name_has(t, frame(t, t->depth - 1), "jmp") || name_has(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
-		if (!jump && uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
-					  &fd)) {
-			finding_say(fd, "a return at depth %u, and %u calls are open: those within it ended without a return", depth,
-				    t->depth);
+		if (!jump &&
+		    uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
+			finding_say(fd, "a return at depth %u, and %u calls are open: those within it ended without a return",
+				    depth, t->depth);
 			finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 	}
@@ -225,7 +225,8 @@ static bool nest_exit(struct uftrace_tape *t, uint64_t offset, uint64_t word, un
 	if (t->unsure > depth)
 		t->unsure = depth;
 	if (open != UFTRACE_ANY && open != address && !jump) {
-		if (uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
+		if (uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
+				 &fd)) {
 			finding_say(fd, "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
 				    (unsigned long long)address, depth, (unsigned long long)open);
 			finding_field(fd, offset + 10, 6, "address = 0x%llx", (unsigned long long)address);
@@ -258,7 +259,8 @@ bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word)
 	}
 	if (seek) {
 		if (!t->started && !entry && !t->dat->forked &&
-		    uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
+		    uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
+				 &fd)) {
 			finding_say(fd, "the first record of the task is a return");
 			finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}

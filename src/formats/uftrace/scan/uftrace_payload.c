@@ -197,9 +197,10 @@ static uint64_t unannounced(struct uftrace_tape *t, const struct values *v, unsi
 		w->argspec_missing = w->argspec_missing ? w->argspec_missing : w->recorder_died;
 		finding_explains(w->argspec_missing, 1);
 	} else {
-		w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, v->at, UFTRACE_RECORD_SIZE + (unsigned)found);
+		w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, v->at,
+						    UFTRACE_RECORD_SIZE + (unsigned)found);
 		finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
-			    "everything here");
+						"everything here");
 		finding_field(w->argspec_missing, v->at + 8, 1, "more = 1");
 	}
 	return v->body + (unsigned)found;
@@ -251,8 +252,8 @@ static uint64_t mismatched(struct uftrace_tape *t, const struct values *v, int s
 
 	if (found < 0)
 		return 0;
-	uint64_t next = strip_values(t, v, (unsigned)found, &t->desync, string ? UFTRACE_RULE_dat_string_length
-										 : UFTRACE_RULE_dat_payload_desync, strip, &fd);
+	uint64_t next = strip_values(t, v, (unsigned)found, &t->desync,
+				     string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync, strip, &fd);
 	if (fd) {
 		name_of(t, v, name);
 		if (string)
@@ -283,8 +284,8 @@ static uint64_t specified(struct uftrace_tape *t, const struct values *v, const 
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 			return 0; /* one begins within the values */
 	}
-	if (longest > UFTRACE_STRING_WRITER_MAX &&
-	    uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at, UFTRACE_RECORD_SIZE + (unsigned)size, &fd))
+	if (longest > UFTRACE_STRING_WRITER_MAX && uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING,
+								v->at, UFTRACE_RECORD_SIZE + (unsigned)size, &fd))
 		finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
 	struct uftrace_known *known = uftrace_known_at(t, v->address);
 	if (known->key == (v->address | t->era))
@@ -294,8 +295,12 @@ static uint64_t specified(struct uftrace_tape *t, const struct values *v, const 
 
 uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
 {
-	struct values v = { .at = at, .end = end, .time = time, .address = uftrace_word_address(word),
-			    .body = at + UFTRACE_RECORD_SIZE, .retval = uftrace_word_type(word) == UFTRACE_EXIT };
+	struct values v = { .at = at,
+			    .end = end,
+			    .time = time,
+			    .address = uftrace_word_address(word),
+			    .body = at + UFTRACE_RECORD_SIZE,
+			    .retval = uftrace_word_type(word) == UFTRACE_EXIT };
 
 	*strip = UFTRACE_RULE_COUNT;
 	if (address_is_gone(t, &v))
@@ -328,10 +333,12 @@ uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 		bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
 		bool listed = uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
 		if (never) {
-			if (uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
+			if (uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+					 &fd))
 				finding_say(fd, "event %llu is never stored in a task's file", (unsigned long long)id);
 		} else if (!table && !(user && listed)) {
-			if (uftrace_fold(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
+			if (uftrace_fold(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+					 &fd))
 				finding_say(fd, "event %llu is not one of uftrace%s", (unsigned long long)id,
 					    user ? ", nor in events.txt" : "");
 		}
@@ -349,17 +356,20 @@ uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 	if (table && length >= min && length <= max)
 		return 0; /* cut in the middle */
 	/* Which size is the true one? That after which records go on. */
-	int found = length && said <= UFTRACE_PAYLOAD_MAX && said <= end - body &&
-			    uftrace_plausible(t, body + said, end, time, 2) ? (int)said : find_size(t, body, end, time, true);
+	int found = length && said <= UFTRACE_PAYLOAD_MAX && said <= end - body && uftrace_plausible(t, body + said, end, time, 2)
+			    ? (int)said
+			    : find_size(t, body, end, time, true);
 	if (found < 0)
 		return 0;
 	*drop = table ? UFTRACE_RULE_dat_event_length : UFTRACE_RULE_dat_event_unknown;
-	if (uftrace_fold(t, table ? &t->event_length : &t->event_more, (enum uftrace_rule)*drop, TM_ERROR, at,
+	if (uftrace_fold(t, table ? &t->event_length : &t->event_more, (enum uftrace_rule) * drop, TM_ERROR, at,
 			 UFTRACE_RECORD_SIZE + (unsigned)found, &fd)) {
 		if (table)
-			finding_say(fd, "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length, min);
+			finding_say(fd, "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length,
+				    min);
 		else
-			finding_say(fd, "event %llu is unknown, and has data of %u bytes: readers stop here", (unsigned long long)id, length);
+			finding_say(fd, "event %llu is unknown, and has data of %u bytes: readers stop here",
+				    (unsigned long long)id, length);
 		finding_field(fd, body, 2, "length = %u", length);
 	}
 	return body + (unsigned)found;

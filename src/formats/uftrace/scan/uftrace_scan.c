@@ -76,10 +76,10 @@ static void say_time(struct scan *s, const char *key, uint64_t ns)
 static void walk_facts(struct uftrace_walk *w)
 {
 	struct scan *s = w->scan;
-	static const char *const features[UFTRACE_F_COUNT] = {
-		"PLTHOOK", "TASK_SESSION", "KERNEL", "ARGUMENT", "RETVAL", "SYM_REL_ADDR", "MAX_STACK", "EVENT", "PERF_EVENT",
-		"AUTO_ARGS", "DEBUG_INFO", "ESTIMATE_RETURN", "SYM_SIZE", "CALLSITE",
-	};
+	static const char *const features[UFTRACE_F_COUNT] = { "PLTHOOK",    "TASK_SESSION", "KERNEL",	   "ARGUMENT",
+							       "RETVAL",     "SYM_REL_ADDR", "MAX_STACK",  "EVENT",
+							       "PERF_EVENT", "AUTO_ARGS",    "DEBUG_INFO", "ESTIMATE_RETURN",
+							       "SYM_SIZE",   "CALLSITE" };
 
 	if (!s->facts)
 		return;
@@ -119,8 +119,9 @@ static void walk_facts(struct uftrace_walk *w)
 	for (size_t i = 0; i < w->dat_count; i++) {
 		const struct uftrace_dat *d = &w->dats[i];
 		uint32_t line = uftrace_ids_get(&w->known, (int64_t)d->tid);
-		int64_t pid = line == UFTRACE_NONE ? 0 : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent
-												    : w->lines[line].id;
+		int64_t pid = line == UFTRACE_NONE			 ? 0
+			      : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent
+									 : w->lines[line].id;
 		scan_fact(s, "task", "tid %llu, pid %lld, %llu records, %llu.%09llu to %llu.%09llu s", (unsigned long long)d->tid,
 			  (long long)pid, (unsigned long long)d->records, (unsigned long long)(d->first_time / 1000000000u),
 			  (unsigned long long)(d->first_time % 1000000000u), (unsigned long long)(d->last_time / 1000000000u),
@@ -148,7 +149,8 @@ static bool walk_files(struct uftrace_walk *w)
 		return false;
 	if (!walk_has_data(w)) {
 		const struct source *s = w->info != UFTRACE_NONE ? w->files[w->info].source
-					 : w->in->count		? w->in->sources[0] : NULL;
+					 : w->in->count		 ? w->in->sources[0]
+								 : NULL;
 		struct finding *fd = NULL;
 		if (s && w->info == UFTRACE_NONE && uftrace_dir_find(w, "default.opts", 12) == UFTRACE_NONE) {
 			fd = uftrace_report(w, UFTRACE_RULE_dir_not_uftrace, s, 0, 0);

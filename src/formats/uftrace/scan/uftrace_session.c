@@ -11,8 +11,9 @@
 static struct source *task_source(struct uftrace_walk *w)
 {
 	uint32_t file = w->task_txt != UFTRACE_NONE ? w->task_txt : w->task_legacy;
-	return file != UFTRACE_NONE ? w->files[file].source : w->info != UFTRACE_NONE ? w->files[w->info].source
-										       : w->in->sources[0];
+	return file != UFTRACE_NONE	 ? w->files[file].source
+	       : w->info != UFTRACE_NONE ? w->files[w->info].source
+					 : w->in->sources[0];
 }
 
 static uint32_t own_session(struct uftrace_walk *w, int64_t pid, uint64_t time)
@@ -77,8 +78,7 @@ static bool link_session(struct uftrace_walk *w, struct uftrace_ids *by_sid, uin
 	session->linked = true;
 	session->before = uftrace_ids_get(&w->pid_session, session->pid);
 	return set_id(w, &w->pid_session, session->pid, index) &&
-	       (uftrace_ids_get(by_sid, sid_key(session->sid)) != UFTRACE_NONE ||
-		set_id(w, by_sid, sid_key(session->sid), index));
+	       (uftrace_ids_get(by_sid, sid_key(session->sid)) != UFTRACE_NONE || set_id(w, by_sid, sid_key(session->sid), index));
 }
 
 /* ---- what is missing is made from the records ---- */
@@ -244,7 +244,8 @@ static bool check_present(struct uftrace_walk *w)
 				finding_explains(w->task_damage, 1);
 		} else {
 			fd = uftrace_report(w, UFTRACE_RULE_task_missing, task_source(w), 0, 0);
-			finding_say(fd, "the file task.txt, which says what process a task belongs to and which map holds, is missing");
+			finding_say(fd,
+				    "the file task.txt, which says what process a task belongs to and which map holds, is missing");
 			w->task_damage = fd;
 		}
 	} else {
@@ -265,9 +266,9 @@ static bool check_present(struct uftrace_walk *w)
 /* ---- the lines in their order ---- */
 
 struct link {
-	struct uftrace_ids by_sid; /* of sessions met so far */
-	struct uftrace_ids all_sids; /* of all */
-	struct uftrace_ids pids;   /* everything that is a process or task anywhere */
+	struct uftrace_ids by_sid;	 /* of sessions met so far */
+	struct uftrace_ids all_sids;	 /* of all */
+	struct uftrace_ids pids;	 /* everything that is a process or task anywhere */
 	struct uftrace_ids first_of_pid; /* pid -> its first session in the file */
 	bool disorder;
 };
@@ -308,9 +309,10 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 	bool later = own && own->order > line->order, young = session->time > line->time;
 	struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_sess_after_task, task_source(w), line->offset, line->length);
 
-	finding_say(fd, later ? "task %lld begins before the line of the session of its process %lld"
-			      : "task %lld begins before the session of its process %lld does", (long long)line->id,
-		    (long long)line->parent);
+	finding_say(fd,
+		    later ? "task %lld begins before the line of the session of its process %lld"
+			  : "task %lld begins before the session of its process %lld does",
+		    (long long)line->id, (long long)line->parent);
 	finding_path(fd, "line %u", line->order + 1);
 	if (young)
 		session->time = line->time;
@@ -367,8 +369,8 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 		if (session == UFTRACE_NONE || w->sessions[session].line == UFTRACE_NONE ||
 		    w->sessions[session].line < w->lines[before].order)
 			finding_say(uftrace_report(w, UFTRACE_RULE_task_repeat_without_exec, task_source(w), line->offset,
-						   line->length), "task %lld begins a second time, without a new session between",
-				    (long long)line->id);
+						   line->length),
+				    "task %lld begins a second time, without a new session between", (long long)line->id);
 	}
 	if (uftrace_session_at(w, line->parent, line->time) == UFTRACE_NONE) {
 		uint32_t first = uftrace_ids_get(&l->first_of_pid, line->parent);
@@ -420,7 +422,8 @@ static void move_library(struct uftrace_walk *w, const struct uftrace_task_line 
 		uftrace_edit_move(w, &w->task_edits, line->offset, line->length, to, rule);
 		return;
 	}
-	uftrace_edit_add(w, &w->task_edits, to, 0, w->task_text + line->offset, line->text, rule, "the library, behind its session");
+	uftrace_edit_add(w, &w->task_edits, to, 0, w->task_text + line->offset, line->text, rule,
+			 "the library, behind its session");
 	uftrace_edit_add(w, &w->task_edits, to, 0, "\n", 1, rule, "the end of the line");
 	uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, rule, "moved behind its session");
 }
@@ -435,9 +438,8 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 	if (found == UFTRACE_NONE) {
 		uint32_t later = uftrace_ids_get(&l->all_sids, sid_key(library->sid));
 		fd = uftrace_report(w, UFTRACE_RULE_dlop_unknown_session, s, line->offset, line->length);
-		finding_say(fd, later == UFTRACE_NONE ? "no session has the id %.*s"
-						      : "the session %.*s comes later in the file", (int)library->sid.length,
-			    library->sid.text);
+		finding_say(fd, later == UFTRACE_NONE ? "no session has the id %.*s" : "the session %.*s comes later in the file",
+			    (int)library->sid.length, library->sid.text);
 		finding_path(fd, "line %u", line->order + 1);
 		if (later == UFTRACE_NONE || w->sessions[later].line == UFTRACE_NONE) {
 			uftrace_edit_lose(w, &w->task_edits, line->offset, line->length, UFTRACE_RULE_dlop_unknown_session,
@@ -552,8 +554,10 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 		}
 	}
 	if (!w->foreign)
-		finding_say(uftrace_report(w, UFTRACE_RULE_map_exe_missing, s, 0, 0), "the program '%s' of the session is not in its "
-			    "map", text_quote(shown, session->exename.text, session->exename.length));
+		finding_say(uftrace_report(w, UFTRACE_RULE_map_exe_missing, s, 0, 0),
+			    "the program '%s' of the session is not in its "
+			    "map",
+			    text_quote(shown, session->exename.text, session->exename.length));
 }
 
 static bool link_maps(struct uftrace_walk *w)

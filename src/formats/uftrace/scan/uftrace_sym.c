@@ -19,15 +19,15 @@ struct sym_walk {
 	struct uftrace_file *file;
 	const char *text;
 	size_t size, capacity;
-	uint64_t said;	     /* of the head */
+	uint64_t said; /* of the head */
 	uint64_t said_offset;
 	size_t said_raw;
-	unsigned said_lines; /* how many heads */
+	unsigned said_lines;  /* how many heads */
 	uint64_t lines, real; /* data lines; those that are symbols */
 	uint64_t malformed, unknown, unsized, sized, cr;
 	bool unsorted, overlap;
 	uint64_t previous;
-	bool ended;	      /* the last data line was an end mark */
+	bool ended;		/* the last data line was an end mark */
 	struct sym_line *order; /* kept when plan: to sort */
 	struct uftrace_edits edits;
 	uint64_t first_data, sentinel_address;
@@ -100,8 +100,11 @@ static bool keep_symbol(struct sym_walk *y, const struct sym_line *line)
 	m->symbols = list;
 	size_t length = line->name.length < (1u << 24) ? line->name.length : (1u << 24) - 1;
 	uint64_t end = line->sized ? line->address + line->size : UINT64_MAX;
-	list[m->count++] = (struct uftrace_symbol){ .address = line->address, .end = end < line->address ? UINT64_MAX : end,
-		.name = (uint32_t)(line->name.text - y->text), .length = (unsigned)length & 0xffffffu, .type = (uint8_t)line->type };
+	list[m->count++] = (struct uftrace_symbol){ .address = line->address,
+						    .end = end < line->address ? UINT64_MAX : end,
+						    .name = (uint32_t)(line->name.text - y->text),
+						    .length = (unsigned)length & 0xffffffu,
+						    .type = (uint8_t)line->type };
 	w->symbol_count++;
 	return true;
 }
@@ -125,7 +128,8 @@ static bool walk_data(struct sym_walk *y, const struct sym_line *line, uint64_t 
 		y->sentinel_address = line->address;
 		y->first_data = line->offset;
 	} else if (y->lines == 1 && y->first_sentinel && sentinel && line->address == y->sentinel_address) {
-		fd = uftrace_report(w, UFTRACE_RULE_sym_leading_sentinels, y->s, y->first_data, line->offset + line->raw - y->first_data);
+		fd = uftrace_report(w, UFTRACE_RULE_sym_leading_sentinels, y->s, y->first_data,
+				    line->offset + line->raw - y->first_data);
 		finding_say(fd, "the first two symbols are end marks of one address: readers step in front of their table");
 		uftrace_edit_add(w, &y->edits, line->offset, line->raw, NULL, 0, UFTRACE_RULE_sym_leading_sentinels,
 				 "an end mark with nothing in front of it");
@@ -143,7 +147,8 @@ static bool walk_data(struct sym_walk *y, const struct sym_line *line, uint64_t 
 		bool old = !y->sized;
 		fd = old ? uftrace_report(w, UFTRACE_RULE_sym_unsorted, y->s, line->offset, line->raw)
 			 : uftrace_report_as(w, UFTRACE_RULE_sym_unsorted, TM_NOTE, y->s, line->offset, line->raw);
-		finding_say(fd, "address %llx comes after %llx", (unsigned long long)line->address, (unsigned long long)y->previous);
+		finding_say(fd, "address %llx comes after %llx", (unsigned long long)line->address,
+			    (unsigned long long)y->previous);
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 	}
 	y->previous = line->address;
@@ -167,7 +172,8 @@ static bool walk_lines(struct sym_walk *y)
 		line_number++;
 		if (length && text[length - 1] == '\r') {
 			if (!y->cr++)
-				finding_say(uftrace_report(y->w, UFTRACE_RULE_sym_crlf, y->s, at, raw), "lines end in CR LF: the CR "
+				finding_say(uftrace_report(y->w, UFTRACE_RULE_sym_crlf, y->s, at, raw),
+					    "lines end in CR LF: the CR "
 					    "becomes a part of each name");
 			length--;
 			uftrace_edit_add(y->w, &y->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
@@ -313,15 +319,16 @@ static void check_head(struct sym_walk *y)
 		if (dangerous) {
 			char text[48];
 			int n = snprintf(text, sizeof(text), "# symbols: %llu\n", (unsigned long long)y->real);
-			uftrace_edit_add(w, &y->edits, y->said_offset, y->said_raw, text, (size_t)n, UFTRACE_RULE_sym_count_dangerous,
-					 "the number of symbols that are there");
+			uftrace_edit_add(w, &y->edits, y->said_offset, y->said_raw, text, (size_t)n,
+					 UFTRACE_RULE_sym_count_dangerous, "the number of symbols that are there");
 		}
 	}
 	if (y->sized && y->unsized)
 		finding_say(uftrace_report(w, UFTRACE_RULE_sym_mixed_format, y->s, 0, 0), "%llu symbols with a size, %llu without",
 			    (unsigned long long)y->sized, (unsigned long long)y->unsized);
 	if (y->real && !y->sized && !y->ended && !w->foreign)
-		finding_say(uftrace_report(w, UFTRACE_RULE_sym_missing_sentinel, y->s, y->size, 0), "the file does not end with an end "
+		finding_say(uftrace_report(w, UFTRACE_RULE_sym_missing_sentinel, y->s, y->size, 0),
+			    "the file does not end with an end "
 			    "mark (type '?'), so the last symbol has no size");
 }
 
@@ -474,8 +481,10 @@ static void right_name(struct uftrace_walk *w, struct sym_walk *y, char *out, si
 		return;
 	if (!find_identity(w, y->m, &build_id)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(uftrace_report(w, UFTRACE_RULE_sym_mismatched_identity, y->s, 0, 0), "no map and no loaded library has "
-			    "'%s' with this build id", text_quote(shown, y->m->path.text, y->m->path.length));
+		finding_say(uftrace_report(w, UFTRACE_RULE_sym_mismatched_identity, y->s, 0, 0),
+			    "no map and no loaded library has "
+			    "'%s' with this build id",
+			    text_quote(shown, y->m->path.text, y->m->path.length));
 		return;
 	}
 	path_suffix(y->m->path, build_id, suffix);
@@ -555,8 +564,9 @@ bool uftrace_sym_link(struct uftrace_walk *w)
 				continue;
 			uint64_t room = m->end > m->start ? m->end - m->start : 0;
 			if (last->address > room || (module->sized && last->end != UINT64_MAX && last->end > room))
-				finding_say(uftrace_report(w, UFTRACE_RULE_sym_outside_map, w->files[module->file].source, last->name,
-							   last->length), "address %llx is beyond the %llx bytes of the mapping",
+				finding_say(uftrace_report(w, UFTRACE_RULE_sym_outside_map, w->files[module->file].source,
+							   last->name, last->length),
+					    "address %llx is beyond the %llx bytes of the mapping",
 					    (unsigned long long)last->address, (unsigned long long)room);
 		}
 	for (size_t i = 0; i < w->library_count; i++) {

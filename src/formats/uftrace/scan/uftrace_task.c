@@ -193,9 +193,13 @@ static bool keep_line(struct uftrace_walk *w, const struct task_parsed *parsed)
 			return false;
 		w->sessions = list;
 		line->session = (uint32_t)w->session_count;
-		list[w->session_count++] = (struct uftrace_session){ .sid = parsed->sid, .exename = parsed->path,
-			.time = line->time, .pid = line->id, .line = line->order, .map = UFTRACE_NONE,
-			.before = UFTRACE_NONE };
+		list[w->session_count++] = (struct uftrace_session){ .sid = parsed->sid,
+								     .exename = parsed->path,
+								     .time = line->time,
+								     .pid = line->id,
+								     .line = line->order,
+								     .map = UFTRACE_NONE,
+								     .before = UFTRACE_NONE };
 	} else if (line->kind == UFTRACE_LINE_DLOP) {
 		if (w->library_count >= UFTRACE_LIBRARIES_MAX)
 			return uftrace_walk_limit(w, "loaded libraries", UFTRACE_LIBRARIES_MAX);
@@ -204,9 +208,13 @@ static bool keep_line(struct uftrace_walk *w, const struct task_parsed *parsed)
 			return false;
 		w->libraries = list;
 		line->session = (uint32_t)w->library_count;
-		list[w->library_count++] = (struct uftrace_library){ .time = line->time, .base = parsed->base,
-			.session = UFTRACE_NONE, .module = UFTRACE_NONE, .name = parsed->path, .sid = parsed->sid,
-			.line = line->order };
+		list[w->library_count++] = (struct uftrace_library){ .time = line->time,
+								     .base = parsed->base,
+								     .session = UFTRACE_NONE,
+								     .module = UFTRACE_NONE,
+								     .name = parsed->path,
+								     .sid = parsed->sid,
+								     .line = line->order };
 	}
 	return true;
 }
@@ -234,8 +242,8 @@ static void drop_line(struct uftrace_walk *w, struct source *s, enum uftrace_rul
 	struct finding *fd = uftrace_report(w, rule, s, offset, raw);
 	char shown[TEXT_QUOTE_SIZE];
 
-	finding_say(fd, "%s: '%s'", message, text_quote(shown, w->task_text + offset, raw && w->task_text[offset + raw - 1] == '\n'
-												   ? raw - 1 : raw));
+	finding_say(fd, "%s: '%s'", message,
+		    text_quote(shown, w->task_text + offset, raw && w->task_text[offset + raw - 1] == '\n' ? raw - 1 : raw));
 	finding_path(fd, "line %llu", (unsigned long long)line_number);
 	uftrace_edit_lose(w, &w->task_edits, offset, raw, (unsigned)rule, why);
 	w->task_damage = fd;
@@ -247,8 +255,9 @@ static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
 static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset, size_t raw, const char *text, size_t length,
 		      bool ended, bool holed, uint64_t line_number)
 {
-	struct task_parsed parsed = { .line = { .offset = offset, .length = raw, .text = (uint32_t)length,
-						.verbatim = ended && !holed } };
+	struct task_parsed parsed = {
+		.line = { .offset = offset, .length = raw, .text = (uint32_t)length, .verbatim = ended && !holed }
+	};
 	unsigned kind = 0;
 
 	while (kind < 4 && (length < 4 || memcmp(text, keywords[kind], 4) != 0))
@@ -272,7 +281,8 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 		struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_truncated_tail, s, offset, raw);
 		finding_say(fd, "the last line has no LF");
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
-		uftrace_edit_add(w, &w->task_edits, offset + raw, 0, "\n", 1, UFTRACE_RULE_task_truncated_tail, "the end of the line");
+		uftrace_edit_add(w, &w->task_edits, offset + raw, 0, "\n", 1, UFTRACE_RULE_task_truncated_tail,
+				 "the end of the line");
 	}
 	if (!good) {
 		if (holed) {
@@ -284,8 +294,8 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 		return true;
 	}
 	if (kind == UFTRACE_LINE_SESS || kind == UFTRACE_LINE_DLOP) {
-		bool plain = sid_is_plain(parsed.sid), fits = parsed.sid.length <= UFTRACE_SID_LENGTH &&
-							      !memchr(parsed.sid.text, '/', parsed.sid.length);
+		bool plain = sid_is_plain(parsed.sid),
+		     fits = parsed.sid.length <= UFTRACE_SID_LENGTH && !memchr(parsed.sid.text, '/', parsed.sid.length);
 		if (!fits) {
 			drop_line(w, s, UFTRACE_RULE_task_sid_format, offset, raw, line_number,
 				  "the session id is longer than 16 digits or has a slash, which crashes readers",
@@ -468,13 +478,14 @@ bool uftrace_task_plan(struct uftrace_walk *w)
 	if (front->size)
 		plan_literal(w->plan, out, front->data, front->size, rule, why);
 	if (end->size && w->task_zeros && !w->legacy_text) /* harmless only as long as nothing comes after them */
-		uftrace_edit_add(w, &w->task_edits, w->task_size - w->task_zeros, w->task_zeros, NULL, 0, UFTRACE_RULE_task_nul_bytes,
-				 "zeros where lines are added");
+		uftrace_edit_add(w, &w->task_edits, w->task_size - w->task_zeros, w->task_zeros, NULL, 0,
+				 UFTRACE_RULE_task_nul_bytes, "zeros where lines are added");
 	if (w->task_txt != UFTRACE_NONE)
 		uftrace_edits_apply(w, &w->task_edits, &w->files[w->task_txt], "task.txt");
 	if (w->legacy_text) {
 		uftrace_edits_free(&w->task_edits);
-		plan_literal(w->plan, out, w->task_text, w->task_size, UFTRACE_RULE_task_legacy_shadow, "what the binary file said");
+		plan_literal(w->plan, out, w->task_text, w->task_size, UFTRACE_RULE_task_legacy_shadow,
+			     "what the binary file said");
 		struct uftrace_file *f = &w->files[w->task_legacy];
 		uftrace_file_drop(w, f, UFTRACE_RULE_task_legacy_shadow, "written as task.txt");
 	}

@@ -102,8 +102,10 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 			if (other)
 				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
 			else
-				finding_say(fd, "info does not list the tasks (%s is missing), so readers would open none of their files",
-					    number || list ? (number ? "taskinfo:tids" : "taskinfo:nr_tid") : "taskinfo");
+				finding_say(
+					fd,
+					"info does not list the tasks (%s is missing), so readers would open none of their files",
+					number || list ? (number ? "taskinfo:tids" : "taskinfo:nr_tid") : "taskinfo");
 			l->damage = fd;
 		}
 		rewrite(w, UFTRACE_RULE_taskinfo_missing, "the tasks of task.txt and of the records");
@@ -205,13 +207,16 @@ bool uftrace_info_tasks(struct uftrace_walk *w)
 		} else if (had_list || orphan) {
 			struct finding *fd;
 			if (known) {
-				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset, l->tids_length);
+				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
+						    l->tids_length);
 				finding_say(fd, "task %llu has records, and info does not list it: readers leave it out",
 					    (unsigned long long)dat->tid);
 			} else {
 				fd = uftrace_report(w, UFTRACE_RULE_dat_unreferenced, s, 0, 0);
-				finding_say(fd, had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
-							 : "task.txt does not know task %llu", (unsigned long long)dat->tid);
+				finding_say(fd,
+					    had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
+						     : "task.txt does not know task %llu",
+					    (unsigned long long)dat->tid);
 			}
 			rewrite(w, known ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced,
 				"with every task that has records");

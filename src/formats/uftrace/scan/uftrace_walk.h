@@ -14,20 +14,36 @@
 /* ---- files ---- */
 
 enum uftrace_kind {
-	UFTRACE_FILE_UNKNOWN, UFTRACE_FILE_INFO, UFTRACE_FILE_TASK_TXT, UFTRACE_FILE_TASK, UFTRACE_FILE_MAP, UFTRACE_FILE_MAP_TMP,
-	UFTRACE_FILE_SYM, UFTRACE_FILE_DBG, UFTRACE_FILE_DAT, UFTRACE_FILE_DAT_ODD, UFTRACE_FILE_PERF, UFTRACE_FILE_KERNEL_HEADER,
-	UFTRACE_FILE_KALLSYMS, UFTRACE_FILE_KERNEL_DAT, UFTRACE_FILE_EVENTS, UFTRACE_FILE_OPTS, UFTRACE_FILE_EXTERN,
-	UFTRACE_FILE_NOTE, UFTRACE_FILE_CHANNEL, UFTRACE_FILE_SHM,
+	UFTRACE_FILE_UNKNOWN,
+	UFTRACE_FILE_INFO,
+	UFTRACE_FILE_TASK_TXT,
+	UFTRACE_FILE_TASK,
+	UFTRACE_FILE_MAP,
+	UFTRACE_FILE_MAP_TMP,
+	UFTRACE_FILE_SYM,
+	UFTRACE_FILE_DBG,
+	UFTRACE_FILE_DAT,
+	UFTRACE_FILE_DAT_ODD,
+	UFTRACE_FILE_PERF,
+	UFTRACE_FILE_KERNEL_HEADER,
+	UFTRACE_FILE_KALLSYMS,
+	UFTRACE_FILE_KERNEL_DAT,
+	UFTRACE_FILE_EVENTS,
+	UFTRACE_FILE_OPTS,
+	UFTRACE_FILE_EXTERN,
+	UFTRACE_FILE_NOTE,
+	UFTRACE_FILE_CHANNEL,
+	UFTRACE_FILE_SHM
 };
 
 struct uftrace_file {
 	struct source *source;
 	enum uftrace_kind kind;
-	uint64_t number;    /* tid of DAT, of SHM */
-	const char *sid;    /* of MAP, MAP_TMP and SHM: within the name */
+	uint64_t number; /* tid of DAT, of SHM */
+	const char *sid; /* of MAP, MAP_TMP and SHM: within the name */
 	size_t sid_length;
-	bool planned;	    /* the plan has all of its bytes */
-	uint32_t renamed;   /* MAP_TMP: it takes the place of a missing map */
+	bool planned;	  /* the plan has all of its bytes */
+	uint32_t renamed; /* MAP_TMP: it takes the place of a missing map */
 };
 
 /* A run of bytes in memory; not terminated. */
@@ -67,8 +83,7 @@ void uftrace_edit_add(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t 
 /* Leaves a range out that said something. */
 void uftrace_edit_lose(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, unsigned rule,
 		       const char *why);
-void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to,
-		       unsigned rule);
+void uftrace_edit_move(struct uftrace_walk *w, struct uftrace_edits *e, uint64_t from, uint64_t length, uint64_t to, unsigned rule);
 /* Appends the source with its edits to the output of that name, and frees the edits. */
 void uftrace_edits_apply(struct uftrace_walk *w, struct uftrace_edits *e, struct uftrace_file *file, const char *output);
 void uftrace_edits_free(struct uftrace_edits *e);
@@ -90,10 +105,10 @@ void uftrace_ids_free(struct uftrace_ids *ids);
 /* ---- info ---- */
 
 struct uftrace_head {
-	bool present;	  /* there is a header whose fields can be used */
-	bool damaged;	  /* the recorder died: info is missing, or was not completed */
+	bool present; /* there is a header whose fields can be used */
+	bool damaged; /* the recorder died: info is missing, or was not completed */
 	bool big_endian;
-	unsigned class;	  /* 1 or 2, inferred when the field makes no sense */
+	unsigned class; /* 1 or 2, inferred when the field makes no sense */
 	unsigned version;
 	uint64_t feat, mask;
 	unsigned max_stack;
@@ -107,13 +122,13 @@ enum uftrace_task_kind { UFTRACE_LINE_SESS, UFTRACE_LINE_TASK, UFTRACE_LINE_FORK
 
 struct uftrace_task_line {
 	uint64_t offset, length; /* in task.txt with its LF; length 0: added by repair */
-	uint32_t text;	/* bytes of it in task_text, without NUL bytes and LF */
-	bool verbatim;	/* it is these and the LF */
+	uint32_t text;		 /* bytes of it in task_text, without NUL bytes and LF */
+	bool verbatim;		 /* it is these and the LF */
 	enum uftrace_task_kind kind;
 	uint32_t order;
 	uint64_t time;
-	int64_t id;	/* SESS: pid; TASK, DLOP: tid; FORK: child pid */
-	int64_t parent; /* TASK: pid; FORK: ppid */
+	int64_t id;	  /* SESS: pid; TASK, DLOP: tid; FORK: child pid */
+	int64_t parent;	  /* TASK: pid; FORK: ppid */
 	uint32_t session; /* SESS: its index; DLOP: that of its session, or UFTRACE_NONE */
 };
 
@@ -121,9 +136,9 @@ struct uftrace_session {
 	struct uftrace_str sid, exename;
 	uint64_t time;
 	int64_t pid;
-	uint32_t line;	    /* UFTRACE_NONE: added by repair */
-	uint32_t map;	    /* UFTRACE_NONE: no file */
-	uint32_t before;    /* the session of this pid that was met before; UFTRACE_NONE */
+	uint32_t line;	 /* UFTRACE_NONE: added by repair */
+	uint32_t map;	 /* UFTRACE_NONE: no file */
+	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
 };
 
@@ -167,8 +182,8 @@ struct uftrace_spec;
 struct uftrace_module {
 	uint32_t file;
 	struct uftrace_str path, build_id; /* of its head; in names */
-	char *names; /* owned: the bytes of the file */
-	struct uftrace_symbol *symbols; /* owned, ascending */
+	char *names;			   /* owned: the bytes of the file */
+	struct uftrace_symbol *symbols;	   /* owned, ascending */
 	size_t count;
 	bool sized, headed, matched;
 	const struct uftrace_spec **specs; /* owned; by symbol, two each; NULL: not asked yet */
@@ -182,7 +197,7 @@ struct uftrace_dbg_function {
 struct uftrace_dbg {
 	uint32_t file;
 	struct uftrace_str path, build_id;
-	char *text; /* owned */
+	char *text;			   /* owned */
 	struct uftrace_dbg_function *list; /* owned, ascending */
 	size_t count;
 };
@@ -190,7 +205,7 @@ struct uftrace_dbg {
 /* ---- argument specifications ---- */
 
 struct uftrace_item {
-	uint16_t size;	/* bytes; 0 with string unset: an empty structure */
+	uint16_t size; /* bytes; 0 with string unset: an empty structure */
 	bool string, retval;
 	uint8_t floating; /* index space: 0 integer, 1 floating point */
 	uint16_t index;
@@ -210,13 +225,13 @@ struct uftrace_argspecs; /* uftrace_argspec.c */
 
 struct uftrace_dat {
 	uint64_t tid;
-	uint32_t file;		 /* UFTRACE_NONE: only leftover buffers */
+	uint32_t file;		       /* UFTRACE_NONE: only leftover buffers */
 	uint32_t shm_first, shm_count; /* in w->shm */
-	bool listed, known;	 /* in taskinfo; in task.txt */
+	bool listed, known;	       /* in taskinfo; in task.txt */
 	bool has_records;
 	uint64_t first_time, first_address, last_time, records;
 	enum uftrace_type first_type;
-	bool forked;		 /* a FORK line is its first */
+	bool forked; /* a FORK line is its first */
 };
 
 struct uftrace_walk { /* NOLINT(clang-analyzer-optin.performance.Padding): one at a time, and grouped by what belongs together */
@@ -230,50 +245,50 @@ struct uftrace_walk { /* NOLINT(clang-analyzer-optin.performance.Padding): one a
 	size_t file_count;
 	uint32_t info, task_txt, task_legacy, kernel_header, events; /* indices into files or UFTRACE_NONE */
 	bool irregular_info, irregular_task;
-	bool foreign;		/* written by another tool: QEMU plugin */
+	bool foreign; /* written by another tool: QEMU plugin */
 	bool has_perf, has_kernel, drop_kernel;
 
 	struct uftrace_head head;
 	struct uftrace_lines *info_lines; /* uftrace_info.c */
-	struct finding *recorder_died; /* what explains that much is missing */
+	struct finding *recorder_died;	  /* what explains that much is missing */
 	struct finding *no_info_lines;
-	char *info_text;	/* owned: the file */
+	char *info_text; /* owned: the file */
 	size_t info_size;
 	struct uftrace_str exename, version_text, cmdline;
-	uint64_t elapsed;	/* ns; 0 unknown */
+	uint64_t elapsed; /* ns; 0 unknown */
 	bool auto_args, pattern_known;
-	unsigned pattern_type;	/* 0 simple, 1 regex, 2 glob */
-	unsigned version_number; /* major * 10000 + minor * 100 + patch; 0 unknown */
+	unsigned pattern_type;	   /* 0 simple, 1 regex, 2 glob */
+	unsigned version_number;   /* major * 10000 + minor * 100 + patch; 0 unknown */
 	struct uftrace_ids listed; /* tids of taskinfo */
-	int64_t *tids;		/* owned: in order, valid and unique */
+	int64_t *tids;		   /* owned: in order, valid and unique */
 	size_t tid_count, tid_capacity;
 
-	char *task_text;	/* owned */
+	char *task_text;	      /* owned */
 	size_t task_size, task_zeros; /* zeros: after the last line */
 	struct uftrace_edits task_edits;
 	struct uftrace_task_line *lines; /* owned: kept lines, file order */
 	size_t line_count, line_capacity;
-	bool task_rebuilt;	/* there is no task.txt: all lines are added */
-	struct finding *map_damage; /* a session has no map */
+	bool task_rebuilt;			/* there is no task.txt: all lines are added */
+	struct finding *map_damage;		/* a session has no map */
 	struct finding *task_damage, *task_odd; /* explain lines which are missing */
-	bool legacy_text, legacy_bad;	/* the lines are of the binary file `task` */
-	unsigned task_rule;		/* why lines are added */
-	struct uftrace_session *sessions; /* owned */
+	bool legacy_text, legacy_bad;		/* the lines are of the binary file `task` */
+	unsigned task_rule;			/* why lines are added */
+	struct uftrace_session *sessions;	/* owned */
 	size_t session_count, session_capacity;
-	struct uftrace_ids known; /* ids of TASK and FORK lines -> the last such line */
+	struct uftrace_ids known;	   /* ids of TASK and FORK lines -> the last such line */
 	struct uftrace_library *libraries; /* owned */
 	size_t library_count;
-	struct uftrace_ids pid_session;	 /* pid -> the session of it that was met last; `before` leads on */
-	struct uftrace_ids parents;	 /* pid -> line of its FORK */
-	struct uftrace_ids known_first;	 /* id -> its first TASK or FORK line */
+	struct uftrace_ids pid_session; /* pid -> the session of it that was met last; `before` leads on */
+	struct uftrace_ids parents;	/* pid -> line of its FORK */
+	struct uftrace_ids known_first; /* id -> its first TASK or FORK line */
 	size_t library_capacity;
-	uint64_t work;			 /* steps along chains of sessions and parents */
+	uint64_t work;			     /* steps along chains of sessions and parents */
 	struct bytes task_added, task_front; /* lines that repair adds at the end, and at the beginning */
 
 	struct uftrace_map *maps; /* owned */
 	size_t map_count;
-	size_t map_sorted, map_capacity, mapping_count;	  /* mappings of all */
-	struct uftrace_module *modules; /* owned */
+	size_t map_sorted, map_capacity, mapping_count; /* mappings of all */
+	struct uftrace_module *modules;			/* owned */
 	size_t module_count;
 	size_t symbol_count, symbol_bytes;
 	struct {
@@ -288,13 +303,13 @@ struct uftrace_walk { /* NOLINT(clang-analyzer-optin.performance.Padding): one a
 
 	struct uftrace_ids event_ids;
 
-	uint32_t *shm;	  /* owned: files of leftover buffers that are used, by tid and time */
+	uint32_t *shm; /* owned: files of leftover buffers that are used, by tid and time */
 	size_t shm_count;
 	struct uftrace_dat *dats; /* owned, by tid */
 	size_t dat_count;
 	uint64_t first_time, last_time; /* of all records */
 	uint64_t records;
-	unsigned deepest;	 /* max_stack that the records need */
+	unsigned deepest; /* max_stack that the records need */
 	bool arguments, retvals;
 	uint64_t unresolved_payloads;
 	struct finding *argspec_missing;
@@ -314,9 +329,8 @@ static inline struct finding *uftrace_report(struct uftrace_walk *w, enum uftrac
 	return finding_new(w->findings, (unsigned)rule, s, offset, length);
 }
 
-static inline struct finding *uftrace_report_as(struct uftrace_walk *w, enum uftrace_rule rule,
-						enum tracemend_severity severity, const struct source *s, uint64_t offset,
-						uint64_t length)
+static inline struct finding *uftrace_report_as(struct uftrace_walk *w, enum uftrace_rule rule, enum tracemend_severity severity,
+						const struct source *s, uint64_t offset, uint64_t length)
 {
 	return finding_milder(w->findings, (unsigned)rule, severity, s, offset, length);
 }
@@ -336,11 +350,11 @@ void uftrace_file_drop(struct uftrace_walk *w, struct uftrace_file *file, unsign
 
 /* One line of info. */
 struct uftrace_line {
-	uint64_t offset;	 /* in info */
-	size_t length, raw;	 /* without and with its CR and LF */
+	uint64_t offset;	  /* in info */
+	size_t length, raw;	  /* without and with its CR and LF */
 	struct uftrace_str value; /* after the key and the colon */
-	unsigned bit;		 /* of info_mask; UFTRACE_I_COUNT: unknown key */
-	bool key_second;	 /* elapsed_time; for ARG_SPEC any but argspec */
+	unsigned bit;		  /* of info_mask; UFTRACE_I_COUNT: unknown key */
+	bool key_second;	  /* elapsed_time; for ARG_SPEC any but argspec */
 	bool drop, ended;
 	unsigned rule;
 	const char *why;
@@ -350,9 +364,9 @@ struct uftrace_line {
 struct uftrace_lines {
 	struct uftrace_line *list; /* owned */
 	size_t count, capacity;
-	uint64_t trailing;	   /* offset where the text ends, for readers */
-	bool trailing_drop;	   /* what is after it is a cut line */
-	unsigned header_rule;	   /* UFTRACE_RULE_COUNT: the header is sound */
+	uint64_t trailing;    /* offset where the text ends, for readers */
+	bool trailing_drop;   /* what is after it is a cut line */
+	unsigned header_rule; /* UFTRACE_RULE_COUNT: the header is sound */
 	const char *header_why;
 	bool taskinfo_rewrite;
 	unsigned taskinfo_rule;

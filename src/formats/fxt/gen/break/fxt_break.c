@@ -51,8 +51,7 @@ static bool last_is_ambiguous(const struct fxt_gen *f)
 		if (type == FXT_LARGE || type == FXT_KERNEL || type == FXT_USERSPACE)
 			continue;
 		d.flip = UINT64_C(1) << bit;
-		if (fxt_decode(&d, &r, f->out->data + f->start, size, size, 0) && fxt_is_strict(&r) &&
-		    r.words * FXT_WORD == size)
+		if (fxt_decode(&d, &r, f->out->data + f->start, size, size, 0) && fxt_is_strict(&r) && r.words * FXT_WORD == size)
 			return true;
 	}
 	return false;
@@ -288,9 +287,8 @@ void fxt_break_record_size_too_small(struct fxt_gen *f)
 		enum fxt_leaf leaf;
 		unsigned least;
 	} forms[] = {
-		{ LEAF_INSTANT, 2 },	   { LEAF_THREAD, 3 }, { LEAF_KERNEL, 2 }, { LEAF_USERSPACE, 2 },
-		{ LEAF_LEGACY_SWITCH, 2 }, { LEAF_LOG, 2 },    { LEAF_LARGE, 3 },  { LEAF_SWITCH, 4 },
-		{ LEAF_WAKEUP, 3 },	   { LEAF_MMAP, 5 },
+		{ LEAF_INSTANT, 2 }, { LEAF_THREAD, 3 }, { LEAF_KERNEL, 2 }, { LEAF_USERSPACE, 2 }, { LEAF_LEGACY_SWITCH, 2 },
+		{ LEAF_LOG, 2 },     { LEAF_LARGE, 3 },	 { LEAF_SWITCH, 4 }, { LEAF_WAKEUP, 3 },    { LEAF_MMAP, 5 },
 	};
 	const size_t form = (size_t)choices_below(f->c, f->latest ? 10 : 7);
 	fxt_make_leaf_of(f, forms[form].leaf);
@@ -362,9 +360,7 @@ void fxt_break_record_past_end(struct fxt_gen *f)
 static void put_plain(struct fxt_gen *f, unsigned count)
 {
 	const struct fxt_gen_thread t = fxt_thread_fresh(f);
-	struct fxt_gen_event e = { .type = FXT_INSTANT,
-				   .who = fxt_who_inline(&t),
-				   .name = fxt_ref_inline(fxt_text("plain")) };
+	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .name = fxt_ref_inline(fxt_text("plain")) };
 	while (count--) {
 		e.time = fxt_tick(f);
 		fxt_put_event(f, &e);

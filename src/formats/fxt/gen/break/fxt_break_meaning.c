@@ -65,8 +65,7 @@ void fxt_break_provider_name_length_mismatch(struct fxt_gen *f)
 	p->introduced = true;
 	fxt_put_provider_info(f, p->id, fxt_text_of(f, length));
 	/* words where bytes are meant, or too few bytes */
-	fxt_last_set(f, f->start, 52, 8,
-		     choices_chance(f->c, 2, 3) ? fxt_words(length) : choices_below(f->c, length - 8));
+	fxt_last_set(f, f->start, 52, 8, choices_chance(f->c, 2, 3) ? fxt_words(length) : choices_below(f->c, length - 8));
 	fxt_put_initialization(f, FXT_TICKS_DEFAULT);
 	p->initialised = true;
 	fxt_make_event(f, FXT_INSTANT, 0);
@@ -366,8 +365,7 @@ void fxt_break_semantic_bound_reached(struct fxt_gen *f)
 {
 	/* More named blobs than are followed: the cheapest of the bounds. */
 	for (unsigned i = 0; i <= FXT_BLOB_STREAMS_MAX && !f->out->failed; i++) {
-		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26),
-					(char)('a' + i / 676 % 26) };
+		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26), (char)('a' + i / 676 % 26) };
 		const struct fxt_ref name = fxt_ref_inline((struct fxt_text){ (const uint8_t *)text, 5 });
 		fxt_put_blob(f, name, FXT_BLOB_DATA, NULL, 0);
 	}

@@ -339,8 +339,7 @@ void fxt_break_cpu_number_implausible(struct fxt_gen *f)
 void fxt_break_weight_argument_wrong_type(struct fxt_gen *f)
 {
 	static const char *const names[] = { "weight", "waker", "incoming_weight", "outgoing_weight" };
-	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_STRING,
-					  FXT_ARG_DOUBLE };
+	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_STRING, FXT_ARG_DOUBLE };
 	const size_t which = (size_t)choices_below(f->c, 4);
 	const struct fxt_ref name = fxt_ref_to(f, fxt_text(names[which]));
 	const struct fxt_arg arg = fxt_arg_of(f, types[choices_below(f->c, COUNT(types))], name);

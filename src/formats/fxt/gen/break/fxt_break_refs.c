@@ -81,8 +81,7 @@ void fxt_break_invalid_utf8(struct fxt_gen *f)
 
 void fxt_break_string_too_long(struct fxt_gen *f)
 {
-	const struct fxt_text text =
-		fxt_text_of(f, (unsigned)choices_between(f->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
+	const struct fxt_text text = fxt_text_of(f, (unsigned)choices_between(f->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
 	const struct fxt_arg arg = { .type = FXT_ARG_STRING,
 				     .name = fxt_ref_indexed(f, fxt_text("s")),
 				     .text = fxt_ref_inline(text) };

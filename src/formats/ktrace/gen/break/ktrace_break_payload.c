@@ -215,7 +215,8 @@ void ktrace_break_threadmap_missing(struct ktrace_gen *k)
 
 void ktrace_break_events_size_short(struct ktrace_gen *k)
 {
-	struct ktrace_made *m = ktrace_make_chunk(k, choices_chance(k->c, 1, 2) ? KTRACE_EVENTS : KTRACE_EVENTS_COMPRESSED, 0, false);
+	struct ktrace_made *m = ktrace_make_chunk(k, choices_chance(k->c, 1, 2) ? KTRACE_EVENTS : KTRACE_EVENTS_COMPRESSED, 0,
+						  false);
 	if (m)
 		(void)bytes_grow(&m->payload, choices_below(k->c, 8));
 	m = ktrace_make_chunk(k, KTRACE_SUMMARY, 0, false);

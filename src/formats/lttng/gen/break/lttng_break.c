@@ -158,7 +158,8 @@ void lttng_break_channel_cpu_without_metadata_cpu(struct lttng_gen *k)
 		return;
 	struct lttng_made_file *f = lttng_spoil_file(k);
 	char name[64];
-	(void)snprintf(name, sizeof(name), "%.*s%u", (int)strlen(f->name) - cpu_digits(f), f->name, 16 + (unsigned)choices_below(k->c, 99));
+	(void)snprintf(name, sizeof(name), "%.*s%u", (int)strlen(f->name) - cpu_digits(f), f->name,
+		       16 + (unsigned)choices_below(k->c, 99));
 	bytes_append(&lttng_gen_file(k, name)->b, f->b.data, f->b.size);
 }
 
@@ -177,7 +178,8 @@ void lttng_break_flight_prefix_on_metadata(struct lttng_gen *k)
 	char name[64];
 	struct lttng_made_file *f = &k->files[choices_below(k->c, k->cpu_count)];
 	const char *slash = strchr(f->name, '/');
-	(void)snprintf(name, sizeof(name), "%.*sflight-%s", slash ? (int)(slash + 1 - f->name) : 0, f->name, slash ? slash + 1 : f->name);
+	(void)snprintf(name, sizeof(name), "%.*sflight-%s", slash ? (int)(slash + 1 - f->name) : 0, f->name,
+		       slash ? slash + 1 : f->name);
 	memcpy(f->name, name, sizeof(name));
 }
 
@@ -272,9 +274,11 @@ void lttng_break_legacy_info_files(struct lttng_gen *k)
 	if (lttng_spoil_shape(k, LV_ALL, 1))
 		return;
 	if (choices_chance(k->c, 1, 2))
-		bytes_printf(&lttng_gen_file(k, "bookmarks.xml")->b, "<bookmarks><location cpu=\"0\" time=\"%u.25\"/></bookmarks>\n",
-			     (unsigned)choices_below(k->c, 1000));
+		bytes_printf(&lttng_gen_file(k, "bookmarks.xml")->b,
+			     "<bookmarks><location cpu=\"0\" time=\"%u.25\"/></bookmarks>\n", (unsigned)choices_below(k->c, 1000));
 	else
-		bytes_printf(&lttng_gen_file(k, "info/system.xml")->b, "<system node_name=\"n%u\" cpu=\"1\" arch_size=\"ILP32\" endian=\"little\" "
-			     "kernel_name=\"Linux\" kernel_release=\"2.5\"></system>\n", (unsigned)choices_below(k->c, 1000));
+		bytes_printf(&lttng_gen_file(k, "info/system.xml")->b,
+			     "<system node_name=\"n%u\" cpu=\"1\" arch_size=\"ILP32\" endian=\"little\" "
+			     "kernel_name=\"Linux\" kernel_release=\"2.5\"></system>\n",
+			     (unsigned)choices_below(k->c, 1000));
 }

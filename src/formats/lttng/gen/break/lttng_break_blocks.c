@@ -146,7 +146,8 @@ void lttng_break_data_size_range(struct lttng_gen *k)
 	if (lttng_spoil_shape(k, LV_VARIABLE, 2))
 		return;
 	const struct lttng_made_block *b = lttng_spoil_block(k, 0, ANY_BLOCK);
-	lttng_spoil_set(k, b, LF_UNUSED, choices_chance(k->c, 1, 2) ? choices_below(k->c, k->l->size) : b->size + 1 + choices_below(k->c, 1u << 30));
+	lttng_spoil_set(k, b, LF_UNUSED,
+			choices_chance(k->c, 1, 2) ? choices_below(k->c, k->l->size) : b->size + 1 + choices_below(k->c, 1u << 30));
 }
 
 static void leave_open(struct lttng_gen *k, const struct lttng_made_block *b)

@@ -263,8 +263,9 @@ void lttng_break_metadata_payload_length(struct lttng_gen *k)
 		return;
 	struct lttng_made_file *f = declarations(k);
 	uint64_t extra = 1 + choices_below(k->c, 30);
-	struct lttng_put put = { .id = 1, .form = k->l->era > LTTNG_MARKERS ? (int)LTTNG_FORM_FULL : -1, .align = 1,
-				 .stamp = ++k->declare_stamp };
+	struct lttng_put put = {
+		.id = 1, .form = k->l->era > LTTNG_MARKERS ? (int)LTTNG_FORM_FULL : -1, .align = 1, .stamp = ++k->declare_stamp
+	};
 	k->scratch.size = 0;
 	if (k->l->era == LTTNG_CHANNEL_MARKERS)
 		bytes_append(&k->scratch, k->channels[0], strlen(k->channels[0]) + 1);
@@ -332,8 +333,8 @@ void lttng_break_name_with_two_ids(struct lttng_gen *k)
 void lttng_break_format_conflict(struct lttng_gen *k)
 {
 	if (plants(k, LV_ALL & ~LV_FACILITIES, LTTNG_DECLARE))
-		lttng_gen_declare_format(k, last_declarations(k), k->channels[0], lttng_kinds[choices_below(k->c, k->kind_count)].name,
-					 "other %c");
+		lttng_gen_declare_format(k, last_declarations(k), k->channels[0],
+					 lttng_kinds[choices_below(k->c, k->kind_count)].name, "other %c");
 }
 
 void lttng_break_format_syntax(struct lttng_gen *k)

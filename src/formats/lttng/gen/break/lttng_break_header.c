@@ -116,7 +116,9 @@ void lttng_break_start_time_implausible(struct lttng_gen *k)
 {
 	if (lttng_spoil_shape(k, LV_ALL, 1))
 		return;
-	lttng_spoil_everywhere(k, LF_SEC, choices_chance(k->c, 1, 2) ? choices_below(k->c, 1000000000) : 2000000000 + choices_below(k->c, 99999999));
+	lttng_spoil_everywhere(k, LF_SEC,
+			       choices_chance(k->c, 1, 2) ? choices_below(k->c, 1000000000)
+							  : 2000000000 + choices_below(k->c, 99999999));
 }
 
 void lttng_break_start_monotonic_nonzero(struct lttng_gen *k)

@@ -28,7 +28,8 @@ BREAK(version_not_canonical)
 
 BREAK(perf_tracing_blob)
 {
-	BYTES {
+	BYTES
+	{
 		bytes_insert(b->out, 10, "0.", 2);
 		b->g->records = 0;
 	}
@@ -108,7 +109,8 @@ BREAK(header_event_constants)
 
 BREAK(header_sizes_old_kernel)
 {
-	MODEL {
+	MODEL
+	{
 		b->header_page.size = b->header_event.size = 0;
 		for (size_t i = 0; i < b->buffers[0].count; i++) {
 			struct gen_cpu *c = &b->buffers[0].cpus[i];
@@ -164,7 +166,8 @@ BREAK(system_ftrace_in_events)
 
 BREAK(format_size_zero)
 {
-	MODEL {
+	MODEL
+	{
 		tracedat_gen_format_add(b, "wide", "empty", 303, "", "\"\"");
 		last_format(b)->text.size = 0;
 	}
@@ -197,7 +200,8 @@ BREAK(event_id_duplicate)
 
 BREAK(event_name_duplicate)
 {
-	MODEL {
+	MODEL
+	{
 		rename_system(b, "demo");
 		tracedat_gen_swap(tracedat_gen_format_of(b, "wide"), "name: wide", "name: tick");
 	}
@@ -309,7 +313,8 @@ BREAK(print_fmt_const_div_zero)
 
 BREAK(print_fmt_depth)
 {
-	MODEL {
+	MODEL
+	{
 		char deep[2 * 300 + 2];
 		memset(deep, '(', 300);
 		deep[300] = '1';
@@ -331,7 +336,8 @@ BREAK(print_fmt_kernel_function)
 
 BREAK(format_text_bytes)
 {
-	MODEL {
+	MODEL
+	{
 		struct bytes *text = tracedat_gen_format_of(b, "wide");
 		if (text->size > 30)
 			text->data[30] = 0;

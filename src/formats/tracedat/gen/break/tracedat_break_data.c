@@ -20,7 +20,8 @@ BREAK(cpu_range_eof)
 
 BREAK(cpu_range_wrap)
 {
-	BYTES {
+	BYTES
+	{
 		tracedat_gen_u64(b, entry(b, 1), UINT64_MAX - b->page_size + 1);
 		tracedat_gen_u64(b, entry(b, 1) + 8, 2 * b->page_size);
 	}
@@ -43,7 +44,8 @@ BREAK(cpu_size_not_page_multiple)
 
 BREAK(cpu_order)
 {
-	BYTES for (size_t i = 0; i < 2; i++) {
+	BYTES for (size_t i = 0; i < 2; i++)
+	{
 		tracedat_gen_u64(b, entry(b, i), b->buffers[0].cpus[1 - i].at);
 		tracedat_gen_u64(b, entry(b, i) + 8, b->buffers[0].cpus[1 - i].size);
 	}
@@ -56,7 +58,8 @@ BREAK(cpu_gap_nonzero)
 
 BREAK(data_unreferenced)
 {
-	BYTES {
+	BYTES
+	{
 		tracedat_gen_u64(b, entry(b, 1), 0);
 		tracedat_gen_u64(b, entry(b, 1) + 8, 0);
 	}
@@ -69,7 +72,8 @@ BREAK(trailing_bytes)
 
 BREAK(truncated_file)
 {
-	BYTES {
+	BYTES
+	{
 		b->out->size = b->at.flyrecord + 12;
 		b->g->records = 0;
 	}
@@ -150,7 +154,8 @@ static uint32_t fill_page(struct tracedat_gen *b)
 
 BREAK(page_missed_no_room)
 {
-	PAGE {
+	PAGE
+	{
 		(void)fill_page(b);
 		commit_or(b, open_page(b), 3u << 30);
 	}
@@ -179,7 +184,8 @@ static uint8_t *add_page(struct tracedat_gen *b)
 
 BREAK(page_empty)
 {
-	PAGE {
+	PAGE
+	{
 		uint8_t *page = add_page(b);
 		if (page)
 			store_u64(page, first_cpu(b)->last + 1000, b->big_endian);
@@ -188,12 +194,13 @@ BREAK(page_empty)
 
 BREAK(page_all_zero)
 {
-	PAGE (void)add_page(b);
+	PAGE(void) add_page(b);
 }
 
 BREAK(page_all_ones)
 {
-	PAGE {
+	PAGE
+	{
 		uint8_t *page = add_page(b);
 		if (page)
 			memset(page, 0xff, b->page_size);
@@ -202,7 +209,8 @@ BREAK(page_all_ones)
 
 BREAK(page_duplicate)
 {
-	PAGE {
+	PAGE
+	{
 		uint8_t *page = add_page(b);
 		if (page)
 			memcpy(page, page - b->page_size, b->page_size);
@@ -262,7 +270,8 @@ BREAK(record_data_length)
 
 BREAK(record_past_commit)
 {
-	PAGE {
+	PAGE
+	{
 		uint32_t last = fill_page(b);
 		uint8_t *at = open_page(b) + last;
 		store_u32(at, b->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, b->big_endian);
@@ -276,7 +285,8 @@ static void bare_format(struct tracedat_gen *b)
 
 BREAK(record_small_type_len)
 {
-	PAGE {
+	PAGE
+	{
 		uint8_t p[8];
 		bare_format(b);
 		b->keep_small = true;
@@ -292,7 +302,8 @@ BREAK(record_time_extend_dangling)
 
 BREAK(record_absolute_backwards)
 {
-	PAGE {
+	PAGE
+	{
 		tracedat_gen_stamp(b, first_cpu(b), 31, first_cpu(b)->last - 50);
 		tracedat_gen_tick(b, first_cpu(b));
 	}
@@ -308,7 +319,8 @@ static void odd_record(struct tracedat_gen *b, unsigned id, uint32_t pid, uint32
 
 BREAK(record_payload_short)
 {
-	PAGE {
+	PAGE
+	{
 		b->keep_small = true;
 		odd_record(b, 300, 42, 4);
 	}
@@ -316,7 +328,8 @@ BREAK(record_payload_short)
 
 BREAK(record_unknown_event_id)
 {
-	PAGE {
+	PAGE
+	{
 		odd_record(b, 999, 42, 16);
 		odd_record(b, 999, 42, 16);
 	}
@@ -356,7 +369,8 @@ BREAK(record_data_loc_string)
 
 BREAK(record_data_loc_order)
 {
-	PAGE {
+	PAGE
+	{
 		tracedat_gen_format_add(b, "pair", "pair", 303,
 					"\tfield:__data_loc char[] one;\toffset:8;\tsize:4;\tsigned:0;\n"
 					"\tfield:__data_loc char[] two;\toffset:12;\tsize:4;\tsigned:0;\n",
@@ -387,7 +401,8 @@ BREAK(record_ip_dangling)
 
 BREAK(record_flags_impossible)
 {
-	PAGE {
+	PAGE
+	{
 		uint8_t p[24] = { 0 };
 		tracedat_gen_common(b, p, 300, 42);
 		p[2] = 0x40;
@@ -409,7 +424,8 @@ BREAK(cpustat_overrun_no_missed)
 
 BREAK(cpustat_time_range)
 {
-	PAGE {
+	PAGE
+	{
 		tracedat_gen_stamp(b, first_cpu(b), 30, UINT64_C(20000000000));
 		tracedat_gen_tick(b, first_cpu(b));
 	}
@@ -419,7 +435,8 @@ BREAK(cpustat_time_range)
 
 BREAK(recorder_killed)
 {
-	BYTES {
+	BYTES
+	{
 		b->out->size = 0;
 		bytes_append(b->out, first_cpu(b)->pages.data, first_cpu(b)->pages.size);
 		b->g->records = first_cpu(b)->records;

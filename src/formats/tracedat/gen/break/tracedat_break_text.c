@@ -49,7 +49,8 @@ BREAK(kallsyms_module_bracket)
 BREAK(kallsyms_nul)
 {
 	MODEL tracedat_gen_swap(&b->kallsyms, "demo_tick", "demo@tick");
-	MODEL {
+	MODEL
+	{
 		uint8_t *p = memchr(b->kallsyms.data, '@', b->kallsyms.size);
 		if (p)
 			*p = 0;
@@ -137,17 +138,17 @@ BREAK(option_missing_done)
 
 BREAK(option_unknown)
 {
-	MODEL (void)tracedat_gen_option_add(b, 99, "something", 10);
+	MODEL(void) tracedat_gen_option_add(b, 99, "something", 10);
 }
 
 BREAK(option_v7_in_v6)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_KALLSYMS, "\0\0\0\0\0\0\0", 8);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_KALLSYMS, "\0\0\0\0\0\0\0", 8);
 }
 
 BREAK(option_duplicate)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_UNAME, "Linux again", 12);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_UNAME, "Linux again", 12);
 }
 
 BREAK(option_string_nul)
@@ -158,13 +159,13 @@ BREAK(option_string_nul)
 BREAK(option_date_syntax)
 {
 	MODEL tracedat_gen_option_remove(b, TRACEDAT_DATE);
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_DATE, "yesterday", 10);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_DATE, "yesterday", 10);
 }
 
 BREAK(option_offset_syntax)
 {
 	MODEL tracedat_gen_option_remove(b, TRACEDAT_OFFSET);
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_OFFSET, "soon", 5);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_OFFSET, "soon", 5);
 }
 
 BREAK(option_cpustat_empty)
@@ -174,7 +175,7 @@ BREAK(option_cpustat_empty)
 
 BREAK(option_cpustat_shape)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_CPUSTAT, "nothing to tell\n", 17);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_CPUSTAT, "nothing to tell\n", 17);
 }
 
 BREAK(option_clock_brackets)
@@ -185,12 +186,12 @@ BREAK(option_clock_brackets)
 
 BREAK(option_hook_syntax)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_HOOK, "no hook", 8);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_HOOK, "no hook", 8);
 }
 
 BREAK(option_cpucount_size)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_CPUCOUNT, "\2", 2);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_CPUCOUNT, "\2", 2);
 }
 
 static void option_cpus(struct tracedat_gen *b, uint32_t count)
@@ -215,7 +216,7 @@ BREAK(host_order_cpucount)
 BREAK(option_procmaps_syntax)
 {
 	MODEL tracedat_gen_option_remove(b, TRACEDAT_PROCMAPS);
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_PROCMAPS, "2a 3 demo\n400000 401000 /usr/bin/demo\n", 39);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_PROCMAPS, "2a 3 demo\n400000 401000 /usr/bin/demo\n", 39);
 }
 
 BREAK(option_traceid_size)
@@ -254,7 +255,8 @@ BREAK(option_timeshift_order)
 
 BREAK(option_guest_layout)
 {
-	MODEL {
+	MODEL
+	{
 		struct gen_option *o = tracedat_gen_option_add(b, TRACEDAT_GUEST, "guest", 6);
 		bytes_u64(&o->data, 7);
 		bytes_u32(&o->data, 1);
@@ -265,7 +267,8 @@ BREAK(option_guest_layout)
 
 BREAK(option_tsc2nsec_range)
 {
-	MODEL {
+	MODEL
+	{
 		struct gen_option *o = tracedat_gen_option_add(b, TRACEDAT_TSC2NSEC, "", 0);
 		bytes_u32(&o->data, 1000);
 		bytes_u32(&o->data, 64);
@@ -281,7 +284,8 @@ BREAK(option_buffer_name)
 
 BREAK(v6_buffer_offset)
 {
-	WORLD {
+	WORLD
+	{
 		b->version = 6;
 		b->instances = 1;
 	}
@@ -314,7 +318,8 @@ BREAK(v6_latency_with_clock_option)
 {
 	static const char *const clocks[] = { "[local] global\n", "local [global]\n", "local [mono]\n", "[boot] local\n" };
 	WORLD b->latency = true;
-	MODEL {
+	MODEL
+	{
 		const char *text = clocks[choices_below(b->choices, 4)];
 		(void)tracedat_gen_option_add(b, TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
 	}

@@ -37,7 +37,8 @@ BREAK(v7_section_size)
 
 BREAK(v7_section_id_unknown)
 {
-	MODEL {
+	MODEL
+	{
 		b->extra_section = true;
 		b->extra_id = 99;
 	}
@@ -70,7 +71,8 @@ BREAK(v7_strings_nul)
 
 BREAK(v7_section_duplicate)
 {
-	MODEL {
+	MODEL
+	{
 		b->extra_section = true;
 		b->extra_id = TRACEDAT_KALLSYMS;
 	}
@@ -168,12 +170,13 @@ BREAK(v7_buffer_section)
 BREAK(v7_buffer_cpu_outside_section)
 {
 	WORLD b->extra_at_end = true;
-	BYTES tracedat_gen_u64(b, buffer_field(b, 23 + 20 + 4), tracedat_align(b->out->size - (tracedat_gen_extra(b) - b->page_size), b->page_size));
+	BYTES tracedat_gen_u64(b, buffer_field(b, 23 + 20 + 4),
+			       tracedat_align(b->out->size - (tracedat_gen_extra(b) - b->page_size), b->page_size));
 }
 
 BREAK(v7_buffer_clock_unknown)
 {
-	MODEL (void)snprintf(b->buffers[0].clock, sizeof(b->buffers[0].clock), "sundial");
+	MODEL(void) snprintf(b->buffers[0].clock, sizeof(b->buffers[0].clock), "sundial");
 }
 
 BREAK(v7_buffer_size_minus_four)
@@ -213,7 +216,8 @@ BREAK(v7_chunk_decode)
 
 BREAK(v7_btf_modules_none)
 {
-	MODEL {
+	MODEL
+	{
 		b->extra_section = true;
 		b->extra_id = TRACEDAT_BTF_FILE;
 	}
@@ -221,16 +225,18 @@ BREAK(v7_btf_modules_none)
 
 BREAK(v7_dangling_23_25)
 {
-	MODEL (void)tracedat_gen_option_add(b, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
+	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
 }
 
 BREAK(size_overflow_bomb)
 {
-	WORLD {
+	WORLD
+	{
 		b->version = 7;
 		b->codec = TRACEDAT_ZSTD;
 	}
-	MODEL {
+	MODEL
+	{
 		uint8_t *p = bytes_grow(&b->printk, 8u << 20);
 		if (p)
 			memset(p, 'a', 8u << 20);

@@ -18,8 +18,7 @@ static bool name_fits(const char *name, const char *prefix, const char *suffix)
 {
 	size_t length = strlen(name), tail = strlen(suffix);
 
-	return strncmp(name, prefix, strlen(prefix)) == 0 && length >= tail &&
-	       strcmp(name + length - tail, suffix) == 0;
+	return strncmp(name, prefix, strlen(prefix)) == 0 && length >= tail && strcmp(name + length - tail, suffix) == 0;
 }
 
 struct bytes *break_any_file(struct uftrace_gen *u, const char *prefix, const char *suffix, const char **name)
@@ -75,7 +74,7 @@ struct row row_at(const struct bytes *b, size_t at)
 {
 	const uint8_t *end = at < b->size ? memchr(b->data + at, '\n', b->size - at) : NULL;
 
-	return (struct row){at, end ? (size_t)(end - b->data) + 1 - at : b->size - at, at < b->size};
+	return (struct row){ at, end ? (size_t)(end - b->data) + 1 - at : b->size - at, at < b->size };
 }
 
 static size_t text_start(const struct bytes *b)
@@ -90,7 +89,7 @@ struct row row_find(const struct bytes *b, const char *prefix, unsigned n)
 	for (struct row l = row_at(b, text_start(b)); l.found; l = row_at(b, l.at + l.length))
 		if (l.length >= length && memcmp(b->data + l.at, prefix, length) == 0 && n-- == 0)
 			return l;
-	return (struct row){0, 0, false};
+	return (struct row){ 0, 0, false };
 }
 
 unsigned row_count(const struct bytes *b, const char *prefix)
@@ -106,7 +105,7 @@ struct row row_any(struct uftrace_gen *u, const struct bytes *b, const char *pre
 {
 	unsigned count = row_count(b, prefix);
 
-	return count ? row_find(b, prefix, uftgen_below(u, count)) : (struct row){0, 0, false};
+	return count ? row_find(b, prefix, uftgen_below(u, count)) : (struct row){ 0, 0, false };
 }
 
 void row_remove(struct bytes *b, struct row line)
@@ -212,8 +211,7 @@ void info_mask(struct uftrace_gen *u, size_t offset, uint64_t set, uint64_t clea
 
 /* ---- records ---- */
 
-const struct uftgen_mark *mark_any(struct uftrace_gen *u,
-				   bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *))
+const struct uftgen_mark *mark_any(struct uftrace_gen *u, bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *))
 {
 	unsigned count = 0;
 

@@ -15,8 +15,7 @@
 
 #include "formats/uftrace/gen/uftrace_gen.h"
 
-#define RULE(sym, id, severity, class, title, clause, explanation, repair)                                             \
-	void uftrace_break_##sym(struct uftrace_gen *u);
+#define RULE(sym, id, severity, class, title, clause, explanation, repair) void uftrace_break_##sym(struct uftrace_gen *u);
 #include "formats/uftrace/uftrace_rules.def"
 #undef RULE
 
@@ -71,8 +70,7 @@ void info_mask(struct uftrace_gen *u, size_t offset, uint64_t set, uint64_t clea
 /* ---- records ---- */
 
 /* One of the records that pass; NULL: none. */
-const struct uftgen_mark *mark_any(struct uftrace_gen *u,
-				   bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *));
+const struct uftgen_mark *mark_any(struct uftrace_gen *u, bool (*test)(const struct uftrace_gen *, const struct uftgen_mark *));
 /* The record after it in the same file; NULL: none. */
 const struct uftgen_mark *mark_next(const struct uftrace_gen *u, const struct uftgen_mark *mark);
 const struct uftgen_mark *mark_previous(const struct uftrace_gen *u, const struct uftgen_mark *mark);

@@ -11,7 +11,7 @@
 static void set_value(struct uftrace_gen *u, const char *key, const char *value)
 {
 	struct bytes *b = break_file(u, "info");
-	struct row l = b ? row_find(b, key, 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, key, 0) : (struct row){ 0, 0, false };
 
 	if (l.found)
 		row_replace(b, l, "%s%s\n", key, value);
@@ -84,7 +84,7 @@ void uftrace_break_map_tmp_leftover(struct uftrace_gen *u)
 
 void uftrace_break_unknown_file(struct uftrace_gen *u)
 {
-	static const char *const names[] = {"core", "shop.log", "README", "shop.sym.bak"};
+	static const char *const names[] = { "core", "shop.log", "README", "shop.sym.bak" };
 	struct bytes *b = uftgen_ready(u, 0, 0) ? gen_file(u->g, names[uftgen_below(u, 4)]) : NULL;
 
 	if (b)
@@ -122,7 +122,7 @@ void uftrace_break_info_bad_magic(struct uftrace_gen *u)
 
 void uftrace_break_info_version_unsupported(struct uftrace_gen *u)
 {
-	static const uint32_t wrong[] = {5, 2, 0, 1000};
+	static const uint32_t wrong[] = { 5, 2, 0, 1000 };
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
 
 	if (b)
@@ -131,7 +131,7 @@ void uftrace_break_info_version_unsupported(struct uftrace_gen *u)
 
 void uftrace_break_info_header_size(struct uftrace_gen *u)
 {
-	static const uint16_t wrong[] = {0, 64, 39, 41};
+	static const uint16_t wrong[] = { 0, 64, 39, 41 };
 
 	if (uftgen_ready(u, 0, 0))
 		info_set_u16(u, 12, wrong[uftgen_below(u, 4)]);
@@ -265,7 +265,7 @@ void uftrace_break_info_mask_unknown_bit(struct uftrace_gen *u)
 static const struct {
 	const char *key;
 	unsigned bit;
-} loose_blocks[] = {{"cmdline:", 3}, {"meminfo:", 5}, {"loadinfo:", 9}};
+} loose_blocks[] = { { "cmdline:", 3 }, { "meminfo:", 5 }, { "loadinfo:", 9 } };
 
 void uftrace_break_info_block_missing(struct uftrace_gen *u)
 {
@@ -283,7 +283,7 @@ void uftrace_break_info_block_unannounced(struct uftrace_gen *u)
 
 void uftrace_break_info_block_order(struct uftrace_gen *u)
 {
-	static const char *const keys[] = {"exename:", "build_id:", "exit_status:"};
+	static const char *const keys[] = { "exename:", "build_id:", "exit_status:" };
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
 
 	if (b)
@@ -293,7 +293,7 @@ void uftrace_break_info_block_order(struct uftrace_gen *u)
 void uftrace_break_info_line_too_long(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, uftgen_below(u, 2) ? "cmdline:" : "meminfo:", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, uftgen_below(u, 2) ? "cmdline:" : "meminfo:", 0) : (struct row){ 0, 0, false };
 	unsigned more = 4096 + uftgen_below(u, 100);
 
 	for (unsigned i = 0; l.found && i < more; i += 32)
@@ -302,7 +302,7 @@ void uftrace_break_info_line_too_long(struct uftrace_gen *u)
 
 void uftrace_break_info_lines_count(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"1", "9", "x", ""};
+	static const char *const wrong[] = { "1", "9", "x", "" };
 
 	if (uftgen_ready(u, 0, 0)) {
 		const char *count = wrong[uftgen_below(u, 4)];
@@ -314,7 +314,7 @@ void uftrace_break_info_lines_count(struct uftrace_gen *u)
 void uftrace_break_info_crlf_or_blank(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_any(u, b, "") : (struct row){0, 0, false};
+	struct row l = b ? row_any(u, b, "") : (struct row){ 0, 0, false };
 
 	if (!l.found)
 		return;
@@ -327,7 +327,7 @@ void uftrace_break_info_crlf_or_blank(struct uftrace_gen *u)
 void uftrace_break_info_nul_in_text(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, "cmdline:", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "cmdline:", 0) : (struct row){ 0, 0, false };
 
 	if (l.found)
 		b->data[l.at + 8 + uftgen_below(u, (unsigned)l.length - 9)] = 0;
@@ -354,7 +354,7 @@ void uftrace_break_info_no_final_newline(struct uftrace_gen *u)
 void uftrace_break_info_build_id_format(struct uftrace_gen *u)
 {
 	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, "build_id:", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "build_id:", 0) : (struct row){ 0, 0, false };
 
 	if (!l.found)
 		return;
@@ -366,7 +366,7 @@ void uftrace_break_info_build_id_format(struct uftrace_gen *u)
 
 void uftrace_break_info_exit_status_undecodable(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"300000", "-2", "many", "70000"};
+	static const char *const wrong[] = { "300000", "-2", "many", "70000" };
 
 	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_INTERRUPTED))
 		set_value(u, "exit_status:", wrong[uftgen_below(u, 4)]);
@@ -393,7 +393,7 @@ void uftrace_break_taskinfo_missing(struct uftrace_gen *u)
 static void write_tids(struct uftrace_gen *u, const int *tids, unsigned count, const char *more, int claimed)
 {
 	struct bytes *b = break_file(u, "info");
-	struct row l = b ? row_find(b, "taskinfo:tids=", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "taskinfo:tids=", 0) : (struct row){ 0, 0, false };
 	char text[24];
 
 	if (!l.found)
@@ -414,8 +414,7 @@ void uftrace_break_taskinfo_count_mismatch(struct uftrace_gen *u)
 
 	if (!uftgen_ready(u, 0, 0))
 		return;
-	(void)snprintf(text, sizeof(text), "%d",
-		       uftgen_below(u, 2) ? (int)u->task_count + 1 : -(int)uftgen_below(u, 2));
+	(void)snprintf(text, sizeof(text), "%d", uftgen_below(u, 2) ? (int)u->task_count + 1 : -(int)uftgen_below(u, 2));
 	set_value(u, "taskinfo:nr_tid=", text);
 }
 
@@ -427,7 +426,7 @@ static unsigned all_tids(const struct uftrace_gen *u, int tids[static UFTGEN_TAS
 
 void uftrace_break_taskinfo_tid_invalid(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"0", "-5", "12a", "one"};
+	static const char *const wrong[] = { "0", "-5", "12a", "one" };
 	int tids[UFTGEN_TASKS_MAX + 1];
 	unsigned count;
 
@@ -494,10 +493,10 @@ void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *u)
 
 void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@arg1:x"};
+	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@arg1:x" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, 0) ? break_file(u, "info") : NULL;
 	/* Before 0.8.1 there is no line that says how many follow. */
-	struct row l = b ? row_find(b, "argspec:", u->version > 80) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "argspec:", u->version > 80) : (struct row){ 0, 0, false };
 	char text[64];
 
 	if (!l.found)
@@ -508,7 +507,7 @@ void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
 
 void uftrace_break_argspec_missing(struct uftrace_gen *u)
 {
-	static const char *const keys[] = {"argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:"};
+	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, UFTGEN_DEEP) ? break_file(u, "info") : NULL;
 
 	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++)

@@ -27,8 +27,8 @@ static bool is_inner(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
 	const struct uftgen_mark *next = mark_next(u, m), *previous = mark_previous(u, m);
 
-	return next && previous && m->type <= RECORD_EXIT && next->type <= RECORD_EXIT &&
-	       previous->type <= RECORD_EXIT && !m->first && !next->first && m->depth < 1024;
+	return next && previous && m->type <= RECORD_EXIT && next->type <= RECORD_EXIT && previous->type <= RECORD_EXIT &&
+	       !m->first && !next->first && m->depth < 1024;
 }
 
 static bool is_inner_start(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -43,7 +43,8 @@ static bool is_leaf(const struct uftrace_gen *u, const struct uftgen_mark *m)
 
 	return m->type == RECORD_ENTRY && next && next->type == RECORD_EXIT && next->depth == m->depth &&
 	       next->address == m->address && previous && previous->type <= RECORD_EXIT && !m->first && m->depth > 0 &&
-	       m->depth < 900 && m->depth + 2u < u->max_stack && !m->more && !next->more && is_plain_start(u, m) && m->symbol && m->symbol->type != 'P';
+	       m->depth < 900 && m->depth + 2u < u->max_stack && !m->more && !next->more && is_plain_start(u, m) && m->symbol &&
+	       m->symbol->type != 'P';
 }
 
 static bool is_lost(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -67,8 +68,7 @@ static bool is_event(const struct uftrace_gen *u, const struct uftgen_mark *m)
 static bool is_bare(const struct uftrace_gen *u, const struct uftgen_mark *m)
 {
 	/* Of C++ functions it is not clear which name a pattern means. */
-	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol) && m->symbol &&
-	       strncmp(m->symbol->name, "_Z", 2) != 0;
+	return is_inner(u, m) && !m->more && !uftgen_spec_of(u, m->symbol) && m->symbol && strncmp(m->symbol->name, "_Z", 2) != 0;
 }
 
 static bool is_loaded(const struct uftrace_gen *u, const struct uftgen_mark *m)
@@ -202,8 +202,7 @@ void uftrace_break_dat_time_zero(struct uftrace_gen *u)
 
 void uftrace_break_dat_time_before_task(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m =
-		uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_task_start) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, 0, UFTGEN_FOREIGN | WITH_PAYLOADS) ? mark_any(u, is_task_start) : NULL;
 
 	if (m)
 		record_set(u, m, u->start - 1 - uftgen_below(u, 1000), record_word(u, m));
@@ -257,12 +256,10 @@ void uftrace_break_dat_depth_gap(struct uftrace_gen *u)
 
 void uftrace_break_dat_exit_without_entry(struct uftrace_gen *u)
 {
-	struct bytes *b =
-		uftgen_ready(u, 0, UFTGEN_OPEN | UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
+	struct bytes *b = uftgen_ready(u, 0, UFTGEN_OPEN | UFTGEN_FOREIGN | UFTGEN_LOST | WITH_PAYLOADS) ? break_dat(u, 0) : NULL;
 
 	if (b)
-		record_insert(u, 0, b->size, u->end + 1 + uftgen_below(u, 100),
-			      record_make(RECORD_EXIT, 0, u->marks[0].address));
+		record_insert(u, 0, b->size, u->end + 1 + uftgen_below(u, 100), record_make(RECORD_EXIT, 0, u->marks[0].address));
 }
 
 void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *u)
@@ -302,8 +299,7 @@ void uftrace_break_dat_fork_prefix(struct uftrace_gen *u)
 		if (!b || b->size < 16 || !u->tasks[task].forked)
 			continue;
 		unsigned depth = (unsigned)(load_u64(b->data + 8, big) & DEPTH_MASK) >> 6;
-		record_insert(u, task, 0, load_u64(b->data, big),
-			      record_make(RECORD_ENTRY, depth + 1, u->marks[0].address));
+		record_insert(u, task, 0, load_u64(b->data, big), record_make(RECORD_ENTRY, depth + 1, u->marks[0].address));
 		return;
 	}
 }
@@ -320,8 +316,7 @@ void uftrace_break_dat_lost_more(struct uftrace_gen *u)
 	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_LOST, WITH_PAYLOADS) ? mark_any(u, is_lost) : NULL;
 
 	if (m)
-		record_set(u, m, 0,
-			   uftgen_below(u, 2) ? record_word(u, m) | WORD_MORE : record_make(RECORD_LOST, 0, 0));
+		record_set(u, m, 0, uftgen_below(u, 2) ? record_word(u, m) | WORD_MORE : record_make(RECORD_LOST, 0, 0));
 }
 
 void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
@@ -331,22 +326,19 @@ void uftrace_break_dat_event_unknown(struct uftrace_gen *u)
 	uftgen_versions(u, 80, 999);
 	m = uftgen_ready(u, 0, 0) ? mark_any(u, is_inner_start) : NULL;
 	if (m)
-		record_insert(u, m->task, m->offset, m->time,
-			      record_make(RECORD_EVENT, 0, 100014 + uftgen_below(u, 80000)));
+		record_insert(u, m->task, m->offset, m->time, record_make(RECORD_EVENT, 0, 100014 + uftgen_below(u, 80000)));
 }
 
 void uftrace_break_dat_event_length(struct uftrace_gen *u)
 {
-	const struct uftgen_mark *m =
-		uftgen_ready(u, UFTGEN_EVENTS, WITH_PAYLOADS) ? mark_any(u, is_loaded_event) : NULL;
+	const struct uftgen_mark *m = uftgen_ready(u, UFTGEN_EVENTS, WITH_PAYLOADS) ? mark_any(u, is_loaded_event) : NULL;
 	struct bytes *b = m ? break_dat(u, m->task) : NULL;
 
 	if (b) { /* within the padding */
 		bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
 		uint16_t length = load_u16(b->data + m->offset + 16, big);
 
-		store_u16(b->data + m->offset + 16, (uint16_t)(length + (length > 4 ? 1 + uftgen_below(u, 4) : 1)),
-			  big);
+		store_u16(b->data + m->offset + 16, (uint16_t)(length + (length > 4 ? 1 + uftgen_below(u, 4) : 1)), big);
 	}
 }
 

@@ -38,7 +38,7 @@ static void put_switch(struct uftrace_gen *u, struct bytes *b, int tid, uint64_t
 
 void uftrace_break_perf_record_size(struct uftrace_gen *u)
 {
-	static const uint16_t wrong[] = {0, 4, 20, 4000, 65528, 16};
+	static const uint16_t wrong[] = { 0, 4, 20, 4000, 65528, 16 };
 	size_t offsets[64];
 	unsigned count;
 	struct bytes *b = perf(u, offsets, &count);
@@ -115,8 +115,8 @@ void uftrace_break_perf_switch_unpaired(struct uftrace_gen *u)
 
 void uftrace_break_events_malformed(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"EVENT: x shop:order\n", "EVENT 1000009 shop:order\n", "EVENT: 1000009\n",
-					    "nothing\n"};
+	static const char *const wrong[] = { "EVENT: x shop:order\n", "EVENT 1000009 shop:order\n", "EVENT: 1000009\n",
+					     "nothing\n" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_PROBES, 0) ? break_file(u, "events.txt") : NULL;
 
 	if (!b)
@@ -164,13 +164,12 @@ void uftrace_break_extern_unsorted(struct uftrace_gen *u)
 	struct bytes *b = uftgen_ready(u, UFTGEN_EXTERN, 0) ? break_file(u, "extern.dat") : NULL;
 
 	if (b)
-		row_insert(b, b->size, "%llu.000000001 an early remark\n",
-			   (unsigned long long)(u->start / NANOSECONDS - 1));
+		row_insert(b, b->size, "%llu.000000001 an early remark\n", (unsigned long long)(u->start / NANOSECONDS - 1));
 }
 
 void uftrace_break_default_opts_whitespace(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"\n", " \n", "\t", "\n\n"};
+	static const char *const wrong[] = { "\n", " \n", "\t", "\n\n" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_OPTS, 0) ? gen_file(u->g, "default.opts") : NULL;
 
 	if (!b)
@@ -181,7 +180,7 @@ void uftrace_break_default_opts_whitespace(struct uftrace_gen *u)
 
 void uftrace_break_default_opts_unexpected(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"-d elsewhere\n", "record\n", "-F main -t 1us\n", "-t\n"};
+	static const char *const wrong[] = { "-d elsewhere\n", "record\n", "-F main -t 1us\n", "-t\n" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_OPTS, 0) ? gen_file(u->g, "default.opts") : NULL;
 
 	if (!b)
@@ -246,8 +245,7 @@ void uftrace_break_shm_leftover(struct uftrace_gen *u)
 
 	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO))
 		return;
-	(void)snprintf(name, sizeof(name), "uftrace-%s-%d-%03u", u->sessions[0].sid, u->tasks[0].tid,
-		       uftgen_below(u, 4));
+	(void)snprintf(name, sizeof(name), "uftrace-%s-%d-%03u", u->sessions[0].sid, u->tasks[0].tid, uftgen_below(u, 4));
 	b = gen_file(u->g, name);
 	if (!b)
 		return;

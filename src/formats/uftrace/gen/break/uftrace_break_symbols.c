@@ -56,12 +56,11 @@ static struct bytes *any_symbols(struct uftrace_gen *u, const struct uftgen_modu
 }
 
 /* The line of a symbol. */
-static struct row symbol_line(const struct uftrace_gen *u, const struct bytes *b, const struct uftgen_module *m,
-			      unsigned symbol)
+static struct row symbol_line(const struct uftrace_gen *u, const struct bytes *b, const struct uftgen_module *m, unsigned symbol)
 {
 	char text[96];
 	const struct uftgen_symbol *s = &m->symbols[symbol];
-	struct odd odd = {s->address, s->size, s->type, s->name};
+	struct odd odd = { s->address, s->size, s->type, s->name };
 
 	if (u->version < 60 && m == u->modules)
 		odd.address += u->sessions[0].maps[0].base;
@@ -171,8 +170,7 @@ void uftrace_break_sym_count_dangerous(struct uftrace_gen *u)
 
 void uftrace_break_sym_line_malformed(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"not a symbol\n", "00000000000012zz T shop_zz\n",
-					    "0000000000001200\tT\tshop_tabs\n"};
+	static const char *const wrong[] = { "not a symbol\n", "00000000000012zz T shop_zz\n", "0000000000001200\tT\tshop_tabs\n" };
 	const struct uftgen_module *m = NULL;
 	struct bytes *b = uftgen_ready(u, 0, 0) ? any_symbols(u, &m) : NULL;
 
@@ -188,7 +186,7 @@ void uftrace_break_sym_mixed_format(struct uftrace_gen *u)
 	const struct uftgen_module *m = NULL;
 	struct bytes *b;
 	char text[96];
-	struct odd odd = {0, 4, 'T', "between_forms"};
+	struct odd odd = { 0, 4, 'T', "between_forms" };
 
 	uftgen_versions(u, 60, 999);
 	b = uftgen_ready(u, 0, 0) ? any_symbols(u, &m) : NULL;
@@ -208,8 +206,7 @@ void uftrace_break_sym_unsorted(struct uftrace_gen *u)
 	uftgen_versions(u, 60, 130);
 	b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? any_symbols(u, &m) : NULL;
 	if (b)
-		insert_odd(u, b, m, last_place(u, b, m),
-			   (struct odd){0x10 + uftgen_below(u, 0x300), 4, 'T', "too_late"});
+		insert_odd(u, b, m, last_place(u, b, m), (struct odd){ 0x10 + uftgen_below(u, 0x300), 4, 'T', "too_late" });
 }
 
 void uftrace_break_sym_leading_sentinels(struct uftrace_gen *u)
@@ -220,8 +217,7 @@ void uftrace_break_sym_leading_sentinels(struct uftrace_gen *u)
 	uftgen_versions(u, 60, 130);
 	b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? any_symbols(u, &m) : NULL;
 	if (b)
-		row_insert(b, first_symbol(b), "0000000000000%03x ? __sym_end\n0000000000000%03x ? __sym_end\n", 0x200,
-			   0x200);
+		row_insert(b, first_symbol(b), "0000000000000%03x ? __sym_end\n0000000000000%03x ? __sym_end\n", 0x200, 0x200);
 }
 
 void uftrace_break_sym_missing_sentinel(struct uftrace_gen *u)
@@ -242,7 +238,7 @@ void uftrace_break_sym_type_unknown(struct uftrace_gen *u)
 
 	if (b)
 		insert_odd(u, b, m, last_place(u, b, m),
-			   (struct odd){last_address(m), 4, "WBzx"[uftgen_below(u, 4)], "odd_type"});
+			   (struct odd){ last_address(m), 4, "WBzx"[uftgen_below(u, 4)], "odd_type" });
 }
 
 void uftrace_break_sym_overlap(struct uftrace_gen *u)
@@ -258,8 +254,7 @@ void uftrace_break_sym_overlap(struct uftrace_gen *u)
 
 		if (!strchr("Ttw", s->type))
 			continue;
-		insert_odd(u, b, m, l.at + l.length,
-			   (struct odd){s->address + s->size - 2, 4, s->type, "inside_another"});
+		insert_odd(u, b, m, l.at + l.length, (struct odd){ s->address + s->size - 2, 4, s->type, "inside_another" });
 		return;
 	}
 }
@@ -274,10 +269,9 @@ void uftrace_break_sym_outside_map(struct uftrace_gen *u)
 	if (!b)
 		return;
 	if (!is_sized(u)) { /* a sentinel ends it */
-		row_replace(b, row_at(b, last_place(u, b, m)), "%016llx ? __sym_end\n",
-			    (unsigned long long)m->length + 0x2020);
+		row_replace(b, row_at(b, last_place(u, b, m)), "%016llx ? __sym_end\n", (unsigned long long)m->length + 0x2020);
 	}
-	insert_odd(u, b, m, last_place(u, b, m), (struct odd){m->length + 0x2000, 0x20, 'T', "far_away"});
+	insert_odd(u, b, m, last_place(u, b, m), (struct odd){ m->length + 0x2000, 0x20, 'T', "far_away" });
 }
 
 void uftrace_break_sym_name_too_long(struct uftrace_gen *u)
@@ -288,7 +282,7 @@ void uftrace_break_sym_name_too_long(struct uftrace_gen *u)
 
 	if (!b)
 		return;
-	insert_odd(u, b, m, last_place(u, b, m), (struct odd){last_address(m), 4, 'T', "long_name"});
+	insert_odd(u, b, m, last_place(u, b, m), (struct odd){ last_address(m), 4, 'T', "long_name" });
 	l = row_at(b, last_place(u, b, m));
 	for (unsigned i = 1030 + uftgen_below(u, 300); i; i -= i < 10 ? i : 10)
 		bytes_insert(b, l.at + row_at(b, l.at).length - 1, "_abcdefghi", i < 10 ? i : 10);
@@ -311,9 +305,9 @@ void uftrace_break_sym_crlf(struct uftrace_gen *u)
 
 void uftrace_break_dbg_malformed(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"Z: what is this\n", "F 1000 nothing\n", "\n", "A @arg1\n"};
+	static const char *const wrong[] = { "Z: what is this\n", "F 1000 nothing\n", "\n", "A @arg1\n" };
 	struct bytes *b = uftgen_ready(u, UFTGEN_DEBUG, UFTGEN_AUTO) ? break_any_file(u, "", ".dbg", NULL) : NULL;
-	struct row l = b ? row_any(u, b, "F: ") : (struct row){0, 0, false};
+	struct row l = b ? row_any(u, b, "F: ") : (struct row){ 0, 0, false };
 
 	if (l.found)
 		row_insert(b, l.at, "%s", wrong[uftgen_below(u, 4)]);

@@ -17,8 +17,7 @@ static struct bytes *tasks(struct uftrace_gen *u, uint64_t want, uint64_t refuse
 
 static const char *stamp(char text[static 48], uint64_t time)
 {
-	(void)snprintf(text, 48, "%llu.%09llu", (unsigned long long)(time / NANOSECONDS),
-		       (unsigned long long)(time % NANOSECONDS));
+	(void)snprintf(text, 48, "%llu.%09llu", (unsigned long long)(time / NANOSECONDS), (unsigned long long)(time % NANOSECONDS));
 	return text;
 }
 
@@ -51,7 +50,7 @@ void uftrace_break_task_line_malformed(struct uftrace_gen *u)
 
 void uftrace_break_task_line_unknown(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"NOTE a new keyword\n", "EXIT timestamp=1.000000001 tid=1\n", "sess\n"};
+	static const char *const wrong[] = { "NOTE a new keyword\n", "EXIT timestamp=1.000000001 tid=1\n", "sess\n" };
 	struct bytes *b = tasks(u, 0, 0);
 
 	if (b)
@@ -82,7 +81,7 @@ void uftrace_break_task_nul_bytes(struct uftrace_gen *u)
 void uftrace_break_task_timestamp_digits(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
-	struct row l = b ? row_find(b, "SESS timestamp=", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "SESS timestamp=", 0) : (struct row){ 0, 0, false };
 	const uint8_t *dot = l.found ? memchr(b->data + l.at, '.', l.length) : NULL;
 
 	if (dot) /* the first line: it may become earlier, not later */
@@ -112,7 +111,7 @@ void uftrace_break_task_duplicate_sid(struct uftrace_gen *u)
 {
 	/* Only one of the two gets what a DLOP line adds. */
 	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN);
-	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){ 0, 0, false };
 	char text[512];
 
 	if (!l.found)
@@ -124,7 +123,7 @@ void uftrace_break_task_duplicate_sid(struct uftrace_gen *u)
 void uftrace_break_task_exename_quoting(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, 0, 0);
-	struct row l = b ? row_any(u, b, "SESS ") : (struct row){0, 0, false};
+	struct row l = b ? row_any(u, b, "SESS ") : (struct row){ 0, 0, false };
 
 	if (!l.found)
 		return;
@@ -145,14 +144,13 @@ void uftrace_break_task_no_session(struct uftrace_gen *u)
 void uftrace_break_task_sess_after_task(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN | WITH_PAYLOADS);
-	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){ 0, 0, false };
 	char time[48];
 
 	if (!l.found)
 		return;
-	row_replace(b, l, "SESS timestamp=%s pid=%d sid=%s exename=\"%s\"\n",
-		    stamp(time, u->end + 1 + uftgen_below(u, 1000)), u->tasks[0].pid, u->sessions[0].sid,
-		    u->modules[0].path);
+	row_replace(b, l, "SESS timestamp=%s pid=%d sid=%s exename=\"%s\"\n", stamp(time, u->end + 1 + uftgen_below(u, 1000)),
+		    u->tasks[0].pid, u->sessions[0].sid, u->modules[0].path);
 	while (row_at(b, l.at + row_at(b, l.at).length).found) {
 		row_swap(b, l);
 		l = row_at(b, l.at + row_at(b, l.at).length);
@@ -209,8 +207,8 @@ void uftrace_break_task_fork_cycle(struct uftrace_gen *u)
 
 		if (line->kind != UFTGEN_FORKED || !l.found)
 			continue;
-		row_insert(b, l.at + l.length, "FORK timestamp=%s pid=%d ppid=%d\n", stamp(time, line->time),
-			   line->other, line->pid);
+		row_insert(b, l.at + l.length, "FORK timestamp=%s pid=%d ppid=%d\n", stamp(time, line->time), line->other,
+			   line->pid);
 		return;
 	}
 }
@@ -234,7 +232,7 @@ void uftrace_break_task_fork_self(struct uftrace_gen *u)
 void uftrace_break_task_repeat_without_exec(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
-	struct row l = b ? row_find(b, "TASK ", 0) : (struct row){0, 0, false};
+	struct row l = b ? row_find(b, "TASK ", 0) : (struct row){ 0, 0, false };
 	char text[512];
 
 	if (!l.found)
@@ -245,8 +243,7 @@ void uftrace_break_task_repeat_without_exec(struct uftrace_gen *u)
 
 void uftrace_break_task_time_order(struct uftrace_gen *u)
 {
-	struct bytes *b = tasks(u, UFTGEN_THREADS,
-				UFTGEN_FOREIGN | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | UFTGEN_EXEC | UFTGEN_DLOPEN);
+	struct bytes *b = tasks(u, UFTGEN_THREADS, UFTGEN_FOREIGN | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | UFTGEN_EXEC | UFTGEN_DLOPEN);
 
 	if (b) /* two threads of one process, or the first and a thread */
 		row_swap(b, row_find(b, "TASK ", uftgen_below(u, row_count(b, "TASK ") - 1)));
@@ -257,7 +254,7 @@ void uftrace_break_task_time_order(struct uftrace_gen *u)
 void uftrace_break_dlop_unknown_session(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
-	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){0, 0, false};
+	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
 	char text[512], sid[17];
 
 	if (!l.found)
@@ -276,7 +273,7 @@ void uftrace_break_dlop_unknown_session(struct uftrace_gen *u)
 void uftrace_break_dlop_unknown_tid(struct uftrace_gen *u)
 {
 	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
-	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){0, 0, false};
+	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
 	char from[32], to[32];
 
 	if (!l.found)
@@ -299,7 +296,7 @@ static struct bytes *map(struct uftrace_gen *u, uint64_t want, uint64_t refuse, 
 	(void)snprintf(name, sizeof(name), "sid-%s.map", u->sessions[0].sid);
 	b = break_file(u, name);
 	*stack = 0;
-	for (struct row l = {0, 0, true}; b && l.found; l = row_at(b, l.at + l.length)) {
+	for (struct row l = { 0, 0, true }; b && l.found; l = row_at(b, l.at + l.length)) {
 		l = row_at(b, l.at);
 		if (l.length > 8 && memcmp(b->data + l.at + l.length - 8, "[stack]\n", 8) == 0)
 			*stack = l.at;
@@ -313,8 +310,8 @@ static uint64_t free_address(const struct uftrace_gen *u)
 	return u->sessions[0].stack_start - 0x400000;
 }
 
-static void insert_module(struct uftrace_gen *u, struct bytes *b, size_t at, uint64_t start, uint64_t end,
-			  const char *protection, const char *tail)
+static void insert_module(struct uftrace_gen *u, struct bytes *b, size_t at, uint64_t start, uint64_t end, const char *protection,
+			  const char *tail)
 {
 	(void)u;
 	row_insert(b, at, "%08llx-%08llx %s 00000000 00:00 0                          /usr/lib/libextra.so.3%s\n",
@@ -323,8 +320,8 @@ static void insert_module(struct uftrace_gen *u, struct bytes *b, size_t at, uin
 
 void uftrace_break_map_line_malformed(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {"a map has no such line\n", "00400000 00401000 r-xp 0 0 0\n",
-					    "zzz-yyy r-xp 00000000 00:00 0 /x\n"};
+	static const char *const wrong[] = { "a map has no such line\n", "00400000 00401000 r-xp 0 0 0\n",
+					     "zzz-yyy r-xp 00000000 00:00 0 /x\n" };
 	size_t stack;
 	struct bytes *b = map(u, 0, 0, &stack);
 
@@ -352,15 +349,14 @@ void uftrace_break_map_range_invalid(struct uftrace_gen *u)
 	if (uftgen_below(u, 2))
 		insert_module(u, b, stack, at + 0x1000 * (uint64_t)uftgen_below(u, 8), at, "r-xp", "");
 	else
-		insert_module(u, b, stack + row_at(b, stack).length, (uint64_t)1 << 50, ((uint64_t)1 << 50) + 0x1000,
-			      "r-xp", "");
+		insert_module(u, b, stack + row_at(b, stack).length, (uint64_t)1 << 50, ((uint64_t)1 << 50) + 0x1000, "r-xp", "");
 }
 
 void uftrace_break_map_overlap(struct uftrace_gen *u)
 {
 	size_t stack;
 	struct bytes *b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	struct row first = b ? row_at(b, 0) : (struct row){0, 0, false};
+	struct row first = b ? row_at(b, 0) : (struct row){ 0, 0, false };
 	uint64_t end = u->sessions[0].maps[0].base + u->modules[u->sessions[0].program].length;
 
 	if (!first.found)
@@ -444,8 +440,8 @@ void uftrace_break_map_buildid_missing(struct uftrace_gen *u)
 
 void uftrace_break_map_buildid_format(struct uftrace_gen *u)
 {
-	static const char *const wrong[] = {" build-id:0123456789abcdef",
-					    " build-id:0123456789abcdef0123456789abcdef0123456z", " build-id:"};
+	static const char *const wrong[] = { " build-id:0123456789abcdef", " build-id:0123456789abcdef0123456789abcdef0123456z",
+					     " build-id:" };
 	size_t stack;
 	struct bytes *b;
 
