@@ -28,7 +28,9 @@ struct scan {
 	struct plan *plan;	   /* NULL: only check. Else every byte is copied, replaced or dropped as the walk goes */
 	struct facts *facts;	   /* NULL: not asked for */
 	struct outline *outline;   /* NULL: not asked for. Formats whose outline is made by outline_by_scan() fill it */
+	bool slow;		   /* tests: no fast path */
 	uint64_t records;	   /* out: as a reader counts them */
+	uint64_t fast;		   /* out: of these, records that the fast path took */
 	char version[32];	   /* out: format version, for the report; escaped by the engine */
 	char incomplete[256];	   /* out: why the walk could not finish or stopped judging something; empty: it did */
 };
@@ -73,10 +75,19 @@ void gen_file_remove(struct gen *g, const char *name);
 /* check must report this rule too. The broken rule itself is expected already. */
 void gen_expect(struct gen *g, unsigned rule);
 
+/* Why a fast path cannot hide a rule: each format that has one says it for each of its rules (<f>_fast.c), in a list that does
+ * not compile with a rule missing. tests/unit/test_fast.c holds it to that. */
+enum fast_reason {
+	FAST_LEAVES = 1, /* it tests for the defect, or for more, and leaves the record to the walk */
+	FAST_KEEPS,	 /* it keeps the same state as the walk, from which the rule is judged elsewhere */
+	FAST_ELSEWHERE,	 /* the rule is about what the fast path never passes: headers, texts, other kinds of records */
+};
+
 struct format {
 	struct tracemend_format public;
 	const struct tracemend_rule *rules;
 	size_t rule_count;
+	const uint8_t *fast; /* enum fast_reason, by rule; NULL: there is no fast path */
 	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory or empty. scan() is
 	 * called for a directory only after a bid for it. */
 	struct bid (*bid)(struct bundle *b, struct window *w);
