@@ -343,6 +343,37 @@ static void name_unescape(char name[CAPTURE_NAME_MAX], const char *shown)
 	name[n] = '\0';
 }
 
+/* Walks the segments of an output with all repetitions of runs. Zero-initialise. */
+struct segments_walk {
+	size_t next;
+	uint64_t time;
+};
+
+static bool segments_next(const struct tracemend_repair *repair, size_t output, struct segments_walk *w,
+			  struct tracemend_segment *s)
+{
+	if (w->next == tracemend_repair_output(repair, output)->segment_count)
+		return false;
+	*s = tracemend_repair_segment(repair, output, w->next++);
+	uint64_t time = w->time, times = s->times;
+	if (!times || (times == 1 && s->group))
+		broken("P4", "segment %zu comes %llu times, in a group of %u", w->next - 1, (unsigned long long)times, s->group);
+	if (times > 1) { /* at the end of its group the run begins again */
+		size_t end = w->next, first = w->next - 1;
+		while (first && !tracemend_repair_segment(repair, output, first).group)
+			first--;
+		size_t size = tracemend_repair_segment(repair, output, first).group;
+		if (end == first + size) {
+			w->time = time + 1 < times ? time + 1 : 0;
+			w->next = w->time ? first : end;
+		}
+	}
+	s->offset += time * s->repeat_offset;
+	if (!s->bytes)
+		s->from += time * s->repeat_from;
+	return true;
+}
+
 /* The bytes of output i by its segments; owned by the caller. */
 static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, const struct capture *c, struct coverage *v)
 {
@@ -351,10 +382,11 @@ static uint8_t *output_replay(const struct tracemend_repair *repair, size_t i, c
 	uint8_t *data = malloc(output->size ? (size_t)output->size : 1);
 	if (!data)
 		abort();
-	for (size_t k = 0; k < output->segment_count; k++) {
-		struct tracemend_segment s = tracemend_repair_segment(repair, i, k);
+	struct segments_walk walk = { 0 };
+	for (struct tracemend_segment s; segments_next(repair, i, &walk, &s);) {
+		size_t k = walk.next;
 		if (s.offset != at || !s.length || s.length > output->size - at)
-			broken("P4", "segment %zu of '%s' is [%llu, +%llu) after %llu of %llu bytes", k, output->file,
+			broken("P4", "the segment before %zu of '%s' is [%llu, +%llu) after %llu of %llu bytes", k, output->file,
 			       (unsigned long long)s.offset, (unsigned long long)s.length, (unsigned long long)at,
 			       (unsigned long long)output->size);
 		text_is_sane("segment", s.why ? s.why : "");
@@ -424,7 +456,9 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 		text_add(t, "output '%s' %llu\n", output->file, (unsigned long long)output->size);
 		for (size_t k = 0; k < output->segment_count; k++) {
 			struct tracemend_segment s = tracemend_repair_segment(repair, i, k);
-			text_add(t, "  %llu+%llu ", (unsigned long long)s.offset, (unsigned long long)s.length);
+			text_add(t, "  %llu+%llu (%u, %llu times, %llu and %llu further) ", (unsigned long long)s.offset,
+				 (unsigned long long)s.length, s.group, (unsigned long long)s.times,
+				 (unsigned long long)s.repeat_offset, (unsigned long long)s.repeat_from);
 			if (s.bytes)
 				text_add_hex(t, s.bytes, s.length);
 			else
@@ -434,7 +468,8 @@ static void plan_print(struct text *t, const struct tracemend_repair *repair)
 	}
 	for (size_t i = 0; i < tracemend_repair_dropped_count(repair); i++) {
 		struct tracemend_range r = tracemend_repair_dropped(repair, i);
-		text_add(t, "dropped %zu %llu+%llu %s %s\n", r.input, (unsigned long long)r.from, (unsigned long long)r.length,
+		text_add(t, "dropped %zu %llu+%llu %llu times, %llu further %s %s\n", r.input, (unsigned long long)r.from,
+			 (unsigned long long)r.length, (unsigned long long)r.times, (unsigned long long)r.repeat_from,
 			 r.rule ? r.rule->id : "", r.why);
 	}
 	for (size_t i = 0; i < tracemend_repair_doubtful_count(repair); i++) {
@@ -489,15 +524,22 @@ static void plan_replay(struct run *r, const struct capture *c, struct capture *
 	}
 	for (size_t i = 0; i < tracemend_repair_dropped_count(repair); i++) {
 		struct tracemend_range d = tracemend_repair_dropped(repair, i);
+		if (!d.times)
+			broken("P4", "a dropped range comes no time");
 		member_range_is_sane(repair, "a dropped range", d.input, d.from, d.length);
+		member_range_is_sane(repair, "the last of dropped ranges", d.input, d.from + (d.times - 1) * d.repeat_from,
+				     d.length);
 		if (!d.length || !d.rule || !d.why || !*d.why)
 			broken("P4", "a dropped range is empty, or without rule or reason");
 		text_is_sane("dropped", d.why);
-		coverage_add(&v, d.input, d.from, d.length);
+		for (uint64_t time = 0; time < d.times; time++)
+			coverage_add(&v, d.input, d.from + time * d.repeat_from, d.length);
 	}
 	for (size_t i = 0; i < tracemend_repair_doubtful_count(repair); i++) {
 		struct tracemend_range d = tracemend_repair_doubtful(repair, i);
 		member_range_is_sane(repair, "a doubtful range", d.input, d.from, d.length);
+		member_range_is_sane(repair, "the last of doubtful ranges", d.input, d.from + (d.times - 1) * d.repeat_from,
+				     d.length);
 		text_is_sane("doubtful", d.why ? d.why : "");
 	}
 	coverage_verify(&v, repair);

@@ -216,6 +216,10 @@ struct tracemend_segment {
 	const uint8_t *bytes;		   /* literal */
 	const struct tracemend_rule *rule; /* literal: the rule that asked for it. copy: NULL, or why it is copied again */
 	const char *why;		   /* literal, or a second copy; else "" */
+	/* Runs. Segments that come again and again stand once in the list, with the offsets of their first time. */
+	uint32_t group; /* in the first segment of a run: segments that repeat together, from this one on; else 0 */
+	uint64_t times; /* how often the segment comes; 1: it is in no run */
+	uint64_t repeat_offset, repeat_from; /* how much further it is in the output, and a copy in the input, each time */
 };
 
 /* An input range that no output has (dropped), or that is kept but cannot be vouched for (doubtful). */
@@ -224,6 +228,9 @@ struct tracemend_range {
 	uint64_t from, length;
 	const struct tracemend_rule *rule; /* NULL in a doubtful range */
 	const char *why;
+	/* Runs, as of a segment. */
+	uint32_t group;
+	uint64_t times, repeat_from;
 };
 
 /* Plans a repair; writes nothing. Returns NULL and fills *error on failure; TM_NOTHING where nothing can be salvaged,

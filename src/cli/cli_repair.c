@@ -56,8 +56,8 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 			g = &groups[used++];
 			*g = (struct repair_group){ .rule = range.rule, .why = range.why, .first = range };
 		}
-		g->count++;
-		g->bytes += range.length;
+		g->count += range.times;
+		g->bytes += range.length * range.times;
 	}
 	for (size_t k = 0; k < used; k++) {
 		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, groups[k].count),
@@ -73,25 +73,30 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
 				bool all)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, places = 0;
 	char a[32], b[32];
 
 	if (!count)
 		return;
-	for (size_t i = 0; i < count; i++)
-		bytes += get(r, i).length;
-	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
-		count == 1 ? "" : "s");
-	if (count > RANGES_LISTED && !all) {
+	for (size_t i = 0; i < count; i++) {
+		struct tracemend_range range = get(r, i);
+		bytes += range.length * range.times;
+		places += range.times;
+	}
+	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, places),
+		places == 1 ? "" : "s");
+	if (places > RANGES_LISTED && !all) {
 		repair_print_groups(out, r, get, count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct tracemend_range range = get(r, i);
-		fputs("    ", out);
-		repair_print_place(out, r, &range);
-		fprintf(out, " + %s byte%s: %s%s%s%s\n", cli_number(a, range.length), range.length == 1 ? "" : "s", range.why,
-			range.rule ? " [" : "", range.rule ? range.rule->id : "", range.rule ? "]" : "");
+		for (uint64_t time = 0; time < range.times; time++, range.from += range.repeat_from) {
+			fputs("    ", out);
+			repair_print_place(out, r, &range);
+			fprintf(out, " + %s byte%s: %s%s%s%s\n", cli_number(a, range.length), range.length == 1 ? "" : "s",
+				range.why, range.rule ? " [" : "", range.rule ? range.rule->id : "", range.rule ? "]" : "");
+		}
 	}
 }
 
@@ -111,8 +116,8 @@ static void repair_print_literals(FILE *out, const struct tracemend_repair *r, b
 			struct repair_group *g = NULL;
 			if (!s.bytes)
 				continue;
-			count++;
-			bytes += s.length;
+			count += s.times;
+			bytes += s.length * s.times;
 			for (size_t k = 0; k < used && !g; k++)
 				if (repair_same_reason(&groups[k], &range))
 					g = &groups[k];
@@ -121,8 +126,8 @@ static void repair_print_literals(FILE *out, const struct tracemend_repair *r, b
 				*g = (struct repair_group){ .rule = s.rule, .why = s.why };
 			}
 			if (g) {
-				g->count++;
-				g->bytes += s.length;
+				g->count += s.times;
+				g->bytes += s.length * s.times;
 			} else {
 				other++;
 			}

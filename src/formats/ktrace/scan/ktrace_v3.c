@@ -43,7 +43,7 @@ static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_
 		if (plan_size(plan, w->output) % 8)
 			(void)plan_literal(plan, w->output, bytes + KTRACE_CHUNK_HEADER, 8 - plan_size(plan, w->output) % 8, rule,
 					   "padding");
-		header = plan_literal(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
+		header = plan_reserve(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
 	}
 	w->seen_events = true;
 	struct ktrace_stretch stretch = { events, until, "events without a chunk header", rule, true };
