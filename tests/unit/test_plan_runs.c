@@ -179,6 +179,25 @@ static void what_differs_is_told(void **state)
 	assert_in_range(plan_segment_count(f.plan, 0), 10, 80);
 }
 
+/* The same text for another rule is another reason. */
+static void another_rule_ends_a_run(void **state)
+{
+	(void)state;
+	for (uint64_t at = 0; at < SIZE; at += 16) {
+		copy(at, 14);
+		plan_drop(f.plan, f.source, at + 14, 2, at >= SIZE / 2, "gone");
+		memset(f.fate + at + 14, 'd', 2);
+	}
+	holds(f.plan);
+	uint64_t second = 0;
+	for (size_t i = 0; i < plan_dropped_count(f.plan); i++) {
+		struct tracemend_range r = plan_dropped_at(f.plan, i);
+		if (r.rule == &rules[1])
+			second += r.times;
+	}
+	assert_int_equal(second, SIZE / 32);
+}
+
 /* A literal that is filled in later is not taken for an equal one. */
 static void a_reserved_literal_stays_alone(void **state)
 {
@@ -299,6 +318,7 @@ int main(void)
 		T(a_thousand_edits_are_a_few_entries),
 		T(three_edits_are_three),
 		T(what_differs_is_told),
+		T(another_rule_ends_a_run),
 		T(a_reserved_literal_stays_alone),
 		T(a_gap_in_a_run_is_refused),
 		T(a_run_that_overlaps_is_refused),
