@@ -77,6 +77,11 @@ $(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
 
 unit-tests: $(UNIT_BIN)
 
+# What check and repair make of many captures, in one process (tests/tools/outcomes.py).
+$(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/libtracemend.a
+	@echo '  LD      $@'
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
+
 # Linked by FUZZ_LD, since an engine may be written in C++.
 FUZZ_LD ?= $(CC)
 FUZZ_LINK = $(FUZZ_LD) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
