@@ -78,7 +78,7 @@ $(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
 unit-tests: $(UNIT_BIN)
 
 # What check and repair make of many captures, in one process (tests/tools/outcomes.py).
-$(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/libtracemend.a
+$(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/fuzz/capture.o $(LIB_OBJ)
 	@echo '  LD      $@'
 	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
 

@@ -3,9 +3,10 @@
 
     outcomes.py [--format NAME] [--tool PATH] [--write] [--quiet]
 
-Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. The lines are
-not promises (expectations.jsonl has those): they show any change of behaviour in a diff, for a person to read over before
---write. One process for all captures of a format: build/outcome, a second or less.
+Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. And of each
+capture, damaged in several places: sums and a hash (sweep.jsonl). The lines are not promises (expectations.jsonl has those): they
+show any change of behaviour in a diff, for a person to read over before --write. One process for all captures of a
+format (build/outcome), a few seconds.
 """
 import argparse
 import json
@@ -14,6 +15,10 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT = 300
+# Damaged copies of each capture: as many as take a second or two.
+DAMAGED = {"tracedat": 6}
+DAMAGED_DEFAULT = 16
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 
@@ -23,17 +28,22 @@ def profiles(folder):
         return {line["file"]: line["profile"] for line in map(json.loads, f) if line.get("profile")}
 
 
-def outcomes(tool, name, folder, environment=None, files=None):
+def sweep(tool, name, folder, environment=None, files=None):
+    """The same as outcomes(), of damaged copies."""
+    return outcomes(tool, name, folder, environment, files, ["-x", str(DAMAGED.get(name, DAMAGED_DEFAULT))])
+
+
+def outcomes(tool, name, folder, environment=None, files=None, more=()):
     """[outcome] of the captures of a format, in the order of their names; the exit codes of the tool. A crash ends early."""
     of = profiles(folder)
     if files is None:
         files = [f"{kind}/{f}" for kind in KINDS if os.path.isdir(os.path.join(folder, kind)) for f in sorted(os.listdir(os.path.join(folder, kind)))]
     found, codes = {}, []
     for profile in sorted({of.get(f, "") for f in files}):
-        arguments = ["-f", name] + (["-p", profile] if profile else [])
+        arguments = ["-f", name, *more] + (["-p", profile] if profile else [])
         some = [f for f in files if of.get(f, "") == profile]
         result = subprocess.run([os.path.abspath(tool), *arguments, *some], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                timeout=300, check=False, env={**os.environ, **(environment or {})})
+                                timeout=TIMEOUT, check=False, env={**os.environ, **(environment or {})})
         codes.append(result.returncode)
         for line in result.stdout.decode().splitlines():
             try:
@@ -44,9 +54,9 @@ def outcomes(tool, name, folder, environment=None, files=None):
     return [found[f] for f in files if f in found], codes
 
 
-def kept(folder):
+def kept(folder, file="outcomes.jsonl"):
     try:
-        with open(os.path.join(folder, "outcomes.jsonl"), encoding="utf-8") as f:
+        with open(os.path.join(folder, file), encoding="utf-8") as f:
             return [json.loads(line) for line in f]
     except FileNotFoundError:
         return []
@@ -80,21 +90,22 @@ def main():
     passed = failed = 0
     for name in names:
         folder = os.path.join(options.root, name)
-        now, codes = outcomes(options.tool, name, folder)
-        if any(codes):
-            print(f"{name}: the tool ended with {codes}")
-            failed += 1
-        if options.write:
-            with open(os.path.join(folder, "outcomes.jsonl"), "w", encoding="utf-8") as f:
-                f.writelines(json.dumps(one, separators=(",", ":")) + "\n" for one in now)
-            continue
-        old, new = ({one["file"]: one for one in some} for some in (kept(folder), now))
-        for file in sorted({**old, **new}):
-            same = old.get(file) == new.get(file)
-            passed += same
-            failed += not same
-            if not same and not options.quiet:
-                print(f"{name}/{file}: {difference(old.get(file), new.get(file))}"[:400])
+        for of, file in ((outcomes, "outcomes.jsonl"), (sweep, "sweep.jsonl")):
+            now, codes = of(options.tool, name, folder)
+            if any(codes):
+                print(f"{name}: the tool ended with {codes}")
+                failed += 1
+            if options.write:
+                with open(os.path.join(folder, file), "w", encoding="utf-8") as f:
+                    f.writelines(json.dumps(one, separators=(",", ":")) + "\n" for one in now)
+                continue
+            old, new = ({one["file"]: one for one in some} for some in (kept(folder, file), now))
+            for one in sorted({**old, **new}):
+                same = old.get(one) == new.get(one)
+                passed += same
+                failed += not same
+                if not same and not options.quiet:
+                    print(f"{name}/{one}: {difference(old.get(one), new.get(one))}"[:400])
     print(f"outcomes: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
