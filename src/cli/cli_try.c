@@ -8,13 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };
-
-const char *try_outcome_name(enum try_outcome outcome)
-{
-	return try_names[outcome];
-}
-
 /* ---- in parallel ---- */
 
 typedef void (*try_work)(struct try *t, size_t index, size_t slot);
