@@ -317,7 +317,7 @@ uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32
 enum tracemend_status outline_by_scan(struct outline *o, const struct format *f, const char *profile)
 {
 	const struct tracemend_options options = { .max_findings = 1 };
-	struct findings *findings = findings_new(o->in, f->rules, f->rule_count, &options);
+	struct findings *findings = findings_new(f->rules, f->rule_count, &options);
 	if (!findings)
 		return TM_NO_MEMORY;
 	struct scan s = { .in = o->in, .profile = profile, .findings = findings, .outline = o };
