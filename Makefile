@@ -75,6 +75,9 @@ $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 # Between the walk and its loops.
 $(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
 
+# Between a publication and the disk.
+$(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename
+
 unit-tests: $(UNIT_BIN)
 
 # Linked by FUZZ_LD, since an engine may be written in C++.
