@@ -52,7 +52,7 @@ INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wr
 FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
 TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL))
 MUTATE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/mutate.c fuzz/mutate_part.c fuzz/mutate_field.c)
-ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
+ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c $(sort $(wildcard fuzz/oracle*.c)))
 LIB_OBJ_USED = $(LIB_OBJ)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair_$(f) $(BUILD)/fuzz_gen_$(f)) $(BUILD)/fuzz_container
@@ -74,6 +74,9 @@ $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 
 # Between the walk and its loops.
 $(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
+
+# Between a publication and the disk.
+$(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename
 
 unit-tests: $(UNIT_BIN)
 

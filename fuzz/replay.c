@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/array.h"
 #include "oracle.h"
 
 static struct oracle oracle = { .effort = ORACLE_ALL, .faults = 12 };
@@ -99,7 +100,7 @@ static void replay_path(const char *path)
 {
 	struct stat st;
 	char **names = NULL;
-	size_t count = 0;
+	size_t count = 0, capacity = 0;
 	if (stat(path, &st)) {
 		perror(path);
 		exit(2);
@@ -116,10 +117,9 @@ static void replay_path(const char *path)
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (entry->d_name[0] == '.' || strstr(entry->d_name, ".jsonl"))
 			continue;
-		char **more = realloc(names, (count + 1) * sizeof(*names));
-		if (!more || asprintf(&more[count++], "%s/%s", path, entry->d_name) < 0)
+		if (array_room(&names, &capacity, count, sizeof(*names), SIZE_MAX) != TM_OK ||
+		    asprintf(&names[count++], "%s/%s", path, entry->d_name) < 0)
 			exit(2);
-		names = more;
 	}
 	closedir(dir);
 	if (count)
@@ -153,11 +153,14 @@ static uint64_t number(const char *text)
 	return value;
 }
 
-int main(int argc, char **argv)
-{
-	uint64_t generate = 0, damage = 0, first = 1;
-	const char *rule = NULL;
+/* What is to be generated. */
+struct generated {
+	uint64_t generate, damage, first;
+	const char *rule;
+};
 
+static bool take_options(int argc, char **argv, struct generated *g)
+{
 	for (int option; (option = getopt(argc, argv, "f:p:k:c:b:v:g:d:s:r:e:qC")) != -1;) {
 		switch (option) {
 		case 'f':
@@ -179,16 +182,16 @@ int main(int argc, char **argv)
 			values = (unsigned)number(optarg);
 			break;
 		case 'g':
-			generate = number(optarg);
+			g->generate = number(optarg);
 			break;
 		case 'd':
-			damage = number(optarg);
+			g->damage = number(optarg);
 			break;
 		case 's':
-			first = number(optarg);
+			g->first = number(optarg);
 			break;
 		case 'r':
-			rule = optarg;
+			g->rule = optarg;
 			break;
 		case 'e':
 			oracle.effort = !strcmp(optarg, "check")    ? ORACLE_CHECK
@@ -202,25 +205,39 @@ int main(int argc, char **argv)
 			container = true;
 			break;
 		default:
-			return 2;
+			return false;
 		}
 	}
-	if ((generate || damage) && !oracle.format) {
+	return true;
+}
+
+static void replay_generated(const struct generated *g)
+{
+	for (uint64_t i = 0; i < g->generate; i++) {
+		if (g->rule && !strcmp(g->rule, "all")) {
+			for (size_t k = 0; k < tracemend_rule_count(oracle.format); k++)
+				replay_recipe(tracemend_rule_at(oracle.format, k)->id, TM_DAMAGE_NONE, g->first + i);
+		} else {
+			replay_recipe(g->rule, TM_DAMAGE_NONE, g->first + i);
+		}
+	}
+	for (uint64_t i = 0; i < g->damage; i++)
+		for (int kind = TM_DAMAGE_NONE + 1; kind < TM_DAMAGE_COUNT; kind++)
+			replay_recipe(g->rule, (enum tracemend_damage)kind, g->first + i);
+}
+
+int main(int argc, char **argv)
+{
+	struct generated g = { .first = 1 };
+
+	if (!take_options(argc, argv, &g))
+		return 2;
+	if ((g.generate || g.damage) && !oracle.format) {
 		fprintf(stderr, "replay: -g and -d need -f\n");
 		return 2;
 	}
 	signal(SIGABRT, on_abort);
-	for (uint64_t i = 0; i < generate; i++) {
-		if (rule && !strcmp(rule, "all")) {
-			for (size_t k = 0; k < tracemend_rule_count(oracle.format); k++)
-				replay_recipe(tracemend_rule_at(oracle.format, k)->id, TM_DAMAGE_NONE, first + i);
-		} else {
-			replay_recipe(rule, TM_DAMAGE_NONE, first + i);
-		}
-	}
-	for (uint64_t i = 0; i < damage; i++)
-		for (int kind = TM_DAMAGE_NONE + 1; kind < TM_DAMAGE_COUNT; kind++)
-			replay_recipe(rule, (enum tracemend_damage)kind, first + i);
+	replay_generated(&g);
 	for (int i = optind; i < argc; i++)
 		replay_path(argv[i]);
 	printf("%" PRIu64 " captures\n", done);

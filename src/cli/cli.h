@@ -72,11 +72,14 @@ struct cli_options {
 
 struct cli_command {
 	const char *name;
-	const char *summary;	 /* one line */
-	const char *synopsis;	 /* what follows "tracemend " */
-	const char *description; /* of --help */
-	const char *ending;	 /* of --help, after the options: exit status, examples */
-	const char *accepts;	 /* the keys of its options, see cli_options.c */
+	const char *summary;	    /* one line */
+	const char *synopsis;	    /* what follows "tracemend " */
+	const char *description;    /* of --help */
+	const char *ending;	    /* of --help, after the options: exit status, examples */
+	const char *accepts;	    /* the keys of its options, see cli_options.c */
+	const char *const *reports; /* names for --format, then NULL; NULL: those of all printers */
+	bool tables;		    /* -f may name any table of rules, also one that is no format's: "container" */
+	uint64_t tries;		    /* default of --tries; 0: no limit */
 	int (*run)(struct cli_options *o);
 };
 
@@ -102,8 +105,6 @@ void cli_options_free(struct cli_options *o);
 void cli_options_help(const struct cli_command *command, FILE *out);
 /* Whether --only and --ignore leave a rule in. */
 bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *rule);
-/* Whether text to this stream is coloured. */
-bool cli_options_color(const struct cli_options *o, FILE *stream);
 
 /* ---- cli_talk.c ---- */
 
@@ -125,8 +126,10 @@ int cli_worse(int a, int b);
 const char *cli_number(char out[32], uint64_t n);
 /* Prints text wrapped to 100 columns, every line behind `indent` blanks except the first, which is behind `label`. */
 void cli_wrap(FILE *out, const char *label, unsigned indent, const char *text);
+/* Whether text to this stream is coloured. */
+bool cli_colored(const struct cli_options *o, FILE *stream);
 
-/* ---- cli_rules.c ---- */
+/* ---- cli_names.c ---- */
 
 /* The rule of that id, or of that bare name where only one format has it, or `format` (may be NULL) does. NULL after it has
  * complained. */

@@ -170,7 +170,7 @@ int cli_check(struct cli_options *o)
 	struct check c = {
 		.options = o,
 		.run = { .out = stdout,
-			 .color = cli_options_color(o, stdout),
+			 .color = cli_colored(o, stdout),
 			 .quiet = o->quiet,
 			 .verbose = o->verbose,
 			 .fail_on = o->fail_on,

@@ -67,7 +67,7 @@ int cli_info(struct cli_options *o)
 			fputs(i ? ",\n" : "\n", stdout);
 			info_json(&run, &entry);
 		} else if (report) {
-			info_text(report, shown, cli_options_color(o, stdout));
+			info_text(report, shown, cli_colored(o, stdout));
 		}
 		fflush(stdout);
 		if (error.status != TM_OK)

@@ -38,36 +38,48 @@ static bool repair_same_reason(const struct repair_group *g, const struct tracem
 
 typedef struct tracemend_range (*repair_get)(const struct tracemend_repair *r, size_t index);
 
+/* Ranges by their reason, the first REASONS_LISTED of them. */
+struct repair_groups {
+	struct repair_group list[REASONS_LISTED];
+	size_t used;
+	struct repair_group other;
+};
+
+static void repair_groups_add(struct repair_groups *groups, const struct tracemend_range *range)
+{
+	struct repair_group *g = &groups->other;
+
+	for (size_t k = 0; k < groups->used && g == &groups->other; k++)
+		if (repair_same_reason(&groups->list[k], range))
+			g = &groups->list[k];
+	if (g == &groups->other && groups->used < REASONS_LISTED) {
+		g = &groups->list[groups->used++];
+		*g = (struct repair_group){ .rule = range->rule, .why = range->why, .first = *range };
+	}
+	g->count += range->times;
+	g->bytes += range->length * range->times;
+}
+
 /* Many ranges: how many for each reason, and where the first of them is. */
 static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count)
 {
-	struct repair_group groups[REASONS_LISTED];
-	struct repair_group other = { .why = "other reasons" };
-	size_t used = 0;
+	struct repair_groups groups = { .other = { .why = "other reasons" } };
 	char a[32], b[32];
 
 	for (size_t i = 0; i < count; i++) {
 		struct tracemend_range range = get(r, i);
-		struct repair_group *g = &other;
-		for (size_t k = 0; k < used && g == &other; k++)
-			if (repair_same_reason(&groups[k], &range))
-				g = &groups[k];
-		if (g == &other && used < REASONS_LISTED) {
-			g = &groups[used++];
-			*g = (struct repair_group){ .rule = range.rule, .why = range.why, .first = range };
-		}
-		g->count += range.times;
-		g->bytes += range.length * range.times;
+		repair_groups_add(&groups, &range);
 	}
-	for (size_t k = 0; k < used; k++) {
-		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, groups[k].count),
-			groups[k].count == 1 ? "" : "s", cli_number(b, groups[k].bytes));
-		repair_print_place(out, r, &groups[k].first);
-		fprintf(out, ": %s%s%s%s\n", groups[k].why, groups[k].rule ? " [" : "", groups[k].rule ? groups[k].rule->id : "",
-			groups[k].rule ? "]" : "");
+	for (size_t k = 0; k < groups.used; k++) {
+		const struct repair_group *g = &groups.list[k];
+		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, g->count), g->count == 1 ? "" : "s",
+			cli_number(b, g->bytes));
+		repair_print_place(out, r, &g->first);
+		fprintf(out, ": %s%s%s%s\n", g->why, g->rule ? " [" : "", g->rule ? g->rule->id : "", g->rule ? "]" : "");
 	}
-	if (other.count)
-		fprintf(out, "    %s places, %s bytes: %s\n", cli_number(a, other.count), cli_number(b, other.bytes), other.why);
+	if (groups.other.count)
+		fprintf(out, "    %s places, %s bytes: %s\n", cli_number(a, groups.other.count), cli_number(b, groups.other.bytes),
+			groups.other.why);
 }
 
 static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
@@ -103,45 +115,35 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 /* New bytes by the rule that asked for them; all of them with -v. */
 static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
 {
-	struct repair_group groups[REASONS_LISTED];
-	size_t used = 0, outputs = tracemend_repair_output_count(r);
-	uint64_t count = 0, bytes = 0, other = 0;
+	struct repair_groups groups = { .used = 0 };
+	size_t outputs = tracemend_repair_output_count(r);
+	uint64_t count = 0, bytes = 0;
 	char a[32], b[32];
 
 	for (size_t o = 0; o < outputs; o++) {
 		const struct tracemend_output *output = tracemend_repair_output(r, o);
 		for (size_t i = 0; i < output->segment_count; i++) {
 			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
-			struct tracemend_range range = { .from = s.offset, .length = s.length, .rule = s.rule, .why = s.why };
-			struct repair_group *g = NULL;
 			if (!s.bytes)
 				continue;
+			repair_groups_add(
+				&groups,
+				&(struct tracemend_range){
+					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
 			count += s.times;
 			bytes += s.length * s.times;
-			for (size_t k = 0; k < used && !g; k++)
-				if (repair_same_reason(&groups[k], &range))
-					g = &groups[k];
-			if (!g && used < REASONS_LISTED) {
-				g = &groups[used++];
-				*g = (struct repair_group){ .rule = s.rule, .why = s.why };
-			}
-			if (g) {
-				g->count += s.times;
-				g->bytes += s.length * s.times;
-			} else {
-				other++;
-			}
 		}
 	}
 	if (!count)
 		return;
 	fprintf(out, "  written anew: %s byte%s in %s place%s\n", cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
 		count == 1 ? "" : "s");
-	for (size_t k = 0; k < used && (all || k < RANGES_LISTED); k++)
-		fprintf(out, "    %s byte%s in %s place%s: %s [%s]\n", cli_number(a, groups[k].bytes),
-			groups[k].bytes == 1 ? "" : "s", cli_number(b, groups[k].count), groups[k].count == 1 ? "" : "s",
-			groups[k].why, groups[k].rule ? groups[k].rule->id : "");
-	if (other || (!all && used > RANGES_LISTED))
+	for (size_t k = 0; k < groups.used && (all || k < RANGES_LISTED); k++) {
+		const struct repair_group *g = &groups.list[k];
+		fprintf(out, "    %s byte%s in %s place%s: %s [%s]\n", cli_number(a, g->bytes), g->bytes == 1 ? "" : "s",
+			cli_number(b, g->count), g->count == 1 ? "" : "s", g->why, g->rule ? g->rule->id : "");
+	}
+	if (groups.other.count || (!all && groups.used > RANGES_LISTED))
 		fputs("    and for other reasons: see --manifest\n", out);
 }
 
@@ -227,10 +229,25 @@ static int repair_check_output(const char *option, const char *output, const cha
 	return CLI_CLEAN;
 }
 
+/* No output may be one of the inputs, nor lie in one. */
+static int repair_check_inputs(const struct cli_options *o, const struct cli_list *inputs)
+{
+	int code = CLI_CLEAN;
+
+	for (size_t i = 0; i < inputs->count && !code; i++) {
+		if (inputs != &o->paths && !strcmp(inputs->items[i], "-"))
+			code = cli_usage("only the capture itself can be standard input");
+		if (o->output && !code)
+			code = repair_check_output("-o", o->output, inputs->items[i]);
+		if (o->manifest && strcmp(o->manifest, "-") && !code)
+			code = repair_check_output("--manifest", o->manifest, inputs->items[i]);
+	}
+	return code;
+}
+
 static int repair_check_paths(const struct cli_options *o)
 {
-	const struct cli_list *lists[] = { &o->paths, &o->extra, &o->donor };
-	int code = CLI_CLEAN;
+	int code;
 
 	if (o->paths.count != 1)
 		return cli_usage(o->paths.count ? "repair takes one capture at a time; more pieces of it go with --extra"
@@ -239,15 +256,11 @@ static int repair_check_paths(const struct cli_options *o)
 		return cli_usage("repair needs -o OUT for the repaired copy, or -n to only say what it would do");
 	if (o->output && !strcmp(o->output, "-"))
 		return cli_usage("-o -: repair writes a file, which appears whole or not at all; standard output cannot");
-	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]) && !code; l++)
-		for (size_t i = 0; i < lists[l]->count && !code; i++) {
-			if (l && !strcmp(lists[l]->items[i], "-"))
-				code = cli_usage("only the capture itself can be standard input");
-			if (o->output && !code)
-				code = repair_check_output("-o", o->output, lists[l]->items[i]);
-			if (o->manifest && strcmp(o->manifest, "-") && !code)
-				code = repair_check_output("--manifest", o->manifest, lists[l]->items[i]);
-		}
+	code = repair_check_inputs(o, &o->paths);
+	if (!code)
+		code = repair_check_inputs(o, &o->extra);
+	if (!code)
+		code = repair_check_inputs(o, &o->donor);
 	if (!code && o->manifest && o->output && (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
 		return cli_usage("--manifest and -o name the same file");
 	return code;

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void cli_vcomplain(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
@@ -125,4 +127,13 @@ void cli_wrap(FILE *out, const char *label, unsigned indent, const char *text)
 		first = false;
 	}
 	fputc('\n', out);
+}
+
+bool cli_colored(const struct cli_options *o, FILE *stream)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (o->color != CLI_COLOR_AUTO)
+		return o->color == CLI_COLOR_ALWAYS;
+	return !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) && isatty(fileno(stream));
 }

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };
-
-const char *try_outcome_name(enum try_outcome outcome)
-{
-	return try_names[outcome];
-}
-
 /* ---- in parallel ---- */
 
 typedef void (*try_work)(struct try *t, size_t index, size_t slot);
@@ -248,17 +241,19 @@ static void try_work_keep(struct try *t, size_t index, size_t slot)
 
 /* ---- the whole ---- */
 
-static int try_check_options(const struct cli_options *o)
+static int try_check_command(const struct cli_options *o)
 {
-	struct stat st;
-
 	if (!o->command_line.count)
 		return cli_usage("try needs a reader: tracemend try -f FORMAT -- COMMAND {}");
-	bool named = false;
 	for (size_t i = 0; i < o->command_line.count; i++)
-		named = named || strstr(o->command_line.items[i], "{}");
-	if (!named)
-		return cli_usage("the command needs {} where the path of the capture goes");
+		if (strstr(o->command_line.items[i], "{}"))
+			return CLI_CLEAN;
+	return cli_usage("the command needs {} where the path of the capture goes");
+}
+
+/* Captures that are given, or what to generate. */
+static int try_check_captures(const struct cli_options *o)
+{
 	bool generated = o->rule || o->damage || o->valid || o->only.count || o->ignore.count;
 	if (o->paths.count && generated)
 		return cli_usage(
@@ -272,6 +267,18 @@ static int try_check_options(const struct cli_options *o)
 		return cli_usage("%s is not a rule of the format %s", o->rule->id, o->library.format);
 	if (o->rule && !o->library.format && !cli_format_find(o->rule->format))
 		return cli_usage("%s goes with any format: say which with -f", o->rule->id);
+	return CLI_CLEAN;
+}
+
+static int try_check_options(const struct cli_options *o)
+{
+	struct stat st;
+	int code = try_check_command(o);
+
+	if (!code)
+		code = try_check_captures(o);
+	if (code)
+		return code;
 	if (o->seed > INT64_MAX - (o->count - 1))
 		return cli_usage("--seed and --count pass the largest seed, which is %lld", (long long)INT64_MAX);
 	if (o->output && stat(o->output, &st) == 0 && !S_ISDIR(st.st_mode))

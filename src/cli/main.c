@@ -16,6 +16,9 @@
 	"  6   a limit stopped the work: the verdict is incomplete\n" \
 	"  70  internal error\n"
 
+static const char *const reports_plain[] = { "text", "json", NULL };
+static const char *const reports_rules[] = { "text", "json", "markdown", NULL };
+
 const struct cli_command cli_commands[] = {
 	{
 		.name = "check",
@@ -105,6 +108,8 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
 		.accepts = "-fpFosjcbVRKOITYUNGqvhZ",
+		.reports = reports_plain,
+		.tries = 400,
 		.run = cli_try,
 	},
 	{
@@ -141,6 +146,7 @@ const struct cli_command cli_commands[] = {
 		.ending = "Exit status:\n"
 			  "  0   all were read\n" FAILURES,
 		.accepts = "fpFCqvhZ",
+		.reports = reports_plain,
 		.run = cli_info,
 	},
 	{
@@ -151,6 +157,8 @@ const struct cli_command cli_commands[] = {
 		.ending = "Example:\n"
 			  "  tracemend rules -f lttng --format json\n",
 		.accepts = "fFCqvhZ",
+		.reports = reports_rules,
+		.tables = true,
 		.run = cli_rules,
 	},
 	{

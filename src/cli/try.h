@@ -54,7 +54,11 @@ try {
 	size_t next;   /* the next case or group to take */
 };
 
+/* ---- try_outcome.c ---- */
+
 const char *try_outcome_name(enum try_outcome outcome);
+/* The outcome of a reader's run on a capture. valid: check shows no error. */
+enum try_outcome try_outcome_judge(bool valid, const struct child_result *r);
 
 /* ---- try_case.c ---- */
 

@@ -14,17 +14,6 @@ struct try_check {
 
 /* ---- the reader ---- */
 
-static enum try_outcome try_judge(bool valid, const struct child_result *r)
-{
-	if (r->end == CHILD_KILLED)
-		return TRY_SIGNAL;
-	if (r->end == CHILD_HUNG)
-		return TRY_HANG;
-	if (valid)
-		return r->code ? TRY_REJECTED : TRY_FINE;
-	return !r->code && !r->talked ? TRY_SILENT : TRY_FINE;
-}
-
 /* Runs the command on a path. False after it has complained, or when the program is to stop. */
 static bool try_read(const struct try *t, const char *path, struct child_result *r, int *code)
 {
@@ -190,7 +179,7 @@ static void try_case_judge(struct try *t, struct try_case *c, const char *path, 
 	c->rule = c->recipe.rule ? tracemend_rule_find(c->recipe.rule) : check->error;
 	if (!try_read(t, path, &r, &c->failed))
 		return;
-	c->outcome = try_judge(c->valid, &r);
+	c->outcome = try_outcome_judge(c->valid, &r);
 	c->code = r.code;
 	c->talk = try_first_line(t, r.talk);
 }
@@ -261,7 +250,8 @@ static bool try_wish_holds(void *ctx, const struct tracemend_sample *candidate)
 		return false;
 	char *path = try_write(candidate, w->directory, &w->failed);
 	if (path && try_read(w->try, path, &r, &w->failed))
-		good = try_judge(w->like->valid, &r) == w->like->outcome && (r.end == CHILD_HUNG || r.code == w->like->code);
+		good = try_outcome_judge(w->like->valid, &r) == w->like->outcome &&
+		       (r.end == CHILD_HUNG || r.code == w->like->code);
 	if (good && w->site) {
 		char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
 		char *site = arguments ? try_site_find(arguments, &w->try->limits) : NULL;

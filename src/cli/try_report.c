@@ -118,20 +118,27 @@ static json_t *try_json_sites(const char *site)
 	return sites;
 }
 
+/* What became of the cases of a group. */
+static bool try_json_outcome(json_t *o, const struct try_case *c)
+{
+	char name[32];
+
+	return report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
+	       report_json_set(o, "signal",
+			       c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
+	       report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
+	       report_json_set(o, "site", try_json_sites(c->site)) &&
+	       report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
+	       report_json_set(o, "valid", json_boolean(c->valid));
+}
+
 static json_t *try_json_group(const struct try *t, const struct try_group *g)
 {
 	const struct try_case *c = g->first;
 	json_t *o = json_object();
-	char name[32], *replay = try_replay(t, g);
+	char *replay = try_replay(t, g);
 	bool kept = g->sample && !g->failed;
-	bool good = report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
-		    report_json_set(o, "signal",
-				    c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
-		    report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
-		    report_json_set(o, "site", try_json_sites(c->site)) &&
-		    report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
-		    report_json_set(o, "valid", json_boolean(c->valid)) &&
-		    report_json_set(o, "captures", report_json_number(g->cases)) &&
+	bool good = try_json_outcome(o, c) && report_json_set(o, "captures", report_json_number(g->cases)) &&
 		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
 		    report_json_set(o, "message", c->talk ? json_string(c->talk) : json_null()) &&

@@ -68,6 +68,8 @@ enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum t
 /* The same for a capture that is in memory: one file, which may be an archive or compressed. data outlives the bundle. */
 struct bundle *bundle_open_memory(const char *path, const void *data, size_t size, const struct tracemend_options *options,
 				  struct tracemend_error *error);
+/* Of sources over memory: data is its first byte. */
+extern const struct source_ops bundle_memory_ops;
 /* Adds a source over memory that outlives the bundle. name is copied. NULL: out of memory or a limit (b->error). */
 struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size);
 /* Adds a source with reading functions of the caller's. On success the bundle owns data and calls ops->close. */

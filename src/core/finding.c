@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 
 struct finding {
@@ -32,11 +33,9 @@ struct findings {
 	enum tracemend_status status;
 };
 
-struct findings *findings_new(const struct bundle *b, const struct tracemend_rule *table, size_t count,
-			      const struct tracemend_options *options)
+struct findings *findings_new(const struct tracemend_rule *table, size_t count, const struct tracemend_options *options)
 {
 	struct findings *f = calloc(1, sizeof(*f));
-	(void)b;
 	if (!f)
 		return NULL;
 	f->tallies = calloc(count ? count : 1, sizeof(*f->tallies));
@@ -105,17 +104,8 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 
 	if (tally->kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
 		return &f->uncounted;
-	if (f->kept_count == f->kept_capacity) {
-		size_t capacity = f->kept_capacity ? 2 * f->kept_capacity : 16;
-		struct finding **kept = realloc(f->kept, capacity * sizeof(struct finding *));
-		if (!kept) {
-			f->status = TM_NO_MEMORY;
-			return &f->uncounted;
-		}
-		f->kept = kept;
-		f->kept_capacity = capacity;
-	}
-	struct finding *fd = calloc(1, sizeof(*fd));
+	bool room = array_room(&f->kept, &f->kept_capacity, f->kept_count, sizeof(struct finding *), FINDINGS_KEPT_MAX) == TM_OK;
+	struct finding *fd = room ? calloc(1, sizeof(*fd)) : NULL;
 	if (!fd) {
 		f->status = TM_NO_MEMORY;
 		return &f->uncounted;

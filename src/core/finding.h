@@ -11,9 +11,9 @@
 struct finding; /* a handle; stays valid as long as its findings */
 struct findings;
 
-/* table: the format's rules; count of them. max_kept: findings kept a rule, 0: all (see FINDINGS_KEPT_MAX). */
-struct findings *findings_new(const struct bundle *b, const struct tracemend_rule *table, size_t count,
-			      const struct tracemend_options *options);
+/* table: the format's rules; count of them. options->max_findings are kept a rule, 0: all (see FINDINGS_KEPT_MAX); options may be
+ * NULL. NULL: out of memory. */
+struct findings *findings_new(const struct tracemend_rule *table, size_t count, const struct tracemend_options *options);
 void findings_free(struct findings *f);
 
 /* Reports rule (index into the table) at source[offset, offset + length), cut to the bytes that the source has; the severity is

@@ -58,7 +58,7 @@ struct gen {
 	const char *profile;
 	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;
-	size_t file_count;
+	size_t file_count, file_capacity;
 	bool *expected; /* by rule: what check must report */
 	bool failed;	/* out of memory */
 };

@@ -43,6 +43,23 @@ static void inflate_damage(struct bundle *b, const char *what)
 	b->damage[length] = '\0';
 }
 
+/* What is decoded and did not fit the last output. Returns whether the stream ended. */
+static bool inflate_rest(struct inflate *f, z_stream *z, enum tracemend_status *status)
+{
+	while (*status == TM_OK) {
+		z->next_out = f->out;
+		z->avail_out = sizeof(f->out);
+		int result = inflate(z, Z_SYNC_FLUSH);
+		size_t n = sizeof(f->out) - z->avail_out;
+		*status = spool_append(f->bundle, f->to, f->out, n);
+		if (result == Z_STREAM_END)
+			return true;
+		if (!n || result != Z_OK)
+			break;
+	}
+	return false;
+}
+
 /* RFC 1952: members follow each other; zeros behind the last one are padding of tapes and blocks. */
 static enum tracemend_status inflate_gzip(struct inflate *f)
 {
@@ -77,17 +94,8 @@ static enum tracemend_status inflate_gzip(struct inflate *f)
 		}
 		ended = result == Z_STREAM_END;
 	}
-	/* What is decoded but did not fit the last output yet. */
-	while (status == TM_OK && !ended) {
-		z.next_out = f->out;
-		z.avail_out = sizeof(f->out);
-		int result = inflate(&z, Z_SYNC_FLUSH);
-		size_t n = sizeof(f->out) - z.avail_out;
-		status = spool_append(f->bundle, f->to, f->out, n);
-		ended = result == Z_STREAM_END;
-		if (!n || result != Z_OK)
-			break;
-	}
+	if (!ended)
+		ended = inflate_rest(f, &z, &status);
 	if (status == TM_OK && !ended)
 		inflate_damage(f->bundle, "the gzip stream ends too early");
 	(void)inflateEnd(&z);

@@ -2,7 +2,7 @@
 #ifndef CORE_INFLATE_H
 #define CORE_INFLATE_H
 
-#include "core/unpack.h"
+#include "core/spool.h"
 
 /* Whether the bytes at the start of a file are those of a gzip or zstd stream. */
 bool inflate_recognises(const uint8_t *head, size_t length);

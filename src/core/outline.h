@@ -111,7 +111,8 @@ struct outline_file {
 struct outline {
 	struct bundle *in; /* borrowed; not needed after outline_make() */
 	struct part *parts;
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t capacity;
 	struct outline_file *files; /* one a regular input file of the bundle, in its order; then the streams */
 	uint32_t file_count, stream_count;
 	uint32_t stream_bytes;
@@ -205,20 +206,5 @@ struct outline_output {
  * be NULL) counts measures that do not fit their field and groups that outgrew their room. outputs has file_count members,
  * zero-initialised; the caller frees their bytes. */
 enum tracemend_status outline_write(struct outline *o, struct outline_output *outputs, uint32_t *misfits);
-
-/* ---- between outline.c, outline_edit.c and outline_stream.c ---- */
-
-/* Takes the measures away that do not hold, and makes bytes of padding that is none. */
-enum tracemend_status outline_verify(struct outline *o);
-/* A new part that is nowhere yet. */
-uint32_t outline_blank(struct outline *o);
-/* The streams as they are laid out now, coded. *again: a coded length is other than before. (outline_stream.c) */
-enum tracemend_status outline_code(struct outline *o, bool *again);
-/* What a field holds of its stream, if that has changed; else NULL. */
-const struct bytes *outline_coded(const struct outline *o, const struct part *field);
-/* Appends a part as it is laid out. */
-void outline_write_part(const struct outline *o, uint32_t part, struct bytes *out);
-/* The part of a new file; OUTLINE_NONE and the status where there is no room. */
-uint32_t outline_root(struct outline *o, uint32_t file);
 
 #endif

@@ -87,8 +87,8 @@ static struct tracemend_report *report_new(struct bundle *b, const struct format
 	size_t room = 4 * strlen(b->path) + 8;
 	report->format = f;
 	report->path = malloc(room);
-	report->container = findings_new(b, container_rules, CONTAINER_RULE_COUNT, options);
-	report->findings = findings_new(b, f->rules, f->rule_count, options);
+	report->container = findings_new(container_rules, CONTAINER_RULE_COUNT, options);
+	report->findings = findings_new(f->rules, f->rule_count, options);
 	if (!report->path || !report->container || !report->findings) {
 		tracemend_report_free(report);
 		return NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "engine/engine_reduce.h"
 
 /* A capture that has become that many times smaller gets a new outline: writing costs in proportion to the old one. */
@@ -95,16 +96,10 @@ static bool parts_can_go(const struct parts *p, const struct part *part)
 
 static void parts_list(struct parts *p, uint32_t part)
 {
-	if (p->count == p->room) {
-		size_t room = p->room ? 2 * p->room : 256;
-		uint32_t *list = reallocarray(p->list, room, sizeof(*list));
-		if (!list) {
-			(void)fault_memory(p->r->error);
-			p->r->over = true;
-			return;
-		}
-		p->list = list;
-		p->room = room;
+	if (array_room(&p->list, &p->room, p->count, sizeof(*p->list), OUTLINE_PARTS_MAX) != TM_OK) {
+		(void)fault_memory(p->r->error);
+		p->r->over = true;
+		return;
 	}
 	p->list[p->count++] = part;
 }

@@ -244,12 +244,48 @@ enum tracemend_status tracemend_repair_digest(struct tracemend_repair *r, struct
 
 /* ---- publishing ---- */
 
+static bool is_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* Takes the last name off a path. False: there is none, or nothing before it. */
+static bool path_up(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || !slash[1])
+		return false;
+	slash[slash == path ? 1 : 0] = '\0';
+	return true;
+}
+
+/* The directory that `path` is in, without symbolic links; NULL: it does not exist, or *status is TM_NO_MEMORY. */
+static char *path_parent(const char *path, enum tracemend_status *status)
+{
+	char *parent = strdup(path);
+
+	if (!parent) {
+		*status = TM_NO_MEMORY;
+		return NULL;
+	}
+	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+		parent[n - 1] = '\0';
+	char *slash = strrchr(parent, '/');
+	if (slash)
+		slash[slash == parent ? 1 : 0] = '\0';
+	char *resolved = realpath(slash ? parent : ".", NULL);
+	free(parent);
+	return resolved;
+}
+
 /* Whether `path` is an input or lies inside an input directory. What does not exist yet is judged by its parent. */
 static enum tracemend_status output_is_apart(const struct bundle *b, const char *path, struct tracemend_error *error)
 {
-	char *copy = strdup(path);
-	struct stat out, in;
-	enum tracemend_status status = copy ? TM_OK : fault_memory(error);
+	struct stat in;
+	enum tracemend_status status = TM_OK;
 
 	for (size_t i = 0; i < b->count && status == TM_OK; i++) {
 		const char *origin = b->sources[i]->origin;
@@ -257,35 +293,20 @@ static enum tracemend_status output_is_apart(const struct bundle *b, const char 
 			continue;
 		if (stat(origin, &in) < 0)
 			continue; /* memory, standard input */
-		if (stat(path, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino) {
-			status = fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
-			break;
-		}
+		if (is_file(path, &in))
+			return fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
 		/* Up from the output to the root: is one of its parents the input? */
-		char *parent = strdup(path);
-		char *resolved = NULL;
-		if (!parent) {
-			status = fault_memory(error);
-			break;
-		}
-		for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
-			parent[n - 1] = '\0';
-		char *slash = strrchr(parent, '/');
-		if (slash)
-			slash[slash == parent ? 1 : 0] = '\0';
-		resolved = realpath(slash ? parent : ".", NULL);
-		while (resolved && *resolved && status == TM_OK) {
-			if (stat(resolved, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino)
+		char *parent = path_parent(path, &status);
+		if (status != TM_OK)
+			return fault_memory(error);
+		bool more = parent != NULL;
+		while (more && status == TM_OK) {
+			if (is_file(parent, &in))
 				status = fault_set(error, TM_USAGE, "%s: lies inside the input", path);
-			slash = strrchr(resolved, '/');
-			if (!slash || !slash[1])
-				break;
-			slash[slash == resolved ? 1 : 0] = '\0';
+			more = path_up(parent);
 		}
-		free(resolved);
 		free(parent);
 	}
-	free(copy);
 	return status;
 }
 

@@ -213,7 +213,7 @@ bool tracedat_open(struct tracedat *t, struct scan *s, struct source *source)
 				.symbol_low = UINT64_MAX };
 	struct tracemend_options quiet = { .max_findings = 1 };
 	window_open(&t->window, source);
-	t->scratch = findings_new(s->in, tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
+	t->scratch = findings_new(tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
 	t->event_index = calloc(65536, sizeof(*t->event_index));
 	t->pids = calloc(1, TRACEDAT_PID_MAX / 8 + 1);
 	t->fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*t->fields));

@@ -1,4 +1,4 @@
-/* Bundles from the file system. */
+/* Opening bundles: files, directories and standard input; captures in memory. */
 #include "core/bundle.h"
 
 #include <dirent.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/spool.h"
 #include "core/unpack.h"
 
 /* ---- files: opened when first read, a bounded number at a time ---- */
@@ -259,5 +260,34 @@ struct bundle *bundle_open(const char *path, const struct tracemend_options *opt
 		return NULL;
 	}
 	bundle_sort(b);
+	return b;
+}
+
+struct bundle *bundle_open_memory(const char *path, const void *data, size_t size, const struct tracemend_options *options,
+				  struct tracemend_error *error)
+{
+	struct bundle *b = bundle_new(path, options);
+	if (!b) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	if (unpack_recognises(data, size)) {
+		struct source whole = { .name = "",
+					.origin = b->path,
+					.size = size,
+					.bundle = b,
+					.ops = &bundle_memory_ops,
+					.data = (void *)(uintptr_t)data,
+					.fd = -1 };
+		(void)unpack_into(b, &whole, TM_ROLE_INPUT);
+	} else {
+		(void)bundle_add_memory(b, "", data, size);
+	}
+	bundle_sort(b);
+	if (b->error.status != TM_OK) {
+		(void)fault_set(error, b->error.status, "%s", b->error.message);
+		bundle_free(b);
+		return NULL;
+	}
 	return b;
 }
