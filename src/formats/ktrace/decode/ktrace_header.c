@@ -23,12 +23,22 @@ struct ktrace_header ktrace_header_decode(const uint8_t bytes[KTRACE_HEADER])
 	return h;
 }
 
-static struct finding *header_finding(struct ktrace_walk *w, enum ktrace_rule rule, uint32_t offset, uint32_t length)
+/* Reports a field of the header structure. */
+#define header_report(w, rule, ...) ((void)PLACE(rule), header_report_at((w), (rule), __VA_ARGS__))
+static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint32_t offset, uint32_t length, const char *format,
+			     ...) PRINTF_LIKE(5, 6);
+
+static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint32_t offset, uint32_t length, const char *format,
+			     ...)
 {
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, 0, KTRACE_HEADER);
+	struct finding *fd = finding_new_at(w->scan->findings, rule, w->source, 0, KTRACE_HEADER);
+	va_list arguments;
+
 	finding_path(fd, "file header");
 	finding_field(fd, offset, length, "%s", offset == 8 ? "header size" : offset == 52 ? "flags" : "");
-	return fd;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 }
 
 void ktrace_header_fix(struct ktrace_walk *w, struct ktrace_header *h, uint32_t offset, uint64_t value, uint32_t length,
@@ -44,50 +54,46 @@ void ktrace_header_fix(struct ktrace_walk *w, struct ktrace_header *h, uint32_t 
 
 void ktrace_header_fields(struct ktrace_walk *w, struct ktrace_header *h)
 {
-	struct finding *fd;
 
 	if (h->magic == KTRACE_MAGIC_KERNEL) {
-		fd = header_finding(w, KTRACE_RULE_kernel_v3_magic, 0, 4);
-		finding_say(fd, "the file starts with 0x1000, as the kernel writes it, where 0x55aa0300 is usual");
+		header_report(w, KTRACE_RULE_kernel_v3_magic, 0, 4,
+			      "the file starts with 0x1000, as the kernel writes it, where 0x55aa0300 is usual");
 	} else if (h->magic != KTRACE_MAGIC) {
-		fd = header_finding(w, KTRACE_RULE_bad_magic, 0, 4);
-		finding_say(fd, "the file starts with 0x%08" PRIx32 " instead of 0x55aa0300", h->magic);
+		header_report(w, KTRACE_RULE_bad_magic, 0, 4, "the file starts with 0x%08" PRIx32 " instead of 0x55aa0300",
+			      h->magic);
 		ktrace_header_fix(w, h, 0, KTRACE_MAGIC, 4, KTRACE_RULE_bad_magic, "the magic number");
 	}
 	if (h->major > 1 && h->magic != KTRACE_MAGIC_KERNEL) {
-		fd = header_finding(w, KTRACE_RULE_header_major_unsupported, 4, 2);
-		finding_say(fd, "the header has version %u.%u; 0 and 1 are known", h->major, h->minor);
+		header_report(w, KTRACE_RULE_header_major_unsupported, 4, 2, "the header has version %u.%u; 0 and 1 are known",
+			      h->major, h->minor);
 	}
 	if (h->minor) {
-		fd = header_finding(w, KTRACE_RULE_header_minor_nonzero, 6, 2);
-		finding_say(fd, "the minor version of the header is %u", h->minor);
+		header_report(w, KTRACE_RULE_header_minor_nonzero, 6, 2, "the minor version of the header is %u", h->minor);
 	}
 	if (h->numer && h->denom && ((uint64_t)h->numer > (uint64_t)h->denom * 1000000 || (uint64_t)h->numer * 1000 < h->denom)) {
-		fd = header_finding(w, KTRACE_RULE_timebase_implausible, 16, 8);
-		finding_say(fd, "a tick of %" PRIu32 "/%" PRIu32 " nanoseconds", h->numer, h->denom);
+		header_report(w, KTRACE_RULE_timebase_implausible, 16, 8, "a tick of %" PRIu32 "/%" PRIu32 " nanoseconds", h->numer,
+			      h->denom);
 	}
 	if (h->usec >= 1000000) {
-		fd = header_finding(w, KTRACE_RULE_walltime_usec_range, 40, 4);
-		finding_say(fd, "the wall time has %" PRIu32 " microseconds", h->usec);
+		header_report(w, KTRACE_RULE_walltime_usec_range, 40, 4, "the wall time has %" PRIu32 " microseconds", h->usec);
 		ktrace_header_fix(w, h, 40, h->usec % 1000000, 4, KTRACE_RULE_walltime_usec_range, "microseconds below a second");
 		ktrace_header_fix(w, h, 32, h->seconds + h->usec / 1000000, 8, KTRACE_RULE_walltime_usec_range,
 				  "seconds carried over");
 	}
 	if (h->seconds && h->seconds < 946684800) {
-		fd = header_finding(w, KTRACE_RULE_walltime_before_2000, 32, 8);
-		finding_say(fd, "the wall time is %" PRIu64 " seconds after 1970", h->seconds);
+		header_report(w, KTRACE_RULE_walltime_before_2000, 32, 8, "the wall time is %" PRIu64 " seconds after 1970",
+			      h->seconds);
 	}
 	if (h->west < -840 || h->west > 720) {
-		fd = header_finding(w, KTRACE_RULE_minutes_west_range, 44, 4);
-		finding_say(fd, "the time zone is %" PRId32 " minutes west of Greenwich", h->west);
+		header_report(w, KTRACE_RULE_minutes_west_range, 44, 4, "the time zone is %" PRId32 " minutes west of Greenwich",
+			      h->west);
 	}
 	if (h->dst > 6) {
-		fd = header_finding(w, KTRACE_RULE_dst_range, 48, 4);
-		finding_say(fd, "the daylight saving type is %" PRIu32, h->dst);
+		header_report(w, KTRACE_RULE_dst_range, 48, 4, "the daylight saving type is %" PRIu32, h->dst);
 	}
 	if (h->flags & ~KTRACE_FLAG_64) {
-		fd = header_finding(w, KTRACE_RULE_flags_reserved_bits, 52, 4);
-		finding_say(fd, "the flags are 0x%08" PRIx32 "; only bit 0 is defined", h->flags);
+		header_report(w, KTRACE_RULE_flags_reserved_bits, 52, 4, "the flags are 0x%08" PRIx32 "; only bit 0 is defined",
+			      h->flags);
 	}
 	w->header_time = h->time;
 	w->numer = h->numer;
@@ -96,9 +102,9 @@ void ktrace_header_fields(struct ktrace_walk *w, struct ktrace_header *h)
 
 static void header_flip_width(struct ktrace_walk *w, struct ktrace_header *h, uint64_t events)
 {
-	struct finding *fd = header_finding(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4);
-	finding_say(fd, "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
-		    w->is_64 ? "64" : "32", events, w->is_64 ? "32" : "64");
+	header_report(w, KTRACE_RULE_flags_bitness_mismatch, 52, 4,
+		      "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
+		      w->is_64 ? "64" : "32", events, w->is_64 ? "32" : "64");
 	w->is_64 = !w->is_64;
 	ktrace_header_fix(w, h, 52, h->flags ^ KTRACE_FLAG_64, 4, KTRACE_RULE_flags_bitness_mismatch, "width of the events");
 }
@@ -166,10 +172,9 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 	if (!ktrace_chunk_plausible(w->source, KTRACE_HEADER, file, w->is_64) && stored >= 64 + KTRACE_CHUNK_HEADER &&
 	    ktrace_chunk_read(w->source, 64, &chunk) && ktrace_kind_find(chunk.tag) &&
 	    ktrace_chunk_plausible(w->source, 64, file, w->is_64) && ktrace_chunk_lands(w->source, 64, file, w->is_64)) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->source, KTRACE_HEADER,
-						 8);
-		finding_say(fd, "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 "
-				"surplus bytes");
+		finding_report(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->source, KTRACE_HEADER, 8,
+			       "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 "
+			       "surplus bytes");
 		h->chunks = last = 64;
 		believed = stored == 64;
 	}
@@ -204,25 +209,21 @@ void ktrace_header_extent(struct ktrace_walk *w, struct ktrace_header *h)
 							 : KTRACE_RULE_header_size_splits_chunk;
 	if (w->scan->plan && h->size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
 		plan_lost(w->scan->plan, 0, TM_UNKNOWN_COUNT);
-	struct finding *fd = header_finding(w, h->size_rule, 8, 8);
-	finding_say(fd, "the header size is %" PRIu64 "; the chunks behind the header say %" PRIu64, h->size,
-		    h->end - KTRACE_HEADER_UNCOUNTED);
+	header_report(w, h->size_rule, 8, 8, "the header size is %" PRIu64 "; the chunks behind the header say %" PRIu64, h->size,
+		      h->end - KTRACE_HEADER_UNCOUNTED);
 }
 
 void ktrace_header_finish(struct ktrace_walk *w, const struct ktrace_header *h)
 {
-	struct finding *fd;
 
 	if ((!h->numer || !h->denom) && !w->seen_time_sync) {
-		fd = header_finding(w, KTRACE_RULE_timebase_zero, 16, 8);
-		finding_say(fd, "the timebase is %" PRIu32 "/%" PRIu32 " and no time sync chunk gives another", h->numer, h->denom);
+		header_report(w, KTRACE_RULE_timebase_zero, 16, 8,
+			      "the timebase is %" PRIu32 "/%" PRIu32 " and no time sync chunk gives another", h->numer, h->denom);
 	}
 	if (!h->seconds && !w->seen_time_sync) {
-		fd = header_finding(w, KTRACE_RULE_walltime_missing, 32, 8);
-		finding_say(fd, "the wall time is 0: nobody can say when this was recorded");
+		header_report(w, KTRACE_RULE_walltime_missing, 32, 8, "the wall time is 0: nobody can say when this was recorded");
 	}
 	if (h->size % 8 && h->size_rule == KTRACE_RULE_COUNT) {
-		fd = header_finding(w, KTRACE_RULE_header_size_not_multiple_of_8, 8, 8);
-		finding_say(fd, "the header size is %" PRIu64, h->size);
+		header_report(w, KTRACE_RULE_header_size_not_multiple_of_8, 8, 8, "the header size is %" PRIu64, h->size);
 	}
 }

@@ -10,11 +10,21 @@ static const char *chunk_name(uint32_t tag)
 	return kind ? kind->name : "unknown";
 }
 
-static struct finding *chunk_finding(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk,
-				     uint64_t length)
+/* Reports a chunk, from its header on. */
+#define chunk_report(w, rule, ...) ((void)PLACE(rule), chunk_report_at((w), (rule), __VA_ARGS__))
+static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk,
+				       uint64_t length, const char *format, ...) PRINTF_LIKE(5, 6);
+
+static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk,
+				       uint64_t length, const char *format, ...)
 {
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, chunk->offset, length);
+	struct finding *fd = finding_new_at(w->scan->findings, rule, w->source, chunk->offset, length);
+	va_list arguments;
+
 	finding_path(fd, "chunk %" PRIu32 " (%s, tag 0x%" PRIx32 ")", w->chunks, chunk_name(chunk->tag), chunk->tag);
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 	return fd;
 }
 
@@ -25,57 +35,56 @@ static void chunk_place(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 	struct finding *fd;
 
 	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED) {
-		fd = chunk_finding(w, KTRACE_RULE_chunk_unfinished, chunk, KTRACE_CHUNK_HEADER);
-		finding_say(fd, "the chunk still has the tag 0xffffffff of one that is being written%s",
-			    !retagged			  ? ""
-			    : chunk->tag == KTRACE_EVENTS ? "; its data are events"
-							  : "; its data are no events");
+		fd = chunk_report(w, KTRACE_RULE_chunk_unfinished, chunk, KTRACE_CHUNK_HEADER,
+				  "the chunk still has the tag 0xffffffff of one that is being written%s",
+				  !retagged			? ""
+				  : chunk->tag == KTRACE_EVENTS ? "; its data are events"
+								: "; its data are no events");
 		finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
 	}
 	if (!kind) {
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
 			return;
-		fd = chunk_finding(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER);
-		finding_say(fd, "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
+		chunk_report(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER,
+			     "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
 		return;
 	}
 	if (kind->place == KTRACE_IN_HEADER && !w->in_header) {
 		bool directly = chunk->offset == w->body;
-		fd = chunk_finding(w, directly ? KTRACE_RULE_header_size_excludes_header_chunk : KTRACE_RULE_header_chunk_in_body,
-				   chunk, KTRACE_CHUNK_HEADER);
-		finding_say(fd, "a %s chunk belongs into the header and lies %s", kind->name,
-			    directly ? "directly behind it" : "in the body");
+		chunk_report(w, directly ? KTRACE_RULE_header_size_excludes_header_chunk : KTRACE_RULE_header_chunk_in_body, chunk,
+			     KTRACE_CHUNK_HEADER, "a %s chunk belongs into the header and lies %s", kind->name,
+			     directly ? "directly behind it" : "in the body");
 	} else if (kind->place == KTRACE_IN_BODY && w->in_header) {
 		bool data = chunk->tag == KTRACE_THREAD_MAP || chunk->tag == KTRACE_EVENTS ||
 			    chunk->tag == KTRACE_EVENTS_COMPRESSED;
-		fd = chunk_finding(w, data ? KTRACE_RULE_header_size_includes_body_chunk : KTRACE_RULE_body_chunk_in_header, chunk,
-				   KTRACE_CHUNK_HEADER);
-		finding_say(fd, "a %s chunk belongs into the body and lies within the header size", kind->name);
+		chunk_report(w, data ? KTRACE_RULE_header_size_includes_body_chunk : KTRACE_RULE_body_chunk_in_header, chunk,
+			     KTRACE_CHUNK_HEADER, "a %s chunk belongs into the body and lies within the header size", kind->name);
 	}
 	uint64_t bit = UINT64_C(1) << ktrace_kind_index(kind);
 	if (kind->single && w->singles & bit) {
-		fd = chunk_finding(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER);
-		finding_say(fd, "a second %s chunk", kind->name);
+		chunk_report(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER, "a second %s chunk", kind->name);
 	}
 	w->singles |= bit;
 }
 
 static void chunk_say_size(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x, uint64_t whole)
 {
-	struct finding *fd = chunk_finding(w, x->rule, chunk, KTRACE_CHUNK_HEADER);
+	struct finding *fd;
 
 	if (x->rule == KTRACE_RULE_chunk_header_misaligned) {
-		finding_say(fd, "the chunk behind this one starts at 0x%" PRIx64 ", which is no multiple of 8", x->next);
+		chunk_report(w, x->rule, chunk, KTRACE_CHUNK_HEADER,
+			     "the chunk behind this one starts at 0x%" PRIx64 ", which is no multiple of 8", x->next);
 		return;
 	}
 	if (chunk->size == KTRACE_SIZE_UNFINISHED)
-		finding_say(fd,
-			    "the size was never filled in: the recorder died while it wrote this chunk; %" PRIu64
-			    " bytes are there",
-			    whole);
+		fd = chunk_report(w, x->rule, chunk, KTRACE_CHUNK_HEADER,
+				  "the size was never filled in: the recorder died while it wrote this chunk; %" PRIu64
+				  " bytes are there",
+				  whole);
 	else
-		finding_say(fd, "the size says %" PRIu64 " bytes; %s%" PRIu64, chunk->size,
-			    x->rule == KTRACE_RULE_chunk_size_past_eof ? "the file ends after " : "what follows says ", whole);
+		fd = chunk_report(
+			w, x->rule, chunk, KTRACE_CHUNK_HEADER, "the size says %" PRIu64 " bytes; %s%" PRIu64, chunk->size,
+			x->rule == KTRACE_RULE_chunk_size_past_eof ? "the file ends after " : "what follows says ", whole);
 	finding_field(fd, chunk->offset + 8, 8, "data size = %" PRIu64, chunk->size);
 }
 
@@ -110,20 +119,19 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunk *chun
 	size_t n = x->next > end && x->next - end < sizeof(pad) ? (size_t)(x->next - end) : 0;
 
 	if (n && source_read(w->source, end, pad, n) == TM_OK && !bytes_are_zero(pad, n)) {
-		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_padding_nonzero, chunk, KTRACE_CHUNK_HEADER + x->size + n);
-		finding_say(fd, "the %zu bytes of padding behind this chunk are not zero", n);
+		struct finding *fd = chunk_report(w, KTRACE_RULE_chunk_padding_nonzero, chunk, KTRACE_CHUNK_HEADER + x->size + n,
+						  "the %zu bytes of padding behind this chunk are not zero", n);
 		finding_field(fd, end, (uint32_t)n, "padding");
 	}
 	if (x->next < w->source->size || w->in_header)
 		return;
 	if (!x->size) {
-		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_size_zero_at_eof, chunk, KTRACE_CHUNK_HEADER);
-		finding_say(fd, "the last chunk of the file is empty");
+		chunk_report(w, KTRACE_RULE_chunk_size_zero_at_eof, chunk, KTRACE_CHUNK_HEADER,
+			     "the last chunk of the file is empty");
 	} else if (end == w->source->size && end % 8) {
-		struct finding *fd = chunk_finding(w, KTRACE_RULE_chunk_padding_missing_at_eof, chunk,
-						   KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "the file ends with the payload of its last chunk, %" PRIu64 " bytes before a multiple of 8",
-			    8 - end % 8);
+		chunk_report(w, KTRACE_RULE_chunk_padding_missing_at_eof, chunk, KTRACE_CHUNK_HEADER + x->size,
+			     "the file ends with the payload of its last chunk, %" PRIu64 " bytes before a multiple of 8",
+			     8 - end % 8);
 	}
 }
 
@@ -151,16 +159,15 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	w->seen_events = true;
 	if (whole != x->size && *rule == KTRACE_RULE_COUNT) {
 		*rule = KTRACE_RULE_events_partial_record;
-		fd = chunk_finding(w, *rule, chunk, KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "%" PRIu64 " bytes are left over behind the last whole record", x->size - whole);
+		chunk_report(w, *rule, chunk, KTRACE_CHUNK_HEADER + x->size,
+			     "%" PRIu64 " bytes are left over behind the last whole record", x->size - whole);
 	}
 	if (whole == 8) {
-		fd = chunk_finding(w, KTRACE_RULE_events_empty, chunk, KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "the chunk holds no events");
+		chunk_report(w, KTRACE_RULE_events_empty, chunk, KTRACE_CHUNK_HEADER + x->size, "the chunk holds no events");
 	}
 	if (future) {
-		fd = chunk_finding(w, KTRACE_RULE_events_future_timestamp_set, chunk, KTRACE_CHUNK_HEADER + 8);
-		finding_say(fd, "later events are promised not to be before tick %" PRIu64, future);
+		fd = chunk_report(w, KTRACE_RULE_events_future_timestamp_set, chunk, KTRACE_CHUNK_HEADER + 8,
+				  "later events are promised not to be before tick %" PRIu64, future);
 		finding_field(fd, data, 8, "future events timestamp");
 	}
 	if (w->scan->plan)
@@ -200,9 +207,9 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 	chunk_place(w, chunk, x->retagged);
 	bool short_of_events = (events && x->size < 8) || (chunk->tag == KTRACE_EVENTS_COMPRESSED && x->size < 12);
 	if (short_of_events) {
-		struct finding *fd = chunk_finding(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size);
-		finding_say(fd, "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size,
-			    x->size == 1 ? "" : "s", events ? 8u : 12u);
+		chunk_report(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + x->size,
+			     "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", x->size,
+			     x->size == 1 ? "" : "s", events ? 8u : 12u);
 	}
 	if (plan) {
 		if (plan_size(plan, w->output) % 8)
@@ -226,9 +233,9 @@ void ktrace_chunk_walk(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 		kept = x->guessed || chunk->tag == KTRACE_THREAD_MAP ? ktrace_chunk_whole(w, chunk, x->size) : x->size;
 		if (chunk->tag == KTRACE_THREAD_MAP && kept != x->size && rule == KTRACE_RULE_COUNT) {
 			rule = KTRACE_RULE_threadmap_size;
-			struct finding *fd = chunk_finding(w, rule, chunk, KTRACE_CHUNK_HEADER + x->size);
-			finding_say(fd, "%" PRIu64 " bytes are left over behind the last whole entry of the thread map",
-				    x->size - kept);
+			chunk_report(w, rule, chunk, KTRACE_CHUNK_HEADER + x->size,
+				     "%" PRIu64 " bytes are left over behind the last whole entry of the thread map",
+				     x->size - kept);
 		}
 		if (plan)
 			plan_copy(plan, w->output, w->source, data, kept);

@@ -5,48 +5,40 @@
 
 /* ---- rules that count ---- */
 
+/* One finding a stretch of records, with the first record and the count. */
+#define EVENT_COUNTED(ROW) \
+	ROW(event_before_future_timestamp, "older than the time an earlier chunk promised") \
+	ROW(event_unused_nonzero, "with bytes in the unused word") \
+	ROW(event_debugid_zero, "with debug id 0") \
+	ROW(event_timestamp_zero, "with time 0") \
+	ROW(event_timestamp_implausible, "with a time of 2^56 ticks or more") \
+	ROW(event_timestamp_order, "earlier than the one before") \
+	ROW(event_timestamp_order_cpu, "earlier than the one before on the same CPU") \
+	ROW(event_before_header_timestamp, "earlier than the header's timestamp") \
+	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map") \
+	ROW(event_tid_zero, "with thread id 0") \
+	ROW(event_start_end_both, "with both START and END") \
+	ROW(events_lost, "telling of lost events") \
+	ROW(events_retrograde, "telling of late events") \
+	ROW(string_sequence_broken, "continuing a string that has no beginning") \
+	ROW(string_id_signature, "with a string id that the kernel does not give") \
+	ROW(string_id_unknown, "removing a string that was never defined") \
+	ROW(string_too_long, "making a string longer than the kernel does")
+
 enum counted {
-	COUNT_FUTURE,
-	COUNT_UNUSED,
-	COUNT_DEBUGID,
-	COUNT_TIME_ZERO,
-	COUNT_TIME_LARGE,
-	COUNT_ORDER,
-	COUNT_ORDER_CPU,
-	COUNT_HEADER_TIME,
-	COUNT_CPU,
-	COUNT_TID_ZERO,
-	COUNT_BOTH,
-	COUNT_LOST,
-	COUNT_LATE,
-	COUNT_STRING,
-	COUNT_STRING_ID,
-	COUNT_STRING_UNKNOWN,
-	COUNT_STRING_LONG,
-	COUNTS
+#define ROW(symbol, what) COUNT_##symbol,
+	EVENT_COUNTED(ROW)
+#undef ROW
+		COUNTS
 };
 
 static const struct {
 	enum ktrace_rule rule;
 	const char *what;
 } counted[COUNTS] = {
-	[COUNT_FUTURE] = { KTRACE_RULE_event_before_future_timestamp, "older than the time an earlier chunk promised" },
-	[COUNT_UNUSED] = { KTRACE_RULE_event_unused_nonzero, "with bytes in the unused word" },
-	[COUNT_DEBUGID] = { KTRACE_RULE_event_debugid_zero, "with debug id 0" },
-	[COUNT_TIME_ZERO] = { KTRACE_RULE_event_timestamp_zero, "with time 0" },
-	[COUNT_TIME_LARGE] = { KTRACE_RULE_event_timestamp_implausible, "with a time of 2^56 ticks or more" },
-	[COUNT_ORDER] = { KTRACE_RULE_event_timestamp_order, "earlier than the one before" },
-	[COUNT_ORDER_CPU] = { KTRACE_RULE_event_timestamp_order_cpu, "earlier than the one before on the same CPU" },
-	[COUNT_HEADER_TIME] = { KTRACE_RULE_event_before_header_timestamp, "earlier than the header's timestamp" },
-	[COUNT_CPU] = { KTRACE_RULE_event_cpu_out_of_map, "of a CPU that is not in the CPU map" },
-	[COUNT_TID_ZERO] = { KTRACE_RULE_event_tid_zero, "with thread id 0" },
-	[COUNT_BOTH] = { KTRACE_RULE_event_start_end_both, "with both START and END" },
-	[COUNT_LOST] = { KTRACE_RULE_events_lost, "telling of lost events" },
-	[COUNT_LATE] = { KTRACE_RULE_events_retrograde, "telling of late events" },
-	[COUNT_STRING] = { KTRACE_RULE_string_sequence_broken, "continuing a string that has no beginning" },
-	[COUNT_STRING_ID] = { KTRACE_RULE_string_id_signature, "with a string id that the kernel does not give" },
-	[COUNT_STRING_UNKNOWN] = { KTRACE_RULE_string_id_unknown, "removing a string that was never defined" },
-	[COUNT_STRING_LONG] = { KTRACE_RULE_string_too_long, "making a string longer than the kernel does" },
+#define ROW(symbol, what) { KTRACE_RULE_##symbol, what },
+	EVENT_COUNTED(ROW)
+#undef ROW
 };
 
 struct events {
@@ -63,9 +55,10 @@ struct events {
 	bool damaged;	       /* something was dropped before that run */
 };
 
-static void count_one(struct events *ev, enum counted what, uint64_t offset)
+#define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
+static void event_count_at(struct events *ev, enum counted what, uint64_t offset)
 {
-	if (!ev->counts[what].count++)
+	if (!place_silenced() && !ev->counts[what].count++)
 		ev->counts[what].first = offset;
 }
 
@@ -114,10 +107,10 @@ static void event_string(struct events *ev, const struct ktrace_event *e, uint64
 			uint64_t string = e->args[1];
 			/* In 32-bit records the signature is cut off. */
 			if (w->is_64 && (string >> 48 != 0x70ac || !(string & 0xffffffffffff)))
-				count_one(ev, COUNT_STRING_ID, offset);
+				event_count(ev, string_id_signature, offset);
 			bool removes = (e->debugid & KTRACE_FUNC_END) && !e->args[2] && !e->args[3];
 			if (removes && !w->strings.full && !ktrace_set_get(&w->strings, string))
-				count_one(ev, COUNT_STRING_UNKNOWN, offset);
+				event_count(ev, string_id_unknown, offset);
 			else if (!removes)
 				(void)ktrace_set_put(&w->strings, string, &w->no_memory);
 			piece = 2 * word;
@@ -134,13 +127,13 @@ static void event_string(struct events *ev, const struct ktrace_event *e, uint64
 	span = ktrace_set_get(&w->spans, pair_key(e));
 	if (!span || !*span) {
 		if (!w->spans.full)
-			count_one(ev, COUNT_STRING, offset);
+			event_count(ev, string_sequence_broken, offset);
 		return;
 	}
 	*span += piece;
 	uint64_t max = global ? KTRACE_STRING_GLOBAL_MAX : KTRACE_STRING_SIMPLE_MAX;
 	if ((global || id == KTRACE_STRING_THREADNAME || id == KTRACE_STRING_THREADNAME_PREV) && *span - 1 > max + piece)
-		count_one(ev, COUNT_STRING_LONG, offset);
+		event_count(ev, string_too_long, offset);
 	if (e->debugid & KTRACE_FUNC_END)
 		*span = 0;
 }
@@ -158,11 +151,11 @@ static void event_meaning(struct events *ev, const struct ktrace_event *e, uint6
 	}
 	case KTRACE_LOST_EVENTS:
 		w->lost_events = true;
-		count_one(ev, COUNT_LOST, offset);
+		event_count(ev, events_lost, offset);
 		return;
 	case KTRACE_RETROGRADE:
 	case KTRACE_PAST:
-		count_one(ev, COUNT_LATE, offset);
+		event_count(ev, events_retrograde, offset);
 		return;
 	case KTRACE_STRING_GLOBAL:
 	case KTRACE_STRING_THREADNAME:
@@ -180,7 +173,7 @@ static void event_meaning(struct events *ev, const struct ktrace_event *e, uint6
 		event_pair(ev, e, offset);
 		break;
 	case KTRACE_FUNC_MASK:
-		count_one(ev, COUNT_BOTH, offset);
+		event_count(ev, event_start_end_both, offset);
 		break;
 	default:
 		break;
@@ -194,7 +187,7 @@ static void event_thread(struct events *ev, const struct ktrace_event *e, uint64
 	uint64_t *cached = &ev->known[(e->tid ^ e->tid >> 8) & 255];
 
 	if (!e->tid) {
-		count_one(ev, COUNT_TID_ZERO, offset);
+		event_count(ev, event_tid_zero, offset);
 	} else if (*cached != e->tid) {
 		if (!ktrace_set_get(&w->threads, e->tid)) {
 			uint64_t *first = ktrace_set_put(&w->unknown, e->tid, &w->no_memory);
@@ -205,6 +198,14 @@ static void event_thread(struct events *ev, const struct ktrace_event *e, uint64
 	}
 }
 
+static void event_time_odd(struct events *ev, uint64_t time, uint64_t offset)
+{
+	if (time)
+		event_count(ev, event_timestamp_implausible, offset);
+	else
+		event_count(ev, event_timestamp_zero, offset);
+}
+
 static void event_check(struct events *ev, const struct ktrace_event *e, uint64_t offset)
 {
 	struct ktrace_walk *w = ev->walk;
@@ -212,25 +213,25 @@ static void event_check(struct events *ev, const struct ktrace_event *e, uint64_
 	if (__builtin_expect(!w->scan->records++, 0))
 		w->first_time = e->time;
 	else if (__builtin_expect(e->time < w->last_time, 0))
-		count_one(ev, COUNT_ORDER, offset);
+		event_count(ev, event_timestamp_order, offset);
 	if (e->cpu < 256) {
 		if (__builtin_expect(e->time < w->time_of_cpu[e->cpu], 0))
-			count_one(ev, COUNT_ORDER_CPU, offset);
+			event_count(ev, event_timestamp_order_cpu, offset);
 		w->time_of_cpu[e->cpu] = e->time;
 	}
 	w->last_time = e->time;
 	if (__builtin_expect(e->time - 1 >= (UINT64_C(1) << 56) - 1, 0))
-		count_one(ev, e->time ? COUNT_TIME_LARGE : COUNT_TIME_ZERO, offset);
+		event_time_odd(ev, e->time, offset);
 	if (__builtin_expect(e->time < w->future, 0))
-		count_one(ev, COUNT_FUTURE, offset);
+		event_count(ev, event_before_future_timestamp, offset);
 	if (__builtin_expect(e->time < w->header_time, 0))
-		count_one(ev, COUNT_HEADER_TIME, offset);
+		event_count(ev, event_before_header_timestamp, offset);
 	if (__builtin_expect(w->cpus && e->cpu >= w->cpus, 0))
-		count_one(ev, COUNT_CPU, offset);
+		event_count(ev, event_cpu_out_of_map, offset);
 	if (__builtin_expect(e->unused != 0, 0))
-		count_one(ev, COUNT_UNUSED, offset);
+		event_count(ev, event_unused_nonzero, offset);
 	if (__builtin_expect(!e->debugid, 0))
-		count_one(ev, COUNT_DEBUGID, offset);
+		event_count(ev, event_debugid_zero, offset);
 	event_thread(ev, e, offset);
 	if (e->debugid & KTRACE_FUNC_MASK || e->debugid >> 24 == 7 || e->debugid >> 16 == 0x0301)
 		event_meaning(ev, e, offset);
@@ -447,6 +448,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 void ktrace_events_finish(struct ktrace_walk *w)
 {
 	struct findings *f = w->scan->findings;
+	uint32_t size = ktrace_event_size(w->is_64);
 	uint64_t threads = 0, first = UINT64_MAX, tid = 0;
 	struct finding *fd;
 
@@ -461,26 +463,25 @@ void ktrace_events_finish(struct ktrace_walk *w)
 		}
 	}
 	if (threads && w->seen_thread_map && !w->threads.full && !w->unknown.full) {
-		fd = finding_milder(f, KTRACE_RULE_event_tid_dangling, w->lost_events ? TM_NOTE : TM_WARNING, w->source, first,
-				    ktrace_event_size(w->is_64));
+		fd = w->lost_events ? finding_milder(f, KTRACE_RULE_event_tid_dangling, TM_NOTE, w->source, first, size)
+				    : finding_new(f, KTRACE_RULE_event_tid_dangling, w->source, first, size);
 		finding_say(fd,
 			    "events name %" PRIu64
 			    " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
 			    threads, threads == 1 ? "" : "s", tid);
 	}
 	if (w->lone_ends && !w->open.full) {
-		fd = finding_new(f, KTRACE_RULE_event_end_without_start, w->source, w->lone_ends_first,
-				 ktrace_event_size(w->is_64));
-		finding_say(fd, "events with END whose START is not in the file: %" PRIu64 "; this is the first", w->lone_ends);
+		finding_report(f, KTRACE_RULE_event_end_without_start, w->source, w->lone_ends_first, ktrace_event_size(w->is_64),
+			       "events with END whose START is not in the file: %" PRIu64 "; this is the first", w->lone_ends);
 	}
 	if (w->open_starts && !w->open.full) {
-		fd = finding_new(f, KTRACE_RULE_event_start_unclosed, w->source, w->starts_first, ktrace_event_size(w->is_64));
-		finding_say(fd, "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here",
-			    w->open_starts);
+		finding_report(f, KTRACE_RULE_event_start_unclosed, w->source, w->starts_first, ktrace_event_size(w->is_64),
+			       "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here",
+			       w->open_starts);
 	}
 	if (w->seen_events && !w->seen_thread_map) {
-		fd = finding_new(f, KTRACE_RULE_threadmap_missing, w->source, 0, 0);
-		finding_say(fd, "no thread map: the %" PRIu64 " events name their threads by number only", w->scan->records);
+		finding_report(f, KTRACE_RULE_threadmap_missing, w->source, 0, 0,
+			       "no thread map: the %" PRIu64 " events name their threads by number only", w->scan->records);
 	}
 	if (w->open.full || w->threads.full || w->unknown.full)
 		scan_fact(w->scan, "not judged", "pairs or thread references: more than %u are told apart at a time",

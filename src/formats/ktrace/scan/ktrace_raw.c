@@ -187,9 +187,9 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 		uint32_t cpus = load_u32(p + 4, false);
 		w->seen_cpu_map = true;
 		if (cpus > 1000 || 8 + 16 * (uint64_t)cpus > r->events - at) {
-			fd = finding_new(w->scan->findings, KTRACE_RULE_raw_cpumap_count, w->source, at, 8);
-			finding_say(fd, "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus,
-				    (r->events - at - 8) / 16);
+			fd = finding_report(w->scan->findings, KTRACE_RULE_raw_cpumap_count, w->source, at, 8,
+					    "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus,
+					    (r->events - at - 8) / 16);
 			finding_field(fd, at + 4, 4, "count = %" PRIu32, cpus);
 			return;
 		}
@@ -198,22 +198,21 @@ static void raw_gap(struct ktrace_walk *w, const struct raw *r)
 	}
 	uint64_t stop = at < r->events ? window_skip_zeros(&w->window, at) : r->events;
 	if (stop < r->events) {
-		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->source, stop, r->events - stop);
-		finding_say(fd, "the gap between thread map and events has bytes other than zero");
+		finding_report(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->source, stop, r->events - stop,
+			       "the gap between thread map and events has bytes other than zero");
 	}
 	if (r->version == 1 && r->events > page && page == r->map_end) {
-		fd = finding_new(w->scan->findings, KTRACE_RULE_raw_extra_page, w->source, page, r->events - page);
-		finding_say(fd, "the thread map ends at a page, and a whole page of zeros follows before the events");
+		finding_report(w->scan->findings, KTRACE_RULE_raw_extra_page, w->source, page, r->events - page,
+			       "the thread map ends at a page, and a whole page of zeros follows before the events");
 	}
 	if (r->version == 2) {
 		uint64_t rest = (r->map_end - r->map) % KTRACE_PAGE;
 		if (rest == 0 || rest > KTRACE_PAGE - KTRACE_RAW2_HEADER) {
-			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->source, r->map,
-					 r->map_end - r->map);
-			finding_say(fd,
-				    "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64
-				    ", the other at 0x%" PRIx64,
-				    r->threads, page_up(r->map_end), page_up(r->map_end - r->map));
+			finding_report(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->source, r->map,
+				       r->map_end - r->map,
+				       "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64
+				       ", the other at 0x%" PRIx64,
+				       r->threads, page_up(r->map_end), page_up(r->map_end - r->map));
 		}
 	}
 }
@@ -236,9 +235,10 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
 	if (!map_is_of(&w->window, r->map, threads, ktrace_thread_size(w->is_64)) &&
 	    map_is_of(&w->window, r->map, threads, ktrace_thread_size(!w->is_64))) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
-		finding_say(fd, "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only",
-			    w->is_64 ? "64" : "32", w->is_64 ? "32" : "64");
+		struct finding *fd =
+			finding_report(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4,
+				       "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only",
+				       w->is_64 ? "64" : "32", w->is_64 ? "32" : "64");
 		raw2_flip(w, r, fd, flag);
 		return;
 	}
@@ -249,16 +249,16 @@ static void raw2_width(struct ktrace_walk *w, struct raw *r, uint32_t flag)
 	if (!length || source_read(w->source, at, head, length) != TM_OK || !ktrace_events_other_width(head, length, w->is_64) ||
 	    (page[w->is_64] < file && !ktrace_events_failures(w->source, page[w->is_64], file, w->is_64, 8)))
 		return;
-	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4);
-	finding_say(fd, "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
-		    w->is_64 ? "64" : "32", at, w->is_64 ? "32" : "64");
+	struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_flags_bitness_mismatch, w->source, 20, 4,
+					    "the header says %s-bit events, and those at 0x%" PRIx64
+					    " make sense as %s-bit ones only",
+					    w->is_64 ? "64" : "32", at, w->is_64 ? "32" : "64");
 	raw2_flip(w, r, fd, flag);
 }
 
 /* Fills r and the width; the header is known to be there. */
 static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, uint32_t magic)
 {
-	struct finding *fd;
 
 	if (magic == KTRACE_MAGIC_RAW2) {
 		uint64_t frequency = load_u64(p + 24, false);
@@ -269,14 +269,14 @@ static void raw_header(struct ktrace_walk *w, struct raw *r, const uint8_t *p, u
 		r->threads = load_u32(p + 4, false);
 		raw2_width(w, r, load_u32(p + 20, false));
 		if (!frequency) {
-			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->source, 24, 8);
-			finding_say(fd, "the header does not say how many ticks a second has");
+			finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->source, 24, 8,
+				       "the header does not say how many ticks a second has");
 		} else {
 			scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
 		}
 		if (reserved) {
-			fd = finding_new(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->source, 32, 256);
-			finding_say(fd, "the reserved area of the header has bytes other than zero");
+			finding_report(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->source, 32, 256,
+				       "the reserved area of the header has bytes other than zero");
 		}
 	} else if (magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD) {
 		r->version = 1;
@@ -359,12 +359,14 @@ static void raw_map(struct ktrace_walk *w, struct raw *r)
 	}
 	if (r->threads == stored)
 		return;
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, r->map, r->map_end - r->map);
+	struct finding *fd;
 	if (counted != UINT64_MAX)
-		finding_say(fd, "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin", stored,
-			    r->threads);
+		fd = finding_report(w->scan->findings, rule, w->source, r->map, r->map_end - r->map,
+				    "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin",
+				    stored, r->threads);
 	else
-		finding_say(fd, "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
+		fd = finding_report(w->scan->findings, rule, w->source, r->map, r->map_end - r->map,
+				    "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
 	finding_field(fd, r->count_offset, 4, "thread count = %" PRIu64, stored);
 	store_u32(count, (uint32_t)r->threads, false);
 	if (plan)
@@ -402,10 +404,9 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 					   "padding up to the page at which readers look for events");
 	}
 	if (cut) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, r->map_end,
-						 file - r->map_end);
-		finding_say(fd, "the file ends %" PRIu64 " bytes before its events start, at 0x%" PRIx64,
-			    page_up(r->map_end) - file, page_up(r->map_end));
+		finding_report(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, r->map_end, file - r->map_end,
+			       "the file ends %" PRIu64 " bytes before its events start, at 0x%" PRIx64, page_up(r->map_end) - file,
+			       page_up(r->map_end));
 		if (plan)
 			plan_lost(plan, 0, TM_UNKNOWN_COUNT);
 		return;
@@ -414,8 +415,8 @@ static void raw_events(struct ktrace_walk *w, struct raw *r)
 	(void)ktrace_events_walk(w, &stretch);
 	if (whole == file)
 		return;
-	struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole);
-	finding_say(fd, "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
+	finding_report(w->scan->findings, KTRACE_RULE_raw_events_partial, w->source, whole, file - whole,
+		       "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
 }
 
 enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
@@ -425,23 +426,22 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	uint64_t file = w->source->size;
 	size_t need = magic == KTRACE_MAGIC_RAW2 ? KTRACE_RAW2_HEADER : magic >> 16 ? 24 : 4;
 	const uint8_t *p = window_at(&w->window, 0, need);
-	struct finding *fd;
 
 	if (!p) {
-		fd = finding_new(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file);
-		finding_say(fd, "the file has %" PRIu64 " bytes, and its header alone needs %zu", file, need);
+		finding_report(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file,
+			       "the file has %" PRIu64 " bytes, and its header alone needs %zu", file, need);
 		return plan ? TM_NOTHING : TM_OK;
 	}
 	uint32_t stored = load_u32(p, false);
 	raw_header(w, &r, p, magic); /* and p is gone: it moves the window */
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW %u", r.version);
-	fd = finding_new(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need);
-	finding_say(fd, "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
+	finding_report(w->scan->findings, KTRACE_RULE_legacy_raw_file, w->source, 0, need,
+		       "RAW version %u, %s-bit, %" PRIu64 " threads in its map", r.version, w->is_64 ? "64" : "32", r.threads);
 	uint64_t errors = findings_errors(w->scan->findings);
 	r.magic_lost = stored != magic;
 	if (r.magic_lost) {
-		fd = finding_new(w->scan->findings, KTRACE_RULE_bad_magic, w->source, 0, 4);
-		finding_say(fd, "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
+		finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->source, 0, 4,
+			       "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
 	}
 	raw_map(w, &r);
 	ktrace_threads_check(w, r.map, r.threads, r.version == 1);

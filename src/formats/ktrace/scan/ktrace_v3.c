@@ -15,13 +15,15 @@ static void garbage_drop(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t 
 }
 
 /* Bytes where a chunk should be and none is. Events among them, whose chunk header was lost, get a new one. */
-static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
+#define region_garbage(w, rule, ...) ((void)PLACE(rule), region_garbage_at((w), (rule), __VA_ARGS__))
+static void region_garbage_at(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
 {
 	struct plan *plan = w->scan->plan;
 	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
 	unsigned step = until % 8 ? 1 : 8;
 	uint64_t events = ktrace_events_find(w, step == 8 ? ktrace_align(from) : from, until, step);
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
+	struct finding *fd = finding_new_at(w->scan->findings, rule, w->source, from,
+					    events < until ? events - from : until - from);
 	size_t header = 0;
 
 	ktrace_chunk_doubt_last(w);
@@ -83,8 +85,10 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 		if (!retag && !ktrace_chunk_accepted(w->source, at, limit, w->is_64)) {
 			uint64_t next = ktrace_chunk_find_next(w, at + 1, limit);
 			bool rest = next == UINT64_MAX;
-			region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next,
-				       rest);
+			if (rest)
+				region_garbage(w, KTRACE_RULE_trailing_garbage, at, limit, true);
+			else
+				region_garbage(w, KTRACE_RULE_chunk_garbage, at, next, false);
 			at = rest ? limit : next;
 			continue;
 		}
@@ -100,19 +104,16 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 static void v3_finish(struct ktrace_walk *w)
 {
 	struct findings *f = w->scan->findings;
-	struct finding *fd;
 
 	if (!w->seen_events) {
-		fd = finding_new(f, KTRACE_RULE_no_events, w->source, 0, 0);
-		finding_say(fd, "the file has no events");
+		finding_report(f, KTRACE_RULE_no_events, w->source, 0, 0, "the file has no events");
 	} else if (!w->seen_cpu_map) {
-		fd = finding_new(f, KTRACE_RULE_cpumap_missing, w->source, 0, 0);
-		finding_say(fd, "the file has no CPU map");
+		finding_report(f, KTRACE_RULE_cpumap_missing, w->source, 0, 0, "the file has no CPU map");
 	}
 	if (w->summary_offset && w->summary_time < w->last_time) {
-		fd = finding_new(f, KTRACE_RULE_summary_before_last_event, w->source, w->summary_offset, 8);
-		finding_say(fd, "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
-			    w->summary_time, w->last_time);
+		finding_report(f, KTRACE_RULE_summary_before_last_event, w->source, w->summary_offset, 8,
+			       "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
+			       w->summary_time, w->last_time);
 	}
 }
 
@@ -151,8 +152,8 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "3");
 	if (file < KTRACE_HEADER) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file);
-		finding_say(fd, "the file has %" PRIu64 " bytes, and its header alone needs %u", file, KTRACE_HEADER);
+		finding_report(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file,
+			       "the file has %" PRIu64 " bytes, and its header alone needs %u", file, KTRACE_HEADER);
 		return plan ? TM_NOTHING : TM_OK;
 	}
 	enum tracemend_status status = source_read(w->source, 0, bytes, sizeof(bytes));
