@@ -3,7 +3,8 @@
 #ifndef KTRACE_GEN_H
 #define KTRACE_GEN_H
 
-#include "formats/ktrace/ktrace.h"
+#include "core/format.h"
+#include "formats/ktrace/decode/ktrace_record.h"
 
 #define KTRACE_GEN_CHUNKS 48u
 #define KTRACE_GEN_THREADS 40u
@@ -47,6 +48,8 @@ struct ktrace_gen {
 	void (*finish)(struct ktrace_gen *k); /* of a breaker: changes the finished bytes */
 	uint64_t finish_value;
 };
+
+enum tracemend_status ktrace_generate(struct gen *g);
 
 /* Adds a chunk in the header (behind the other header chunks) or at the end of the body. NULL: no room. */
 struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *k, uint32_t tag, uint16_t major, bool in_header);

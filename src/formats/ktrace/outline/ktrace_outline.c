@@ -1,7 +1,8 @@
 /* The parts of a ktrace file: chunks and what they hold, or the four pieces of a RAW file. */
-#include <stdlib.h>
+#include "formats/ktrace/outline/ktrace_outline.h"
 
-#include "formats/ktrace/ktrace.h"
+#include "formats/ktrace/decode/ktrace_kind.h"
+#include "formats/ktrace/salvage/ktrace_form.h"
 
 struct sketch {
 	struct outline *o;
@@ -113,7 +114,7 @@ static void payload(const struct sketch *s, const struct ktrace_chunk *c, uint64
 		outline_close(s->o, end);
 	} else if (c->tag == KTRACE_CPU_MAP) {
 		cpu_map(s, at, end);
-	} else if (kind && kind->content == KTRACE_FIXED) {
+	} else if (ktrace_kind_fixed_size(kind)) {
 		fixed(s, at, end);
 	} else {
 		opaque(s, at, end);
@@ -144,13 +145,8 @@ static bool chunk_at(const struct sketch *s, uint64_t at, uint64_t limit, struct
 {
 	if (at > limit || limit - at < KTRACE_CHUNK_HEADER)
 		return false;
-	struct cursor in = cursor_make(s->data + at, KTRACE_CHUNK_HEADER, false);
-	*c = (struct ktrace_chunk){ .offset = at };
-	c->tag = cursor_u32(&in);
-	c->major = cursor_u16(&in);
-	c->minor = cursor_u16(&in);
-	c->size = cursor_u64(&in);
-	return c->tag && c->tag != KTRACE_TAG_UNFINISHED && (c->major & ~KTRACE_SUBCHUNKS) <= 16 && c->minor <= 16 &&
+	*c = ktrace_chunk_decode(s->data + at, at);
+	return c->tag && c->tag != KTRACE_TAG_UNFINISHED && ktrace_chunk_versions_are_small(c) &&
 	       (c->size <= limit - at - KTRACE_CHUNK_HEADER || c->size == KTRACE_SIZE_UNFINISHED);
 }
 
@@ -253,18 +249,12 @@ static void raw(struct sketch *s, unsigned version, uint64_t map, uint32_t threa
 
 static void raw_1(struct sketch *s, uint32_t threads)
 {
-	struct ktrace_walk *w = calloc(1, sizeof(*w));
-	if (!w) {
-		s->o->status = TM_NO_MEMORY;
-		return;
-	}
-	w->source = bundle_single(s->o->in);
-	window_open(&w->window, w->source);
-	struct ktrace_raw1 form = ktrace_raw1_probe(w, threads, s->size, false);
-	if (w->window.status != TM_OK)
-		s->o->status = w->window.status;
-	window_close(&w->window);
-	free(w);
+	struct window w = { 0 };
+	window_open(&w, bundle_single(s->o->in));
+	struct ktrace_raw1 form = ktrace_raw1_find(&w, threads, NULL);
+	if (w.status != TM_OK)
+		s->o->status = w.status;
+	window_close(&w);
 	s->is_64 = form.is_64;
 	if (s->size >= 24)
 		raw(s, 1, form.map, threads);
