@@ -48,8 +48,7 @@ static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk
 	uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
 	bool whole = chunk->size && chunk->size % ktrace_event_size(in->is_64) == 0;
 
-	if (chunk->tag == KTRACE_EVENTS && whole && limit - end >= 8 &&
-	    (x->next + 8 >= limit || ktrace_chunk_stands(in->source, x->next + 8, limit, in->is_64))) {
+	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_stands(in->source, x->next + 8, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size + 8, x->next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
 		return true;
 	}
@@ -71,8 +70,7 @@ static bool chunk_has_more(struct ktrace_input *in, const struct ktrace_chunk *c
 	uint64_t data = ktrace_chunk_data(chunk), beyond = chunk->size < 8 ? data + 8 : data + chunk->size;
 
 	if (chunk->tag == KTRACE_EVENTS) {
-		if (limit - data >= 8 && beyond + record <= limit &&
-		    !ktrace_events_failures(in->source, beyond, limit, in->is_64, 4))
+		if (beyond + record <= limit && !ktrace_events_failures(in->source, beyond, limit, in->is_64, 4))
 			return true;
 		/* Records that came in make the last ones stand behind the end. */
 		if (reach > next && reach - data >= 8 + record && ktrace_records_fill(in, reach - record, reach))
