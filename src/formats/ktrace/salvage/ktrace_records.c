@@ -221,31 +221,32 @@ static bool time_is_scaled(uint64_t before, uint64_t behind)
 /* Records are in step with the start of the stretch before the place that was hit, and in step with its end behind it. Of all
  * pairs of places (the first in step with the start, the second with the end), the one is taken that costs least: for what lies
  * between them one a byte, for what speaks against a record that is kept half a record, and for times that do not go on eight. */
-struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *s)
+struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *stretch)
 {
-	uint32_t size = ktrace_event_size(in->is_64), rest = (uint32_t)((s->end - s->offset) % size);
-	uint64_t count = (s->end - s->offset) / size, before = in->last_time, behind = 0, from = s->offset, time = before;
+	uint32_t size = ktrace_event_size(in->is_64), rest = (uint32_t)((stretch->end - stretch->offset) % size);
+	uint64_t count = (stretch->end - stretch->offset) / size, before = in->last_time, behind = 0, from = stretch->offset,
+		 time = before;
 	int64_t head = 0, tail = 0, open = 0, least = INT64_MAX, half = size / 2;
-	struct ktrace_gap gap = { s->end, s->end };
+	struct ktrace_gap gap = { stretch->end, stretch->end };
 
 	for (uint64_t i = 0; i < count; i++)
-		tail += half * suspicion_at(in, s->offset + rest + i * size, s->end, &behind, false);
+		tail += half * suspicion_at(in, stretch->offset + rest + i * size, stretch->end, &behind, false);
 	for (uint64_t i = 0; i <= count; i++) {
-		uint64_t at = s->offset + i * size;
+		uint64_t at = stretch->offset + i * size;
 		int64_t passed = (int64_t)(i * size);
 		if (!i || head - passed <= open) {
 			open = head - passed;
 			from = at;
 			time = before;
 		}
-		int64_t suspicion = i < count ? half * suspicion_at(in, at + rest, s->end, &behind, false) : 0;
+		int64_t suspicion = i < count ? half * suspicion_at(in, at + rest, stretch->end, &behind, false) : 0;
 		int64_t cost = open + passed + rest + tail + (i < count && time_is_scaled(time, behind) ? 8 * (int64_t)size : 0);
 		if (cost < least) {
 			least = cost;
 			gap = (struct ktrace_gap){ from, at + rest };
 		}
 		if (i < count)
-			head += half * suspicion_at(in, at, s->end, &before, true);
+			head += half * suspicion_at(in, at, stretch->end, &before, true);
 		tail -= suspicion;
 	}
 	return gap;

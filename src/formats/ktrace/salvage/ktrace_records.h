@@ -39,6 +39,6 @@ unsigned ktrace_record_suspicion(struct ktrace_input *in, uint64_t offset);
 struct ktrace_gap {
 	uint64_t from, until;
 };
-struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *s);
+struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *stretch);
 
 #endif

@@ -2,7 +2,7 @@
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
 /* The payload's own mark, for kinds that have one. data is where it starts, size what is there of it. */
-static bool chunk_signature(struct source *s, const struct ktrace_chunk *chunk, uint64_t data, uint64_t size, bool is_64)
+static bool chunk_signature(struct source *source, const struct ktrace_chunk *chunk, uint64_t data, uint64_t size, bool is_64)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 	uint8_t head[8];
@@ -11,15 +11,15 @@ static bool chunk_signature(struct source *s, const struct ktrace_chunk *chunk, 
 		return size >= kind->size_min && size <= 4096;
 	if (size < sizeof(head))
 		return true;
-	if (source_read(s, data, head, sizeof(head)) != TM_OK)
+	if (source_read(source, data, head, sizeof(head)) != TM_OK)
 		return false;
 	if (ktrace_kind_is_plist(kind))
 		return !memcmp(head, "bplist", 6) || !memcmp(head, "<?xml", 5);
 	if (chunk->tag == KTRACE_STACKSHOT)
 		return ktrace_stackshot_begins(load_u32(head, false));
 	if (chunk->tag == KTRACE_EVENTS)
-		return size < 8 + 64 || ktrace_events_plausible(s, data + 8, data + size, is_64, 1) ||
-		       ktrace_events_plausible(s, data + 8, data + size, !is_64, 1);
+		return size < 8 + 64 || ktrace_events_plausible(source, data + 8, data + size, is_64, 1) ||
+		       ktrace_events_plausible(source, data + 8, data + size, !is_64, 1);
 	if (chunk->tag == KTRACE_CPU_MAP)
 		return size < 1u << 20;
 	if (chunk->tag == KTRACE_NULL)
@@ -34,11 +34,11 @@ static bool chunk_tag_in_range(uint32_t tag)
 	       (tag >= 0x12000 && tag < 0x20000) || tag == KTRACE_TAG_UNFINISHED;
 }
 
-bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_plausible(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	struct ktrace_chunk chunk;
 
-	if (limit < KTRACE_CHUNK_HEADER || offset > limit - KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk))
+	if (limit < KTRACE_CHUNK_HEADER || offset > limit - KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk))
 		return false;
 	uint64_t data = offset + KTRACE_CHUNK_HEADER, left = limit - data;
 	if (ktrace_chunk_is_placeholder(&chunk))
@@ -49,35 +49,35 @@ bool ktrace_chunk_plausible(struct source *s, uint64_t offset, uint64_t limit, b
 		return false;
 	if (!ktrace_kind_find(chunk.tag) && !chunk_tag_in_range(chunk.tag))
 		return false;
-	return chunk_signature(s, &chunk, data, chunk.size > left ? left : chunk.size, is_64);
+	return chunk_signature(source, &chunk, data, chunk.size > left ? left : chunk.size, is_64);
 }
 
 /* A tag that readers know, in a version that could be. */
-static bool chunk_is_known(struct source *s, const struct ktrace_chunk *chunk, uint64_t limit, bool is_64)
+static bool chunk_is_known(struct source *source, const struct ktrace_chunk *chunk, uint64_t limit, bool is_64)
 {
 	return (ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED) &&
-	       (ktrace_chunk_versions_are_small(chunk) || ktrace_chunk_plausible(s, chunk->offset, limit, is_64));
+	       (ktrace_chunk_versions_are_small(chunk) || ktrace_chunk_plausible(source, chunk->offset, limit, is_64));
 }
 
-bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	/* Numbers in records often look like unknown tags: of such a chunk the size must lead to the end or to a known one. Through
 	 * further unknown ones only where its tag lies where tags are allotted. */
 	for (unsigned links = 0; links < 4; links++) {
 		struct ktrace_chunk chunk, next;
-		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag)
+		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag)
 			return false;
-		if (chunk_is_known(s, &chunk, limit, is_64))
+		if (chunk_is_known(source, &chunk, limit, is_64))
 			return true;
 		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
 			return false;
 		uint64_t end = ktrace_chunk_next(offset, chunk.size);
 		if (end >= limit || limit - end < KTRACE_CHUNK_HEADER)
 			return true;
-		if (!ktrace_chunk_read(s, end, &next))
+		if (!ktrace_chunk_read(source, end, &next))
 			return false;
-		bool plausible = ktrace_chunk_plausible(s, offset, limit, is_64);
-		if (chunk_is_known(s, &next, limit, is_64) && (plausible || next.tag != KTRACE_TAG_UNFINISHED))
+		bool plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
+		if (chunk_is_known(source, &next, limit, is_64) && (plausible || next.tag != KTRACE_TAG_UNFINISHED))
 			return true;
 		if (!plausible)
 			return false;
@@ -86,20 +86,20 @@ bool ktrace_chunk_accepted(struct source *s, uint64_t offset, uint64_t limit, bo
 	return true;
 }
 
-bool ktrace_chunk_lands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_lands(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	struct ktrace_chunk chunk;
 
-	if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(s, offset, &chunk) || !chunk.tag ||
+	if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag ||
 	    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
 		return false;
 	offset = ktrace_chunk_next(offset, chunk.size);
-	return offset >= limit || limit - offset < KTRACE_CHUNK_HEADER || ktrace_chunk_accepted(s, offset, limit, is_64);
+	return offset >= limit || limit - offset < KTRACE_CHUNK_HEADER || ktrace_chunk_accepted(source, offset, limit, is_64);
 }
 
-bool ktrace_chunk_stands(struct source *s, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_stands(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	struct ktrace_chunk chunk;
-	return ktrace_chunk_plausible(s, offset, limit, is_64) && ktrace_chunk_read(s, offset, &chunk) &&
-	       (ktrace_kind_find(chunk.tag) || ktrace_chunk_lands(s, offset, limit, is_64));
+	return ktrace_chunk_plausible(source, offset, limit, is_64) && ktrace_chunk_read(source, offset, &chunk) &&
+	       (ktrace_kind_find(chunk.tag) || ktrace_chunk_lands(source, offset, limit, is_64));
 }

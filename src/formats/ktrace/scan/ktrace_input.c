@@ -15,27 +15,28 @@ void ktrace_input_close(struct ktrace_input *in)
 	ktrace_table_free(&in->threads);
 }
 
-bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk)
+bool ktrace_chunk_read(struct source *source, uint64_t offset, struct ktrace_chunk *chunk)
 {
 	uint8_t bytes[KTRACE_CHUNK_HEADER];
-	if (offset > s->size || s->size - offset < sizeof(bytes) || source_read(s, offset, bytes, sizeof(bytes)) != TM_OK)
+	if (offset > source->size || source->size - offset < sizeof(bytes) ||
+	    source_read(source, offset, bytes, sizeof(bytes)) != TM_OK)
 		return false;
 	*chunk = ktrace_chunk_decode(bytes, offset);
 	return true;
 }
 
-unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
+unsigned ktrace_events_failures(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
 {
 	uint8_t head[KTRACE_HEAD];
 	uint64_t there = offset < limit ? limit - offset : 0;
 	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
 
-	if (length && source_read(s, offset, head, length) != TM_OK)
+	if (length && source_read(source, offset, head, length) != TM_OK)
 		return UINT32_MAX;
 	return ktrace_records_failures(head, length, is_64, count);
 }
 
-bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
+bool ktrace_events_plausible(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count)
 {
 	uint8_t record[64];
 	uint32_t size = ktrace_event_size(is_64);
@@ -44,7 +45,7 @@ bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, 
 	for (unsigned i = 0; i < count; i++, offset += size) {
 		if (offset > limit || limit - offset < size)
 			return i > 0;
-		if (source_read(s, offset, record, size) != TM_OK || ktrace_record_is_bad(record, is_64, previous))
+		if (source_read(source, offset, record, size) != TM_OK || ktrace_record_is_bad(record, is_64, previous))
 			return false;
 		previous = ktrace_record_decode(record, is_64).time;
 	}

@@ -22,10 +22,10 @@ void ktrace_input_close(struct ktrace_input *in);
 /* Probing reads just the bytes it needs, so that a hostile file cannot make a candidate cost a window. */
 
 /* Reads the chunk header at offset. False when fewer than 16 bytes are left, or on a fault. */
-bool ktrace_chunk_read(struct source *s, uint64_t offset, struct ktrace_chunk *chunk);
+bool ktrace_chunk_read(struct source *source, uint64_t offset, struct ktrace_chunk *chunk);
 /* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
-bool ktrace_events_plausible(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+bool ktrace_events_plausible(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 /* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */
-unsigned ktrace_events_failures(struct source *s, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+unsigned ktrace_events_failures(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 
 #endif

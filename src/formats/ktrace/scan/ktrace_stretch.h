@@ -20,10 +20,10 @@ struct ktrace_keep {
 /* Finds out where the stretch lost its step, if it did. */
 struct ktrace_keep ktrace_keep_begin(struct ktrace_walk *w, const struct ktrace_stretch *stretch);
 /* Records at offset are bad: reports and drops those up to where sound ones go on, which is returned. */
-uint64_t ktrace_keep_resume(struct ktrace_keep *k, uint64_t offset);
+uint64_t ktrace_keep_resume(struct ktrace_keep *keep, uint64_t offset);
 /* At offset the stretch loses its step: as ktrace_keep_resume(), up to the end of the gap. */
-uint64_t ktrace_keep_gap(struct ktrace_keep *k, uint64_t offset);
+uint64_t ktrace_keep_gap(struct ktrace_keep *keep, uint64_t offset);
 /* Behind the last whole record. Returns the bytes kept. */
-uint64_t ktrace_keep_end(struct ktrace_keep *k, uint64_t offset);
+uint64_t ktrace_keep_end(struct ktrace_keep *keep, uint64_t offset);
 
 #endif
