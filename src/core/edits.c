@@ -44,6 +44,14 @@ void edits_move(struct edits *e, uint64_t from, uint64_t length, uint64_t to, un
 		edit->moved = true;
 }
 
+void edits_skip(struct edits *e, uint64_t at, uint64_t length)
+{
+	struct edit *edit = edits_new(e, at, length);
+
+	if (edit)
+		edit->moved = true;
+}
+
 static int edits_compare(const void *a, const void *b)
 {
 	const struct edit *x = a, *y = b;

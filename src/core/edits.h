@@ -12,7 +12,7 @@ struct edit {
 	unsigned rule;
 	const char *why; /* borrowed: static, or from plan_why() */
 	size_t order;	 /* of edits at one place: the order in which they were added */
-	bool moved;	 /* the range is written elsewhere */
+	bool moved;	 /* the range is written elsewhere, or the plan knows already what becomes of it */
 };
 
 /* Zero-initialised is empty. */
@@ -28,6 +28,9 @@ struct edits {
 void edits_add(struct edits *e, uint64_t at, uint64_t remove, const void *bytes, size_t length, unsigned rule, const char *why);
 /* Writes [from, from + length) in front of `to` instead of where it stands. */
 void edits_move(struct edits *e, uint64_t from, uint64_t length, uint64_t to, unsigned rule);
+/* Leaves [at, at + length) out, of which the caller tells the plan itself what becomes: drops then stand in the plan in the order
+ * in which they were found. */
+void edits_skip(struct edits *e, uint64_t at, uint64_t length);
 /* Brings the edits into the order of the source. For callers that walk the list themselves; the others below sort first. */
 void edits_sort(struct edits *e);
 /* Bytes that [0, size) has after the edits. */

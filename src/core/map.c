@@ -5,11 +5,12 @@
 
 #define MAP_FIRST 64u /* slots of a map with its first key */
 
-/* Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). */
+/* Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). Capacities are powers of two from MAP_FIRST on. */
 static size_t map_slot(const struct map *m, uint64_t key)
 {
 	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = (size_t)(hash >> 20) & (m->capacity - 1);
+	/* The uppermost bits, as many as the capacity has: only they depend on all bits of the key. */
+	size_t slot = (size_t)(hash >> __builtin_clzll(m->capacity - 1));
 
 	while (m->values[slot] != MAP_NONE && m->keys[slot] != key)
 		slot = (slot + 1) & (m->capacity - 1);

@@ -5,9 +5,30 @@
 
 #include "formats/ktrace/ktrace.h"
 
-/* Records in a row that must fail, or pass, before a stretch counts as damaged, or as sound again. One record alone proves
- * nothing: noise passes the tests now and then, and real records may be odd. */
-#define KTRACE_RUN 4u
+/* Bytes of the first records of a stretch, by which their width is told. */
+#define KTRACE_HEAD 512u
+
+struct ktrace_event {
+	uint64_t time, args[4], tid;
+	uint32_t debugid, cpu;
+	uint64_t unused;
+};
+
+#define KTRACE_FUNC_START 1u
+#define KTRACE_FUNC_END 2u
+#define KTRACE_FUNC_MASK 3u
+
+enum ktrace_debugid {
+	KTRACE_VFS_LOOKUP = 0x03010090,
+	KTRACE_VFS_LOOKUP_DONE = 0x0301009c,
+	KTRACE_NEWTHREAD = 0x07000004,
+	KTRACE_STRING_GLOBAL = 0x07010000,
+	KTRACE_STRING_THREADNAME = 0x07010010,
+	KTRACE_STRING_THREADNAME_PREV = 0x07010014,
+	KTRACE_LOST_EVENTS = 0x07020008,
+	KTRACE_RETROGRADE = 0x07020014,
+	KTRACE_PAST = 0x07020018
+};
 
 static inline struct ktrace_event ktrace_record_decode(const uint8_t *p, bool is_64)
 {
@@ -78,19 +99,9 @@ static inline bool ktrace_record_is_ragged(const struct ktrace_event *e, bool is
 	return ktrace_record_failures(e, is_64) > (e->debugid && !ktrace_class_exists(e->debugid) ? 1u : 0u);
 }
 
-/* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte. *anywhere
- * becomes true when nothing up to the end is beyond doubt; then, and in further calls for the same stretch, less is enough. */
-uint64_t ktrace_records_resume(struct ktrace_walk *w, uint64_t offset, uint64_t end, bool *anywhere);
-/* How many records from offset on are bad, up to KTRACE_RUN: so many begin a damaged stretch. Fewer do when one of them is
- * all zeros, which is no record but a hole. previous: time of the record before. */
-unsigned ktrace_records_bad_run(struct ktrace_walk *w, uint64_t offset, uint64_t end, uint64_t previous);
-
-/* What speaks against the record at offset, by itself. */
-unsigned ktrace_record_suspicion(struct ktrace_walk *w, uint64_t offset);
-/* Where a stretch whose records do not fill it lost its step: what lies between is no record, and may be empty. */
-struct ktrace_gap {
-	uint64_t from, until;
-};
-struct ktrace_gap ktrace_records_gap(struct ktrace_walk *w, const struct ktrace_stretch *s);
+/* How many tests of real records the first ones of `length` bytes fail; count: at most so many records. */
+unsigned ktrace_records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count);
+/* Whether the first records of a file make sense in the other width only. */
+bool ktrace_records_other_width(const uint8_t *head, size_t length, bool is_64);
 
 #endif

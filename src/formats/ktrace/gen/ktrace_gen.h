@@ -1,9 +1,10 @@
 /* The generator of ktrace files: a model (header fields and a list of chunks, or a RAW file's parts) that is drawn first and
- * serialised last. A breaker changes the model, or asks for a change of the finished bytes (`finish`). */
+ * serialised last. Breakers change the model or the finished bytes. */
 #ifndef KTRACE_GEN_H
 #define KTRACE_GEN_H
 
-#include "formats/ktrace/ktrace.h"
+#include "core/format.h"
+#include "formats/ktrace/decode/ktrace_record.h"
 
 #define KTRACE_GEN_CHUNKS 48u
 #define KTRACE_GEN_THREADS 40u
@@ -24,7 +25,8 @@ struct ktrace_gen {
 	struct gen *g;
 	struct choices *c;
 	struct bytes *out;
-	int raw; /* -1: version 3; 0, 1, 2: RAW */
+	int raw;	/* -1: version 3; 0, 1, 2: RAW */
+	unsigned width; /* that a breaker needs: 32 or 64; 0: any */
 	bool is_64;
 	uint32_t magic, numer, denom, usec, flags, dst;
 	int32_t west;
@@ -43,36 +45,38 @@ struct ktrace_gen {
 	struct bytes map, gap, events;
 	uint32_t raw_count; /* of threads, as stored */
 	uint64_t frequency;
-	uint8_t reserved;		      /* value of the reserved bytes of version 2 */
-	void (*finish)(struct ktrace_gen *k); /* of a breaker: changes the finished bytes */
-	uint64_t finish_value;
+	uint8_t reserved; /* value of the reserved bytes of version 2 */
+	uint64_t rest;	  /* of a breaker, for GEN_BYTES: bytes of the file that are left, or that are put behind it */
 };
 
+enum tracemend_status ktrace_generate(struct gen *gen);
+
 /* Adds a chunk in the header (behind the other header chunks) or at the end of the body. NULL: no room. */
-struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *k, uint32_t tag, uint16_t major, bool in_header);
+struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *g, uint32_t tag, uint16_t major, bool in_header);
 /* The first chunk of that tag, or NULL. */
-struct ktrace_made *ktrace_made_find(struct ktrace_gen *k, uint32_t tag);
-/* Appends a record in the width of the file; its time is drawn from k->time when e->time is 0. */
-void ktrace_make_event(struct ktrace_gen *k, struct bytes *to, struct ktrace_event e);
+struct ktrace_made *ktrace_made_find(struct ktrace_gen *g, uint32_t tag);
+/* Appends a record in the width of the file; its time is drawn from g->time when e->time is 0. */
+void ktrace_make_event(struct ktrace_gen *g, struct bytes *to, struct ktrace_event e);
 /* A point event of a known thread on a known CPU. */
-struct ktrace_event ktrace_any_event(struct ktrace_gen *k);
+struct ktrace_event ktrace_any_event(struct ktrace_gen *g);
 /* n of them. */
-void ktrace_make_events(struct ktrace_gen *k, struct bytes *to, uint64_t n);
-void ktrace_make_thread(struct ktrace_gen *k, struct bytes *to, uint64_t tid, int32_t pid, const char *name, size_t length);
-/* The events chunk that breakers add to: the last one, made if need be. */
-struct bytes *ktrace_break_events(struct ktrace_gen *k);
+void ktrace_make_events(struct ktrace_gen *g, struct bytes *to, uint64_t n);
+void ktrace_make_thread(struct ktrace_gen *g, struct bytes *to, uint64_t tid, int32_t pid, const char *name, size_t length);
+/* A point event, and often what belongs to it. */
+void ktrace_make_some(struct ktrace_gen *g, struct bytes *to);
+/* A new events chunk at the end of the body with a few events, for breakers. NULL: no room, or no memory. */
+struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g);
+/* Adds an empty chunk, or a summary, that is sound: so that the one before it is not the last. */
+void ktrace_make_last(struct ktrace_gen *g, uint32_t tag);
+/* The payload of the first chunk of that tag, or NULL. */
+struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag);
+/* Cuts the finished file to that size. */
+void ktrace_made_cut(struct ktrace_gen *g, uint64_t size);
 /* A well-formed binary property list: a dictionary without entries. */
 void ktrace_make_plist(struct bytes *to);
 
-/* ktrace_break.c: what shape of file the rule needs: -1 for version 3, else the RAW version. */
-int ktrace_break_shape(struct ktrace_gen *k);
-/* Whether the defect is one that only 64-bit records can have. */
-bool ktrace_break_needs_64(const struct ktrace_gen *k);
-void ktrace_break(struct ktrace_gen *k);
-
-/* One a rule. */
-#define RULE(symbol, ...) void ktrace_break_##symbol(struct ktrace_gen *k);
-#include "formats/ktrace/ktrace_rules.def"
-#undef RULE
+#define BREAKERS_FORMAT ktrace
+#define BREAKERS_RULES "formats/ktrace/ktrace_rules.def"
+#include "core/breakers.h"
 
 #endif

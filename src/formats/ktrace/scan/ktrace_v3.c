@@ -4,95 +4,119 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void garbage_drop(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until)
+#include "formats/ktrace/repair/ktrace_repair_v3.h"
+#include "formats/ktrace/salvage/ktrace_extent.h"
+#include "formats/ktrace/salvage/ktrace_resync.h"
+#include "formats/ktrace/scan/ktrace_chunk.h"
+#include "formats/ktrace/scan/ktrace_chunk_walk.h"
+#include "formats/ktrace/scan/ktrace_event.h"
+#include "formats/ktrace/scan/ktrace_header_check.h"
+
+/* Bytes where a chunk should be and none is. */
+#define region_report(w, rule, ...) ((void)PLACE(rule), region_report_at((w), (rule), __VA_ARGS__))
+static void region_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t events, uint64_t until)
 {
-	struct plan *plan = w->scan->plan;
+	struct finding *fd = finding_new_at(w->scan->findings, rule, w->in.source, from,
+					    events < until ? events - from : until - from);
 
-	if (plan && from < until) {
-		plan_drop(plan, w->source, from, until - from, rule, "no chunk");
-		plan_lost(plan, 0, TM_UNKNOWN_COUNT);
-	}
-}
-
-/* Bytes where a chunk should be and none is. Events among them, whose chunk header was lost, get a new one. */
-static void region_garbage(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t until, bool rest)
-{
-	struct plan *plan = w->scan->plan;
-	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
-	unsigned step = until % 8 ? 1 : 8;
-	uint64_t events = ktrace_events_find(w, step == 8 ? ktrace_align(from) : from, until, step);
-	struct finding *fd = finding_new(w->scan->findings, rule, w->source, from, events < until ? events - from : until - from);
-	size_t header = 0;
-
-	ktrace_chunk_doubt_last(w);
 	if (events == from)
 		finding_say(fd, "records of events follow where a chunk header should be");
 	else if (events < until)
 		finding_say(fd, "%" PRIu64 " bytes are no chunk; records of events whose chunk header is lost follow at 0x%" PRIx64,
 			    events - from, events);
-	else if (rest)
+	else if (rule != KTRACE_RULE_chunk_garbage)
 		finding_say(fd, "the last %" PRIu64 " bytes form no chunk", until - from);
 	else
 		finding_say(fd, "%" PRIu64 " bytes are no chunk; the next one starts at 0x%" PRIx64, until - from, until);
-	garbage_drop(w, rule, from, events);
-	if (events == until)
+}
+
+/* Where events begin among bytes that are no chunk; until: there are none. */
+static uint64_t region_events(struct ktrace_walk *w, uint64_t from, uint64_t until)
+{
+	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
+	unsigned step = until % 8 ? 1 : 8;
+	return ktrace_events_find(&w->in, step == 8 ? ktrace_align(from) : from, until, step);
+}
+
+/* Events among bytes that are no chunk, whose chunk header was lost, get a new one; the others are left out. */
+static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum ktrace_rule rule, uint64_t from, uint64_t events,
+			   uint64_t until)
+{
+	struct ktrace_repair *r = &w->repair;
+
+	ktrace_chunk_doubt_last(w, c);
+	if (from < events) {
+		ktrace_repair_drop(r, from, events, rule, "no chunk");
+		ktrace_repair_lost(r);
+	}
+	if (events < until) {
+		ktrace_repair_pad(r, events, 8, rule, "padding");
+		w->events.seen = true;
+		struct ktrace_stretch stretch = { events, until, "events without a chunk header", rule, true };
+		uint64_t kept = ktrace_events_walk(w, &stretch);
+		ktrace_repair_events_header(r, events, kept, rule);
+		ktrace_repair_doubt(r, events, until, "records whose chunk header is lost");
+		w->chunks++;
+	}
+	if (!c->in_header)
+		ktrace_repair_write(r, until);
+}
+
+/* The last bytes of a region, too few for a chunk header: padding, or the rest of one. */
+static void region_tail(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
+{
+	uint8_t tail[KTRACE_CHUNK_HEADER];
+	size_t n = (size_t)(limit - at);
+
+	if (source_read(w->in.source, at, tail, n) != TM_OK || bytes_are_zero(tail, n))
 		return;
-	uint8_t bytes[KTRACE_CHUNK_HEADER + 8] = { 0 };
-	store_u32(bytes, KTRACE_EVENTS, false);
-	if (plan) {
-		if (plan_size(plan, w->output) % 8)
-			(void)plan_literal(plan, w->output, bytes + KTRACE_CHUNK_HEADER, 8 - plan_size(plan, w->output) % 8, rule,
-					   "padding");
-		header = plan_reserve(plan, w->output, bytes, sizeof(bytes), rule, "header of the events chunk");
+	uint64_t events = region_events(w, at, limit);
+	region_report(w, KTRACE_RULE_chunk_header_truncated, at, events, limit);
+	region_salvage(w, c, KTRACE_RULE_chunk_header_truncated, at, events, limit);
+}
+
+/* No chunk stands at `at`. Returns where the next one does, or limit. */
+static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
+{
+	uint64_t next = ktrace_chunk_find_next(&w->in, at + 1, limit), until = next == UINT64_MAX ? limit : next;
+	uint64_t events = region_events(w, at, until);
+
+	if (next == UINT64_MAX) {
+		region_report(w, KTRACE_RULE_trailing_garbage, at, events, until);
+		region_salvage(w, c, KTRACE_RULE_trailing_garbage, at, events, until);
+	} else {
+		region_report(w, KTRACE_RULE_chunk_garbage, at, events, until);
+		region_salvage(w, c, KTRACE_RULE_chunk_garbage, at, events, until);
 	}
-	w->seen_events = true;
-	struct ktrace_stretch stretch = { events, until, "events without a chunk header", rule, true };
-	uint64_t kept = ktrace_events_walk(w, &stretch);
-	if (plan) {
-		store_u64(bytes + 8, 8 + kept, false);
-		plan_fill(plan, header, bytes, sizeof(bytes));
-		plan_doubt(plan, w->source, events, until - events, "records whose chunk header is lost");
-	}
-	w->chunks++;
+	return until;
 }
 
 /* Chunks from offset to limit. */
-static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
+static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
 {
 	struct ktrace_chunk chunk;
 
-	while (at < limit && w->source->bundle->error.status == TM_OK) {
+	while (at < limit && w->in.source->bundle->error.status == TM_OK) {
 		if (limit - at < KTRACE_CHUNK_HEADER) {
-			uint8_t tail[KTRACE_CHUNK_HEADER];
-			size_t n = (size_t)(limit - at);
-			if (source_read(w->source, at, tail, n) != TM_OK)
-				return;
-			if (!bytes_are_zero(tail, n))
-				region_garbage(w, KTRACE_RULE_chunk_header_truncated, at, limit, true);
-			else if (w->scan->plan)
-				plan_copy(w->scan->plan, w->output, w->source, at, n);
+			region_tail(w, c, at, limit);
 			return;
 		}
-		if (!ktrace_chunk_read(w->source, at, &chunk))
+		if (!ktrace_chunk_read(w->in.source, at, &chunk))
 			return;
 		bool retag = ktrace_chunk_is_placeholder(&chunk);
 		if (retag) {
-			chunk.tag = ktrace_chunk_holds_events(w, &chunk) ? KTRACE_EVENTS : KTRACE_NULL;
+			chunk.tag = ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS : KTRACE_NULL;
 			chunk.major = chunk.minor = 0;
 		}
-		if (!retag && !ktrace_chunk_accepted(w->source, at, limit, w->is_64)) {
-			uint64_t next = ktrace_chunk_find_next(w, at + 1, limit);
-			bool rest = next == UINT64_MAX;
-			region_garbage(w, rest ? KTRACE_RULE_trailing_garbage : KTRACE_RULE_chunk_garbage, at, rest ? limit : next,
-				       rest);
-			at = rest ? limit : next;
+		if (!retag && !ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64)) {
+			at = region_garbage(w, c, at, limit);
 			continue;
 		}
-		struct ktrace_extent x = ktrace_chunk_extent(w, &chunk, limit);
+		struct ktrace_extent x = ktrace_chunk_extent(&w->in, &chunk, limit);
 		x.retagged = retag;
 		if (x.next <= at)
 			return; /* cannot be: a chunk has a header */
-		ktrace_chunk_walk(w, &chunk, &x);
+		ktrace_chunk_walk(w, c, &chunk, &x);
 		at = x.next;
 	}
 }
@@ -100,86 +124,46 @@ static void region_walk(struct ktrace_walk *w, uint64_t at, uint64_t limit)
 static void v3_finish(struct ktrace_walk *w)
 {
 	struct findings *f = w->scan->findings;
-	struct finding *fd;
 
-	if (!w->seen_events) {
-		fd = finding_new(f, KTRACE_RULE_no_events, w->source, 0, 0);
-		finding_say(fd, "the file has no events");
-	} else if (!w->seen_cpu_map) {
-		fd = finding_new(f, KTRACE_RULE_cpumap_missing, w->source, 0, 0);
-		finding_say(fd, "the file has no CPU map");
-	}
-	if (w->summary_offset && w->summary_time < w->last_time) {
-		fd = finding_new(f, KTRACE_RULE_summary_before_last_event, w->source, w->summary_offset, 8);
-		finding_say(fd, "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
-			    w->summary_time, w->last_time);
-	}
-}
-
-/* The end of the header, as repair leaves it: as it was where nothing before it changed. Else the size counts what was kept and
- * the padding behind it, which is made anew. */
-static void header_settle(struct ktrace_walk *w, struct ktrace_header *h)
-{
-	struct plan *plan = w->scan->plan;
-	uint64_t there = w->body - h->end, end = plan_size(plan, w->output);
-	uint64_t padded = w->body < w->source->size ? ktrace_align(end) : end;
-	static const uint8_t zeros[8];
-
-	if (h->size_rule == KTRACE_RULE_COUNT && end == h->size + KTRACE_HEADER_UNCOUNTED) {
-		plan_copy(plan, w->output, w->source, h->end, there);
-		return;
-	}
-	enum ktrace_rule rule = h->size_rule != KTRACE_RULE_COUNT ? h->size_rule
-				: h->chunks > KTRACE_HEADER	  ? KTRACE_RULE_header_size_64_structure
-								  : KTRACE_RULE_header_size_splits_chunk;
-	ktrace_header_fix(w, h, 8, padded - KTRACE_HEADER_UNCOUNTED, 8, rule, "size of the header as it is written");
-	if (there == padded - end) {
-		plan_copy(plan, w->output, w->source, h->end, there);
-		return;
-	}
-	if (there)
-		plan_drop(plan, w->source, h->end, there, rule, "padding of a header that is written anew");
-	if (padded > end)
-		(void)plan_literal(plan, w->output, zeros, padded - end, rule, "padding");
+	if (!w->events.seen)
+		finding_report(f, KTRACE_RULE_no_events, w->in.source, 0, 0, "the file has no events");
+	else if (!w->cpu_map)
+		finding_report(f, KTRACE_RULE_cpumap_missing, w->in.source, 0, 0, "the file has no CPU map");
+	if (w->clock.summary_offset && w->clock.summary_time < w->in.last_time)
+		finding_report(f, KTRACE_RULE_summary_before_last_event, w->in.source, w->clock.summary_offset, 8,
+			       "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
+			       w->clock.summary_time, w->in.last_time);
 }
 
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 {
-	struct plan *plan = w->scan->plan;
-	uint64_t file = w->source->size;
-	uint8_t bytes[KTRACE_HEADER];
+	struct scan *s = w->scan;
+	struct ktrace_chunks c = { .in_header = true };
+	struct ktrace_header h;
+	struct ktrace_header_end end;
+	uint64_t file = w->in.source->size;
 
-	(void)snprintf(w->scan->version, sizeof(w->scan->version), "3");
+	(void)snprintf(s->version, sizeof(s->version), "3");
 	if (file < KTRACE_HEADER) {
-		struct finding *fd = finding_new(w->scan->findings, KTRACE_RULE_header_truncated, w->source, 0, file);
-		finding_say(fd, "the file has %" PRIu64 " bytes, and its header alone needs %u", file, KTRACE_HEADER);
-		return plan ? TM_NOTHING : TM_OK;
+		finding_report(s->findings, KTRACE_RULE_header_truncated, w->in.source, 0, file,
+			       "the file has %" PRIu64 " bytes, and its header alone needs %u", file, KTRACE_HEADER);
+		return s->plan ? TM_NOTHING : TM_OK;
 	}
-	enum tracemend_status status = source_read(w->source, 0, bytes, sizeof(bytes));
+	enum tracemend_status status = ktrace_header_check(w, &h, &end);
 	if (status != TM_OK)
 		return status;
-	struct ktrace_header h = ktrace_header_decode(bytes);
-	if (plan)
-		plan_copy(plan, w->output, w->source, 0, KTRACE_HEADER);
-	ktrace_header_fields(w, &h);
-	ktrace_header_width(w, &h);
-	ktrace_header_extent(w, &h);
-	w->body = ktrace_align(h.end) < file ? ktrace_align(h.end) : file;
-	if (plan && h.chunks > KTRACE_HEADER)
-		plan_drop(plan, w->source, KTRACE_HEADER, h.chunks - KTRACE_HEADER, KTRACE_RULE_header_size_64_structure,
-			  "bytes between the header structure and its first chunk");
-	w->in_header = true;
-	region_walk(w, h.chunks, h.end);
-	if (plan)
-		header_settle(w, &h);
-	w->in_header = false;
-	region_walk(w, w->body, file);
+	c.body = ktrace_align(end.end) < file ? ktrace_align(end.end) : file;
+	region_walk(w, &c, end.chunks, end.end);
+	ktrace_repair_header_end(&w->repair, h.size, end.size_rule, end.chunks, end.end, c.body);
+	ktrace_repair_write(&w->repair, c.body);
+	c.in_header = false;
+	region_walk(w, &c, c.body, file);
 	ktrace_events_finish(w);
-	ktrace_header_finish(w, &h);
+	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
 	/* What is left must not tell another story than what was there. */
-	if (plan && findings_errors(w->scan->findings) && ktrace_events_other_width(w->head, w->head_length, w->is_64)) {
-		(void)snprintf(w->scan->incomplete, sizeof(w->scan->incomplete), "%s",
+	if (s->plan && findings_errors(s->findings) && ktrace_records_other_width(w->head.bytes, w->head.length, w->in.is_64)) {
+		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
 			       "what is left of the events does not tell whether they are 32-bit or 64-bit ones");
 		return TM_NOTHING;
 	}

@@ -1,0 +1,243 @@
+/* Which form a file has, and what RAW files do not store. */
+#include "formats/ktrace/salvage/ktrace_form.h"
+
+#include "formats/ktrace/decode/ktrace_thread.h"
+#include "formats/ktrace/scan/ktrace_chunk.h"
+
+#define KTRACE_MAP_HOLE 1024u /* bytes of zeros among the entries of a thread map */
+
+/* ---- version 0 ---- */
+
+static bool raw0_entry_plausible(struct window *window, uint64_t index, uint32_t entry)
+{
+	const uint8_t *p = window_at(window, 4 + index * entry, entry);
+	if (!p || !load_u32(p, false))
+		return false;
+	struct ktrace_thread thread = ktrace_thread_decode(p, entry == ktrace_thread_size(true));
+	return thread.name[0] && !ktrace_thread_name_has_control(&thread);
+}
+
+/* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
+ * *hole: some behind the first are all zeros. */
+static bool raw0_plausible(struct window *window, uint32_t threads, uint32_t entry, bool *hole)
+{
+	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < 4 + (uint64_t)threads * entry)
+		return false;
+	for (uint32_t i = 0; i < threads && i < 100; i++) {
+		if (raw0_entry_plausible(window, i, entry))
+			continue;
+		const uint8_t *p = i ? window_at(window, 4 + (uint64_t)i * entry, entry) : NULL;
+		if (!p || !bytes_are_zero(p, entry))
+			return false;
+		*hole = true;
+	}
+	return true;
+}
+
+/* How many tests of real records the first eight behind the map fail; where there is none, as many as zeros do. kept: the
+ * records that repair keeps, instead. */
+static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t entry, const struct ktrace_head *kept)
+{
+	bool is_64 = entry == 32;
+	uint64_t at = 4 + (uint64_t)threads * entry, file = window->source->size;
+	/* Past a hole, in step with what was there. */
+	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(window, at) - at, size = ktrace_event_size(is_64);
+	if (zeros >= size)
+		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
+	uint64_t there = kept ? kept->length : at < file ? file - at : 0;
+	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
+	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, 8)
+				 : ktrace_events_failures(window->source, at, file, is_64, 8);
+	/* Process ids are small. */
+	const uint8_t *p = window_at(window, 4 + entry - KTRACE_NAME - 4, 4);
+	unsigned odd = p && load_u32(p, false) <= KTRACE_PID_MAX ? 0 : 64;
+	return (records ? failures * 8 / records : 16) + odd;
+}
+
+/* Process ids and the ends of names keep text from passing. */
+static bool raw0_entry_sure(struct window *window, uint64_t index, uint32_t entry)
+{
+	const uint8_t *p = raw0_entry_plausible(window, index, entry) ? window_at(window, 4 + index * entry, entry) : NULL;
+	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
+}
+
+/* How many entries there are before records begin; 0: nothing says. What looks like one more entry is no record. */
+static uint32_t raw0_count(struct window *window, uint32_t entry)
+{
+	bool more = raw0_entry_sure(window, 0, entry);
+	for (uint32_t count = 1; count <= KTRACE_RAW0_THREADS_MAX && more; count++) {
+		more = raw0_entry_sure(window, count, entry);
+		if (window->source->size - (4 + (uint64_t)count * entry) < ktrace_event_size(entry == 32))
+			return 0;
+		if (!more && !raw0_failures(window, count, entry, NULL))
+			return count;
+	}
+	return 0;
+}
+
+struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, const struct ktrace_head *kept)
+{
+	struct ktrace_raw0 found = { 0 };
+	unsigned fewest = UINT32_MAX;
+
+	/* Where both widths look right, the events decide. */
+	for (uint32_t entry = 28; entry <= 32; entry += 4) {
+		bool hole = false;
+		unsigned failures = raw0_plausible(window, stored, entry, &hole) ? raw0_failures(window, stored, entry, kept)
+										 : UINT32_MAX;
+		if (failures < fewest && !(hole && failures)) {
+			found = (struct ktrace_raw0){ .entry = entry, .threads = stored };
+			fewest = failures;
+		}
+	}
+	if (!fewest || kept)
+		return found;
+	for (uint32_t entry = 28; entry <= 32; entry += 4) {
+		uint32_t threads = raw0_count(window, entry);
+		if (threads && threads != stored)
+			return (struct ktrace_raw0){ .entry = entry, .threads = threads, .counted = true };
+	}
+	return found;
+}
+
+/* ---- thread maps ---- */
+
+/* Whether the first entries of a thread map at `map` look like ones of that width. */
+static bool map_plausible(struct window *window, uint64_t map, uint64_t threads, uint32_t entry)
+{
+	for (uint64_t i = 0; i < threads && i < 100; i++) {
+		uint64_t at = map + i * entry;
+		const uint8_t *p = at + entry <= window->source->size ? window_at(window, at, entry) : NULL;
+		if (!p)
+			return i > 0;
+		/* Where the count is damaged, the CPU map of version 1 may come first. */
+		if (i && load_u32(p, false) == KTRACE_MAGIC_RAW1)
+			return true;
+		struct ktrace_thread thread = ktrace_thread_decode(p, entry == ktrace_thread_size(true));
+		if ((!thread.tid && (thread.name[0] || !i)) || thread.tid >> 48 || thread.pid < 0 || thread.pid > KTRACE_PID_MAX ||
+		    ktrace_thread_name_has_control(&thread))
+			return false;
+	}
+	return true;
+}
+
+uint64_t ktrace_map_behind_hole(struct window *window, uint64_t at, uint32_t entry)
+{
+	uint64_t zeros = at < window->source->size ? window_skip_zeros(window, at) - at : 0;
+	return zeros <= KTRACE_MAP_HOLE ? at + (zeros + entry - 1) / entry * entry : at;
+}
+
+bool ktrace_map_is_of(struct window *window, uint64_t map, uint64_t threads, uint32_t entry)
+{
+	return map_plausible(window, ktrace_map_behind_hole(window, map, entry), threads, entry);
+}
+
+/* ---- version 1 ---- */
+
+/* The page at which events start behind a map that ends there; some writers fill up more pages than are needed. */
+static uint64_t raw1_events(struct window *window, uint64_t map_end)
+{
+	uint64_t page = ktrace_page_up(map_end);
+	uint64_t stop = page < window->source->size ? window_skip_zeros(window, page) : page;
+	return stop < window->source->size ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
+}
+
+/* Where the count leads out of the file: the first page at which records of either width begin. */
+static uint64_t raw1_events_by_content(struct window *window, uint64_t limit)
+{
+	for (uint64_t page = KTRACE_PAGE; page < limit; page += KTRACE_PAGE)
+		if (!ktrace_events_failures(window->source, page, limit, true, 8) ||
+		    !ktrace_events_failures(window->source, page, limit, false, 16))
+			return page;
+	return limit;
+}
+
+bool ktrace_raw1_has_cpu_map(struct window *window, uint64_t at)
+{
+	const uint8_t *p = window_at(window, at, 8);
+	return p && load_u32(p, false) == KTRACE_MAGIC_RAW1 && load_u32(p + 4, false) <= 1000;
+}
+
+/* Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of what passes, the one whose events
+ * look real is taken. It is certain when no other passes, when a CPU map follows where this one's thread map ends, or when
+ * the events of the others look much worse. */
+struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept)
+{
+	static const struct ktrace_raw1 forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
+	struct ktrace_raw1 best = { 24, false, false };
+	uint64_t limit = window->source->size;
+	unsigned found = 0, fewest = UINT32_MAX, second = UINT32_MAX, marks = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t entry = ktrace_thread_size(forms[i].is_64);
+		uint64_t map_end = forms[i].map + threads * entry;
+		if (!map_plausible(window, forms[i].map, threads, entry))
+			continue;
+		bool mark = ktrace_raw1_has_cpu_map(window, map_end);
+		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
+		unsigned records = forms[i].is_64 ? 8 : 16, failures;
+		if (kept)
+			failures = ktrace_records_failures(kept->bytes, kept->length, forms[i].is_64, records);
+		else
+			failures = ktrace_events_failures(window->source,
+							  map_end < limit ? raw1_events(window, map_end)
+									  : raw1_events_by_content(window, limit),
+							  limit, forms[i].is_64, records);
+		if (mark ? !marks : !marks && failures < fewest) {
+			second = fewest;
+			fewest = failures;
+			best = forms[i];
+		} else if (failures < second && best.is_64 != forms[i].is_64) {
+			second = failures;
+		}
+		marks += mark;
+		found++;
+	}
+	best.certain = found == 1 || marks == 1 || (!marks && second != UINT32_MAX && second > 3 * fewest + 3);
+	return best;
+}
+
+/* ---- which form it is ---- */
+
+/* Whether the file looks like one of version 2, but for its first 32 bytes. */
+static bool raw2_begins(struct window *window)
+{
+	const uint8_t *p = window_at(window, 0, KTRACE_RAW2_HEADER);
+	return p && bytes_are_zero(p + 32, 256) &&
+	       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SURE, 28) !=
+		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SURE, 32);
+}
+
+/* The header of version 3 behind a damaged magic, and a chunk behind that. */
+static bool v3_header_sound(struct window *window)
+{
+	const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
+	struct ktrace_chunk chunk;
+
+	if (!p || load_u64(p + 8, false) < 40 || load_u64(p + 8, false) >= window->source->size || !load_u32(p + 20, false) ||
+	    load_u32(p + 40, false) >= 1000000)
+		return false;
+	bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
+	return ktrace_chunk_plausible(window->source, KTRACE_HEADER, window->source->size, is_64) &&
+	       ktrace_chunk_read(window->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
+	       ktrace_chunk_lands(window->source, KTRACE_HEADER, window->source->size, is_64);
+}
+
+struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
+{
+	if (word == KTRACE_MAGIC)
+		return (struct ktrace_form){ .magic = word, .bits = 32 };
+	if (word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD)
+		return (struct ktrace_form){ .magic = word, .raw = true, .bits = 32 };
+	if (word == KTRACE_MAGIC_KERNEL) {
+		const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
+		bool sound = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
+		return (struct ktrace_form){ .magic = word, .bits = sound ? 24 : 0 };
+	}
+	if (v3_header_sound(window))
+		return (struct ktrace_form){ .magic = word, .bits = 12 };
+	if (raw2_begins(window))
+		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
+	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);
+	return (struct ktrace_form){ .magic = word, .raw = raw0.entry != 0, .bits = !raw0.entry ? 0 : raw0.counted ? 8 : 16 };
+}

@@ -1,0 +1,106 @@
+/* RAW files: their width, thread map and events, by content. */
+#include "formats/ktrace/salvage/ktrace_raw_find.h"
+
+struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw)
+{
+	uint64_t file = in->source->size, page[2], threads = raw->threads < KTRACE_MAP_SURE ? KTRACE_MAP_SURE : raw->threads;
+	const struct ktrace_raw2_width as_stated = { 0 };
+	uint8_t head[KTRACE_HEAD];
+
+	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
+	if (!ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(in->is_64)) &&
+	    ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(!in->is_64)))
+		return (struct ktrace_raw2_width){ .other = true };
+	for (unsigned i = 0; i < 2; i++)
+		page[i] = ktrace_page_up(raw->map + raw->threads * ktrace_thread_size(i));
+	/* Or the records at the page of the other width do, and those at the page of the stated one do not. */
+	uint64_t at = page[!in->is_64], there = at < file ? file - at : 0;
+	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
+	if (!length || source_read(in->source, at, head, length) != TM_OK || !ktrace_records_other_width(head, length, in->is_64))
+		return as_stated;
+	if (page[in->is_64] < file && !ktrace_events_failures(in->source, page[in->is_64], file, in->is_64, 8))
+		return as_stated;
+	return (struct ktrace_raw2_width){ .other = true, .events = at };
+}
+
+/* Whether records begin at a page, at least one. */
+static bool raw_records_at(struct ktrace_input *in, uint64_t page)
+{
+	uint64_t file = in->source->size;
+	return page < file && file - page >= ktrace_event_size(in->is_64) &&
+	       !ktrace_events_failures(in->source, page, file, in->is_64, in->is_64 ? 8 : 16);
+}
+
+uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_raw *raw)
+{
+	uint32_t entry = ktrace_thread_size(in->is_64);
+	uint64_t file = in->source->size, end = raw->map + raw->threads * entry, page = ktrace_page_up(end), threads = 0;
+
+	if (raw->version == 0) {
+		struct ktrace_raw0 found = ktrace_raw0_find(&in->window, (uint32_t)raw->threads, NULL);
+		return found.counted ? found.threads : UINT64_MAX;
+	}
+	if (raw_records_at(in, page))
+		return UINT64_MAX;
+	/* The count is too small only if another entry follows, and records do not. */
+	if (end < file &&
+	    (!ktrace_map_is_of(&in->window, end, 1, entry) || ktrace_events_plausible(in->source, end, file, in->is_64, 1)))
+		return UINT64_MAX;
+	for (page = ktrace_page_up(raw->map); page < file; page += KTRACE_PAGE)
+		if (raw_records_at(in, page))
+			break;
+	if (page >= file)
+		return UINT64_MAX;
+	uint64_t first = ktrace_map_behind_hole(&in->window, raw->map, entry);
+	threads = (first - raw->map) / entry;
+	for (uint64_t at = first; at <= page && page - at >= entry; at += entry, threads++) {
+		const uint8_t *p = window_at(&in->window, at, entry);
+		if (!p || !load_u32(p, false) || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)))
+			break;
+	}
+	return threads == raw->threads ? UINT64_MAX : threads;
+}
+
+/* Behind the CPU map that kernels since xnu 2422 put into the gap of version 1, or behind the thread map. */
+static uint64_t raw_gap_start(struct ktrace_input *in, const struct ktrace_raw *raw)
+{
+	const uint8_t *p = raw->version == 1 ? window_at(&in->window, raw->map_end, 8) : NULL;
+	uint64_t cpus = p && load_u32(p, false) == KTRACE_MAGIC_RAW1 ? load_u32(p + 4, false) : 0;
+	uint64_t end = raw->map_end + (cpus ? 8 + 16 * cpus : 0);
+	return cpus <= 1000 && end <= ktrace_page_up(raw->map_end) ? end : raw->map_end + (p && cpus ? 8 : 0);
+}
+
+/* Where the events start. Version 0: behind the map. Else at the next page, or a page or more later where writers pad more
+ * than is needed. A gap that is full of bytes is no gap: streams cut out of their transport lack it. */
+void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
+{
+	uint64_t file = in->source->size, from = raw_gap_start(in, raw), page = ktrace_page_up(raw->map_end), filled = 0;
+	uint64_t stop = window_skip_zeros(&in->window, from);
+
+	if (raw->version == 0) {
+		raw->events = raw->map_end;
+		return;
+	}
+	if (stop >= page) {
+		raw->events = stop < file ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
+	} else {
+		for (uint64_t at = from; at < page && at < file; at++) {
+			const uint8_t *p = window_at(&in->window, at, 1);
+			filled += p && *p;
+		}
+		raw->unpadded = filled * 8 >= page - from;
+		raw->events = raw->unpadded ? from : page;
+	}
+	if (raw->events > file)
+		raw->events = file;
+}
+
+bool ktrace_raw_stays(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept)
+{
+	if (raw->version == 0)
+		return ktrace_raw0_find(&in->window, (uint32_t)raw->threads, kept).entry == ktrace_thread_size(in->is_64);
+	if (raw->version == 2)
+		return !ktrace_records_other_width(kept->bytes, kept->length, in->is_64);
+	struct ktrace_raw1 form = ktrace_raw1_find(&in->window, raw->threads, kept);
+	return form.certain && form.map == raw->map && form.is_64 == in->is_64;
+}

@@ -1,0 +1,38 @@
+/* The parts of a RAW file, none of which has a size field, by what is there. */
+#ifndef KTRACE_RAW_FIND_H
+#define KTRACE_RAW_FIND_H
+
+#include "formats/ktrace/salvage/ktrace_form.h"
+#include "formats/ktrace/scan/ktrace_input.h"
+
+struct ktrace_raw {
+	unsigned version;
+	uint32_t count_offset; /* of the thread count */
+	uint64_t threads;      /* as stored */
+	uint64_t map;	       /* offset of the thread map */
+	uint64_t map_end;      /* behind the last whole entry that is there */
+	uint64_t events;
+	bool unpadded; /* events follow the map directly, where a page was to be filled up */
+	bool guessed;  /* the width of the records is not certain, or would not be of what repair leaves */
+	bool flipped;  /* version 2: it is not the one that the header says */
+	bool magic_lost;
+};
+
+/* Version 2 says how wide its records are (in->is_64). Whether they are of the other width only. */
+struct ktrace_raw2_width {
+	bool other;
+	uint64_t events; /* the records that tell it; 0: the thread map does */
+};
+struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw);
+
+/* How many entries the thread map has by its content, when the count is damaged: those before the first empty one, or
+ * before the page at which records begin. UINT64_MAX: nothing says that the count is wrong. */
+uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_raw *raw);
+
+/* Where the events start: sets raw->events and raw->unpadded. */
+void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw);
+
+/* Whether what repair leaves is read in the same way: it must not tell another story than what it was given. */
+bool ktrace_raw_stays(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept);
+
+#endif

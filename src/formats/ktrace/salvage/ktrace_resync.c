@@ -1,0 +1,64 @@
+/* Finding chunks again in a damaged file. */
+#include "formats/ktrace/salvage/ktrace_resync.h"
+
+#include "formats/ktrace/salvage/ktrace_records.h"
+#include "formats/ktrace/scan/ktrace_chunk.h"
+
+/* A candidate counts only when the chain behind it holds: records can contain the pattern of any chunk header. */
+static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t limit)
+{
+	bool known = false;
+
+	for (unsigned links = 0; links < 4; links++) {
+		struct ktrace_chunk chunk;
+		if (!ktrace_chunk_plausible(in->source, offset, limit, in->is_64) || !ktrace_chunk_read(in->source, offset, &chunk))
+			return false;
+		if (chunk.size == KTRACE_SIZE_UNFINISHED)
+			return known || chunk.tag == KTRACE_EVENTS;
+		known |= ktrace_kind_find(chunk.tag) != NULL;
+		uint64_t next = ktrace_chunk_next(offset, chunk.size);
+		if (next >= limit)
+			return true;
+		/* The kernel's events chunks are 8 short. */
+		if (chunk.tag == KTRACE_EVENTS && !ktrace_chunk_plausible(in->source, next, limit, in->is_64))
+			next += 8;
+		offset = next;
+	}
+	return true;
+}
+
+/* Whether a chunk that a chain holds on to starts there; cheap refusals first: versions are small, tags have few bits. */
+static bool chunk_candidate(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t limit)
+{
+	uint32_t tag = load_u32(p, false);
+	return tag && load_u16(p + 6, false) <= 16 && (load_u16(p + 4, false) & ~KTRACE_SUBCHUNKS) <= 16 &&
+	       (tag <= 0x20000 || tag == KTRACE_TAG_UNFINISHED || ktrace_kind_find(tag)) && chunk_chain_holds(in, at, limit);
+}
+
+/* The first offset at or after from (in steps of `step` bytes) at which a plausible chunk starts that leads to the limit or to
+ * three more; UINT64_MAX: none. In a long run of records there is always something that looks like a chunk: records in order are
+ * stepped over whole, and only where one begins can a chunk begin, too. */
+static uint64_t chunk_resync(struct ktrace_input *in, uint64_t from, uint64_t limit, unsigned step)
+{
+	uint32_t record = ktrace_event_size(in->is_64);
+	uint64_t in_order = 0; /* end of the records known to be in order */
+
+	for (uint64_t at = from; limit >= KTRACE_CHUNK_HEADER && at <= limit - KTRACE_CHUNK_HEADER;) {
+		const uint8_t *p = window_at(&in->window, at, KTRACE_CHUNK_HEADER);
+		if (!p)
+			return UINT64_MAX;
+		if (chunk_candidate(in, p, at, limit))
+			return at;
+		if (at >= in_order)
+			in_order = at + ktrace_events_in_order(in, at, limit) * record;
+		at += at < in_order ? record : step;
+	}
+	return UINT64_MAX;
+}
+
+uint64_t ktrace_chunk_find_next(struct ktrace_input *in, uint64_t from, uint64_t limit)
+{
+	uint64_t next = chunk_resync(in, ktrace_align(from), limit, 8);
+	/* Bytes may have been inserted or lost: try off the grid, too. */
+	return next == UINT64_MAX ? chunk_resync(in, from, limit, 1) : next;
+}

@@ -1,0 +1,22 @@
+/* Chunks of version 3, one after the other. */
+#ifndef KTRACE_CHUNK_WALK_H
+#define KTRACE_CHUNK_WALK_H
+
+#include "formats/ktrace/salvage/ktrace_extent.h"
+#include "formats/ktrace/scan/ktrace_walk.h"
+
+/* What is known from one chunk to the next. */
+struct ktrace_chunks {
+	bool in_header;
+	uint64_t body;		       /* offset of the body */
+	uint64_t singles;	       /* bit i: kind i of the table was seen */
+	uint64_t last_data, last_size; /* payload of the chunk before */
+};
+
+/* Reports, and with a plan keeps, one chunk: its header, its payload, its padding, up to x->next. */
+void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
+		       const struct ktrace_extent *x);
+/* Where a chunk does not stand where the one before ends, bytes may have come in or gone missing in that one. */
+void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c);
+
+#endif

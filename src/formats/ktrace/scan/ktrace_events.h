@@ -1,0 +1,29 @@
+/* What is known of events from one stretch of records to the next. */
+#ifndef KTRACE_EVENTS_H
+#define KTRACE_EVENTS_H
+
+#include <stdbool.h>
+
+#include "formats/ktrace/scan/ktrace_table.h"
+
+/* A thread that nothing introduced so far. */
+struct ktrace_unknown {
+	uint64_t tid, first; /* offset of its first event */
+};
+
+struct ktrace_events {
+	bool seen;	     /* there are events chunks, or records in a RAW file */
+	bool lost;	     /* an event says that others were lost */
+	uint64_t first_time; /* of the first record */
+	uint64_t future;     /* lower bound that an earlier events chunk promised */
+	uint64_t time_of_cpu[256];
+	struct ktrace_unknown *unknown; /* owned */
+	size_t unknown_count, unknown_capacity;
+	struct ktrace_table unknown_index; /* tid -> its place in `unknown` */
+	struct ktrace_table open;	   /* thread and event id -> starts that have no end so far */
+	uint64_t open_starts, starts_first, lone_ends, lone_ends_first;
+	struct ktrace_table strings; /* ids of global strings */
+	struct ktrace_table spans;   /* thread and kind of string -> its bytes so far + 1; 0: it is complete */
+};
+
+#endif

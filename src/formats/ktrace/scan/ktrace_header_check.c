@@ -1,0 +1,154 @@
+/* The header structure of version 3: its fields, its width, where it ends. */
+#include "formats/ktrace/scan/ktrace_header_check.h"
+
+#include <inttypes.h>
+
+#include "formats/ktrace/repair/ktrace_repair_v3.h"
+
+/* Reports a field of the header structure. */
+#define header_report(w, rule, ...) ((void)PLACE(rule), header_report_at((w), (rule), __VA_ARGS__))
+static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t offset, uint32_t length, const char *format,
+			     ...) PRINTF_LIKE(5, 6);
+
+static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t offset, uint32_t length, const char *format,
+			     ...)
+{
+	struct finding *fd = finding_new_at(w->scan->findings, rule, w->in.source, 0, KTRACE_HEADER);
+	va_list arguments;
+
+	finding_path(fd, "file header");
+	finding_field(fd, offset, length, "%s",
+		      offset == KTRACE_AT_SIZE	  ? "header size"
+		      : offset == KTRACE_AT_FLAGS ? "flags"
+						  : "");
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+}
+
+/* An issue of decode as a finding: `...` is what is wrong. */
+#define header_issue_report(w, issue, ...) \
+	header_report_at((w), (enum ktrace_rule)(issue)->rule, (issue)->at, (issue)->length, __VA_ARGS__)
+
+static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
+{
+	uint64_t got = issue->got;
+
+	(void)PLACE(issue->rule);
+	switch (issue->rule) {
+	case KTRACE_RULE_kernel_v3_magic:
+		header_issue_report(w, issue, "the file starts with 0x1000, as the kernel writes it, where 0x55aa0300 is usual");
+		break;
+	case KTRACE_RULE_bad_magic:
+		header_issue_report(w, issue, "the file starts with 0x%08" PRIx64 " instead of 0x55aa0300", got);
+		break;
+	case KTRACE_RULE_header_major_unsupported:
+		header_issue_report(w, issue, "the header has version %u.%u; 0 and 1 are known", (unsigned)(got >> 16),
+				    (unsigned)(got & 0xffff));
+		break;
+	case KTRACE_RULE_header_minor_nonzero:
+		header_issue_report(w, issue, "the minor version of the header is %" PRIu64, got);
+		break;
+	case KTRACE_RULE_timebase_implausible:
+		header_issue_report(w, issue, "a tick of %" PRIu64 "/%" PRIu64 " nanoseconds", got >> 32, got & UINT32_MAX);
+		break;
+	case KTRACE_RULE_walltime_usec_range:
+		header_issue_report(w, issue, "the wall time has %" PRIu64 " microseconds", got);
+		break;
+	case KTRACE_RULE_walltime_before_2000:
+		header_issue_report(w, issue, "the wall time is %" PRIu64 " seconds after 1970", got);
+		break;
+	case KTRACE_RULE_minutes_west_range:
+		header_issue_report(w, issue, "the time zone is %" PRId64 " minutes west of Greenwich", (int64_t)got);
+		break;
+	case KTRACE_RULE_dst_range:
+		header_issue_report(w, issue, "the daylight saving type is %" PRIu64, got);
+		break;
+	default: /* KTRACE_RULE_flags_reserved_bits */
+		header_issue_report(w, issue, "the flags are 0x%08" PRIx64 "; only bit 0 is defined", got);
+		break;
+	}
+}
+
+/* What repair does about it. */
+static void header_issue_repair(struct ktrace_walk *w, const struct issue *issue, const struct ktrace_header *h)
+{
+	if (issue->rule == KTRACE_RULE_bad_magic) {
+		ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, KTRACE_MAGIC, KTRACE_RULE_bad_magic, "the magic number");
+	} else if (issue->rule == KTRACE_RULE_walltime_usec_range) {
+		ktrace_repair_header_field(&w->repair, KTRACE_AT_USEC, h->usec % 1000000, KTRACE_RULE_walltime_usec_range,
+					   "microseconds below a second");
+		ktrace_repair_header_field(&w->repair, KTRACE_AT_SECONDS, h->seconds + h->usec / 1000000,
+					   KTRACE_RULE_walltime_usec_range, "seconds carried over");
+	}
+}
+
+/* The flag for 64-bit events against the first events there are. */
+static void header_width_check(struct ktrace_walk *w, const struct ktrace_header *h)
+{
+	w->in.is_64 = h->flags & KTRACE_FLAG_64;
+	struct ktrace_width width = ktrace_header_width_find(&w->in);
+	if (!width.other)
+		return;
+	header_report(w, KTRACE_RULE_flags_bitness_mismatch, KTRACE_AT_FLAGS, 4,
+		      "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
+		      w->in.is_64 ? "64" : "32", width.events, w->in.is_64 ? "32" : "64");
+	w->in.is_64 = !w->in.is_64;
+	ktrace_repair_header_field(&w->repair, KTRACE_AT_FLAGS, h->flags ^ KTRACE_FLAG_64, KTRACE_RULE_flags_bitness_mismatch,
+				   "width of the events");
+}
+
+static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const struct ktrace_header *h)
+{
+	struct ktrace_header_end end = ktrace_header_end_find(&w->in, h->size);
+
+	if (end.chunks > KTRACE_HEADER)
+		finding_report(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->in.source, KTRACE_HEADER, 8,
+			       "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 "
+			       "surplus bytes");
+	ktrace_repair_drop(&w->repair, KTRACE_HEADER, end.chunks, KTRACE_RULE_header_size_64_structure,
+			   "bytes between the header structure and its first chunk");
+	if (end.size_rule == KTRACE_RULE_COUNT)
+		return end;
+	if (end.size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
+		ktrace_repair_lost(&w->repair);
+	header_report(w, end.size_rule, KTRACE_AT_SIZE, 8,
+		      "the header size is %" PRIu64 "; the chunks behind the header say %" PRIu64, h->size,
+		      end.end - KTRACE_HEADER_UNCOUNTED);
+	return end;
+}
+
+enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_header *h, struct ktrace_header_end *end)
+{
+	struct issue list[KTRACE_HEADER_ISSUES];
+	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
+	uint8_t bytes[KTRACE_HEADER];
+	enum tracemend_status status = source_read(w->in.source, 0, bytes, sizeof(bytes));
+
+	if (status != TM_OK)
+		return status;
+	*h = ktrace_header_decode(bytes, &issues);
+	for (uint32_t i = 0; i < issues.count; i++) {
+		header_issue_say(w, &list[i]);
+		header_issue_repair(w, &list[i], h);
+	}
+	w->clock.header_time = h->time;
+	w->clock.numer = h->numer;
+	w->clock.denom = h->denom;
+	header_width_check(w, h);
+	*end = header_end_check(w, h);
+	return TM_OK;
+}
+
+void ktrace_header_finish(struct ktrace_walk *w, const struct ktrace_header *h, const struct ktrace_header_end *end)
+{
+	if ((!h->numer || !h->denom) && !w->clock.synced)
+		header_report(w, KTRACE_RULE_timebase_zero, KTRACE_AT_TIMEBASE, 8,
+			      "the timebase is %" PRIu32 "/%" PRIu32 " and no time sync chunk gives another", h->numer, h->denom);
+	if (!h->seconds && !w->clock.synced)
+		header_report(w, KTRACE_RULE_walltime_missing, KTRACE_AT_SECONDS, 8,
+			      "the wall time is 0: nobody can say when this was recorded");
+	if (h->size % 8 && end->size_rule == KTRACE_RULE_COUNT)
+		header_report(w, KTRACE_RULE_header_size_not_multiple_of_8, KTRACE_AT_SIZE, 8, "the header size is %" PRIu64,
+			      h->size);
+}

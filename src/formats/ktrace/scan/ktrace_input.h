@@ -1,0 +1,31 @@
+/* The file as it is examined: its bytes, and what is known so far by which records are told from other bytes. */
+#ifndef KTRACE_INPUT_H
+#define KTRACE_INPUT_H
+
+#include "core/window.h"
+#include "formats/ktrace/decode/ktrace_kind.h"
+#include "formats/ktrace/scan/ktrace_table.h"
+
+struct ktrace_input {
+	struct source *source;	     /* the only file of the bundle; borrowed */
+	struct window window;	     /* on it */
+	bool is_64;		     /* width of records and of entries of the thread map */
+	bool thread_map;	     /* one was seen */
+	uint32_t cpus;		     /* entries of the CPU map; 0: unknown */
+	uint64_t last_time;	     /* of the last record; 0: there is none so far */
+	struct ktrace_table threads; /* ids that thread maps and events introduced */
+};
+
+void ktrace_input_open(struct ktrace_input *in, struct source *source);
+void ktrace_input_close(struct ktrace_input *in);
+
+/* Probing reads just the bytes it needs, so that a hostile file cannot make a candidate cost a window. */
+
+/* Reads the chunk header at offset. False when fewer than 16 bytes are left, or on a fault. */
+bool ktrace_chunk_read(struct source *source, uint64_t offset, struct ktrace_chunk *chunk);
+/* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
+bool ktrace_events_plausible(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+/* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */
+unsigned ktrace_events_failures(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
+
+#endif

@@ -1,0 +1,10 @@
+/* What is inside of chunks. These checks report and never edit: the manual page leaves payloads to their writers. */
+#ifndef KTRACE_PAYLOAD_H
+#define KTRACE_PAYLOAD_H
+
+#include "formats/ktrace/scan/ktrace_walk.h"
+
+/* size: what is kept of the data. depth: of sub-chunks. */
+void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth);
+
+#endif

@@ -1,0 +1,151 @@
+/* What is kept of a stretch of records: runs between damage, with those beside it that may have been hit listed as doubtful. */
+#include "formats/ktrace/scan/ktrace_stretch.h"
+
+#include <inttypes.h>
+
+/* Records beside damage that may have been hit by it and still pass. */
+#define MARGIN 2u
+
+struct ktrace_keep ktrace_keep_begin(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
+{
+	uint64_t end = stretch->end;
+	struct ktrace_keep keep = { .walk = w, .stretch = stretch, .from = stretch->offset, .gap = { end, end }, .torn_from = end };
+
+	if (!stretch->resized || (end - stretch->offset) % ktrace_event_size(w->in.is_64) == 0)
+		return keep;
+	/* Where nothing is in step with its end, it may have been cut. */
+	struct ktrace_gap gap = ktrace_records_gap(&w->in, stretch);
+	if (gap.until < end)
+		keep.gap = gap;
+	else
+		keep.torn_from = gap.from;
+	return keep;
+}
+
+/* How many records on one side of damage may have been hit by it and still pass: up to the last suspicious one before several
+ * that are not. [from, until): the run; at_its_end: from which end of it. */
+static uint64_t keep_margin(struct ktrace_keep *keep, uint64_t from, uint64_t until, bool at_its_end)
+{
+	uint32_t size = ktrace_event_size(keep->walk->in.is_64);
+	uint64_t records = (until - from) / size, margin = MARGIN, clean = 0, i;
+
+	for (i = 0; i < records && clean < KTRACE_RUN; i++) {
+		uint64_t at = at_its_end ? until - (i + 1) * size : from + i * size;
+		clean = ktrace_record_suspicion(&keep->walk->in, at) ? 0 : clean + 1;
+		if (!clean)
+			margin = i + MARGIN;
+	}
+	return margin < records ? margin : records;
+}
+
+/* Which records of the run [k->from, until) nothing vouches for. A record has nothing to tell whether it is whole; its
+ * place does: a whole number of records from the start of the stretch, or from its end. last: the stretch ends with them. */
+static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
+{
+	const struct ktrace_stretch *stretch = keep->stretch;
+	struct ktrace_input *in = &keep->walk->in;
+	struct ktrace_repair *r = &keep->walk->repair;
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t from = keep->from;
+	bool in_step = (from - stretch->offset) % size == 0 || (stretch->end - from) % size == 0;
+	const uint8_t *p = keep->damaged ? window_at(&in->window, from, size) : NULL;
+	bool back = p && ktrace_record_decode(p, in->is_64).time < keep->time_before;
+
+	if (!in_step || back) {
+		ktrace_repair_doubt(r, from, until, "records behind a damaged stretch, and not in step with those before");
+		return;
+	}
+	if (stretch->resized && last && !keep->damaged && stretch->end == until) {
+		/* Where a whole number of records is missing or too many, the place shows in nothing. */
+		ktrace_repair_doubt(r, from, until, "records of a chunk that is damaged");
+		return;
+	}
+	/* What hit the size may have reached the first record. */
+	bool hit = stretch->rule == KTRACE_RULE_chunk_size_damaged || stretch->rule == KTRACE_RULE_chunk_size_overflow ||
+		   stretch->rule == KTRACE_RULE_chunk_size_unknown;
+	uint64_t head = keep->damaged || hit ? from + size * keep_margin(keep, from, until, false) : from, tail = until;
+	if (!last || stretch->resized)
+		tail -= size * keep_margin(keep, from, until, true);
+	if (last && keep->torn_from < tail)
+		tail = keep->torn_from;
+	ktrace_repair_doubt(r, from, head, "the first records of a damaged stretch");
+	ktrace_repair_doubt(r, tail > head ? tail : head, until, "the last records before a damaged stretch");
+}
+
+/* The run [k->from, until) is kept. */
+static void keep_run(struct ktrace_keep *keep, uint64_t until, bool last)
+{
+	struct ktrace_walk *w = keep->walk;
+	uint64_t length = until - keep->from;
+
+	if (!length)
+		return;
+	if (w->head.length < sizeof(w->head.bytes) && !w->head.whole) {
+		size_t room = sizeof(w->head.bytes) - w->head.length, n = length < room ? (size_t)length : room;
+		if (source_read(w->in.source, keep->from, w->head.bytes + w->head.length, n) == TM_OK)
+			w->head.length += n;
+	}
+	keep->kept += length;
+	ktrace_repair_kept(&w->repair, length / ktrace_event_size(w->in.is_64));
+	if (w->scan->plan)
+		keep_doubt(keep, until, last);
+}
+
+/* [offset, resume) holds no records. */
+static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume)
+{
+	struct ktrace_walk *w = keep->walk;
+	struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_events_damaged, w->in.source, offset, resume - offset,
+					    "%" PRIu64 " bytes hold no records: %s", resume - offset,
+					    resume < keep->stretch->end ? "sound ones follow at the end of the stretch"
+									: "nothing sound follows in this chunk");
+
+	finding_path(fd, "%s", keep->stretch->where);
+	keep_run(keep, offset, false);
+	ktrace_repair_drop(&w->repair, offset, resume, KTRACE_RULE_events_damaged, "no plausible records");
+	ktrace_repair_lost(&w->repair);
+	keep->damaged = true;
+	keep->time_before = w->in.last_time;
+	keep->from = resume;
+}
+
+uint64_t ktrace_keep_gap(struct ktrace_keep *keep, uint64_t offset)
+{
+	uint64_t resume = keep->gap.until;
+
+	if (offset < resume)
+		keep_drop(keep, offset, resume);
+	keep->gap.from = keep->gap.until = keep->stretch->end;
+	return offset < resume ? resume : offset;
+}
+
+uint64_t ktrace_keep_resume(struct ktrace_keep *keep, uint64_t offset)
+{
+	uint64_t until = keep->gap.from > offset ? keep->gap.from : keep->stretch->end;
+	uint64_t resume = ktrace_records_resume(&keep->walk->in, offset, until, &keep->anywhere);
+
+	if (resume == until && until == keep->gap.from) {
+		resume = keep->gap.until;
+		keep->gap.from = keep->gap.until = keep->stretch->end;
+	}
+	keep_drop(keep, offset, resume);
+	return resume;
+}
+
+uint64_t ktrace_keep_end(struct ktrace_keep *keep, uint64_t offset)
+{
+	const struct ktrace_stretch *stretch = keep->stretch;
+	struct ktrace_walk *w = keep->walk;
+
+	keep_run(keep, offset, true);
+	if (offset < stretch->end) {
+		ktrace_repair_drop(&w->repair, offset, stretch->end,
+				   stretch->rule == KTRACE_RULE_COUNT ? KTRACE_RULE_events_damaged : stretch->rule,
+				   "part of a record");
+		ktrace_repair_lost(&w->repair);
+	}
+	w->head.whole |= keep->kept >= 64;
+	if (!w->head.whole)
+		w->head.length = 0;
+	return keep->kept;
+}

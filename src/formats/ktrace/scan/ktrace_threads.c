@@ -1,0 +1,138 @@
+/* Thread maps. Layout: kd_threadmap of xnu's bsd/sys/kdebug.h. */
+#include "formats/ktrace/scan/ktrace_threads.h"
+
+#include <inttypes.h>
+
+#include "core/text.h"
+#include "formats/ktrace/decode/ktrace_thread.h"
+
+/* One finding a map, with the first entry and the count. */
+#define THREAD_COUNTED(ROW) \
+	ROW(threadmap_name_unterminated, "a name without a NUL at its end") \
+	ROW(threadmap_name_control_bytes, "a name with control bytes") \
+	ROW(threadmap_name_not_utf8, "a name that is not UTF-8") \
+	ROW(threadmap_name_residue, "bytes behind the end of the name") \
+	ROW(threadmap_zero_tid, "thread id 0") \
+	ROW(threadmap_unused_entry, "process id 0, which marks an unused entry") \
+	ROW(threadmap_negative_pid, "a process id that is negative or above 99999") \
+	ROW(threadmap_duplicate_tid, "a thread id that an earlier entry has") \
+	ROW(threadmap_pid_name_conflict, "a process id that an earlier entry has under another name")
+
+enum {
+#define ROW(symbol, what) COUNT_##symbol,
+	THREAD_COUNTED(ROW)
+#undef ROW
+		THREAD_COUNTS
+};
+
+static const struct {
+	enum ktrace_rule rule;
+	const char *what;
+} thread_rules[THREAD_COUNTS] = {
+#define ROW(symbol, what) { KTRACE_RULE_##symbol, what },
+	THREAD_COUNTED(ROW)
+#undef ROW
+};
+
+#define thread_count(counts, symbol, offset) \
+	((void)PLACE(KTRACE_RULE_##symbol), thread_count_at((counts), COUNT_##symbol, (offset)))
+static void thread_count_at(struct ktrace_count *counts, unsigned what, uint64_t offset)
+{
+	if (!place_silenced() && !counts[what].count++)
+		counts[what].first = offset;
+}
+
+static uint32_t name_hash(const uint8_t *name, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ name[i]) * UINT64_C(0x100000001b3);
+	return (uint32_t)(hash ^ hash >> 32) >> 1; /* never MAP_NONE */
+}
+
+struct thread_walk {
+	struct ktrace_walk *walk;
+	struct ktrace_count counts[THREAD_COUNTS];
+	struct ktrace_table here;  /* thread ids of this map */
+	struct ktrace_table names; /* process id -> hash of its first name */
+};
+
+/* Returns the length of the name. */
+static size_t thread_name(struct ktrace_count *counts, const struct ktrace_thread *thread, uint64_t offset)
+{
+	const uint8_t *end = memchr(thread->name, 0, KTRACE_NAME);
+	size_t length = end ? (size_t)(end - thread->name) : KTRACE_NAME;
+
+	if (!end)
+		thread_count(counts, threadmap_name_unterminated, offset);
+	else if (!bytes_are_zero(end, KTRACE_NAME - length))
+		thread_count(counts, threadmap_name_residue, offset);
+	if (ktrace_thread_name_has_control(thread))
+		thread_count(counts, threadmap_name_control_bytes, offset);
+	/* A full name may be cut inside of a character. */
+	size_t valid = utf8_valid_prefix(thread->name, length);
+	if (valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3))
+		thread_count(counts, threadmap_name_not_utf8, offset);
+	return length;
+}
+
+/* Ids that earlier entries have, too. */
+static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread, size_t length, uint64_t offset)
+{
+	(void)ktrace_table_set(&t->walk->in.threads, thread->tid, 1);
+	if (ktrace_table_has(&t->here, thread->tid))
+		thread_count(t->counts, threadmap_duplicate_tid, offset);
+	else
+		(void)ktrace_table_set(&t->here, thread->tid, 1);
+	if (thread->pid <= 1)
+		return; /* process id 1 stands for launchd and for the kernel */
+	uint32_t hash = name_hash(thread->name, length), named = ktrace_table_get(&t->names, (uint32_t)thread->pid);
+	if (named == MAP_NONE)
+		(void)ktrace_table_set(&t->names, (uint32_t)thread->pid, hash);
+	else if (named != hash)
+		thread_count(t->counts, threadmap_pid_name_conflict, offset);
+}
+
+static void thread_check(struct thread_walk *t, const struct ktrace_thread *thread, uint64_t offset)
+{
+	size_t length = thread_name(t->counts, thread, offset);
+
+	if (!thread->pid)
+		thread_count(t->counts, threadmap_unused_entry, offset);
+	else if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX)
+		thread_count(t->counts, threadmap_negative_pid, offset);
+	if (thread->tid)
+		thread_ids(t, thread, length, offset);
+	else if (thread->pid)
+		thread_count(t->counts, threadmap_zero_tid, offset);
+}
+
+void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count, bool filler_is_normal)
+{
+	struct thread_walk t = { .walk = w, .here.max = KTRACE_THREADS_MAX, .names.max = KTRACE_THREADS_MAX };
+	uint32_t size = ktrace_thread_size(w->in.is_64);
+
+	w->in.thread_map = true;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t at = offset + i * size;
+		const uint8_t *p = window_at(&w->in.window, at, size);
+		if (!p)
+			break;
+		struct ktrace_thread thread = ktrace_thread_decode(p, w->in.is_64);
+		if (thread.tid || thread.pid || !filler_is_normal)
+			thread_check(&t, &thread, at);
+	}
+	for (unsigned i = 0; i < THREAD_COUNTS; i++) {
+		const struct ktrace_count *c = &t.counts[i];
+		if (!c->count)
+			continue;
+		struct finding *fd = finding_report(w->scan->findings, thread_rules[i].rule, w->in.source, c->first, size,
+						    "%" PRIu64 " entr%s of the thread map %s %s; this is the first", c->count,
+						    c->count == 1 ? "y" : "ies", c->count == 1 ? "has" : "have",
+						    thread_rules[i].what);
+		finding_path(fd, "thread map at 0x%" PRIx64 " > entry %" PRIu64, offset, (c->first - offset) / size);
+	}
+	w->in.threads.failed |= t.here.failed || t.names.failed;
+	ktrace_table_free(&t.here);
+	ktrace_table_free(&t.names);
+}

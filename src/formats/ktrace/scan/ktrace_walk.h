@@ -1,0 +1,37 @@
+/* One walk over a file: what its parts share. Each part of the state has its owner, whose header says what it is. */
+#ifndef KTRACE_WALK_H
+#define KTRACE_WALK_H
+
+#include "core/format.h"
+#include "formats/ktrace/repair/ktrace_repair.h"
+#include "formats/ktrace/salvage/ktrace_form.h"
+#include "formats/ktrace/scan/ktrace_events.h"
+#include "formats/ktrace/scan/ktrace_input.h"
+
+/* A counting rule: one finding a chunk, with the first place and the count. */
+struct ktrace_count {
+	uint64_t count, first;
+};
+
+/* What was read of times, for checks between chunks. */
+struct ktrace_clock {
+	uint32_t numer, denom;	 /* timebase of the header */
+	uint64_t header_time;	 /* timestamp of the header */
+	uint64_t summary_time;	 /* the last event, as the summary chunk says ... */
+	uint64_t summary_offset; /* ... at this offset; 0: it does not */
+	bool synced;		 /* a time sync chunk was seen */
+};
+
+struct ktrace_walk {
+	struct scan *scan;
+	struct ktrace_input in;
+	struct ktrace_repair repair;
+	struct ktrace_clock clock;
+	struct ktrace_head head; /* of the records that are kept */
+	struct ktrace_events events;
+	struct ktrace_table subfiles; /* ids of sub-file headers */
+	uint32_t chunks;	      /* so far */
+	bool cpu_map;		      /* one was seen */
+};
+
+#endif
