@@ -64,41 +64,6 @@ const char *tracedat_id_name(unsigned id)
 	return id <= TRACEDAT_ID_LAST ? names[id] : "unknown";
 }
 
-/* ---- findings ---- */
-
-struct finding *tracedat_report_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, uint64_t offset,
-				   uint64_t length)
-{
-	uint64_t size = t->source->size;
-	offset = offset < size ? offset : size;
-	length = length < size - offset ? length : size - offset;
-	return finding_milder(t->findings, rule, severity, t->source, offset, length);
-}
-
-struct finding *tracedat_report(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length)
-{
-	return tracedat_report_as(t, rule, tracedat_rules[rule].severity, offset, length);
-}
-
-struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, const struct tracedat_block *b,
-			       size_t at, size_t length)
-{
-	struct finding *fd;
-	if (b->compressed) {
-		fd = tracedat_report_as(t, rule, severity, b->offset, b->stored);
-		finding_path(fd, "%s > decompressed byte %zu", b->name, at);
-	} else {
-		fd = tracedat_report_as(t, rule, severity, b->offset + at, length);
-		finding_path(fd, "%s", b->name);
-	}
-	return fd;
-}
-
-struct finding *tracedat_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at, size_t length)
-{
-	return tracedat_at_as(t, rule, tracedat_rules[rule].severity, b, at, length);
-}
-
 void tracedat_block_free(struct tracedat_block *b)
 {
 	free(b->data);

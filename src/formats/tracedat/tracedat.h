@@ -16,6 +16,7 @@
 #include "core/format.h"
 #include "core/limits.h"
 #include "core/text.h"
+#include "formats/tracedat/scan/tracedat_report.h"
 
 /* ---- limits ---- */
 
@@ -393,14 +394,6 @@ struct tracedat {
 /* Grows an array for one more element. False and a sticky status when memory is short or max is reached. */
 bool tracedat_room(struct tracedat *t, void *array, size_t *capacity, size_t count, size_t size, size_t max);
 void tracedat_no_memory(struct tracedat *t);
-/* A finding in the file, clamped to it. */
-struct finding *tracedat_report(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length);
-struct finding *tracedat_report_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, uint64_t offset,
-				   uint64_t length);
-/* A finding at block[at, at + length): in the file where the block is plain, else at its section. Sets the path. */
-struct finding *tracedat_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at, size_t length);
-struct finding *tracedat_at_as(struct tracedat *t, unsigned rule, enum tracemend_severity severity, const struct tracedat_block *b,
-			       size_t at, size_t length);
 void tracedat_block_free(struct tracedat_block *b);
 const char *tracedat_id_name(unsigned id);
 /* Notes why input bytes will not be in the output. */

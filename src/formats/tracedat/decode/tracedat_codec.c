@@ -165,7 +165,7 @@ bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t de
 	if (!one && !sum)
 		return false;
 	if (!t->stopped) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_size_overflow_bomb, at, stored);
+		struct finding *fd = tracedat_finding(t, TRACEDAT_RULE_size_overflow_bomb, at, stored);
 		if (one)
 			finding_say(fd, "%llu bytes unfold to %llu, more than %u for each", (unsigned long long)stored,
 				    (unsigned long long)decoded, TRACEDAT_RATIO_MAX);

@@ -101,14 +101,14 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	const struct tracedat_event *other = tracedat_event_of(t, (uint32_t)p->id);
 	if (!placeholder && tracedat_orphan_moved(t, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size, "the ID is another event's");
+		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
 		return;
 	}
 	if (other) {
 		if (!placeholder) {
 			p->fatal = p->id_bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_event_id_duplicate, TM_ERROR, 0, p->size,
-					    "the ID %llu is that of %s too", (unsigned long long)p->id, other->name);
+			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s too",
+					       (unsigned long long)p->id, other->name);
 		}
 		return;
 	}
@@ -127,8 +127,8 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 		event_fields(p, e);
 		e->hash = name_hash(p->system, p->name, p->name_length);
 		if (!name_add(t, e->hash))
-			tracedat_format_bad(p, TRACEDAT_RULE_event_name_duplicate, TM_WARNING, 0, p->size,
-					    "a second event of this name in the system");
+			tracedat_format_report(p, TRACEDAT_RULE_event_name_duplicate, 0, p->size,
+					       "a second event of this name in the system");
 		if (!strcmp(p->system, "ftrace") && event_named(p, "user_stack"))
 			t->blk_id = e->id + 1;
 	}

@@ -162,9 +162,9 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 	if (f->dynamic) {
 		if (f->size != 4) {
 			f->bad = f->size != 2;
-			tracedat_format_bad(p, TRACEDAT_RULE_data_loc_size, f->size == 2 ? TM_NOTE : TM_ERROR, f->line, length,
-					    "dynamic field %s has a descriptor of %u bytes, expected 4", field_name(p, f, shown),
-					    f->size);
+			tracedat_format_milder(p, TRACEDAT_RULE_data_loc_size, f->size == 2 ? TM_NOTE : TM_ERROR, f->line, length,
+					       "dynamic field %s has a descriptor of %u bytes, expected 4", field_name(p, f, shown),
+					       f->size);
 		}
 		return;
 	}
@@ -172,8 +172,8 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 	unsigned size = f->pointer ? long_size : shape ? (shape->size ? shape->size : long_size) : 0;
 	if (!f->size && !f->open_array) {
 		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_zero, TM_ERROR, f->line, length, "field %s has size 0",
-				    field_name(p, f, shown));
+		tracedat_format_report(p, TRACEDAT_RULE_field_size_zero, f->line, length, "field %s has size 0",
+				       field_name(p, f, shown));
 		return;
 	}
 	uint64_t expected = f->array ? (uint64_t)size * f->elements : size;
@@ -181,18 +181,17 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 		expected = 0;
 	if (size && (!f->array || f->elements || f->open_array) && expected != f->size && !(f->open_array && f->size)) {
 		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_type, TM_ERROR, f->line, length,
-				    "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
-				    (unsigned long long)expected);
+		tracedat_format_report(p, TRACEDAT_RULE_field_size_type, f->line, length,
+				       "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
+				       (unsigned long long)expected);
 		return;
 	}
 	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_signedness, TM_WARNING, f->line, length,
-				    "field %s is marked %s, its type is not", field_name(p, f, shown),
-				    f->is_signed ? "signed" : "unsigned");
+		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length, "field %s is marked %s, its type is not",
+				       field_name(p, f, shown), f->is_signed ? "signed" : "unsigned");
 	if (size > 1 && f->offset % (size > long_size ? long_size : size))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_misaligned, TM_NOTE, f->line, length,
-				    "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
+		tracedat_format_report(p, TRACEDAT_RULE_field_misaligned, f->line, length,
+				       "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
 }
 
 struct extent {
@@ -232,14 +231,14 @@ void tracedat_fields_place(struct format_parse *p)
 			continue;
 		if ((uint64_t)f->offset + f->size > page - 8 - p->t->long_size) {
 			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_out_of_page, TM_ERROR, f->line, length,
-					    "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
-					    (unsigned long long)f->offset + f->size, page);
+			tracedat_format_report(p, TRACEDAT_RULE_field_out_of_page, f->line, length,
+					       "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
+					       (unsigned long long)f->offset + f->size, page);
 		} else if (f->offset < common) {
 			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_overlaps_common, TM_ERROR, f->line, length,
-					    "field %s is at offset %u, inside of the %u bytes of common fields",
-					    field_name(p, f, shown), f->offset, common);
+			tracedat_format_report(p, TRACEDAT_RULE_field_overlaps_common, f->line, length,
+					       "field %s is at offset %u, inside of the %u bytes of common fields",
+					       field_name(p, f, shown), f->offset, common);
 		} else if (f->size) {
 			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
 		}
@@ -250,9 +249,9 @@ void tracedat_fields_place(struct format_parse *p)
 		struct tracedat_field *f = &p->fields[extents[i].field];
 		if (extents[i].from < extents[last].to) {
 			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_overlap, TM_ERROR, f->line, f->line_end - f->line,
-					    "field %s at offset %u begins inside of field %s", field_name(p, f, shown), f->offset,
-					    field_name(p, &p->fields[extents[last].field], other));
+			tracedat_format_report(p, TRACEDAT_RULE_field_overlap, f->line, f->line_end - f->line,
+					       "field %s at offset %u begins inside of field %s", field_name(p, f, shown),
+					       f->offset, field_name(p, &p->fields[extents[last].field], other));
 		} else {
 			last = i;
 		}
@@ -270,8 +269,8 @@ void tracedat_fields_names(struct format_parse *p)
 			    memcmp(p->text + f->name, p->text + g->name, f->name_length))
 				continue;
 			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_name_duplicate, TM_ERROR, f->line, f->line_end - f->line,
-					    "a second field named %s", field_name(p, f, shown));
+			tracedat_format_report(p, TRACEDAT_RULE_field_name_duplicate, f->line, f->line_end - f->line,
+					       "a second field named %s", field_name(p, f, shown));
 			break;
 		}
 }
@@ -337,16 +336,16 @@ void tracedat_common_judge(struct format_parse *p)
 
 	if (!type || type->offset != 0 || type->size != 2) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_type_shape, TM_ERROR, p->common, p->common_end - p->common,
-				    "common_type is %s, expected 2 bytes at offset 0",
-				    type ? "elsewhere or of another size" : "missing");
+		tracedat_format_report(p, TRACEDAT_RULE_common_type_shape, p->common, p->common_end - p->common,
+				       "common_type is %s, expected 2 bytes at offset 0",
+				       type ? "elsewhere or of another size" : "missing");
 		return;
 	}
 	if (!pid || pid->offset != 4 || pid->size != 4) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_pid_shape, TM_ERROR, p->common, p->common_end - p->common,
-				    "common_pid is %s, expected 4 bytes at offset 4",
-				    pid ? "elsewhere or of another size" : "missing");
+		tracedat_format_report(p, TRACEDAT_RULE_common_pid_shape, p->common, p->common_end - p->common,
+				       "common_pid is %s, expected 4 bytes at offset 4",
+				       pid ? "elsewhere or of another size" : "missing");
 		return;
 	}
 	size_t length = p->common_end - p->common;
@@ -358,7 +357,7 @@ void tracedat_common_judge(struct format_parse *p)
 		common_elect(p, length);
 	if (length != t->common.size || memcmp(p->text + p->common, t->common.data, length)) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_fields_differ, TM_ERROR, p->common, length,
-				    "the common fields are not those of other events of the file");
+		tracedat_format_report(p, TRACEDAT_RULE_common_fields_differ, p->common, length,
+				       "the common fields are not those of other events of the file");
 	}
 }

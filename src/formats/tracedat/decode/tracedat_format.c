@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void tracedat_format_bad(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
-			 const char *format, ...)
+void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+			       const char *format, ...)
 {
 	va_list arguments;
 
 	p->errors += severity == TM_ERROR;
 	if (!p->block)
 		return;
-	struct finding *fd = tracedat_at_as(p->t, rule, severity, p->block, p->base + at, length);
+	struct finding *fd = tracedat_block_milder_at(p->t, rule, severity, p->block, p->base + at, length);
 	finding_path(fd, "%s > %s", p->block->name, p->path);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
@@ -38,8 +38,8 @@ static void id_parse(struct format_parse *p, size_t at, size_t end)
 	if (!text_parse_u64(p->text + first, end - first, &p->id) || p->id == 0 || p->id > 65535) {
 		char shown[TEXT_QUOTE_SIZE];
 		p->id_bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_event_id_range, TM_ERROR, at, end - at, "the ID is %s, expected 1 to 65535",
-				    text_quote(shown, p->text + first, end - first));
+		tracedat_format_report(p, TRACEDAT_RULE_event_id_range, at, end - at, "the ID is %s, expected 1 to 65535",
+				       text_quote(shown, p->text + first, end - first));
 		return;
 	}
 	p->id_known = true;
@@ -88,8 +88,8 @@ static void lines_parse(struct format_parse *p)
 			if (p->field_count >= TRACEDAT_FIELDS_MAX)
 				continue;
 			if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)length, &f)) {
-				tracedat_format_bad(p, TRACEDAT_RULE_field_syntax, TM_ERROR, at, length,
-						    "the line \"%s\" is no field", text_quote(shown, line, length));
+				tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, length, "the line \"%s\" is no field",
+						       text_quote(shown, line, length));
 				f.bad = true;
 				f.name_length = 0;
 			}
@@ -100,12 +100,12 @@ static void lines_parse(struct format_parse *p)
 	}
 	if (p->size < 5 || memcmp(p->text, "name:", 5) || !p->name_length) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_format_no_name, TM_ERROR, 0, p->size,
-				    "the format does not begin with the name of an event");
+		tracedat_format_report(p, TRACEDAT_RULE_format_no_name, 0, p->size,
+				       "the format does not begin with the name of an event");
 	}
 	if (!id_seen) {
 		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_format_no_id, TM_ERROR, 0, p->size, "the format has no line with an ID");
+		tracedat_format_report(p, TRACEDAT_RULE_format_no_id, 0, p->size, "the format has no line with an ID");
 	}
 }
 
@@ -117,12 +117,11 @@ static void text_judge(struct format_parse *p)
 			continue;
 		if (c == 0) {
 			p->fatal = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_ERROR, i, 1, "a NUL at byte %zu of the format",
-					    i);
+			tracedat_format_report(p, TRACEDAT_RULE_format_text_bytes, i, 1, "a NUL at byte %zu of the format", i);
 			return;
 		}
-		tracedat_format_bad(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1,
-				    "byte %zu of the format is 0x%02x, not ASCII", i, c);
+		tracedat_format_milder(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1,
+				       "byte %zu of the format is 0x%02x, not ASCII", i, c);
 		return;
 	}
 }
@@ -131,14 +130,14 @@ static void text_judge(struct format_parse *p)
 static void end_judge(struct format_parse *p)
 {
 	if (p->text[p->size - 1] != '\n')
-		tracedat_format_bad(p, TRACEDAT_RULE_format_size_mismatch, TM_ERROR, p->size - 1, 1,
-				    "the text of the format does not end in LF");
+		tracedat_format_report(p, TRACEDAT_RULE_format_size_mismatch, p->size - 1, 1,
+				       "the text of the format does not end in LF");
 }
 
 static void print_judge(struct format_parse *p)
 {
 	if (!p->print_end) {
-		tracedat_format_bad(p, TRACEDAT_RULE_print_fmt_missing, TM_WARNING, 0, p->size, "the format has no print fmt line");
+		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no print fmt line");
 		return;
 	}
 	size_t at = p->print + 10;

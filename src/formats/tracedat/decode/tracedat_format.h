@@ -26,8 +26,11 @@ struct format_parse {
 };
 
 /* What is wrong with text[at, at + length). */
-void tracedat_format_bad(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
-			 const char *format, ...) PRINTF_LIKE(6, 7);
+#define tracedat_format_report(p, rule, ...) \
+	((void)PLACE(rule), tracedat_format_milder_at((p), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define tracedat_format_milder(p, rule, ...) ((void)PLACE(rule), tracedat_format_milder_at((p), (rule), __VA_ARGS__))
+void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+			       const char *format, ...) PRINTF_LIKE(6, 7);
 
 /* ---- tracedat_field.c ---- */
 

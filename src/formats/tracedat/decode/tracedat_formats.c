@@ -19,8 +19,9 @@ struct list {
 	struct tracedat *t;
 	const struct tracedat_block *b;
 	size_t end;
-	bool exact;   /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
-	bool systems; /* a system header may follow an entry */
+	bool exact;	 /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
+	bool systems;	 /* a system header may follow an entry */
+	bool miscounted; /* the last walk found another number of formats than was claimed */
 	struct tracedat_pieces *out;
 	char system[64];
 };
@@ -190,16 +191,15 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	}
 	if (measured) {
 		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
-		fd = tracedat_at(t, rule, l->b, at, 8);
+		fd = tracedat_block_report(t, rule, l->b, at, 8, "the size of this format is %llu, but its text has %zu bytes",
+					   (unsigned long long)size, measured);
 		finding_path(fd, "%s > %s", l->b->name, l->system);
-		finding_say(fd, "the size of this format is %llu, but its text has %zu bytes", (unsigned long long)size, measured);
 		(void)entry_parse(l, at, text, measured, count);
 		return text + measured;
 	}
 	if (!size && entry_may_end(l, text)) {
-		fd = tracedat_at(t, TRACEDAT_RULE_format_size_zero, l->b, at, 8);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "a format of size 0");
 		finding_path(fd, "%s > %s", l->b->name, l->system);
-		finding_say(fd, "a format of size 0");
 		entry_lost(l, at, 8, TRACEDAT_RULE_format_size_zero);
 		return text;
 	}
@@ -233,7 +233,7 @@ static size_t list_resync(const struct list *l, size_t at)
 }
 
 /* Entries from `at`; how many the file claims. Returns where they end and the number in *count. */
-static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found, unsigned rule)
+static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found)
 {
 	struct tracedat *t = l->t;
 	bool damaged = false;
@@ -246,9 +246,9 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 		size_t next = list_entry(l, at, count);
 		if (next == SIZE_MAX) {
 			size_t stop = list_resync(l, at + 1);
-			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at);
+			struct finding *fd = tracedat_block_report(t, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
+								   "%zu bytes that are no event format", stop - at);
 			finding_path(fd, "%s > %s", l->b->name, l->system);
-			finding_say(fd, "%zu bytes that are no event format", stop - at);
 			if (!t->format_finding)
 				t->format_finding = fd;
 			entry_lost(l, at, stop - at, TRACEDAT_RULE_format_size_mismatch);
@@ -262,12 +262,17 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 		at = next;
 		(*found)++;
 	}
-	if (rule < TRACEDAT_RULE_COUNT && *found != claimed && !damaged && t->status == TM_OK) {
-		struct finding *fd = tracedat_at(t, rule, l->b, at, 0);
-		finding_path(fd, "%s > %s", l->b->name, l->system);
-		finding_say(fd, "%u formats are claimed, %u are there", claimed, *found);
-	}
+	l->miscounted = *found != claimed && !damaged && t->status == TM_OK;
 	return at;
+}
+
+/* The list that ends at `at` has another number of formats than it claims. */
+#define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
+static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
+{
+	struct finding *fd = tracedat_block_report_at(l->t, rule, l->b, at, 0, "%u formats are claimed, %u are there", claimed,
+						      found);
+	finding_path(fd, "%s > %s", l->b->name, l->system);
 }
 
 void tracedat_ftrace(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
@@ -286,10 +291,12 @@ void tracedat_ftrace(struct tracedat *t, const struct tracedat_block *b, size_t 
 				      "the number of ftrace formats that are kept");
 	uint32_t claimed = load_u32(b->data + at, t->big_endian);
 	l.exact = tracedat_formats_hop(t, b->data, at + 4, end, claimed) == end;
-	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found, TRACEDAT_RULE_ftrace_count_implausible);
+	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
+	if (l.miscounted)
+		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
 	if (stop < end && t->status == TM_OK) {
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_ftrace_count_implausible, b, stop, end - stop);
-		finding_say(fd, "%zu bytes after the last ftrace format", end - stop);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_ftrace_count_implausible, b, stop, end - stop,
+					    "%zu bytes after the last ftrace format", end - stop);
 		tracedat_drop_block(t, b, stop, end - stop, TRACEDAT_RULE_ftrace_count_implausible, "bytes after the last format");
 	}
 	store_u32(number, kept, t->big_endian);
@@ -311,13 +318,13 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 		odd |= name[i] < 0x21 || name[i] > 0x7e || name[i] == '/';
 	if (odd) {
 		char shown[TEXT_QUOTE_SIZE];
-		struct finding *fd = tracedat_at_as(t, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING, l->b, at,
-						    length);
+		struct finding *fd = tracedat_block_milder(t, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING,
+							   l->b, at, length);
 		finding_say(fd, "the name of the system is \"%s\" (%zu bytes)", text_quote(shown, name, length - 1), length - 1);
 	}
 	if (!strcmp(l->system, "ftrace")) {
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length);
-		finding_say(fd, "the system ftrace has a block of its own");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length,
+					    "the system ftrace has a block of its own");
 	}
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
@@ -325,7 +332,7 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 	/* Kernels have about 150 systems; hostile files are judged no further. */
 	for (size_t i = 0; i < *seen_count; i++)
 		if (seen[i] == hash) {
-			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_duplicate, l->b, at, length);
+			struct finding *fd = tracedat_block_finding(t, TRACEDAT_RULE_system_duplicate, l->b, at, length);
 			char shown[TEXT_QUOTE_SIZE];
 			finding_say(fd, "a second list for the system %s", text_quote(shown, name, length - 1));
 			break;
@@ -343,7 +350,9 @@ static size_t system_parse(struct tracedat *t, struct list *l, size_t at, size_t
 	size_t count = tracedat_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
 				      "the number of event formats of the system that are kept");
 	uint32_t claimed = load_u32(data + at, t->big_endian);
-	at = list_walk(l, at + 4, claimed, &kept, &found, TRACEDAT_RULE_system_count_implausible);
+	at = list_walk(l, at + 4, claimed, &kept, &found);
+	if (l->miscounted)
+		list_count_report(l, TRACEDAT_RULE_system_count_implausible, at, claimed, found);
 	store_u32(number, kept, t->big_endian);
 	tracedat_fill(l->out, count, number);
 	return at;
@@ -370,8 +379,8 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 	at += 4;
 	while (at < end && t->status == TM_OK) {
 		if (systems == SYSTEMS_MAX) {
-			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_count_implausible, b, at, end - at);
-			finding_say(fd, "more than %u event systems", SYSTEMS_MAX);
+			(void)tracedat_block_report(t, TRACEDAT_RULE_system_count_implausible, b, at, end - at,
+						    "more than %u event systems", SYSTEMS_MAX);
 			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);
 			damaged = true;
 			break;
@@ -383,8 +392,8 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 			continue;
 		}
 		size_t stop = list_resync(&l, at);
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_count_implausible, b, at, stop - at);
-		finding_say(fd, "%zu bytes that are no event system", stop - at);
+		struct finding *fd = tracedat_block_report(t, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
+							   "%zu bytes that are no event system", stop - at);
 		if (!t->format_finding)
 			t->format_finding = fd;
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
@@ -398,7 +407,7 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 					       TRACEDAT_RULE_system_count_implausible, "a name for a system whose own is lost");
 			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
 							"the number of its formats");
-			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found, TRACEDAT_RULE_COUNT);
+			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
 			store_u32(number, kept, t->big_endian);
 			tracedat_fill(l.out, count, number);
 			stop = next > stop ? next : end;
@@ -407,8 +416,8 @@ void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t
 		at = stop;
 	}
 	if (systems != claimed && !damaged && t->status == TM_OK) {
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_system_count_implausible, b, begin, 4);
-		finding_say(fd, "%u systems are claimed, %zu are there", claimed, systems);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
+					    "%u systems are claimed, %zu are there", claimed, systems);
 	}
 	t->system_total = systems;
 	store_u32(number, (uint32_t)systems, t->big_endian);

@@ -87,49 +87,55 @@ static void header_page_judge(struct tracedat *t, const struct tracedat_block *b
 	const char *text = (const char *)b->data + at;
 	struct page_fields p;
 	bool shape = page_fields_parse(text, size, &p);
-	struct finding *fd = NULL;
 
 	t->long_size = page_long_size(t, &p);
 	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
+	t->header.regenerate = true;
 	if (!shape) {
 		t->header.rule = TRACEDAT_RULE_header_page_fields;
-		fd = tracedat_at(t, t->header.rule, b, at, size);
-		finding_say(fd, "header_page does not consist of timestamp, commit, overwrite and data at their offsets");
+		(void)tracedat_block_report(
+			t, TRACEDAT_RULE_header_page_fields, b, at, size,
+			"header_page does not consist of timestamp, commit, overwrite and data at their offsets");
 	} else if (p.timestamp.size != 8) {
 		t->header.rule = TRACEDAT_RULE_header_page_timestamp_size;
-		fd = tracedat_at(t, t->header.rule, b, at + p.timestamp.line, p.timestamp.line_end - p.timestamp.line);
-		finding_say(fd, "the timestamp has %u bytes, expected 8", p.timestamp.size);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_timestamp_size, b, at + p.timestamp.line,
+					    p.timestamp.line_end - p.timestamp.line, "the timestamp has %u bytes, expected 8",
+					    p.timestamp.size);
 	} else if (p.commit.size != 4 && p.commit.size != 8) {
 		t->header.rule = TRACEDAT_RULE_header_page_commit_size;
-		fd = tracedat_at(t, t->header.rule, b, at + p.commit.line, p.commit.line_end - p.commit.line);
-		finding_say(fd, "the commit word has %u bytes, expected 4 or 8", p.commit.size);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_commit_size, b, at + p.commit.line,
+					    p.commit.line_end - p.commit.line, "the commit word has %u bytes, expected 4 or 8",
+					    p.commit.size);
 	} else if (p.data.offset != 8 + p.commit.size || !tracedat_page_size_ok(end)) {
 		t->header.rule = TRACEDAT_RULE_header_page_data_range;
-		fd = tracedat_at(t, t->header.rule, b, at + p.data.line, p.data.line_end - p.data.line);
-		finding_say(fd, "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum",
-			    p.data.offset, p.data.size, 8 + p.commit.size);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_data_range, b, at + p.data.line,
+					    p.data.line_end - p.data.line,
+					    "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum",
+					    p.data.offset, p.data.size, 8 + p.commit.size);
 	} else if (p.has_overwrite && (p.overwrite.offset != 8 || (p.overwrite.size != 1 && p.overwrite.size != t->long_size))) {
 		t->header.rule = TRACEDAT_RULE_header_page_fields;
-		fd = tracedat_at(t, t->header.rule, b, at + p.overwrite.line, p.overwrite.line_end - p.overwrite.line);
-		finding_say(fd, "overwrite is at offset %u with %u bytes, expected offset 8 and 1 byte", p.overwrite.offset,
-			    p.overwrite.size);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_fields, b, at + p.overwrite.line,
+					    p.overwrite.line_end - p.overwrite.line,
+					    "overwrite is at offset %u with %u bytes, expected offset 8 and 1 byte",
+					    p.overwrite.offset, p.overwrite.size);
+	} else {
+		t->header.regenerate = false;
 	}
-	t->header.regenerate = fd != NULL;
 	if (tracedat_page_size_ok(end))
 		t->header_page_size = (uint32_t)end;
-	if (fd)
+	if (t->header.regenerate)
 		return;
 	if (t->prefix_page_bad) {
 		t->page_size = t->header_page_size;
 	} else if (t->header_page_size != t->page_size) {
-		fd = tracedat_report(t, TRACEDAT_RULE_page_size_vs_header_page, t->prefix_end - 4, 4);
-		finding_say(fd, "the page size is %u, but the fields of header_page add up to %u", t->page_size,
-			    t->header_page_size);
+		(void)tracedat_report(t, TRACEDAT_RULE_page_size_vs_header_page, t->prefix_end - 4, 4,
+				      "the page size is %u, but the fields of header_page add up to %u", t->page_size,
+				      t->header_page_size);
 		t->header.rule = TRACEDAT_RULE_page_size_vs_header_page;
 	}
 	if (t->long_size == 4 && t->user_long == 8) {
-		fd = tracedat_report(t, TRACEDAT_RULE_user_long_exceeds_kernel_long, t->prefix_end - 5, 1);
-		finding_say(fd, "programs have longs of 8 bytes, the kernel of 4");
+		(void)tracedat_report(t, TRACEDAT_RULE_user_long_exceeds_kernel_long, t->prefix_end - 5, 1,
+				      "programs have longs of 8 bytes, the kernel of 4");
 	}
 }
 
@@ -167,8 +173,9 @@ static void header_event_judge(struct tracedat *t, const struct tracedat_block *
 		int value = header_event_number(text, size, expected[i].label);
 		if (value == expected[i].value || (value < 0 && expected[i].optional))
 			continue;
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_header_event_constants, b, at, size);
-		finding_say(fd, "header_event has %d for \"%s\", expected %d", value, expected[i].label, expected[i].value);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_event_constants, b, at, size,
+					    "header_event has %d for \"%s\", expected %d", value, expected[i].label,
+					    expected[i].value);
 		return;
 	}
 }
@@ -176,7 +183,6 @@ static void header_event_judge(struct tracedat *t, const struct tracedat_block *
 void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
 {
 	const uint8_t *data = b->data;
-	struct finding *fd;
 	size_t tag = at;
 
 	t->header.block = b;
@@ -186,8 +192,8 @@ void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t 
 		const uint8_t *found = memmem(data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
 		tag = found ? (size_t)(found - data) : at;
 		t->header.page_tag_bad = true;
-		fd = tracedat_at(t, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE);
-		finding_say(fd, "expected the word header_page here%s", found ? "; it comes later" : "");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
+					    "expected the word header_page here%s", found ? "; it comes later" : "");
 	}
 	t->header.size_at = tag + PAGE_TAG_SIZE;
 	t->header.text = tag + PAGE_TAG_SIZE + 8;
@@ -206,15 +212,15 @@ void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t 
 		if (found) {
 			event_tag = (size_t)(found - data);
 			if (!t->header.page_tag_bad) {
-				fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.size_at, 8);
-				finding_say(fd, "the size of header_page is %llu, but its text has %zu bytes",
-					    (unsigned long long)size, event_tag - t->header.text);
+				(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_size, b, t->header.size_at, 8,
+							    "the size of header_page is %llu, but its text has %zu bytes",
+							    (unsigned long long)size, event_tag - t->header.text);
 			}
 		} else {
 			t->header.event_tag_bad = true;
 			event_tag = fits ? t->header.text + (size_t)size : end;
-			fd = tracedat_at(t, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE);
-			finding_say(fd, "expected the word header_event here");
+			(void)tracedat_block_report(t, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE,
+						    "expected the word header_event here");
 		}
 	}
 	t->header.text_size = event_tag - t->header.text;
@@ -226,17 +232,17 @@ void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t 
 		uint64_t event_size = load_u64(data + t->header.event_size_at, t->big_endian);
 		t->header.event_size = end - t->header.event;
 		if (event_size != t->header.event_size && !t->header.event_tag_bad) {
-			fd = tracedat_at(t, TRACEDAT_RULE_header_page_size, b, t->header.event_size_at, 8);
-			finding_say(fd, "the size of header_event is %llu, but its text has %zu bytes",
-				    (unsigned long long)event_size, t->header.event_size);
+			(void)tracedat_block_report(t, TRACEDAT_RULE_header_page_size, b, t->header.event_size_at, 8,
+						    "the size of header_event is %llu, but its text has %zu bytes",
+						    (unsigned long long)event_size, t->header.event_size);
 			if (t->header.event_size > TRACEDAT_HEADER_MAX)
 				t->header.event_lost = true;
 		}
 	}
 	if (!t->header.text_size && !t->header.event_size && !t->header.event_lost) {
 		t->old_ring = true;
-		fd = tracedat_at(t, TRACEDAT_RULE_header_sizes_old_kernel, b, t->header.size_at, 8);
-		finding_say(fd, "header_page and header_event are empty: the encoding of Linux 2.6.30 and before");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_header_sizes_old_kernel, b, t->header.size_at, 8,
+					    "header_page and header_event are empty: the encoding of Linux 2.6.30 and before");
 		return;
 	}
 	if (t->header.page_tag_bad && !t->header.text_size)

@@ -57,8 +57,7 @@ static void text_end(struct tracedat *t, struct tracedat_text *l, uint64_t at, u
 	if (!l->begun || l->torn || t->status != TM_OK)
 		return;
 	l->torn = true;
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, length);
-	finding_say(fd, "the last line of the latency output has no end");
+	(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no end");
 }
 
 uint64_t tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to)

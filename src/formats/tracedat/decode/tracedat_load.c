@@ -60,9 +60,9 @@ static bool load_frame(struct tracedat *t, struct tracedat_section *s, const uin
 		if (t->status != TM_OK)
 			return false;
 		if (!fine) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_block_decode, s->offset, 16 + s->size);
+			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_block_decode, s->offset, 16 + s->size,
+							     "the compressed content is damaged after %zu decoded bytes", d.size);
 			finding_path(fd, "section %s", tracedat_id_name(s->id));
-			finding_say(fd, "the compressed content is damaged after %zu decoded bytes", d.size);
 			if (d.size && tracedat_id_is_metadata(s->id)) {
 				s->damage = fd;
 				break;
@@ -125,7 +125,7 @@ static bool load_compressed(struct tracedat *t, struct tracedat_section *s)
 	uint64_t slack = s->size - 8 - s->frame;
 	if (csize != s->size - 8 || slack) {
 		bool warn = csize == s->frame && slack;
-		fd = tracedat_report_as(t, TRACEDAT_RULE_v7_block_csize, warn ? TM_WARNING : TM_ERROR, s->offset + 16, 4);
+		fd = tracedat_milder(t, TRACEDAT_RULE_v7_block_csize, warn ? TM_WARNING : TM_ERROR, s->offset + 16, 4);
 		finding_path(fd, "section %s", name);
 		if (warn)
 			finding_say(fd, "%llu bytes follow the compressed content", (unsigned long long)slack);
@@ -134,9 +134,9 @@ static bool load_compressed(struct tracedat *t, struct tracedat_section *s)
 				    (unsigned long long)s->frame, (unsigned long long)s->size);
 	}
 	if (usize != s->block.size) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_block_usize, s->offset + 20, 4);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_block_usize, s->offset + 20, 4,
+				     "the decompressed size is stated as %u, but %zu bytes come out", usize, s->block.size);
 		finding_path(fd, "section %s", name);
-		finding_say(fd, "the decompressed size is stated as %u, but %zu bytes come out", usize, s->block.size);
 	}
 	return true;
 }
@@ -160,18 +160,18 @@ bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s)
 	bool frame = t->codec != TRACEDAT_NONE && tracedat_frame_fits(t, s->offset + 16, s->size, &real);
 	bool plain = tracedat_body_fits(t, s->id, s->offset + 16, s->size);
 	if (flagged != frame && (flagged ? plain || t->codec == TRACEDAT_NONE : frame && !plain)) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2,
+				     "the section is marked %s and its content is %s", flagged ? "compressed" : "plain",
+				     frame ? "compressed" : "plain");
 		finding_path(fd, "section %s", tracedat_id_name(s->id));
-		finding_say(fd, "the section is marked %s and its content is %s", flagged ? "compressed" : "plain",
-			    frame ? "compressed" : "plain");
 		flagged = frame;
 		s->flags = (uint16_t)((s->flags & ~1u) | flagged);
 	}
 	if (!flagged)
 		return load_plain(t, s);
 	if (s->size < 12) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_block_csize, s->offset, 16 + s->size);
-		finding_say(fd, "a compressed section of %llu bytes", (unsigned long long)s->size);
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_block_csize, s->offset, 16 + s->size,
+				      "a compressed section of %llu bytes", (unsigned long long)s->size);
 		section_lose(s, TRACEDAT_RULE_v7_block_csize, "a section without content");
 		return false;
 	}

@@ -128,19 +128,18 @@ static size_t option_resync(struct tracedat *t, const uint8_t *data, size_t at, 
 static size_t option_done(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	struct tracedat_section *s = &t->sections[section];
-	struct finding *fd;
 
 	s->done = at;
 	uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, t->big_endian) : 0;
 	if (size == 0x08000000 && end - at >= TRACEDAT_OPTION_HEADER + 8) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_done_host_order, b, at + 2, 4);
-		finding_say(fd, "the size of the end of the options is 0x08000000: 8 in the other byte order");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_host_order, b, at + 2, 4,
+					    "the size of the end of the options is 0x08000000: 8 in the other byte order");
 		size = 8;
 		s->has_done = true;
 	} else if (size != 8 || end - at < TRACEDAT_OPTION_HEADER + 8) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_done_size, b, at,
-				 end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER);
-		finding_say(fd, "the end of the options has a payload of %u bytes, expected 8", size);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_size, b, at,
+					    end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER,
+					    "the end of the options has a payload of %u bytes, expected 8", size);
 		return SIZE_MAX;
 	} else {
 		s->has_done = true;
@@ -150,24 +149,22 @@ static size_t option_done(struct tracedat *t, const struct tracedat_block *b, si
 
 size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
-	struct finding *fd;
-
 	while (end - at >= 2 && t->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, t->big_endian);
 		if (!id)
 			return t->version == 6 ? at + 2 : option_done(t, b, at, end, section);
 		if (t->version == 6 && end - at >= TRACEDAT_TAG_SIZE &&
 		    (!memcmp(b->data + at, "flyrecord", 9) || !memcmp(b->data + at, "latency", 7))) {
-			fd = tracedat_at(t, TRACEDAT_RULE_option_missing_done, b, at, TRACEDAT_TAG_SIZE);
-			finding_say(fd, "the options run into the word that follows them: their end is missing");
+			(void)tracedat_block_report(t, TRACEDAT_RULE_option_missing_done, b, at, TRACEDAT_TAG_SIZE,
+						    "the options run into the word that follows them: their end is missing");
 			return at;
 		}
 		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, t->big_endian) : UINT32_MAX;
 		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
 			size_t next = option_resync(t, b->data, at, end);
-			fd = tracedat_at(t, TRACEDAT_RULE_option_size, b, at,
-					 next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at);
-			finding_say(fd, "option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
+			(void)tracedat_block_report(
+				t, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
+				"option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
 			t->lost_other = true;
 			tracedat_drop_block(t, b, at,
 					    (next == SIZE_MAX && t->version == 7 ? end
@@ -185,8 +182,7 @@ size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size
 		at += TRACEDAT_OPTION_HEADER + size;
 	}
 	if (t->status == TM_OK) {
-		fd = tracedat_at(t, TRACEDAT_RULE_option_missing_done, b, at, 0);
-		finding_say(fd, "the options end without item 0");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_option_missing_done, b, at, 0, "the options end without item 0");
 	}
 	return SIZE_MAX;
 }

@@ -32,27 +32,25 @@ static bool page_is_previous(struct tracedat_page *p)
 static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 {
 	struct tracedat_walk *w = p->w;
-	struct finding *fd;
 
 	if (p->emitting)
 		return;
 	if (!ts) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, TM_WARNING, 0, 8);
-		finding_say(fd, "the page has events and time 0");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8, "the page has events and time 0");
 	} else if (w->started && ts < w->last) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, TM_WARNING, 0, 8);
-		finding_say(fd, "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
-			    (unsigned long long)w->last);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
+					   "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
+					   (unsigned long long)w->last);
 		if (!w->sound && p->t->scan->plan && !p->where->in_chunk)
 			plan_doubt(p->t->scan->plan, p->t->source, p->where->offset, p->where->length,
 				   "the page steps back in time, and the one before is damaged: its time may be, too");
 	} else if (w->started && w->last && ts - w->last > HOUR) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, TM_NOTE, 0, 8);
-		finding_say(fd, "the page begins %llu s after the one before", (unsigned long long)((ts - w->last) / 1000000000));
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the one before",
+					   (unsigned long long)((ts - w->last) / 1000000000));
 	}
 	if (w->started && ts == w->page_time && commit == w->page_commit && page_is_previous(p)) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, TM_WARNING, 0, w->page_size);
-		finding_say(fd, "the page is the same as the one before");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, w->page_size,
+					   "the page is the same as the one before");
 	}
 }
 
@@ -64,24 +62,25 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 	struct finding *fd;
 
 	if (stored && !missed) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_stored_alone, TM_ERROR, 8, long_size);
-		finding_say(fd, "bit 30 of the commit word is set without bit 31");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_stored_alone, 8, long_size,
+					   "bit 30 of the commit word is set without bit 31");
 		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored && p->capacity - length < long_size) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, TM_ERROR, 8, long_size);
-		finding_say(fd, "a count of lost events is announced, but %u bytes are left of the page", p->capacity - length);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, 8, long_size,
+					   "a count of lost events is announced, but %u bytes are left of the page",
+					   p->capacity - length);
 		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = tracedat_long(p->t, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
-			fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, TM_WARNING, p->head + length, long_size);
-			finding_say(fd, "%lld events are said to be lost", (long long)count);
+			(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, p->head + length, long_size,
+						   "%lld events are said to be lost", (long long)count);
 		}
 	}
 	if (missed) {
 		p->w->cpu->missed = true;
 		if (!p->emitting) {
-			fd = tracedat_page_report(p, TRACEDAT_RULE_page_missed_events, TM_NOTE, 8, long_size);
+			fd = tracedat_page_finding(p, TRACEDAT_RULE_page_missed_events, 8, long_size);
 			if (stored && p->capacity - length >= long_size)
 				finding_say(fd, "%llu events were lost before this page",
 					    (unsigned long long)tracedat_long(p->t, p->data + length));
@@ -111,8 +110,9 @@ static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
 	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
 	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
 		return commit;
-	struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, TM_ERROR, 8, p->t->long_size);
-	finding_say(fd, "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved", (unsigned long long)commit);
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, 8, p->t->long_size,
+				   "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved",
+				   (unsigned long long)commit);
 	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
 }
 
@@ -202,7 +202,6 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 static enum tracedat_verdict page_blank(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
-	struct finding *fd;
 
 	if (bytes_are_zero(p->bytes, w->page_size)) {
 		if (p->emitting)
@@ -210,13 +209,12 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 		if (w->zero) {
 			finding_explains(w->zero, 1);
 		} else {
-			w->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, TM_WARNING, 0, w->page_size);
-			finding_say(w->zero, "a page of zeros");
+			w->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, 0, w->page_size, "a page of zeros");
 		}
 		return TRACEDAT_KEEP;
 	}
-	fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 0, p->head);
-	finding_say(fd, "time and length of the page are 0, but it is not empty");
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 0, p->head,
+				   "time and length of the page are 0, but it is not empty");
 	w->pending_missed = true;
 	p->garbled = true;
 	return TRACEDAT_LEAVE;
@@ -228,8 +226,8 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 	uint32_t records = 0;
 	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) &&
 	    records) {
-		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
-		finding_say(fd, "the length of the page is 0, but %u records follow", records);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->t->long_size,
+					   "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
 		p->time = ts;
 		uint32_t end = tracedat_page_walk(p, 0, true);
@@ -238,15 +236,15 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 	}
 	uint32_t tail = commit & PAGE_MISSED_STORED ? p->t->long_size : 0;
 	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
-		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, p->t->long_size);
-		finding_say(fd, "the length of the page is 0, but it is not empty");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->t->long_size,
+					   "the length of the page is 0, but it is not empty");
 		p->w->pending_missed = true;
 		p->garbled = true;
 		return TRACEDAT_LEAVE;
 	}
 	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
-		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_page_empty, TM_NOTE, 0, p->head);
-		finding_say(fd, "a page with time %llu and no data", (unsigned long long)ts);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "a page with time %llu and no data",
+					   (unsigned long long)ts);
 	}
 	page_remember(p, ts, commit);
 	return page_finish(p, commit, old, 0);
@@ -256,11 +254,9 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 {
 	struct tracedat *t = p->t;
 	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(p->t, p->bytes + 8), commit = old;
-	struct finding *fd;
 
 	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->w->page_size, 0xff)) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, TM_ERROR, 0, p->w->page_size);
-		finding_say(fd, "every byte of the page is 0xff");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, 0, p->w->page_size, "every byte of the page is 0xff");
 		p->w->pending_missed = true;
 		return TRACEDAT_LEAVE;
 	}
@@ -271,8 +267,8 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	p->time = ts;
 	if (length > p->capacity) {
 		p->garbled = true;
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, TM_ERROR, 8, t->long_size);
-		finding_say(fd, "the length of the page is %u, at most %u fit", length, p->capacity);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, t->long_size,
+					   "the length of the page is %u, at most %u fit", length, p->capacity);
 		/* With a length that lies only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
 		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
@@ -286,8 +282,8 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		return page_empty(p, ts, commit, old);
 	page_times(p, ts, old);
 	if (length & 3) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, TM_ERROR, 8, t->long_size);
-		finding_say(fd, "the length of the page is %u, not a multiple of 4", length);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, t->long_size,
+					   "the length of the page is %u, not a multiple of 4", length);
 		p->failed = true;
 	}
 	bool unaligned = p->failed;
@@ -313,8 +309,8 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 			       : TRACEDAT_KEEP;
 	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, TM_WARNING, p->head + tail, p->capacity - tail);
-		finding_say(fd, "%u bytes after the data of the page are not zero", p->capacity - tail);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
+					   "%u bytes after the data of the page are not zero", p->capacity - tail);
 	}
 	return page_finish(p, commit, old, length);
 }

@@ -69,8 +69,11 @@ struct tracedat_page {
 
 /* tracedat_record.c */
 /* A finding on bytes [at, at + length) of the page; on its whole chunk where that is compressed. */
-struct finding *tracedat_page_report(struct tracedat_page *p, unsigned rule, enum tracemend_severity severity, uint32_t at,
-				     uint32_t length);
+#define tracedat_page_finding(p, rule, ...) ((void)PLACE(rule), tracedat_page_finding_at((p), (rule), __VA_ARGS__))
+struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length);
+#define tracedat_page_report(p, rule, ...) ((void)PLACE(rule), tracedat_page_report_at((p), (rule), __VA_ARGS__))
+struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *format,
+					...) PRINTF_LIKE(5, 6);
 /* A change that takes `remove` bytes at `at` of the page away; what comes there is the caller's to say. Never NULL. */
 struct tracedat_edit *tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, unsigned rule, const char *why);
 /* Walks records from `at` up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not

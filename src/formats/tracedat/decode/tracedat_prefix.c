@@ -14,7 +14,7 @@ static void prefix_magic(struct prefix *p)
 {
 	if (p->size >= 10 && !memcmp(p->data, "\x17\x08\x44tracing", 10))
 		return;
-	struct finding *fd = tracedat_report(p->t, TRACEDAT_RULE_bad_magic, 0, 10);
+	struct finding *fd = tracedat_finding(p->t, TRACEDAT_RULE_bad_magic, 0, 10);
 	char shown[TEXT_QUOTE_SIZE];
 	finding_say(fd, "the first bytes are %s, expected \\x17\\x08Dtracing",
 		    text_quote(shown, p->data, p->size < 10 ? p->size : 10));
@@ -54,8 +54,8 @@ static size_t prefix_version(struct prefix *p)
 		return length;
 	}
 	if (length == 4 && !memcmp(text, "0.6", 4)) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_perf_tracing_blob, 0, 14);
-		finding_say(fd, "version 0.6 is the tracing data inside of a perf.data; it has no events of its own");
+		(void)tracedat_report(t, TRACEDAT_RULE_perf_tracing_blob, 0, 14,
+				      "version 0.6 is the tracing data inside of a perf.data; it has no events of its own");
 		return 0;
 	}
 	size_t digits = 0, first = 0;
@@ -65,10 +65,9 @@ static size_t prefix_version(struct prefix *p)
 		digits++;
 	bool known = digits == 1 && (text[first] == '6' || text[first] == '7');
 	t->version = known ? (text[first] == '6' ? 6 : 7) : prefix_version_by_content(p, 10 + length);
-	struct finding *fd = tracedat_report(t, known ? TRACEDAT_RULE_version_not_canonical : TRACEDAT_RULE_version_unsupported, 10,
-					     length);
-	finding_say(fd, "the version is \"%s\", expected \"6\" or \"7\"; the content is that of version %u",
-		    text_quote(shown, text, text[length - 1] ? length : length - 1), t->version);
+	(void)tracedat_report(t, known ? TRACEDAT_RULE_version_not_canonical : TRACEDAT_RULE_version_unsupported, 10, length,
+			      "the version is \"%s\", expected \"6\" or \"7\"; the content is that of version %u",
+			      text_quote(shown, text, text[length - 1] ? length : length - 1), t->version);
 	return length;
 }
 
@@ -103,9 +102,9 @@ static void prefix_order(struct prefix *p, size_t at)
 
 	if (flag > 1) {
 		t->big_endian = big > little;
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_endian_flag_invalid, at, 1);
-		finding_say(fd, "the byte-order flag is %u, expected 0 or 1; the sizes that follow are %s", flag,
-			    t->big_endian ? "big-endian" : "little-endian");
+		(void)tracedat_report(t, TRACEDAT_RULE_endian_flag_invalid, at, 1,
+				      "the byte-order flag is %u, expected 0 or 1; the sizes that follow are %s", flag,
+				      t->big_endian ? "big-endian" : "little-endian");
 		return;
 	}
 	t->big_endian = flag == 1;
@@ -113,9 +112,9 @@ static void prefix_order(struct prefix *p, size_t at)
 	/* Page sizes like 4096 make sense both ways: the other numbers decide. */
 	if (stated <= 2 && other == 4) {
 		t->big_endian = !flag;
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_endian_flag_mismatch, at, 1);
-		finding_say(fd, "the flag says %s, but the sizes that follow make sense only as %s",
-			    flag ? "big-endian" : "little-endian", flag ? "little-endian" : "big-endian");
+		(void)tracedat_report(t, TRACEDAT_RULE_endian_flag_mismatch, at, 1,
+				      "the flag says %s, but the sizes that follow make sense only as %s",
+				      flag ? "big-endian" : "little-endian", flag ? "little-endian" : "big-endian");
 	}
 }
 
@@ -173,28 +172,26 @@ static bool prefix_compression(struct prefix *p, size_t at)
 		t->codec_bad = true;
 		t->header_end = at;
 		t->options_at = 0;
-		struct finding *fd =
-			tracedat_report(t, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
-					at, p->size - at);
-		finding_say(fd,
-			    "the compression header does not end: name, version and the offset of the options are expected here");
+		(void)tracedat_report(
+			t, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name, at,
+			p->size - at,
+			"the compression header does not end: name, version and the offset of the options are expected here");
 		return true;
 	}
 	size_t name_length = (size_t)(nul - name), version_length = (size_t)(end - version);
 	if (!compressor_known(name, name_length, &t->codec)) {
 		t->codec = compressor_by_content(t, at);
 		t->codec_bad = true;
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_compressor_name, at, name_length + 1);
-		finding_say(fd, "the compressor is \"%s\", expected none, zstd or zlib; the sections are %s",
-			    text_quote(shown, name, name_length),
-			    t->codec == TRACEDAT_NONE	? "not compressed"
-			    : t->codec == TRACEDAT_ZSTD ? "zstd"
-							: "zlib");
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_compressor_name, at, name_length + 1,
+				      "the compressor is \"%s\", expected none, zstd or zlib; the sections are %s",
+				      text_quote(shown, name, name_length),
+				      t->codec == TRACEDAT_NONE	  ? "not compressed"
+				      : t->codec == TRACEDAT_ZSTD ? "zstd"
+								  : "zlib");
 	} else if ((t->codec == TRACEDAT_NONE) != (version_length == 0) ||
 		   (t->codec == TRACEDAT_ZLIB && version_major(version, version_length) != 1)) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_compressor_version, (uint64_t)(version - p->data),
-						     version_length + 1);
-		finding_say(fd, "the version of the compressor is \"%s\"", text_quote(shown, version, version_length));
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_compressor_version, (uint64_t)(version - p->data), version_length + 1,
+				      "the version of the compressor is \"%s\"", text_quote(shown, version, version_length));
 	}
 	t->options_at = (uint64_t)(end + 1 - p->data);
 	t->options_offset = load_u64(end + 1, t->big_endian);
@@ -219,9 +216,9 @@ static bool prefix_infer(struct prefix *p)
 
 	if (!prefix_is_lost(p) || !tracedat_infer(&t->window, t->source->size, &found))
 		return false;
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_bad_magic, 0, 18);
-	finding_say(fd, "the initial block is lost; the content is that of version %u, %s", found.version,
-		    found.big_endian ? "big-endian" : "little-endian");
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_bad_magic, 0, 18,
+					     "the initial block is lost; the content is that of version %u, %s", found.version,
+					     found.big_endian ? "big-endian" : "little-endian");
 	/* Version, byte order, long size and page size. */
 	finding_explains(fd, 4);
 	t->prefix_lost = t->prefix_page_bad = true;
@@ -253,8 +250,8 @@ bool tracedat_prefix(struct tracedat *t)
 	t->version_length = prefix_version(&p);
 	if (!t->version_length) {
 		if (p.size < 12) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, 0, p.size);
-			finding_say(fd, "the file has %zu bytes, less than the initial block", p.size);
+			(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, 0, p.size,
+					      "the file has %zu bytes, less than the initial block", p.size);
 		}
 		return false;
 	}
@@ -262,22 +259,21 @@ bool tracedat_prefix(struct tracedat *t)
 	size_t at = 10 + t->version_length;
 	t->prefix_end = at + 6;
 	if (p.size < at + 6) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, 0, p.size);
-		finding_say(fd, "the file ends inside the initial block");
+		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, 0, p.size, "the file ends inside the initial block");
 		return false;
 	}
 	prefix_order(&p, at);
 	t->user_long = p.data[at + 1];
 	if (t->user_long != 4 && t->user_long != 8) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_user_long_invalid, at + 1, 1);
-		finding_say(fd, "the long size of the user space is %u, expected 4 or 8", t->user_long);
+		(void)tracedat_report(t, TRACEDAT_RULE_user_long_invalid, at + 1, 1,
+				      "the long size of the user space is %u, expected 4 or 8", t->user_long);
 	}
 	t->long_size = t->user_long == 4 ? 4 : 8; /* until header_page tells */
 	t->page_size = load_u32(p.data + at + 2, t->big_endian);
 	if (!tracedat_page_size_ok(t->page_size)) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_page_size_invalid, at + 2, 4);
-		finding_say(fd, "the page size is %u, expected a power of two from %u to %u", t->page_size, TRACEDAT_PAGE_MIN,
-			    TRACEDAT_PAGE_MAX);
+		(void)tracedat_report(t, TRACEDAT_RULE_page_size_invalid, at + 2, 4,
+				      "the page size is %u, expected a power of two from %u to %u", t->page_size, TRACEDAT_PAGE_MIN,
+				      TRACEDAT_PAGE_MAX);
 		t->prefix_page_bad = true;
 	}
 	t->header_end = t->prefix_end;

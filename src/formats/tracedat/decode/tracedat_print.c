@@ -18,9 +18,12 @@ struct print_state {
 	bool noted_function;
 };
 
-static void print_bad(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format, ...)
-	PRINTF_LIKE(5, 6);
-static void print_bad(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format, ...)
+#define print_report(s, rule, ...) ((void)PLACE(rule), print_milder_at((s), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define print_milder(s, rule, ...) ((void)PLACE(rule), print_milder_at((s), (rule), __VA_ARGS__))
+static void print_milder_at(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format,
+			    ...) PRINTF_LIKE(5, 6);
+static void print_milder_at(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format,
+			    ...)
 {
 	struct tracedat_print *p = s->p;
 	va_list arguments;
@@ -29,7 +32,7 @@ static void print_bad(struct print_state *s, unsigned rule, enum tracemend_sever
 	if (!p->block)
 		return;
 	size_t left = p->size - (at < p->size ? at : p->size);
-	struct finding *fd = tracedat_at_as(p->t, rule, severity, p->block, p->base + at, left < 32 ? left : 32);
+	struct finding *fd = tracedat_block_milder_at(p->t, rule, severity, p->block, p->base + at, left < 32 ? left : 32);
 	finding_path(fd, "%s > %s > print fmt", p->block->name, p->path);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
@@ -74,8 +77,8 @@ static void conversion_width(struct print_state *s, size_t begin)
 		s->at++;
 	}
 	if (width > TRACEDAT_PRINT_WIDTH_MAX)
-		print_bad(s, TRACEDAT_RULE_print_fmt_width, TM_ERROR, begin, "a width of %llu%s, expected up to %u",
-			  (unsigned long long)width, width >= 1000000000 ? " or more" : "", TRACEDAT_PRINT_WIDTH_MAX);
+		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "a width of %llu%s, expected up to %u",
+			     (unsigned long long)width, width >= 1000000000 ? " or more" : "", TRACEDAT_PRINT_WIDTH_MAX);
 }
 
 /* A conversion, behind its '%'. */
@@ -104,7 +107,7 @@ static void print_conversion(struct print_state *s)
 	if (c == '%')
 		return;
 	if (c == 'n') {
-		print_bad(s, TRACEDAT_RULE_print_fmt_width, TM_ERROR, begin, "%%n writes to memory");
+		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "%%n writes to memory");
 		conversion_add(s, 'd');
 		return;
 	}
@@ -223,8 +226,8 @@ static void argument_word(struct print_state *s, struct argument *a)
 		}
 		if (!f) {
 			char shown[TEXT_QUOTE_SIZE];
-			print_bad(s, TRACEDAT_RULE_print_fmt_unknown_field, TM_ERROR, from, "REC->%s is no field of the event",
-				  text_quote(shown, text + name, end - name));
+			print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is no field of the event",
+				     text_quote(shown, text + name, end - name));
 		}
 		if (a->tokens == 0 && look == s->at) {
 			a->field = f;
@@ -237,8 +240,8 @@ static void argument_word(struct print_state *s, struct argument *a)
 		if (!helper_known(text + from, length) && !s->noted_function) {
 			char shown[TEXT_QUOTE_SIZE];
 			s->noted_function = true;
-			print_bad(s, TRACEDAT_RULE_print_fmt_kernel_function, TM_NOTE, from, "it calls %s()",
-				  text_quote(shown, text + from, length));
+			print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from, "it calls %s()",
+				     text_quote(shown, text + from, length));
 		}
 	}
 }
@@ -281,8 +284,8 @@ static void argument_deep(struct print_state *s, struct argument *a)
 	if (a->deep)
 		return;
 	a->deep = true;
-	print_bad(s, TRACEDAT_RULE_print_fmt_depth, TM_ERROR, a->begin, "an expression nested more than %u deep",
-		  TRACEDAT_PRINT_DEPTH_MAX);
+	print_report(s, TRACEDAT_RULE_print_fmt_depth, a->begin, "an expression nested more than %u deep",
+		     TRACEDAT_PRINT_DEPTH_MAX);
 }
 
 /* One token that is neither word nor string. Returns false at the end of the argument. */
@@ -320,9 +323,9 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 	case '/':
 	case '%':
 		if (divisor_is_zero(s))
-			print_bad(s, TRACEDAT_RULE_print_fmt_const_div_zero, TM_ERROR, s->at - 1, "a division by the number 0");
+			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number 0");
 		else if (divisor_is_minus_one(s))
-			print_bad(s, TRACEDAT_RULE_print_fmt_const_div_zero, TM_ERROR, s->at - 1, "a division by the number -1");
+			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number -1");
 		break;
 	case '-':
 	case '!':
@@ -348,11 +351,10 @@ static void argument_type(struct print_state *s, const struct argument *a, size_
 	char kind = s->conversions[index];
 	bool number = a->field && !a->field->pointer && !a->field->array && !a->field->dynamic && a->field->size <= 8;
 	if (kind == 's' && number)
-		print_bad(s, TRACEDAT_RULE_print_fmt_arg_type, TM_WARNING, a->begin, "argument %zu is a number, printed with %%s",
-			  index + 1);
+		print_report(s, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is a number, printed with %%s",
+			     index + 1);
 	else if (kind == 'd' && a->literal)
-		print_bad(s, TRACEDAT_RULE_print_fmt_arg_type, TM_WARNING, a->begin, "argument %zu is text, printed as a number",
-			  index + 1);
+		print_report(s, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is text, printed as a number", index + 1);
 }
 
 static void print_argument(struct print_state *s)
@@ -417,11 +419,11 @@ unsigned tracedat_print_check(struct tracedat_print *p)
 			break;
 	}
 	if (s.unterminated || (s.at < p->size && s.errors <= 16)) {
-		print_bad(&s, TRACEDAT_RULE_print_fmt_unterminated, TM_ERROR, 0, "%s",
-			  !strings ? "the print format has no string" : "a string or bracket of the print format is not closed");
+		print_report(&s, TRACEDAT_RULE_print_fmt_unterminated, 0, "%s",
+			     !strings ? "the print format has no string" : "a string or bracket of the print format is not closed");
 	} else if (!s.errors && s.conversion_count != s.arguments) {
-		print_bad(&s, TRACEDAT_RULE_print_fmt_arg_count, TM_ERROR, 0, "%zu conversions, but %zu arguments",
-			  s.conversion_count, s.arguments);
+		print_report(&s, TRACEDAT_RULE_print_fmt_arg_count, 0, "%zu conversions, but %zu arguments", s.conversion_count,
+			     s.arguments);
 	}
 	return s.errors;
 }

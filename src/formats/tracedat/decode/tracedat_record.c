@@ -4,16 +4,15 @@
 
 /* ---- findings ---- */
 
-struct finding *tracedat_page_report(struct tracedat_page *p, unsigned rule, enum tracemend_severity severity, uint32_t at,
-				     uint32_t length)
+struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length)
 {
 	const struct tracedat_place_of *o = p->where;
 	const char *name = p->w->buffer->name;
 	struct finding *fd;
 	if (o->in_chunk)
-		fd = tracedat_report_as(p->t, rule, severity, o->offset, o->length);
+		fd = tracedat_finding_at(p->t, rule, o->offset, o->length);
 	else
-		fd = tracedat_report_as(p->t, rule, severity, o->offset + at, length);
+		fd = tracedat_finding_at(p->t, rule, o->offset + at, length);
 	if (!finding_kept(fd))
 		return fd;
 	if (o->in_chunk)
@@ -22,6 +21,17 @@ struct finding *tracedat_page_report(struct tracedat_page *p, unsigned rule, enu
 	else
 		finding_path(fd, "%s%sCPU %u > page %llu > byte %u", name, *name ? " > " : "", p->w->cpu->cpu,
 			     (unsigned long long)p->w->index, at);
+	return fd;
+}
+
+struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *format,
+					...)
+{
+	struct finding *fd = tracedat_page_finding_at(p, rule, at, length);
+	va_list arguments;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 	return fd;
 }
 
@@ -117,8 +127,8 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	} else if (u->finding) {
 		finding_explains(u->finding, 1);
 	} else {
-		u->finding = tracedat_page_report(p, TRACEDAT_RULE_record_unknown_event_id, TM_ERROR, p->head + at, 8);
-		finding_say(u->finding, "event ID %u has no format", id);
+		u->finding = tracedat_page_report(p, TRACEDAT_RULE_record_unknown_event_id, p->head + at, 8,
+						  "event ID %u has no format", id);
 	}
 	return true;
 }
@@ -134,11 +144,11 @@ static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		uint32_t v = load_u32(payload + d->offset, p->be);
 		uint32_t offset = (v & 0xffff) + (d->relative ? d->offset + 4u : 0), length = v >> 16;
 		uint32_t field = at + (uint32_t)(payload - (p->data + at)) + d->offset;
-		struct finding *fd;
 		if (length && (offset < e->fixed || offset + length > size)) {
-			fd = tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_range, TM_ERROR, p->head + field, 4);
-			finding_say(fd, "%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields",
-				    e->name, offset, length, size, e->fixed);
+			(void)tracedat_page_report(
+				p, TRACEDAT_RULE_record_data_loc_range, p->head + field, 4,
+				"%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields", e->name,
+				offset, length, size, e->fixed);
 			p->bad++;
 			if (p->emitting) {
 				struct tracedat_edit *edit = tracedat_page_edit(p, p->head + field, 4,
@@ -150,13 +160,13 @@ static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			continue;
 		}
 		if (length && d->text && !memchr(payload + offset, 0, length)) {
-			fd = tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, TM_WARNING, p->head + field, 4);
-			finding_say(fd, "%s: a text of %u bytes without NUL", e->name, length);
+			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, p->head + field, 4,
+						   "%s: a text of %u bytes without NUL", e->name, length);
 		}
 		if (length && offset < end) {
-			fd = tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, TM_NOTE, p->head + field, 4);
-			finding_say(fd, "%s: a dynamic array at byte %u, before the end of the one before it at %u", e->name,
-				    offset, end);
+			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, p->head + field, 4,
+						   "%s: a dynamic array at byte %u, before the end of the one before it at %u",
+						   e->name, offset, end);
 		}
 		if (length)
 			end = offset + length;
@@ -193,10 +203,9 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			if (t->printk_finding) {
 				finding_explains(t->printk_finding, 1);
 			} else {
-				t->printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, TM_WARNING,
-									 p->head + at, 8);
-				finding_say(t->printk_finding, "%s: no printk format at 0x%llx", e->name,
-					    (unsigned long long)address);
+				t->printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, p->head + at, 8,
+									 "%s: no printk format at 0x%llx", e->name,
+									 (unsigned long long)address);
 			}
 		}
 	}
@@ -207,9 +216,9 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		if (t->ip_finding) {
 			finding_explains(t->ip_finding, 1);
 		} else {
-			t->ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, TM_NOTE, p->head + at, 8);
-			finding_say(t->ip_finding, "%s: address 0x%llx is outside of the symbols", e->name,
-				    (unsigned long long)address);
+			t->ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
+							     "%s: address 0x%llx is outside of the symbols", e->name,
+							     (unsigned long long)address);
 		}
 	}
 }
@@ -220,8 +229,7 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 	if (p->emitting)
 		return;
 	if (pid > TRACEDAT_PID_MAX) {
-		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, TM_WARNING, p->head + at, 8);
-		finding_say(fd, "process id %d", (int)pid);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8, "process id %d", (int)pid);
 		return;
 	}
 	/* Told once a process: from now on it is known. */
@@ -232,27 +240,26 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 		finding_explains(t->pid_finding, 1);
 		return;
 	}
-	t->pid_finding = tracedat_page_report(p, TRACEDAT_RULE_record_pid_unknown, TM_NOTE, p->head + at, 8);
-	finding_say(t->pid_finding, "process %u is not among the saved command lines", pid);
+	t->pid_finding = tracedat_page_report(p, TRACEDAT_RULE_record_pid_unknown, p->head + at, 8,
+					      "process %u is not among the saved command lines", pid);
 }
 
 /* A record whose size or event asks for a closer look. Returns true when it stays. */
 static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, const struct tracedat_event *e)
 {
-	struct finding *fd;
 	if (size < e->fixed) {
 		if (p->emitting)
 			return false;
 		if (e->contested && p->t->unknown)
 			record_size(&p->t->unknown[e->id], size);
-		fd = tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, TM_ERROR, p->head + at, 4 + size);
-		finding_say(fd, "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
+					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
 		p->bad++;
 		return true;
 	}
 	if (!p->emitting) {
-		fd = tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, TM_WARNING, p->head + at, 4 + size);
-		finding_say(fd, "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
+					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
 	}
 	return true;
 }
@@ -266,9 +273,8 @@ static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t t
 	p->records++;
 	if (__builtin_expect(size < 8, 0)) {
 		if (!p->emitting) {
-			struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, TM_ERROR, p->head + at,
-								  total);
-			finding_say(fd, "a record of %u bytes has no room for the common fields", size);
+			(void)tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, p->head + at, total,
+						   "a record of %u bytes has no room for the common fields", size);
 		}
 		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
 		return false;
@@ -295,20 +301,19 @@ static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t t
 	if (__builtin_expect(pid > TRACEDAT_PID_MAX || (pid && !(t->pids[pid / 8] & 1u << pid % 8)), 0))
 		pid_judge(p, at, pid);
 	if (__builtin_expect((payload[2] & 0x48) == 0x40 || (payload[3] & 15) == 15, 0) && !p->emitting) {
-		struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, TM_NOTE, p->head + at, total);
-		finding_say(fd, "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
+					   "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
 	}
 	return true;
 }
 
 /* ---- the walk ---- */
 
-static uint32_t walk_stop(struct tracedat_page *p, uint32_t at, unsigned rule, uint32_t length, const char *what, uint32_t value)
+#define walk_stop(p, rule, ...) ((void)PLACE(rule), walk_stop_at((p), (rule), __VA_ARGS__))
+static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *what, uint32_t value)
 {
-	if (!p->failed) {
-		struct finding *fd = tracedat_page_report(p, rule, TM_ERROR, p->head + at, length);
-		finding_say(fd, "%s %u at byte %u of %u", what, value, at, p->limit);
-	}
+	if (!p->failed)
+		(void)tracedat_page_report_at(p, rule, p->head + at, length, "%s %u at byte %u of %u", what, value, at, p->limit);
 	p->failed = true;
 	return at;
 }
@@ -344,14 +349,14 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 				if (open)
 					return at;
 				p->cut = page;
-				return walk_stop(
-					p, at, page ? TRACEDAT_RULE_page_commit_mid_record : TRACEDAT_RULE_record_past_commit,
-					limit - at, page ? "the length of the page cuts a record of" : "a record of", total);
+				if (page)
+					return walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, at, limit - at,
+							 "the length of the page cuts a record of", total);
+				return walk_stop(p, TRACEDAT_RULE_record_past_commit, at, limit - at, "a record of", total);
 			}
 			if (__builtin_expect(type < 3, 0) && !p->emitting) {
-				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, TM_NOTE,
-									  p->head + at, total);
-				finding_say(fd, "a record with %u bytes of payload", 4 * type);
+				(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + at, total,
+							   "a record with %u bytes of payload", 4 * type);
 			}
 		} else if (type == 0) {
 			uint32_t length = limit - at >= 8 ? load_u32(data + at + 4, be) : 0;
@@ -361,7 +366,7 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 				if (open)
 					return at;
 				at = hole_begins(p, at, word, length);
-				return walk_stop(p, at, TRACEDAT_RULE_record_data_length, limit - at < 8 ? limit - at : 8,
+				return walk_stop(p, TRACEDAT_RULE_record_data_length, at, limit - at < 8 ? limit - at : 8,
 						 "a long record that claims a length of", length);
 			}
 			total = 4 + length;
@@ -370,14 +375,14 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 			if (!delta) {
 				if (open)
 					return at;
-				return walk_stop(p, at, TRACEDAT_RULE_record_null_padding_inside, limit - at,
+				return walk_stop(p, TRACEDAT_RULE_record_null_padding_inside, at, limit - at,
 						 "padding to the end of the page; bytes left:", limit - at);
 			}
 			uint32_t length = limit - at >= 8 ? load_u32(data + at + 4, be) : 0;
 			if (length < 4 || length & 3 || length > limit - at - 4) {
 				if (open)
 					return at;
-				return walk_stop(p, at, TRACEDAT_RULE_record_padding_length, limit - at < 8 ? limit - at : 8,
+				return walk_stop(p, TRACEDAT_RULE_record_padding_length, at, limit - at < 8 ? limit - at : 8,
 						 "a discarded record that claims a length of", length);
 			}
 			carry_settle(p, at, type, delta);
@@ -389,7 +394,7 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 			if (limit - at < 8) {
 				if (open)
 					return at;
-				return walk_stop(p, at, TRACEDAT_RULE_page_commit_mid_record, limit - at,
+				return walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, at, limit - at,
 						 "the length of the page cuts a time stamp of", 8);
 			}
 			uint64_t high = (uint64_t)load_u32(data + at + 4, be) << 27;
@@ -400,18 +405,16 @@ static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, 
 				uint64_t stamp = (high + delta) & WORD_STAMP_MASK;
 				stamp |= p->time & ~WORD_STAMP_MASK;
 				if (stamp < p->time && !p->emitting) {
-					struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards,
-										  TM_WARNING, p->head + at, 8);
-					finding_say(fd, "an absolute time of %llu after %llu", (unsigned long long)stamp,
-						    (unsigned long long)p->time);
+					(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + at, 8,
+								   "an absolute time of %llu after %llu", (unsigned long long)stamp,
+								   (unsigned long long)p->time);
 				}
 				p->time = stamp;
 			}
 			at += 8;
 			if (at == limit && !p->emitting && !open) {
-				struct finding *fd = tracedat_page_report(p, TRACEDAT_RULE_record_time_extend_dangling, TM_NOTE,
-									  p->head + at - 8, 8);
-				finding_say(fd, "the last word of the page is a time stamp");
+				(void)tracedat_page_report(p, TRACEDAT_RULE_record_time_extend_dangling, p->head + at - 8, 8,
+							   "the last word of the page is a time stamp");
 			}
 			continue;
 		}

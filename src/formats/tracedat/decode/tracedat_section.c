@@ -252,15 +252,15 @@ static void section_measure(struct tracedat *t, struct tracedat_section *s, uint
 	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
 	s->size_bad = true;
 	if (end == t->source->size && s->declared > room && !(s->declared >> 62)) {
-		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset);
-		finding_say(fd, "the file ends inside a section: %s, %llu bytes, of which %llu are there", tracedat_id_name(s->id),
-			    (unsigned long long)s->declared, (unsigned long long)room);
+		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
+				      "the file ends inside a section: %s, %llu bytes, of which %llu are there",
+				      tracedat_id_name(s->id), (unsigned long long)s->declared, (unsigned long long)room);
 		return;
 	}
-	fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8);
+	fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
+			     "the size of the section is %llu, but %llu bytes lead to the next one",
+			     (unsigned long long)s->declared, (unsigned long long)s->size);
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
-	finding_say(fd, "the size of the section is %llu, but %llu bytes lead to the next one", (unsigned long long)s->declared,
-		    (unsigned long long)s->size);
 }
 
 /* The section at `at`, whose header is h and leads to `next` where none is, if content tells what it is: its own, where that
@@ -275,8 +275,8 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct h
 		if (header_known(h) && h->id == found.id && h->size == found.size) {
 			/* What stands behind it is at fault. */
 			(void)tracedat_section_add(t, at);
-			finding_say(tracedat_report(t, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE),
-				    "the header of a section is damaged");
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
+					      "the header of a section is damaged");
 		} else if (header_known(h) && h->id == found.id) {
 			section_measure(t, tracedat_section_add(t, at), body + found.size);
 		} else {
@@ -300,7 +300,6 @@ void tracedat_sections_find(struct tracedat *t)
 {
 	struct finder f = { t, FAR_LOOKS, HEADLESS_LOOKS, false };
 	uint64_t at = t->header_end, end = t->source->size, trusted = 0;
-	struct finding *fd;
 
 	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
 	if (t->prefix_lost)
@@ -308,8 +307,8 @@ void tracedat_sections_find(struct tracedat *t)
 	while (at < end && t->status == TM_OK) {
 		struct header h;
 		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
-			fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, end - at);
-			finding_say(fd, "the file ends inside the header of a section");
+			(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, end - at,
+					      "the file ends inside the header of a section");
 			tracedat_drop(t, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
 			return;
 		}
@@ -356,14 +355,13 @@ void tracedat_sections_find(struct tracedat *t)
 		if (s) {
 			section_measure(t, s, found);
 		} else {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, found - at);
-			finding_say(fd, "%llu bytes that are no section", (unsigned long long)(found - at));
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
+					      (unsigned long long)(found - at));
 			t->data_errors = true;
 		}
 		at = found;
 	}
 	if (!t->section_count) {
-		fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 0);
-		finding_say(fd, "the file has no section");
+		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
 	}
 }

@@ -51,23 +51,26 @@ static void lines_finish(struct lines *l)
 }
 
 /* Reports the first line of a kind and folds the others under it. */
-static void lines_report(struct lines *l, struct finding **first, unsigned rule, enum tracemend_severity severity,
-			 const char *expected)
+#define lines_report(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define lines_milder(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), __VA_ARGS__))
+static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_severity severity, struct finding **first,
+			    const char *expected)
 {
 	char shown[TEXT_QUOTE_SIZE];
 	if (*first) {
 		finding_explains(*first, 1);
 		return;
 	}
-	*first = tracedat_at_as(l->t, rule, severity, l->b, l->from, l->length ? l->length : 1);
+	*first = tracedat_block_milder_at(l->t, rule, severity, l->b, l->from, l->length ? l->length : 1);
 	finding_path(*first, "%s > line %llu", l->b->name, (unsigned long long)l->number);
 	if (finding_kept(*first))
 		finding_say(*first, "the line is \"%s\", expected %s", text_quote(shown, l->line, l->length), expected);
 }
 
 /* Opens a block that begins with its size in `width` bytes. False where not even that is there. */
-static bool lines_open(struct lines *l, struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end, size_t width,
-		       unsigned part, unsigned rule, size_t *piece)
+#define lines_open(l, rule, ...) ((void)PLACE(rule), lines_open_at((l), (rule), __VA_ARGS__))
+static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end,
+			  size_t width, unsigned part, size_t *piece)
 {
 	uint8_t number[8] = { 0 };
 
@@ -85,8 +88,8 @@ static bool lines_open(struct lines *l, struct tracedat *t, const struct traceda
 	}
 	uint64_t size = width == 4 ? load_u32(b->data + at, t->big_endian) : load_u64(b->data + at, t->big_endian);
 	if (size != end - at - width) {
-		struct finding *fd = tracedat_at(t, rule, b, at, width);
-		finding_say(fd, "the size is %llu, but the text has %zu bytes", (unsigned long long)size, end - at - width);
+		(void)tracedat_block_report_at(t, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
+					       (unsigned long long)size, end - at - width);
 	}
 	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size that the text has");
 	return true;
@@ -141,7 +144,7 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	size_t digits = hex_digits(line, l->length), at = digits;
 
 	if (memchr(line, 0, l->length)) {
-		lines_report(l, &s->nul, TRACEDAT_RULE_kallsyms_nul, TM_ERROR, "text without a NUL");
+		lines_report(l, TRACEDAT_RULE_kallsyms_nul, &s->nul, "text without a NUL");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_nul);
 		return;
 	}
@@ -149,7 +152,7 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' &&
 		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ';
 	if (!fine) {
-		lines_report(l, &s->bad, TRACEDAT_RULE_kallsyms_line, TM_ERROR, "ADDRESS TYPE NAME");
+		lines_report(l, TRACEDAT_RULE_kallsyms_line, &s->bad, "ADDRESS TYPE NAME");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
 		return;
 	}
@@ -157,7 +160,7 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	if (bracket && (size_t)(bracket - line) + 1 < l->length && bracket[1] == '[') {
 		s->modules = true;
 		if (line[l->length - 1] != ']') {
-			lines_report(l, &s->bracket, TRACEDAT_RULE_kallsyms_module_bracket, TM_ERROR, "a ] after the module");
+			lines_report(l, TRACEDAT_RULE_kallsyms_module_bracket, &s->bracket, "a ] after the module");
 			lines_drop(l, TRACEDAT_RULE_kallsyms_module_bracket);
 			return;
 		}
@@ -167,12 +170,12 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	if (!s->modules && address < s->previous && !s->unsorted_told) {
 		struct finding *none = NULL;
 		s->unsorted_told = true;
-		lines_report(l, &none, TRACEDAT_RULE_kallsyms_unsorted, TM_NOTE, "an address not below that of the line before");
+		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the line before");
 	}
 	if (!s->modules)
 		s->previous = address;
 	if (digits != 2u * t->long_size && !s->digits)
-		lines_report(l, &s->digits, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * t->long_size ? TM_NOTE : TM_WARNING,
+		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * t->long_size ? TM_NOTE : TM_WARNING, &s->digits,
 			     t->long_size == 8 ? "16 digits" : "8 digits");
 	if (address < t->symbol_low)
 		t->symbol_low = address;
@@ -186,23 +189,21 @@ void tracedat_kallsyms(struct tracedat *t, const struct tracedat_block *b, size_
 	struct lines l;
 	struct symbols s = { 0 };
 	size_t piece;
-	struct finding *fd;
 
-	if (!lines_open(&l, t, b, at, end, 4, 3, TRACEDAT_RULE_kallsyms_size, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_kallsyms_size, t, b, at, end, 4, 3, &piece))
 		return;
 	if (l.at == end) {
-		fd = tracedat_at(t, TRACEDAT_RULE_kallsyms_empty, b, at, 4);
-		finding_say(fd, "the symbol table is empty");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_empty, b, at, 4, "the symbol table is empty");
 	}
 	while (lines_next(&l))
 		symbol_line(&l, &s);
 	if (l.number && !l.ended) {
-		fd = tracedat_at(t, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1);
-		finding_say(fd, "the last line does not end");
+		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
+					    "the last line does not end");
 	}
 	if (t->symbols && !s.any_address) {
-		fd = tracedat_at(t, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1);
-		finding_say(fd, "all %llu symbols have address 0", (unsigned long long)l.number);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
+					    (unsigned long long)l.number);
 		t->symbols = false;
 	}
 	lines_close(&l, 4, piece);
@@ -243,7 +244,7 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 	struct finding *bad = NULL, *escape = NULL;
 	size_t piece;
 
-	if (!lines_open(&l, t, b, at, end, 4, 4, TRACEDAT_RULE_printk_size, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_printk_size, t, b, at, end, 4, 4, &piece))
 		return;
 	while (lines_next(&l) && t->status == TM_OK) {
 		const char *p = l.line;
@@ -251,13 +252,12 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 		size_t text = 2 + digits + 4;
 		if (l.length < text + 1 || p[0] != '0' || p[1] != 'x' || !digits || digits > 16 ||
 		    memcmp(p + 2 + digits, " : \"", 4) || p[l.length - 1] != '"' || memchr(p, 0, l.length) || !l.ended) {
-			lines_report(&l, &bad, TRACEDAT_RULE_printk_line, TM_ERROR, "0xADDRESS : \"TEXT\"");
+			lines_report(&l, TRACEDAT_RULE_printk_line, &bad, "0xADDRESS : \"TEXT\"");
 			lines_drop(&l, TRACEDAT_RULE_printk_line);
 			continue;
 		}
 		if (!printk_escapes_fine(p + text, l.length - text - 1))
-			lines_report(&l, &escape, TRACEDAT_RULE_printk_bad_escape, TM_WARNING,
-				     "only the escapes \\n, \\t, \\\\ and \\\"");
+			lines_report(&l, TRACEDAT_RULE_printk_bad_escape, &escape, "only the escapes \\n, \\t, \\\\ and \\\"");
 		if (!tracedat_room(t, &t->printk, &t->printk_capacity, t->printk_count, sizeof(*t->printk), TRACEDAT_BLOCK_MAX))
 			break;
 		t->printk[t->printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits),
@@ -277,8 +277,8 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 			finding_explains(*first, 1);
 			continue;
 		}
-		*first = tracedat_at_as(t, TRACEDAT_RULE_printk_duplicate_address, m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b,
-					at + 4, 1);
+		*first = tracedat_block_milder(t, TRACEDAT_RULE_printk_duplicate_address,
+					       m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b, at + 4, 1);
 		finding_say(*first, "address 0x%llx comes twice, with %s", (unsigned long long)m->address,
 			    m->hash == m[-1].hash ? "the same text" : "different texts");
 	}
@@ -292,7 +292,7 @@ void tracedat_cmdlines(struct tracedat *t, const struct tracedat_block *b, size_
 	struct finding *bad = NULL, *range = NULL, *twice = NULL, *long_name = NULL;
 	size_t piece;
 
-	if (!lines_open(&l, t, b, at, end, 8, 5, TRACEDAT_RULE_cmdlines_size, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_cmdlines_size, t, b, at, end, 8, 5, &piece))
 		return;
 	while (lines_next(&l)) {
 		size_t first = l.length && l.line[0] == '-', n = first;
@@ -301,19 +301,19 @@ void tracedat_cmdlines(struct tracedat *t, const struct tracedat_block *b, size_
 			pid = pid * 10 + (uint64_t)(l.line[n++] - '0');
 		/* A name may be empty: the kernel then writes the blank and the LF. */
 		if (n == first || n >= l.length || l.line[n] != ' ' || memchr(l.line, 0, l.length)) {
-			lines_report(&l, &bad, TRACEDAT_RULE_cmdlines_line, TM_ERROR, "PID NAME");
+			lines_report(&l, TRACEDAT_RULE_cmdlines_line, &bad, "PID NAME");
 			lines_drop(&l, TRACEDAT_RULE_cmdlines_line);
 			continue;
 		}
 		size_t name = l.length - n - 1;
 		if (!name || name > 15)
-			lines_report(&l, &long_name, TRACEDAT_RULE_cmdlines_comm_length, TM_WARNING, "a name of 1 to 15 bytes");
+			lines_report(&l, TRACEDAT_RULE_cmdlines_comm_length, &long_name, "a name of 1 to 15 bytes");
 		if (first || pid > TRACEDAT_PID_MAX) {
-			lines_report(&l, &range, TRACEDAT_RULE_cmdlines_pid_range, TM_WARNING, "a process id up to 4194304");
+			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
 			continue;
 		}
 		if (t->pids[pid / 8] & 1u << pid % 8)
-			lines_report(&l, &twice, TRACEDAT_RULE_cmdlines_duplicate_pid, TM_WARNING, "each process id once");
+			lines_report(&l, TRACEDAT_RULE_cmdlines_duplicate_pid, &twice, "each process id once");
 		t->pids[pid / 8] |= (uint8_t)(1u << pid % 8);
 		t->cmdlines = true;
 	}

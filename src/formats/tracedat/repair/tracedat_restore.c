@@ -505,9 +505,10 @@ enum tracemend_status tracedat_restore(struct scan *s)
 		free(r.files);
 		return s->plan ? TM_NOTHING : TM_OK;
 	}
-	struct finding *fd = finding_new(s->findings, TRACEDAT_RULE_recorder_killed, r.files[0].source, 0,
-					 r.files[0].source->size < 16 ? r.files[0].source->size : 16);
-	finding_say(fd, "%zu files of pages, and %s", r.count, r.main ? "a trace.dat that was not finished" : "no trace.dat");
+	struct source *first = r.files[0].source;
+	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
+					    first->size < 16 ? first->size : 16, "%zu files of pages, and %s", r.count,
+					    r.main ? "a trace.dat that was not finished" : "no trace.dat");
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;

@@ -205,7 +205,7 @@ static void gap_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64
 	}
 	if (pages) {
 		if (!t->data_errors || !findings_errors(t->findings)) {
-			fd = tracedat_report_as(t, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
+			fd = tracedat_milder(t, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
 			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages,
 				    b->compressed ? "chunks" : "pages of events");
 		}
@@ -213,9 +213,9 @@ static void gap_judge(struct tracedat *t, unsigned buffer, uint64_t from, uint64
 	}
 	if (lost && t->data_errors)
 		return;
-	fd = tracedat_report(t, last ? TRACEDAT_RULE_trailing_bytes : TRACEDAT_RULE_cpu_gap_nonzero, nonzero, to - nonzero);
-	finding_say(fd, last ? "%llu bytes after the end of the data" : "%llu bytes of padding that are not zero",
-		    (unsigned long long)(to - nonzero));
+	(void)tracedat_report(t, last ? TRACEDAT_RULE_trailing_bytes : TRACEDAT_RULE_cpu_gap_nonzero, nonzero, to - nonzero,
+			      last ? "%llu bytes after the end of the data" : "%llu bytes of padding that are not zero",
+			      (unsigned long long)(to - nonzero));
 }
 
 void tracedat_gaps(struct tracedat *t, unsigned buffer, uint64_t from, uint64_t to)

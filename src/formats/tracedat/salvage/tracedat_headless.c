@@ -171,12 +171,12 @@ static void adopt(struct tracedat *t, uint64_t at, unsigned id, bool compressed,
 	s->description = -1;
 	s->size = size;
 	s->size_bad = true;
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE);
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE,
+					     "%s follow, but the header of their section is damaged",
+					     id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
+					     : id == TRACEDAT_DONE					  ? "options"
+								   : tracedat_id_name(s->id));
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
-	finding_say(fd, "%s follow, but the header of their section is damaged",
-		    id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
-		    : id == TRACEDAT_DONE					 ? "options"
-										 : tracedat_id_name(s->id));
 }
 
 void tracedat_headless_adopt(struct tracedat *t, uint64_t at, const struct tracedat_headless *h)

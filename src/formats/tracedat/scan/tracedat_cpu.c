@@ -144,10 +144,11 @@ static void walk_plain(struct tracedat *t, struct tracedat_walk *w)
 		if (next && !tracedat_page_plausible(t, next, size, NULL) && !bytes_are_zero(next, size)) {
 			uint64_t place = tracedat_slide(t, at, size, at - size + 4, c->limit > end ? c->limit : end);
 			if (place != UINT64_MAX) {
-				struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_offset_alignment, place, size);
+				struct finding *fd = tracedat_report(
+					t, TRACEDAT_RULE_cpu_offset_alignment, place, size,
+					"the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
+					(unsigned long long)place, (unsigned long long)at);
 				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)w->index);
-				finding_say(fd, "the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
-					    (unsigned long long)place, (unsigned long long)at);
 				if (place > at)
 					tracedat_drop(t, at, place - at, TRACEDAT_RULE_cpu_offset_alignment,
 						      "bytes between two pages");
@@ -300,15 +301,21 @@ struct chunks {
 	bool lost;
 };
 
-static struct finding *chunk_report(struct chunks *s, unsigned rule, uint64_t at, uint64_t length)
+#define chunk_report(s, rule, ...) ((void)PLACE(rule), chunk_report_at((s), (rule), __VA_ARGS__))
+static void chunk_report_at(struct chunks *s, unsigned rule, uint64_t at, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
+static void chunk_report_at(struct chunks *s, unsigned rule, uint64_t at, uint64_t length, const char *format, ...)
 {
-	struct finding *fd = tracedat_report(s->t, rule, at, length);
+	struct finding *fd = tracedat_finding_at(s->t, rule, at, length);
 	const char *name = s->w->buffer->name;
+	va_list arguments;
 	if (s->w->text)
 		finding_path(fd, "%s%stext > chunk %u", name, *name ? " > " : "", s->count);
 	else
 		finding_path(fd, "%s%sCPU %u > chunk %u", name, *name ? " > " : "", s->w->cpu->cpu, s->count);
-	return fd;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 }
 
 /* A chunk in the output: as it is, or made anew of other content. */
@@ -438,14 +445,14 @@ static bool chunk_next(struct chunks *s)
 	if (begins && fits && c.csize <= TRACEDAT_CHUNK_MAX && chunk_try(t, &c, c.csize, page) && c.frame == c.csize) {
 		/* as it should be */
 	} else if (begins && !t->stopped && most && chunk_try(t, &c, most, page)) {
-		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c.at, 4);
-		finding_say(fd, "the compressed size is %u, the frame has %llu bytes", c.csize, (unsigned long long)c.frame);
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c.at, 4, "the compressed size is %u, the frame has %llu bytes",
+			     c.csize, (unsigned long long)c.frame);
 	}
 	if (t->status != TM_OK)
 		return false;
 	if (c.decoded && !t->old_ring && !s->w->text && !tracedat_chunk_vouched(t, t->chunk, c.size, page)) {
-		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame);
-		finding_say(fd, "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
+			     "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
 		chunk_lose(s, c.at, c.at + 8 + c.frame);
 		s->at += 8 + c.frame;
 		s->count++;
@@ -464,19 +471,18 @@ static bool chunk_next(struct chunks *s)
 			s->at = next;
 			return false;
 		}
-		fd = chunk_report(s, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, s->at,
-				  next - s->at);
-		finding_say(fd, "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - s->at));
+		chunk_report(s, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, s->at,
+			     next - s->at, "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - s->at));
 		chunk_lose(s, s->at, next);
 		s->at = next;
 		s->count++;
 		return true;
 	}
 	if (c.size != c.usize || c.size % page) {
-		fd = chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c.at + 4, 4);
-		finding_say(fd, "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c.usize, c.size, page);
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c.at + 4, 4,
+			     "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c.usize, c.size, page);
 	} else if (c.size > 10 * (size_t)page && !t->emitting && !s->w->text) {
-		fd = tracedat_report_as(t, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c.at + 4, 4);
+		fd = tracedat_milder(t, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c.at + 4, 4);
 		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c.size / page);
 	}
 	if (s->w->text)
@@ -518,19 +524,19 @@ void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w)
 	struct finding *fd;
 	cpu->fewer = s.count < s.declared || s.at < end;
 	if (s.count != s.declared) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4, "%u chunks are claimed, %u are there",
+				     s.declared, s.count);
 		finding_path(fd, "CPU %u", cpu->cpu);
-		finding_say(fd, "%u chunks are claimed, %u are there", s.declared, s.count);
 	} else if (s.at == end + 4) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_buffer_size_minus_four, cpu->declared_at, 20);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_buffer_size_minus_four, cpu->declared_at, 20,
+				     "the size of the compressed data is stated as %llu, it is %llu",
+				     (unsigned long long)cpu->length, (unsigned long long)(s.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
-		finding_say(fd, "the size of the compressed data is stated as %llu, it is %llu", (unsigned long long)cpu->length,
-			    (unsigned long long)(s.at - cpu->from));
 	} else if (s.at != end && !cpu->found) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, w->text ? cpu->from : cpu->declared_at, w->text ? 4 : 20);
+		fd = tracedat_report(t, TRACEDAT_RULE_v7_chunk_count, w->text ? cpu->from : cpu->declared_at, w->text ? 4 : 20,
+				     "the size of the compressed data is stated as %llu, its %u chunks have %llu bytes",
+				     (unsigned long long)cpu->length, s.count, (unsigned long long)(s.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
-		finding_say(fd, "the size of the compressed data is stated as %llu, its %u chunks have %llu bytes",
-			    (unsigned long long)cpu->length, s.count, (unsigned long long)(s.at - cpu->from));
 	}
 }
 
@@ -583,18 +589,19 @@ static void cpu_compare(struct tracedat *t, const struct tracedat_buffer *b, con
 	const struct tracedat_option *o = &t->options[s->option];
 	unsigned long long counted = s->entries + s->read;
 	if (s->known && counted != c->records) {
-		fd = tracedat_at(t, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size,
+					   "the kernel counted %llu events, the capture has %llu", counted,
+					   (unsigned long long)c->records);
 		finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
-		finding_say(fd, "the kernel counted %llu events, the capture has %llu", counted, (unsigned long long)c->records);
 	}
 	if (s->overrun && !c->missed) {
-		fd = tracedat_at(t, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size);
-		finding_say(fd, "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)s->overrun);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size,
+					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)s->overrun);
 	}
 	if (s->now_us && c->records && c->last_time / 1000 > s->now_us + 1) {
-		fd = tracedat_at(t, TRACEDAT_RULE_cpustat_time_range, o->block, o->at, o->size);
-		finding_say(fd, "CPU %u: the last event is at %llu us, the statistics were taken at %llu us", c->cpu,
-			    (unsigned long long)(c->last_time / 1000), (unsigned long long)s->now_us);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_cpustat_time_range, o->block, o->at, o->size,
+					    "CPU %u: the last event is at %llu us, the statistics were taken at %llu us", c->cpu,
+					    (unsigned long long)(c->last_time / 1000), (unsigned long long)s->now_us);
 	}
 }
 

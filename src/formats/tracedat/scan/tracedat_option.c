@@ -4,13 +4,28 @@
 /* Options among which a second buffer of the same name is looked for. */
 #define NAMES_COMPARED 2048u
 
-static struct finding *option_bad(struct tracedat *t, const struct tracedat_option *o, unsigned rule,
-				  enum tracemend_severity severity)
+/* A finding on a whole option. */
+#define option_finding(t, rule, ...) ((void)PLACE(rule), option_milder_at((t), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define option_milder(t, rule, ...) ((void)PLACE(rule), option_milder_at((t), (rule), __VA_ARGS__))
+static struct finding *option_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
+					const struct tracedat_option *o)
 {
-	struct finding *fd = tracedat_at_as(t, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
-					    TRACEDAT_OPTION_HEADER + (size_t)o->size);
+	struct finding *fd = tracedat_block_milder_at(t, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
+						      TRACEDAT_OPTION_HEADER + (size_t)o->size);
 	finding_path(fd, "options > %s", tracedat_id_name(o->id));
 	return fd;
+}
+
+#define option_report(t, rule, ...) ((void)PLACE(rule), option_report_at((t), (rule), __VA_ARGS__))
+static void option_report_at(struct tracedat *t, unsigned rule, const struct tracedat_option *o, const char *format, ...)
+	PRINTF_LIKE(4, 5);
+static void option_report_at(struct tracedat *t, unsigned rule, const struct tracedat_option *o, const char *format, ...)
+{
+	struct finding *fd = option_milder_at(t, rule, tracedat_rules[rule].severity, o);
+	va_list arguments;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 }
 
 static const char *payload(const struct tracedat_option *o)
@@ -33,7 +48,7 @@ static bool option_text(struct tracedat *t, struct tracedat_option *o)
 		return true;
 	if (!o->size && o->id == TRACEDAT_TRACECLOCK && t->version == 6)
 		return false;
-	struct finding *fd = option_bad(t, o, TRACEDAT_RULE_option_string_nul, TM_ERROR);
+	struct finding *fd = option_finding(t, TRACEDAT_RULE_option_string_nul, o);
 	if (!o->size) {
 		finding_say(fd, "the text of the option is empty");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_string_nul, "a text option without text");
@@ -57,8 +72,8 @@ static void option_date(struct tracedat *t, struct tracedat_option *o)
 	    !(value >> 63))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_date_syntax, TM_ERROR),
-		    "the date offset is \"%s\", expected 0x and digits", text_quote(shown, p, length));
+	option_report(t, TRACEDAT_RULE_option_date_syntax, o, "the date offset is \"%s\", expected 0x and digits",
+		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is no number");
 }
 
@@ -72,8 +87,8 @@ static void option_offset(struct tracedat *t, struct tracedat_option *o)
 								: text_parse_u64(p + at, length - at, &value))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_offset_syntax, TM_ERROR), "the time offset is \"%s\", expected a number",
-		    text_quote(shown, p, length));
+	option_report(t, TRACEDAT_RULE_option_offset_syntax, o, "the time offset is \"%s\", expected a number",
+		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_offset_syntax, "an offset that is no number");
 }
 
@@ -86,13 +101,13 @@ static void option_clock(struct tracedat *t, struct tracedat_option *o)
 
 	if (name && length) {
 		if (!tracedat_clock_known(name, length)) {
-			fd = option_bad(t, o, TRACEDAT_RULE_option_clock_brackets, TM_WARNING);
+			fd = option_milder(t, TRACEDAT_RULE_option_clock_brackets, TM_WARNING, o);
 			finding_say(fd, "the clock is [%s], which no kernel is known to have", text_quote(shown, name, length));
 		}
 		return;
 	}
-	fd = option_bad(t, o, TRACEDAT_RULE_option_clock_brackets, TM_ERROR);
-	finding_say(fd, name ? "the brackets that mark the clock are empty" : "no clock is marked with brackets");
+	option_report(t, TRACEDAT_RULE_option_clock_brackets, o,
+		      name ? "the brackets that mark the clock are empty" : "no clock is marked with brackets");
 	const char *clock = t->buffer_count && t->buffers[0].clock.size > 1 ? (const char *)t->buffers[0].clock.data : "local";
 	o->changed.size = 0;
 	bytes_printf(&o->changed, "[%s]\n", clock);
@@ -130,8 +145,8 @@ static void option_hook(struct tracedat *t, struct tracedat_option *o)
 	if (slash && hook_half(p, left, false) && hook_half(slash + 1, length - left - 1, true))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_hook_syntax, TM_ERROR),
-		    "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH", text_quote(shown, p, length));
+	option_report(t, TRACEDAT_RULE_option_hook_syntax, o, "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH",
+		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_hook_syntax, "a hook that cannot be parsed");
 }
 
@@ -176,9 +191,9 @@ static void option_procmaps(struct tracedat *t, struct tracedat_option *o)
 	const char *p = payload(o);
 	if (o->size && !p[o->size - 1] && !memchr(p, 0, o->size - 1) && procmaps_fine(p, o->size))
 		return;
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_procmaps_syntax, TM_ERROR), "%s",
-		    !o->size ? "the process map is empty"
-			     : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
+	option_report(t, TRACEDAT_RULE_option_procmaps_syntax, o, "%s",
+		      !o->size ? "the process map is empty"
+			       : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
 	tracedat_option_drop(o, TRACEDAT_RULE_option_procmaps_syntax, "a process map that cannot be parsed");
 }
 
@@ -207,15 +222,14 @@ static void option_timeshift(struct tracedat *t, struct tracedat_option *o)
 	}
 	bool fits = !c.failed && (!cursor_left(&c) || cursor_left(&c) == 8 * samples);
 	if (!fits) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_layout, TM_ERROR),
-			    "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
+		option_report(t, TRACEDAT_RULE_option_timeshift_layout, o,
+			      "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts that do not add up");
 	} else if (empty) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_empty_cpu, TM_ERROR),
-			    "a CPU without samples, or no CPU");
+		option_report(t, TRACEDAT_RULE_option_timeshift_empty_cpu, o, "a CPU without samples, or no CPU");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_empty_cpu, "a time shift without samples");
 	} else if (unordered) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_timeshift_order, TM_WARNING), "times of a CPU do not ascend");
+		option_report(t, TRACEDAT_RULE_option_timeshift_order, o, "times of a CPU do not ascend");
 	}
 }
 
@@ -243,7 +257,7 @@ static void option_guest(struct tracedat *t, struct tracedat_option *o)
 	}
 	if (!wrong)
 		return;
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_guest_layout, TM_ERROR), "%s", wrong);
+	option_report(t, TRACEDAT_RULE_option_guest_layout, o, "%s", wrong);
 	tracedat_option_drop(o, TRACEDAT_RULE_option_guest_layout, "a guest option that does not add up");
 }
 
@@ -253,9 +267,9 @@ static void option_tsc(struct tracedat *t, struct tracedat_option *o)
 	uint32_t mult = cursor_u32(&c), shift = cursor_u32(&c);
 	if (o->size == 16 && mult && shift < 64)
 		return;
-	finding_say(option_bad(t, o, TRACEDAT_RULE_option_tsc2nsec_range, TM_ERROR),
-		    "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult,
-		    shift);
+	option_report(t, TRACEDAT_RULE_option_tsc2nsec_range, o,
+		      "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult,
+		      shift);
 	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "a conversion that makes no sense");
 }
 
@@ -292,11 +306,9 @@ static void option_cpustat(struct tracedat *t, struct tracedat_option *o, int *h
 {
 	const char *p = payload(o);
 	uint64_t cpu = 0;
-	struct finding *fd;
 
 	if (!o->size) {
-		fd = option_bad(t, o, TRACEDAT_RULE_option_cpustat_empty, TM_ERROR);
-		finding_say(fd, "the statistics have size 0");
+		option_report(t, TRACEDAT_RULE_option_cpustat_empty, o, "the statistics have size 0");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
@@ -305,8 +317,7 @@ static void option_cpustat(struct tracedat *t, struct tracedat_option *o, int *h
 		return;
 	}
 	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
-		fd = option_bad(t, o, TRACEDAT_RULE_option_cpustat_shape, TM_WARNING);
-		finding_say(fd, "neither \"CPU: N\" nor \"Buffer: NAME\"");
+		option_report(t, TRACEDAT_RULE_option_cpustat_shape, o, "neither \"CPU: N\" nor \"Buffer: NAME\"");
 		return;
 	}
 	if (!tracedat_room(t, &t->stats, &t->stat_capacity, t->stat_count, sizeof(*t->stats), TRACEDAT_OPTIONS_MAX))
@@ -327,7 +338,6 @@ static void option_cpucount(struct tracedat *t, struct tracedat_option *o)
 	uint8_t number[4];
 	unsigned rule = TRACEDAT_RULE_option_cpucount_value;
 	uint32_t value = o->size >= 4 ? load_u32(payload(o), t->big_endian) : 0;
-	struct finding *fd;
 
 	for (size_t i = 0; i < t->buffer_count; i++)
 		for (size_t j = 0; j < t->buffers[i].count; j++) {
@@ -342,18 +352,17 @@ static void option_cpucount(struct tracedat *t, struct tracedat_option *o)
 	uint32_t swapped = __builtin_bswap32(value);
 	if (o->size != 4) {
 		rule = TRACEDAT_RULE_option_cpucount_size;
-		fd = option_bad(t, o, rule, TM_ERROR);
-		finding_say(fd, "the CPU count has %u bytes, expected 4", o->size);
+		option_report(t, TRACEDAT_RULE_option_cpucount_size, o, "the CPU count has %u bytes, expected 4", o->size);
 	} else if (fits) {
 		return;
 	} else if (exact ? swapped == exact : swapped >= wanted && swapped <= TRACEDAT_CPUS_MAX) {
 		rule = TRACEDAT_RULE_host_order_cpucount;
-		fd = option_bad(t, o, rule, TM_ERROR);
-		finding_say(fd, "%u CPUs make sense only with swapped bytes: %u", value, swapped);
+		option_report(t, TRACEDAT_RULE_host_order_cpucount, o, "%u CPUs make sense only with swapped bytes: %u", value,
+			      swapped);
 		wanted = swapped;
 	} else {
-		fd = option_bad(t, o, rule, TM_ERROR);
-		finding_say(fd, "%u CPUs, but the data has %s%u", value, exact ? "" : "at least ", wanted);
+		option_report(t, TRACEDAT_RULE_option_cpucount_value, o, "%u CPUs, but the data has %s%u", value,
+			      exact ? "" : "at least ", wanted);
 	}
 	store_u32(number, wanted, t->big_endian);
 	bytes_append(&o->changed, number, 4);
@@ -369,8 +378,7 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		return;
 	size_t room = o->size - at, length = strnlen(p + at, room);
 	if (t->version == 6 && (o->size < 9 || length == room)) {
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR),
-			    "the name of the instance does not end in NUL");
+		option_report(t, TRACEDAT_RULE_option_buffer_name, o, "the name of the instance does not end in NUL");
 		if (o->size < 9) {
 			tracedat_option_drop(o, TRACEDAT_RULE_option_buffer_name, "an instance without a name");
 			return;
@@ -387,8 +395,8 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		    memcmp(payload(other) + at, p + at, length + 1))
 			continue;
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(option_bad(t, o, TRACEDAT_RULE_option_buffer_name, TM_ERROR), "a second instance named \"%s\"",
-			    text_quote(shown, p + at, length));
+		option_report(t, TRACEDAT_RULE_option_buffer_name, o, "a second instance named \"%s\"",
+			      text_quote(shown, p + at, length));
 		bytes_append(&o->changed, p, at + length);
 		bytes_printf(&o->changed, "-%zu", (size_t)(o - t->options));
 		bytes_append(&o->changed, p + at + length, o->size - at - length);
@@ -449,8 +457,7 @@ static void option_judge(struct tracedat *t, struct tracedat_option *o, int *hea
 		break;
 	case TRACEDAT_TRACEID:
 		if (o->size != 8)
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_traceid_size, TM_WARNING),
-				    "the trace id has %u bytes, expected 8", o->size);
+			option_report(t, TRACEDAT_RULE_option_traceid_size, o, "the trace id has %u bytes, expected 8", o->size);
 		break;
 	case TRACEDAT_TIME_SHIFT:
 		option_timeshift(t, o);
@@ -476,17 +483,15 @@ void tracedat_options_judge(struct tracedat *t)
 		if (o->dropped)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_unknown, TM_NOTE), "option %u of %u bytes", o->id,
-				    o->size);
+			option_report(t, TRACEDAT_RULE_option_unknown, o, "option %u of %u bytes", o->id, o->size);
 			continue;
 		}
 		if (t->version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_v7_in_v6, TM_WARNING), "option %u names a section",
-				    o->id);
+			option_report(t, TRACEDAT_RULE_option_v7_in_v6, o, "option %u names a section", o->id);
 			continue;
 		}
 		if (seen & 1u << o->id && !option_may_repeat(o->id))
-			finding_say(option_bad(t, o, TRACEDAT_RULE_option_duplicate, TM_WARNING), "a second option of this kind");
+			option_report(t, TRACEDAT_RULE_option_duplicate, o, "a second option of this kind");
 		seen |= 1u << o->id;
 		option_judge(t, o, &heading);
 	}

@@ -48,9 +48,9 @@ static void instance_settle(struct tracedat *t, struct tracedat_buffer *b)
 	if (buffer_score(t, b, b->page_size, &own) >= buffer_score(t, b, t->page_size, &other))
 		return;
 	const struct tracedat_option *o = &t->options[b->option];
-	struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at, o->size);
+	struct finding *fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at, o->size,
+						   "the page size is %u, its pages are of %u", b->page_size, t->page_size);
 	finding_path(fd, "buffer \"%s\"", b->name);
-	finding_say(fd, "the page size is %u, its pages are of %u", b->page_size, t->page_size);
 	b->page_size = t->page_size;
 }
 
@@ -140,10 +140,27 @@ static void shape_settle(struct tracedat *t)
 
 /* ---- ranges ---- */
 
-static struct finding *cpu_report(struct tracedat *t, const struct tracedat_buffer *b, const struct tracedat_cpu *c, unsigned rule)
+/* A finding on what a table says of a CPU. */
+#define cpu_finding(t, rule, ...) ((void)PLACE(rule), cpu_finding_at((t), (rule), __VA_ARGS__))
+static struct finding *cpu_finding_at(struct tracedat *t, unsigned rule, const struct tracedat_buffer *b,
+				      const struct tracedat_cpu *c)
 {
-	struct finding *fd = tracedat_report(t, rule, c->declared_at, t->version == 6 ? 16 : 20);
+	struct finding *fd = tracedat_finding_at(t, rule, c->declared_at, t->version == 6 ? 16 : 20);
 	finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
+	return fd;
+}
+
+#define cpu_report(t, rule, ...) ((void)PLACE(rule), cpu_report_at((t), (rule), __VA_ARGS__))
+static struct finding *cpu_report_at(struct tracedat *t, unsigned rule, const struct tracedat_buffer *b,
+				     const struct tracedat_cpu *c, const char *format, ...) PRINTF_LIKE(5, 6);
+static struct finding *cpu_report_at(struct tracedat *t, unsigned rule, const struct tracedat_buffer *b,
+				     const struct tracedat_cpu *c, const char *format, ...)
+{
+	struct finding *fd = cpu_finding_at(t, rule, b, c);
+	va_list arguments;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 	return fd;
 }
 
@@ -157,8 +174,8 @@ bool tracedat_page_at(struct tracedat *t, uint64_t at, uint32_t size)
 static void range_align(struct tracedat *t, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint64_t below = c->offset & ~(uint64_t)(b->page_size - 1), above = below + b->page_size;
-	struct finding *fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_offset_alignment);
-	finding_say(fd, "the data begins at 0x%llx, not at a multiple of %u", (unsigned long long)c->offset, b->page_size);
+	(void)cpu_report(t, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, not at a multiple of %u",
+			 (unsigned long long)c->offset, b->page_size);
 	if (b->compressed) {
 		if (!tracedat_chunk_begins(t, c->offset + 4, t->source->size)) {
 			if (tracedat_chunk_begins(t, below + 4, t->source->size))
@@ -189,9 +206,9 @@ static void range_slide(struct tracedat *t, const struct tracedat_buffer *b, str
 					t->source->size);
 	if (place == UINT64_MAX)
 		return;
-	struct finding *fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_offset_alignment);
-	finding_say(fd, "there is no page at 0x%llx, but one at 0x%llx: bytes were inserted or removed before",
-		    (unsigned long long)c->from, (unsigned long long)place);
+	(void)cpu_report(t, TRACEDAT_RULE_cpu_offset_alignment, b, c,
+			 "there is no page at 0x%llx, but one at 0x%llx: bytes were inserted or removed before",
+			 (unsigned long long)c->from, (unsigned long long)place);
 	c->from = place;
 	if (c->length > t->source->size - place)
 		c->length = t->source->size - place;
@@ -208,21 +225,20 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 	if (!c->size)
 		return;
 	if (__builtin_add_overflow(c->offset, c->size, &end)) {
-		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_wrap);
-		finding_say(fd, "offset 0x%llx and size 0x%llx wrap around", (unsigned long long)c->offset,
-			    (unsigned long long)c->size);
+		(void)cpu_report(t, TRACEDAT_RULE_cpu_range_wrap, b, c, "offset 0x%llx and size 0x%llx wrap around",
+				 (unsigned long long)c->offset, (unsigned long long)c->size);
 		c->lost = true;
 	} else if (c->offset < t->header_stop || c->offset < t->header_end) {
-		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_in_header);
-		finding_say(fd, "the data should begin at 0x%llx, inside of the header", (unsigned long long)c->offset);
+		(void)cpu_report(t, TRACEDAT_RULE_cpu_range_in_header, b, c,
+				 "the data should begin at 0x%llx, inside of the header", (unsigned long long)c->offset);
 		c->lost = true;
 	} else if (end > size) {
 		if (*eof) {
 			finding_explains(*eof, 1);
 		} else {
-			*eof = fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_range_eof);
-			finding_say(fd, "the data should end at 0x%llx, the file ends at 0x%llx", (unsigned long long)end,
-				    (unsigned long long)size);
+			*eof = fd = cpu_report(t, TRACEDAT_RULE_cpu_range_eof, b, c,
+					       "the data should end at 0x%llx, the file ends at 0x%llx", (unsigned long long)end,
+					       (unsigned long long)size);
 		}
 		c->clipped = true;
 		if (c->offset >= size)
@@ -242,13 +258,13 @@ static void range_judge(struct tracedat *t, struct tracedat_buffer *b, struct tr
 	else
 		range_slide(t, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
-		fd = cpu_report(t, b, c, TRACEDAT_RULE_cpu_size_not_page_multiple);
-		finding_say(fd, "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
-			    b->page_size);
+		(void)cpu_report(t, TRACEDAT_RULE_cpu_size_not_page_multiple, b, c,
+				 "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
+				 b->page_size);
 	}
 	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
 	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
-		fd = cpu_report(t, b, c, TRACEDAT_RULE_v7_buffer_cpu_outside_section);
+		fd = cpu_finding(t, TRACEDAT_RULE_v7_buffer_cpu_outside_section, b, c);
 		unsigned long long stop = s->offset + 16 + s->size;
 		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
 			    (unsigned long long)s->offset, stop);
@@ -296,7 +312,6 @@ static void ranges_overlap(struct tracedat *t)
 {
 	size_t count;
 	struct tracedat_range *r = tracedat_ranges(t, &count);
-	struct finding *fd;
 
 	if (!r)
 		return;
@@ -308,9 +323,9 @@ static void ranges_overlap(struct tracedat *t)
 		if (!c)
 			continue;
 		const struct tracedat_buffer *owner = b->cpu ? b->buffer : a->buffer;
-		fd = cpu_report(t, owner, c, TRACEDAT_RULE_cpu_range_overlap);
-		finding_say(fd, "the data at 0x%llx to 0x%llx overlaps what begins at 0x%llx", (unsigned long long)b->from,
-			    (unsigned long long)b->to, (unsigned long long)a->from);
+		(void)cpu_report(t, TRACEDAT_RULE_cpu_range_overlap, owner, c,
+				 "the data at 0x%llx to 0x%llx overlaps what begins at 0x%llx", (unsigned long long)b->from,
+				 (unsigned long long)b->to, (unsigned long long)a->from);
 		t->data_errors = true;
 		if (a->cpu && b->from > a->from) {
 			/* The first is too long: what follows begins where its own table says. */
@@ -345,8 +360,8 @@ static void ranges_limit(struct tracedat *t)
 			limit = s->offset + 16 + s->size;
 		r[i].cpu->limit = limit;
 		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
-			struct finding *fd = cpu_report(t, r[i].buffer, r[i].cpu, TRACEDAT_RULE_cpu_order);
-			finding_say(fd, "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
+			(void)cpu_report(t, TRACEDAT_RULE_cpu_order, r[i].buffer, r[i].cpu,
+					 "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
 			told = true;
 		}
 		last = r[i].cpu;

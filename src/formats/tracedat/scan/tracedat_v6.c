@@ -173,8 +173,8 @@ static void table_read(struct tracedat *t, unsigned index, uint64_t at, uint32_t
 	bool cut = false;
 	b->table_at = at;
 	if (at + 16ull * count > t->source->size) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 16ull * count);
-		finding_say(fd, "the file ends inside the CPU table of %u entries", count);
+		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 16ull * count,
+				      "the file ends inside the CPU table of %u entries", count);
 		t->data_errors = cut = true;
 		count = at < t->source->size ? (uint32_t)((t->source->size - at) / 16) : 0;
 	}
@@ -226,7 +226,7 @@ static uint32_t cpu_count_settle(struct tracedat *t, uint64_t table)
 	bool bad = count == 0 || count > TRACEDAT_CPUS_MAX;
 
 	if (bad) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4);
+		struct finding *fd = tracedat_finding(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4);
 		count = table_measure(t, table);
 		finding_say(fd, "%u CPUs, expected 1 to %u; the table seems to have %u", t->cpu_count, TRACEDAT_CPUS_MAX, count);
 	}
@@ -245,8 +245,8 @@ static uint32_t cpu_count_settle(struct tracedat *t, uint64_t table)
 	if (!bad && !clock_at(t, table + 16ull * count, &size, &length)) {
 		uint32_t measured = table_measure(t, table);
 		if (measured && measured != count && clock_at(t, table + 16ull * measured, &size, &length)) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4);
-			finding_say(fd, "%u CPUs, but the table has %u entries before the clock", count, measured);
+			(void)tracedat_report(t, TRACEDAT_RULE_cpu_count_range, t->cpu_count_at, 4,
+					      "%u CPUs, but the table has %u entries before the clock", count, measured);
 			return measured;
 		}
 	}
@@ -304,12 +304,12 @@ static void instances(struct tracedat *t, uint32_t count)
 			tag = window_at(&t->window, swapped, TRACEDAT_TAG_SIZE);
 			bool host = tag && tag_kind(tag) == 2;
 			uint64_t found = host ? 0 : orphan_table(t);
-			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8);
-			finding_say(fd, "instance %s should have its table at 0x%llx, where there is none%s", name,
-				    (unsigned long long)at,
-				    host    ? "; the bytes of the offset are swapped"
-				    : found ? "; one is found elsewhere"
-					    : "");
+			(void)tracedat_block_report(t, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
+						    "instance %s should have its table at 0x%llx, where there is none%s", name,
+						    (unsigned long long)at,
+						    host    ? "; the bytes of the offset are swapped"
+						    : found ? "; one is found elsewhere"
+							    : "");
 			at = host ? swapped : found;
 			if (!at) {
 				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
@@ -334,8 +334,8 @@ static void nameless_instances(struct tracedat *t, uint32_t count)
 		if (!at || !table_measure(t, at + TRACEDAT_TAG_SIZE))
 			return;
 		(void)snprintf(name, sizeof(name), "lost_%u", number);
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE);
-		finding_say(fd, "the table of an instance whose option is lost: it comes back as %s", name);
+		(void)tracedat_report(t, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE,
+				      "the table of an instance whose option is lost: it comes back as %s", name);
 		if (!flyrecord(t, at, name))
 			return;
 		table_read(t, (unsigned)t->buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
@@ -374,9 +374,9 @@ static unsigned tag_judge(struct v6 *v, size_t tag, bool first)
 	unsigned rule = kind ? TRACEDAT_RULE_data_tag_padding : TRACEDAT_RULE_data_tag_invalid;
 	if (!kind)
 		kind = first ? tag_guess(v, tag) : 2;
-	struct finding *fd = tracedat_report(t, rule, tag, TRACEDAT_TAG_SIZE);
-	finding_say(fd, "the word here is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
-		    text_quote(shown, p, TRACEDAT_TAG_SIZE));
+	(void)tracedat_report(t, rule, tag, TRACEDAT_TAG_SIZE,
+			      "the word here is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
+			      text_quote(shown, p, TRACEDAT_TAG_SIZE));
 	return kind;
 }
 
@@ -407,7 +407,7 @@ static size_t options_read(struct v6 *v, size_t at)
 	size_t more = tracedat_options_lead(t, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
 	if (is_of_instance(t, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
 		return after; /* that is not ours, which was hit */
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_option_size, after, stop - after);
+	struct finding *fd = tracedat_finding(t, TRACEDAT_RULE_option_size, after, stop - after);
 	if (more == SIZE_MAX)
 		finding_say(fd, "%zu bytes after the end of the options", stop - after);
 	else
@@ -423,37 +423,35 @@ static size_t options_read(struct v6 *v, size_t at)
 
 static void clock_judge(struct tracedat *t, struct tracedat_buffer *b)
 {
-	struct finding *fd;
-
 	if (t->clock_option < 0) {
 		if (b->clock_size) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size);
-			finding_say(fd, "the clock [%s] is named here, but no TRACECLOCK option announces it",
-				    (const char *)b->clock.data);
+			(void)tracedat_report(t, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size,
+					      "the clock [%s] is named here, but no TRACECLOCK option announces it",
+					      (const char *)b->clock.data);
 		}
 		for (size_t i = 0; i < t->option_count; i++)
 			if (t->options[i].id == TRACEDAT_CPUSTAT)
 				return;
 		if (b->clock_size && b == &t->buffers[0]) {
-			fd = tracedat_report(t, TRACEDAT_RULE_restored_without_clock, b->clock_at, b->clock_size);
-			finding_say(fd, "a clock after the table, and neither a clock option nor statistics");
+			(void)tracedat_report(t, TRACEDAT_RULE_restored_without_clock, b->clock_at, b->clock_size,
+					      "a clock after the table, and neither a clock option nor statistics");
 		}
 		return;
 	}
 	const struct tracedat_option *o = &t->options[t->clock_option];
 	if (b->clock_bad) {
 		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
-		fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8);
-		finding_say(fd, "a TRACECLOCK option announces a clock after the CPU table, but there is none");
+		(void)tracedat_report(t, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8,
+				      "a TRACECLOCK option announces a clock after the CPU table, but there is none");
 		return;
 	}
 	size_t length;
 	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length);
 	if (name && length && (b->clock.size - 1 != length || memcmp(name, b->clock.data, length))) {
 		char shown[TEXT_QUOTE_SIZE];
-		fd = tracedat_report(t, TRACEDAT_RULE_v6_clock_conflict, b->clock_at, b->clock_size);
-		finding_say(fd, "the clock after the table is [%s], the option selects [%s]", (const char *)b->clock.data,
-			    text_quote(shown, name, length));
+		(void)tracedat_report(t, TRACEDAT_RULE_v6_clock_conflict, b->clock_at, b->clock_size,
+				      "the clock after the table is [%s], the option selects [%s]", (const char *)b->clock.data,
+				      text_quote(shown, name, length));
 	}
 }
 
@@ -470,16 +468,16 @@ static void rest_of_header(struct v6 *v)
 		t->options_tag = true;
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
 		if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v->size, 0);
-			finding_say(fd, "the file ends inside the options: no CPU table follows");
+			(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, v->size, 0,
+					      "the file ends inside the options: no CPU table follows");
 			t->data_errors = true;
 			t->header_stop = v->size;
 			return;
 		}
 		kind = tag_judge(v, tag, false);
 		if (kind == 1) {
-			struct finding *fd = tracedat_report(t, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE);
-			finding_say(fd, "a second block of options; latency or flyrecord must come here");
+			(void)tracedat_report(t, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE,
+					      "a second block of options; latency or flyrecord must come here");
 			size_t first = t->option_count;
 			size_t next = options_read(v, tag + TRACEDAT_TAG_SIZE);
 			for (size_t i = first; i < t->option_count; i++)
@@ -499,8 +497,9 @@ static void rest_of_header(struct v6 *v)
 		t->header_stop = t->latency_at;
 		if (t->clock_option >= 0) {
 			struct tracedat_option *o = &t->options[t->clock_option];
-			struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v6_latency_with_clock_option, o->block, o->at - 6, 6);
-			finding_say(fd, "a TRACECLOCK option: readers take the first 8 bytes of the text for the size of a clock");
+			(void)tracedat_block_report(
+				t, TRACEDAT_RULE_v6_latency_with_clock_option, o->block, o->at - 6, 6,
+				"a TRACECLOCK option: readers take the first 8 bytes of the text for the size of a clock");
 			tracedat_option_drop(o, TRACEDAT_RULE_v6_latency_with_clock_option, "a clock option in a latency trace");
 		}
 		return;
@@ -566,8 +565,7 @@ void tracedat_v6(struct tracedat *t)
 	if (m->cpus != V6_UNKNOWN && v.size - m->cpus >= 14) {
 		rest_of_header(&v);
 	} else {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_truncated_file, v.size, 0);
-		finding_say(fd, "the file ends before the CPU table");
+		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, v.size, 0, "the file ends before the CPU table");
 		t->header_stop = v.size;
 		t->data_errors = true;
 	}
@@ -579,7 +577,7 @@ void tracedat_v6(struct tracedat *t)
 		(void)flyrecord(t, 0, "");
 	}
 	if (!whole && findings_errors(t->findings) == errors && t->status == TM_OK) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_system_count_implausible, m->header, end[5] - m->header);
-		finding_say(fd, "the sizes of the blocks of the header do not lead to each other");
+		(void)tracedat_report(t, TRACEDAT_RULE_system_count_implausible, m->header, end[5] - m->header,
+				      "the sizes of the blocks of the header do not lead to each other");
 	}
 }

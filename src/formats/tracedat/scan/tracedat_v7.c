@@ -17,8 +17,8 @@ static void options_section(struct tracedat *t, unsigned index)
 	s = &t->sections[index];
 	s->option_count = t->option_count - s->first_option;
 	if (after != SIZE_MAX && after < s->block.size) {
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v7_done_not_last, &s->block, after, s->block.size - after);
-		finding_say(fd, "%zu bytes after the end of the options", s->block.size - after);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_not_last, &s->block, after, s->block.size - after,
+					    "%zu bytes after the end of the options", s->block.size - after);
 		t->lost_other = true;
 		tracedat_drop_block(t, &s->block, after, s->block.size - after, TRACEDAT_RULE_v7_done_not_last,
 				    "bytes after the end of the options");
@@ -40,14 +40,13 @@ static void chain_follow(struct tracedat *t)
 {
 	uint64_t at = t->options_offset;
 	bool broken = false;
-	struct finding *fd;
 
 	if (t->options_at) {
 		int first = tracedat_section_at(t, at);
 		if (first < 0 || t->sections[first].id != TRACEDAT_DONE) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_options_offset, t->options_at, 8);
-			finding_say(fd, "the first options should be at 0x%llx, where there is no options section",
-				    (unsigned long long)at);
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_options_offset, t->options_at, 8,
+					      "the first options should be at 0x%llx, where there is no options section",
+					      (unsigned long long)at);
 			broken = true;
 			at = 0;
 		}
@@ -68,15 +67,15 @@ static void chain_follow(struct tracedat *t)
 			break;
 		int target = tracedat_section_at(t, next);
 		if (target < 0 || t->sections[target].id != TRACEDAT_DONE) {
-			fd = tracedat_at(t, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8);
-			finding_say(fd, "the next options should be at 0x%llx, where there is no options section",
-				    (unsigned long long)next);
+			(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8,
+						    "the next options should be at 0x%llx, where there is no options section",
+						    (unsigned long long)next);
 			broken = true;
 			break;
 		}
 		if (t->sections[target].reached) {
-			fd = tracedat_at(t, TRACEDAT_RULE_v7_done_cycle, &s->block, s->done + 6, 8);
-			finding_say(fd, "the next options at 0x%llx were read already", (unsigned long long)next);
+			(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_cycle, &s->block, s->done + 6, 8,
+						    "the next options at 0x%llx were read already", (unsigned long long)next);
 			broken = true;
 			break;
 		}
@@ -87,8 +86,8 @@ static void chain_follow(struct tracedat *t)
 		if (s->id != TRACEDAT_DONE || s->reached)
 			continue;
 		if (!broken) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_done_target, s->offset, 16 + s->size);
-			finding_say(fd, "options that the chain leaves out");
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_done_target, s->offset, 16 + s->size,
+					      "options that the chain leaves out");
 		}
 		broken = true;
 		options_section(t, (unsigned)i);
@@ -130,9 +129,9 @@ static void pointer_judge(struct tracedat *t, struct tracedat_option *o, int las
 	int other = section_of_id(t, o->id);
 
 	if (o->size != 8) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_option_section_size, o->block, o->at - 6, 6 + (size_t)o->size);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_v7_option_section_size, o->block, o->at - 6, 6 + (size_t)o->size,
+					   "the option has %u bytes, expected the 8 of an offset", o->size);
 		finding_path(fd, "options > %s", tracedat_id_name(o->id));
-		finding_say(fd, "the option has %u bytes, expected the 8 of an offset", o->size);
 		if (other < 0) {
 			tracedat_option_drop(o, TRACEDAT_RULE_v7_option_section_size, "an option whose section is not found");
 			return;
@@ -151,11 +150,11 @@ static void pointer_judge(struct tracedat *t, struct tracedat_option *o, int las
 		return;
 	}
 	if (o->id == TRACEDAT_BTF_FILE || o->id == TRACEDAT_MODULES) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_dangling_23_25, o->block, o->at, 8);
-		finding_say(fd, "no %s section at 0x%llx", tracedat_id_name(o->id), (unsigned long long)at);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_v7_dangling_23_25, o->block, o->at, 8, "no %s section at 0x%llx",
+					    tracedat_id_name(o->id), (unsigned long long)at);
 		return;
 	}
-	fd = tracedat_at(t, TRACEDAT_RULE_v7_section_id_mismatch, o->block, o->at, 8);
+	fd = tracedat_block_finding(t, TRACEDAT_RULE_v7_section_id_mismatch, o->block, o->at, 8);
 	finding_path(fd, "options > %s", tracedat_id_name(o->id));
 	if (index < 0)
 		finding_say(fd, "there is no section at 0x%llx", (unsigned long long)at);
@@ -234,8 +233,8 @@ static void metadata(struct tracedat *t)
 			/* What is there and not named is lost to readers just as well. */
 			if (index >= 0 && severity == TM_NOTE)
 				severity = TM_WARNING;
-			fd = tracedat_report_as(t, TRACEDAT_RULE_v7_mandatory_section, severity,
-						index >= 0 ? t->sections[index].offset : t->source->size, index >= 0 ? 16 : 0);
+			fd = tracedat_milder(t, TRACEDAT_RULE_v7_mandatory_section, severity,
+					     index >= 0 ? t->sections[index].offset : t->source->size, index >= 0 ? 16 : 0);
 			finding_say(fd, index >= 0 ? "no option names the section of %s" : "there is no section of %s",
 				    tracedat_id_name(id));
 			if (id == TRACEDAT_EVENT_FORMATS && index < 0 && !t->format_finding) {
@@ -250,8 +249,8 @@ static void metadata(struct tracedat *t)
 		} else if (index >= 0 && (id == TRACEDAT_EVENT_FORMATS || id == TRACEDAT_FTRACE_EVENTS)) {
 			t->formats_lost = true;
 			if (!t->format_finding) {
-				t->format_finding = tracedat_report_as(t, TRACEDAT_RULE_v7_mandatory_section, TM_NOTE,
-								       t->sections[index].offset, 16);
+				t->format_finding = tracedat_milder(t, TRACEDAT_RULE_v7_mandatory_section, TM_NOTE,
+								    t->sections[index].offset, 16);
 				finding_say(t->format_finding, "the content of the section of %s is lost", tracedat_id_name(id));
 			}
 		}
@@ -268,7 +267,6 @@ static bool string_begins(const struct tracedat *t, int32_t at)
 
 static void strings(struct tracedat *t)
 {
-	struct finding *fd;
 	bool any = false;
 
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++) {
@@ -280,42 +278,42 @@ static void strings(struct tracedat *t)
 		if (!tracedat_section_load(t, s))
 			continue;
 		if (!s->block.size || s->block.data[s->block.size - 1]) {
-			fd = tracedat_at(t, TRACEDAT_RULE_v7_strings_nul, &s->block, s->block.size ? s->block.size - 1 : 0, 1);
-			finding_say(fd, "the last string does not end in NUL");
+			(void)tracedat_block_report(t, TRACEDAT_RULE_v7_strings_nul, &s->block,
+						    s->block.size ? s->block.size - 1 : 0, 1,
+						    "the last string does not end in NUL");
 		}
 		bytes_append(&t->string_data, s->block.data, s->block.size);
 		t->strings = (int)i;
 	}
 	if (!any) {
-		fd = tracedat_report(t, TRACEDAT_RULE_v7_strings_missing, t->source->size, 0);
-		finding_say(fd, "there is no strings section");
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_strings_missing, t->source->size, 0, "there is no strings section");
 	}
 	uint32_t seen = 0;
 	for (size_t i = 0; i < t->section_count && t->status == TM_OK; i++) {
 		const struct tracedat_section *s = &t->sections[i];
 		if (s->id > TRACEDAT_ID_LAST) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_id_unknown, s->offset, 16);
-			finding_say(fd, "section %u of %llu bytes", s->id, (unsigned long long)s->size);
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_id_unknown, s->offset, 16, "section %u of %llu bytes",
+					      s->id, (unsigned long long)s->size);
 			continue;
 		}
 		if (s->flags > 1) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_flags, s->offset + 2, 2);
-			finding_say(fd, "the flags are 0x%x, expected 0 or 1", s->flags);
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_flags, s->offset + 2, 2,
+					      "the flags are 0x%x, expected 0 or 1", s->flags);
 		}
 		if (any && s->description != -1 && !string_begins(t, s->description)) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_desc, s->offset + 4, 4);
-			finding_say(fd, "the description is string %d, which is not the beginning of one", s->description);
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_desc, s->offset + 4, 4,
+					      "the description is string %d, which is not the beginning of one", s->description);
 		}
 		bool many = s->id == TRACEDAT_DONE || s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_STRINGS ||
 			    s->id == TRACEDAT_BUFFER_TEXT;
 		if (seen & 1u << s->id && !many) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_section_duplicate, s->offset, 16);
-			finding_say(fd, "a second section of %s", tracedat_id_name(s->id));
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_duplicate, s->offset, 16, "a second section of %s",
+					      tracedat_id_name(s->id));
 		}
 		seen |= 1u << s->id;
 		if ((s->id == TRACEDAT_BTF_FILE || s->id == TRACEDAT_MODULES) && t->codec == TRACEDAT_NONE) {
-			fd = tracedat_report(t, TRACEDAT_RULE_v7_btf_modules_none, s->offset, 16);
-			finding_say(fd, "a %s section in a file without compression", tracedat_id_name(s->id));
+			(void)tracedat_report(t, TRACEDAT_RULE_v7_btf_modules_none, s->offset, 16,
+					      "a %s section in a file without compression", tracedat_id_name(s->id));
 		}
 	}
 }
@@ -380,9 +378,9 @@ static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		uint32_t cpu = load_u32(p, be);
 		bool twice = cpu < TRACEDAT_CPUS_MAX && seen[cpu / 8] & 1u << cpu % 8;
 		if (cpu >= TRACEDAT_CPUS_MAX || twice) {
-			fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4);
+			fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4,
+						   twice ? "CPU %u comes twice" : "CPU %u, expected a number below 8192", cpu);
 			finding_path(fd, "buffer \"%s\" > entry %zu", b->name, i);
-			finding_say(fd, twice ? "CPU %u comes twice" : "CPU %u, expected a number below 8192", cpu);
 			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
 			t->data_errors = true;
 			continue;
@@ -399,7 +397,7 @@ static void buffer_cpus(struct tracedat *t, struct tracedat_buffer *b, struct tr
 		c->declared_at = o->block->compressed ? o->block->offset : o->block->offset + (size_t)(p - o->block->data);
 	}
 	if (!ordered) {
-		fd = tracedat_at_as(t, TRACEDAT_RULE_v7_buffer_cpu_id, TM_NOTE, o->block, o->at + l->entries, 20 * count);
+		fd = tracedat_block_milder(t, TRACEDAT_RULE_v7_buffer_cpu_id, TM_NOTE, o->block, o->at + l->entries, 20 * count);
 		finding_say(fd, "CPUs are not listed in their order");
 	}
 }
@@ -450,9 +448,9 @@ static void buffer_flag(struct tracedat *t, struct tracedat_buffer *b, struct tr
 	bool chunks = tracedat_chunk_begins(t, c->offset + 4, t->source->size);
 	if (b->compressed ? chunks || !page : page || !chunks)
 		return;
-	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2);
+	struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2,
+					     "the data is %scompressed, the flag says otherwise", chunks ? "" : "not ");
 	finding_path(fd, "buffer \"%s\"", b->name);
-	finding_say(fd, "the data is %scompressed, the flag says otherwise", chunks ? "" : "not ");
 	b->compressed = chunks;
 	s->flags ^= TRACEDAT_COMPRESSED;
 }
@@ -463,9 +461,9 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 	int index = tracedat_section_at(t, at);
 
 	if (index < 0 || t->sections[index].id != id) {
-		struct finding *fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8);
+		struct finding *fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
+							   "no section of event data at 0x%llx", (unsigned long long)at);
 		finding_path(fd, "buffer \"%s\"", b->name);
-		finding_say(fd, "no section of event data at 0x%llx", (unsigned long long)at);
 		o->rule = TRACEDAT_RULE_v7_buffer_section;
 		index = buffer_section_search(t, b, id, at);
 	}
@@ -480,8 +478,8 @@ static void buffer_section(struct tracedat *t, struct tracedat_buffer *b, struct
 	b->compressed = t->sections[index].flags & TRACEDAT_COMPRESSED;
 	buffer_flag(t, b, &t->sections[index]);
 	if (b->compressed && t->codec == TRACEDAT_NONE) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, t->sections[index].offset + 2, 2);
-		finding_say(fd, "event data is marked compressed in a file without a compressor");
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_section_compress_flag, t->sections[index].offset + 2, 2,
+				      "event data is marked compressed in a file without a compressor");
 		b->compressed = false;
 		t->sections[index].flags &= (uint16_t)~1u;
 	}
@@ -511,17 +509,17 @@ static void buffer_option(struct tracedat *t, size_t index)
 	bool text = o->id == TRACEDAT_BUFFER_TEXT, be = t->big_endian;
 
 	if (!buffer_layout(p, o->size, be, text, &l)) {
-		fd = tracedat_at(t, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block, o->at,
-				 o->size);
-		finding_say(fd, "name and clock of the buffer do not end in NUL, or nothing follows them");
+		(void)tracedat_block_report(t, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block,
+					    o->at, o->size,
+					    "name and clock of the buffer do not end in NUL, or nothing follows them");
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
 		t->data_errors = true;
 		return;
 	}
 	if (buffer_is_told(t, index)) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8);
-		finding_say(fd, "the event data at 0x%llx is that of an option before: readers show its events twice",
-			    (unsigned long long)l.offset);
+		(void)tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
+					    "the event data at 0x%llx is that of an option before: readers show its events twice",
+					    (unsigned long long)l.offset);
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
 		return;
 	}
@@ -530,8 +528,8 @@ static void buffer_option(struct tracedat *t, size_t index)
 		be = !be;
 		(void)buffer_layout(p, o->size, be, text, &l);
 		if (!findings_count(t->findings, TRACEDAT_RULE_v7_done_host_order)) {
-			fd = tracedat_at(t, TRACEDAT_RULE_v7_done_host_order, o->block, o->at, 8);
-			finding_say(fd, "the numbers of the buffer option are in the other byte order");
+			(void)tracedat_block_report(t, TRACEDAT_RULE_v7_done_host_order, o->block, o->at, 8,
+						    "the numbers of the buffer option are in the other byte order");
 		}
 		o->rule = TRACEDAT_RULE_v7_done_host_order;
 	}
@@ -546,15 +544,15 @@ static void buffer_option(struct tracedat *t, size_t index)
 	bytes_append(&b->clock, l.clock, l.clock_size);
 	b->page_size = l.page_size;
 	if (!l.exact) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+					   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size, l.fitting);
 		finding_path(fd, "buffer \"%s\"", b->name);
-		finding_say(fd, "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size, l.fitting);
 		o->rule = TRACEDAT_RULE_v7_buffer_layout;
 	}
 	if (l.clock_size > 1 && !tracedat_clock_known(l.clock, l.clock_size - 1)) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_clock_unknown, o->block, o->at + 8 + l.name_size, l.clock_size);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_clock_unknown, o->block, o->at + 8 + l.name_size,
+					   l.clock_size, "the clock is \"%s\"", text_quote(shown, l.clock, l.clock_size - 1));
 		finding_path(fd, "buffer \"%s\"", b->name);
-		finding_say(fd, "the clock is \"%s\"", text_quote(shown, l.clock, l.clock_size - 1));
 	}
 	if (text) {
 		buffer_section(t, b, o, l.offset);
@@ -563,9 +561,9 @@ static void buffer_option(struct tracedat *t, size_t index)
 	if (t->prefix_page_bad && !t->header_page_size && l.name_size == 1 && tracedat_page_size_ok(l.page_size))
 		t->page_size = l.page_size;
 	if (!tracedat_page_size_ok(l.page_size) || (l.name_size == 1 && l.page_size != t->page_size)) {
-		fd = tracedat_at(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size, 4);
+		fd = tracedat_block_report(t, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size,
+					   4, "the page size is %u, the file has %u", l.page_size, t->page_size);
 		finding_path(fd, "buffer \"%s\"", b->name);
-		finding_say(fd, "the page size is %u, the file has %u", l.page_size, t->page_size);
 		o->rule = TRACEDAT_RULE_v7_buffer_page_size;
 		b->page_size = t->page_size;
 	}
@@ -590,12 +588,12 @@ static void buffers(struct tracedat *t)
 		t->data_errors = true;
 		if (any)
 			continue;
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_v7_buffer_missing, s->offset, 16);
-		finding_say(fd, "event data of %llu bytes that no option names", (unsigned long long)s->size);
+		(void)tracedat_report(t, TRACEDAT_RULE_v7_buffer_missing, s->offset, 16,
+				      "event data of %llu bytes that no option names", (unsigned long long)s->size);
 		any = true;
 	}
 	if (!any && !section) {
-		struct finding *fd = tracedat_report_as(t, TRACEDAT_RULE_v7_buffer_missing, TM_NOTE, t->source->size, 0);
+		struct finding *fd = tracedat_milder(t, TRACEDAT_RULE_v7_buffer_missing, TM_NOTE, t->source->size, 0);
 		finding_say(fd, "the file has metadata only, no event data");
 	}
 }
