@@ -14,19 +14,19 @@ const struct tracemend_rule tracedat_rules[] = {
 
 /* ---- small things ---- */
 
-void tracedat_no_memory(struct tracedat *t)
+void tracedat_no_memory(struct tracedat_walk *w)
 {
-	if (t->status == TM_OK)
-		t->status = TM_NO_MEMORY;
+	if (w->status == TM_OK)
+		w->status = TM_NO_MEMORY;
 }
 
-bool tracedat_room(struct tracedat *t, void *array, size_t *capacity, size_t count, size_t size, size_t max)
+bool tracedat_room(struct tracedat_walk *w, void *array, size_t *capacity, size_t count, size_t size, size_t max)
 {
 	if (count < *capacity)
 		return true;
 	if (count >= max) {
-		if (t->status == TM_OK)
-			t->status = scan_limit(t->scan, "more than %zu items of a kind that a capture has few of", max);
+		if (w->status == TM_OK)
+			w->status = scan_limit(w->s, "more than %zu items of a kind that a capture has few of", max);
 		return false;
 	}
 	size_t wanted = *capacity ? 2 * *capacity : 16;
@@ -34,7 +34,7 @@ bool tracedat_room(struct tracedat *t, void *array, size_t *capacity, size_t cou
 	memcpy(&old, array, sizeof(old));
 	grown = realloc(old, wanted * size);
 	if (!grown) {
-		tracedat_no_memory(t);
+		tracedat_no_memory(w);
 		return false;
 	}
 	memcpy(array, &grown, sizeof(grown));
@@ -73,20 +73,20 @@ void tracedat_block_free(struct tracedat_block *b)
 
 /* ---- drops ---- */
 
-void tracedat_drop(struct tracedat *t, uint64_t from, uint64_t length, unsigned rule, const char *why)
+void tracedat_drop(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why)
 {
-	if (!t->repair || !length)
+	if (!w->repair || !length)
 		return;
-	if (!tracedat_room(t, &t->drops, &t->drop_capacity, t->drop_count, sizeof(*t->drops), PLAN_RANGES_MAX))
+	if (!tracedat_room(w, &w->out.drops, &w->out.drop_capacity, w->out.drop_count, sizeof(*w->out.drops), PLAN_RANGES_MAX))
 		return;
-	t->drops[t->drop_count++] = (struct tracedat_drop){ t->source, from, length, rule, why };
+	w->out.drops[w->out.drop_count++] = (struct tracedat_drop){ w->source, from, length, rule, why };
 }
 
-void tracedat_drop_block(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
+void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
 			 const char *why)
 {
 	if (!b->compressed)
-		tracedat_drop(t, b->offset + at, length, rule, why);
+		tracedat_drop(w, b->offset + at, length, rule, why);
 }
 
 /* ---- pieces ---- */
@@ -166,82 +166,80 @@ void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes)
 
 /* ---- one scan ---- */
 
-bool tracedat_open(struct tracedat *t, struct scan *s, struct source *source)
+bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *source)
 {
-	*t = (struct tracedat){ .scan = s,
-				.findings = s->findings,
-				.source = source,
-				.repair = s->plan != NULL,
-				.strings = -1,
-				.clock_option = -1,
-				.cpucount_option = -1,
-				.symbol_low = UINT64_MAX };
+	*w = (struct tracedat_walk){ .s = s,
+				     .findings = s->findings,
+				     .source = source,
+				     .repair = s->plan != NULL,
+				     .texts = { .symbol_low = UINT64_MAX },
+				     .dir = { .clock_option = -1, .cpucount_option = -1 } };
 	struct tracemend_options quiet = { .max_findings = 1 };
-	window_open(&t->window, source);
-	t->scratch = findings_new(s->in, tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
-	t->event_index = calloc(65536, sizeof(*t->event_index));
-	t->pids = calloc(1, TRACEDAT_PID_MAX / 8 + 1);
-	t->fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*t->fields));
-	if (!t->scratch || !t->event_index || !t->pids || !t->fields)
-		tracedat_no_memory(t);
-	return t->status == TM_OK;
+	window_open(&w->window, source);
+	w->scratch = findings_new(s->in, tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
+	w->events.index = calloc(65536, sizeof(*w->events.index));
+	w->texts.pids = calloc(1, TRACEDAT_PID_MAX / 8 + 1);
+	w->events.fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*w->events.fields));
+	if (!w->scratch || !w->events.index || !w->texts.pids || !w->events.fields)
+		tracedat_no_memory(w);
+	return w->status == TM_OK;
 }
 
-void tracedat_close(struct tracedat *t)
+void tracedat_close(struct tracedat_walk *w)
 {
-	window_close(&t->window);
-	tracedat_block_free(&t->meta);
+	window_close(&w->window);
+	tracedat_block_free(&w->meta.v6);
 	for (size_t i = 0; i < TRACEDAT_PARTS; i++)
-		tracedat_pieces_free(&t->parts[i]);
-	for (size_t i = 0; i < t->option_count; i++)
-		bytes_free(&t->options[i].changed);
-	for (size_t i = 0; i < t->section_count; i++)
-		tracedat_block_free(&t->sections[i].block);
-	for (size_t i = 0; i < t->buffer_count; i++) {
-		free(t->buffers[i].cpus);
-		bytes_free(&t->buffers[i].raw_name);
-		bytes_free(&t->buffers[i].clock);
+		tracedat_pieces_free(&w->meta.parts[i]);
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		bytes_free(&w->dir.options[i].changed);
+	for (size_t i = 0; i < w->dir.section_count; i++)
+		tracedat_block_free(&w->dir.sections[i].block);
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		free(w->data.buffers[i].cpus);
+		bytes_free(&w->data.buffers[i].raw_name);
+		bytes_free(&w->data.buffers[i].clock);
 	}
-	findings_free(t->scratch);
-	tracedat_codec_close(t);
-	tracedat_pieces_free(&t->out);
-	bytes_free(&t->common);
-	bytes_free(&t->string_data);
-	free(t->event_index);
-	free(t->events);
-	free(t->dynamics);
-	free(t->names);
-	free(t->fields);
-	free(t->unknown);
-	free(t->pids);
-	free(t->printk);
-	free(t->options);
-	free(t->stats);
-	free(t->sections);
-	free(t->buffers);
-	free(t->chunk);
-	free(t->previous);
-	free(t->edits);
-	free(t->drops);
-	tracedat_orphans_free(t);
-	free(t->ids_placed);
+	findings_free(w->scratch);
+	tracedat_codec_close(w);
+	tracedat_pieces_free(&w->out.pieces);
+	bytes_free(&w->events.common);
+	bytes_free(&w->dir.strings);
+	free(w->events.index);
+	free(w->events.list);
+	free(w->events.dynamics);
+	free(w->events.names);
+	free(w->events.fields);
+	free(w->events.unknown);
+	free(w->texts.pids);
+	free(w->texts.printk);
+	free(w->dir.options);
+	free(w->dir.stats);
+	free(w->dir.sections);
+	free(w->data.buffers);
+	free(w->pages.chunk);
+	free(w->pages.previous);
+	free(w->pages.edits);
+	free(w->out.drops);
+	tracedat_orphans_free(w);
+	free(w->events.placeholders);
 }
 
-static void scan_facts(struct tracedat *t)
+static void scan_facts(struct tracedat_walk *w)
 {
 	static const char *const codecs[] = { "none", "zstd", "zlib" };
-	struct scan *s = t->scan;
+	struct scan *s = w->s;
 
 	if (!s->facts)
 		return;
-	scan_fact(s, "byte order", "%s", t->big_endian ? "big-endian" : "little-endian");
-	scan_fact(s, "kernel long", "%u bytes", t->long_size);
-	scan_fact(s, "page size", "%u bytes", t->page_size);
-	if (t->version == 7)
-		scan_fact(s, "compression", "%s", codecs[t->codec]);
-	scan_fact(s, "event formats", "%zu", t->event_count);
-	for (size_t i = 0; i < t->buffer_count; i++) {
-		const struct tracedat_buffer *b = &t->buffers[i];
+	scan_fact(s, "byte order", "%s", w->shape.big_endian ? "big-endian" : "little-endian");
+	scan_fact(s, "kernel long", "%u bytes", w->shape.long_size);
+	scan_fact(s, "page size", "%u bytes", w->shape.page_size);
+	if (w->shape.version == 7)
+		scan_fact(s, "compression", "%s", codecs[w->shape.codec]);
+	scan_fact(s, "event formats", "%zu", w->events.count);
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		const struct tracedat_buffer *b = &w->data.buffers[i];
 		scan_fact(s, "buffer", "%s%s%s", *b->name ? b->name : "(top)", b->clock.size ? ", clock " : "",
 			  b->clock.size ? (const char *)b->clock.data : "");
 		for (size_t j = 0; j < b->count; j++) {
@@ -254,63 +252,63 @@ static void scan_facts(struct tracedat *t)
 	}
 }
 
-void tracedat_walk_file(struct tracedat *t)
+void tracedat_walk_file(struct tracedat_walk *w)
 {
-	if (!tracedat_prefix(t) || t->status != TM_OK)
+	if (!tracedat_prefix(w) || w->status != TM_OK)
 		return;
-	if (t->version == 6)
-		tracedat_v6(t);
+	if (w->shape.version == 6)
+		tracedat_v6(w);
 	else
-		tracedat_v7(t);
-	if (t->status != TM_OK)
+		tracedat_v7(w);
+	if (w->status != TM_OK)
 		return;
-	tracedat_options_judge(t);
-	tracedat_place(t);
-	if (t->status == TM_OK)
-		tracedat_cpus(t);
+	tracedat_options_judge(w);
+	tracedat_place(w);
+	if (w->status == TM_OK)
+		tracedat_cpus(w);
 }
 
 /* Texts that could not be kept. */
-static bool memory_failed(const struct tracedat *t)
+static bool memory_failed(const struct tracedat_walk *w)
 {
-	bool failed = t->string_data.failed || t->common.failed;
-	for (size_t i = 0; i < t->buffer_count; i++)
-		failed |= t->buffers[i].raw_name.failed || t->buffers[i].clock.failed;
-	for (size_t i = 0; i < t->option_count; i++)
-		failed |= t->options[i].changed.failed;
+	bool failed = w->dir.strings.failed || w->events.common.failed;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		failed |= w->data.buffers[i].raw_name.failed || w->data.buffers[i].clock.failed;
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		failed |= w->dir.options[i].changed.failed;
 	return failed;
 }
 
 /* What stopped the walk, wherever it was noticed. */
-static enum tracemend_status scan_status(const struct tracedat *t)
+static enum tracemend_status scan_status(const struct tracedat_walk *w)
 {
-	if (t->status == TM_OK && memory_failed(t))
+	if (w->status == TM_OK && memory_failed(w))
 		return TM_NO_MEMORY;
-	if (t->window.status != TM_OK)
-		return t->window.status;
-	return t->status;
+	if (w->window.status != TM_OK)
+		return w->window.status;
+	return w->status;
 }
 
 static enum tracemend_status scan_file(struct scan *s, struct source *source)
 {
-	struct tracedat *t = malloc(sizeof(*t));
+	struct tracedat_walk *w = malloc(sizeof(*w));
 	enum tracemend_status status = TM_NO_MEMORY;
 
-	if (!t)
+	if (!w)
 		return TM_NO_MEMORY;
-	if (tracedat_open(t, s, source))
-		tracedat_walk_file(t);
-	status = scan_status(t);
-	s->records = t->records;
-	scan_facts(t);
+	if (tracedat_open(w, s, source))
+		tracedat_walk_file(w);
+	status = scan_status(w);
+	s->records = w->pages.records;
+	scan_facts(w);
 	if (status == TM_OK && s->outline) {
-		tracedat_outline_file(t);
-		status = scan_status(t);
+		tracedat_outline_file(w);
+		status = scan_status(w);
 	}
 	if (status == TM_OK && s->plan)
-		status = tracedat_repair(t);
-	tracedat_close(t);
-	free(t);
+		status = tracedat_repair(w);
+	tracedat_close(w);
+	free(w);
 	return status;
 }
 
@@ -327,17 +325,17 @@ static bool has_cpu_files(const struct bundle *b)
 }
 
 /* Raw pages without a header, by their look. */
-static bool is_raw_pages(struct window *w)
+static bool is_raw_pages(struct window *window)
 {
-	struct tracedat t = { .window = *w };
-	bool raw = tracedat_shape_guess(&t);
-	*w = t.window; /* it may have moved */
+	struct tracedat_walk w = { .window = *window };
+	bool raw = tracedat_shape_guess(&w);
+	*window = w.window; /* it may have moved */
 	return raw;
 }
 
-static bool has_header(struct window *w)
+static bool has_header(struct window *window)
 {
-	const uint8_t *p = window_at(w, 0, 19);
+	const uint8_t *p = window_at(window, 0, 19);
 	return p && (!memcmp(p + 3, "tracing", 7) || !memcmp(p, "\x17\x08\x44", 3) || p[18] == 'h' || p[18] == 'z' || p[18] == 'n');
 }
 
@@ -350,37 +348,37 @@ static enum tracemend_status scan(struct scan *s)
 		extras |= s->in->sources[i]->role == TM_ROLE_EXTRA;
 	if (!single || extras)
 		return tracedat_restore(s);
-	struct window w;
-	window_open(&w, single);
-	bool raw = !has_header(&w) && is_raw_pages(&w);
-	window_close(&w);
+	struct window window;
+	window_open(&window, single);
+	bool raw = !has_header(&window) && is_raw_pages(&window);
+	window_close(&window);
 	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
 
 /* Bits of the prefix that match; a damaged magic is made up for by what follows it, a lost prefix by sections or formats. */
-static struct bid bid(struct bundle *b, struct window *w)
+static struct bid bid(struct bundle *b, struct window *window)
 {
 	struct bid none = { 0, NULL };
 
 	if (!bundle_single(b))
 		return b->directory && has_cpu_files(b) ? (struct bid){ 40, NULL } : none;
-	const uint8_t *p = window_at(w, 0, 32);
+	const uint8_t *p = window_at(window, 0, 32);
 	if (!p)
-		p = window_at(w, 0, 12);
+		p = window_at(window, 0, 12);
 	if (p && !memcmp(p, "\x17\x08\x44tracing", 10))
 		return (struct bid){ 80, NULL };
 	if (p && !memcmp(p + 3, "tracing", 7))
 		return (struct bid){ 56, NULL };
-	p = window_at(w, 0, 34);
+	p = window_at(window, 0, 34);
 	if (p &&
 	    (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
 	     !memcmp(p + 18, "none\0\0", 7)) &&
 	    (p[10] == '6' || p[10] == '7'))
 		return (struct bid){ 40, NULL };
 	struct tracedat_inferred found;
-	if (tracedat_infer(w, bundle_single(b)->size, &found))
+	if (tracedat_infer(window, bundle_single(b)->size, &found))
 		return (struct bid){ 28, NULL };
-	return is_raw_pages(w) ? (struct bid){ 8, NULL } : none;
+	return is_raw_pages(window) ? (struct bid){ 8, NULL } : none;
 }
 
 const struct format tracedat_format = {

@@ -280,8 +280,140 @@ struct tracedat_edit {
 	const char *why;
 };
 
-struct tracedat {
-	struct scan *scan;
+/* What the bytes look like. */
+struct tracedat_shape {
+	unsigned version;
+	bool big_endian, old_ring; /* old_ring: the encoding of Linux 2.6.30 and before */
+	uint8_t long_size;	   /* of the kernel */
+	enum tracedat_codec codec;
+	uint32_t page_size;
+};
+
+/* The initial block, and the compression header of v7. */
+struct tracedat_prefix {
+	uint8_t user_long;
+	bool page_size_bad, lost; /* lost: all of it is inferred from the content */
+	bool codec_bad;		  /* v7: the name of the compressor cannot be kept */
+	uint64_t end;		  /* of the common 18 bytes */
+	uint64_t header_end;	  /* v7: of the compression header */
+	uint64_t options_offset;  /* v7 */
+	size_t version_length;	  /* bytes of the version string with its NUL, as it is */
+	uint64_t options_at;	  /* v7: where the offset is */
+};
+
+/* The blocks of metadata, and what they become. */
+struct tracedat_metadata {
+	struct tracedat_block v6;
+	struct tracedat_pieces parts[TRACEDAT_PARTS];
+	bool seen[TRACEDAT_PARTS];
+	const struct tracedat_block *blocks[TRACEDAT_PARTS];
+	struct {
+		size_t size_at, text, text_size; /* header_page in its block */
+		size_t event_size_at, event, event_size;
+		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
+		const struct tracedat_block *block;
+		unsigned rule;
+	} header;
+	uint32_t header_page_size; /* as header_page implies; 0: unknown */
+	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
+};
+
+struct tracedat_unknown {
+	struct finding *finding;
+	uint64_t records;
+	uint32_t least, most; /* bytes of their payloads */
+};
+
+/* What the event formats say. */
+struct tracedat_events {
+	bool lost;		 /* some formats are */
+	struct finding *finding; /* the first that says so; explains records without a format */
+	size_t systems;		 /* of the event formats */
+	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */
+	struct tracedat_event *list;
+	size_t count, capacity;
+	struct tracedat_dynamic *dynamics;
+	size_t dynamic_count, dynamic_capacity;
+	uint64_t *names; /* open addressing over hashes of system and name */
+	size_t name_capacity;
+	struct bytes common;		  /* the common block of the first good format */
+	uint32_t common_size;		  /* bytes of it in a record */
+	struct tracedat_field *fields;	  /* scratch of the format parser */
+	struct tracedat_unknown *unknown; /* by id, of records without a format; made when the first is met */
+	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
+	size_t orphan_count;
+	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
+	unsigned measures;	/* searches for the end of a format: bounded */
+	uint64_t *placeholders; /* repair: bitmap of ids that get a placeholder */
+};
+
+struct tracedat_message {
+	uint64_t address, hash;
+};
+
+/* What kallsyms, printk formats and command lines say. */
+struct tracedat_texts {
+	uint8_t *pids;			 /* bitmap of known process ids */
+	struct tracedat_message *printk; /* sorted by address */
+	size_t printk_count, printk_capacity;
+	uint64_t symbol_low, symbol_high;
+	bool symbols, cmdlines; /* there are any */
+};
+
+/* Options and sections. */
+struct tracedat_directory {
+	struct tracedat_option *options;
+	size_t option_count, option_capacity;
+	struct tracedat_stat *stats;
+	size_t stat_count, stat_capacity;
+	struct tracedat_section *sections;
+	size_t section_count, section_capacity;
+	struct bytes strings;
+	int clock_option, cpucount_option; /* last ones; -1: none */
+	uint64_t tag_at;		   /* v6: of the first data tag */
+	bool tag_seen;			   /* v6: it is that of options */
+	unsigned resyncs;		   /* searches for options after damage: bounded */
+};
+
+/* Where the data of the CPUs is. */
+struct tracedat_data {
+	struct tracedat_buffer *buffers;
+	size_t buffer_count, buffer_capacity;
+	uint32_t cpu_count;    /* as the file says */
+	uint64_t cpu_count_at; /* v6 */
+	uint64_t tag_at;       /* v6: of the data tag after the options */
+	bool latency;
+	bool errors; /* placement is broken in a way that loses data */
+	uint64_t latency_at, latency_stop;
+	unsigned slides, searches; /* searches after damage: each kind is bounded */
+	uint64_t compared;	   /* statistics that were compared: bounded */
+};
+
+/* The pages that are walked. */
+struct tracedat_pages {
+	uint8_t *chunk; /* one decoded chunk */
+	size_t chunk_capacity;
+	uint8_t *previous; /* the page before, when it was in another chunk */
+	uint64_t decoded;  /* bytes decoded so far */
+	void *zstd;
+	struct tracedat_edit *edits;
+	size_t edit_count, edit_capacity;
+	uint64_t records, lines; /* lines: those of them that are latency output */
+	struct finding *ip_finding, *printk_finding, *pid_finding;
+};
+
+/* What repair writes. */
+struct tracedat_output {
+	struct tracedat_pieces pieces;
+	struct tracedat_drop *drops;
+	size_t drop_count, drop_capacity;
+	uint64_t kept, lost;
+	enum tracemend_exactness lost_is;
+	bool lost_other; /* texts, formats and the like */
+};
+
+struct tracedat_walk {
+	struct scan *s;
 	struct findings *findings; /* of the scan, or a scratch list while repair walks again */
 	struct findings *scratch;
 	struct source *source;
@@ -290,116 +422,28 @@ struct tracedat {
 	bool repair;		      /* compose pieces */
 	bool emitting;		      /* second walk over the pages: append them to out */
 	bool stopped;		      /* a decompression bomb: nothing more is decoded */
-
-	/* prefix */
-	unsigned version;
-	bool big_endian, old_ring;
-	uint8_t user_long, long_size;
-	enum tracedat_codec codec;
-	uint32_t page_size;		   /* P */
-	uint32_t header_page_size;	   /* as header_page implies; 0: unknown */
-	bool prefix_page_bad, prefix_lost; /* lost: all of it is inferred from the content */
-	bool codec_bad;			   /* v7: the name of the compressor cannot be kept */
-	uint64_t prefix_end;		   /* of the common 18 bytes */
-	uint64_t header_end;		   /* v7: of the compression header */
-	uint64_t options_offset;	   /* v7 */
-	size_t version_length;		   /* bytes of the version string with its NUL, as it is */
-	uint64_t options_at;		   /* v7: where the offset is */
-
-	/* metadata */
-	struct tracedat_block meta; /* v6 */
-	struct tracedat_pieces parts[TRACEDAT_PARTS];
-	bool part_seen[TRACEDAT_PARTS], formats_lost;
-	const struct tracedat_block *part_block[TRACEDAT_PARTS];
-	struct finding *format_finding; /* the first that says that a format is lost; explains records without one */
-	struct {
-		size_t size_at, text, text_size; /* header_page in its block */
-		size_t event_size_at, event, event_size;
-		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
-		const struct tracedat_block *block;
-		unsigned rule;
-	} header;
-	size_t system_total;   /* of parts[2], whose first piece is their number */
-	uint16_t *event_index; /* by id: 1 + index in events; 65536 of them */
-	struct tracedat_event *events;
-	size_t event_count, event_capacity;
-	struct tracedat_dynamic *dynamics;
-	size_t dynamic_count, dynamic_capacity;
-	uint64_t *names; /* open addressing over hashes of system and name */
-	size_t name_capacity;
-	struct bytes common;	       /* the common block of the first good format */
-	uint32_t common_size;	       /* bytes of it in a record */
-	struct tracedat_field *fields; /* scratch of the format parser */
-	struct tracedat_unknown {
-		struct finding *finding;
-		uint64_t records;
-		uint32_t least, most; /* bytes of their payloads */
-	} * unknown;		      /* by id, of records without a format; made when the first is met */
-	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
-	size_t orphan_count;
-	uint8_t *pids; /* bitmap of known process ids */
-	struct tracedat_message {
-		uint64_t address, hash;
-	} * printk; /* sorted by address */
-	size_t printk_count, printk_capacity;
-	uint64_t symbol_low, symbol_high;
-	bool symbols, cmdlines; /* there are any */
-	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
-
-	struct tracedat_option *options;
-	size_t option_count, option_capacity;
-	struct tracedat_stat *stats;
-	size_t stat_count, stat_capacity;
-	struct tracedat_section *sections;
-	size_t section_count, section_capacity;
-	struct tracedat_buffer *buffers;
-	size_t buffer_count, buffer_capacity;
-	struct bytes string_data;
-	int strings;			   /* section, or -1 */
-	int clock_option, cpucount_option; /* last ones; -1: none */
-	uint32_t cpu_count;		   /* as the file says */
-	uint64_t cpu_count_at;		   /* v6 */
-	uint64_t tag_at;		   /* v6: of the first data tag */
-	uint64_t flyrecord_at;		   /* v6: of the data tag after the options */
-	bool latency, options_tag;
-	bool data_errors;     /* placement is broken in a way that loses data */
-	uint64_t header_stop; /* v6: end of all metadata before the CPU data */
-	uint64_t latency_at, latency_stop;
-
-	/* pages */
-	uint8_t *chunk; /* one decoded chunk */
-	size_t chunk_capacity;
-	uint8_t *previous; /* the page before, when it was in another chunk */
-	uint64_t decoded;  /* bytes decoded so far */
-	void *zstd;
-	struct tracedat_edit *edits;
-	size_t edit_count, edit_capacity;
-	unsigned slides, measures, resyncs, searches; /* searches after damage: each kind is bounded */
-	uint64_t looks;				      /* at statistics */
-	uint64_t records, lines;		      /* lines: those of them that are latency output */
-	struct finding *ip_finding, *printk_finding, *pid_finding;
-
-	/* repair */
-	struct tracedat_pieces out;
-	struct tracedat_drop *drops;
-	size_t drop_count, drop_capacity;
-	uint64_t kept, patched, lost;
-	enum tracemend_exactness lost_is;
-	bool lost_other;      /* texts, formats and the like */
-	uint64_t *ids_placed; /* bitmap of ids that get a placeholder */
+	struct tracedat_shape shape;
+	struct tracedat_prefix prefix;
+	struct tracedat_metadata meta;
+	struct tracedat_events events;
+	struct tracedat_texts texts;
+	struct tracedat_directory dir;
+	struct tracedat_data data;
+	struct tracedat_pages pages;
+	struct tracedat_output out;
 };
 
 /* ---- tracedat.c ---- */
 
 /* Grows an array for one more element. False and a sticky status when memory is short or max is reached. */
-bool tracedat_room(struct tracedat *t, void *array, size_t *capacity, size_t count, size_t size, size_t max);
-void tracedat_no_memory(struct tracedat *t);
+bool tracedat_room(struct tracedat_walk *w, void *array, size_t *capacity, size_t count, size_t size, size_t max);
+void tracedat_no_memory(struct tracedat_walk *w);
 void tracedat_block_free(struct tracedat_block *b);
 const char *tracedat_id_name(unsigned id);
 /* Notes why input bytes will not be in the output. */
-void tracedat_drop(struct tracedat *t, uint64_t from, uint64_t length, unsigned rule, const char *why);
+void tracedat_drop(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why);
 /* The same for a range of a block. */
-void tracedat_drop_block(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
+void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
 			 const char *why);
 bool tracedat_page_size_ok(uint64_t size);
 uint64_t tracedat_align(uint64_t offset, uint64_t alignment);
@@ -407,7 +451,7 @@ uint64_t tracedat_align(uint64_t offset, uint64_t alignment);
 /* ---- tracedat_prefix.c ---- */
 
 /* Reads the initial block (MAN6 "INITIAL FORMAT") and the compression header of v7. False: nothing else can be judged. */
-bool tracedat_prefix(struct tracedat *t);
+bool tracedat_prefix(struct tracedat_walk *w);
 
 /* ---- tracedat_infer.c ---- */
 
@@ -417,30 +461,30 @@ struct tracedat_inferred {
 	enum tracedat_codec codec; /* of version 7 */
 };
 /* What the first section header or event format of a file of `size` bytes tells. False: there is none near its beginning. */
-bool tracedat_infer(struct window *w, uint64_t size, struct tracedat_inferred *found);
+bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferred *found);
 
 /* ---- blocks: each parses data[at, end), which is the block's extent as far as the file tells, reports, notes what the
  * repaired block is made of in parts[], and takes from it what the pages need ---- */
 
-void tracedat_header(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_ftrace(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_systems(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_kallsyms(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_cmdlines(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_cmdlines(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
 /* The default header_page text of that shape; for repair and the generator. */
 void tracedat_header_page_text(struct bytes *b, unsigned long_size, uint32_t page_size);
 void tracedat_header_event_text(struct bytes *b);
 /* Where a list of formats that begins at `at` ends, going by sizes alone; SIZE_MAX where they make no sense. */
-size_t tracedat_formats_hop(const struct tracedat *t, const uint8_t *data, size_t at, size_t size, uint32_t count);
+size_t tracedat_formats_hop(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t size, uint32_t count);
 /* The same for a list of systems, which begins with their number. */
-size_t tracedat_systems_hop(const struct tracedat *t, const uint8_t *data, size_t at, size_t size);
+size_t tracedat_systems_hop(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t size);
 /* Whether a format file begins there: a size, and a text that begins as one does. */
-bool tracedat_format_begins(const struct tracedat *t, const uint8_t *data, size_t at, size_t end);
+bool tracedat_format_begins(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end);
 
 /* Parses one format file (text of the block) into the event tables; `quiet` only counts errors. Returns its errors.
  * changed gets the repaired text when repair is on and there are errors; empty: the file is dropped. */
-unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size, const char *system,
+unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size, const char *system,
 			       struct bytes *changed);
 
 struct tracedat_field {
@@ -455,35 +499,35 @@ struct tracedat_field {
 /* Parses one field line, text[0, size) without its LF, whose offset in the format is line. False: not a field line. */
 bool tracedat_field_line(const char *text, uint32_t line, uint32_t size, struct tracedat_field *f);
 /* The event of an id, or NULL. */
-static inline const struct tracedat_event *tracedat_event_of(const struct tracedat *t, uint32_t id)
+static inline const struct tracedat_event *tracedat_event_of(const struct tracedat_walk *w, uint32_t id)
 {
-	uint16_t index = t->event_index[id & 0xffff];
-	return index ? &t->events[index - 1] : NULL;
+	uint16_t index = w->events.index[id & 0xffff];
+	return index ? &w->events.list[index - 1] : NULL;
 }
 /* The text of a format for an event whose own is lost: common fields and the rest as bytes. */
-void tracedat_placeholder_text(const struct tracedat *t, uint32_t id, struct bytes *out);
+void tracedat_placeholder_text(const struct tracedat_walk *w, uint32_t id, struct bytes *out);
 
 /* ---- tracedat_orphan.c ---- */
 
 /* Makes t->unknown where there is none yet. False: memory is short. */
-bool tracedat_unknown_table(struct tracedat *t);
-void tracedat_orphans_free(struct tracedat *t);
+bool tracedat_unknown_table(struct tracedat_walk *w);
+void tracedat_orphans_free(struct tracedat_walk *w);
 /* Keeps the format of an event, a text of the block; NULL: there are too many. */
-struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tracedat_block *b, const struct tracedat_event *e);
+struct tracedat_orphan *tracedat_orphan_add(struct tracedat_walk *w, const struct tracedat_block *b, const struct tracedat_event *e);
 /* Gives orphans the IDs of records without a format that only they fit, when all records are known. */
-void tracedat_orphans_match(struct tracedat *t);
+void tracedat_orphans_match(struct tracedat_walk *w);
 /* Whether the event of that name has to leave that ID to its rival. */
-bool tracedat_orphan_moved(const struct tracedat *t, uint64_t hash, uint32_t id);
+bool tracedat_orphan_moved(const struct tracedat_walk *w, uint64_t hash, uint32_t id);
 /* The orphan that got the ID, or NULL; and its text with it. */
-const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat *t, uint32_t id);
+const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat_walk *w, uint32_t id);
 void tracedat_orphan_text(const struct tracedat_orphan *o, struct bytes *out);
 
 /* Composes parts[0] when page size and long size are settled. */
-void tracedat_header_compose(struct tracedat *t);
+void tracedat_header_compose(struct tracedat_walk *w);
 
 /* Checks a print format: text[0, size) after "print fmt:". Returns its errors. report: NULL for a quiet look. */
 struct tracedat_print {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	const struct tracedat_block *block; /* NULL: quiet */
 	size_t base;			    /* of text in the block */
 	const char *text, *file;	    /* file: the format file that the fields index */
@@ -496,19 +540,19 @@ unsigned tracedat_print_check(struct tracedat_print *p);
 
 /* ---- tracedat_v6.c, tracedat_v7.c, tracedat_section.c ---- */
 
-void tracedat_v6(struct tracedat *t);
-void tracedat_v7(struct tracedat *t);
+void tracedat_v6(struct tracedat_walk *w);
+void tracedat_v7(struct tracedat_walk *w);
 /* Finds all sections, whatever the pointers say. */
-void tracedat_sections_find(struct tracedat *t);
+void tracedat_sections_find(struct tracedat_walk *w);
 /* The section whose header is at offset; -1: none. */
-int tracedat_section_at(const struct tracedat *t, uint64_t offset);
-struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset);
+int tracedat_section_at(const struct tracedat_walk *w, uint64_t offset);
+struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t offset);
 /* Whether a header stands there that may follow another section, or the file ends. */
-bool tracedat_section_sane(struct tracedat *t, uint64_t at);
+bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at);
 /* Whether an uncompressed body looks like what its id says. size is the declared one. */
-bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size);
+bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size);
 /* Whether a compressed metadata body stands there: *real is its size by its own count. */
-bool tracedat_frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real);
+bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real);
 static inline bool tracedat_id_is_metadata(unsigned id)
 {
 	return id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES;
@@ -517,7 +561,7 @@ static inline bool tracedat_id_is_metadata(unsigned id)
 /* ---- tracedat_load.c ---- */
 
 /* Loads the content of a metadata section into its block. False after a finding. */
-bool tracedat_section_load(struct tracedat *t, struct tracedat_section *s);
+bool tracedat_section_load(struct tracedat_walk *w, struct tracedat_section *s);
 
 /* ---- tracedat_headless.c: sections whose header is lost ---- */
 
@@ -527,29 +571,29 @@ struct tracedat_headless {
 	uint64_t size; /* of the section */
 };
 /* Whether the content behind a lost header at `at` is of a known kind and ends where its own counts say. */
-bool tracedat_headless(struct tracedat *t, uint64_t at, struct tracedat_headless *h);
+bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_headless *h);
 /* Adds that section, after a finding. */
-void tracedat_headless_adopt(struct tracedat *t, uint64_t at, const struct tracedat_headless *h);
+void tracedat_headless_adopt(struct tracedat_walk *w, uint64_t at, const struct tracedat_headless *h);
 /* Formats whose section has lost its header: where that section begins, in [from, to), if the first format that is left is its
  * first one; `to` where there are none. */
-uint64_t tracedat_formats_begin(struct tracedat *t, uint64_t from, uint64_t to);
+uint64_t tracedat_formats_begin(struct tracedat_walk *w, uint64_t from, uint64_t to);
 /* A section for formats in [at, to) whose own header is lost. */
-void tracedat_formats_adopt(struct tracedat *t, uint64_t at, uint64_t to);
+void tracedat_formats_adopt(struct tracedat_walk *w, uint64_t at, uint64_t to);
 
 /* ---- tracedat_options.c, tracedat_option.c ---- */
 
 /* Parses items of block[at, end) until DONE. Returns the offset after DONE, or SIZE_MAX when there was none. */
-size_t tracedat_options(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
+size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
 /* Judges payloads when all options are known. */
-void tracedat_options_judge(struct tracedat *t);
+void tracedat_options_judge(struct tracedat_walk *w);
 /* Whether option items fill data[at, end) exactly and end in DONE. */
-bool tracedat_options_fit(const struct tracedat *t, const uint8_t *data, size_t at, size_t end);
+bool tracedat_options_fit(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end);
 /* The first place in [from, stop) from which options lead to the end of options that is right in front of stop; no further back
  * than 64 KB. SIZE_MAX: there is none. */
-size_t tracedat_options_lead(const struct tracedat *t, const uint8_t *data, size_t from, size_t stop);
+size_t tracedat_options_lead(const struct tracedat_walk *w, const uint8_t *data, size_t from, size_t stop);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);
-struct tracedat_buffer *tracedat_buffer_add(struct tracedat *t);
-struct tracedat_cpu *tracedat_cpu_add(struct tracedat *t, struct tracedat_buffer *b);
+struct tracedat_buffer *tracedat_buffer_add(struct tracedat_walk *w);
+struct tracedat_cpu *tracedat_cpu_add(struct tracedat_walk *w, struct tracedat_buffer *b);
 /* The name between brackets of a trace_clock text; *length 0: none. */
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length);
 bool tracedat_clock_known(const char *name, size_t length);
@@ -562,7 +606,7 @@ struct tracedat_decoded {
 	bool fits;	 /* false: it wants more than the room */
 };
 /* Decodes one frame or stream from data[0, size) into out[0, room). False: the frame is broken. */
-bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+bool tracedat_decode(struct tracedat_walk *w, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out, size_t room,
 		     struct tracedat_decoded *d);
 /* Bytes of the frame at data, or 0 when it does not end within size. */
 size_t tracedat_frame_size(enum tracedat_codec codec, const uint8_t *data, size_t size);
@@ -570,20 +614,20 @@ bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_
 /* Appends the frame of data. */
 bool tracedat_encode(enum tracedat_codec codec, const void *data, size_t size, struct bytes *out);
 const char *tracedat_codec_version(enum tracedat_codec codec);
-void tracedat_codec_close(struct tracedat *t);
+void tracedat_codec_close(struct tracedat_walk *w);
 /* True when decoding `decoded` bytes from `stored` is beyond the limits; reports it. */
-bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t decoded);
+bool tracedat_bomb(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded);
 
 /* ---- tracedat_place.c, tracedat_cpu.c, tracedat_page.c, tracedat_look.c, tracedat_latency.c ---- */
 
 /* Where the pages of each CPU are: judges tables, finds lost ranges. */
-void tracedat_place(struct tracedat *t);
+void tracedat_place(struct tracedat_walk *w);
 /* Walks all pages. */
-void tracedat_cpus(struct tracedat *t);
+void tracedat_cpus(struct tracedat_walk *w);
 /* Latency output. Returns where its last whole line ends. */
-uint64_t tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to);
+uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t to);
 /* Latency output in a section of v7; compressed chunks of it are appended to the output while t->emitting. */
-void tracedat_latency_section(struct tracedat *t, struct tracedat_buffer *b);
+void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b);
 
 /* Lines that come in pieces. */
 struct tracedat_text {
@@ -594,14 +638,14 @@ struct tracedat_text {
 	struct bytes carry;    /* the begin of a line */
 };
 
-void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint8_t *text, size_t size);
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size);
 /* Something between two pieces is lost. */
 void tracedat_text_break(struct tracedat_text *l);
 /* Appends the lines that end in this piece. */
 void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
 
 /* State of a walk over the pages of one CPU. */
-struct tracedat_walk {
+struct tracedat_stream {
 	struct tracedat_buffer *buffer;
 	struct tracedat_cpu *cpu;
 	struct tracedat_text *text; /* of latency output in chunks; else NULL */
@@ -626,45 +670,45 @@ struct tracedat_place_of {
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
 
 /* Judges one page of walk->page_size bytes. Edits are left in t->edits. *records: sound ones; *bad: others that are known. */
-enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w, const uint8_t *page,
+enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
 /* A quick look: a page whose commit is sane, whose records end on it and have known ids. *records may be NULL. */
-bool tracedat_page_plausible(const struct tracedat *t, const uint8_t *page, uint32_t page_size, uint32_t *records);
+bool tracedat_page_plausible(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, uint32_t *records);
 /* The same for a page of which only the first `available` bytes are there: it begins with a sound record. */
-bool tracedat_page_cut_plausible(const struct tracedat *t, const uint8_t *page, uint32_t available, uint32_t page_size);
+bool tracedat_page_cut_plausible(const struct tracedat_walk *w, const uint8_t *page, uint32_t available, uint32_t page_size);
 /* Where bytes were inserted or removed: the place in [low, high) nearest to `at`, at most a page away, where a plausible page
  * begins that another, or nothing, follows. UINT64_MAX: none. */
-uint64_t tracedat_slide(struct tracedat *t, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
+uint64_t tracedat_slide(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
 /* Whether all bytes behind the data of a plausible page are zero. */
-bool tracedat_page_tail_zero(const struct tracedat *t, const uint8_t *page, uint32_t page_size);
+bool tracedat_page_tail_zero(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size);
 /* Whether decoded pages can be what was compressed: frames have no checksum, and damage inside of one may decode all the same. */
-bool tracedat_chunk_vouched(const struct tracedat *t, const uint8_t *data, size_t size, uint32_t page_size);
-uint32_t tracedat_page_data(const struct tracedat *t); /* offset of the data in a page: 8 + L */
-uint32_t tracedat_page_capacity(const struct tracedat *t, uint32_t page_size);
+bool tracedat_chunk_vouched(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
+uint32_t tracedat_page_data(const struct tracedat_walk *w); /* offset of the data in a page: 8 + L */
+uint32_t tracedat_page_capacity(const struct tracedat_walk *w, uint32_t page_size);
 /* A word of the size of long of the machine that wrote the capture; so many bytes are at `at`. */
-static inline uint64_t tracedat_long(const struct tracedat *t, const uint8_t *at)
+static inline uint64_t tracedat_long(const struct tracedat_walk *w, const uint8_t *at)
 {
-	return t->long_size == 8 ? load_u64(at, t->big_endian) : load_u32(at, t->big_endian);
+	return w->shape.long_size == 8 ? load_u64(at, w->shape.big_endian) : load_u32(at, w->shape.big_endian);
 }
 
 /* Walks the pages of one CPU; also appends them to the output while t->emitting. */
-void tracedat_cpu_walk(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cpu *c);
+void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c);
 /* The same for chunks of compressed CPU data. */
-void tracedat_chunks(struct tracedat *t, struct tracedat_walk *w);
+void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream);
 /* Whether the chunk at `at` unfolds to a page. */
-bool tracedat_chunk_pages(struct tracedat *t, uint64_t at, uint64_t limit, uint32_t page_size);
+bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, uint32_t page_size);
 /* Whether a chunk with a frame stands there. */
-bool tracedat_chunk_begins(struct tracedat *t, uint64_t at, uint64_t limit);
-void tracedat_page_account(struct tracedat *t, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);
+bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
+void tracedat_page_account(struct tracedat_walk *w, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);
 
 /* ---- tracedat_repair.c ---- */
 
 /* Composes the output from what the scan noted and hands it to the plan. */
-enum tracemend_status tracedat_repair(struct tracedat *t);
+enum tracemend_status tracedat_repair(struct tracedat_walk *w);
 /* Sets up and tears down; tracedat_restore.c runs more than one. */
-bool tracedat_open(struct tracedat *t, struct scan *s, struct source *source);
-void tracedat_close(struct tracedat *t);
-void tracedat_walk_file(struct tracedat *t);
+bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *source);
+void tracedat_close(struct tracedat_walk *w);
+void tracedat_walk_file(struct tracedat_walk *w);
 
 /* ---- tracedat_restore.c: what a killed recorder leaves ---- */
 
@@ -672,13 +716,13 @@ void tracedat_walk_file(struct tracedat *t);
 bool tracedat_cpu_file(const char *name, uint32_t *cpu);
 enum tracemend_status tracedat_restore(struct scan *s);
 /* Whether t's window shows raw pages: sets byte order, long size and page size. */
-bool tracedat_shape_guess(struct tracedat *t);
+bool tracedat_shape_guess(struct tracedat_walk *w);
 
 /* ---- tracedat_outline.c ---- */
 
 extern const struct format tracedat_format;
 /* Declares the parts of the file after its walk. */
-void tracedat_outline_file(struct tracedat *t);
+void tracedat_outline_file(struct tracedat_walk *w);
 enum tracemend_status tracedat_outline(struct outline *o, const char *profile);
 
 /* ---- tracedat_gen.c ---- */

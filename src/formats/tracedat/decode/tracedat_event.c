@@ -16,22 +16,22 @@ static uint64_t name_hash(const char *system, const char *name, size_t length)
 }
 
 /* Remembers a hash; false when it was there. */
-static bool name_add(struct tracedat *t, uint64_t hash)
+static bool name_add(struct tracedat_walk *w, uint64_t hash)
 {
-	if (!t->names) {
-		t->name_capacity = 1u << 18;
-		t->names = calloc(t->name_capacity, sizeof(*t->names));
-		if (!t->names) {
-			tracedat_no_memory(t);
+	if (!w->events.names) {
+		w->events.name_capacity = 1u << 18;
+		w->events.names = calloc(w->events.name_capacity, sizeof(*w->events.names));
+		if (!w->events.names) {
+			tracedat_no_memory(w);
 			return true;
 		}
 	}
-	size_t mask = t->name_capacity - 1, i = (size_t)(hash ^ hash >> 29) & mask;
+	size_t mask = w->events.name_capacity - 1, i = (size_t)(hash ^ hash >> 29) & mask;
 	for (size_t tries = 0; tries < 64; tries++, i = (i + 1) & mask) {
-		if (t->names[i] == hash)
+		if (w->events.names[i] == hash)
 			return false;
-		if (!t->names[i]) {
-			t->names[i] = hash;
+		if (!w->events.names[i]) {
+			w->events.names[i] = hash;
 			return true;
 		}
 	}
@@ -50,14 +50,14 @@ static bool event_named(const struct format_parse *p, const char *name)
 
 static void event_fields(struct format_parse *p, struct tracedat_event *e)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	bool ftrace = !strcmp(p->system, "ftrace");
 	bool stack = ftrace && (event_named(p, "kernel_stack") || event_named(p, "user_stack"));
 	bool print = ftrace && (event_named(p, "bprint") || event_named(p, "bputs"));
 
-	e->fixed = t->common_size > 8 ? t->common_size : 8;
+	e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
 	e->slack = 7;
-	e->dynamic = (uint32_t)t->dynamic_count;
+	e->dynamic = (uint32_t)w->events.dynamic_count;
 	for (size_t i = 0; i < p->field_count; i++) {
 		const struct tracedat_field *f = &p->fields[i];
 		if (f->common)
@@ -78,14 +78,14 @@ static void event_fields(struct format_parse *p, struct tracedat_event *e)
 		if (end > e->fixed)
 			e->fixed = end;
 		if (f->dynamic && f->size == 4 &&
-		    tracedat_room(t, &t->dynamics, &t->dynamic_capacity, t->dynamic_count, sizeof(*t->dynamics), 1u << 22)) {
-			t->dynamics[t->dynamic_count++] = (struct tracedat_dynamic){ (uint16_t)f->offset, f->relative, f->text };
+		    tracedat_room(w, &w->events.dynamics, &w->events.dynamic_capacity, w->events.dynamic_count, sizeof(*w->events.dynamics), 1u << 22)) {
+			w->events.dynamics[w->events.dynamic_count++] = (struct tracedat_dynamic){ (uint16_t)f->offset, f->relative, f->text };
 			e->dynamic_count++;
 			e->special = true;
 		}
-		if (print && f->size == t->long_size && (named(p, f, "fmt") || named(p, f, "str")))
+		if (print && f->size == w->shape.long_size && (named(p, f, "fmt") || named(p, f, "str")))
 			e->printk = (uint16_t)f->offset;
-		if (ftrace && f->size == t->long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
+		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
 	e->special |= e->printk || e->ip[0];
@@ -93,13 +93,13 @@ static void event_fields(struct format_parse *p, struct tracedat_event *e)
 
 void tracedat_event_add(struct format_parse *p, bool placeholder)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	char shown[TEXT_QUOTE_SIZE];
 
 	if (!p->id_known)
 		return;
-	const struct tracedat_event *other = tracedat_event_of(t, (uint32_t)p->id);
-	if (!placeholder && tracedat_orphan_moved(t, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+	const struct tracedat_event *other = tracedat_event_of(w, (uint32_t)p->id);
+	if (!placeholder && tracedat_orphan_moved(w, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
 		return;
@@ -112,48 +112,48 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 		}
 		return;
 	}
-	if (!tracedat_room(t, &t->events, &t->event_capacity, t->event_count, sizeof(*t->events), 65536))
+	if (!tracedat_room(w, &w->events.list, &w->events.capacity, w->events.count, sizeof(*w->events.list), 65536))
 		return;
-	struct tracedat_event *e = &t->events[t->event_count];
+	struct tracedat_event *e = &w->events.list[w->events.count];
 	*e = (struct tracedat_event){
 		.id = (uint32_t)p->id, .placeholder = placeholder, .block = p->block, .text = p->base, .text_size = p->size
 	};
 	(void)snprintf(e->system, sizeof(e->system), "%s", p->system);
 	text_sanitise(e->name, sizeof(e->name), p->name ? text_quote(shown, p->name, p->name_length) : "unknown");
 	if (placeholder) {
-		e->fixed = t->common_size > 8 ? t->common_size : 8;
+		e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
 		e->slack = UINT32_MAX;
 	} else {
 		event_fields(p, e);
 		e->hash = name_hash(p->system, p->name, p->name_length);
-		if (!name_add(t, e->hash))
+		if (!name_add(w, e->hash))
 			tracedat_format_report(p, TRACEDAT_RULE_event_name_duplicate, 0, p->size,
 					       "a second event of this name in the system");
 		if (!strcmp(p->system, "ftrace") && event_named(p, "user_stack"))
-			t->blk_id = e->id + 1;
+			w->events.blk_id = e->id + 1;
 	}
-	t->event_count++;
-	t->event_index[e->id] = (uint16_t)t->event_count;
+	w->events.count++;
+	w->events.index[e->id] = (uint16_t)w->events.count;
 }
 
 void tracedat_event_orphan(struct format_parse *p)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	struct tracedat_event own = { .text = p->base, .text_size = p->size };
-	struct tracedat_event *holder = p->id_known ? &t->events[t->event_index[p->id] - 1] : NULL;
+	struct tracedat_event *holder = p->id_known ? &w->events.list[w->events.index[p->id] - 1] : NULL;
 
 	event_fields(p, &own);
-	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(t, p->block, &own);
-	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(t))
-		first = tracedat_orphan_add(t, holder->block, holder);
+	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(w, p->block, &own);
+	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(w))
+		first = tracedat_orphan_add(w, holder->block, holder);
 	if (!first) {
 		/* Without its rival a format with an ID that comes twice is nobody's. */
 		if (o && holder)
-			bytes_free(&t->orphans[--t->orphan_count].text);
+			bytes_free(&w->events.orphans[--w->events.orphan_count].text);
 		return;
 	}
 	holder->contested = holder->special = true;
 	o->claim = first->claim = (uint32_t)p->id;
-	o->rival = (int)(first - t->orphans);
+	o->rival = (int)(first - w->events.orphans);
 	first->holder = true;
 }

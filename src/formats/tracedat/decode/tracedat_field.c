@@ -155,7 +155,7 @@ static const char *field_name(const struct format_parse *p, const struct traceda
 
 void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 {
-	unsigned long_size = p->t->long_size;
+	unsigned long_size = p->w->shape.long_size;
 	char shown[TEXT_QUOTE_SIZE];
 	size_t length = f->line_end - f->line;
 
@@ -221,7 +221,7 @@ void tracedat_fields_place(struct format_parse *p)
 {
 	struct extent extents[TRACEDAT_FIELDS_MAX];
 	char shown[TEXT_QUOTE_SIZE], other[TEXT_QUOTE_SIZE];
-	uint32_t page = tracedat_page_size_ok(p->t->page_size) ? p->t->page_size : TRACEDAT_PAGE_MAX, common = common_end(p);
+	uint32_t page = tracedat_page_size_ok(p->w->shape.page_size) ? p->w->shape.page_size : TRACEDAT_PAGE_MAX, common = common_end(p);
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -229,7 +229,7 @@ void tracedat_fields_place(struct format_parse *p)
 		size_t length = f->line_end - f->line;
 		if (f->bad || f->common)
 			continue;
-		if ((uint64_t)f->offset + f->size > page - 8 - p->t->long_size) {
+		if ((uint64_t)f->offset + f->size > page - 8 - p->w->shape.long_size) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_out_of_page, f->line, length,
 					       "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
@@ -303,7 +303,7 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 /* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
 static void common_elect(struct format_parse *p, size_t length)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
 	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < ELECT_MAX ? p->block->size : at + ELECT_MAX;
 	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
@@ -311,27 +311,27 @@ static void common_elect(struct format_parse *p, size_t length)
 	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
 		     (next_length != length || memcmp(next, own, length));
 
-	t->common_size = common_end(p);
+	w->events.common_size = common_end(p);
 	if (other) {
-		t->common_size = 0;
+		w->events.common_size = 0;
 		for (size_t line = 0, stop; line < next_length; line = stop + 1) {
 			struct tracedat_field f;
 			stop = (size_t)((const char *)memchr(next + line, '\n', next_length - line) - next);
 			bool fine = tracedat_field_line(next, (uint32_t)line, (uint32_t)(stop - line), &f);
 			uint32_t reach = fine && f.size <= 256 && f.offset <= 256 ? f.offset + f.size : 0;
-			t->common_size = reach > t->common_size ? reach : t->common_size;
+			w->events.common_size = reach > w->events.common_size ? reach : w->events.common_size;
 		}
 		own = next;
 		length = next_length;
 	}
-	bytes_append(&t->common, own, length);
-	if (t->common.failed)
-		tracedat_no_memory(t);
+	bytes_append(&w->events.common, own, length);
+	if (w->events.common.failed)
+		tracedat_no_memory(w);
 }
 
 void tracedat_common_judge(struct format_parse *p)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	const struct tracedat_field *type = common_find(p, "common_type"), *pid = common_find(p, "common_pid");
 
 	if (!type || type->offset != 0 || type->size != 2) {
@@ -353,9 +353,9 @@ void tracedat_common_judge(struct format_parse *p)
 		p->fatal |= p->fields[i].common && p->fields[i].bad;
 	if (p->fatal)
 		return; /* told already: without its line the block is not what the others have */
-	if (!t->common.size)
+	if (!w->events.common.size)
 		common_elect(p, length);
-	if (length != t->common.size || memcmp(p->text + p->common, t->common.data, length)) {
+	if (length != w->events.common.size || memcmp(p->text + p->common, w->events.common.data, length)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_fields_differ, p->common, length,
 				       "the common fields are not those of other events of the file");

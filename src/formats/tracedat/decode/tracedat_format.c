@@ -13,13 +13,13 @@ void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum trace
 	p->errors += severity == TM_ERROR;
 	if (!p->block)
 		return;
-	struct finding *fd = tracedat_block_milder_at(p->t, rule, severity, p->block, p->base + at, length);
+	struct finding *fd = tracedat_block_milder_at(p->w, rule, severity, p->block, p->base + at, length);
 	finding_path(fd, "%s > %s", p->block->name, p->path);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
-	if (severity == TM_ERROR && !p->t->format_finding)
-		p->t->format_finding = fd;
+	if (severity == TM_ERROR && !p->w->events.finding)
+		p->w->events.finding = fd;
 }
 
 /* ---- the text ---- */
@@ -141,7 +141,7 @@ static void print_judge(struct format_parse *p)
 		return;
 	}
 	size_t at = p->print + 10;
-	struct tracedat_print print = { .t = p->t,
+	struct tracedat_print print = { .w = p->w,
 					.block = p->block,
 					.base = p->base + at,
 					.text = p->text + at,
@@ -202,14 +202,14 @@ static void format_mend(const struct format_parse *p, bool print_bad, struct byt
 
 static unsigned format_recheck(const struct format_parse *p, const struct bytes *text)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	struct tracedat_field *fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*fields));
 	if (!fields) {
-		tracedat_no_memory(t);
+		tracedat_no_memory(w);
 		return 1;
 	}
 	struct format_parse again = {
-		.t = t, .text = (const char *)text->data, .size = text->size, .system = p->system, .fields = fields
+		.w = w, .text = (const char *)text->data, .size = text->size, .system = p->system, .fields = fields
 	};
 	format_judge(&again);
 	unsigned errors = again.errors;
@@ -217,16 +217,16 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 	return errors;
 }
 
-unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t size, const char *system,
+unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size, const char *system,
 			       struct bytes *changed)
 {
-	struct format_parse p = { .t = t,
+	struct format_parse p = { .w = w,
 				  .block = b,
 				  .base = at,
 				  .text = (const char *)b->data + at,
 				  .size = size,
 				  .system = system,
-				  .fields = t->fields };
+				  .fields = w->events.fields };
 	(void)snprintf(p.path, sizeof(p.path), "%.60s", system);
 	format_judge(&p);
 	if (p.fatal && !p.id_known && p.errors && !p.field_count) {
@@ -241,11 +241,11 @@ unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *
 		p.name = NULL;
 	}
 	tracedat_event_add(&p, p.fatal);
-	if (p.id_bad && p.errors == 1 && t->repair && t->findings != t->scratch)
+	if (p.id_bad && p.errors == 1 && w->repair && w->findings != w->scratch)
 		tracedat_event_orphan(&p);
 	p.fatal |= p.id_bad;
-	t->formats_lost |= p.fatal;
-	if (!p.errors || p.fatal || !t->repair)
+	w->events.lost |= p.fatal;
+	if (!p.errors || p.fatal || !w->repair)
 		return p.errors;
 	/* First without the bad lines only, then without the print format. */
 	format_mend(&p, false, changed);
@@ -256,23 +256,23 @@ unsigned tracedat_format_parse(struct tracedat *t, const struct tracedat_block *
 			changed->size = 0;
 	}
 	if (changed->failed)
-		tracedat_no_memory(t);
-	if (!changed->size && t->event_index[p.id])
-		t->events[t->event_index[p.id] - 1].placeholder = true;
+		tracedat_no_memory(w);
+	if (!changed->size && w->events.index[p.id])
+		w->events.list[w->events.index[p.id] - 1].placeholder = true;
 	return p.errors;
 }
 
-void tracedat_placeholder_text(const struct tracedat *t, uint32_t id, struct bytes *out)
+void tracedat_placeholder_text(const struct tracedat_walk *w, uint32_t id, struct bytes *out)
 {
 	static const char common[] = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 				     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 				     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
 				     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
 	bytes_printf(out, "name: unknown_%u\nID: %u\nformat:\n", id, id);
-	if (t->common.size)
-		bytes_append(out, t->common.data, t->common.size);
+	if (w->events.common.size)
+		bytes_append(out, w->events.common.data, w->events.common.size);
 	else
 		bytes_text(out, common);
 	bytes_printf(out, "\n\tfield:unsigned char data[];\toffset:%u;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n",
-		     t->common_size > 8 ? t->common_size : 8);
+		     w->events.common_size > 8 ? w->events.common_size : 8);
 }

@@ -5,7 +5,7 @@
 #include "formats/tracedat/tracedat.h"
 
 struct format_parse {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	const struct tracedat_block *block; /* NULL: quiet */
 	size_t base;
 	const char *text;

@@ -4,7 +4,7 @@
 
 /* ---- lines ---- */
 
-void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint8_t *text, size_t size)
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		const uint8_t *lf = memchr(text + at, '\n', size - at);
@@ -14,8 +14,8 @@ void tracedat_text_count(struct tracedat *t, struct tracedat_text *l, const uint
 		l->begun = !lf;
 		if (!lf)
 			return;
-		t->records += l->event && !l->skip;
-		t->lines += l->event && !l->skip;
+		w->pages.records += l->event && !l->skip;
+		w->pages.lines += l->event && !l->skip;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;
 		l->whole = l->total + at;
@@ -52,50 +52,50 @@ void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t si
 }
 
 /* Says that the text ends in the middle of a line. */
-static void text_end(struct tracedat *t, struct tracedat_text *l, uint64_t at, uint64_t length)
+static void text_end(struct tracedat_walk *w, struct tracedat_text *l, uint64_t at, uint64_t length)
 {
-	if (!l->begun || l->torn || t->status != TM_OK)
+	if (!l->begun || l->torn || w->status != TM_OK)
 		return;
 	l->torn = true;
-	(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no end");
+	(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no end");
 }
 
-uint64_t tracedat_latency_text(struct tracedat *t, uint64_t from, uint64_t to)
+uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t to)
 {
 	struct tracedat_text l = { 0 };
-	for (uint64_t at = from; at < to && t->status == TM_OK;) {
+	for (uint64_t at = from; at < to && w->status == TM_OK;) {
 		size_t got;
-		const uint8_t *p = window_upto(&t->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
+		const uint8_t *p = window_upto(&w->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
 		if (!p || !got)
 			break;
-		tracedat_text_count(t, &l, p, got);
+		tracedat_text_count(w, &l, p, got);
 		at += got;
 		l.total += got;
 	}
-	text_end(t, &l, from + l.whole, to - from - l.whole);
+	text_end(w, &l, from + l.whole, to - from - l.whole);
 	return from + l.whole;
 }
 
 /* ---- sections of v7 ---- */
 
-void tracedat_latency_section(struct tracedat *t, struct tracedat_buffer *b)
+void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
-	const struct tracedat_section *s = b->section >= 0 ? &t->sections[b->section] : NULL;
+	const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
 	if (!s)
 		return;
 	uint64_t from = s->offset + TRACEDAT_SECTION_SIZE, to = from + s->size;
 	if (!b->compressed) {
-		b->text_stop = tracedat_latency_text(t, from, to);
+		b->text_stop = tracedat_latency_text(w, from, to);
 		return;
 	}
 	/* Compressed text comes in chunks as pages do (MAN7 "BUFFER_TEXT"): those of one CPU, so to speak. */
 	struct tracedat_cpu cpu = { .from = from, .length = s->size, .limit = to, .clipped = s->size_bad };
-	struct tracedat_text text = { .torn = t->emitting && b->text_torn, .skip = false };
-	struct tracedat_walk w = { .buffer = b, .cpu = &cpu, .text = &text, .page_size = 1 };
+	struct tracedat_text text = { .torn = w->emitting && b->text_torn, .skip = false };
+	struct tracedat_stream stream = { .buffer = b, .cpu = &cpu, .text = &text, .page_size = 1 };
 	if (s->size >= 4)
-		tracedat_chunks(t, &w);
-	if (!t->emitting) {
-		text_end(t, &text, from, s->size);
+		tracedat_chunks(w, &stream);
+	if (!w->emitting) {
+		text_end(w, &text, from, s->size);
 		b->text_torn = text.torn;
 	}
 	bytes_free(&text.carry);

@@ -13,43 +13,43 @@ static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
 /* Looked at only where time and length are those of the page before. */
 static bool page_is_previous(struct tracedat_page *p)
 {
-	struct tracedat *t = p->t;
-	uint32_t size = p->w->page_size;
+	struct tracedat_walk *w = p->w;
+	uint32_t size = p->stream->page_size;
 
 	if (p->where->in_chunk)
 		return p->where->in >= size && !memcmp(p->bytes - size, p->bytes, size);
-	if (p->where->offset < p->w->cpu->from + size)
+	if (p->where->offset < p->stream->cpu->from + size)
 		return false;
-	if (!t->previous)
-		t->previous = malloc(TRACEDAT_PAGE_MAX);
-	if (!t->previous) {
-		tracedat_no_memory(t);
+	if (!w->pages.previous)
+		w->pages.previous = malloc(TRACEDAT_PAGE_MAX);
+	if (!w->pages.previous) {
+		tracedat_no_memory(w);
 		return false;
 	}
-	return source_read(t->source, p->where->offset - size, t->previous, size) == TM_OK && !memcmp(t->previous, p->bytes, size);
+	return source_read(w->source, p->where->offset - size, w->pages.previous, size) == TM_OK && !memcmp(w->pages.previous, p->bytes, size);
 }
 
 static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 {
-	struct tracedat_walk *w = p->w;
+	struct tracedat_stream *stream = p->stream;
 
 	if (p->emitting)
 		return;
 	if (!ts) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8, "the page has events and time 0");
-	} else if (w->started && ts < w->last) {
+	} else if (stream->started && ts < stream->last) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
 					   "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
-					   (unsigned long long)w->last);
-		if (!w->sound && p->t->scan->plan && !p->where->in_chunk)
-			plan_doubt(p->t->scan->plan, p->t->source, p->where->offset, p->where->length,
+					   (unsigned long long)stream->last);
+		if (!stream->sound && p->w->s->plan && !p->where->in_chunk)
+			plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length,
 				   "the page steps back in time, and the one before is damaged: its time may be, too");
-	} else if (w->started && w->last && ts - w->last > HOUR) {
+	} else if (stream->started && stream->last && ts - stream->last > HOUR) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the one before",
-					   (unsigned long long)((ts - w->last) / 1000000000));
+					   (unsigned long long)((ts - stream->last) / 1000000000));
 	}
-	if (w->started && ts == w->page_time && commit == w->page_commit && page_is_previous(p)) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, w->page_size,
+	if (stream->started && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, stream->page_size,
 					   "the page is the same as the one before");
 	}
 }
@@ -57,7 +57,7 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 /* The count of lost events, where there is one. */
 static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t length)
 {
-	unsigned long_size = p->t->long_size;
+	unsigned long_size = p->w->shape.long_size;
 	bool stored = *commit & PAGE_MISSED_STORED, missed = *commit & PAGE_MISSED_EVENTS;
 	struct finding *fd;
 
@@ -71,19 +71,19 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 					   p->capacity - length);
 		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored) {
-		uint64_t count = tracedat_long(p->t, p->data + length);
+		uint64_t count = tracedat_long(p->w, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, p->head + length, long_size,
 						   "%lld events are said to be lost", (long long)count);
 		}
 	}
 	if (missed) {
-		p->w->cpu->missed = true;
+		p->stream->cpu->missed = true;
 		if (!p->emitting) {
 			fd = tracedat_page_finding(p, TRACEDAT_RULE_page_missed_events, 8, long_size);
 			if (stored && p->capacity - length >= long_size)
 				finding_say(fd, "%llu events were lost before this page",
-					    (unsigned long long)tracedat_long(p->t, p->data + length));
+					    (unsigned long long)tracedat_long(p->w, p->data + length));
 			else
 				finding_say(fd, "events were lost before this page");
 		}
@@ -92,12 +92,12 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 
 static void commit_edit(struct tracedat_page *p, uint64_t commit, unsigned rule, const char *why)
 {
-	struct tracedat_edit *e = &p->t->edits[0];
-	e->remove = p->t->long_size;
-	e->length = p->t->long_size;
+	struct tracedat_edit *e = &p->w->pages.edits[0];
+	e->remove = p->w->shape.long_size;
+	e->length = p->w->shape.long_size;
 	e->rule = (uint16_t)rule;
 	e->why = why;
-	if (p->t->long_size == 8)
+	if (p->w->shape.long_size == 8)
 		store_u64(e->bytes, commit, p->be);
 	else
 		store_u32(e->bytes, (uint32_t)commit, p->be);
@@ -106,11 +106,11 @@ static void commit_edit(struct tracedat_page *p, uint64_t commit, unsigned rule,
 /* The kernel keeps bits 32 to 63 clear, or copies bit 31 into them. */
 static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
 {
-	uint64_t high = p->t->long_size == 8 ? commit >> 32 : 0;
+	uint64_t high = p->w->shape.long_size == 8 ? commit >> 32 : 0;
 	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
 	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
 		return commit;
-	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, 8, p->t->long_size,
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, 8, p->w->shape.long_size,
 				   "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved",
 				   (unsigned long long)commit);
 	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
@@ -119,7 +119,7 @@ static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
 /* Ends the page at `end` of its data. */
 static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, uint32_t end, unsigned rule)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	uint32_t kept = end - p->removed;
 
 	if (!p->records)
@@ -129,14 +129,14 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 	struct tracedat_edit *e = tracedat_page_edit(p, p->head + end, p->capacity - end, rule,
 						     "zeros after the last sound record");
 	e->zeros = p->capacity - kept;
-	return t->status == TM_OK ? TRACEDAT_PATCH : TRACEDAT_LEAVE;
+	return w->status == TM_OK ? TRACEDAT_PATCH : TRACEDAT_LEAVE;
 }
 
 /* The same where records are lost behind it. */
 static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit, uint32_t end, unsigned rule)
 {
-	p->w->pending_missed = true;
-	p->t->lost_is = TM_UNKNOWN_COUNT;
+	p->stream->pending_missed = true;
+	p->w->out.lost_is = TM_UNKNOWN_COUNT;
 	return page_end(p, commit, end, rule);
 }
 
@@ -144,7 +144,7 @@ static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit,
  * the length was too small. Returns where they end. */
 static uint32_t page_go_on(struct tracedat_page *p, uint32_t at)
 {
-	uint32_t records, end = at + tracedat_page_prefix(p->t, p->data + at, p->capacity - at, true, &records);
+	uint32_t records, end = at + tracedat_page_prefix(p->w, p->data + at, p->capacity - at, true, &records);
 	p->cut = records && bytes_are_zero(p->data + end, p->capacity - end);
 	if (!p->cut)
 		return at;
@@ -154,38 +154,38 @@ static uint32_t page_go_on(struct tracedat_page *p, uint32_t at)
 
 static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 {
-	struct tracedat_walk *w = p->w;
-	struct tracedat_cpu *c = w->cpu;
+	struct tracedat_stream *stream = p->stream;
+	struct tracedat_cpu *c = stream->cpu;
 	if (p->emitting)
 		return;
 	if (!c->records && p->records)
 		c->first_time = ts;
 	if (p->records) {
 		c->last_time = p->time;
-		w->last = p->time;
+		stream->last = p->time;
 	} else if (ts) {
-		w->last = ts;
+		stream->last = ts;
 	}
 	c->records += p->records;
-	w->page_time = ts;
-	w->page_commit = commit;
-	w->started = true;
+	stream->page_time = ts;
+	stream->page_commit = commit;
+	stream->started = true;
 }
 
 /* Sound so far: what edits there are make it a patched one. */
 static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commit, uint64_t old, uint32_t length)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
-	bool mark = p->w->pending_missed && !(commit & PAGE_MISSED_EVENTS);
-	p->w->pending_missed = false;
+	bool mark = p->stream->pending_missed && !(commit & PAGE_MISSED_EVENTS);
+	p->stream->pending_missed = false;
 	if (mark)
 		commit |= PAGE_MISSED_EVENTS;
 	if (p->removed) {
 		if (!p->records)
 			return TRACEDAT_LEAVE;
-		uint32_t stored = commit & PAGE_MISSED_STORED ? t->long_size : 0;
+		uint32_t stored = commit & PAGE_MISSED_STORED ? w->shape.long_size : 0;
 		struct tracedat_edit *e = tracedat_page_edit(p, p->head + length + stored, 0, TRACEDAT_RULE_record_unknown_event_id,
 							     "zeros in place of the records that were removed");
 		e->zeros = p->removed;
@@ -194,28 +194,28 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 	if (commit != old)
 		commit_edit(p, commit, mark ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_page_commit_reserved,
 			    mark ? "marks that events were lost before this page" : "the commit word as the kernel would write it");
-	bool patched = t->edit_count > 1 || t->edits[0].length;
-	return t->status != TM_OK ? TRACEDAT_LEAVE : patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
+	bool patched = w->pages.edit_count > 1 || w->pages.edits[0].length;
+	return w->status != TM_OK ? TRACEDAT_LEAVE : patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
 }
 
 /* A page with time 0 and length 0. */
 static enum tracedat_verdict page_blank(struct tracedat_page *p)
 {
-	struct tracedat_walk *w = p->w;
+	struct tracedat_stream *stream = p->stream;
 
-	if (bytes_are_zero(p->bytes, w->page_size)) {
+	if (bytes_are_zero(p->bytes, stream->page_size)) {
 		if (p->emitting)
 			return TRACEDAT_KEEP;
-		if (w->zero) {
-			finding_explains(w->zero, 1);
+		if (stream->zero) {
+			finding_explains(stream->zero, 1);
 		} else {
-			w->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, 0, w->page_size, "a page of zeros");
+			stream->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, 0, stream->page_size, "a page of zeros");
 		}
 		return TRACEDAT_KEEP;
 	}
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 0, p->head,
 				   "time and length of the page are 0, but it is not empty");
-	w->pending_missed = true;
+	stream->pending_missed = true;
 	p->garbled = true;
 	return TRACEDAT_LEAVE;
 }
@@ -224,9 +224,9 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 {
 	/* Records behind a length of 0 are lost to readers. */
 	uint32_t records = 0;
-	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->t, p->bytes, p->w->page_size, &records) &&
+	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->w, p->bytes, p->stream->page_size, &records) &&
 	    records) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->t->long_size,
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
 					   "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
 		p->time = ts;
@@ -234,11 +234,11 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
 	}
-	uint32_t tail = commit & PAGE_MISSED_STORED ? p->t->long_size : 0;
+	uint32_t tail = commit & PAGE_MISSED_STORED ? p->w->shape.long_size : 0;
 	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->t->long_size,
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
 					   "the length of the page is 0, but it is not empty");
-		p->w->pending_missed = true;
+		p->stream->pending_missed = true;
 		p->garbled = true;
 		return TRACEDAT_LEAVE;
 	}
@@ -252,12 +252,12 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 
 static enum tracedat_verdict page_judge(struct tracedat_page *p)
 {
-	struct tracedat *t = p->t;
-	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(p->t, p->bytes + 8), commit = old;
+	struct tracedat_walk *w = p->w;
+	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(p->w, p->bytes + 8), commit = old;
 
-	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->w->page_size, 0xff)) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, 0, p->w->page_size, "every byte of the page is 0xff");
-		p->w->pending_missed = true;
+	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->stream->page_size, 0xff)) {
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, 0, p->stream->page_size, "every byte of the page is 0xff");
+		p->stream->pending_missed = true;
 		return TRACEDAT_LEAVE;
 	}
 	commit = commit_clean(p, commit);
@@ -267,11 +267,11 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	p->time = ts;
 	if (length > p->capacity) {
 		p->garbled = true;
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, t->long_size,
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
 					   "the length of the page is %u, at most %u fit", length, p->capacity);
 		/* With a length that lies only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
-		p->limit = tracedat_page_prefix(t, p->data, there, true, NULL);
+		p->limit = tracedat_page_prefix(w, p->data, there, true, NULL);
 		uint32_t end = tracedat_page_walk(p, 0, true);
 		page_remember(p, ts, old);
 		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length)
@@ -282,7 +282,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		return page_empty(p, ts, commit, old);
 	page_times(p, ts, old);
 	if (length & 3) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, t->long_size,
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, w->shape.long_size,
 					   "the length of the page is %u, not a multiple of 4", length);
 		p->failed = true;
 	}
@@ -307,7 +307,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 			       ? page_trim(p, commit, end,
 					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
 			       : TRACEDAT_KEEP;
-	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? t->long_size : 0);
+	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? w->shape.long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
@@ -320,7 +320,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 static void old_ring_walk(struct tracedat_page *p)
 {
 	uint64_t ts = load_u64(p->bytes, p->be);
-	uint32_t length = (uint32_t)tracedat_long(p->t, p->bytes + 8), at = 0;
+	uint32_t length = (uint32_t)tracedat_long(p->w, p->bytes + 8), at = 0;
 
 	p->time = ts;
 	if (length > p->capacity)
@@ -347,40 +347,40 @@ static void old_ring_walk(struct tracedat_page *p)
 
 /* ---- outside ---- */
 
-enum tracedat_verdict tracedat_page(struct tracedat *t, struct tracedat_walk *w, const uint8_t *page,
+enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad)
 {
-	struct tracedat_page p = { .t = t,
-				   .w = w,
+	struct tracedat_page p = { .w = w,
+				   .stream = stream,
 				   .bytes = page,
 				   .where = where,
-				   .head = tracedat_page_data(t),
-				   .be = t->big_endian,
-				   .capacity = tracedat_page_capacity(t, w->page_size),
-				   .emitting = t->emitting };
+				   .head = tracedat_page_data(w),
+				   .be = w->shape.big_endian,
+				   .capacity = tracedat_page_capacity(w, stream->page_size),
+				   .emitting = w->emitting };
 	enum tracedat_verdict verdict = TRACEDAT_KEEP;
 
 	p.data = page + p.head;
-	t->edit_count = 0;
-	if (t->emitting) {
+	w->pages.edit_count = 0;
+	if (w->emitting) {
 		/* The first edit is that of the commit word, wherever it is decided. */
 		(void)tracedat_page_edit(&p, 8, 0, 0, NULL);
-		if (t->status != TM_OK)
+		if (w->status != TM_OK)
 			return TRACEDAT_LEAVE;
 	}
-	if (t->old_ring)
+	if (w->shape.old_ring)
 		old_ring_walk(&p);
 	else
 		verdict = page_judge(&p);
 	*records = p.records;
 	*bad = p.bad;
-	w->sound = !p.failed && !p.garbled;
+	stream->sound = !p.failed && !p.garbled;
 	/* Fields of a record are judged in the order of its format, not of their offsets. */
-	for (size_t i = 2; i < t->edit_count; i++)
-		for (size_t k = i; k > 1 && t->edits[k].at < t->edits[k - 1].at; k--) {
-			struct tracedat_edit swap = t->edits[k];
-			t->edits[k] = t->edits[k - 1];
-			t->edits[k - 1] = swap;
+	for (size_t i = 2; i < w->pages.edit_count; i++)
+		for (size_t k = i; k > 1 && w->pages.edits[k].at < w->pages.edits[k - 1].at; k--) {
+			struct tracedat_edit swap = w->pages.edits[k];
+			w->pages.edits[k] = w->pages.edits[k - 1];
+			w->pages.edits[k - 1] = swap;
 		}
 	return verdict;
 }

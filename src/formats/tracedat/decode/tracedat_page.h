@@ -25,33 +25,33 @@ struct tracedat_word {
 };
 
 /* Reads the word at data[at, length), at + 4 <= length. False: it makes no sense, or reaches beyond. */
-static inline bool tracedat_word(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *w)
+static inline bool tracedat_word(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *word)
 {
-	uint32_t word = load_u32(data + at, be);
-	w->type = be ? word >> 27 : word & 31;
-	w->delta = be ? word & WORD_DELTA_MAX : word >> 5;
-	w->skip = 4;
-	if (w->type - 1 < 28) {
-		w->total = 4 + 4 * w->type;
-	} else if (w->type >= WORD_EXTEND) {
-		w->total = 8;
+	uint32_t first = load_u32(data + at, be);
+	word->type = be ? first >> 27 : first & 31;
+	word->delta = be ? first & WORD_DELTA_MAX : first >> 5;
+	word->skip = 4;
+	if (word->type - 1 < 28) {
+		word->total = 4 + 4 * word->type;
+	} else if (word->type >= WORD_EXTEND) {
+		word->total = 8;
 	} else {
 		uint32_t size = length - at >= 8 ? load_u32(data + at + 4, be) : 0;
-		if (size < 4 || size & 3 || size > length - at - 4 || (w->type == WORD_PADDING && !w->delta))
+		if (size < 4 || size & 3 || size > length - at - 4 || (word->type == WORD_PADDING && !word->delta))
 			return false;
-		w->total = 4 + size;
-		w->skip = 8;
+		word->total = 4 + size;
+		word->skip = 8;
 	}
-	return w->total <= length - at;
+	return word->total <= length - at;
 }
 
 /* Records of known events from the begin of the data. Returns where they end; open: a zero word ends them, too. */
-uint32_t tracedat_page_prefix(const struct tracedat *t, const uint8_t *data, uint32_t length, bool open, uint32_t *records);
+uint32_t tracedat_page_prefix(const struct tracedat_walk *w, const uint8_t *data, uint32_t length, bool open, uint32_t *records);
 
 /* What a walk over one page carries along. */
 struct tracedat_page {
-	struct tracedat *t;
 	struct tracedat_walk *w;
+	struct tracedat_stream *stream;
 	const uint8_t *bytes; /* of the page */
 	const uint8_t *data;  /* behind its header */
 	const struct tracedat_place_of *where;

@@ -32,7 +32,7 @@ static void print_milder_at(struct print_state *s, unsigned rule, enum tracemend
 	if (!p->block)
 		return;
 	size_t left = p->size - (at < p->size ? at : p->size);
-	struct finding *fd = tracedat_block_milder_at(p->t, rule, severity, p->block, p->base + at, left < 32 ? left : 32);
+	struct finding *fd = tracedat_block_milder_at(p->w, rule, severity, p->block, p->base + at, left < 32 ? left : 32);
 	finding_path(fd, "%s > %s > print fmt", p->block->name, p->path);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);

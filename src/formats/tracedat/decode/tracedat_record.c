@@ -7,20 +7,20 @@
 struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length)
 {
 	const struct tracedat_place_of *o = p->where;
-	const char *name = p->w->buffer->name;
+	const char *name = p->stream->buffer->name;
 	struct finding *fd;
 	if (o->in_chunk)
-		fd = tracedat_finding_at(p->t, rule, o->offset, o->length);
+		fd = tracedat_finding_at(p->w, rule, o->offset, o->length);
 	else
-		fd = tracedat_finding_at(p->t, rule, o->offset + at, length);
+		fd = tracedat_finding_at(p->w, rule, o->offset + at, length);
 	if (!finding_kept(fd))
 		return fd;
 	if (o->in_chunk)
-		finding_path(fd, "%s%sCPU %u > page %llu > byte %u, decompressed", name, *name ? " > " : "", p->w->cpu->cpu,
-			     (unsigned long long)p->w->index, at);
+		finding_path(fd, "%s%sCPU %u > page %llu > byte %u, decompressed", name, *name ? " > " : "", p->stream->cpu->cpu,
+			     (unsigned long long)p->stream->index, at);
 	else
-		finding_path(fd, "%s%sCPU %u > page %llu > byte %u", name, *name ? " > " : "", p->w->cpu->cpu,
-			     (unsigned long long)p->w->index, at);
+		finding_path(fd, "%s%sCPU %u > page %llu > byte %u", name, *name ? " > " : "", p->stream->cpu->cpu,
+			     (unsigned long long)p->stream->index, at);
 	return fd;
 }
 
@@ -39,10 +39,10 @@ struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, 
 
 struct tracedat_edit *tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, unsigned rule, const char *why)
 {
-	struct tracedat *t = p->t;
-	if (!tracedat_room(t, &t->edits, &t->edit_capacity, t->edit_count, sizeof(*t->edits), TRACEDAT_PAGE_MAX))
+	struct tracedat_walk *w = p->w;
+	if (!tracedat_room(w, &w->pages.edits, &w->pages.edit_capacity, w->pages.edit_count, sizeof(*w->pages.edits), TRACEDAT_PAGE_MAX))
 		return &p->nowhere;
-	struct tracedat_edit *e = &t->edits[t->edit_count++];
+	struct tracedat_edit *e = &w->pages.edits[w->pages.edit_count++];
 	*e = (struct tracedat_edit){ .at = at, .remove = remove, .rule = (uint16_t)rule, .why = why };
 	return e;
 }
@@ -111,19 +111,19 @@ static void record_size(struct tracedat_unknown *u, uint32_t size)
 
 static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, uint32_t size)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 
-	if (id && id == t->blk_id)
+	if (id && id == w->events.blk_id)
 		return true;
 	if (p->emitting)
 		return false;
-	if (!tracedat_unknown_table(t))
+	if (!tracedat_unknown_table(w))
 		return true;
-	struct tracedat_unknown *u = &t->unknown[id];
+	struct tracedat_unknown *u = &w->events.unknown[id];
 	record_size(u, size);
 	u->records++;
-	if (t->format_finding) {
-		finding_explains(t->format_finding, 1);
+	if (w->events.finding) {
+		finding_explains(w->events.finding, 1);
 	} else if (u->finding) {
 		finding_explains(u->finding, 1);
 	} else {
@@ -136,11 +136,11 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	uint32_t end = 0;
 
 	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		const struct tracedat_dynamic *d = &t->dynamics[e->dynamic + i];
+		const struct tracedat_dynamic *d = &w->events.dynamics[e->dynamic + i];
 		uint32_t v = load_u32(payload + d->offset, p->be);
 		uint32_t offset = (v & 0xffff) + (d->relative ? d->offset + 4u : 0), length = v >> 16;
 		uint32_t field = at + (uint32_t)(payload - (p->data + at)) + d->offset;
@@ -173,50 +173,50 @@ static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	}
 }
 
-static bool printk_known(const struct tracedat *t, uint64_t address)
+static bool printk_known(const struct tracedat_walk *w, uint64_t address)
 {
-	size_t low = 0, high = t->printk_count;
+	size_t low = 0, high = w->texts.printk_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (t->printk[middle].address < address)
+		if (w->texts.printk[middle].address < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < t->printk_count && t->printk[low].address == address;
+	return low < w->texts.printk_count && w->texts.printk[low].address == address;
 }
 
 static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 
-	if (e->contested && t->unknown && !p->emitting)
-		record_size(&t->unknown[e->id], size);
+	if (e->contested && w->events.unknown && !p->emitting)
+		record_size(&w->events.unknown[e->id], size);
 	if (e->dynamic_count)
 		dynamic_judge(p, at, payload, size, e);
 	if (p->emitting)
 		return;
 	if (e->printk) {
-		uint64_t address = tracedat_long(p->t, payload + e->printk);
-		if (!printk_known(t, address)) {
-			if (t->printk_finding) {
-				finding_explains(t->printk_finding, 1);
+		uint64_t address = tracedat_long(p->w, payload + e->printk);
+		if (!printk_known(w, address)) {
+			if (w->pages.printk_finding) {
+				finding_explains(w->pages.printk_finding, 1);
 			} else {
-				t->printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, p->head + at, 8,
+				w->pages.printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling, p->head + at, 8,
 									 "%s: no printk format at 0x%llx", e->name,
 									 (unsigned long long)address);
 			}
 		}
 	}
-	for (unsigned i = 0; i < 2 && e->ip[i] && t->symbols; i++) {
-		uint64_t address = tracedat_long(p->t, payload + e->ip[i]);
-		if (address >= t->symbol_low && address <= t->symbol_high)
+	for (unsigned i = 0; i < 2 && e->ip[i] && w->texts.symbols; i++) {
+		uint64_t address = tracedat_long(p->w, payload + e->ip[i]);
+		if (address >= w->texts.symbol_low && address <= w->texts.symbol_high)
 			continue;
-		if (t->ip_finding) {
-			finding_explains(t->ip_finding, 1);
+		if (w->pages.ip_finding) {
+			finding_explains(w->pages.ip_finding, 1);
 		} else {
-			t->ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
+			w->pages.ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
 							     "%s: address 0x%llx is outside of the symbols", e->name,
 							     (unsigned long long)address);
 		}
@@ -225,7 +225,7 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 
 static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 	if (p->emitting)
 		return;
 	if (pid > TRACEDAT_PID_MAX) {
@@ -233,14 +233,14 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 		return;
 	}
 	/* Told once a process: from now on it is known. */
-	t->pids[pid / 8] |= (uint8_t)(1u << pid % 8);
-	if (!t->cmdlines)
+	w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
+	if (!w->texts.cmdlines)
 		return;
-	if (t->pid_finding) {
-		finding_explains(t->pid_finding, 1);
+	if (w->pages.pid_finding) {
+		finding_explains(w->pages.pid_finding, 1);
 		return;
 	}
-	t->pid_finding = tracedat_page_report(p, TRACEDAT_RULE_record_pid_unknown, p->head + at, 8,
+	w->pages.pid_finding = tracedat_page_report(p, TRACEDAT_RULE_record_pid_unknown, p->head + at, 8,
 					      "process %u is not among the saved command lines", pid);
 }
 
@@ -250,8 +250,8 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 	if (size < e->fixed) {
 		if (p->emitting)
 			return false;
-		if (e->contested && p->t->unknown)
-			record_size(&p->t->unknown[e->id], size);
+		if (e->contested && p->w->events.unknown)
+			record_size(&p->w->events.unknown[e->id], size);
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
 					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
 		p->bad++;
@@ -268,7 +268,7 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
 				uint32_t delta)
 {
-	struct tracedat *t = p->t;
+	struct tracedat_walk *w = p->w;
 
 	p->records++;
 	if (__builtin_expect(size < 8, 0)) {
@@ -280,7 +280,7 @@ static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t t
 		return false;
 	}
 	uint32_t id = load_u16(payload, p->be), pid = load_u32(payload + 4, p->be);
-	uint16_t index = t->event_index[id];
+	uint16_t index = w->events.index[id];
 	bool stays = true;
 	if (__builtin_expect(!index, 0)) {
 		stays = record_unknown(p, at, id, size);
@@ -288,7 +288,7 @@ static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t t
 			record_remove(p, at, total, delta, TRACEDAT_RULE_record_unknown_event_id);
 		return stays;
 	}
-	const struct tracedat_event *e = &t->events[index - 1];
+	const struct tracedat_event *e = &w->events.list[index - 1];
 	if (__builtin_expect(size - e->fixed > e->slack, 0)) {
 		stays = record_odd(p, at, size, e);
 		if (!stays) {
@@ -298,7 +298,7 @@ static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t t
 	}
 	if (size >= e->fixed && e->special)
 		special_judge(p, at, payload, size, e);
-	if (__builtin_expect(pid > TRACEDAT_PID_MAX || (pid && !(t->pids[pid / 8] & 1u << pid % 8)), 0))
+	if (__builtin_expect(pid > TRACEDAT_PID_MAX || (pid && !(w->texts.pids[pid / 8] & 1u << pid % 8)), 0))
 		pid_judge(p, at, pid);
 	if (__builtin_expect((payload[2] & 0x48) == 0x40 || (payload[3] & 15) == 15, 0) && !p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,

@@ -9,7 +9,7 @@
 #define OPTIONS_SEARCH_MAX (1u << 20)
 
 struct finder {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	unsigned far, looks;
 	bool nested; /* looking at what follows another section */
 };
@@ -20,22 +20,22 @@ struct header {
 	uint64_t size;
 };
 
-static bool header_read(struct tracedat *t, uint64_t at, struct header *h)
+static bool header_read(struct tracedat_walk *w, uint64_t at, struct header *h)
 {
-	const uint8_t *p = window_at(&t->window, at, TRACEDAT_SECTION_SIZE);
+	const uint8_t *p = window_at(&w->window, at, TRACEDAT_SECTION_SIZE);
 	if (!p)
 		return false;
-	h->id = load_u16(p, t->big_endian);
-	h->flags = load_u16(p + 2, t->big_endian);
-	h->description = (int32_t)load_u32(p + 4, t->big_endian);
-	h->size = load_u64(p + 8, t->big_endian);
+	h->id = load_u16(p, w->shape.big_endian);
+	h->flags = load_u16(p + 2, w->shape.big_endian);
+	h->description = (int32_t)load_u32(p + 4, w->shape.big_endian);
+	h->size = load_u64(p + 8, w->shape.big_endian);
 	return true;
 }
 
-bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size)
 {
-	bool be = t->big_endian;
-	const uint8_t *p = window_at(&t->window, at, size < 17 ? (size_t)size : 17);
+	bool be = w->shape.big_endian;
+	const uint8_t *p = window_at(&w->window, at, size < 17 ? (size_t)size : 17);
 	if (!p)
 		return false;
 	switch (id) {
@@ -59,9 +59,9 @@ bool tracedat_body_fits(struct tracedat *t, unsigned id, uint64_t at, uint64_t s
 }
 
 /* Whether a body that is found among other bytes begins like the text of its kind. */
-static bool body_begins(struct tracedat *t, unsigned id, uint64_t at, uint64_t size)
+static bool body_begins(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size)
 {
-	const uint8_t *p = size >= 17 ? window_at(&t->window, at, 17) : NULL;
+	const uint8_t *p = size >= 17 ? window_at(&w->window, at, 17) : NULL;
 	if (!p)
 		return false;
 	switch (id) {
@@ -76,81 +76,81 @@ static bool body_begins(struct tracedat *t, unsigned id, uint64_t at, uint64_t s
 	}
 }
 
-bool tracedat_frame_fits(struct tracedat *t, uint64_t at, uint64_t size, uint64_t *real)
+bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real)
 {
-	const uint8_t *p = size >= 12 ? window_at(&t->window, at, 12) : NULL;
-	if (!p || !tracedat_frame_begins(t->codec, p + 8, 4))
+	const uint8_t *p = size >= 12 ? window_at(&w->window, at, 12) : NULL;
+	if (!p || !tracedat_frame_begins(w->shape.codec, p + 8, 4))
 		return false;
-	*real = 8 + (uint64_t)load_u32(p, t->big_endian);
+	*real = 8 + (uint64_t)load_u32(p, w->shape.big_endian);
 	return true;
 }
 
 /* A header that may stand behind another section: only its own bytes are looked at. */
-bool tracedat_section_sane(struct tracedat *t, uint64_t at)
+bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 {
 	struct header h;
-	if (at == t->source->size)
+	if (at == w->source->size)
 		return true;
-	if (at > t->source->size || t->source->size - at < 16 || !header_read(t, at, &h))
+	if (at > w->source->size || w->source->size - at < 16 || !header_read(w, at, &h))
 		return false;
 	/* Odd flags are only odd where the size is fine. */
-	if ((h.flags > 1 && h.size > t->source->size - at - 16) || h.description < -1 || h.description > 65535)
+	if ((h.flags > 1 && h.size > w->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
 	if (h.id == TRACEDAT_DONE)
-		return tracedat_body_fits(t, 0, at + 16, h.size <= t->source->size - at - 16 ? h.size : 14);
+		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
 	/* A kind that nobody knows counts where its size leads to the end or on. */
 	if (h.id > TRACEDAT_ID_LAST)
-		return h.size <= t->source->size - at - 16 && h.id < 1024 && h.size;
+		return h.size <= w->source->size - at - 16 && h.id < 1024 && h.size;
 	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
 }
 
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->t, 0, at, size) || (size > 8192 && !f->far))
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far))
 		return false;
 	f->far -= size > 8192;
-	const uint8_t *p = window_at(&f->t->window, at, (size_t)size);
-	return p && tracedat_options_fit(f->t, p, 0, (size_t)size);
+	const uint8_t *p = window_at(&f->w->window, at, (size_t)size);
+	return p && tracedat_options_fit(f->w, p, 0, (size_t)size);
 }
 
 /* Whether a section of that id holds options, as far as damage lets them be known. */
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
 	struct tracedat_headless other;
-	if (!tracedat_body_fits(f->t, TRACEDAT_DONE, at, size))
+	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
 	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
-	       !tracedat_headless(f->t, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
+	       !tracedat_headless(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
 /* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
-static bool content_fits(struct tracedat *t, unsigned id, uint64_t body, uint64_t size)
+static bool content_fits(struct tracedat_walk *w, unsigned id, uint64_t body, uint64_t size)
 {
 	if (id == TRACEDAT_BUFFER) {
-		uint32_t page = tracedat_page_size_ok(t->page_size) ? t->page_size : TRACEDAT_PAGE_MIN;
+		uint32_t page = tracedat_page_size_ok(w->shape.page_size) ? w->shape.page_size : TRACEDAT_PAGE_MIN;
 		size_t padding = (size_t)(tracedat_align(body, page) - body);
-		const uint8_t *p = padding < size ? window_at(&t->window, body, padding) : NULL;
+		const uint8_t *p = padding < size ? window_at(&w->window, body, padding) : NULL;
 		return p && bytes_are_zero(p, padding);
 	}
-	const uint8_t *p = id == TRACEDAT_STRINGS ? window_at(&t->window, body + size - 1, 1) : NULL;
+	const uint8_t *p = id == TRACEDAT_STRINGS ? window_at(&w->window, body + size - 1, 1) : NULL;
 	return id != TRACEDAT_STRINGS || (p && !*p);
 }
 
 static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint64_t *size)
 {
-	struct tracedat *t = f->t;
+	struct tracedat_walk *w = f->w;
 	struct header h;
 	uint64_t real = 0;
 
-	if (limit < at + TRACEDAT_SECTION_SIZE || !header_read(t, at, &h))
+	if (limit < at + TRACEDAT_SECTION_SIZE || !header_read(w, at, &h))
 		return false;
 	uint64_t room = limit - at - TRACEDAT_SECTION_SIZE, body = at + TRACEDAT_SECTION_SIZE;
 	if (h.id > TRACEDAT_ID_LAST || h.flags > 1 || h.description < -1 || h.description > 65535)
 		return false;
 	*size = h.size;
 	if (h.flags & TRACEDAT_COMPRESSED && (tracedat_id_is_metadata(h.id) || h.id == TRACEDAT_STRINGS || h.id == TRACEDAT_DONE)) {
-		if (!tracedat_frame_fits(t, body, room, &real))
+		if (!tracedat_frame_fits(w, body, room, &real))
 			return false;
 		if (h.size != real && real <= room)
 			*size = real;
@@ -159,15 +159,15 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id == TRACEDAT_DONE)
 		return h.size <= room && options_plausible(f, body, h.size);
 	if (tracedat_id_is_metadata(h.id))
-		return h.size <= room && body_begins(t, h.id, body, h.size) && tracedat_body_fits(t, h.id, body, h.size);
+		return h.size <= room && body_begins(w, h.id, body, h.size) && tracedat_body_fits(w, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;
 	/* Their content says nothing: what stands behind must be beyond doubt. */
-	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(t, h.id, body, h.size))
+	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(w, h.id, body, h.size))
 		return false;
 	f->far--;
-	if (body + h.size == t->source->size)
+	if (body + h.size == w->source->size)
 		return true;
 	uint64_t none;
 	f->nested = true;
@@ -179,24 +179,24 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 /* The next plausible header at or after `at`; the end of the file if there is none. */
 static uint64_t find_next(struct finder *f, uint64_t at)
 {
-	struct tracedat *t = f->t;
-	uint64_t end = t->source->size;
+	struct tracedat_walk *w = f->w;
+	uint64_t end = w->source->size;
 
 	while (at + TRACEDAT_SECTION_SIZE + 4 <= end) {
 		size_t got, i;
-		const uint8_t *p = window_upto(&t->window, at, 65536, &got);
+		const uint8_t *p = window_upto(&w->window, at, 65536, &got);
 		if (!p)
 			return end;
 		for (i = 0; i + TRACEDAT_SECTION_SIZE <= got; i++) {
-			uint16_t id = load_u16(p + i, t->big_endian);
-			if (id > TRACEDAT_ID_LAST || load_u16(p + i + 2, t->big_endian) > 1 ||
+			uint16_t id = load_u16(p + i, w->shape.big_endian);
+			if (id > TRACEDAT_ID_LAST || load_u16(p + i + 2, w->shape.big_endian) > 1 ||
 			    (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
-			    load_u64(p + i + 8, t->big_endian) > end - at - i)
+			    load_u64(p + i + 8, w->shape.big_endian) > end - at - i)
 				continue;
 			uint64_t size;
 			if (finder_plausible(f, at + i, end, &size))
 				return at + i;
-			p = window_upto(&t->window, at, 65536, &got);
+			p = window_upto(&w->window, at, 65536, &got);
 			if (!p)
 				return end;
 		}
@@ -205,13 +205,13 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 	return end;
 }
 
-struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offset)
+struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t offset)
 {
 	struct header h;
-	if (!header_read(t, offset, &h) ||
-	    !tracedat_room(t, &t->sections, &t->section_capacity, t->section_count, sizeof(*t->sections), TRACEDAT_SECTIONS_MAX))
+	if (!header_read(w, offset, &h) ||
+	    !tracedat_room(w, &w->dir.sections, &w->dir.section_capacity, w->dir.section_count, sizeof(*w->dir.sections), TRACEDAT_SECTIONS_MAX))
 		return NULL;
-	struct tracedat_section *s = &t->sections[t->section_count++];
+	struct tracedat_section *s = &w->dir.sections[w->dir.section_count++];
 	*s = (struct tracedat_section){ .offset = offset,
 					.size = h.size,
 					.declared = h.size,
@@ -222,17 +222,17 @@ struct tracedat_section *tracedat_section_add(struct tracedat *t, uint64_t offse
 	return s;
 }
 
-int tracedat_section_at(const struct tracedat *t, uint64_t offset)
+int tracedat_section_at(const struct tracedat_walk *w, uint64_t offset)
 {
-	size_t low = 0, high = t->section_count;
+	size_t low = 0, high = w->dir.section_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (t->sections[middle].offset < offset)
+		if (w->dir.sections[middle].offset < offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < t->section_count && t->sections[low].offset == offset ? (int)low : -1;
+	return low < w->dir.section_count && w->dir.sections[low].offset == offset ? (int)low : -1;
 }
 
 static bool header_known(const struct header *h)
@@ -242,22 +242,22 @@ static bool header_known(const struct header *h)
 }
 
 /* A section whose size leads nowhere ends where the next one is found. */
-static void section_measure(struct tracedat *t, struct tracedat_section *s, uint64_t end)
+static void section_measure(struct tracedat_walk *w, struct tracedat_section *s, uint64_t end)
 {
 	struct finding *fd;
 
 	if (!s)
 		return;
-	uint64_t room = t->source->size - s->offset - TRACEDAT_SECTION_SIZE;
+	uint64_t room = w->source->size - s->offset - TRACEDAT_SECTION_SIZE;
 	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
 	s->size_bad = true;
-	if (end == t->source->size && s->declared > room && !(s->declared >> 62)) {
-		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
+	if (end == w->source->size && s->declared > room && !(s->declared >> 62)) {
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
 				      "the file ends inside a section: %s, %llu bytes, of which %llu are there",
 				      tracedat_id_name(s->id), (unsigned long long)s->declared, (unsigned long long)room);
 		return;
 	}
-	fd = tracedat_report(t, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
+	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
 			     "the size of the section is %llu, but %llu bytes lead to the next one",
 			     (unsigned long long)s->declared, (unsigned long long)s->size);
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
@@ -267,60 +267,60 @@ static void section_measure(struct tracedat *t, struct tracedat_section *s, uint
  * header is lost or its size is; that of the next section, whose header is lost. Returns where to go on; 0: nothing tells. */
 static uint64_t section_by_content(struct finder *f, uint64_t at, const struct header *h, uint64_t next)
 {
-	struct tracedat *t = f->t;
+	struct tracedat_walk *w = f->w;
 	uint64_t body = at + TRACEDAT_SECTION_SIZE;
 	struct tracedat_headless found;
 
-	if (f->looks && f->looks-- && tracedat_headless(t, at, &found)) {
+	if (f->looks && f->looks-- && tracedat_headless(w, at, &found)) {
 		if (header_known(h) && h->id == found.id && h->size == found.size) {
 			/* What stands behind it is at fault. */
-			(void)tracedat_section_add(t, at);
-			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
+			(void)tracedat_section_add(w, at);
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
 					      "the header of a section is damaged");
 		} else if (header_known(h) && h->id == found.id) {
-			section_measure(t, tracedat_section_add(t, at), body + found.size);
+			section_measure(w, tracedat_section_add(w, at), body + found.size);
 		} else {
-			tracedat_headless_adopt(t, at, &found);
+			tracedat_headless_adopt(w, at, &found);
 		}
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
-	if (next >= t->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
-	    !f->looks-- || !tracedat_headless(t, next, &found))
+	if (next >= w->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
+	    !f->looks-- || !tracedat_headless(w, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
 		return 0;
-	(void)tracedat_section_add(t, at);
+	(void)tracedat_section_add(w, at);
 	return next;
 }
 
 /* The walk: each size must lead to a header or the end. */
-void tracedat_sections_find(struct tracedat *t)
+void tracedat_sections_find(struct tracedat_walk *w)
 {
-	struct finder f = { t, FAR_LOOKS, HEADLESS_LOOKS, false };
-	uint64_t at = t->header_end, end = t->source->size, trusted = 0;
+	struct finder f = { w, FAR_LOOKS, HEADLESS_LOOKS, false };
+	uint64_t at = w->prefix.header_end, end = w->source->size, trusted = 0;
 
 	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
-	if (t->prefix_lost)
-		t->header_end = at = tracedat_formats_begin(t, at, find_next(&f, at));
-	while (at < end && t->status == TM_OK) {
+	if (w->prefix.lost)
+		w->prefix.header_end = at = tracedat_formats_begin(w, at, find_next(&f, at));
+	while (at < end && w->status == TM_OK) {
 		struct header h;
-		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(t, at, &h)) {
-			(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, end - at,
+		if (end - at < TRACEDAT_SECTION_SIZE || !header_read(w, at, &h)) {
+			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, end - at,
 					      "the file ends inside the header of a section");
-			tracedat_drop(t, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
+			tracedat_drop(w, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
 			return;
 		}
 		uint64_t room = end - at - TRACEDAT_SECTION_SIZE;
 		uint64_t next = h.size <= room ? at + TRACEDAT_SECTION_SIZE + h.size : end + 1;
 		bool known = h.id <= TRACEDAT_ID_LAST;
 		/* An unknown kind counts where the chain goes on behind it. */
-		if (next <= end && tracedat_section_sane(t, next) && (known || next < end || t->section_count)) {
+		if (next <= end && tracedat_section_sane(w, next) && (known || next < end || w->dir.section_count)) {
 			if (h.id == TRACEDAT_DONE && !(h.flags & 1) && !options_are(&f, at + TRACEDAT_SECTION_SIZE, h.size)) {
 				next = end + 1;
 			} else {
-				(void)tracedat_section_add(t, at);
+				(void)tracedat_section_add(w, at);
 				at = next;
 				continue;
 			}
@@ -331,11 +331,11 @@ void tracedat_sections_find(struct tracedat *t)
 			continue;
 		}
 		uint64_t found = find_next(&f, at + 1);
-		bool fits = next < found && found != trusted && tracedat_body_fits(t, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
-		uint64_t real = 0, lost = t->codec == TRACEDAT_NONE ? tracedat_formats_begin(t, fits ? next : at, found) : found;
+		bool fits = next < found && found != trusted && tracedat_body_fits(w, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
+		uint64_t real = 0, lost = w->shape.codec == TRACEDAT_NONE ? tracedat_formats_begin(w, fits ? next : at, found) : found;
 		if (fits && lost < found) {
 			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
-			(void)tracedat_section_add(t, at);
+			(void)tracedat_section_add(w, at);
 			trusted = found;
 			at = next;
 			continue;
@@ -343,25 +343,25 @@ void tracedat_sections_find(struct tracedat *t)
 		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
 			   (whole && header_known(&h) &&
-			    (at == t->header_end || h.id == TRACEDAT_BUFFER_TEXT ||
-			     tracedat_body_fits(t, h.id, at + 16, found - at - 16)));
+			    (at == w->prefix.header_end || h.id == TRACEDAT_BUFFER_TEXT ||
+			     tracedat_body_fits(w, h.id, at + 16, found - at - 16)));
 		if (!own && lost < found) {
-			tracedat_drop(t, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
-			tracedat_formats_adopt(t, lost, found);
+			tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
+			tracedat_formats_adopt(w, lost, found);
 			at = found;
 			continue;
 		}
-		struct tracedat_section *s = own && whole ? tracedat_section_add(t, at) : NULL;
+		struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
 		if (s) {
-			section_measure(t, s, found);
+			section_measure(w, s, found);
 		} else {
-			(void)tracedat_report(t, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
 					      (unsigned long long)(found - at));
-			t->data_errors = true;
+			w->data.errors = true;
 		}
 		at = found;
 	}
-	if (!t->section_count) {
-		(void)tracedat_report(t, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
+	if (!w->dir.section_count) {
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
 	}
 }

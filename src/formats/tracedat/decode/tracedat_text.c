@@ -6,7 +6,7 @@
 
 /* A walk over the lines of a block. */
 struct lines {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	const struct tracedat_block *b;
 	struct tracedat_pieces *out;
 	const char *text; /* of the whole block */
@@ -40,8 +40,8 @@ static void lines_drop(struct lines *l, unsigned rule)
 	tracedat_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
 	l->kept += l->from - l->kept_from;
 	l->kept_from = l->at;
-	l->t->lost_other = true;
-	tracedat_drop_block(l->t, l->b, l->from, l->at - l->from, rule, "a line that readers cannot parse");
+	l->w->out.lost_other = true;
+	tracedat_drop_block(l->w, l->b, l->from, l->at - l->from, rule, "a line that readers cannot parse");
 }
 
 static void lines_finish(struct lines *l)
@@ -61,7 +61,7 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 		finding_explains(*first, 1);
 		return;
 	}
-	*first = tracedat_block_milder_at(l->t, rule, severity, l->b, l->from, l->length ? l->length : 1);
+	*first = tracedat_block_milder_at(l->w, rule, severity, l->b, l->from, l->length ? l->length : 1);
 	finding_path(*first, "%s > line %llu", l->b->name, (unsigned long long)l->number);
 	if (finding_kept(*first))
 		finding_say(*first, "the line is \"%s\", expected %s", text_quote(shown, l->line, l->length), expected);
@@ -69,26 +69,26 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 
 /* Opens a block that begins with its size in `width` bytes. False where not even that is there. */
 #define lines_open(l, rule, ...) ((void)PLACE(rule), lines_open_at((l), (rule), __VA_ARGS__))
-static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end,
+static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end,
 			  size_t width, unsigned part, size_t *piece)
 {
 	uint8_t number[8] = { 0 };
 
-	*l = (struct lines){ .t = t,
+	*l = (struct lines){ .w = w,
 			     .b = b,
-			     .out = &t->parts[part],
+			     .out = &w->meta.parts[part],
 			     .text = (const char *)b->data,
 			     .at = at + width,
 			     .end = end,
 			     .kept_from = at + width };
-	t->part_seen[part] = true;
+	w->meta.seen[part] = true;
 	if (end < at || end - at < width) {
 		(void)tracedat_literal(l->out, number, width, rule, "the text is lost");
 		return false;
 	}
-	uint64_t size = width == 4 ? load_u32(b->data + at, t->big_endian) : load_u64(b->data + at, t->big_endian);
+	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
 	if (size != end - at - width) {
-		(void)tracedat_block_report_at(t, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
+		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
 					       (unsigned long long)size, end - at - width);
 	}
 	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size that the text has");
@@ -100,9 +100,9 @@ static void lines_close(struct lines *l, size_t width, size_t piece)
 	uint8_t number[8];
 	lines_finish(l);
 	if (width == 4)
-		store_u32(number, (uint32_t)l->kept, l->t->big_endian);
+		store_u32(number, (uint32_t)l->kept, l->w->shape.big_endian);
 	else
-		store_u64(number, l->kept, l->t->big_endian);
+		store_u64(number, l->kept, l->w->shape.big_endian);
 	tracedat_fill(l->out, piece, number);
 }
 
@@ -139,7 +139,7 @@ static uint64_t hex_value(const char *text, size_t digits)
 
 static void symbol_line(struct lines *l, struct symbols *s)
 {
-	struct tracedat *t = l->t;
+	struct tracedat_walk *w = l->w;
 	const char *line = l->line;
 	size_t digits = hex_digits(line, l->length), at = digits;
 
@@ -174,37 +174,37 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	}
 	if (!s->modules)
 		s->previous = address;
-	if (digits != 2u * t->long_size && !s->digits)
-		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * t->long_size ? TM_NOTE : TM_WARNING, &s->digits,
-			     t->long_size == 8 ? "16 digits" : "8 digits");
-	if (address < t->symbol_low)
-		t->symbol_low = address;
-	if (address > t->symbol_high)
-		t->symbol_high = address;
-	t->symbols = true;
+	if (digits != 2u * w->shape.long_size && !s->digits)
+		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * w->shape.long_size ? TM_NOTE : TM_WARNING, &s->digits,
+			     w->shape.long_size == 8 ? "16 digits" : "8 digits");
+	if (address < w->texts.symbol_low)
+		w->texts.symbol_low = address;
+	if (address > w->texts.symbol_high)
+		w->texts.symbol_high = address;
+	w->texts.symbols = true;
 }
 
-void tracedat_kallsyms(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
 	struct symbols s = { 0 };
 	size_t piece;
 
-	if (!lines_open(&l, TRACEDAT_RULE_kallsyms_size, t, b, at, end, 4, 3, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_kallsyms_size, w, b, at, end, 4, 3, &piece))
 		return;
 	if (l.at == end) {
-		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_empty, b, at, 4, "the symbol table is empty");
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_empty, b, at, 4, "the symbol table is empty");
 	}
 	while (lines_next(&l))
 		symbol_line(&l, &s);
 	if (l.number && !l.ended) {
-		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
 					    "the last line does not end");
 	}
-	if (t->symbols && !s.any_address) {
-		(void)tracedat_block_report(t, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
+	if (w->texts.symbols && !s.any_address) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
 					    (unsigned long long)l.number);
-		t->symbols = false;
+		w->texts.symbols = false;
 	}
 	lines_close(&l, 4, piece);
 }
@@ -238,15 +238,15 @@ static bool printk_escapes_fine(const char *text, size_t length)
 	return true;
 }
 
-void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
 	struct finding *bad = NULL, *escape = NULL;
 	size_t piece;
 
-	if (!lines_open(&l, TRACEDAT_RULE_printk_size, t, b, at, end, 4, 4, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_printk_size, w, b, at, end, 4, 4, &piece))
 		return;
-	while (lines_next(&l) && t->status == TM_OK) {
+	while (lines_next(&l) && w->status == TM_OK) {
 		const char *p = l.line;
 		size_t digits = l.length > 2 ? hex_digits(p + 2, l.length - 2) : 0;
 		size_t text = 2 + digits + 4;
@@ -258,18 +258,18 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 		}
 		if (!printk_escapes_fine(p + text, l.length - text - 1))
 			lines_report(&l, TRACEDAT_RULE_printk_bad_escape, &escape, "only the escapes \\n, \\t, \\\\ and \\\"");
-		if (!tracedat_room(t, &t->printk, &t->printk_capacity, t->printk_count, sizeof(*t->printk), TRACEDAT_BLOCK_MAX))
+		if (!tracedat_room(w, &w->texts.printk, &w->texts.printk_capacity, w->texts.printk_count, sizeof(*w->texts.printk), TRACEDAT_BLOCK_MAX))
 			break;
-		t->printk[t->printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits),
+		w->texts.printk[w->texts.printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits),
 									  text_hash(p + text, l.length - text) };
 	}
 	lines_close(&l, 4, piece);
-	if (!t->printk_count)
+	if (!w->texts.printk_count)
 		return;
-	qsort(t->printk, t->printk_count, sizeof(*t->printk), message_order);
+	qsort(w->texts.printk, w->texts.printk_count, sizeof(*w->texts.printk), message_order);
 	struct finding *same = NULL, *other = NULL;
-	for (size_t i = 1; i < t->printk_count; i++) {
-		const struct tracedat_message *m = &t->printk[i];
+	for (size_t i = 1; i < w->texts.printk_count; i++) {
+		const struct tracedat_message *m = &w->texts.printk[i];
 		if (m->address != m[-1].address)
 			continue;
 		struct finding **first = m->hash == m[-1].hash ? &same : &other;
@@ -277,7 +277,7 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 			finding_explains(*first, 1);
 			continue;
 		}
-		*first = tracedat_block_milder(t, TRACEDAT_RULE_printk_duplicate_address,
+		*first = tracedat_block_milder(w, TRACEDAT_RULE_printk_duplicate_address,
 					       m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b, at + 4, 1);
 		finding_say(*first, "address 0x%llx comes twice, with %s", (unsigned long long)m->address,
 			    m->hash == m[-1].hash ? "the same text" : "different texts");
@@ -286,13 +286,13 @@ void tracedat_printk(struct tracedat *t, const struct tracedat_block *b, size_t 
 
 /* ---- saved command lines ---- */
 
-void tracedat_cmdlines(struct tracedat *t, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_cmdlines(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
 	struct finding *bad = NULL, *range = NULL, *twice = NULL, *long_name = NULL;
 	size_t piece;
 
-	if (!lines_open(&l, TRACEDAT_RULE_cmdlines_size, t, b, at, end, 8, 5, &piece))
+	if (!lines_open(&l, TRACEDAT_RULE_cmdlines_size, w, b, at, end, 8, 5, &piece))
 		return;
 	while (lines_next(&l)) {
 		size_t first = l.length && l.line[0] == '-', n = first;
@@ -312,10 +312,10 @@ void tracedat_cmdlines(struct tracedat *t, const struct tracedat_block *b, size_
 			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
 			continue;
 		}
-		if (t->pids[pid / 8] & 1u << pid % 8)
+		if (w->texts.pids[pid / 8] & 1u << pid % 8)
 			lines_report(&l, TRACEDAT_RULE_cmdlines_duplicate_pid, &twice, "each process id once");
-		t->pids[pid / 8] |= (uint8_t)(1u << pid % 8);
-		t->cmdlines = true;
+		w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
+		w->texts.cmdlines = true;
 	}
 	lines_close(&l, 8, piece);
 }

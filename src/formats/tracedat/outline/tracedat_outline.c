@@ -11,7 +11,7 @@
 void tracedat_sketch_pointer(struct tracedat_sketch *s, uint32_t field, uint64_t to, bool length)
 {
 	if (field == OUTLINE_NONE ||
-	    !tracedat_room(s->t, &s->pointers, &s->pointer_capacity, s->pointer_count, sizeof(*s->pointers), OUTLINE_PARTS_MAX))
+	    !tracedat_room(s->w, &s->pointers, &s->pointer_capacity, s->pointer_count, sizeof(*s->pointers), OUTLINE_PARTS_MAX))
 		return;
 	s->pointers[s->pointer_count++] = (struct tracedat_pointer){ field, to, length };
 }
@@ -19,7 +19,7 @@ void tracedat_sketch_pointer(struct tracedat_sketch *s, uint32_t field, uint64_t
 void tracedat_sketch_anchor(struct tracedat_sketch *s, uint64_t at, uint32_t part, int64_t bias)
 {
 	if (part == OUTLINE_NONE ||
-	    !tracedat_room(s->t, &s->anchors, &s->anchor_capacity, s->anchor_count, sizeof(*s->anchors), OUTLINE_PARTS_MAX))
+	    !tracedat_room(s->w, &s->anchors, &s->anchor_capacity, s->anchor_count, sizeof(*s->anchors), OUTLINE_PARTS_MAX))
 		return;
 	s->anchors[s->anchor_count++] = (struct tracedat_anchor){ at, part, bias };
 }
@@ -83,7 +83,7 @@ static void chunks(struct tracedat_sketch *s, uint32_t page_size, uint64_t at, u
 
 static void cpu_data(struct tracedat_sketch *s, const struct tracedat_place_item *item)
 {
-	uint32_t page = item->buffer->page_size ? item->buffer->page_size : s->t->page_size;
+	uint32_t page = item->buffer->page_size ? item->buffer->page_size : s->w->shape.page_size;
 	uint64_t end = item->at + item->length;
 	uint32_t part = outline_open(s->o, PART_GROUP, "cpu data", item->at, PART_LOOSE);
 
@@ -139,16 +139,16 @@ static int item_compare(const void *a, const void *b)
 
 static bool gather(struct tracedat_sketch *s)
 {
-	struct tracedat *t = s->t;
-	size_t most = t->buffer_count;
-	for (size_t i = 0; i < t->buffer_count; i++)
-		most += t->buffers[i].count;
+	struct tracedat_walk *w = s->w;
+	size_t most = w->data.buffer_count;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		most += w->data.buffers[i].count;
 	s->items = calloc(most + 1, sizeof(*s->items));
 	if (!s->items)
 		return false;
-	for (size_t i = 0; i < t->buffer_count; i++) {
-		const struct tracedat_buffer *b = &t->buffers[i];
-		if (t->version == 6 && b->record_at)
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		const struct tracedat_buffer *b = &w->data.buffers[i];
+		if (w->shape.version == 6 && b->record_at)
 			s->items[s->item_count++] = (struct tracedat_place_item){ .at = b->record_at, .buffer = b };
 		for (size_t k = 0; k < b->count; k++) {
 			const struct tracedat_cpu *c = &b->cpus[k];
@@ -180,7 +180,7 @@ uint64_t tracedat_sketch_items(struct tracedat_sketch *s, uint64_t at, uint64_t 
 		s->next_item++;
 		if (item->at < at || item->length > s->size - item->at)
 			continue;
-		uint32_t page = item->buffer->page_size ? item->buffer->page_size : s->t->page_size;
+		uint32_t page = item->buffer->page_size ? item->buffer->page_size : s->w->shape.page_size;
 		if (item->cpu && item->at > at)
 			(void)outline_padding(s->o, at, item->at, page, OUTLINE_NONE);
 		if (item->cpu)
@@ -215,7 +215,7 @@ static void buffer_option(struct tracedat_sketch *s, unsigned id, uint64_t at, u
 {
 	offset_field(s, at);
 	at = terminated(s, at + 8, end, "buffer name");
-	if (s->t->version == 6 || at >= end)
+	if (s->w->shape.version == 6 || at >= end)
 		return;
 	at = terminated(s, at, end, "clock");
 	if (id != TRACEDAT_BUFFER || at > end || end - at < 8)
@@ -256,7 +256,7 @@ uint64_t tracedat_sketch_options(struct tracedat_sketch *s, uint64_t at, uint64_
 	(void)outline_open(s->o, PART_GROUP, "option list", at, PART_FIXED);
 	while (end - at >= 2 && s->o->status == TM_OK) {
 		unsigned id = (unsigned)tracedat_sketch_number(s, at, 2);
-		if (s->t->version == 6 && id == TRACEDAT_DONE) {
+		if (s->w->shape.version == 6 && id == TRACEDAT_DONE) {
 			(void)outline_leaf(s->o, PART_BYTES, "done", at, 2, PART_FIXED);
 			at += 2;
 			break;
@@ -288,7 +288,7 @@ uint64_t tracedat_sketch_options(struct tracedat_sketch *s, uint64_t at, uint64_
 /* As far as sizes lead; what is behind stays bytes up to the data that the walk found. */
 static void version_6(struct tracedat_sketch *s)
 {
-	uint64_t at = tracedat_sketch_header(s, s->t->prefix_end, s->size);
+	uint64_t at = tracedat_sketch_header(s, s->w->prefix.end, s->size);
 	if (at != UINT64_MAX)
 		at = tracedat_sketch_formats(s, at, s->size, "ftrace formats");
 	if (at != UINT64_MAX)
@@ -307,8 +307,8 @@ static void version_6(struct tracedat_sketch *s)
 		(void)outline_field(s->o, "options tag", FIELD_MAGIC, at, TRACEDAT_TAG_SIZE);
 		at = tracedat_sketch_options(s, at + TRACEDAT_TAG_SIZE, s->size);
 	}
-	if (s->t->latency && s->t->latency_at >= at) {
-		for (at = s->t->latency_at; at < s->size && s->o->status == TM_OK;) {
+	if (s->w->data.latency && s->w->data.latency_at >= at) {
+		for (at = s->w->data.latency_at; at < s->size && s->o->status == TM_OK;) {
 			const uint8_t *lf = memchr(s->data + at, '\n', (size_t)(s->size - at));
 			uint64_t next = lf ? (uint64_t)(lf - s->data) + 1 : s->size;
 			(void)outline_open(s->o, PART_RECORD, "line", at, 0);
@@ -365,16 +365,16 @@ void tracedat_sketch_section(struct tracedat_sketch *s, unsigned id, uint64_t at
 
 static void version_7(struct tracedat_sketch *s)
 {
-	struct tracedat *t = s->t;
-	if (t->options_at && t->options_at + 8 <= s->size) {
-		uint64_t name = t->prefix_end;
-		if (name < t->options_at)
+	struct tracedat_walk *w = s->w;
+	if (w->prefix.options_at && w->prefix.options_at + 8 <= s->size) {
+		uint64_t name = w->prefix.end;
+		if (name < w->prefix.options_at)
 			(void)outline_field(s->o, "compressor", FIELD_TEXT, name,
-					    strnlen((const char *)s->data + name, t->options_at - name));
-		offset_field(s, t->options_at);
+					    strnlen((const char *)s->data + name, w->prefix.options_at - name));
+		offset_field(s, w->prefix.options_at);
 	}
-	for (size_t i = 0; i < t->section_count && s->o->status == TM_OK; i++) {
-		const struct tracedat_section *section = &t->sections[i];
+	for (size_t i = 0; i < w->dir.section_count && s->o->status == TM_OK; i++) {
+		const struct tracedat_section *section = &w->dir.sections[i];
 		uint64_t at = section->offset, body = at + TRACEDAT_SECTION_SIZE, end = body + section->size;
 		if (end > s->size)
 			end = s->size;
@@ -400,26 +400,26 @@ static void version_7(struct tracedat_sketch *s)
 
 /* ---- the file ---- */
 
-void tracedat_outline_file(struct tracedat *t)
+void tracedat_outline_file(struct tracedat_walk *w)
 {
-	struct tracedat_sketch s = { .t = t, .o = t->scan->outline, .be = t->big_endian };
+	struct tracedat_sketch s = { .w = w, .o = w->s->outline, .be = w->shape.big_endian };
 	struct outline *o = s.o;
 
-	if (o->file_count != 1 || t->status != TM_OK || !t->prefix_end || t->prefix_end > o->files[0].size)
+	if (o->file_count != 1 || w->status != TM_OK || !w->prefix.end || w->prefix.end > o->files[0].size)
 		return;
 	s.data = o->files[0].data;
 	s.size = o->files[0].size;
 	o->big_endian = s.be;
 	(void)outline_open_file(o, 0, "trace", 0);
 	(void)outline_field(o, "magic", FIELD_MAGIC, 0, 10);
-	outline_fix(o, outline_field(o, "version", FIELD_TEXT, 10, t->version_length - 1));
-	uint64_t at = 10 + t->version_length;
+	outline_fix(o, outline_field(o, "version", FIELD_TEXT, 10, w->prefix.version_length - 1));
+	uint64_t at = 10 + w->prefix.version_length;
 	(void)outline_field(o, "byte order", FIELD_TAG, at, 1);
 	(void)outline_field(o, "long size", FIELD_TAG, at + 1, 1);
 	(void)outline_field(o, "page size", FIELD_VALUE, at + 2, 4);
 	if (!gather(&s))
 		o->status = TM_NO_MEMORY;
-	else if (t->version == 6)
+	else if (w->shape.version == 6)
 		version_6(&s);
 	else
 		version_7(&s);

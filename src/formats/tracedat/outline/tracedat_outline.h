@@ -34,7 +34,7 @@ struct tracedat_place_item {
 };
 
 struct tracedat_sketch {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	struct outline *o;
 	const uint8_t *data;
 	uint64_t size;

@@ -11,7 +11,7 @@ void tracedat_sketch_coded(struct tracedat_sketch *s, uint64_t at, uint64_t size
 	coded.compressed = outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size);
 	outline_measure(s->o, measure, MEASURE_LENGTH, coded.compressed, 1, 0);
 	if (coded.compressed != OUTLINE_NONE &&
-	    tracedat_room(s->t, &s->coded, &s->coded_capacity, s->coded_count, sizeof(*s->coded), OUTLINE_PARTS_MAX))
+	    tracedat_room(s->w, &s->coded, &s->coded_capacity, s->coded_count, sizeof(*s->coded), OUTLINE_PARTS_MAX))
 		s->coded[s->coded_count++] = coded;
 }
 
@@ -30,7 +30,7 @@ static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *c
 
 	if (!data)
 		s->o->status = TM_NO_MEMORY;
-	else if (!tracedat_decode(s->t, s->t->codec, s->data + field->offset, field->length, data, size, &d) || !d.fits ||
+	else if (!tracedat_decode(s->w, s->w->shape.codec, s->data + field->offset, field->length, data, size, &d) || !d.fits ||
 		 d.size != size || d.consumed != field->length) {
 		free(data);
 		data = NULL;
@@ -40,7 +40,7 @@ static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *c
 
 static void stream(struct tracedat_sketch *s, const struct tracedat_coded *coded, uint8_t *data, uint32_t size)
 {
-	uint32_t file = outline_stream(s->o, coded->compressed, data, size, encode, (int)s->t->codec);
+	uint32_t file = outline_stream(s->o, coded->compressed, data, size, encode, (int)s->w->shape.codec);
 	const uint8_t *outer = s->data;
 	uint64_t outer_size = s->size;
 
@@ -66,7 +66,7 @@ void tracedat_sketch_streams(struct tracedat_sketch *s)
 
 	/* Their offsets are those of the file. */
 	s->next_item = s->item_count;
-	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->t->codec != TRACEDAT_NONE; i++) {
+	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->w->shape.codec != TRACEDAT_NONE; i++) {
 		const struct tracedat_coded *coded = &s->coded[i];
 		uint64_t size = outline_value(s->o, coded->decoded);
 		if (coded->decoded == OUTLINE_NONE || size > left)

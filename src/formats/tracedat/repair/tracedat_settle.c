@@ -47,7 +47,7 @@ static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct t
 }
 
 /* The same range is left out: what of it the block b has is dropped. */
-static void slice_drop(struct tracedat *t, struct place *p, const struct tracedat_drop *d, const struct tracedat_block *b)
+static void slice_drop(struct tracedat_walk *w, struct place *p, const struct tracedat_drop *d, const struct tracedat_block *b)
 {
 	uint64_t from = d->from, end = d->from + d->length;
 	while (from < end) {
@@ -56,7 +56,7 @@ static void slice_drop(struct tracedat *t, struct place *p, const struct traceda
 			return;
 		uint64_t skip = from - p->at, n = piece->length - skip < end - from ? piece->length - skip : end - from;
 		if (!piece->literal && b)
-			tracedat_drop_block(t, b, (size_t)(piece->from + skip), (size_t)n, d->rule, d->why);
+			tracedat_drop_block(w, b, (size_t)(piece->from + skip), (size_t)n, d->rule, d->why);
 		from += n;
 	}
 }
@@ -90,63 +90,63 @@ static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pie
 
 /* ---- placeholders ---- */
 
-static void part_default(struct tracedat *t, unsigned k)
+static void part_default(struct tracedat_walk *w, unsigned k)
 {
 	uint8_t number[8] = { 0 };
-	tracedat_pieces_free(&t->parts[k]);
-	(void)tracedat_literal(&t->parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
+	tracedat_pieces_free(&w->meta.parts[k]);
+	(void)tracedat_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
 			       "an empty block for one that is lost");
 	if (k == 2)
-		t->system_total = 0;
+		w->events.systems = 0;
 }
 
-static void place(struct tracedat *t, uint32_t id)
+static void place(struct tracedat_walk *w, uint32_t id)
 {
-	t->ids_placed[id / 64] |= UINT64_C(1) << id % 64;
+	w->events.placeholders[id / 64] |= UINT64_C(1) << id % 64;
 }
 
 /* Formats that turned out to be lost: their records get a placeholder. */
-static void placeholders_note(struct tracedat *t, bool all)
+static void placeholders_note(struct tracedat_walk *w, bool all)
 {
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].placeholder || all)
-			place(t, t->events[i].id);
+	for (size_t i = 0; i < w->events.count; i++)
+		if (w->events.list[i].placeholder || all)
+			place(w, w->events.list[i].id);
 }
 
 /* A system of formats for events whose own are lost: their records can at least be listed. False: there are none. */
-static bool placeholders_put(struct tracedat *t)
+static bool placeholders_put(struct tracedat_walk *w)
 {
-	struct tracedat_pieces *p = &t->parts[2];
+	struct tracedat_pieces *p = &w->meta.parts[2];
 	uint8_t number[8];
 	uint32_t count = 0;
 	static const char why[] = "a placeholder for an event format that is lost";
 	const unsigned rule = TRACEDAT_RULE_record_unknown_event_id;
 
 	for (uint32_t id = 0; id < 65536; id++)
-		count += t->ids_placed[id / 64] >> id % 64 & 1 && !tracedat_event_of(t, id);
+		count += w->events.placeholders[id / 64] >> id % 64 & 1 && !tracedat_event_of(w, id);
 	if (!count)
 		return false;
-	store_u32(number, (uint32_t)t->system_total + 1, t->big_endian);
+	store_u32(number, (uint32_t)w->events.systems + 1, w->shape.big_endian);
 	tracedat_fill(p, 0, number);
 	(void)tracedat_literal(p, "unknown_events", 15, rule, why);
-	store_u32(number, count, t->big_endian);
+	store_u32(number, count, w->shape.big_endian);
 	(void)tracedat_literal(p, number, 4, rule, why);
 	for (uint32_t id = 0; id < 65536; id++) {
-		if (!(t->ids_placed[id / 64] >> id % 64 & 1) || tracedat_event_of(t, id))
+		if (!(w->events.placeholders[id / 64] >> id % 64 & 1) || tracedat_event_of(w, id))
 			continue;
 		struct bytes text = { 0 };
-		const struct tracedat_orphan *o = tracedat_orphan_of(t, id);
+		const struct tracedat_orphan *o = tracedat_orphan_of(w, id);
 		if (o)
 			tracedat_orphan_text(o, &text);
 		else
-			tracedat_placeholder_text(t, id, &text);
-		store_u64(number, text.size, t->big_endian);
+			tracedat_placeholder_text(w, id, &text);
+		store_u64(number, text.size, w->shape.big_endian);
 		(void)tracedat_literal(p, number, 8, rule, why);
 		(void)tracedat_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
 				       o ? "the format with the ID of the only records that fit it and have none" : why);
 		if (o)
-			plan_doubt(t->scan->plan, t->source, o->offset, o->stored,
-				   plan_why(t->scan->plan,
+			plan_doubt(w->s->plan, w->source, o->offset, o->stored,
+				   plan_why(w->s->plan,
 					    "that this format is the one of ID %u is a guess by the sizes of its records", id));
 		p->failed |= text.failed;
 		bytes_free(&text);
@@ -156,111 +156,111 @@ static bool placeholders_put(struct tracedat *t)
 
 /* ---- readings ---- */
 
-static void tables_clear(struct tracedat *t)
+static void tables_clear(struct tracedat_walk *w)
 {
-	memset(t->event_index, 0, 65536 * sizeof(*t->event_index));
-	if (t->names)
-		memset(t->names, 0, t->name_capacity * sizeof(*t->names));
-	t->event_count = t->dynamic_count = 0;
-	t->common.size = 0;
-	t->common_size = t->blk_id = 0;
-	t->formats_lost = false;
+	memset(w->events.index, 0, 65536 * sizeof(*w->events.index));
+	if (w->events.names)
+		memset(w->events.names, 0, w->events.name_capacity * sizeof(*w->events.names));
+	w->events.count = w->events.dynamic_count = 0;
+	w->events.common.size = 0;
+	w->events.common_size = w->events.blk_id = 0;
+	w->events.lost = false;
 }
 
 /* Reads a list of formats as the output has it. True: there was something to mend. */
-static bool list_read(struct tracedat *t, unsigned k,
-		      void (*parse)(struct tracedat *, const struct tracedat_block *, size_t, size_t))
+static bool list_read(struct tracedat_walk *w, unsigned k,
+		      void (*parse)(struct tracedat_walk *, const struct tracedat_block *, size_t, size_t))
 {
 	static const struct tracedat_block none = { 0 };
-	const struct tracedat_block *b = t->part_block[k];
-	struct tracedat_pieces inner = t->parts[k];
+	const struct tracedat_block *b = w->meta.blocks[k];
+	struct tracedat_pieces inner = w->meta.parts[k];
 	struct place drops = { .in = &inner };
 	struct bytes text = { 0 };
-	size_t first_drop = t->drop_count;
+	size_t first_drop = w->out.drop_count;
 
 	if (!inner.failed)
 		tracedat_part_flatten(&inner, b ? b : &none, &text);
 	bytes_append(&text, (const uint8_t[16]){ 0 }, 16);
 	if (text.failed || inner.failed) {
 		bytes_free(&text);
-		tracedat_no_memory(t);
+		tracedat_no_memory(w);
 		return false;
 	}
 	struct tracedat_block again = { .data = text.data, .size = text.size - 16, .name = b ? b->name : "formats" };
-	t->parts[k] = (struct tracedat_pieces){ 0 };
-	parse(t, &again, 0, again.size);
-	bool changed = !tracedat_part_unchanged(&t->parts[k], &again);
-	size_t end_drop = t->drop_count;
+	w->meta.parts[k] = (struct tracedat_pieces){ 0 };
+	parse(w, &again, 0, again.size);
+	bool changed = !tracedat_part_unchanged(&w->meta.parts[k], &again);
+	size_t end_drop = w->out.drop_count;
 	for (size_t i = first_drop; i < end_drop; i++) {
-		struct tracedat_drop d = t->drops[i];
-		slice_drop(t, &drops, &d, b);
+		struct tracedat_drop d = w->out.drops[i];
+		slice_drop(w, &drops, &d, b);
 	}
-	for (size_t i = end_drop; i < t->drop_count; i++)
-		t->drops[first_drop + i - end_drop] = t->drops[i];
-	t->drop_count -= end_drop - first_drop;
-	pieces_join(&inner, &t->parts[k]);
-	if (t->parts[k].failed)
-		tracedat_no_memory(t);
+	for (size_t i = end_drop; i < w->out.drop_count; i++)
+		w->out.drops[first_drop + i - end_drop] = w->out.drops[i];
+	w->out.drop_count -= end_drop - first_drop;
+	pieces_join(&inner, &w->meta.parts[k]);
+	if (w->meta.parts[k].failed)
+		tracedat_no_memory(w);
 	tracedat_pieces_free(&inner);
 	bytes_free(&text);
 	return changed;
 }
 
-static bool formats_read(struct tracedat *t)
+static bool formats_read(struct tracedat_walk *w)
 {
-	tables_clear(t);
-	bool changed = list_read(t, 1, tracedat_ftrace);
-	return list_read(t, 2, tracedat_systems) || changed;
+	tables_clear(w);
+	bool changed = list_read(w, 1, tracedat_ftrace);
+	return list_read(w, 2, tracedat_systems) || changed;
 }
 
-static void formats_settle(struct tracedat *t)
+static void formats_settle(struct tracedat_walk *w)
 {
-	bool placed = false, lost = t->formats_lost;
+	bool placed = false, lost = w->events.lost;
 
-	tracedat_orphans_match(t);
-	for (size_t i = 0; i < t->orphan_count; i++)
-		if (t->orphans[i].id)
-			place(t, t->orphans[i].id);
-	for (uint32_t id = 1; t->unknown && id < 65536; id++)
-		if (t->unknown[id].records && (t->unknown[id].records > 1 || lost))
-			place(t, id);
-	for (unsigned n = 0; n < 2 * READINGS_MAX && t->status == TM_OK; n++) {
-		placeholders_note(t, n == READINGS_MAX);
+	tracedat_orphans_match(w);
+	for (size_t i = 0; i < w->events.orphan_count; i++)
+		if (w->events.orphans[i].id)
+			place(w, w->events.orphans[i].id);
+	for (uint32_t id = 1; w->events.unknown && id < 65536; id++)
+		if (w->events.unknown[id].records && (w->events.unknown[id].records > 1 || lost))
+			place(w, id);
+	for (unsigned n = 0; n < 2 * READINGS_MAX && w->status == TM_OK; n++) {
+		placeholders_note(w, n == READINGS_MAX);
 		if (n == READINGS_MAX) {
-			part_default(t, 1);
-			part_default(t, 2);
+			part_default(w, 1);
+			part_default(w, 2);
 			placed = false;
 		}
-		if (formats_read(t))
+		if (formats_read(w))
 			continue;
-		if (placed || !placeholders_put(t))
+		if (placed || !placeholders_put(w))
 			break;
 		placed = true;
 	}
-	if (placed && lost && t->lost_is < TM_AT_LEAST)
-		t->lost_is = TM_UNKNOWN_COUNT;
+	if (placed && lost && w->out.lost_is < TM_AT_LEAST)
+		w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
-bool tracedat_prepare(struct tracedat *t)
+bool tracedat_prepare(struct tracedat_walk *w)
 {
-	struct finding *format_finding = t->format_finding;
-	struct findings *findings = t->findings;
+	struct finding *format_finding = w->events.finding;
+	struct findings *findings = w->findings;
 
-	t->ids_placed = calloc(65536 / 64, sizeof(*t->ids_placed));
-	if (!t->ids_placed) {
-		tracedat_no_memory(t);
+	w->events.placeholders = calloc(65536 / 64, sizeof(*w->events.placeholders));
+	if (!w->events.placeholders) {
+		tracedat_no_memory(w);
 		return false;
 	}
-	tracedat_header_compose(t);
+	tracedat_header_compose(w);
 	for (unsigned k = 1; k < TRACEDAT_PARTS; k++)
-		if (!t->part_seen[k])
-			part_default(t, k);
-	t->findings = t->scratch;
-	formats_settle(t);
-	t->findings = findings;
-	t->format_finding = format_finding;
+		if (!w->meta.seen[k])
+			part_default(w, k);
+	w->findings = w->scratch;
+	formats_settle(w);
+	w->findings = findings;
+	w->events.finding = format_finding;
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
-		if (t->parts[k].failed)
-			tracedat_no_memory(t);
-	return t->status == TM_OK;
+		if (w->meta.parts[k].failed)
+			tracedat_no_memory(w);
+	return w->status == TM_OK;
 }

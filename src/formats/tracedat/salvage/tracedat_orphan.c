@@ -4,29 +4,29 @@
 
 #include <stdlib.h>
 
-bool tracedat_unknown_table(struct tracedat *t)
+bool tracedat_unknown_table(struct tracedat_walk *w)
 {
-	if (!t->unknown)
-		t->unknown = calloc(65536, sizeof(*t->unknown));
-	if (!t->unknown)
-		tracedat_no_memory(t);
-	return t->unknown != NULL;
+	if (!w->events.unknown)
+		w->events.unknown = calloc(65536, sizeof(*w->events.unknown));
+	if (!w->events.unknown)
+		tracedat_no_memory(w);
+	return w->events.unknown != NULL;
 }
 
-void tracedat_orphans_free(struct tracedat *t)
+void tracedat_orphans_free(struct tracedat_walk *w)
 {
-	for (size_t i = 0; i < t->orphan_count; i++)
-		bytes_free(&t->orphans[i].text);
-	t->orphan_count = 0;
+	for (size_t i = 0; i < w->events.orphan_count; i++)
+		bytes_free(&w->events.orphans[i].text);
+	w->events.orphan_count = 0;
 }
 
-struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tracedat_block *b, const struct tracedat_event *e)
+struct tracedat_orphan *tracedat_orphan_add(struct tracedat_walk *w, const struct tracedat_block *b, const struct tracedat_event *e)
 {
 	const uint8_t *text = b->data + e->text, *id = memmem(text, e->text_size, "\nID:", 4);
 	const uint8_t *end = id ? memchr(id + 1, '\n', e->text_size - (size_t)(id + 1 - text)) : NULL;
-	if (t->orphan_count == TRACEDAT_ORPHANS_MAX || !end)
+	if (w->events.orphan_count == TRACEDAT_ORPHANS_MAX || !end)
 		return NULL;
-	struct tracedat_orphan *o = &t->orphans[t->orphan_count++];
+	struct tracedat_orphan *o = &w->events.orphans[w->events.orphan_count++];
 	*o = (struct tracedat_orphan){ .id_at = (size_t)(id + 1 - text),
 				       .id_end = (size_t)(end - text),
 				       .fixed = e->fixed,
@@ -37,7 +37,7 @@ struct tracedat_orphan *tracedat_orphan_add(struct tracedat *t, const struct tra
 				       .stored = b->compressed ? b->stored : e->text_size };
 	bytes_append(&o->text, text, e->text_size);
 	if (o->text.failed)
-		tracedat_no_memory(t);
+		tracedat_no_memory(w);
 	return o;
 }
 
@@ -47,10 +47,10 @@ static bool fits(const struct tracedat_orphan *o, const struct tracedat_unknown 
 }
 
 /* Ways to give records of `id` an ID less format: to this one; or, of two with the same ID, to its rival (*swap). */
-static unsigned ways(const struct tracedat *t, size_t orphan, uint32_t id, bool *swap)
+static unsigned ways(const struct tracedat_walk *w, size_t orphan, uint32_t id, bool *swap)
 {
-	const struct tracedat_orphan *o = &t->orphans[orphan], *rival = o->rival >= 0 ? &t->orphans[o->rival] : NULL;
-	const struct tracedat_unknown *u = &t->unknown[id], *own = rival ? &t->unknown[o->claim] : NULL;
+	const struct tracedat_orphan *o = &w->events.orphans[orphan], *rival = o->rival >= 0 ? &w->events.orphans[o->rival] : NULL;
+	const struct tracedat_unknown *u = &w->events.unknown[id], *own = rival ? &w->events.unknown[o->claim] : NULL;
 	if (!u->records || o->holder)
 		return 0;
 	bool straight = fits(o, u) && (!rival || fits(rival, own));
@@ -58,16 +58,16 @@ static unsigned ways(const struct tracedat *t, size_t orphan, uint32_t id, bool 
 	return (unsigned)straight + *swap;
 }
 
-static void orphan_settle(struct tracedat *t, struct tracedat_orphan *o, uint32_t id, bool swap)
+static void orphan_settle(struct tracedat_walk *w, struct tracedat_orphan *o, uint32_t id, bool swap)
 {
 	o->id = swap ? o->claim : id;
 	if (swap) {
-		t->orphans[o->rival].id = id;
-		t->orphans[o->rival].moved = true;
+		w->events.orphans[o->rival].id = id;
+		w->events.orphans[o->rival].moved = true;
 	}
 }
 
-void tracedat_orphans_match(struct tracedat *t)
+void tracedat_orphans_match(struct tracedat_walk *w)
 {
 	struct {
 		unsigned ways;
@@ -75,13 +75,13 @@ void tracedat_orphans_match(struct tracedat *t)
 		bool swap;
 	} found[TRACEDAT_ORPHANS_MAX] = { 0 };
 
-	for (uint32_t id = 1; t->unknown && id < 65536; id++) {
+	for (uint32_t id = 1; w->events.unknown && id < 65536; id++) {
 		unsigned all = 0;
 		size_t last = 0;
 		bool swap = false;
-		for (size_t i = 0; i < t->orphan_count; i++) {
+		for (size_t i = 0; i < w->events.orphan_count; i++) {
 			bool swaps = false;
-			unsigned n = ways(t, i, id, &swaps);
+			unsigned n = ways(w, i, id, &swaps);
 			all += n;
 			found[i].ways += n;
 			last = n ? i : last;
@@ -92,23 +92,23 @@ void tracedat_orphans_match(struct tracedat *t)
 			found[last].swap = swap;
 		}
 	}
-	for (size_t i = 0; i < t->orphan_count; i++)
+	for (size_t i = 0; i < w->events.orphan_count; i++)
 		if (found[i].ways == 1 && found[i].id)
-			orphan_settle(t, &t->orphans[i], found[i].id, found[i].swap);
+			orphan_settle(w, &w->events.orphans[i], found[i].id, found[i].swap);
 }
 
-const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat *t, uint32_t id)
+const struct tracedat_orphan *tracedat_orphan_of(const struct tracedat_walk *w, uint32_t id)
 {
-	for (size_t i = 0; i < t->orphan_count; i++)
-		if (t->orphans[i].id == id)
-			return &t->orphans[i];
+	for (size_t i = 0; i < w->events.orphan_count; i++)
+		if (w->events.orphans[i].id == id)
+			return &w->events.orphans[i];
 	return NULL;
 }
 
-bool tracedat_orphan_moved(const struct tracedat *t, uint64_t hash, uint32_t id)
+bool tracedat_orphan_moved(const struct tracedat_walk *w, uint64_t hash, uint32_t id)
 {
-	for (size_t i = 0; i < t->orphan_count; i++)
-		if (t->orphans[i].moved && t->orphans[i].hash == hash && t->orphans[i].claim == id)
+	for (size_t i = 0; i < w->events.orphan_count; i++)
+		if (w->events.orphans[i].moved && w->events.orphans[i].hash == hash && w->events.orphans[i].claim == id)
 			return true;
 	return false;
 }

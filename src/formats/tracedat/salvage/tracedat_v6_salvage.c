@@ -34,7 +34,7 @@ static size_t find_systems(const struct v6 *v, size_t from, size_t end)
 		size_t name = text - 13;
 		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
 			name--;
-		if (name < text - 13 && load_u32(d + text - 12, v->t->big_endian) - 1 < 65536)
+		if (name < text - 13 && load_u32(d + text - 12, v->w->shape.big_endian) - 1 < 65536)
 			return name - 4;
 	}
 	return V6_UNKNOWN;
@@ -46,7 +46,7 @@ static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width,
 	if (to == V6_UNKNOWN || to < width)
 		return V6_UNKNOWN;
 	for (size_t at = to - width + 1; at-- > low;) {
-		uint64_t size = width == 8 ? load_u64(v->data + at, v->t->big_endian) : load_u32(v->data + at, v->t->big_endian);
+		uint64_t size = width == 8 ? load_u64(v->data + at, v->w->shape.big_endian) : load_u32(v->data + at, v->w->shape.big_endian);
 		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
 			return at;
 	}
@@ -114,7 +114,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
 	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN) {
 		size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
-		uint32_t declared = load_u32(v->data + m->kallsyms, v->t->big_endian);
+		uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
 		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
 		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
 		if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
@@ -123,7 +123,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 			m->printk = at;
 	}
 	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN) {
-		uint32_t declared = load_u32(v->data + m->printk, v->t->big_endian);
+		uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
 		size_t at = measure_lines(v, m->printk + 4, end, true);
 		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
 		if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
@@ -142,7 +142,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 	}
 	/* The tag is gone, but the sizes before it lead somewhere. */
 	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {
-		uint64_t declared = load_u64(v->data + m->cmdlines, v->t->big_endian);
+		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);
 		if (declared <= v->size - m->cmdlines - 22) {
 			m->cpus = m->cmdlines + 8 + (size_t)declared;
 			m->tag = m->cpus + 4;
@@ -154,7 +154,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 static bool chain_without_tag(struct v6 *v)
 {
 	const uint8_t *d = v->data;
-	bool be = v->t->big_endian;
+	bool be = v->w->shape.big_endian;
 	size_t at = v->m.kallsyms, places[3];
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -189,7 +189,7 @@ void tracedat_v6_salvage(struct v6 *v)
 	m->tag = find_tag(v, low);
 	/* Options that stand in front of the other tags had one, too. */
 	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
-		size_t options = tracedat_options_lead(v->t, v->data, low, m->tag);
+		size_t options = tracedat_options_lead(v->w, v->data, low, m->tag);
 		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
 			m->tag = options - TRACEDAT_TAG_SIZE;
 	}
@@ -199,7 +199,7 @@ void tracedat_v6_salvage(struct v6 *v)
 		m->tag = V6_UNKNOWN;
 	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
 	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
-		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
+		size_t size = load_u32(v->data + m->kallsyms, v->w->shape.big_endian), at = m->kallsyms + 4;
 		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' &&
 		    v->data[at + size + 5] == 'x')
 			m->printk = at + size;

@@ -5,23 +5,23 @@
 #define NAMES_COMPARED 2048u
 
 /* A finding on a whole option. */
-#define option_finding(t, rule, ...) ((void)PLACE(rule), option_milder_at((t), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
-#define option_milder(t, rule, ...) ((void)PLACE(rule), option_milder_at((t), (rule), __VA_ARGS__))
-static struct finding *option_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
+#define option_finding(w, rule, ...) ((void)PLACE(rule), option_milder_at((w), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define option_milder(w, rule, ...) ((void)PLACE(rule), option_milder_at((w), (rule), __VA_ARGS__))
+static struct finding *option_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity,
 					const struct tracedat_option *o)
 {
-	struct finding *fd = tracedat_block_milder_at(t, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
+	struct finding *fd = tracedat_block_milder_at(w, rule, severity, o->block, o->at - TRACEDAT_OPTION_HEADER,
 						      TRACEDAT_OPTION_HEADER + (size_t)o->size);
 	finding_path(fd, "options > %s", tracedat_id_name(o->id));
 	return fd;
 }
 
-#define option_report(t, rule, ...) ((void)PLACE(rule), option_report_at((t), (rule), __VA_ARGS__))
-static void option_report_at(struct tracedat *t, unsigned rule, const struct tracedat_option *o, const char *format, ...)
+#define option_report(w, rule, ...) ((void)PLACE(rule), option_report_at((w), (rule), __VA_ARGS__))
+static void option_report_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_option *o, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-static void option_report_at(struct tracedat *t, unsigned rule, const struct tracedat_option *o, const char *format, ...)
+static void option_report_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_option *o, const char *format, ...)
 {
-	struct finding *fd = option_milder_at(t, rule, tracedat_rules[rule].severity, o);
+	struct finding *fd = option_milder_at(w, rule, tracedat_rules[rule].severity, o);
 	va_list arguments;
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
@@ -41,14 +41,14 @@ static const char *option_content(const struct tracedat_option *o, size_t *size)
 }
 
 /* Text options: not empty, NUL at the end. False when there is no content to judge. */
-static bool option_text(struct tracedat *t, struct tracedat_option *o)
+static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
 	if (o->size && !p[o->size - 1])
 		return true;
-	if (!o->size && o->id == TRACEDAT_TRACECLOCK && t->version == 6)
+	if (!o->size && o->id == TRACEDAT_TRACECLOCK && w->shape.version == 6)
 		return false;
-	struct finding *fd = option_finding(t, TRACEDAT_RULE_option_string_nul, o);
+	struct finding *fd = option_finding(w, TRACEDAT_RULE_option_string_nul, o);
 	if (!o->size) {
 		finding_say(fd, "the text of the option is empty");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_string_nul, "a text option without text");
@@ -62,7 +62,7 @@ static bool option_text(struct tracedat *t, struct tracedat_option *o)
 	return true;
 }
 
-static void option_date(struct tracedat *t, struct tracedat_option *o)
+static void option_date(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	size_t size;
 	const char *p = option_content(o, &size);
@@ -72,12 +72,12 @@ static void option_date(struct tracedat *t, struct tracedat_option *o)
 	    !(value >> 63))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	option_report(t, TRACEDAT_RULE_option_date_syntax, o, "the date offset is \"%s\", expected 0x and digits",
+	option_report(w, TRACEDAT_RULE_option_date_syntax, o, "the date offset is \"%s\", expected 0x and digits",
 		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is no number");
 }
 
-static void option_offset(struct tracedat *t, struct tracedat_option *o)
+static void option_offset(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	size_t size;
 	const char *p = option_content(o, &size);
@@ -87,12 +87,12 @@ static void option_offset(struct tracedat *t, struct tracedat_option *o)
 								: text_parse_u64(p + at, length - at, &value))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	option_report(t, TRACEDAT_RULE_option_offset_syntax, o, "the time offset is \"%s\", expected a number",
+	option_report(w, TRACEDAT_RULE_option_offset_syntax, o, "the time offset is \"%s\", expected a number",
 		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_offset_syntax, "an offset that is no number");
 }
 
-static void option_clock(struct tracedat *t, struct tracedat_option *o)
+static void option_clock(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	size_t size, length;
 	const char *text = option_content(o, &size), *name = tracedat_clock_name(text, size, &length);
@@ -101,14 +101,14 @@ static void option_clock(struct tracedat *t, struct tracedat_option *o)
 
 	if (name && length) {
 		if (!tracedat_clock_known(name, length)) {
-			fd = option_milder(t, TRACEDAT_RULE_option_clock_brackets, TM_WARNING, o);
+			fd = option_milder(w, TRACEDAT_RULE_option_clock_brackets, TM_WARNING, o);
 			finding_say(fd, "the clock is [%s], which no kernel is known to have", text_quote(shown, name, length));
 		}
 		return;
 	}
-	option_report(t, TRACEDAT_RULE_option_clock_brackets, o,
+	option_report(w, TRACEDAT_RULE_option_clock_brackets, o,
 		      name ? "the brackets that mark the clock are empty" : "no clock is marked with brackets");
-	const char *clock = t->buffer_count && t->buffers[0].clock.size > 1 ? (const char *)t->buffers[0].clock.data : "local";
+	const char *clock = w->data.buffer_count && w->data.buffers[0].clock.size > 1 ? (const char *)w->data.buffers[0].clock.data : "local";
 	o->changed.size = 0;
 	bytes_printf(&o->changed, "[%s]\n", clock);
 	bytes_u8(&o->changed, 0);
@@ -135,7 +135,7 @@ static bool hook_half(const char *p, size_t length, bool flags)
 	return parts == 2 || parts == 3;
 }
 
-static void option_hook(struct tracedat *t, struct tracedat_option *o)
+static void option_hook(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	size_t size;
 	const char *p = option_content(o, &size);
@@ -145,7 +145,7 @@ static void option_hook(struct tracedat *t, struct tracedat_option *o)
 	if (slash && hook_half(p, left, false) && hook_half(slash + 1, length - left - 1, true))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	option_report(t, TRACEDAT_RULE_option_hook_syntax, o, "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH",
+	option_report(w, TRACEDAT_RULE_option_hook_syntax, o, "the hook is \"%s\", expected EVENT,MATCH/EVENT,MATCH",
 		      text_quote(shown, p, length));
 	tracedat_option_drop(o, TRACEDAT_RULE_option_hook_syntax, "a hook that cannot be parsed");
 }
@@ -186,20 +186,20 @@ static bool procmaps_fine(const char *p, size_t size)
 	return true;
 }
 
-static void option_procmaps(struct tracedat *t, struct tracedat_option *o)
+static void option_procmaps(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
 	if (o->size && !p[o->size - 1] && !memchr(p, 0, o->size - 1) && procmaps_fine(p, o->size))
 		return;
-	option_report(t, TRACEDAT_RULE_option_procmaps_syntax, o, "%s",
+	option_report(w, TRACEDAT_RULE_option_procmaps_syntax, o, "%s",
 		      !o->size ? "the process map is empty"
 			       : "the lines are not PID COUNT NAME and START END PATH, or their number differs");
 	tracedat_option_drop(o, TRACEDAT_RULE_option_procmaps_syntax, "a process map that cannot be parsed");
 }
 
-static void option_timeshift(struct tracedat *t, struct tracedat_option *o)
+static void option_timeshift(struct tracedat_walk *w, struct tracedat_option *o)
 {
-	struct cursor c = cursor_make(payload(o), o->size, t->big_endian);
+	struct cursor c = cursor_make(payload(o), o->size, w->shape.big_endian);
 	uint64_t samples = 0;
 	bool empty = false, unordered = false;
 
@@ -222,23 +222,23 @@ static void option_timeshift(struct tracedat *t, struct tracedat_option *o)
 	}
 	bool fits = !c.failed && (!cursor_left(&c) || cursor_left(&c) == 8 * samples);
 	if (!fits) {
-		option_report(t, TRACEDAT_RULE_option_timeshift_layout, o,
+		option_report(w, TRACEDAT_RULE_option_timeshift_layout, o,
 			      "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts that do not add up");
 	} else if (empty) {
-		option_report(t, TRACEDAT_RULE_option_timeshift_empty_cpu, o, "a CPU without samples, or no CPU");
+		option_report(w, TRACEDAT_RULE_option_timeshift_empty_cpu, o, "a CPU without samples, or no CPU");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_empty_cpu, "a time shift without samples");
 	} else if (unordered) {
-		option_report(t, TRACEDAT_RULE_option_timeshift_order, o, "times of a CPU do not ascend");
+		option_report(w, TRACEDAT_RULE_option_timeshift_order, o, "times of a CPU do not ascend");
 	}
 }
 
-static void option_guest(struct tracedat *t, struct tracedat_option *o)
+static void option_guest(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
 	const char *nul = memchr(p, 0, o->size), *wrong = NULL;
 	size_t name = nul ? (size_t)(nul - p) + 1 : o->size;
-	struct cursor c = cursor_make(p + name, o->size - name, t->big_endian);
+	struct cursor c = cursor_make(p + name, o->size - name, w->shape.big_endian);
 	cursor_skip(&c, 8);
 	uint32_t cpus = cursor_u32(&c);
 	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
@@ -257,17 +257,17 @@ static void option_guest(struct tracedat *t, struct tracedat_option *o)
 	}
 	if (!wrong)
 		return;
-	option_report(t, TRACEDAT_RULE_option_guest_layout, o, "%s", wrong);
+	option_report(w, TRACEDAT_RULE_option_guest_layout, o, "%s", wrong);
 	tracedat_option_drop(o, TRACEDAT_RULE_option_guest_layout, "a guest option that does not add up");
 }
 
-static void option_tsc(struct tracedat *t, struct tracedat_option *o)
+static void option_tsc(struct tracedat_walk *w, struct tracedat_option *o)
 {
-	struct cursor c = cursor_make(payload(o), o->size, t->big_endian);
+	struct cursor c = cursor_make(payload(o), o->size, w->shape.big_endian);
 	uint32_t mult = cursor_u32(&c), shift = cursor_u32(&c);
 	if (o->size == 16 && mult && shift < 64)
 		return;
-	option_report(t, TRACEDAT_RULE_option_tsc2nsec_range, o,
+	option_report(w, TRACEDAT_RULE_option_tsc2nsec_range, o,
 		      "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult,
 		      shift);
 	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "a conversion that makes no sense");
@@ -302,28 +302,28 @@ static uint64_t stat_time(const char *text, size_t size, const char *label)
 	return seconds * 1000000 + micro;
 }
 
-static void option_cpustat(struct tracedat *t, struct tracedat_option *o, int *heading)
+static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
 {
 	const char *p = payload(o);
 	uint64_t cpu = 0;
 
 	if (!o->size) {
-		option_report(t, TRACEDAT_RULE_option_cpustat_empty, o, "the statistics have size 0");
+		option_report(w, TRACEDAT_RULE_option_cpustat_empty, o, "the statistics have size 0");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
 	if (memmem(p, o->size, "Buffer:", 7)) {
-		*heading = (int)(o - t->options);
+		*heading = (int)(o - w->dir.options);
 		return;
 	}
 	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
-		option_report(t, TRACEDAT_RULE_option_cpustat_shape, o, "neither \"CPU: N\" nor \"Buffer: NAME\"");
+		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o, "neither \"CPU: N\" nor \"Buffer: NAME\"");
 		return;
 	}
-	if (!tracedat_room(t, &t->stats, &t->stat_capacity, t->stat_count, sizeof(*t->stats), TRACEDAT_OPTIONS_MAX))
+	if (!tracedat_room(w, &w->dir.stats, &w->dir.stat_capacity, w->dir.stat_count, sizeof(*w->dir.stats), TRACEDAT_OPTIONS_MAX))
 		return;
-	struct tracedat_stat *s = &t->stats[t->stat_count++];
-	*s = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - t->options) };
+	struct tracedat_stat *s = &w->dir.stats[w->dir.stat_count++];
+	*s = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
 	s->known = stat_number(p, o->size, "\nentries:", &s->entries) && stat_number(p, o->size, "\nread events:", &s->read);
 	(void)stat_number(p, o->size, "\noverrun:", &s->overrun);
 	s->oldest_us = stat_time(p, o->size, "oldest event ts:");
@@ -332,53 +332,53 @@ static void option_cpustat(struct tracedat *t, struct tracedat_option *o, int *h
 
 /* ---- CPU count and instances ---- */
 
-static void option_cpucount(struct tracedat *t, struct tracedat_option *o)
+static void option_cpucount(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	uint32_t least = 0, exact = 0;
 	uint8_t number[4];
 	unsigned rule = TRACEDAT_RULE_option_cpucount_value;
-	uint32_t value = o->size >= 4 ? load_u32(payload(o), t->big_endian) : 0;
+	uint32_t value = o->size >= 4 ? load_u32(payload(o), w->shape.big_endian) : 0;
 
-	for (size_t i = 0; i < t->buffer_count; i++)
-		for (size_t j = 0; j < t->buffers[i].count; j++) {
-			uint32_t cpu = t->buffers[i].cpus[j].cpu;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			uint32_t cpu = w->data.buffers[i].cpus[j].cpu;
 			if (cpu < TRACEDAT_CPUS_MAX && cpu + 1 > least)
 				least = cpu + 1;
 		}
-	if (t->version == 6)
-		exact = t->buffer_count ? (uint32_t)t->buffers[0].count : t->cpu_count;
+	if (w->shape.version == 6)
+		exact = w->data.buffer_count ? (uint32_t)w->data.buffers[0].count : w->data.cpu_count;
 	uint32_t wanted = exact ? exact : least ? least : 1;
 	bool fits = exact ? value == exact : value >= wanted && value <= TRACEDAT_CPUS_MAX;
 	uint32_t swapped = __builtin_bswap32(value);
 	if (o->size != 4) {
 		rule = TRACEDAT_RULE_option_cpucount_size;
-		option_report(t, TRACEDAT_RULE_option_cpucount_size, o, "the CPU count has %u bytes, expected 4", o->size);
+		option_report(w, TRACEDAT_RULE_option_cpucount_size, o, "the CPU count has %u bytes, expected 4", o->size);
 	} else if (fits) {
 		return;
 	} else if (exact ? swapped == exact : swapped >= wanted && swapped <= TRACEDAT_CPUS_MAX) {
 		rule = TRACEDAT_RULE_host_order_cpucount;
-		option_report(t, TRACEDAT_RULE_host_order_cpucount, o, "%u CPUs make sense only with swapped bytes: %u", value,
+		option_report(w, TRACEDAT_RULE_host_order_cpucount, o, "%u CPUs make sense only with swapped bytes: %u", value,
 			      swapped);
 		wanted = swapped;
 	} else {
-		option_report(t, TRACEDAT_RULE_option_cpucount_value, o, "%u CPUs, but the data has %s%u", value,
+		option_report(w, TRACEDAT_RULE_option_cpucount_value, o, "%u CPUs, but the data has %s%u", value,
 			      exact ? "" : "at least ", wanted);
 	}
-	store_u32(number, wanted, t->big_endian);
+	store_u32(number, wanted, w->shape.big_endian);
 	bytes_append(&o->changed, number, 4);
 	o->rule = rule;
 	o->why = "the number of CPUs that fits the data";
 }
 
 /* v6: offset and name; v7 judges its own payloads and shares the names. */
-static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, size_t at)
+static void option_buffer_name(struct tracedat_walk *w, struct tracedat_option *o, size_t at)
 {
 	const char *p = payload(o);
 	if (o->size < at || o->changed.size)
 		return;
 	size_t room = o->size - at, length = strnlen(p + at, room);
-	if (t->version == 6 && (o->size < 9 || length == room)) {
-		option_report(t, TRACEDAT_RULE_option_buffer_name, o, "the name of the instance does not end in NUL");
+	if (w->shape.version == 6 && (o->size < 9 || length == room)) {
+		option_report(w, TRACEDAT_RULE_option_buffer_name, o, "the name of the instance does not end in NUL");
 		if (o->size < 9) {
 			tracedat_option_drop(o, TRACEDAT_RULE_option_buffer_name, "an instance without a name");
 			return;
@@ -389,23 +389,23 @@ static void option_buffer_name(struct tracedat *t, struct tracedat_option *o, si
 		o->why = "the name with its NUL";
 		return;
 	}
-	for (size_t i = 0; i < NAMES_COMPARED && &t->options[i] < o; i++) {
-		const struct tracedat_option *other = &t->options[i];
+	for (size_t i = 0; i < NAMES_COMPARED && &w->dir.options[i] < o; i++) {
+		const struct tracedat_option *other = &w->dir.options[i];
 		if (other->id != TRACEDAT_BUFFER || other->dropped || other->size < at + length + 1 ||
 		    memcmp(payload(other) + at, p + at, length + 1))
 			continue;
 		char shown[TEXT_QUOTE_SIZE];
-		option_report(t, TRACEDAT_RULE_option_buffer_name, o, "a second instance named \"%s\"",
+		option_report(w, TRACEDAT_RULE_option_buffer_name, o, "a second instance named \"%s\"",
 			      text_quote(shown, p + at, length));
 		bytes_append(&o->changed, p, at + length);
-		bytes_printf(&o->changed, "-%zu", (size_t)(o - t->options));
+		bytes_printf(&o->changed, "-%zu", (size_t)(o - w->dir.options));
 		bytes_append(&o->changed, p + at + length, o->size - at - length);
 		o->rule = TRACEDAT_RULE_option_buffer_name;
 		o->why = "a name of its own";
-		if (t->version == 7 && o->buffer >= 0) {
-			struct tracedat_buffer *b = &t->buffers[o->buffer];
+		if (w->shape.version == 7 && o->buffer >= 0) {
+			struct tracedat_buffer *b = &w->data.buffers[o->buffer];
 			b->raw_name.size -= b->raw_name.size > 0;
-			bytes_printf(&b->raw_name, "-%zu", (size_t)(o - t->options));
+			bytes_printf(&b->raw_name, "-%zu", (size_t)(o - w->dir.options));
 			bytes_u8(&b->raw_name, 0);
 		}
 		return;
@@ -418,81 +418,81 @@ static bool option_may_repeat(unsigned id)
 	       id == TRACEDAT_PROCMAPS || id == TRACEDAT_GUEST || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_LAST_BOOT;
 }
 
-static void option_judge(struct tracedat *t, struct tracedat_option *o, int *heading)
+static void option_judge(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
 {
 	switch (o->id) {
 	case TRACEDAT_DATE:
-		if (option_text(t, o))
-			option_date(t, o);
+		if (option_text(w, o))
+			option_date(w, o);
 		break;
 	case TRACEDAT_CPUSTAT:
-		option_cpustat(t, o, heading);
+		option_cpustat(w, o, heading);
 		break;
 	case TRACEDAT_BUFFER:
-		if (t->buffer_count < 256)
-			option_buffer_name(t, o, 8);
+		if (w->data.buffer_count < 256)
+			option_buffer_name(w, o, 8);
 		break;
 	case TRACEDAT_TRACECLOCK:
-		if (option_text(t, o))
-			option_clock(t, o);
+		if (option_text(w, o))
+			option_clock(w, o);
 		break;
 	case TRACEDAT_UNAME:
 	case TRACEDAT_VERSION:
 	case TRACEDAT_LAST_BOOT:
-		(void)option_text(t, o);
+		(void)option_text(w, o);
 		break;
 	case TRACEDAT_HOOK:
-		if (option_text(t, o))
-			option_hook(t, o);
+		if (option_text(w, o))
+			option_hook(w, o);
 		break;
 	case TRACEDAT_OFFSET:
-		if (option_text(t, o))
-			option_offset(t, o);
+		if (option_text(w, o))
+			option_offset(w, o);
 		break;
 	case TRACEDAT_CPUCOUNT:
-		option_cpucount(t, o);
+		option_cpucount(w, o);
 		break;
 	case TRACEDAT_PROCMAPS:
-		option_procmaps(t, o);
+		option_procmaps(w, o);
 		break;
 	case TRACEDAT_TRACEID:
 		if (o->size != 8)
-			option_report(t, TRACEDAT_RULE_option_traceid_size, o, "the trace id has %u bytes, expected 8", o->size);
+			option_report(w, TRACEDAT_RULE_option_traceid_size, o, "the trace id has %u bytes, expected 8", o->size);
 		break;
 	case TRACEDAT_TIME_SHIFT:
-		option_timeshift(t, o);
+		option_timeshift(w, o);
 		break;
 	case TRACEDAT_GUEST:
-		option_guest(t, o);
+		option_guest(w, o);
 		break;
 	case TRACEDAT_TSC2NSEC:
-		option_tsc(t, o);
+		option_tsc(w, o);
 		break;
 	default:
 		break;
 	}
 }
 
-void tracedat_options_judge(struct tracedat *t)
+void tracedat_options_judge(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
 	int heading = -1;
 
-	for (size_t i = 0; i < t->option_count && t->status == TM_OK; i++) {
-		struct tracedat_option *o = &t->options[i];
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
+		struct tracedat_option *o = &w->dir.options[i];
 		if (o->dropped)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
-			option_report(t, TRACEDAT_RULE_option_unknown, o, "option %u of %u bytes", o->id, o->size);
+			option_report(w, TRACEDAT_RULE_option_unknown, o, "option %u of %u bytes", o->id, o->size);
 			continue;
 		}
-		if (t->version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
-			option_report(t, TRACEDAT_RULE_option_v7_in_v6, o, "option %u names a section", o->id);
+		if (w->shape.version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
+			option_report(w, TRACEDAT_RULE_option_v7_in_v6, o, "option %u names a section", o->id);
 			continue;
 		}
 		if (seen & 1u << o->id && !option_may_repeat(o->id))
-			option_report(t, TRACEDAT_RULE_option_duplicate, o, "a second option of this kind");
+			option_report(w, TRACEDAT_RULE_option_duplicate, o, "a second option of this kind");
 		seen |= 1u << o->id;
-		option_judge(t, o, &heading);
+		option_judge(w, o, &heading);
 	}
 }

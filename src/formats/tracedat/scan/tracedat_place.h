@@ -12,13 +12,13 @@ struct tracedat_range {
 };
 
 /* All ranges in use, sorted. The caller frees them. NULL: none, or out of memory. */
-struct tracedat_range *tracedat_ranges(struct tracedat *t, size_t *count);
+struct tracedat_range *tracedat_ranges(struct tracedat_walk *w, size_t *count);
 /* Whether a plausible page stands there. */
-bool tracedat_page_at(struct tracedat *t, uint64_t at, uint32_t size);
+bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size);
 
 /* ---- tracedat_gap.c ---- */
 
 /* Gaps in [from, to), where the ranges of one buffer or of the file lie: pages in them are given to CPUs that lack some. */
-void tracedat_gaps(struct tracedat *t, unsigned buffer, uint64_t from, uint64_t to);
+void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
 
 #endif

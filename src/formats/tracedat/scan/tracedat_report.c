@@ -2,23 +2,23 @@
 
 #include "formats/tracedat/tracedat.h"
 
-struct finding *tracedat_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity, uint64_t offset,
+struct finding *tracedat_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity, uint64_t offset,
 				   uint64_t length)
 {
-	uint64_t size = t->source->size;
+	uint64_t size = w->source->size;
 	offset = offset < size ? offset : size;
 	length = length < size - offset ? length : size - offset;
-	return finding_milder_at(t->findings, rule, severity, t->source, offset, length);
+	return finding_milder_at(w->findings, rule, severity, w->source, offset, length);
 }
 
-struct finding *tracedat_finding_at(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length)
+struct finding *tracedat_finding_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length)
 {
-	return tracedat_milder_at(t, rule, tracedat_rules[rule].severity, offset, length);
+	return tracedat_milder_at(w, rule, tracedat_rules[rule].severity, offset, length);
 }
 
-struct finding *tracedat_report_at(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 {
-	struct finding *fd = tracedat_finding_at(t, rule, offset, length);
+	struct finding *fd = tracedat_finding_at(w, rule, offset, length);
 	va_list arguments;
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
@@ -26,30 +26,30 @@ struct finding *tracedat_report_at(struct tracedat *t, unsigned rule, uint64_t o
 	return fd;
 }
 
-struct finding *tracedat_block_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
+struct finding *tracedat_block_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity,
 					 const struct tracedat_block *b, size_t at, size_t length)
 {
 	struct finding *fd;
 	if (b->compressed) {
-		fd = tracedat_milder_at(t, rule, severity, b->offset, b->stored);
+		fd = tracedat_milder_at(w, rule, severity, b->offset, b->stored);
 		finding_path(fd, "%s > decompressed byte %zu", b->name, at);
 	} else {
-		fd = tracedat_milder_at(t, rule, severity, b->offset + at, length);
+		fd = tracedat_milder_at(w, rule, severity, b->offset + at, length);
 		finding_path(fd, "%s", b->name);
 	}
 	return fd;
 }
 
-struct finding *tracedat_block_finding_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at,
+struct finding *tracedat_block_finding_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, size_t at,
 					  size_t length)
 {
-	return tracedat_block_milder_at(t, rule, tracedat_rules[rule].severity, b, at, length);
+	return tracedat_block_milder_at(w, rule, tracedat_rules[rule].severity, b, at, length);
 }
 
-struct finding *tracedat_block_report_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at,
+struct finding *tracedat_block_report_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, size_t at,
 					 size_t length, const char *format, ...)
 {
-	struct finding *fd = tracedat_block_finding_at(t, rule, b, at, length);
+	struct finding *fd = tracedat_block_finding_at(w, rule, b, at, length);
 	va_list arguments;
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);

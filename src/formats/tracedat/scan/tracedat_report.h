@@ -7,28 +7,28 @@
 
 #include "core/finding.h"
 
-struct tracedat;
+struct tracedat_walk;
 struct tracedat_block;
 
 /* In the file, clamped to it. */
-#define tracedat_finding(t, rule, ...) ((void)PLACE(rule), tracedat_finding_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_finding_at(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length);
-#define tracedat_report(t, rule, ...) ((void)PLACE(rule), tracedat_report_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_report_at(struct tracedat *t, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+#define tracedat_finding(w, rule, ...) ((void)PLACE(rule), tracedat_finding_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_finding_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length);
+#define tracedat_report(w, rule, ...) ((void)PLACE(rule), tracedat_report_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 	PRINTF_LIKE(5, 6);
-#define tracedat_milder(t, rule, ...) ((void)PLACE(rule), tracedat_milder_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity, uint64_t offset,
+#define tracedat_milder(w, rule, ...) ((void)PLACE(rule), tracedat_milder_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity, uint64_t offset,
 				   uint64_t length);
 
 /* At block[at, at + length): in the file where the block is plain, else at its section. Sets the path. */
-#define tracedat_block_finding(t, rule, ...) ((void)PLACE(rule), tracedat_block_finding_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_block_finding_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at,
+#define tracedat_block_finding(w, rule, ...) ((void)PLACE(rule), tracedat_block_finding_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_block_finding_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, size_t at,
 					  size_t length);
-#define tracedat_block_report(t, rule, ...) ((void)PLACE(rule), tracedat_block_report_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_block_report_at(struct tracedat *t, unsigned rule, const struct tracedat_block *b, size_t at,
+#define tracedat_block_report(w, rule, ...) ((void)PLACE(rule), tracedat_block_report_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_block_report_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, size_t at,
 					 size_t length, const char *format, ...) PRINTF_LIKE(6, 7);
-#define tracedat_block_milder(t, rule, ...) ((void)PLACE(rule), tracedat_block_milder_at((t), (rule), __VA_ARGS__))
-struct finding *tracedat_block_milder_at(struct tracedat *t, unsigned rule, enum tracemend_severity severity,
+#define tracedat_block_milder(w, rule, ...) ((void)PLACE(rule), tracedat_block_milder_at((w), (rule), __VA_ARGS__))
+struct finding *tracedat_block_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity,
 					 const struct tracedat_block *b, size_t at, size_t length);
 
 #endif

@@ -12,7 +12,7 @@ struct v6_map {
 };
 
 struct v6 {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	const uint8_t *data;
 	size_t size;
 	struct v6_map m;
