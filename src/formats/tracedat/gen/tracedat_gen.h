@@ -2,7 +2,10 @@
 #ifndef TRACEDAT_GEN_H
 #define TRACEDAT_GEN_H
 
-#include "formats/tracedat/tracedat.h"
+#include "core/format.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
+#include "formats/tracedat/decode/tracedat_header_text.h"
+#include "formats/tracedat/decode/tracedat_shape.h"
 
 #define GEN_FORMATS 12u
 #define GEN_OPTIONS 48u
@@ -127,6 +130,10 @@ void tracedat_gen_record(struct tracedat_gen *b, struct gen_cpu *c, const void *
 void tracedat_gen_stamp(struct tracedat_gen *b, struct gen_cpu *c, uint32_t type, uint64_t value);
 /* The prefix of a record of that event. */
 void tracedat_gen_common(struct tracedat_gen *b, uint8_t *payload, unsigned id, uint32_t pid);
+/* Room for total bytes in a page; a new page takes the time of the next record, whose delta is then 0. */
+uint8_t *tracedat_gen_room(struct tracedat_gen *b, struct gen_cpu *c, uint32_t total, uint32_t *delta);
+/* An event word. */
+uint32_t tracedat_gen_word(const struct tracedat_gen *b, uint32_t type, uint32_t delta);
 /* Closes the open page. */
 void tracedat_gen_page_end(struct tracedat_gen *b, struct gen_cpu *c);
 /* The page of a CPU in the model, its commit word, its data. */
@@ -148,6 +155,8 @@ void tracedat_gen_format_add(struct tracedat_gen *b, const char *system, const c
 #define BYTES if (b->stage == TRACEDAT_STAGE_BYTES)
 
 /* ---- inside ---- */
+
+enum tracemend_status tracedat_generate(struct gen *g);
 
 void tracedat_gen_model(struct tracedat_gen *b);
 /* Bytes in the section that extra_at_end adds: room for the second CPU's pages somewhere inside. */

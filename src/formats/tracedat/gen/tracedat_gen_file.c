@@ -242,23 +242,6 @@ static void put_section(struct tracedat_gen *b, struct strings *s, unsigned id, 
 	section_end(b, at);
 }
 
-void tracedat_gen_pack(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t size)
-{
-	struct bytes *o = &chunks->bytes;
-	size_t at = o->size;
-	o->big_endian = b->big_endian;
-	bytes_u32(o, 0);
-	bytes_u32(o, (uint32_t)size);
-	if (!tracedat_encode(b->codec, content->data, size, o))
-		b->g->failed = true;
-	else
-		store_u32(o->data + at, (uint32_t)(o->size - at - 8), b->big_endian);
-	b->folded = o->size - at;
-	b->unfolded = size;
-	bytes_remove(content, 0, size);
-	chunks->count++;
-}
-
 /* All chunks, and what of the content is in none so far. */
 static void put_chunks(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t step)
 {

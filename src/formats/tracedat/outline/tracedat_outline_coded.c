@@ -3,18 +3,6 @@
 
 #include <stdlib.h>
 
-void tracedat_sketch_coded(struct tracedat_sketch *s, uint64_t at, uint64_t size, struct tracedat_coded coded)
-{
-	uint32_t measure = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-
-	coded.decoded = outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
-	coded.compressed = outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size);
-	outline_measure(s->o, measure, MEASURE_LENGTH, coded.compressed, 1, 0);
-	if (coded.compressed != OUTLINE_NONE &&
-	    tracedat_room(s->w, &s->coded, &s->coded_capacity, s->coded_count, sizeof(*s->coded), OUTLINE_PARTS_MAX))
-		s->coded[s->coded_count++] = coded;
-}
-
 /* outline_encode */
 static bool encode(int codec, const void *bytes, size_t size, struct bytes *out)
 {
@@ -30,8 +18,8 @@ static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *c
 
 	if (!data)
 		s->o->status = TM_NO_MEMORY;
-	else if (!tracedat_decode(s->w, s->w->shape.codec, s->data + field->offset, field->length, data, size, &d) || !d.fits ||
-		 d.size != size || d.consumed != field->length) {
+	else if (!tracedat_decompress(s->w, s->data + field->offset, field->length, data, size, &d) || !d.fits || d.size != size ||
+		 d.consumed != field->length) {
 		free(data);
 		data = NULL;
 	}

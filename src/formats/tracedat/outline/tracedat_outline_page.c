@@ -1,4 +1,5 @@
 /* The parts of a page of the ring buffer. Layout as in tracedat_page.c. */
+#include "formats/tracedat/decode/tracedat_page_layout.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #define LENGTH_BITS 27u
@@ -58,7 +59,7 @@ void tracedat_sketch_page(struct tracedat_sketch *s, uint64_t at, uint32_t page_
 {
 	struct tracedat_walk *w = s->w;
 	unsigned width = w->shape.long_size;
-	uint64_t data = at + tracedat_page_data(w), end = at + page_size;
+	uint64_t data = at + tracedat_page_data(&w->shape), end = at + page_size;
 	uint32_t page = outline_open(s->o, PART_GROUP, "page", at, PART_LOOSE);
 
 	outline_room(s->o, page, page_size);

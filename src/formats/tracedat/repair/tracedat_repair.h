@@ -1,10 +1,9 @@
-/* Inside of repair: the metadata of the output (tracedat_settle.c), and pieces of it, shared by tracedat_repair.c,
- * tracedat_repair_v7.c and tracedat_restore.c. All append to t->out; an `old` is where in the input the bytes stood, or
- * TRACEDAT_NO_OLD. */
+/* Inside of repair: the metadata of the output (tracedat_formats_reread.c), and parts of it (tracedat_put.c). All append to t->out;
+ * an `old` is where in the input the bytes stood, or TRACEDAT_NO_OLD. */
 #ifndef TRACEDAT_REPAIR_H
 #define TRACEDAT_REPAIR_H
 
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_page.h"
 
 /* Makes parts[] the metadata of the output, in every detail, and the event tables those that a reader will have of it. False:
  * memory. */
@@ -34,5 +33,18 @@ void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b);
 void tracedat_put_clock(struct tracedat_walk *w);
 enum tracemend_status tracedat_flush(struct tracedat_walk *w);
 void tracedat_compose_v7(struct tracedat_walk *w);
+void tracedat_compose_v6(struct tracedat_walk *w);
+/* CPUs that the table of version 6 has in the output. */
+uint32_t tracedat_table_entries(const struct tracedat_walk *w);
+/* The clock that the option of the output names; NULL: it has none. */
+const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length);
+/* Composes the output from what the scan noted and hands it to the plan. */
+enum tracemend_status tracedat_repair(struct tracedat_walk *w);
+
+/* ---- tracedat_restore.c: what a killed recorder leaves ---- */
+
+/* Whether the name ends in .cpuN; *cpu. */
+bool tracedat_cpu_file(const char *name, uint32_t *cpu);
+enum tracemend_status tracedat_restore(struct scan *s);
 
 #endif

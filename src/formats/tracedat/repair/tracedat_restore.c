@@ -1,6 +1,7 @@
 /* What a killed recorder leaves: NAME.cpuN and NAME.INSTANCE.cpuN, raw pages without a header. The metadata comes from a donor,
  * or from a trace.dat that the recorder began to write beside them. */
 #include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,7 +267,8 @@ static void compose_v6(struct restore *r)
 	for (size_t i = 1; i < w->data.buffer_count; i++) {
 		put_option_head(w, TRACEDAT_BUFFER, 8 + w->data.buffers[i].raw_name.size);
 		places[i] = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
-		(void)tracedat_literal(&w->out.pieces, w->data.buffers[i].raw_name.data, w->data.buffers[i].raw_name.size, RULE_HERE, why_here);
+		(void)tracedat_literal(&w->out.pieces, w->data.buffers[i].raw_name.data, w->data.buffers[i].raw_name.size,
+				       RULE_HERE, why_here);
 	}
 	(void)tracedat_literal(&w->out.pieces, done, 2, RULE_HERE, why_here);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
@@ -453,24 +455,6 @@ static enum tracemend_status metadata_load(struct restore *r)
 	return w->status;
 }
 
-/* The shape of raw pages: the usual ones are tried on the first page. */
-bool tracedat_shape_guess(struct tracedat_walk *w)
-{
-	static const uint32_t sizes[] = { 4096, 65536, 16384, 8192, 1024, 2048 };
-	for (unsigned i = 0; i < 6 * 4; i++) {
-		uint32_t records;
-		w->shape.long_size = i & 1 ? 4 : 8;
-		w->shape.big_endian = i & 2;
-		const uint8_t *p = window_at(&w->window, 0, sizes[i / 4]);
-		if (p && tracedat_page_plausible(w, p, sizes[i / 4], &records) && tracedat_long(w, p + 8) &&
-		    tracedat_page_tail_zero(w, p, sizes[i / 4])) {
-			w->shape.page_size = sizes[i / 4];
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Pages counted without any metadata. */
 static void count_blind(struct restore *r, struct tracedat_walk *w)
 {
@@ -478,7 +462,7 @@ static void count_blind(struct restore *r, struct tracedat_walk *w)
 		struct source *s = r->files[i].source;
 		source_switch(w, s);
 		if (!w->shape.page_size)
-			(void)tracedat_shape_guess(w);
+			(void)tracedat_shape_guess(&w->window, &w->shape);
 		for (uint64_t at = 0; w->shape.page_size && s->size - at >= w->shape.page_size; at += w->shape.page_size) {
 			uint32_t records = 0;
 			const uint8_t *p = window_at(&w->window, at, w->shape.page_size);

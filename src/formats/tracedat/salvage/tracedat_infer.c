@@ -1,5 +1,6 @@
 /* A trace.dat whose beginning is gone: what the content further in says of version, byte order and compressor. */
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 
 /* Bytes from the beginning in which the first section header or event format is looked for, and the steps of it. */
 #define INFER_MAX (256u * 1024)

@@ -1,5 +1,6 @@
 /* Version 6 where a size lies: what comes next is found from both ends, forward by texts, backward from the data tag by sizes that
  * lead exactly to what is known already. */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 size_t tracedat_v6_find(const struct v6 *v, size_t from, const char *what, size_t length)
@@ -46,7 +47,8 @@ static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width,
 	if (to == V6_UNKNOWN || to < width)
 		return V6_UNKNOWN;
 	for (size_t at = to - width + 1; at-- > low;) {
-		uint64_t size = width == 8 ? load_u64(v->data + at, v->w->shape.big_endian) : load_u32(v->data + at, v->w->shape.big_endian);
+		uint64_t size = width == 8 ? load_u64(v->data + at, v->w->shape.big_endian)
+					   : load_u32(v->data + at, v->w->shape.big_endian);
 		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
 			return at;
 	}
@@ -189,7 +191,7 @@ void tracedat_v6_salvage(struct v6 *v)
 	m->tag = find_tag(v, low);
 	/* Options that stand in front of the other tags had one, too. */
 	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
-		size_t options = tracedat_options_lead(v->w, v->data, low, m->tag);
+		size_t options = tracedat_options_lead(&v->w->shape, v->data, low, m->tag);
 		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
 			m->tag = options - TRACEDAT_TAG_SIZE;
 	}

@@ -1,6 +1,4 @@
-#include "formats/tracedat/scan/tracedat_report.h"
-
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_walk.h"
 
 struct finding *tracedat_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity, uint64_t offset,
 				   uint64_t length)
@@ -16,7 +14,8 @@ struct finding *tracedat_finding_at(struct tracedat_walk *w, unsigned rule, uint
 	return tracedat_milder_at(w, rule, tracedat_rules[rule].severity, offset, length);
 }
 
-struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format,
+				   ...)
 {
 	struct finding *fd = tracedat_finding_at(w, rule, offset, length);
 	va_list arguments;

@@ -14,8 +14,8 @@ struct tracedat_block;
 #define tracedat_finding(w, rule, ...) ((void)PLACE(rule), tracedat_finding_at((w), (rule), __VA_ARGS__))
 struct finding *tracedat_finding_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length);
 #define tracedat_report(w, rule, ...) ((void)PLACE(rule), tracedat_report_at((w), (rule), __VA_ARGS__))
-struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
-	PRINTF_LIKE(5, 6);
+struct finding *tracedat_report_at(struct tracedat_walk *w, unsigned rule, uint64_t offset, uint64_t length, const char *format,
+				   ...) PRINTF_LIKE(5, 6);
 #define tracedat_milder(w, rule, ...) ((void)PLACE(rule), tracedat_milder_at((w), (rule), __VA_ARGS__))
 struct finding *tracedat_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity, uint64_t offset,
 				   uint64_t length);

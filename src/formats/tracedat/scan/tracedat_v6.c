@@ -1,4 +1,6 @@
 /* Version 6: one sequence without a table of contents, read forward by its sizes. */
+#include "formats/tracedat/decode/tracedat_format_list.h"
+#include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 #include <stdio.h>
@@ -38,7 +40,7 @@ static bool forward_header(struct v6 *v)
 		return false;
 	at += 8 + (size_t)size;
 	/* The number of ftrace formats, then the first of them; or of none, the systems. */
-	if (!tracedat_format_begins(v->w, d, at + 4, v->size) && load_u32(d + at, v->w->shape.big_endian))
+	if (!tracedat_format_begins(d, at + 4, v->size) && load_u32(d + at, v->w->shape.big_endian))
 		return false;
 	v->m.ftrace = at;
 	return true;
@@ -48,8 +50,9 @@ static bool forward_formats(struct v6 *v)
 {
 	const struct tracedat_walk *w = v->w;
 	size_t at = v->m.ftrace;
-	size_t systems = tracedat_formats_hop(w, v->data, at + 4, v->size, load_u32(v->data + at, w->shape.big_endian));
-	size_t end = systems != V6_UNKNOWN ? tracedat_systems_hop(w, v->data, systems, v->size) : V6_UNKNOWN;
+	size_t systems = tracedat_formats_hop(w->shape.big_endian, v->data, at + 4, v->size,
+					      load_u32(v->data + at, w->shape.big_endian));
+	size_t end = systems != V6_UNKNOWN ? tracedat_systems_hop(w->shape.big_endian, v->data, systems, v->size) : V6_UNKNOWN;
 	if (end == V6_UNKNOWN || v->size - end < 4)
 		return false;
 	v->m.systems = systems;
@@ -62,7 +65,7 @@ static bool more_formats(const struct v6 *v)
 {
 	size_t at = v->m.kallsyms;
 	const uint8_t *name = memchr(v->data + at, 0, v->size - at < 256 ? v->size - at : 256);
-	return name && tracedat_format_begins(v->w, v->data, (size_t)(name - v->data) + 5, v->size);
+	return name && tracedat_format_begins(v->data, (size_t)(name - v->data) + 5, v->size);
 }
 
 static bool forward_texts(struct v6 *v)
@@ -228,7 +231,8 @@ static uint32_t cpu_count_settle(struct tracedat_walk *w, uint64_t table)
 	if (bad) {
 		struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_cpu_count_range, w->data.cpu_count_at, 4);
 		count = table_measure(w, table);
-		finding_say(fd, "%u CPUs, expected 1 to %u; the table seems to have %u", w->data.cpu_count, TRACEDAT_CPUS_MAX, count);
+		finding_say(fd, "%u CPUs, expected 1 to %u; the table seems to have %u", w->data.cpu_count, TRACEDAT_CPUS_MAX,
+			    count);
 	}
 	if (w->dir.cpucount_option >= 0) {
 		const struct tracedat_option *o = &w->dir.options[w->dir.cpucount_option];
@@ -348,7 +352,7 @@ static unsigned tag_guess(const struct v6 *v, size_t tag)
 	const struct tracedat_walk *w = v->w;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10);
-	if (fly != V6_UNKNOWN && tracedat_options_lead(w, v->data, at, fly) != SIZE_MAX)
+	if (fly != V6_UNKNOWN && tracedat_options_lead(&w->shape, v->data, at, fly) != SIZE_MAX)
 		return 1;
 	if (v->size - at >= 16) {
 		uint64_t offset = load_u64(v->data + at, w->shape.big_endian);
@@ -404,7 +408,7 @@ static size_t options_read(struct v6 *v, size_t at)
 	if (after == V6_UNKNOWN || tag == V6_UNKNOWN || tag <= after)
 		return tag != V6_UNKNOWN ? tag : after;
 	/* Zeros end the options. Where more lead to the tag, the zeros were something else. */
-	size_t more = tracedat_options_lead(w, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
+	size_t more = tracedat_options_lead(&w->shape, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
 	if (is_of_instance(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
 		return after; /* that is not ours, which was hit */
 	struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_option_size, after, stop - after);
@@ -481,7 +485,8 @@ static void rest_of_header(struct v6 *v)
 			size_t first = w->dir.option_count;
 			size_t next = options_read(v, tag + TRACEDAT_TAG_SIZE);
 			for (size_t i = first; i < w->dir.option_count; i++)
-				tracedat_option_drop(&w->dir.options[i], TRACEDAT_RULE_options_tag_twice, "a second block of options");
+				tracedat_option_drop(&w->dir.options[i], TRACEDAT_RULE_options_tag_twice,
+						     "a second block of options");
 			tracedat_drop(w, tag, next != V6_UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE, TRACEDAT_RULE_options_tag_twice,
 				      "a second block of options");
 			tag = next;
@@ -529,8 +534,7 @@ void tracedat_v6(struct tracedat_walk *w)
 	if (!whole)
 		tracedat_v6_salvage(&v);
 	if (!whole && m->tag == V6_UNKNOWN && w->source->size > TRACEDAT_BLOCK_MAX) {
-		w->status = scan_limit(w->s, "the metadata is larger than %u bytes, or its end is not found",
-				       TRACEDAT_BLOCK_MAX);
+		w->status = scan_limit(w->s, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
 		return;
 	}
 	uint64_t errors = findings_errors(w->findings);

@@ -2,7 +2,7 @@
 #ifndef TRACEDAT_V6_H
 #define TRACEDAT_V6_H
 
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
 
 #define V6_UNKNOWN SIZE_MAX
 

@@ -1,5 +1,7 @@
 /* Version 7: sections, the chain of options that names them, and buffers (MAN7 "OPTIONS", "SECTIONS"). */
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+#include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
 
@@ -33,7 +35,7 @@ static uint64_t chain_next(const struct tracedat_walk *w, const struct tracedat_
 	const uint8_t *p = s->block.data + s->done;
 	bool swapped = load_u32(p + 2, w->shape.big_endian) == 0x08000000;
 	uint64_t next = load_u64(p + 6, w->shape.big_endian);
-	return swapped && tracedat_section_at(w, next) < 0 ? __builtin_bswap64(next) : next;
+	return swapped && tracedat_section_at(&w->dir, next) < 0 ? __builtin_bswap64(next) : next;
 }
 
 static void chain_follow(struct tracedat_walk *w)
@@ -42,7 +44,7 @@ static void chain_follow(struct tracedat_walk *w)
 	bool broken = false;
 
 	if (w->prefix.options_at) {
-		int first = tracedat_section_at(w, at);
+		int first = tracedat_section_at(&w->dir, at);
 		if (first < 0 || w->dir.sections[first].id != TRACEDAT_DONE) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
 					      "the first options should be at 0x%llx, where there is no options section",
@@ -55,7 +57,7 @@ static void chain_follow(struct tracedat_walk *w)
 		at = 0;
 	}
 	while (at && w->status == TM_OK) {
-		int index = tracedat_section_at(w, at);
+		int index = tracedat_section_at(&w->dir, at);
 		options_section(w, (unsigned)index);
 		const struct tracedat_section *s = &w->dir.sections[index];
 		uint64_t next = chain_next(w, s);
@@ -65,7 +67,7 @@ static void chain_follow(struct tracedat_walk *w)
 		}
 		if (!next)
 			break;
-		int target = tracedat_section_at(w, next);
+		int target = tracedat_section_at(&w->dir, next);
 		if (target < 0 || w->dir.sections[target].id != TRACEDAT_DONE) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8,
 						    "the next options should be at 0x%llx, where there is no options section",
@@ -95,11 +97,6 @@ static void chain_follow(struct tracedat_walk *w)
 }
 
 /* ---- options that name sections ---- */
-
-static bool option_is_pointer(unsigned id)
-{
-	return (id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES) || id == TRACEDAT_BTF_FILE || id == TRACEDAT_MODULES;
-}
 
 /* Whether the content is what an option of that id would lead to. */
 static bool section_could_be(struct tracedat_walk *w, const struct tracedat_section *s, unsigned id)
@@ -143,7 +140,7 @@ static void pointer_judge(struct tracedat_walk *w, struct tracedat_option *o, in
 		return;
 	}
 	uint64_t at = load_u64(o->block->data + o->at, w->shape.big_endian);
-	int index = tracedat_section_at(w, at);
+	int index = tracedat_section_at(&w->dir, at);
 	if (index >= 0 && w->dir.sections[index].id == o->id) {
 		w->dir.sections[index].referenced = true;
 		last[o->id] = index;
@@ -221,7 +218,7 @@ static void metadata(struct tracedat_walk *w)
 	for (size_t i = 0; i <= TRACEDAT_ID_LAST; i++)
 		last[i] = -1;
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
-		if (option_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
+		if (tracedat_id_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
 			pointer_judge(w, &w->dir.options[i], last);
 	for (unsigned id = TRACEDAT_HEADER_INFO; id <= TRACEDAT_CMDLINES && w->status == TM_OK; id++) {
 		int index = last[id] >= 0 ? last[id] : section_of_id(w, id);
@@ -319,50 +316,8 @@ static void strings(struct tracedat_walk *w)
 
 /* ---- buffers ---- */
 
-struct buffer_layout {
-	uint64_t offset;
-	const char *name, *clock;
-	size_t name_size, clock_size; /* with their NUL */
-	uint32_t page_size, count;
-	size_t entries, fitting; /* where they begin, how many fit */
-	bool exact;
-};
-
-/* Cuts a BUFFER payload (MAN7 "OPTIONS"). False where not even the texts end. */
-static bool buffer_layout(const uint8_t *p, size_t size, bool be, bool text, struct buffer_layout *l)
-{
-	*l = (struct buffer_layout){ 0 };
-	if (size < 10)
-		return false;
-	l->offset = load_u64(p, be);
-	l->name = (const char *)p + 8;
-	const uint8_t *nul = memchr(p + 8, 0, size - 8);
-	if (!nul)
-		return false;
-	l->name_size = (size_t)(nul - p) - 7;
-	l->clock = l->name + l->name_size;
-	size_t at = 8 + l->name_size;
-	nul = memchr(p + at, 0, size - at);
-	if (!nul)
-		return false;
-	l->clock_size = (size_t)(nul - p) - at + 1;
-	at += l->clock_size;
-	if (text) {
-		l->exact = at == size;
-		return true;
-	}
-	if (size - at < 8)
-		return false;
-	l->page_size = load_u32(p + at, be);
-	l->count = load_u32(p + at + 4, be);
-	l->entries = at + 8;
-	l->fitting = (size - at - 8) / 20;
-	l->exact = (uint64_t)l->count * 20 == size - at - 8;
-	return true;
-}
-
-static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, const struct buffer_layout *l,
-			bool be)
+static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o,
+			const struct tracedat_buffer_layout *l, bool be)
 {
 	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
 	const uint8_t *p = o->block->data + o->at + l->entries;
@@ -402,7 +357,8 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 }
 
 /* Whether the data of the first CPU is at its offset moved by delta. */
-static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *s, uint64_t delta)
+static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *s,
+			   uint64_t delta)
 {
 	uint64_t at = b->cpus[0].offset + delta;
 	if (s->flags & TRACEDAT_COMPRESSED)
@@ -457,7 +413,7 @@ static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
 {
 	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
-	int index = tracedat_section_at(w, at);
+	int index = tracedat_section_at(&w->dir, at);
 
 	if (index < 0 || w->dir.sections[index].id != id) {
 		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
@@ -490,7 +446,8 @@ static bool buffer_is_told(const struct tracedat_walk *w, size_t index)
 	const struct tracedat_option *o = &w->dir.options[index];
 
 	for (size_t i = 0; i < w->data.buffer_count; i++) {
-		const struct tracedat_option *other = w->data.buffers[i].option < index ? &w->dir.options[w->data.buffers[i].option] : NULL;
+		const struct tracedat_option *other = w->data.buffers[i].option < index ? &w->dir.options[w->data.buffers[i].option]
+											: NULL;
 		if (other && other->id == o->id && other->size == o->size &&
 		    !memcmp(other->block->data + other->at, o->block->data + o->at, o->size))
 			return true;
@@ -502,12 +459,12 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 {
 	struct tracedat_option *o = &w->dir.options[index];
 	const uint8_t *p = o->block->data + o->at;
-	struct buffer_layout l;
+	struct tracedat_buffer_layout l;
 	char shown[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 	bool text = o->id == TRACEDAT_BUFFER_TEXT, be = w->shape.big_endian;
 
-	if (!buffer_layout(p, o->size, be, text, &l)) {
+	if (!tracedat_buffer_layout(p, o->size, be, text, &l)) {
 		(void)tracedat_block_report(w, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block,
 					    o->at, o->size,
 					    "name and clock of the buffer do not end in NUL, or nothing follows them");
@@ -523,9 +480,9 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		return;
 	}
 	/* Written by trace-cmd on a machine of the other byte order: section 4 of its own output it cannot read. */
-	if (tracedat_section_at(w, l.offset) < 0 && tracedat_section_at(w, __builtin_bswap64(l.offset)) >= 0) {
+	if (tracedat_section_at(&w->dir, l.offset) < 0 && tracedat_section_at(&w->dir, __builtin_bswap64(l.offset)) >= 0) {
 		be = !be;
-		(void)buffer_layout(p, o->size, be, text, &l);
+		(void)tracedat_buffer_layout(p, o->size, be, text, &l);
 		if (!findings_count(w->findings, TRACEDAT_RULE_v7_done_host_order)) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_host_order, o->block, o->at, 8,
 						    "the numbers of the buffer option are in the other byte order");
@@ -574,7 +531,8 @@ static void buffers(struct tracedat_walk *w)
 {
 	bool any = false;
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
-		if ((w->dir.options[i].id == TRACEDAT_BUFFER || w->dir.options[i].id == TRACEDAT_BUFFER_TEXT) && !w->dir.options[i].dropped) {
+		if ((w->dir.options[i].id == TRACEDAT_BUFFER || w->dir.options[i].id == TRACEDAT_BUFFER_TEXT) &&
+		    !w->dir.options[i].dropped) {
 			any = true;
 			buffer_option(w, i);
 		}
