@@ -33,6 +33,8 @@
 #define TRACEDAT_HEADER_MAX (64u * 1024)
 /* Bytes of one event format file; longer ones are format-size-mismatch. */
 #define TRACEDAT_FORMAT_MAX (1024u * 1024)
+/* Events of a file: their IDs have 16 bits. */
+#define TRACEDAT_EVENTS_MAX 65536u
 /* Formats whose ID is another's, or none, that are kept for records without a format. */
 #define TRACEDAT_ORPHANS_MAX 16u
 /* Fields of one event; further ones are not judged. */

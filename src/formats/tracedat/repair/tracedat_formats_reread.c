@@ -161,8 +161,7 @@ static bool placeholders_put(struct tracedat_walk *w)
 static void tables_clear(struct tracedat_walk *w)
 {
 	memset(w->events.index, 0, 65536 * sizeof(*w->events.index));
-	if (w->events.names)
-		memset(w->events.names, 0, w->events.name_capacity * sizeof(*w->events.names));
+	map_clear(&w->events.names);
 	w->events.count = w->events.dynamic_count = 0;
 	w->events.common.size = 0;
 	w->events.common_size = w->events.blk_id = 0;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/array.h"
+
 void tracedat_pieces_free(struct tracedat_pieces *p)
 {
 	free(p->list);
@@ -12,17 +14,10 @@ void tracedat_pieces_free(struct tracedat_pieces *p)
 
 static struct tracedat_piece *piece_new(struct tracedat_pieces *p)
 {
-	if (p->count == p->capacity) {
-		size_t wanted = p->capacity ? 2 * p->capacity : 32;
-		struct tracedat_piece *list = wanted <= PLAN_RANGES_MAX ? realloc(p->list, wanted * sizeof(*list)) : NULL;
-		if (!list) {
-			p->failed = true;
-			return NULL;
-		}
-		p->list = list;
-		p->capacity = wanted;
-	}
-	return &p->list[p->count++];
+	if (array_room(&p->list, &p->capacity, p->count, sizeof(*p->list), PLAN_RANGES_MAX) == TM_OK)
+		return &p->list[p->count++];
+	p->failed = true;
+	return NULL;
 }
 
 void tracedat_copy(struct tracedat_pieces *p, const struct source *s, uint64_t from, uint64_t length)

@@ -19,23 +19,10 @@ static uint64_t name_hash(const char *system, const char *name, size_t length)
 /* Remembers a hash; false when it was there. */
 static bool name_add(struct tracedat_walk *w, uint64_t hash)
 {
-	if (!w->events.names) {
-		w->events.name_capacity = 1u << 18;
-		w->events.names = calloc(w->events.name_capacity, sizeof(*w->events.names));
-		if (!w->events.names) {
-			tracedat_no_memory(w);
-			return true;
-		}
-	}
-	size_t mask = w->events.name_capacity - 1, i = (size_t)(hash ^ hash >> 29) & mask;
-	for (size_t tries = 0; tries < 64; tries++, i = (i + 1) & mask) {
-		if (w->events.names[i] == hash)
-			return false;
-		if (!w->events.names[i]) {
-			w->events.names[i] = hash;
-			return true;
-		}
-	}
+	if (map_get(&w->events.names, hash) != MAP_NONE)
+		return false;
+	if (map_set(&w->events.names, hash, 1, TRACEDAT_EVENTS_MAX) == TM_NO_MEMORY)
+		tracedat_no_memory(w);
 	return true;
 }
 
@@ -115,7 +102,7 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 		}
 		return;
 	}
-	if (!tracedat_room(w, &w->events.list, &w->events.capacity, w->events.count, sizeof(*w->events.list), 65536))
+	if (!tracedat_room(w, &w->events.list, &w->events.capacity, w->events.count, sizeof(*w->events.list), TRACEDAT_EVENTS_MAX))
 		return;
 	struct tracedat_event *e = &w->events.list[w->events.count];
 	*e = (struct tracedat_event){

@@ -102,8 +102,7 @@ struct tracedat_events {
 	size_t count, capacity;
 	struct tracedat_dynamic *dynamics;
 	size_t dynamic_count, dynamic_capacity;
-	uint64_t *names; /* open addressing over hashes of system and name */
-	size_t name_capacity;
+	struct map names;		  /* hashes of system and name */
 	struct bytes common;		  /* the common block of the first good format */
 	uint32_t common_size;		  /* bytes of it in a record */
 	struct tracedat_field *fields;	  /* scratch of the format parser */

@@ -1,7 +1,8 @@
 /* What stops a walk, and what it leaves out. */
-#include "formats/tracedat/scan/tracedat_walk.h"
-
 #include <stdlib.h>
+
+#include "core/array.h"
+#include "formats/tracedat/scan/tracedat_walk.h"
 
 void tracedat_no_memory(struct tracedat_walk *w)
 {
@@ -11,24 +12,12 @@ void tracedat_no_memory(struct tracedat_walk *w)
 
 bool tracedat_room(struct tracedat_walk *w, void *array, size_t *capacity, size_t count, size_t size, size_t max)
 {
-	if (count < *capacity)
-		return true;
-	if (count >= max) {
-		if (w->status == TM_OK)
-			w->status = scan_limit(w->s, "more than %zu items of a kind that a capture has few of", max);
-		return false;
-	}
-	size_t wanted = *capacity ? 2 * *capacity : 16;
-	void *old, *grown;
-	memcpy(&old, array, sizeof(old));
-	grown = realloc(old, wanted * size);
-	if (!grown) {
+	enum tracemend_status status = array_room(array, capacity, count, size, max);
+	if (status == TM_LIMIT && w->status == TM_OK)
+		w->status = scan_limit(w->s, "more than %zu items of a kind that a capture has few of", max);
+	if (status == TM_NO_MEMORY)
 		tracedat_no_memory(w);
-		return false;
-	}
-	memcpy(array, &grown, sizeof(grown));
-	*capacity = wanted;
-	return true; /* cppcheck-suppress memleak; it cannot see that the array has it */
+	return status == TM_OK;
 }
 
 void tracedat_block_free(struct tracedat_block *b)

@@ -47,7 +47,7 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->events.index);
 	free(w->events.list);
 	free(w->events.dynamics);
-	free(w->events.names);
+	map_free(&w->events.names);
 	free(w->events.fields);
 	free(w->events.unknown);
 	free(w->texts.pids);
