@@ -3,6 +3,7 @@
 #include "formats/tracedat/outline/tracedat_outline.h"
 #include "formats/tracedat/repair/tracedat_repair.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_fast.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static enum tracemend_status scan_file(struct scan *s, struct source *source)
 		tracedat_walk_file(w);
 	status = scan_status(w);
 	s->records = w->pages.records;
+	s->fast = w->pages.fast;
 	scan_facts(w);
 	if (status == TM_OK && s->outline) {
 		tracedat_outline_file(w);
@@ -158,6 +160,7 @@ const struct format tracedat_format = {
 	.public = { .name = "tracedat", .title = "trace-cmd trace.dat", .extension = ".dat", .profiles = NULL, .directory = false },
 	.rules = tracedat_rules,
 	.rule_count = TRACEDAT_RULE_COUNT,
+	.fast = tracedat_fast_contract,
 	.bid = bid,
 	.scan = scan,
 	.generate = tracedat_generate,

@@ -393,7 +393,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	/* What the donor's own records were is of no concern. */
 	free(w->events.unknown);
 	w->events.unknown = NULL;
-	w->pages.records = 0;
+	w->pages.records = w->pages.fast = 0;
 	w->events.finding = NULL;
 	if (!buffers_make(r))
 		return w->status;
@@ -416,6 +416,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 		return TM_NOTHING;
 	}
 	r->scan->records = w->pages.records;
+	r->scan->fast = w->pages.fast;
 	source_switch(w, r->metadata);
 	if (!tracedat_prepare(w))
 		return w->status;

@@ -67,6 +67,7 @@ struct tracedat_pages {
 	struct tracedat_decoder decoder;
 	struct edits edits;	 /* of the page that was judged last */
 	uint64_t records, lines; /* lines: those of them that are latency output */
+	uint64_t fast;		 /* records that the fast path took */
 	struct finding *ip_finding, *printk_finding, *pid_finding;
 };
 

@@ -1,422 +1,304 @@
-/* The records of one page of the ring buffer, down to each event word. This is the hot path: nothing is allocated and nothing is
- * formatted for a record that is fine. */
-#include "formats/tracedat/salvage/tracedat_salvage.h"
-#include "formats/tracedat/scan/tracedat_page.h"
+/* The fast path over the records of a page: nothing is allocated and nothing is said here. It is a filter: it takes records of
+ * which the slow path (tracedat_record.c) would say nothing, and leaves all others. */
+#include "formats/tracedat/scan/tracedat_fast.h"
 
-/* ---- findings ---- */
+#include "core/format.h"
+#include "formats/tracedat/scan/tracedat_record.h"
 
-struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length)
-{
-	const struct tracedat_place_of *o = p->where;
-	const char *name = p->stream->buffer->name;
-	struct finding *fd;
-	if (o->in_chunk)
-		fd = tracedat_finding_at(p->w, rule, o->offset, o->length);
-	else
-		fd = tracedat_finding_at(p->w, rule, o->offset + at, length);
-	if (!finding_kept(fd))
-		return fd;
-	if (o->in_chunk)
-		finding_path(fd, "%s%sCPU %u > page %llu > byte %u, decompressed", name, *name ? " > " : "", p->stream->cpu->cpu,
-			     (unsigned long long)p->stream->index, at);
-	else
-		finding_path(fd, "%s%sCPU %u > page %llu > byte %u", name, *name ? " > " : "", p->stream->cpu->cpu,
-			     (unsigned long long)p->stream->index, at);
-	return fd;
-}
+/* ---- the contract: why it cannot hide a rule ---- */
 
-struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *format,
-					...)
-{
-	struct finding *fd = tracedat_page_finding_at(p, rule, at, length);
-	va_list arguments;
-	va_start(arguments, format);
-	finding_say_list(fd, format, arguments);
-	va_end(arguments);
-	return fd;
-}
+enum {
+	/* tested for, and left to the slow path */
+	FAST_event_id_duplicate = FAST_LEAVES,	   /* records of a contested ID: their sizes tell which format is theirs */
+	FAST_page_commit_mid_record = FAST_LEAVES, /* a record or time word beyond the length */
+	FAST_record_null_padding_inside = FAST_LEAVES,
+	FAST_record_padding_length = FAST_LEAVES,
+	FAST_record_data_length = FAST_LEAVES,
+	FAST_record_past_commit = FAST_LEAVES,
+	FAST_record_small_type_len = FAST_LEAVES,	/* types 1 and 2 */
+	FAST_record_time_extend_dangling = FAST_LEAVES, /* a time extension at the end */
+	FAST_record_absolute_backwards = FAST_LEAVES,	/* all absolute times */
+	FAST_record_payload_short = FAST_LEAVES,
+	FAST_record_unknown_event_id = FAST_LEAVES,
+	FAST_record_shorter_than_format = FAST_LEAVES,
+	FAST_record_longer_than_format = FAST_LEAVES,
+	FAST_record_data_loc_range = FAST_LEAVES,
+	FAST_record_data_loc_string = FAST_LEAVES,
+	FAST_record_data_loc_order = FAST_LEAVES,
+	FAST_record_pid_unknown = FAST_LEAVES,
+	FAST_record_pid_range = FAST_LEAVES,
+	FAST_record_printk_dangling = FAST_LEAVES,
+	FAST_record_ip_dangling = FAST_LEAVES,
+	FAST_record_flags_impossible = FAST_LEAVES,
 
-/* ---- edits ---- */
+	/* judged elsewhere from what both paths keep */
+	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
+	FAST_page_time_jump = FAST_KEEPS,      /* the same */
+	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */
+	FAST_cpustat_time_range = FAST_KEEPS,  /* the time of the last record */
 
-void tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, const void *bytes, size_t length, unsigned rule,
-			const char *why)
-{
-	edits_add(&p->w->pages.edits, at, remove, bytes, length, rule, why);
-}
+	/* of what comes before, between and behind the records of pages */
+	FAST_bad_magic = FAST_ELSEWHERE,
+	FAST_version_unsupported = FAST_ELSEWHERE,
+	FAST_version_not_canonical = FAST_ELSEWHERE,
+	FAST_perf_tracing_blob = FAST_ELSEWHERE,
+	FAST_endian_flag_invalid = FAST_ELSEWHERE,
+	FAST_endian_flag_mismatch = FAST_ELSEWHERE,
+	FAST_user_long_invalid = FAST_ELSEWHERE,
+	FAST_user_long_exceeds_kernel_long = FAST_ELSEWHERE,
+	FAST_page_size_invalid = FAST_ELSEWHERE,
+	FAST_page_size_vs_header_page = FAST_ELSEWHERE,
+	FAST_header_page_tag = FAST_ELSEWHERE,
+	FAST_header_event_tag = FAST_ELSEWHERE,
+	FAST_header_page_size = FAST_ELSEWHERE,
+	FAST_header_page_fields = FAST_ELSEWHERE,
+	FAST_header_page_timestamp_size = FAST_ELSEWHERE,
+	FAST_header_page_commit_size = FAST_ELSEWHERE,
+	FAST_header_page_data_range = FAST_ELSEWHERE,
+	FAST_header_event_constants = FAST_ELSEWHERE,
+	FAST_header_sizes_old_kernel = FAST_ELSEWHERE,
+	FAST_ftrace_count_implausible = FAST_ELSEWHERE,
+	FAST_system_count_implausible = FAST_ELSEWHERE,
+	FAST_system_name_bad = FAST_ELSEWHERE,
+	FAST_system_duplicate = FAST_ELSEWHERE,
+	FAST_system_ftrace_in_events = FAST_ELSEWHERE,
+	FAST_format_size_zero = FAST_ELSEWHERE,
+	FAST_format_size_mismatch = FAST_ELSEWHERE,
+	FAST_format_no_name = FAST_ELSEWHERE,
+	FAST_format_no_id = FAST_ELSEWHERE,
+	FAST_event_id_range = FAST_ELSEWHERE,
+	FAST_event_name_duplicate = FAST_ELSEWHERE,
+	FAST_common_fields_differ = FAST_ELSEWHERE,
+	FAST_common_type_shape = FAST_ELSEWHERE,
+	FAST_common_pid_shape = FAST_ELSEWHERE,
+	FAST_field_syntax = FAST_ELSEWHERE,
+	FAST_field_size_zero = FAST_ELSEWHERE,
+	FAST_field_size_type = FAST_ELSEWHERE,
+	FAST_field_overlap = FAST_ELSEWHERE,
+	FAST_field_overlaps_common = FAST_ELSEWHERE,
+	FAST_field_out_of_page = FAST_ELSEWHERE,
+	FAST_field_misaligned = FAST_ELSEWHERE,
+	FAST_field_signedness = FAST_ELSEWHERE,
+	FAST_data_loc_size = FAST_ELSEWHERE,
+	FAST_field_name_duplicate = FAST_ELSEWHERE,
+	FAST_print_fmt_missing = FAST_ELSEWHERE,
+	FAST_print_fmt_unterminated = FAST_ELSEWHERE,
+	FAST_print_fmt_arg_count = FAST_ELSEWHERE,
+	FAST_print_fmt_unknown_field = FAST_ELSEWHERE,
+	FAST_print_fmt_arg_type = FAST_ELSEWHERE,
+	FAST_print_fmt_const_div_zero = FAST_ELSEWHERE,
+	FAST_print_fmt_depth = FAST_ELSEWHERE,
+	FAST_print_fmt_width = FAST_ELSEWHERE,
+	FAST_print_fmt_kernel_function = FAST_ELSEWHERE,
+	FAST_format_text_bytes = FAST_ELSEWHERE,
+	FAST_kallsyms_size = FAST_ELSEWHERE,
+	FAST_kallsyms_empty = FAST_ELSEWHERE,
+	FAST_kallsyms_line = FAST_ELSEWHERE,
+	FAST_kallsyms_no_final_newline = FAST_ELSEWHERE,
+	FAST_kallsyms_all_zero = FAST_ELSEWHERE,
+	FAST_kallsyms_unsorted = FAST_ELSEWHERE,
+	FAST_kallsyms_digit_width = FAST_ELSEWHERE,
+	FAST_kallsyms_module_bracket = FAST_ELSEWHERE,
+	FAST_kallsyms_nul = FAST_ELSEWHERE,
+	FAST_printk_size = FAST_ELSEWHERE,
+	FAST_printk_line = FAST_ELSEWHERE,
+	FAST_printk_duplicate_address = FAST_ELSEWHERE,
+	FAST_printk_bad_escape = FAST_ELSEWHERE,
+	FAST_cmdlines_size = FAST_ELSEWHERE,
+	FAST_cmdlines_line = FAST_ELSEWHERE,
+	FAST_cmdlines_pid_range = FAST_ELSEWHERE,
+	FAST_cmdlines_duplicate_pid = FAST_ELSEWHERE,
+	FAST_cmdlines_comm_length = FAST_ELSEWHERE,
+	FAST_cpu_count_range = FAST_ELSEWHERE,
+	FAST_data_tag_invalid = FAST_ELSEWHERE,
+	FAST_data_tag_padding = FAST_ELSEWHERE,
+	FAST_options_tag_twice = FAST_ELSEWHERE,
+	FAST_option_size = FAST_ELSEWHERE,
+	FAST_option_missing_done = FAST_ELSEWHERE,
+	FAST_option_unknown = FAST_ELSEWHERE,
+	FAST_option_v7_in_v6 = FAST_ELSEWHERE,
+	FAST_option_duplicate = FAST_ELSEWHERE,
+	FAST_option_string_nul = FAST_ELSEWHERE,
+	FAST_option_date_syntax = FAST_ELSEWHERE,
+	FAST_option_offset_syntax = FAST_ELSEWHERE,
+	FAST_option_cpustat_empty = FAST_ELSEWHERE,
+	FAST_option_cpustat_shape = FAST_ELSEWHERE,
+	FAST_option_clock_brackets = FAST_ELSEWHERE,
+	FAST_option_hook_syntax = FAST_ELSEWHERE,
+	FAST_option_cpucount_size = FAST_ELSEWHERE,
+	FAST_option_cpucount_value = FAST_ELSEWHERE,
+	FAST_option_procmaps_syntax = FAST_ELSEWHERE,
+	FAST_option_traceid_size = FAST_ELSEWHERE,
+	FAST_option_timeshift_layout = FAST_ELSEWHERE,
+	FAST_option_timeshift_empty_cpu = FAST_ELSEWHERE,
+	FAST_option_timeshift_order = FAST_ELSEWHERE,
+	FAST_option_guest_layout = FAST_ELSEWHERE,
+	FAST_option_tsc2nsec_range = FAST_ELSEWHERE,
+	FAST_option_buffer_name = FAST_ELSEWHERE,
+	FAST_v6_buffer_offset = FAST_ELSEWHERE,
+	FAST_v6_clock_block_missing = FAST_ELSEWHERE,
+	FAST_v6_clock_block_orphan = FAST_ELSEWHERE,
+	FAST_v6_clock_conflict = FAST_ELSEWHERE,
+	FAST_v6_latency_with_clock_option = FAST_ELSEWHERE,
+	FAST_cpu_offset_alignment = FAST_ELSEWHERE,
+	FAST_cpu_range_eof = FAST_ELSEWHERE,
+	FAST_cpu_range_wrap = FAST_ELSEWHERE,
+	FAST_cpu_range_in_header = FAST_ELSEWHERE,
+	FAST_cpu_range_overlap = FAST_ELSEWHERE,
+	FAST_cpu_size_not_page_multiple = FAST_ELSEWHERE,
+	FAST_cpu_order = FAST_ELSEWHERE,
+	FAST_cpu_gap_nonzero = FAST_ELSEWHERE,
+	FAST_data_unreferenced = FAST_ELSEWHERE,
+	FAST_trailing_bytes = FAST_ELSEWHERE,
+	FAST_page_commit_reserved = FAST_ELSEWHERE,
+	FAST_page_commit_length = FAST_ELSEWHERE,
+	FAST_page_commit_unaligned = FAST_ELSEWHERE,
+	FAST_page_missed_stored_alone = FAST_ELSEWHERE,
+	FAST_page_missed_no_room = FAST_ELSEWHERE,
+	FAST_page_missed_count = FAST_ELSEWHERE,
+	FAST_page_tail_not_zero = FAST_ELSEWHERE,
+	FAST_page_missed_events = FAST_ELSEWHERE,
+	FAST_page_empty = FAST_ELSEWHERE,
+	FAST_page_all_zero = FAST_ELSEWHERE,
+	FAST_page_all_ones = FAST_ELSEWHERE,
+	FAST_page_duplicate = FAST_ELSEWHERE,
+	FAST_page_timestamp_zero = FAST_ELSEWHERE,
+	FAST_cpustat_overrun_no_missed = FAST_ELSEWHERE,
+	FAST_v7_compressor_name = FAST_ELSEWHERE,
+	FAST_v7_compressor_version = FAST_ELSEWHERE,
+	FAST_v7_options_offset = FAST_ELSEWHERE,
+	FAST_v7_section_size = FAST_ELSEWHERE,
+	FAST_v7_section_id_unknown = FAST_ELSEWHERE,
+	FAST_v7_section_id_mismatch = FAST_ELSEWHERE,
+	FAST_v7_section_flags = FAST_ELSEWHERE,
+	FAST_v7_section_desc = FAST_ELSEWHERE,
+	FAST_v7_strings_missing = FAST_ELSEWHERE,
+	FAST_v7_strings_nul = FAST_ELSEWHERE,
+	FAST_v7_section_duplicate = FAST_ELSEWHERE,
+	FAST_v7_section_compress_flag = FAST_ELSEWHERE,
+	FAST_v7_block_csize = FAST_ELSEWHERE,
+	FAST_v7_block_usize = FAST_ELSEWHERE,
+	FAST_v7_block_decode = FAST_ELSEWHERE,
+	FAST_v7_done_size = FAST_ELSEWHERE,
+	FAST_v7_done_not_last = FAST_ELSEWHERE,
+	FAST_v7_done_cycle = FAST_ELSEWHERE,
+	FAST_v7_done_target = FAST_ELSEWHERE,
+	FAST_v7_done_host_order = FAST_ELSEWHERE,
+	FAST_v7_option_section_size = FAST_ELSEWHERE,
+	FAST_v7_mandatory_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_missing = FAST_ELSEWHERE,
+	FAST_v7_buffer_layout = FAST_ELSEWHERE,
+	FAST_v7_buffer_cpu_id = FAST_ELSEWHERE,
+	FAST_v7_buffer_page_size = FAST_ELSEWHERE,
+	FAST_v7_buffer_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_cpu_outside_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_clock_unknown = FAST_ELSEWHERE,
+	FAST_v7_buffer_size_minus_four = FAST_ELSEWHERE,
+	FAST_v7_chunk_count = FAST_ELSEWHERE,
+	FAST_v7_chunk_csize = FAST_ELSEWHERE,
+	FAST_v7_chunk_usize = FAST_ELSEWHERE,
+	FAST_v7_chunk_decode = FAST_ELSEWHERE,
+	FAST_v7_btf_modules_none = FAST_ELSEWHERE,
+	FAST_v7_dangling_23_25 = FAST_ELSEWHERE,
+	FAST_truncated_file = FAST_ELSEWHERE,
+	FAST_restored_without_clock = FAST_ELSEWHERE,
+	FAST_size_overflow_bomb = FAST_ELSEWHERE,
+	FAST_host_order_cpucount = FAST_ELSEWHERE,
+	FAST_recorder_killed = FAST_ELSEWHERE,
+};
 
-static uint32_t word_make(uint32_t type, uint32_t delta, bool be)
-{
-	return be ? type << 27 | delta : delta << 5 | type;
-}
-
-/* Gives what removed records had of time to the event at `at`. */
-static void carry_settle(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
-{
-	static const char why[] = "the time of a record that was removed";
-	uint8_t word[8];
-	uint64_t sum = p->carry + delta;
-	uint32_t replaced = 4, length = 4;
-
-	if (!p->carry)
-		return;
-	p->carry = 0;
-	if (type == WORD_STAMP)
-		return;
-	if (type == WORD_EXTEND) {
-		sum += (uint64_t)load_u32(p->data + at + 4, p->be) << 27;
-		replaced = length = 8;
-	} else if (sum > WORD_DELTA_MAX) {
-		/* A time extension of its own takes 8 of the bytes that the record had. */
-		sum -= delta;
-		type = WORD_EXTEND;
-		replaced = 0;
-		length = 8;
-		p->removed -= 8;
-	}
-	store_u32(word, word_make(type, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
-	if (length == 8)
-		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
-	tracedat_page_edit(p, p->head + at, replaced, word, length, TRACEDAT_RULE_record_unknown_event_id, why);
-}
-
-static void record_remove(struct tracedat_page *p, uint32_t at, uint32_t length, uint32_t delta, unsigned rule)
-{
-	p->bad++;
-	if (!p->emitting)
-		return;
-	p->records--;
-	tracedat_page_edit(p, p->head + at, length, NULL, 0, rule, "a record that cannot be decoded");
-	p->removed += length;
-	p->carry += delta;
-}
+#define RULE(symbol, ...) [TRACEDAT_RULE_##symbol] = FAST_##symbol,
+const uint8_t tracedat_fast_contract[TRACEDAT_RULE_COUNT] = {
+#include "formats/tracedat/tracedat_rules.def"
+};
+#undef RULE
 
 /* ---- records ---- */
 
-/* Returns true when the record stays. */
-static void record_size(struct tracedat_unknown *u, uint32_t size)
+static inline bool arrays_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload,
+				uint32_t size, bool be)
 {
-	u->least = u->most && u->least < size ? u->least : size;
-	u->most = u->most > size ? u->most : size;
-}
-
-static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, uint32_t size)
-{
-	struct tracedat_walk *w = p->w;
-
-	if (id && id == w->events.blk_id)
-		return true;
-	if (p->emitting)
-		return false;
-	if (!tracedat_unknown_table(w))
-		return true;
-	struct tracedat_unknown *u = &w->events.unknown[id];
-	record_size(u, size);
-	u->records++;
-	if (w->events.finding) {
-		finding_explains(w->events.finding, 1);
-	} else if (u->finding) {
-		finding_explains(u->finding, 1);
-	} else {
-		u->finding = tracedat_page_report(p, TRACEDAT_RULE_record_unknown_event_id, p->head + at, 8,
-						  "event ID %u has no format", id);
-	}
-	return true;
-}
-
-static void dynamic_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
-			  const struct tracedat_event *e)
-{
-	struct tracedat_walk *w = p->w;
 	uint32_t end = 0;
-
 	for (uint32_t i = 0; i < e->dynamic_count; i++) {
 		const struct tracedat_dynamic *d = &w->events.dynamics[e->dynamic + i];
-		uint32_t v = load_u32(payload + d->offset, p->be);
-		uint32_t offset = (v & 0xffff) + (d->relative ? d->offset + 4u : 0), length = v >> 16;
-		uint32_t field = at + (uint32_t)(payload - (p->data + at)) + d->offset;
-		if (length && (offset < e->fixed || offset + length > size)) {
-			(void)tracedat_page_report(
-				p, TRACEDAT_RULE_record_data_loc_range, p->head + field, 4,
-				"%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields", e->name,
-				offset, length, size, e->fixed);
-			p->bad++;
-			if (p->emitting) {
-				uint8_t empty[4];
-				store_u32(empty, d->relative ? e->fixed - d->offset - 4u : e->fixed, p->be);
-				tracedat_page_edit(p, p->head + field, 4, empty, 4, TRACEDAT_RULE_record_data_loc_range,
-						   "an empty array: where it was is not known");
-			}
+		struct tracedat_array a = tracedat_array_read(d, payload, be);
+		if (!a.length)
 			continue;
-		}
-		if (length && d->text && !memchr(payload + offset, 0, length)) {
-			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, p->head + field, 4,
-						   "%s: a text of %u bytes without NUL", e->name, length);
-		}
-		if (length && offset < end) {
-			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, p->head + field, 4,
-						   "%s: a dynamic array at byte %u, before the end of the one before it at %u",
-						   e->name, offset, end);
-		}
-		if (length)
-			end = offset + length;
-	}
-}
-
-static bool printk_known(const struct tracedat_walk *w, uint64_t address)
-{
-	size_t low = 0, high = w->texts.printk_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->texts.printk[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < w->texts.printk_count && w->texts.printk[low].address == address;
-}
-
-static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
-			  const struct tracedat_event *e)
-{
-	struct tracedat_walk *w = p->w;
-
-	if (e->contested && w->events.unknown && !p->emitting)
-		record_size(&w->events.unknown[e->id], size);
-	if (e->dynamic_count)
-		dynamic_judge(p, at, payload, size, e);
-	if (p->emitting)
-		return;
-	if (e->printk) {
-		uint64_t address = tracedat_long(&p->w->shape, payload + e->printk);
-		if (!printk_known(w, address)) {
-			if (w->pages.printk_finding) {
-				finding_explains(w->pages.printk_finding, 1);
-			} else {
-				w->pages.printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling,
-									       p->head + at, 8, "%s: no printk format at 0x%llx",
-									       e->name, (unsigned long long)address);
-			}
-		}
-	}
-	for (unsigned i = 0; i < 2 && e->ip[i] && w->texts.symbols; i++) {
-		uint64_t address = tracedat_long(&p->w->shape, payload + e->ip[i]);
-		if (address >= w->texts.symbol_low && address <= w->texts.symbol_high)
-			continue;
-		if (w->pages.ip_finding) {
-			finding_explains(w->pages.ip_finding, 1);
-		} else {
-			w->pages.ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
-								   "%s: address 0x%llx is outside of the symbols", e->name,
-								   (unsigned long long)address);
-		}
-	}
-}
-
-static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
-{
-	struct tracedat_walk *w = p->w;
-	if (p->emitting)
-		return;
-	if (pid > TRACEDAT_PID_MAX) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8, "process id %d", (int)pid);
-		return;
-	}
-	/* Told once a process: from now on it is known. */
-	w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
-	if (!w->texts.cmdlines)
-		return;
-	if (w->pages.pid_finding) {
-		finding_explains(w->pages.pid_finding, 1);
-		return;
-	}
-	w->pages.pid_finding = tracedat_page_report(p, TRACEDAT_RULE_record_pid_unknown, p->head + at, 8,
-						    "process %u is not among the saved command lines", pid);
-}
-
-/* A record whose size or event asks for a closer look. Returns true when it stays. */
-static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, const struct tracedat_event *e)
-{
-	if (size < e->fixed) {
-		if (p->emitting)
+		if (tracedat_array_outside(&a, e, size) || tracedat_array_without_nul(&a, d, payload) || a.offset < end)
 			return false;
-		if (e->contested && p->w->events.unknown)
-			record_size(&p->w->events.unknown[e->id], size);
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
-		p->bad++;
-		return true;
-	}
-	if (!p->emitting) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+		end = a.offset + a.length;
 	}
 	return true;
 }
 
-/* Judges a data record; total: with its words. Returns true when it stays. */
-static inline bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
-				uint32_t delta)
+/* Of an event with dynamic arrays or addresses. */
+static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
+			  bool be)
 {
-	struct tracedat_walk *w = p->w;
-
-	p->records++;
-	if (__builtin_expect(size < 8, 0)) {
-		if (!p->emitting) {
-			(void)tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, p->head + at, total,
-						   "a record of %u bytes has no room for the common fields", size);
-		}
-		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
+	if (e->contested || size < e->fixed || !arrays_plain(w, e, payload, size, be))
 		return false;
-	}
-	uint32_t id = load_u16(payload, p->be), pid = load_u32(payload + 4, p->be);
-	uint16_t index = w->events.index[id];
-	bool stays = true;
-	if (__builtin_expect(!index, 0)) {
-		stays = record_unknown(p, at, id, size);
-		if (!stays)
-			record_remove(p, at, total, delta, TRACEDAT_RULE_record_unknown_event_id);
-		return stays;
-	}
-	const struct tracedat_event *e = &w->events.list[index - 1];
-	if (__builtin_expect(size - e->fixed > e->slack, 0)) {
-		stays = record_odd(p, at, size, e);
-		if (!stays) {
-			record_remove(p, at, total, delta, TRACEDAT_RULE_record_shorter_than_format);
+	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
+		return false;
+	for (unsigned i = 0; i < 2 && e->ip[i] && w->texts.symbols; i++)
+		if (!tracedat_symbol_known(&w->texts, tracedat_long(&w->shape, payload + e->ip[i])))
 			return false;
-		}
-	}
-	if (size >= e->fixed && e->special)
-		special_judge(p, at, payload, size, e);
-	if (__builtin_expect(pid > TRACEDAT_PID_MAX || (pid && !(w->texts.pids[pid / 8] & 1u << pid % 8)), 0))
-		pid_judge(p, at, pid);
-	if (__builtin_expect((payload[2] & 0x48) == 0x40 || (payload[3] & 15) == 15, 0) && !p->emitting) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
-					   "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
-	}
 	return true;
 }
 
-/* ---- the walk ---- */
-
-#define walk_stop(p, rule, ...) ((void)PLACE(rule), walk_stop_at((p), (rule), __VA_ARGS__))
-static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *what, uint32_t value)
+static inline bool record_plain(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size, bool be)
 {
-	if (!p->failed)
-		(void)tracedat_page_report_at(p, rule, p->head + at, length, "%s %u at byte %u of %u", what, value, at, p->limit);
-	p->failed = true;
-	return at;
+	uint16_t index = w->events.index[load_u16(payload, be)];
+	if (__builtin_expect(!index, 0))
+		return false;
+	const struct tracedat_event *e = &w->events.list[index - 1];
+	if (__builtin_expect(tracedat_size_odd(e, size) || !tracedat_pid_known(&w->texts, load_u32(payload + 4, be)) ||
+				     tracedat_flags_impossible(payload),
+			     0))
+		return false;
+	return !e->special || special_plain(w, e, payload, size, be);
 }
 
-/* Where zeros stop the walk they may have begun inside of the last record: one that ends in zeros is not vouched for. */
-static uint32_t hole_begins(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
+/* As tracedat_fast(), a copy for each byte order. */
+static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 {
-	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
-		return at;
-	if (p->removed)
-		return at;
-	p->records--;
-	p->bad++;
-	return p->last;
-}
-
-/* As tracedat_page_walk(), a copy for each byte order. */
-static inline uint32_t page_walk(struct tracedat_page *p, uint32_t at, bool be, bool open)
-{
+	const struct tracedat_walk *w = p->w;
 	const uint8_t *data = p->data;
-	uint32_t limit = p->limit;
+	uint32_t limit = p->limit, last = p->last, records = 0;
+	uint64_t time = p->time;
 
-	while (at < limit) {
-		if (limit - at < 4)
-			return at;
-		uint32_t word = load_u32(data + at, be);
+	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
+		uint32_t word = load_u32(data + at, be), total, skip = 4;
 		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & WORD_DELTA_MAX : word >> 5;
-		uint32_t total, skip = 4;
-		if (type - 1 < 28) {
+		if (__builtin_expect(type - 3 <= 28 - 3, 1)) {
 			total = 4 + 4 * type;
-			if (total > limit - at) {
-				bool page = total <= p->capacity - at;
-				if (open)
-					return at;
-				p->cut = page;
-				if (page)
-					return walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, at, limit - at,
-							 "the length of the page cuts a record of", total);
-				return walk_stop(p, TRACEDAT_RULE_record_past_commit, at, limit - at, "a record of", total);
-			}
-			if (__builtin_expect(type < 3, 0) && !p->emitting) {
-				(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + at, total,
-							   "a record with %u bytes of payload", 4 * type);
-			}
 		} else if (type == 0) {
-			uint32_t length = limit - at >= 8 ? load_u32(data + at + 4, be) : 0;
-			if (open && !word && !length)
-				return at;
-			if (length < 5 || length & 3 || length > limit - at - 4) {
-				if (open)
-					return at;
-				at = hole_begins(p, at, word, length);
-				return walk_stop(p, TRACEDAT_RULE_record_data_length, at, limit - at < 8 ? limit - at : 8,
-						 "a long record that claims a length of", length);
-			}
+			uint32_t length = load_u32(data + at + 4, be);
+			if (length < 4 + TRACEDAT_COMMON_MIN || length & 3 || length > limit - at - 4)
+				break;
 			total = 4 + length;
 			skip = 8;
-		} else if (type == WORD_PADDING) {
-			if (!delta) {
-				if (open)
-					return at;
-				return walk_stop(p, TRACEDAT_RULE_record_null_padding_inside, at, limit - at,
-						 "padding to the end of the page; bytes left:", limit - at);
-			}
-			uint32_t length = limit - at >= 8 ? load_u32(data + at + 4, be) : 0;
-			if (length < 4 || length & 3 || length > limit - at - 4) {
-				if (open)
-					return at;
-				return walk_stop(p, TRACEDAT_RULE_record_padding_length, at, limit - at < 8 ? limit - at : 8,
-						 "a discarded record that claims a length of", length);
-			}
-			carry_settle(p, at, type, delta);
-			if (delta != 1)
-				p->time += delta;
-			at += 4 + length;
+		} else if (type == WORD_EXTEND) {
+			time += ((uint64_t)load_u32(data + at + 4, be) << 27) + delta;
+			at += 8;
 			continue;
 		} else {
-			if (limit - at < 8) {
-				if (open)
-					return at;
-				return walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, at, limit - at,
-						 "the length of the page cuts a time stamp of", 8);
-			}
-			uint64_t high = (uint64_t)load_u32(data + at + 4, be) << 27;
-			carry_settle(p, at, type, delta);
-			if (type == WORD_EXTEND) {
-				p->time += high + delta;
-			} else {
-				uint64_t stamp = (high + delta) & WORD_STAMP_MASK;
-				stamp |= p->time & ~WORD_STAMP_MASK;
-				if (stamp < p->time && !p->emitting) {
-					(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + at, 8,
-								   "an absolute time of %llu after %llu", (unsigned long long)stamp,
-								   (unsigned long long)p->time);
-				}
-				p->time = stamp;
-			}
-			at += 8;
-			if (at == limit && !p->emitting && !open) {
-				(void)tracedat_page_report(p, TRACEDAT_RULE_record_time_extend_dangling, p->head + at - 8, 8,
-							   "the last word of the page is a time stamp");
-			}
-			continue;
+			break;
 		}
-		p->time += delta;
-		if (record_judge(p, at, total, data + at + skip, total - skip, delta) && __builtin_expect(p->carry != 0, 0))
-			carry_settle(p, at, type, delta);
-		p->last = at;
+		if (total > limit - at || !record_plain(w, data + at + skip, total - skip, be))
+			break;
+		time += delta;
+		last = at;
 		at += total;
+		records++;
 	}
+	p->time = time;
+	p->last = last;
+	p->records += records;
+	p->fast += records;
 	return at;
 }
 
-uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
+uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at)
 {
-	return p->be ? page_walk(p, at, true, open) : page_walk(p, at, false, open);
+	return p->be ? fast_walk(p, at, true) : fast_walk(p, at, false);
 }

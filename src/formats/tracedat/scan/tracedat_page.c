@@ -1,4 +1,4 @@
-/* One page of the ring buffer: its header, and what becomes of it. tracedat_record.c walks its records. */
+/* One page of the ring buffer: its header, and what becomes of it. tracedat_fast.c and tracedat_record.c walk its records. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
@@ -376,6 +376,8 @@ enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_str
 	else
 		verdict = page_judge(&p);
 	*records = p.records;
+	if (!w->emitting)
+		w->pages.fast += p.fast < p.records ? p.fast : p.records;
 	*bad = p.bad;
 	stream->sound = !p.failed && !p.garbled;
 	if (w->pages.edits.failed) {

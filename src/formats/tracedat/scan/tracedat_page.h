@@ -56,6 +56,7 @@ struct tracedat_page {
 	uint32_t limit; /* of the data that is walked */
 	uint32_t capacity;
 	uint32_t records, bad;
+	uint32_t fast;			    /* records that the fast path took */
 	uint32_t removed;		    /* bytes of removed records */
 	uint32_t last;			    /* where the last data record begins */
 	uint64_t time, carry;		    /* carry: deltas of removed records */
@@ -63,7 +64,7 @@ struct tracedat_page {
 	bool cut;			    /* its length ends inside of a record */
 };
 
-/* tracedat_fast.c */
+/* tracedat_record.c */
 /* A finding on bytes [at, at + length) of the page; on its whole chunk where that is compressed. */
 #define tracedat_page_finding(p, rule, ...) ((void)PLACE(rule), tracedat_page_finding_at((p), (rule), __VA_ARGS__))
 struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length);
