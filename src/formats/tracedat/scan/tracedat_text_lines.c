@@ -11,8 +11,11 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 		l->begun = !lf;
 		if (!lf)
 			return;
-		w->pages.records += l->event && !l->skip;
-		w->pages.lines += l->event && !l->skip;
+		bool counts = l->event && !l->skip;
+		w->pages.records += counts;
+		w->pages.lines += counts;
+		/* Lines have one path only, and nothing is ever said of a whole one. */
+		w->pages.fast += counts && !w->s->slow;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;
 		l->whole = l->total + at;
