@@ -103,6 +103,45 @@ static size_t measure_back(const struct v6 *v, size_t low, size_t end)
 	return at;
 }
 
+/* What the text blocks in front of a known one have: sizes that lead exactly to it. */
+static void texts_backward(struct v6 *v, size_t low)
+{
+	struct v6_map *m = &v->m;
+	if (m->printk == V6_UNKNOWN)
+		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+	if (m->kallsyms == V6_UNKNOWN)
+		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+}
+
+/* printk formats behind known symbols: where their lines end, or where their size leads if that looks like the next block. */
+static void printk_forward(struct v6 *v, size_t end)
+{
+	struct v6_map *m = &v->m;
+	size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
+	uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
+	size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
+	size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
+
+	if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
+		at = claimed;
+	if (stop - at >= 4)
+		m->printk = at;
+}
+
+/* The same for command lines behind known printk formats. */
+static void cmdlines_forward(struct v6 *v, size_t end)
+{
+	struct v6_map *m = &v->m;
+	uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
+	size_t at = measure_lines(v, m->printk + 4, end, true);
+	size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
+
+	if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
+		at = claimed;
+	if (end - at >= 8)
+		m->cmdlines = at;
+}
+
 static void salvage_texts(struct v6 *v, size_t low)
 {
 	struct v6_map *m = &v->m;
@@ -110,37 +149,16 @@ static void salvage_texts(struct v6 *v, size_t low)
 
 	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN)
 		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
-	if (m->printk == V6_UNKNOWN)
-		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-	if (m->kallsyms == V6_UNKNOWN)
-		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
-	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN) {
-		size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
-		uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
-		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
-		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
-		if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
-			at = claimed;
-		if (stop - at >= 4)
-			m->printk = at;
-	}
-	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN) {
-		uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
-		size_t at = measure_lines(v, m->printk + 4, end, true);
-		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
-		if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
-			at = claimed;
-		if (end - at >= 8)
-			m->cmdlines = at;
-	}
+	texts_backward(v, low);
+	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN)
+		printk_forward(v, end);
+	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN)
+		cmdlines_forward(v, end);
 	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN) {
 		size_t text = measure_back(v, low, m->cpus);
 		if (text >= low + 8)
 			m->cmdlines = text - 8;
-		if (m->printk == V6_UNKNOWN)
-			m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-		if (m->kallsyms == V6_UNKNOWN)
-			m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+		texts_backward(v, low);
 	}
 	/* The tag is gone, but the sizes before it lead somewhere. */
 	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {

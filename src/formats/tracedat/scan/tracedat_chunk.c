@@ -239,70 +239,88 @@ static void chunk_lose(struct chunks *s, uint64_t from, uint64_t to)
 	}
 }
 
+/* Decodes the chunk by its own count; where that is wrong, by where its frame ends. */
+static void chunk_decode(struct chunks *s, struct chunk *c, bool begins, uint64_t room)
+{
+	struct tracedat_walk *w = s->w;
+	uint32_t page = s->stream->page_size;
+	size_t most = room < TRACEDAT_CHUNK_MAX ? (size_t)room : TRACEDAT_CHUNK_MAX;
+	bool fits = c->csize && c->csize <= most;
+
+	if (!begins || (fits && chunk_try(w, c, c->csize, page) && c->frame == c->csize))
+		return;
+	if (!w->stopped && most && chunk_try(w, c, most, page))
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c->at, 4, "the compressed size is %u, the frame has %llu bytes",
+			     c->csize, (unsigned long long)c->frame);
+}
+
+/* Passes a chunk that cannot be decoded. False where nothing behind it can be read. */
+static bool chunk_pass(struct chunks *s, const struct chunk *c, bool begins, uint64_t room)
+{
+	struct tracedat_walk *w = s->w;
+	uint64_t next = s->at + 8 + c->csize;
+	bool chained = c->csize && c->csize <= room &&
+		       (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(w, next, s->limit));
+
+	if (!chained)
+		next = chunk_resync(w, s->at + 1, s->limit, s->stream->page_size);
+	if (!begins && !chained && next == s->limit)
+		return false;
+	if (next == s->limit && s->stream->cpu->clipped && !chained) {
+		chunk_lose(s, s->at, next);
+		s->at = next;
+		return false;
+	}
+	chunk_report(s, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, s->at, next - s->at,
+		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - s->at));
+	chunk_lose(s, s->at, next);
+	s->at = next;
+	s->count++;
+	return true;
+}
+
+static void chunk_size_judge(struct chunks *s, const struct chunk *c)
+{
+	uint32_t page = s->stream->page_size;
+
+	if (c->size != c->usize || c->size % page) {
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c->at + 4, 4,
+			     "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c->usize, c->size, page);
+	} else if (c->size > 10 * (size_t)page && !s->w->emitting && !s->stream->text) {
+		struct finding *fd = tracedat_milder(s->w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c->at + 4, 4);
+		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c->size / page);
+	}
+}
+
 /* One chunk at s->at. False at the end of what can be read. */
 static bool chunk_next(struct chunks *s)
 {
 	struct tracedat_walk *w = s->w;
-	uint32_t page = s->stream->page_size;
 	const uint8_t *p = window_at(&w->window, s->at, 8);
 	struct chunk c = { .at = s->at };
 	uint64_t room = s->limit - s->at - 8;
-	struct finding *fd;
 
 	if (!p)
 		return false;
 	c.csize = load_u32(p, w->shape.big_endian);
 	c.usize = load_u32(p + 4, w->shape.big_endian);
 	bool begins = tracedat_chunk_begins(w, s->at, s->limit);
-	bool fits = c.csize && c.csize <= room;
-	size_t most = room < TRACEDAT_CHUNK_MAX ? (size_t)room : TRACEDAT_CHUNK_MAX;
-	if (begins && fits && c.csize <= TRACEDAT_CHUNK_MAX && chunk_try(w, &c, c.csize, page) && c.frame == c.csize) {
-		/* as it should be */
-	} else if (begins && !w->stopped && most && chunk_try(w, &c, most, page)) {
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c.at, 4, "the compressed size is %u, the frame has %llu bytes",
-			     c.csize, (unsigned long long)c.frame);
-	}
+	chunk_decode(s, &c, begins, room);
 	if (w->status != TM_OK)
 		return false;
-	if (c.decoded && !w->shape.old_ring && !s->stream->text && !tracedat_chunk_vouched(w, w->pages.chunk, c.size, page)) {
+	if (!c.decoded)
+		return chunk_pass(s, &c, begins, room);
+	if (!w->shape.old_ring && !s->stream->text && !tracedat_chunk_vouched(w, w->pages.chunk, c.size, s->stream->page_size)) {
 		chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
 		chunk_lose(s, c.at, c.at + 8 + c.frame);
-		s->at += 8 + c.frame;
-		s->count++;
-		return true;
+	} else {
+		chunk_size_judge(s, &c);
+		if (s->stream->text)
+			chunk_lines(s, &c);
+		else
+			chunk_pages(s, &c);
 	}
-	if (!c.decoded) {
-		uint64_t next = s->at + 8 + c.csize;
-		bool chained = fits &&
-			       (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(w, next, s->limit));
-		if (!chained)
-			next = chunk_resync(w, s->at + 1, s->limit, page);
-		if (!begins && !chained && next == s->limit)
-			return false;
-		if (next == s->limit && s->stream->cpu->clipped && !chained) {
-			chunk_lose(s, s->at, next);
-			s->at = next;
-			return false;
-		}
-		chunk_report(s, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, s->at,
-			     next - s->at, "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - s->at));
-		chunk_lose(s, s->at, next);
-		s->at = next;
-		s->count++;
-		return true;
-	}
-	if (c.size != c.usize || c.size % page) {
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c.at + 4, 4,
-			     "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c.usize, c.size, page);
-	} else if (c.size > 10 * (size_t)page && !w->emitting && !s->stream->text) {
-		fd = tracedat_milder(w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c.at + 4, 4);
-		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c.size / page);
-	}
-	if (s->stream->text)
-		chunk_lines(s, &c);
-	else
-		chunk_pages(s, &c);
 	s->at += 8 + c.frame;
 	s->count++;
 	return true;

@@ -195,7 +195,41 @@ static bool helper_known(const char *name, size_t length)
 	return false;
 }
 
-/* A word of an expression; REC->name is looked up. */
+/* REC->NAME, whose REC was read; `look` is behind the blanks that follow. */
+static void argument_field(struct print_state *s, struct argument *a, size_t from, size_t look)
+{
+	const char *text = s->p->text;
+	size_t size = s->p->size;
+
+	while (look < size && (text[look] == ')' || text[look] == ' '))
+		look++;
+	bool direct = a->tokens == 0 && look == s->at;
+	if (size - look < 3 || text[look] != '-' || text[look + 1] != '>')
+		return;
+	size_t name = look + 2;
+	while (name < size && text[name] == ' ')
+		name++;
+	size_t end = name;
+	while (end < size && (is_word(text[end]) || text[end] == '.'))
+		end++;
+	while (end > name && text[end - 1] == '.')
+		end--;
+	const struct tracedat_field *f = field_find(s->p, text + name, end - name);
+	const char *dot = f ? NULL : memchr(text + name, '.', end - name);
+	if (dot)
+		f = field_find(s->p, text + name, (size_t)(dot - text) - name);
+	if (!f) {
+		char shown[TEXT_QUOTE_SIZE];
+		print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is no field of the event",
+			     text_quote(shown, text + name, end - name));
+	}
+	if (direct) {
+		a->field = f;
+		s->at = end;
+	}
+}
+
+/* A word of an expression. */
 static void argument_word(struct print_state *s, struct argument *a)
 {
 	const char *text = s->p->text;
@@ -207,42 +241,17 @@ static void argument_word(struct print_state *s, struct argument *a)
 	while (look < size && text[look] == ' ')
 		look++;
 	if (length == 3 && !memcmp(text + from, "REC", 3)) {
-		while (look < size && (text[look] == ')' || text[look] == ' '))
-			look++;
-		if (size - look < 3 || text[look] != '-' || text[look + 1] != '>')
-			return;
-		size_t name = look + 2;
-		while (name < size && text[name] == ' ')
-			name++;
-		size_t end = name;
-		while (end < size && (is_word(text[end]) || text[end] == '.'))
-			end++;
-		while (end > name && text[end - 1] == '.')
-			end--;
-		const struct tracedat_field *f = field_find(s->p, text + name, end - name);
-		if (!f && memchr(text + name, '.', end - name)) {
-			size_t dot = (size_t)((const char *)memchr(text + name, '.', end - name) - text);
-			f = field_find(s->p, text + name, dot - name);
-		}
-		if (!f) {
-			char shown[TEXT_QUOTE_SIZE];
-			print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is no field of the event",
-				     text_quote(shown, text + name, end - name));
-		}
-		if (a->tokens == 0 && look == s->at) {
-			a->field = f;
-			s->at = end;
-		}
+		argument_field(s, a, from, look);
 		return;
 	}
-	if (look < size && text[look] == '(' && !is_digit(text[from])) {
-		a->get_text |= a->tokens == 0 && length == 9 && !memcmp(text + from, "__get_str", 9);
-		if (!helper_known(text + from, length) && !s->noted_function) {
-			char shown[TEXT_QUOTE_SIZE];
-			s->noted_function = true;
-			print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from, "it calls %s()",
-				     text_quote(shown, text + from, length));
-		}
+	if (look >= size || text[look] != '(' || is_digit(text[from]))
+		return;
+	a->get_text |= a->tokens == 0 && length == 9 && !memcmp(text + from, "__get_str", 9);
+	if (!helper_known(text + from, length) && !s->noted_function) {
+		char shown[TEXT_QUOTE_SIZE];
+		s->noted_function = true;
+		print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from, "it calls %s()",
+			     text_quote(shown, text + from, length));
 	}
 }
 

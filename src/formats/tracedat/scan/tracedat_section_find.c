@@ -184,6 +184,66 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 	return next;
 }
 
+/* Where the chain goes on behind the header h at `at`, going by its size alone; beyond the file where it does not. */
+static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat_section_header *h)
+{
+	struct tracedat_walk *w = f->w;
+	uint64_t end = w->source->size, room = end - at - TRACEDAT_SECTION_SIZE;
+	return h->size <= room ? at + TRACEDAT_SECTION_SIZE + h->size : end + 1;
+}
+
+/* Whether the section at `at` ends at *next; of options that do not fit nobody knows where they end. */
+static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t *next)
+{
+	struct tracedat_walk *w = f->w;
+	uint64_t end = w->source->size;
+
+	/* An unknown kind counts where the chain goes on behind it. */
+	if (*next > end || !tracedat_section_sane(w, *next) || (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
+		return false;
+	if (h->id != TRACEDAT_DONE || h->flags & 1 || options_are(f, at + TRACEDAT_SECTION_SIZE, h->size))
+		return true;
+	*next = end + 1;
+	return false;
+}
+
+/* The section at `at` where its size leads nowhere and nothing tells what it is: up to the next plausible header. Returns where to
+ * go on. *trusted: the header up to which such a section was taken as it is. */
+static uint64_t section_by_next(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next,
+				uint64_t *trusted)
+{
+	struct tracedat_walk *w = f->w;
+	uint64_t found = find_next(f, at + 1), real = 0;
+	bool fits = next < found && found != *trusted && tracedat_body_fits(w, h->id, at + TRACEDAT_SECTION_SIZE, h->size);
+	uint64_t lost = w->shape.codec == TRACEDAT_NONE ? tracedat_formats_begin(w, fits ? next : at, found) : found;
+
+	if (fits && lost < found) {
+		/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
+		(void)tracedat_section_add(w, at);
+		*trusted = found;
+		return next;
+	}
+	bool whole = found - at >= TRACEDAT_SECTION_SIZE;
+	bool own = finder_plausible(f, at, w->source->size, &real) || h->id == TRACEDAT_BUFFER ||
+		   (whole && header_known(h) &&
+		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT ||
+		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
+	if (!own && lost < found) {
+		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
+		tracedat_formats_adopt(w, lost, found);
+		return found;
+	}
+	struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
+	if (s) {
+		section_measure(w, s, found);
+	} else {
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
+				      (unsigned long long)(found - at));
+		w->data.errors = true;
+	}
+	return found;
+}
+
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat_walk *w)
 {
@@ -201,57 +261,15 @@ void tracedat_sections_find(struct tracedat_walk *w)
 			tracedat_drop(w, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
 			return;
 		}
-		uint64_t room = end - at - TRACEDAT_SECTION_SIZE;
-		uint64_t next = h.size <= room ? at + TRACEDAT_SECTION_SIZE + h.size : end + 1;
-		bool known = h.id <= TRACEDAT_ID_LAST;
-		/* An unknown kind counts where the chain goes on behind it. */
-		if (next <= end && tracedat_section_sane(w, next) && (known || next < end || w->dir.section_count)) {
-			if (h.id == TRACEDAT_DONE && !(h.flags & 1) && !options_are(&f, at + TRACEDAT_SECTION_SIZE, h.size)) {
-				next = end + 1;
-			} else {
-				(void)tracedat_section_add(w, at);
-				at = next;
-				continue;
-			}
-		}
-		uint64_t stop = section_by_content(&f, at, &h, next);
-		if (stop) {
-			at = stop;
-			continue;
-		}
-		uint64_t found = find_next(&f, at + 1);
-		bool fits = next < found && found != trusted && tracedat_body_fits(w, h.id, at + TRACEDAT_SECTION_SIZE, h.size);
-		uint64_t real = 0,
-			 lost = w->shape.codec == TRACEDAT_NONE ? tracedat_formats_begin(w, fits ? next : at, found) : found;
-		if (fits && lost < found) {
-			/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
+		uint64_t next = chain_leads(&f, at, &h);
+		if (chain_fits(&f, at, &h, &next)) {
 			(void)tracedat_section_add(w, at);
-			trusted = found;
 			at = next;
 			continue;
 		}
-		bool whole = found - at >= TRACEDAT_SECTION_SIZE;
-		bool own = finder_plausible(&f, at, end, &real) || h.id == TRACEDAT_BUFFER ||
-			   (whole && header_known(&h) &&
-			    (at == w->prefix.header_end || h.id == TRACEDAT_BUFFER_TEXT ||
-			     tracedat_body_fits(w, h.id, at + 16, found - at - 16)));
-		if (!own && lost < found) {
-			tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
-			tracedat_formats_adopt(w, lost, found);
-			at = found;
-			continue;
-		}
-		struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
-		if (s) {
-			section_measure(w, s, found);
-		} else {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
-					      (unsigned long long)(found - at));
-			w->data.errors = true;
-		}
-		at = found;
+		uint64_t stop = section_by_content(&f, at, &h, next);
+		at = stop ? stop : section_by_next(&f, at, &h, next, &trusted);
 	}
-	if (!w->dir.section_count) {
+	if (!w->dir.section_count)
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
-	}
 }
