@@ -163,8 +163,8 @@ static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_sou
 	if (!items_parse(spec.items, long_size(w), false, items, &count)) {
 		spec.unusable = true;
 		char shown[TEXT_QUOTE_SIZE];
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_argspec_unparsable, w->files[w->info].source, offset, t.length);
-		finding_say(fd, "the specification '%s' is not understood", text_quote(shown, t.text, t.length));
+		finding_report(w->findings, UFTRACE_RULE_argspec_unparsable, w->files[w->info].source, offset, t.length,
+			       "the specification '%s' is not understood", text_quote(shown, t.text, t.length));
 	}
 	struct function_spec *list = uftrace_grow(w, a->list, &a->capacity, a->count, sizeof(*list));
 	if (!list)

@@ -97,8 +97,8 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	if (zeros > end)
 		zeros = end;
 	if (zeros == end && end - at >= UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at);
-		finding_say(fd, "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at,
+				    "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_doubt_before(t, at);
 		uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
@@ -110,8 +110,8 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->session_changed = false;
 	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_time_before(t));
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from);
-		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from,
+				    "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_tape_drop(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
 		t->lost_some = true;
@@ -119,10 +119,10 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	}
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
 	count += count == 0;
-	fd = uftrace_report(t->w, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from);
-	finding_say(fd, "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
-		    next < end ? ": readers stop here and drop the rest of the task, which is sound"
-			       : ", up to the end of the file");
+	fd = finding_report(t->w->findings, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from, "%llu bytes are no record%s%s",
+			    (unsigned long long)(next - from), uftrace_plural(count),
+			    next < end ? ": readers stop here and drop the rest of the task, which is sound"
+				       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
 	uftrace_doubt_before(t, from);
@@ -202,10 +202,9 @@ uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
 
 uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next)
 {
-	struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at);
-
-	finding_say(fd, "%llu bytes are the same as those in front of them: they were written twice",
-		    (unsigned long long)(next - at));
+	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at,
+					    "%llu bytes are the same as those in front of them: they were written twice",
+					    (unsigned long long)(next - at));
 	finding_path(fd, "task %llu > after record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
 	uftrace_tape_drop(t, at, next, UFTRACE_RULE_dat_duplicate_block, "a copy of the records in front of it");
 	return next;

@@ -52,13 +52,15 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 		bool full = sound && size >= UFTRACE_RECORD_SIZE && flag & UFTRACE_SHM_RECORDING;
 		bool ours = session_known(w, f);
 		if (ours) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_shm_leftover, s, 0, 0);
 			if (full)
-				finding_say(fd, "a buffer of task %llu with %u bytes that the recorder did not save",
-					    (unsigned long long)f->number, size);
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, s, 0, 0,
+					       "a buffer of task %llu with %u bytes that the recorder did not save",
+					       (unsigned long long)f->number, size);
 			else
-				finding_say(fd, "a buffer of task %llu %s", (unsigned long long)f->number,
-					    sound ? "that the recorder has saved, or that is empty" : "whose head makes no sense");
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, s, 0, 0, "a buffer of task %llu %s",
+					       (unsigned long long)f->number,
+					       sound ? "that the recorder has saved, or that is empty"
+						     : "whose head makes no sense");
 		}
 		/* Those beside the recording are used when it needs repair anyway. */
 		bool use = s->role == TM_ROLE_EXTRA || w->recorder_died;

@@ -95,8 +95,7 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 	struct finding *fd;
 
 	if (!time) {
-		if (uftrace_fold(t, &t->zero, UFTRACE_RULE_dat_time_zero, TM_WARNING, at, 8, &fd))
-			finding_say(fd, "the record has time 0");
+		uftrace_fold(t, &t->zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
 		*odd = true;
 		return;
 	}
@@ -105,26 +104,30 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 		/* The jump ahead that came before it is the cause. */
 		if (t->far.finding && t->last_time == t->time && t->odd)
 			finding_explains(t->far.finding, 1);
-		else if (uftrace_fold(t, &t->backward, UFTRACE_RULE_dat_time_backward, estimated ? TM_NOTE : TM_WARNING, at,
-				      UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "time %llu ns is before that of the record in front of it, %llu ns",
-				    (unsigned long long)time, (unsigned long long)t->time);
-			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+		else {
+			enum tracemend_severity severity = estimated
+								   ? TM_NOTE
+								   : TM_ERROR; /* times of returns that were estimated may cross */
+			fd = uftrace_fold_milder(t, &t->backward, UFTRACE_RULE_dat_time_backward, severity, at, UFTRACE_RECORD_SIZE,
+						 "time %llu ns is before that of the record in front of it, %llu ns",
+						 (unsigned long long)time, (unsigned long long)t->time);
+			if (fd)
+				finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		}
 		*odd = true;
 	}
 	uint64_t span = w->elapsed && w->elapsed < UINT64_MAX / 10 ? w->elapsed * 10 : UINT64_C(1) << 62;
 	if (time >> 62 || (t->started && time > t->time && time - t->time > span)) {
-		if (uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
+		fd = uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, at, UFTRACE_RECORD_SIZE,
+				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
+		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
-		}
 		*odd = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
-		fd = uftrace_report(w, UFTRACE_RULE_dat_time_before_task, t->s, at, UFTRACE_RECORD_SIZE);
-		finding_say(fd, "the first record has time %llu ns, and task.txt begins the task at %llu ns",
-			    (unsigned long long)time, (unsigned long long)t->begin);
+		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->s, at, UFTRACE_RECORD_SIZE,
+				    "the first record has time %llu ns, and task.txt begins the task at %llu ns",
+				    (unsigned long long)time, (unsigned long long)t->begin);
 		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 	}
 }
@@ -136,21 +139,21 @@ static void check_place(struct uftrace_tape *t, uint64_t at, uint64_t address, b
 	switch (uftrace_place_of(t, address)) {
 	case UFTRACE_PLACE_UNMAPPED:
 		*odd = true;
-		if (uftrace_fold(t, &t->unmapped, UFTRACE_RULE_dat_address_unmapped, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "no mapping has the address 0x%llx", (unsigned long long)address);
+		fd = uftrace_fold(t, &t->unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
+				  "no mapping has the address 0x%llx", (unsigned long long)address);
+		if (fd)
 			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
-		}
 		break;
 	case UFTRACE_PLACE_KERNEL:
 		*odd = true;
-		if (uftrace_fold(t, &t->kernel, UFTRACE_RULE_dat_address_kernel_range, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "address 0x%llx is not one of a program", (unsigned long long)address);
+		fd = uftrace_fold(t, &t->kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
+				  "address 0x%llx is not one of a program", (unsigned long long)address);
+		if (fd)
 			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
-		}
 		break;
 	case UFTRACE_PLACE_NO_SYMBOL:
-		if (uftrace_fold(t, &t->no_symbol, UFTRACE_RULE_dat_address_unsymbolised, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd))
-			finding_say(fd, "no symbol has the address 0x%llx", (unsigned long long)address);
+		uftrace_fold(t, &t->no_symbol, UFTRACE_RULE_dat_address_unsymbolised, at, UFTRACE_RECORD_SIZE,
+			     "no symbol has the address 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_MAPPED:
 	case UFTRACE_PLACE_UNCHECKED:
@@ -166,21 +169,22 @@ static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uin
 	if (uftrace_word_more(word)) {
 		if (!uftrace_plausible(t, next, end, t->time, 2))
 			return 0;
-		if (uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_ERROR, at, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "a record of lost events says that it has arguments: readers stop here");
+		fd = uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, at, UFTRACE_RECORD_SIZE,
+				  "a record of lost events says that it has arguments: readers stop here");
+		if (fd)
 			finding_field(fd, at + 8, 1, "more = 1");
-		}
 		uftrace_tape_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
-		if (uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE, &fd))
-			finding_say(fd, "a record of lost events that counts none");
+		uftrace_fold_milder(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+				    "a record of lost events that counts none");
 	}
 	if (time) {
-		fd = uftrace_report_as(t->w, UFTRACE_RULE_dat_lost, TM_WARNING, t->s, at, UFTRACE_RECORD_SIZE);
-		finding_say(fd, "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
+		finding_report(t->w->findings, UFTRACE_RULE_dat_lost, t->s, at, UFTRACE_RECORD_SIZE,
+			       "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
 		t->odd = true;
-	} else if (uftrace_fold(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd)) {
-		finding_say(fd, "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
+	} else {
+		uftrace_fold_milder(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE,
+				    "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
 	}
 	t->lost_records += count;
 	t->unsure = t->depth;
@@ -228,8 +232,8 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 			return end;
 		/* Nothing follows that makes sense. Cut off at the end, or damaged. */
 		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX && uftrace_resync(t, at + 1, end, end, time) == end) {
-			struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at);
-			finding_say(fd, "the arguments of the last record are incomplete");
+			struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at,
+							    "the arguments of the last record are incomplete");
 			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid,
 				     (unsigned long long)t->dat->records);
 			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
@@ -367,12 +371,11 @@ static void finish(struct uftrace_tape *t)
 {
 	struct uftrace_walk *w = t->w;
 	struct uftrace_dat *dat = t->dat;
-	struct finding *fd;
 
 	if (t->depth && dat->records && !w->foreign) {
-		fd = uftrace_report(w, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0);
-		finding_say(fd, "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
-			    (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
+		finding_report(w->findings, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0,
+			       "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
+			       (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
 	}
 	if (t->unmapped.count > 1)
 		finding_path(t->unmapped.finding, "task %llu > %llu records", (unsigned long long)dat->tid,
@@ -477,7 +480,8 @@ bool uftrace_dat_walk(struct uftrace_walk *w)
 	if (good && w->plan && w->recorder_died && !buffers)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	if (good && w->unresolved_payloads && w->has_argspec) {
-		struct finding *fd = uftrace_report_as(w, UFTRACE_RULE_argspec_unparsable, TM_NOTE, w->files[w->info].source, 0, 0);
+		struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_argspec_unparsable, TM_NOTE, w->files[w->info].source,
+						    0, 0);
 		finding_say(fd, "the arguments of %llu records were skipped without their specification, which could not be told",
 			    (unsigned long long)w->unresolved_payloads);
 	}

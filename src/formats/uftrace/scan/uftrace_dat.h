@@ -91,9 +91,13 @@ static inline const char *uftrace_plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Reports rule once a task; false when it was told before and is only counted. Sets *fd. */
-bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
-		  uint64_t offset, uint64_t length, struct finding **fd);
+/* Reports a rule once a task, as finding_report() does. NULL when it was reported before and is only counted. */
+#define uftrace_fold(t, fold, rule, ...) ((void)PLACE(rule), uftrace_fold_at((t), (fold), (rule), TM_ERROR, __VA_ARGS__))
+/* The same with a severity that is milder than the row's. */
+#define uftrace_fold_milder(t, fold, rule, ...) ((void)PLACE(rule), uftrace_fold_at((t), (fold), (rule), __VA_ARGS__))
+struct finding *uftrace_fold_at(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule,
+				enum tracemend_severity severity, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(7, 8);
 
 /* uftrace_nesting.c */
 /* Whether the map has anything but the kernel's own pages. */

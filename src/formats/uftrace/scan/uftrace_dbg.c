@@ -80,8 +80,8 @@ static void report_bad(struct dbg_walk *g, const char *text, uint64_t offset, si
 		finding_explains(g->bad, 1);
 	} else {
 		char shown[TEXT_QUOTE_SIZE];
-		g->bad = error ? uftrace_report(w, UFTRACE_RULE_dbg_malformed, g->s, offset, raw)
-			       : uftrace_report_as(w, UFTRACE_RULE_dbg_malformed, TM_WARNING, g->s, offset, raw);
+		g->bad = error ? finding_new(w->findings, UFTRACE_RULE_dbg_malformed, g->s, offset, raw)
+			       : finding_milder(w->findings, UFTRACE_RULE_dbg_malformed, TM_WARNING, g->s, offset, raw);
 		finding_say(g->bad, "'%s' cannot be read: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
 			    error ? " and forget all argument types" : "");
 		finding_path(g->bad, "line %llu", (unsigned long long)line_number);
@@ -140,10 +140,10 @@ static void check_functions(struct dbg_walk *g)
 			uint32_t symbol = uftrace_sym_find(m, g->d->list[k].address);
 			if (symbol != UFTRACE_NONE)
 				continue;
-			finding_say(uftrace_report(w, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0),
-				    "no symbol has the address %llx of a "
-				    "function",
-				    (unsigned long long)g->d->list[k].address);
+			finding_report(w->findings, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0,
+				       "no symbol has the address %llx of a "
+				       "function",
+				       (unsigned long long)g->d->list[k].address);
 			return;
 		}
 	}

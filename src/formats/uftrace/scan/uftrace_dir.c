@@ -134,17 +134,18 @@ static void report_irregular(struct uftrace_walk *w, struct uftrace_file *f)
 
 	f->planned = true;
 	if (f->kind == UFTRACE_FILE_CHANNEL) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_stale_channel, s, 0, 0), "the recorder's FIFO is there: the recorder "
-										    "died, or is still running");
+		finding_report(w->findings, UFTRACE_RULE_stale_channel, s, 0, 0,
+			       "the recorder's FIFO is there: the recorder "
+			       "died, or is still running");
 		return;
 	}
 	if (f->kind == UFTRACE_FILE_UNKNOWN || f->kind == UFTRACE_FILE_SHM) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_unknown_file, s, 0, 0), "%s of a name that is not part of a recording",
-			    kind_text(s->kind));
+		finding_report(w->findings, UFTRACE_RULE_unknown_file, s, 0, 0, "%s of a name that is not part of a recording",
+			       kind_text(s->kind));
 		return;
 	}
-	finding_say(uftrace_report(w, UFTRACE_RULE_non_regular_file, s, 0, 0), "%s where a regular file should be",
-		    kind_text(s->kind));
+	finding_report(w->findings, UFTRACE_RULE_non_regular_file, s, 0, 0, "%s where a regular file should be",
+		       kind_text(s->kind));
 	if (w->plan)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	w->irregular_info |= f->kind == UFTRACE_FILE_INFO;
@@ -157,18 +158,20 @@ static void report_name(struct uftrace_walk *w, struct uftrace_file *f)
 	char shown[TEXT_QUOTE_SIZE];
 
 	if (f->kind == UFTRACE_FILE_UNKNOWN)
-		finding_say(uftrace_report(w, UFTRACE_RULE_unknown_file, s, 0, 0), "no version of uftrace has a file of this name");
+		finding_report(w->findings, UFTRACE_RULE_unknown_file, s, 0, 0, "no version of uftrace has a file of this name");
 	else if (f->kind == UFTRACE_FILE_CHANNEL)
-		finding_say(uftrace_report(w, UFTRACE_RULE_stale_channel, s, 0, 0), "the recorder's channel is there: the recorder "
-										    "died, or is still running");
+		finding_report(w->findings, UFTRACE_RULE_stale_channel, s, 0, 0,
+			       "the recorder's channel is there: the recorder "
+			       "died, or is still running");
 	else if (f->kind == UFTRACE_FILE_DAT_ODD)
-		finding_say(uftrace_report(w, UFTRACE_RULE_dat_name_invalid, s, 0, 0),
-			    "'%s' is not a task id and .dat: readers "
-			    "never open it",
-			    text_quote(shown, s->name, strlen(s->name)));
+		finding_report(w->findings, UFTRACE_RULE_dat_name_invalid, s, 0, 0,
+			       "'%s' is not a task id and .dat: readers "
+			       "never open it",
+			       text_quote(shown, s->name, strlen(s->name)));
 	else if (f->kind == UFTRACE_FILE_MAP_TMP)
-		finding_say(uftrace_report(w, UFTRACE_RULE_map_tmp_leftover, s, 0, 0), "the recorder stopped while it wrote build "
-										       "ids into this map");
+		finding_report(w->findings, UFTRACE_RULE_map_tmp_leftover, s, 0, 0,
+			       "the recorder stopped while it wrote build "
+			       "ids into this map");
 }
 
 static int dat_compare(const void *a, const void *b)

@@ -49,21 +49,21 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 		h->big_endian = named_big;
 	} else if (version_fits(little) || version_fits(big)) {
 		h->big_endian = version_fits(big);
-		struct finding *fd = uftrace_report(w, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid,
-						    s, UFTRACE_H_ENDIAN, 1);
-		finding_say(fd, "byte 14 is %u (%s), but the version makes sense in %s-endian order only", endian,
-			    endian == UFTRACE_LITTLE ? "little-endian"
-			    : endian == UFTRACE_BIG  ? "big-endian"
-						     : "no byte order",
-			    h->big_endian ? "big" : "little");
+		struct finding *fd = finding_report(
+			w->findings, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid, s,
+			UFTRACE_H_ENDIAN, 1, "byte 14 is %u (%s), but the version makes sense in %s-endian order only", endian,
+			endian == UFTRACE_LITTLE ? "little-endian"
+			: endian == UFTRACE_BIG	 ? "big-endian"
+						 : "no byte order",
+			h->big_endian ? "big" : "little");
 		finding_field(fd, UFTRACE_H_ENDIAN, 1, "byte order = %u", endian);
 		header_bad(w, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid,
 			   "the byte order in which the version makes sense");
 	} else {
 		h->big_endian = valid ? named_big : order_of_records(w);
 		if (!valid) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_endian_invalid, s, UFTRACE_H_ENDIAN, 1);
-			finding_say(fd, "byte 14 is %u; 1 is little-endian and 2 is big-endian", endian);
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_endian_invalid, s, UFTRACE_H_ENDIAN, 1,
+							    "byte 14 is %u; 1 is little-endian and 2 is big-endian", endian);
 			finding_field(fd, UFTRACE_H_ENDIAN, 1, "byte order = %u", endian);
 			header_bad(w, UFTRACE_RULE_info_endian_invalid, "the byte order of the records");
 		}
@@ -71,8 +71,8 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 	h->version = h->big_endian ? big : little;
 	if (version_fits(h->version))
 		return;
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_version_unsupported, s, UFTRACE_H_VERSION, 4);
-	finding_say(fd, "version %u; readers take 3 and 4", h->version);
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_version_unsupported, s, UFTRACE_H_VERSION, 4,
+					    "version %u; readers take 3 and 4", h->version);
 	finding_field(fd, UFTRACE_H_VERSION, 4, "version = %u", h->version);
 	header_bad(w, UFTRACE_RULE_info_version_unsupported, "version 4, which is that of the records");
 	if (w->plan)
@@ -90,49 +90,50 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	struct finding *fd;
 
 	if (header_size != UFTRACE_HEADER_SIZE) {
-		fd = uftrace_report(w, UFTRACE_RULE_info_header_size, s, UFTRACE_H_HEADER_SIZE, 2);
-		finding_say(fd, "header size %u; writers store 40", header_size);
+		fd = finding_report(w->findings, UFTRACE_RULE_info_header_size, s, UFTRACE_H_HEADER_SIZE, 2,
+				    "header size %u; writers store 40", header_size);
 		finding_field(fd, UFTRACE_H_HEADER_SIZE, 2, "header size = %u", header_size);
 	}
 	h->class = p[UFTRACE_H_CLASS];
 	if (h->class != UFTRACE_32 && h->class != UFTRACE_64) {
-		fd = uftrace_report(w, UFTRACE_RULE_info_class_invalid, s, UFTRACE_H_CLASS, 1);
-		finding_say(fd, "word size %u; 1 is 32 bit and 2 is 64 bit", h->class);
+		fd = finding_report(w->findings, UFTRACE_RULE_info_class_invalid, s, UFTRACE_H_CLASS, 1,
+				    "word size %u; 1 is 32 bit and 2 is 64 bit", h->class);
 		finding_field(fd, UFTRACE_H_CLASS, 1, "class = %u", h->class);
 		h->class = UFTRACE_32; /* as readers do */
 	}
 	if (!bytes_are_zero(p + reserved, UFTRACE_HEADER_SIZE - reserved)) {
-		fd = uftrace_report(w, UFTRACE_RULE_info_reserved_nonzero, s, reserved, UFTRACE_HEADER_SIZE - reserved);
-		finding_say(fd, "reserved bytes of the header are not zero");
+		fd = finding_report(w->findings, UFTRACE_RULE_info_reserved_nonzero, s, reserved, UFTRACE_HEADER_SIZE - reserved,
+				    "reserved bytes of the header are not zero");
 		finding_field(fd, reserved, UFTRACE_HEADER_SIZE - reserved, "reserved");
 	}
 	h->feat = h->new_feat = load_u64(p + UFTRACE_H_FEAT_MASK, big);
 	h->mask = load_u64(p + UFTRACE_H_INFO_MASK, big);
 	h->max_stack = h->new_max_stack = load_u16(p + UFTRACE_H_MAX_STACK, big);
 	if (h->feat >> UFTRACE_F_COUNT) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_unknown_bit, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "feat_mask 0x%llx has bits beyond %d", (unsigned long long)h->feat, UFTRACE_F_COUNT - 1);
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_unknown_bit, s, UFTRACE_H_FEAT_MASK, 8,
+				    "feat_mask 0x%llx has bits beyond %d", (unsigned long long)h->feat, UFTRACE_F_COUNT - 1);
 		finding_field(fd, UFTRACE_H_FEAT_MASK, 8, "feat_mask = 0x%llx", (unsigned long long)h->feat);
 	}
 	if (h->mask >> UFTRACE_I_COUNT) {
-		fd = uftrace_report(w, UFTRACE_RULE_info_mask_unknown_bit, s, UFTRACE_H_INFO_MASK, 8);
-		finding_say(fd, "info_mask 0x%llx has bits beyond %d", (unsigned long long)h->mask, UFTRACE_I_COUNT - 1);
+		fd = finding_report(w->findings, UFTRACE_RULE_info_mask_unknown_bit, s, UFTRACE_H_INFO_MASK, 8,
+				    "info_mask 0x%llx has bits beyond %d", (unsigned long long)h->mask, UFTRACE_I_COUNT - 1);
 		finding_field(fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)h->mask);
 	}
 	if (!(h->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION))) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_task_session_clear, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "feat_mask 0x%llx has bit 1 (TASK_SESSION) clear: readers do not load tasks and maps, and crash",
-			    (unsigned long long)h->feat);
+		fd = finding_report(
+			w->findings, UFTRACE_RULE_feat_task_session_clear, s, UFTRACE_H_FEAT_MASK, 8,
+			"feat_mask 0x%llx has bit 1 (TASK_SESSION) clear: readers do not load tasks and maps, and crash",
+			(unsigned long long)h->feat);
 		finding_field(fd, UFTRACE_H_FEAT_MASK, 8, "feat_mask = 0x%llx", (unsigned long long)h->feat);
 		header_bad(w, UFTRACE_RULE_feat_task_session_clear, "tasks and maps are there");
 		h->new_feat |= UFTRACE_BIT(UFTRACE_F_TASK_SESSION);
 	}
 	uint64_t always = UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
 	if (h->version == 4 && (h->feat & always) != always) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_always_bits_missing, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "feat_mask 0x%llx has bit %s clear, which every writer of version 4 sets",
-			    (unsigned long long)h->feat,
-			    h->feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) ? "6 (MAX_STACK)" : "5 (SYM_REL_ADDR)");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_always_bits_missing, s, UFTRACE_H_FEAT_MASK, 8,
+				    "feat_mask 0x%llx has bit %s clear, which every writer of version 4 sets",
+				    (unsigned long long)h->feat,
+				    h->feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) ? "6 (MAX_STACK)" : "5 (SYM_REL_ADDR)");
 	}
 	if (h->version == 3 || !(h->feat & UFTRACE_BIT(UFTRACE_F_MAX_STACK)))
 		h->max_stack = UFTRACE_MAX_STACK_DEFAULT;
@@ -172,9 +173,10 @@ static void info_is_missing(struct uftrace_walk *w)
 		traces |= w->files[i].source->size >= UFTRACE_RECORD_SIZE &&
 			  (w->files[i].kind == UFTRACE_FILE_DAT || w->files[i].kind == UFTRACE_FILE_SHM);
 	if (!w->irregular_info && traces) {
-		w->recorder_died = uftrace_report(w, UFTRACE_RULE_info_missing, s, 0, 0);
-		finding_say(w->recorder_died, "the recorder was killed before it could finish: the file 'info', which every reader "
-					      "needs, is missing; so are the symbol files, and what was still in its buffers");
+		w->recorder_died =
+			finding_report(w->findings, UFTRACE_RULE_info_missing, s, 0, 0,
+				       "the recorder was killed before it could finish: the file 'info', which every reader "
+				       "needs, is missing; so are the symbol files, and what was still in its buffers");
 	}
 	head_rebuild(w);
 }
@@ -193,8 +195,8 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 	}
 	struct source *s = w->files[w->info].source;
 	if (s->size < UFTRACE_HEADER_SIZE) {
-		w->recorder_died = uftrace_report(w, UFTRACE_RULE_info_truncated_header, s, 0, s->size);
-		finding_say(w->recorder_died, "info has %llu bytes; its header alone has 40", (unsigned long long)s->size);
+		w->recorder_died = finding_report(w->findings, UFTRACE_RULE_info_truncated_header, s, 0, s->size,
+						  "info has %llu bytes; its header alone has 40", (unsigned long long)s->size);
 		w->info_lines->header_rule = UFTRACE_RULE_info_truncated_header;
 		w->info_lines->header_why = "made from task.txt, the maps and the records";
 		w->head.damaged = true;
@@ -205,8 +207,8 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 		return false;
 	memcpy(header, w->info_text, sizeof(header));
 	if (memcmp(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_bad_magic, s, 0, UFTRACE_MAGIC_SIZE);
-		finding_say(fd, "info does not begin with the bytes of \"Ftrace!\" and a NUL");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_bad_magic, s, 0, UFTRACE_MAGIC_SIZE,
+						    "info does not begin with the bytes of \"Ftrace!\" and a NUL");
 		finding_field(fd, 0, UFTRACE_MAGIC_SIZE, "magic");
 		header_bad(w, UFTRACE_RULE_info_bad_magic, "the magic string");
 		if (bytes_are_zero(header, sizeof(header))) {
@@ -223,8 +225,9 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 	walk_order(w, header, s);
 	walk_fields(w, header, s);
 	if (!w->head.mask) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_mask_zero, s, UFTRACE_H_INFO_MASK, 8);
-		finding_say(fd, "info_mask is 0: the recorder was killed while it wrote info, and readers see none of its lines");
+		struct finding *fd = finding_report(
+			w->findings, UFTRACE_RULE_info_mask_zero, s, UFTRACE_H_INFO_MASK, 8,
+			"info_mask is 0: the recorder was killed while it wrote info, and readers see none of its lines");
 		finding_field(fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0");
 		w->recorder_died = fd;
 		w->head.damaged = true;
@@ -250,29 +253,30 @@ void uftrace_info_late(struct uftrace_walk *w)
 	struct finding *fd;
 	for (unsigned i = 0; i < UFTRACE_F_COUNT; i++)
 		if (feat & UFTRACE_BIT(i) && w->version_number && w->version_number < since[i]) {
-			fd = uftrace_report(w, UFTRACE_RULE_feat_newer_than_version, s, UFTRACE_H_FEAT_MASK, 8);
-			finding_say(fd, "bit %u of feat_mask is younger than the version that info names", i);
+			fd = finding_report(w->findings, UFTRACE_RULE_feat_newer_than_version, s, UFTRACE_H_FEAT_MASK, 8,
+					    "bit %u of feat_mask is younger than the version that info names", i);
 			break;
 		}
 	if (feat & UFTRACE_BIT(UFTRACE_F_PERF_EVENT) && !w->has_perf) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_perf_without_files, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "bit 8 (PERF_EVENT) is set, and there is no perf-cpu<n>.dat");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_perf_without_files, s, UFTRACE_H_FEAT_MASK, 8,
+				    "bit 8 (PERF_EVENT) is set, and there is no perf-cpu<n>.dat");
 	}
 	bool perf = false, dbg = w->dbg_count > 0, sized = false, unsized = false;
 	for (size_t i = 0; i < w->file_count; i++)
 		perf |= w->files[i].kind == UFTRACE_FILE_PERF && w->files[i].source->size;
 	if (!(feat & UFTRACE_BIT(UFTRACE_F_PERF_EVENT)) && perf) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_perf_clear_with_files, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "bit 8 (PERF_EVENT) is clear, and perf-cpu<n>.dat files with data are there");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_perf_clear_with_files, s, UFTRACE_H_FEAT_MASK, 8,
+				    "bit 8 (PERF_EVENT) is clear, and perf-cpu<n>.dat files with data are there");
 	}
 	if (feat & UFTRACE_BIT(UFTRACE_F_KERNEL) && (!w->has_kernel || w->kernel_header == UFTRACE_NONE)) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_kernel_without_files, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "bit 2 (KERNEL) is set, and there is no %s", w->has_kernel ? "kernel_header" : "kernel-cpu<n>.dat");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_kernel_without_files, s, UFTRACE_H_FEAT_MASK, 8,
+				    "bit 2 (KERNEL) is set, and there is no %s",
+				    w->has_kernel ? "kernel_header" : "kernel-cpu<n>.dat");
 	}
 	if (!!(feat & UFTRACE_BIT(UFTRACE_F_DEBUG_INFO)) != dbg && !w->foreign) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_debuginfo_mismatch, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, dbg ? "bit 10 (DEBUG_INFO) is clear, and .dbg files are there"
-				    : "bit 10 (DEBUG_INFO) is set, and there is no .dbg file");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_debuginfo_mismatch, s, UFTRACE_H_FEAT_MASK, 8,
+				    dbg ? "bit 10 (DEBUG_INFO) is clear, and .dbg files are there"
+					: "bit 10 (DEBUG_INFO) is set, and there is no .dbg file");
 	}
 	for (size_t i = 0; i < w->module_count; i++) {
 		sized |= w->modules[i].sized && w->modules[i].count;
@@ -280,21 +284,21 @@ void uftrace_info_late(struct uftrace_walk *w)
 	}
 	bool bit = feat & UFTRACE_BIT(UFTRACE_F_SYM_SIZE);
 	if ((bit && unsized && !sized) || (!bit && sized && !unsized)) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_symsize_mismatch, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, bit ? "bit 12 (SYM_SIZE) is set, and the .sym files have no sizes"
-				    : "bit 12 (SYM_SIZE) is clear, and the .sym files have sizes");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_symsize_mismatch, s, UFTRACE_H_FEAT_MASK, 8,
+				    bit ? "bit 12 (SYM_SIZE) is set, and the .sym files have no sizes"
+					: "bit 12 (SYM_SIZE) is clear, and the .sym files have sizes");
 	}
 	if ((w->arguments && !(feat & UFTRACE_BIT(UFTRACE_F_ARGUMENT))) ||
 	    (w->retvals && !(feat & UFTRACE_BIT(UFTRACE_F_RETVAL)))) {
-		fd = uftrace_report(w, UFTRACE_RULE_feat_args_mismatch, s, UFTRACE_H_FEAT_MASK, 8);
-		finding_say(fd, "records have %s, and bit %s of feat_mask is clear", w->arguments ? "arguments" : "return values",
-			    w->arguments ? "3 (ARGUMENT)" : "4 (RETVAL)");
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_args_mismatch, s, UFTRACE_H_FEAT_MASK, 8,
+				    "records have %s, and bit %s of feat_mask is clear",
+				    w->arguments ? "arguments" : "return values", w->arguments ? "3 (ARGUMENT)" : "4 (RETVAL)");
 	}
 	/* w->deepest is what errors ask for; see uftrace_dat.c. */
 	if (w->deepest > h->max_stack) {
-		fd = uftrace_report(w, UFTRACE_RULE_dat_depth_exceeds_max_stack, s, UFTRACE_H_MAX_STACK, 2);
-		finding_say(fd, "info allows a depth of %u, and calls are nested %u deep: readers leave out the deeper ones",
-			    h->max_stack, w->deepest);
+		fd = finding_report(w->findings, UFTRACE_RULE_dat_depth_exceeds_max_stack, s, UFTRACE_H_MAX_STACK, 2,
+				    "info allows a depth of %u, and calls are nested %u deep: readers leave out the deeper ones",
+				    h->max_stack, w->deepest);
 		finding_field(fd, UFTRACE_H_MAX_STACK, 2, "max stack depth = %u", h->max_stack);
 		header_bad(w, UFTRACE_RULE_dat_depth_exceeds_max_stack, "the depth that the records have");
 		h->new_max_stack = w->deepest;

@@ -142,9 +142,9 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 		if (!cr && !blank)
 			continue;
 		if (!odd++) {
-			fd = uftrace_report(w, UFTRACE_RULE_info_crlf_or_blank, s, line->offset, line->raw);
-			finding_say(fd, cr ? "the line ends in CR LF: readers take the CR for a part of the value"
-					   : "a blank line: readers give up here");
+			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, s, line->offset, line->raw,
+					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
+					       : "a blank line: readers give up here");
 			finding_path(fd, "line %zu", i + 1);
 		}
 		if (blank)
@@ -158,8 +158,9 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 	nul = l->count ? memchr(w->info_text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
 	if (l->count && nul) {
 		uint64_t offset = (uint64_t)(nul - w->info_text);
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_nul_in_text, s, offset, 1), "a NUL byte in the text: readers see "
-											    "the line end there");
+		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, s, offset, 1,
+			       "a NUL byte in the text: readers see "
+			       "the line end there");
 	}
 }
 
@@ -172,8 +173,8 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 	if (w->info_size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info_size))
 		return;
 	if (last && !last->ended) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, last->offset, last->raw);
-		finding_say(fd, "the last line has no LF: the file was cut, and the value may be incomplete");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, s, last->offset, last->raw,
+						    "the last line has no LF: the file was cut, and the value may be incomplete");
 		finding_path(fd, "line %zu (%s)", l->count, bit_keys[last->bit]);
 		if (last->bit == UFTRACE_I_TASKINFO || last->bit == UFTRACE_I_ARG_SPEC || last->bit == UFTRACE_I_RECORD_DATE ||
 		    last->bit == UFTRACE_I_BUILD_ID || block_max(last->bit))
@@ -194,8 +195,8 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < 20; i++)
 		cut |= n <= strlen(keys[i].key) && !memcmp(text, keys[i].key, n);
 	if (cut) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, l->trailing, n);
-		finding_say(fd, "the last line is cut in the middle of its key");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, s, l->trailing, n,
+						    "the last line is cut in the middle of its key");
 		l->trailing_drop = true;
 		if (!l->damage)
 			l->damage = fd;
@@ -203,8 +204,7 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 			plan_lost_other(w->plan);
 		return;
 	}
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n);
-	finding_say(fd, "%zu bytes after the last line", n);
+	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n, "%zu bytes after the last line", n);
 }
 
 /* A block begins with "key:lines=N". */
@@ -241,7 +241,7 @@ static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, 
 		return true;
 	struct uftrace_line *at = head ? head : &l->list[first];
 	if (!l->damage || w->recorder_died == l->damage || head) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_lines_count, s, at->offset, at->raw);
+		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_info_lines_count, s, at->offset, at->raw);
 		if (head && number)
 			finding_say(fd, "the block says that %llu lines follow; there are %u", (unsigned long long)said, items);
 		else
@@ -280,8 +280,9 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 			continue;
 		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO &&
 		    line->bit != UFTRACE_I_ARG_SPEC) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw);
-			finding_say(fd, "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
+			struct finding *fd =
+				finding_report(w->findings, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw,
+					       "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
 			finding_path(fd, "line %zu (%s)", i + 1, bit_keys[line->bit]);
 			struct uftrace_str body = { w->info_text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
 			line_rewrite(w, line, "", body, UFTRACE_RULE_info_line_too_long, "cut to what readers take");
@@ -294,10 +295,9 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 				good = strchr("0123456789abcdefABCDEF", line->value.text[k]) && line->value.text[k];
 			if (!good) {
 				char shown[TEXT_QUOTE_SIZE];
-				struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_build_id_format, s, line->offset,
-								    line->raw);
-				finding_say(fd, "build id '%s' is not 40 hexadecimal digits",
-					    text_quote(shown, line->value.text, line->value.length));
+				finding_report(w->findings, UFTRACE_RULE_info_build_id_format, s, line->offset, line->raw,
+					       "build id '%s' is not 40 hexadecimal digits",
+					       text_quote(shown, line->value.text, line->value.length));
 				line_drop(line, UFTRACE_RULE_info_build_id_format, "not a build id");
 			}
 		}
@@ -325,8 +325,8 @@ static void check_dates(struct uftrace_walk *w, struct source *s)
 	if (l->damage) {
 		finding_explains(l->damage, 1);
 	} else {
-		l->damage = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, date->offset, date->raw);
-		finding_say(l->damage, "record_date is not followed by elapsed_time");
+		l->damage = finding_report(w->findings, UFTRACE_RULE_info_block_missing, s, date->offset, date->raw,
+					   "record_date is not followed by elapsed_time");
 	}
 	line_drop(date, UFTRACE_RULE_info_block_missing, "the line that belongs to it is missing");
 }
@@ -352,13 +352,12 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		bool again = seen & UFTRACE_BIT(bit);
 		if (again || (seen && bit < highest)) {
 			if (!order) {
-				order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s, l->list[i].offset,
-							       l->list[i].raw);
-				finding_say(order_finding,
-					    again ? "'%s' is there a second time"
-						  : "'%s' comes after '%s'; readers take the "
-						    "lines in the order of the bits of info_mask",
-					    bit_keys[bit], bit_keys[highest]);
+				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, s, l->list[i].offset,
+							       l->list[i].raw,
+							       again ? "'%s' is there a second time"
+								     : "'%s' comes after '%s'; readers take the "
+								       "lines in the order of the bits of info_mask",
+							       bit_keys[bit], bit_keys[highest]);
 				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
 			} else {
 				finding_explains(order_finding, 1);
@@ -381,9 +380,9 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
 					if (!order) {
 						order = true;
-						order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s,
-									       l->list[k].offset, l->list[k].raw);
-						finding_say(order_finding, "'%s' is there a second time", bit_keys[bit]);
+						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, s,
+									       l->list[k].offset, l->list[k].raw,
+									       "'%s' is there a second time", bit_keys[bit]);
 					} else {
 						finding_explains(order_finding, 1);
 					}
@@ -421,8 +420,8 @@ static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
 			finding_explains(*fd, 1);
 			continue;
 		}
-		*fd = uftrace_report(w, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing, s,
-				     UFTRACE_H_INFO_MASK, 8);
+		*fd = finding_new(w->findings, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing, s,
+				  UFTRACE_H_INFO_MASK, 8);
 		if (there)
 			finding_say(*fd, "the line '%s' is there, and bit %u of info_mask is clear", bit_keys[bit], bit);
 		else
@@ -444,8 +443,8 @@ static void check_strays(struct uftrace_walk *w, struct source *s, uint64_t kept
 		if (line->bit < UFTRACE_I_COUNT || line->drop)
 			continue;
 		if (!l->damage && !fd && !(w->head.mask & ~kept & (UFTRACE_BIT(UFTRACE_I_COUNT) - 1))) {
-			fd = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, line->offset, line->raw);
-			finding_say(fd, "a line whose key no reader knows: it stands where another is expected");
+			fd = finding_report(w->findings, UFTRACE_RULE_info_block_missing, s, line->offset, line->raw,
+					    "a line whose key no reader knows: it stands where another is expected");
 			finding_path(fd, "line %zu", i + 1);
 			l->damage = fd;
 		}
@@ -491,9 +490,9 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (!line->value.length)
 		return;
 	if (number && negative && status == 1) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw),
-			    "exit status -1: "
-			    "the recorder was interrupted before the program ended");
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw,
+			       "exit status -1: "
+			       "the recorder was interrupted before the program ended");
 		return;
 	}
 	bool exited = number && !negative && !(status & 0xffffffffffff00ff);
@@ -501,9 +500,9 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (exited || signalled || (number && !negative && status == 65536))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(uftrace_report(w, UFTRACE_RULE_info_exit_status_undecodable, s, line->offset, line->raw),
-		    "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
-		    text_quote(shown, line->value.text, line->value.length));
+	finding_report(w->findings, UFTRACE_RULE_info_exit_status_undecodable, s, line->offset, line->raw,
+		       "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
+		       text_quote(shown, line->value.text, line->value.length));
 }
 
 static bool read_values(struct uftrace_walk *w, struct source *s)
@@ -537,16 +536,16 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 		read_exit_status(w, s, status);
 	if (w->head.mask && !(w->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->foreign &&
 	    !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, UFTRACE_H_INFO_MASK, 8),
-			    "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, s, UFTRACE_H_INFO_MASK, 8,
+			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
 	w->pattern_type = 1;
 	if (pattern) {
 		struct uftrace_str v = pattern->value;
 		w->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
 		if (w->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
 			char shown[TEXT_QUOTE_SIZE];
-			finding_say(uftrace_report(w, UFTRACE_RULE_pattern_type_unknown, s, pattern->offset, pattern->raw),
-				    "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
+			finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, s, pattern->offset, pattern->raw,
+				       "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
 			w->pattern_type = 3;
 		}
 	}

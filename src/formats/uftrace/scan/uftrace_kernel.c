@@ -97,8 +97,8 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 	const char *p = text, *end = text + size;
 	*usable = read_head(k, &p, end);
 	if (!*usable) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64);
-		finding_say(fd, "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64,
+			       "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
 		free(text);
 		return drop_all(w, "kernel files whose head cannot be read");
 	}
@@ -116,8 +116,8 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 			next = next ? next + 1 : NULL;
 		} while (next);
 		uint64_t offset = (uint64_t)(p - text), n = (uint64_t)((next ? next : end) - p);
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n);
-		finding_say(fd, "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n,
+			       "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
 		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed,
 				 "not a block of kernel_header");
 		if (w->plan)
@@ -181,9 +181,9 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 			*kept += k->page_size;
 			continue;
 		}
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size);
-		finding_say(fd, "page %llu: its length, or that of a record in it, passes its end",
-			    (unsigned long long)(at / k->page_size));
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size,
+						    "page %llu: its length, or that of a record in it, passes its end",
+						    (unsigned long long)(at / k->page_size));
 		finding_field(fd, at + 8, 8, "commit word");
 		if (w->plan) {
 			plan_drop(w->plan, s, at, k->page_size, UFTRACE_RULE_kernel_page_malformed, "a page that crashes readers");
@@ -195,9 +195,9 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	if (status != TM_OK)
 		return uftrace_walk_fail(w, status);
 	if (at < s->size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_kernel_size, s, at, s->size - at),
-			    "%llu bytes after the last whole page of %llu", (unsigned long long)(s->size - at),
-			    (unsigned long long)k->page_size);
+		finding_report(w->findings, UFTRACE_RULE_kernel_size, s, at, s->size - at,
+			       "%llu bytes after the last whole page of %llu", (unsigned long long)(s->size - at),
+			       (unsigned long long)k->page_size);
 		if (w->plan)
 			plan_copy(w->plan, out, s, at, s->size - at);
 		*kept += s->size - at;

@@ -122,30 +122,28 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 static void check_mapping(struct uftrace_walk *w, struct source *s, const struct uftrace_mapping *m, uint64_t offset, size_t raw)
 {
 	uint64_t top = w->head.class == UFTRACE_32 ? UINT64_C(1) << 32 : UINT64_C(1) << 48;
-	struct finding *fd;
 
 	/* The kernel's own pages, and the stand-ins of other writers for the stack, lie elsewhere. */
 	bool special = m->path.text[0] == '[';
 	if (!special && (m->start >= m->end || m->end > top)) {
-		fd = uftrace_report(w, UFTRACE_RULE_map_range_invalid, s, offset, raw);
-		finding_say(fd, "the range %llx-%llx %s", (unsigned long long)m->start, (unsigned long long)m->end,
-			    m->start >= m->end ? "is empty" : "is beyond the address space");
+		finding_report(w->findings, UFTRACE_RULE_map_range_invalid, s, offset, raw, "the range %llx-%llx %s",
+			       (unsigned long long)m->start, (unsigned long long)m->end,
+			       m->start >= m->end ? "is empty" : "is beyond the address space");
 	}
 	if (m->build_id.text && (m->build_id.length != 40 || !hex_only(m->build_id))) {
 		char shown[TEXT_QUOTE_SIZE];
-		fd = uftrace_report(w, UFTRACE_RULE_map_buildid_format, s, offset, raw);
-		finding_say(fd, "build id '%s' is not 40 hexadecimal digits",
-			    text_quote(shown, m->build_id.text, m->build_id.length));
+		finding_report(w->findings, UFTRACE_RULE_map_buildid_format, s, offset, raw,
+			       "build id '%s' is not 40 hexadecimal digits",
+			       text_quote(shown, m->build_id.text, m->build_id.length));
 	}
 }
 
 static void report_long(struct uftrace_walk *w, struct source *s, struct uftrace_edits *edits, enum line_state state,
 			uint64_t offset, size_t raw, size_t length, size_t id_at)
 {
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_field_too_long, s, offset, raw);
-
-	finding_say(fd, state == LINE_LONG_ID ? "the build id is longer than the 40 digits that readers have room for"
-					      : "the protection or the path is longer than what readers have room for");
+	finding_report(w->findings, UFTRACE_RULE_map_field_too_long, s, offset, raw,
+		       state == LINE_LONG_ID ? "the build id is longer than the 40 digits that readers have room for"
+					     : "the protection or the path is longer than what readers have room for");
 	if (state == LINE_LONG_ID)
 		uftrace_edit_lose(w, edits, offset + id_at, length - id_at, UFTRACE_RULE_map_field_too_long,
 				  "a build id that cannot be one");
@@ -160,9 +158,9 @@ static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_m
 	const char *line = w->head.class == UFTRACE_32 ? line32 : line64;
 	bool ended = !map->size || map->text[map->size - 1] == '\n';
 
-	finding_say(uftrace_report(w, UFTRACE_RULE_map_no_stack, s, map->size, 0),
-		    "no line for [stack]: readers take every address "
-		    "for one of the kernel and resolve no name");
+	finding_report(w->findings, UFTRACE_RULE_map_no_stack, s, map->size, 0,
+		       "no line for [stack]: readers take every address "
+		       "for one of the kernel and resolve no name");
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
 			 "a stack at its usual place");
 	if (w->plan) /* every writer puts it last: the map was cut, and what else was? */
@@ -176,16 +174,16 @@ static void check_order(struct uftrace_walk *w, struct source *s, struct uftrace
 	for (size_t i = 1; i < map->count && !unsorted; i++)
 		unsorted = map->list[i].start < map->list[i - 1].start;
 	if (unsorted) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_map_unsorted, s, 0, 0), "mappings are not in ascending order");
+		finding_report(w->findings, UFTRACE_RULE_map_unsorted, s, 0, 0, "mappings are not in ascending order");
 		qsort(map->list, map->count, sizeof(*map->list), mapping_compare);
 	}
 	for (size_t i = 1; i < map->count; i++) {
 		const struct uftrace_mapping *a = &map->list[i - 1], *b = &map->list[i];
 		if (b->start >= a->end || uftrace_str_equal(a->path, b->path) || b->path.text[0] == '[' || a->path.text[0] == '[')
 			continue;
-		finding_say(uftrace_report(w, UFTRACE_RULE_map_overlap, s, (uint64_t)(b->path.text - map->text), b->path.length),
-			    "the mapping at %llx begins before the one in front of it ends (%llx)", (unsigned long long)b->start,
-			    (unsigned long long)a->end);
+		finding_report(w->findings, UFTRACE_RULE_map_overlap, s, (uint64_t)(b->path.text - map->text), b->path.length,
+			       "the mapping at %llx begins before the one in front of it ends (%llx)", (unsigned long long)b->start,
+			       (unsigned long long)a->end);
 		break;
 	}
 }
@@ -205,13 +203,13 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct uf
 		enum line_state state = line_parse(text, seen, &line);
 		line_number++;
 		if (seen < length && state != LINE_BAD) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_line_malformed, s, at + seen, length - seen);
-			finding_say(fd, "readers do not see what is behind this NUL byte");
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, s, at + seen,
+							    length - seen, "readers do not see what is behind this NUL byte");
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		map->unreadable |= state == LINE_BAD && length;
 		if (state == LINE_BAD) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_map_line_malformed, s, at, raw);
+			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, s, at, raw);
 			char shown[TEXT_QUOTE_SIZE];
 			finding_say(fd, "'%s' is not a mapping; readers skip it", text_quote(shown, text, length));
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
@@ -351,17 +349,16 @@ bool uftrace_map_check(struct uftrace_walk *w)
 	for (size_t i = 0; i < w->map_count; i++) {
 		struct uftrace_map *map = &w->maps[i];
 		struct source *s = w->files[map->file].source;
-		struct finding *fd;
 		if (!map->referenced) {
 			if (w->files[map->file].kind == UFTRACE_FILE_MAP)
-				finding_say(uftrace_report(w, UFTRACE_RULE_map_orphan, s, 0, 0),
-					    "no session of task.txt names this map");
+				finding_report(w->findings, UFTRACE_RULE_map_orphan, s, 0, 0,
+					       "no session of task.txt names this map");
 			continue;
 		}
 		if (!map->build_ids && w->version_number >= 1000 && map->count > 1 && !w->foreign)
-			finding_say(uftrace_report(w, UFTRACE_RULE_map_buildid_missing, s, 0, 0),
-				    "no mapping has a build id, which "
-				    "recorders of this version add at the end");
+			finding_report(w->findings, UFTRACE_RULE_map_buildid_missing, s, 0, 0,
+				       "no mapping has a build id, which "
+				       "recorders of this version add at the end");
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];
 			if (!m->used || m->module != UFTRACE_NONE || ignored_module(m->path) || w->foreign)
@@ -371,9 +368,9 @@ bool uftrace_map_check(struct uftrace_walk *w)
 				continue;
 			}
 			char shown[TEXT_QUOTE_SIZE];
-			fd = uftrace_report(w, UFTRACE_RULE_sym_missing, s, (uint64_t)(m->path.text - map->text), m->path.length);
-			finding_say(fd, "records have addresses in %s, and there is no symbol file for it",
-				    text_quote(shown, m->path.text, m->path.length));
+			finding_report(w->findings, UFTRACE_RULE_sym_missing, s, (uint64_t)(m->path.text - map->text),
+				       m->path.length, "records have addresses in %s, and there is no symbol file for it",
+				       text_quote(shown, m->path.text, m->path.length));
 		}
 	}
 	return true;

@@ -43,15 +43,15 @@ bool uftrace_events_walk(struct uftrace_walk *w)
 		struct finding *fd = NULL;
 		number++;
 		if (too_long) {
-			fd = uftrace_report(w, UFTRACE_RULE_events_malformed, f->source, at, raw);
-			finding_say(fd, "a name is longer than 511 bytes: readers crash");
+			fd = finding_report(w->findings, UFTRACE_RULE_events_malformed, f->source, at, raw,
+					    "a name is longer than 511 bytes: readers crash");
 			uftrace_edit_lose(w, &edits, at, raw, UFTRACE_RULE_events_malformed, "a line that crashes readers");
 		} else if (!good) {
-			fd = uftrace_report_as(w, UFTRACE_RULE_events_malformed, TM_WARNING, f->source, at, raw);
+			fd = finding_milder(w->findings, UFTRACE_RULE_events_malformed, TM_WARNING, f->source, at, raw);
 			finding_say(fd, "the line is not 'EVENT: <id> <provider>:<event>'; readers skip it");
 		} else if (uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE) {
-			fd = uftrace_report(w, UFTRACE_RULE_events_duplicate_id, f->source, at, raw);
-			finding_say(fd, "event %llu is there already", (unsigned long long)id);
+			fd = finding_report(w->findings, UFTRACE_RULE_events_duplicate_id, f->source, at, raw,
+					    "event %llu is there already", (unsigned long long)id);
 		} else if (w->event_ids.count < UFTRACE_EVENTS_MAX && !uftrace_ids_set(&w->event_ids, (int64_t)id, 0)) {
 			uftrace_walk_fail(w, TM_NO_MEMORY);
 		}
@@ -100,12 +100,12 @@ static bool walk_extern(struct uftrace_walk *w, struct source *s)
 		bool good = extern_line(line.text, line.length, &time);
 		struct finding *fd = NULL;
 		if (!good) {
-			fd = uftrace_report(w, UFTRACE_RULE_extern_malformed, s, line.offset, line.length);
-			finding_say(fd, "the line is not '<seconds>[.<fraction>] <message>'");
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_malformed, s, line.offset, line.length,
+					    "the line is not '<seconds>[.<fraction>] <message>'");
 		} else if (time < previous && !unsorted) {
 			unsorted = true;
-			fd = uftrace_report(w, UFTRACE_RULE_extern_unsorted, s, line.offset, line.length);
-			finding_say(fd, "the time is before that of the line in front of it, so it is shown late");
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_unsorted, s, line.offset, line.length,
+					    "the time is before that of the line in front of it, so it is shown late");
 		}
 		if (fd)
 			finding_path(fd, "line %llu", (unsigned long long)number);
@@ -151,19 +151,19 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 	while (blank < size && text[blank] && strchr(" \t\r\n\v\f", text[blank]))
 		blank++;
 	if (blank == size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_whitespace, s, 0, size),
-			    "%zu bytes, and nothing but blanks: every "
-			    "command crashes",
-			    size);
+		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, s, 0, size,
+			       "%zu bytes, and nothing but blanks: every "
+			       "command crashes",
+			       size);
 		if (w->plan)
 			(void)plan_output(w->plan, s->name);
 		uftrace_file_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "blanks that crash readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_unexpected, s, 0, size),
-			    "every command takes '%s' as if it were "
-			    "typed",
-			    text_quote(shown, text, size));
+		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, s, 0, size,
+			       "every command takes '%s' as if it were "
+			       "typed",
+			       text_quote(shown, text, size));
 	}
 	free(text);
 	return true;

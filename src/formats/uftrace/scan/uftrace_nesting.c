@@ -1,16 +1,23 @@
 /* Calls and returns: what an address is, and whether a record fits the calls that are open. */
 #include "formats/uftrace/scan/uftrace_dat.h"
 
-bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
-		  uint64_t offset, uint64_t length, struct finding **fd)
+struct finding *uftrace_fold_at(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule,
+				enum tracemend_severity severity, uint64_t offset, uint64_t length, const char *format, ...)
 {
+	va_list arguments;
+
+	if (place_silenced())
+		return NULL;
 	fold->count++;
 	if (fold->finding) {
 		finding_explains(fold->finding, 1);
-		return false;
+		return NULL;
 	}
-	fold->finding = *fd = uftrace_report_as(t->w, rule, severity, t->s, offset, length);
-	return true;
+	fold->finding = finding_milder_at(t->w->findings, rule, severity, t->s, offset, length);
+	va_start(arguments, format);
+	finding_say_list(fold->finding, format, arguments);
+	va_end(arguments);
+	return fold->finding;
 }
 
 void uftrace_symbol_of(struct uftrace_tape *t, uint64_t address, uint32_t *module, uint32_t *symbol)
@@ -168,20 +175,22 @@ static bool nest_entry(struct uftrace_tape *t, uint64_t offset, uint64_t word, u
 	bool fits = depth == t->depth;
 
 	if (depth > t->depth) {
-		if (uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "a call at depth %u, and %u calls are open", depth, t->depth);
+		fd = uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+				  "a call at depth %u, and %u calls are open", depth, t->depth);
+		if (fd)
 			finding_field(fd, offset + 8, 2, "depth = %u", depth);
-		}
 		seed(t, depth);
 	} else if (depth < t->depth) {
 		/* exec starts over at depth 0; longjmp takes all frames above its target away. */
 		bool jump = t->session_changed || name_has(t, frame(t, t->depth - 1), "jmp") ||
 			    name_has(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
-		if (!jump &&
-		    uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "a call at depth %u, and %u calls are open: some ended without a return", depth, t->depth);
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		if (!jump) {
+			fd = uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
+					  "a call at depth %u, and %u calls are open: some ended without a return", depth,
+					  t->depth);
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 		t->depth = depth;
 		if (t->unsure > depth)
@@ -201,10 +210,11 @@ static bool nest_exit(struct uftrace_tape *t, uint64_t offset, uint64_t word, un
 	if (depth >= t->depth) {
 		bool again = name_has(t, address, "jmp");
 		fits = again;
-		if (!again && uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, TM_WARNING, offset,
-					   UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "a return at depth %u, and %u calls are open", depth, t->depth);
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		if (!again) {
+			fd = uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
+					  "a return at depth %u, and %u calls are open", depth, t->depth);
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 		seed(t, depth);
 		return fits;
@@ -213,11 +223,12 @@ static bool nest_exit(struct uftrace_tape *t, uint64_t offset, uint64_t word, un
 	if (!fits) {
 		jump = jump || name_has(t, frame(t, t->depth - 1), "jmp") || name_has(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
-		if (!jump &&
-		    uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "a return at depth %u, and %u calls are open: those within it ended without a return",
-				    depth, t->depth);
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		if (!jump) {
+			fd = uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
+					  "a return at depth %u, and %u calls are open: those within it ended without a return",
+					  depth, t->depth);
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 	}
 	uint64_t open = frame(t, depth);
@@ -225,12 +236,11 @@ static bool nest_exit(struct uftrace_tape *t, uint64_t offset, uint64_t word, un
 	if (t->unsure > depth)
 		t->unsure = depth;
 	if (open != UFTRACE_ANY && open != address && !jump) {
-		if (uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
-				 &fd)) {
-			finding_say(fd, "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
-				    (unsigned long long)address, depth, (unsigned long long)open);
+		fd = uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, offset, UFTRACE_RECORD_SIZE,
+				  "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
+				  (unsigned long long)address, depth, (unsigned long long)open);
+		if (fd)
 			finding_field(fd, offset + 10, 6, "address = 0x%llx", (unsigned long long)address);
-		}
 		return false;
 	}
 	return fits;
@@ -252,22 +262,23 @@ bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word)
 	if (!t->started && t->dat->forked && (entry || !t->map || !name_has(t, uftrace_word_address(word), "fork"))) {
 		if (entry || (t->map && !name_has(t, uftrace_word_address(word), "daemon") &&
 			      uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED)) {
-			fd = uftrace_report(w, UFTRACE_RULE_dat_fork_prefix, t->s, offset, UFTRACE_RECORD_SIZE);
-			finding_say(fd, "the first record of this forked process is %s, not the return of fork",
-				    entry ? "a call" : "another return");
+			fd = finding_report(w->findings, UFTRACE_RULE_dat_fork_prefix, t->s, offset, UFTRACE_RECORD_SIZE,
+					    "the first record of this forked process is %s, not the return of fork",
+					    entry ? "a call" : "another return");
 		}
 	}
 	if (seek) {
-		if (!t->started && !entry && !t->dat->forked &&
-		    uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, TM_WARNING, offset, UFTRACE_RECORD_SIZE,
-				 &fd)) {
-			finding_say(fd, "the first record of the task is a return");
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		if (!t->started && !entry && !t->dat->forked) {
+			fd = uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
+					  "the first record of the task is a return");
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
-		if (!t->started && entry && depth && !t->dat->forked &&
-		    uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "the first record of the task is a call at depth %u", depth);
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		if (!t->started && entry && depth && !t->dat->forked) {
+			fd = uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+					  "the first record of the task is a call at depth %u", depth);
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 		seed(t, entry ? depth : depth + 1);
 	}
@@ -277,17 +288,19 @@ bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word)
 		if (fits && !seek) {
 			if (depth + 1 > w->deepest)
 				w->deepest = depth + 1;
-		} else if (uftrace_fold(t, &t->too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
-					UFTRACE_RECORD_SIZE, &fd)) {
-			finding_say(fd, "depth %u, and info allows %u", depth, limit);
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		} else {
+			fd = uftrace_fold_milder(t, &t->too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
+						 UFTRACE_RECORD_SIZE, "depth %u, and info allows %u", depth, limit);
+			if (fd)
+				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 	}
-	if (depth > UFTRACE_DEPTH_MASK &&
-	    uftrace_fold(t, &t->wrapped, UFTRACE_RULE_dat_depth_wrap, TM_WARNING, offset, UFTRACE_RECORD_SIZE, &fd)) {
-		finding_say(fd, "depth %u does not fit its ten bits: %u is stored, and the address is %u too high", depth,
-			    uftrace_word_depth(word), depth >> UFTRACE_DEPTH_BITS);
-		finding_field(fd, offset + 8, 8, "depth = %u", uftrace_word_depth(word));
+	if (depth > UFTRACE_DEPTH_MASK) {
+		fd = uftrace_fold(t, &t->wrapped, UFTRACE_RULE_dat_depth_wrap, offset, UFTRACE_RECORD_SIZE,
+				  "depth %u does not fit its ten bits: %u is stored, and the address is %u too high", depth,
+				  uftrace_word_depth(word), depth >> UFTRACE_DEPTH_BITS);
+		if (fd)
+			finding_field(fd, offset + 8, 8, "depth = %u", uftrace_word_depth(word));
 	}
 	return fits;
 }

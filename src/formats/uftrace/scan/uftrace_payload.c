@@ -152,17 +152,11 @@ struct values {
 	uint32_t module, symbol;
 };
 
-/* Reports that the values, of `found` bytes, cannot stay. *fd is NULL where the finding is only counted. */
-static uint64_t strip_values(struct uftrace_tape *t, const struct values *v, unsigned found, struct uftrace_fold *fold,
-			     enum uftrace_rule rule, unsigned *strip, struct finding **fd)
+/* Where the values were found, and which of them cannot stay. */
+static void name_values(struct uftrace_tape *t, const struct values *v, struct finding *fd)
 {
-	*strip = (unsigned)rule;
-	if (uftrace_fold(t, fold, rule, TM_ERROR, v->at, UFTRACE_RECORD_SIZE + found, fd))
-		finding_path(*fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid,
-			     (unsigned long long)t->dat->records, v->retval ? "return" : "call");
-	else
-		*fd = NULL;
-	return v->body + found;
+	finding_path(fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records,
+		     v->retval ? "return" : "call");
 }
 
 /* Whether zeros begin within the address and go on: a hole, and no values. */
@@ -197,10 +191,10 @@ static uint64_t unannounced(struct uftrace_tape *t, const struct values *v, unsi
 		w->argspec_missing = w->argspec_missing ? w->argspec_missing : w->recorder_died;
 		finding_explains(w->argspec_missing, 1);
 	} else {
-		w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, v->at,
-						    UFTRACE_RECORD_SIZE + (unsigned)found);
-		finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
-						"everything here");
+		w->argspec_missing = finding_report(w->findings, UFTRACE_RULE_argspec_missing, t->s, v->at,
+						    UFTRACE_RECORD_SIZE + (unsigned)found,
+						    "a record has arguments, and info has no argument specifications: readers stop "
+						    "everything here");
 		finding_field(w->argspec_missing, v->at + 8, 1, "more = 1");
 	}
 	return v->body + (unsigned)found;
@@ -232,14 +226,16 @@ static uint64_t unspecified(struct uftrace_tape *t, const struct values *v, enum
 		*strip = UFTRACE_RULE_dat_payload_without_spec;
 		return v->body + (unsigned)found;
 	}
-	uint64_t next = strip_values(t, v, (unsigned)found, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, strip, &fd);
+	*strip = UFTRACE_RULE_dat_payload_without_spec;
+	name_of(t, v, name);
+	fd = uftrace_fold(t, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
+			  "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
+			  v->retval ? "a value" : "arguments");
 	if (fd) {
-		name_of(t, v, name);
-		finding_say(fd, "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
-			    v->retval ? "a value" : "arguments");
+		name_values(t, v, fd);
 		finding_field(fd, v->at + 8, 1, "more = 1");
 	}
-	return next;
+	return v->body + (unsigned)found;
 }
 
 /* Records go on elsewhere than where the specification has it: after `size` bytes, -1 for none. */
@@ -252,25 +248,29 @@ static uint64_t mismatched(struct uftrace_tape *t, const struct values *v, int s
 
 	if (found < 0)
 		return 0;
-	uint64_t next = strip_values(t, v, (unsigned)found, &t->desync,
-				     string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync, strip, &fd);
+	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
+	name_of(t, v, name);
+	if (string) {
+		*strip = UFTRACE_RULE_dat_string_length;
+		fd = uftrace_fold(t, &t->desync, UFTRACE_RULE_dat_string_length, v->at, whole,
+				  "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
+	} else {
+		*strip = UFTRACE_RULE_dat_payload_desync;
+		fd = uftrace_fold(t, &t->desync, UFTRACE_RULE_dat_payload_desync, v->at, whole,
+				  "the %s of %s take %d bytes, and their specification says %d", v->retval ? "values" : "arguments",
+				  name, found, size);
+	}
 	if (fd) {
-		name_of(t, v, name);
-		if (string)
-			finding_say(fd, "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
-		else
-			finding_say(fd, "the %s of %s take %d bytes, and their specification says %d",
-				    v->retval ? "values" : "arguments", name, found, size);
+		name_values(t, v, fd);
 		finding_field(fd, v->body, (uint32_t)found, "%s", v->retval ? "return value" : "arguments");
 	}
-	return next;
+	return v->body + (unsigned)found;
 }
 
 static uint64_t specified(struct uftrace_tape *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
 {
 	size_t got = 0, room = v->end - v->body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(v->end - v->body) : UFTRACE_PAYLOAD_MAX + 8;
 	unsigned longest = 0;
-	struct finding *fd;
 	const uint8_t *p = window_upto(&t->window, v->body, room, &got);
 	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->head.big_endian, &longest);
 
@@ -284,9 +284,10 @@ static uint64_t specified(struct uftrace_tape *t, const struct values *v, const 
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 			return 0; /* one begins within the values */
 	}
-	if (longest > UFTRACE_STRING_WRITER_MAX && uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING,
-								v->at, UFTRACE_RECORD_SIZE + (unsigned)size, &fd))
-		finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
+	if (longest > UFTRACE_STRING_WRITER_MAX)
+		uftrace_fold_milder(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
+				    UFTRACE_RECORD_SIZE + (unsigned)size, "a string argument has %u bytes; writers cut at 98",
+				    longest);
 	struct uftrace_known *known = uftrace_known_at(t, v->address);
 	if (known->key == (v->address | t->era))
 		known->specs[v->retval] = spec;
@@ -325,21 +326,19 @@ uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 	bool table = uftrace_event_length(id, w->head.class == UFTRACE_64 ? 8 : 4, &min, &max);
 
 	*drop = UFTRACE_RULE_COUNT;
-	if (uftrace_word_depth(word) &&
-	    uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd))
-		finding_say(fd, "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
+	if (uftrace_word_depth(word))
+		uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
+			     "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
 	if (!uftrace_word_more(word)) {
 		bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
 		bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
 		bool listed = uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
 		if (never) {
-			if (uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, TM_WARNING, at, UFTRACE_RECORD_SIZE,
-					 &fd))
-				finding_say(fd, "event %llu is never stored in a task's file", (unsigned long long)id);
+			uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
+				     "event %llu is never stored in a task's file", (unsigned long long)id);
 		} else if (!table && !(user && listed)) {
-			if (uftrace_fold(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
-					 &fd))
-				finding_say(fd, "event %llu is not one of uftrace%s", (unsigned long long)id,
+			uftrace_fold_milder(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at,
+					    UFTRACE_RECORD_SIZE, "event %llu is not one of uftrace%s", (unsigned long long)id,
 					    user ? ", nor in events.txt" : "");
 		}
 		return body;
@@ -361,16 +360,18 @@ uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64
 			    : find_size(t, body, end, time, true);
 	if (found < 0)
 		return 0;
-	*drop = table ? UFTRACE_RULE_dat_event_length : UFTRACE_RULE_dat_event_unknown;
-	if (uftrace_fold(t, table ? &t->event_length : &t->event_more, (enum uftrace_rule) * drop, TM_ERROR, at,
-			 UFTRACE_RECORD_SIZE + (unsigned)found, &fd)) {
-		if (table)
-			finding_say(fd, "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length,
-				    min);
-		else
-			finding_say(fd, "event %llu is unknown, and has data of %u bytes: readers stop here",
-				    (unsigned long long)id, length);
-		finding_field(fd, body, 2, "length = %u", length);
+	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
+	if (table) {
+		*drop = UFTRACE_RULE_dat_event_length;
+		fd = uftrace_fold(t, &t->event_length, UFTRACE_RULE_dat_event_length, at, whole,
+				  "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length, min);
+	} else {
+		*drop = UFTRACE_RULE_dat_event_unknown;
+		fd = uftrace_fold(t, &t->event_more, UFTRACE_RULE_dat_event_unknown, at, whole,
+				  "event %llu is unknown, and has data of %u bytes: readers stop here", (unsigned long long)id,
+				  length);
 	}
+	if (fd)
+		finding_field(fd, body, 2, "length = %u", length);
 	return body + (unsigned)found;
 }

@@ -62,24 +62,24 @@ static void check_body(struct perf_walk *p, uint64_t at, uint32_t type, uint16_t
 	uint64_t time = load_u64(b + size - 8, w->head.big_endian);
 	int64_t tid = (int32_t)load_u32(b + size - 12, w->head.big_endian);
 	if (time < p->previous && !p->order) {
-		p->order = uftrace_report(w, UFTRACE_RULE_perf_time_order, p->s, at, size);
-		finding_say(p->order, "time %llu ns is before that of a record in front of it", (unsigned long long)time);
+		p->order = finding_report(w->findings, UFTRACE_RULE_perf_time_order, p->s, at, size,
+					  "time %llu ns is before that of a record in front of it", (unsigned long long)time);
 	}
 	p->previous = time > p->previous ? time : p->previous;
 	if (uftrace_ids_get(&w->listed, tid) == UFTRACE_NONE) {
 		if (p->unknown)
 			finding_explains(p->unknown, 1);
 		else if (w->head.present) {
-			p->unknown = uftrace_report(w, UFTRACE_RULE_perf_unknown_tid, p->s, at, size);
-			finding_say(p->unknown, "task %lld is not listed in info", (long long)tid);
+			p->unknown = finding_report(w->findings, UFTRACE_RULE_perf_unknown_tid, p->s, at, size,
+						    "task %lld is not listed in info", (long long)tid);
 		}
 	}
 	if (type != UFTRACE_PERF_SWITCH)
 		return;
 	uint32_t out = misc & UFTRACE_PERF_MISC_SWITCH_OUT ? 1 : 0;
 	if (uftrace_ids_get(&p->switched, tid) == out && !p->pair) {
-		p->pair = uftrace_report(w, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size);
-		finding_say(p->pair, "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
+		p->pair = finding_report(w->findings, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size,
+					 "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
 	}
 	if (p->switched.count < UFTRACE_TASKS_MAX && !uftrace_ids_set(&p->switched, tid, out))
 		uftrace_walk_fail(w, TM_NO_MEMORY);
@@ -96,11 +96,13 @@ static uint64_t damage(struct perf_walk *p, uint64_t at, uint32_t type, uint32_t
 		next += 8;
 	if (next > p->s->size)
 		next = p->s->size;
-	struct finding *fd = uftrace_report(w, (enum uftrace_rule)rule, p->s, at, next - at);
+	struct finding *fd;
 	if (type_is_read(type))
-		finding_say(fd, "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_record_size, p->s, at, next - at,
+				    "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
 	else
-		finding_say(fd, "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, p->s, at, next - at,
+				    "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
 		if (at > p->kept_from)
@@ -136,7 +138,7 @@ static bool walk_file(struct perf_walk *p)
 		} else if (p->type) {
 			finding_explains(p->type, 1);
 		} else {
-			p->type = uftrace_report_as(w, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
+			p->type = finding_milder(w->findings, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
 			finding_say(p->type, "a record of type %u, which readers skip", type);
 		}
 		at += size;
@@ -144,8 +146,8 @@ static bool walk_file(struct perf_walk *p)
 	if (p->window.status != TM_OK)
 		return uftrace_walk_fail(w, p->window.status);
 	if (at < p->s->size) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at);
-		finding_say(fd, "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
+		finding_report(w->findings, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at,
+			       "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	}

@@ -151,13 +151,12 @@ static bool walk_files(struct uftrace_walk *w)
 		const struct source *s = w->info != UFTRACE_NONE ? w->files[w->info].source
 					 : w->in->count		 ? w->in->sources[0]
 								 : NULL;
-		struct finding *fd = NULL;
 		if (s && w->info == UFTRACE_NONE && uftrace_dir_find(w, "default.opts", 12) == UFTRACE_NONE) {
-			fd = uftrace_report(w, UFTRACE_RULE_dir_not_uftrace, s, 0, 0);
-			finding_say(fd, "neither info, nor default.opts, nor a task file with records");
+			finding_report(w->findings, UFTRACE_RULE_dir_not_uftrace, s, 0, 0,
+				       "neither info, nor default.opts, nor a task file with records");
 		} else if (s) {
-			fd = uftrace_report(w, UFTRACE_RULE_dat_all_empty, s, 0, 0);
-			finding_say(fd, "no task file (<tid>.dat) has a record: %zu are there", w->dat_count);
+			finding_report(w->findings, UFTRACE_RULE_dat_all_empty, s, 0, 0,
+				       "no task file (<tid>.dat) has a record: %zu are there", w->dat_count);
 		}
 		if (w->plan)
 			return uftrace_walk_fail(w, TM_NOTHING);

@@ -243,9 +243,9 @@ static bool check_present(struct uftrace_walk *w)
 			if (w->task_damage)
 				finding_explains(w->task_damage, 1);
 		} else {
-			fd = uftrace_report(w, UFTRACE_RULE_task_missing, task_source(w), 0, 0);
-			finding_say(fd,
-				    "the file task.txt, which says what process a task belongs to and which map holds, is missing");
+			fd = finding_report(
+				w->findings, UFTRACE_RULE_task_missing, task_source(w), 0, 0,
+				"the file task.txt, which says what process a task belongs to and which map holds, is missing");
 			w->task_damage = fd;
 		}
 	} else {
@@ -253,8 +253,8 @@ static bool check_present(struct uftrace_walk *w)
 		if (w->task_damage) {
 			finding_explains(w->task_damage, 1);
 		} else {
-			fd = uftrace_report(w, UFTRACE_RULE_task_no_session, task_source(w), 0, 0);
-			finding_say(fd, "task.txt has %zu lines, and none of them is a session (SESS)", w->line_count);
+			fd = finding_report(w->findings, UFTRACE_RULE_task_no_session, task_source(w), 0, 0,
+					    "task.txt has %zu lines, and none of them is a session (SESS)", w->line_count);
 			w->task_damage = fd;
 		}
 	}
@@ -285,8 +285,8 @@ static bool link_prepare(struct uftrace_walk *w, struct link *l)
 				return false;
 		} else if (!w->foreign && session->line != UFTRACE_NONE) {
 			const struct uftrace_task_line *line = &w->lines[session->line];
-			finding_say(uftrace_report(w, UFTRACE_RULE_task_duplicate_sid, task_source(w), line->offset, line->length),
-				    "another session has the id %.*s too", (int)session->sid.length, session->sid.text);
+			finding_report(w->findings, UFTRACE_RULE_task_duplicate_sid, task_source(w), line->offset, line->length,
+				       "another session has the id %.*s too", (int)session->sid.length, session->sid.text);
 		}
 		if (!set_id(w, &l->pids, session->pid, i) || (session->line == UFTRACE_NONE && !link_session(w, &l->by_sid, i)))
 			return false;
@@ -307,12 +307,11 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 	struct uftrace_session *session = &w->sessions[index];
 	const struct uftrace_task_line *own = session->line != UFTRACE_NONE ? &w->lines[session->line] : NULL;
 	bool later = own && own->order > line->order, young = session->time > line->time;
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_sess_after_task, task_source(w), line->offset, line->length);
-
-	finding_say(fd,
-		    later ? "task %lld begins before the line of the session of its process %lld"
-			  : "task %lld begins before the session of its process %lld does",
-		    (long long)line->id, (long long)line->parent);
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_sess_after_task, task_source(w), line->offset,
+					    line->length,
+					    later ? "task %lld begins before the line of the session of its process %lld"
+						  : "task %lld begins before the session of its process %lld does",
+					    (long long)line->id, (long long)line->parent);
 	finding_path(fd, "line %u", line->order + 1);
 	if (young)
 		session->time = line->time;
@@ -344,10 +343,10 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 
 static void drop_circle(struct uftrace_walk *w, const struct uftrace_task_line *line)
 {
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_fork_cycle, task_source(w), line->offset, line->length);
-
-	finding_say(fd, "%lld is said to come from %lld, which comes from %lld itself: readers follow that for ever",
-		    (long long)line->id, (long long)line->parent, (long long)line->id);
+	struct finding *fd =
+		finding_report(w->findings, UFTRACE_RULE_task_fork_cycle, task_source(w), line->offset, line->length,
+			       "%lld is said to come from %lld, which comes from %lld itself: readers follow that for ever",
+			       (long long)line->id, (long long)line->parent, (long long)line->id);
 	finding_path(fd, "line %u", line->order + 1);
 	uftrace_edit_add(w, &w->task_edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_task_fork_cycle,
 			 "it closes a circle of parents");
@@ -368,9 +367,9 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 		uint32_t session = uftrace_ids_get(&w->pid_session, line->parent);
 		if (session == UFTRACE_NONE || w->sessions[session].line == UFTRACE_NONE ||
 		    w->sessions[session].line < w->lines[before].order)
-			finding_say(uftrace_report(w, UFTRACE_RULE_task_repeat_without_exec, task_source(w), line->offset,
-						   line->length),
-				    "task %lld begins a second time, without a new session between", (long long)line->id);
+			finding_report(w->findings, UFTRACE_RULE_task_repeat_without_exec, task_source(w), line->offset,
+				       line->length, "task %lld begins a second time, without a new session between",
+				       (long long)line->id);
 	}
 	if (uftrace_session_at(w, line->parent, line->time) == UFTRACE_NONE) {
 		uint32_t first = uftrace_ids_get(&l->first_of_pid, line->parent);
@@ -378,8 +377,8 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 			if (!bring_session(w, l, first, line))
 				return false;
 		} else if (!w->foreign) {
-			struct finding *fd = uftrace_report_as(w, UFTRACE_RULE_task_sess_after_task, TM_WARNING, task_source(w),
-							       line->offset, line->length);
+			struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_task_sess_after_task, TM_WARNING,
+							    task_source(w), line->offset, line->length);
 			finding_say(fd, "no session is known for process %lld of task %lld: its names are not resolved",
 				    (long long)line->parent, (long long)line->id);
 			finding_path(fd, "line %u", line->order + 1);
@@ -396,8 +395,8 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 
 	*dropped = false;
 	if (line->parent == line->id) {
-		fd = uftrace_report(w, UFTRACE_RULE_task_fork_self, s, line->offset, line->length);
-		finding_say(fd, "process %lld is its own parent", (long long)line->id);
+		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_self, s, line->offset, line->length,
+				    "process %lld is its own parent", (long long)line->id);
 		finding_path(fd, "line %u", line->order + 1);
 		return true;
 	}
@@ -407,8 +406,8 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 		return true;
 	}
 	if (uftrace_ids_get(&l->pids, line->parent) == UFTRACE_NONE) {
-		fd = uftrace_report(w, UFTRACE_RULE_task_fork_unknown_parent, s, line->offset, line->length);
-		finding_say(fd, "the parent %lld of process %lld is unknown", (long long)line->parent, (long long)line->id);
+		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_unknown_parent, s, line->offset, line->length,
+				    "the parent %lld of process %lld is unknown", (long long)line->parent, (long long)line->id);
 		finding_path(fd, "line %u", line->order + 1);
 	}
 	return set_id(w, &w->parents, line->id, line->order);
@@ -437,9 +436,10 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 
 	if (found == UFTRACE_NONE) {
 		uint32_t later = uftrace_ids_get(&l->all_sids, sid_key(library->sid));
-		fd = uftrace_report(w, UFTRACE_RULE_dlop_unknown_session, s, line->offset, line->length);
-		finding_say(fd, later == UFTRACE_NONE ? "no session has the id %.*s" : "the session %.*s comes later in the file",
-			    (int)library->sid.length, library->sid.text);
+		fd = finding_report(w->findings, UFTRACE_RULE_dlop_unknown_session, s, line->offset, line->length,
+				    later == UFTRACE_NONE ? "no session has the id %.*s"
+							  : "the session %.*s comes later in the file",
+				    (int)library->sid.length, library->sid.text);
 		finding_path(fd, "line %u", line->order + 1);
 		if (later == UFTRACE_NONE || w->sessions[later].line == UFTRACE_NONE) {
 			uftrace_edit_lose(w, &w->task_edits, line->offset, line->length, UFTRACE_RULE_dlop_unknown_session,
@@ -463,8 +463,8 @@ static bool link_lines(struct uftrace_walk *w, struct link *l)
 		bool dropped = false;
 		if (line->time < previous && !l->disorder && !w->foreign) {
 			l->disorder = true;
-			finding_say(uftrace_report(w, UFTRACE_RULE_task_time_order, task_source(w), line->offset, line->length),
-				    "the time of line %u is before that of the line in front of it", i + 1);
+			finding_report(w->findings, UFTRACE_RULE_task_time_order, task_source(w), line->offset, line->length,
+				       "the time of line %u is before that of the line in front of it", i + 1);
 		}
 		previous = line->time;
 		switch (line->kind) {
@@ -502,8 +502,8 @@ static void check_library_tasks(struct uftrace_walk *w)
 		const struct uftrace_task_line *line = &w->lines[w->libraries[i].line];
 		if (uftrace_ids_get(&w->known, line->id) != UFTRACE_NONE || w->libraries[i].session == UFTRACE_NONE)
 			continue;
-		finding_say(uftrace_report(w, UFTRACE_RULE_dlop_unknown_tid, task_source(w), line->offset, line->length),
-			    "task %lld, which loaded the library, has no line", (long long)line->id);
+		finding_report(w->findings, UFTRACE_RULE_dlop_unknown_tid, task_source(w), line->offset, line->length,
+			       "task %lld, which loaded the library, has no line", (long long)line->id);
 	}
 }
 
@@ -546,18 +546,17 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 		struct uftrace_str path = map->list[k].path;
 		if (path.length < session->exename.length && !memcmp(path.text, session->exename.text, path.length) &&
 		    session->exename.text[path.length] == ' ') {
-			finding_say(uftrace_report(w, UFTRACE_RULE_map_path_truncated_at_space, s,
-						   (uint64_t)(path.text - map->text), path.length),
-				    "the program is '%s', and its path in the map ends at the blank",
-				    text_quote(shown, session->exename.text, session->exename.length));
+			finding_report(w->findings, UFTRACE_RULE_map_path_truncated_at_space, s, (uint64_t)(path.text - map->text),
+				       path.length, "the program is '%s', and its path in the map ends at the blank",
+				       text_quote(shown, session->exename.text, session->exename.length));
 			return;
 		}
 	}
 	if (!w->foreign)
-		finding_say(uftrace_report(w, UFTRACE_RULE_map_exe_missing, s, 0, 0),
-			    "the program '%s' of the session is not in its "
-			    "map",
-			    text_quote(shown, session->exename.text, session->exename.length));
+		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, s, 0, 0,
+			       "the program '%s' of the session is not in its "
+			       "map",
+			       text_quote(shown, session->exename.text, session->exename.length));
 }
 
 static bool link_maps(struct uftrace_walk *w)
@@ -578,8 +577,8 @@ static bool link_maps(struct uftrace_walk *w)
 		if (session->map == UFTRACE_NONE) {
 			const struct uftrace_task_line *line = session->line == UFTRACE_NONE ? NULL : &w->lines[session->line];
 			if (line || !w->task_damage) {
-				struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_session_without_map, task_source(w),
-								    line ? line->offset : 0, line ? line->length : 0);
+				struct finding *fd = finding_new(w->findings, UFTRACE_RULE_task_session_without_map, task_source(w),
+								 line ? line->offset : 0, line ? line->length : 0);
 				w->map_damage = fd;
 				finding_say(fd, "the file sid-%.*s.map of this session is missing", (int)session->sid.length,
 					    session->sid.text);

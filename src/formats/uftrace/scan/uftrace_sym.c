@@ -71,8 +71,8 @@ static void comment(struct sym_walk *y, const char *text, size_t length, uint64_
 		uint64_t count = 0;
 		bool number = text_parse_u64(text + 11, length - 11, &count);
 		if (y->said_lines++) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_sym_count_dangerous, y->s, offset, raw);
-			finding_say(fd, "a second '# symbols' line: readers shrink their table under the symbols in it, and crash");
+			finding_report(w->findings, UFTRACE_RULE_sym_count_dangerous, y->s, offset, raw,
+				       "a second '# symbols' line: readers shrink their table under the symbols in it, and crash");
 			uftrace_edit_add(w, &y->edits, offset, raw, NULL, 0, UFTRACE_RULE_sym_count_dangerous, "a second head");
 			return;
 		}
@@ -117,8 +117,8 @@ static bool walk_data(struct sym_walk *y, const struct sym_line *line, uint64_t 
 
 	if (!strchr(UFTRACE_SYM_TYPES, line->type) || !line->type) {
 		if (!y->unknown++) {
-			fd = uftrace_report(w, UFTRACE_RULE_sym_type_unknown, y->s, line->offset, line->raw);
-			finding_say(fd, "type '%c' is none of " UFTRACE_SYM_TYPES "; readers skip the symbol", line->type);
+			fd = finding_report(w->findings, UFTRACE_RULE_sym_type_unknown, y->s, line->offset, line->raw,
+					    "type '%c' is none of " UFTRACE_SYM_TYPES "; readers skip the symbol", line->type);
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		return true;
@@ -128,9 +128,9 @@ static bool walk_data(struct sym_walk *y, const struct sym_line *line, uint64_t 
 		y->sentinel_address = line->address;
 		y->first_data = line->offset;
 	} else if (y->lines == 1 && y->first_sentinel && sentinel && line->address == y->sentinel_address) {
-		fd = uftrace_report(w, UFTRACE_RULE_sym_leading_sentinels, y->s, y->first_data,
-				    line->offset + line->raw - y->first_data);
-		finding_say(fd, "the first two symbols are end marks of one address: readers step in front of their table");
+		fd = finding_report(w->findings, UFTRACE_RULE_sym_leading_sentinels, y->s, y->first_data,
+				    line->offset + line->raw - y->first_data,
+				    "the first two symbols are end marks of one address: readers step in front of their table");
 		uftrace_edit_add(w, &y->edits, line->offset, line->raw, NULL, 0, UFTRACE_RULE_sym_leading_sentinels,
 				 "an end mark with nothing in front of it");
 		y->lines--; /* further ones are as bad */
@@ -145,16 +145,16 @@ static bool walk_data(struct sym_walk *y, const struct sym_line *line, uint64_t 
 	if (line->address < y->previous && !y->unsorted) {
 		y->unsorted = true;
 		bool old = !y->sized;
-		fd = old ? uftrace_report(w, UFTRACE_RULE_sym_unsorted, y->s, line->offset, line->raw)
-			 : uftrace_report_as(w, UFTRACE_RULE_sym_unsorted, TM_NOTE, y->s, line->offset, line->raw);
+		fd = old ? finding_new(w->findings, UFTRACE_RULE_sym_unsorted, y->s, line->offset, line->raw)
+			 : finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, y->s, line->offset, line->raw);
 		finding_say(fd, "address %llx comes after %llx", (unsigned long long)line->address,
 			    (unsigned long long)y->previous);
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 	}
 	y->previous = line->address;
 	if (line->name.length > UFTRACE_SYM_NAME_ADVISED) {
-		fd = uftrace_report(w, UFTRACE_RULE_sym_name_too_long, y->s, line->offset, line->raw);
-		finding_say(fd, "the name has %zu bytes", line->name.length);
+		fd = finding_report(w->findings, UFTRACE_RULE_sym_name_too_long, y->s, line->offset, line->raw,
+				    "the name has %zu bytes", line->name.length);
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 	}
 	return keep_symbol(y, line);
@@ -172,9 +172,9 @@ static bool walk_lines(struct sym_walk *y)
 		line_number++;
 		if (length && text[length - 1] == '\r') {
 			if (!y->cr++)
-				finding_say(uftrace_report(y->w, UFTRACE_RULE_sym_crlf, y->s, at, raw),
-					    "lines end in CR LF: the CR "
-					    "becomes a part of each name");
+				finding_report(y->w->findings, UFTRACE_RULE_sym_crlf, y->s, at, raw,
+					       "lines end in CR LF: the CR "
+					       "becomes a part of each name");
 			length--;
 			uftrace_edit_add(y->w, &y->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
 		}
@@ -185,8 +185,9 @@ static bool walk_lines(struct sym_walk *y)
 				return false;
 		} else if (!y->malformed++) {
 			char shown[TEXT_QUOTE_SIZE];
-			struct finding *fd = uftrace_report(y->w, UFTRACE_RULE_sym_line_malformed, y->s, at, raw);
-			finding_say(fd, "'%s' is not a symbol; readers skip it", text_quote(shown, text, length));
+			struct finding *fd = finding_report(y->w->findings, UFTRACE_RULE_sym_line_malformed, y->s, at, raw,
+							    "'%s' is not a symbol; readers skip it",
+							    text_quote(shown, text, length));
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		at += raw;
@@ -295,8 +296,8 @@ static void close_symbols(struct sym_walk *y)
 		else if (i + 1 < m->count && symbol->end > m->symbols[i + 1].address && !y->overlap &&
 			 m->symbols[i + 1].address > symbol->address && m->symbols[i + 1].type == symbol->type) {
 			y->overlap = true;
-			finding_say(uftrace_report(y->w, UFTRACE_RULE_sym_overlap, y->s, symbol->name, symbol->length),
-				    "the symbol at %llx reaches beyond the next one", (unsigned long long)symbol->address);
+			finding_report(y->w->findings, UFTRACE_RULE_sym_overlap, y->s, symbol->name, symbol->length,
+				       "the symbol at %llx reaches beyond the next one", (unsigned long long)symbol->address);
 		}
 	}
 }
@@ -309,8 +310,8 @@ static void check_head(struct sym_walk *y)
 	if (y->said_lines && y->said != y->real) {
 		uint64_t most = (y->lines + y->malformed + 1) * 4;
 		bool dangerous = y->said > most;
-		fd = uftrace_report(w, dangerous ? UFTRACE_RULE_sym_count_dangerous : UFTRACE_RULE_sym_count_mismatch, y->s,
-				    y->said_offset, y->said_raw);
+		fd = finding_new(w->findings, dangerous ? UFTRACE_RULE_sym_count_dangerous : UFTRACE_RULE_sym_count_mismatch, y->s,
+				 y->said_offset, y->said_raw);
 		if (y->said == UINT64_MAX)
 			finding_say(fd, "the number of symbols is not a number; there are %llu", (unsigned long long)y->real);
 		else
@@ -324,12 +325,12 @@ static void check_head(struct sym_walk *y)
 		}
 	}
 	if (y->sized && y->unsized)
-		finding_say(uftrace_report(w, UFTRACE_RULE_sym_mixed_format, y->s, 0, 0), "%llu symbols with a size, %llu without",
-			    (unsigned long long)y->sized, (unsigned long long)y->unsized);
+		finding_report(w->findings, UFTRACE_RULE_sym_mixed_format, y->s, 0, 0, "%llu symbols with a size, %llu without",
+			       (unsigned long long)y->sized, (unsigned long long)y->unsized);
 	if (y->real && !y->sized && !y->ended && !w->foreign)
-		finding_say(uftrace_report(w, UFTRACE_RULE_sym_missing_sentinel, y->s, y->size, 0),
-			    "the file does not end with an end "
-			    "mark (type '?'), so the last symbol has no size");
+		finding_report(w->findings, UFTRACE_RULE_sym_missing_sentinel, y->s, y->size, 0,
+			       "the file does not end with an end "
+			       "mark (type '?'), so the last symbol has no size");
 }
 
 /* The output name of a symbol file: that under which readers look for it. */
@@ -481,10 +482,10 @@ static void right_name(struct uftrace_walk *w, struct sym_walk *y, char *out, si
 		return;
 	if (!find_identity(w, y->m, &build_id)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(uftrace_report(w, UFTRACE_RULE_sym_mismatched_identity, y->s, 0, 0),
-			    "no map and no loaded library has "
-			    "'%s' with this build id",
-			    text_quote(shown, y->m->path.text, y->m->path.length));
+		finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, y->s, 0, 0,
+			       "no map and no loaded library has "
+			       "'%s' with this build id",
+			       text_quote(shown, y->m->path.text, y->m->path.length));
 		return;
 	}
 	path_suffix(y->m->path, build_id, suffix);
@@ -504,8 +505,8 @@ static void right_name(struct uftrace_walk *w, struct sym_walk *y, char *out, si
 		taken |= !strcmp(w->renamed[i].name, target);
 	if (w->renamed_count >= sizeof(w->renamed) / sizeof(w->renamed[0]))
 		taken = true;
-	struct finding *fd = taken ? uftrace_report_as(w, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, y->s, 0, 0)
-				   : uftrace_report(w, UFTRACE_RULE_sym_wrong_suffix, y->s, 0, 0);
+	struct finding *fd = taken ? finding_milder(w->findings, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, y->s, 0, 0)
+				   : finding_new(w->findings, UFTRACE_RULE_sym_wrong_suffix, y->s, 0, 0);
 	char shown[TEXT_QUOTE_SIZE], shown_wanted[TEXT_QUOTE_SIZE];
 	finding_say(fd, "readers look for the symbols of '%s' in '%s'", text_quote(shown, y->m->path.text, y->m->path.length),
 		    text_quote(shown_wanted, target ? target : second, strlen(target ? target : second)));
@@ -564,10 +565,9 @@ bool uftrace_sym_link(struct uftrace_walk *w)
 				continue;
 			uint64_t room = m->end > m->start ? m->end - m->start : 0;
 			if (last->address > room || (module->sized && last->end != UINT64_MAX && last->end > room))
-				finding_say(uftrace_report(w, UFTRACE_RULE_sym_outside_map, w->files[module->file].source,
-							   last->name, last->length),
-					    "address %llx is beyond the %llx bytes of the mapping",
-					    (unsigned long long)last->address, (unsigned long long)room);
+				finding_report(w->findings, UFTRACE_RULE_sym_outside_map, w->files[module->file].source, last->name,
+					       last->length, "address %llx is beyond the %llx bytes of the mapping",
+					       (unsigned long long)last->address, (unsigned long long)room);
 		}
 	for (size_t i = 0; i < w->library_count; i++) {
 		struct uftrace_str none = { 0 };

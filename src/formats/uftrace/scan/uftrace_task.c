@@ -225,21 +225,22 @@ static void warn_line(struct uftrace_walk *w, struct source *s, const struct tas
 	struct finding *fd;
 
 	if (parsed->odd_digits && !w->foreign) {
-		fd = uftrace_report(w, UFTRACE_RULE_task_timestamp_digits, s, offset, raw);
-		finding_say(fd, "the fraction of the time does not have nine digits, and is a count of nanoseconds all the same");
+		fd = finding_report(
+			w->findings, UFTRACE_RULE_task_timestamp_digits, s, offset, raw,
+			"the fraction of the time does not have nine digits, and is a count of nanoseconds all the same");
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 	}
 	if (parsed->odd_quotes) {
-		fd = uftrace_report(w, UFTRACE_RULE_task_exename_quoting, s, offset, raw);
-		finding_say(fd, "the path is not in quotes");
+		fd = finding_report(w->findings, UFTRACE_RULE_task_exename_quoting, s, offset, raw, "the path is not in quotes");
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 	}
 }
 
-static void drop_line(struct uftrace_walk *w, struct source *s, enum uftrace_rule rule, uint64_t offset, size_t raw,
-		      uint64_t line_number, const char *message, const char *why)
+#define drop_line(w, source, rule, ...) ((void)PLACE(rule), drop_line_at((w), (source), (rule), __VA_ARGS__))
+static void drop_line_at(struct uftrace_walk *w, struct source *s, enum uftrace_rule rule, uint64_t offset, size_t raw,
+			 uint64_t line_number, const char *message, const char *why)
 {
-	struct finding *fd = uftrace_report(w, rule, s, offset, raw);
+	struct finding *fd = finding_new_at(w->findings, rule, s, offset, raw);
 	char shown[TEXT_QUOTE_SIZE];
 
 	finding_say(fd, "%s: '%s'", message,
@@ -263,7 +264,7 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 	while (kind < 4 && (length < 4 || memcmp(text, keywords[kind], 4) != 0))
 		kind++;
 	if (kind == 4 && ended && !holed) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_line_unknown, s, offset, raw);
+		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_task_line_unknown, s, offset, raw);
 		char shown[TEXT_QUOTE_SIZE];
 		finding_say(fd, "'%s' is neither SESS, TASK, FORK nor DLOP; readers skip it", text_quote(shown, text, length));
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
@@ -278,8 +279,8 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 		return true;
 	}
 	if (!ended) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_truncated_tail, s, offset, raw);
-		finding_say(fd, "the last line has no LF");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_truncated_tail, s, offset, raw,
+						    "the last line has no LF");
 		finding_path(fd, "line %llu", (unsigned long long)line_number);
 		uftrace_edit_add(w, &w->task_edits, offset + raw, 0, "\n", 1, UFTRACE_RULE_task_truncated_tail,
 				 "the end of the line");
@@ -303,7 +304,7 @@ static bool walk_line(struct uftrace_walk *w, struct source *s, uint64_t offset,
 			return true;
 		}
 		if ((!plain || parsed.sid.length != UFTRACE_SID_LENGTH) && !(w->foreign && plain)) {
-			struct finding *fd = uftrace_report_as(w, UFTRACE_RULE_task_sid_format, TM_WARNING, s, offset, raw);
+			struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_task_sid_format, TM_WARNING, s, offset, raw);
 			char shown[TEXT_QUOTE_SIZE];
 			finding_say(fd, "session id '%s' is not 16 lower-case hexadecimal digits",
 				    text_quote(shown, parsed.sid.text, parsed.sid.length));
@@ -335,8 +336,8 @@ static struct finding *report_nul(struct uftrace_walk *w, struct source *s, size
 		n++;
 	for (size_t i = offset; i < end; i++)
 		all += !w->task_text[i];
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_nul_bytes, s, offset, n);
-	finding_say(fd, "%zu NUL bytes in the text: readers abort the load", all);
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_nul_bytes, s, offset, n,
+					    "%zu NUL bytes in the text: readers abort the load", all);
 	return fd;
 }
 
@@ -388,9 +389,10 @@ static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 	bool text = w->task_txt != UFTRACE_NONE, good = true;
 
 	if (!s->size || text) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_legacy_shadow, s, 0, s->size);
-		finding_say(fd, s->size ? "the old binary file 'task' is there beside task.txt: readers take it instead"
-					: "the file 'task' is empty: readers take it for loaded and never look at task.txt");
+		struct finding *fd =
+			finding_report(w->findings, UFTRACE_RULE_task_legacy_shadow, s, 0, s->size,
+				       s->size ? "the old binary file 'task' is there beside task.txt: readers take it instead"
+					       : "the file 'task' is empty: readers take it for loaded and never look at task.txt");
 		uftrace_file_drop(w, f, UFTRACE_RULE_task_legacy_shadow, "task.txt says the same, and more");
 		if (!text)
 			w->task_damage = fd;
@@ -443,8 +445,9 @@ static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 	w->task_size = out.size;
 	bytes_free(&out);
 	if (!good) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_task_legacy_shadow, s, 0, size);
-		finding_say(fd, "the binary file 'task' is damaged or has the numbering of an older version; there is no task.txt");
+		struct finding *fd = finding_report(
+			w->findings, UFTRACE_RULE_task_legacy_shadow, s, 0, size,
+			"the binary file 'task' is damaged or has the numbering of an older version; there is no task.txt");
 		w->task_damage = fd;
 	}
 	w->legacy_text = true;

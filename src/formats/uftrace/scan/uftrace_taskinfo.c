@@ -46,13 +46,14 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 		uint64_t tid;
 		++*items;
 		if (!text_parse_u64(text, n, &tid) || tid == 0 || tid > INT32_MAX) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_invalid, s, offset + at, n);
-			finding_say(fd, "'%s' is not a task id", text_quote(shown, text, n));
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_invalid, s, offset + at, n,
+							    "'%s' is not a task id", text_quote(shown, text, n));
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is no task id");
 		} else if (uftrace_ids_get(&w->listed, (int64_t)tid) != UFTRACE_NONE) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_duplicate_tid, s, offset + at, n);
-			finding_say(fd, "task %llu is listed a second time: readers show its calls twice", (unsigned long long)tid);
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_duplicate_tid, s, offset + at, n,
+							    "task %llu is listed a second time: readers show its calls twice",
+							    (unsigned long long)tid);
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_duplicate_tid, "each task once");
 		} else {
@@ -60,9 +61,9 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 				return uftrace_walk_limit(w, "tasks in info", UFTRACE_TASKS_MAX);
 			if (w->tid_count && w->tids[w->tid_count - 1] > (int64_t)tid && !unsorted) {
 				unsorted = true;
-				finding_say(uftrace_report(w, UFTRACE_RULE_taskinfo_unsorted, s, offset + at, n),
-					    "task %llu comes after task %lld", (unsigned long long)tid,
-					    (long long)w->tids[w->tid_count - 1]);
+				finding_report(w->findings, UFTRACE_RULE_taskinfo_unsorted, s, offset + at, n,
+					       "task %llu comes after task %lld", (unsigned long long)tid,
+					       (long long)w->tids[w->tid_count - 1]);
 			}
 			if (!tid_list(w, (int64_t)tid))
 				return false;
@@ -97,8 +98,8 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 		if (l->damage) {
 			finding_explains(l->damage, 1);
 		} else {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing, s, other ? other->offset : 0,
-							    other ? other->raw : 0);
+			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_missing, s, other ? other->offset : 0,
+							 other ? other->raw : 0);
 			if (other)
 				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
 			else
@@ -123,7 +124,7 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 		return true;
 	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &said);
 	if (!valid || !said || said != items) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_count_mismatch, s, number->offset, number->raw);
+		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, s, number->offset, number->raw);
 		char shown[TEXT_QUOTE_SIZE];
 		finding_say(fd, "nr_tid is '%s', and %llu tasks are listed",
 			    text_quote(shown, number->value.text + 7, number->value.length - 7), (unsigned long long)items);
@@ -152,10 +153,10 @@ static bool check_listed(struct uftrace_walk *w)
 			if (w->task_damage)
 				finding_explains(w->task_damage, 1);
 		} else {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
-							    l->tids_length);
-			finding_say(fd, "task %lld is listed in info, and task.txt does not have it%s", (long long)tid,
-				    records ? "" : "; it has no records either");
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
+							    l->tids_length,
+							    "task %lld is listed in info, and task.txt does not have it%s",
+							    (long long)tid, records ? "" : "; it has no records either");
 			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
 		}
 		if (records) {
@@ -205,18 +206,16 @@ bool uftrace_info_tasks(struct uftrace_walk *w)
 			finding_explains(cause, 1);
 			rewrite(w, UFTRACE_RULE_taskinfo_missing_tid, "with every task that has records");
 		} else if (had_list || orphan) {
-			struct finding *fd;
 			if (known) {
-				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
-						    l->tids_length);
-				finding_say(fd, "task %llu has records, and info does not list it: readers leave it out",
-					    (unsigned long long)dat->tid);
+				finding_report(w->findings, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
+					       l->tids_length,
+					       "task %llu has records, and info does not list it: readers leave it out",
+					       (unsigned long long)dat->tid);
 			} else {
-				fd = uftrace_report(w, UFTRACE_RULE_dat_unreferenced, s, 0, 0);
-				finding_say(fd,
-					    had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
-						     : "task.txt does not know task %llu",
-					    (unsigned long long)dat->tid);
+				finding_report(w->findings, UFTRACE_RULE_dat_unreferenced, s, 0, 0,
+					       had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
+							: "task.txt does not know task %llu",
+					       (unsigned long long)dat->tid);
 			}
 			rewrite(w, known ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced,
 				"with every task that has records");

@@ -323,18 +323,6 @@ bool uftrace_slurp(struct uftrace_walk *w, struct source *s, char **text, size_t
 /* Room for one more element of `size` bytes. Returns the list (moved, perhaps), or NULL with w->status set. */
 void *uftrace_grow(struct uftrace_walk *w, void *list, size_t *capacity, size_t count, size_t size);
 
-static inline struct finding *uftrace_report(struct uftrace_walk *w, enum uftrace_rule rule, const struct source *s,
-					     uint64_t offset, uint64_t length)
-{
-	return finding_new(w->findings, (unsigned)rule, s, offset, length);
-}
-
-static inline struct finding *uftrace_report_as(struct uftrace_walk *w, enum uftrace_rule rule, enum tracemend_severity severity,
-						const struct source *s, uint64_t offset, uint64_t length)
-{
-	return finding_milder(w->findings, (unsigned)rule, severity, s, offset, length);
-}
-
 /* uftrace_dir.c */
 /* What a file is by its name; sets f->number and f->sid. */
 enum uftrace_kind uftrace_dir_kind(struct uftrace_file *f, const char *name);
