@@ -8,6 +8,8 @@
 #define UFTRACE_GEN_H
 
 #include "core/format.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/decode/uftrace_record.h"
 #include "formats/uftrace/uftrace.h"
 
 /* What a capture can contain. Each is switched on or off for a whole capture, so that every combination occurs. */

@@ -1,5 +1,6 @@
 /* TID.dat: the straight way. Nothing is judged here: what this lets by is what the walk would have nothing to say about. */
-#include "formats/uftrace/scan/uftrace_dat.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
 
 /* Calls and returns in order: magic 5, and a type of which bit 1 is clear. */
 #define CALL_MASK 0x3au
@@ -23,11 +24,11 @@ static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t
 }
 
 /* Both byte orders have a loop of their own. */
-__attribute__((always_inline)) static inline struct spot run(const struct uftrace_tape *t, const uint8_t *p, size_t size,
+__attribute__((always_inline)) static inline struct spot run(const struct uftrace_stream *t, const uint8_t *p, size_t size,
 							     const bool big)
 {
 	const uint64_t limit = t->time_limit, era = t->era;
-	const unsigned top = t->w->head.max_stack < 1024 ? t->w->head.max_stack : 1024, unsure = t->unsure;
+	const unsigned top = t->w->info->head.max_stack < 1024 ? t->w->info->head.max_stack : 1024, unsure = t->unsure;
 	uint64_t *const frames = t->frames;
 	struct spot now = { .time = t->time, .word = t->last_word, .depth = t->depth }, before = now;
 
@@ -58,9 +59,9 @@ __attribute__((always_inline)) static inline struct spot run(const struct uftrac
 	return now.word & MORE ? before : now;
 }
 
-size_t uftrace_fast(struct uftrace_tape *t, const uint8_t *p, size_t size)
+size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size)
 {
-	struct spot end = t->w->head.big_endian ? run(t, p, size, true) : run(t, p, size, false);
+	struct spot end = t->w->info->head.big_endian ? run(t, p, size, true) : run(t, p, size, false);
 
 	if (!end.at)
 		return 0;

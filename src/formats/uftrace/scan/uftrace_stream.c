@@ -1,95 +1,20 @@
 /* TID.dat: the records of a task, streamed. What is sound goes by in a tight loop; everything else gets a second look. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "formats/uftrace/scan/uftrace_dat.h"
-
-/* ---- the first record of each, before anything else is read ---- */
-
-/* Finds the records by which the task is known, where the walk will find them: the tape has no map yet. */
-static bool probe(struct uftrace_tape *t, struct uftrace_dat *dat, struct source *s, uint64_t at, uint64_t end)
-{
-	struct uftrace_walk *w = t->w;
-	uint8_t record[UFTRACE_RECORD_SIZE];
-
-	for (unsigned i = 0; i < 256 && at < end && end - at >= sizeof(record); i++) {
-		if (source_read(s, at, record, sizeof(record)) != TM_OK)
-			return uftrace_walk_fail(w, s->bundle->error.status);
-		uint64_t time = load_u64(record, w->head.big_endian), word = load_u64(record + 8, w->head.big_endian);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC) {
-			window_reset(&t->window, s);
-			at = uftrace_resync(t, at + 1, end, end, 0);
-			if (t->window.status != TM_OK)
-				return uftrace_walk_fail(w, t->window.status);
-			continue;
-		}
-		dat->has_records = true;
-		/* Not one to tell the time by. */
-		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
-			at += sizeof(record);
-			continue;
-		}
-		dat->first_time = time;
-		dat->first_type = uftrace_word_type(word);
-		dat->first_address = uftrace_word_address(word);
-		return true;
-	}
-	return true;
-}
-
-/* Leftover buffers: of tasks that have no file yet, or nothing in it. */
-static bool probe_leftovers(struct uftrace_tape *t)
-{
-	struct uftrace_walk *w = t->w;
-	struct uftrace_ids tids = { 0 };
-	bool good = true;
-
-	for (uint32_t i = 0; i < w->dat_count && good; i++)
-		good = uftrace_ids_set(&tids, (int64_t)w->dats[i].tid, i) || uftrace_walk_fail(w, TM_NO_MEMORY);
-	for (size_t i = 0; i < w->file_count && good; i++) {
-		const struct uftrace_file *f = &w->files[i];
-		if (f->kind != UFTRACE_FILE_SHM || !f->number || (f->source->role != TM_ROLE_EXTRA && !w->recorder_died) ||
-		    f->source->size < 2 * UFTRACE_SHM_HEADER_SIZE)
-			continue;
-		uint32_t index = uftrace_ids_get(&tids, (int64_t)f->number);
-		struct uftrace_dat *dat = &w->dats[index == UFTRACE_NONE ? w->dat_count : index];
-		if (index == UFTRACE_NONE)
-			*dat = (struct uftrace_dat){ .tid = f->number, .file = UFTRACE_NONE };
-		if (!dat->has_records)
-			good = probe(t, dat, f->source, UFTRACE_SHM_HEADER_SIZE, f->source->size);
-		if (good && index == UFTRACE_NONE && dat->has_records)
-			good = uftrace_ids_set(&tids, (int64_t)dat->tid, (uint32_t)w->dat_count++) ||
-			       uftrace_walk_fail(w, TM_NO_MEMORY);
-	}
-	uftrace_ids_free(&tids);
-	return good;
-}
-
-bool uftrace_dat_probe(struct uftrace_walk *w)
-{
-	struct uftrace_tape *t = calloc(1, sizeof(*t));
-	size_t own = w->dat_count;
-	bool good = true;
-
-	if (!t)
-		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	t->w = w;
-	t->session_next = UINT64_MAX;
-	for (size_t i = 0; i < own && good; i++) {
-		struct source *s = w->files[w->dats[i].file].source;
-		good = probe(t, &w->dats[i], s, 0, s->size);
-	}
-	good = good && probe_leftovers(t);
-	if (t->window.source)
-		window_close(&t->window);
-	free(t);
-	if (w->dat_count > own)
-		uftrace_dats_sort(w);
-	return good;
-}
+#include "formats/uftrace/repair/uftrace_repair_dat.h"
+#include "formats/uftrace/salvage/uftrace_resync.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
+#include "formats/uftrace/scan/uftrace_task.h"
 
 /* ---- one item ---- */
 
-static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool *odd)
+static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *odd)
 {
 	struct uftrace_walk *w = t->w;
 	struct finding *fd;
@@ -100,7 +25,7 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 		return;
 	}
 	if (t->started && time < t->time) {
-		bool estimated = w->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
+		bool estimated = w->info->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
 		/* The jump ahead that came before it is the cause. */
 		if (t->far.finding && t->last_time == t->time && t->odd)
 			finding_explains(t->far.finding, 1);
@@ -116,7 +41,7 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 		}
 		*odd = true;
 	}
-	uint64_t span = w->elapsed && w->elapsed < UINT64_MAX / 10 ? w->elapsed * 10 : UINT64_C(1) << 62;
+	uint64_t span = w->info->elapsed && w->info->elapsed < UINT64_MAX / 10 ? w->info->elapsed * 10 : UINT64_C(1) << 62;
 	if (time >> 62 || (t->started && time > t->time && time - t->time > span)) {
 		fd = uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, at, UFTRACE_RECORD_SIZE,
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
@@ -132,7 +57,7 @@ static void check_time(struct uftrace_tape *t, uint64_t at, uint64_t time, bool 
 	}
 }
 
-static void check_place(struct uftrace_tape *t, uint64_t at, uint64_t address, bool *odd)
+static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address, bool *odd)
 {
 	struct finding *fd;
 
@@ -161,19 +86,19 @@ static void check_place(struct uftrace_tape *t, uint64_t at, uint64_t address, b
 	}
 }
 
-static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word)
+static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word)
 {
 	uint64_t count = uftrace_word_address(word), next = at + UFTRACE_RECORD_SIZE;
 	struct finding *fd;
 
 	if (uftrace_word_more(word)) {
-		if (!uftrace_plausible(t, next, end, t->time, 2))
+		if (!uftrace_resync_plausible(t, next, end, t->time, 2))
 			return 0;
 		fd = uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, at, UFTRACE_RECORD_SIZE,
 				  "a record of lost events says that it has arguments: readers stop here");
 		if (fd)
 			finding_field(fd, at + 8, 1, "more = 1");
-		uftrace_tape_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
+		uftrace_repair_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
 		uftrace_fold_milder(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
 				    "a record of lost events that counts none");
@@ -193,13 +118,13 @@ static uint64_t walk_lost(struct uftrace_tape *t, uint64_t at, uint64_t end, uin
 }
 
 /* One item at `at`, looked at in full. Returns where the next one begins; what is damaged is dealt with. */
-static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
+static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
 
 	if (!p)
 		return t->window.status == TM_OK ? uftrace_damage(t, at, end) : end;
-	uint64_t time = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
+	uint64_t time = load_u64(p, t->w->info->head.big_endian), word = load_u64(p + 8, t->w->info->head.big_endian);
 	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
 		return uftrace_damage(t, at, end);
 	enum uftrace_type type = uftrace_word_type(word);
@@ -208,9 +133,9 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	bool odd = false, call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
 
 	if (type != UFTRACE_LOST && t->started && time < t->time) {
-		uint64_t after = uftrace_repeated(t, at, end);
+		uint64_t after = uftrace_damage_repeated(t, at, end);
 		if (after)
-			return uftrace_drop_repeated(t, at, after);
+			return uftrace_damage_drop_repeated(t, at, after);
 	}
 	if (type == UFTRACE_LOST) {
 		next = walk_lost(t, at, end, time, word);
@@ -220,9 +145,9 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 		return next;
 	}
 	/* A time that cannot be says nothing of the session. */
-	uint64_t sound = time && time >= t->begin ? time : uftrace_time_before(t);
+	uint64_t sound = time && time >= t->begin ? time : uftrace_resync_time(t);
 	if (call)
-		uftrace_session_of(t, sound);
+		uftrace_place_session(t, sound);
 	if (type == UFTRACE_EVENT)
 		next = uftrace_event(t, at, end, time, word, &rule);
 	else if (uftrace_word_more(word))
@@ -236,22 +161,22 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 							    "the arguments of the last record are incomplete");
 			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid,
 				     (unsigned long long)t->dat->records);
-			uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
+			uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
 			t->lost_some = true;
 			return end;
 		}
 		return uftrace_damage(t, at, end);
 	}
 	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
-		return uftrace_drop_repeated(t, at, next);
+		return uftrace_damage_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {
 		if (t->odd)
-			uftrace_doubt_before(t, at);
-		uftrace_tape_drop(t, at, next, rule, "an event whose data cannot be read");
+			uftrace_repair_doubt_before(t, at);
+		uftrace_repair_leave(t, at, next, rule, "an event whose data cannot be read");
 		t->lost_some = true;
 		return next;
 	}
-	uftrace_session_of(t, sound);
+	uftrace_place_session(t, sound);
 	t->dat->records++;
 	check_time(t, at, time, &odd);
 	if (call) {
@@ -261,7 +186,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->started = true;
 	t->session_changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
-		uftrace_tape_strip(t, at, next, time, word, rule);
+		uftrace_repair_strip(t, at, next, time, word, rule);
 	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
 	t->odd_at = at;
 	t->odd_time = back_time;
@@ -272,7 +197,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	t->time = t->last_time = time;
 	t->last_word = word;
 	/* From here on the tight loop may go, up to what would be a new session or a jump. */
-	t->time_limit = time >> 62 ? 0 : time + uftrace_horizon(t->w);
+	t->time_limit = time >> 62 ? 0 : time + uftrace_resync_horizon(t->w);
 	if (t->time_limit > t->session_next)
 		t->time_limit = t->session_next;
 	if (time > t->dat->last_time && !(time >> 62))
@@ -281,7 +206,7 @@ static uint64_t walk_item(struct uftrace_tape *t, uint64_t at, uint64_t end)
 }
 
 /* Records of [at, end) of the source. */
-static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, uint64_t end)
+static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, uint64_t end)
 {
 	t->s = s;
 	window_reset(&t->window, s);
@@ -295,7 +220,7 @@ static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, ui
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
 		size_t got = 0;
 		uint64_t left = end - at;
-		if (t->started && !t->seek && !t->w->foreign && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
+		if (t->started && !t->seek && !t->w->info->foreign && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
 			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
 			size_t done = p ? uftrace_fast(t, p, got) : 0;
 			at += done;
@@ -308,14 +233,14 @@ static bool walk_range(struct uftrace_tape *t, struct source *s, uint64_t at, ui
 	}
 	if (t->window.status != TM_OK)
 		return uftrace_walk_fail(t->w, t->window.status);
-	uftrace_tape_flush(t, end);
+	uftrace_repair_keep(t, end);
 	return t->w->status == TM_OK;
 }
 
 /* ---- leftover buffers ---- */
 
 /* How many bytes at the beginning of data are in the file already: the recorder died while it wrote them. */
-static bool find_overlap(struct uftrace_tape *t, struct source *dat, struct source *s, uint64_t size, uint64_t *have)
+static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct source *s, uint64_t size, uint64_t *have)
 {
 	uint64_t back = dat->size < size + UFTRACE_RECORD_SIZE ? dat->size : size + UFTRACE_RECORD_SIZE;
 	char *tail = NULL, *data = NULL;
@@ -340,7 +265,7 @@ static bool find_overlap(struct uftrace_tape *t, struct source *dat, struct sour
 	return status == TM_OK || uftrace_walk_fail(t->w, status);
 }
 
-static bool walk_leftover(struct uftrace_tape *t, struct uftrace_file *f, struct source *dat, uint64_t partial)
+static bool walk_leftover(struct uftrace_stream *t, struct uftrace_file *f, struct source *dat, uint64_t partial)
 {
 	struct uftrace_walk *w = t->w;
 	struct source *s = f->source;
@@ -349,7 +274,7 @@ static bool walk_leftover(struct uftrace_tape *t, struct uftrace_file *f, struct
 
 	if (source_read(s, 0, head, sizeof(head)) != TM_OK)
 		return uftrace_walk_fail(w, s->bundle->error.status);
-	uint64_t size = load_u32(head, w->head.big_endian);
+	uint64_t size = load_u32(head, w->info->head.big_endian);
 	if (dat && !find_overlap(t, dat, s, size, &have))
 		return false;
 	/* An incomplete record at the end of the file was cut off there: it is whole here. */
@@ -367,12 +292,12 @@ static bool walk_leftover(struct uftrace_tape *t, struct uftrace_file *f, struct
 
 /* ---- a task ---- */
 
-static void finish(struct uftrace_tape *t)
+static void finish(struct uftrace_stream *t)
 {
 	struct uftrace_walk *w = t->w;
 	struct uftrace_dat *dat = t->dat;
 
-	if (t->depth && dat->records && !w->foreign) {
+	if (t->depth && dat->records && !w->info->foreign) {
 		finding_report(w->findings, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0,
 			       "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
 			       (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
@@ -383,11 +308,11 @@ static void finish(struct uftrace_tape *t)
 	if (t->lost.count > 1)
 		finding_say(t->lost.finding, "the recorder lost %llu records at %llu places", (unsigned long long)t->lost_records,
 			    (unsigned long long)t->lost.count);
-	w->records += dat->records;
-	if (dat->records && dat->first_time && (!w->first_time || dat->first_time < w->first_time))
-		w->first_time = dat->first_time;
-	if (dat->last_time > w->last_time)
-		w->last_time = dat->last_time;
+	w->records->count += dat->records;
+	if (dat->records && dat->first_time && (!w->records->first_time || dat->first_time < w->records->first_time))
+		w->records->first_time = dat->first_time;
+	if (dat->last_time > w->records->last_time)
+		w->records->last_time = dat->last_time;
 	if (!w->plan)
 		return;
 	plan_kept(w->plan, dat->records - t->patched);
@@ -396,29 +321,27 @@ static void finish(struct uftrace_tape *t)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
-static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
+bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 {
 	struct uftrace_walk *w = t->w;
 	char name[32];
 
-	*t = (struct uftrace_tape){ .w = w,
-				    .dat = dat,
-				    .frames = t->frames,
-				    .places = t->places,
-				    .era = t->era,
-				    .window = t->window,
-				    .seek = true,
-				    .session = UFTRACE_NONE };
-	t->wrap = w->head.max_stack > 1024;
-	uint32_t line = uftrace_ids_get(&w->known, (int64_t)dat->tid), first = uftrace_ids_get(&w->known_first, (int64_t)dat->tid);
-	t->pid = line == UFTRACE_NONE			    ? (int64_t)dat->tid
-		 : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent
-							    : w->lines[line].id;
+	*t = (struct uftrace_stream){ .w = w,
+				      .dat = dat,
+				      .frames = t->frames,
+				      .places = t->places,
+				      .era = t->era,
+				      .window = t->window,
+				      .seek = true,
+				      .session = UFTRACE_NONE };
+	t->wrap = w->info->head.max_stack > 1024;
+	t->pid = uftrace_task_process(w->tasks, dat->tid);
+	uint32_t first = map_get(&w->tasks->known_first, dat->tid);
 	if (first != UFTRACE_NONE) {
-		t->begin = w->lines[first].time;
-		dat->forked = w->lines[first].kind == UFTRACE_LINE_FORK;
+		t->begin = w->tasks->lines[first].time;
+		dat->forked = w->tasks->lines[first].kind == UFTRACE_LINE_FORK;
 	}
-	struct uftrace_file *file = dat->file != UFTRACE_NONE ? &w->files[dat->file] : NULL;
+	struct uftrace_file *file = dat->file != UFTRACE_NONE ? &w->dir->files[dat->file] : NULL;
 	snprintf(name, sizeof(name), "%llu.dat", (unsigned long long)dat->tid);
 	if (w->plan) {
 		t->out = plan_output(w->plan, name);
@@ -431,59 +354,15 @@ static bool walk_task(struct uftrace_tape *t, struct uftrace_dat *dat)
 		good = walk_range(t, file->source, 0, file->source->size);
 		/* What the walk cut off at the end, if it is less than a record. */
 		if (good && w->plan && plan_size(w->plan, t->out) < file->source->size &&
-		    file->source->size % UFTRACE_RECORD_SIZE && !w->has_argspec)
+		    file->source->size % UFTRACE_RECORD_SIZE && !w->specs->present)
 			partial = file->source->size % UFTRACE_RECORD_SIZE;
 	}
 	for (uint32_t i = 0; good && i < dat->shm_count; i++)
-		good = walk_leftover(t, &w->files[w->shm[dat->shm_first + i]], i == 0 && file ? file->source : NULL, partial);
+		good = walk_leftover(t, &w->dir->files[w->records->shm[dat->shm_first + i]], i == 0 && file ? file->source : NULL,
+				     partial);
 	if (good && (file || dat->shm_count))
 		finish(t);
 	if (t->other_open)
 		window_close(&t->other);
-	return good;
-}
-
-bool uftrace_dat_walk(struct uftrace_walk *w)
-{
-	struct uftrace_tape *t = calloc(1, sizeof(*t));
-	uint64_t *frames = calloc(UFTRACE_FRAMES_MAX, sizeof(*frames));
-	struct uftrace_known *places = calloc(UFTRACE_PLACES, sizeof(*places));
-	bool good = t && frames && places, buffers = w->dat_count > 0;
-
-	if (!good) {
-		free(t);
-		free(frames);
-		free(places);
-		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	}
-	t->w = w;
-	t->frames = frames;
-	t->places = places;
-	for (size_t i = 0; i < w->dat_count && good; i++) {
-		if (w->dats[i].file == UFTRACE_NONE && !w->dats[i].shm_count)
-			continue;
-		if (!t->window.source)
-			window_open(&t->window, w->dats[i].file != UFTRACE_NONE ? w->files[w->dats[i].file].source
-										: w->files[w->shm[w->dats[i].shm_first]].source);
-		good = walk_task(t, &w->dats[i]);
-		buffers &= w->dats[i].shm_count > 0;
-	}
-	if (t->window.source)
-		window_close(&t->window);
-	free(frames);
-	free(places);
-	free(t);
-	/* What looked like records at first was none. */
-	if (good && w->plan && !w->records && !(w->has_kernel && w->kernel_header != UFTRACE_NONE))
-		return uftrace_walk_fail(w, TM_NOTHING);
-	/* The recorder died: what its buffers held is known only if they are here, all of them. */
-	if (good && w->plan && w->recorder_died && !buffers)
-		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
-	if (good && w->unresolved_payloads && w->has_argspec) {
-		struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_argspec_unparsable, TM_NOTE, w->files[w->info].source,
-						    0, 0);
-		finding_say(fd, "the arguments of %llu records were skipped without their specification, which could not be told",
-			    (unsigned long long)w->unresolved_payloads);
-	}
 	return good;
 }
