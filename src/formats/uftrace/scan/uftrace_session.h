@@ -38,7 +38,7 @@ struct uftrace_sessions {
 /* Steps through all libraries, for addresses that no mapping has; with those above. */
 #define UFTRACE_LIBRARY_WORK_MAX (64u * 1024 * 1024)
 
-/* Brings the lines of task.txt together: sessions, parents, libraries, and the maps they need. */
+/* uftrace_session_link.c: brings the lines of task.txt together: sessions, parents, libraries, and the maps they need. */
 bool uftrace_session_link(struct uftrace_walk *w);
 /* The session that holds for a process at a time; UFTRACE_NONE. */
 uint32_t uftrace_session_at(struct uftrace_sessions *sessions, const struct uftrace_tasks *tasks, int64_t pid, uint64_t time);
