@@ -6,84 +6,100 @@
 #include "core/bytes.h"
 #include "formats/uftrace/decode/uftrace_record.h"
 
-static bool item_parse(struct uftrace_str t, unsigned long_size, struct uftrace_item *item, bool *ignored)
+static bool is_digit(struct uftrace_str t, size_t at)
 {
-	size_t at = 0;
-	bool fp = false;
+	return at < t.length && t.text[at] >= '0' && t.text[at] <= '9';
+}
 
-	*item = (struct uftrace_item){ .size = (uint16_t)long_size };
-	*ignored = false;
+/* The number at *at, up to about max; *at goes behind it. */
+static unsigned number(struct uftrace_str t, size_t *at, unsigned max)
+{
+	unsigned value = 0;
+
+	while (is_digit(t, *at) && value < max)
+		value = value * 10 + (unsigned)(t.text[(*at)++] - '0');
+	return value;
+}
+
+/* What the item is of: "retval", "arg<n>" or "fparg<n>". *at: behind it; 0: something else. False: the index is missing. */
+static bool item_name(struct uftrace_str t, struct uftrace_item *item, size_t *at)
+{
+	bool floating = t.length > 5 && !memcmp(t.text, "fparg", 5);
+
 	if (t.length >= 6 && !memcmp(t.text, "retval", 6)) {
 		item->retval = true;
-		at = 6;
-	} else if ((t.length > 3 && !memcmp(t.text, "arg", 3)) || (t.length > 5 && !memcmp(t.text, "fparg", 5))) {
-		fp = t.text[0] == 'f';
-		at = fp ? 5 : 3;
-		unsigned index = 0;
-		while (at < t.length && t.text[at] >= '0' && t.text[at] <= '9' && index < 1000)
-			index = index * 10 + (unsigned)(t.text[at++] - '0');
-		if (!index)
-			return false;
-		item->index = (uint16_t)index;
-		item->floating = fp;
-		if (fp)
-			item->size = 8;
-	} else {
-		*ignored = true; /* a module, or another trigger */
+		*at = 6;
 		return true;
 	}
-	if (at >= t.length || t.text[at] == '%')
+	if (!floating && !(t.length > 3 && !memcmp(t.text, "arg", 3))) {
+		*at = 0;
 		return true;
-	if (t.text[at++] != '/')
-		return false;
-	char format = 0;
-	if (at < t.length && !(t.text[at] >= '0' && t.text[at] <= '9'))
-		format = t.text[at++];
-	if (format == 's' || format == 'S') {
+	}
+	*at = floating ? 5 : 3;
+	item->index = (uint16_t)number(t, at, 1000);
+	item->floating = floating;
+	if (floating)
+		item->size = 8;
+	return item->index != 0;
+}
+
+/* A size in bits that a register can have; long double has 80. */
+static bool set_bits(struct uftrace_item *item, unsigned bits, bool floating)
+{
+	item->size = (uint16_t)(bits / 8);
+	return bits == 8 || bits == 16 || bits == 32 || bits == 64 || (floating && bits == 80);
+}
+
+/* What is behind the slash: a letter, and a size. */
+static bool item_format(struct uftrace_str t, size_t at, struct uftrace_item *item)
+{
+	char format = at < t.length && !is_digit(t, at) ? t.text[at++] : '\0';
+	size_t from = at;
+	unsigned size = number(t, &at, 100000);
+	bool sized = at > from;
+
+	switch (format) {
+	case 's':
+	case 'S':
 		item->string = true;
 		return true;
-	}
-	if (format == 'e')
-		return at < t.length && t.text[at] == ':';
-	unsigned bits = 0;
-	bool digits = false;
-	while (at < t.length && t.text[at] >= '0' && t.text[at] <= '9' && bits < 100000) {
-		bits = bits * 10 + (unsigned)(t.text[at++] - '0');
-		digits = true;
-	}
-	switch (format) {
-	case 0:
+	case 'e': /* "e:name" of an enumeration */
+		return at < t.length && t.text[at] == ':' && !sized;
+	case '\0':
 	case 'f':
-		if (format == 'f' || fp)
+		if (format == 'f')
 			item->size = 8;
-		if (digits && bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 80)
-			return false;
-		if (digits)
-			item->size = (uint16_t)(bits / 8);
-		return true;
+		return !sized || set_bits(item, size, true);
 	case 'd':
 	case 'i':
 	case 'u':
 	case 'x':
 	case 'o':
-		if (digits && bits != 8 && bits != 16 && bits != 32 && bits != 64)
-			return false;
-		if (digits)
-			item->size = (uint16_t)(bits / 8);
-		return true;
+		return !sized || set_bits(item, size, false);
 	case 'c':
 		item->size = 1;
 		return true;
 	case 'p':
 		return true;
-	case 't':
-		if (!digits || bits > UFTRACE_PAYLOAD_MAX)
-			return false;
-		item->size = (uint16_t)bits;
-		return true;
+	case 't': /* a structure: its bytes */
+		item->size = (uint16_t)size;
+		return sized && size <= UFTRACE_PAYLOAD_MAX;
 	default:
 		return false;
 	}
+}
+
+static bool item_parse(struct uftrace_str t, unsigned long_size, struct uftrace_item *item, bool *ignored)
+{
+	size_t at;
+
+	*item = (struct uftrace_item){ .size = (uint16_t)long_size };
+	if (!item_name(t, item, &at))
+		return false;
+	*ignored = !at; /* a module, or another trigger */
+	if (!at || at >= t.length || t.text[at] == '%')
+		return true;
+	return t.text[at] == '/' && item_format(t, at + 1, item);
 }
 
 /* Splits at the commas; false at the first item that is not understood. */

@@ -211,65 +211,77 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n, "%zu bytes after the last line", n);
 }
 
-/* A block begins with "key:lines=N". */
-static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, size_t end, unsigned bit)
-{
-	struct uftrace_lines *l = &w->info->lines;
-	struct uftrace_line *head = NULL;
-	unsigned items = 0, max = block_max(bit);
-	uint64_t said = 0;
-	bool number = false;
-	char prefix[40];
+/* A block of lines: its first one, "key:lines=N", and the number of the others. */
+struct block {
+	unsigned bit;
+	size_t first, end;	   /* lines[first, end); those of other bits in between do not count */
+	struct uftrace_line *head; /* NULL: there is none */
+	bool number;		   /* N is a number: said */
+	uint64_t said;
+	unsigned items, max; /* items: max + 1 when there were more */
+};
 
-	for (size_t i = first; i < end; i++) {
+static void count_lines(struct uftrace_lines *l, struct block *b)
+{
+	for (size_t i = b->first; i < b->end; i++) {
 		struct uftrace_line *line = &l->list[i];
-		if (line->drop || line->bit != bit)
+		if (line->drop || line->bit != b->bit)
 			continue;
 		bool lines = line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6) && !line->key_second;
-		if (!head && !items && lines) {
-			head = line;
-			number = text_parse_u64(line->value.text + 6, line->value.length - 6, &said);
-			continue;
-		}
-		if (lines || items >= max) {
+		if (!b->head && !b->items && lines) {
+			b->head = line;
+			b->number = text_parse_u64(line->value.text + 6, line->value.length - 6, &b->said);
+		} else if (lines || b->items >= b->max) {
 			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
-			items += items >= max;
-			continue;
+			b->items += b->items >= b->max;
+		} else {
+			b->items++;
 		}
-		items++;
 	}
-	if (bit == UFTRACE_I_ARG_SPEC && !head && items == 1 && !l->list[first].key_second)
-		return true; /* writers before 0.8.1 */
-	unsigned kept = items > max ? max : items;
-	if (head && number && said == items && items <= max)
-		return true;
-	struct uftrace_line *at = head ? head : &l->list[first];
-	if (!l->damage || w->info->recorder_died == l->damage || head) {
-		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_info_lines_count, s, at->offset, at->raw);
-		if (head && number)
-			finding_say(fd, "the block says that %llu lines follow; there are %u", (unsigned long long)said, items);
-		else
-			finding_say(fd, head ? "the number of lines that follow is not a number"
-					     : "the block does not say how many "
-					       "lines follow");
-		finding_path(fd, "%s", bit_keys[bit]);
-		if (!l->damage)
-			l->damage = fd;
-	} else {
+}
+
+static void report_count(struct uftrace_walk *w, struct source *source, const struct block *b)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	const struct uftrace_line *at = b->head ? b->head : &l->list[b->first];
+	struct finding *fd;
+
+	if (l->damage && w->info->recorder_died != l->damage && !b->head) {
 		finding_explains(l->damage, 1);
+		return;
 	}
-	snprintf(prefix, sizeof(prefix), "%s:lines=%u", bit_keys[bit], kept);
-	struct uftrace_str none = { "", 0 };
-	if (head)
-		return line_rewrite(w, head, prefix, none, UFTRACE_RULE_info_lines_count, "the number of lines that follow");
+	if (b->head && b->number)
+		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
+				    "the block says that %llu lines follow; there are %u", (unsigned long long)b->said, b->items);
+	else
+		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
+				    b->head ? "the number of lines that follow is not a number"
+					    : "the block does not say how many lines follow");
+	finding_path(fd, "%s", bit_keys[b->bit]);
+	if (!l->damage)
+		l->damage = fd;
+}
+
+static bool check_count(struct uftrace_walk *w, struct source *source, size_t first, size_t end, unsigned bit)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	struct block b = { .bit = bit, .first = first, .end = end, .max = block_max(bit) };
+	const struct uftrace_str none = { "", 0 };
+	const char *why = "the number of lines that follow";
+	char prefix[40];
+
+	count_lines(l, &b);
+	if (bit == UFTRACE_I_ARG_SPEC && !b.head && b.items == 1 && !l->list[first].key_second)
+		return true; /* writers before 0.8.1 */
+	if (b.head && b.number && b.said == b.items && b.items <= b.max)
+		return true;
+	report_count(w, source, &b);
+	snprintf(prefix, sizeof(prefix), "%s:lines=%u%s", bit_keys[bit], b.items > b.max ? b.max : b.items, b.head ? "" : "\n");
+	if (b.head)
+		return line_rewrite(w, b.head, prefix, none, UFTRACE_RULE_info_lines_count, why);
 	for (size_t i = first; i < end; i++)
-		if (!l->list[i].drop && l->list[i].bit == bit) {
-			size_t n = strlen(prefix);
-			prefix[n] = '\n';
-			prefix[n + 1] = '\0';
-			return line_rewrite(w, &l->list[i], prefix, line_body(w, &l->list[i]), UFTRACE_RULE_info_lines_count,
-					    "the number of lines that follow");
-		}
+		if (!l->list[i].drop && l->list[i].bit == bit)
+			return line_rewrite(w, &l->list[i], prefix, line_body(w, &l->list[i]), UFTRACE_RULE_info_lines_count, why);
 	return true;
 }
 

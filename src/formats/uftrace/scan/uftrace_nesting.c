@@ -106,61 +106,76 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 	return fits;
 }
 
-bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word)
+/* The first record of a forked process is the return of fork, or of a function that calls it. */
+static void check_fork(struct uftrace_stream *t, uint64_t offset, uint64_t address, bool entry)
 {
-	struct uftrace_walk *w = t->w;
-	struct finding *fd;
-	bool entry = uftrace_word_type(word) == UFTRACE_ENTRY, seek = t->seek;
-	unsigned expected = entry ? t->depth : t->depth ? t->depth - 1 : 0;
-	unsigned depth = depth_meant(t, word, expected);
-	bool fits = true;
+	if (!entry && (!t->map || uftrace_place_has_name(t, address, "fork") || uftrace_place_has_name(t, address, "daemon") ||
+		       uftrace_place_of(t, address) != UFTRACE_PLACE_MAPPED))
+		return;
+	finding_report(t->w->findings, UFTRACE_RULE_dat_fork_prefix, t->s, offset, UFTRACE_RECORD_SIZE,
+		       "the first record of this forked process is %s, not the return of fork",
+		       entry ? "a call" : "another return");
+}
 
-	if (w->info->foreign) { /* other writers count from 1, and returns differ */
-		t->seek = false;
-		return true;
-	}
-	if (!t->started && t->dat->forked && (entry || !t->map || !uftrace_place_has_name(t, uftrace_word_address(word), "fork"))) {
-		if (entry || (t->map && !uftrace_place_has_name(t, uftrace_word_address(word), "daemon") &&
-			      uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED)) {
-			fd = finding_report(w->findings, UFTRACE_RULE_dat_fork_prefix, t->s, offset, UFTRACE_RECORD_SIZE,
-					    "the first record of this forked process is %s, not the return of fork",
-					    entry ? "a call" : "another return");
-		}
-	}
-	if (seek) {
-		if (!t->started && !entry && !t->dat->forked) {
-			fd = uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
-					  "the first record of the task is a return");
-			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
-		}
-		if (!t->started && entry && depth && !t->dat->forked) {
-			fd = uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
-					  "the first record of the task is a call at depth %u", depth);
-			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
-		}
-		seed(t, entry ? depth : depth + 1);
-	}
-	unsigned limit = w->info->head.max_stack;
-	fits = entry ? nest_entry(t, offset, word, depth) : nest_exit(t, offset, word, depth);
-	if (depth >= limit && w->info->head.present) {
-		if (fits && !seek) {
-			if (depth + 1 > w->records->deepest)
-				w->records->deepest = depth + 1;
-		} else {
-			fd = uftrace_fold_milder(t, &t->too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
-						 UFTRACE_RECORD_SIZE, "depth %u, and info allows %u", depth, limit);
-			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
-		}
-	}
+static void name_depth(struct finding *fd, uint64_t offset, unsigned depth)
+{
+	if (fd)
+		finding_field(fd, offset + 8, 2, "depth = %u", depth);
+}
+
+/* The first record of a task that was not forked is a call at depth 0. */
+static void check_first(struct uftrace_stream *t, uint64_t offset, unsigned depth, bool entry)
+{
+	if (!entry)
+		name_depth(uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
+					"the first record of the task is a return"),
+			   offset, depth);
+	else if (depth)
+		name_depth(uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+					"the first record of the task is a call at depth %u", depth),
+			   offset, depth);
+}
+
+/* The depth against the limit of info, and against its field. sure: it fits what is open. */
+static void check_depth(struct uftrace_stream *t, uint64_t offset, uint64_t word, unsigned depth, bool sure)
+{
+	const struct uftrace_head *head = &t->w->info->head;
+	unsigned *deepest = &t->w->records->deepest;
+
+	if (depth >= head->max_stack && head->present && sure)
+		*deepest = depth + 1 > *deepest ? depth + 1 : *deepest; /* uftrace_feat_check() reports it */
+	else if (depth >= head->max_stack && head->present)
+		name_depth(uftrace_fold_milder(t, &t->too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
+					       UFTRACE_RECORD_SIZE, "depth %u, and info allows %u", depth, head->max_stack),
+			   offset, depth);
 	if (depth > UFTRACE_DEPTH_MASK) {
-		fd = uftrace_fold(t, &t->wrapped, UFTRACE_RULE_dat_depth_wrap, offset, UFTRACE_RECORD_SIZE,
-				  "depth %u does not fit its ten bits: %u is stored, and the address is %u too high", depth,
-				  uftrace_word_depth(word), depth >> UFTRACE_DEPTH_BITS);
+		struct finding *fd =
+			uftrace_fold(t, &t->wrapped, UFTRACE_RULE_dat_depth_wrap, offset, UFTRACE_RECORD_SIZE,
+				     "depth %u does not fit its ten bits: %u is stored, and the address is %u too high", depth,
+				     uftrace_word_depth(word), depth >> UFTRACE_DEPTH_BITS);
 		if (fd)
 			finding_field(fd, offset + 8, 8, "depth = %u", uftrace_word_depth(word));
 	}
+}
+
+bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word)
+{
+	bool entry = uftrace_word_type(word) == UFTRACE_ENTRY, seek = t->seek;
+	unsigned expected = entry ? t->depth : t->depth ? t->depth - 1 : 0;
+	unsigned depth = depth_meant(t, word, expected);
+
+	if (t->w->info->foreign) { /* other writers count from 1, and returns differ */
+		t->seek = false;
+		return true;
+	}
+	if (!t->started && t->dat->forked)
+		check_fork(t, offset, uftrace_word_address(word), entry);
+	if (seek) {
+		if (!t->started && !t->dat->forked)
+			check_first(t, offset, depth, entry);
+		seed(t, entry ? depth : depth + 1);
+	}
+	bool fits = entry ? nest_entry(t, offset, word, depth) : nest_exit(t, offset, word, depth);
+	check_depth(t, offset, word, depth, fits && !seek);
 	return fits;
 }

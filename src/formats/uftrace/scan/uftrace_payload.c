@@ -214,46 +214,49 @@ uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, ui
 	return spec->state == UFTRACE_SPEC_KNOWN ? specified(t, &v, spec, strip) : unspecified(t, &v, spec->state, strip);
 }
 
+/* An event without data. */
+static void check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool table)
+{
+	bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
+	bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
+
+	if (never)
+		uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
+			     "event %llu is never stored in a task's file", (unsigned long long)id);
+	else if (!table && !(user && map_get(&t->w->records->event_ids, id) != UFTRACE_NONE))
+		uftrace_fold_milder(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+				    "event %llu is not one of uftrace%s", (unsigned long long)id,
+				    user ? ", nor in events.txt" : "");
+}
+
 uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)
 {
-	struct uftrace_walk *w = t->w;
+	const struct uftrace_head *head = &t->w->info->head;
 	uint64_t id = uftrace_word_address(word), body = at + UFTRACE_RECORD_SIZE;
 	unsigned min = 0, max = 0, length = 0;
 	struct finding *fd;
-	bool table = uftrace_event_length(id, w->info->head.class == UFTRACE_64 ? 8 : 4, &min, &max);
+	bool table = uftrace_event_length(id, head->class == UFTRACE_64 ? 8 : 4, &min, &max);
 
 	*drop = UFTRACE_RULE_COUNT;
 	if (uftrace_word_depth(word))
 		uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
 			     "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
 	if (!uftrace_word_more(word)) {
-		bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
-		bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
-		bool listed = map_get(&w->records->event_ids, id) != UFTRACE_NONE;
-		if (never) {
-			uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
-				     "event %llu is never stored in a task's file", (unsigned long long)id);
-		} else if (!table && !(user && listed)) {
-			uftrace_fold_milder(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at,
-					    UFTRACE_RECORD_SIZE, "event %llu is not one of uftrace%s", (unsigned long long)id,
-					    user ? ", nor in events.txt" : "");
-		}
+		check_event(t, at, id, table);
 		return body;
 	}
 	if (end - body >= 2) {
 		const uint8_t *p = window_at(&t->window, body, 2);
 		if (!p)
 			return 0;
-		length = load_u16(p, w->info->head.big_endian);
+		length = load_u16(p, head->big_endian);
 	}
 	unsigned said = (length + 2 + 7) & ~7u;
-	if (table && length >= min && length <= max && said <= end - body)
-		return body + said;
+	bool room = said <= end - body;
 	if (table && length >= min && length <= max)
-		return 0; /* cut in the middle */
+		return room ? body + said : 0; /* 0: cut in the middle */
 	/* Which size is the true one? That after which records go on. */
-	int found = length && said <= UFTRACE_PAYLOAD_MAX && said <= end - body &&
-				    uftrace_resync_plausible(t, body + said, end, time, 2)
+	int found = length && said <= UFTRACE_PAYLOAD_MAX && room && uftrace_resync_plausible(t, body + said, end, time, 2)
 			    ? (int)said
 			    : uftrace_resync_payload(t, body, end, time, true);
 	if (found < 0)

@@ -117,26 +117,74 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 	return next;
 }
 
-/* One item at `at`, looked at in full. Returns where the next one begins; what is damaged is dealt with. */
+/* What walk_item() goes back to when a record turns out to be a part of the damage behind it. */
+static void remember(struct uftrace_stream *t, uint64_t at)
+{
+	t->odd_at = at;
+	t->odd_time = t->time;
+	t->odd_last_time = t->last_time;
+	t->odd_last_word = t->last_word;
+}
+
+/* No record follows that makes sense: it is cut off at the end, or damaged. Returns where records go on. */
+static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	if (t->window.status != TM_OK)
+		return end;
+	if (end - at > UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX || uftrace_resync(t, at + 1, end, end, time) != end)
+		return uftrace_damage(t, at, end);
+	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at,
+					    "the arguments of the last record are incomplete");
+	finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
+	uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
+	t->lost_some = true;
+	return end;
+}
+
+/* A call, a return or an event that is a record, up to `next`. rule: its payload goes; UFTRACE_RULE_COUNT: it stays. */
+static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
+{
+	unsigned depth = t->depth, unsure = t->unsure;
+	bool odd = false;
+
+	t->dat->records++;
+	check_time(t, at, time, &odd);
+	if (uftrace_word_type(word) != UFTRACE_EVENT) {
+		check_place(t, at, uftrace_word_address(word), &odd);
+		odd |= !uftrace_nest(t, at, word);
+	}
+	t->started = true;
+	t->session_changed = false;
+	if (rule != UFTRACE_RULE_COUNT)
+		uftrace_repair_strip(t, at, next, time, word, rule);
+	remember(t, at);
+	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
+	t->odd_depth = depth;
+	t->odd_unsure = unsure;
+	t->time = t->last_time = time;
+	t->last_word = word;
+	/* From here on the fast path may go, up to what would be a new session or a jump. */
+	t->time_limit = time >> 62 ? 0 : time + uftrace_resync_horizon(t->w);
+	if (t->time_limit > t->session_next)
+		t->time_limit = t->session_next;
+	if (time > t->dat->last_time && !(time >> 62))
+		t->dat->last_time = time;
+}
+
+/* One item at `at`: what the fast path does not take. Returns where the next one begins; what is damaged is dealt with. */
 static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	bool big = t->w->info->head.big_endian;
 
 	if (!p)
 		return t->window.status == TM_OK ? uftrace_damage(t, at, end) : end;
-	uint64_t time = load_u64(p, t->w->info->head.big_endian), word = load_u64(p + 8, t->w->info->head.big_endian);
+	uint64_t time = load_u64(p, big), word = load_u64(p + 8, big), next = at + UFTRACE_RECORD_SIZE;
+	enum uftrace_type type = uftrace_word_type(word);
+	bool call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
+	unsigned rule = UFTRACE_RULE_COUNT;
 	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
 		return uftrace_damage(t, at, end);
-	enum uftrace_type type = uftrace_word_type(word);
-	uint64_t next = at + UFTRACE_RECORD_SIZE, back_time = t->time;
-	unsigned rule = UFTRACE_RULE_COUNT, back_depth = t->depth, back_unsure = t->unsure;
-	bool odd = false, call = type == UFTRACE_ENTRY || type == UFTRACE_EXIT;
-
-	if (type != UFTRACE_LOST && t->started && time < t->time) {
-		uint64_t after = uftrace_damage_repeated(t, at, end);
-		if (after)
-			return uftrace_damage_drop_repeated(t, at, after);
-	}
 	if (type == UFTRACE_LOST) {
 		next = walk_lost(t, at, end, time, word);
 		if (!next)
@@ -144,29 +192,21 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		t->dat->records++;
 		return next;
 	}
+	if (t->started && time < t->time) {
+		uint64_t after = uftrace_damage_repeated(t, at, end);
+		if (after)
+			return uftrace_damage_drop_repeated(t, at, after);
+	}
 	/* A time that cannot be says nothing of the session. */
 	uint64_t sound = time && time >= t->begin ? time : uftrace_resync_time(t);
 	if (call)
 		uftrace_place_session(t, sound);
-	if (type == UFTRACE_EVENT)
+	if (!call)
 		next = uftrace_event(t, at, end, time, word, &rule);
 	else if (uftrace_word_more(word))
 		next = uftrace_payload(t, at, end, time, word, &rule);
-	if (!next) {
-		if (t->window.status != TM_OK)
-			return end;
-		/* Nothing follows that makes sense. Cut off at the end, or damaged. */
-		if (end - at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX && uftrace_resync(t, at + 1, end, end, time) == end) {
-			struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at,
-							    "the arguments of the last record are incomplete");
-			finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid,
-				     (unsigned long long)t->dat->records);
-			uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-			t->lost_some = true;
-			return end;
-		}
-		return uftrace_damage(t, at, end);
-	}
+	if (!next)
+		return walk_incomplete(t, at, end, time);
 	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
 		return uftrace_damage_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {
@@ -177,31 +217,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		return next;
 	}
 	uftrace_place_session(t, sound);
-	t->dat->records++;
-	check_time(t, at, time, &odd);
-	if (call) {
-		check_place(t, at, uftrace_word_address(word), &odd);
-		odd |= !uftrace_nest(t, at, word);
-	}
-	t->started = true;
-	t->session_changed = false;
-	if (rule != UFTRACE_RULE_COUNT)
-		uftrace_repair_strip(t, at, next, time, word, rule);
-	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
-	t->odd_at = at;
-	t->odd_time = back_time;
-	t->odd_last_time = t->last_time;
-	t->odd_last_word = t->last_word;
-	t->odd_depth = back_depth;
-	t->odd_unsure = back_unsure;
-	t->time = t->last_time = time;
-	t->last_word = word;
-	/* From here on the tight loop may go, up to what would be a new session or a jump. */
-	t->time_limit = time >> 62 ? 0 : time + uftrace_resync_horizon(t->w);
-	if (t->time_limit > t->session_next)
-		t->time_limit = t->session_next;
-	if (time > t->dat->last_time && !(time >> 62))
-		t->dat->last_time = time;
+	walk_record(t, at, next, time, word, rule);
 	return next;
 }
 

@@ -188,59 +188,63 @@ static bool list_one_task(struct uftrace_walk *w, int64_t listed)
 	return tid_list(w, tid);
 }
 
+/* A task that has records, and is not listed. */
+static bool check_unlisted(struct uftrace_walk *w, struct uftrace_dat *dat, bool had_list)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	bool known = map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE;
+	const struct source *source = dat->file != UFTRACE_NONE ? w->dir->files[dat->file].source : info_source(w);
+	struct finding *cause = known ? l->damage : w->tasks->damage ? w->tasks->damage : w->info->recorder_died;
+
+	if (had_list || (!known && w->dir->task_txt != UFTRACE_NONE)) {
+		enum uftrace_rule rule = known || cause ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced;
+		if (cause)
+			finding_explains(cause, 1);
+		else if (known)
+			finding_report(w->findings, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
+				       l->tids_length, "task %llu has records, and info does not list it: readers leave it out",
+				       (unsigned long long)dat->tid);
+		else
+			finding_report(w->findings, UFTRACE_RULE_dat_unreferenced, source, 0, 0,
+				       had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
+						: "task.txt does not know task %llu",
+				       (unsigned long long)dat->tid);
+		rewrite(w, rule, "with every task that has records");
+	}
+	return (known || uftrace_rebuild_task(w, dat)) && tid_list(w, (int64_t)dat->tid);
+}
+
+/* A list that is made anew has also the tasks that never recorded, as the recorder would list them. */
+static bool list_known(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->tasks->count; i++) {
+		const struct uftrace_task_line *line = &w->tasks->lines[i];
+		if ((line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK) || line->id <= 0 || line->id > INT32_MAX ||
+		    map_get(&w->taskinfo->listed, (uint64_t)line->id) != UFTRACE_NONE)
+			continue;
+		if (!tid_list(w, line->id))
+			return false;
+	}
+	return true;
+}
+
 bool uftrace_taskinfo_check(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
-	bool had_list = l->tids_present;
 	int64_t first_listed = w->taskinfo->count ? w->taskinfo->tids[0] : 0;
 
 	if (!check_listed(w))
 		return false;
-	/* Tasks with records that are not listed. */
 	for (size_t i = 0; i < w->records->dat_count; i++) {
 		struct uftrace_dat *dat = &w->records->dats[i];
-		if (!dat->has_records || map_get(&w->taskinfo->listed, dat->tid) != UFTRACE_NONE)
-			continue;
-		bool known = map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE;
-		const struct source *s = dat->file != UFTRACE_NONE ? w->dir->files[dat->file].source : info_source(w);
-		bool orphan = !known && w->dir->task_txt != UFTRACE_NONE;
-		struct finding *cause = known ? l->damage : w->tasks->damage ? w->tasks->damage : w->info->recorder_died;
-		if ((had_list || orphan) && cause) {
-			finding_explains(cause, 1);
-			rewrite(w, UFTRACE_RULE_taskinfo_missing_tid, "with every task that has records");
-		} else if (had_list || orphan) {
-			if (known) {
-				finding_report(w->findings, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
-					       l->tids_length,
-					       "task %llu has records, and info does not list it: readers leave it out",
-					       (unsigned long long)dat->tid);
-			} else {
-				finding_report(w->findings, UFTRACE_RULE_dat_unreferenced, s, 0, 0,
-					       had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
-							: "task.txt does not know task %llu",
-					       (unsigned long long)dat->tid);
-			}
-			rewrite(w, known ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced,
-				"with every task that has records");
-		}
-		if (!known && !uftrace_rebuild_task(w, dat))
-			return false;
-		if (!tid_list(w, (int64_t)dat->tid))
+		if (dat->has_records && map_get(&w->taskinfo->listed, dat->tid) == UFTRACE_NONE &&
+		    !check_unlisted(w, dat, l->tids_present))
 			return false;
 	}
-	if (!l->tids_present || l->taskinfo_rewrite)
+	if (!l->tids_present)
 		l->taskinfo_rewrite = true;
-	if (!had_list || !w->taskinfo->count) {
-		/* Made anew: also the tasks that never recorded, as the recorder would. */
-		for (size_t i = 0; i < w->tasks->count; i++) {
-			const struct uftrace_task_line *line = &w->tasks->lines[i];
-			if ((line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK) || line->id <= 0 ||
-			    line->id > INT32_MAX || map_get(&w->taskinfo->listed, (uint64_t)line->id) != UFTRACE_NONE)
-				continue;
-			if (!tid_list(w, line->id))
-				return false;
-		}
-	}
+	if ((!l->tids_present || !w->taskinfo->count) && !list_known(w))
+		return false;
 	return w->taskinfo->count || list_one_task(w, first_listed);
 }
 
