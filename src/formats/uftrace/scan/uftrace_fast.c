@@ -69,7 +69,9 @@ size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size)
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
 	t->odd = false;
-	t->dat->records += (end.at - end.values) / UFTRACE_RECORD_SIZE;
+	uint64_t count = (end.at - end.values) / UFTRACE_RECORD_SIZE;
+	t->dat->records += count;
+	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)
 		t->dat->last_time = end.time;
 	return end.at;

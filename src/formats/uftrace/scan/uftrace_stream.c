@@ -224,6 +224,8 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 /* Records of [at, end) of the source. */
 static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, uint64_t end)
 {
+	bool fast = !t->w->s->slow && !t->w->info->foreign;
+
 	t->s = s;
 	window_reset(&t->window, s);
 	if (t->other_open) {
@@ -236,7 +238,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, 
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
 		size_t got = 0;
 		uint64_t left = end - at;
-		if (t->started && !t->seek && !t->w->info->foreign && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
+		if (fast && t->started && !t->seek && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
 			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
 			size_t done = p ? uftrace_fast(t, p, got) : 0;
 			at += done;
