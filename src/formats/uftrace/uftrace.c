@@ -72,6 +72,7 @@ const struct format uftrace_format = {
 	.public = { .name = "uftrace", .title = "uftrace data directory", .extension = "", .profiles = NULL, .directory = true },
 	.rules = rules,
 	.rule_count = UFTRACE_RULE_COUNT,
+	.fast = uftrace_fast_contract,
 	.bid = bid,
 	.scan = uftrace_scan,
 	.generate = uftrace_generate,

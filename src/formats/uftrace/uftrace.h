@@ -38,6 +38,7 @@ struct outline;
 struct scan;
 
 extern const struct format uftrace_format;				       /* uftrace.c */
+extern const uint8_t uftrace_fast_contract[UFTRACE_RULE_COUNT];		       /* scan/uftrace_fast.c */
 enum tracemend_status uftrace_scan(struct scan *s);			       /* scan/uftrace_scan.c */
 enum tracemend_status uftrace_outline(struct outline *o, const char *profile); /* outline/uftrace_outline.c */
 enum tracemend_status uftrace_generate(struct gen *g);			       /* gen/uftrace_gen.c */

@@ -207,7 +207,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		next = uftrace_payload(t, at, end, time, word, &rule);
 	if (!next)
 		return walk_incomplete(t, at, end, time);
-	if (call && t->started && time == t->last_time && (word & ~UINT64_C(4)) == (t->last_word & ~UINT64_C(4)))
+	if (call && t->started && uftrace_is_again(time, word, t->last_time, t->last_word))
 		return uftrace_damage_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {
 		if (t->odd)
@@ -224,7 +224,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 /* Records of [at, end) of the source. */
 static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, uint64_t end)
 {
-	bool fast = !t->w->s->slow && !t->w->info->foreign;
+	bool fast = !t->w->s->slow;
 
 	t->s = s;
 	window_reset(&t->window, s);

@@ -91,6 +91,12 @@ static inline struct uftrace_known *uftrace_known_at(const struct uftrace_stream
 	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];
 }
 
+/* Whether a call or return is the last record again, with or without its values. */
+static inline bool uftrace_is_again(uint64_t time, uint64_t word, uint64_t last_time, uint64_t last_word)
+{
+	return time == last_time && !((word ^ last_word) & ~UINT64_C(4));
+}
+
 static inline const char *uftrace_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
@@ -131,7 +137,6 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 /* Records that are as they should be, and of which the walk would have nothing to say; everything else stops it. Returns how
  * many bytes they have. */
 size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size);
-extern const uint8_t uftrace_fast_contract[UFTRACE_RULE_COUNT];
 
 /* ---- uftrace_stream.c ---- */
 
