@@ -1,6 +1,14 @@
 /* The parts of a uftrace directory. Nothing but the bytes of each file and the byte order that info names: what would take
  * a session to know (the sizes of arguments) is found by looking where the next record begins, see payload_end(). */
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/outline.h"
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/decode/uftrace_name.h"
+#include "formats/uftrace/decode/uftrace_record.h"
+#include "formats/uftrace/uftrace.h"
 
 struct sketch {
 	struct outline *o;
@@ -414,8 +422,8 @@ enum tracemend_status uftrace_outline(struct outline *o, const char *profile)
 	/* info first, then kernel_header: they say how the others are to be read. */
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (uint32_t i = 0; i < o->file_count && o->status == TM_OK; i++) {
-			struct uftrace_file file = { 0 };
-			enum uftrace_kind kind = uftrace_dir_kind(&file, o->files[i].name);
+			struct uftrace_name name = { 0 };
+			enum uftrace_kind kind = uftrace_name_read(&name, o->files[i].name);
 			unsigned turn = kind == UFTRACE_FILE_INFO ? 0 : kind == UFTRACE_FILE_KERNEL_HEADER ? 1 : 2;
 			if (turn != pass)
 				continue;

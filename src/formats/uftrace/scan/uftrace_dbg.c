@@ -1,14 +1,19 @@
 /* NAME.dbg: argument types and source lines of functions. */
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
 
 struct dbg_walk {
 	struct uftrace_walk *w;
 	struct uftrace_dbg *d;
 	struct source *s;
 	size_t capacity;
-	struct uftrace_edits edits;
+	struct edits edits;
 	bool skipping; /* a function whose F line is bad: its other lines go with it */
 	bool has_specs;
 	struct finding *bad;
@@ -16,12 +21,10 @@ struct dbg_walk {
 
 static bool new_function(struct dbg_walk *g, uint64_t address)
 {
-	struct uftrace_dbg_function *list = uftrace_grow(g->w, g->d->list, &g->capacity, g->d->count, sizeof(*list));
-
-	if (!list)
+	if (!uftrace_walk_room(g->w, &g->d->list, &g->capacity, g->d->count, sizeof(*g->d->list)))
 		return false;
-	g->d->list = list;
-	if (g->w->symbol_count++ >= UFTRACE_SYMBOLS_MAX)
+	struct uftrace_dbg_function *list = g->d->list;
+	if (g->w->symbols->count++ >= UFTRACE_SYMBOLS_MAX)
 		return uftrace_walk_limit(g->w, "symbols", UFTRACE_SYMBOLS_MAX);
 	list[g->d->count++] = (struct uftrace_dbg_function){ .address = address };
 	return true;
@@ -80,8 +83,8 @@ static void report_bad(struct dbg_walk *g, const char *text, uint64_t offset, si
 		finding_explains(g->bad, 1);
 	} else {
 		char shown[TEXT_QUOTE_SIZE];
-		g->bad = error ? uftrace_report(w, UFTRACE_RULE_dbg_malformed, g->s, offset, raw)
-			       : uftrace_report_as(w, UFTRACE_RULE_dbg_malformed, TM_WARNING, g->s, offset, raw);
+		g->bad = error ? finding_new(w->findings, UFTRACE_RULE_dbg_malformed, g->s, offset, raw)
+			       : finding_milder(w->findings, UFTRACE_RULE_dbg_malformed, TM_WARNING, g->s, offset, raw);
 		finding_say(g->bad, "'%s' cannot be read: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
 			    error ? " and forget all argument types" : "");
 		finding_path(g->bad, "line %llu", (unsigned long long)line_number);
@@ -132,18 +135,18 @@ static void check_functions(struct dbg_walk *g)
 {
 	struct uftrace_walk *w = g->w;
 
-	for (size_t i = 0; i < w->module_count; i++) {
-		const struct uftrace_module *m = &w->modules[i];
+	for (size_t i = 0; i < w->symbols->module_count; i++) {
+		const struct uftrace_module *m = &w->symbols->modules[i];
 		if (!m->headed || !uftrace_str_equal(m->path, g->d->path) || !m->count)
 			continue;
 		for (size_t k = 0; k < g->d->count; k++) {
 			uint32_t symbol = uftrace_sym_find(m, g->d->list[k].address);
 			if (symbol != UFTRACE_NONE)
 				continue;
-			finding_say(uftrace_report(w, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0),
-				    "no symbol has the address %llx of a "
-				    "function",
-				    (unsigned long long)g->d->list[k].address);
+			finding_report(w->findings, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0,
+				       "no symbol has the address %llx of a "
+				       "function",
+				       (unsigned long long)g->d->list[k].address);
 			return;
 		}
 	}
@@ -153,35 +156,35 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 {
 	size_t count = 0, bytes = 0;
 
-	for (size_t i = 0; i < w->file_count; i++)
-		count += w->files[i].kind == UFTRACE_FILE_DBG;
-	w->dbgs = calloc(count + 1, sizeof(*w->dbgs));
-	if (!w->dbgs)
+	for (size_t i = 0; i < w->dir->count; i++)
+		count += w->dir->files[i].kind == UFTRACE_FILE_DBG;
+	w->symbols->dbgs = calloc(count + 1, sizeof(*w->symbols->dbgs));
+	if (!w->symbols->dbgs)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	for (size_t i = 0; i < w->file_count; i++) {
-		struct uftrace_file *f = &w->files[i];
+	for (size_t i = 0; i < w->dir->count; i++) {
+		struct uftrace_file *f = &w->dir->files[i];
 		size_t size = 0;
 		if (f->kind != UFTRACE_FILE_DBG)
 			continue;
-		struct dbg_walk g = { .w = w, .d = &w->dbgs[w->dbg_count++], .s = f->source };
+		struct dbg_walk g = { .w = w, .d = &w->symbols->dbgs[w->symbols->dbg_count++], .s = f->source };
 		g.d->file = (uint32_t)i;
-		if (!uftrace_slurp(w, f->source, &g.d->text, &size))
+		if (!uftrace_walk_slurp(w, f->source, &g.d->text, &size))
 			return false;
 		bytes += size;
 		if (bytes > UFTRACE_SYMBOL_BYTES_MAX)
 			return uftrace_walk_limit(w, "bytes of debug information", UFTRACE_SYMBOL_BYTES_MAX);
 		/* It matters to readers when arguments were recorded by these types. */
-		bool specs = w->auto_args && size >= 4 &&
+		bool specs = w->specs->auto_args && size >= 4 &&
 			     (memmem(g.d->text, size, "\nA: ", 4) || memmem(g.d->text, size, "\nR: ", 4));
 		if (!walk_text(&g, g.d->text, size, specs)) {
-			uftrace_edits_free(&g.edits);
+			edits_free(&g.edits);
 			return false;
 		}
 		if (g.d->count)
 			qsort(g.d->list, g.d->count, sizeof(*g.d->list), function_compare);
 		check_functions(&g);
-		uftrace_edits_apply(w, &g.edits, f, f->source->name);
-		uftrace_edits_free(&g.edits);
+		uftrace_edit_apply(w, &g.edits, f, f->source->name);
+		edits_free(&g.edits);
 	}
 	return true;
 }

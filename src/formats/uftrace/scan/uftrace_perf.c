@@ -1,5 +1,9 @@
 /* perf-cpuN.dat: records as the kernel's perf ring has them: u32 type, u16 misc, u16 size, body. */
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_side.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
 
 struct perf_walk {
 	struct uftrace_walk *w;
@@ -8,7 +12,7 @@ struct perf_walk {
 	unsigned out;
 	uint64_t kept_from;
 	uint64_t previous;
-	struct uftrace_ids switched; /* tid -> 1 out, 0 in */
+	struct map switched; /* tid -> 1 out, 0 in */
 	struct finding *order, *unknown, *pair, *type;
 };
 
@@ -42,7 +46,7 @@ static bool plausible(struct perf_walk *p, uint64_t at)
 		const uint8_t *h = window_at(&p->window, at, UFTRACE_PERF_HEADER_SIZE);
 		if (!h)
 			return false;
-		uint32_t type = load_u32(h, p->w->head.big_endian), size = load_u16(h + 6, p->w->head.big_endian);
+		uint32_t type = load_u32(h, p->w->info->head.big_endian), size = load_u16(h + 6, p->w->info->head.big_endian);
 		if (!type_is_read(type) || !size_fits(type, size))
 			return false;
 		if (size > p->s->size - at)
@@ -59,29 +63,29 @@ static void check_body(struct perf_walk *p, uint64_t at, uint32_t type, uint16_t
 
 	if (!b)
 		return;
-	uint64_t time = load_u64(b + size - 8, w->head.big_endian);
-	int64_t tid = (int32_t)load_u32(b + size - 12, w->head.big_endian);
+	uint64_t time = load_u64(b + size - 8, w->info->head.big_endian);
+	int64_t tid = (int32_t)load_u32(b + size - 12, w->info->head.big_endian);
 	if (time < p->previous && !p->order) {
-		p->order = uftrace_report(w, UFTRACE_RULE_perf_time_order, p->s, at, size);
-		finding_say(p->order, "time %llu ns is before that of a record in front of it", (unsigned long long)time);
+		p->order = finding_report(w->findings, UFTRACE_RULE_perf_time_order, p->s, at, size,
+					  "time %llu ns is before that of a record in front of it", (unsigned long long)time);
 	}
 	p->previous = time > p->previous ? time : p->previous;
-	if (uftrace_ids_get(&w->listed, tid) == UFTRACE_NONE) {
+	if (map_get(&w->taskinfo->listed, (uint64_t)tid) == UFTRACE_NONE) {
 		if (p->unknown)
 			finding_explains(p->unknown, 1);
-		else if (w->head.present) {
-			p->unknown = uftrace_report(w, UFTRACE_RULE_perf_unknown_tid, p->s, at, size);
-			finding_say(p->unknown, "task %lld is not listed in info", (long long)tid);
+		else if (w->info->head.present) {
+			p->unknown = finding_report(w->findings, UFTRACE_RULE_perf_unknown_tid, p->s, at, size,
+						    "task %lld is not listed in info", (long long)tid);
 		}
 	}
 	if (type != UFTRACE_PERF_SWITCH)
 		return;
 	uint32_t out = misc & UFTRACE_PERF_MISC_SWITCH_OUT ? 1 : 0;
-	if (uftrace_ids_get(&p->switched, tid) == out && !p->pair) {
-		p->pair = uftrace_report(w, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size);
-		finding_say(p->pair, "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
+	if (map_get(&p->switched, (uint64_t)tid) == out && !p->pair) {
+		p->pair = finding_report(w->findings, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size,
+					 "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
 	}
-	if (p->switched.count < UFTRACE_TASKS_MAX && !uftrace_ids_set(&p->switched, tid, out))
+	if (map_set(&p->switched, (uint64_t)tid, out, UFTRACE_TASKS_MAX) == TM_NO_MEMORY)
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 }
 
@@ -96,11 +100,13 @@ static uint64_t damage(struct perf_walk *p, uint64_t at, uint32_t type, uint32_t
 		next += 8;
 	if (next > p->s->size)
 		next = p->s->size;
-	struct finding *fd = uftrace_report(w, (enum uftrace_rule)rule, p->s, at, next - at);
+	struct finding *fd;
 	if (type_is_read(type))
-		finding_say(fd, "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_record_size, p->s, at, next - at,
+				    "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
 	else
-		finding_say(fd, "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, p->s, at, next - at,
+				    "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
 		if (at > p->kept_from)
@@ -115,7 +121,7 @@ static uint64_t damage(struct perf_walk *p, uint64_t at, uint32_t type, uint32_t
 static bool walk_file(struct perf_walk *p)
 {
 	struct uftrace_walk *w = p->w;
-	bool big = w->head.big_endian;
+	bool big = w->info->head.big_endian;
 	uint64_t at = 0;
 
 	while (p->s->size - at >= UFTRACE_PERF_HEADER_SIZE && w->status == TM_OK) {
@@ -136,7 +142,7 @@ static bool walk_file(struct perf_walk *p)
 		} else if (p->type) {
 			finding_explains(p->type, 1);
 		} else {
-			p->type = uftrace_report_as(w, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
+			p->type = finding_milder(w->findings, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
 			finding_say(p->type, "a record of type %u, which readers skip", type);
 		}
 		at += size;
@@ -144,8 +150,8 @@ static bool walk_file(struct perf_walk *p)
 	if (p->window.status != TM_OK)
 		return uftrace_walk_fail(w, p->window.status);
 	if (at < p->s->size) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at);
-		finding_say(fd, "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
+		finding_report(w->findings, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at,
+			       "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	}
@@ -156,8 +162,8 @@ static bool walk_file(struct perf_walk *p)
 
 bool uftrace_perf_walk(struct uftrace_walk *w)
 {
-	for (size_t i = 0; i < w->file_count; i++) {
-		struct uftrace_file *f = &w->files[i];
+	for (size_t i = 0; i < w->dir->count; i++) {
+		struct uftrace_file *f = &w->dir->files[i];
 		if (f->kind != UFTRACE_FILE_PERF)
 			continue;
 		struct perf_walk p = { .w = w, .s = f->source };
@@ -168,7 +174,7 @@ bool uftrace_perf_walk(struct uftrace_walk *w)
 		window_open(&p.window, f->source);
 		bool good = walk_file(&p);
 		window_close(&p.window);
-		uftrace_ids_free(&p.switched);
+		map_free(&p.switched);
 		if (!good)
 			return false;
 	}

@@ -1,9 +1,14 @@
 /* The walk over one task's records: what its files share. */
-#ifndef UFTRACE_DAT_H
-#define UFTRACE_DAT_H
+#ifndef UFTRACE_STREAM_H
+#define UFTRACE_STREAM_H
 
+#include "core/window.h"
+#include "formats/uftrace/decode/uftrace_argspec.h"
+#include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_walk.h"
 
+/* The address of a frame that is not known: after lost records. */
+#define UFTRACE_ANY UINT64_MAX
 /* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
 #define UFTRACE_FRAMES_MAX 65536u
 #define UFTRACE_PLACES 8192u /* addresses of which is remembered what they are; a power of two */
@@ -15,6 +20,9 @@
 #define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
 /* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
+
+/* Times from here on are not those of a clock: 146 years. */
+#define UFTRACE_TIME_MAX (UINT64_C(1) << 62)
 
 enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
 		     UFTRACE_PLACE_UNMAPPED,
@@ -37,7 +45,7 @@ struct uftrace_fold {
 	uint64_t count;
 };
 
-struct uftrace_tape {
+struct uftrace_stream {
 	struct uftrace_walk *w;
 	struct uftrace_dat *dat;
 	struct source *s;
@@ -81,9 +89,15 @@ struct uftrace_tape {
 };
 
 /* Where that address would be remembered. */
-static inline struct uftrace_known *uftrace_known_at(const struct uftrace_tape *t, uint64_t address)
+static inline struct uftrace_known *uftrace_known_at(const struct uftrace_stream *t, uint64_t address)
 {
 	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];
+}
+
+/* Whether a call or return is the last record again, with or without its values. */
+static inline bool uftrace_is_again(uint64_t time, uint64_t word, uint64_t last_time, uint64_t last_word)
+{
+	return time == last_time && !((word ^ last_word) & ~UINT64_C(4));
 }
 
 static inline const char *uftrace_plural(uint64_t n)
@@ -91,50 +105,45 @@ static inline const char *uftrace_plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Reports rule once a task; false when it was told before and is only counted. Sets *fd. */
-bool uftrace_fold(struct uftrace_tape *t, struct uftrace_fold *fold, enum uftrace_rule rule, enum tracemend_severity severity,
-		  uint64_t offset, uint64_t length, struct finding **fd);
+/* Reports a rule once a task, as finding_report() does. NULL when it was reported before and is only counted. */
+#define uftrace_fold(t, fold, rule, ...) ((void)PLACE(rule), uftrace_fold_at((t), (fold), (rule), TM_ERROR, __VA_ARGS__))
+/* The same with a severity that is milder than the row's. */
+#define uftrace_fold_milder(t, fold, rule, ...) ((void)PLACE(rule), uftrace_fold_at((t), (fold), (rule), __VA_ARGS__))
+struct finding *uftrace_fold_at(struct uftrace_stream *t, struct uftrace_fold *fold, enum uftrace_rule rule,
+				enum tracemend_severity severity, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(7, 8);
 
-/* uftrace_nesting.c */
-/* Whether the map has anything but the kernel's own pages. */
-bool uftrace_map_useful(const struct uftrace_map *map);
-enum uftrace_place uftrace_place_of(struct uftrace_tape *t, uint64_t address);
+/* ---- uftrace_place.c: what an address is ---- */
+
+enum uftrace_place uftrace_place_of(struct uftrace_stream *t, uint64_t address);
 /* Index of the mapping's module and the symbol at an address; UFTRACE_NONE. */
-void uftrace_symbol_of(struct uftrace_tape *t, uint64_t address, uint32_t *module, uint32_t *symbol);
+void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *module, uint32_t *symbol);
+/* Whether the name of the function at an address has these letters. */
+bool uftrace_place_has_name(struct uftrace_stream *t, uint64_t address, const char *part);
 /* Brings the session and the map to that time. */
-void uftrace_session_of(struct uftrace_tape *t, uint64_t time);
-/* An ENTRY or EXIT at offset. Returns false where the depth does not fit. */
-bool uftrace_nest(struct uftrace_tape *t, uint64_t offset, uint64_t word);
+void uftrace_place_session(struct uftrace_stream *t, uint64_t time);
 
-/* uftrace_payload.c */
-/* How far ahead of the record in front of it a record may be. */
-uint64_t uftrace_horizon(const struct uftrace_walk *w);
-/* The last time that nothing speaks against; 0: none. */
-uint64_t uftrace_time_before(const struct uftrace_tape *t);
-/* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end, from `time` on or the one before it. */
-bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
-/* The first record in [at, limit) that such a row begins with, and that is not the last one again; `end`: none. */
-uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time);
+/* ---- uftrace_nesting.c ---- */
+
+/* An ENTRY or EXIT at offset. Returns false where the depth does not fit. */
+bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word);
+
+/* ---- uftrace_payload.c ---- */
+
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
  * *strip: the bytes go, and the bit. */
-uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
-uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
+uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
+uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
 
-/* uftrace_damage.c: the plan of a task's records, up to `kept_from` */
-void uftrace_tape_flush(struct uftrace_tape *t, uint64_t upto);
-void uftrace_tape_drop(struct uftrace_tape *t, uint64_t from, uint64_t upto, unsigned rule, const char *why);
-/* Copies the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
-void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
-/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
-void uftrace_doubt_before(struct uftrace_tape *t, uint64_t at);
-/* Bytes at `at` that are no record. Returns where records go on, or end. */
-uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end);
-/* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
-uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end);
-uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next);
+/* ---- uftrace_fast.c ---- */
 
-/* uftrace_fast.c: records that are as they should be, and of which there is nothing to say; everything else stops it.
- * Returns how many bytes went by. */
-size_t uftrace_fast(struct uftrace_tape *t, const uint8_t *p, size_t size);
+/* Takes records at `at`, p[0, size), of which the walk would have nothing to say; everything else stops it. Returns how many
+ * bytes they have. */
+size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, size_t size);
+
+/* ---- uftrace_stream.c ---- */
+
+/* All records of a task. t keeps what may be used again for the next one. */
+bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat);
 
 #endif
