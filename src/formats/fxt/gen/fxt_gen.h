@@ -171,6 +171,9 @@ enum fxt_feature {
 	FEATURE_COUNT
 };
 
+/* As struct format has it. */
+enum tracemend_status fxt_generate(struct gen *g);
+
 struct fxt_gen {
 	struct gen *g;
 	struct choices *c;

@@ -70,7 +70,7 @@ void fxt_insert_thread(struct fxt_walk *x, uint64_t before, uint8_t index)
 struct patch {
 	uint64_t at;
 	uint32_t length;
-	uint8_t rule;
+	uint16_t rule;
 	enum { PATCH_CLEAR, PATCH_ZERO, PATCH_TEXT, PATCH_SWAP, PATCH_TICKS } how;
 	uint64_t mask;
 };
@@ -142,8 +142,8 @@ void fxt_patch(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 
 	if (!x->s->plan)
 		return;
-	for (uint32_t n = 0; n < r->issue_count; n++) {
-		const struct fxt_issue *i = &r->issues[n];
+	for (uint32_t n = 0; n < r->issues.count; n++) {
+		const struct issue *i = &r->issues.list[n];
 		struct patch p = { .at = i->at, .length = i->length, .rule = i->rule, .how = PATCH_CLEAR, .mask = i->want };
 		if (i->severity != TM_ERROR)
 			continue;

@@ -48,8 +48,8 @@ static bool is_beginning(struct fxt_walk *x, uint64_t at)
 	bool all;
 	if (!p || got < FXT_WORD || fxt_decode(&x->decoder, o, p, got, x->size - at, FXT_DECODE_IGNORE_SIZE))
 		return false; /* what ends before the file does is not what was cut */
-	for (uint32_t i = 0; i + 1 < o->issue_count; i++)
-		if (o->issues[i].severity != TM_NOTE)
+	for (uint32_t i = 0; i < o->issues.count; i++)
+		if (o->issues.list[i].severity != TM_NOTE)
 			return false;
 	(void)fxt_known_refs(x, o, &all);
 	return o->known && all && fxt_size(o->header) <= most_words(o);

@@ -225,7 +225,7 @@ uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint
 			return first;
 	}
 	/* What follows a faulty one may be sound by chance. */
-	if (!may_jump(x, length, from) || (r->worst != TM_ERROR && behind_is_sound(x, end)))
+	if (!may_jump(x, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(x, end)))
 		return end;
 	for (uint64_t at = from + FXT_WORD; at < end && x->peek.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
@@ -288,7 +288,7 @@ struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_
 	const uint8_t *p = r->header ? window_at(&x->peek, bad, (size_t)have) : NULL;
 	/* Its size is all that may be wrong with it, then. */
 	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) && x->other.known &&
-	    x->other.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
+	    x->other.issues.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
 		uint64_t by_content = x->other.content * FXT_WORD;
 		if (chain_at(x, bad + by_content, CHAIN, 0, NULL)) {
 			resume.at = fxt_inner_records(x, bad, bad + by_content);
@@ -332,7 +332,7 @@ bool fxt_begins_sound(struct fxt_walk *x)
 	uint64_t at = 0;
 	unsigned strict = 0;
 	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < x->size; n++) {
-		if (!look(x, at, FXT_DECODE_STRICT) || x->other.worst == TM_ERROR)
+		if (!look(x, at, FXT_DECODE_STRICT) || x->other.issues.worst == TM_ERROR)
 			return false;
 		strict += fxt_is_strict(&x->other);
 		at += x->other.words * FXT_WORD;
@@ -353,7 +353,7 @@ bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faul
 		/* A hole, or the place where the file was cut, says nothing against what precedes it. */
 		if (!header || (words > (x->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
 			return true;
-		if (!look(x, at, 0) || (!faults && x->other.worst == TM_ERROR))
+		if (!look(x, at, 0) || (!faults && x->other.issues.worst == TM_ERROR))
 			return false;
 		/* One alone may be an argument that looks like a record. One of an unknown kind, or too long, counts for no
 		 * more than what follows it. */
@@ -419,7 +419,7 @@ bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
 		return false;
 	/* A record without a fault of its own, that only refers to what is missing, yields to better evidence alone. */
-	unsigned evidence = r->worst == TM_ERROR ? 0 : fxt_known_refs(x, r, &all) + 1;
+	unsigned evidence = r->issues.worst == TM_ERROR ? 0 : fxt_known_refs(x, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)

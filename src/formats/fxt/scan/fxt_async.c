@@ -78,9 +78,8 @@ static struct fxt_id *ids_get(struct fxt_walk *x, struct fxt_ids *ids, uint64_t 
 	if (e->used)
 		return e;
 	if (ids->count == ids->limit) {
-		struct finding *fd = fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD);
-		if (fd)
-			finding_say(fd, "more than %u ids are open at a time; further ones are not followed", ids->limit);
+		fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD,
+			 "more than %u ids are open at a time; further ones are not followed", ids->limit);
 		return NULL;
 	}
 	if (2 * (ids->count + 1) > ids->capacity) {
@@ -158,10 +157,9 @@ void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, ui
 		if (e->has_aside && time <= e->aside_time)
 			e->has_aside = false;
 		if (e->balance > 0) {
-			struct finding *fd = fxt_note(x, FXT_RULE_flow_id_reused, offset, 2 * FXT_WORD);
-			if (fd)
-				finding_say(fd, "flow id %llu begins again; it began at offset 0x%llx and has not ended",
-					    (unsigned long long)id, (unsigned long long)e->offset);
+			fxt_note(x, FXT_RULE_flow_id_reused, offset, 2 * FXT_WORD,
+				 "flow id %llu begins again; it began at offset 0x%llx and has not ended", (unsigned long long)id,
+				 (unsigned long long)e->offset);
 		} else {
 			e->offset = offset;
 			e->time = time;
@@ -233,17 +231,16 @@ void fxt_blob_stream(struct fxt_walk *x, uint64_t name, uint32_t type, const str
 		e->type = (uint8_t)type;
 	} else if (e->type != type && !e->has_aside) {
 		e->has_aside = true;
-		struct finding *fd = fxt_report(x, FXT_RULE_blob_name_type_mix, TM_WARNING, offset, FXT_WORD);
-		finding_say(fd, "blob type %u; an earlier blob of the same name has type %u", type, e->type);
+		fxt_report(x, FXT_RULE_blob_name_type_mix, offset, FXT_WORD,
+			   "blob type %u; an earlier blob of the same name has type %u", type, e->type);
 	}
 	if (type != FXT_BLOB_PERFETTO || e->bad)
 		return;
 	packets(e, r->data + r->payload_at, r->payload_length);
 	e->aside = offset;
-	if (e->bad) {
-		struct finding *fd = fxt_report(x, FXT_RULE_perfetto_blob_invalid, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "the payload is no sequence of trace packets (fields number 1 with a length)");
-	}
+	if (e->bad)
+		fxt_report(x, FXT_RULE_perfetto_blob_invalid, offset, r->words * FXT_WORD,
+			   "the payload is no sequence of trace packets (fields number 1 with a length)");
 }
 
 /* ---- the end ---- */
@@ -274,10 +271,12 @@ static uint32_t ids_pack(struct fxt_ids *ids)
 	return n;
 }
 
-static void report(struct fxt_walk *x, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
+/* A warning; where the capture itself says that records were dropped, a note. */
+#define report(x, rule, ...) ((void)PLACE(rule), report_at((x), (rule), __VA_ARGS__))
+static void report_at(struct fxt_walk *x, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
 {
-	struct finding *fd = finding_milder(x->s->findings, rule, x->buffer_full ? TM_NOTE : TM_WARNING, x->source, offset,
-					    2 * FXT_WORD);
+	struct finding *fd = finding_milder_at(x->s->findings, rule, x->buffer_full ? TM_NOTE : TM_WARNING, x->source, offset,
+					       2 * FXT_WORD);
 	finding_say(fd, "%s (id %llu)", what, (unsigned long long)id);
 }
 
@@ -333,9 +332,8 @@ static void blobs_report(struct fxt_walk *x, struct fxt_ids *ids)
 	for (uint32_t i = 0; i < n; i++) {
 		if (ids->slots[i].bad || ids->slots[i].state == PACKET_TAG)
 			continue;
-		struct finding *fd = finding_new(x->s->findings, FXT_RULE_perfetto_blob_invalid, x->source, ids->slots[i].aside,
-						 FXT_WORD);
-		finding_say(fd, "the last trace packet of this stream is cut off");
+		finding_report(x->s->findings, FXT_RULE_perfetto_blob_invalid, x->source, ids->slots[i].aside, FXT_WORD,
+			       "the last trace packet of this stream is cut off");
 	}
 }
 

@@ -36,16 +36,15 @@ static void first_time(struct fxt_walk *x, uint64_t offset)
 		return;
 	if (x->default_init && !p->anonymous && !p->init_misplaced) {
 		p->init_misplaced = true;
-		fd = fxt_report(x, FXT_RULE_initialization_in_other_context, TM_WARNING, x->default_init_offset, 2 * FXT_WORD);
-		finding_say(fd, "this initialization record precedes every provider; provider %u has none of its own", p->id);
+		fxt_report(x, FXT_RULE_initialization_in_other_context, x->default_init_offset, 2 * FXT_WORD,
+			   "this initialization record precedes every provider; provider %u has none of its own", p->id);
 		return;
 	}
-	fd = fxt_note(x, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD);
-	if (fd) {
-		finding_say(fd, "no initialization record precedes the first timestamp; %llu ticks a second are assumed",
-			    (unsigned long long)FXT_TICKS_DEFAULT);
+	fd = fxt_note(x, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD,
+		      "no initialization record precedes the first timestamp; %llu ticks a second are assumed",
+		      (unsigned long long)FXT_TICKS_DEFAULT);
+	if (fd)
 		fxt_path(x, fd, &x->record, NULL);
-	}
 }
 
 /* An open suspicion is settled by the timestamp that follows: back among the others means that the one was alone. */
@@ -54,10 +53,9 @@ static void settle_outlier(struct fxt_walk *x, uint64_t time)
 	struct fxt_provider *p = x->provider;
 	p->outlier_open = false;
 	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
-		struct finding *fd = fxt_note(x, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD);
-		if (fd)
-			finding_say(fd, "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
-				    (unsigned long long)p->outlier_before, (unsigned long long)time);
+		fxt_note(x, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD,
+			 "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
+			 (unsigned long long)p->outlier_before, (unsigned long long)time);
 	} else {
 		widen(p, p->outlier);
 	}
@@ -71,20 +69,19 @@ void fxt_time_step(struct fxt_walk *x, uint64_t time, uint64_t offset)
 		p->first = p->last = p->previous = time;
 		first_time(x, offset);
 	}
-	if (time > p->tick_limit) {
-		struct finding *fd = fxt_report(x, FXT_RULE_timestamp_overflow, TM_WARNING, offset, 2 * FXT_WORD);
-		finding_say(fd, "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
-			    (unsigned long long)p->ticks);
-	}
+	if (time > p->tick_limit)
+		fxt_report(x, FXT_RULE_timestamp_overflow, offset, 2 * FXT_WORD,
+			   "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
+			   (unsigned long long)p->ticks);
 	if (p->outlier_open)
 		settle_outlier(x, time);
 	if (time < p->previous) {
 		p->backward++;
-		struct finding *fd = fxt_note(x, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD);
-		if (fd) {
-			finding_say(fd, "timestamp %llu follows %llu", (unsigned long long)time, (unsigned long long)p->previous);
+		struct finding *fd = fxt_note(x, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD,
+					      "timestamp %llu follows %llu", (unsigned long long)time,
+					      (unsigned long long)p->previous);
+		if (fd)
 			fxt_path(x, fd, &x->record, NULL);
-		}
 	}
 	bool far = p->timed > OUTLIER_KNOWN && distance(time, p->previous) > spans(p) && p->last > p->first;
 	if (far || (!time && p->first > ZERO_STRANGE && p->timed > 2)) {
@@ -112,18 +109,13 @@ static uint64_t tick_limit(uint64_t ticks)
 void fxt_initialize(struct fxt_walk *x, uint64_t ticks, uint64_t offset, uint64_t length)
 {
 	struct fxt_provider *p = x->provider;
-	struct finding *fd;
 
-	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000))) {
-		fd = fxt_note(x, FXT_RULE_implausible_tick_rate, offset, length);
-		if (fd)
-			finding_say(fd, "%llu ticks a second", (unsigned long long)ticks);
-	}
-	if (p->timed && ticks && ticks != p->ticks) {
-		fd = fxt_report(x, FXT_RULE_late_initialization, TM_WARNING, offset, length);
-		finding_say(fd, "the rate changes from %llu to %llu ticks a second after %llu timestamps",
-			    (unsigned long long)p->ticks, (unsigned long long)ticks, (unsigned long long)p->timed);
-	}
+	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000)))
+		fxt_note(x, FXT_RULE_implausible_tick_rate, offset, length, "%llu ticks a second", (unsigned long long)ticks);
+	if (p->timed && ticks && ticks != p->ticks)
+		fxt_report(x, FXT_RULE_late_initialization, offset, length,
+			   "the rate changes from %llu to %llu ticks a second after %llu timestamps", (unsigned long long)p->ticks,
+			   (unsigned long long)ticks, (unsigned long long)p->timed);
 	if (p->anonymous && !x->info_seen && !p->timed) {
 		x->default_init = true;
 		x->default_init_offset = offset;

@@ -29,9 +29,8 @@ struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64
 		if (t->process == process && t->thread == thread)
 			return t;
 	if (x->thread_count == FXT_THREADS_MAX) {
-		struct finding *fd = fxt_note(x, FXT_RULE_semantic_bound_reached, x->at, FXT_WORD);
-		if (fd)
-			finding_say(fd, "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
+		fxt_note(x, FXT_RULE_semantic_bound_reached, x->at, FXT_WORD,
+			 "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
 		return NULL;
 	}
 	struct fxt_thread *t = calloc(1, sizeof(*t));
@@ -52,11 +51,11 @@ struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64
 /* The thread is not judged any more. */
 static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, const char *why)
 {
-	struct finding *fd = t->lost ? NULL : fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 0);
-	if (fd) {
-		finding_say(fd, "%s", why);
+	struct finding *fd = NULL;
+	if (!t->lost)
+		fd = fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 0, "%s", why);
+	if (fd)
 		finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
-	}
 	x->open_room -= t->open_capacity + t->ends_capacity;
 	free(t->open);
 	free(t->ends);
@@ -197,12 +196,10 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		t->newest = time;
 		if (t->depth) {
 			uint64_t begun = t->open[--t->depth].name;
-			if (name && begun != name) {
-				struct finding *fd = fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD);
-				if (fd)
-					finding_say(fd, "the end has another name than the begin at offset 0x%llx",
-						    (unsigned long long)t->open[t->depth].offset);
-			}
+			if (name && begun != name)
+				fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD,
+					 "the end has another name than the begin at offset 0x%llx",
+					 (unsigned long long)t->open[t->depth].offset);
 			return;
 		}
 		at = t->ends_count;
@@ -227,9 +224,10 @@ static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const str
 static void thread_report(struct fxt_walk *x, struct fxt_thread *t)
 {
 	if (t->flows_outside && !t->completes && !t->late) {
-		struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD);
+		struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD,
+					      "%llu flow events of this thread lie in no duration",
+					      (unsigned long long)t->flows_outside);
 		if (fd) {
-			finding_say(fd, "%llu flow events of this thread lie in no duration", (unsigned long long)t->flows_outside);
 			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
 				     (unsigned long long)t->thread);
 		}

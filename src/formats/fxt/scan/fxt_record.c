@@ -9,11 +9,9 @@
 
 static void check_koid(struct fxt_walk *x, uint64_t koid, uint64_t offset)
 {
-	if ((koid & ~KOID_ARTIFICIAL) >> 32) {
-		struct finding *fd = fxt_note(x, FXT_RULE_koid_exceeds_32_bits, offset, FXT_WORD);
-		if (fd)
-			finding_say(fd, "koid %llu needs more than 32 bits", (unsigned long long)koid);
-	}
+	if ((koid & ~KOID_ARTIFICIAL) >> 32)
+		fxt_note(x, FXT_RULE_koid_exceeds_32_bits, offset, FXT_WORD, "koid %llu needs more than 32 bits",
+			 (unsigned long long)koid);
 }
 
 /* ---- metadata ---- */
@@ -22,18 +20,16 @@ static void accept_info(struct fxt_walk *x, const struct fxt_record *r, uint64_t
 {
 	struct fxt_provider *p = fxt_provider_get(x, r->id);
 	const uint8_t *name = r->data + r->text_at;
-	struct finding *fd;
 	if (!p)
 		return;
 	x->provider = p;
 	if (p->introduced) {
 		if (p->name_length != r->text_length || memcmp(p->name, name, p->name_length)) {
-			fd = fxt_report(x, FXT_RULE_provider_name_changed, TM_WARNING, offset, r->words * FXT_WORD);
-			finding_say(fd, "provider %u had another name before", r->id);
-		} else {
-			fd = fxt_report(x, FXT_RULE_duplicate_provider_info, TM_WARNING, offset, r->words * FXT_WORD);
-			finding_say(fd, "provider %u was introduced before; its strings and threads are forgotten", r->id);
-		}
+			fxt_report(x, FXT_RULE_provider_name_changed, offset, r->words * FXT_WORD,
+				   "provider %u had another name before", r->id);
+		} else
+			fxt_report(x, FXT_RULE_duplicate_provider_info, offset, r->words * FXT_WORD,
+				   "provider %u was introduced before; its strings and threads are forgotten", r->id);
 	}
 	fxt_provider_reset(x, p);
 	p->sessions += p->timed != 0;
@@ -62,10 +58,9 @@ static void accept_section(struct fxt_walk *x, const struct fxt_record *r, uint6
 			return;
 		if (x->damage) {
 			finding_explains(x->damage, 1);
-		} else {
-			struct finding *fd = fxt_report(x, FXT_RULE_unknown_provider_section, TM_ERROR, offset, FXT_WORD);
-			finding_say(fd, "provider %u was never introduced", r->id);
-		}
+		} else
+			fxt_report(x, FXT_RULE_unknown_provider_section, offset, FXT_WORD, "provider %u was never introduced",
+				   r->id);
 		fxt_doubt_provider(x, r->id);
 		fxt_insert(x, offset, &info, 1, FXT_RULE_unknown_provider_section, "introduces the provider, whose name is lost");
 		if (x->s->plan)
@@ -78,17 +73,14 @@ static void accept_section(struct fxt_walk *x, const struct fxt_record *r, uint6
 
 static void accept_magic(struct fxt_walk *x, uint64_t offset)
 {
-	struct finding *fd;
 	if (x->magic_seen) {
-		fd = fxt_report(x, FXT_RULE_duplicate_magic, TM_WARNING, offset, FXT_WORD);
-		finding_say(fd, "the magic number stands here again");
+		fxt_report(x, FXT_RULE_duplicate_magic, offset, FXT_WORD, "the magic number stands here again");
 		/* A second archive: what it introduces is new. */
 		for (struct fxt_provider *p = x->first; p; p = p->next)
 			p->introduced = false;
 	} else if (offset && !x->lost_prefix) {
-		fd = fxt_report(x, FXT_RULE_magic_not_first, TM_ERROR, offset, FXT_WORD);
-		finding_say(fd, "the magic number stands at offset %llu, expected 0", (unsigned long long)offset);
-		x->headless = fd;
+		x->headless = fxt_report(x, FXT_RULE_magic_not_first, offset, FXT_WORD,
+					 "the magic number stands at offset %llu, expected 0", (unsigned long long)offset);
 	}
 	if (!x->magic_seen && x->magic_written && !x->info_seen) {
 		fxt_drop(x, offset, offset + FXT_WORD, FXT_RULE_magic_not_first, "moved to the beginning");
@@ -109,17 +101,15 @@ static void accept_metadata(struct fxt_walk *x, const struct fxt_record *r, uint
 		break;
 	case FXT_PROVIDER_EVENT:
 		p = fxt_provider_find(x, r->id);
-		if (!p && (r->id || x->info_seen)) {
-			struct finding *fd = fxt_note(x, FXT_RULE_unknown_provider_event_id, offset, FXT_WORD);
-			if (fd)
-				finding_say(fd, "provider %u is not introduced so far", r->id);
-		}
+		if (!p && (r->id || x->info_seen))
+			fxt_note(x, FXT_RULE_unknown_provider_event_id, offset, FXT_WORD, "provider %u is not introduced so far",
+				 r->id);
 		if (fxt_bits(r->header, 52, 4) == FXT_PROVIDER_BUFFER_FULL) {
 			x->buffer_full = true;
 			if (p)
 				p->buffer_full = true;
-			struct finding *fd = fxt_report(x, FXT_RULE_buffer_full, TM_WARNING, offset, FXT_WORD);
-			finding_say(fd, "the buffer of provider %u was full: records were dropped", r->id);
+			fxt_report(x, FXT_RULE_buffer_full, offset, FXT_WORD,
+				   "the buffer of provider %u was full: records were dropped", r->id);
 		}
 		break;
 	case FXT_TRACE_INFO:
@@ -148,11 +138,10 @@ void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t,
 	case FXT_DURATION_COMPLETE:
 		if (t)
 			t->completes = true;
-		if (tail < time) {
-			struct finding *fd = fxt_report(x, FXT_RULE_complete_end_before_start, TM_WARNING, offset, 2 * FXT_WORD);
-			finding_say(fd, "the duration starts at %llu and ends at %llu", (unsigned long long)time,
-				    (unsigned long long)tail);
-		}
+		if (tail < time)
+			fxt_report(x, FXT_RULE_complete_end_before_start, offset, 2 * FXT_WORD,
+				   "the duration starts at %llu and ends at %llu", (unsigned long long)time,
+				   (unsigned long long)tail);
 		break;
 	case FXT_ASYNC_BEGIN:
 	case FXT_ASYNC_INSTANT:
@@ -171,22 +160,17 @@ void fxt_event_meaning(struct fxt_walk *x, unsigned event, struct fxt_thread *t,
 
 static void check_counter(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 {
-	struct finding *fd;
-	if (!r->argument_count) {
-		fd = fxt_report(x, FXT_RULE_counter_without_arguments, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "the counter has no argument");
-	}
+	if (!r->argument_count)
+		fxt_report(x, FXT_RULE_counter_without_arguments, offset, r->words * FXT_WORD, "the counter has no argument");
 	for (unsigned n = 0; n < r->argument_count; n++) {
 		const struct fxt_argument_view *a = &r->arguments[n];
-		if (a->type == FXT_ARG_DOUBLE && (a->value >> 52 & 0x7ff) == 0x7ff) {
-			fd = fxt_note(x, FXT_RULE_counter_nan, offset, r->words * FXT_WORD);
-			if (fd)
-				finding_say(fd, "argument %u is infinite or not a number", n + 1);
-		}
+		if (a->type == FXT_ARG_DOUBLE && (a->value >> 52 & 0x7ff) == 0x7ff)
+			fxt_note(x, FXT_RULE_counter_nan, offset, r->words * FXT_WORD, "argument %u is infinite or not a number",
+				 n + 1);
 		if (a->type >= FXT_ARG_INT32 && a->type <= FXT_ARG_DOUBLE)
 			continue;
-		fd = fxt_report(x, FXT_RULE_counter_non_numeric, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "argument %u is of type %s, expected a number", n + 1, fxt_argument_names[a->type]);
+		fxt_report(x, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD,
+			   "argument %u is of type %s, expected a number", n + 1, fxt_argument_names[a->type]);
 	}
 }
 
@@ -195,41 +179,31 @@ static void check_counter(struct fxt_walk *x, const struct fxt_record *r, uint64
 static void check_argument(struct fxt_walk *x, const struct fxt_record *r, unsigned n, uint64_t offset)
 {
 	const struct fxt_argument_view *a = &r->arguments[n];
-	struct finding *fd;
 
-	if (a->name.ref == 0 || a->name.ref == FXT_STRING_INLINE) {
-		fd = fxt_note(x, FXT_RULE_empty_argument_name, offset, r->words * FXT_WORD);
-		if (fd)
-			finding_say(fd, "argument %u has no name", n + 1);
-	}
+	if (a->name.ref == 0 || a->name.ref == FXT_STRING_INLINE)
+		fxt_note(x, FXT_RULE_empty_argument_name, offset, r->words * FXT_WORD, "argument %u has no name", n + 1);
 	bool wide = (a->type == FXT_ARG_UINT64 && a->value <= UINT32_MAX) ||
 		    (a->type == FXT_ARG_INT64 && a->value + UINT64_C(0x80000000) <= UINT32_MAX);
-	if (wide) {
-		fd = fxt_note(x, FXT_RULE_wide_integer_not_needed, offset, r->words * FXT_WORD);
-		if (fd)
-			finding_say(fd, "argument %u is stored in 64 bits and fits 32", n + 1);
-	}
+	if (wide)
+		fxt_note(x, FXT_RULE_wide_integer_not_needed, offset, r->words * FXT_WORD,
+			 "argument %u is stored in 64 bits and fits 32", n + 1);
 }
 
 /* Names by which readers know an argument. */
 static void check_known_argument(struct fxt_walk *x, const struct fxt_record *r, unsigned n, uint64_t hash, uint64_t offset)
 {
 	const struct fxt_argument_view *a = &r->arguments[n];
-	struct finding *fd;
 
-	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && hash == x->hash_process && a->type != FXT_ARG_KOID) {
-		fd = fxt_report(x, FXT_RULE_process_argument_wrong_type, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "argument \"process\" is of type %s, expected koid", fxt_argument_names[a->type]);
-	}
+	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && hash == x->hash_process && a->type != FXT_ARG_KOID)
+		fxt_report(x, FXT_RULE_process_argument_wrong_type, offset, r->words * FXT_WORD,
+			   "argument \"process\" is of type %s, expected koid", fxt_argument_names[a->type]);
 	if (r->type != FXT_SCHEDULING)
 		return;
 	bool weight = hash == x->hash_weight || hash == x->hash_incoming || hash == x->hash_outgoing;
 	bool waker = hash == x->hash_waker && r->subtype == FXT_WAKEUP;
-	if ((weight && a->type != FXT_ARG_INT32) || (waker && a->type != FXT_ARG_KOID)) {
-		fd = fxt_report(x, FXT_RULE_weight_argument_wrong_type, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "argument %u is of type %s, expected %s", n + 1, fxt_argument_names[a->type],
-			    weight ? "int32" : "koid");
-	}
+	if ((weight && a->type != FXT_ARG_INT32) || (waker && a->type != FXT_ARG_KOID))
+		fxt_report(x, FXT_RULE_weight_argument_wrong_type, offset, r->words * FXT_WORD,
+			   "argument %u is of type %s, expected %s", n + 1, fxt_argument_names[a->type], weight ? "int32" : "koid");
 }
 
 static void check_arguments(struct fxt_walk *x, const struct fxt_record *r, const uint64_t *names, uint64_t offset)
@@ -241,17 +215,14 @@ static void check_arguments(struct fxt_walk *x, const struct fxt_record *r, cons
 		process = process || names[n] == x->hash_process;
 		for (unsigned k = 0; k < n; k++)
 			if (names[k] == names[n] && names[n]) {
-				struct finding *fd = fxt_note(x, FXT_RULE_duplicate_argument_name, offset, r->words * FXT_WORD);
-				if (fd)
-					finding_say(fd, "arguments %u and %u have the same name", k + 1, n + 1);
+				fxt_note(x, FXT_RULE_duplicate_argument_name, offset, r->words * FXT_WORD,
+					 "arguments %u and %u have the same name", k + 1, n + 1);
 				break;
 			}
 	}
-	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && !process) {
-		struct finding *fd = fxt_note(x, FXT_RULE_thread_object_without_process, offset, r->words * FXT_WORD);
-		if (fd)
-			finding_say(fd, "thread %llu has no argument \"process\"", (unsigned long long)r->tail);
-	}
+	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && !process)
+		fxt_note(x, FXT_RULE_thread_object_without_process, offset, r->words * FXT_WORD,
+			 "thread %llu has no argument \"process\"", (unsigned long long)r->tail);
 }
 
 /* ---- what later revisions of the document added ---- */
@@ -265,7 +236,7 @@ static void note_newer(struct fxt_walk *x, const struct fxt_record *r, enum fxt_
 	struct fxt_tally *t = &x->newer[kind];
 	if (t->count++)
 		return;
-	t->finding = finding_milder(x->s->findings, FXT_RULE_newer_feature, TM_NOTE, x->source, x->at, r->words * FXT_WORD);
+	t->finding = finding_new(x->s->findings, FXT_RULE_newer_feature, x->source, x->at, r->words * FXT_WORD);
 	if (!finding_kept(t->finding))
 		return;
 	finding_say(t->finding, "%s is not in the document of 2022: readers of its time skip it", names[kind]);
@@ -297,14 +268,12 @@ static bool object_assigned(unsigned type)
 static void check_scheduling(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 {
 	uint64_t length = r->words * FXT_WORD;
-	struct finding *fd;
 
 	if (r->cpu > CPU_NOTED) {
-		bool grave = r->cpu >= FXT_CPU_MAX;
-		fd = grave ? fxt_report(x, FXT_RULE_cpu_number_implausible, TM_WARNING, offset, length)
-			   : fxt_note(x, FXT_RULE_cpu_number_implausible, offset, length);
-		if (fd)
-			finding_say(fd, "cpu number %u", r->cpu);
+		if (r->cpu >= FXT_CPU_MAX)
+			fxt_report(x, FXT_RULE_cpu_number_implausible, offset, length, "cpu number %u", r->cpu);
+		else
+			fxt_note_milder(x, FXT_RULE_cpu_number_implausible, offset, length, "cpu number %u", r->cpu);
 	} else {
 		if (!x->cpu_times) {
 			x->cpu_times = calloc(FXT_CPU_FOLLOWED, sizeof(*x->cpu_times));
@@ -314,9 +283,8 @@ static void check_scheduling(struct fxt_walk *x, const struct fxt_record *r, uin
 			}
 		}
 		if (r->timestamp < x->cpu_times[r->cpu]) {
-			fd = fxt_note(x, FXT_RULE_context_switch_order, offset, length);
-			if (fd)
-				finding_say(fd, "cpu %u is at tick %llu already", r->cpu, (unsigned long long)x->cpu_times[r->cpu]);
+			fxt_note(x, FXT_RULE_context_switch_order, offset, length, "cpu %u is at tick %llu already", r->cpu,
+				 (unsigned long long)x->cpu_times[r->cpu]);
 		} else {
 			x->cpu_times[r->cpu] = r->timestamp;
 		}
@@ -324,40 +292,31 @@ static void check_scheduling(struct fxt_walk *x, const struct fxt_record *r, uin
 	if (r->subtype == FXT_WAKEUP)
 		return;
 	if (r->out_state > FXT_STATE_DEAD) {
-		fd = fxt_report(x, FXT_RULE_invalid_thread_state, TM_WARNING, offset, length);
-		finding_say(fd, "the outgoing thread has state %u, assigned are 0 to %u", r->out_state, FXT_STATE_DEAD);
-	} else if (r->subtype == FXT_SWITCH_LEGACY && r->out_state == FXT_STATE_RUNNING) {
-		fd = fxt_report(x, FXT_RULE_outgoing_state_running, TM_WARNING, offset, length);
-		finding_say(fd, "the outgoing thread has state %u (running)", r->out_state);
-	}
+		fxt_report(x, FXT_RULE_invalid_thread_state, offset, length,
+			   "the outgoing thread has state %u, assigned are 0 to %u", r->out_state, FXT_STATE_DEAD);
+	} else if (r->subtype == FXT_SWITCH_LEGACY && r->out_state == FXT_STATE_RUNNING)
+		fxt_report(x, FXT_RULE_outgoing_state_running, offset, length, "the outgoing thread has state %u (running)",
+			   r->out_state);
 }
 
 static void check_large(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 {
 	uint64_t bytes = r->words * FXT_WORD;
-	struct finding *fd = NULL;
 	if (r->words > FXT_RECORD_WORDS_MAX) {
-		fd = fxt_note(x, FXT_RULE_large_record_over_4095_words, offset, bytes);
-		if (fd)
-			finding_say(fd, "a record of %llu words", (unsigned long long)r->words);
-	} else if (r->known && r->blob_format == FXT_LARGE_BLOB_PLAIN) {
-		fd = fxt_note(x, FXT_RULE_unnecessary_large_record, offset, bytes);
-		if (fd)
-			finding_say(fd, "a payload of %llu bytes fits a blob record", (unsigned long long)r->payload_length);
-	}
-	if (bytes > FXT_LARGE_ENGINE_BYTES_MAX) {
-		fd = fxt_note(x, FXT_RULE_large_record_over_256k, offset, bytes);
-		if (fd)
-			finding_say(fd, "a record of %llu bytes", (unsigned long long)bytes);
-	}
+		fxt_note(x, FXT_RULE_large_record_over_4095_words, offset, bytes, "a record of %llu words",
+			 (unsigned long long)r->words);
+	} else if (r->known && r->blob_format == FXT_LARGE_BLOB_PLAIN)
+		fxt_note(x, FXT_RULE_unnecessary_large_record, offset, bytes, "a payload of %llu bytes fits a blob record",
+			 (unsigned long long)r->payload_length);
+	if (bytes > FXT_LARGE_ENGINE_BYTES_MAX)
+		fxt_note(x, FXT_RULE_large_record_over_256k, offset, bytes, "a record of %llu bytes", (unsigned long long)bytes);
 }
 
 static void check_blob(struct fxt_walk *x, const struct fxt_record *r, uint64_t name, uint64_t offset)
 {
 	if (r->id == FXT_BLOB_DATA && !r->strings[0].ref) {
-		struct finding *fd = fxt_note(x, FXT_RULE_filler_blob, offset, r->words * FXT_WORD);
-		if (fd)
-			finding_say(fd, "a nameless blob of %llu bytes", (unsigned long long)r->payload_length);
+		fxt_note(x, FXT_RULE_filler_blob, offset, r->words * FXT_WORD, "a nameless blob of %llu bytes",
+			 (unsigned long long)r->payload_length);
 		return;
 	}
 	fxt_blob_stream(x, name, r->id, r, offset);
@@ -381,11 +340,8 @@ static struct fxt_thread *accept_threads(struct fxt_walk *x, const struct fxt_re
 		}
 		check_koid(x, t->process, offset + t->at);
 		check_koid(x, t->thread, offset + t->at);
-		if (!t->process && !t->thread && !t->process_only && r->type != FXT_SCHEDULING) {
-			struct finding *fd = fxt_note(x, FXT_RULE_unknown_inline_thread, offset + t->at, 2 * FXT_WORD);
-			if (fd)
-				finding_say(fd, "process koid 0, thread koid 0");
-		}
+		if (!t->process && !t->thread && !t->process_only && r->type != FXT_SCHEDULING)
+			fxt_note(x, FXT_RULE_unknown_inline_thread, offset + t->at, 2 * FXT_WORD, "process koid 0, thread koid 0");
 		if (!n) {
 			*process = t->process;
 			if (r->type == FXT_EVENT)
@@ -450,11 +406,9 @@ void fxt_record_accept(struct fxt_walk *x, const struct fxt_record *r, uint64_t 
 		fxt_event_meaning(x, r->subtype, track, process, category, name, r->timestamp, r->tail, offset);
 		break;
 	case FXT_KERNEL:
-		if (!object_assigned(r->object_type)) {
-			struct finding *fd = fxt_note(x, FXT_RULE_unknown_object_type, offset, r->words * FXT_WORD);
-			if (fd)
-				finding_say(fd, "kernel object type %u", r->object_type);
-		}
+		if (!object_assigned(r->object_type))
+			fxt_note(x, FXT_RULE_unknown_object_type, offset, r->words * FXT_WORD, "kernel object type %u",
+				 r->object_type);
 		break;
 	case FXT_SCHEDULING:
 		x->eventful = true;

@@ -42,20 +42,55 @@ void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_rec
 			     part ? " > " : "", part ? part : "");
 }
 
-struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset, uint64_t length)
+struct finding *fxt_report_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 {
-	struct finding *fd = finding_milder(x->s->findings, rule, severity, x->source, offset, length);
+	struct finding *fd = finding_new_at(x->s->findings, rule, x->source, offset, length);
+	va_list arguments;
+
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 	fxt_path(x, fd, &x->record, NULL);
 	return fd;
 }
 
-struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length)
+/* severity: or the row's, where that is milder. The finding of a rule under which further ones are folded; NULL when there is one.
+ */
+static struct finding *note_first(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset,
+				  uint64_t length)
 {
 	struct fxt_tally *t = &x->tallies[rule];
-	if (t->count++)
+
+	if (place_silenced() || t->count++)
 		return NULL;
-	t->finding = finding_milder(x->s->findings, rule, TM_NOTE, x->source, offset, length);
+	t->finding = finding_milder_at(x->s->findings, rule, severity, x->source, offset, length);
 	return t->finding;
+}
+
+struct finding *fxt_note_milder_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+{
+	struct finding *fd = note_first(x, rule, TM_NOTE, offset, length);
+	va_list arguments;
+
+	if (!fd)
+		return NULL;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	return fd;
+}
+
+struct finding *fxt_note_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+{
+	struct finding *fd = note_first(x, rule, TM_ERROR, offset, length);
+	va_list arguments;
+
+	if (!fd)
+		return NULL;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	return fd;
 }
 
 static void tally_flush(struct fxt_tally *t)
@@ -72,20 +107,20 @@ void fxt_notes_flush(struct fxt_walk *x)
 		tally_flush(&x->newer[i]);
 }
 
-static void say_bits(struct finding *fd, const struct fxt_issue *i, const char *what)
+static void say_bits(struct finding *fd, const struct issue *i, const char *what)
 {
 	uint64_t bits = i->got & i->want;
 	unsigned low = (unsigned)__builtin_ctzll(i->want), high = 63 - (unsigned)__builtin_clzll(i->want);
 	finding_say(fd, "%s: bits %u to %u are 0x%llx, expected 0", what, low, high, (unsigned long long)(bits >> low));
 }
 
-static void say_text(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i, const char *what)
+static void say_text(struct finding *fd, const struct fxt_record *r, const struct issue *i, const char *what)
 {
 	char quoted[TEXT_QUOTE_SIZE];
 	finding_say(fd, "%s: \"%s\"", what, text_quote(quoted, r->data + i->at, i->length));
 }
 
-void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i)
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct issue *i)
 {
 	unsigned long long got = i->got, want = i->want;
 	if (!finding_kept(fd))
@@ -136,22 +171,22 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 						     : "an initialization record with base tick and wall-clock time");
 		break;
 	case FXT_RULE_argument_size_zero:
-		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->argument + 1, got);
+		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->which + 1, got);
 		break;
 	case FXT_RULE_argument_overrun:
 		finding_say(fd,
 			    want < got ? "argument %d claims %llu words, and the record has %llu left"
 				       : "the content of argument %d does not fit its %llu words",
-			    i->argument + 1, got, want);
+			    i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_trailing_words:
-		finding_say(fd, "argument %d is %llu words long, its content %llu", i->argument + 1, got, want);
+		finding_say(fd, "argument %d is %llu words long, its content %llu", i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_count_mismatch:
 		finding_say(fd, "the record counts %llu arguments and ends after %llu", want, got);
 		break;
 	case FXT_RULE_unknown_argument_type:
-		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->argument + 1, got);
+		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->which + 1, got);
 		break;
 	case FXT_RULE_mixed_endianness:
 		finding_say(fd, "%llu arguments are in the other byte order than the record", got);
@@ -194,22 +229,27 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	}
 }
 
+/* Notes are folded. */
+static struct finding *issue_finding(struct fxt_walk *x, const struct issue *i, uint64_t offset, uint64_t length)
+{
+	if (i->severity == TM_NOTE)
+		return (void)PLACE(i->rule), note_first(x, i->rule, TM_NOTE, offset, length);
+	return finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity, x->source, offset, length);
+}
+
 void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
 {
-	for (uint32_t n = 0; n < r->issue_count; n++) {
-		const struct fxt_issue *i = &r->issues[n];
+	for (uint32_t n = 0; n < r->issues.count; n++) {
+		const struct issue *i = &r->issues.list[n];
 		uint64_t length = r->words * FXT_WORD;
 		if (length > x->size - offset)
 			length = x->size - offset;
-		struct finding *fd = i->severity == TM_NOTE
-					     ? fxt_note(x, i->rule, offset, length)
-					     : finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity,
-							      x->source, offset, length);
+		struct finding *fd = issue_finding(x, i, offset, length);
 		if (!fd || !finding_kept(fd))
 			continue;
 		char part[32];
-		snprintf(part, sizeof(part), "argument %d", i->argument + 1);
-		fxt_path(x, fd, r, i->argument >= 0 ? part : NULL);
+		snprintf(part, sizeof(part), "argument %d", i->which + 1);
+		fxt_path(x, fd, r, i->which >= 0 ? part : NULL);
 		fxt_issue_say(fd, r, i);
 		finding_field(fd, offset + i->at, i->length, "%s", i->at ? "content" : "header");
 	}

@@ -1,5 +1,7 @@
 /* The walk over an FXT file: plain events in runs (fxt_events.c), every other sound record one by one, and what to do
  * about bytes that are none. */
+#include "formats/fxt/scan/fxt_scan.h"
+
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>
@@ -31,21 +33,20 @@ static const char *region_why(unsigned rule)
 }
 
 /* Reports [from, until) as damage, drops it, and goes on behind it. */
-static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
-		   enum tracemend_exactness lost, uint64_t records, const char *say)
+#define region(x, rule, ...) ((void)PLACE(rule), region_at((x), (rule), __VA_ARGS__))
+static void region_at(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
+		      enum tracemend_exactness lost, uint64_t records, const char *say)
 {
-	struct finding *fd = finding_new(x->s->findings, rule, x->source, from, until - from);
+	struct finding *fd = finding_new_at(x->s->findings, rule, x->source, from, until - from);
 	if (finding_kept(fd)) {
 		if (say)
 			finding_say(fd, "%s", say);
 		else
-			fxt_issue_say(fd, r, &r->issues[r->issue_count - 1]);
+			fxt_issue_say(fd, r, &r->fault);
 		if (r)
 			fxt_path(x, fd, r, NULL);
-		if (r && r->issue_count && !say) {
-			const struct fxt_issue *i = &r->issues[r->issue_count - 1];
-			finding_field(fd, from + i->at, i->length, "header 0x%016" PRIx64, r->header);
-		}
+		if (r && r->fault.length && !say)
+			finding_field(fd, from + r->fault.at, r->fault.length, "header 0x%016" PRIx64, r->header);
 	}
 	x->damage = fd;
 	if (!x->gapped && (lost != TM_EXACT || !r || r->type == FXT_STRING || r->type == FXT_THREAD)) {
@@ -82,7 +83,7 @@ static void zeros(struct fxt_walk *x)
 	if (!fxt_next_is_sound(x, until)) {
 		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
 		struct fxt_record *r = &x->record;
-		memset(r, 0, offsetof(struct fxt_record, arguments));
+		fxt_record_clear(r);
 		struct fxt_resume resume = fxt_resync(x, until, r);
 		until = resume.at;
 		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
@@ -92,11 +93,12 @@ static void zeros(struct fxt_walk *x)
 }
 
 /* A magic number record with a wrong size or number. */
-static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
+#define bad_magic(x, r, rule) ((void)PLACE(rule), bad_magic_at((x), (r), (rule)))
+static void bad_magic_at(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
 {
 	uint64_t from = x->at, until = from + FXT_WORD;
 	uint64_t by_size = from + r->words * FXT_WORD;
-	struct finding *fd = finding_new(x->s->findings, rule, x->source, from, FXT_WORD);
+	struct finding *fd = finding_new_at(x->s->findings, rule, x->source, from, FXT_WORD);
 
 	if (finding_kept(fd)) {
 		finding_say(fd, "the magic number record is 0x%016" PRIx64 ", expected 0x%016" PRIx64, r->header, FXT_MAGIC);
@@ -178,7 +180,7 @@ static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule
 /* The record at x->at cannot be used. */
 static void broken(struct fxt_walk *x, struct fxt_record *r)
 {
-	unsigned rule = r->issues[r->issue_count - 1].rule;
+	unsigned rule = r->fault.length ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes;
 
 	if (!r->header) {
 		zeros(x);
@@ -198,15 +200,9 @@ static void check_late_padding(struct fxt_walk *x, struct fxt_record *r)
 	uint64_t at = r->payload_at + r->payload_length;
 	uint64_t length = r->content * FXT_WORD - at;
 	const uint8_t *p = window_at(&x->peek, x->at + at, (size_t)length);
-	if (!p || bytes_are_zero(p, (size_t)length) || r->issue_count == FXT_ISSUES_MAX)
-		return;
-	r->issues[r->issue_count++] = (struct fxt_issue){ .rule = FXT_RULE_nonzero_padding,
-							  .severity = TM_ERROR,
-							  .argument = -1,
-							  .at = at,
-							  .length = (uint32_t)length,
-							  .got = r->payload_length };
-	r->worst = TM_ERROR;
+	if (p && !bytes_are_zero(p, (size_t)length))
+		issue_add(&r->issues, fxt_rules, FXT_RULE_nonzero_padding, .at = at, .length = (uint32_t)length,
+			  .got = r->payload_length);
 }
 
 static bool has_unknown_refs(const struct fxt_walk *x, const struct fxt_record *r)
@@ -223,19 +219,19 @@ static bool has_unknown_refs(const struct fxt_walk *x, const struct fxt_record *
 /* A record that is sound in itself but in the wrong place: would another type fit better? */
 static bool is_suspect(const struct fxt_walk *x, const struct fxt_record *r, bool unknown_refs)
 {
-	if (r->worst == TM_ERROR || unknown_refs)
+	if (r->issues.worst == TM_ERROR || unknown_refs)
 		return true;
 	if (r->type != FXT_METADATA)
 		return false;
-	return (r->subtype == FXT_PROVIDER_INFO && r->worst > TM_NOTE) ||
-	       (r->subtype == FXT_PROVIDER_SECTION && (r->worst > TM_NOTE || !fxt_provider_find(x, r->id)));
+	return (r->subtype == FXT_PROVIDER_INFO && r->issues.worst > TM_NOTE) ||
+	       (r->subtype == FXT_PROVIDER_SECTION && (r->issues.worst > TM_NOTE || !fxt_provider_find(x, r->id)));
 }
 
 static bool is_wrong_in_size_alone(const struct fxt_record *r)
 {
-	for (uint32_t i = 0; i < r->issue_count; i++)
-		if (r->issues[i].severity != TM_NOTE && r->issues[i].rule != FXT_RULE_record_trailing_words &&
-		    r->issues[i].rule != FXT_RULE_provider_name_length_mismatch)
+	for (uint32_t i = 0; i < r->issues.count; i++)
+		if (r->issues.list[i].severity != TM_NOTE && r->issues.list[i].rule != FXT_RULE_record_trailing_words &&
+		    r->issues.list[i].rule != FXT_RULE_provider_name_length_mismatch)
 			return false;
 	return true;
 }
@@ -254,11 +250,11 @@ static void check_repeat(struct fxt_walk *x, const struct fxt_record *r)
 	}
 	x->previous_header = r->header;
 	x->previous_time = r->timestamp;
-	struct finding *fd = repeat ? fxt_note(x, FXT_RULE_suspicious_repeat, x->at, length) : NULL;
-	if (fd) {
-		finding_say(fd, "the record equals the one before it");
+	if (!repeat)
+		return;
+	struct finding *fd = fxt_note(x, FXT_RULE_suspicious_repeat, x->at, length, "the record equals the one before it");
+	if (fd)
 		fxt_path(x, fd, r, NULL);
-	}
 }
 
 /* Inside the record at x->at, and on across its end, stand others: from `first` on. */
@@ -309,29 +305,25 @@ static void sound(struct fxt_walk *x, struct fxt_record *r)
 		return;
 	}
 	/* Faulty, and nothing that fits behind it, or too long on top of it: noise that happens to decode. */
-	if ((r->worst == TM_ERROR || unknown_refs) &&
-	    (!fxt_next_fits(x, end, end - from, true) || (loose && r->worst == TM_ERROR && !fxt_next_is_sound(x, end)))) {
+	if ((r->issues.worst == TM_ERROR || unknown_refs) &&
+	    (!fxt_next_fits(x, end, end - from, true) || (loose && r->issues.worst == TM_ERROR && !fxt_next_is_sound(x, end)))) {
 		unsigned first = 0;
-		while (first < r->issue_count && r->issues[first].severity != TM_ERROR)
+		while (first < r->issues.count && r->issues.list[first].severity != TM_ERROR)
 			first++;
-		if (first < r->issue_count)
-			r->issues[r->issue_count - 1] = r->issues[first];
-		resume_after(x, r, first < r->issue_count ? r->issues[r->issue_count - 1].rule : FXT_RULE_unreadable_bytes);
+		if (first < r->issues.count)
+			r->fault = r->issues.list[first];
+		resume_after(x, r, first < r->issues.count ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes);
 		return;
 	}
-	if (r->type == FXT_INITIALIZATION && !r->tail) {
-		r->issues[r->issue_count++] = (struct fxt_issue){
-			.rule = FXT_RULE_zero_tick_rate, .severity = TM_ERROR, .argument = -1, .at = FXT_WORD, .length = FXT_WORD
-		};
-		r->worst = TM_ERROR;
-	}
+	if (r->type == FXT_INITIALIZATION && !r->tail)
+		issue_add(&r->issues, fxt_rules, FXT_RULE_zero_tick_rate, .at = FXT_WORD, .length = FXT_WORD);
 	fxt_issues_report(x, r, from);
 	check_repeat(x, r);
 	fxt_doubt_record(x, r);
 	fxt_record_accept(x, r, from);
-	if (r->worst == TM_ERROR && x->status == TM_OK)
+	if (r->issues.worst == TM_ERROR && x->status == TM_OK)
 		fxt_patch(x, r, from);
-	if (r->worst == TM_ERROR)
+	if (r->issues.worst == TM_ERROR)
 		x->faulty = end;
 	fxt_took(x, from);
 	x->at = end;
@@ -383,7 +375,7 @@ static void begin_without_magic(struct fxt_walk *x)
 	}
 	/* A prefix is lost, and with it the beginning of a record; or something was put in front. */
 	struct fxt_record *r = &x->record;
-	memset(r, 0, offsetof(struct fxt_record, arguments));
+	fxt_record_clear(r);
 	struct fxt_resume resume = fxt_resync(x, 0, r);
 	const uint8_t *p = resume.at < x->size ? window_at(&x->peek, resume.at, FXT_WORD) : NULL;
 	char say[128];
@@ -425,8 +417,8 @@ static void begin(struct fxt_walk *x)
 	}
 	x->decoder.big_endian = big;
 	if (big) {
-		struct finding *fd = finding_new(x->s->findings, FXT_RULE_big_endian_trace, x->source, 0, FXT_WORD);
-		finding_say(fd, "words are stored with the most significant byte first");
+		finding_report(x->s->findings, FXT_RULE_big_endian_trace, x->source, 0, FXT_WORD,
+			       "words are stored with the most significant byte first");
 	}
 	word = big ? swapped : word;
 	if (word == FXT_MAGIC)
@@ -436,7 +428,7 @@ static void begin(struct fxt_walk *x)
 		return;
 	}
 	struct fxt_record *r = &x->record;
-	memset(r, 0, offsetof(struct fxt_record, arguments));
+	fxt_record_clear(r);
 	r->header = word;
 	r->words = fxt_size(word);
 	r->subtype = FXT_TRACE_INFO;
@@ -446,7 +438,6 @@ static void begin(struct fxt_walk *x)
 
 static void finish(struct fxt_walk *x)
 {
-	struct finding *fd;
 	uint64_t left = x->size - x->at;
 
 	if (x->status == TM_OK && left) {
@@ -455,9 +446,8 @@ static void finish(struct fxt_walk *x)
 		region(x, FXT_RULE_file_size_not_multiple_of_8, x->at, x->size, NULL, TM_UNKNOWN_COUNT, 0, say);
 	}
 	if (x->status == TM_OK && !x->magic_seen) {
-		fd = finding_new(x->s->findings, FXT_RULE_missing_magic, x->source, 0, FXT_WORD);
-		finding_say(fd, "the first record is no magic number, nor is any other");
-		x->headless = fd;
+		x->headless = finding_report(x->s->findings, FXT_RULE_missing_magic, x->source, 0, FXT_WORD,
+					     "the first record is no magic number, nor is any other");
 	}
 	fxt_missing_report(x);
 	fxt_nesting_report(x);
@@ -465,8 +455,8 @@ static void finish(struct fxt_walk *x)
 	for (struct fxt_provider *p = x->first; p; p = p->next)
 		fxt_unused_report(x, p);
 	if (x->status == TM_OK && !x->eventful && !x->by_type[FXT_EVENT]) {
-		fd = finding_new(x->s->findings, FXT_RULE_no_events, x->source, 0, 0);
-		finding_say(fd, "%" PRIu64 " records, none of them an event", x->records);
+		finding_report(x->s->findings, FXT_RULE_no_events, x->source, 0, 0, "%" PRIu64 " records, none of them an event",
+			       x->records);
 	}
 	fxt_notes_flush(x);
 	fxt_facts(x);

@@ -168,18 +168,15 @@ bool fxt_string_register(struct fxt_walk *x, uint32_t index, uint64_t hash, uint
 		return false;
 	uint8_t *state = &page->state[index % FXT_PAGE];
 	uint64_t *known = &page->hash[index % FXT_PAGE];
-	struct finding *fd = NULL;
 
 	if (*state & FXT_DANGLING) {
 		missing_forward(x, (uint32_t)*known);
 	} else if (*state & FXT_REGISTERED) {
 		bool same = *known == hash;
-		fd = fxt_note(x, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length);
-		if (fd)
-			finding_say(fd,
-				    same ? "string index 0x%04x is registered again with the same text"
-					 : "string index 0x%04x gets another text than before",
-				    index);
+		fxt_note(x, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length,
+			 same ? "string index 0x%04x is registered again with the same text"
+			      : "string index 0x%04x gets another text than before",
+			 index);
 		x->provider->redefined = x->provider->redefined || !same;
 		if (!same)
 			x->provider->version = ++x->versions;
@@ -203,11 +200,10 @@ bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, u
 		missing_forward(x, e->missing);
 	} else if (e->state & FXT_REGISTERED) {
 		if (e->process != process || e->thread != thread) {
-			struct finding *fd = fxt_note(x, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD);
-			if (fd)
-				finding_say(fd, "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
-					    (unsigned long long)e->process, (unsigned long long)e->thread,
-					    (unsigned long long)process, (unsigned long long)thread);
+			fxt_note(x, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD,
+				 "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
+				 (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
+				 (unsigned long long)thread);
 			x->provider->redefined = true;
 			x->provider->version = ++x->versions;
 		}
@@ -415,16 +411,16 @@ void fxt_unused_report(struct fxt_walk *x, struct fxt_provider *p)
 		threads += (state & FXT_REGISTERED) != 0;
 		unused_threads += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
 	}
-	struct finding *fd = unused_strings ? fxt_note(x, FXT_RULE_unused_string, 0, 0) : NULL;
-	if (fd) {
-		finding_say(fd, "%llu of %llu strings are never referred to", (unsigned long long)unused_strings,
-			    (unsigned long long)strings);
+	struct finding *fd = NULL;
+	if (unused_strings)
+		fd = fxt_note(x, FXT_RULE_unused_string, 0, 0, "%llu of %llu strings are never referred to",
+			      (unsigned long long)unused_strings, (unsigned long long)strings);
+	if (fd)
 		finding_path(fd, "provider %u", p->id);
-	}
-	fd = unused_threads ? fxt_note(x, FXT_RULE_unused_thread, 0, 0) : NULL;
-	if (fd) {
-		finding_say(fd, "%llu of %llu threads are never referred to", (unsigned long long)unused_threads,
-			    (unsigned long long)threads);
+	fd = NULL;
+	if (unused_threads)
+		fd = fxt_note(x, FXT_RULE_unused_thread, 0, 0, "%llu of %llu threads are never referred to",
+			      (unsigned long long)unused_threads, (unsigned long long)threads);
+	if (fd)
 		finding_path(fd, "provider %u", p->id);
-	}
 }

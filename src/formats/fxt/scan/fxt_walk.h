@@ -2,6 +2,7 @@
 #ifndef FXT_WALK_H
 #define FXT_WALK_H
 
+#include "core/format.h"
 #include "formats/fxt/decode/fxt_decode.h"
 
 #define FXT_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
@@ -250,13 +251,23 @@ static inline uint8_t fxt_string_state(const struct fxt_tables *t, uint32_t inde
 /* ---- reporting (fxt_report.c) ---- */
 
 /* A finding at the record being walked, with its path. */
-struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset, uint64_t length);
+#define fxt_report(x, rule, ...) ((void)PLACE(rule), fxt_report_at((x), (rule), __VA_ARGS__))
+struct finding *fxt_report_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
 /* A note that may come a million times: the first is reported, the others are folded under it. NULL when folded. */
-struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length);
+#define fxt_note(x, rule, ...) ((void)PLACE(rule), fxt_note_at((x), (rule), __VA_ARGS__))
+struct finding *fxt_note_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
+/* The same as a note, of a rule whose row is graver. */
+#define fxt_note_milder(x, rule, ...) ((void)PLACE(rule), fxt_note_milder_at((x), (rule), __VA_ARGS__))
+struct finding *fxt_note_milder_at(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
 void fxt_notes_flush(struct fxt_walk *x);
 void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_record *r, const char *part);
 /* Reports the issues of a decoded record at offset, all but the fatal one when skip_fatal. */
 void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset);
+/* Why, in words; for findings of the issue's rule. */
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct issue *i);
 void fxt_describe(const struct fxt_record *r, char *out, size_t size);
 
 /* ---- fxt_nesting.c, fxt_async.c ---- */
