@@ -5,6 +5,7 @@
  *
  * Headers say nearly everything, and repeat: what one says but for its strings is looked up once (struct fxt_shape).
  * Plain string records, which stand between the events that need them, are registered here as well. */
+#include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -79,9 +80,9 @@ ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
-ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_t h)
+ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
 {
-	const struct fxt_tables *t = x->provider->tables;
+	const struct fxt_tables *t = w->registry.provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
 	unsigned type = (unsigned)(h & 15), used = FXT_USED, words = words_short(name);
 	const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
@@ -89,10 +90,10 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_
 		return NULL;
 	if (name & FXT_STRING_INLINE ? !words : !name || !string_plain(t, name, &used) || !used)
 		return NULL;
-	struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+	struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
 	*shape = (struct fxt_argument_shape){
 		.header = (uint32_t)h,
-		.version = x->provider->version,
+		.version = w->registry.provider->version,
 		.name = words ? 0 : string_hash(t, name),
 		.size = (uint16_t)((layout->words + words) * FXT_WORD),
 		.words = (uint8_t)words,
@@ -134,21 +135,21 @@ ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p
 }
 
 /* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
-ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
 				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
-	const uint64_t version = x->provider->version;
+	const uint64_t version = w->registry.provider->version;
 	unsigned used = *all_used;
 	for (unsigned n = 0; n < count; n++) {
 		if (p == end)
 			return NULL;
 		uint64_t h = load_u64(p, big_endian);
-		struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+		struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
 		if (!(types >> (h & 15) & 1))
 			return NULL;
 		if (shape->header != (uint32_t)h || shape->version != version)
-			shape = argument_shape_make(x, h);
+			shape = argument_shape_make(w, h);
 		if (shape && !(h & shape->reserved)) {
 			if (shape->size > end - p || (shape->words && !words_plain(p + FXT_WORD, shape->words, h >> 16)) ||
 			    (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
@@ -178,9 +179,9 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 /* ---- headers ---- */
 
 /* Looks up what a header says, by its key. NULL: no such event is plain. */
-ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
+ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
-	const struct fxt_tables *t = x->provider->tables;
+	const struct fxt_tables *t = w->registry.provider->tables;
 	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(key, 24, 8)];
 	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4), used = thread->state;
 	uint64_t refs[2] = { fxt_bits(key, 32, 16), key >> 48 };
@@ -190,7 +191,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
 		return NULL;
 	struct fxt_shape made = {
 		.key = key,
-		.version = x->provider->version,
+		.version = w->registry.provider->version,
 		.track = thread->track,
 		.event = (uint8_t)event,
 		.arguments = (uint8_t)arguments,
@@ -208,7 +209,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
 	uint64_t least = 2u + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
 	if (arguments ? fxt_size(key) < least : fxt_size(key) != least)
 		return NULL;
-	struct fxt_shape *shape = fxt_shape_of(x, key);
+	struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
 	*shape = made;
 	return shape;
 }
@@ -259,34 +260,34 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
+ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 {
-	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
-	struct fxt_provider *provider = x->provider;
+	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
+	struct fxt_provider *provider = w->registry.provider;
 	struct fxt_tables *t = provider->tables;
-	const uint64_t version = provider->version, records = x->records;
-	uint64_t previous = provider->previous, at = x->at, last_category = 0;
+	const uint64_t version = provider->version, records = w->report.here.records;
+	uint64_t previous = provider->previous, at = w->report.here.at, last_category = 0;
 	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
 	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
 	if (highest > provider->tick_limit)
 		highest = provider->tick_limit;
 
 	/* From the second event on, the one before is of this provider. */
-	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == x->previous_header &&
-				 load_u64(p + FXT_WORD, big_endian) == x->previous_time))
+	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == w->previous.header &&
+				 load_u64(p + FXT_WORD, big_endian) == w->previous.time))
 		return false;
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
 		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
 		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
 		uint64_t texts = h & TEXTS, key = texts ? h : (uint32_t)h, name;
-		struct fxt_shape *shape = fxt_shape_of(x, key);
+		struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
 		if (shape->key != key || shape->version != version) {
-			shape = shape_make(x, key);
+			shape = shape_make(w, key);
 			if (!shape)
 				break;
 		}
 		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
-		    !((time ^ previous) | (h ^ x->previous_header)))
+		    !((time ^ previous) | (h ^ w->previous.header)))
 			break;
 		const uint8_t *next = p + size, *text = p + 2 * FXT_WORD, *arguments = text;
 		unsigned event = shape->event, used = shape->used;
@@ -305,7 +306,7 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 			name = string_hash(t, index);
 			last_category = category;
 		}
-		if (shape->arguments && arguments_plain(x, t, arguments, next - shape->tail, shape->arguments, shape->types, &used,
+		if (shape->arguments && arguments_plain(w, t, arguments, next - shape->tail, shape->arguments, shape->types, &used,
 							big_endian) != next - shape->tail)
 			break;
 		/* Whatever road it takes from here on, such an event is accepted. */
@@ -322,49 +323,63 @@ ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
 			if (shape->track)
 				shape->track->completes = true;
 		}
-		x->by_event[event]++;
-		fxt_took(x, at);
-		x->previous_header = h;
+		w->totals.by_event[event]++;
+		fxt_position_took(&w->report.here, at);
+		w->previous.header = h;
 		previous = time;
 		at += size;
 		p = next;
 	}
-	uint64_t count = x->records - records;
+	uint64_t count = w->report.here.records - records;
 	if (!count)
 		return false;
-	x->at = at;
-	x->previous_time = provider->previous = previous;
+	w->s->fast += count;
+	w->report.here.at = at;
+	w->previous.time = provider->previous = previous;
 	/* Time did not step back. */
 	if (previous > provider->last)
 		provider->last = previous;
 	provider->timed += count;
 	provider->records += count;
-	x->by_type[FXT_EVENT] += count;
+	w->totals.by_type[FXT_EVENT] += count;
 	return true;
 }
 
-bool fxt_events_run(struct fxt_walk *x)
+static bool events(struct fxt_walk *w)
 {
 	/* Two copies of the loop, each with its byte order built in. */
-	return x->decoder.big_endian ? events_run(x, true) : events_run(x, false);
+	return w->decoder.big_endian ? events_run(w, true) : events_run(w, false);
 }
 
 /* ---- strings ---- */
 
-bool fxt_string_plain(struct fxt_walk *x, uint64_t h)
+static bool string(struct fxt_walk *w, uint64_t h)
 {
 	uint64_t index = fxt_bits(h, 16, 16), length = fxt_bits(h, 32, 32), size = fxt_bits(h, 4, 12) * FXT_WORD;
 	/* Set bits above the index and above the length make them too large. */
 	if (!index || index > FXT_STRING_INDEX_MAX || length - 1 >= FXT_STRING_BYTES_ADVISED ||
-	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(x->provider->tables, (uint32_t)index))
+	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(w->registry.provider->tables, (uint32_t)index))
 		return false;
-	const uint8_t *p = window_at(&x->window, x->at, (size_t)size);
+	const uint8_t *p = window_at(&w->window, w->report.here.at, (size_t)size);
 	if (!p || !fxt_text_is_plain(p + FXT_WORD, length))
 		return false;
-	(void)fxt_string_register(x, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), x->at, size);
-	x->by_type[FXT_STRING]++;
-	x->provider->records++;
-	fxt_took(x, x->at);
-	x->at += size;
+	(void)fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
+	w->totals.by_type[FXT_STRING]++;
+	w->registry.provider->records++;
+	fxt_position_took(&w->report.here, w->report.here.at);
+	w->s->fast++;
+	w->report.here.at += size;
 	return true;
+}
+
+bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
+{
+	switch (header & 15) {
+	case FXT_EVENT:
+		return events(w);
+	case FXT_STRING:
+		return string(w, header);
+	default:
+		return false;
+	}
 }
