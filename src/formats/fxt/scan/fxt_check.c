@@ -4,14 +4,13 @@
 
 #include "formats/fxt/scan/fxt_hash.h"
 
-#define KOID_ARTIFICIAL (UINT64_C(1) << 63)
 /* Cpus whose times are followed, and above which a number is remarkable. */
 #define CPU_FOLLOWED 1024u
 #define CPU_NOTED 1023u
 
 void fxt_check_koid(struct fxt_check *c, uint64_t koid, uint64_t offset)
 {
-	if ((koid & ~KOID_ARTIFICIAL) >> 32)
+	if (fxt_koid_is_wide(koid))
 		fxt_note(c->report, FXT_RULE_koid_exceeds_32_bits, offset, FXT_WORD, "koid %llu needs more than 32 bits",
 			 (unsigned long long)koid);
 }
@@ -65,9 +64,7 @@ static void check_argument(struct fxt_check *c, const struct fxt_record *r, unsi
 
 	if (a->name.ref == 0 || a->name.ref == FXT_STRING_INLINE)
 		fxt_note(c->report, FXT_RULE_empty_argument_name, offset, r->words * FXT_WORD, "argument %u has no name", n + 1);
-	bool wide = (a->type == FXT_ARG_UINT64 && a->value <= UINT32_MAX) ||
-		    (a->type == FXT_ARG_INT64 && a->value + UINT64_C(0x80000000) <= UINT32_MAX);
-	if (wide)
+	if (fxt_integer_fits_32(a->type, a->value))
 		fxt_note(c->report, FXT_RULE_wide_integer_not_needed, offset, r->words * FXT_WORD,
 			 "argument %u is stored in 64 bits and fits 32", n + 1);
 }

@@ -14,6 +14,25 @@ struct fxt_check {
 
 void fxt_check_open(struct fxt_check *c, struct fxt_report *report);
 void fxt_check_close(struct fxt_check *c);
+/* What checks of single values share with the fast path. */
+
+/* Viewers keep 32 bits of a koid; the highest bit marks koids of virtual threads. */
+static inline bool fxt_koid_is_wide(uint64_t koid)
+{
+	return (koid & ~(UINT64_C(1) << 63)) >> 32;
+}
+
+static inline bool fxt_thread_is_unknown(uint64_t process, uint64_t thread)
+{
+	return !(process | thread);
+}
+
+static inline bool fxt_integer_fits_32(unsigned type, uint64_t value)
+{
+	return (type == FXT_ARG_UINT64 && value <= UINT32_MAX) ||
+	       (type == FXT_ARG_INT64 && value + UINT64_C(0x80000000) <= UINT32_MAX);
+}
+
 void fxt_check_koid(struct fxt_check *c, uint64_t koid, uint64_t offset);
 /* names: hashes of the names of all arguments. */
 void fxt_check_arguments(struct fxt_check *c, const struct fxt_record *r, const uint64_t *names, uint64_t offset);

@@ -167,9 +167,7 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 		for (unsigned k = 0; k < n; k++)
 			if (hashes[k] == hashes[n])
 				return NULL;
-		/* A number that fits 32 bits is worth a note. */
-		if (((h & 15) == FXT_ARG_INT64 || (h & 15) == FXT_ARG_UINT64) &&
-		    load_u64(p - FXT_WORD, big_endian) + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
+		if (fxt_integer_fits_32((unsigned)(h & 15), load_u64(p - FXT_WORD, big_endian)))
 			return NULL;
 	}
 	*all_used = used;
@@ -182,21 +180,25 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
-	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(key, 24, 8)];
-	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4), used = thread->state;
+	const uint64_t ref = fxt_bits(key, 24, 8);
+	const struct fxt_thread_entry *thread = &t->threads[ref];
+	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4);
+	unsigned used = ref ? thread->state : FXT_USED;
 	uint64_t refs[2] = { fxt_bits(key, 32, 16), key >> 48 };
 
-	if ((key & 15) != FXT_EVENT || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
+	if ((key & 15) != FXT_EVENT || event >= FXT_EVENT_TYPES || (ref && !(thread->state & FXT_REGISTERED)) ||
 	    (event == FXT_COUNTER && !arguments))
 		return NULL;
 	struct fxt_shape made = {
 		.key = key,
 		.version = w->registry.provider->version,
-		.track = thread->track,
+		.track = ref ? thread->track : NULL,
+		.process = ref ? thread->process : 0,
 		.event = (uint8_t)event,
 		.arguments = (uint8_t)arguments,
 		.tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
 		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
+		.koids = ref ? 0 : 2 * FXT_WORD,
 	};
 	for (unsigned i = 0; i < 2; i++) {
 		made.words[i] = (uint8_t)words_short(refs[i]);
@@ -206,7 +208,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 	if (!made.words[1])
 		made.name = string_hash(t, refs[1]);
 	made.used = (uint8_t)used;
-	uint64_t least = 2u + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
+	uint64_t least = 2u + made.koids / FXT_WORD + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
 	if (arguments ? fxt_size(key) < least : fxt_size(key) != least)
 		return NULL;
 	struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
@@ -230,7 +232,8 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 		/* Index 0 is used by birth, and in a page that all share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
-	t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
+	if (!shape->koids)
+		t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
 	shape->used |= FXT_USED;
 }
 
@@ -260,81 +263,179 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
+/* The thread of inline koids. NULL: they are not plain, or nothing was heard of it so far. */
+ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint64_t thread)
+{
+	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
+		return NULL;
+	struct fxt_thread *track = fxt_nesting_find(&w->nesting, process, thread);
+	if (track)
+		*fxt_koids_of(&w->fast, thread) = (struct fxt_koids){ process, thread, track };
+	return track;
+}
+
+ALWAYS struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+{
+	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
+	return known->track && known->thread == thread && known->process == process ? known->track
+										    : thread_aside(w, process, thread);
+}
+
+/* One event, on the way through the loop. */
+struct event {
+	uint64_t h, time, at;
+	const struct fxt_shape *shape;
+	const uint8_t *text, *arguments, *tail; /* text: of inline category and name */
+	struct fxt_thread *track;
+	unsigned used;
+};
+
+/* Finds the parts of an event that ends at `end`. False: its thread or a text is not plain. */
+ALWAYS bool event_parts(struct fxt_walk *w, struct event *e, const uint8_t *p, const uint8_t *end, const bool big_endian)
+{
+	const struct fxt_shape *shape = e->shape;
+
+	e->text = p + 2 * FXT_WORD;
+	e->tail = end - shape->tail;
+	e->track = shape->track;
+	e->used = shape->used;
+	if (__builtin_expect(shape->koids, 0)) {
+		e->track = thread_plain(w, load_u64(e->text, big_endian), load_u64(e->text + FXT_WORD, big_endian));
+		e->text += 2 * FXT_WORD;
+		if (!e->track)
+			return false;
+	}
+	e->arguments = e->text;
+	if (!(e->h & TEXTS))
+		return true;
+	if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
+		return false;
+	e->arguments += shape->words[0] * FXT_WORD;
+	if (shape->words[1] && !words_plain(e->arguments, shape->words[1], e->h >> 48))
+		return false;
+	e->arguments += shape->words[1] * FXT_WORD;
+	return true;
+}
+
+/* Whether registered names are, and the arguments are plain. last_category: of the event before. */
+ALWAYS bool event_refs(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, uint64_t *last_category,
+		       const bool big_endian)
+{
+	const struct fxt_shape *shape = e->shape;
+
+	if (!(e->h & TEXTS)) {
+		uint64_t category = fxt_bits(e->h, 32, 16);
+		if ((category != *last_category && !string_plain(t, category, &e->used)) || !string_plain(t, e->h >> 48, &e->used))
+			return false;
+		*last_category = category;
+	}
+	return !shape->arguments ||
+	       arguments_plain(w, t, e->arguments, e->tail, shape->arguments, shape->types, &e->used, big_endian) == e->tail;
+}
+
+ALWAYS uint64_t event_name(const struct fxt_tables *t, const struct event *e)
+{
+	const struct fxt_shape *shape = e->shape;
+
+	if (!(e->h & TEXTS))
+		return string_hash(t, e->h >> 48);
+	return shape->words[1] ? words_hash(e->text + shape->words[0] * FXT_WORD, shape->words[1], e->h >> 48) : shape->name;
+}
+
+/* Async operations and flows are followed by the functions of the walk. */
+ASIDE void event_operation(struct fxt_walk *w, const struct fxt_tables *t, const struct event *e, bool big_endian)
+{
+	const struct fxt_shape *shape = e->shape;
+	const uint64_t id = load_u64(e->tail, big_endian), last = w->registry.provider->last;
+	const uint64_t latest = e->time > last ? e->time : last;
+
+	if (shape->event >= FXT_FLOW_BEGIN) {
+		fxt_flow(&w->operations, shape->event, id, e->time, latest, e->at, e->track);
+		return;
+	}
+	const uint64_t process = shape->koids ? load_u64(e->text - 2 * FXT_WORD, big_endian) : shape->process;
+	const uint64_t category = shape->words[0] ? words_hash(e->text, shape->words[0], e->h >> 32)
+						  : string_hash(t, fxt_bits(e->h, 32, 16));
+	fxt_async(&w->operations, shape->event, (const uint64_t[4]){ process, category, event_name(t, e), id }, e->time, latest,
+		  e->at);
+}
+
+/* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
+ALWAYS bool event_meaning(struct fxt_walk *w, const struct fxt_tables *t, const struct event *e, const bool big_endian)
+{
+	const unsigned event = e->shape->event;
+
+	/* Not a switch: a table of jumps is mispredicted more often than these. */
+	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END)
+		return duration_plain(e->track, event, e->time, e->at, event_name(t, e));
+	if (event == FXT_DURATION_COMPLETE) {
+		if (load_u64(e->tail, big_endian) < e->time)
+			return false;
+		if (e->track)
+			e->track->completes = true;
+	} else if (event > FXT_DURATION_COMPLETE) {
+		/* A copy: the address of the event itself would keep it out of registers. */
+		const struct event copy = *e;
+		event_operation(w, t, &copy, big_endian);
+		return w->report.status == TM_OK;
+	}
+	return true;
+}
+
+/* The highest timestamp that is not too high, and not one to look at: a lower bound of that of each event by itself. */
+static uint64_t highest_plain(const struct fxt_provider *provider)
+{
+	uint64_t previous = provider->previous, step = provider->step_max;
+	uint64_t highest = step < UINT64_MAX - previous ? previous + step : UINT64_MAX;
+	return highest > provider->tick_limit ? provider->tick_limit : highest;
+}
+
 ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 {
 	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
 	struct fxt_provider *provider = w->registry.provider;
 	struct fxt_tables *t = provider->tables;
-	const uint64_t version = provider->version, records = w->report.here.records;
-	uint64_t previous = provider->previous, at = w->report.here.at, last_category = 0;
-	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
-	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
-	if (highest > provider->tick_limit)
-		highest = provider->tick_limit;
+	const uint64_t version = provider->version, records = w->report.here.records, highest = highest_plain(provider);
+	uint64_t previous = provider->previous, last_category = 0;
+	struct event e = { .at = w->report.here.at };
 
 	/* From the second event on, the one before is of this provider. */
 	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == w->previous.header &&
 				 load_u64(p + FXT_WORD, big_endian) == w->previous.time))
 		return false;
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
-		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
-		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
-		uint64_t texts = h & TEXTS, key = texts ? h : (uint32_t)h, name;
+		e.h = load_u64(p, big_endian);
+		e.time = load_u64(p + FXT_WORD, big_endian);
+		uint64_t size = fxt_bits(e.h, 4, 12) * FXT_WORD, key = e.h & TEXTS ? e.h : (uint32_t)e.h;
 		struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
 		if (shape->key != key || shape->version != version) {
 			shape = shape_make(w, key);
 			if (!shape)
 				break;
 		}
-		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
-		    !((time ^ previous) | (h ^ w->previous.header)))
+		e.shape = shape;
+		if (size > (uint64_t)(end - p) || e.time < previous || e.time > highest ||
+		    !((e.time ^ previous) | (e.h ^ w->previous.header)))
 			break;
-		const uint8_t *next = p + size, *text = p + 2 * FXT_WORD, *arguments = text;
-		unsigned event = shape->event, used = shape->used;
-		if (texts) {
-			if (shape->words[0] && !words_plain(text, shape->words[0], h >> 32))
-				break;
-			text += shape->words[0] * FXT_WORD;
-			if (shape->words[1] && !words_plain(text, shape->words[1], h >> 48))
-				break;
-			arguments = text + shape->words[1] * FXT_WORD;
-			name = shape->name;
-		} else {
-			uint64_t category = fxt_bits(h, 32, 16), index = h >> 48;
-			if ((category != last_category && !string_plain(t, category, &used)) || !string_plain(t, index, &used))
-				break;
-			name = string_hash(t, index);
-			last_category = category;
-		}
-		if (shape->arguments && arguments_plain(w, t, arguments, next - shape->tail, shape->arguments, shape->types, &used,
-							big_endian) != next - shape->tail)
+		if (!event_parts(w, &e, p, p + size, big_endian) || !event_refs(w, t, &e, &last_category, big_endian))
 			break;
-		/* Whatever road it takes from here on, such an event is accepted. */
-		if (!(used & FXT_USED))
-			mark_used(t, shape, h, arguments, big_endian);
-		if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
-			if (shape->words[1])
-				name = words_hash(text, shape->words[1], h >> 48);
-			if (!duration_plain(shape->track, event, time, at, name))
-				break;
-		} else if (event == FXT_DURATION_COMPLETE) {
-			if (load_u64(next - FXT_WORD, big_endian) < time)
-				break;
-			if (shape->track)
-				shape->track->completes = true;
-		}
-		w->totals.by_event[event]++;
-		fxt_position_took(&w->report.here, at);
-		w->previous.header = h;
-		previous = time;
-		at += size;
-		p = next;
+		/* Whatever path it takes from here on, such an event is accepted. */
+		if (!(e.used & FXT_USED))
+			mark_used(t, shape, e.h, e.arguments, big_endian);
+		if (!event_meaning(w, t, &e, big_endian))
+			break;
+		w->totals.by_event[shape->event]++;
+		fxt_position_took(&w->report.here, e.at);
+		w->previous.header = e.h;
+		previous = e.time;
+		e.at += size;
+		p += size;
 	}
 	uint64_t count = w->report.here.records - records;
 	if (!count)
 		return false;
 	w->s->fast += count;
-	w->report.here.at = at;
+	w->report.here.at = e.at;
 	w->previous.time = provider->previous = previous;
 	/* Time did not step back. */
 	if (previous > provider->last)

@@ -16,20 +16,42 @@
 /* Entries of a list with its first event. array_room() begins with more: 65,536 threads have two lists each. */
 #define OPEN_START 4u
 
-struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, uint64_t thread)
+static uint64_t hash_of(uint64_t process, uint64_t thread)
 {
-	const uint64_t koids[2] = { process, thread }, hash = fxt_hash(koids, sizeof(koids));
+	const uint64_t koids[2] = { process, thread };
+
+	return fxt_hash(koids, sizeof(koids));
+}
+
+static struct fxt_thread *first_of(const struct fxt_nesting *n, uint64_t hash)
+{
 	const uint32_t first = map_get(&n->hashes, hash);
 
-	for (struct fxt_thread *t = first == MAP_NONE ? NULL : n->threads[first]; t; t = t->same_hash)
-		if (t->process == process && t->thread == thread)
-			return t;
+	return first == MAP_NONE ? NULL : n->threads[first];
+}
+
+struct fxt_thread *fxt_nesting_find(const struct fxt_nesting *n, uint64_t process, uint64_t thread)
+{
+	struct fxt_thread *t = first_of(n, hash_of(process, thread));
+
+	while (t && (t->process != process || t->thread != thread))
+		t = t->same_hash;
+	return t;
+}
+
+struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, uint64_t thread)
+{
+	const uint64_t hash = hash_of(process, thread);
+	struct fxt_thread *t = fxt_nesting_find(n, process, thread);
+
+	if (t)
+		return t;
 	if (n->count == FXT_THREADS_MAX) {
 		fxt_note(n->report, FXT_RULE_semantic_bound_reached, n->report->here.at, FXT_WORD,
 			 "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
 		return NULL;
 	}
-	struct fxt_thread *t = NULL;
+	struct fxt_thread *other = first_of(n, hash);
 	if (array_room(&n->threads, &n->capacity, n->count, sizeof(*n->threads), FXT_THREADS_MAX) == TM_OK)
 		t = calloc(1, sizeof(*t));
 	if (!t || map_set(&n->hashes, hash, (uint32_t)n->count, FXT_THREADS_MAX) != TM_OK) {
@@ -39,7 +61,7 @@ struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, u
 	}
 	t->process = process;
 	t->thread = thread;
-	t->same_hash = first == MAP_NONE ? NULL : n->threads[first];
+	t->same_hash = other;
 	n->threads[n->count++] = t;
 	return t;
 }

@@ -32,6 +32,8 @@ struct fxt_nesting {
 
 /* The thread of these koids, made if new. NULL: there are too many, which is noted, or there is no memory (report->status). */
 struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, uint64_t thread);
+/* The thread of these koids, or NULL. */
+struct fxt_thread *fxt_nesting_find(const struct fxt_nesting *n, uint64_t process, uint64_t thread);
 void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name);
 void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name);
 /* Reports what stayed open. */

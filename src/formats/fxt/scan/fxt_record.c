@@ -175,7 +175,7 @@ static struct fxt_thread *accept_threads(struct fxt_walk *w, const struct fxt_re
 		}
 		fxt_check_koid(&w->check, t->process, offset + t->at);
 		fxt_check_koid(&w->check, t->thread, offset + t->at);
-		if (!t->process && !t->thread && !t->process_only && r->type != FXT_SCHEDULING)
+		if (!t->process_only && fxt_thread_is_unknown(t->process, t->thread) && r->type != FXT_SCHEDULING)
 			fxt_note(&w->report, FXT_RULE_unknown_inline_thread, offset + t->at, 2 * FXT_WORD,
 				 "process koid 0, thread koid 0");
 		if (!n) {
