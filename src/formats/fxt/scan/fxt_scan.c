@@ -2,6 +2,7 @@
  * about bytes that are none. */
 #include "formats/fxt/scan/fxt_scan.h"
 
+#include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>
@@ -11,171 +12,6 @@
 #include "core/text.h"
 
 #define PROBE_BYTES (64u * 1024)
-
-/* ---- bytes that are no record ---- */
-
-static const char *region_why(unsigned rule)
-{
-	switch (rule) {
-	case FXT_RULE_truncated_record:
-		return "the record is cut off by the end of the file";
-	case FXT_RULE_zero_filled_tail:
-		return "zeros up to the end of the file";
-	case FXT_RULE_zero_word_padding:
-		return "zeros between records";
-	case FXT_RULE_file_size_not_multiple_of_8:
-		return "stray bytes at the end";
-	case FXT_RULE_swallowed_records:
-		return "the size of the record is damaged";
-	default:
-		return "no sound record";
-	}
-}
-
-/* Reports [from, until) as damage, drops it, and goes on behind it. */
-#define region(w, rule, ...) ((void)PLACE(rule), region_at((w), (rule), __VA_ARGS__))
-static void region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
-		      enum tracemend_exactness lost, uint64_t records, const char *say)
-{
-	struct finding *fd = finding_new_at(w->s->findings, rule, w->report.source, from, until - from);
-	if (finding_kept(fd)) {
-		if (say)
-			finding_say(fd, "%s", say);
-		else
-			fxt_issue_say(fd, r, &r->fault);
-		if (r)
-			fxt_path(&w->report, fd, r, NULL);
-		if (r && r->fault.length && !say)
-			finding_field(fd, from + r->fault.at, r->fault.length, "header 0x%016" PRIx64, r->header);
-	}
-	w->report.damage = fd;
-	fxt_doubt_region(&w->doubt, rule, from, until, r, lost);
-	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
-	/* Bytes that no size vouches for may have been more records, or none. */
-	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
-	fxt_repair_lost(&w->repair, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
-	w->previous.header = 0;
-	w->report.here.at = until;
-}
-
-/* The word at w->report.here.at is zero. */
-static void zeros(struct fxt_walk *w)
-{
-	uint64_t from = w->report.here.at, end = window_skip_zeros(&w->resync.window, from);
-	char say[96];
-	if (w->resync.window.status != TM_OK)
-		return;
-	if (end >= w->report.here.size) {
-		snprintf(say, sizeof(say), "%" PRIu64 " zero bytes up to the end of the file", w->report.here.size - from);
-		region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, NULL, TM_UNKNOWN_COUNT, 0, say);
-		return;
-	}
-	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
-	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
-	if (!fxt_next_is_sound(&w->resync, until)) {
-		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
-		struct fxt_record *r = &w->record;
-		fxt_record_clear(r);
-		struct fxt_resume resume = fxt_resync(&w->resync, until, r);
-		until = resume.at;
-		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
-			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
-	}
-	region(w, FXT_RULE_zero_word_padding, from, until, NULL, TM_UNKNOWN_COUNT, 0, say);
-}
-
-/* A magic number record with a wrong size or number. */
-#define bad_magic(w, r, rule) ((void)PLACE(rule), bad_magic_at((w), (r), (rule)))
-static void bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
-{
-	uint64_t from = w->report.here.at, until = from + FXT_WORD;
-	uint64_t by_size = from + r->words * FXT_WORD;
-	struct finding *fd = finding_new_at(w->s->findings, rule, w->report.source, from, FXT_WORD);
-
-	if (finding_kept(fd)) {
-		finding_say(fd, "the magic number record is 0x%016" PRIx64 ", expected 0x%016" PRIx64, r->header, FXT_MAGIC);
-		fxt_path(&w->report, fd, r, NULL);
-		finding_field(fd, from, FXT_WORD, "magic number record");
-	}
-	/* Words that a longer record would have are kept if they are records; zeros are its own. */
-	if (r->words > 1 && by_size <= w->report.here.size && r->words <= FXT_RECORD_WORDS_MAX) {
-		const uint8_t *rest = window_at(&w->resync.window, until, (size_t)(by_size - until));
-		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
-		    (!fxt_next_is_sound(&w->resync, until) && fxt_next_is_sound(&w->resync, by_size)))
-			until = by_size;
-	}
-	if (w->report.magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
-		fxt_doubt_before(&w->doubt, rule, from, until, TM_AT_LEAST);
-		fxt_repair_drop(&w->repair, from, until, rule, "no magic number");
-		fxt_repair_lost(&w->repair, 1, TM_EXACT);
-	} else {
-		fxt_repair_magic(&w->repair, from, rule);
-		fxt_repair_drop(&w->repair, from + FXT_WORD, until, rule, "the magic number record is one word long");
-		w->report.magic_seen = true;
-		w->totals.by_type[FXT_METADATA]++;
-		w->registry.provider->records++;
-		fxt_position_took(&w->report.here, from);
-	}
-	w->report.here.at = until;
-}
-
-static void misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until)
-{
-	char say[160];
-	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid",
-		 until - w->report.here.at, (until - w->report.here.at) % FXT_WORD);
-	region(w, FXT_RULE_misaligned_records, w->report.here.at, until, r, TM_UNKNOWN_COUNT, 0, say);
-}
-
-/* Finds where to go on behind what is broken at w->report.here.at, and reports what lies in between under `rule`. */
-static void resume_after(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
-{
-	uint64_t from = w->report.here.at;
-	char say[240];
-	struct fxt_resume resume = fxt_resync(&w->resync, from, r);
-	if (w->resync.window.status != TM_OK)
-		return;
-	if (resume.at == w->report.here.size && rule != FXT_RULE_truncated_record &&
-	    window_skip_zeros(&w->resync.window, from + FXT_WORD) == w->report.here.size) {
-		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
-		region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, r, TM_UNKNOWN_COUNT, 1, say);
-		return;
-	}
-	if (resume.shifted) {
-		misaligned(w, r, resume.at);
-		return;
-	}
-	if (rule == FXT_RULE_truncated_record && resume.at < w->report.here.size)
-		rule = FXT_RULE_record_past_end;
-	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
-		rule = FXT_RULE_swallowed_records;
-	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
-		if (rule == FXT_RULE_swallowed_records)
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
-				 r->words, (resume.at - from) / FXT_WORD);
-		else
-			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
-		region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
-		return;
-	}
-	region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, NULL);
-}
-
-/* The record at w->report.here.at cannot be used. */
-static void broken(struct fxt_walk *w, struct fxt_record *r)
-{
-	unsigned rule = r->fault.length ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes;
-
-	if (!r->header) {
-		zeros(w);
-		return;
-	}
-	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
-		bad_magic(w, r, rule);
-		return;
-	}
-	resume_after(w, r, rule);
-}
 
 /* ---- sound records off the fast path ---- */
 
@@ -242,65 +78,86 @@ static void check_repeat(struct fxt_walk *w, const struct fxt_record *r)
 		fxt_path(&w->report, fd, r, NULL);
 }
 
-/* Inside the record at w->report.here.at, and on across its end, stand others: from `first` on. */
-static void hiding(struct fxt_walk *w, struct fxt_record *r, uint64_t first)
+/* Whether there is more in the record than its content takes: it is not of a known kind, or too long. */
+static bool is_loose(const struct fxt_record *r)
 {
-	char say[240];
-	if ((first - w->report.here.at) % FXT_WORD) {
-		misaligned(w, r, first);
-		return;
-	}
-	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-		 (first - w->report.here.at) / FXT_WORD);
-	region(w, FXT_RULE_swallowed_records, w->report.here.at, first, r, TM_AT_LEAST, 1, say);
+	return !r->known || (r->content < r->words && !r->extended);
 }
 
+/* Records inside what the size of the record at `from` claims: reports it up to the first of them. */
+static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t from)
+{
+	char say[160];
+	uint64_t end = from + r->words * FXT_WORD, covered, first;
+	bool exact = false;
+
+	if (is_loose(r) && r->known && fxt_swallows(&w->resync, from, r, &covered)) {
+		first = fxt_inner_records(&w->resync, from, covered);
+		/* One record with a damaged size, unless more speaks against it than its size. */
+		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
+	} else {
+		first = fxt_hidden_records(&w->resync, r, from, from == w->doubt.torn || from == w->doubt.faulty);
+		if (first >= end)
+			return false;
+		if ((first - from) % FXT_WORD) {
+			fxt_region_misaligned(w, r, first);
+			return true;
+		}
+	}
+	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+		 (first - from) / FXT_WORD);
+	fxt_region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
+	return true;
+}
+
+/* The record is faulty, or out of place, and exact as another type. */
+static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
+{
+	char kind[64], other[64], say[240];
+
+	if (!is_suspect(w, r, unknown_refs) || !fxt_type_damaged(&w->resync, w->registry.provider, from, r))
+		return false;
+	fxt_describe(r, kind, sizeof(kind));
+	fxt_describe(&w->resync.other, other, sizeof(other));
+	snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
+	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
+	return true;
+}
+
+/* Noise that happens to decode: faulty, and nothing that fits behind it, or too long on top of it. */
+static bool is_noise(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
+{
+	uint64_t length = r->words * FXT_WORD;
+	bool faulty = r->issues.worst == TM_ERROR;
+	unsigned first = 0;
+
+	if (!faulty && !unknown_refs)
+		return false;
+	if (fxt_next_fits(&w->resync, from + length, length, true) &&
+	    !(is_loose(r) && faulty && !fxt_next_is_sound(&w->resync, from + length)))
+		return false;
+	while (first < r->issues.count && r->issues.list[first].severity != TM_ERROR)
+		first++;
+	if (first < r->issues.count)
+		r->fault = r->issues.list[first];
+	fxt_region_resume(w, r, first < r->issues.count ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes);
+	return true;
+}
+
+/* The record at the position decodes. */
 static void sound(struct fxt_walk *w, struct fxt_record *r)
 {
-	uint64_t from = w->report.here.at, end = from + r->words * FXT_WORD;
-	char say[240];
+	uint64_t from = w->report.here.at, length = r->words * FXT_WORD;
 
-	bool loose = !r->known || (r->content < r->words && !r->extended);
-	uint64_t covered;
-	if (loose && r->known && fxt_swallows(&w->resync, from, r, &covered)) {
-		uint64_t first = fxt_inner_records(&w->resync, from, covered);
-		/* One record with a damaged size, unless more speaks against it than its size. */
-		bool exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
-		snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-			 (first - from) / FXT_WORD);
-		region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
+	if (covers_records(w, r, from))
+		return;
+	if (is_loose(r) && !fxt_next_fits(&w->resync, from + length, length, false)) {
+		fxt_region_resume(w, r, FXT_RULE_unreadable_bytes);
 		return;
 	}
-	uint64_t hidden = fxt_hidden_records(&w->resync, r, from, from == w->doubt.torn || from == w->doubt.faulty);
-	if (hidden < end) {
-		hiding(w, r, hidden);
+	bool unknown_refs = has_unknown_refs(w, r);
+	if (has_other_type(w, r, from, unknown_refs) || is_noise(w, r, from, unknown_refs))
 		return;
-	}
-	if (loose && !fxt_next_fits(&w->resync, end, end - from, false)) {
-		resume_after(w, r, FXT_RULE_unreadable_bytes);
-		return;
-	}
-	bool unknown_refs = has_unknown_refs(w, r), suspect = is_suspect(w, r, unknown_refs);
-	if (suspect && fxt_type_damaged(&w->resync, w->registry.provider, from, r)) {
-		char kind[64], other[64];
-		fxt_describe(r, kind, sizeof(kind));
-		fxt_describe(&w->resync.other, other, sizeof(other));
-		snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
-		region(w, FXT_RULE_unreadable_bytes, from, end, r, TM_EXACT, 1, say);
-		return;
-	}
-	/* Faulty, and nothing that fits behind it, or too long on top of it: noise that happens to decode. */
-	if ((r->issues.worst == TM_ERROR || unknown_refs) &&
-	    (!fxt_next_fits(&w->resync, end, end - from, true) ||
-	     (loose && r->issues.worst == TM_ERROR && !fxt_next_is_sound(&w->resync, end)))) {
-		unsigned first = 0;
-		while (first < r->issues.count && r->issues.list[first].severity != TM_ERROR)
-			first++;
-		if (first < r->issues.count)
-			r->fault = r->issues.list[first];
-		resume_after(w, r, first < r->issues.count ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes);
-		return;
-	}
 	if (r->type == FXT_INITIALIZATION && !r->tail)
 		issue_add(&r->issues, fxt_rules, FXT_RULE_zero_tick_rate, .at = FXT_WORD, .length = FXT_WORD);
 	fxt_issues_report(&w->report, r, from);
@@ -310,9 +167,9 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	if (r->issues.worst == TM_ERROR && w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
 		fxt_report_no_memory(&w->report);
 	if (r->issues.worst == TM_ERROR)
-		w->doubt.faulty = end;
+		w->doubt.faulty = from + length;
 	fxt_position_took(&w->report.here, from);
-	w->report.here.at = end;
+	w->report.here.at = from + length;
 }
 
 static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
@@ -328,7 +185,7 @@ static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 	if (!r->fatal && r->late_padding)
 		check_late_padding(w, r);
 	if (r->fatal)
-		broken(w, r);
+		fxt_region_broken(w, r);
 	else
 		sound(w, r);
 }
@@ -376,14 +233,14 @@ static void begin_without_magic(struct fxt_walk *w)
 	w->lost_prefix = true;
 	if (load_u64(p, w->decoder.big_endian) == FXT_MAGIC) {
 		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are no record precede the magic number", resume.at);
-		region(w, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
+		fxt_region(w, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 		w->report.damage = NULL;
 		return;
 	}
 	snprintf(say, sizeof(say),
 		 "no magic number, and the first sound record stands at offset %" PRIu64 ": the beginning is lost", resume.at);
 	write_magic(w);
-	region(w, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
+	fxt_region(w, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 	w->report.magic_seen = true; /* said; a later one is another archive's */
 }
 
@@ -420,7 +277,7 @@ static void begin(struct fxt_walk *w)
 	r->words = fxt_size(word);
 	r->subtype = FXT_TRACE_INFO;
 	bool size_only = !((word ^ FXT_MAGIC) & ~fxt_field(4, 12, 0xfff));
-	bad_magic(w, r, size_only ? FXT_RULE_bad_magic_size : FXT_RULE_bad_magic_value);
+	fxt_bad_magic(w, r, size_only ? FXT_RULE_bad_magic_size : FXT_RULE_bad_magic_value);
 }
 
 static void finish(struct fxt_walk *w)
@@ -430,8 +287,8 @@ static void finish(struct fxt_walk *w)
 	if (w->report.status == TM_OK && left) {
 		char say[80];
 		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, a word has 8", left);
-		region(w, FXT_RULE_file_size_not_multiple_of_8, w->report.here.at, w->report.here.size, NULL, TM_UNKNOWN_COUNT, 0,
-		       say);
+		fxt_region(w, FXT_RULE_file_size_not_multiple_of_8, w->report.here.at, w->report.here.size, NULL, TM_UNKNOWN_COUNT,
+			   0, say);
 	}
 	if (w->report.status == TM_OK && !w->report.magic_seen) {
 		w->report.headless = finding_report(w->s->findings, FXT_RULE_missing_magic, w->report.source, 0, FXT_WORD,
