@@ -4,6 +4,7 @@
 #include "core/format.h"
 #include "formats/fxt/gen/fxt_gen.h"
 #include "formats/fxt/outline/fxt_outline.h"
+#include "formats/fxt/scan/fxt_fast.h"
 #include "formats/fxt/scan/fxt_scan.h"
 
 static const char *const profiles[] = { "latest", "2022", NULL };
@@ -75,6 +76,7 @@ const struct format fxt_format = {
 	.public = { .name = "fxt", .title = "Fuchsia trace format", .extension = ".fxt", .profiles = profiles, .directory = false },
 	.rules = fxt_rules,
 	.rule_count = FXT_RULE_COUNT,
+	.fast = fxt_fast_contract,
 	.bid = bid,
 	.scan = fxt_scan,
 	.generate = fxt_generate,

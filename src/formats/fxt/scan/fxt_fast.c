@@ -484,3 +484,130 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 		return false;
 	}
 }
+
+/* ---- the contract ---- */
+
+/* Of events and strings the fast path takes those that are plain in all of this; whatever else it meets it leaves to the walk. A
+ * new rule about events, arguments or strings belongs here: test for it in the code above, or in a function that both share. */
+/* About records of other types, and about the file. */
+#define FAST_missing_magic FAST_ELSEWHERE
+#define FAST_magic_not_first FAST_ELSEWHERE
+#define FAST_duplicate_magic FAST_ELSEWHERE
+#define FAST_bad_magic_size FAST_ELSEWHERE
+#define FAST_bad_magic_value FAST_ELSEWHERE
+#define FAST_big_endian_trace FAST_ELSEWHERE
+#define FAST_file_size_not_multiple_of_8 FAST_ELSEWHERE
+#define FAST_zero_filled_tail FAST_ELSEWHERE
+#define FAST_zero_word_padding FAST_ELSEWHERE
+#define FAST_unknown_record_type FAST_ELSEWHERE
+#define FAST_unknown_metadata_type FAST_ELSEWHERE
+#define FAST_unknown_trace_info_type FAST_ELSEWHERE
+#define FAST_unknown_provider_event FAST_ELSEWHERE
+#define FAST_unknown_scheduling_type FAST_ELSEWHERE
+#define FAST_unknown_profiler_type FAST_ELSEWHERE
+#define FAST_unknown_large_type FAST_ELSEWHERE
+#define FAST_unknown_blob_format FAST_ELSEWHERE
+#define FAST_unknown_blob_type FAST_ELSEWHERE
+#define FAST_large_record_over_4095_words FAST_ELSEWHERE
+#define FAST_large_record_over_256k FAST_ELSEWHERE
+#define FAST_unnecessary_large_record FAST_ELSEWHERE
+#define FAST_filler_blob FAST_ELSEWHERE
+#define FAST_nonstandard_inline_thread FAST_ELSEWHERE
+#define FAST_thread_index_zero FAST_ELSEWHERE
+#define FAST_thread_redefinition FAST_ELSEWHERE
+#define FAST_duplicate_provider_info FAST_ELSEWHERE
+#define FAST_provider_name_changed FAST_ELSEWHERE
+#define FAST_unknown_provider_section FAST_ELSEWHERE
+#define FAST_unknown_provider_event_id FAST_ELSEWHERE
+#define FAST_provider_name_length_mismatch FAST_ELSEWHERE
+#define FAST_buffer_full FAST_ELSEWHERE
+#define FAST_zero_tick_rate FAST_ELSEWHERE
+#define FAST_implausible_tick_rate FAST_ELSEWHERE
+#define FAST_thread_object_without_process FAST_ELSEWHERE
+#define FAST_process_argument_wrong_type FAST_ELSEWHERE
+#define FAST_unknown_object_type FAST_ELSEWHERE
+#define FAST_invalid_thread_state FAST_ELSEWHERE
+#define FAST_outgoing_state_running FAST_ELSEWHERE
+#define FAST_cpu_number_implausible FAST_ELSEWHERE
+#define FAST_weight_argument_wrong_type FAST_ELSEWHERE
+#define FAST_context_switch_order FAST_ELSEWHERE
+#define FAST_blob_name_type_mix FAST_ELSEWHERE
+#define FAST_perfetto_blob_invalid FAST_ELSEWHERE
+
+/* Judged from what the walk and the fast path keep in the same way. */
+#define FAST_no_events FAST_KEEPS	      /* counts by type */
+#define FAST_unused_string FAST_KEEPS	      /* marks what is referred to */
+#define FAST_unused_thread FAST_KEEPS	      /* the same */
+#define FAST_late_initialization FAST_KEEPS   /* counts timestamps */
+#define FAST_unclosed_duration FAST_KEEPS     /* keeps the list of open durations */
+#define FAST_unmatched_async_begin FAST_KEEPS /* fxt_async() judges */
+#define FAST_unmatched_async_end FAST_KEEPS   /* the same */
+#define FAST_async_instant_outside FAST_KEEPS /* the same */
+#define FAST_unmatched_flow_begin FAST_KEEPS  /* fxt_flow() judges */
+#define FAST_flow_without_begin FAST_KEEPS    /* the same */
+#define FAST_flow_id_reused FAST_KEEPS	      /* the same */
+#define FAST_flow_outside_duration FAST_KEEPS /* the same */
+#define FAST_semantic_bound_reached \
+	FAST_KEEPS /* fxt_async() and fxt_flow() judge; a list of durations that is full is left to the walk */
+
+/* A record that has it is not plain. */
+#define FAST_truncated_record FAST_LEAVES /* the record is whole in the window */
+#define FAST_mixed_endianness FAST_LEAVES /* arguments that do not decode */
+#define FAST_record_size_zero FAST_LEAVES /* the size is that of the content */
+#define FAST_record_size_too_small FAST_LEAVES
+#define FAST_record_content_overrun FAST_LEAVES
+#define FAST_record_past_end FAST_LEAVES
+#define FAST_swallowed_records FAST_LEAVES  /* the same; and nothing in it can be anything */
+#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is judged in its turn */
+#define FAST_unreadable_bytes FAST_LEAVES
+#define FAST_record_trailing_words FAST_LEAVES
+#define FAST_known_extension FAST_LEAVES /* its word makes the record longer than its content */
+#define FAST_reserved_bits_set FAST_LEAVES
+#define FAST_unknown_event_type FAST_LEAVES
+#define FAST_unknown_argument_type FAST_LEAVES
+#define FAST_newer_feature FAST_LEAVES	 /* blob arguments */
+#define FAST_nonzero_padding FAST_LEAVES /* texts are printable ASCII, and padded with zeros */
+#define FAST_invalid_utf8 FAST_LEAVES
+#define FAST_string_too_long FAST_LEAVES
+#define FAST_embedded_nul FAST_LEAVES
+#define FAST_control_character_in_string FAST_LEAVES
+#define FAST_string_index_zero FAST_LEAVES
+#define FAST_string_flag_bit_set FAST_LEAVES
+#define FAST_empty_string_record FAST_LEAVES
+#define FAST_zero_length_inline_string FAST_LEAVES
+#define FAST_string_redefinition FAST_LEAVES /* only indexes that are new */
+#define FAST_duplicate_string_registration FAST_LEAVES
+#define FAST_dangling_string_ref FAST_LEAVES /* references are registered */
+#define FAST_forward_string_ref FAST_LEAVES  /* the same; a string that is missed is registered by the walk */
+#define FAST_cross_provider_string_ref FAST_LEAVES
+#define FAST_dangling_thread_ref FAST_LEAVES /* the thread is registered */
+#define FAST_forward_thread_ref FAST_LEAVES
+#define FAST_cross_provider_thread_ref FAST_LEAVES
+#define FAST_unknown_inline_thread FAST_LEAVES	/* fxt_thread_is_unknown() */
+#define FAST_koid_exceeds_32_bits FAST_LEAVES	/* fxt_koid_is_wide() */
+#define FAST_missing_initialization FAST_LEAVES /* the first timestamp of a provider */
+#define FAST_initialization_in_other_context FAST_LEAVES
+#define FAST_timestamp_overflow FAST_LEAVES	/* highest_plain() */
+#define FAST_unmatched_duration_end FAST_LEAVES /* an end without a begin */
+#define FAST_duration_end_name_mismatch FAST_LEAVES
+#define FAST_complete_end_before_start FAST_LEAVES
+#define FAST_counter_without_arguments FAST_LEAVES
+#define FAST_counter_non_numeric FAST_LEAVES
+#define FAST_counter_nan FAST_LEAVES		  /* doubles of counters */
+#define FAST_non_monotonic_timestamps FAST_LEAVES /* a timestamp before that of the event before */
+#define FAST_timestamp_outlier FAST_LEAVES	  /* highest_plain() */
+#define FAST_suspicious_repeat FAST_LEAVES	  /* equal header and time */
+#define FAST_duplicate_argument_name FAST_LEAVES
+#define FAST_empty_argument_name FAST_LEAVES
+#define FAST_bool_value_bits FAST_LEAVES
+#define FAST_argument_size_zero FAST_LEAVES
+#define FAST_argument_overrun FAST_LEAVES
+#define FAST_argument_trailing_words FAST_LEAVES
+#define FAST_argument_count_mismatch FAST_LEAVES
+#define FAST_wide_integer_not_needed FAST_LEAVES /* fxt_integer_fits_32() */
+
+const uint8_t fxt_fast_contract[FXT_RULE_COUNT] = {
+#define RULE(sym, id, severity, class, title, clause, explanation, repair) [FXT_RULE_##sym] = FAST_##sym,
+#include "formats/fxt/fxt_rules.def"
+#undef RULE
+};
