@@ -187,18 +187,16 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 	uint64_t refs[2] = { fxt_bits(key, 32, 16), key >> 48 };
 
 	if ((key & 15) != FXT_EVENT || event >= FXT_EVENT_TYPES || (ref && !(thread->state & FXT_REGISTERED)) ||
-	    (event == FXT_COUNTER && !arguments))
+	    (event == FXT_COUNTER && !arguments) || (event > FXT_DURATION_COMPLETE && ref && !thread->track))
 		return NULL;
 	struct fxt_shape made = {
 		.key = key,
 		.version = w->registry.provider->version,
 		.track = ref ? thread->track : NULL,
-		.process = ref ? thread->process : 0,
 		.event = (uint8_t)event,
 		.arguments = (uint8_t)arguments,
 		.tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
 		.types = event == FXT_COUNTER ? TYPES_COUNTED : TYPES_PLAIN,
-		.koids = ref ? 0 : 2 * FXT_WORD,
 	};
 	for (unsigned i = 0; i < 2; i++) {
 		made.words[i] = (uint8_t)words_short(refs[i]);
@@ -208,7 +206,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 	if (!made.words[1])
 		made.name = string_hash(t, refs[1]);
 	made.used = (uint8_t)used;
-	uint64_t least = 2u + made.koids / FXT_WORD + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
+	uint64_t least = 2u + (ref ? 0 : 2) + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
 	if (arguments ? fxt_size(key) < least : fxt_size(key) != least)
 		return NULL;
 	struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
@@ -232,7 +230,7 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 		/* Index 0 is used by birth, and in a page that all share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
-	if (!shape->koids)
+	if (fxt_bits(h, 24, 8))
 		t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
 	shape->used |= FXT_USED;
 }
@@ -285,99 +283,85 @@ ALWAYS struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uin
 struct event {
 	uint64_t h, time, at;
 	const struct fxt_shape *shape;
-	const uint8_t *text, *arguments, *tail; /* text: of inline category and name */
+	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
 	struct fxt_thread *track;
+	uint64_t name; /* hash; of an inline one only when it is asked for */
 	unsigned used;
 };
 
-/* Finds the parts of an event that ends at `end`. False: its thread or a text is not plain. */
-ALWAYS bool event_parts(struct fxt_walk *w, struct event *e, const uint8_t *p, const uint8_t *end, const bool big_endian)
+/* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
+ * event before. */
+ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
+			const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
 
-	e->text = p + 2 * FXT_WORD;
-	e->tail = end - shape->tail;
+	e->text = e->arguments = p + 2 * FXT_WORD;
 	e->track = shape->track;
 	e->used = shape->used;
-	if (__builtin_expect(shape->koids, 0)) {
+	if (__builtin_expect(!fxt_bits(e->h, 24, 8), 0)) {
 		e->track = thread_plain(w, load_u64(e->text, big_endian), load_u64(e->text + FXT_WORD, big_endian));
-		e->text += 2 * FXT_WORD;
+		e->text = e->arguments = p + 4 * FXT_WORD;
 		if (!e->track)
 			return false;
 	}
-	e->arguments = e->text;
-	if (!(e->h & TEXTS))
+	if (e->h & TEXTS) {
+		if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
+			return false;
+		e->text += shape->words[0] * FXT_WORD;
+		if (shape->words[1] && !words_plain(e->text, shape->words[1], e->h >> 48))
+			return false;
+		e->arguments = e->text + shape->words[1] * FXT_WORD;
+		e->name = shape->name;
 		return true;
-	if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
+	}
+	uint64_t category = fxt_bits(e->h, 32, 16), index = e->h >> 48;
+	if ((category != *last_category && !string_plain(t, category, &e->used)) || !string_plain(t, index, &e->used))
 		return false;
-	e->arguments += shape->words[0] * FXT_WORD;
-	if (shape->words[1] && !words_plain(e->arguments, shape->words[1], e->h >> 48))
-		return false;
-	e->arguments += shape->words[1] * FXT_WORD;
+	e->name = string_hash(t, index);
+	*last_category = category;
 	return true;
 }
 
-/* Whether registered names are, and the arguments are plain. last_category: of the event before. */
-ALWAYS bool event_refs(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, uint64_t *last_category,
-		       const bool big_endian)
+/* Async operations and flows are followed by the functions of the walk. text: of the inline name,
+ * behind that of the category. */
+ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
+			   const uint8_t *text, struct fxt_thread *track, uint64_t id)
 {
-	const struct fxt_shape *shape = e->shape;
-
-	if (!(e->h & TEXTS)) {
-		uint64_t category = fxt_bits(e->h, 32, 16);
-		if ((category != *last_category && !string_plain(t, category, &e->used)) || !string_plain(t, e->h >> 48, &e->used))
-			return false;
-		*last_category = category;
-	}
-	return !shape->arguments ||
-	       arguments_plain(w, t, e->arguments, e->tail, shape->arguments, shape->types, &e->used, big_endian) == e->tail;
-}
-
-ALWAYS uint64_t event_name(const struct fxt_tables *t, const struct event *e)
-{
-	const struct fxt_shape *shape = e->shape;
-
-	if (!(e->h & TEXTS))
-		return string_hash(t, e->h >> 48);
-	return shape->words[1] ? words_hash(e->text + shape->words[0] * FXT_WORD, shape->words[1], e->h >> 48) : shape->name;
-}
-
-/* Async operations and flows are followed by the functions of the walk. */
-ASIDE void event_operation(struct fxt_walk *w, const struct fxt_tables *t, const struct event *e, bool big_endian)
-{
-	const struct fxt_shape *shape = e->shape;
-	const uint64_t id = load_u64(e->tail, big_endian), last = w->registry.provider->last;
-	const uint64_t latest = e->time > last ? e->time : last;
+	const struct fxt_tables *t = w->registry.provider->tables;
+	const uint64_t last = w->registry.provider->last, latest = time > last ? time : last;
 
 	if (shape->event >= FXT_FLOW_BEGIN) {
-		fxt_flow(&w->operations, shape->event, id, e->time, latest, e->at, e->track);
-		return;
+		fxt_flow(&w->operations, shape->event, id, time, latest, at, track);
+		return w->report.status == TM_OK;
 	}
-	const uint64_t process = shape->koids ? load_u64(e->text - 2 * FXT_WORD, big_endian) : shape->process;
-	const uint64_t category = shape->words[0] ? words_hash(e->text, shape->words[0], e->h >> 32)
-						  : string_hash(t, fxt_bits(e->h, 32, 16));
-	fxt_async(&w->operations, shape->event, (const uint64_t[4]){ process, category, event_name(t, e), id }, e->time, latest,
-		  e->at);
+	const uint8_t *first = text - shape->words[0] * FXT_WORD;
+	const uint64_t category = shape->words[0] ? words_hash(first, shape->words[0], h >> 32)
+						  : string_hash(t, fxt_bits(h, 32, 16));
+	const uint64_t name = shape->words[1] ? words_hash(text, shape->words[1], h >> 48) : string_hash(t, h >> 48);
+	fxt_async(&w->operations, shape->event, (const uint64_t[4]){ track->process, category, name, id }, time, latest, at);
+	return w->report.status == TM_OK;
 }
 
 /* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
-ALWAYS bool event_meaning(struct fxt_walk *w, const struct fxt_tables *t, const struct event *e, const bool big_endian)
+ALWAYS bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
 {
-	const unsigned event = e->shape->event;
+	const struct fxt_shape *shape = e->shape;
+	const unsigned event = shape->event;
 
 	/* Not a switch: a table of jumps is mispredicted more often than these. */
-	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END)
-		return duration_plain(e->track, event, e->time, e->at, event_name(t, e));
+	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
+		if (shape->words[1])
+			e->name = words_hash(e->text, shape->words[1], e->h >> 48);
+		return duration_plain(e->track, event, e->time, e->at, e->name);
+	}
 	if (event == FXT_DURATION_COMPLETE) {
-		if (load_u64(e->tail, big_endian) < e->time)
+		if (load_u64(next - FXT_WORD, big_endian) < e->time)
 			return false;
 		if (e->track)
 			e->track->completes = true;
 	} else if (event > FXT_DURATION_COMPLETE) {
-		/* A copy: the address of the event itself would keep it out of registers. */
-		const struct event copy = *e;
-		event_operation(w, t, &copy, big_endian);
-		return w->report.status == TM_OK;
+		return event_operation(w, shape, e->h, e->time, e->at, e->text, e->track, load_u64(next - FXT_WORD, big_endian));
 	}
 	return true;
 }
@@ -417,19 +401,22 @@ ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 		if (size > (uint64_t)(end - p) || e.time < previous || e.time > highest ||
 		    !((e.time ^ previous) | (e.h ^ w->previous.header)))
 			break;
-		if (!event_parts(w, &e, p, p + size, big_endian) || !event_refs(w, t, &e, &last_category, big_endian))
+		const uint8_t *next = p + size;
+		if (!event_parts(w, t, &e, p, &last_category, big_endian) ||
+		    (shape->arguments && arguments_plain(w, t, e.arguments, next - shape->tail, shape->arguments, shape->types,
+							 &e.used, big_endian) != next - shape->tail))
 			break;
 		/* Whatever path it takes from here on, such an event is accepted. */
 		if (!(e.used & FXT_USED))
 			mark_used(t, shape, e.h, e.arguments, big_endian);
-		if (!event_meaning(w, t, &e, big_endian))
+		if (!event_meaning(w, &e, next, big_endian))
 			break;
 		w->totals.by_event[shape->event]++;
 		fxt_position_took(&w->report.here, e.at);
 		w->previous.header = e.h;
 		previous = e.time;
 		e.at += size;
-		p += size;
+		p = next;
 	}
 	uint64_t count = w->report.here.records - records;
 	if (!count)

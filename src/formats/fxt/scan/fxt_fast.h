@@ -9,12 +9,10 @@
 struct fxt_shape {
 	uint64_t key;		  /* that part of the header */
 	uint64_t version;	  /* of the tables that it was looked up in */
-	struct fxt_thread *track; /* of a registered thread */
-	uint64_t process;	  /* of a registered thread */
+	struct fxt_thread *track; /* of a registered thread; NULL: there were too many, or it is inline */
 	uint64_t name;		  /* hash of a registered name beside an inline category */
 	uint16_t types;		  /* that arguments may have, a bit each */
 	uint8_t event, arguments, tail, used;
-	uint8_t koids;	  /* bytes of an inline thread */
 	uint8_t words[2]; /* of inline category and name */
 };
 
