@@ -42,19 +42,19 @@ struct fxt_fast {
 };
 
 /* The place of a shape, which may be another's. Fibonacci hashing. */
-static inline struct fxt_shape *fxt_shape_of(struct fxt_fast *f, uint64_t key)
+static inline struct fxt_shape *fxt_shape_of(struct fxt_fast *fast, uint64_t key)
 {
-	return &f->shapes[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FXT_SHAPE_BITS)];
+	return &fast->shapes[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FXT_SHAPE_BITS)];
 }
 
-static inline struct fxt_argument_shape *fxt_argument_shape_of(struct fxt_fast *f, uint32_t header)
+static inline struct fxt_argument_shape *fxt_argument_shape_of(struct fxt_fast *fast, uint32_t header)
 {
-	return &f->arguments[header * UINT32_C(0x9e3779b1) >> (32 - FXT_SHAPE_BITS)];
+	return &fast->arguments[header * UINT32_C(0x9e3779b1) >> (32 - FXT_SHAPE_BITS)];
 }
 
-static inline struct fxt_koids *fxt_koids_of(struct fxt_fast *f, uint64_t thread)
+static inline struct fxt_koids *fxt_koids_of(struct fxt_fast *fast, uint64_t thread)
 {
-	return &f->koids[thread * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FXT_KOIDS_BITS)];
+	return &fast->koids[thread * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FXT_KOIDS_BITS)];
 }
 
 /* Why the fast path hides no rule: enum fast_reason of core/format.h, by rule. */
