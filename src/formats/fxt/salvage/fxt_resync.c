@@ -278,56 +278,69 @@ static bool zero_range(struct fxt_resync *y, uint64_t from, uint64_t until)
 	return p && bytes_are_zero(p, (size_t)(until - from));
 }
 
-struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+/* Where the record at `bad` would end by its size, if that is right: at is `bad` where it is not. */
+static struct fxt_resume resume_by_size(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
-	struct fxt_resume resume = { .at = y->size };
-	struct search s = { .budget = BUDGET_START };
-	uint64_t left = y->size - bad;
+	struct fxt_resume resume = { .at = bad };
+	uint64_t length = r->words && r->words <= (y->size - bad) / FXT_WORD ? r->words * FXT_WORD : 0;
 
-	/* Where the record would end, by its size or else by its content. */
-	uint64_t by_size = r->words && r->words <= left / FXT_WORD ? r->words * FXT_WORD : 0;
-	if (by_size && r->header && may_jump(y, by_size, bad) && chain_at(y, bad + by_size, CHAIN, 0, NULL)) {
+	if (length && r->header && may_jump(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
 		/* Where other records stand in between, that is chance: what stands here is the middle of one. */
-		resume.at = fxt_inner_records(y, bad, bad + by_size);
-		resume.exactly_one = resume.at == bad + by_size;
-		return resume;
+		resume.at = fxt_inner_records(y, bad, bad + length);
+		resume.exactly_one = resume.at == bad + length;
 	}
-	uint64_t have = left < NEAR ? left : NEAR;
+	return resume;
+}
+
+/* Where it would end by its content, if its size is all that is wrong with it: at is `bad` where it is not. */
+static struct fxt_resume resume_by_content(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+{
+	struct fxt_resume resume = { .at = bad };
+	const struct fxt_record *o = &y->other;
+	uint64_t left = y->size - bad, have = left < NEAR ? left : NEAR;
 	const uint8_t *p = r->header ? window_at(&y->window, bad, (size_t)have) : NULL;
-	/* Its size is all that may be wrong with it, then. */
-	if (p && fxt_decode(y->decoder, &y->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) && y->other.known &&
-	    y->other.issues.worst == TM_NOTE && y->other.content <= have / FXT_WORD) {
-		uint64_t by_content = y->other.content * FXT_WORD;
-		if (chain_at(y, bad + by_content, CHAIN, 0, NULL)) {
-			resume.at = fxt_inner_records(y, bad, bad + by_content);
-			resume.exactly_one = resume.at == bad + by_content;
-			return resume;
-		}
+
+	if (!p || !fxt_decode(y->decoder, &y->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) || !o->known ||
+	    o->issues.worst != TM_NOTE || o->content > have / FXT_WORD)
+		return resume;
+	uint64_t length = o->content * FXT_WORD;
+	if (chain_at(y, bad + length, CHAIN, 0, NULL)) {
+		resume.at = fxt_inner_records(y, bad, bad + length);
+		resume.exactly_one = resume.at == bad + length;
 	}
-	uint64_t grid = bad % FXT_WORD;
-	uint64_t from = bad + FXT_WORD;
-	uint64_t shifted_from = bad + 1;
-	while (from < y->size && y->window.status == TM_OK) {
+	return resume;
+}
+
+/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
+static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
+{
+	struct search s = { .budget = BUDGET_START };
+	uint64_t grid = bad % FXT_WORD, shifted_from = bad + 1;
+
+	for (uint64_t from = bad + FXT_WORD; from < y->size && y->window.status == TM_OK;) {
 		uint64_t until = y->size - from > BLOCK ? from + BLOCK : y->size;
 		if (!zero_range(y, from, until)) {
 			uint64_t at = search_grid(y, &s, from, until, CHAIN);
 			if (at - bad > GRID_TRUST || at == until) {
 				uint64_t shifted = search_shifted(y, &s, shifted_from, at, grid);
-				if (shifted < at) {
-					resume.at = shifted;
-					resume.shifted = true;
-					return resume;
-				}
+				if (shifted < at)
+					return (struct fxt_resume){ .at = shifted, .shifted = true };
 			}
-			if (at < until) {
-				resume.at = at;
-				return resume;
-			}
+			if (at < until)
+				return (struct fxt_resume){ .at = at };
 		}
-		from = until;
-		shifted_from = until;
+		from = shifted_from = until;
 	}
-	return resume;
+	return (struct fxt_resume){ .at = y->size };
+}
+
+struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+{
+	struct fxt_resume resume = resume_by_size(y, bad, r);
+
+	if (resume.at == bad)
+		resume = resume_by_content(y, bad, r);
+	return resume.at != bad ? resume : resume_by_search(y, bad);
 }
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder)
