@@ -3,15 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/rule.h"
-
-#define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("lttng", id, severity, class, title, clause, explanation, repair)
-static const struct tracemend_rule rules[] = {
-#include "formats/lttng/lttng_rules.def"
-};
-#undef RULE
-
 static const char *const profiles[] = { "wire", "literal", NULL };
 
 bool lttng_no_memory(struct lttng_trace *t)
@@ -115,7 +106,7 @@ const struct format lttng_format = {
 			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would "
 			     "show that "
 			     "the numbers of another one are wrong" },
-	.rules = rules,
+	.rules = lttng_rules,
 	.rule_count = LTTNG_RULE_COUNT,
 	.bid = bid,
 	.scan = lttng_scan,

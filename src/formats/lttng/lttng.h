@@ -323,6 +323,7 @@ enum lttng_rule {
 #undef RULE
 	LTTNG_RULE_COUNT
 };
+extern const struct tracemend_rule lttng_rules[LTTNG_RULE_COUNT];
 
 /* lttng.c */
 extern const struct format lttng_format;
@@ -577,18 +578,15 @@ struct lttng_block {
 	bool errors;
 };
 void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f);
-/* Reports an error of the block; the first one is the reason for what repair changes. Later ones of the same header follow from
- * the same damage: they are folded, and NULL is returned. */
-struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule, uint64_t from,
-				  uint64_t length);
-struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
-				  enum tracemend_severity severity, enum lttng_field field);
-
-#define lttng_say(fd, ...) \
-	do { \
-		if (fd) \
-			finding_say(fd, __VA_ARGS__); \
-	} while (0)
+/* Reports something on bytes [from, from + length) of the block. The first error is the reason for what repair changes; later
+ * errors of the same block follow from the same damage: they are folded, and NULL is returned. */
+#define lttng_block_report(t, f, b, rule, ...) ((void)PLACE(rule), lttng_block_report_at((t), (f), (b), (rule), __VA_ARGS__))
+struct finding *lttng_block_report_at(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
+				      uint64_t from, uint64_t length, const char *format, ...) PRINTF_LIKE(7, 8);
+/* The same on a field of the header. */
+#define lttng_field_report(t, f, b, rule, ...) ((void)PLACE(rule), lttng_field_report_at((t), (f), (b), (rule), __VA_ARGS__))
+struct finding *lttng_field_report_at(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
+				      enum lttng_field field, const char *format, ...) PRINTF_LIKE(6, 7);
 
 /* lttng_sizes.c: the size fields of a block. */
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b);

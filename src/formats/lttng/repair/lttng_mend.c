@@ -156,9 +156,10 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *k)
 	if (lttng_event_decode(t, k, k->rel, k->room, k->stamp, &e) != EVENT_OK || e.start >= k->limit || e.stamp > k->end ||
 	    !e.word)
 		return false;
-	struct finding *fd = lttng_event_error(t, k, &e, LTTNG_RULE_data_end_mid_event, e.start, e.end);
-	lttng_say(fd, "the data ends %llu bytes into event %s, which is whole and has %llu",
-		  (unsigned long long)(k->limit - e.start), lttng_event_name(&e), (unsigned long long)(e.end - e.start));
+	struct finding *fd = lttng_event_named(t, k, &e, LTTNG_RULE_data_end_mid_event, e.start, e.end,
+					       "the data ends %llu bytes into event %s, which is whole and has %llu",
+					       (unsigned long long)(k->limit - e.start), lttng_event_name(&e),
+					       (unsigned long long)(e.end - e.start));
 	lttng_walk_stop(k, fd, LTTNG_RULE_data_end_mid_event, false);
 	k->open = true;
 	k->end_moved = true;

@@ -8,7 +8,7 @@ static const uint8_t zeros[65536];
 
 static const char *rule_why(unsigned rule)
 {
-	return lttng_format.rules[rule].title;
+	return lttng_rules[rule].title;
 }
 
 /* Zeros for what is not there any more. */

@@ -226,87 +226,97 @@ void lttng_vote(struct lttng_trace *t)
 /* ---- judging the constants ---- */
 
 /* Where a constant shows: the first file that begins with a header of the trace. */
-static struct finding *constant_finding(struct lttng_trace *t, unsigned rule, enum tracemend_severity severity,
-					enum lttng_field field)
+static const struct source *constant_source(const struct lttng_trace *t, enum lttng_field field)
 {
-	struct source *s = NULL;
-	for (size_t i = 0; i < t->file_count && !s; i++)
+	for (size_t i = 0; i < t->file_count; i++)
 		if (file_votes(t, &t->files[i]) && t->files[i].first.v[field] == t->want.v[field])
-			s = t->files[i].source;
+			return t->files[i].source;
+	return NULL;
+}
+
+/* Reports a constant of the headers at the first file that shows it. */
+#define constant_report(t, rule, ...) ((void)PLACE(rule), constant_report_at((t), (rule), lttng_rules[rule].severity, __VA_ARGS__))
+#define constant_milder(t, rule, ...) ((void)PLACE(rule), constant_report_at((t), (rule), __VA_ARGS__))
+static void PRINTF_LIKE(5, 6) constant_report_at(struct lttng_trace *t, unsigned rule, enum tracemend_severity severity,
+						 enum lttng_field field, const char *format, ...)
+{
+	const struct source *s = constant_source(t, field);
+	struct finding *fd = finding_milder_at(t->f, rule, severity, s, 0, s ? t->layout->size : 0);
 	const struct lttng_place *place = &t->layout->places[field];
-	struct finding *fd = finding_milder(t->f, rule, severity, s, 0, s ? t->layout->size : 0);
+	va_list arguments;
+
 	finding_path(fd, "trace header > %s", lttng_field_name(t->layout, field));
 	if (s)
 		finding_field(fd, place->offset, place->width, "%s = %llu", lttng_field_name(t->layout, field),
 			      (unsigned long long)t->want.v[field]);
-	return fd;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 }
 
-/* A constant that is wrong in all headers: repair writes `value`. */
-static struct finding *constant_wrong(struct lttng_trace *t, unsigned rule, enum lttng_field field, uint64_t value)
+/* A constant is wrong in all headers, and this was reported: repair writes `value`. */
+static void constant_set(struct lttng_trace *t, unsigned rule, enum lttng_field field, uint64_t value)
 {
-	struct finding *fd = constant_finding(t, rule, TM_ERROR, field);
 	t->want.v[field] = value;
 	t->blame[field] = rule + 1;
-	return fd;
 }
 
-static struct finding *constant_odd(struct lttng_trace *t, unsigned rule, enum lttng_field field)
+static void judge_sizes(struct lttng_trace *t)
 {
-	return constant_finding(t, rule, TM_WARNING, field);
-}
-
-static void judge_machine(struct lttng_trace *t)
-{
-	uint64_t *v = t->want.v;
-	struct finding *fd;
+	const uint64_t *v = t->want.v;
+	uint64_t alignment = v[LF_ALIGNMENT];
 
 	if (v[LF_ARCH_SIZE] != 4 && v[LF_ARCH_SIZE] != 8) {
-		uint64_t was = v[LF_ARCH_SIZE];
 		uint64_t arch = t->sizes_known && (t->sizes.v[SIZE_POINTER] == 4 || t->sizes.v[SIZE_POINTER] == 8)
 					? t->sizes.v[SIZE_POINTER]
-				: v[LF_ALIGNMENT] == 8 ? 8
-						       : 4;
-		fd = constant_wrong(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, arch);
-		finding_say(fd, "arch_size is %llu; pointers have 4 or 8 bytes", (unsigned long long)was);
+				: alignment == 8 ? 8
+						 : 4;
+		constant_report(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, "arch_size is %llu; pointers have 4 or 8 bytes",
+				(unsigned long long)v[LF_ARCH_SIZE]);
+		constant_set(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, arch);
 	}
-	uint64_t a = v[LF_ALIGNMENT];
-	if (a > 8 || (a & (a - 1))) {
-		fd = constant_wrong(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT,
-				    t->sizes_known ? t->sizes.v[SIZE_ALIGNMENT] & 8u : 0);
-		finding_say(fd, "alignment is %llu; it must be 0, 1, 2, 4 or 8", (unsigned long long)a);
-	} else if (a && a != v[LF_ARCH_SIZE]) {
-		fd = constant_odd(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT);
-		finding_say(fd, "alignment is %llu, and pointers have %llu bytes", (unsigned long long)a,
-			    (unsigned long long)v[LF_ARCH_SIZE]);
+	if (alignment > 8 || (alignment & (alignment - 1))) {
+		constant_report(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT, "alignment is %llu; it must be 0, 1, 2, 4 or 8",
+				(unsigned long long)alignment);
+		constant_set(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT, t->sizes_known ? t->sizes.v[SIZE_ALIGNMENT] & 8u : 0);
+	} else if (alignment && alignment != v[LF_ARCH_SIZE]) {
+		constant_milder(t, LTTNG_RULE_alignment_invalid, TM_WARNING, LF_ALIGNMENT,
+				"alignment is %llu, and pointers have %llu bytes", (unsigned long long)alignment,
+				(unsigned long long)v[LF_ARCH_SIZE]);
 	}
+}
+
+static bool arch_has_size(uint64_t type, uint64_t size)
+{
+	return !((type == 1 || type == 2 || type == 6) && size == 8) && !((type == 7 || type == 8) && size == 4);
+}
+
+/* Fields of headers up to 1.0. */
+static void judge_machine(struct lttng_trace *t)
+{
+	const uint64_t *v = t->want.v;
+	uint64_t type = v[LF_ARCH_TYPE], order = v[LF_FLOAT_ORDER];
+
 	if (!lttng_has(t->layout, LF_ARCH_TYPE))
 		return;
-	uint64_t type = v[LF_ARCH_TYPE];
-	if (!type || type > 12) {
-		fd = constant_odd(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE);
-		finding_say(fd, "architecture %llu is none of 1 to 12", (unsigned long long)type);
-	} else if (((type == 1 || type == 2 || type == 6) && v[LF_ARCH_SIZE] == 8) ||
-		   ((type == 7 || type == 8) && v[LF_ARCH_SIZE] == 4)) {
-		fd = constant_odd(t, LTTNG_RULE_arch_type_size_conflict, LF_ARCH_TYPE);
-		finding_say(fd, "architecture %llu has no pointers of %llu bytes", (unsigned long long)type,
-			    (unsigned long long)v[LF_ARCH_SIZE]);
-	}
-	if (v[LF_ARCH_VARIANT]) {
-		fd = constant_finding(t, LTTNG_RULE_arch_variant_nonzero, TM_NOTE, LF_ARCH_VARIANT);
-		finding_say(fd, "arch_variant is %llu", (unsigned long long)v[LF_ARCH_VARIANT]);
-	}
-	uint64_t order = v[LF_FLOAT_ORDER];
-	if (order && order != 1234 && order != 4321 && order != 3412) {
-		fd = constant_odd(t, LTTNG_RULE_float_word_order_value, LF_FLOAT_ORDER);
-		finding_say(fd, "float_word_order is %llu; 0, 1234, 4321 and 3412 are known", (unsigned long long)order);
-	}
+	if (!type || type > 12)
+		constant_report(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE, "architecture %llu is none of 1 to 12",
+				(unsigned long long)type);
+	else if (!arch_has_size(type, v[LF_ARCH_SIZE]))
+		constant_report(t, LTTNG_RULE_arch_type_size_conflict, LF_ARCH_TYPE,
+				"architecture %llu has no pointers of %llu bytes", (unsigned long long)type,
+				(unsigned long long)v[LF_ARCH_SIZE]);
+	if (v[LF_ARCH_VARIANT])
+		constant_report(t, LTTNG_RULE_arch_variant_nonzero, LF_ARCH_VARIANT, "arch_variant is %llu",
+				(unsigned long long)v[LF_ARCH_VARIANT]);
+	if (order && order != 1234 && order != 4321 && order != 3412)
+		constant_report(t, LTTNG_RULE_float_word_order_value, LF_FLOAT_ORDER,
+				"float_word_order is %llu; 0, 1234, 4321 and 3412 are known", (unsigned long long)order);
 	for (unsigned i = 0; i < 2; i++) {
 		enum lttng_field field = i ? LF_FLIGHT : LF_HEARTBEAT;
-		if (v[field] > (i ? 2u : 1u)) {
-			fd = constant_odd(t, LTTNG_RULE_flag_not_boolean, field);
-			finding_say(fd, "%s is %llu", lttng_field_names[field], (unsigned long long)v[field]);
-		}
+		if (v[field] > (i ? 2u : 1u))
+			constant_report(t, LTTNG_RULE_flag_not_boolean, field, "%s is %llu", lttng_field_names[field],
+					(unsigned long long)v[field]);
 	}
 }
 
@@ -322,9 +332,8 @@ static void files_aside(struct lttng_trace *t, unsigned rule, const char *why)
 
 static void judge_compact(struct lttng_trace *t)
 {
-	uint64_t *v = t->want.v;
+	const uint64_t *v = t->want.v;
 	bool compact = false;
-	struct finding *fd;
 
 	for (size_t i = 0; i < t->file_count; i++)
 		compact |= t->files[i].channel && !t->files[i].aside && t->files[i].compact;
@@ -333,16 +342,17 @@ static void judge_compact(struct lttng_trace *t)
 	bool shift = lttng_has(t->layout, LF_SHIFT);
 	if (!v[LF_TSCBITS] || v[LF_TSCBITS] + v[LF_TRUNCATE] > 32 || (shift && v[LF_SHIFT] > 32) ||
 	    (shift && compact && v[LF_SHIFT] < v[LF_TSCBITS])) {
-		uint64_t truncate = v[LF_TRUNCATE], bits = v[LF_TSCBITS], data = v[LF_SHIFT];
-		fd = constant_wrong(t, LTTNG_RULE_compact_fields_invalid, LF_TSCBITS, 32);
-		finding_say(fd, "tsc_lsb_truncate %llu, tscbits %llu and compact_data_shift %llu do not fit a word of 32 bits",
-			    (unsigned long long)truncate, (unsigned long long)bits, (unsigned long long)data);
-		v[LF_TRUNCATE] = v[LF_SHIFT] = 0;
-		t->blame[LF_TRUNCATE] = t->blame[LF_SHIFT] = LTTNG_RULE_compact_fields_invalid + 1;
+		constant_report(t, LTTNG_RULE_compact_fields_invalid, LF_TSCBITS,
+				"tsc_lsb_truncate %llu, tscbits %llu and compact_data_shift %llu do not fit a word of 32 bits",
+				(unsigned long long)v[LF_TRUNCATE], (unsigned long long)v[LF_TSCBITS],
+				(unsigned long long)v[LF_SHIFT]);
+		constant_set(t, LTTNG_RULE_compact_fields_invalid, LF_TSCBITS, 32);
+		constant_set(t, LTTNG_RULE_compact_fields_invalid, LF_TRUNCATE, 0);
+		constant_set(t, LTTNG_RULE_compact_fields_invalid, LF_SHIFT, 0);
 		files_aside(t, LTTNG_RULE_compact_fields_invalid, "the bit fields of its events are not known");
 	} else if (compact && !v[LF_HEARTBEAT]) {
-		fd = constant_finding(t, LTTNG_RULE_compact_without_heartbeat, TM_ERROR, LF_HEARTBEAT);
-		finding_say(fd, "there are compact files, and has_heartbeat is 0");
+		constant_report(t, LTTNG_RULE_compact_without_heartbeat, LF_HEARTBEAT,
+				"there are compact files, and has_heartbeat is 0");
 		files_aside(t, LTTNG_RULE_compact_without_heartbeat, "compact events need a heartbeat");
 	}
 }
@@ -357,8 +367,7 @@ double lttng_frequency(const struct lttng_layout *l, const struct lttng_header *
 
 static void judge_clock(struct lttng_trace *t)
 {
-	uint64_t *v = t->want.v;
-	struct finding *fd;
+	const uint64_t *v = t->want.v;
 	uint64_t unit = t->layout->nanoseconds ? 1000000000u : 1000000u;
 
 	if (!v[LF_FREQ]) {
@@ -367,41 +376,39 @@ static void judge_clock(struct lttng_trace *t)
 		for (size_t i = 0; i < t->file_count && !freq; i++)
 			if (file_votes(t, &t->files[i]))
 				freq = t->files[i].first.v[LF_BEGIN_FREQ];
-		fd = constant_wrong(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
+		constant_report(t, LTTNG_RULE_freq_zero, LF_FREQ, "start_freq is 0");
+		constant_set(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
 		t->clock_made_up = !freq;
-		finding_say(fd, "start_freq is 0");
 	}
 	if (lttng_has(t->layout, LF_SCALE) && !v[LF_SCALE]) {
-		fd = constant_wrong(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
+		constant_report(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, "freq_scale is 0");
+		constant_set(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
 		t->clock_made_up = true;
-		finding_say(fd, "freq_scale is 0");
 	}
 	double freq = lttng_frequency(t->layout, &t->want);
 	if ((freq < 1e3 || freq > 1e11) && !t->blame[LF_FREQ] && !t->blame[LF_SCALE]) {
-		fd = constant_odd(t, LTTNG_RULE_freq_implausible, LF_FREQ);
-		finding_say(fd, "start_freq %llu with freq_scale %llu is %g Hz", (unsigned long long)v[LF_FREQ],
-			    (unsigned long long)v[LF_SCALE], freq);
+		constant_report(t, LTTNG_RULE_freq_implausible, LF_FREQ, "start_freq %llu with freq_scale %llu is %g Hz",
+				(unsigned long long)v[LF_FREQ], (unsigned long long)v[LF_SCALE], freq);
 	}
 	if (v[LF_SUBSEC] >= unit) {
-		uint64_t was = v[LF_SUBSEC];
-		fd = constant_wrong(t, LTTNG_RULE_start_time_subsecond_range, LF_SUBSEC, was % unit);
-		finding_say(fd, "the start time has %llu %s of a second", (unsigned long long)was,
-			    t->layout->nanoseconds ? "nanoseconds" : "microseconds");
-		v[LF_SEC] += was / unit;
-		t->blame[LF_SEC] = LTTNG_RULE_start_time_subsecond_range + 1;
+		constant_report(t, LTTNG_RULE_start_time_subsecond_range, LF_SUBSEC, "the start time has %llu %s of a second",
+				(unsigned long long)v[LF_SUBSEC], t->layout->nanoseconds ? "nanoseconds" : "microseconds");
+		constant_set(t, LTTNG_RULE_start_time_subsecond_range, LF_SEC, v[LF_SEC] + v[LF_SUBSEC] / unit);
+		constant_set(t, LTTNG_RULE_start_time_subsecond_range, LF_SUBSEC, v[LF_SUBSEC] % unit);
 	}
 	if (!t->blame[LF_SEC] && !plausible(LF_SEC, v[LF_SEC], false)) {
-		fd = constant_odd(t, LTTNG_RULE_start_time_implausible, LF_SEC);
-		finding_say(fd, "the trace started %llu seconds after 1970", (unsigned long long)v[LF_SEC]);
+		constant_report(t, LTTNG_RULE_start_time_implausible, LF_SEC, "the trace started %llu seconds after 1970",
+				(unsigned long long)v[LF_SEC]);
 	}
 	if (v[LF_MONOTONIC]) {
-		fd = constant_finding(t, LTTNG_RULE_start_monotonic_nonzero, TM_NOTE, LF_MONOTONIC);
-		finding_say(fd, "start_monotonic is %llu", (unsigned long long)v[LF_MONOTONIC]);
+		constant_report(t, LTTNG_RULE_start_monotonic_nonzero, LF_MONOTONIC, "start_monotonic is %llu",
+				(unsigned long long)v[LF_MONOTONIC]);
 	}
 }
 
 void lttng_vote_judge(struct lttng_trace *t)
 {
+	judge_sizes(t);
 	judge_machine(t);
 	judge_compact(t);
 	judge_clock(t);

@@ -4,38 +4,54 @@
 /* Events that must follow each other in a block without a header before it counts as one. */
 #define MADE_UP_MIN 4u
 
-struct finding *lttng_block_error(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule, uint64_t from,
-				  uint64_t length)
+/* True: the error follows from one that was reported. */
+static bool block_folds(const struct lttng_block *b, unsigned rule)
 {
-	if (b->cause) {
-		finding_explains(b->cause, 1);
-		return NULL;
-	}
-	struct finding *fd = finding_new(t->f, rule, f->source, b->frame->offset + from, length);
-	finding_path(fd, "block %llu", (unsigned long long)b->number);
+	if (lttng_rules[rule].severity != TM_ERROR || !b->cause)
+		return false;
+	finding_explains(b->cause, 1);
+	return true;
+}
+
+static void block_blame(struct lttng_block *b, unsigned rule, struct finding *fd)
+{
+	if (lttng_rules[rule].severity != TM_ERROR)
+		return;
 	b->rule = rule;
 	b->cause = fd;
 	b->errors = true;
+}
+
+struct finding *lttng_block_report_at(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
+				      uint64_t from, uint64_t length, const char *format, ...)
+{
+	va_list arguments;
+	if (block_folds(b, rule))
+		return NULL;
+	struct finding *fd = finding_new_at(t->f, rule, f->source, b->frame->offset + from, length);
+	finding_path(fd, "block %llu", (unsigned long long)b->number);
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	block_blame(b, rule, fd);
 	return fd;
 }
 
-struct finding *lttng_block_field(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
-				  enum tracemend_severity severity, enum lttng_field field)
+struct finding *lttng_field_report_at(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, unsigned rule,
+				      enum lttng_field field, const char *format, ...)
 {
 	const struct lttng_place *place = &t->layout->places[field];
 	const char *name = lttng_field_name(t->layout, field);
-	if (severity == TM_ERROR && b->cause) {
-		finding_explains(b->cause, 1);
+	va_list arguments;
+	if (block_folds(b, rule))
 		return NULL;
-	}
-	struct finding *fd = finding_milder(t->f, rule, severity, f->source, b->frame->offset, t->layout->size);
+	struct finding *fd = finding_new_at(t->f, rule, f->source, b->frame->offset, t->layout->size);
 	finding_path(fd, "block %llu > %s", (unsigned long long)b->number, name);
 	finding_field(fd, b->frame->offset + place->offset, place->width, "%s = %llu", name, (unsigned long long)b->h.v[field]);
-	if (severity == TM_ERROR) {
-		b->rule = rule;
-		b->cause = fd;
-		b->errors = true;
-	}
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	block_blame(b, rule, fd);
 	return fd;
 }
 
@@ -72,9 +88,9 @@ static bool is_session(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	if (v[LF_BEGIN] >= f->last.v[LF_BEGIN] || v[LF_SEC] < f->last.v[LF_SEC])
 		return false;
 	f->noted_session = true;
-	struct finding *fd = lttng_block_field(t, f, b, LTTNG_RULE_appended_sessions, TM_WARNING, LF_SEC);
-	lttng_say(fd, "start time and stamps begin anew: a recording that started at %llu s follows",
-		  (unsigned long long)v[LF_SEC]);
+	lttng_field_report(t, f, b, LTTNG_RULE_appended_sessions, LF_SEC,
+			   "start time and stamps begin anew: a recording that started at %llu s follows",
+			   (unsigned long long)v[LF_SEC]);
 	return true;
 }
 
@@ -82,12 +98,11 @@ static void judge_constants(struct lttng_trace *t, struct lttng_file *f, struct 
 {
 	const struct lttng_layout *l = t->layout;
 	bool vendor = is_vendor_0_8(t, b), session = !lost_magic && is_session(t, f, b);
-	struct finding *fd;
 
 	if (vendor && !f->noted_vendor) {
 		f->noted_vendor = true;
-		fd = lttng_block_field(t, f, b, LTTNG_RULE_vendor_0_8_loss_fields, TM_NOTE, LF_SCALE);
-		lttng_say(fd, "freq_scale is 0, and start_freq holds counts of losses");
+		lttng_field_report(t, f, b, LTTNG_RULE_vendor_0_8_loss_fields, LF_SCALE,
+				   "freq_scale is 0, and start_freq holds counts of losses");
 	}
 	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++) {
 		enum lttng_field field = (enum lttng_field)i;
@@ -104,10 +119,9 @@ static void judge_constants(struct lttng_trace *t, struct lttng_file *f, struct 
 			finding_explains(b->cause, 1);
 		} else if (!lost_magic) {
 			bool version = i == LF_MAJOR || i == LF_MINOR;
-			fd = lttng_block_field(t, f, b, version ? LTTNG_RULE_version_mixed : LTTNG_RULE_header_field_differs,
-					       TM_ERROR, field);
-			lttng_say(fd, "%s is %llu, and %llu in the other blocks", lttng_field_names[i],
-				  (unsigned long long)b->h.v[i], (unsigned long long)t->want.v[i]);
+			lttng_field_report(t, f, b, version ? LTTNG_RULE_version_mixed : LTTNG_RULE_header_field_differs, field,
+					   "%s is %llu, and %llu in the other blocks", lttng_field_names[i],
+					   (unsigned long long)b->h.v[i], (unsigned long long)t->want.v[i]);
 		}
 		b->h.v[i] = t->want.v[i];
 	}
@@ -128,7 +142,6 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	uint64_t zeros = zeros_at_start(t, frame);
 	uint64_t whole = t->layout->variable ? 0 : f->block_size;
 	unsigned rule;
-	struct finding *fd;
 
 	if (t->status != TM_OK)
 		return;
@@ -146,20 +159,23 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		b->cause = f->cause;
 		b->rule = rule;
 	}
-	fd = lttng_block_error(t, f, b, rule, 0, frame->length);
 	switch (rule) {
 	case LTTNG_RULE_zero_block:
-		lttng_say(fd, "%llu bytes of zeros where a block should be", (unsigned long long)frame->length);
+		lttng_block_report(t, f, b, LTTNG_RULE_zero_block, 0, frame->length, "%llu bytes of zeros where a block should be",
+				   (unsigned long long)frame->length);
 		break;
 	case LTTNG_RULE_byte_order_mixed:
-		lttng_say(fd, "the block's byte order is not that of the trace");
+		lttng_block_report(t, f, b, LTTNG_RULE_byte_order_mixed, 0, frame->length,
+				   "the block's byte order is not that of the trace");
 		break;
 	case LTTNG_RULE_file_size_not_multiple:
 	case LTTNG_RULE_trailing_garbage:
-		lttng_say(fd, "%llu bytes that are no block follow the last one", (unsigned long long)frame->length);
+		lttng_block_report(t, f, b, rule, 0, frame->length, "%llu bytes that are no block follow the last one",
+				   (unsigned long long)frame->length);
 		break;
 	default:
-		lttng_say(fd, "there is no block header, and none of its fields is what it should be");
+		lttng_block_report(t, f, b, rule, 0, frame->length,
+				   "there is no block header, and none of its fields is what it should be");
 		break;
 	}
 	drop_block(b, rule);
@@ -176,14 +192,14 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 	const struct lttng_layout *l = t->layout;
 	uint64_t length = b->frame->length;
 	unsigned of, score;
-	struct finding *fd;
 
 	b->keep = true;
 	if (length < l->size) {
 		/* A beginning of a header is the beginning of a block; anything else is not. */
 		if (length >= l->magic + 4u && load_u32(b->head + l->magic, t->big_endian) == LTTNG_MAGIC) {
-			fd = lttng_block_error(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length);
-			lttng_say(fd, "the file ends within the header of the block, after %llu bytes", (unsigned long long)length);
+			lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length,
+					   "the file ends within the header of the block, after %llu bytes",
+					   (unsigned long long)length);
 			drop_block(b, LTTNG_RULE_block_beyond_eof);
 			b->lost = true;
 		} else {
@@ -199,11 +215,9 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 		header_gone(t, f, b);
 	} else {
 		if (lost_magic) {
-			fd = lttng_block_field(t, f, b,
-					       b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block,
-					       TM_ERROR, LF_MAGIC);
-			lttng_say(fd, "the magic number is 0x%08llx; it should be 0x%08x", (unsigned long long)b->h.v[LF_MAGIC],
-				  LTTNG_MAGIC);
+			lttng_field_report(t, f, b, b->number ? LTTNG_RULE_magic_lost_in_block : LTTNG_RULE_bad_magic_first_block,
+					   LF_MAGIC, "the magic number is 0x%08llx; it should be 0x%08x",
+					   (unsigned long long)b->h.v[LF_MAGIC], LTTNG_MAGIC);
 		}
 		judge_constants(t, f, b, lost_magic);
 	}
@@ -214,13 +228,12 @@ static void judge_header(struct lttng_trace *t, struct lttng_file *f, struct ltt
 static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END];
-	struct finding *fd;
 
 	b->bad_end = b->made_up || end < begin;
 	if (!b->bad_end || b->made_up || b->open)
 		return;
-	fd = lttng_block_field(t, f, b, end ? LTTNG_RULE_end_before_begin : LTTNG_RULE_end_stamp_zero, TM_ERROR, LF_END);
-	lttng_say(fd, "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
+	lttng_field_report(t, f, b, end ? LTTNG_RULE_end_before_begin : LTTNG_RULE_end_stamp_zero, LF_END,
+			   "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
 /* Stamps beyond it are of no event of a block without end. */
@@ -308,9 +321,10 @@ static void judge_padding(struct lttng_trace *t, struct lttng_file *f, const str
 	if (nonzero >= end || t->status != TM_OK)
 		return;
 	f->noted_padding = true;
-	struct finding *fd = finding_new(t->f, LTTNG_RULE_padding_not_zero, f->source, nonzero, end - nonzero);
+	struct finding *fd = finding_report(t->f, LTTNG_RULE_padding_not_zero, f->source, nonzero, end - nonzero,
+					    "the padding from 0x%llx to 0x%llx is not all zeros", (unsigned long long)at,
+					    (unsigned long long)end);
 	finding_path(fd, "block %llu > padding", (unsigned long long)b->number);
-	lttng_say(fd, "the padding from 0x%llx to 0x%llx is not all zeros", (unsigned long long)at, (unsigned long long)end);
 }
 
 static void close_block(struct lttng_trace *t, struct lttng_block *b, const struct lttng_walk *k)

@@ -187,10 +187,9 @@ static void trace_collect(struct lttng_trace *t, const struct member *members, s
 
 static void scan_single(struct scan *s, struct source *source)
 {
-	struct finding *fd = finding_new(s->findings, LTTNG_RULE_trace_dir_missing, source, 0, source ? source->size : 0);
-	finding_say(fd, "%s",
-		    source && source->size ? "this is a single tracefile; the directory with its declarations is needed"
-					   : "there is no tracefile here");
+	finding_report(s->findings, LTTNG_RULE_trace_dir_missing, source, 0, source ? source->size : 0, "%s",
+		       source && source->size ? "this is a single tracefile; the directory with its declarations is needed"
+					      : "there is no tracefile here");
 }
 
 /* What repair does with files that are no input of this capture. */
@@ -314,23 +313,22 @@ static void file_aside(struct lttng_file *f, unsigned rule, const char *why)
 
 static void judge_name(struct lttng_trace *t, struct lttng_file *f, bool loose)
 {
-	struct finding *fd;
 	const char *bar = strrchr(f->base, '_');
 	if (f->cpu < 0 || f->cpu > (int64_t)LTTNG_CPU_MAX) {
-		fd = finding_new(t->f, LTTNG_RULE_cpu_number_range, f->source, 0, 0);
-		finding_say(fd, "the cpu number in the name, %s, is not one from 0 to %u", bar ? bar + 1 : "", LTTNG_CPU_MAX);
+		finding_report(t->f, LTTNG_RULE_cpu_number_range, f->source, 0, 0,
+			       "the cpu number in the name, %s, is not one from 0 to %u", bar ? bar + 1 : "", LTTNG_CPU_MAX);
 		file_aside(f, LTTNG_RULE_cpu_number_range, "no reader can take this cpu number");
 	} else if (loose) {
-		fd = finding_new(t->f, LTTNG_RULE_cpu_leading_zero, f->source, 0, 0);
-		finding_say(fd, "readers take \"%s\" for cpu %lld", bar ? bar + 1 : "", (long long)f->cpu);
+		finding_report(t->f, LTTNG_RULE_cpu_leading_zero, f->source, 0, 0, "readers take \"%s\" for cpu %lld",
+			       bar ? bar + 1 : "", (long long)f->cpu);
 	}
 	if (f->flight && f->metadata) {
-		fd = finding_new(t->f, LTTNG_RULE_flight_prefix_on_metadata, f->source, 0, 0);
-		finding_say(fd, "declarations are in %s; readers look for %s", f->base, f->base + FLIGHT_LENGTH);
+		finding_report(t->f, LTTNG_RULE_flight_prefix_on_metadata, f->source, 0, 0,
+			       "declarations are in %s; readers look for %s", f->base, f->base + FLIGHT_LENGTH);
 	}
 	if (!strncmp(f->base, "normal-", 7)) {
-		fd = finding_new(t->f, LTTNG_RULE_normal_prefix, f->source, 0, 0);
-		finding_say(fd, "readers take \"%.*s\" for the name of the channel", (int)(bar ? bar - f->base : 0), f->base);
+		finding_report(t->f, LTTNG_RULE_normal_prefix, f->source, 0, 0, "readers take \"%.*s\" for the name of the channel",
+			       (int)(bar ? bar - f->base : 0), f->base);
 	}
 }
 
@@ -349,8 +347,8 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 	size_t n = lttng_name_split(f->base, &f->cpu, &loose);
 	if (!n) {
 		if (strcmp(f->base, "bookmarks.xml") != 0 && strcmp(f->base, "bookmarks") != 0) {
-			struct finding *fd = finding_new(t->f, LTTNG_RULE_file_name_grammar, f->source, 0, 0);
-			finding_say(fd, "%s is not a name of the form channel_cpu", f->base);
+			finding_report(t->f, LTTNG_RULE_file_name_grammar, f->source, 0, 0,
+				       "%s is not a name of the form channel_cpu", f->base);
 		}
 		return false;
 	}
@@ -401,9 +399,8 @@ static void judge_slots(struct lttng_trace *t, struct slot *slots, size_t count)
 		if (slots[i].channel != slots[i - 1].channel || slots[i].cpu != slots[i - 1].cpu)
 			continue;
 		struct lttng_file *f = &t->files[slots[i].file], *other = &t->files[slots[i - 1].file];
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_duplicate_channel_cpu, f->source, 0, 0);
-		finding_say(fd, "%s and %s are both channel %s, cpu %lld", other->base, f->base, f->channel->name,
-			    (long long)f->cpu);
+		finding_report(t->f, LTTNG_RULE_duplicate_channel_cpu, f->source, 0, 0, "%s and %s are both channel %s, cpu %lld",
+			       other->base, f->base, f->channel->name, (long long)f->cpu);
 		file_aside(f, LTTNG_RULE_duplicate_channel_cpu, "another file is of the same channel and cpu");
 		slots[i].file = slots[i - 1].file;
 	}
@@ -471,18 +468,17 @@ static void judge_channel_cpus(struct lttng_trace *t, const struct cpu_set *have
 			       size_t count)
 {
 	struct cpu_set of = { { 0 } };
-	struct finding *fd;
 	for (size_t i = 0; i < count; i++) {
 		of.bits[slots[i].cpu / 64] |= UINT64_C(1) << (slots[i].cpu % 64);
 		if (!cpu_set_has(have, slots[i].cpu)) {
-			fd = finding_new(t->f, LTTNG_RULE_channel_cpu_without_metadata_cpu, t->files[slots[i].file].source, 0, 0);
-			finding_say(fd, "there is no declarations file of cpu %lld", (long long)slots[i].cpu);
+			finding_report(t->f, LTTNG_RULE_channel_cpu_without_metadata_cpu, t->files[slots[i].file].source, 0, 0,
+				       "there is no declarations file of cpu %lld", (long long)slots[i].cpu);
 		}
 	}
 	for (unsigned i = 0; i <= highest; i++)
 		if (cpu_set_has(have, i) && !cpu_set_has(&of, i)) {
-			fd = finding_new(t->f, LTTNG_RULE_channel_cpu_missing, NULL, 0, 0);
-			finding_say(fd, "channel %s has no file of cpu %u", slots[0].channel->name, i);
+			finding_report(t->f, LTTNG_RULE_channel_cpu_missing, NULL, 0, 0, "channel %s has no file of cpu %u",
+				       slots[0].channel->name, i);
 			break;
 		}
 }
@@ -511,10 +507,10 @@ static void judge_cpus(struct lttng_trace *t)
 		cpus++;
 	}
 	if (cpus && highest + 1 != cpus) {
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_cpu_gap, NULL, 0, 0);
-		finding_say(fd, "there are %u declaration files, and the highest cpu number is %u", cpus, highest);
-		fd = finding_new(t->f, LTTNG_RULE_reader_abort_risk, NULL, 0, 0);
-		finding_say(fd, "the text module of LTTV crashes where cpu numbers have gaps");
+		finding_report(t->f, LTTNG_RULE_cpu_gap, NULL, 0, 0,
+			       "there are %u declaration files, and the highest cpu number is %u", cpus, highest);
+		finding_report(t->f, LTTNG_RULE_reader_abort_risk, NULL, 0, 0,
+			       "the text module of LTTV crashes where cpu numbers have gaps");
 	}
 	if (cpus && count) {
 		qsort(slots, count, sizeof(*slots), slot_order);
@@ -535,11 +531,10 @@ static void judge_flight(struct lttng_trace *t)
 	uint64_t flag = t->want.v[LF_FLIGHT];
 	if (!lttng_has(t->layout, LF_FLIGHT) || (flag ? flight : !flight))
 		return;
-	struct finding *fd = finding_new(t->f, LTTNG_RULE_flight_flag_mismatch, NULL, 0, 0);
-	finding_say(fd,
-		    flag ? "the headers have flight_recorder = %llu, and no file name begins with flight-"
-			 : "the headers have flight_recorder = %llu, and there are flight- files",
-		    (unsigned long long)flag);
+	finding_report(t->f, LTTNG_RULE_flight_flag_mismatch, NULL, 0, 0,
+		       flag ? "the headers have flight_recorder = %llu, and no file name begins with flight-"
+			    : "the headers have flight_recorder = %llu, and there are flight- files",
+		       (unsigned long long)flag);
 }
 
 /* Declarations must be where the version looks for them. */
@@ -573,32 +568,32 @@ void lttng_dir_judge(struct lttng_trace *t)
 		first |= f->metadata && f->cpu == 0;
 		t->has_compact |= f->compact;
 		if (era == LTTNG_CHANNEL_MARKERS && !f->metadata && f->base != f->source->name + t->root_length) {
-			fd = finding_new(t->f, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0);
-			finding_say(fd, "%s: tracefiles of %s are not in subdirectories", f->source->name + t->root_length,
-				    t->layout->name);
+			finding_report(t->f, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0,
+				       "%s: tracefiles of %s are not in subdirectories", f->source->name + t->root_length,
+				       t->layout->name);
 		}
 	}
 	if (!metadata) {
 		bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
-		fd = finding_new(t->f, control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file, NULL, 0, 0);
-		finding_say(fd, "a trace of version %s needs %s with data", t->layout->name,
-			    era <= LTTNG_MARKERS	 ? "control/facilities_0"
-			    : era == LTTNG_TRACE_MARKERS ? "control/metadata_0"
-							 : "metadata_0");
+		fd = finding_report(t->f, control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file, NULL, 0, 0,
+				    "a trace of version %s needs %s with data", t->layout->name,
+				    era <= LTTNG_MARKERS	 ? "control/facilities_0"
+				    : era == LTTNG_TRACE_MARKERS ? "control/metadata_0"
+								 : "metadata_0");
 		t->metadata_broken = fd;
 		t->metadata_lost = true;
 		unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
 		for (size_t i = 0; i < t->file_count; i++)
 			if (t->files[i].channel && !t->files[i].aside)
-				file_aside(&t->files[i], rule, lttng_format.rules[rule].title);
+				file_aside(&t->files[i], rule, lttng_rules[rule].title);
 	} else if (!first) {
-		fd = finding_new(t->f, LTTNG_RULE_reader_abort_risk, NULL, 0, 0);
-		finding_say(fd, "there are declarations, but none of cpu 0, which LTTV opens first");
+		finding_report(t->f, LTTNG_RULE_reader_abort_risk, NULL, 0, 0,
+			       "there are declarations, but none of cpu 0, which LTTV opens first");
 	}
 	if (era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
-		fd = finding_new(t->f, LTTNG_RULE_eventdefs_missing, NULL, 0, 0);
-		finding_say(fd, "a trace of version %s needs the directory eventdefs with descriptions of its facilities",
-			    t->layout->name);
+		finding_report(t->f, LTTNG_RULE_eventdefs_missing, NULL, 0, 0,
+			       "a trace of version %s needs the directory eventdefs with descriptions of its facilities",
+			       t->layout->name);
 		if (t->scan->plan) {
 			static const char core[] = "<?xml version=\"1.0\"?>\n<facility name=\"core\">\n</facility>\n";
 			char *name = lttng_table_alloc(t, t->root_length + 32);

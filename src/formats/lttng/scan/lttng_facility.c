@@ -429,10 +429,11 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 
 	(void)text_quote(quoted, name, strlen(name));
 	if (!s && find_description(t, "user_", name)) {
-		fd = finding_new(t->f, LTTNG_RULE_user_facility_prefix, f->source, at, 0);
-		finding_say(fd, "facility %s is loaded, and only user_%s is described", quoted, quoted);
+		finding_report(t->f, LTTNG_RULE_user_facility_prefix, f->source, at, 0,
+			       "facility %s is loaded, and only user_%s is described", quoted, quoted);
 	}
 	if (!s || s->size > LTTNG_XML_MAX) {
+		/* Sizes are in the events: readers pass over those that nothing describes. */
 		fd = finding_milder(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
 		finding_say(fd, "eventdefs has no description of facility %s", quoted);
 		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
@@ -442,16 +443,15 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	if (!description_read(t, s, id, &d))
 		return;
 	if (!d.good) {
-		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where, 0);
-		finding_say(fd, "%s at byte %zu", d.why, d.where);
+		finding_report(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where, 0, "%s at byte %zu", d.why, d.where);
 		description_aside(t, s);
 		undescribed(t, id);
 		return;
 	}
 	if (d.crc != checksum) {
-		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
-		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
-			    quoted, checksum, d.crc);
+		finding_report(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0,
+			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
+			       quoted, checksum, d.crc);
 		undescribed(t, id);
 		return;
 	}

@@ -346,12 +346,18 @@ void lttng_metadata_vote(struct lttng_trace *t)
 
 /* ---- taking them in ---- */
 
-static struct finding *declaration_finding(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
-					   unsigned rule, enum tracemend_severity severity)
+/* Reports something about a declaration. */
+#define declaration_report(t, k, e, rule, ...) ((void)PLACE(rule), declaration_report_at((t), (k), (e), (rule), __VA_ARGS__))
+static struct finding *PRINTF_LIKE(5, 6) declaration_report_at(struct lttng_trace *t, const struct lttng_walk *k,
+							       const struct lttng_event *e, unsigned rule, const char *format, ...)
 {
-	struct finding *fd = finding_milder(t->f, rule, severity, k->file->source, k->base + e->start, e->end - e->start);
+	struct finding *fd = finding_new_at(t->f, rule, k->file->source, k->base + e->start, e->end - e->start);
+	va_list arguments;
 	finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)k->number, (unsigned long long)k->events,
 		     e->marker ? e->marker->name : "");
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
 	return fd;
 }
 
@@ -377,11 +383,11 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *k, const struc
 	if (t->sizes_blame) {
 		finding_explains(t->sizes_blame, 1);
 	} else {
-		struct finding *fd = declaration_finding(t, k, e, rule, TM_ERROR);
-		finding_say(fd, "int %u, long %u, pointer %u, size_t %u, alignment %u; expected %u, %u, %u, %u, %u",
-			    d->sizes.v[SIZE_INT], d->sizes.v[SIZE_LONG], d->sizes.v[SIZE_POINTER], d->sizes.v[SIZE_SIZE_T],
-			    d->sizes.v[SIZE_ALIGNMENT], t->sizes.v[SIZE_INT], t->sizes.v[SIZE_LONG], t->sizes.v[SIZE_POINTER],
-			    t->sizes.v[SIZE_SIZE_T], t->sizes.v[SIZE_ALIGNMENT]);
+		struct finding *fd = declaration_report(
+			t, k, e, rule, "int %u, long %u, pointer %u, size_t %u, alignment %u; expected %u, %u, %u, %u, %u",
+			d->sizes.v[SIZE_INT], d->sizes.v[SIZE_LONG], d->sizes.v[SIZE_POINTER], d->sizes.v[SIZE_SIZE_T],
+			d->sizes.v[SIZE_ALIGNMENT], t->sizes.v[SIZE_INT], t->sizes.v[SIZE_LONG], t->sizes.v[SIZE_POINTER],
+			t->sizes.v[SIZE_SIZE_T], t->sizes.v[SIZE_ALIGNMENT]);
 		finding_field(fd, k->base + d->sizes_at, SIZE_KINDS * d->sizes_width, "sizes of types");
 		t->sizes_blame = fd;
 	}
@@ -405,8 +411,8 @@ static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *k, co
 		return;
 	}
 	char quoted[TEXT_QUOTE_SIZE];
-	t->duplicates = declaration_finding(t, k, e, LTTNG_RULE_duplicate_declaration, TM_NOTE);
-	finding_say(t->duplicates, "%s is declared again, in the same way", text_quote(quoted, name, strlen(name)));
+	t->duplicates = declaration_report(t, k, e, LTTNG_RULE_duplicate_declaration, "%s is declared again, in the same way",
+					   text_quote(quoted, name, strlen(name)));
 }
 
 static void marker_describe(struct lttng_marker *m, const struct lttng_name *n)
@@ -427,9 +433,8 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *k, const struct lt
 		return false;
 	if (m->declared && strcmp(m->name, n->name) != 0) {
 		*rule = LTTNG_RULE_id_redefined;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "event type %u is %s, and is given to %s here", d->id,
-			    text_quote(quoted, m->name, strlen(m->name)), text_quote(other, n->name, strlen(n->name)));
+		*fd = declaration_report(t, k, e, LTTNG_RULE_id_redefined, "event type %u is %s, and is given to %s here", d->id,
+					 text_quote(quoted, m->name, strlen(m->name)), text_quote(other, n->name, strlen(n->name)));
 		return false;
 	}
 	if (m->declared) {
@@ -442,9 +447,9 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *k, const struct lt
 	m->declared = true;
 	m->first_use = e->stamp;
 	if (n->marker) {
-		*fd = declaration_finding(t, k, e, LTTNG_RULE_name_with_two_ids, TM_WARNING);
-		finding_say(*fd, "%s is event type %u already, and is declared as %u", text_quote(quoted, n->name, strlen(n->name)),
-			    n->marker->id, d->id);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_name_with_two_ids,
+					 "%s is event type %u already, and is declared as %u",
+					 text_quote(quoted, n->name, strlen(n->name)), n->marker->id, d->id);
 		m->twin = n->marker;
 	}
 	n->marker = m;
@@ -453,8 +458,8 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *k, const struct lt
 	marker_describe(m, n);
 	m->twin = twin;
 	if (t->layout->era == LTTNG_MARKERS && d->id >= 4 && d->id <= 7) {
-		*fd = declaration_finding(t, k, e, LTTNG_RULE_reserved_id_range, TM_WARNING);
-		finding_say(*fd, "%s has the reserved number %u", text_quote(quoted, n->name, strlen(n->name)), d->id);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_reserved_id_range, "%s has the reserved number %u",
+					 text_quote(quoted, n->name, strlen(n->name)), d->id);
 	}
 	return true;
 }
@@ -468,9 +473,8 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *k, const struc
 
 	if (n->format && (strlen(n->format) != d->format_length || memcmp(n->format, d->format, d->format_length) != 0)) {
 		*rule = LTTNG_RULE_format_conflict;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "%s is \"%s\" here, and was \"%s\"", text_quote(quoted, n->name, strlen(n->name)), d->format,
-			    n->format);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_format_conflict, "%s is \"%s\" here, and was \"%s\"",
+					 text_quote(quoted, n->name, strlen(n->name)), d->format, n->format);
 		return false;
 	}
 	if (n->format) {
@@ -486,8 +490,8 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *k, const struc
 	(void)text_quote(other, format + (at < d->format_length ? at : 0), strlen(format + (at < d->format_length ? at : 0)));
 	if (flaws & FORMAT_BAD) {
 		*rule = LTTNG_RULE_format_syntax;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "the format of %s cannot be understood from \"%s\" on", quoted, other);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_format_syntax, "the format of %s cannot be understood from \"%s\" on",
+					 quoted, other);
 		free(format);
 		free(n->shape.steps);
 		n->shape = (struct lttng_shape){ 0 };
@@ -497,12 +501,12 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *k, const struc
 	}
 	n->format = format;
 	if (flaws & FORMAT_EIGHT) {
-		*fd = declaration_finding(t, k, e, LTTNG_RULE_format_qualifier_8_ambiguous, TM_WARNING);
-		finding_say(*fd, "the format of %s has #8 with a shorter type: \"%s\"", quoted, format);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_format_qualifier_8_ambiguous,
+					 "the format of %s has #8 with a shorter type: \"%s\"", quoted, format);
 	}
 	if (flaws & FORMAT_UNNAMED) {
-		*fd = declaration_finding(t, k, e, LTTNG_RULE_format_unnamed_field, TM_NOTE);
-		finding_say(*fd, "the format of %s has a field without a name: \"%s\"", quoted, format);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_format_unnamed_field,
+					 "the format of %s has a field without a name: \"%s\"", quoted, format);
 	}
 	n->blame = NULL;
 	marker_describe(n->marker, n);
@@ -519,17 +523,17 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *k, const str
 	(void)text_quote(quoted, d->name, d->name_length);
 	if (id > 255 || d->name_length >= sizeof(name)) {
 		*rule = LTTNG_RULE_metadata_payload_length;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "facility %s has number %u; numbers are below 256", quoted, id);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_metadata_payload_length,
+					 "facility %s has number %u; numbers are below 256", quoted, id);
 		return false;
 	}
 	struct lttng_name *known = t->facilities[id];
 	if (known && (strlen(known->name) != d->name_length || memcmp(known->name, d->name, d->name_length) != 0 ||
 		      t->facility_checksums[id] != d->checksum)) {
 		*rule = LTTNG_RULE_facility_record_conflict;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "facility %u is %s already, and is loaded as %s with checksum 0x%08x", id, known->name, quoted,
-			    d->checksum);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_facility_record_conflict,
+					 "facility %u is %s already, and is loaded as %s with checksum 0x%08x", id, known->name,
+					 quoted, d->checksum);
 		return false;
 	}
 	if (known) {
@@ -560,8 +564,8 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *k, const stru
 		if (t->w.status != TM_OK)
 			return false;
 		*rule = LTTNG_RULE_metadata_payload_length;
-		*fd = declaration_finding(t, k, e, *rule, TM_ERROR);
-		finding_say(*fd, "the declaration's texts are longer than %u bytes", LTTNG_TEXT_MAX);
+		*fd = declaration_report(t, k, e, LTTNG_RULE_metadata_payload_length,
+					 "the declaration's texts are longer than %u bytes", LTTNG_TEXT_MAX);
 		t->metadata_broken = *fd;
 		t->metadata_lost = true;
 		return false;
@@ -657,9 +661,9 @@ void lttng_metadata_unused(struct lttng_trace *t)
 		judge_unused(t, c->table, c->name);
 		if (c->declared && !c->has_file) {
 			char quoted[TEXT_QUOTE_SIZE];
-			struct finding *fd = finding_new(t->f, LTTNG_RULE_unknown_channel_in_metadata, NULL, 0, 0);
-			finding_say(fd, "event types of channel %s are declared, and it has no file",
-				    text_quote(quoted, c->name, strlen(c->name)));
+			finding_report(t->f, LTTNG_RULE_unknown_channel_in_metadata, NULL, 0, 0,
+				       "event types of channel %s are declared, and it has no file",
+				       text_quote(quoted, c->name, strlen(c->name)));
 		}
 	}
 }

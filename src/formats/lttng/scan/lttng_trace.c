@@ -36,7 +36,7 @@ static void set_aside(struct lttng_file *f, unsigned rule)
 {
 	f->aside = true;
 	f->aside_rule = rule;
-	f->aside_why = lttng_format.rules[rule].title;
+	f->aside_why = lttng_rules[rule].title;
 }
 
 static bool is_foreign(const uint8_t *p, size_t n)
@@ -59,8 +59,8 @@ static size_t version_end(const struct lttng_file *f, const uint8_t *head, size_
 
 static void judge_short(struct lttng_trace *t, struct lttng_file *f, uint32_t header)
 {
-	struct finding *fd = finding_new(t->f, LTTNG_RULE_file_shorter_than_header, f->source, 0, f->source->size);
-	finding_say(fd, "the file has %llu bytes, and a block header %u", (unsigned long long)f->source->size, header);
+	finding_report(t->f, LTTNG_RULE_file_shorter_than_header, f->source, 0, f->source->size,
+		       "the file has %llu bytes, and a block header %u", (unsigned long long)f->source->size, header);
 	f->aside = true;
 	f->aside_rule = LTTNG_RULE_file_shorter_than_header;
 	f->aside_why = NULL;
@@ -71,12 +71,10 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 {
 	uint8_t head[TEXT_LOOK];
 	size_t n = f->source->size < sizeof(head) ? (size_t)f->source->size : sizeof(head);
-	struct finding *fd;
 	unsigned of;
 
 	if (f->empty) {
-		fd = finding_new(t->f, LTTNG_RULE_empty_file, f->source, 0, 0);
-		finding_say(fd, "the file has no bytes");
+		finding_report(t->f, LTTNG_RULE_empty_file, f->source, 0, 0, "the file has no bytes");
 		return;
 	}
 	if (f->layout && f->layout == t->layout && f->big_endian == t->big_endian)
@@ -87,19 +85,18 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 	}
 	enum conversion_kind converted = text_converted(head, n, f->source);
 	if (is_foreign(head, n)) {
-		fd = finding_new(t->f, LTTNG_RULE_foreign_format, f->source, 0, n < 64 ? n : 64);
-		finding_say(fd, "the file begins like a CTF stream");
+		finding_report(t->f, LTTNG_RULE_foreign_format, f->source, 0, n < 64 ? n : 64, "the file begins like a CTF stream");
 		set_aside(f, LTTNG_RULE_foreign_format);
 	} else if (converted != NOT_CONVERTED && f->major < 0) {
-		fd = finding_new(t->f, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size);
-		finding_say(fd, converted == CONVERTED_UTF8 ? "bytes were replaced by EF BF BD, as when text is made UTF-8"
-							    : "every LF has a CR before it, as when text is made for DOS");
+		finding_report(t->f, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size,
+			       converted == CONVERTED_UTF8 ? "bytes were replaced by EF BF BD, as when text is made UTF-8"
+							   : "every LF has a CR before it, as when text is made for DOS");
 		set_aside(f, LTTNG_RULE_text_transcoded);
 	} else if (f->source->size < (t->layout ? t->layout->size : 60u)) {
 		judge_short(t, f, t->layout ? t->layout->size : 60u);
 	} else if (f->major >= 0 && t->layout && f->big_endian != t->big_endian) {
-		fd = finding_new(t->f, LTTNG_RULE_byte_order_mixed, f->source, 0, t->layout->size);
-		finding_say(fd, "the file is %s-endian, and the trace is not", f->big_endian ? "big" : "little");
+		finding_report(t->f, LTTNG_RULE_byte_order_mixed, f->source, 0, t->layout->size,
+			       "the file is %s-endian, and the trace is not", f->big_endian ? "big" : "little");
 		set_aside(f, LTTNG_RULE_byte_order_mixed);
 	} else if (f->major >= 0) {
 		struct lttng_header h = { { 0 } };
@@ -117,17 +114,18 @@ static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
 			return;
 		}
 		unsigned rule = f->layout ? LTTNG_RULE_version_mixed : LTTNG_RULE_unsupported_version;
-		fd = finding_new(t->f, rule, f->source, 0, version_end(f, head, n));
 		if (f->layout)
-			finding_say(fd, "the file is of version %s, and the trace of %s", f->layout->name,
-				    t->layout ? t->layout->name : "none");
+			finding_report(t->f, LTTNG_RULE_version_mixed, f->source, 0, version_end(f, head, n),
+				       "the file is of version %s, and the trace of %s", f->layout->name,
+				       t->layout ? t->layout->name : "none");
 		else
-			finding_say(fd, "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major,
-				    f->minor);
+			finding_report(t->f, LTTNG_RULE_unsupported_version, f->source, 0, version_end(f, head, n),
+				       "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major,
+				       f->minor);
 		set_aside(f, rule);
 	} else if (!t->layout) {
-		fd = finding_new(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END);
-		finding_say(fd, "there is no magic number where any version has it");
+		finding_report(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END,
+			       "there is no magic number where any version has it");
 		set_aside(f, LTTNG_RULE_bad_magic_first_block);
 	}
 }
@@ -147,14 +145,13 @@ static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 /* 2.3 and later: nothing of a channel can be read that no record declares. */
 static void judge_declared(struct lttng_trace *t, struct lttng_file *f)
 {
-	struct finding *fd;
 	if (t->layout->era != LTTNG_CHANNEL_MARKERS || f->channel->declared || f->channel->table || !has_events(t, f))
 		return;
 	if (t->metadata_lost && t->metadata_broken) {
 		finding_explains(t->metadata_broken, 1);
 	} else {
-		fd = finding_new(t->f, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size);
-		finding_say(fd, "no event type of channel %s is declared", f->channel->name);
+		finding_report(t->f, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size,
+			       "no event type of channel %s is declared", f->channel->name);
 	}
 	set_aside(f, LTTNG_RULE_undeclared_channel);
 }
@@ -192,8 +189,7 @@ static void plan_rest(struct lttng_trace *t)
 			lttng_repair_aside(t, f);
 		} else if (f->aside) {
 			(void)plan_output(t->scan->plan, f->source->name);
-			plan_drop(t->scan->plan, f->source, 0, f->source->size, f->aside_rule,
-				  lttng_format.rules[f->aside_rule].title);
+			plan_drop(t->scan->plan, f->source, 0, f->source->size, f->aside_rule, lttng_rules[f->aside_rule].title);
 			plan_lost(t->scan->plan, 0, TM_UNKNOWN_COUNT);
 		} else {
 			lttng_repair_copy(t, f->source);
@@ -236,8 +232,8 @@ static void judge_literal(struct lttng_trace *t)
 		t->want.v[LF_SUBSEC] = f->first.v[LF_SUBSEC];
 	}
 	if (lttng_metadata_fits(t)) {
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0);
-		finding_say(fd, "events follow a header of 101 bytes; tracers wrote 109");
+		finding_report(t->f, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
+			       "events follow a header of 101 bytes; tracers wrote 109");
 		return;
 	}
 	for (size_t i = 0; i < t->file_count; i++)
@@ -360,8 +356,7 @@ enum tracemend_status lttng_trace_scan(struct scan *s, const char *root, size_t 
 			if (t->files[i].channel && !t->files[i].aside)
 				judge_identity(t, &t->files[i]);
 	} else if (t->status == TM_OK) {
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_trace_dir_missing, NULL, 0, 0);
-		finding_say(fd, "no file has the name of a tracefile");
+		finding_report(t->f, LTTNG_RULE_trace_dir_missing, NULL, 0, 0, "no file has the name of a tracefile");
 	}
 	s->records += t->records;
 	if (t->status == TM_OK && s->plan) {

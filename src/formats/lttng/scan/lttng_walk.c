@@ -66,11 +66,10 @@ static enum zeros walk_zeros(struct lttng_trace *t, struct lttng_walk *k, const 
 		finding_explains(before, 1);
 		fd = before;
 	} else {
-		fd = lttng_event_finding(t, k, rule, TM_ERROR, e->start, e->start + run);
-		if (to_end)
-			lttng_say(fd, "the last %llu bytes of the data are zeros", (unsigned long long)run);
-		else
-			lttng_say(fd, "%llu zero bytes where an event should begin", (unsigned long long)run);
+		fd = to_end ? lttng_event_report(t, k, LTTNG_RULE_data_end_in_padding, e->start, e->start + run,
+						 "the last %llu bytes of the data are zeros", (unsigned long long)run)
+			    : lttng_event_report(t, k, LTTNG_RULE_zero_hole, e->start, e->start + run,
+						 "%llu zero bytes where an event should begin", (unsigned long long)run);
 	}
 	if (!to_end && lttng_resync(t, k, zeros, rule)) {
 		lttng_note_mended(t, k, fd);

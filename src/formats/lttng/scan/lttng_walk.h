@@ -11,12 +11,14 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *k);
 void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id);
 
 /* lttng_judge.c */
-/* An error or remark on bytes [from, to) of the block. NULL: folded under what is wrong with the block. */
-struct finding *lttng_event_finding(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule,
-				    enum tracemend_severity severity, uint64_t from, uint64_t to);
+/* Reports something on bytes [from, to) of the block. NULL: an error that follows from what is wrong with the block. */
+#define lttng_event_report(t, k, rule, ...) ((void)PLACE(rule), lttng_event_report_at((t), (k), (rule), __VA_ARGS__))
+struct finding *lttng_event_report_at(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule, uint64_t from, uint64_t to,
+				      const char *format, ...) PRINTF_LIKE(6, 7);
 /* The same about an event, whose name is in the path. */
-struct finding *lttng_event_error(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e, unsigned rule,
-				  uint64_t from, uint64_t to);
+#define lttng_event_named(t, k, e, rule, ...) ((void)PLACE(rule), lttng_event_named_at((t), (k), (e), (rule), __VA_ARGS__))
+struct finding *lttng_event_named_at(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e, unsigned rule,
+				     uint64_t from, uint64_t to, const char *format, ...) PRINTF_LIKE(7, 8);
 /* The name of its type, for messages. */
 const char *lttng_event_name(const struct lttng_event *e);
 /* Notes and warnings on an event that stays; one of a kind a block. before: stamp of the event before. */
