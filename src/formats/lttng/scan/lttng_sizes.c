@@ -1,5 +1,5 @@
 /* The size fields of a block: "lost_size", "buf_size", and from 2.5 on data_size and sb_size. */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/scan/lttng_block.h"
 
 /* The marks of an open block. */
 static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
@@ -8,7 +8,7 @@ static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	unsigned rule = last ? LTTNG_RULE_unterminated_block : LTTNG_RULE_unterminated_not_last;
 	enum lttng_field field = b->h.v[LF_UNUSED] == LTTNG_OPEN ? LF_UNUSED : LF_SIZE;
 	lttng_field_report(t, f, b, rule, field, "%s is 0xffffffff: the block was never closed",
-			   lttng_field_name(t->layout, field));
+			   lttng_field_name(t->coding.layout, field));
 	b->open = true;
 }
 
@@ -23,12 +23,12 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 				   "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
 				   (unsigned long long)size);
 	}
-	if (!b->open && !b->made_up && lost > size - t->layout->size) {
+	if (!b->open && !b->made_up && lost > size - t->coding.layout->size) {
 		lttng_field_report(t, f, b, LTTNG_RULE_lost_size_range, LF_UNUSED,
 				   "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
-				   (unsigned long long)size, t->layout->size);
+				   (unsigned long long)size, t->coding.layout->size);
 	}
-	b->unknown_end = b->made_up || lost > size - t->layout->size;
+	b->unknown_end = b->made_up || lost > size - t->coding.layout->size;
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
@@ -52,7 +52,7 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 	uint64_t pages = lttng_align(data, LTTNG_PAGE);
 
 	b->size = length;
-	b->unknown_end = b->made_up || data < t->layout->size || data == LTTNG_OPEN;
+	b->unknown_end = b->made_up || data < t->coding.layout->size || data == LTTNG_OPEN;
 	if (b->made_up) {
 		b->data_end = length;
 		return;
@@ -77,13 +77,13 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 					   (unsigned long long)size);
 		}
 	}
-	if (!b->open && (data < t->layout->size || (data > length && !b->cut) || data > size)) {
-		bool field = data < t->layout->size || !b->errors || size > data;
-		b->unknown_end = data < t->layout->size || data > length;
+	if (!b->open && (data < t->coding.layout->size || (data > length && !b->cut) || data > size)) {
+		bool field = data < t->coding.layout->size || !b->errors || size > data;
+		b->unknown_end = data < t->coding.layout->size || data > length;
 		if (field && !b->cut) {
 			lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
 					   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
-					   (unsigned long long)length, t->layout->size);
+					   (unsigned long long)length, t->coding.layout->size);
 		}
 	}
 	if (!b->open && !b->errors && pages != size && (size & (size - 1))) {
@@ -100,7 +100,7 @@ void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng
 
 	if (!b->made_up && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
 		judge_open(t, f, b);
-	if (t->layout->variable) {
+	if (t->coding.layout->variable) {
 		judge_variable(t, f, b);
 		return;
 	}
