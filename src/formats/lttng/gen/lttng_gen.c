@@ -97,17 +97,9 @@ static void choose_user_space(struct lttng_gen *g)
 	g->h.v[LF_SCALE] = 1;
 }
 
-static void choose_channels(struct lttng_gen *g)
+/* How many channels and cpus. */
+static void choose_counts(struct lttng_gen *g)
 {
-	static const char *const old[] = { "cpu", "control/processes", "control/interrupts", "control/network", "control/modules" };
-	static const char *const middle[] = { "kernel", "control/task_state", "fs", "net", "control/fd_state" };
-	static const char *const channel[] = { "kernel", "fs", "task_state", "net", "userspace" };
-	static const uint32_t first[] = { 0, 20, 28, 40, 300 };
-	const char *const *names = g->l->era <= LTTNG_MARKERS ? old : g->l->era == LTTNG_TRACE_MARKERS ? middle : channel;
-	uint32_t base = g->l->era == LTTNG_FACILITIES ? 0x100
-			: g->l->era == LTTNG_MARKERS  ? 128 + (uint32_t)choices_below(g->c, 600)
-						      : 2 + (uint32_t)choices_below(g->c, 60);
-
 	g->channel_count = (unsigned)choices_below(g->c, g->home[0] ? 2 : 4);
 	if (!g->channel_count && (g->breaking || g->g->size))
 		g->channel_count = 1;
@@ -125,11 +117,29 @@ static void choose_channels(struct lttng_gen *g)
 		else
 			break;
 	}
+}
+
+static void choose_channels(struct lttng_gen *g)
+{
+	static const char *const names[][5] = {
+		{ "cpu", "control/processes", "control/interrupts", "control/network", "control/modules" },
+		{ "cpu", "control/processes", "control/interrupts", "control/network", "control/modules" },
+		{ "kernel", "control/task_state", "fs", "net", "control/fd_state" },
+		{ "kernel", "fs", "task_state", "net", "userspace" },
+	};
+	static const uint32_t first[] = { 0, 20, 28, 40, 300 };
+	const char *const *of = names[g->l->era];
+	uint32_t base = g->l->era == LTTNG_FACILITIES ? 0x100
+			: g->l->era == LTTNG_MARKERS  ? 128 + (uint32_t)choices_below(g->c, 600)
+						      : 2 + (uint32_t)choices_below(g->c, 60);
+	bool any = false;
+
+	choose_counts(g);
 	for (unsigned i = 0; i < g->channel_count; i++) {
 		(void)snprintf(g->channels[i], sizeof(g->channels[i]), "%s%s", g->prefix ? g->prefix : "",
-			       g->home[0] ? "ust" : names[i]);
+			       g->home[0] ? "ust" : of[i]);
 		g->first_id[i] = g->l->era == LTTNG_CHANNEL_MARKERS ? first[choices_below(g->c, 5)] : base;
-		g->channel_flight[i] = g->flight && !strchr(names[i], '/');
+		g->channel_flight[i] = g->flight && !strchr(of[i], '/');
 	}
 	if (g->compact) {
 		(void)snprintf(g->channels[g->channel_count], sizeof(g->channels[0]), "compact");
@@ -138,7 +148,6 @@ static void choose_channels(struct lttng_gen *g)
 	bool gap = g->want_gap || (!g->breaking && choices_chance(g->c, 1, 8));
 	for (unsigned i = 0; i < g->cpu_count; i++)
 		g->cpus[i] = i + (gap && i + 1 == g->cpu_count && i ? 1 + (unsigned)choices_below(g->c, 5) : 0);
-	bool any = false;
 	for (unsigned i = 0; i < g->channel_count; i++)
 		any |= g->channel_flight[i];
 	g->h.v[LF_FLIGHT] = any ? 1 + choices_below(g->c, 2) : 0;
@@ -305,7 +314,7 @@ static void make_channels(struct lttng_gen *g)
 		return;
 	if (g->g->size)
 		g->budget = g->g->size / count + 1;
-	if (g->breaking && g->g->size < (1u << 20))
+	if (g->breaking && g->g->size < (1u << 19))
 		g->budget = 0;
 	g->plant = g->breaking ? &g->files[g->data_first] : NULL;
 	if (g->flip)

@@ -49,8 +49,8 @@ struct ahead {
 };
 
 struct lttng_fast {
-	struct ahead ahead;
 	struct fast_types types; /* by id, of the file in work */
+	struct ahead ahead;
 };
 
 /* What the loops need of a lane; offsets are in `data`, which begins at a multiple of 8 of the block. */
@@ -151,7 +151,7 @@ static ALWAYS_INLINE uint64_t align_up(uint64_t v, uint64_t less_one)
 	return (v + less_one) & ~less_one;
 }
 
-enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL, LOOP_COMPACT };
+enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL, LOOP_COMPACT, LOOP_NONE };
 
 /* What holds for all events of a file. */
 struct rules {
@@ -308,7 +308,7 @@ static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, cons
 }
 
 /* Both lanes, or only the first. Returns the one that stopped. */
-static struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
+static ALWAYS_INLINE struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
 {
 #define LOOP(kind, big) \
 	case (kind) << 1 | (big): \
@@ -345,6 +345,8 @@ static bool loop_step(struct hot *h, const struct rules *r)
 		return step(h, r, LOOP_OLD_FULL, r->big);
 	case LOOP_COMPACT:
 		return step(h, r, LOOP_COMPACT, r->big);
+	case LOOP_NONE:
+		break;
 	}
 	return false;
 }
@@ -593,27 +595,25 @@ static void lane_close(const struct lane *l, struct lttng_position *at)
 	at->first_stamp = l->first_stamp;
 }
 
-/* The bit fields of compact events. False: they do not fit a word. */
-static bool compact_rules(const struct lttng_coding *c, struct rules *r)
+/* The bit fields of compact events. LOOP_NONE: they do not fit a word. */
+static void compact_rules(const struct lttng_coding *c, struct rules *r)
 {
-	if (c->tscbits > 32 || c->tscbits + c->truncate > 63 || (!r->facilities && c->shift > 63))
-		return false;
-	r->loop = LOOP_COMPACT;
+	bool fit = c->tscbits <= 32 && c->tscbits + c->truncate <= 63 && (r->facilities || c->shift <= 63);
+
+	r->loop = fit && (!r->facilities || c->compact_facility != UINT32_MAX) ? LOOP_COMPACT : LOOP_NONE;
 	r->tscbits = (unsigned)c->tscbits;
 	r->truncate = (unsigned)c->truncate;
-	r->stamp_mask = ((UINT64_C(1) << c->tscbits) - 1) << c->truncate;
+	r->stamp_mask = fit ? ((UINT64_C(1) << c->tscbits) - 1) << c->truncate : 0;
 	r->id_mask = lttng_compact_ids(c);
 	r->id_base = r->facilities ? c->compact_facility << 8 : 0;
-	return !r->facilities || c->compact_facility != UINT32_MAX;
 }
 
-/* What holds for all events of the file. False: it is none for the loops. */
-static bool rules_open(struct lttng_trace *t, const struct lttng_file *f, struct rules *r)
+/* What holds for all events of the file. */
+static struct rules rules_open(struct lttng_trace *t, const struct lttng_file *f)
 {
 	const struct lttng_coding *c = &t->coding;
 	const uint64_t align = lttng_event_align(c, f->compact), full = lttng_stamp_align(c);
-
-	*r = (struct rules){
+	struct rules r = {
 		.types = &t->fast->types,
 		.table = f->channel->table,
 		.serial = f->serial,
@@ -627,15 +627,19 @@ static bool rules_open(struct lttng_trace *t, const struct lttng_file *f, struct
 			: c->alignment			? LOOP_WORDS
 							: LOOP_PACKED,
 	};
-	return !f->compact || compact_rules(c, r);
+	if (f->compact)
+		compact_rules(c, &r);
+	return r;
 }
 
 void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
 {
-	struct rules r;
 	const uint64_t was = w->at.events;
 
-	if (!t->fast || !rules_open(t, w->file, &r))
+	if (!t->fast)
+		return;
+	const struct rules r = rules_open(t, w->file); /* const: or the loops would load it again and again */
+	if (r.loop == LOOP_NONE)
 		return;
 	ahead_take(t, w);
 	ahead_open(t, w);
