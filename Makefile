@@ -72,9 +72,6 @@ $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/format
 $(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
 $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 
-# Between the walk and its loops.
-$(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
-
 # Between a publication and the disk.
 $(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename
 
