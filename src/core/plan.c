@@ -18,47 +18,12 @@ struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size
 	return p;
 }
 
-void plan_clear(struct plan *p)
-{
-	for (size_t i = 0; i < p->output_count; i++) {
-		free(p->outputs[i].name);
-		pieces_free(&p->outputs[i].pieces);
-		free(p->outputs[i].offsets);
-	}
-	free(p->outputs);
-	pieces_free(&p->dropped);
-	pieces_free(&p->doubtful);
-	bytes_free(&p->literals);
-	for (size_t i = 0; i < p->why_count; i++)
-		free(p->whys[i]);
-	free(p->whys);
-	*p = (struct plan){ .in = p->in, .table = p->table, .rules = p->rules };
-}
-
 void plan_free(struct plan *p)
 {
 	if (p) {
 		plan_clear(p);
 		free(p);
 	}
-}
-
-void plan_fail(struct plan *p, enum tracemend_status status)
-{
-	if (p->status == TM_OK)
-		p->status = status;
-}
-
-bool plan_room(struct plan *p, void *list, size_t *capacity, size_t count, size_t size, size_t max)
-{
-	if (p->status != TM_OK)
-		return false;
-	enum tracemend_status status = array_room(list, capacity, count, size, max);
-	if (status == TM_LIMIT)
-		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %zu separate changes", p->in->path, max);
-	if (status != TM_OK)
-		plan_fail(p, status);
-	return status == TM_OK;
 }
 
 unsigned plan_output(struct plan *p, const char *name)
@@ -96,7 +61,6 @@ bool pieces_add(struct plan *p, struct pieces *list, struct piece piece)
 		return false;
 	if (piece_goes_on(list, &piece)) {
 		list->items[list->count - 1].length += piece.length;
-		list->items[list->count - 1].reserved |= piece.reserved;
 		return true;
 	}
 	pieces_fold(p, list);
@@ -127,87 +91,25 @@ void plan_copy_again(struct plan *p, unsigned output, const struct source *s, ui
 			.length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .again = true, .why = why });
 }
 
-static size_t literal_add(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why,
-			  bool reserved)
+void plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
 {
+	struct piece piece = { .length = length, .from = p->literals.size, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
+
 	if (p->status != TM_OK)
-		return 0;
-	struct piece piece = { .length = length,
-			       .from = p->literals.size,
-			       .source = LITERAL,
-			       .rule = (uint16_t)rule,
-			       .why = why,
-			       .reserved = reserved };
+		return;
 	if (!piece_goes_on(&p->outputs[output].pieces, &piece))
 		pieces_fold(p, &p->outputs[output].pieces); /* it may take literals back */
-	size_t at = piece.from = p->literals.size;
-	if (length > PLAN_LITERALS_MAX - at) {
+	piece.from = p->literals.size;
+	if (length > PLAN_LITERALS_MAX - piece.from) {
 		plan_fail(p, TM_LIMIT);
 		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %u new bytes", p->in->path,
 				PLAN_LITERALS_MAX);
-		return 0;
+		return;
 	}
 	bytes_append(&p->literals, bytes, length);
 	if (p->literals.failed)
 		plan_fail(p, TM_NO_MEMORY);
 	plan_append(p, output, piece);
-	return at;
-}
-
-void plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
-{
-	(void)literal_add(p, output, bytes, length, rule, why, false);
-}
-
-size_t plan_reserve(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
-{
-	return literal_add(p, output, bytes, length, rule, why, true);
-}
-
-void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule, const char *why)
-{
-	if (p->status != TM_OK || !length)
-		return;
-	struct pieces *o = &p->outputs[output].pieces;
-	uint64_t start = p->outputs[output].size;
-	size_t i = o->count;
-
-	while (i > 0 && start > at)
-		start -= o->items[--i].length;
-	if (i == o->count || start > at || pieces_run_of(o, i) || o->items[i].source == LITERAL ||
-	    at - start + length > o->items[i].length) {
-		plan_fail(p, TM_BUG);
-		(void)fault_set(&p->in->error, TM_BUG, "repair plan of %s: no copied bytes to amend", p->in->path);
-		return;
-	}
-	/* The piece becomes up to three: what is before, the literal, what is behind. */
-	struct piece whole = o->items[i], before = whole, behind = whole;
-	before.length = at - start;
-	behind.length = whole.length - before.length - length;
-	behind.from = whole.from + before.length + length;
-	size_t parts = (before.length != 0) + 1u + (behind.length != 0);
-	for (size_t n = 1; n < parts; n++) {
-		if (!plan_room(p, &o->items, &o->capacity, o->count, sizeof(*o->items), PLAN_RANGES_MAX))
-			return;
-		memmove(&o->items[i + 1], &o->items[i], (o->count - i) * sizeof(*o->items));
-		o->count++;
-	}
-	size_t literal = p->literals.size;
-	bytes_append(&p->literals, bytes, length);
-	if (p->literals.failed)
-		plan_fail(p, TM_NO_MEMORY);
-	if (before.length)
-		o->items[i++] = before;
-	o->items[i++] = (struct piece){ .length = length, .from = literal, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
-	if (behind.length)
-		o->items[i] = behind;
-	plan_drop(p, p->in->sources[whole.source], whole.from + before.length, length, rule, why);
-}
-
-void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
-{
-	if (p->status == TM_OK && literal <= p->literals.size && length <= p->literals.size - literal)
-		memcpy(p->literals.data + literal, bytes, length);
 }
 
 void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
@@ -509,15 +411,4 @@ size_t plan_doubtful_count(const struct plan *p)
 struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index)
 {
 	return plan_range(p, &p->doubtful, index);
-}
-
-struct tracemend_outcome plan_outcome(const struct plan *p)
-{
-	struct tracemend_outcome outcome = p->outcome;
-	outcome.passes++;
-	outcome.changed = !plan_is_identity(p);
-	outcome.lost |= outcome.dropped || outcome.dropped_is != TM_EXACT;
-	if (!outcome.dropped && outcome.dropped_is == TM_AT_LEAST)
-		outcome.dropped_is = TM_UNKNOWN_COUNT; /* at least none says nothing */
-	return outcome;
 }

@@ -25,13 +25,6 @@ void plan_copy_again(struct plan *p, unsigned output, const struct source *s, ui
 /* Appends bytes that are not from the input. They are copied. Literals that come again and again between copies that are evenly
  * apart are kept once, as one run. */
 void plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why);
-/* As plan_literal() for bytes that are known only later. Returns a handle for plan_fill(). */
-size_t plan_reserve(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why);
-/* Overwrites a reserved literal with bytes of the same length: for sizes and counts known only later. */
-void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length);
-/* Changes bytes that were copied before: output[at, at + length) must lie within one copy of the output's last pieces. The
- * copied input range becomes dropped and the bytes a literal. For sizes that are known only after what they count. */
-void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule, const char *why);
 /* Leaves s[from, from + length) out. */
 void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why);
 /* plan_drop() of the range and plan_literal() of its replacement: a patch in place when the lengths are equal. */

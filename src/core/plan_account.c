@@ -191,3 +191,14 @@ bool plan_is_identity(const struct plan *p)
 	}
 	return true;
 }
+
+struct tracemend_outcome plan_outcome(const struct plan *p)
+{
+	struct tracemend_outcome outcome = p->outcome;
+	outcome.passes++;
+	outcome.changed = !plan_is_identity(p);
+	outcome.lost |= outcome.dropped || outcome.dropped_is != TM_EXACT;
+	if (!outcome.dropped && outcome.dropped_is == TM_AT_LEAST)
+		outcome.dropped_is = TM_UNKNOWN_COUNT; /* at least none says nothing */
+	return outcome;
+}

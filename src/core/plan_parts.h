@@ -12,7 +12,6 @@ struct piece {
 	uint32_t source; /* LITERAL, or index in the bundle */
 	uint16_t rule;	 /* NO_RULE: a plain copy */
 	bool again;	 /* copy: the range is kept by another copy already */
-	bool reserved;	 /* literal: filled in later, so it is equal to no other */
 	const char *why;
 };
 

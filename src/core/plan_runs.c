@@ -1,6 +1,5 @@
 /* Runs of equal edits as one entry. A recorder that breaks one field breaks it in each record: the plan of a million such edits is
  * four pieces and a count. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/plan_parts.h"
@@ -52,7 +51,7 @@ static bool piece_repeats(const struct plan *p, const struct piece *a, const str
 		return false;
 	if (a->source != LITERAL)
 		return b->from - a->from == step;
-	return !a->reserved && !b->reserved && !memcmp(p->literals.data + a->from, p->literals.data + b->from, (size_t)a->length);
+	return !memcmp(p->literals.data + a->from, p->literals.data + b->from, (size_t)a->length);
 }
 
 /* Whether items[at, at + size) are items[first, first + size) once more. */
@@ -110,11 +109,4 @@ void pieces_fold(struct plan *p, struct pieces *list)
 		pieces_cut(p, list, first + size);
 		return;
 	}
-}
-
-void pieces_free(struct pieces *list)
-{
-	free(list->items);
-	free(list->runs);
-	*list = (struct pieces){ 0 };
 }

@@ -63,7 +63,7 @@ static struct result walk(struct bundle *b, const char *profile, bool slow)
 	struct result r = { 0 };
 	uint64_t warnings, notes;
 
-	s.findings = findings_new(b, lttng_format.rules, lttng_format.rule_count, &options);
+	s.findings = findings_new(lttng_format.rules, lttng_format.rule_count, &options);
 	s.plan = plan_new(b, lttng_format.rules, lttng_format.rule_count);
 	assert_non_null(s.findings);
 	assert_non_null(s.plan);

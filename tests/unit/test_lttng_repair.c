@@ -106,7 +106,7 @@ static void a_header_that_is_gone(void **state)
 			struct scan s = { .in = capture_bundle(&c, NULL, NULL), .profile = "wire" };
 			struct tracemend_options options = { 0 };
 			assert_non_null(s.in);
-			s.findings = findings_new(s.in, lttng_format.rules, lttng_format.rule_count, &options);
+			s.findings = findings_new(lttng_format.rules, lttng_format.rule_count, &options);
 			s.plan = plan_new(s.in, lttng_format.rules, lttng_format.rule_count);
 			assert_int_equal(lttng_format.scan(&s), TM_OK);
 			assert_int_equal(findings_count(s.findings, LTTNG_RULE_magic_lost_in_block), 1);

@@ -198,28 +198,6 @@ static void another_rule_ends_a_run(void **state)
 	assert_int_equal(second, SIZE / 32);
 }
 
-/* A literal that is filled in later is not taken for an equal one. */
-static void a_reserved_literal_stays_alone(void **state)
-{
-	(void)state;
-	size_t last = 0;
-	for (uint64_t at = 0; at < 1600; at += 16) {
-		copy(at, 14);
-		drop(at + 14, 2, 0);
-		if (at == 1040) {
-			last = plan_reserve(f.plan, 0, "XY", 2, 0, "first");
-			memcpy(f.out + f.out_size, "!!", 2);
-			f.out_size += 2;
-		} else {
-			literal("XY", 2, 0);
-		}
-	}
-	copy(1600, SIZE - 1600);
-	plan_fill(f.plan, last, "!!", 2);
-	holds(f.plan);
-	assert_in_range(plan_segment_count(f.plan, 0), 5, 40);
-}
-
 static void a_gap_in_a_run_is_refused(void **state)
 {
 	struct tracemend_error error = { 0 };
@@ -319,7 +297,6 @@ int main(void)
 		T(three_edits_are_three),
 		T(what_differs_is_told),
 		T(another_rule_ends_a_run),
-		T(a_reserved_literal_stays_alone),
 		T(a_gap_in_a_run_is_refused),
 		T(a_run_that_overlaps_is_refused),
 		T(random_plans),
