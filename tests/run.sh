@@ -77,7 +77,7 @@ test_unit() {
 
 test_corpus() {
 	[ -d corpus ] || { part corpus 0 0 1 "no corpus"; return; }
-	counted corpus timeout 600 python3 tests/corpus.py
+	counted corpus timeout 600 python3 tests/tools/corpus.py
 	one "corpus: regenerated" timeout 600 scripts/corpus.sh --check
 }
 
@@ -123,7 +123,7 @@ test_properties() {
 	done
 }
 
-test_crosscheck() { counted "independent parsers" timeout 300 python3 tests/crosscheck.py; }
+test_crosscheck() { counted "independent parsers" timeout 300 python3 tests/tools/crosscheck.py; }
 
 test_rules() {
 	local log=$logs/rules.log good total
@@ -149,9 +149,9 @@ test_cli() {
 # Scripts of the formats: exit 0 passed, 77 skipped (the last line says why). They may print "N passed, N failed".
 test_readers() {
 	local script log name code
-	for script in tests/*-reader.sh tests/perfetto.sh; do
+	for script in tests/readers/*_reader.sh; do
 		[ -x "$script" ] || continue
-		name=$(basename "$script" .sh)
+		name=$(basename "$script" _reader.sh)
 		log=$logs/$name.log
 		timeout 600 "$script" > "$log" 2>&1
 		code=$?
@@ -171,26 +171,26 @@ test_readers() {
 
 test_samples() {
 	[ -d "${SAMPLES:-/nowhere}" ] || { part samples 0 0 1 "SAMPLES is not set"; return; }
-	counted samples timeout 1800 tests/samples.sh
+	counted samples timeout 1800 tests/tools/samples.sh
 }
 
 # A few rules of each format; scripts/reduce.sh takes them all, at 1 MB.
-test_reduce() { counted reduce timeout 900 python3 tests/reduce.py --size 128K --every 41 --quiet; }
+test_reduce() { counted reduce timeout 900 python3 tests/tools/reduce.py --size 128K --every 41 --quiet; }
 
 # The mutators under both engines, so many runs.
-test_mutators() { one mutators timeout 900 tests/mutators.sh; }
+test_mutators() { one mutators timeout 900 tests/tools/mutators.sh; }
 
 test_salvage() {
-	one salvage timeout 600 python3 tests/salvage.py --seeds 3
-	counted "what is said of the loss" timeout 600 python3 tests/claims.py --count 10
+	one salvage timeout 600 python3 tests/tools/salvage.py --seeds 3
+	counted "what is said of the loss" timeout 600 python3 tests/tools/claims.py --count 10
 }
 
 # Formats whose independent parser knows where their size fields are.
 test_damage() {
 	local f
 	for f in $(formats); do
-		grep -qs '^def sizes' "tests/${f}_parse.py" || continue
-		counted "damage: $f" timeout 600 python3 tests/damage.py "$f" --generated 12 --count 2
+		grep -qs '^def sizes' "tests/formats/$f/${f}_parse.py" || continue
+		counted "damage: $f" timeout 600 python3 tests/tools/damage.py "$f" --generated 12 --count 2
 	done
 }
 

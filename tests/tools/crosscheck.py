@@ -1,30 +1,13 @@
 #!/usr/bin/env python3
-"""Record counts of the valid corpus against the independent parsers (tests/<format>_parse.py), which must also get to the
+"""Record counts of the valid corpus against the independent parsers (tests/formats/<f>/<f>_parse.py), which must also get to the
 end of each file. A parser that can tell where it is stuck (stuck()) is held against the whole corpus: both find a capture
 whole, or check reports its first error no later than where the parser is stuck. crosscheck.py [--tool PATH]; the last line is "crosscheck: N passed, N failed"."""
 import argparse
-import importlib
-import json
 import os
-import subprocess
 import sys
-import tarfile
 
-here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, here)
-
-
-def load(path):
-    if path.endswith(".tar"):
-        with tarfile.open(path) as tar:
-            return {m.name.removeprefix("./"): tar.extractfile(m).read() for m in tar if m.isreg()}
-    with open(path, "rb") as f:
-        return {"": f.read()}
-
-
-def check(tool, name, path):
-    result = subprocess.run([tool, "check", "-f", name, "--format", "json", path], stdout=subprocess.PIPE, check=False)
-    return json.loads(result.stdout)["inputs"][0]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import capture_of, check, parser_of  # noqa: E402
 
 
 def differs(independent, report, content):
@@ -50,13 +33,13 @@ def main():
     passed = failed = 0
     for name in sorted(os.listdir(options.root)):
         folder = os.path.join(options.root, name, "valid")
-        if not os.path.isdir(folder) or not os.path.exists(os.path.join(here, f"{name}_parse.py")):
+        independent = parser_of(name)
+        if not os.path.isdir(folder) or independent is None:
             continue
-        independent = importlib.import_module(f"{name}_parse")
         for file in sorted(os.listdir(folder)):
             path = os.path.join(folder, file)
-            content = load(path)
-            ours = check(options.tool, name, path)["records"]
+            content = capture_of(path)
+            ours = check(options.tool, name, path)[1]["records"]
             theirs, whole = independent.count(content), independent.whole(content)
             if ours == theirs and whole:
                 passed += 1
@@ -69,7 +52,7 @@ def main():
                 path = os.path.join(folder, file)
                 if file.endswith((".gz", ".zst", ".tar")):
                     continue
-                difference = differs(independent, check(options.tool, name, path), load(path))
+                difference = differs(independent, check(options.tool, name, path)[1], capture_of(path))
                 passed, failed = passed + (difference is None), failed + (difference is not None)
                 if difference:
                     print(f"{path}: {difference}")
