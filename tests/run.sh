@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-parts="build unit corpus replay properties crosscheck rules cli readers reduce mutators samples salvage damage fuzz oss-fuzz lint"
+parts="build unit corpus replay properties crosscheck manifest rules cli readers reduce mutators samples salvage damage fuzz oss-fuzz lint"
 [ $# -gt 0 ] && parts=$*
 logs=build/test
 passed=0 failed=0 skipped=0 since=0
@@ -124,6 +124,8 @@ test_properties() {
 }
 
 test_crosscheck() { counted "independent parsers" timeout 300 python3 tests/tools/crosscheck.py; }
+
+test_manifest() { counted "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
 
 test_rules() {
 	local log=$logs/rules.log good total

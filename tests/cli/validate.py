@@ -11,6 +11,9 @@ import urllib.parse
 import jsonschema
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+from verify_manifest import segments_of  # noqa: E402
+
 SOURCE = HERE.parent.parent / "src" / "report"
 SCHEMAS = {
     "report": SOURCE / "report.schema.json",
@@ -77,7 +80,7 @@ def check_manifest(text, schema):
     validate(schema, manifest)
     for output in manifest["outputs"]:
         at = 0
-        for segment in output["segments"]:
+        for segment in segments_of(output):
             require(segment["offset"] == at, f"segment at {segment['offset']}, expected {at}")
             require("bytes" not in segment or len(segment["bytes"]) == 2 * segment["length"], "length of a literal")
             at += segment["length"]

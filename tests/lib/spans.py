@@ -1,4 +1,5 @@
 """Which bytes a manifest keeps, writes anew, and doubts: as ranges of files."""
+from verify_manifest import ranges_of, segments_of
 
 
 def kept_runs(manifest, name):
@@ -7,7 +8,7 @@ def kept_runs(manifest, name):
     runs = []
     for output in manifest["outputs"]:
         last = None
-        for segment in output["segments"]:
+        for segment in segments_of(output):
             if "bytes" in segment or segment["input"] != number or segment.get("why"):
                 last = None
                 continue
@@ -28,20 +29,21 @@ def literal_spans(manifest, name):
     spans = []
     for output in manifest["outputs"]:
         if output["file"] == name:
-            spans += [(s["offset"], s["offset"] + s["length"]) for s in output["segments"] if "bytes" in s or s.get("why")]
+            spans += [(s["offset"], s["offset"] + s["length"]) for s in segments_of(output) if "bytes" in s or s.get("why")]
     return spans
 
 
 def doubtful_spans(manifest, name):
     """Where the bytes of doubtful ranges are in output `name`."""
     spans = []
+    doubts = list(ranges_of(manifest, "doubtful"))
     for output in manifest["outputs"]:
         if output["file"] != name:
             continue
-        for segment in output["segments"]:
+        for segment in segments_of(output):
             if "bytes" in segment:
                 continue
-            for doubt in manifest["doubtful"]:
+            for doubt in doubts:
                 low = max(doubt["from"], segment["from"])
                 high = min(doubt["from"] + doubt["length"], segment["from"] + segment["length"])
                 if doubt["input"] == segment["input"] and low < high:

@@ -22,6 +22,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from harness import TESTS, Problem, execute, read, require, verify  # noqa: E402
+from verify_manifest import ranges_of, segments_of  # noqa: E402
 import fxt_parse  # noqa: E402
 
 KINDS = ("bitflip", "zeros", "cut", "insert")
@@ -173,7 +174,7 @@ class Case:
     def account(self, capture, data, where, output, manifest):
         """Which records of the undamaged capture are in the output, and what else is."""
         came = {}  # offset in the output of a record that came whole from the damaged file: offset there
-        runs = [s for s in manifest["outputs"][0]["segments"] if "bytes" not in s and not s.get("why")]
+        runs = [s for s in segments_of(manifest["outputs"][0]) if "bytes" not in s and not s.get("why")]
         output_spans = fxt_parse.chain(output)
         require(output_spans and output_spans[-1][1] == len(output), "the output is no chain of records")
         merged = []
@@ -182,6 +183,7 @@ class Case:
                 merged[-1][1] += run["length"]
             else:
                 merged.append([run["offset"], run["length"], run["from"]])
+        doubtful = list(ranges_of(manifest, "doubtful"))
         at = 0
         for start, end in output_spans:
             while at < len(merged) and merged[at][0] + merged[at][1] <= start:
@@ -207,7 +209,7 @@ class Case:
                 continue
             model.feed(output[start:end])
             if start in came:
-                doubts = any(d["from"] < came[start] + end - start and came[start] < d["from"] + d["length"] for d in manifest["doubtful"])
+                doubts = any(d["from"] < came[start] + end - start and came[start] < d["from"] + d["length"] for d in doubtful)
                 self.unlisted += not doubts
         self.slices, self.unknown = model.slices()
         self.unshown = model.unshown

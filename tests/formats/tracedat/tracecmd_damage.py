@@ -29,6 +29,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
 from harness import Problem, verify  # noqa: E402
+from verify_manifest import ranges_of  # noqa: E402
 from tracecmd_parse import LINE, Capture, records_of, report, run, walk_v6, walk_v7  # noqa: E402
 
 ZEROED = 512
@@ -108,7 +109,7 @@ def mend(options, damaged, work):
         try:
             with open(work + '/manifest.json', encoding='utf-8') as f:
                 manifest = json.load(f)
-            doubtful = [(d['from'], d['from'] + d['length']) for d in manifest['doubtful']]
+            doubtful = [(d['from'], d['from'] + d['length']) for d in ranges_of(manifest, 'doubtful')]
             verify(manifest, out)
         except Problem as problem:
             wrong.append(f'manifest: {problem}')
