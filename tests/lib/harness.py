@@ -49,16 +49,27 @@ def formats(tool="build/tracemend"):
     return sorted({rule["format"] for rule in rules(tool)} - {"container"})
 
 
-def check(tool, name, path, *options):
-    """(exit code, report of the input) of check --format json."""
-    result = run(tool, "check", "-f", name, "--format", "json", "--max-findings", "0", *options, path)
+def reports(tool, name, paths, *options):
+    """(exit code, {path: report}) of one check --format json over several captures."""
+    result = run(tool, "check", "-f", name, "--format", "json", "--max-findings", "0", *options, *paths)
     try:
         document = json.loads(result.stdout.decode("utf-8"))
     except ValueError as error:
-        raise Problem(f"check of {path} exits {result.returncode} and prints no JSON: {error}: "
+        raise Problem(f"check of {paths[0]} exits {result.returncode} and prints no JSON: {error}: "
                       f"{result.stderr.decode(errors='replace')[:300]}") from None
-    require(len(document["inputs"]) == 1, f"{path}: {len(document['inputs'])} inputs in the report")
-    return result.returncode, document["inputs"][0]
+    require([entry["path"] for entry in document["inputs"]] == list(paths), f"{paths[0]}: the inputs in the report are others")
+    return result.returncode, {entry["path"]: entry for entry in document["inputs"]}
+
+
+def check(tool, name, path, *options):
+    """(exit code, report of the input) of check --format json."""
+    code, found = reports(tool, name, [path], *options)
+    return code, found[path]
+
+
+def check_all(tool, name, paths, *options):
+    """{path: report} of many captures."""
+    return reports(tool, name, paths, *options)[1] if paths else {}
 
 
 def rules_of(report, severity=None):
