@@ -99,7 +99,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	reader 'sleep 600 & echo $! > child; sleep 600'
 	exits 1 try --timeout 1 --no-debugger -f fxt --valid --format=json -- ./reader {}
 	jq -e '.outcomes.hang == 1' <<< "$output"
-	! kill -0 "$(cat child)" 2> /dev/null || ! grep -q sleep "/proc/$(cat child)/cmdline"
+	refute kill -0 "$(cat child)" 2> /dev/null || refute grep -q sleep "/proc/$(cat child)/cmdline"
 	reader 'yes; exit 1'
 	exits 1 try --timeout 1 --no-debugger -f fxt --valid --format=json -- ./reader {}
 	jq -e '.outcomes.hang == 1' <<< "$output"

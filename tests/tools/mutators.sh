@@ -2,9 +2,9 @@
 # The mutators for AFL++ and libFuzzer, as others use them, for a few runs each: both engines run with them, on a reader with
 # a planted bug and on our own checker; they find new paths, and what is kept is named by operator and rule.
 #
-#   tests/mutators.sh [RUNS]    (default 600 a target of AFL++; libFuzzer 16 times that)
+#   tests/tools/mutators.sh [RUNS]    (default 600 a target of AFL++; libFuzzer 16 times that)
 set -u
-cd "$(dirname "$0")/.." || exit 2
+cd "$(dirname "$0")/../.." || exit 2
 runs=${1:-600}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -25,7 +25,7 @@ make -s fuzz-kit > /dev/null 2>&1
 # As afl-fuzz calls it: determinism, trimming, names.
 for format in $(scripts/formats.sh); do
 	file=$(find "corpus/$format/valid" -type f -size -20k | sort | tail -1)
-	timeout 120 python3 tests/mutator_afl.py "$kit/libtracemend-mutator.so" "$format" "$file" || fail "$format: trimming or naming"
+	timeout 120 python3 tests/tools/mutator_afl.py "$kit/libtracemend-mutator.so" "$format" "$file" || fail "$format: trimming or naming"
 done
 
 mkdir "$work/seeds"

@@ -2,7 +2,7 @@
 """Crashes and hangs of Debian's trace-cmd and uftrace, from generated captures alone: a table of what `tracemend try` finds,
 each with the rule that the capture breaks and a reduced sample.
 
-    tests/try_readers.py [-o DIR] [--count N] [--tries N] [--timeout SECONDS] [--jobs N] [--known] [--least N]
+    tests/readers/try_readers.py [-o DIR] [--count N] [--tries N] [--timeout SECONDS] [--jobs N] [--known] [--least N]
 
 Samples go below DIR (default build/try), a folder for each command; REPORT.json there is the whole report. --known generates only
 captures of the rules whose effect on these readers is documented (the list below). The last line is "N passed, N failed":

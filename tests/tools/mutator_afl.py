@@ -2,7 +2,7 @@
 """Calls build/libtracemend-mutator.so as afl-fuzz does: the same seed gives the same mutants, trimming keeps what the target
 needs and ends, and a description is a piece of a file name.
 
-    tests/mutator_afl.py LIBRARY FORMAT FILE"""
+    tests/tools/mutator_afl.py LIBRARY FORMAT FILE"""
 import ctypes
 import os
 import sys

@@ -2,7 +2,7 @@
 """Damage of known extent, and what must come of it: a capture cut anywhere, with 512 bytes zeroed anywhere, with one size
 field set to 0, to all ones, one more or one less, or as a writer leaves it that dies.
 
-For each: where the independent parser (tests/<format>_parse.py) cannot read the damaged capture, check exits 1 and an error lies
+For each: where the independent parser (tests/formats/<f>/<f>_parse.py) cannot read the damaged capture, check exits 1 and an error lies
 at the damage, or where that parser is stuck; repair keeps every record that the damage did not cost, passes nothing off as a record that was none,
 the result checks clean, a second repair changes nothing, and the manifest rebuilds it.
 
@@ -22,7 +22,6 @@ A parser module may say more than the others need:
 import argparse
 import bisect
 import collections
-import importlib
 import json
 import os
 import random
@@ -31,10 +30,9 @@ import sys
 import tarfile
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from corpus import check, files_of, repair_and_verify  # noqa: E402
-from salvage import doubtful_spans, generate, kept_runs, literal_spans, within  # noqa: E402
-from verify_manifest import Problem, require  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import Problem, check, files_of, generate, parser_of, repair_and_verify, require, unpack  # noqa: E402
+from spans import doubtful_spans, kept_runs, literal_spans, within  # noqa: E402
 
 KINDS = ("cut", "zero512", "size", "killed")
 HOLE = 512
@@ -208,9 +206,7 @@ def unpacked(path, work):
     if os.path.isdir(path) or not tarfile.is_tarfile(path):
         return path
     folder = os.path.join(work, "unpacked")
-    with tarfile.open(path) as tar:
-        members = [m for m in tar if m.isreg() and not os.path.isabs(m.name) and ".." not in m.name.split("/")]
-        tar.extractall(folder, members)
+    unpack(path, folder)
     return folder
 
 
@@ -220,7 +216,8 @@ def sample(options, parser, path, seed):
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="tracemend-damage-") as scratch:
         if path is None:
-            path = generate(options, options.format, seed, scratch)
+            size = ["--size", str(options.size)] if options.size else []
+            [(_, path)] = generate(options.tool, options.format, os.path.join(scratch, "gen"), "--seed", str(seed), *size)
         capture = Capture(parser, unpacked(path, scratch), scratch)
         label = os.path.basename(path)
         for kind, make in zip(KINDS, (cuts, holes, sizes, kills)):
@@ -253,7 +250,7 @@ def main():
     parser.add_argument("format")
     parser.add_argument("samples", nargs="*")
     options = parser.parse_intermixed_args()
-    independent = importlib.import_module(f"{options.format}_parse")
+    independent = parser_of(options.format)
     passed = failed = 0
     for number, path in enumerate(options.samples or [None] * options.generated):
         good, bad = sample(options, independent, path, options.seed + number)

@@ -2,9 +2,9 @@
 # trace-cmd as the real reader of generated captures: report must print as many events as were written. Its Debian build
 # reads plain and zstd files; zlib ones are counted as left out. Then what repair makes of damage, by the same reader: the table
 # of mutations, and cuts and zeroes at a few places. Prints "skip" and exits 77 where trace-cmd is not installed.
-#   tests/tracecmd-reader.sh [COUNT [PLACES]]   default 150 captures, 6 places
+#   tests/readers/tracecmd_reader.sh [COUNT [PLACES]]   default 150 captures, 6 places
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 count=${1:-150} places=${2:-6}
 
@@ -45,7 +45,7 @@ more() { # COMMAND...
 		tail -5 "$work/out"
 	fi
 }
-more tests/tracecmd-mutations.py "$build/tracemend"
-more tests/tracecmd-damage.py --tool "$build/tracemend" --places "$places"
+more tests/formats/tracedat/tracecmd_mutations.py "$build/tracemend"
+more tests/formats/tracedat/tracecmd_damage.py --tool "$build/tracemend" --places "$places"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -9,14 +9,15 @@ times the input may take LIMIT times the work of a run less the work of an empty
 """
 import argparse
 import glob
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import TOP, files_below, formats, generate, read, unpack  # noqa: E402
 
 LIMIT = 4.8  # 4 is linear; a bounded logarithm or a table that grows by doubling stays below
 
@@ -31,19 +32,13 @@ def instructions(tool, name, path):
     return int(found.group(1))
 
 
-def files_below(path):
-    return [path] if os.path.isfile(path) else [os.path.join(d, n) for d, _, names in os.walk(path) for n in names]
-
-
 def largest(path):
     return max(files_below(path), key=os.path.getsize)
 
 
-def generated(tool, name, size, folder, seed):
-    subprocess.run([tool, "gen", "-f", name, "--seed", str(seed), "--size", str(size), "-o", folder], check=True,
-                   stderr=subprocess.DEVNULL)
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
-        return os.path.join(folder, json.loads(f.readline())["file"])
+def generated(tool, name, size, folder):
+    [(_, path)] = generate(tool, name, folder, "--seed", "3", "--size", str(size))
+    return path
 
 
 def spoiled(path):
@@ -61,13 +56,11 @@ def repeated(source, size, folder):
     """The capture with the bytes of its largest file again and again."""
     target = os.path.join(folder, "repeated")
     if source.endswith(".tar"):
-        with tarfile.open(source) as archive:
-            archive.extractall(target)
+        unpack(source, target)
     else:
         shutil.copy(source, target)
     file = largest(target)
-    with open(file, "rb") as f:
-        data = f.read()
+    data = read(file)
     if not data:
         return None
     with open(file, "wb") as f:
@@ -83,13 +76,12 @@ def main():
     parser.add_argument("--size", type=int, default=250_000)
     parser.add_argument("--every", type=int, default=8, help="every which invalid corpus file")
     options = parser.parse_args()
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    names = [options.format] if options.format else subprocess.run(["scripts/formats.sh"], stdout=subprocess.PIPE,
-                                                                   check=True).stdout.decode().split()
+    os.chdir(TOP)
+    names = [options.format] if options.format else formats(options.tool)
     failed = False
     for name in names:
-        families = {"generated": lambda size, folder: generated(options.tool, name, size, folder + "/g", 3),
-                    "generated, spoiled": lambda size, folder: spoiled(generated(options.tool, name, size, folder + "/g", 3))}
+        families = {"generated": lambda size, folder: generated(options.tool, name, size, folder + "/g"),
+                    "generated, spoiled": lambda size, folder: spoiled(generated(options.tool, name, size, folder + "/g"))}
         for source in sorted(glob.glob(f"corpus/{name}/invalid/*"))[::options.every]:
             families[os.path.basename(source)] = lambda size, folder, source=source: repeated(source, size, folder)
         worst, rows = 0.0, 0

@@ -9,11 +9,11 @@ import argparse
 import collections
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+from harness import execute, files_of  # noqa: E402
 import lttng_parse  # noqa: E402
 
 HOLE = 512
@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--wrong", type=float, default=0.05)
     parser.add_argument("trace")
     options = parser.parse_args()
-    files = lttng_parse.load(options.trace)
+    files = files_of(options.trace)
     twin = events(files)
     whole = sum(found.total() for found in twin.values())
     declarations = lttng_parse.walked(files)[0].declarations
@@ -49,11 +49,9 @@ def main():
             with open(os.path.join(damaged, name), "r+b") as f:
                 f.seek(at)
                 f.write(bytes(min(HOLE, max(ends) - at)))
-            code = subprocess.run([options.tool, "repair", damaged, "-o", mended], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  timeout=300, check=False).returncode
-            clean = code in (0, 3) and subprocess.run([options.tool, "check", "-q", mended], stdout=subprocess.DEVNULL,
-                                                      stderr=subprocess.DEVNULL, timeout=300, check=False).returncode == 0
-            found = events(lttng_parse.load(mended)) if clean else {}
+            code = execute(options.tool, "repair", damaged, "-o", mended, timeout=300).returncode
+            clean = code in (0, 3) and execute(options.tool, "check", "-q", mended, timeout=300).returncode == 0
+            found = events(files_of(mended)) if clean else {}
         right = sum((counts & twin[file]).total() for file, counts in found.items())
         wrong = sum((counts - twin[file]).total() for file, counts in found.items())
         bad = not clean or 100 * right < options.kept * whole or 100 * wrong > options.wrong * whole

@@ -12,17 +12,11 @@ import collections
 import concurrent.futures
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-KINDS = ("truncate", "hole", "zero-tail", "bitflip", "duplicate", "insert", "delete")
-FORMATS = ("fxt", "uftrace", "tracedat", "ktrace", "lttng")
-
-
-def tool(options, *arguments):
-    return subprocess.run([options.tool, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=120, check=False)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import DAMAGES, execute, formats, generate  # noqa: E402
 
 
 def judge(claim, exit_code, lost, before):
@@ -40,7 +34,7 @@ def judge(claim, exit_code, lost, before):
 def case(options, name, path, before):
     with tempfile.TemporaryDirectory(prefix="tracemend-claims-") as work:
         manifest_path = os.path.join(work, "manifest")
-        result = tool(options, "repair", "-f", name, path, "-o", os.path.join(work, "out"), "--manifest", manifest_path)
+        result = execute(options.tool, "repair", "-f", name, path, "-o", os.path.join(work, "out"), "--manifest", manifest_path)
         if result.returncode in (4, 6):
             return "refused", None
         if result.returncode not in (0, 3):
@@ -48,20 +42,15 @@ def case(options, name, path, before):
         with open(manifest_path, encoding="utf-8") as f:
             manifest = json.load(f)
     wrong = judge(manifest["records"], result.returncode, manifest["lost"], before)
-    if wrong and tool(options, "check", "-q", "-f", name, path).returncode == 0:
+    if wrong and execute(options.tool, "check", "-q", "-f", name, path).returncode == 0:
         return "invisible", None
     return ("failed", wrong) if wrong else ("passed", None)
 
 
 def cases(options, name, kind, work):
-    folder = os.path.join(work, f"{name}-{kind}")
-    made = tool(options, "gen", "-q", "-f", name, "-o", folder, "--damage", kind, "--seed", str(options.seed), "--count",
-                str(options.count), "--size", str(options.size))
-    if made.returncode:
-        raise RuntimeError(f"gen {name} {kind}: {made.stderr.decode()}")
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
-        for label in map(json.loads, f):
-            yield os.path.join(folder, label["file"]), label["records"]
+    made = generate(options.tool, name, os.path.join(work, f"{name}-{kind}"), "--damage", kind, "--seed", str(options.seed),
+                    "--count", str(options.count), "--size", str(options.size))
+    return [(path, label["records"]) for label, path in made]
 
 
 def main():
@@ -70,14 +59,14 @@ def main():
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", type=int, default=6000)
-    parser.add_argument("--format", choices=FORMATS)
+    parser.add_argument("--format")
     options = parser.parse_args()
     total = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="tracemend-claims-") as work, \
             concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for name in [options.format] if options.format else FORMATS:
+        for name in [options.format] if options.format else formats(options.tool):
             row = collections.Counter()
-            for kind in KINDS:
+            for kind in DAMAGES:
                 jobs = [(path, pool.submit(case, options, name, path, before)) for path, before in cases(options, name, kind, work)]
                 for path, job in jobs:
                     outcome, why = job.result()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures cut, or 512 bytes of them zeroed, at places all over them: does everything come back that was not hit?
 
-    tests/tracecmd-damage.py [--tool TRACEMEND] [--places N] [--first N] [--at N,N...] [--kind cut|zero] [--keep DIR] [-v] [CAPTURE...]
+    tests/formats/tracedat/tracecmd_damage.py [--tool TRACEMEND] [--places N] [--first N] [--at N,N...] [--kind cut|zero] [--keep DIR] [-v] [CAPTURE...]
 
 CAPTUREs are little-endian trace.dat files of 64-bit kernels with one buffer; without any, three are generated (version 6,
 version 7 plain and zstd). Damage at N places spread evenly (default 8), the first and the last byte among them. What
@@ -27,9 +27,10 @@ import struct
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+from harness import Problem, verify  # noqa: E402
+from verify_manifest import ranges_of  # noqa: E402
 from tracecmd_parse import LINE, Capture, records_of, report, run, walk_v6, walk_v7  # noqa: E402
-from verify_manifest import Problem, verify  # noqa: E402
 
 ZEROED = 512
 
@@ -108,7 +109,7 @@ def mend(options, damaged, work):
         try:
             with open(work + '/manifest.json', encoding='utf-8') as f:
                 manifest = json.load(f)
-            doubtful = [(d['from'], d['from'] + d['length']) for d in manifest['doubtful']]
+            doubtful = [(d['from'], d['from'] + d['length']) for d in ranges_of(manifest, 'doubtful')]
             verify(manifest, out)
         except Problem as problem:
             wrong.append(f'manifest: {problem}')

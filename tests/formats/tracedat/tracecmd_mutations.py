@@ -2,7 +2,7 @@
 """The mutations of a trace.dat that trace-cmd is known to crash on, to hang on or to pass over: one change at a time to
 generated captures, and what trace-cmd makes of each beside what tracemend does.
 
-    tests/tracecmd-mutations.py [--only TEXT] [TRACEMEND]        default build/tracemend
+    tests/formats/tracedat/tracecmd_mutations.py [--only TEXT] [TRACEMEND]        default build/tracemend
 
 Each row: the mutation; trace-cmd's exit code (or the signal, or "hang") and lines; repair's exit code and the lines of the
 repaired file; the errors that check reports. A row fails
@@ -28,8 +28,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tracecmd_parse import LINE, Capture, events, records_of, report, run, u32, u64, walk_v6, walk_v7  # noqa: E402
+from tracecmd_parse import LINE, Capture, events, records_of, report, run, u32, u64, walk_v6, walk_v7
 
 SLOW = 5
 ALL, PAGES, LEGAL, NOTHING = 'all', 'pages', 'legal', 'nothing'

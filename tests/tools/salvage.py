@@ -2,7 +2,7 @@
 """The salvage score: how much of what damage left whole does repair bring back, and does it pass off anything that is not
 what it was?
 
-For each format with an independent parser (tests/<format>_parse.py), seed and kind of damage: the undamaged twin tells
+For each format with an independent parser (tests/formats/<f>/<f>_parse.py), seed and kind of damage: the undamaged twin tells
 where its records are; a record is salvageable when its bytes survive in the damaged capture. It is salvaged when the
 manifest keeps them, in one piece. A record of the output that is no record of the twin, byte for byte, and was not
 written by a rule is altered, unless the manifest lists it as doubtful; where the damage cannot be seen (check reports no
@@ -14,33 +14,14 @@ Exit 1 when a record was altered visibly, or less than --floor percent were salv
 import argparse
 import collections
 import concurrent.futures
-import importlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from corpus import files_of  # noqa: E402
-from verify_manifest import verify  # noqa: E402
-
-KINDS = ("truncate", "hole", "zero-tail", "bitflip", "duplicate", "insert", "delete")
-
-
-def tool(options, *arguments):
-    return subprocess.run([options.tool, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, check=False)
-
-
-def generate(options, name, seed, work, *more):
-    folder = os.path.join(work, "gen" + "".join(more))
-    size = ["--size", str(options.size)] if options.size else []
-    result = tool(options, "gen", "-f", name, "--seed", str(seed), *size, *more, "-o", folder)
-    if result.returncode:
-        raise RuntimeError(f"gen {name} {seed}: {result.stderr.decode()}")
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
-        return os.path.join(folder, json.loads(f.readline())["file"])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import DAMAGES, execute, files_of, formats, generate, parser_of, verify  # noqa: E402
+from spans import doubtful_spans, kept_runs, literal_spans, within  # noqa: E402
 
 
 def prefix(a, b):
@@ -74,68 +55,21 @@ def survivors(twin, damaged, spans):
     return out
 
 
-def kept_runs(manifest, name):
-    """[(from, to)] of input `name` that are adjacent in an output, too."""
-    number = next((i for i, entry in enumerate(manifest["inputs"]) if entry["file"] == name), None)
-    runs = []
-    for output in manifest["outputs"]:
-        last = None
-        for segment in output["segments"]:
-            if "bytes" in segment or segment["input"] != number or segment.get("why"):
-                last = None
-                continue
-            start, end = segment["from"], segment["from"] + segment["length"]
-            if last is not None and runs[-1][1] == start:
-                runs[-1] = (runs[-1][0], end)
-            else:
-                runs.append((start, end))
-            last = end
-    return sorted(runs)
-
-
-def within(runs, start, end):
-    return any(low <= start and end <= high for low, high in runs)
-
-
-def literal_spans(manifest, name):
-    spans = []
-    for output in manifest["outputs"]:
-        if output["file"] == name:
-            spans += [(s["offset"], s["offset"] + s["length"]) for s in output["segments"] if "bytes" in s or s.get("why")]
-    return spans
-
-
-def doubtful_spans(manifest, name):
-    """Where the bytes of doubtful ranges are in output `name`."""
-    spans = []
-    for output in manifest["outputs"]:
-        if output["file"] != name:
-            continue
-        for segment in output["segments"]:
-            if "bytes" in segment:
-                continue
-            for doubt in manifest["doubtful"]:
-                low = max(doubt["from"], segment["from"])
-                high = min(doubt["from"] + doubt["length"], segment["from"] + segment["length"])
-                if doubt["input"] == segment["input"] and low < high:
-                    spans.append((low - segment["from"] + segment["offset"], high - segment["from"] + segment["offset"]))
-    return spans
-
-
 def score(options, name, kind, seed):
-    parser = importlib.import_module(f"{name}_parse")
+    parser = parser_of(name)
     row = collections.Counter(captures=1)
     with tempfile.TemporaryDirectory(prefix="tracemend-salvage-") as work:
-        twin_path = generate(options, name, seed, work)
-        damaged_path = generate(options, name, seed, work, "--damage", kind)
+        common = ["--seed", str(seed), *(["--size", str(options.size)] if options.size else [])]
+        [(_, twin_path)] = generate(options.tool, name, os.path.join(work, "twin"), *common)
+        [(_, damaged_path)] = generate(options.tool, name, os.path.join(work, "damaged"), *common, "--damage", kind)
         twin, damaged = files_of(twin_path), files_of(damaged_path)
         spans = parser.records(twin)
         if not parser.whole(twin):
             raise RuntimeError(f"{name} seed {seed}: the independent parser does not get through the undamaged twin")
-        checked = tool(options, "check", "-f", name, "--format", "json", damaged_path)
+        checked = execute(options.tool, "check", "-f", name, "--format", "json", damaged_path)
         visible = checked.returncode == 1
         out, manifest_path = os.path.join(work, "out"), os.path.join(work, "manifest")
-        result = tool(options, "repair", "-f", name, damaged_path, "-o", out, "--manifest", manifest_path)
+        result = execute(options.tool, "repair", "-f", name, damaged_path, "-o", out, "--manifest", manifest_path)
         alive = {file: survivors(twin[file], damaged.get(file, b""), spans[file]) for file in spans}
         row["salvageable"] += sum(map(len, alive.values()))
         row["records"] += sum(map(len, spans.values()))
@@ -183,16 +117,13 @@ def main():
     parser.add_argument("--floor", type=float, default=0)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    here = os.path.dirname(os.path.abspath(__file__))
-    known = subprocess.run([os.path.join(here, "..", "scripts", "formats.sh")], stdout=subprocess.PIPE, check=True,
-                           env={**os.environ, "TOOL": os.path.abspath(options.tool)}).stdout.decode().split()
-    names = [options.format] if options.format else [n for n in known if os.path.exists(os.path.join(here, f"{n}_parse.py"))]
+    names = [options.format] if options.format else [n for n in formats(options.tool) if parser_of(n)]
     bad = 0
     head = ("format", "damage", "captures", "salvageable", "salvaged", "%", "emitted", "patched", "doubtful", "altered", "invisible", "refused")
     print("{:9} {:10} {:>8} {:>11} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7} {:>9} {:>7}".format(*head))
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for name in names:
-            for kind in KINDS:
+            for kind in DAMAGES:
                 total = collections.Counter()
                 jobs = [pool.submit(score, options, name, kind, options.first + i) for i in range(options.seeds)]
                 for job in jobs:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What reduce makes of large captures with one defect: of each rule, its size before and after, records, tries and seconds.
 
-    tests/reduce.py [FORMAT...] [--size BYTES] [--every K] [--only GLOB] [--limit SECONDS] [--quiet]
+    tests/tools/reduce.py [FORMAT...] [--size BYTES] [--every K] [--only GLOB] [--limit SECONDS] [--quiet]
 
 A row fails when check does not report the rule for the result; when it has an error there that the large capture had not, and
 reduce did not say so; when the result has more than 1024 bytes (tracedat: 8192; some defects need more, see INHERENT); or when
@@ -16,6 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import Problem, formats, generate, rules as rules_of, size_of  # noqa: E402
 
 TOOL = os.environ.get('TRACEMEND', 'build/tracemend')
 BOUND = {'tracedat': 8192}
@@ -34,12 +37,6 @@ INHERENT = {
 NOT_TAKEN = {'uftrace/non-regular-file'}
 
 
-def size_of(path):
-    if os.path.isfile(path):
-        return os.path.getsize(path)
-    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
-
-
 def processor_time():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -56,12 +53,10 @@ def report(path):
 
 def row(rule, options, work):
     """Reduces one capture. Returns why it fails, or None, and the columns."""
-    made = subprocess.run([TOOL, 'gen', '-q', '-f', rule.split('/')[0], '--rule', rule, '--size', options.size, '-o', work],
-                          stderr=subprocess.PIPE, text=True)
-    if made.returncode:
-        return 'not made: ' + made.stderr.strip(), ()
-    with open(os.path.join(work, 'labels.jsonl'), encoding='utf-8') as labels:
-        source = os.path.join(work, json.loads(labels.readline())['file'])
+    try:
+        [(_, source)] = generate(TOOL, rule.split('/')[0], work, '--rule', rule, '--size', options.size)
+    except Problem as problem:
+        return f'not made: {problem}', ()
     target = os.path.join(work, 'small')
     before, errors, records = report(source)
     if rule not in before:
@@ -102,8 +97,8 @@ def main():
     parser.add_argument('--quiet', action='store_true')
     options = parser.parse_args()
     passed = failed = 0
-    for name in options.formats or subprocess.check_output(['scripts/formats.sh'], text=True).split():
-        rules = json.loads(subprocess.check_output([TOOL, 'rules', '-f', name, '--format=json']))['rules']
+    for name in options.formats or formats(TOOL):
+        rules = rules_of(TOOL, name)
         sizes, times = [], []
         for rule in [r['id'] for r in rules if fnmatch.fnmatch(r['id'].split('/')[1], options.only)][::options.every]:
             work = tempfile.mkdtemp()

@@ -1,9 +1,9 @@
 #!/bin/bash
 # uftrace as the real reader of generated directories: replay, report and dump must take them without complaint, with a name
 # for every function, and dump must show as many records as were written. Prints "skip" and exits 77 where uftrace is not installed.
-#   tests/uftrace-reader.sh [COUNT]   default 60 directories
+#   tests/readers/uftrace_reader.sh [COUNT]   default 60 directories
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 count=${1:-60}
 

@@ -20,10 +20,11 @@ import subprocess
 import sys
 import tempfile
 
-import fxt_parse
-from verify_manifest import Problem, verify
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import TESTS, Problem, execute, read, require, verify  # noqa: E402
+from verify_manifest import ranges_of, segments_of  # noqa: E402
+import fxt_parse  # noqa: E402
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = ("bitflip", "zeros", "cut", "insert")
 STRING, THREAD, EVENT = 2, 3, 4
 INSTANT, COUNTER, BEGIN, END, COMPLETE = range(5)
@@ -146,21 +147,6 @@ class Viewer:
 
 # ---- one case ----
 
-def tool(options, *arguments):
-    return subprocess.run([options.tool, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=60, check=False)
-
-
-def require(condition, words):
-    if not condition:
-        raise Problem(words)
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
 class Case:
     def __init__(self, options, kind, seed, capture, work):
         self.kind, self.seed = kind, seed
@@ -169,13 +155,13 @@ class Case:
         data, where = damage(kind, capture.data, capture.spans, seed)
         with open(self.damaged, "wb") as f:
             f.write(data)
-        code = tool(options, "check", "-f", "fxt", "-q", self.damaged).returncode
+        code = execute(options.tool, "check", "-f", "fxt", "-q", self.damaged).returncode
         require(code in (0, 1), f"check exits {code}")
         self.visible = code == 1
-        code = tool(options, "repair", "-f", "fxt", self.damaged, "-o", self.repaired, "--manifest", manifest_path).returncode
+        code = execute(options.tool, "repair", "-f", "fxt", self.damaged, "-o", self.repaired, "--manifest", manifest_path).returncode
         require(code in (0, 3), f"repair exits {code}")
-        require(tool(options, "check", "-f", "fxt", "-q", self.repaired).returncode == 0, "what was repaired is not clean")
-        require(tool(options, "repair", "-f", "fxt", self.repaired, "-o", again).returncode == 0, "a second repair does not exit 0")
+        require(execute(options.tool, "check", "-f", "fxt", "-q", self.repaired).returncode == 0, "what was repaired is not clean")
+        require(execute(options.tool, "repair", "-f", "fxt", self.repaired, "-o", again).returncode == 0, "a second repair does not exit 0")
         output = read(self.repaired)
         require(read(again) == output, "a second repair changes something")
         os.remove(again)
@@ -188,7 +174,7 @@ class Case:
     def account(self, capture, data, where, output, manifest):
         """Which records of the undamaged capture are in the output, and what else is."""
         came = {}  # offset in the output of a record that came whole from the damaged file: offset there
-        runs = [s for s in manifest["outputs"][0]["segments"] if "bytes" not in s and not s.get("why")]
+        runs = [s for s in segments_of(manifest["outputs"][0]) if "bytes" not in s and not s.get("why")]
         output_spans = fxt_parse.chain(output)
         require(output_spans and output_spans[-1][1] == len(output), "the output is no chain of records")
         merged = []
@@ -197,6 +183,7 @@ class Case:
                 merged[-1][1] += run["length"]
             else:
                 merged.append([run["offset"], run["length"], run["from"]])
+        doubtful = list(ranges_of(manifest, "doubtful"))
         at = 0
         for start, end in output_spans:
             while at < len(merged) and merged[at][0] + merged[at][1] <= start:
@@ -222,7 +209,7 @@ class Case:
                 continue
             model.feed(output[start:end])
             if start in came:
-                doubts = any(d["from"] < came[start] + end - start and came[start] < d["from"] + d["length"] for d in manifest["doubtful"])
+                doubts = any(d["from"] < came[start] + end - start and came[start] < d["from"] + d["length"] for d in doubtful)
                 self.unlisted += not doubts
         self.slices, self.unknown = model.slices()
         self.unshown = model.unshown
@@ -260,7 +247,7 @@ class Capture:
 def perfetto(paths):
     seen = {}
     with tempfile.TemporaryFile() as answers:  # node cuts what it has not yet written to a pipe when it exits
-        subprocess.run(["node", os.path.join(HERE, "../scripts/perfetto-count.mjs"), "--slices", *paths], stdin=subprocess.DEVNULL,
+        subprocess.run(["node", os.path.join(TESTS, "readers/perfetto_count.mjs"), "--slices", *paths], stdin=subprocess.DEVNULL,
                        stdout=answers, stderr=subprocess.DEVNULL, timeout=60 + 5 * len(paths), check=False)
         answers.seek(0)
         for line in answers:

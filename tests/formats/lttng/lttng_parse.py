@@ -469,17 +469,11 @@ def count(files):
     return sum(map(len, spans.values()))
 
 
-def load(path):
-    files = {}
-    for folder, _, names in os.walk(path):
-        for name in names:
-            full = os.path.join(folder, name)
-            with open(full, "rb") as f:
-                files[os.path.relpath(full, path)] = f.read()
-    return files
-
-
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        content = load(argument)
+        content = {}
+        for folder, _, names in os.walk(argument):
+            for full in (os.path.join(folder, name) for name in names):
+                with open(full, "rb") as f:
+                    content[os.path.relpath(full, argument)] = f.read()
         print(argument, count(content), "events", "".join(f", stuck in {n} at {o}" for n, o in bad(content).items()))

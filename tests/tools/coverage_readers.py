@@ -2,7 +2,7 @@
 """How much code of Debian's trace-cmd and uftrace is reached from the same capture in the same time: blind mutation (zzuf,
 afl-fuzz -n), captures of our generator, and our mutator (afl-fuzz -n with it and nothing else).
 
-    tests/coverage_readers.py [--seconds N] [--trials N] [--reader NAME] [--method NAME]
+    tests/tools/coverage_readers.py [--seconds N] [--trials N] [--reader NAME] [--method NAME]
 
 What is counted are distinct addresses of instructions in the reader's program and its own libraries that qemu-x86_64-static
 translates, which it does when they are about to be run. Trial I of each method begins with the same valid capture of the
@@ -21,8 +21,10 @@ import signal
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import files_below, rules, unpack  # noqa: E402
 
 TOOL = os.path.abspath(os.environ.get('TRACEMEND', 'build/tracemend'))
 MUTATOR = os.path.abspath('build/libtracemend-mutator.so')
@@ -84,18 +86,6 @@ class Reader:
         return reached, end
 
 
-def unpack(tar, folder):
-    """A capture that travels as a tar; members that a mutated one has no business with are left out."""
-    os.makedirs(folder, exist_ok=True)
-    try:
-        with tarfile.open(tar) as archive:
-            for member in archive:
-                if member.isfile() and '..' not in member.name and not member.name.startswith('/'):
-                    archive.extract(member, folder, set_attrs=False)
-    except (tarfile.TarError, OSError, ValueError):
-        pass
-
-
 class Seed:
     """A capture: its file as it travels, and the files that blind mutation may change."""
 
@@ -105,7 +95,7 @@ class Seed:
         if path.endswith('.tar'):
             self.folder = os.path.join(scratch, 'seed')
             unpack(path, self.folder)
-            self.files = sorted(os.path.join(root, name) for root, _, names in os.walk(self.folder) for name in names)
+            self.files = sorted(files_below(self.folder))
             self.files = [f for f in self.files if os.path.getsize(f)]
 
     def with_file(self, changed, mutant, target):
@@ -175,12 +165,12 @@ def by_mutator(reader, seed, trial, scratch):
 
 def by_generator(reader, seed, trial, scratch):
     """A valid capture and one with a defect, by turns; each rule once, then from the beginning."""
-    rules = [r['id'] for r in json.loads(subprocess.check_output([TOOL, 'rules', '-f', reader.format, '--format=json']))['rules']]
-    random.Random(trial).shuffle(rules)
+    ids = [r['id'] for r in rules(TOOL, reader.format)]
+    random.Random(trial).shuffle(ids)
     for i in itertools.count():
         folder = os.path.join(scratch, 'made')
         shutil.rmtree(folder, ignore_errors=True)
-        kind = ['--rule', rules[i // 2 % len(rules)]] if i % 2 else ['--valid']
+        kind = ['--rule', ids[i // 2 % len(ids)]] if i % 2 else ['--valid']
         subprocess.run([TOOL, 'gen', '-q', '-f', reader.format, *kind, '--seed', str(trial << 20 | i), '-o', folder],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         try:

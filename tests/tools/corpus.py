@@ -24,86 +24,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from verify_manifest import Problem, member_bytes, require, verify  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import Problem, check, repair_and_verify, require, rules_of  # noqa: E402
 
-TIMEOUT = 60
-
-
-def run(tool, *arguments):
-    result = subprocess.run([tool, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            timeout=TIMEOUT, check=False)
-    require(result.returncode >= 0, f"{' '.join(arguments)}: killed by signal {-result.returncode}")
-    require(b"Sanitizer" not in result.stderr and b"runtime error" not in result.stderr,
-            f"{' '.join(arguments)}: {result.stderr.decode(errors='replace')[:2000]}")
-    return result
-
-
-def check(tool, name, path, *options):
-    """(exit code, report of the input) of check --format json."""
-    result = run(tool, "check", "-f", name, "--format", "json", "--max-findings", "0", *options, path)
-    try:
-        document = json.loads(result.stdout.decode("utf-8"))
-    except ValueError as error:
-        raise Problem(f"check of {path} exits {result.returncode} and prints no JSON: {error}: "
-                      f"{result.stderr.decode(errors='replace')[:300]}") from None
-    require(len(document["inputs"]) == 1, f"{path}: {len(document['inputs'])} inputs in the report")
-    return result.returncode, document["inputs"][0]
-
-
-def rules_of(report, severity=None):
-    return {f["rule"] for f in report["findings"] if severity is None or f["severity"] == severity}
-
-
-def files_of(path):
-    """{name: bytes} of a file or directory."""
-    if not os.path.isdir(path):
-        with open(path, "rb") as f:
-            return {"": f.read()}
-    out = {}
-    for folder, _, names in os.walk(path):
-        for name in names:
-            full = os.path.join(folder, name)
-            if os.path.islink(full):
-                continue
-            with open(full, "rb") as f:
-                out[os.path.relpath(full, path)] = f.read()
-    return out
-
-
-def repair_and_verify(tool, name, path, report, work, options=()):
-    """Repairs path, holds the result to every promise, returns the exit code."""
-    out, manifest_path = os.path.join(work, "out"), os.path.join(work, "manifest.json")
-    before = files_of(path)
-    result = run(tool, "repair", "-f", name, *options, "-o", out, "--manifest", manifest_path, path)
-    require(files_of(path) == before, "repair changed its input")
-    if result.returncode in (4, 6):
-        require(not os.path.exists(out), f"repair exits {result.returncode} and wrote an output")
-        require(report["errors"] or not report["complete"], f"nothing is wrong, and repair exits {result.returncode}")
-        return result.returncode
-    require(result.returncode in (0, 3), f"repair exits {result.returncode}: {result.stderr.decode(errors='replace')[:600]}")
-    require(os.path.exists(out), "repair wrote nothing")
-    with open(manifest_path, encoding="utf-8") as f:
-        manifest = json.load(f)
-    rebuilt = verify(manifest, out)
-    records = manifest["records"]
-    require(result.returncode == (3 if manifest["lost"] else 0), f"repair exits {result.returncode}, and the manifest says lost: {manifest['lost']}")
-    require(manifest["lost"] or (records["dropped"] == 0 and records["dropped_is"] == "exact"),
-            f"nothing is called lost, and {records['dropped']} ({records['dropped_is']}) records are dropped")
-    if not report["errors"]:
-        for member in manifest["inputs"]:
-            require(rebuilt.get(member["file"]) == member_bytes(member["path"], member["file"]),
-                    f"a capture without errors was changed: {member['file']}")
-    code, after = check(tool, name, out, *options)
-    require(code == 0 and after["errors"] == 0 and after["complete"],
-            f"the output has {after['errors']} errors: {[f['message'] for f in after['findings'] if f['severity'] == 'error'][:1]}")
-    require(after["records"] == records["kept"] + records["patched"] + records["added"],
-            f"the output has {after['records']} records, the manifest says {records}")
-    again = os.path.join(work, "again")
-    result2 = run(tool, "repair", "-f", name, *options, "-o", again, out)
-    require(result2.returncode == 0, f"the second repair exits {result2.returncode}")
-    require(files_of(again) == files_of(out), "the second repair changes the output of the first")
-    return result.returncode
 
 
 def profile_of(line):

@@ -1,6 +1,6 @@
 // What Perfetto's trace processor makes of FXT files. Prints one JSON object a file:
-//   node perfetto-count.mjs FILE...          {"file","trace_type","stats":{...},"slice":N,...,"expected":{...},"skip":""}
-//   node perfetto-count.mjs --slices FILE... and "slices":[["ts","dur",name,pid,tid],...]
+//   node perfetto_count.mjs FILE...          {"file","trace_type","stats":{...},"slice":N,...,"expected":{...},"skip":""}
+//   node perfetto_count.mjs --slices FILE... and "slices":[["ts","dur",name,pid,tid],...]
 // "expected" is counted by a decoder of its own, below, that knows record headers only. "skip" names why the two may differ:
 // a documented limit of the reader, not of the file. scripts/perfetto-setup.sh fetches the engine.
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const assets = process.env.PERFETTO_DIR ?? join(root, process.env.BUILD ?? 'build', 'perfetto');
 
 const MAGIC = 0x0016547846040010n;

@@ -2,7 +2,7 @@
 # Real captures: SAMPLES is a folder laid out as its README.md describes. Each row of that table that concerns a format of
 # this program is held. The last line is "samples: N passed, N failed".
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 tool=${TOOL:-build/tracemend}
 samples=${SAMPLES:?set SAMPLES to the folder of real captures}
 work=$(mktemp -d "${TMPDIR:-/tmp}/tracemend-samples.XXXXXX")
@@ -24,7 +24,7 @@ healthy() { # PATH RECORDS [UNPACKED]
 	[ -z "${2:-}" ] || [ "$(records)" = "$2" ] || { bad "$1: $(records) records, not $2"; return; }
 	timeout 300 $tool repair "$1" -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1 || { bad "$1: repair exits $?: $(head -1 "$work/err")"; return; }
 	same "${3:-$1}" "$work/out" || { bad "$1: repair changed it"; return; }
-	python3 tests/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" || { bad "$(cat "$work/err")"; return; }
+	python3 tests/lib/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" || { bad "$(cat "$work/err")"; return; }
 	ok
 }
 
@@ -51,14 +51,14 @@ fi
 if has uftrace; then
 	for name in basic threads fork exec dlopen autoargs argspec signals deep cxx killed-target; do
 		[ -d "$samples/uftrace/$name" ] || continue
-		count=$(timeout 60 python3 tests/uftrace_parse.py "$samples/uftrace/$name" | awk '{print $2}')
+		count=$(timeout 60 python3 tests/formats/uftrace/uftrace_parse.py "$samples/uftrace/$name" | awk '{print $2}')
 		healthy "$samples/uftrace/$name" "$count"
 	done
 	dead=$samples/uftrace/killed-recorder
 	check "$dead" && bad "$dead: check exits 0" || ok
 	errors=$(jq '.inputs[0].errors' "$work/report")
 	[ "$errors" -le 10 ] && ok || bad "$dead: $errors errors"
-	whole=$(python3 tests/uftrace_parse.py "$dead" | awk '{print $2}')
+	whole=$(python3 tests/formats/uftrace/uftrace_parse.py "$dead" | awk '{print $2}')
 	# What a buffer holds that is not saved: its flags have RECORDING (4), and its size is in front.
 	unsaved() { python3 -c 'import struct, sys
 for path in sys.argv[1:]:
@@ -71,7 +71,7 @@ for path in sys.argv[1:]:
 		timeout 120 $tool repair "$dead" ${extra:+--extra "$extra"} -o "$work/out" --manifest "$work/manifest" > "$work/err" 2>&1
 		code=$?
 		case $code in 0|3) ok ;; *) bad "$dead $extra: repair exits $code: $(head -1 "$work/err")"; continue ;; esac
-		python3 tests/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" && ok || bad "$dead $extra: $(cat "$work/err")"
+		python3 tests/lib/verify_manifest.py "$work/manifest" "$work/out" > /dev/null 2> "$work/err" && ok || bad "$dead $extra: $(cat "$work/err")"
 		check "$work/out" && ok || bad "$dead $extra: the output has errors"
 		mapfile -t buffers < <([ -z "$extra" ] || find "$extra" -type f)
 		more=$(unsaved "${buffers[@]}")
@@ -137,7 +137,7 @@ if has lttng; then
 		fi
 		places=3
 		[ "${row##*:}" != 219558 ] || places=16 # its events are short: a neighbour is easily taken for the next
-		timeout 900 python3 tests/lost_declarations.py --places $places "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
+		timeout 900 python3 tests/formats/lttng/lost_declarations.py --places $places "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
 	done
 fi
 echo "samples: $passed passed, $failed failed"

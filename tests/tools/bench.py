@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Speed and memory of check beside cat and the format's usual reader, on the same file in the same run. See bench.sh."""
 import argparse
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,9 @@ import sys
 import tempfile
 import time
 
-import lttng_parse
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import Problem, files_below, files_of, formats, generate, read, size_of  # noqa: E402
+import lttng_parse  # noqa: E402
 
 READERS = {
     "uftrace": ["uftrace", "report", "-d", "{}"],
@@ -30,24 +31,8 @@ def measure(command):
         return seconds, int(peak.read().split()[-1]), code
 
 
-def size_of(path):
-    if not os.path.isdir(path):
-        return os.path.getsize(path)
-    return sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(path) for n in names)
-
-
 def cat_of(path):
-    if not os.path.isdir(path):
-        return ["cat", path]
-    return ["cat", *sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names)]
-
-
-def generate(tool, name, size, folder):
-    result = subprocess.run([tool, "gen", "-f", name, "--size", str(size), "-o", folder], stderr=subprocess.PIPE, check=False)
-    if result.returncode:
-        raise RuntimeError(f"gen -f {name} --size {size}: {result.stderr.decode().strip()}")
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
-        return os.path.join(folder, json.loads(f.readline())["file"])
+    return ["cat", *sorted(files_below(path))]
 
 
 def repeat(path, size, head, folder):
@@ -55,8 +40,8 @@ def repeat(path, size, head, folder):
     if os.path.isdir(path):
         return repeat_later(path, size, folder)
     out = os.path.join(folder, "repeated" + os.path.splitext(path)[1])
-    with open(path, "rb") as f:
-        first, body = f.read(head), f.read()
+    data = read(path)
+    first, body = data[:head], data[head:]
     with open(out, "wb") as f:
         f.write(first)
         for _ in range(max(1, (size - head) // len(body))):
@@ -81,7 +66,7 @@ def stamps(data, events):
 def repeat_later(path, size, folder):
     """A trace of at least `size` bytes: the blocks of each tracefile again and again, each time later by a multiple of 2^27 cycles,
     which the stamps of most events do not show. Counts of lost events start anew, which check reports."""
-    files = lttng_parse.load(path)
+    files = files_of(path)
     events = lttng_parse.records(files)
     places = {name: [(order, at, struct.unpack_from(order + "Q", data, at)[0]) for order, at in stamps(data, events.get(name, []))]
               for name, data in files.items() if re.search(r"_\d+$", name) and "metadata" not in name and data}
@@ -136,9 +121,7 @@ def main():
     parser.add_argument("--head", type=int, default=8, help="bytes of --repeat that come only once")
     parser.add_argument("formats", nargs="*")
     options = parser.parse_args()
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = options.formats or subprocess.run([os.path.join(here, "../scripts/formats.sh")], stdout=subprocess.PIPE,
-                                              check=True).stdout.decode().split()
+    names = options.formats or formats(options.tool)
     lines = [("format", "capture", "program", "seconds", "MB/s", "of cat", "peak MiB", "exit")]
     failed = False
     for name in names:
@@ -146,8 +129,9 @@ def main():
         for size in map(int, options.sizes.split(",")):
             with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
                 try:
-                    path = repeat(options.repeat, size, options.head, folder) if options.repeat else generate(options.tool, name, size, folder)
-                except RuntimeError as error:
+                    path = repeat(options.repeat, size, options.head, folder) if options.repeat else generate(
+                        options.tool, name, folder, "--size", str(size))[0][1]
+                except (Problem, RuntimeError) as error:
                     print(error, file=sys.stderr)
                     failed = True
                     continue

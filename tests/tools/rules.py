@@ -8,17 +8,15 @@ Prints the rules that lack something, then a line of counts a format. Exit 1 if 
 import argparse
 import concurrent.futures
 import glob
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import TOP, Problem, read, rules as rules_of_tool, run  # noqa: E402
 import corpus  # noqa: E402
 from corpus_make import PROFILES  # noqa: E402
-from verify_manifest import Problem  # noqa: E402
 
 TEXTS = ("title", "clause", "explanation", "repair", "class", "severity")
 
@@ -26,8 +24,7 @@ TEXTS = ("title", "clause", "explanation", "repair", "class", "severity")
 def symbols(name):
     """{kebab name: C symbol} of a format's table."""
     table = "src/core/container_rules.def" if name == "container" else f"src/formats/{name}/{name}_rules.def"
-    with open(table, encoding="utf-8") as f:
-        return {kebab: symbol for symbol, kebab in re.findall(r'\bRULE\(\s*(\w+)\s*,\s*"([^"]+)"', f.read())}
+    return {kebab: symbol for symbol, kebab in re.findall(r'\bRULE\(\s*(\w+)\s*,\s*"([^"]+)"', read(table).decode())}
 
 
 def sources(name):
@@ -37,9 +34,7 @@ def sources(name):
     for path in sorted(glob.glob(pattern, recursive=True)):
         if re.search(r"_(gen|break)", os.path.basename(path)):
             continue
-        with open(path, encoding="utf-8") as f:
-            body = re.sub(r"/\*.*?\*/|//[^\n]*", "", f.read(), flags=re.S)
-            text += body
+        text += re.sub(r"/\*.*?\*/|//[^\n]*", "", read(path).decode(), flags=re.S)
     return text
 
 
@@ -54,13 +49,13 @@ def lacks(options, rule, text, symbol_of, expectations):
         missing.append("not emitted")
     if any(not rule.get(key) for key in TEXTS):
         missing.append("an empty text")
-    said = corpus.run(options.tool, "explain", rule["id"])
+    said = run(options.tool, "explain", rule["id"])
     if said.returncode or rule["id"] not in said.stdout.decode():
         missing.append("not explained")
     homes = [options.format] if options.format else options.formats
     for home in homes if name == "container" else [name]:
         with tempfile.TemporaryDirectory(prefix="tracemend-rules-") as work:
-            if all(corpus.run(options.tool, "gen", "-f", home, "--rule", rule["id"], "-o", work, *profile).returncode
+            if all(run(options.tool, "gen", "-f", home, "--rule", rule["id"], "-o", work, *profile).returncode
                    for profile in [[], *(["--profile", p] for p in PROFILES.get(home, []))]):
                 missing.append(f"no breaker for {home}")
     shown = [(home, line) for home in expectations for line in expectations[home]
@@ -85,8 +80,8 @@ def main():
     parser.add_argument("--tool", default="build/tracemend")
     parser.add_argument("--format")
     options = parser.parse_args()
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    rules = json.loads(subprocess.run([options.tool, "rules", "--format", "json"], stdout=subprocess.PIPE, check=True).stdout)["rules"]
+    os.chdir(TOP)
+    rules = rules_of_tool(options.tool)
     names = list(dict.fromkeys(r["format"] for r in rules))
     options.formats = [n for n in names if n != "container"]
     expectations = {n: corpus.load("corpus", n) for n in names if os.path.exists(f"corpus/{n}/expectations.jsonl")}

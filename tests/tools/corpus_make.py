@@ -11,35 +11,31 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import DAMAGES, Problem, generate, read, rules  # noqa: E402
+
 VALID_WANTED, VALID_SEEDS, VALID_MAX = 24, 64, 12288  # files, seeds tried, bytes: large ones add nothing
 RULE_SEEDS = 5  # the smallest of so many is taken
-DAMAGES = ("truncate", "hole", "zero-tail", "bitflip", "duplicate", "insert", "delete")
 DAMAGE_SEEDS = (3, 4)
 PROFILES = {"fxt": ["2022"], "lttng": ["literal"]}  # beside the default, for rules that only these have
 
 
-def generate(tool, name, work, *arguments):
+def made_or_why(tool, name, work, *arguments):
     """[(label, path)] of one run of gen, or None and what it said."""
-    folder = tempfile.mkdtemp(dir=work)
-    result = subprocess.run([tool, "gen", "-f", name, "-o", folder, *arguments], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, timeout=120, check=False)
-    if result.returncode:
-        return None, result.stderr.decode(errors="replace").strip()
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
-        labels = [json.loads(line) for line in f]
-    return [(label, os.path.join(folder, label["file"])) for label in labels], ""
+    try:
+        return generate(tool, name, tempfile.mkdtemp(dir=work), *arguments), ""
+    except Problem as problem:
+        return None, str(problem)
 
 
 def packed(path):
     """The bytes of a file; of a directory, a plain tar that is the same everywhere."""
     if not os.path.isdir(path):
-        with open(path, "rb") as f:
-            return f.read()
+        return read(path)
     out = io.BytesIO()
     names = []
     for folder, folders, files in os.walk(path):
@@ -91,7 +87,7 @@ class Maker:
 
     def valid(self, work):
         name = self.options.format
-        made, said = generate(self.options.tool, name, work, "--count", str(VALID_SEEDS))
+        made, said = made_or_why(self.options.tool, name, work, "--count", str(VALID_SEEDS))
         if made is None:
             self.lacks("valid", said)
             return
@@ -104,7 +100,7 @@ class Maker:
             seen.add(digest)
             self.keep("valid", f"valid-{label['seed']:02}", label, path, data)
         for profile in PROFILES.get(name, []):
-            made, said = generate(self.options.tool, name, work, "--profile", profile, "--count", "4")
+            made, said = made_or_why(self.options.tool, name, work, "--profile", profile, "--count", "4")
             if made is None:
                 self.lacks(f"valid, profile {profile}", said)
             for label, path in made or []:
@@ -119,7 +115,7 @@ class Maker:
         said = ""
         for profile in [None, *PROFILES.get(self.options.format, [])]:
             more = ["--profile", profile] if profile else []
-            made, why = generate(self.options.tool, self.options.format, work, "--rule", rule, "--count", str(RULE_SEEDS), *more)
+            made, why = made_or_why(self.options.tool, self.options.format, work, "--rule", rule, "--count", str(RULE_SEEDS), *more)
             said = said or why
             if made:
                 sized = [(len(packed(path)), i) for i, (label, path) in enumerate(made)]
@@ -130,21 +126,19 @@ class Maker:
 
     def run(self):
         options = self.options
-        rules = json.loads(subprocess.run([options.tool, "rules", "--format", "json"], stdout=subprocess.PIPE,
-                                          check=True).stdout)["rules"]
         for kind in ("valid", "invalid", "damaged"):
             shutil.rmtree(os.path.join(options.root, options.format, kind), ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix="tracemend-corpus-") as work:
             self.valid(work)
             with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-                wanted = [r["id"] for r in rules if r["format"] in (options.format, "container")]
+                wanted = [r["id"] for r in rules(options.tool) if r["format"] in (options.format, "container")]
                 for made in pool.map(lambda rule: self.rule(rule, work), wanted):
                     if made:
                         stem, label, path, profile = made
                         self.keep("invalid", stem, label, path, profile=profile)
             for damage in DAMAGES:
                 for i, seed in enumerate(DAMAGE_SEEDS):
-                    made, said = generate(options.tool, options.format, work, "--damage", damage, "--seed", str(seed))
+                    made, said = made_or_why(options.tool, options.format, work, "--damage", damage, "--seed", str(seed))
                     if made is None:
                         self.lacks(damage, said)
                     else:
