@@ -31,7 +31,7 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 
 /* One finding a stretch of records, with the first record and the count. */
 #define EVENT_COUNTED(ROW) \
-	ROW(event_before_future_timestamp, "older than the time an earlier chunk promised") \
+	ROW(event_before_future_timestamp, "earlier than the lower bound of an earlier chunk") \
 	ROW(event_unused_nonzero, "with bytes in the unused word") \
 	ROW(event_debugid_zero, "with debug id 0") \
 	ROW(event_timestamp_zero, "with time 0") \
@@ -42,12 +42,12 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map") \
 	ROW(event_tid_zero, "with thread id 0") \
 	ROW(event_start_end_both, "with both START and END") \
-	ROW(events_lost, "telling of lost events") \
-	ROW(events_retrograde, "telling of late events") \
-	ROW(string_sequence_broken, "continuing a string that has no beginning") \
-	ROW(string_id_signature, "with a string id that the kernel does not give") \
-	ROW(string_id_unknown, "removing a string that was never defined") \
-	ROW(string_too_long, "making a string longer than the kernel does")
+	ROW(events_lost, "that record lost events") \
+	ROW(events_retrograde, "that record late events") \
+	ROW(string_sequence_broken, "that continue a string without its first event") \
+	ROW(string_id_signature, "with a string id without the kernel's signature") \
+	ROW(string_id_unknown, "that remove a string that was not defined") \
+	ROW(string_too_long, "that make a string longer than the kernel does")
 
 enum counted {
 #define ROW(symbol, what) COUNT_##symbol,
@@ -347,9 +347,7 @@ static void events_finish_threads(struct ktrace_walk *w)
 		return;
 	struct finding *fd = k->lost ? finding_milder(f, KTRACE_RULE_event_tid_dangling, TM_NOTE, w->in.source, first.first, size)
 				     : finding_new(f, KTRACE_RULE_event_tid_dangling, w->in.source, first.first, size);
-	finding_say(fd,
-		    "events name %" PRIu64
-		    " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
+	finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and no event creates; the first is 0x%" PRIx64,
 		    threads, threads == 1 ? "" : "s", first.tid);
 }
 
@@ -362,15 +360,15 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	events_finish_threads(w);
 	if (k->lone_ends && !k->open.full)
 		finding_report(f, KTRACE_RULE_event_end_without_start, w->in.source, k->lone_ends_first, size,
-			       "events with END whose START is not in the file: %" PRIu64 "; this is the first", k->lone_ends);
+			       "%" PRIu64 " events with END have no START in the file; this is the first", k->lone_ends);
 	if (k->open_starts && !k->open.full)
 		finding_report(f, KTRACE_RULE_event_start_unclosed, w->in.source, k->starts_first, size,
-			       "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here",
+			       "%" PRIu64 " events with START have no END in the file; the first START of all is here",
 			       k->open_starts);
 	if (k->seen && !w->in.thread_map)
 		finding_report(f, KTRACE_RULE_threadmap_missing, w->in.source, 0, 0,
 			       "no thread map: the %" PRIu64 " events name their threads by number only", w->scan->records);
 	if (k->open.full || w->in.threads.full || k->unknown_index.full)
-		scan_fact(w->scan, "not judged", "pairs or thread references: more than %u are told apart at a time",
+		scan_fact(w->scan, "not judged", "pairs of START and END, or thread references: there are more than %u",
 			  k->open.full ? KTRACE_OPEN_MAX : KTRACE_THREADS_MAX);
 }

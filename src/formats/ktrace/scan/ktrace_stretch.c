@@ -52,7 +52,7 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 	bool back = p && ktrace_record_decode(p, in->is_64).time < keep->time_before;
 
 	if (!in_step || back) {
-		ktrace_repair_doubt(r, from, until, "records behind a damaged stretch, and not in step with those before");
+		ktrace_repair_doubt(r, from, until, "records after damage that are not aligned with those before it");
 		return;
 	}
 	if (stretch->resized && last && !keep->damaged && stretch->end == until) {
@@ -68,8 +68,8 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 		tail -= size * keep_margin(keep, from, until, true);
 	if (last && keep->torn_from < tail)
 		tail = keep->torn_from;
-	ktrace_repair_doubt(r, from, head, "the first records of a damaged stretch");
-	ktrace_repair_doubt(r, tail > head ? tail : head, until, "the last records before a damaged stretch");
+	ktrace_repair_doubt(r, from, head, "the first records after damage, or of a chunk whose size is damaged");
+	ktrace_repair_doubt(r, tail > head ? tail : head, until, "the last records before damage");
 }
 
 /* The run [k->from, until) is kept. */
@@ -96,13 +96,13 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 {
 	struct ktrace_walk *w = keep->walk;
 	struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_events_damaged, w->in.source, offset, resume - offset,
-					    "%" PRIu64 " bytes hold no records: %s", resume - offset,
-					    resume < keep->stretch->end ? "sound ones follow at the end of the stretch"
-									: "nothing sound follows in this chunk");
+					    "%" PRIu64 " bytes are not records: %s", resume - offset,
+					    resume < keep->stretch->end ? "valid ones follow"
+									: "no valid ones follow in this chunk");
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
-	ktrace_repair_drop(&w->repair, offset, resume, KTRACE_RULE_events_damaged, "no plausible records");
+	ktrace_repair_drop(&w->repair, offset, resume, KTRACE_RULE_events_damaged, "not records");
 	ktrace_repair_lost(&w->repair);
 	keep->damaged = true;
 	keep->time_before = w->in.last_time;

@@ -11,7 +11,7 @@
 	ROW(threadmap_name_unterminated, "a name without a NUL at its end") \
 	ROW(threadmap_name_control_bytes, "a name with control bytes") \
 	ROW(threadmap_name_not_utf8, "a name that is not UTF-8") \
-	ROW(threadmap_name_residue, "bytes behind the end of the name") \
+	ROW(threadmap_name_residue, "bytes after the end of the name") \
 	ROW(threadmap_zero_tid, "thread id 0") \
 	ROW(threadmap_unused_entry, "process id 0, which marks an unused entry") \
 	ROW(threadmap_negative_pid, "a process id that is negative or above 99999") \
