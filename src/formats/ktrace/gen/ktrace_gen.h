@@ -67,7 +67,7 @@ void ktrace_make_some(struct ktrace_gen *g, struct bytes *to);
 /* A new events chunk at the end of the body with a few events, for breakers. NULL: no room, or no memory. */
 struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g);
 /* Adds an empty chunk, or a summary, that is sound: so that the one before it is not the last. */
-void ktrace_make_last(struct ktrace_gen *g, uint32_t tag);
+void ktrace_make_valid_chunk(struct ktrace_gen *g, uint32_t tag);
 /* The payload of the first chunk of that tag, or NULL. */
 struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag);
 /* Cuts the finished file to that size. */

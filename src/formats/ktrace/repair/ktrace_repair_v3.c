@@ -1,4 +1,4 @@
-/* Version 3: sizes and tags, which are known when what they count was walked. */
+/* Version 3: sizes and tags, which are known after the chunks that they describe were walked. */
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,

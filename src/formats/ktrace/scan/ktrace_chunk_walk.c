@@ -1,4 +1,4 @@
-/* One chunk: what is said of it, and what repair keeps of it. */
+/* One chunk: its checks, and what repair keeps of it. */
 #include "formats/ktrace/scan/ktrace_chunk_walk.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule r
 	return fd;
 }
 
-/* Where chunks may stand. */
+/* Where a chunk of its kind may be. */
 static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk, bool retagged)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
@@ -113,8 +113,8 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunks *c, 
 	}
 }
 
-/* Whether bytes may have come in or gone missing inside of an events chunk whose size does not fit. A size that no writer
- * gives was hit itself, or never filled in. */
+/* Whether bytes may have been inserted into, or removed from, an events chunk whose size does not fit. A size that no writer gives
+ * is damaged itself, or was never filled in. */
 static bool events_resized(const struct ktrace_walk *w, const struct ktrace_chunk *chunk, enum ktrace_rule rule)
 {
 	if (rule == KTRACE_RULE_COUNT || rule == KTRACE_RULE_events_size_excludes_future ||
@@ -206,7 +206,7 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		ktrace_chunk_doubt_last(w, c);
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(chunk, x->size, w->in.is_64));
 	}
-	/* Of what was cut off, or out, nobody can know how much there was, and the size may be what is wrong. */
+	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
 	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged)
 		ktrace_repair_lost(r);
 	chunk_place(w, c, chunk, x->retagged);

@@ -125,7 +125,7 @@ static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint
 	}
 }
 
-/* The thread map, whole entries of which may be fewer than the header says. */
+/* The thread map, which may have fewer whole entries than the header gives. */
 static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
 	struct ktrace_repair *r = &w->repair;
@@ -137,8 +137,8 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 
 	raw->threads = found != UINT64_MAX ? found : stored <= there ? stored : there;
 	raw->map_end = raw->map + raw->threads * entry;
-	/* Entries, and nothing asks for more. */
-	if (r->plan && raw->threads && ktrace_map_behind_hole(&w->in.window, raw->map, entry) != raw->map)
+	/* Entries at its beginning were overwritten by zeros. */
+	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
 		ktrace_repair_lost_threads(r);
 	if (raw->magic_lost)
 		ktrace_repair_raw2_magic(r);
@@ -223,7 +223,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 		raw_events(w, &raw);
 	ktrace_events_finish(w);
 	bool changed = raw.flipped || findings_errors(s->findings) != errors;
-	if (s->plan && changed && (raw.guessed || !ktrace_raw_stays(&w->in, &raw, &w->head))) {
+	if (s->plan && changed && (raw.guessed || !ktrace_raw_is_unambiguous(&w->in, &raw, &w->head))) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
 			       raw.version == 2
 				       ? "from the remaining events it cannot be known whether they are 32-bit or 64-bit ones"
