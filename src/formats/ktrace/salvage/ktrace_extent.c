@@ -127,9 +127,9 @@ static void chunk_complete(struct ktrace_input *in, const struct ktrace_chunk *c
 
 	if (whole == chunk->size || (!events && chunk->tag != KTRACE_THREAD_MAP) || x->next - data < whole + unit)
 		return;
-	bool sound = events ? !ktrace_events_failures(in->source, data + whole, x->next, in->is_64, 1)
+	bool valid = events ? !ktrace_events_failures(in->source, data + whole, x->next, in->is_64, 1)
 			    : source_read(in->source, data + whole, id, sizeof(id)) == TM_OK && !bytes_are_zero(id, sizeof(id));
-	if (sound) {
+	if (valid) {
 		x->size = whole + unit;
 		x->rule = KTRACE_RULE_chunk_size_damaged;
 	}

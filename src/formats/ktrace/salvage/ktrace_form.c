@@ -209,7 +209,7 @@ static bool raw2_begins(struct window *window)
 }
 
 /* Whether a valid header of version 3 follows the magic, and a chunk follows the header. */
-static bool v3_header_sound(struct window *window)
+static bool v3_header_is_valid(struct window *window)
 {
 	const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
 	struct ktrace_chunk chunk;
@@ -231,10 +231,10 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 		return (struct ktrace_form){ .magic = word, .raw = true, .bits = 32 };
 	if (word == KTRACE_MAGIC_KERNEL) {
 		const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
-		bool sound = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
-		return (struct ktrace_form){ .magic = word, .bits = sound ? 24 : 0 };
+		bool valid = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
+		return (struct ktrace_form){ .magic = word, .bits = valid ? 24 : 0 };
 	}
-	if (v3_header_sound(window))
+	if (v3_header_is_valid(window))
 		return (struct ktrace_form){ .magic = word, .bits = 12 };
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };

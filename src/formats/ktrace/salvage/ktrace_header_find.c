@@ -42,12 +42,12 @@ struct ktrace_width ktrace_header_width_find(struct ktrace_input *in)
 
 	/* The first events chunk decides; where the chain of chunks is broken, it is resynchronised as the walk does. */
 	for (unsigned i = 0; i < 4096 && at < file; i++) {
-		bool sound = ktrace_chunk_read(in->source, at, &chunk) && chunk.tag;
-		uint64_t left = sound ? file - ktrace_chunk_data(&chunk) : 0;
-		uint64_t size = sound && chunk.size < left ? chunk.size : left;
-		if (sound && size >= 8 + 64 && ktrace_chunk_holds_events(in->source, &chunk))
+		bool valid = ktrace_chunk_read(in->source, at, &chunk) && chunk.tag;
+		uint64_t left = valid ? file - ktrace_chunk_data(&chunk) : 0;
+		uint64_t size = valid && chunk.size < left ? chunk.size : left;
+		if (valid && size >= 8 + 64 && ktrace_chunk_holds_events(in->source, &chunk))
 			return header_chunk_width(in, &chunk, size);
-		if (sound && ktrace_chunk_is_chained(in->source, at, file, in->is_64)) {
+		if (valid && ktrace_chunk_is_chained(in->source, at, file, in->is_64)) {
 			at = ktrace_chunk_next(at, chunk.size);
 			continue;
 		}

@@ -28,7 +28,7 @@ bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end)
 }
 
 /* Whether valid records begin at offset: KTRACE_RUN plausible ones, or fewer that fill the rest and pass every test. */
-static bool records_sound(struct ktrace_input *in, uint64_t offset, uint64_t end)
+static bool records_are_valid(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
 	uint64_t previous = 0;
@@ -90,7 +90,7 @@ static uint64_t records_best(struct ktrace_input *in, uint64_t from, uint64_t en
 	unsigned fewest = UINT32_MAX;
 
 	for (uint64_t at = from; at < from + size && at < end && end - at >= size; at += step) {
-		if (!records_sound(in, at, end))
+		if (!records_are_valid(in, at, end))
 			continue;
 		/* A whole number of records away from those before, or from the end. */
 		bool aligned = (at - stride) % size == 0 || (end - at) % size == 0;
@@ -109,7 +109,7 @@ uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t e
 
 	/* 32-bit records have few fields that can be tested: the first ones must pass every test. */
 	for (; offset < end && end - offset >= size; offset += step)
-		if (records_sound(in, offset, end) &&
+		if (records_are_valid(in, offset, end) &&
 		    (in->is_64 || ktrace_events_in_order(in, offset, end) || ktrace_records_fill(in, offset, end)))
 			return records_best(in, offset, end, step, offset);
 	return end;
@@ -123,12 +123,12 @@ static uint64_t records_resync_strict(struct ktrace_input *in, uint64_t offset, 
 	uint32_t size = ktrace_event_size(in->is_64), step = 1;
 
 	for (uint64_t at = offset + 1; at < end && end - at >= size; at++, step = step + 1 == size ? 0 : step + 1) {
-		if (!step && records_sound(in, at, end))
+		if (!step && records_are_valid(in, at, end))
 			return at;
 		if (!step || ktrace_events_in_order(in, at, end) != KTRACE_IN_ORDER_MAX)
 			continue;
 		uint64_t aligned = at + size - step;
-		return aligned < end && records_sound(in, aligned, end) ? aligned : records_best(in, at, end, 1, offset);
+		return aligned < end && records_are_valid(in, aligned, end) ? aligned : records_best(in, at, end, 1, offset);
 	}
 	return UINT64_MAX;
 }
@@ -136,7 +136,7 @@ static uint64_t records_resync_strict(struct ktrace_input *in, uint64_t offset, 
 static uint64_t records_resync_lenient(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	for (uint64_t at = offset + 1; at < end && end - at >= ktrace_event_size(in->is_64); at++)
-		if (records_sound(in, at, end))
+		if (records_are_valid(in, at, end))
 			return records_best(in, at, end, 1, offset);
 	return end;
 }
@@ -154,7 +154,7 @@ uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_
 	const uint8_t *p = at < end ? window_at(&in->window, at, size) : NULL;
 	struct ktrace_event e = p ? ktrace_record_decode(p, in->is_64) : (struct ktrace_event){ 0 };
 	bool suspect = p && ktrace_record_is_suspect(&e, in->is_64);
-	return suspect && (end - at == size || records_sound(in, at + size, end)) ? at + size : at;
+	return suspect && (end - at == size || records_are_valid(in, at + size, end)) ? at + size : at;
 }
 
 unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t previous)
@@ -214,9 +214,9 @@ unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset)
 }
 
 /* A record that is read from k bytes too early passes most tests, and its time is 256^k times the real one. */
-static bool time_is_shifted(uint64_t before, uint64_t behind)
+static bool time_is_shifted(uint64_t before, uint64_t after)
 {
-	return before && behind && (behind / 4 > before || before / 4 > behind);
+	return before && after && (after / 4 > before || before / 4 > after);
 }
 
 /* Before the gap records are aligned with the start of the stretch, after it with its end. Of all pairs of offsets (the first
@@ -227,13 +227,13 @@ static bool time_is_shifted(uint64_t before, uint64_t behind)
 struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *stretch)
 {
 	uint32_t size = ktrace_event_size(in->is_64), rest = (uint32_t)((stretch->end - stretch->offset) % size);
-	uint64_t count = (stretch->end - stretch->offset) / size, before = in->last_time, behind = 0, from = stretch->offset,
+	uint64_t count = (stretch->end - stretch->offset) / size, before = in->last_time, after = 0, from = stretch->offset,
 		 time = before;
 	int64_t head = 0, tail = 0, open = 0, least = INT64_MAX, half = size / 2;
 	struct ktrace_gap gap = { stretch->end, stretch->end };
 
 	for (uint64_t i = 0; i < count; i++)
-		tail += half * anomalies_at(in, stretch->offset + rest + i * size, stretch->end, &behind, false);
+		tail += half * anomalies_at(in, stretch->offset + rest + i * size, stretch->end, &after, false);
 	for (uint64_t i = 0; i <= count; i++) {
 		uint64_t at = stretch->offset + i * size;
 		int64_t passed = (int64_t)(i * size);
@@ -242,8 +242,8 @@ struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrac
 			from = at;
 			time = before;
 		}
-		int64_t anomalies = i < count ? half * anomalies_at(in, at + rest, stretch->end, &behind, false) : 0;
-		int64_t cost = open + passed + rest + tail + (i < count && time_is_shifted(time, behind) ? 8 * (int64_t)size : 0);
+		int64_t anomalies = i < count ? half * anomalies_at(in, at + rest, stretch->end, &after, false) : 0;
+		int64_t cost = open + passed + rest + tail + (i < count && time_is_shifted(time, after) ? 8 * (int64_t)size : 0);
 		if (cost < least) {
 			least = cost;
 			gap = (struct ktrace_gap){ from, at + rest };

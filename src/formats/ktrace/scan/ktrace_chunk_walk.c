@@ -182,7 +182,7 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 	c->last_size = 0;
 }
 
-/* Whether an events chunk is too short for what stands before its records. */
+/* Whether an events chunk is shorter than the prefix before its records. */
 static bool chunk_is_short(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
 {
 	unsigned least = chunk->tag == KTRACE_EVENTS ? 8 : chunk->tag == KTRACE_EVENTS_COMPRESSED ? 12 : 0;

@@ -26,7 +26,7 @@ static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 	va_end(arguments);
 }
 
-/* An issue of decode as a finding: `...` is what is wrong. */
+/* Reports an issue of decode; `...`: the message. */
 #define header_issue_report(w, issue, ...) \
 	header_report_at((w), (enum ktrace_rule)(issue)->rule, (issue)->at, (issue)->length, __VA_ARGS__)
 

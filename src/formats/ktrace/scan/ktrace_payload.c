@@ -127,7 +127,7 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 
 /* p: the trailer of a binary property list: sizes of offsets and references, number of objects, the top one, where the table of
  * offsets starts. All must point into the list, which has `room` bytes before the trailer. */
-static bool plist_trailer_is_sound(const uint8_t *p, uint64_t room)
+static bool plist_trailer_is_valid(const uint8_t *p, uint64_t room)
 {
 	uint64_t offset_size = p[6], objects = load_u64(p + 8, true), top = load_u64(p + 16, true), table = load_u64(p + 24, true);
 
@@ -149,7 +149,7 @@ static void plist_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 	if (memcmp(p, "bplist00", 8) != 0)
 		return;
 	p = size >= 8 + 32 ? window_at(&w->in.window, ktrace_chunk_data(chunk) + size - 32, 32) : NULL;
-	if (!p || !plist_trailer_is_sound(p, size - 32)) {
+	if (!p || !plist_trailer_is_valid(p, size - 32)) {
 		payload_report(w, KTRACE_RULE_plist_trailer, chunk, ktrace_chunk_data(chunk) + (size >= 32 ? size - 32 : 0),
 			       size >= 32 ? 32 : size, "the trailer of the property list points outside its %" PRIu64 " bytes",
 			       size);
@@ -159,7 +159,7 @@ static void plist_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 /* ---- others ---- */
 
 /* "0xHEX name" */
-static bool codes_line_is_sound(const char *line, size_t length)
+static bool codes_line_is_valid(const char *line, size_t length)
 {
 	const char *gap = memchr(line, ' ', length), *tab = memchr(line, '\t', length);
 	uint64_t code;
@@ -182,7 +182,7 @@ static void codes_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 		size_t n = (size_t)((stop ? stop : end) - line);
 		if (!n || (!stop && length < size) || line[0] == '\0')
 			continue;
-		if (!codes_line_is_sound(line, n)) {
+		if (!codes_line_is_valid(line, n)) {
 			char quoted[TEXT_QUOTE_SIZE];
 			payload_report(w, KTRACE_RULE_trace_codes_syntax, chunk, ktrace_chunk_data(chunk) + (uint64_t)(line - p), n,
 				       "a line of the trace codes is not \"0xHEX name\": %s", text_quote(quoted, line, n));
@@ -279,8 +279,8 @@ static void nested_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 {
 	const uint8_t *p = size >= KTRACE_HEADER ? window_at(&w->in.window, ktrace_chunk_data(chunk), KTRACE_HEADER) : NULL;
 	uint64_t header = p ? load_u64(p + 8, false) : 0;
-	bool sound = p && load_u32(p, false) == KTRACE_MAGIC && header >= 40 && header <= size - KTRACE_HEADER_UNCOUNTED;
-	if (!sound) {
+	bool valid = p && load_u32(p, false) == KTRACE_MAGIC && header >= 40 && header <= size - KTRACE_HEADER_UNCOUNTED;
+	if (!valid) {
 		payload_report(w, KTRACE_RULE_nested_ktrace_invalid, chunk, ktrace_chunk_data(chunk), size, "the nested file %s",
 			       !p ? "is shorter than a file header" : "has no valid file header");
 	}

@@ -85,7 +85,7 @@ static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread
 	else
 		(void)ktrace_table_set(&t->here, thread->tid, 1);
 	if (thread->pid <= 1)
-		return; /* process id 1 stands for launchd and for the kernel */
+		return; /* launchd and the kernel share the process id 1 */
 	uint32_t hash = name_hash(thread->name, length), named = ktrace_table_get(&t->names, (uint32_t)thread->pid);
 	if (named == MAP_NONE)
 		(void)ktrace_table_set(&t->names, (uint32_t)thread->pid, hash);

@@ -1,7 +1,7 @@
 /* Breakers of chunks: their headers, sizes and order. */
 #include "formats/ktrace/gen/ktrace_gen.h"
 
-/* Bytes that form no chunk behind the last one. */
+/* Bytes after the last chunk that are not a chunk. */
 static void append_rest(struct ktrace_gen *g)
 {
 	for (uint64_t i = 0; i < g->rest; i++)
@@ -19,7 +19,7 @@ void ktrace_break_chunk_header_truncated(struct ktrace_gen *g)
 	g->rest = 1 + choices_below(g->c, 15);
 }
 
-/* An events chunk in front whose size leaves a rest, and chunks behind it. */
+/* Two chunks without padding, and a chunk after each. */
 void ktrace_break_chunk_header_misaligned(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
@@ -88,7 +88,7 @@ void ktrace_break_chunk_garbage(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
 		return;
-	/* A chunk whose header never reached the disk, between sound ones. */
+	/* A chunk whose header never reached the disk, between valid ones. */
 	struct ktrace_made *m = ktrace_make_chunk(g, 0, 0, false);
 	if (m)
 		(void)bytes_grow(&m->payload, 8 * (1 + choices_below(g->c, 32)));

@@ -1,7 +1,7 @@
 /* Breakers of events, and of strings that span them. */
 #include "formats/ktrace/gen/ktrace_gen.h"
 
-/* One spoiled event among sound ones. */
+/* One defective event among valid ones. */
 static void defective_event(struct ktrace_gen *g, struct ktrace_event e)
 {
 	struct bytes *b = ktrace_make_events_chunk(g);
