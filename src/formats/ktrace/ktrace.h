@@ -33,11 +33,11 @@
 
 /* ---- limits of this reader ---- */
 
-/* Thread ids that are told apart, and start/end pairs and strings that are open at a time. Beyond it references and pairs
- * are no longer judged; a fact says so. */
+/* Thread ids, and pairs of START and END and strings that are open at a time. Beyond it references and pairs are no longer
+ * checked; a fact says so. */
 #define KTRACE_THREADS_MAX (256u * 1024)
 #define KTRACE_OPEN_MAX (64u * 1024)
-/* Entries of a CPU map; more are not looked at. */
+/* Entries of a CPU map that are checked. */
 #define KTRACE_CPUS_MAX 4096u
 /* Coprocessors that may register while tracing goes on, after the CPU map was written. */
 #define KTRACE_CPUS_LATE 32u

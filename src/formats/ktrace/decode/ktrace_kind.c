@@ -1,4 +1,4 @@
-/* Kinds of chunks, and what a chunk header says. */
+/* The table of known kinds of chunks, and chunk headers. */
 #include "formats/ktrace/decode/ktrace_kind.h"
 
 #include "core/cursor.h"

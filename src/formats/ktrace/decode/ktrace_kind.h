@@ -42,7 +42,8 @@ static inline uint64_t ktrace_chunk_data(const struct ktrace_chunk *chunk)
 {
 	return chunk->offset + KTRACE_CHUNK_HEADER;
 }
-/* Where the chunk behind a payload of so many bytes starts; chunks found off the grid stay on their own. */
+/* Where the chunk after a payload of so many bytes starts. Of chunks that are not aligned to 8 bytes the next one keeps their
+ * offset modulo 8. */
 static inline uint64_t ktrace_chunk_next(uint64_t offset, uint64_t size)
 {
 	return size > UINT64_MAX - offset - 32 ? UINT64_MAX : offset + ((KTRACE_CHUNK_HEADER + size + 7) & ~UINT64_C(7));

@@ -1,4 +1,4 @@
-/* Whether bytes look like records of events. */
+/* Tests of several records. */
 #include "formats/ktrace/decode/ktrace_record.h"
 
 unsigned ktrace_records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count)

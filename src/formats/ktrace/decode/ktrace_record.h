@@ -1,11 +1,10 @@
-/* Records of events as they lie in the file, and whether bytes look like some: what the walk over events, and the search for
- * them in damaged files, share. Layout: kd_buf of xnu's bsd/sys/kdebug.h. */
+/* Records of events, and tests of whether bytes are plausible ones. Layout: kd_buf of xnu's bsd/sys/kdebug.h. */
 #ifndef KTRACE_RECORD_H
 #define KTRACE_RECORD_H
 
 #include "formats/ktrace/ktrace.h"
 
-/* Bytes of the first records of a stretch, by which their width is told. */
+/* Bytes of the first records of a stretch that are tested for their width. */
 #define KTRACE_HEAD 512u
 
 struct ktrace_event {
@@ -79,29 +78,30 @@ static inline unsigned ktrace_record_failures(const struct ktrace_event *e, bool
 	return failures;
 }
 
-/* Whether it is days away from the record before, whose time is `previous` (0: there is none). */
+/* Whether its time is days away from `previous`, that of the record before (0: there is none). */
 static inline bool ktrace_record_leaps(const struct ktrace_event *e, uint64_t previous)
 {
 	uint64_t distance = e->time > previous ? e->time - previous : previous - e->time;
 	return previous && distance >> 44;
 }
 
-/* Whether the record at p is none, as far as one record can tell. */
+/* Whether the bytes at p fail the tests by so much that they are probably not a record. */
 static inline bool ktrace_record_is_bad(const uint8_t *p, bool is_64, uint64_t previous)
 {
 	struct ktrace_event e = ktrace_record_decode(p, is_64);
 	return ktrace_record_failures(&e, is_64) + ktrace_record_leaps(&e, previous) >= 2;
 }
 
-/* Whether a record that passes as one is suspicious all the same where it stands at the edge of a damaged stretch. */
-static inline bool ktrace_record_is_ragged(const struct ktrace_event *e, bool is_64)
+/* Whether a record that is not bad is to be dropped all the same at the edge of damage: it fails a test other than that of the
+ * class. */
+static inline bool ktrace_record_is_suspect(const struct ktrace_event *e, bool is_64)
 {
 	return ktrace_record_failures(e, is_64) > (e->debugid && !ktrace_class_exists(e->debugid) ? 1u : 0u);
 }
 
 /* How many tests of real records the first ones of `length` bytes fail; count: at most so many records. */
 unsigned ktrace_records_failures(const uint8_t *p, size_t length, bool is_64, unsigned count);
-/* Whether the first records of a file make sense in the other width only. */
+/* Whether the first records of a file are valid only in the other width. */
 bool ktrace_records_other_width(const uint8_t *head, size_t length, bool is_64);
 
 #endif

@@ -22,7 +22,7 @@ static void make_threads(struct ktrace_gen *g, struct bytes *to)
 	for (uint64_t i = 0; i < n && g->thread_count < KTRACE_GEN_THREADS - 8; i++) {
 		uint64_t tid = 0x64 + 3 * (uint64_t)g->thread_count;
 		const char *name = names[choices_below(g->c, 5)];
-		/* A process has one name; id 1 stands for the kernel, too. */
+		/* A process has one name; id 1 is that of the kernel, too. */
 		ktrace_make_thread(g, to, tid, (int32_t)(10 + (unsigned char)name[0] + 256 * strlen(name)), name, strlen(name));
 		g->threads[g->thread_count++] = tid;
 	}
@@ -110,7 +110,7 @@ static uint64_t size_so_far(const struct ktrace_gen *g)
 	return size;
 }
 
-/* What stands before the events. */
+/* The chunks before the events. */
 static void make_first_chunks(struct ktrace_gen *g)
 {
 	struct ktrace_made *m;

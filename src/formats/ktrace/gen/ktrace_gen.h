@@ -46,12 +46,12 @@ struct ktrace_gen {
 	uint32_t raw_count; /* of threads, as stored */
 	uint64_t frequency;
 	uint8_t reserved; /* value of the reserved bytes of version 2 */
-	uint64_t rest;	  /* of a breaker, for GEN_BYTES: bytes of the file that are left, or that are put behind it */
+	uint64_t rest;	  /* of a breaker, for GEN_BYTES: bytes of the file that are left, or that are appended to it */
 };
 
 enum tracemend_status ktrace_generate(struct gen *gen);
 
-/* Adds a chunk in the header (behind the other header chunks) or at the end of the body. NULL: no room. */
+/* Adds a chunk in the header (after the other header chunks) or at the end of the body. NULL: no room. */
 struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *g, uint32_t tag, uint16_t major, bool in_header);
 /* The first chunk of that tag, or NULL. */
 struct ktrace_made *ktrace_made_find(struct ktrace_gen *g, uint32_t tag);
@@ -66,8 +66,8 @@ void ktrace_make_thread(struct ktrace_gen *g, struct bytes *to, uint64_t tid, in
 void ktrace_make_some(struct ktrace_gen *g, struct bytes *to);
 /* A new events chunk at the end of the body with a few events, for breakers. NULL: no room, or no memory. */
 struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g);
-/* Adds an empty chunk, or a summary, that is sound: so that the one before it is not the last. */
-void ktrace_make_last(struct ktrace_gen *g, uint32_t tag);
+/* Adds an empty chunk, or a summary, that is valid: the one before it is then not the last. */
+void ktrace_make_valid_chunk(struct ktrace_gen *g, uint32_t tag);
 /* The payload of the first chunk of that tag, or NULL. */
 struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag);
 /* Cuts the finished file to that size. */

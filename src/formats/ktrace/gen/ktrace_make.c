@@ -142,7 +142,7 @@ struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g)
 	return m->payload.failed ? NULL : &m->payload;
 }
 
-void ktrace_make_last(struct ktrace_gen *g, uint32_t tag)
+void ktrace_make_valid_chunk(struct ktrace_gen *g, uint32_t tag)
 {
 	struct ktrace_made *m = ktrace_make_chunk(g, tag, 0, false);
 	if (m && tag == KTRACE_SUMMARY)

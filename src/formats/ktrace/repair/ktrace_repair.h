@@ -1,5 +1,5 @@
-/* What repair writes: the file with edits, which are collected while a chunk is walked and go into the plan when it is complete,
- * since its size is known only then. Without a plan, when a file is only checked, nothing here does anything. */
+/* What repair writes: the file with edits. They are collected while a chunk is walked and applied to the plan at its end, since its
+ * size is known only then. Without a plan (the file is only checked) these functions do nothing. */
 #ifndef KTRACE_REPAIR_H
 #define KTRACE_REPAIR_H
 
@@ -31,19 +31,19 @@ void ktrace_repair_replace(struct ktrace_repair *r, uint64_t at, const void *byt
 			   const char *why);
 void ktrace_repair_insert(struct ktrace_repair *r, uint64_t at, const void *bytes, size_t length, enum ktrace_rule rule,
 			  const char *why);
-/* Puts zeros in front of `at` so that it stands at a multiple of `unit`, a power of two up to a page. */
+/* Inserts zeros before `at` so that it is at a multiple of `unit`, a power of two up to a page, in the output. */
 void ktrace_repair_pad(struct ktrace_repair *r, uint64_t at, uint64_t unit, enum ktrace_rule rule, const char *why);
-/* Where `at` stands in the output, when everything before it is edited. */
+/* The offset of `at` in the output; everything before it must have been edited. */
 uint64_t ktrace_repair_place(const struct ktrace_repair *r, uint64_t at);
 /* The plan gets everything before `until`, whose edits are complete. */
 void ktrace_repair_write(struct ktrace_repair *r, uint64_t until);
 
-/* ---- what the result is worth ---- */
+/* ---- the outcome ---- */
 
 /* [from, until) is kept, but unverified. */
 void ktrace_repair_doubt(struct ktrace_repair *r, uint64_t from, uint64_t until, const char *why);
 void ktrace_repair_kept(struct ktrace_repair *r, uint64_t records);
-/* Something is gone, and nobody can know how many records it was. */
+/* Bytes are gone; how many records they were is unknown. */
 void ktrace_repair_lost(struct ktrace_repair *r);
 /* Entries of a thread map are gone. */
 void ktrace_repair_lost_threads(struct ktrace_repair *r);

@@ -11,17 +11,17 @@ static void raw_word(struct ktrace_repair *r, uint64_t at, uint32_t value, enum 
 
 void ktrace_repair_raw2_magic(struct ktrace_repair *r)
 {
-	raw_word(r, 0, KTRACE_MAGIC_RAW2, KTRACE_RULE_bad_magic, "the magic number");
+	raw_word(r, 0, KTRACE_MAGIC_RAW2, KTRACE_RULE_bad_magic, "magic number");
 }
 
 void ktrace_repair_raw2_width(struct ktrace_repair *r, bool is_64)
 {
-	raw_word(r, 20, is_64, KTRACE_RULE_flags_bitness_mismatch, "width of the records, by their content");
+	raw_word(r, 20, is_64, KTRACE_RULE_flags_bitness_mismatch, "width of the records by their content");
 }
 
 void ktrace_repair_raw_threads(struct ktrace_repair *r, uint32_t at, uint64_t threads, enum ktrace_rule rule)
 {
-	raw_word(r, at, (uint32_t)threads, rule, "number of threads that are there");
+	raw_word(r, at, (uint32_t)threads, rule, "number of entries of the thread map");
 }
 
 void ktrace_repair_raw_gap(struct ktrace_repair *r, uint64_t events, bool cut)

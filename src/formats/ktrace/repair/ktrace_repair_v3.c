@@ -1,4 +1,4 @@
-/* Version 3: sizes and tags, which are known when what they count was walked. */
+/* Version 3: sizes and tags, which are known after the chunks that they describe were walked. */
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,
@@ -19,11 +19,10 @@ void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktr
 		return;
 	if (rule == KTRACE_RULE_COUNT)
 		rule = chunks > KTRACE_HEADER ? KTRACE_RULE_header_size_64_structure : KTRACE_RULE_header_size_splits_chunk;
-	ktrace_repair_header_field(r, KTRACE_AT_SIZE, padded - KTRACE_HEADER_UNCOUNTED, rule,
-				   "size of the header as it is written");
+	ktrace_repair_header_field(r, KTRACE_AT_SIZE, padded - KTRACE_HEADER_UNCOUNTED, rule, "size of the header as written");
 	if (body - end == padded - place)
 		return;
-	ktrace_repair_drop(r, end, body, rule, "padding of a header that is written anew");
+	ktrace_repair_drop(r, end, body, rule, "padding of a header that is rewritten");
 	if (body < r->source->size)
 		ktrace_repair_pad(r, body, 8, rule, "padding");
 }
@@ -34,7 +33,7 @@ void ktrace_repair_chunk_tag(struct ktrace_repair *r, const struct ktrace_chunk 
 
 	store_u32(bytes, tag, false);
 	ktrace_repair_replace(r, chunk->offset, bytes, sizeof(bytes), rule,
-			      tag == KTRACE_EVENTS ? "tag of what the data is: events" : "tag of a chunk that readers skip");
+			      tag == KTRACE_EVENTS ? "tag of the data: events" : "tag of a chunk that readers skip");
 }
 
 void ktrace_repair_chunk_end(struct ktrace_repair *r, const struct ktrace_chunk *chunk, uint64_t kept, uint64_t end, uint64_t next,
@@ -48,7 +47,7 @@ void ktrace_repair_chunk_end(struct ktrace_repair *r, const struct ktrace_chunk 
 		store_u64(size, kept, false);
 		ktrace_repair_replace(r, chunk->offset + 8, size, sizeof(size), rule, "size of the chunk");
 	}
-	ktrace_repair_drop(r, end, next, rule, "behind the end of the chunk's payload");
+	ktrace_repair_drop(r, end, next, rule, "after the end of the chunk's payload");
 	if (next < r->source->size)
 		ktrace_repair_pad(r, next, 8, rule, "padding");
 }

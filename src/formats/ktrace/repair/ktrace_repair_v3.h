@@ -7,19 +7,18 @@
 /* A field of the header structure of 4 or 8 bytes; of 4: the lower half of value. */
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,
 				const char *why);
-/* The end of the header, as repair leaves it: as it was where nothing before it changed. Else the size counts what was kept and
- * the padding behind it, which is made anew. stored: the size as it was; rule: what is wrong with it, KTRACE_RULE_COUNT: nothing;
- * chunks: offset of the first header chunk; [end, body): its padding. */
+/* The end of the header, unchanged where nothing before it changed. Else its size counts what was kept and new padding. stored: the
+ * size; rule: what is wrong with it, KTRACE_RULE_COUNT: nothing; chunks: offset of the first header chunk; [end, body): padding. */
 void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktrace_rule rule, uint64_t chunks, uint64_t end,
 			      uint64_t body);
 
-/* Another tag with version 0, which the chunk is written with. */
+/* Writes the chunk with another tag and version 0. */
 void ktrace_repair_chunk_tag(struct ktrace_repair *r, const struct ktrace_chunk *chunk, uint32_t tag, enum ktrace_rule rule);
-/* The end of a chunk of which `kept` bytes of payload are kept and everything before `end` is edited: a new size, the rest up to
- * `next` left out, padding made anew. rule: what is wrong with it; KTRACE_RULE_COUNT: nothing. */
+/* The end of a chunk of whose payload `kept` bytes are kept and everything before `end` is edited: a new size; the rest up to
+ * `next` is dropped; new padding. rule: what is wrong with it; KTRACE_RULE_COUNT: nothing. */
 void ktrace_repair_chunk_end(struct ktrace_repair *r, const struct ktrace_chunk *chunk, uint64_t kept, uint64_t end, uint64_t next,
 			     enum ktrace_rule rule);
-/* The header of an events chunk for records at `at` whose own was lost, of which `kept` bytes are kept. */
+/* Inserts the header of an events chunk for records at `at`, of which `kept` bytes are kept. */
 void ktrace_repair_events_header(struct ktrace_repair *r, uint64_t at, uint64_t kept, enum ktrace_rule rule);
 
 #endif

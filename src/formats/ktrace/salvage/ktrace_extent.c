@@ -1,4 +1,4 @@
-/* How far a chunk reaches: by its size, or by what follows where the size cannot be right. */
+/* How far a chunk reaches: by its size or, where that cannot be right, by what follows. */
 #include "formats/ktrace/salvage/ktrace_extent.h"
 
 #include "formats/ktrace/salvage/ktrace_records.h"
@@ -14,8 +14,8 @@ bool ktrace_chunk_holds_events(struct source *source, const struct ktrace_chunk 
 						       ktrace_events_plausible(source, records, source->size, false, 8)));
 }
 
-/* How much of the bytes up to `reach` is the payload of a chunk whose size is lost: all, but for what its kind is too short
- * for, and for events, which are those of a chunk whose header is lost, too. */
+/* How much of the bytes up to `reach` is the payload of a chunk whose size is lost: all but what exceeds the fixed size of its
+ * kind, and but for records of events, which belong to a chunk whose header is lost as well. */
 static uint64_t chunk_guess(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t reach)
 {
 	uint32_t fixed = ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag));
@@ -42,28 +42,29 @@ static bool chunk_hides_list(struct source *source, const struct ktrace_chunk *c
 	       source_read(source, ktrace_chunk_data(chunk), head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
 }
 
-/* The errors of writers that leave the next chunk near the end that the size gives. False: it is none of them. */
+/* The known errors of writers: the next chunk is 8 or 16 bytes, or the padding, away from where the size leads. False: none of
+ * them. */
 static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit, struct ktrace_extent *x)
 {
 	uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
 	bool whole = chunk->size && chunk->size % ktrace_event_size(in->is_64) == 0;
 
-	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_stands(in->source, x->next + 8, limit, in->is_64)) {
+	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_is_confirmed(in->source, x->next + 8, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size + 8, x->next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
 		return true;
 	}
-	if (chunk->size >= 16 && ktrace_chunk_stands(in->source, x->next - 16, limit, in->is_64)) {
+	if (chunk->size >= 16 && ktrace_chunk_is_confirmed(in->source, x->next - 16, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size - 16, x->next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
 		return true;
 	}
-	if (end % 8 && ktrace_chunk_stands(in->source, end, limit, in->is_64)) {
+	if (end % 8 && ktrace_chunk_is_confirmed(in->source, end, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false };
 		return true;
 	}
 	return false;
 }
 
-/* Whether there is more of the payload, up to `reach`, than a size says that fits into the file. */
+/* Whether the payload continues after the size, which fits into the file; reach: where the next chunk is. */
 static bool chunk_has_more(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit, uint64_t reach, uint64_t next)
 {
 	uint32_t record = ktrace_event_size(in->is_64);
@@ -72,7 +73,7 @@ static bool chunk_has_more(struct ktrace_input *in, const struct ktrace_chunk *c
 	if (chunk->tag == KTRACE_EVENTS) {
 		if (beyond + record <= limit && !ktrace_events_failures(in->source, beyond, limit, in->is_64, 4))
 			return true;
-		/* Records that came in make the last ones stand behind the end. */
+		/* Where records were inserted, the last ones are after the end that the size gives. */
 		if (reach > next && reach - data >= 8 + record && ktrace_records_fill(in, reach - record, reach))
 			return true;
 	}
@@ -88,7 +89,7 @@ static enum ktrace_rule chunk_size_rule(uint64_t size, bool past_eof)
 	return past_eof ? KTRACE_RULE_chunk_size_past_eof : KTRACE_RULE_chunk_size_damaged;
 }
 
-/* The chunk's own size does not lead to another chunk. What does? */
+/* The chunk's size does not lead to another chunk: searches for the next one. */
 static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = ktrace_chunk_data(chunk);
@@ -101,8 +102,7 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 		return x;
 	uint64_t found = ktrace_chunk_find_next(in, data, limit), reach = found == UINT64_MAX ? limit : found;
 	if (fits && !chunk_has_more(in, chunk, limit, reach, x.next) &&
-	    /* What follows is no chunk, which is said at its own place; or the size may be right and the next chunk's header lost.
-	     */
+	    /* The bytes that follow are not a chunk, which is reported there; or the header of the next chunk is lost. */
 	    (found == UINT64_MAX || (found > x.next && chunk->size)))
 		return x;
 	x.rule = chunk_size_rule(chunk->size, found == UINT64_MAX && !fits);
@@ -110,14 +110,14 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 	x.size = chunk_guess(in, chunk, reach);
 	x.next = ktrace_chunk_next(chunk->offset, x.size);
 	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
-	if (x.size == chunk->size) {					    /* and what follows is no chunk */
+	if (x.size == chunk->size) {					    /* the bytes that follow are not a chunk */
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
 	}
 	return x;
 }
 
-/* A size that is a little too small makes padding of what completes a record. */
+/* Where the size is too small by less than the padding, the padding is the end of a record or of an entry. */
 static void chunk_complete(struct ktrace_input *in, const struct ktrace_chunk *chunk, struct ktrace_extent *x)
 {
 	uint64_t data = ktrace_chunk_data(chunk), whole = ktrace_chunk_whole(chunk, chunk->size, in->is_64);
@@ -127,9 +127,9 @@ static void chunk_complete(struct ktrace_input *in, const struct ktrace_chunk *c
 
 	if (whole == chunk->size || (!events && chunk->tag != KTRACE_THREAD_MAP) || x->next - data < whole + unit)
 		return;
-	bool sound = events ? !ktrace_events_failures(in->source, data + whole, x->next, in->is_64, 1)
+	bool valid = events ? !ktrace_events_failures(in->source, data + whole, x->next, in->is_64, 1)
 			    : source_read(in->source, data + whole, id, sizeof(id)) == TM_OK && !bytes_are_zero(id, sizeof(id));
-	if (sound) {
+	if (valid) {
 		x->size = whole + unit;
 		x->rule = KTRACE_RULE_chunk_size_damaged;
 	}
@@ -141,7 +141,7 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 
 	if (chunk->size <= limit - data &&
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
-	     ktrace_chunk_lands(in->source, chunk->offset, limit, in->is_64)) &&
+	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
 	    !chunk_hides_list(in->source, chunk)) {
 		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 		chunk_complete(in, chunk, &x);

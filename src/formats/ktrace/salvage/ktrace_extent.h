@@ -4,16 +4,16 @@
 
 #include "formats/ktrace/scan/ktrace_input.h"
 
-/* What is decided of a chunk before its payload is looked at. */
+/* The extent of a chunk, which is known before its payload is read. */
 struct ktrace_extent {
 	uint64_t size;	       /* bytes of payload that belong to it */
 	uint64_t next;	       /* where the next chunk starts */
 	enum ktrace_rule rule; /* what is wrong with the size; KTRACE_RULE_COUNT: nothing */
 	bool guessed;	       /* the end of the payload is known to within its padding only */
-	bool retagged;	       /* the chunk's tag and version are not the stored ones, but those its placeholder is to get */
+	bool retagged; /* the tag and version of the chunk are not the stored ones (a placeholder), but those that repair writes */
 };
 
-/* Whether an events chunk it is, or the placeholder of one. */
+/* Whether it is an events chunk, or the placeholder of one. */
 bool ktrace_chunk_holds_events(struct source *source, const struct ktrace_chunk *chunk);
 /* How far a chunk reaches, by its size or, where that leads nowhere, by what follows. */
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit);

@@ -8,7 +8,7 @@
 
 /* ---- version 0 ---- */
 
-static bool raw0_entry_plausible(struct window *window, uint64_t index, uint32_t entry)
+static bool raw0_entry_is_plausible(struct window *window, uint64_t index, uint32_t entry)
 {
 	const uint8_t *p = window_at(window, 4 + index * entry, entry);
 	if (!p || !load_u32(p, false))
@@ -18,13 +18,13 @@ static bool raw0_entry_plausible(struct window *window, uint64_t index, uint32_t
 }
 
 /* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
- * *hole: some behind the first are all zeros. */
+ * *hole: some after the first are all zeros. */
 static bool raw0_plausible(struct window *window, uint32_t threads, uint32_t entry, bool *hole)
 {
 	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < 4 + (uint64_t)threads * entry)
 		return false;
 	for (uint32_t i = 0; i < threads && i < 100; i++) {
-		if (raw0_entry_plausible(window, i, entry))
+		if (raw0_entry_is_plausible(window, i, entry))
 			continue;
 		const uint8_t *p = i ? window_at(window, 4 + (uint64_t)i * entry, entry) : NULL;
 		if (!p || !bytes_are_zero(p, entry))
@@ -34,13 +34,13 @@ static bool raw0_plausible(struct window *window, uint32_t threads, uint32_t ent
 	return true;
 }
 
-/* How many tests of real records the first eight behind the map fail; where there is none, as many as zeros do. kept: the
- * records that repair keeps, instead. */
+/* How many tests the first eight records after the map fail; where there are none, as many as zeros do. kept: tests these records
+ * instead. */
 static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t entry, const struct ktrace_head *kept)
 {
 	bool is_64 = entry == 32;
 	uint64_t at = 4 + (uint64_t)threads * entry, file = window->source->size;
-	/* Past a hole, in step with what was there. */
+	/* After a hole, aligned with the records before it. */
 	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(window, at) - at, size = ktrace_event_size(is_64);
 	if (zeros >= size)
 		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
@@ -55,18 +55,18 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 }
 
 /* Process ids and the ends of names keep text from passing. */
-static bool raw0_entry_sure(struct window *window, uint64_t index, uint32_t entry)
+static bool raw0_entry_is_strict(struct window *window, uint64_t index, uint32_t entry)
 {
-	const uint8_t *p = raw0_entry_plausible(window, index, entry) ? window_at(window, 4 + index * entry, entry) : NULL;
+	const uint8_t *p = raw0_entry_is_plausible(window, index, entry) ? window_at(window, 4 + index * entry, entry) : NULL;
 	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
 }
 
-/* How many entries there are before records begin; 0: nothing says. What looks like one more entry is no record. */
+/* How many entries there are before records begin; 0: unknown. A plausible entry is not a record. */
 static uint32_t raw0_count(struct window *window, uint32_t entry)
 {
-	bool more = raw0_entry_sure(window, 0, entry);
+	bool more = raw0_entry_is_strict(window, 0, entry);
 	for (uint32_t count = 1; count <= KTRACE_RAW0_THREADS_MAX && more; count++) {
-		more = raw0_entry_sure(window, count, entry);
+		more = raw0_entry_is_strict(window, count, entry);
 		if (window->source->size - (4 + (uint64_t)count * entry) < ktrace_event_size(entry == 32))
 			return 0;
 		if (!more && !raw0_failures(window, count, entry, NULL))
@@ -121,7 +121,7 @@ static bool map_plausible(struct window *window, uint64_t map, uint64_t threads,
 	return true;
 }
 
-uint64_t ktrace_map_behind_hole(struct window *window, uint64_t at, uint32_t entry)
+uint64_t ktrace_map_after_hole(struct window *window, uint64_t at, uint32_t entry)
 {
 	uint64_t zeros = at < window->source->size ? window_skip_zeros(window, at) - at : 0;
 	return zeros <= KTRACE_MAP_HOLE ? at + (zeros + entry - 1) / entry * entry : at;
@@ -129,12 +129,12 @@ uint64_t ktrace_map_behind_hole(struct window *window, uint64_t at, uint32_t ent
 
 bool ktrace_map_is_of(struct window *window, uint64_t map, uint64_t threads, uint32_t entry)
 {
-	return map_plausible(window, ktrace_map_behind_hole(window, map, entry), threads, entry);
+	return map_plausible(window, ktrace_map_after_hole(window, map, entry), threads, entry);
 }
 
 /* ---- version 1 ---- */
 
-/* The page at which events start behind a map that ends there; some writers fill up more pages than are needed. */
+/* The page at which events start after a map that ends there; some writers add more pages of padding than are needed. */
 static uint64_t raw1_events(struct window *window, uint64_t map_end)
 {
 	uint64_t page = ktrace_page_up(map_end);
@@ -197,19 +197,19 @@ struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, con
 	return best;
 }
 
-/* ---- which form it is ---- */
+/* ---- recognition ---- */
 
 /* Whether the file looks like one of version 2, but for its first 32 bytes. */
 static bool raw2_begins(struct window *window)
 {
 	const uint8_t *p = window_at(window, 0, KTRACE_RAW2_HEADER);
 	return p && bytes_are_zero(p + 32, 256) &&
-	       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SURE, 28) !=
-		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SURE, 32);
+	       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 28) !=
+		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 32);
 }
 
-/* The header of version 3 behind a damaged magic, and a chunk behind that. */
-static bool v3_header_sound(struct window *window)
+/* Whether a valid header of version 3 follows the magic, and a chunk follows the header. */
+static bool v3_header_is_valid(struct window *window)
 {
 	const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
 	struct ktrace_chunk chunk;
@@ -220,7 +220,7 @@ static bool v3_header_sound(struct window *window)
 	bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
 	return ktrace_chunk_plausible(window->source, KTRACE_HEADER, window->source->size, is_64) &&
 	       ktrace_chunk_read(window->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
-	       ktrace_chunk_lands(window->source, KTRACE_HEADER, window->source->size, is_64);
+	       ktrace_chunk_is_chained(window->source, KTRACE_HEADER, window->source->size, is_64);
 }
 
 struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
@@ -231,10 +231,10 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 		return (struct ktrace_form){ .magic = word, .raw = true, .bits = 32 };
 	if (word == KTRACE_MAGIC_KERNEL) {
 		const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
-		bool sound = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
-		return (struct ktrace_form){ .magic = word, .bits = sound ? 24 : 0 };
+		bool valid = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
+		return (struct ktrace_form){ .magic = word, .bits = valid ? 24 : 0 };
 	}
-	if (v3_header_sound(window))
+	if (v3_header_is_valid(window))
 		return (struct ktrace_form){ .magic = word, .bits = 12 };
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };

@@ -6,7 +6,7 @@
 #include "core/window.h"
 #include "formats/ktrace/decode/ktrace_record.h"
 
-/* First records that repair keeps, of the first stretch with 64 bytes of them: by them the result's width is told. */
+/* The first records that repair keeps, of the first stretch with 64 bytes of them: readers find the width of the output by them. */
 struct ktrace_head {
 	uint8_t bytes[KTRACE_HEAD];
 	size_t length;
@@ -14,21 +14,21 @@ struct ktrace_head {
 };
 
 struct ktrace_form {
-	uint32_t magic; /* that it has or had; of RAW version 0 its first word, since that has none */
+	uint32_t magic; /* which it has, or had before damage; of RAW version 0, which has none, the first word */
 	bool raw;
-	unsigned bits; /* how sure that is, as a bid says it; 0: nothing tells */
+	unsigned bits; /* of evidence, as in a bid; 0: none */
 };
 
 /* word: the first one of the file. */
 struct ktrace_form ktrace_form_find(struct window *window, uint32_t word);
 
-/* What a file is as a RAW one of version 0, which has no magic: its first word is the number of threads. */
+/* A file as RAW version 0, which has no magic: its first word is the number of threads. */
 struct ktrace_raw0 {
-	uint32_t entry; /* bytes of an entry of the thread map; 0: it is none */
+	uint32_t entry; /* bytes of an entry of the thread map; 0: it is not such a file */
 	uint32_t threads;
 	bool counted; /* not as stored: so many entries stand before the records */
 };
-/* stored: that word. kept: asks how the file that repair leaves would be taken, of whose records these are the first. */
+/* stored: that word. kept: not NULL: as readers will see the output, whose first records these are. */
 struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, const struct ktrace_head *kept);
 
 /* What a file of version 1 does not store: where its thread map begins, and its width. */
@@ -36,20 +36,20 @@ struct ktrace_raw1 {
 	uint8_t map;
 	bool is_64, certain;
 };
-/* kept: as for version 0. */
+/* kept: as above. */
 struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept);
 
-/* Whether a CPU map, as version 1 may have one behind its thread map, stands at `at`. */
+/* Whether a CPU map is at `at`; version 1 may have one after its thread map. */
 bool ktrace_raw1_has_cpu_map(struct window *window, uint64_t at);
 
-/* ---- thread maps of RAW files, which nothing but their content tells ---- */
+/* ---- thread maps of RAW files, by their content ---- */
 
-/* Entries of a thread map that tell how wide they are. */
-#define KTRACE_MAP_SURE 8u
+/* Entries of a thread map by which their width is tested. */
+#define KTRACE_MAP_SAMPLE 8u
 
-/* The first whole entry behind zeros that a hole may have left; `at` where there are none, or more. */
-uint64_t ktrace_map_behind_hole(struct window *window, uint64_t at, uint32_t entry);
-/* Whether the first of so many entries at `map`, or behind a hole there, look like ones of that width. */
+/* The first whole entry after zeros that a hole may have left; `at` where there are no zeros, or too many. */
+uint64_t ktrace_map_after_hole(struct window *window, uint64_t at, uint32_t entry);
+/* Whether the first of so many entries at `map`, or after a hole there, are plausible ones of that width. */
 bool ktrace_map_is_of(struct window *window, uint64_t map, uint64_t threads, uint32_t entry);
 
 #endif

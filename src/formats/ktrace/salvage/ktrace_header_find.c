@@ -8,7 +8,7 @@
 
 /* ---- the width ---- */
 
-/* Where records of that width begin that go on without a fault up to `until`; until: nowhere. */
+/* Where records of that width begin that all pass the tests up to `until`; until: nowhere. */
 static uint64_t header_events(struct ktrace_input *in, uint64_t from, uint64_t until, bool is_64)
 {
 	bool stated = in->is_64;
@@ -40,18 +40,18 @@ struct ktrace_width ktrace_header_width_find(struct ktrace_input *in)
 	uint64_t at = KTRACE_HEADER, file = in->source->size;
 	struct ktrace_chunk chunk;
 
-	/* The first events chunk decides; a broken chain is taken up again as the walk itself will. */
+	/* The first events chunk decides; where the chain of chunks is broken, it is resynchronised as the walk does. */
 	for (unsigned i = 0; i < 4096 && at < file; i++) {
-		bool sound = ktrace_chunk_read(in->source, at, &chunk) && chunk.tag;
-		uint64_t left = sound ? file - ktrace_chunk_data(&chunk) : 0;
-		uint64_t size = sound && chunk.size < left ? chunk.size : left;
-		if (sound && size >= 8 + 64 && ktrace_chunk_holds_events(in->source, &chunk))
+		bool valid = ktrace_chunk_read(in->source, at, &chunk) && chunk.tag;
+		uint64_t left = valid ? file - ktrace_chunk_data(&chunk) : 0;
+		uint64_t size = valid && chunk.size < left ? chunk.size : left;
+		if (valid && size >= 8 + 64 && ktrace_chunk_holds_events(in->source, &chunk))
 			return header_chunk_width(in, &chunk, size);
-		if (sound && ktrace_chunk_lands(in->source, at, file, in->is_64)) {
+		if (valid && ktrace_chunk_is_chained(in->source, at, file, in->is_64)) {
 			at = ktrace_chunk_next(at, chunk.size);
 			continue;
 		}
-		/* Or the first ones whose chunk header is lost. */
+		/* Or the first records without a chunk header. */
 		uint64_t next = ktrace_chunk_find_next(in, at + 1, file), until = next < file ? next : file;
 		if (header_events(in, at, until, in->is_64) < until)
 			break;
@@ -65,16 +65,16 @@ struct ktrace_width ktrace_header_width_find(struct ktrace_input *in)
 
 /* ---- the end ---- */
 
-/* The chain of chunks behind the header structure. */
+/* The chain of chunks after the header structure. */
 struct header_chain {
-	uint64_t stored; /* end of the header as its size says; UINT64_MAX: past the file */
+	uint64_t stored; /* end of the header by its size; UINT64_MAX: past the end of the file */
 	uint64_t last;	 /* end of the last header chunk */
 	uint64_t before; /* offset of the last chunk of the chain */
 	bool believed;	 /* the size ends at a chunk of the chain */
 	bool broken;	 /* the chain ends before the file does */
 };
 
-/* Whether the first chunk stands at 64, behind 8 surplus bytes, where the sample layout of the manual page has it. */
+/* Whether the first chunk is at 64, after 8 surplus bytes, as in the sample layout of the manual page. */
 static bool header_has_surplus(struct ktrace_input *in, uint64_t stored)
 {
 	uint64_t file = in->source->size;
@@ -82,10 +82,10 @@ static bool header_has_surplus(struct ktrace_input *in, uint64_t stored)
 
 	return !ktrace_chunk_plausible(in->source, KTRACE_HEADER, file, in->is_64) && stored >= 64 + KTRACE_CHUNK_HEADER &&
 	       ktrace_chunk_read(in->source, 64, &chunk) && ktrace_kind_find(chunk.tag) &&
-	       ktrace_chunk_plausible(in->source, 64, file, in->is_64) && ktrace_chunk_lands(in->source, 64, file, in->is_64);
+	       ktrace_chunk_plausible(in->source, 64, file, in->is_64) && ktrace_chunk_is_chained(in->source, 64, file, in->is_64);
 }
 
-/* Looks at the chunk at *at, and moves on to the next one. False: the chain says no more. */
+/* Reads the chunk at *at and moves to the next one. False: the chain ends, or the rest of it gives no evidence. */
 static bool header_chain_step(struct ktrace_input *in, struct header_chain *c, uint64_t *at)
 {
 	uint64_t file = in->source->size;
@@ -121,8 +121,8 @@ static enum ktrace_rule header_size_rule(uint64_t size, bool past_eof)
 	return past_eof ? KTRACE_RULE_header_size_past_eof : KTRACE_RULE_header_size_splits_chunk;
 }
 
-/* The size field is believed when it ends at a chunk of the chain that starts behind the header structure (with or without that
- * chunk's padding: writers differ), or when that chain is broken and a chunk starts there. */
+/* The size field is accepted when the header then ends with a chunk of the chain that starts after the header structure (with or
+ * without the padding of that chunk: writers differ), or when the chain is broken and a chunk starts there. */
 struct ktrace_header_end ktrace_header_end_find(struct ktrace_input *in, uint64_t size)
 {
 	uint64_t file = in->source->size, stored = size > file ? UINT64_MAX : size + KTRACE_HEADER_UNCOUNTED;

@@ -3,17 +3,18 @@
 
 struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
-	uint64_t file = in->source->size, page[2], threads = raw->threads < KTRACE_MAP_SURE ? KTRACE_MAP_SURE : raw->threads;
+	uint64_t file = in->source->size, page[2], threads = raw->threads < KTRACE_MAP_SAMPLE ? KTRACE_MAP_SAMPLE : raw->threads;
 	const struct ktrace_raw2_width as_stated = { 0 };
 	uint8_t head[KTRACE_HEAD];
 
-	/* Entries tell without their count, which may be damaged, too; and they may pass for records. */
+	/* The entries are tested without their count, which may be damaged as well; and before the records, since entries may pass
+	 * for records. */
 	if (!ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(in->is_64)) &&
 	    ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(!in->is_64)))
 		return (struct ktrace_raw2_width){ .other = true };
 	for (unsigned i = 0; i < 2; i++)
 		page[i] = ktrace_page_up(raw->map + raw->threads * ktrace_thread_size(i));
-	/* Or the records at the page of the other width do, and those at the page of the stated one do not. */
+	/* Or the records at the page of the other width are valid, and those at the page of the stated width are not. */
 	uint64_t at = page[!in->is_64], there = at < file ? file - at : 0;
 	size_t length = there < sizeof(head) ? (size_t)there : sizeof(head);
 	if (!length || source_read(in->source, at, head, length) != TM_OK || !ktrace_records_other_width(head, length, in->is_64))
@@ -51,7 +52,7 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 			break;
 	if (page >= file)
 		return UINT64_MAX;
-	uint64_t first = ktrace_map_behind_hole(&in->window, raw->map, entry);
+	uint64_t first = ktrace_map_after_hole(&in->window, raw->map, entry);
 	threads = (first - raw->map) / entry;
 	for (uint64_t at = first; at <= page && page - at >= entry; at += entry, threads++) {
 		const uint8_t *p = window_at(&in->window, at, entry);
@@ -61,7 +62,7 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 	return threads == raw->threads ? UINT64_MAX : threads;
 }
 
-/* Behind the CPU map that kernels since xnu 2422 put into the gap of version 1, or behind the thread map. */
+/* Where the gap begins: after the CPU map that kernels since xnu 2422 write there in version 1, or after the thread map. */
 static uint64_t raw_gap_start(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
 	const uint8_t *p = raw->version == 1 ? window_at(&in->window, raw->map_end, 8) : NULL;
@@ -70,8 +71,8 @@ static uint64_t raw_gap_start(struct ktrace_input *in, const struct ktrace_raw *
 	return cpus <= 1000 && end <= ktrace_page_up(raw->map_end) ? end : raw->map_end + (p && cpus ? 8 : 0);
 }
 
-/* Where the events start. Version 0: behind the map. Else at the next page, or a page or more later where writers pad more
- * than is needed. A gap that is full of bytes is no gap: streams cut out of their transport lack it. */
+/* Version 0: after the map. Else at the next page, or a page or more later where writers pad more than is needed. Where most of the
+ * bytes up to the page are not zero, there is no gap: streams that were cut out of their transport lack it. */
 void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 {
 	uint64_t file = in->source->size, from = raw_gap_start(in, raw), page = ktrace_page_up(raw->map_end), filled = 0;
@@ -95,7 +96,7 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 		raw->events = file;
 }
 
-bool ktrace_raw_stays(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept)
+bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept)
 {
 	if (raw->version == 0)
 		return ktrace_raw0_find(&in->window, (uint32_t)raw->threads, kept).entry == ktrace_thread_size(in->is_64);

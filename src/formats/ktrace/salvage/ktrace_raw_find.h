@@ -1,4 +1,4 @@
-/* The parts of a RAW file, none of which has a size field, by what is there. */
+/* The parts of a RAW file by content: none of them has a size field. */
 #ifndef KTRACE_RAW_FIND_H
 #define KTRACE_RAW_FIND_H
 
@@ -10,29 +10,29 @@ struct ktrace_raw {
 	uint32_t count_offset; /* of the thread count */
 	uint64_t threads;      /* as stored */
 	uint64_t map;	       /* offset of the thread map */
-	uint64_t map_end;      /* behind the last whole entry that is there */
+	uint64_t map_end;      /* after the last whole entry that is there */
 	uint64_t events;
 	bool unpadded; /* events follow the map directly, where a page was to be filled up */
 	bool guessed;  /* the width of the records is not certain, or would not be of what repair leaves */
-	bool flipped;  /* version 2: it is not the one that the header says */
+	bool flipped;  /* version 2: the header gives the wrong width */
 	bool magic_lost;
 };
 
-/* Version 2 says how wide its records are (in->is_64). Whether they are of the other width only. */
+/* Version 2 stores the width of its records (in->is_64). Whether they are valid only in the other one. */
 struct ktrace_raw2_width {
 	bool other;
-	uint64_t events; /* the records that tell it; 0: the thread map does */
+	uint64_t events; /* offset of the records that show it; 0: the thread map does */
 };
 struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw);
 
 /* How many entries the thread map has by its content, when the count is damaged: those before the first empty one, or
- * before the page at which records begin. UINT64_MAX: nothing says that the count is wrong. */
+ * before the page at which records begin. UINT64_MAX: there is no evidence that the count is wrong. */
 uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_raw *raw);
 
 /* Where the events start: sets raw->events and raw->unpadded. */
 void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw);
 
-/* Whether what repair leaves is read in the same way: it must not tell another story than what it was given. */
-bool ktrace_raw_stays(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept);
+/* Whether readers find the same version, width and thread map in the output, whose first records are `kept`. */
+bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept);
 
 #endif

@@ -1,7 +1,7 @@
-/* Records of events in damaged files: where they begin again, and where a stretch of them lost its step. */
+/* Records of events in damaged files: resynchronising, and locating the gap in a stretch that is not a whole number of records. */
 #include "formats/ktrace/salvage/ktrace_records.h"
 
-/* Whether the record at p passes every test, and could be of this walk: its CPU, and its time beside the last one seen. */
+/* Whether a record passes every test, has a CPU of the map, and a time near that of the last record. */
 static bool record_is_strict(const struct ktrace_input *in, const struct ktrace_event *e)
 {
 	return !ktrace_record_failures(e, in->is_64) && e->cpu < (in->cpus ? in->cpus + KTRACE_CPUS_LATE : 256) &&
@@ -27,8 +27,8 @@ bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end)
 	return true;
 }
 
-/* Whether sound records begin at offset: KTRACE_RUN that look real, or fewer that fill the rest and pass every test. */
-static bool records_sound(struct ktrace_input *in, uint64_t offset, uint64_t end)
+/* Whether valid records begin at offset: KTRACE_RUN plausible ones, or fewer that fill the rest and pass every test. */
+static bool records_are_valid(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
 	uint64_t previous = 0;
@@ -62,27 +62,27 @@ unsigned ktrace_events_in_order(struct ktrace_input *in, uint64_t offset, uint64
 	return run >= KTRACE_RUN ? run : 0;
 }
 
-/* What is odd about the first records from offset on: tests that they fail, and times that go back or leap. */
-static unsigned records_oddities(struct ktrace_input *in, uint64_t offset, uint64_t end)
+/* Anomalies of the first records from offset on: failed tests, and times that go back or leap. */
+static unsigned records_anomalies(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
 	uint64_t previous = in->last_time;
-	unsigned oddities = 0;
+	unsigned anomalies = 0;
 
 	for (unsigned i = 0; i < 4 * KTRACE_RUN && end - offset >= size; i++, offset += size) {
 		const uint8_t *p = window_at(&in->window, offset, size);
 		if (!p)
 			break;
 		struct ktrace_event e = ktrace_record_decode(p, in->is_64);
-		oddities += ktrace_record_failures(&e, in->is_64);
-		oddities += previous && (e.time < previous || ktrace_record_leaps(&e, previous)) ? 1u : 0u;
+		anomalies += ktrace_record_failures(&e, in->is_64);
+		anomalies += previous && (e.time < previous || ktrace_record_leaps(&e, previous)) ? 1u : 0u;
 		previous = e.time;
 	}
-	return oddities;
+	return anomalies;
 }
 
-/* Records looked at a few bytes early often pass: of the places within one record, the least odd one counts, and among
- * equals the first in step with `stride`. */
+/* Records that are read from a few bytes too early often pass the tests: of the offsets within one record, the one with the fewest
+ * anomalies is taken, and among equals the first that is aligned with `stride`. */
 static uint64_t records_best(struct ktrace_input *in, uint64_t from, uint64_t end, unsigned step, uint64_t stride)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
@@ -90,13 +90,13 @@ static uint64_t records_best(struct ktrace_input *in, uint64_t from, uint64_t en
 	unsigned fewest = UINT32_MAX;
 
 	for (uint64_t at = from; at < from + size && at < end && end - at >= size; at += step) {
-		if (!records_sound(in, at, end))
+		if (!records_are_valid(in, at, end))
 			continue;
-		/* In step with the records before, or with what follows the last one. */
-		bool in_step = (at - stride) % size == 0 || (end - at) % size == 0;
-		unsigned oddities = 2 * records_oddities(in, at, end) + !in_step;
-		if (oddities < fewest) {
-			fewest = oddities;
+		/* A whole number of records away from those before, or from the end. */
+		bool aligned = (at - stride) % size == 0 || (end - at) % size == 0;
+		unsigned anomalies = 2 * records_anomalies(in, at, end) + !aligned;
+		if (anomalies < fewest) {
+			fewest = anomalies;
 			best = at;
 		}
 	}
@@ -107,53 +107,54 @@ uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t e
 {
 	uint32_t size = ktrace_event_size(in->is_64);
 
-	/* 32-bit records have little that tells them from anything else: the first ones must be without fault. */
+	/* 32-bit records have few fields that can be tested: the first ones must pass every test. */
 	for (; offset < end && end - offset >= size; offset += step)
-		if (records_sound(in, offset, end) &&
+		if (records_are_valid(in, offset, end) &&
 		    (in->is_64 || ktrace_events_in_order(in, offset, end) || ktrace_records_fill(in, offset, end)))
 			return records_best(in, offset, end, step, offset);
 	return end;
 }
 
-/* What overwrites records does not move those behind it: they are in step. Others must be many, without any fault and near in
- * time; and as records looked at a few bytes early often pass, those in step are preferred all the same. */
-static uint64_t records_resume_surely(struct ktrace_input *in, uint64_t offset, uint64_t end)
+/* Overwriting does not move the records after it: they stay aligned with `offset`. Unaligned ones must be KTRACE_IN_ORDER_MAX that
+ * pass every test with times in order. Since records read from a few bytes too early often pass, an aligned offset within the next
+ * record is preferred. */
+static uint64_t records_resync_strict(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(in->is_64), step = 1;
 
 	for (uint64_t at = offset + 1; at < end && end - at >= size; at++, step = step + 1 == size ? 0 : step + 1) {
-		if (!step && records_sound(in, at, end))
+		if (!step && records_are_valid(in, at, end))
 			return at;
 		if (!step || ktrace_events_in_order(in, at, end) != KTRACE_IN_ORDER_MAX)
 			continue;
-		uint64_t in_step = at + size - step;
-		return in_step < end && records_sound(in, in_step, end) ? in_step : records_best(in, at, end, 1, offset);
+		uint64_t aligned = at + size - step;
+		return aligned < end && records_are_valid(in, aligned, end) ? aligned : records_best(in, at, end, 1, offset);
 	}
 	return UINT64_MAX;
 }
 
-static uint64_t records_resume_anywhere(struct ktrace_input *in, uint64_t offset, uint64_t end)
+static uint64_t records_resync_lenient(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	for (uint64_t at = offset + 1; at < end && end - at >= ktrace_event_size(in->is_64); at++)
-		if (records_sound(in, at, end))
+		if (records_are_valid(in, at, end))
 			return records_best(in, at, end, 1, offset);
 	return end;
 }
 
-uint64_t ktrace_records_resume(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *anywhere)
+uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *lenient)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
-	uint64_t at = *anywhere ? UINT64_MAX : records_resume_surely(in, offset, end);
+	uint64_t at = *lenient ? UINT64_MAX : records_resync_strict(in, offset, end);
 
 	if (at == UINT64_MAX) {
-		*anywhere = true;
-		at = records_resume_anywhere(in, offset, end);
+		*lenient = true;
+		at = records_resync_lenient(in, offset, end);
 	}
-	/* The first one may have lost its beginning. */
+	/* The beginning of the first one may be overwritten. */
 	const uint8_t *p = at < end ? window_at(&in->window, at, size) : NULL;
 	struct ktrace_event e = p ? ktrace_record_decode(p, in->is_64) : (struct ktrace_event){ 0 };
-	bool ragged = p && ktrace_record_is_ragged(&e, in->is_64);
-	return ragged && (end - at == size || records_sound(in, at + size, end)) ? at + size : at;
+	bool suspect = p && ktrace_record_is_suspect(&e, in->is_64);
+	return suspect && (end - at == size || records_are_valid(in, at + size, end)) ? at + size : at;
 }
 
 unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t previous)
@@ -165,8 +166,8 @@ unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64
 	for (; run < KTRACE_RUN && end - offset >= size; run++, offset += size) {
 		const uint8_t *p = window_at(&in->window, offset, size);
 		struct ktrace_event e = p ? ktrace_record_decode(p, in->is_64) : (struct ktrace_event){ 0 };
-		/* One that is only suspicious goes with those before it. */
-		if (!p || !(ktrace_record_is_bad(p, in->is_64, previous) || (run && ktrace_record_is_ragged(&e, in->is_64))))
+		/* A suspect record is bad where a bad one precedes it. */
+		if (!p || !(ktrace_record_is_bad(p, in->is_64, previous) || (run && ktrace_record_is_suspect(&e, in->is_64))))
 			break;
 		previous = e.time;
 		hole |= bytes_are_zero(p, size);
@@ -174,22 +175,22 @@ unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64
 	return hole ? KTRACE_RUN : run;
 }
 
-/* ---- where records lose their step ---- */
+/* ---- the gap in a stretch that is not a whole number of records ---- */
 
-/* What speaks against the record at p, whose neighbour in time is `beside`: the one before it, or behind it. */
-static unsigned record_suspicion(const struct ktrace_input *in, const uint8_t *p, uint64_t beside, bool before)
+/* Anomalies of the record at p. beside: the time of the record before it, or after it; 0: unknown. */
+static unsigned record_anomalies(const struct ktrace_input *in, const uint8_t *p, uint64_t beside, bool before)
 {
 	struct ktrace_event e = ktrace_record_decode(p, in->is_64);
-	unsigned suspicion = ktrace_record_failures(&e, in->is_64) + ktrace_record_leaps(&e, beside);
+	unsigned anomalies = ktrace_record_failures(&e, in->is_64) + ktrace_record_leaps(&e, beside);
 
-	suspicion += !e.time && !e.debugid ? 1u : 0u; /* zeros */
-	suspicion += beside && (before ? e.time < beside : e.time > beside) ? 1u : 0u;
-	suspicion += e.cpu >= (in->cpus ? in->cpus + KTRACE_CPUS_LATE : 256) ? 1u : 0u;
-	suspicion += in->thread_map && !ktrace_table_has(&in->threads, e.tid) ? 1u : 0u;
-	return suspicion;
+	anomalies += !e.time && !e.debugid ? 1u : 0u; /* zeros */
+	anomalies += beside && (before ? e.time < beside : e.time > beside) ? 1u : 0u;
+	anomalies += e.cpu >= (in->cpus ? in->cpus + KTRACE_CPUS_LATE : 256) ? 1u : 0u;
+	anomalies += in->thread_map && !ktrace_table_has(&in->threads, e.tid) ? 1u : 0u;
+	return anomalies;
 }
 
-static unsigned suspicion_at(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t *beside, bool before)
+static unsigned anomalies_at(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t *beside, bool before)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
 	uint8_t record[64];
@@ -201,36 +202,38 @@ static unsigned suspicion_at(struct ktrace_input *in, uint64_t offset, uint64_t 
 	p = before || end - offset < 2 * (uint64_t)size ? NULL : window_at(&in->window, offset + size, size);
 	if (!before)
 		*beside = p ? ktrace_record_decode(p, in->is_64).time : 0;
-	unsigned suspicion = record_suspicion(in, record, *beside, before);
+	unsigned anomalies = record_anomalies(in, record, *beside, before);
 	*beside = ktrace_record_decode(record, in->is_64).time;
-	return suspicion;
+	return anomalies;
 }
 
-unsigned ktrace_record_suspicion(struct ktrace_input *in, uint64_t offset)
+unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset)
 {
 	const uint8_t *p = window_at(&in->window, offset, ktrace_event_size(in->is_64));
-	return p ? record_suspicion(in, p, 0, true) : 0;
+	return p ? record_anomalies(in, p, 0, true) : 0;
 }
 
-/* A record looked at k bytes early passes most tests, and its time is 256^k times what it was. */
-static bool time_is_scaled(uint64_t before, uint64_t behind)
+/* A record that is read from k bytes too early passes most tests, and its time is 256^k times the real one. */
+static bool time_is_shifted(uint64_t before, uint64_t after)
 {
-	return before && behind && (behind / 4 > before || before / 4 > behind);
+	return before && after && (after / 4 > before || before / 4 > after);
 }
 
-/* Records are in step with the start of the stretch before the place that was hit, and in step with its end behind it. Of all
- * pairs of places (the first in step with the start, the second with the end), the one is taken that costs least: for what lies
- * between them one a byte, for what speaks against a record that is kept half a record, and for times that do not go on eight. */
+/* Before the gap records are aligned with the start of the stretch, after it with its end. Of all pairs of offsets (the first
+ * aligned with the start, the second with the end) the one of least cost is taken: a byte between them costs 1, an anomaly of a
+ * record that is kept half a record, times that do not continue eight records. It is found in linear time from prefix and suffix
+ * sums, with the best start so far carried along as in Kadane's algorithm (Bentley, Programming Pearls, column 8): `head` and
+ * `tail` are the costs of the records kept before and after the gap, `open` is the least cost of all starts so far. */
 struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrace_stretch *stretch)
 {
 	uint32_t size = ktrace_event_size(in->is_64), rest = (uint32_t)((stretch->end - stretch->offset) % size);
-	uint64_t count = (stretch->end - stretch->offset) / size, before = in->last_time, behind = 0, from = stretch->offset,
+	uint64_t count = (stretch->end - stretch->offset) / size, before = in->last_time, after = 0, from = stretch->offset,
 		 time = before;
 	int64_t head = 0, tail = 0, open = 0, least = INT64_MAX, half = size / 2;
 	struct ktrace_gap gap = { stretch->end, stretch->end };
 
 	for (uint64_t i = 0; i < count; i++)
-		tail += half * suspicion_at(in, stretch->offset + rest + i * size, stretch->end, &behind, false);
+		tail += half * anomalies_at(in, stretch->offset + rest + i * size, stretch->end, &after, false);
 	for (uint64_t i = 0; i <= count; i++) {
 		uint64_t at = stretch->offset + i * size;
 		int64_t passed = (int64_t)(i * size);
@@ -239,15 +242,15 @@ struct ktrace_gap ktrace_records_gap(struct ktrace_input *in, const struct ktrac
 			from = at;
 			time = before;
 		}
-		int64_t suspicion = i < count ? half * suspicion_at(in, at + rest, stretch->end, &behind, false) : 0;
-		int64_t cost = open + passed + rest + tail + (i < count && time_is_scaled(time, behind) ? 8 * (int64_t)size : 0);
+		int64_t anomalies = i < count ? half * anomalies_at(in, at + rest, stretch->end, &after, false) : 0;
+		int64_t cost = open + passed + rest + tail + (i < count && time_is_shifted(time, after) ? 8 * (int64_t)size : 0);
 		if (cost < least) {
 			least = cost;
 			gap = (struct ktrace_gap){ from, at + rest };
 		}
 		if (i < count)
-			head += half * suspicion_at(in, at, stretch->end, &before, true);
-		tail -= suspicion;
+			head += half * anomalies_at(in, at, stretch->end, &before, true);
+		tail -= anomalies;
 	}
 	return gap;
 }

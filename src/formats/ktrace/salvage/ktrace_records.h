@@ -1,41 +1,42 @@
-/* Where records of events begin again behind damage, and where a stretch of them lost its step. */
+/* Resynchronising to records of events, and the gap in a stretch that is not a whole number of records. */
 #ifndef KTRACE_RECORDS_H
 #define KTRACE_RECORDS_H
 
 #include "formats/ktrace/decode/ktrace_record.h"
 #include "formats/ktrace/scan/ktrace_input.h"
 
-/* Records in a row that must fail, or pass, before a stretch counts as damaged, or as sound again. One record alone proves
- * nothing: noise passes the tests now and then, and real records may be odd. */
+/* Records in a row that must fail, or pass, for a range to count as damaged, or as valid again. One record is not enough: noise
+ * passes the tests now and then, and real records may fail one. */
 #define KTRACE_RUN 4u
 
-/* Where records lie. */
+/* A range of bytes that holds records. */
 struct ktrace_stretch {
 	uint64_t offset, end;
 	const char *where;     /* for paths: "chunk 3 (events)" */
 	enum ktrace_rule rule; /* what is wrong with its size; KTRACE_RULE_COUNT: nothing */
-	bool resized;	       /* bytes may have come in or gone missing inside of it */
+	bool resized;	       /* bytes may have been inserted or removed inside of it */
 };
-/* How many records from offset on pass all tests and are in the order of their times, as far as is looked; 0 when they are too
- * few to tell. */
+/* How many records from offset on, up to KTRACE_IN_ORDER_MAX, pass all tests and are in the order of time; 0 when they are fewer
+ * than KTRACE_RUN. */
 #define KTRACE_IN_ORDER_MAX 12u
 unsigned ktrace_events_in_order(struct ktrace_input *in, uint64_t offset, uint64_t end);
 /* Whether records that pass every test fill [offset, end). */
 bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end);
-/* The first offset in [offset, end), in steps of `step`, at which several records in a row look real, or fewer fill the
- * rest; end: none. */
+/* The first offset in [offset, end), in steps of `step`, at which KTRACE_RUN plausible records begin, or fewer that fill the rest;
+ * end: none. */
 uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t end, unsigned step);
 
-/* From the first record of a damaged stretch: where sound records begin again, or end. They may begin at any byte. *anywhere
- * becomes true when nothing up to the end is beyond doubt; then, and in further calls for the same stretch, less is enough. */
-uint64_t ktrace_records_resume(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *anywhere);
-/* How many records from offset on are bad, up to KTRACE_RUN: so many begin a damaged stretch. Fewer do when one of them is
- * all zeros, which is no record but a hole. previous: time of the record before. */
+/* From the first bad record: where valid records begin again, at any byte; end: nowhere. *lenient becomes true when nothing up to
+ * the end passes the strict tests (records_resync_strict()); then, and in further calls for the same stretch, KTRACE_RUN plausible
+ * records are enough. */
+uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *lenient);
+/* How many records from offset on are bad, up to KTRACE_RUN, which begin a damaged range. Fewer are returned as KTRACE_RUN when one
+ * of them is all zeros: a hole. previous: time of the record before. */
 unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t previous);
 
-/* What speaks against the record at offset, by itself. */
-unsigned ktrace_record_suspicion(struct ktrace_input *in, uint64_t offset);
-/* Where a stretch whose records do not fill it lost its step: what lies between is no record, and may be empty. */
+/* Anomalies of the record at offset by itself: failed tests, a CPU or thread that is not in the maps. */
+unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset);
+/* The bytes in a stretch that is not a whole number of records that are not records; the range may be empty. */
 struct ktrace_gap {
 	uint64_t from, until;
 };

@@ -4,7 +4,7 @@
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
-/* A candidate counts only when the chain behind it holds: records can contain the pattern of any chunk header. */
+/* A candidate counts only with three more plausible chunks after it: records can contain the pattern of any chunk header. */
 static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t limit)
 {
 	bool known = false;
@@ -27,7 +27,7 @@ static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t
 	return true;
 }
 
-/* Whether a chunk that a chain holds on to starts there; cheap refusals first: versions are small, tags have few bits. */
+/* Whether a chunk with a chain starts there; cheap tests come first: versions are small, tags have few bits. */
 static bool chunk_candidate(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t limit)
 {
 	uint32_t tag = load_u32(p, false);
@@ -36,8 +36,8 @@ static bool chunk_candidate(struct ktrace_input *in, const uint8_t *p, uint64_t 
 }
 
 /* The first offset at or after from (in steps of `step` bytes) at which a plausible chunk starts that leads to the limit or to
- * three more; UINT64_MAX: none. In a long run of records there is always something that looks like a chunk: records in order are
- * stepped over whole, and only where one begins can a chunk begin, too. */
+ * three more; UINT64_MAX: none. In a long run of records some bytes always look like a chunk: records that are in order are passed
+ * whole, and chunks are searched for only where one of them begins. */
 static uint64_t chunk_resync(struct ktrace_input *in, uint64_t from, uint64_t limit, unsigned step)
 {
 	uint32_t record = ktrace_event_size(in->is_64);

@@ -1,7 +1,7 @@
 /* What counts as a chunk where one should be. */
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
-/* The payload's own mark, for kinds that have one. data is where it starts, size what is there of it. */
+/* The signature of the payload, for kinds that have one. data: where it starts; size: bytes of it that are there. */
 static bool chunk_signature(struct source *source, const struct ktrace_chunk *chunk, uint64_t data, uint64_t size, bool is_64)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
@@ -27,7 +27,7 @@ static bool chunk_signature(struct source *source, const struct ktrace_chunk *ch
 	return true;
 }
 
-/* Tags are allotted by ranges; what lies outside of those seen so far is more likely noise. */
+/* Tags are allocated in ranges; one outside of those seen so far is more likely noise. */
 static bool chunk_tag_in_range(uint32_t tag)
 {
 	return (tag >= 0x1a00 && tag < 0x3000) || (tag >= 0x5000 && tag < 0x6000) || (tag >= 0x8000 && tag < 0xa000) ||
@@ -61,8 +61,8 @@ static bool chunk_is_known(struct source *source, const struct ktrace_chunk *chu
 
 bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
-	/* Numbers in records often look like unknown tags: of such a chunk the size must lead to the end or to a known one. Through
-	 * further unknown ones only where its tag lies where tags are allotted. */
+	/* Numbers in records often look like unknown tags: the size of such a chunk must lead to the end or to a known chunk,
+	 * through further unknown ones only where the tag is in a range from which tags are allocated. */
 	for (unsigned links = 0; links < 4; links++) {
 		struct ktrace_chunk chunk, next;
 		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag)
@@ -86,7 +86,7 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 	return true;
 }
 
-bool ktrace_chunk_lands(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_is_chained(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	struct ktrace_chunk chunk;
 
@@ -97,9 +97,9 @@ bool ktrace_chunk_lands(struct source *source, uint64_t offset, uint64_t limit, 
 	return offset >= limit || limit - offset < KTRACE_CHUNK_HEADER || ktrace_chunk_accepted(source, offset, limit, is_64);
 }
 
-bool ktrace_chunk_stands(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
+bool ktrace_chunk_is_confirmed(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
 	struct ktrace_chunk chunk;
 	return ktrace_chunk_plausible(source, offset, limit, is_64) && ktrace_chunk_read(source, offset, &chunk) &&
-	       (ktrace_kind_find(chunk.tag) || ktrace_chunk_lands(source, offset, limit, is_64));
+	       (ktrace_kind_find(chunk.tag) || ktrace_chunk_is_chained(source, offset, limit, is_64));
 }

@@ -1,4 +1,4 @@
-/* One chunk: what is said of it, and what repair keeps of it. */
+/* One chunk: its checks, and what repair keeps of it. */
 #include "formats/ktrace/scan/ktrace_chunk_walk.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule r
 	return fd;
 }
 
-/* Where chunks may stand. */
+/* Where a chunk of its kind may be. */
 static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk, bool retagged)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
@@ -37,7 +37,7 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 				  "the chunk still has the tag 0xffffffff of one that is being written%s",
 				  !retagged			? ""
 				  : chunk->tag == KTRACE_EVENTS ? "; its data are events"
-								: "; its data are no events");
+								: "; its data are not events");
 		finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
 	}
 	if (!kind) {
@@ -50,17 +50,17 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 	if (kind->place == KTRACE_IN_HEADER && !c->in_header) {
 		if (chunk->offset == c->body)
 			chunk_report(w, KTRACE_RULE_header_size_excludes_header_chunk, chunk, KTRACE_CHUNK_HEADER,
-				     "a %s chunk belongs into the header and lies directly behind it", kind->name);
+				     "a %s chunk belongs in the header; it directly follows the header", kind->name);
 		else
 			chunk_report(w, KTRACE_RULE_header_chunk_in_body, chunk, KTRACE_CHUNK_HEADER,
-				     "a %s chunk belongs into the header and lies in the body", kind->name);
+				     "a %s chunk belongs in the header; it is in the body", kind->name);
 	} else if (kind->place == KTRACE_IN_BODY && c->in_header) {
 		if (chunk->tag == KTRACE_THREAD_MAP || chunk->tag == KTRACE_EVENTS || chunk->tag == KTRACE_EVENTS_COMPRESSED)
 			chunk_report(w, KTRACE_RULE_header_size_includes_body_chunk, chunk, KTRACE_CHUNK_HEADER,
-				     "a %s chunk belongs into the body and lies within the header size", kind->name);
+				     "a %s chunk belongs in the body; it is within the header size", kind->name);
 		else
 			chunk_report(w, KTRACE_RULE_body_chunk_in_header, chunk, KTRACE_CHUNK_HEADER,
-				     "a %s chunk belongs into the body and lies within the header size", kind->name);
+				     "a %s chunk belongs in the body; it is within the header size", kind->name);
 	}
 	uint64_t bit = UINT64_C(1) << ktrace_kind_index(kind);
 	if (kind->single && c->singles & bit)
@@ -74,18 +74,18 @@ static void chunk_say_size(struct ktrace_walk *w, const struct ktrace_chunk *chu
 
 	if (x->rule == KTRACE_RULE_chunk_header_misaligned) {
 		chunk_report(w, x->rule, chunk, KTRACE_CHUNK_HEADER,
-			     "the chunk behind this one starts at 0x%" PRIx64 ", which is no multiple of 8", x->next);
+			     "the chunk after this one starts at 0x%" PRIx64 ", which is not a multiple of 8", x->next);
 		return;
 	}
 	if (chunk->size == KTRACE_SIZE_UNFINISHED)
 		fd = chunk_report(w, x->rule, chunk, KTRACE_CHUNK_HEADER,
-				  "the size was never filled in: the recorder died while it wrote this chunk; %" PRIu64
+				  "the size was never filled in: the recorder ended while it wrote this chunk; %" PRIu64
 				  " bytes are there",
 				  whole);
 	else
-		fd = chunk_report(
-			w, x->rule, chunk, KTRACE_CHUNK_HEADER, "the size says %" PRIu64 " bytes; %s%" PRIu64, chunk->size,
-			x->rule == KTRACE_RULE_chunk_size_past_eof ? "the file ends after " : "what follows says ", whole);
+		fd = chunk_report(w, x->rule, chunk, KTRACE_CHUNK_HEADER, "the size is %" PRIu64 "; %s%" PRIu64, chunk->size,
+				  x->rule == KTRACE_RULE_chunk_size_past_eof ? "the file ends after " : "the chunk after it gives ",
+				  whole);
 	finding_field(fd, chunk->offset + 8, 8, "data size = %" PRIu64, chunk->size);
 }
 
@@ -98,7 +98,7 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunks *c, 
 
 	if (n && source_read(w->in.source, end, pad, n) == TM_OK && !bytes_are_zero(pad, n)) {
 		struct finding *fd = chunk_report(w, KTRACE_RULE_chunk_padding_nonzero, chunk, KTRACE_CHUNK_HEADER + x->size + n,
-						  "the %zu bytes of padding behind this chunk are not zero", n);
+						  "the %zu bytes of padding after this chunk are not zero", n);
 		finding_field(fd, end, (uint32_t)n, "padding");
 	}
 	if (x->next < w->in.source->size || c->in_header)
@@ -113,8 +113,8 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunks *c, 
 	}
 }
 
-/* Whether bytes may have come in or gone missing inside of an events chunk whose size does not fit. A size that no writer
- * gives was hit itself, or never filled in. */
+/* Whether bytes may have been inserted into, or removed from, an events chunk whose size does not fit. A size that no writer gives
+ * is damaged itself, or was never filled in. */
 static bool events_resized(const struct ktrace_walk *w, const struct ktrace_chunk *chunk, enum ktrace_rule rule)
 {
 	if (rule == KTRACE_RULE_COUNT || rule == KTRACE_RULE_events_size_excludes_future ||
@@ -137,13 +137,13 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	if (whole != x->size && *rule == KTRACE_RULE_COUNT) {
 		*rule = KTRACE_RULE_events_partial_record;
 		chunk_report(w, KTRACE_RULE_events_partial_record, chunk, KTRACE_CHUNK_HEADER + x->size,
-			     "%" PRIu64 " bytes are left over behind the last whole record", x->size - whole);
+			     "%" PRIu64 " bytes are left after the last whole record", x->size - whole);
 	}
 	if (whole == 8)
 		chunk_report(w, KTRACE_RULE_events_empty, chunk, KTRACE_CHUNK_HEADER + x->size, "the chunk holds no events");
 	if (future) {
 		struct finding *fd = chunk_report(w, KTRACE_RULE_events_future_timestamp_set, chunk, KTRACE_CHUNK_HEADER + 8,
-						  "later events are promised not to be before tick %" PRIu64, future);
+						  "later events are stated to be at tick %" PRIu64 " or after", future);
 		finding_field(fd, data, 8, "future events timestamp");
 	}
 	(void)snprintf(where, sizeof(where), "chunk %" PRIu32 " (events)", w->chunks);
@@ -167,7 +167,7 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	if (map && kept != x->size && *rule == KTRACE_RULE_COUNT) {
 		*rule = KTRACE_RULE_threadmap_size;
 		chunk_report(w, KTRACE_RULE_threadmap_size, chunk, KTRACE_CHUNK_HEADER + x->size,
-			     "%" PRIu64 " bytes are left over behind the last whole entry of the thread map", x->size - kept);
+			     "%" PRIu64 " bytes are left after the last whole entry of the thread map", x->size - kept);
 	}
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
@@ -182,7 +182,7 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 	c->last_size = 0;
 }
 
-/* Whether an events chunk is too short for what stands before its records. */
+/* Whether an events chunk is shorter than the prefix before its records. */
 static bool chunk_is_short(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
 {
 	unsigned least = chunk->tag == KTRACE_EVENTS ? 8 : chunk->tag == KTRACE_EVENTS_COMPRESSED ? 12 : 0;
@@ -206,7 +206,7 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		ktrace_chunk_doubt_last(w, c);
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(chunk, x->size, w->in.is_64));
 	}
-	/* Of what was cut off, or out, nobody can know how much there was, and the size may be what is wrong. */
+	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
 	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged)
 		ktrace_repair_lost(r);
 	chunk_place(w, c, chunk, x->retagged);

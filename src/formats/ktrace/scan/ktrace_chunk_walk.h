@@ -16,7 +16,8 @@ struct ktrace_chunks {
 /* Reports, and with a plan keeps, one chunk: its header, its payload, its padding, up to x->next. */
 void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
 		       const struct ktrace_extent *x);
-/* Where a chunk does not stand where the one before ends, bytes may have come in or gone missing in that one. */
+/* Lists the payload of the chunk before as doubtful: when no chunk starts where it ends, bytes may have been inserted into it or
+ * removed. */
 void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c);
 
 #endif

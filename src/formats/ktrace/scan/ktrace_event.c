@@ -31,7 +31,7 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 
 /* One finding a stretch of records, with the first record and the count. */
 #define EVENT_COUNTED(ROW) \
-	ROW(event_before_future_timestamp, "older than the time an earlier chunk promised") \
+	ROW(event_before_future_timestamp, "earlier than the lower bound of an earlier chunk") \
 	ROW(event_unused_nonzero, "with bytes in the unused word") \
 	ROW(event_debugid_zero, "with debug id 0") \
 	ROW(event_timestamp_zero, "with time 0") \
@@ -42,12 +42,12 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map") \
 	ROW(event_tid_zero, "with thread id 0") \
 	ROW(event_start_end_both, "with both START and END") \
-	ROW(events_lost, "telling of lost events") \
-	ROW(events_retrograde, "telling of late events") \
-	ROW(string_sequence_broken, "continuing a string that has no beginning") \
-	ROW(string_id_signature, "with a string id that the kernel does not give") \
-	ROW(string_id_unknown, "removing a string that was never defined") \
-	ROW(string_too_long, "making a string longer than the kernel does")
+	ROW(events_lost, "that record lost events") \
+	ROW(events_retrograde, "that record late events") \
+	ROW(string_sequence_broken, "that continue a string without its first event") \
+	ROW(string_id_signature, "with a string id without the kernel's signature") \
+	ROW(string_id_unknown, "that remove a string that was not defined") \
+	ROW(string_too_long, "that make a string longer than the kernel does")
 
 enum counted {
 #define ROW(symbol, what) COUNT_##symbol,
@@ -69,7 +69,7 @@ static const struct {
 struct stretch_walk {
 	struct ktrace_walk *walk;
 	struct ktrace_count counts[COUNTS];
-	uint64_t known[256]; /* thread ids found known lately, by their low bits */
+	uint64_t known[256]; /* a direct-mapped cache of thread ids that were looked up */
 };
 
 #define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
@@ -86,7 +86,7 @@ static uint64_t pair_key(const struct ktrace_event *e)
 	return (e->tid << 32) ^ (e->tid >> 32) ^ (e->debugid & ~KTRACE_FUNC_MASK);
 }
 
-/* A value that counts in a table; 0 where there is none. */
+/* The value of a key, 0 where it has none. */
 static uint32_t table_count(const struct ktrace_table *t, uint64_t key)
 {
 	uint32_t value = ktrace_table_get(t, key);
@@ -152,7 +152,7 @@ static void event_string(struct stretch_walk *ev, const struct ktrace_event *e, 
 			event_count(ev, string_sequence_broken, offset);
 		return;
 	}
-	/* Beyond the bounds below it need not be told how long the string is. */
+	/* Saturates far above the bounds below. */
 	span = span < UINT32_MAX / 2 ? span + piece : span;
 	uint32_t max = global ? KTRACE_STRING_GLOBAL_MAX : KTRACE_STRING_SIMPLE_MAX;
 	if ((global || id == KTRACE_STRING_THREADNAME || id == KTRACE_STRING_THREADNAME_PREV) && span - 1 > max + piece)
@@ -226,7 +226,7 @@ static void event_thread(struct stretch_walk *ev, const struct ktrace_event *e, 
 	}
 }
 
-static void event_time_odd(struct stretch_walk *ev, uint64_t time, uint64_t offset)
+static void event_time_count(struct stretch_walk *ev, uint64_t time, uint64_t offset)
 {
 	if (time)
 		event_count(ev, event_timestamp_implausible, offset);
@@ -250,7 +250,7 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 	}
 	w->in.last_time = e->time;
 	if (__builtin_expect(e->time - 1 >= (UINT64_C(1) << 56) - 1, 0))
-		event_time_odd(ev, e->time, offset);
+		event_time_count(ev, e->time, offset);
 	if (__builtin_expect(e->time < k->future, 0))
 		event_count(ev, event_before_future_timestamp, offset);
 	if (__builtin_expect(e->time < w->clock.header_time, 0))
@@ -302,15 +302,15 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			break;
 		struct ktrace_event e = ktrace_record_decode(p, w->in.is_64);
 		unsigned failures = ktrace_record_failures(&e, w->in.is_64) + ktrace_record_leaps(&e, previous);
-		/* Look ahead before anything is said of a doubtful record: it may begin a damaged stretch, or have lost its end to
-		 * it. */
+		/* Look ahead before anything is reported of a bad or suspect record: it may begin a damaged range, or be cut by it.
+		 */
 		if (__builtin_expect(failures != 0 && !run, 0)) {
 			bool bad = failures >= 2;
 			uint64_t next = bad ? offset : offset + size;
-			run = bad || ktrace_record_is_ragged(&e, w->in.is_64)
+			run = bad || ktrace_record_is_suspect(&e, w->in.is_64)
 				      ? ktrace_records_bad_run(&w->in, next, keep.gap.from, bad ? previous : e.time)
 				      : 0;
-			/* Bad ones right before what is left out would meet others behind it. */
+			/* Bad records directly before the gap are dropped with it: else those after it would join them. */
 			if (run == KTRACE_RUN || (run && keep.gap.from < end && next + run * size == keep.gap.from)) {
 				offset = ktrace_keep_resume(&keep, offset);
 				run = 0;
@@ -347,9 +347,7 @@ static void events_finish_threads(struct ktrace_walk *w)
 		return;
 	struct finding *fd = k->lost ? finding_milder(f, KTRACE_RULE_event_tid_dangling, TM_NOTE, w->in.source, first.first, size)
 				     : finding_new(f, KTRACE_RULE_event_tid_dangling, w->in.source, first.first, size);
-	finding_say(fd,
-		    "events name %" PRIu64
-		    " thread%s that no thread map has and whose creation no event tells; the first is 0x%" PRIx64,
+	finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and no event creates; the first is 0x%" PRIx64,
 		    threads, threads == 1 ? "" : "s", first.tid);
 }
 
@@ -362,15 +360,15 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	events_finish_threads(w);
 	if (k->lone_ends && !k->open.full)
 		finding_report(f, KTRACE_RULE_event_end_without_start, w->in.source, k->lone_ends_first, size,
-			       "events with END whose START is not in the file: %" PRIu64 "; this is the first", k->lone_ends);
+			       "%" PRIu64 " events with END have no START in the file; this is the first", k->lone_ends);
 	if (k->open_starts && !k->open.full)
 		finding_report(f, KTRACE_RULE_event_start_unclosed, w->in.source, k->starts_first, size,
-			       "events with START whose END is not in the file: %" PRIu64 "; the first START of all is here",
+			       "%" PRIu64 " events with START have no END in the file; the first START of all is here",
 			       k->open_starts);
 	if (k->seen && !w->in.thread_map)
 		finding_report(f, KTRACE_RULE_threadmap_missing, w->in.source, 0, 0,
 			       "no thread map: the %" PRIu64 " events name their threads by number only", w->scan->records);
 	if (k->open.full || w->in.threads.full || k->unknown_index.full)
-		scan_fact(w->scan, "not judged", "pairs or thread references: more than %u are told apart at a time",
+		scan_fact(w->scan, "not judged", "pairs of START and END, or thread references: there are more than %u",
 			  k->open.full ? KTRACE_OPEN_MAX : KTRACE_THREADS_MAX);
 }

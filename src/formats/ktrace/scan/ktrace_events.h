@@ -13,9 +13,9 @@ struct ktrace_unknown {
 
 struct ktrace_events {
 	bool seen;	     /* there are events chunks, or records in a RAW file */
-	bool lost;	     /* an event says that others were lost */
+	bool lost;	     /* an event records that others were lost */
 	uint64_t first_time; /* of the first record */
-	uint64_t future;     /* lower bound that an earlier events chunk promised */
+	uint64_t future;     /* lower bound that an earlier events chunk states */
 	uint64_t time_of_cpu[256];
 	struct ktrace_unknown *unknown; /* owned */
 	size_t unknown_count, unknown_capacity;

@@ -26,7 +26,7 @@ static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 	va_end(arguments);
 }
 
-/* An issue of decode as a finding: `...` is what is wrong. */
+/* Reports an issue of decode; `...`: the message. */
 #define header_issue_report(w, issue, ...) \
 	header_report_at((w), (enum ktrace_rule)(issue)->rule, (issue)->at, (issue)->length, __VA_ARGS__)
 
@@ -37,32 +37,35 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 	(void)PLACE(issue->rule);
 	switch (issue->rule) {
 	case KTRACE_RULE_kernel_v3_magic:
-		header_issue_report(w, issue, "the file starts with 0x1000, as the kernel writes it, where 0x55aa0300 is usual");
+		header_issue_report(w, issue, "the magic number is 0x1000, as the kernel writes it, instead of 0x55aa0300");
 		break;
 	case KTRACE_RULE_bad_magic:
-		header_issue_report(w, issue, "the file starts with 0x%08" PRIx64 " instead of 0x55aa0300", got);
+		header_issue_report(w, issue, "the magic number is 0x%08" PRIx64 " instead of 0x55aa0300", got);
 		break;
 	case KTRACE_RULE_header_major_unsupported:
 		header_issue_report(w, issue, "the header has version %u.%u; 0 and 1 are known", (unsigned)(got >> 16),
 				    (unsigned)(got & 0xffff));
 		break;
 	case KTRACE_RULE_header_minor_nonzero:
-		header_issue_report(w, issue, "the minor version of the header is %" PRIu64, got);
+		header_issue_report(w, issue, "the minor version of the header is %" PRIu64 "; 0 is known", got);
 		break;
 	case KTRACE_RULE_timebase_implausible:
-		header_issue_report(w, issue, "a tick of %" PRIu64 "/%" PRIu64 " nanoseconds", got >> 32, got & UINT32_MAX);
+		header_issue_report(w, issue,
+				    "a tick is %" PRIu64 "/%" PRIu64 " ns long; between 0.001 and 1,000,000 ns are expected",
+				    got >> 32, got & UINT32_MAX);
 		break;
 	case KTRACE_RULE_walltime_usec_range:
-		header_issue_report(w, issue, "the wall time has %" PRIu64 " microseconds", got);
+		header_issue_report(w, issue, "the microseconds of the wall time are %" PRIu64 "; they are below 1000000", got);
 		break;
 	case KTRACE_RULE_walltime_before_2000:
-		header_issue_report(w, issue, "the wall time is %" PRIu64 " seconds after 1970", got);
+		header_issue_report(w, issue, "the wall time is %" PRIu64 " seconds after 1970, which is before 2000", got);
 		break;
 	case KTRACE_RULE_minutes_west_range:
-		header_issue_report(w, issue, "the time zone is %" PRId64 " minutes west of Greenwich", (int64_t)got);
+		header_issue_report(w, issue, "the time zone is %" PRId64 " minutes west of Greenwich; -840 to 720 are expected",
+				    (int64_t)got);
 		break;
 	case KTRACE_RULE_dst_range:
-		header_issue_report(w, issue, "the daylight saving type is %" PRIu64, got);
+		header_issue_report(w, issue, "the daylight saving type is %" PRIu64 "; 0 to 6 are defined", got);
 		break;
 	default: /* KTRACE_RULE_flags_reserved_bits */
 		header_issue_report(w, issue, "the flags are 0x%08" PRIx64 "; only bit 0 is defined", got);
@@ -74,7 +77,7 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 static void header_issue_repair(struct ktrace_walk *w, const struct issue *issue, const struct ktrace_header *h)
 {
 	if (issue->rule == KTRACE_RULE_bad_magic) {
-		ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, KTRACE_MAGIC, KTRACE_RULE_bad_magic, "the magic number");
+		ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, KTRACE_MAGIC, KTRACE_RULE_bad_magic, "magic number");
 	} else if (issue->rule == KTRACE_RULE_walltime_usec_range) {
 		ktrace_repair_header_field(&w->repair, KTRACE_AT_USEC, h->usec % 1000000, KTRACE_RULE_walltime_usec_range,
 					   "microseconds below a second");
@@ -91,7 +94,7 @@ static void header_width_check(struct ktrace_walk *w, const struct ktrace_header
 	if (!width.other)
 		return;
 	header_report(w, KTRACE_RULE_flags_bitness_mismatch, KTRACE_AT_FLAGS, 4,
-		      "the flags say %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
+		      "the flags say %s-bit events; those at 0x%" PRIx64 " are valid only as %s-bit ones",
 		      w->in.is_64 ? "64" : "32", width.events, w->in.is_64 ? "32" : "64");
 	w->in.is_64 = !w->in.is_64;
 	ktrace_repair_header_field(&w->repair, KTRACE_AT_FLAGS, h->flags ^ KTRACE_FLAG_64, KTRACE_RULE_flags_bitness_mismatch,
@@ -104,17 +107,16 @@ static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const st
 
 	if (end.chunks > KTRACE_HEADER)
 		finding_report(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->in.source, KTRACE_HEADER, 8,
-			       "the first chunk must start at 56, where the header structure ends; it starts at 64, behind 8 "
+			       "the first chunk must start at 56, where the header structure ends; it starts at 64, after 8 "
 			       "surplus bytes");
 	ktrace_repair_drop(&w->repair, KTRACE_HEADER, end.chunks, KTRACE_RULE_header_size_64_structure,
-			   "bytes between the header structure and its first chunk");
+			   "surplus bytes between the header structure and the first chunk");
 	if (end.size_rule == KTRACE_RULE_COUNT)
 		return end;
 	if (end.size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
 		ktrace_repair_lost(&w->repair);
-	header_report(w, end.size_rule, KTRACE_AT_SIZE, 8,
-		      "the header size is %" PRIu64 "; the chunks behind the header say %" PRIu64, h->size,
-		      end.end - KTRACE_HEADER_UNCOUNTED);
+	header_report(w, end.size_rule, KTRACE_AT_SIZE, 8, "the header size is %" PRIu64 "; by the header chunks it is %" PRIu64,
+		      h->size, end.end - KTRACE_HEADER_UNCOUNTED);
 	return end;
 }
 
@@ -144,11 +146,11 @@ void ktrace_header_finish(struct ktrace_walk *w, const struct ktrace_header *h, 
 {
 	if ((!h->numer || !h->denom) && !w->clock.synced)
 		header_report(w, KTRACE_RULE_timebase_zero, KTRACE_AT_TIMEBASE, 8,
-			      "the timebase is %" PRIu32 "/%" PRIu32 " and no time sync chunk gives another", h->numer, h->denom);
+			      "the timebase is %" PRIu32 "/%" PRIu32 ", and there is no time sync chunk", h->numer, h->denom);
 	if (!h->seconds && !w->clock.synced)
 		header_report(w, KTRACE_RULE_walltime_missing, KTRACE_AT_SECONDS, 8,
-			      "the wall time is 0: nobody can say when this was recorded");
+			      "the wall time is 0: the time of the recording is unknown");
 	if (h->size % 8 && end->size_rule == KTRACE_RULE_COUNT)
-		header_report(w, KTRACE_RULE_header_size_not_multiple_of_8, KTRACE_AT_SIZE, 8, "the header size is %" PRIu64,
-			      h->size);
+		header_report(w, KTRACE_RULE_header_size_not_multiple_of_8, KTRACE_AT_SIZE, 8,
+			      "the header size is %" PRIu64 ", which is not a multiple of 8", h->size);
 }

@@ -1,4 +1,4 @@
-/* The file as it is examined: its bytes, and what is known so far by which records are told from other bytes. */
+/* The file, and what is known of it so far by which records are distinguished from other bytes. */
 #ifndef KTRACE_INPUT_H
 #define KTRACE_INPUT_H
 
@@ -23,9 +23,9 @@ void ktrace_input_close(struct ktrace_input *in);
 
 /* Reads the chunk header at offset. False when fewer than 16 bytes are left, or on a fault. */
 bool ktrace_chunk_read(struct source *source, uint64_t offset, struct ktrace_chunk *chunk);
-/* Whether count records at offset all look real (section tests of xnu's writer: unused word, CPU, class, time). */
+/* Whether count records at offset are all plausible: none is bad by ktrace_record_is_bad(). */
 bool ktrace_events_plausible(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
-/* How many tests of real records up to count records at offset fail; count: at most KTRACE_HEAD bytes of them. */
+/* How many tests up to count records at offset fail; at most KTRACE_HEAD bytes of them are read. */
 unsigned ktrace_events_failures(struct source *source, uint64_t offset, uint64_t limit, bool is_64, unsigned count);
 
 #endif

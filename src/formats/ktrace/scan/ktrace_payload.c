@@ -62,7 +62,7 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 		uint32_t id = load_u32(p, false), flags = load_u32(p + 4, false);
 		if (id >= form->count) {
 			fd = payload_report(w, KTRACE_RULE_cpumap_id_out_of_range, chunk, at, form->entry,
-					    "entry %" PRIu64 " is for CPU %" PRIu32 ", but the map has %" PRIu64 " entries", i, id,
+					    "entry %" PRIu64 " is for CPU %" PRIu32 ", the map has %" PRIu64 " entries", i, id,
 					    form->count);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
 		} else if (id < KTRACE_CPUS_MAX && (seen[id / 8] >> (id % 8)) & 1) {
@@ -105,19 +105,19 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 			       "%" PRIu64 " entries without a count before them", form.count);
 	} else {
 		payload_report(w, KTRACE_RULE_cpumap_form, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "%" PRIu64 " bytes that start with 0x%" PRIx32 " are none of the three layouts", size, word);
+			       "%" PRIu64 " bytes that start with 0x%" PRIx32 " have none of the three layouts", size, word);
 		return;
 	}
 	if (form.prefix && count != form.count) {
 		fd = payload_report(w, KTRACE_RULE_cpumap_count_mismatch, chunk, ktrace_chunk_data(chunk), 8,
-				    "the map says %" PRIu32 " entries and has room for %" PRIu64, count, form.count);
+				    "the count is %" PRIu32 "; the size of the map gives %" PRIu64, count, form.count);
 		finding_field(fd, ktrace_chunk_data(chunk) + 4, 4, "count = %" PRIu32, count);
 		if (count < form.count)
 			form.count = count;
 	}
 	if (!form.count) {
 		payload_report(w, KTRACE_RULE_cpumap_empty, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "the CPU map names no CPU");
+			       "the CPU map has no entries");
 	}
 	w->in.cpus = form.count < UINT32_MAX ? (uint32_t)form.count : UINT32_MAX;
 	cpumap_entries(w, chunk, &form);
@@ -127,7 +127,7 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 
 /* p: the trailer of a binary property list: sizes of offsets and references, number of objects, the top one, where the table of
  * offsets starts. All must point into the list, which has `room` bytes before the trailer. */
-static bool plist_trailer_is_sound(const uint8_t *p, uint64_t room)
+static bool plist_trailer_is_valid(const uint8_t *p, uint64_t room)
 {
 	uint64_t offset_size = p[6], objects = load_u64(p + 8, true), top = load_u64(p + 16, true), table = load_u64(p + 24, true);
 
@@ -142,23 +142,24 @@ static void plist_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 
 	if (!p || (memcmp(p, "bplist00", 8) != 0 && memcmp(p, "<?xml", 5) != 0 && memcmp(p, "<plist", 6) != 0 && p[0] != '{')) {
 		fd = payload_report(w, KTRACE_RULE_plist_magic, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-				    "the payload should be a property list and starts with other bytes");
+				    "the payload is not a property list: it starts with neither \"bplist00\" nor \"<?xml\"");
 		finding_field(fd, ktrace_chunk_data(chunk), size < 8 ? (uint32_t)size : 8, "\"bplist00\" or \"<?xml\" expected");
 		return;
 	}
 	if (memcmp(p, "bplist00", 8) != 0)
 		return;
 	p = size >= 8 + 32 ? window_at(&w->in.window, ktrace_chunk_data(chunk) + size - 32, 32) : NULL;
-	if (!p || !plist_trailer_is_sound(p, size - 32)) {
+	if (!p || !plist_trailer_is_valid(p, size - 32)) {
 		payload_report(w, KTRACE_RULE_plist_trailer, chunk, ktrace_chunk_data(chunk) + (size >= 32 ? size - 32 : 0),
-			       size >= 32 ? 32 : size, "the trailer of the property list does not fit its %" PRIu64 " bytes", size);
+			       size >= 32 ? 32 : size, "the trailer of the property list points outside its %" PRIu64 " bytes",
+			       size);
 	}
 }
 
 /* ---- others ---- */
 
 /* "0xHEX name" */
-static bool codes_line_is_sound(const char *line, size_t length)
+static bool codes_line_is_valid(const char *line, size_t length)
 {
 	const char *gap = memchr(line, ' ', length), *tab = memchr(line, '\t', length);
 	uint64_t code;
@@ -181,7 +182,7 @@ static void codes_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 		size_t n = (size_t)((stop ? stop : end) - line);
 		if (!n || (!stop && length < size) || line[0] == '\0')
 			continue;
-		if (!codes_line_is_sound(line, n)) {
+		if (!codes_line_is_valid(line, n)) {
 			char quoted[TEXT_QUOTE_SIZE];
 			payload_report(w, KTRACE_RULE_trace_codes_syntax, chunk, ktrace_chunk_data(chunk) + (uint64_t)(line - p), n,
 				       "a line of the trace codes is not \"0xHEX name\": %s", text_quote(quoted, line, n));
@@ -198,7 +199,8 @@ static void timesync_check(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	if (!w->clock.numer || !w->clock.denom || (uint64_t)numer * w->clock.denom == (uint64_t)w->clock.numer * denom)
 		return;
 	struct finding *fd = payload_report(w, KTRACE_RULE_timesync_conflict, chunk, ktrace_chunk_data(chunk), 48,
-					    "the time sync says %" PRIu32 "/%" PRIu32 " and the file header %" PRIu32 "/%" PRIu32,
+					    "the timebase of the time sync is %" PRIu32 "/%" PRIu32
+					    ", that of the file header %" PRIu32 "/%" PRIu32,
 					    numer, denom, w->clock.numer, w->clock.denom);
 	finding_field(fd, ktrace_chunk_data(chunk) + 16, 8, "timebase %" PRIu32 "/%" PRIu32, numer, denom);
 }
@@ -209,7 +211,7 @@ static void fixed_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk,
 
 	if (size < kind->size_min) {
 		payload_report(w, KTRACE_RULE_fixed_payload_short, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "the payload has %" PRIu64 " bytes and its layout needs %" PRIu32, size, kind->size_min);
+			       "the payload has %" PRIu64 " bytes; its layout needs %" PRIu32, size, kind->size_min);
 		return;
 	}
 	if (size > kind->size_min && size - kind->size_min < 8 && size % 8 == 0) {
@@ -254,7 +256,7 @@ static void subchunks_check(struct ktrace_walk *w, const struct ktrace_chunk *pa
 
 	if (depth >= KTRACE_SUBCHUNK_DEPTH_MAX) {
 		payload_report(w, KTRACE_RULE_subchunk_depth, parent, parent->offset, KTRACE_CHUNK_HEADER,
-			       "sub-chunks nested more than %u deep are not followed", KTRACE_SUBCHUNK_DEPTH_MAX);
+			       "sub-chunks are nested more than %u deep; deeper ones are not checked", KTRACE_SUBCHUNK_DEPTH_MAX);
 		return;
 	}
 	while (at < end && end - at >= KTRACE_CHUNK_HEADER && ktrace_chunk_read(w->in.source, at, &child)) {
@@ -269,7 +271,7 @@ static void subchunks_check(struct ktrace_walk *w, const struct ktrace_chunk *pa
 	}
 	if (at < end) {
 		payload_report(w, KTRACE_RULE_subchunk_walk_failed, parent, at, end - at,
-			       "%" PRIu64 " bytes at the end of this chunk are no sub-chunk", end - at);
+			       "%" PRIu64 " bytes at the end of this chunk are not a sub-chunk", end - at);
 	}
 }
 
@@ -277,10 +279,10 @@ static void nested_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 {
 	const uint8_t *p = size >= KTRACE_HEADER ? window_at(&w->in.window, ktrace_chunk_data(chunk), KTRACE_HEADER) : NULL;
 	uint64_t header = p ? load_u64(p + 8, false) : 0;
-	bool sound = p && load_u32(p, false) == KTRACE_MAGIC && header >= 40 && header <= size - KTRACE_HEADER_UNCOUNTED;
-	if (!sound) {
+	bool valid = p && load_u32(p, false) == KTRACE_MAGIC && header >= 40 && header <= size - KTRACE_HEADER_UNCOUNTED;
+	if (!valid) {
 		payload_report(w, KTRACE_RULE_nested_ktrace_invalid, chunk, ktrace_chunk_data(chunk), size, "the nested file %s",
-			       !p ? "is shorter than a file header" : "has no sound file header");
+			       !p ? "is shorter than a file header" : "has no valid file header");
 	}
 }
 
@@ -291,8 +293,9 @@ static void compressed_check(struct ktrace_walk *w, const struct ktrace_chunk *c
 
 	w->events.seen = true;
 	if (p && (3 * count > stream || stream > 65 * count)) {
-		struct finding *fd = payload_report(w, KTRACE_RULE_compressed_count, chunk, ktrace_chunk_data(chunk), 12,
-						    "%" PRIu64 " compressed events cannot have %" PRIu64 " bytes", count, stream);
+		struct finding *fd = payload_report(
+			w, KTRACE_RULE_compressed_count, chunk, ktrace_chunk_data(chunk), 12,
+			"%" PRIu64 " compressed events cannot take %" PRIu64 " bytes: each takes 3 to 65", count, stream);
 		finding_field(fd, ktrace_chunk_data(chunk) + 8, 4, "count = %" PRIu64, count);
 	}
 	scan_fact(w->scan, "compressed events", "%" PRIu64 " (not decoded)", count);
@@ -305,7 +308,7 @@ static void null_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 
 	if (p && !bytes_are_zero(p, n))
 		payload_report(w, KTRACE_RULE_null_chunk_nonzero, chunk, ktrace_chunk_data(chunk), size,
-			       "the filler of a null chunk is not zero");
+			       "the payload of a null chunk is not all zeros");
 }
 
 static void stackshot_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
@@ -316,7 +319,7 @@ static void stackshot_check(struct ktrace_walk *w, const struct ktrace_chunk *ch
 	if (!p || ktrace_stackshot_begins(word))
 		return;
 	struct finding *fd = payload_report(w, KTRACE_RULE_stackshot_magic, chunk, ktrace_chunk_data(chunk), 4,
-					    "the stackshot starts with 0x%08" PRIx32, word);
+					    "the stackshot starts with 0x%08" PRIx32 " instead of 0x59a25807", word);
 	finding_field(fd, ktrace_chunk_data(chunk), 4, "0x59a25807 expected");
 }
 
@@ -354,7 +357,7 @@ void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chun
 			return;
 		}
 		fd = payload_report(w, KTRACE_RULE_chunk_reserved_version_bit, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
-				    "the version 0x%04x of this chunk says that it holds sub-chunks", chunk->major);
+				    "version 0x%04x has the bit of chunks with sub-chunks", chunk->major);
 		finding_field(fd, chunk->offset + 4, 2, "major version = 0x%04x", chunk->major);
 	}
 	if (kind && kind->major_max != 0xffff && major > kind->major_max) {

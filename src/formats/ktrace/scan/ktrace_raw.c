@@ -23,7 +23,7 @@ static bool raw_gap_cpu_map(struct ktrace_walk *w, const struct ktrace_raw *raw,
 	w->cpu_map = true;
 	if (cpus > 1000 || 8 + 16 * (uint64_t)cpus > room) {
 		struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_raw_cpumap_count, w->in.source, *at, 8,
-						    "the CPU map says %" PRIu32 " entries; there is room for %" PRIu64, cpus,
+						    "the count of the CPU map is %" PRIu32 "; there is room for %" PRIu64, cpus,
 						    (room - 8) / 16);
 		finding_field(fd, *at + 4, 4, "count = %" PRIu32, cpus);
 		return false;
@@ -42,7 +42,7 @@ static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 	uint64_t stop = at < raw->events ? window_skip_zeros(&w->in.window, at) : raw->events;
 	if (stop < raw->events) {
 		finding_report(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->in.source, stop, raw->events - stop,
-			       "the gap between thread map and events has bytes other than zero");
+			       "the gap between thread map and events is not all zeros");
 	}
 	if (raw->version == 1 && raw->events > page && page == raw->map_end) {
 		finding_report(w->scan->findings, KTRACE_RULE_raw_extra_page, w->in.source, page, raw->events - page,
@@ -53,7 +53,7 @@ static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 		if (rest == 0 || rest > KTRACE_PAGE - KTRACE_RAW2_HEADER) {
 			finding_report(w->scan->findings, KTRACE_RULE_v2_event_offset_ambiguous, w->in.source, raw->map,
 				       raw->map_end - raw->map,
-				       "with %" PRIu64 " threads one of Apple's readers looks for events at 0x%" PRIx64
+				       "with %" PRIu64 " threads one of Apple's readers expects events at 0x%" PRIx64
 				       ", the other at 0x%" PRIx64,
 				       raw->threads, ktrace_page_up(raw->map_end), ktrace_page_up(raw->map_end - raw->map));
 		}
@@ -72,12 +72,12 @@ static void raw2_width(struct ktrace_walk *w, struct ktrace_raw *raw, uint32_t f
 		return;
 	if (width.events)
 		fd = finding_report(f, KTRACE_RULE_flags_bitness_mismatch, w->in.source, 20, 4,
-				    "the header says %s-bit events, and those at 0x%" PRIx64 " make sense as %s-bit ones only",
-				    stated, width.events, other);
+				    "the header says %s-bit events; those at 0x%" PRIx64 " are valid only as %s-bit ones", stated,
+				    width.events, other);
 	else
 		fd = finding_report(f, KTRACE_RULE_flags_bitness_mismatch, w->in.source, 20, 4,
-				    "the header says %s-bit events, and its thread map makes sense as one of %s-bit ones only",
-				    stated, other);
+				    "the header says %s-bit events; its thread map is valid only as one of %s-bit files", stated,
+				    other);
 	finding_field(fd, 20, 4, "64-bit flag = %" PRIu32, flag);
 	w->in.is_64 = !w->in.is_64;
 	raw->flipped = true;
@@ -96,12 +96,12 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	raw2_width(w, raw, load_u32(p + 20, false)); /* and p is gone: it moves the window */
 	if (!frequency)
 		finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->in.source, 24, 8,
-			       "the header does not say how many ticks a second has");
+			       "the number of ticks per second is 0");
 	else
 		scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
 	if (reserved)
 		finding_report(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->in.source, 32, 256,
-			       "the reserved area of the header has bytes other than zero");
+			       "the reserved area of the header is not all zeros");
 }
 
 /* Fills raw and the width; the header, at p, is known to be there. */
@@ -125,7 +125,7 @@ static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint
 	}
 }
 
-/* The thread map, whole entries of which may be fewer than the header says. */
+/* The thread map, which may have fewer whole entries than the header gives. */
 static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
 	struct ktrace_repair *r = &w->repair;
@@ -137,8 +137,8 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 
 	raw->threads = found != UINT64_MAX ? found : stored <= there ? stored : there;
 	raw->map_end = raw->map + raw->threads * entry;
-	/* Entries, and nothing asks for more. */
-	if (r->plan && raw->threads && ktrace_map_behind_hole(&w->in.window, raw->map, entry) != raw->map)
+	/* Entries at its beginning were overwritten by zeros. */
+	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
 		ktrace_repair_lost_threads(r);
 	if (raw->magic_lost)
 		ktrace_repair_raw2_magic(r);
@@ -148,12 +148,13 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 		return;
 	if (found != UINT64_MAX) {
 		fd = finding_report(f, KTRACE_RULE_raw_thread_count, w->in.source, raw->map, raw->map_end - raw->map,
-				    "the file says %" PRIu64 " threads; its thread map has %" PRIu64 " before the events begin",
+				    "the thread count is %" PRIu64 "; the thread map has %" PRIu64
+				    " entries before the events begin",
 				    stored, raw->threads);
 		ktrace_repair_raw_threads(r, raw->count_offset, raw->threads, KTRACE_RULE_raw_thread_count);
 	} else {
 		fd = finding_report(f, KTRACE_RULE_raw_threadmap_truncated, w->in.source, raw->map, raw->map_end - raw->map,
-				    "the file says %" PRIu64 " threads and ends after %" PRIu64 " of them", stored, there);
+				    "the thread count is %" PRIu64 "; the file ends after %" PRIu64 " entries", stored, there);
 		ktrace_repair_raw_threads(r, raw->count_offset, raw->threads, KTRACE_RULE_raw_threadmap_truncated);
 		ktrace_repair_drop(r, raw->map_end, file, KTRACE_RULE_raw_threadmap_truncated, "part of a thread map entry");
 		ktrace_repair_lost(r);
@@ -174,7 +175,7 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 	bool cut = raw->version > 0 && raw->events == file && ktrace_page_up(raw->map_end) > file; /* in the gap */
 	w->events.seen = raw->events < whole;
 	if (raw->flipped)
-		ktrace_repair_doubt(&w->repair, raw->events, whole, "records whose width is told by their content");
+		ktrace_repair_doubt(&w->repair, raw->events, whole, "records whose width was found by their content");
 	/* As it is written, the gap is there, so that readers find the events. */
 	if (raw->unpadded || cut)
 		ktrace_repair_raw_gap(&w->repair, raw->events, cut);
@@ -202,7 +203,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 
 	if (!p) {
 		finding_report(s->findings, KTRACE_RULE_header_truncated, w->in.source, 0, file,
-			       "the file has %" PRIu64 " bytes, and its header alone needs %zu", file, need);
+			       "the file has %" PRIu64 " bytes; its header needs %zu", file, need);
 		return s->plan ? TM_NOTHING : TM_OK;
 	}
 	uint32_t stored = load_u32(p, false);
@@ -215,19 +216,19 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	raw.magic_lost = stored != magic;
 	if (raw.magic_lost)
 		finding_report(s->findings, KTRACE_RULE_bad_magic, w->in.source, 0, 4,
-			       "the file starts with 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
+			       "the magic number is 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
 	raw_map(w, &raw);
 	ktrace_threads_check(w, raw.map, raw.threads, raw.version == 1);
 	if (raw.map_end < file && raw.events < file)
 		raw_events(w, &raw);
 	ktrace_events_finish(w);
 	bool changed = raw.flipped || findings_errors(s->findings) != errors;
-	if (s->plan && changed && (raw.guessed || !ktrace_raw_stays(&w->in, &raw, &w->head))) {
-		(void)snprintf(
-			s->incomplete, sizeof(s->incomplete), "%s",
-			raw.version == 2
-				? "what is left of the events does not tell whether they are 32-bit or 64-bit ones"
-				: "versions 0 and 1 do not store the width of their records, and what is left does not tell it");
+	if (s->plan && changed && (raw.guessed || !ktrace_raw_is_unambiguous(&w->in, &raw, &w->head))) {
+		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
+			       raw.version == 2
+				       ? "from the remaining events it cannot be known whether they are 32-bit or 64-bit ones"
+				       : "versions 0 and 1 do not store the width of their records, and it cannot be known from "
+					 "the remaining ones");
 		return TM_NOTHING;
 	}
 	return TM_OK;

@@ -11,7 +11,7 @@
 	ROW(threadmap_name_unterminated, "a name without a NUL at its end") \
 	ROW(threadmap_name_control_bytes, "a name with control bytes") \
 	ROW(threadmap_name_not_utf8, "a name that is not UTF-8") \
-	ROW(threadmap_name_residue, "bytes behind the end of the name") \
+	ROW(threadmap_name_residue, "bytes after the end of the name") \
 	ROW(threadmap_zero_tid, "thread id 0") \
 	ROW(threadmap_unused_entry, "process id 0, which marks an unused entry") \
 	ROW(threadmap_negative_pid, "a process id that is negative or above 99999") \
@@ -85,7 +85,7 @@ static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread
 	else
 		(void)ktrace_table_set(&t->here, thread->tid, 1);
 	if (thread->pid <= 1)
-		return; /* process id 1 stands for launchd and for the kernel */
+		return; /* launchd and the kernel share the process id 1 */
 	uint32_t hash = name_hash(thread->name, length), named = ktrace_table_get(&t->names, (uint32_t)thread->pid);
 	if (named == MAP_NONE)
 		(void)ktrace_table_set(&t->names, (uint32_t)thread->pid, hash);

@@ -1,4 +1,4 @@
-/* Version 3: the header structure, then chunks, and what lies where chunks should be. */
+/* Version 3: the header structure, then chunks, and bytes between them that are not chunks. */
 #include "formats/ktrace/scan/ktrace_v3.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "formats/ktrace/scan/ktrace_event.h"
 #include "formats/ktrace/scan/ktrace_header_check.h"
 
-/* Bytes where a chunk should be and none is. */
+/* Reports bytes that are not a chunk where one should be. */
 #define region_report(w, rule, ...) ((void)PLACE(rule), region_report_at((w), (rule), __VA_ARGS__))
 static void region_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint64_t from, uint64_t events, uint64_t until)
 {
@@ -20,25 +20,25 @@ static void region_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 					    events < until ? events - from : until - from);
 
 	if (events == from)
-		finding_say(fd, "records of events follow where a chunk header should be");
+		finding_say(fd, "records of events stand where a chunk header should be");
 	else if (events < until)
-		finding_say(fd, "%" PRIu64 " bytes are no chunk; records of events whose chunk header is lost follow at 0x%" PRIx64,
+		finding_say(fd, "%" PRIu64 " bytes are not a chunk; records of events without a chunk header follow at 0x%" PRIx64,
 			    events - from, events);
 	else if (rule != KTRACE_RULE_chunk_garbage)
-		finding_say(fd, "the last %" PRIu64 " bytes form no chunk", until - from);
+		finding_say(fd, "the last %" PRIu64 " bytes are not a chunk", until - from);
 	else
-		finding_say(fd, "%" PRIu64 " bytes are no chunk; the next one starts at 0x%" PRIx64, until - from, until);
+		finding_say(fd, "%" PRIu64 " bytes are not a chunk; the next one starts at 0x%" PRIx64, until - from, until);
 }
 
-/* Where events begin among bytes that are no chunk; until: there are none. */
+/* Where events begin among bytes that are not a chunk; until: there are none. */
 static uint64_t region_events(struct ktrace_walk *w, uint64_t from, uint64_t until)
 {
-	/* Where the next chunk is off the grid, bytes were lost or put in: records may be anywhere. */
+	/* Where the next chunk is not aligned to 8 bytes, bytes were inserted or removed: records may begin at any byte. */
 	unsigned step = until % 8 ? 1 : 8;
 	return ktrace_events_find(&w->in, step == 8 ? ktrace_align(from) : from, until, step);
 }
 
-/* Events among bytes that are no chunk, whose chunk header was lost, get a new one; the others are left out. */
+/* Records among bytes that are not a chunk get a new chunk header; the other bytes are dropped. */
 static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum ktrace_rule rule, uint64_t from, uint64_t events,
 			   uint64_t until)
 {
@@ -46,7 +46,7 @@ static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum 
 
 	ktrace_chunk_doubt_last(w, c);
 	if (from < events) {
-		ktrace_repair_drop(r, from, events, rule, "no chunk");
+		ktrace_repair_drop(r, from, events, rule, "not a chunk");
 		ktrace_repair_lost(r);
 	}
 	if (events < until) {
@@ -62,7 +62,7 @@ static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum 
 		ktrace_repair_write(r, until);
 }
 
-/* The last bytes of a region, too few for a chunk header: padding, or the rest of one. */
+/* The last bytes of a region, too few for a chunk header: padding, or a truncated one. */
 static void region_tail(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
 {
 	uint8_t tail[KTRACE_CHUNK_HEADER];
@@ -75,7 +75,7 @@ static void region_tail(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 	region_salvage(w, c, KTRACE_RULE_chunk_header_truncated, at, events, limit);
 }
 
-/* No chunk stands at `at`. Returns where the next one does, or limit. */
+/* There is no chunk at `at`. Returns where the next one is, or limit. */
 static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
 {
 	uint64_t next = ktrace_chunk_find_next(&w->in, at + 1, limit), until = next == UINT64_MAX ? limit : next;
@@ -131,7 +131,7 @@ static void v3_finish(struct ktrace_walk *w)
 		finding_report(f, KTRACE_RULE_cpumap_missing, w->in.source, 0, 0, "the file has no CPU map");
 	if (w->clock.summary_offset && w->clock.summary_time < w->in.last_time)
 		finding_report(f, KTRACE_RULE_summary_before_last_event, w->in.source, w->clock.summary_offset, 8,
-			       "the summary says that the last event was at tick %" PRIu64 ", but one is at %" PRIu64,
+			       "the summary gives tick %" PRIu64 " as the time of the last event; one is at %" PRIu64,
 			       w->clock.summary_time, w->in.last_time);
 }
 
@@ -146,7 +146,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	(void)snprintf(s->version, sizeof(s->version), "3");
 	if (file < KTRACE_HEADER) {
 		finding_report(s->findings, KTRACE_RULE_header_truncated, w->in.source, 0, file,
-			       "the file has %" PRIu64 " bytes, and its header alone needs %u", file, KTRACE_HEADER);
+			       "the file has %" PRIu64 " bytes; its header needs %u", file, KTRACE_HEADER);
 		return s->plan ? TM_NOTHING : TM_OK;
 	}
 	enum tracemend_status status = ktrace_header_check(w, &h, &end);
@@ -161,10 +161,10 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	ktrace_events_finish(w);
 	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
-	/* What is left must not tell another story than what was there. */
+	/* The output must not be read in the other width. */
 	if (s->plan && findings_errors(s->findings) && ktrace_records_other_width(w->head.bytes, w->head.length, w->in.is_64)) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
-			       "what is left of the events does not tell whether they are 32-bit or 64-bit ones");
+			       "from the remaining events it cannot be known whether they are 32-bit or 64-bit ones");
 		return TM_NOTHING;
 	}
 	return TM_OK;

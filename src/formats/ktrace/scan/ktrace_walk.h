@@ -1,4 +1,4 @@
-/* One walk over a file: what its parts share. Each part of the state has its owner, whose header says what it is. */
+/* One walk over a file: the state that its parts share. Each sub-structure is defined by its owner. */
 #ifndef KTRACE_WALK_H
 #define KTRACE_WALK_H
 
@@ -13,7 +13,7 @@ struct ktrace_count {
 	uint64_t count, first;
 };
 
-/* What was read of times, for checks between chunks. */
+/* Clocks and times, for checks between chunks. */
 struct ktrace_clock {
 	uint32_t numer, denom;	 /* timebase of the header */
 	uint64_t header_time;	 /* timestamp of the header */

@@ -1,7 +1,7 @@
 /* Breakers of chunks: their headers, sizes and order. */
 #include "formats/ktrace/gen/ktrace_gen.h"
 
-/* Bytes that form no chunk behind the last one. */
+/* Bytes after the last chunk that are not a chunk. */
 static void append_rest(struct ktrace_gen *g)
 {
 	for (uint64_t i = 0; i < g->rest; i++)
@@ -14,12 +14,12 @@ void ktrace_break_chunk_header_truncated(struct ktrace_gen *g)
 		append_rest(g);
 	if (g->g->stage != GEN_MODEL)
 		return;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 	g->counts_padding = false;
 	g->rest = 1 + choices_below(g->c, 15);
 }
 
-/* An events chunk in front whose size leaves a rest, and chunks behind it. */
+/* Two chunks without padding, and a chunk after each. */
 void ktrace_break_chunk_header_misaligned(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
@@ -29,9 +29,9 @@ void ktrace_break_chunk_header_misaligned(struct ktrace_gen *g)
 		return;
 	bytes_text(&m->payload, "0x1400000 MACH_SCHED\n");
 	m->no_padding = true;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 	g->chunks[g->count - 1].no_padding = true;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 }
 
 void ktrace_break_chunk_size_past_eof(struct ktrace_gen *g)
@@ -59,7 +59,7 @@ void ktrace_break_chunk_size_overflow(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
 		return;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 	struct ktrace_made *m = ktrace_made_find(g, KTRACE_EVENTS);
 	if (m)
 		m->stored_size = UINT64_MAX - 2 - choices_below(g->c, 100);
@@ -69,7 +69,7 @@ void ktrace_break_chunk_size_damaged(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
 		return;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 	struct ktrace_made *m = ktrace_made_find(g, KTRACE_EVENTS);
 	if (m)
 		m->stored_size = choices_chance(g->c, 1, 2) ? 0 : m->payload.size + 4096 + 8 * choices_below(g->c, 4096);
@@ -88,11 +88,11 @@ void ktrace_break_chunk_garbage(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
 		return;
-	/* A chunk whose header never reached the disk, between sound ones. */
+	/* A chunk whose header never reached the disk, between valid ones. */
 	struct ktrace_made *m = ktrace_make_chunk(g, 0, 0, false);
 	if (m)
 		(void)bytes_grow(&m->payload, 8 * (1 + choices_below(g->c, 32)));
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 }
 
 void ktrace_break_chunk_size_includes_padding(struct ktrace_gen *g)
@@ -114,8 +114,8 @@ void ktrace_break_chunk_size_includes_header(struct ktrace_gen *g)
 	for (uint64_t lines = 1 + choices_below(g->c, 5); lines; lines--)
 		bytes_text(&m->payload, "0x1400000 MACH_SCHED\n");
 	m->stored_size = m->payload.size + 16;
-	ktrace_make_last(g, KTRACE_SUMMARY);
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 }
 
 void ktrace_break_chunk_size_zero_at_eof(struct ktrace_gen *g)
@@ -134,7 +134,7 @@ void ktrace_break_chunk_padding_nonzero(struct ktrace_gen *g)
 		return;
 	bytes_text(&m->payload, "0x1400000 MACH_SCHED\n");
 	m->padding = 1 + (uint8_t)choices_below(g->c, 255);
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 }
 
 void ktrace_break_chunk_padding_missing_at_eof(struct ktrace_gen *g)
@@ -154,7 +154,7 @@ void ktrace_break_trailing_garbage(struct ktrace_gen *g)
 		append_rest(g);
 	if (g->g->stage != GEN_MODEL)
 		return;
-	ktrace_make_last(g, KTRACE_SUMMARY);
+	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 	g->counts_padding = false;
 	g->rest = 16 + choices_below(g->c, 200);
 }

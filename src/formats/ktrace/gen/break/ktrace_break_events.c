@@ -1,8 +1,8 @@
 /* Breakers of events, and of strings that span them. */
 #include "formats/ktrace/gen/ktrace_gen.h"
 
-/* One spoiled event among sound ones. */
-static void spoiled_event(struct ktrace_gen *g, struct ktrace_event e)
+/* One defective event among valid ones. */
+static void defective_event(struct ktrace_gen *g, struct ktrace_event e)
 {
 	struct bytes *b = ktrace_make_events_chunk(g);
 	if (!b)
@@ -103,7 +103,7 @@ void ktrace_break_event_unused_nonzero(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.unused = 1 + choices_below(g->c, 1000);
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_debugid_zero(struct ktrace_gen *g)
@@ -112,7 +112,7 @@ void ktrace_break_event_debugid_zero(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 /* A record is written with this time, since 0 means "draw one". */
@@ -134,7 +134,7 @@ void ktrace_break_event_timestamp_zero(struct ktrace_gen *g)
 	struct ktrace_event e = ktrace_any_event(g);
 	e.cpu = 0;
 	e.time = TIME_ZERO_MARK;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_timestamp_implausible(struct ktrace_gen *g)
@@ -145,7 +145,7 @@ void ktrace_break_event_timestamp_implausible(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.time = UINT64_C(1) << (56 + choices_below(g->c, 8));
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_timestamp_order(struct ktrace_gen *g)
@@ -184,7 +184,7 @@ void ktrace_break_event_cpu_out_of_map(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.cpu = g->cpus + (uint32_t)choices_below(g->c, 100);
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_tid_dangling(struct ktrace_gen *g)
@@ -193,7 +193,7 @@ void ktrace_break_event_tid_dangling(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.tid = 0x90000 + choices_below(g->c, 0x10000);
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_tid_zero(struct ktrace_gen *g)
@@ -202,7 +202,7 @@ void ktrace_break_event_tid_zero(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.tid = 0;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_start_end_both(struct ktrace_gen *g)
@@ -211,7 +211,7 @@ void ktrace_break_event_start_end_both(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c0014 | KTRACE_FUNC_MASK;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_end_without_start(struct ktrace_gen *g)
@@ -220,7 +220,7 @@ void ktrace_break_event_end_without_start(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c7770 | KTRACE_FUNC_END;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_event_start_unclosed(struct ktrace_gen *g)
@@ -229,7 +229,7 @@ void ktrace_break_event_start_unclosed(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c7770 | KTRACE_FUNC_START;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_events_lost(struct ktrace_gen *g)
@@ -238,7 +238,7 @@ void ktrace_break_events_lost(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = KTRACE_LOST_EVENTS;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_events_retrograde(struct ktrace_gen *g)
@@ -247,7 +247,7 @@ void ktrace_break_events_retrograde(struct ktrace_gen *g)
 		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = choices_chance(g->c, 1, 2) ? KTRACE_RETROGRADE : KTRACE_PAST;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 /* ---- strings ---- */
@@ -261,7 +261,7 @@ void ktrace_break_string_sequence_broken(struct ktrace_gen *g)
 	e.debugid = ids[choices_below(g->c, 3)];
 	if (choices_chance(g->c, 1, 2))
 		e.debugid |= KTRACE_FUNC_END;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_string_id_signature(struct ktrace_gen *g)
@@ -274,7 +274,7 @@ void ktrace_break_string_id_signature(struct ktrace_gen *g)
 	e.debugid = KTRACE_STRING_GLOBAL | KTRACE_FUNC_MASK;
 	e.args[1] = choices_chance(g->c, 1, 2) ? 5 : UINT64_C(0x70ac) << 48;
 	e.args[2] = 0x61;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_string_id_unknown(struct ktrace_gen *g)
@@ -285,7 +285,7 @@ void ktrace_break_string_id_unknown(struct ktrace_gen *g)
 	e.debugid = KTRACE_STRING_GLOBAL | KTRACE_FUNC_MASK;
 	e.args[1] = UINT64_C(0x70ac000000777777);
 	e.args[2] = e.args[3] = 0;
-	spoiled_event(g, e);
+	defective_event(g, e);
 }
 
 void ktrace_break_string_too_long(struct ktrace_gen *g)

@@ -7,7 +7,7 @@ void ktrace_break_bad_magic(struct ktrace_gen *g)
 {
 	if (g->g->stage != GEN_MODEL)
 		return;
-	/* Still a ktrace file when it is called one: the rest of the header is sound. */
+	/* Still a ktrace file when it is called one: the rest of the header is valid. */
 	g->magic = KTRACE_MAGIC ^ (UINT32_C(1) << (16 + choices_below(g->c, 8)));
 }
 
