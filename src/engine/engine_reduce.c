@@ -1,16 +1,16 @@
-/* Reducing: the same question again and again, of ever smaller captures. */
+/* Reducing a capture by repeated passes of removing parts while the predicate holds (delta debugging: Zeller, Hildebrandt,
+ * Simplifying and Isolating Failure-Inducing Input, 2002). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_reduce.h"
 
-/* Rounds over the whole capture: each begins with the parts of what the one before left, which may be other parts than
- * before, and the last one finds nothing. */
+/* Rounds over the whole capture. Each begins with a new outline of what the one before left; the last one removes nothing. */
 #define REDUCE_ROUNDS 40u
 
 /* ---- samples of inputs ---- */
 
-/* What the capture is called without what it was packed in. */
+/* The name of the capture without the extensions of archives and compression. */
 static char *sample_title(const struct bundle *b)
 {
 	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".tar" };
@@ -75,9 +75,9 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- rounds ---- */
 
-/* Again from the beginning, as long as it helps. */
+/* Repeats until a round removes nothing. */
 static void reduction_run(struct reduction *r)
 {
 	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {

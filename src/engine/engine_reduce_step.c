@@ -1,4 +1,4 @@
-/* One step of reducing: a smaller candidate is offered, and kept if it still answers the question. */
+/* One step of reducing: a smaller candidate is tested, and kept if the predicate holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ struct tracemend_input *reduction_open(struct reduction *r)
 	return input;
 }
 
-/* One pass from the end to the beginning, `step` things that are still there at a time. */
+/* One pass from the end to the beginning, `step` remaining elements at a time. */
 static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, size_t step, reduction_leave leave, void *ctx)
 {
 	bool any = false;

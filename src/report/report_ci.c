@@ -6,7 +6,7 @@
 
 /* ---- junit: an input is a test case, and it fails as --fail-on says ---- */
 
-/* Text that is UTF-8 without control characters already, made fit for XML. */
+/* Prints text, which is UTF-8 without control characters, escaped for XML. */
 static void xml_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -100,7 +100,7 @@ const struct report_printer report_junit = {
 
 /* ---- github: workflow commands, which become annotations ---- */
 
-/* A message or a property of a workflow command: '%' and, in a property, ',' and ':' would end it. */
+/* Prints a message or a property of a workflow command, in which '%' and, in a property, ',' and ':' are escaped. */
 static void github_text(FILE *out, const char *text, bool property)
 {
 	for (; *text; text++) {

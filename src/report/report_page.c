@@ -6,12 +6,12 @@
 
 /* ---- markdown ---- */
 
-/* Text in which nothing is markup. */
+/* Prints text, escaped so that nothing in it is markup. */
 static void markdown_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '<' || *text == '>' || *text == '&')
-			fprintf(out, "&#%d;", *text); /* backslashes do not stop all HTML */
+			fprintf(out, "&#%d;", *text); /* backslashes do not escape all HTML */
 		else if (strchr("\\`*_{}[]()#+-.!|~:@", *text))
 			fprintf(out, "\\%c", *text);
 		else
@@ -79,7 +79,7 @@ static void markdown_entry(struct report_run *run, const struct report_entry *en
 
 const struct report_printer report_markdown = { .name = "markdown", .entry = markdown_entry };
 
-/* ---- html: one file that needs no other ---- */
+/* ---- html: one self-contained file ---- */
 
 static void html_text(FILE *out, const char *text)
 {

@@ -30,7 +30,7 @@ static void text_headline(const struct report_run *run, const struct report_entr
 		tracemend_severity_name(f->severity), off, f->message, f->rule->id);
 }
 
-/* Text of a rule or a finding, in lines of 100 columns behind a label. */
+/* Prints text of a rule or a finding in lines of 100 columns after a label. */
 static void text_line(FILE *out, const char *label, const char *text)
 {
 	fprintf(out, "  %-8s %s\n", label, text);
@@ -47,7 +47,7 @@ static void text_finding(const struct report_run *run, const struct report_entry
 	if (*f->path)
 		fprintf(run->out, "  %s\n", f->path);
 	report_hex(run->out, f, run->color, text_put);
-	/* The rows show the beginning of what is wrong, not its extent. */
+	/* The hex rows show the beginning of the finding, not its extent. */
 	if (f->length > TRACEMEND_CONTEXT)
 		fprintf(run->out, "  %-8s %llu bytes, up to 0x%llx\n", "length", (unsigned long long)f->length,
 			(unsigned long long)(f->offset + f->length - 1));
@@ -83,7 +83,7 @@ static void text_summary(const struct report_run *run, const struct report_entry
 	FILE *out = run->out;
 
 	if (!entry->report)
-		return; /* the talk says why */
+		return; /* standard error says why */
 	fprintf(out, "%s: %s%s%s", s.path, s.format, *s.format_version ? " " : "", s.format_version);
 	text_count(out, ", ", s.records, "record");
 	text_count(out, ", ", s.size, "byte");
@@ -97,7 +97,7 @@ static void text_summary(const struct report_run *run, const struct report_entry
 		fputs(": nothing found", out);
 	}
 	if (!s.complete) {
-		size_t prefix = strlen(s.path); /* the line has it already */
+		size_t prefix = strlen(s.path); /* it is in the line already */
 		bool named = !strncmp(s.incomplete, s.path, prefix) && !strncmp(s.incomplete + prefix, ": ", 2);
 		fprintf(out, "; INCOMPLETE, not all was checked: %s", s.incomplete + (named ? prefix + 2 : 0));
 	}
