@@ -1,4 +1,4 @@
-/* Small text files that appear whole or not at all, and questions about paths. */
+/* Small text files that appear as a whole or not at all, and comparisons of paths. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory of a path, in memory of the caller's to free. NULL: out of memory. */
+/* The directory of a path; the caller frees it. NULL: out of memory. */
 static char *cli_path_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -64,7 +64,7 @@ bool cli_file_begin(struct cli_file *f, const char *path)
 bool cli_file_flush(struct cli_file *f)
 {
 	if (!f->temporary)
-		return true; /* standard output is looked at when the program ends */
+		return true; /* standard output is checked when the program ends */
 	if (ferror(f->stream) || fflush(f->stream) || fsync(fileno(f->stream))) {
 		cli_complain("%s: cannot be written: %s", f->path, strerror(errno));
 		cli_file_abandon(f);

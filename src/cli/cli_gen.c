@@ -10,8 +10,8 @@
 
 #define LABELS "labels.jsonl"
 
-/* Labels by the name of their file. Those of an earlier run into the same directory stay, unless this run makes the
- * file again. Keys of a JSON object keep their order. */
+/* Labels by file name. Those of an earlier run into the same directory are kept, unless this run makes the file again. JSON
+ * objects keep the order of their keys. */
 static int gen_labels_load(json_t *labels, const char *path)
 {
 	FILE *in = fopen(path, "r");
@@ -152,7 +152,7 @@ int cli_gen(struct cli_options *o)
 		recipe.seed = o->seed + i;
 		code = gen_one(o, &recipe, labels);
 	}
-	if (loaded && json_object_size(labels)) { /* also when it stopped early: what is there is labelled */
+	if (loaded && json_object_size(labels)) { /* also after an early stop: the files that exist are labelled */
 		int written = gen_labels_write(labels, path);
 		code = code ? code : written;
 	}

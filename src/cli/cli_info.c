@@ -24,7 +24,7 @@ static void info_text(const struct tracemend_report *report, const char *shown, 
 		printf("  %-16s %s\n", "incomplete", s->incomplete);
 }
 
-/* Facts are a list, because a key may come more than once. */
+/* Facts are a list: a key may occur more than once. */
 static void info_json(struct report_run *run, const struct report_entry *entry)
 {
 	json_t *object = report_json_summary(run, entry), *facts = json_array();

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-/* Names longer than this are not compared for likeness. */
+/* Longer names are not compared for similarity. */
 #define NAME_MAX_LIKE 64
 
 const char *cli_rule_bare(const struct tracemend_rule *rule)
@@ -24,7 +24,7 @@ const struct tracemend_format *cli_format_find(const char *name)
 	return NULL;
 }
 
-/* Number of letters to insert, delete or change to turn a into b. */
+/* The Levenshtein distance of two names. */
 static unsigned name_distance(const char *a, const char *b)
 {
 	unsigned row[NAME_MAX_LIKE + 1];
@@ -45,7 +45,7 @@ static unsigned name_distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* Says which rules are called nearly so. */
+/* Prints the rules with similar names. */
 static void rule_suggest(const char *name)
 {
 	const struct tracemend_rule *best[3] = { NULL, NULL, NULL };

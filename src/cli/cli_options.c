@@ -1,4 +1,4 @@
-/* Options: one table for all commands, so that an option means the same everywhere. */
+/* Options: one table for all commands, so that an option has the same meaning everywhere. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include "report/report.h"
 #include "cli/try.h"
 
-/* One option. key is also its value from getopt: a letter that users may type, or an upper-case one that they may not. */
+/* One option. key is its value from getopt_long(): a letter that users may type, or an upper-case letter that stands for a long
+ * option only. */
 struct cli_option {
 	char key;
 	const char *name, *argument, *help;
@@ -57,13 +58,13 @@ static const struct cli_option options[] = {
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
-/* Whether users may type the key, too. */
+/* Whether the option has a short form. */
 static bool cli_is_letter(const struct cli_option *o)
 {
 	return strchr("fjonqvh", o->key) != NULL;
 }
 
-/* The report formats of a command one by one; NULL behind the last. */
+/* The report formats of a command, one by one, then NULL. */
 static const char *cli_report_name(const struct cli_command *command, size_t index)
 {
 	if (command->reports)
@@ -123,7 +124,7 @@ static bool cli_parse_number(const char *text, bool suffix, uint64_t *value)
 	return !*p;
 }
 
-/* error, warning, note, or the word that stands for none of them. */
+/* error, warning, note, or `none`, which is TM_IGNORE. */
 static bool cli_parse_severity(const char *text, const char *none, enum tracemend_severity *severity)
 {
 	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
@@ -135,7 +136,7 @@ static bool cli_parse_severity(const char *text, const char *none, enum tracemen
 	return !strcmp(text, none);
 }
 
-/* Returns CLI_CLEAN, or an exit code after it has complained. */
+/* Returns CLI_CLEAN, or an exit code after an error message. */
 static int cli_list_add(struct cli_list *list, const char *item)
 {
 	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
@@ -160,7 +161,7 @@ static bool cli_globs_match(const struct cli_list *globs, const struct tracemend
 	return false;
 }
 
-/* Adds a pattern. One that matches no rule is a slip that would make everything look clean. */
+/* Adds a pattern. One that matches no rule is a mistake, with which everything could look clean. */
 static int cli_add_glob(struct cli_list *list, const char *option, const char *glob)
 {
 	size_t count = tracemend_rule_count(NULL);
@@ -268,7 +269,7 @@ static int cli_set_number(const char *option, const char *text, bool suffix, uin
 			 (unsigned long long)high, suffix ? ", with K, M or G where it is large" : "");
 }
 
-/* The switch that an option without an argument turns on; NULL: it is another option. */
+/* The member that an option without argument sets; NULL: it is another option. */
 static bool *cli_flag(struct cli_options *o, int key)
 {
 	switch (key) {
@@ -305,7 +306,7 @@ static int cli_set_count(struct cli_options *o, int key, const char *text)
 		o->jobs = (unsigned)n;
 		return code;
 	case 's':
-		return cli_set_number("--seed", text, false, 0, INT64_MAX, &o->seed); /* JSON has no more */
+		return cli_set_number("--seed", text, false, 0, INT64_MAX, &o->seed); /* the largest integer in JSON */
 	case 'c':
 		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
 	case 'b':
@@ -337,7 +338,7 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 	case 'f':
 		o->library.format = text;
 		if (cli_format_find(text) || (o->command->tables && tracemend_rule_count(text)))
-			return CLI_CLEAN; /* "container" has rules and is no format */
+			return CLI_CLEAN; /* "container" has rules, but is not a format */
 		return cli_usage("there is no format '%s'", text);
 	case 'p':
 		o->library.profile = text;
@@ -388,7 +389,7 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 
 /* ---- parsing ---- */
 
-/* What getopt could not make sense of. */
+/* Explains an option that getopt_long() did not accept. */
 static int cli_options_strange(const struct cli_command *command, int answer, char **argv)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
@@ -404,7 +405,7 @@ static int cli_options_strange(const struct cli_command *command, int answer, ch
 	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1], command->name);
 }
 
-/* A profile must be one of the format's, or of any format's when it will be recognised. */
+/* The profile must be one of the format, or of any format when the format will be recognised. */
 static int cli_check_profile(const struct cli_options *o)
 {
 	size_t count;
@@ -424,7 +425,7 @@ static int cli_check_profile(const struct cli_options *o)
 	return cli_usage("--profile=%s: no format has such a profile", o->library.profile);
 }
 
-/* A command of the user's stands behind "--": takes it from the arguments. */
+/* Takes the command after "--" from the arguments. */
 static int cli_take_command(struct cli_options *o, int *argc, char **argv)
 {
 	int end = *argc, code = CLI_CLEAN;
@@ -440,7 +441,7 @@ static int cli_take_command(struct cli_options *o, int *argc, char **argv)
 	return code;
 }
 
-/* The options of a command as getopt_long() wants them. */
+/* The options of a command, for getopt_long(). */
 struct cli_getopt {
 	struct option longs[OPTION_COUNT + 1];
 	char shorts[2 * OPTION_COUNT + 8];
@@ -451,7 +452,7 @@ static void cli_getopt_fill(struct cli_getopt *g, const struct cli_command *comm
 	size_t at = 0, count = 0;
 
 	*g = (struct cli_getopt){ 0 };
-	g->shorts[at++] = ':'; /* a missing argument is told apart */
+	g->shorts[at++] = ':'; /* getopt_long() returns ':' for a missing argument */
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		const struct cli_option *o = &options[i];
 		if (!strchr(command->accepts, o->key))
@@ -465,7 +466,7 @@ static void cli_getopt_fill(struct cli_getopt *g, const struct cli_command *comm
 	}
 }
 
-/* What stands behind the options. */
+/* Takes the arguments after the options. */
 static int cli_take_paths(struct cli_options *o, int argc, char **argv)
 {
 	bool stdin_used = false;
@@ -481,7 +482,7 @@ static int cli_take_paths(struct cli_options *o, int argc, char **argv)
 	return code;
 }
 
-/* All options. *done: the program has answered, and shall exit with what is returned. */
+/* Takes all options. *done: the program is finished, and exits with the returned code. */
 static int cli_take_options(struct cli_options *o, int argc, char **argv, bool *done)
 {
 	struct cli_getopt g;
@@ -531,7 +532,7 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 	if (*code || done)
 		return false;
 	*code = cli_check_profile(o);
-	/* Only now: -f, which may come behind it, says whose rule a bare name means. */
+	/* After all options: -f decides which rule a bare name means. */
 	if (o->rule_name && !*code) {
 		o->rule = cli_rule_find(o->rule_name, o->library.format);
 		*code = o->rule ? CLI_CLEAN : CLI_USAGE;

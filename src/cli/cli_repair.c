@@ -1,4 +1,4 @@
-/* repair: plan, say what it does and what is lost, write. */
+/* repair: plans, prints what is changed and lost, and writes the output. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -6,12 +6,12 @@
 
 #include "report/report.h"
 
-/* Ranges that are listed before they are grouped by their reason. */
+/* More ranges than this are grouped by their reason. */
 #define RANGES_LISTED 12
-/* Reasons that are listed when ranges are grouped. */
+/* Reasons listed when ranges are grouped. */
 #define REASONS_LISTED 40
 
-/* Names the file of an input range where there are several. */
+/* Prints the offset of an input range, with its file when there are several. */
 static void repair_print_place(FILE *out, const struct tracemend_repair *r, const struct tracemend_range *range)
 {
 	if (tracemend_repair_member_count(r) > 1) {
@@ -38,7 +38,7 @@ static bool repair_same_reason(const struct repair_group *g, const struct tracem
 
 typedef struct tracemend_range (*repair_get)(const struct tracemend_repair *r, size_t index);
 
-/* Ranges by their reason, the first REASONS_LISTED of them. */
+/* Ranges grouped by reason; those beyond REASONS_LISTED reasons are together. */
 struct repair_groups {
 	struct repair_group list[REASONS_LISTED];
 	size_t used;
@@ -60,7 +60,7 @@ static void repair_groups_add(struct repair_groups *groups, const struct traceme
 	g->bytes += range->length * range->times;
 }
 
-/* Many ranges: how many for each reason, and where the first of them is. */
+/* Prints many ranges: for each reason their number, and the place of the first. */
 static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count)
 {
 	struct repair_groups groups = { .other = { .why = "other reasons" } };
@@ -112,7 +112,7 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 	}
 }
 
-/* New bytes by the rule that asked for them; all of them with -v. */
+/* Prints new bytes by rule; all reasons with -v. */
 static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
 {
 	struct repair_groups groups = { .used = 0 };
@@ -182,7 +182,7 @@ static bool repair_uses_donor(const struct tracemend_repair *r)
 	return false;
 }
 
-/* A donor that was given and gave nothing is no secret. */
+/* Reports a donor from which nothing was taken. */
 static void repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
 {
 	if (o->quiet || !o->donor.count || repair_uses_donor(r))
@@ -217,7 +217,7 @@ static void repair_print(const struct cli_options *o, FILE *out, const struct tr
 			    tracemend_repair_doubtful_count(r), o->verbose);
 }
 
-/* The output must not be an input of any kind, nor inside one; the same goes for the manifest. */
+/* An output or manifest must not be an input, nor lie inside one. */
 static int repair_check_output(const char *option, const char *output, const char *input)
 {
 	if (!strcmp(input, "-"))
@@ -229,7 +229,7 @@ static int repair_check_output(const char *option, const char *output, const cha
 	return CLI_CLEAN;
 }
 
-/* No output may be one of the inputs, nor lie in one. */
+/* Checks -o and --manifest against a list of inputs. */
 static int repair_check_inputs(const struct cli_options *o, const struct cli_list *inputs)
 {
 	int code = CLI_CLEAN;
@@ -282,8 +282,7 @@ static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, co
 	return cli_file_flush(file) ? CLI_CLEAN : CLI_IO;
 }
 
-/* The manifest is on disk before the output appears, and under its name after it: neither is ever there for an output
- * that is not. */
+/* The manifest is on disk before the output appears, and gets its name after it: there is never a manifest without its output. */
 static int repair_write(const struct cli_options *o, struct tracemend_repair *r)
 {
 	struct tracemend_error error = { 0 };
@@ -304,7 +303,7 @@ static int repair_write(const struct cli_options *o, struct tracemend_repair *r)
 static int repair_run(const struct cli_options *o, struct tracemend_repair *r, struct cli_progress *progress)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
-	/* The plan is what -n was asked for; otherwise it is talk. */
+	/* With -n the plan is the result; otherwise it is a message. */
 	FILE *out = o->dry_run && !(o->manifest && !strcmp(o->manifest, "-")) ? stdout : stderr;
 	int code = repair_write(o, r);
 

@@ -1,4 +1,4 @@
-/* Talk: everything that is not the report. It goes to stderr, escaped. */
+/* Messages: everything that is not part of the report. It is printed to standard error, escaped. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -79,7 +79,7 @@ int cli_fail(const struct tracemend_error *error)
 int cli_worse(int a, int b)
 {
 	static const int order[] = { CLI_CLEAN, CLI_FINDINGS, CLI_LOST, CLI_NOTHING, CLI_USAGE, CLI_LIMIT, CLI_IO, CLI_BUG };
-	size_t rank_a = sizeof(order) / sizeof(order[0]), rank_b = rank_a; /* a signal is worse than all */
+	size_t rank_a = sizeof(order) / sizeof(order[0]), rank_b = rank_a; /* a signal has priority over all */
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (order[i] == a)

@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 {
 	int code = main_run(argc, argv);
 
-	/* A report that did not arrive is no report. */
+	/* A report that could not be written is a failure. */
 	errno = 0;
 	bool written = !ferror(stdout) && !fflush(stdout);
 	int why = errno;

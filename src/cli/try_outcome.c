@@ -1,4 +1,4 @@
-/* What becomes of a capture that a reader is given. */
+/* The outcome of a reader on a capture. */
 #include "cli/try.h"
 
 static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };

@@ -1,4 +1,4 @@
-/* What try found, as text and as JSON. */
+/* The findings of try, as text and as JSON. */
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool try_same_heading(const struct try_case *a, const struct try_case *b)
 	       !strcmp(a->site ? a->site : "", b->site ? b->site : "");
 }
 
-/* The command for the kept sample, or the first case. NULL: out of memory, or there is no file any more. */
+/* The command that replays the kept sample, or the first case. NULL: out of memory, or the file is gone. */
 static char *try_replay(const struct try *t, const struct try_group *g)
 {
 	const struct cli_list *line = &t->options->command_line;
@@ -118,7 +118,7 @@ static json_t *try_json_sites(const char *site)
 	return sites;
 }
 
-/* What became of the cases of a group. */
+/* The outcome of the cases of a group. */
 static bool try_json_outcome(json_t *o, const struct try_case *c)
 {
 	char name[32];

@@ -83,7 +83,7 @@ static void reduction_run(struct reduction *r)
 	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {
 		uint64_t before = reduction_size(r);
 		bool known = r->format && r->format->outline, any = known && reduction_parts(r);
-		if (!known || (r->wish->bytes && !any))
+		if (!known || (r->predicate->bytes && !any))
 			any = reduction_bytes(r);
 		if (!any || reduction_size(r) >= before)
 			break;
@@ -91,11 +91,11 @@ static void reduction_run(struct reduction *r)
 }
 
 struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
-					  const struct tracemend_wish *wish, struct tracemend_error *error)
+					  const struct tracemend_predicate *predicate, struct tracemend_error *error)
 {
 	static const struct tracemend_options none;
 	struct tracemend_error fallback = { 0 }, ignored = { 0 };
-	struct reduction r = { .options = options ? options : &none, .wish = wish, .error = error ? error : &fallback };
+	struct reduction r = { .options = options ? options : &none, .predicate = predicate, .error = error ? error : &fallback };
 	*r.error = (struct tracemend_error){ 0 };
 
 	r.best = tracemend_sample_of(input, r.error);
@@ -105,7 +105,7 @@ struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const s
 	if (r.format)
 		r.profile = format_profile(r.format, r.options->profile, &ignored);
 	r.best->format = r.format;
-	if (!wish->holds(wish->ctx, r.best))
+	if (!predicate->holds(predicate->ctx, r.best))
 		(void)fault_set(r.error, TM_NOTHING, "what is looked for is not there in the whole capture");
 	else
 		reduction_run(&r);

@@ -8,7 +8,7 @@ struct reduction {
 	const struct format *format; /* NULL: of no known format */
 	const char *profile;
 	const struct tracemend_options *options;
-	const struct tracemend_wish *wish;
+	const struct tracemend_predicate *predicate;
 	struct tracemend_sample *best;
 	uint64_t tries, work;
 	bool over;  /* stop: the tries are used up, or something failed */

@@ -285,7 +285,7 @@ static void parts_blocks(struct parts *p)
 {
 	if (!p->r->over && !p->r->renew)
 		parts_units(p);
-	if (p->r->wish->bytes && !p->r->over && !p->r->renew)
+	if (p->r->predicate->bytes && !p->r->over && !p->r->renew)
 		parts_paddings(p);
 }
 
@@ -396,10 +396,10 @@ bool reduction_parts(struct reduction *r)
 	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
 	if (status == TM_OK) {
 		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
-		if (r->wish->bytes) /* a block that must be filled to its end can lose nothing before its padding does */
+		if (r->predicate->bytes) /* a block that must be filled to its end can lose nothing before its padding does */
 			parts_blocks(&p);
 		if (!r->over && !r->renew)
-			(r->wish->inside_out ? parts_levels_up : parts_levels)(&p);
+			(r->predicate->inside_out ? parts_levels_up : parts_levels)(&p);
 		if (!r->over && !r->renew)
 			parts_texts(&p);
 		parts_blocks(&p);

@@ -53,11 +53,11 @@ bool reduction_offer(struct reduction *r, struct tracemend_sample *candidate)
 		(void)fault_memory(r->error);
 	else if (r->options->progress && !r->options->progress(r->options->progress_ctx, 0, 0))
 		(void)fault_set(r->error, TM_CANCELLED, "cancelled");
-	if (r->error->status != TM_OK || (r->wish->tries && r->tries >= r->wish->tries) ||
-	    (r->wish->work && r->work >= r->wish->work))
+	if (r->error->status != TM_OK || (r->predicate->tries && r->tries >= r->predicate->tries) ||
+	    (r->predicate->work && r->work >= r->predicate->work))
 		r->over = true;
 	uint64_t bytes = candidate ? sample_bytes(candidate) : 0;
-	bool holds = !r->over && r->wish->holds(r->wish->ctx, candidate);
+	bool holds = !r->over && r->predicate->holds(r->predicate->ctx, candidate);
 	r->tries++;
 	r->work += bytes;
 	if (holds) {
