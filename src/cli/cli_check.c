@@ -164,7 +164,7 @@ static void check_serial(struct check *c)
 int cli_check(struct cli_options *o)
 {
 	if (!o->paths.count)
-		return cli_usage("check needs a file or directory to check");
+		return cli_usage("check needs a file or directory");
 
 	size_t threads = o->jobs < o->paths.count ? o->jobs : o->paths.count;
 	struct check c = {
@@ -197,7 +197,7 @@ int cli_check(struct cli_options *o)
 	free(c.jobs);
 	free(array);
 	if (c.run.failed) {
-		cli_complain("out of memory: the report is not whole");
+		cli_complain("out of memory: the report is incomplete");
 		c.code = cli_worse(c.code, CLI_LIMIT);
 	}
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : c.code;

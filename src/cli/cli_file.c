@@ -159,7 +159,7 @@ char *cli_scratch_make(void)
 	}
 	if (mkdtemp(path))
 		return path;
-	cli_complain("%s: no temporary directory can be made: %s", path, strerror(errno));
+	cli_complain("%s: cannot create a temporary directory: %s", path, strerror(errno));
 	free(path);
 	return NULL;
 }

@@ -20,39 +20,38 @@ struct cli_option {
 
 static const struct cli_option options[] = {
 	{ 'f', "input-format", "NAME",
-	  "take the input for this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
-	{ 'p', "profile", "NAME", "go by this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
+	  "read the input as this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
+	{ 'p', "profile", "NAME", "use this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
 	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
-	{ 'L', "fail-on", "LEVEL", "exit 1 from this severity on: error (default), warning, note, never" },
-	{ 'O', "only", "GLOB", "take only the rules whose id or bare name matches; may be repeated" },
-	{ 'I', "ignore", "GLOB", "leave out the rules whose id or bare name matches; may be repeated" },
+	{ 'L', "fail-on", "LEVEL", "exit 1 for findings of this severity or a higher one: error (default), warning, note, never" },
+	{ 'O', "only", "GLOB", "use only rules whose id or bare name matches; may be repeated" },
+	{ 'I', "ignore", "GLOB", "ignore rules whose id or bare name matches; may be repeated" },
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
-	{ 'M', "max-findings", "N", "list at most N findings a rule, and count the others (default 20; 0: list all)" },
-	{ 'j', "jobs", "N", "work on N captures at a time; the report stays the same" },
-	{ 'o', "output", "PATH", "where the result goes; not the input, nor inside it" },
-	{ 'n', "dry-run", NULL, "say what would be done and lost, and write nothing" },
-	{ 'm', "manifest", "FILE", "write every piece of the output and where it comes from as JSON (-: standard output)" },
+	{ 'M', "max-findings", "N", "list at most N findings for each rule, and count the others (default 20; 0: list all)" },
+	{ 'j', "jobs", "N", "work on N captures at a time; the report does not change" },
+	{ 'o', "output", "PATH", "the result; not the input, nor a path inside it" },
+	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },
+	{ 'm', "manifest", "FILE", "write the origin of every part of the output as JSON (-: standard output)" },
 	{ 'E', "extra", "PATH", "more pieces of the same capture; may be repeated" },
 	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
-	{ 's', "seed", "N", "the number that all decisions follow from (default 1)" },
-	{ 'c', "count", "N", "how many captures, with seeds from the first on (default 1)" },
-	{ 'b', "size", "BYTES", "the size of each, roughly; K, M and G are understood (default: small)" },
+	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },
+	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
+	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
-	{ 'W', "rule", "RULE", "keep what makes check report this rule" },
+	{ 'W', "rule", "RULE", "reduce while check reports this rule" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
-	{ 'X', "command", "TEXT",
-	  "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
+	{ 'X', "command", "TEXT", "reduce while this shell command ends with the same signal or exit code; {} is the capture" },
 	{ 'T', "timeout", "SECONDS",
-	  "processor time that the command has for each capture; five times that by the clock (default 5)" },
-	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
-	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
-	{ 'N', "tries", "N", "captures that a reduction may look at; of a hang, try looks at a tenth of them" },
-	{ 'H', "strict", NULL, "let in no other errors, also where the result gets no smaller than 1 KB (tracedat: 8 KB) without" },
-	{ 'G', "no-debugger", NULL, "do not ask gdb where the command crashes" },
+	  "limit on the processor time of the command for each capture (default 5); elapsed time is limited to five times that" },
+	{ 'Y', "memory", "BYTES", "limit on the address space of the command (default 2G; 0: none, which sanitizers need)" },
+	{ 'U', "outcomes", "LIST", "the outcomes to report, separated by commas: signal, hang, rejected, silent (default: all)" },
+	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
+	{ 'H', "strict", NULL, "allow no other errors, even if the result stays larger than 1 KB (tracedat: 8 KB)" },
+	{ 'G', "no-debugger", NULL, "do not run gdb to find the place of a crash" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
-	{ 'q', "quiet", NULL, "say only what is wrong" },
-	{ 'v', "verbose", NULL, "say more" },
+	{ 'q', "quiet", NULL, "print problems only" },
+	{ 'v', "verbose", NULL, "print more" },
 	{ 'h', "help", NULL, "print this help" },
 	{ 'Z', "version", NULL, "print the version" },
 };
@@ -228,7 +227,7 @@ static int cli_set_format(struct cli_options *o, const char *text)
 	for (size_t i = 0; cli_report_name(o->command, i); i++)
 		if (!strcmp(text, cli_report_name(o->command, i)))
 			return CLI_CLEAN;
-	return cli_usage("--format=%s: there is no such report format; 'tracemend %s --help' lists them", text, o->command->name);
+	return cli_usage("--format=%s: unknown report format; 'tracemend %s --help' lists them", text, o->command->name);
 }
 
 static int cli_set_damage(struct cli_options *o, const char *text)
@@ -254,11 +253,11 @@ static int cli_set_outcomes(struct cli_options *o, const char *text)
 				found = i;
 		}
 		if (found == TRY_FINE)
-			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, with commas between", text);
+			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, separated by commas", text);
 		o->outcomes |= 1u << found;
 		p += length;
 	}
-	return o->outcomes ? CLI_CLEAN : cli_usage("--outcomes needs one at least");
+	return o->outcomes ? CLI_CLEAN : cli_usage("--outcomes needs at least one outcome");
 }
 
 static int cli_set_number(const char *option, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *value)
@@ -266,7 +265,7 @@ static int cli_set_number(const char *option, const char *text, bool suffix, uin
 	if (cli_parse_number(text, suffix, value) && *value >= low && *value <= high)
 		return CLI_CLEAN;
 	return cli_usage("%s %s: expected a whole number from %llu to %llu%s", option, text, (unsigned long long)low,
-			 (unsigned long long)high, suffix ? ", with K, M or G where it is large" : "");
+			 (unsigned long long)high, suffix ? ", with an optional suffix K, M or G" : "");
 }
 
 /* The member that an option without argument sets; NULL: it is another option. */
@@ -339,7 +338,7 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		o->library.format = text;
 		if (cli_format_find(text) || (o->command->tables && tracemend_rule_count(text)))
 			return CLI_CLEAN; /* "container" has rules, but is not a format */
-		return cli_usage("there is no format '%s'", text);
+		return cli_usage("unknown format '%s'", text);
 	case 'p':
 		o->library.profile = text;
 		return CLI_CLEAN;

@@ -119,17 +119,17 @@ static int reduce_check_options(const struct cli_options *o)
 	bool named = o->shell && strstr(o->shell, "{}");
 
 	if (o->paths.count != 1)
-		return cli_usage("reduce needs one capture, and has %zu", o->paths.count);
+		return cli_usage("reduce takes one capture, not %zu", o->paths.count);
 	if (!o->output)
-		return cli_usage("reduce needs -o OUT, where the result goes");
+		return cli_usage("reduce needs -o OUT for the result");
 	if (o->shell && o->command_line.count)
-		return cli_usage("either --command or a command behind --, not both");
+		return cli_usage("--command and a command after -- exclude each other");
 	if (!o->rule && !o->shell && !o->command_line.count)
-		return cli_usage("reduce needs --rule RULE or --command 'COMMAND {}': what must go on being true");
+		return cli_usage("reduce needs a condition for the result: --rule RULE or --command 'COMMAND {}'");
 	for (size_t i = 0; i < o->command_line.count; i++)
 		named = named || strstr(o->command_line.items[i], "{}");
 	if ((o->shell || o->command_line.count) && !named)
-		return cli_usage("the command needs {} where the path of the capture goes");
+		return cli_usage("the command needs {} for the path of the capture");
 	if (cli_path_same(o->output, o->paths.items[0]) || cli_path_inside(o->output, o->paths.items[0]))
 		return cli_usage("-o %s: is the input, or lies inside it", o->output);
 	return CLI_CLEAN;
@@ -137,16 +137,16 @@ static int reduce_check_options(const struct cli_options *o)
 
 static void reduce_say(const struct reduce *r)
 {
-	char shown[CLI_TEXT_MAX], output[CLI_TEXT_MAX], name[32], n[5][32];
+	char shown[CLI_TEXT_MAX], output[CLI_TEXT_MAX], name[32], n[5][64];
 
 	if (r->options->quiet)
 		return;
-	printf("%s: %s bytes reduced to %s, %s records to %s, in %s tries\n", cli_show(shown, r->options->paths.items[0]),
-	       cli_number(n[0], r->size_before), cli_number(n[1], r->size), cli_number(n[2], r->records_before),
-	       cli_number(n[3], r->records), cli_number(n[4], r->tries));
+	printf("%s: %s reduced to %s, %s to %s, in %s %s\n", cli_show(shown, r->options->paths.items[0]),
+	       cli_count(n[0], r->size_before, "byte"), cli_number(n[1], r->size), cli_count(n[2], r->records_before, "record"),
+	       cli_number(n[3], r->records), cli_number(n[4], r->tries), r->tries == 1 ? "try" : "tries");
 	if (r->options->rule)
 		printf("  check reports %s%s\n", r->options->rule->id,
-		       r->loose ? ", and errors that the whole capture has not" : "");
+		       r->loose ? ", and errors that the whole capture does not have" : "");
 	if (r->command_count && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command_count && r->like.end == CHILD_KILLED)

@@ -72,7 +72,7 @@ int cli_exit_code(enum tracemend_status status)
 
 int cli_fail(const struct tracemend_error *error)
 {
-	cli_complain("%s%s", error->status == TM_BUG ? "internal error, nothing was written: " : "", error->message);
+	cli_complain("%s%s", error->status == TM_BUG ? "internal check failed; nothing was written: " : "", error->message);
 	return cli_exit_code(error->status);
 }
 
@@ -101,6 +101,14 @@ const char *cli_number(char out[32], uint64_t n)
 		out[at++] = digits[i];
 	}
 	out[at] = '\0';
+	return out;
+}
+
+const char *cli_count(char out[64], uint64_t n, const char *noun)
+{
+	char number[32];
+
+	(void)snprintf(out, 64, "%s %s%s", cli_number(number, n), noun, n == 1 ? "" : "s");
 	return out;
 }
 

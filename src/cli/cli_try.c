@@ -248,7 +248,7 @@ static int try_check_command(const struct cli_options *o)
 	for (size_t i = 0; i < o->command_line.count; i++)
 		if (strstr(o->command_line.items[i], "{}"))
 			return CLI_CLEAN;
-	return cli_usage("the command needs {} where the path of the capture goes");
+	return cli_usage("the command needs {} for the path of the capture");
 }
 
 /* Checks the captures that are given, or what to generate. */
@@ -256,17 +256,17 @@ static int try_check_captures(const struct cli_options *o)
 {
 	bool generated = o->rule || o->damage || o->valid || o->only.count || o->ignore.count;
 	if (o->paths.count && generated)
-		return cli_usage(
-			"either captures are given, or --valid, --rule, --damage, --only and --ignore say which to generate");
+		return cli_usage("captures cannot be given together with --valid, --rule, --damage, --only or --ignore, which "
+				 "generate them");
 	for (size_t i = 0; i < o->paths.count; i++)
 		if (!strcmp(o->paths.items[i], "-"))
-			return cli_usage("standard input cannot be given to a reader as a path");
+			return cli_usage("standard input is not a path for a reader");
 	if (!o->paths.count && !o->library.format && !o->rule)
 		return cli_usage("try needs captures, or -f FORMAT to generate them: fxt, uftrace, tracedat, ktrace or lttng");
 	if (o->rule && o->library.format && strcmp(o->rule->format, o->library.format) && cli_format_find(o->rule->format))
 		return cli_usage("%s is not a rule of the format %s", o->rule->id, o->library.format);
 	if (o->rule && !o->library.format && !cli_format_find(o->rule->format))
-		return cli_usage("%s goes with any format: say which with -f", o->rule->id);
+		return cli_usage("%s applies to every format: choose one with -f", o->rule->id);
 	return CLI_CLEAN;
 }
 
@@ -280,7 +280,7 @@ static int try_check_options(const struct cli_options *o)
 	if (code)
 		return code;
 	if (o->seed > INT64_MAX - (o->count - 1))
-		return cli_usage("--seed and --count pass the largest seed, which is %lld", (long long)INT64_MAX);
+		return cli_usage("--seed and --count exceed the largest seed, which is %lld", (long long)INT64_MAX);
 	if (o->output && stat(o->output, &st) == 0 && !S_ISDIR(st.st_mode))
 		return cli_usage("-o %s: is not a directory", o->output);
 	return CLI_CLEAN;

@@ -19,8 +19,8 @@ void container_report(const struct bundle *b, struct findings *f)
 		finding_say(fd, "unpacking stopped early: %s", b->damage);
 	} else if (b->unpacked) {
 		struct finding *fd = finding_new(f, CONTAINER_RULE_compressed, NULL, 0, 0);
-		finding_say(fd, "read out of an archive or compressed file: %zu file%s, %llu bytes unpacked", b->count,
-			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked);
+		finding_say(fd, "unpacked from an archive or compressed file: %zu file%s, %llu byte%s", b->count,
+			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked, b->bytes_unpacked == 1 ? "" : "s");
 	}
 }
 

@@ -146,8 +146,8 @@ enum tracemend_status source_slurp(struct source *s, size_t max, char **out, siz
 	*out = NULL;
 	*size = 0;
 	if (s->size > max)
-		return fault_set(&s->bundle->error, TM_LIMIT, "%s: %llu bytes, and no more than %zu are read of such a file",
-				 s->name, (unsigned long long)s->size, max);
+		return fault_set(&s->bundle->error, TM_LIMIT, "%s: %llu bytes; the limit for such a file is %zu", s->name,
+				 (unsigned long long)s->size, max);
 	size_t length = (size_t)s->size;
 	char *text = malloc(length + 1);
 	if (!text)

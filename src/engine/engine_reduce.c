@@ -60,7 +60,7 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	}
 	s->directory = b->directory;
 	if (b->bytes_total > REDUCE_BYTES_MAX)
-		status = fault_set(error, TM_LIMIT, "a capture of more than %llu bytes is not taken whole",
+		status = fault_set(error, TM_LIMIT, "the capture is too large: the limit is %llu bytes",
 				   (unsigned long long)REDUCE_BYTES_MAX);
 	for (size_t i = 0; i < b->count && status == TM_OK; i++)
 		if (b->sources[i]->role == TM_ROLE_INPUT && b->sources[i]->kind == SOURCE_FILE)
@@ -106,7 +106,7 @@ struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const s
 		r.profile = format_profile(r.format, r.options->profile, &ignored);
 	r.best->format = r.format;
 	if (!predicate->holds(predicate->ctx, r.best))
-		(void)fault_set(r.error, TM_NOTHING, "what is looked for is not there in the whole capture");
+		(void)fault_set(r.error, TM_NOTHING, "the whole capture does not meet the condition");
 	else
 		reduction_run(&r);
 	if (r.error->status == TM_OK)

@@ -80,3 +80,15 @@ struct report_tally *report_tally(struct report_run *run, const struct report_en
 	*count = used;
 	return tally;
 }
+
+void report_count(FILE *out, const char *before, uint64_t n, const char *noun)
+{
+	fprintf(out, "%s%llu %s%s", before, (unsigned long long)n, noun, n == 1 ? "" : "s");
+}
+
+void report_counts(FILE *out, const struct tracemend_summary *s)
+{
+	report_count(out, "", s->errors, "error");
+	report_count(out, ", ", s->warnings, "warning");
+	report_count(out, ", ", s->notes, "note");
+}

@@ -70,6 +70,11 @@ struct report_tally {
  * memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
 
+/* Prints `before`, the number and the noun, in the plural unless n is 1: ", 2 errors". */
+void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
+/* The same for errors, warnings and notes: "1 error, 0 warnings, 4 notes". */
+void report_counts(FILE *out, const struct tracemend_summary *s);
+
 /* Prints text, escaped for the kind of document. */
 typedef void (*report_put)(FILE *out, const char *text);
 

@@ -169,8 +169,9 @@ static void sarif_unlisted(struct report_run *run, const struct report_entry *en
 	for (size_t i = 0; i < count; i++) {
 		if (tally[i].count == tally[i].kept)
 			continue;
-		(void)snprintf(text, sizeof(text), "%llu more results of %s are not listed",
-			       (unsigned long long)(tally[i].count - tally[i].kept), tally[i].rule->id);
+		uint64_t more = tally[i].count - tally[i].kept;
+		(void)snprintf(text, sizeof(text), "%llu more result%s of %s not listed", (unsigned long long)more,
+			       more == 1 ? "" : "s", tally[i].rule->id);
 		sarif_notify(run, "note", text, artifact);
 	}
 	free(tally);
@@ -201,7 +202,7 @@ static void sarif_entry(struct report_run *run, const struct report_entry *entry
 	json_decref(members);
 	if (!summary.complete) {
 		s->successful = false;
-		sarif_notify(run, "error", *summary.incomplete ? summary.incomplete : "the check is not complete", input);
+		sarif_notify(run, "error", *summary.incomplete ? summary.incomplete : "the check is incomplete", input);
 	}
 	sarif_unlisted(run, entry, input);
 }
