@@ -313,7 +313,7 @@ static bool change(struct mutation *m, struct outline *o, enum mutate_operator o
 }
 
 /* Generates a capture in place of an input that cannot be parsed or changed. */
-static bool make_anew(struct mutation *m, struct choices *c)
+static bool generate_instead(struct mutation *m, struct choices *c)
 {
 	m->operators = 1u << MUTATE_GENERATE;
 	m->rule = choices_chance(c, 1, 2) && m->of->rule_count ? &m->of->rules[choices_below(c, m->of->rule_count)] : NULL;
@@ -337,7 +337,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 	if (!ok || !m->of || !in.outline.count) {
 		if (ok)
 			mutation_close(&in);
-		return m->of && make_anew(m, c);
+		return m->of && generate_instead(m, c);
 	}
 	struct outline *o = &in.outline;
 	bool whole = false;
@@ -355,7 +355,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 		ok = mutation_write(o, &m->result, misfits);
 	mutation_close(&in);
 	/* The mutant exceeded a limit of the outline. */
-	return ok ? true : make_anew(m, c);
+	return ok ? true : generate_instead(m, c);
 }
 
 /* Chooses the format when the input is not a capture. */

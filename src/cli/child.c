@@ -176,13 +176,13 @@ static void child_keep(struct child_result *r, const char *bytes, size_t length)
 
 static void child_hear(struct child_result *r, const char *bytes, size_t length)
 {
-	size_t have = strlen(r->talk);
+	size_t have = strlen(r->messages);
 
-	r->talked = true;
-	for (size_t i = 0; i < length && have < sizeof(r->talk) - 1; i++)
+	r->wrote_messages = true;
+	for (size_t i = 0; i < length && have < sizeof(r->messages) - 1; i++)
 		if (bytes[i]) /* a NUL would end the text */
-			r->talk[have++] = bytes[i];
-	r->talk[have] = '\0';
+			r->messages[have++] = bytes[i];
+	r->messages[have] = '\0';
 }
 
 /* Reads what is available. False: nothing, for now or for good. */

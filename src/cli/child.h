@@ -12,7 +12,7 @@
 /* Bytes of standard output that are kept, from its end. */
 #define CHILD_OUTPUT_MAX (128u * 1024)
 /* Bytes of standard error that are kept, from its start. */
-#define CHILD_TALK_MAX 512u
+#define CHILD_MESSAGES_MAX 512u
 
 struct child_limits {
 	unsigned seconds; /* of processor time */
@@ -30,9 +30,9 @@ enum child_end {
 struct child_result {
 	enum child_end end;
 	int code;
-	bool talked;		   /* something was written to standard error */
-	char talk[CHILD_TALK_MAX]; /* the start of standard error */
-	char *output;		   /* NULL unless asked for */
+	bool wrote_messages;		   /* something was written to standard error */
+	char messages[CHILD_MESSAGES_MAX]; /* the start of standard error */
+	char *output;			   /* NULL unless asked for */
 	size_t output_size;
 };
 

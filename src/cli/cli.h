@@ -106,10 +106,10 @@ void cli_options_help(const struct cli_command *command, FILE *out);
 /* Whether --only and --ignore select a rule. */
 bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *rule);
 
-/* ---- cli_talk.c ---- */
+/* ---- cli_message.c ---- */
 
 /* Prints "tracemend: ", the escaped message and a line end to standard error. */
-void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same; returns CLI_USAGE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports that memory ran out; returns CLI_LIMIT. */

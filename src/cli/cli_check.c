@@ -197,7 +197,7 @@ int cli_check(struct cli_options *o)
 	free(c.jobs);
 	free(array);
 	if (c.run.failed) {
-		cli_complain("out of memory: the report is incomplete");
+		cli_error("out of memory: the report is incomplete");
 		c.code = cli_worse(c.code, CLI_LIMIT);
 	}
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : c.code;

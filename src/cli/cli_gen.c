@@ -20,14 +20,14 @@ static int gen_labels_load(json_t *labels, const char *path)
 	int code = CLI_CLEAN;
 
 	if (!in && errno != ENOENT) {
-		cli_complain("%s: cannot be opened: %s", path, strerror(errno));
+		cli_error("%s: cannot be opened: %s", path, strerror(errno));
 		return CLI_IO;
 	}
 	while (in && !code && getline(&line, &room, in) > 0) {
 		json_t *label = json_loads(line, 0, NULL);
 		const char *file = json_string_value(json_object_get(label, "file"));
 		if (!file) {
-			cli_complain("%s: exists and is not a list of labels", path);
+			cli_error("%s: exists and is not a list of labels", path);
 			code = CLI_IO;
 		} else if (json_object_set(labels, file, label)) {
 			code = cli_memory();
@@ -35,7 +35,7 @@ static int gen_labels_load(json_t *labels, const char *path)
 		json_decref(label);
 	}
 	if (in && !feof(in) && !code) {
-		cli_complain("%s: cannot be read: %s", path, strerror(errno));
+		cli_error("%s: cannot be read: %s", path, strerror(errno));
 		code = CLI_IO;
 	}
 	free(line);

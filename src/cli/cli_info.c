@@ -80,7 +80,7 @@ int cli_info(struct cli_options *o)
 	if (json)
 		fputs("\n]}\n", stdout);
 	if (run.failed) {
-		cli_complain("out of memory: the report is incomplete");
+		cli_error("out of memory: the report is incomplete");
 		code = cli_worse(code, CLI_LIMIT);
 	}
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : code;

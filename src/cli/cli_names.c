@@ -69,10 +69,10 @@ static void rule_suggest(const char *name)
 		}
 	}
 	if (!best[0])
-		cli_complain("unknown rule '%s'; 'tracemend rules' lists them", name);
+		cli_error("unknown rule '%s'; 'tracemend rules' lists them", name);
 	else
-		cli_complain("unknown rule '%s'; similar ones are %s%s%s%s%s", name, best[0]->id, best[1] ? ", " : "",
-			     best[1] ? best[1]->id : "", best[2] ? ", " : "", best[2] ? best[2]->id : "");
+		cli_error("unknown rule '%s'; similar ones are %s%s%s%s%s", name, best[0]->id, best[1] ? ", " : "",
+			  best[1] ? best[1]->id : "", best[2] ? ", " : "", best[2] ? best[2]->id : "");
 }
 
 const struct tracemend_rule *cli_rule_find(const char *name, const char *format)
@@ -87,7 +87,7 @@ const struct tracemend_rule *cli_rule_find(const char *name, const char *format)
 		if (format && !strcmp(rule->format, format))
 			return rule;
 		if (found && !format) {
-			cli_complain("several formats have a rule '%s': write %s or %s", name, found->id, rule->id);
+			cli_error("several formats have a rule '%s': write %s or %s", name, found->id, rule->id);
 			return NULL;
 		}
 		found = rule;

@@ -78,7 +78,7 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 	else
 		r->failed = cli_memory();
 	if (result.end == CHILD_NOT_RUN) {
-		cli_complain("%s: cannot be run: %s", r->command[0], strerror(result.code));
+		cli_error("%s: cannot be run: %s", r->command[0], strerror(result.code));
 		r->failed = CLI_IO;
 	}
 	child_arguments_free(arguments);

@@ -292,7 +292,7 @@ static int try_all(struct try *t)
 	int code = CLI_CLEAN;
 
 	if (o->output && mkdir(o->output, 0777) && errno != EEXIST) {
-		cli_complain("%s: cannot be created: %s", o->output, strerror(errno));
+		cli_error("%s: cannot be created: %s", o->output, strerror(errno));
 		return CLI_IO;
 	}
 	try_parallel(t, t->case_count, try_work_run);
@@ -318,7 +318,7 @@ static int try_all(struct try *t)
 static void try_free(struct try *t)
 {
 	for (size_t i = 0; i < t->case_count; i++) {
-		free(t->cases[i].talk);
+		free(t->cases[i].message);
 		free(t->cases[i].site);
 	}
 	for (size_t i = 0; i < t->group_count; i++) {

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 		written = false;
 	if (!written) {
 		if (why != EPIPE)
-			cli_complain("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");
+			cli_error("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");
 		code = cli_worse(code, CLI_IO);
 	}
 	return code;

@@ -24,10 +24,10 @@ struct try_case {
 	bool valid;			   /* check shows no error */
 	uint64_t size;
 	enum try_outcome outcome;
-	int code;   /* exit code or signal */
-	char *talk; /* the first line on stderr, escaped; may be NULL */
-	char *site; /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
-	int failed; /* exit code of tracemend when the case could not be run, after an error message */
+	int code;      /* exit code or signal */
+	char *message; /* the first line on stderr, escaped; may be NULL */
+	char *site;    /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
+	int failed;    /* exit code of tracemend when the case could not be run, after an error message */
 };
 
 struct try_group {

@@ -26,7 +26,7 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 	}
 	child_run(arguments, &t->limits, false, r);
 	if (r->end == CHILD_NOT_RUN) {
-		cli_complain("%s: cannot be run: %s", arguments[0], strerror(r->code));
+		cli_error("%s: cannot be run: %s", arguments[0], strerror(r->code));
 		*code = CLI_IO;
 	}
 	child_arguments_free(arguments);
@@ -34,15 +34,15 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 }
 
 /* The first line that is not empty, escaped, without the name of the scratch directory, which differs between runs. */
-static char *try_first_line(const struct try *t, const char *talk)
+static char *try_first_line(const struct try *t, const char *messages)
 {
-	char line[CHILD_TALK_MAX];
+	char line[CHILD_MESSAGES_MAX];
 
-	talk += strspn(talk, " \t\r\n");
-	size_t length = strcspn(talk, "\r\n"), scratch = strlen(t->scratch);
+	messages += strspn(messages, " \t\r\n");
+	size_t length = strcspn(messages, "\r\n"), scratch = strlen(t->scratch);
 	if (!length)
 		return NULL;
-	memcpy(line, talk, length);
+	memcpy(line, messages, length);
 	line[length] = '\0';
 	for (char *at = line; (at = strstr(at, t->scratch));) {
 		char *end = at + scratch; /* and the name of the slot: "/1/" */
@@ -180,7 +180,7 @@ static void try_case_judge(struct try *t, struct try_case *c, const char *path, 
 		return;
 	c->outcome = try_outcome_judge(c->valid, &r);
 	c->code = r.code;
-	c->talk = try_first_line(t, r.talk);
+	c->message = try_first_line(t, r.messages);
 }
 
 void try_case_run(struct try *t, struct try_case *c, size_t slot)

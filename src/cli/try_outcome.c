@@ -16,5 +16,5 @@ enum try_outcome try_outcome_judge(bool valid, const struct child_result *r)
 		return TRY_HANG;
 	if (valid)
 		return r->code ? TRY_REJECTED : TRY_FINE;
-	return !r->code && !r->talked ? TRY_SILENT : TRY_FINE;
+	return !r->code && !r->wrote_messages ? TRY_SILENT : TRY_FINE;
 }

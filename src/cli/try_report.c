@@ -59,8 +59,8 @@ static void try_print_group(const struct try *t, const struct try_group *g)
 
 	printf("  %s: %zu of %zu\n", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised", g->cases, g->of);
 	printf("    first   %s\n", cli_show(shown, g->origin));
-	if (c->talk)
-		printf("    says    %s\n", c->talk);
+	if (c->message)
+		printf("    says    %s\n", c->message);
 	if (g->sample && !g->failed)
 		printf("    sample  %s, %s\n", cli_show(shown, g->sample), cli_count(size, g->size, "byte"));
 	char *replay = try_replay(t, g);
@@ -141,7 +141,7 @@ static json_t *try_json_group(const struct try *t, const struct try_group *g)
 	bool good = try_json_outcome(o, c) && report_json_set(o, "captures", report_json_number(g->cases)) &&
 		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
-		    report_json_set(o, "message", c->talk ? json_string(c->talk) : json_null()) &&
+		    report_json_set(o, "message", c->message ? json_string(c->message) : json_null()) &&
 		    report_json_set(o, "sample", kept ? try_json_text(g->sample) : json_null()) &&
 		    report_json_set(o, "size", kept ? report_json_number(g->size) : json_null()) &&
 		    report_json_set(o, "replay", try_json_text(replay));

@@ -80,7 +80,7 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 /* Repeats until a round removes nothing. */
 static void reduction_run(struct reduction *r)
 {
-	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {
+	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->stop; round++) {
 		uint64_t before = reduction_size(r);
 		bool known = r->format && r->format->outline, any = known && reduction_parts(r);
 		if (!known || (r->predicate->bytes && !any))

@@ -11,7 +11,7 @@ struct reduction {
 	const struct tracemend_predicate *predicate;
 	struct tracemend_sample *best;
 	uint64_t tries, work;
-	bool over;  /* stop: the tries are used up, or something failed */
+	bool stop;  /* stop: the tries are used up, or something failed */
 	bool renew; /* the outline is out of date: begin again with what is left */
 	struct tracemend_error *error;
 };
@@ -29,10 +29,10 @@ uint64_t reduction_size(const struct reduction *r);
 
 /* Removes the elements which[0..count) of a list, in ascending order, and tests the predicate; restores them when it does not
  * hold. Returns whether it held. */
-typedef bool (*reduction_leave)(void *ctx, const size_t *which, size_t count);
+typedef bool (*reduction_removal)(void *ctx, const size_t *which, size_t count);
 /* Removes as many of `count` elements as possible: large shares first, in the end single ones, until none can be removed. Goes
  * from the end to the beginning, since later elements depend on earlier ones. */
-void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave, void *ctx);
+void reduction_minimise(struct reduction *r, size_t count, reduction_removal removal, void *ctx);
 
 /* Tests the predicate on shorter content. Returns whether it held. */
 typedef bool (*reduction_shorter)(void *ctx, const struct bytes *shorter);

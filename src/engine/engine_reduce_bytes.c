@@ -40,9 +40,9 @@ bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest,
 	finest = finest > affordable ? finest : affordable;
 	while (step < content->size)
 		step *= 2;
-	for (; step > finest && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
+	for (; step > finest && content->size && !content->failed && !r->stop && !r->renew; step /= 2) {
 		size_t end = content->size;
-		while (end && !r->over && !r->renew) {
+		while (end && !r->stop && !r->renew) {
 			size_t begin = (end - 1) / step * step;
 			struct bytes shorter = { 0 };
 			bytes_append(&shorter, content->data, begin);
@@ -107,10 +107,10 @@ bool reduction_bytes(struct reduction *r)
 
 	if (!names) {
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 		return false;
 	}
-	for (size_t i = count; i-- > 0 && !r->over;) {
+	for (size_t i = count; i-- > 0 && !r->stop;) {
 		bool gone = r->best->directory && count > 1 && bytes_without_file(r, names[i]);
 		any = gone || any;
 		if (!gone)

@@ -36,7 +36,7 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 
 	if (status == TM_NO_MEMORY) {
 		(void)fault_memory(p->r->error);
-		p->r->over = true;
+		p->r->stop = true;
 	}
 
 	for (uint32_t i = 0; outputs && i < p->o.file_count; i++) {
@@ -98,7 +98,7 @@ static void parts_list(struct parts *p, uint32_t part)
 {
 	if (array_room(&p->list, &p->room, p->count, sizeof(*p->list), OUTLINE_PARTS_MAX) != TM_OK) {
 		(void)fault_memory(p->r->error);
-		p->r->over = true;
+		p->r->stop = true;
 		return;
 	}
 	p->list[p->count++] = part;
@@ -121,8 +121,8 @@ static bool parts_gather(struct parts *p, uint32_t part, unsigned level)
 	return deep;
 }
 
-/* reduction_leave */
-static bool parts_leave(void *ctx, const size_t *which, size_t count)
+/* reduction_removal */
+static bool parts_remove(void *ctx, const size_t *which, size_t count)
 {
 	struct parts *p = ctx;
 
@@ -148,8 +148,8 @@ static bool parts_level(struct parts *p, unsigned level)
 
 static void parts_levels(struct parts *p)
 {
-	for (unsigned level = 0; !p->r->over && !p->r->renew && parts_level(p, level); level++)
-		reduction_minimise(p->r, p->count, parts_leave, p);
+	for (unsigned level = 0; !p->r->stop && !p->r->renew && parts_level(p, level); level++)
+		reduction_minimise(p->r, p->count, parts_remove, p);
 }
 
 /* ---- texts ---- */
@@ -170,7 +170,7 @@ static void parts_gather_texts(struct parts *p, uint32_t part)
 		parts_gather_texts(p, i);
 }
 
-/* reduction_leave */
+/* reduction_removal */
 static bool parts_cut(void *ctx, const size_t *which, size_t count)
 {
 	struct parts *p = ctx;
@@ -195,7 +195,7 @@ static void parts_texts(struct parts *p)
 {
 	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024, 4096, 32768, 262144 };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over && !p->r->renew; i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->stop && !p->r->renew; i++) {
 		p->count = 0;
 		p->length = lengths[i];
 		for (uint32_t f = 0; parts_next_file(p, &f); f++)
@@ -232,7 +232,7 @@ static bool parts_list_paddings(struct parts *p)
 	p->saved = calloc(p->count + 1, sizeof(*p->saved));
 	if (!p->saved) {
 		(void)fault_memory(p->r->error);
-		p->r->over = true;
+		p->r->stop = true;
 	}
 	return p->saved;
 }
@@ -263,9 +263,9 @@ static void parts_units(struct parts *p)
 	if (!parts_list_paddings(p))
 		return;
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-		if (p->r->over || p->r->renew || parts_align(p, 0, p->count, units[u]))
+		if (p->r->stop || p->r->renew || parts_align(p, 0, p->count, units[u]))
 			return;
-		for (size_t begin = 0, end; begin < p->count && !p->r->over && !p->r->renew; begin = end) {
+		for (size_t begin = 0, end; begin < p->count && !p->r->stop && !p->r->renew; begin = end) {
 			for (end = begin + 1; end < p->count && p->o.parts[p->list[end]].file == p->o.parts[p->list[begin]].file;)
 				end++;
 			(void)parts_align(p, begin, end, units[u]);
@@ -283,9 +283,9 @@ static void parts_paddings(struct parts *p)
 /* Smaller blocks; and no padding at all, where further errors are allowed. */
 static void parts_blocks(struct parts *p)
 {
-	if (!p->r->over && !p->r->renew)
+	if (!p->r->stop && !p->r->renew)
 		parts_units(p);
-	if (p->r->predicate->bytes && !p->r->over && !p->r->renew)
+	if (p->r->predicate->bytes && !p->r->stop && !p->r->renew)
 		parts_paddings(p);
 }
 
@@ -350,7 +350,7 @@ static void parts_bytes(struct parts *p, uint32_t part, uint64_t least, uint32_t
 {
 	const struct part *leaf = &p->o.parts[part];
 
-	if (leaf->flags & PART_DELETED || p->r->over || p->r->renew)
+	if (leaf->flags & PART_DELETED || p->r->stop || p->r->renew)
 		return;
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
 		parts_bytes(p, i, least, share);
@@ -365,7 +365,7 @@ static void parts_bytes(struct parts *p, uint32_t part, uint64_t least, uint32_t
 
 static void parts_all_bytes(struct parts *p, uint64_t least, uint32_t share)
 {
-	for (uint32_t i = 0; !p->r->over && !p->r->renew && parts_next_file(p, &i); i++)
+	for (uint32_t i = 0; !p->r->stop && !p->r->renew && parts_next_file(p, &i); i++)
 		parts_bytes(p, p->o.files[i].part, least, share);
 }
 
@@ -378,9 +378,9 @@ static void parts_levels_up(struct parts *p)
 
 	while (parts_level(p, level))
 		level++;
-	while (level-- && !p->r->over && !p->r->renew) {
+	while (level-- && !p->r->stop && !p->r->renew) {
 		(void)parts_level(p, level);
-		reduction_minimise(p->r, p->count, parts_leave, p);
+		reduction_minimise(p->r, p->count, parts_remove, p);
 		parts_blocks(p);
 	}
 }
@@ -398,16 +398,16 @@ bool reduction_parts(struct reduction *r)
 		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
 		if (r->predicate->bytes) /* a block that must be filled to its end can lose nothing before its padding does */
 			parts_blocks(&p);
-		if (!r->over && !r->renew)
+		if (!r->stop && !r->renew)
 			(r->predicate->inside_out ? parts_levels_up : parts_levels)(&p);
-		if (!r->over && !r->renew)
+		if (!r->stop && !r->renew)
 			parts_texts(&p);
 		parts_blocks(&p);
 		parts_all_bytes(&p, 0, 0);
 		parts_blocks(&p); /* blocks that contain less now */
 	} else if (status == TM_NO_MEMORY) {
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 	}
 	r->renew = false;
 	outline_free(&p.o);

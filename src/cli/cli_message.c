@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void cli_vcomplain(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+static void cli_verror(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
-static void cli_vcomplain(const char *format, va_list arguments)
+static void cli_verror(const char *format, va_list arguments)
 {
 	char raw[CLI_TEXT_MAX / 4], shown[CLI_TEXT_MAX];
 
@@ -16,12 +16,12 @@ static void cli_vcomplain(const char *format, va_list arguments)
 	fprintf(stderr, "tracemend: %s\n", cli_show(shown, raw));
 }
 
-void cli_complain(const char *format, ...)
+void cli_error(const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	cli_vcomplain(format, arguments);
+	cli_verror(format, arguments);
 	va_end(arguments);
 }
 
@@ -30,14 +30,14 @@ int cli_usage(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	cli_vcomplain(format, arguments);
+	cli_verror(format, arguments);
 	va_end(arguments);
 	return CLI_USAGE;
 }
 
 int cli_memory(void)
 {
-	cli_complain("out of memory");
+	cli_error("out of memory");
 	return CLI_LIMIT;
 }
 
@@ -72,7 +72,7 @@ int cli_exit_code(enum tracemend_status status)
 
 int cli_fail(const struct tracemend_error *error)
 {
-	cli_complain("%s%s", error->status == TM_BUG ? "internal check failed; nothing was written: " : "", error->message);
+	cli_error("%s%s", error->status == TM_BUG ? "internal check failed; nothing was written: " : "", error->message);
 	return cli_exit_code(error->status);
 }
 
