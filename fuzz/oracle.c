@@ -28,7 +28,7 @@ static bool capture_has_pieces(const struct capture *c)
 	return false;
 }
 
-/* P2: what repair makes of a capture without errors. */
+/* P2: repair of a capture without errors. */
 static void repair_leaves_alone(const struct tracemend_outcome *outcome, bool same, uint64_t records)
 {
 	if (!same)
@@ -59,7 +59,7 @@ static void output_is_clean(const struct oracle *o, const struct capture *out, c
 	oracle_run_close(&check);
 }
 
-/* P3: the output of a repair is repaired to itself. */
+/* P3: repairing the output of a repair does not change it. */
 static void output_is_final(const struct oracle *o, const struct capture *out)
 {
 	struct oracle_run repair = { 0 };
@@ -101,7 +101,7 @@ static void repair_properties(const struct oracle *o, const struct capture *c, s
 
 /* ---- a capture ---- */
 
-/* Spreads the rotating choices over the inputs, the same way each time for one input. */
+/* Selects the window and the faults to test: differently for each input, the same for one input. */
 static uint64_t capture_hash(const struct capture *c)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -111,7 +111,7 @@ static uint64_t capture_hash(const struct capture *c)
 	return h ^ (h >> 29);
 }
 
-/* P9: a run tells the same as `expected` with every window size; or with one of them, by the hash. */
+/* P9: a run gives the same result as `expected` with each window size, or with the one selected by the hash. */
 static void windows_agree(const struct oracle *o, const struct capture *c, oracle_run_function *run, uint64_t hash,
 			  const struct oracle_text *expected)
 {
@@ -133,7 +133,7 @@ static void windows_agree(const struct oracle *o, const struct capture *c, oracl
 	}
 }
 
-/* Check, once, and then with other windows. Returns whether the report is complete. */
+/* Checks once, and again with other windows. Returns whether the report is complete. */
 static bool check_properties(const struct oracle *o, const struct capture *c, uint64_t hash, struct oracle_verdict *verdict)
 {
 	struct oracle_run r = { 0 };
@@ -165,7 +165,7 @@ static bool check_properties(const struct oracle *o, const struct capture *c, ui
 	return complete;
 }
 
-/* Repair, once, and then with other windows. sound: check was complete, and without errors. */
+/* Repairs once, and again with other windows. sound: check was complete and found no errors. */
 static void plan_properties(const struct oracle *o, const struct capture *c, uint64_t hash, bool sound,
 			    struct oracle_verdict *verdict)
 {
@@ -238,7 +238,7 @@ void oracle_prefixes(const struct oracle *o, const struct capture *c, unsigned c
 
 void oracle_byte_changes(const struct oracle *o, const struct capture *c, unsigned places, unsigned values)
 {
-	/* One bit at either end, all bits, then whatever a multiplier that is odd leads to: 255 of them are all values. */
+	/* The first masks: one bit at either end, all bits; then those of an odd multiplier. 255 values: all masks. */
 	static const uint8_t first[] = { 0x01, 0x80, 0xff };
 	for (size_t i = 0; i < c->count; i++) {
 		const size_t size = c->files[i].size;
@@ -282,7 +282,7 @@ static void sample_is_as_promised(const struct oracle *o, const struct tracemend
 	struct tracemend_input *input = tracemend_open_sample(sample, &options, &error);
 	struct tracemend_report *report = input ? tracemend_check(input, &options, &error) : NULL;
 	if (!report) {
-		/* A breaker may take away what the format is recognised by; not when it is forced. */
+		/* A breaker may remove what the format is recognised by, but the format is forced here. */
 		oracle_broken("gen", "%s, seed %llu: %s", what, (unsigned long long)recipe->seed, error.message);
 	}
 	const struct tracemend_summary *s = tracemend_report_summary(report);

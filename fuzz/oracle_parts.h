@@ -19,7 +19,7 @@ struct oracle_text {
 };
 
 void oracle_text_add(struct oracle_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds bytes in hex; literals of a plan may be as long as a block. */
+/* Appends bytes in hex; literals of a plan may be as long as a block. */
 void oracle_text_hex(struct oracle_text *t, const uint8_t *data, uint64_t length);
 void oracle_text_free(struct oracle_text *t);
 /* Aborts with the first line that differs. */
@@ -33,7 +33,7 @@ void oracle_report_is_sane(const struct tracemend_report *report, const struct c
 
 /* ---- oracle_run.c ---- */
 
-/* What one open, check or repair, and close did. */
+/* One run: open, check or repair, close. */
 struct oracle_run {
 	struct tracemend_options options;
 	struct capture_faults faults;
@@ -44,21 +44,21 @@ struct oracle_run {
 };
 
 typedef void oracle_run_function(struct oracle_run *r, const struct oracle *o, const struct capture *c, size_t window);
-/* Opens the capture and checks or repairs it, and holds status and result together. window: as in the options. */
+/* Opens the capture and checks or repairs it, and tests that status and result agree. window: as in tracemend_options. */
 void oracle_run_check(struct oracle_run *r, const struct oracle *o, const struct capture *c, size_t window);
 void oracle_run_repair(struct oracle_run *r, const struct oracle *o, const struct capture *c, size_t window);
 void oracle_run_close(struct oracle_run *r);
-/* P7: work and memory stay within a few times the input. Allocations are counted since inject_arm(). */
+/* P7: work and memory stay below a multiple of the input. Allocations are counted since inject_arm(). */
 void oracle_run_is_bounded(const struct oracle_run *r, const char *what, uint64_t size, unsigned passes);
-/* All that the run tells: status, report and plan. */
+/* Appends the results of the run: status, report and plan. */
 void oracle_run_print(struct oracle_text *t, const struct oracle_run *r);
-/* P8: the run with `faults` of its reads and of its allocations failing, one at a time; which ones: rotate. */
+/* P8: repeats the run with a failing read or allocation, `faults` times each. rotate selects which ones fail. */
 void oracle_faults(const struct oracle *o, const struct capture *c, oracle_run_function *run, unsigned faults, uint64_t rotate);
 
 /* ---- oracle_plan.c ---- */
 
 void oracle_plan_print(struct oracle_text *t, const struct tracemend_repair *repair);
-/* Replays the plan into *out, which owns its bytes, and holds it to P4. */
+/* Replays the plan into *out, which owns its bytes, and tests P4. */
 void oracle_plan_replay(struct oracle_run *r, const struct capture *c, struct capture *out);
 
 #endif

@@ -47,7 +47,7 @@ static void range_is_sane(const struct tracemend_repair *repair, const char *wha
 	member_range_is_sane(repair, what, r->input, r->from + (r->times - 1) * r->repeat_from, r->length);
 }
 
-/* The name that a member or output is shown by, with its bytes back. */
+/* The bytes of an escaped name. */
 static void name_unescape(char name[CAPTURE_NAME_MAX], const char *shown)
 {
 	size_t n = 0;
@@ -68,7 +68,7 @@ static void name_unescape(char name[CAPTURE_NAME_MAX], const char *shown)
 	name[n] = '\0';
 }
 
-/* Copies what a segment names to `to`. */
+/* Copies the range of a segment to `to`. */
 static void copy_replay(const struct tracemend_repair *repair, const struct tracemend_segment *s, const char *file,
 			const struct capture *c, uint8_t *to, struct coverage *v)
 {
@@ -219,7 +219,7 @@ char *oracle_text(const struct tracemend_report *report, const struct tracemend_
 	return t.data;
 }
 
-/* All outputs by their segments, which must be what the repair itself reads. */
+/* Replays all outputs by their segments; the result must be what the repair itself reads. */
 static void outputs_replay(struct tracemend_repair *repair, const struct capture *c, struct capture *out, struct coverage *v)
 {
 	size_t outputs = tracemend_repair_output_count(repair);

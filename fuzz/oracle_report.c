@@ -1,4 +1,4 @@
-/* P7 of a report: every finding lies within its file, and every text can be shown. */
+/* P7 for a report: every finding lies within its file, and every text is escaped. */
 #include <string.h>
 
 #include "oracle_parts.h"
@@ -9,7 +9,7 @@ static bool rule_is_of(const struct tracemend_rule *rule, const char *format)
 	       tracemend_rule_find(rule->id) == rule;
 }
 
-/* What it points at lies within the file that it is about, and the bytes that it shows are there. */
+/* The offsets of the finding lie within its file, and its context is in the file. */
 static void finding_lies_within(const struct tracemend_finding *fd, const struct capture_file *f)
 {
 	const char *id = fd->rule->id;
@@ -29,7 +29,7 @@ static void finding_lies_within(const struct tracemend_finding *fd, const struct
 		oracle_broken("P7", "%s: its context is not what %s has there", id, fd->file);
 }
 
-/* Members whose names had to be escaped are not looked up. */
+/* Files whose names are escaped are not looked up. */
 static void finding_is_sane(const struct tracemend_finding *fd, const char *format, const struct capture *c)
 {
 	if (!rule_is_of(fd->rule, format))

@@ -1,4 +1,4 @@
-/* One run of check or repair: its bounds (P7), and what a failing read or allocation makes of it (P8). */
+/* One run of check or repair: its bounds (P7), and the effect of a failing read or allocation (P8). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,11 +6,11 @@
 #include "inject.h"
 #include "oracle_parts.h"
 
-/* Bytes fetched from sources for a byte of input, and besides. A few passes, each of which may meet some bytes twice
- * where a record spans two windows; a directory's small files are read whole for each purpose. */
+/* Bound on the bytes read from sources: a multiple of the input and a constant. There are a few passes, each of which may read a
+ * record that spans two windows twice; small files of a directory are read whole for each purpose. */
 #define WORK_FACTOR 24u
 #define WORK_CONSTANT (1024u * 1024u)
-/* The same for the memory that one run asks for at a time, and in all. */
+/* The same for the memory that one run requests at once, and in all. */
 #define REQUEST_LARGEST (64u * 1024u * 1024u)
 #define REQUEST_FACTOR 4096u
 #define REQUEST_CONSTANT (UINT64_C(256) * 1024 * 1024)
@@ -64,7 +64,7 @@ void oracle_run_repair(struct oracle_run *r, const struct oracle *o, const struc
 	oracle_text_is_sane("error message", r->error.message);
 }
 
-/* P7: work and memory stay within a few times the input. */
+/* P7. */
 void oracle_run_is_bounded(const struct oracle_run *r, const char *what, uint64_t size, unsigned passes)
 {
 	if (r->input) {
@@ -115,7 +115,7 @@ static void fault_run(const struct oracle *o, const struct capture *c, oracle_ru
 		oracle_broken("P8", "%lld allocations leak after failed %s %llu", (long long)inject.live, what,
 			      (unsigned long long)k);
 	if (armed_fired && r.error.status != (read ? TM_IO : TM_NO_MEMORY)) {
-		/* A failure that the code lives with must not change what it says. */
+		/* A failure that is tolerated must not change the result. */
 		char text[96];
 		snprintf(text, sizeof(text), "status %d after failed %s %llu, and not the usual result", (int)r.error.status, what,
 			 (unsigned long long)k);

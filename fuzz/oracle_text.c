@@ -1,4 +1,4 @@
-/* What the oracle says, and the texts that it compares. */
+/* Messages of the oracle, and the texts that it compares. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Runs the oracle over files and directories of files, and over generated captures: what the tests and a fuzzer's finds
- * are replayed with.
+/* Runs the oracle over files and directories of files, and over generated captures: for the tests, and to replay what a fuzzer
+ * found.
  *
- *   replay [-f FORMAT] [-k FAULTS] [-q] PATH...             every property over each file (a tar stands for a directory)
- *          [-c CUTS] [-b PLACES [-v VALUES]]                and over so many prefixes of it, and so many single-byte changes
+ *   replay [-f FORMAT] [-k FAULTS] [-q] PATH...             every property over each file (a tar is a directory)
+ *          [-c CUTS] [-b PLACES [-v VALUES]]                and over a number of its prefixes and single-byte changes
  *   replay -f FORMAT -g COUNT [-s FIRST] [-r RULE|all]      COUNT generated captures from seed FIRST on
  *   replay -f FORMAT -d COUNT [-s FIRST]                    the same, with each kind of damage
  *   replay -C PATH...                                       files as archives and compressed files (oracle_container)
@@ -26,7 +26,7 @@ static bool quiet, container;
 static uint64_t done, errors, changed;
 static char current[4096];
 
-/* Says which capture it was; the message of the oracle precedes it. */
+/* Names the capture, after the message of the oracle. */
 static void on_abort(int number)
 {
 	static const char text[] = "replay: while on ";
@@ -46,7 +46,7 @@ static uint8_t *slurp(const char *path, size_t *size)
 		exit(2);
 	}
 	*size = (size_t)st.st_size;
-	/* Exactly as large as the file, so that a read past its end is seen. */
+	/* Exactly as large as the file, so that a sanitizer sees a read past its end. */
 	uint8_t *data = malloc(*size ? *size : 1);
 	if (!data || fread(data, 1, *size, f) != *size) {
 		perror(path);
@@ -153,7 +153,7 @@ static uint64_t number(const char *text)
 	return value;
 }
 
-/* What is to be generated. */
+/* The captures to generate. */
 struct generated {
 	uint64_t generate, damage, first;
 	const char *rule;

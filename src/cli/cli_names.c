@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-/* Names longer than this are not compared for likeness. */
+/* Longer names are not compared for similarity. */
 #define NAME_MAX_LIKE 64
 
 const char *cli_rule_bare(const struct tracemend_rule *rule)
@@ -24,7 +24,7 @@ const struct tracemend_format *cli_format_find(const char *name)
 	return NULL;
 }
 
-/* Number of letters to insert, delete or change to turn a into b. */
+/* The Levenshtein distance of two names. */
 static unsigned name_distance(const char *a, const char *b)
 {
 	unsigned row[NAME_MAX_LIKE + 1];
@@ -45,7 +45,7 @@ static unsigned name_distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* Says which rules are called nearly so. */
+/* Prints the rules with similar names. */
 static void rule_suggest(const char *name)
 {
 	const struct tracemend_rule *best[3] = { NULL, NULL, NULL };
@@ -69,10 +69,10 @@ static void rule_suggest(const char *name)
 		}
 	}
 	if (!best[0])
-		cli_complain("there is no rule '%s'; 'tracemend rules' lists them", name);
+		cli_error("unknown rule '%s'; 'tracemend rules' lists them", name);
 	else
-		cli_complain("there is no rule '%s'; the nearest are %s%s%s%s%s", name, best[0]->id, best[1] ? ", " : "",
-			     best[1] ? best[1]->id : "", best[2] ? ", " : "", best[2] ? best[2]->id : "");
+		cli_error("unknown rule '%s'; similar ones are %s%s%s%s%s", name, best[0]->id, best[1] ? ", " : "",
+			  best[1] ? best[1]->id : "", best[2] ? ", " : "", best[2] ? best[2]->id : "");
 }
 
 const struct tracemend_rule *cli_rule_find(const char *name, const char *format)
@@ -87,7 +87,7 @@ const struct tracemend_rule *cli_rule_find(const char *name, const char *format)
 		if (format && !strcmp(rule->format, format))
 			return rule;
 		if (found && !format) {
-			cli_complain("several formats have a rule '%s': say %s or %s", name, found->id, rule->id);
+			cli_error("several formats have a rule '%s': write %s or %s", name, found->id, rule->id);
 			return NULL;
 		}
 		found = rule;

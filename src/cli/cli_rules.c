@@ -1,4 +1,4 @@
-/* rules and explain: what can be wrong with a capture. */
+/* rules and explain: the list of rules, and the text of one. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void rules_text(const char *format)
 	}
 }
 
-/* A cell of a Markdown table. */
+/* Prints a cell of a Markdown table. */
 static void rules_cell(const char *text)
 {
 	fputs("| ", stdout);

@@ -1,4 +1,4 @@
-/* What becomes of a capture that a reader is given. */
+/* The outcome of a reader on a capture. */
 #include "cli/try.h"
 
 static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };
@@ -16,5 +16,5 @@ enum try_outcome try_outcome_judge(bool valid, const struct child_result *r)
 		return TRY_HANG;
 	if (valid)
 		return r->code ? TRY_REJECTED : TRY_FINE;
-	return !r->code && !r->talked ? TRY_SILENT : TRY_FINE;
+	return !r->code && !r->wrote_messages ? TRY_SILENT : TRY_FINE;
 }

@@ -116,7 +116,7 @@ void bundle_sort(struct bundle *b)
 {
 	if (b->count)
 		qsort(b->sources, b->count, sizeof(*b->sources), source_order);
-	/* An archive may hold a name twice; as when it is unpacked to disk, the last one stays. */
+	/* An archive may hold a name twice. The last member stays, as when it is unpacked to disk. */
 	size_t kept = 0;
 	for (size_t i = 0; i < b->count; i++) {
 		struct source *s = b->sources[i];
@@ -173,7 +173,7 @@ enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffe
 			return fault_set(&b->error, TM_CANCELLED, "stopped on request");
 	}
 	enum tracemend_status status = s->ops->read(s, offset, buffer, length, &b->error);
-	/* Every failure is remembered where the engine looks, whatever a walk does about it. */
+	/* The engine looks at b->error after the walk, so a walk that ignores the failure cannot hide it. */
 	if (status != TM_OK)
 		(void)fault_set(&b->error, status, "%s%s%s: cannot be read", s->origin, *s->name ? ": " : "", s->name);
 	return status;

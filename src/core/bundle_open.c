@@ -21,7 +21,7 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 	const char *path = s->data;
 	struct stat st;
 
-	/* O_NONBLOCK: a FIFO that took the file's place must not hang us. */
+	/* O_NONBLOCK: opening must not wait where a FIFO has taken the place of the file. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fault_set(error, TM_IO, "%s: cannot open: %s", path, strerror(errno));
@@ -195,7 +195,7 @@ static enum tracemend_status bundle_add_regular(struct bundle *b, enum tracemend
 	char *copy = strdup(path);
 	if (!copy)
 		return fault_memory(&b->error);
-	/* Probe it before it becomes a source: an archive is replaced by what is in it. */
+	/* Look at its first bytes before it becomes a source: an archive is replaced by its members. */
 	struct source whole = { .name = "", .origin = path, .size = size, .bundle = b, .ops = &file_ops, .data = copy, .fd = -1 };
 	uint8_t head[UNPACK_PEEK];
 	size_t got = size < sizeof(head) ? (size_t)size : sizeof(head);
@@ -203,7 +203,7 @@ static enum tracemend_status bundle_add_regular(struct bundle *b, enum tracemend
 	if (status == TM_OK && unpack_recognises(head, got))
 		status = unpack_into(b, &whole, role);
 	else if (status == TM_OK)
-		/* Extra pieces are told apart by their names; a capture of one file has none. */
+		/* Extra pieces are distinguished by their names; the only file of a capture has no name. */
 		status = bundle_add_file(b, role, SOURCE_FILE, path, role == TM_ROLE_INPUT ? "" : path_base(path), size);
 	for (size_t i = 0; i < BUNDLE_OPEN_MAX; i++)
 		if (b->open[i] == &whole)
@@ -236,7 +236,7 @@ enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum t
 				   : S_ISSOCK(st.st_mode) ? "socket"
 							  : "device");
 	}
-	/* Extra pieces and donors come from paths of their own. */
+	/* Extra pieces and donors have an origin of their own. */
 	for (size_t i = before; i < b->count && role != TM_ROLE_INPUT && status == TM_OK; i++) {
 		char *origin = strdup(path);
 		if (!origin)

@@ -9,7 +9,7 @@
 struct finding {
 	struct tracemend_finding public;
 	struct findings *owner;
-	struct source *source; /* NULL where the finding is of no file */
+	struct source *source; /* NULL: the finding is about no file */
 	bool kept;
 };
 
@@ -27,7 +27,7 @@ struct findings {
 	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
-	struct finding uncounted; /* the handle of what is not kept */
+	struct finding uncounted; /* the handle of findings that are not kept */
 	uint64_t own_errors;	  /* before re-grading */
 	uint64_t totals[TM_ERROR + 1];
 	enum tracemend_status status;
@@ -60,7 +60,7 @@ static void finding_text_free(const char *text)
 		free((void *)(uintptr_t)text);
 }
 
-/* Replaces a text of a kept finding by an escaped copy. */
+/* Replaces a text of a kept finding by a copy of an escaped one. */
 static void finding_text_set(struct finding *fd, const char **text, const char *escaped)
 {
 	char *copy = strdup(escaped);
@@ -120,7 +120,7 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 	return fd;
 }
 
-/* Fetches the bytes that the hex rows show: whole rows of 16 around what is underlined, or the start of the finding. */
+/* Reads the bytes for the hex rows: whole rows of 16, from the underlined bytes or the start of the finding on. */
 static void finding_fetch(struct finding *fd, uint64_t offset)
 {
 	struct source *s = fd->source;
@@ -135,7 +135,7 @@ static void finding_fetch(struct finding *fd, uint64_t offset)
 	}
 }
 
-/* What a claimed length has beyond the end of the file is not there to be pointed at. */
+/* A length taken from the input may pass the end of the file; the finding does not. */
 static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t length)
 {
 	uint64_t left = s->size - offset;
@@ -226,7 +226,7 @@ void finding_field(struct finding *fd, uint64_t offset, uint32_t length, const c
 	va_start(arguments, format);
 	finding_text_format(fd, &fd->public.field, format, arguments);
 	va_end(arguments);
-	/* The rows shown must hold the field: they may start at the record or later. */
+	/* The hex rows must contain the field, which may be far behind the start of the record. */
 	if (offset < fd->public.context_offset || offset - fd->public.context_offset + length > fd->public.context_length)
 		finding_fetch(fd, offset);
 }

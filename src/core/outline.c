@@ -1,4 +1,4 @@
-/* Taking a capture apart. What is declared nests by construction: see outline_open(). */
+/* Building an outline. Parts nest by construction: see outline_open(). */
 #include "core/outline_part.h"
 
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static uint64_t field_mask(const struct part *f)
 	return f->width ? (f->width < 64 ? (UINT64_C(1) << f->width) - 1 : UINT64_MAX) << f->shift : UINT64_MAX;
 }
 
-/* Puts the fields that wait on a leaf (OUTLINE_NONE: on none), all that lie within it and on bytes of their own. */
+/* Attaches the pending fields to a leaf if they lie within it and do not overlap; else, or without a leaf (OUTLINE_NONE), they are
+ * dropped. */
 static void attach_fields(struct outline *o, uint32_t leaf)
 {
 	uint32_t next, last = OUTLINE_NONE, at = leaf == OUTLINE_NONE ? 0 : o->parts[leaf].offset;
@@ -60,8 +61,8 @@ static void attach_fields(struct outline *o, uint32_t leaf)
 	o->open[o->depth - 1].pending = o->open[o->depth - 1].pending_last = OUTLINE_NONE;
 }
 
-/* Bytes up to `end` that nobody declared. */
-static void glue(struct outline *o, uint64_t end)
+/* Declares the bytes up to `end` that no part covers. */
+static void fill_gap(struct outline *o, uint64_t end)
 {
 	if (end > o->at) {
 		uint32_t i = outline_part_new(o, PART_BYTES, "bytes");
@@ -112,7 +113,7 @@ uint32_t outline_open(struct outline *o, enum part_kind kind, const char *name, 
 	uint32_t i = OUTLINE_NONE;
 	if (o->depth && o->depth < OUTLINE_DEPTH_MAX && !o->refused) {
 		offset = place(o, offset);
-		glue(o, offset);
+		fill_gap(o, offset);
 		i = outline_part_new(o, kind, name);
 	}
 	if (i == OUTLINE_NONE) {
@@ -140,7 +141,7 @@ void outline_close(struct outline *o, uint64_t end)
 	end = place(o, end);
 	o->parts[i].length = (uint32_t)end - o->parts[i].offset;
 	if (o->parts[i].first != OUTLINE_NONE || o->parts[i].kind == PART_FILE)
-		glue(o, end);
+		fill_gap(o, end);
 	else
 		attach_fields(o, i);
 	o->at = (uint32_t)end;
@@ -253,7 +254,7 @@ static bool is_word(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
 }
 
-/* What the characters of a word make of it. A hexadecimal number without a letter is taken for a decimal one. */
+/* The coding of a word. A hexadecimal number without a letter is taken as decimal. */
 static enum field_coding word_coding(const uint8_t *p, uint64_t length, bool *number)
 {
 	bool decimal = length <= 19, hex = length <= 16;
@@ -293,7 +294,7 @@ uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32
 	uint32_t index = o->file_count + o->stream_count;
 	struct outline_file *files = NULL;
 
-	/* A field that is short enough for a number may get the value of one. */
+	/* A field of 8 bytes or less could be edited as a number. */
 	bool there = field != OUTLINE_NONE && o->parts[field].parent != OUTLINE_NONE && o->parts[field].length > sizeof(uint64_t);
 	if (there && o->status == TM_OK && size <= OUTLINE_STREAMS_MAX - o->stream_bytes) {
 		files = reallocarray(o->files, (size_t)index + 1, sizeof(*files));
@@ -326,7 +327,7 @@ enum tracemend_status outline_by_scan(struct outline *o, const struct format *f,
 		status = findings_status(findings);
 	findings_free(findings);
 	outline_close_file(o);
-	/* What a walk could not finish is bytes. */
+	/* Where the walk stopped early, the rest is bytes. */
 	return status == TM_LIMIT || status == TM_NOTHING || status == TM_UNRECOGNISED ? TM_OK : status;
 }
 
@@ -370,7 +371,7 @@ enum tracemend_status outline_make(struct outline *o, struct bundle *in, const s
 		status = f->outline(o, profile);
 	if (status == TM_OK)
 		status = o->status;
-	/* Whatever the format did not open is bytes. */
+	/* Files that the format did not open are bytes. */
 	for (uint32_t i = 0; i < o->file_count && status == TM_OK; i++)
 		if (o->parts[o->files[i].part].first == OUTLINE_NONE && o->files[i].size) {
 			(void)outline_open_file(o, i, "file", PART_LOOSE);

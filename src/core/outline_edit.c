@@ -96,7 +96,7 @@ void outline_swap(struct outline *o, uint32_t a, uint32_t b)
 	link_before(o, b, parent_a, after_a);
 }
 
-/* One part without its place; fields and children follow. map: by index in `from`. */
+/* Copies a part, without linking it, with its fields and children. map: the copies, by index in `from`. */
 static uint32_t copy_part(struct outline *o, const struct outline *from, uint32_t part, uint32_t *map)
 {
 	struct part copy = from->parts[part];
@@ -105,7 +105,8 @@ static uint32_t copy_part(struct outline *o, const struct outline *from, uint32_
 	if (i == OUTLINE_NONE)
 		return i;
 	map[part] = i;
-	/* A field is where its leaf is. Copied bytes are in the pool, but within one outline they stay in the file. */
+	/* The bytes of a field are those of its leaf. Bytes of another outline are copied to the pool; those of the same one stay
+	 * in the file. */
 	if (o != from && copy.kind != PART_FIELD && copy.first == OUTLINE_NONE) {
 		uint64_t where = pool_add(o, outline_part_data(from, &copy), copy.length);
 		copy.offset = (uint32_t)(where >> 32);

@@ -1,4 +1,4 @@
-/* Writing an outline, with every size, count, offset and padding set right. */
+/* Writing an outline, with every size, count, offset and padding corrected. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "core/outline_part.h"
 #include "core/text.h"
 
-/* Decimal fields may change their length, and with it what is measured: so often until nothing changes. */
-#define REFIX_ROUNDS 8u
+/* Rounds of laying out: a decimal field may change its length, and with it other measures. */
+#define LAYOUT_ROUNDS 8u
 #define NUMBER_TEXT 24u
 
 static void store_word(uint8_t *p, uint32_t length, bool big_endian, uint64_t v)
@@ -25,9 +25,9 @@ static size_t number_text(const struct part *f, char text[NUMBER_TEXT])
 	return (size_t)n;
 }
 
-/* ---- where everything goes ---- */
+/* ---- layout ---- */
 
-/* What a field holds of its stream, if that has changed; else NULL. */
+/* The encoded bytes of the stream in a field, if the stream changed; else NULL. */
 static const struct bytes *stream_coded(const struct outline *o, const struct part *field)
 {
 	if (field->measure != MEASURE_CODED)
@@ -87,7 +87,7 @@ static uint64_t padding_length(const struct outline *o, const struct part *p, ui
 	return over ? p->unit - over : 0;
 }
 
-/* The offset after the part, in its file. */
+/* Lays out a part at offset `at` of its file. Returns the offset of its end. */
 static uint64_t lay_part(struct outline *o, uint32_t part, uint64_t at)
 {
 	const struct part *p = &o->parts[part];
@@ -239,7 +239,7 @@ static void write_part(const struct outline *o, uint32_t part, struct bytes *out
 	}
 }
 
-/* ---- streams: coded again when they change ---- */
+/* ---- streams: encoded again when they change ---- */
 
 static bool stream_is(const struct bytes *a, const void *data, size_t size)
 {
@@ -252,7 +252,7 @@ static void stream_forget(struct outline_file *stream)
 	bytes_free(&stream->coded);
 }
 
-/* One stream that is in the capture. */
+/* Encodes one stream, if it changed. */
 static enum tracemend_status stream_code(struct outline *o, struct outline_file *stream, bool *again)
 {
 	struct bytes plain = { 0 }, coded = { 0 };
@@ -287,9 +287,9 @@ static enum tracemend_status streams_code(struct outline *o, bool *again)
 	return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all files ---- */
 
-/* A padding of another length than its alignment asks for is bytes. */
+/* Padding of another length than its alignment requires becomes bytes. */
 static enum tracemend_status verify_paddings(struct outline *o)
 {
 	enum tracemend_status status = lay(o);
@@ -315,7 +315,7 @@ static bool is_measure(const struct part *p)
 	return p->kind == PART_FIELD && p->measure && p->measure != MEASURE_CODED;
 }
 
-/* Whether the field holds what it measures, in the form in which it would be written. */
+/* Whether the field has the value that it measures, in the form in which it would be written. */
 static bool measure_holds(const struct outline *o, uint32_t field)
 {
 	const struct part *f = &o->parts[field];
@@ -341,8 +341,8 @@ enum tracemend_status outline_verify(struct outline *o)
 	return status;
 }
 
-/* Gives a measure its value. *misfits counts it where the value does not fit; *again is set where the field's length changes. */
-static void refix_measure(struct outline *o, uint32_t field, uint32_t *misfits, bool *again)
+/* Sets the value of a measure. *misfits counts values that do not fit; *again is set when the length of the field changed. */
+static void correct_measure(struct outline *o, uint32_t field, uint32_t *misfits, bool *again)
 {
 	struct part *f = &o->parts[field];
 	uint64_t value = measured(o, f), mask = outline_part_mask(f);
@@ -357,14 +357,14 @@ static void refix_measure(struct outline *o, uint32_t field, uint32_t *misfits, 
 	*again = *again || field_length(o, f) != length;
 }
 
-static enum tracemend_status refix(struct outline *o, uint32_t *misfits)
+static enum tracemend_status correct_measures(struct outline *o, uint32_t *misfits)
 {
 	enum tracemend_status status = TM_OK;
 	bool again = true;
 
 	for (uint32_t i = 0; i < o->count; i++)
 		o->parts[i].flags &= (uint8_t)~PART_REFIXED;
-	for (unsigned round = 0; again && round < REFIX_ROUNDS && status == TM_OK; round++) {
+	for (unsigned round = 0; again && round < LAYOUT_ROUNDS && status == TM_OK; round++) {
 		again = false;
 		*misfits = 0;
 		status = lay(o);
@@ -373,10 +373,10 @@ static enum tracemend_status refix(struct outline *o, uint32_t *misfits)
 			if (f->room && o->starts[i] != OUTLINE_NONE && o->lengths[i] > f->room)
 				++*misfits;
 			if (is_measure(f) && !(f->flags & (PART_SET | PART_REPLACED)) && o->starts[i] != OUTLINE_NONE)
-				refix_measure(o, i, misfits, &again);
+				correct_measure(o, i, misfits, &again);
 		}
-		/* Only when no number grows, since coding is dear; and never behind the last layout. */
-		if (status == TM_OK && !again && round + 1 < REFIX_ROUNDS)
+		/* Only when all lengths are final, since encoding is expensive, and not after the last layout. */
+		if (status == TM_OK && !again && round + 1 < LAYOUT_ROUNDS)
 			status = streams_code(o, &again);
 	}
 	return status;
@@ -385,7 +385,7 @@ static enum tracemend_status refix(struct outline *o, uint32_t *misfits)
 enum tracemend_status outline_write(struct outline *o, struct outline_output *outputs, uint32_t *misfits)
 {
 	uint32_t own = 0;
-	enum tracemend_status status = o->status == TM_OK ? refix(o, misfits ? misfits : &own) : o->status;
+	enum tracemend_status status = o->status == TM_OK ? correct_measures(o, misfits ? misfits : &own) : o->status;
 
 	for (uint32_t i = 0; i < o->file_count && status == TM_OK; i++) {
 		outputs[i].file = i;

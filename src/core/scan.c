@@ -1,4 +1,4 @@
-/* What scanners and generators share: facts, limits, files being made. */
+/* What scanners and generators share: facts, limits, generated files. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

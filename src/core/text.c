@@ -62,7 +62,7 @@ size_t utf8_valid_prefix(const void *data, size_t length)
 	return length;
 }
 
-/* Code points, in order, that show nothing, end a line, or turn the direction of writing: an escape is shown for them. */
+/* Code points, in ascending order, that are invisible, end a line, or change the direction of text. They are shown as escapes. */
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {
@@ -76,7 +76,7 @@ static const struct {
 	{ 0xfff0, 0xffff }, /* specials */
 };
 
-/* Whether the sequence of n bytes, which is valid, can be shown as it is. */
+/* Whether the valid sequence of n bytes can be shown unescaped. */
 static bool utf8_is_printable(const uint8_t *p, size_t n)
 {
 	uint32_t point = n == 1 ? p[0] : p[0] & (0x7fu >> n);
@@ -89,8 +89,8 @@ static bool utf8_is_printable(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Copies up to length bytes to out, escaped; stops before size - 4 would be passed. Returns bytes of input used.
- * reversible: a backslash is escaped, too, so that each \xNN stands for a byte. */
+/* Copies up to length bytes to out, escaped, as long as 4 bytes are left there. Returns how many bytes of the input were copied.
+ * reversible: a backslash is escaped as well, so that \xNN always stands for a byte. */
 static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t length, bool reversible)
 {
 	static const char hex[] = "0123456789abcdef";

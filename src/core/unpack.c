@@ -53,7 +53,7 @@ static ssize_t unpack_read(struct archive *a, void *data, const void **buffer)
 	return (ssize_t)length;
 }
 
-/* Notes what libarchive says of a broken archive. */
+/* Records the message of libarchive about a damaged archive. */
 static void unpack_damage(struct bundle *b, struct archive *a)
 {
 	text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
@@ -71,7 +71,7 @@ static int unpack_member(struct unpack *u, struct archive *a, enum tracemend_sta
 	int result;
 
 	while ((result = archive_read_data_block(a, &block, &length, &at)) == ARCHIVE_OK) {
-		/* A sparse member skips its holes. */
+		/* A sparse member has no blocks for its holes. */
 		while (*status == TM_OK && at > 0 && spool_size(spool) - start < (uint64_t)at) {
 			uint64_t hole = (uint64_t)at - (spool_size(spool) - start);
 			*status = spool_append(u->bundle, spool, zeros, hole < sizeof(zeros) ? (size_t)hole : sizeof(zeros));
@@ -84,7 +84,7 @@ static int unpack_member(struct unpack *u, struct archive *a, enum tracemend_sta
 	return result == ARCHIVE_EOF ? ARCHIVE_OK : result;
 }
 
-/* The name below the archive, without "./" and trailing '/'. NULL when it would lead out of it. */
+/* The name of a member, without "./" and trailing '/'. NULL when it leads out of the archive. */
 static const char *unpack_name(char *name)
 {
 	char *p = name;
@@ -107,7 +107,7 @@ static const char *unpack_name(char *name)
 struct unpack_state {
 	size_t first;	    /* index in the bundle of the first source */
 	bool saw_directory; /* the archive has directory entries */
-	bool rooted;	    /* names start with "./": there is no top directory to take off */
+	bool rooted;	    /* names start with "./": they have no top directory to remove */
 	bool raw;	    /* a compressed file, not an archive */
 };
 
@@ -126,7 +126,7 @@ static enum tracemend_status unpack_regular(struct unpack *u, struct archive *a,
 		*stop = true;
 		unpack_damage(b, a);
 	}
-	/* A member of which nothing came out tells nothing. */
+	/* Of a damaged compressed file from which nothing was unpacked, no source is made. */
 	if (*stop && spool_size(u->spool) == start && state->raw)
 		return TM_OK;
 	void *slice = spool_slice(u->spool, start);
@@ -166,7 +166,7 @@ static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, s
 	return status;
 }
 
-/* Takes the top directory off the names when every member is below the same one. */
+/* Removes the top directory from the names when all members are below the same one. */
 static void unpack_strip(struct bundle *b, const struct unpack_state *state)
 {
 	if (state->rooted || state->first == b->count)
@@ -209,7 +209,7 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 		state.raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
 		status = unpack_entry(u, a, entry, role, &state, &stop);
 	}
-	/* A failing source is no damage of the archive. */
+	/* A read that failed is a failure, not damage of the archive. */
 	if (status == TM_OK)
 		status = b->error.status;
 	if (status != TM_OK)
@@ -224,7 +224,7 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 	return TM_OK;
 }
 
-/* Archives, and the compressions that libarchive does for us. */
+/* Archives, and the compressions that libarchive decodes. */
 static enum tracemend_status unpack_archive(struct bundle *b, struct source *from, enum tracemend_role role)
 {
 	struct unpack *u = malloc(sizeof(*u));
@@ -257,7 +257,7 @@ static enum tracemend_status unpack_archive(struct bundle *b, struct source *fro
 	return status;
 }
 
-/* gzip and zstd first become bytes; those are an archive, or the capture itself. */
+/* Decodes gzip and zstd first; the result is an archive, or the capture itself. */
 static enum tracemend_status unpack_compressed(struct bundle *b, struct source *from, bool gzip, enum tracemend_role role)
 {
 	struct spool *spool = spool_new(b);
@@ -284,7 +284,7 @@ static enum tracemend_status unpack_compressed(struct bundle *b, struct source *
 		char damage[sizeof(b->damage)];
 		memcpy(damage, b->damage, sizeof(damage));
 		status = unpack_archive(b, &whole, role);
-		if (*damage) /* the cause, where a cut stream makes a cut archive */
+		if (*damage) /* the damage of the stream is the cause of that of the archive */
 			memcpy(b->damage, damage, sizeof(damage));
 		spool_ops.close(&whole);
 	} else if (status != TM_OK || !bundle_add_source(b, role, SOURCE_FILE, "", whole.size, &spool_ops, whole.data)) {

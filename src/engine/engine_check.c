@@ -97,7 +97,7 @@ static struct tracemend_report *report_new(struct bundle *b, const struct format
 	return report;
 }
 
-/* What became of the walk, whoever noticed it first. */
+/* The outcome of the walk: the first failure of the walk, its sources or its findings. */
 static enum tracemend_status scan_outcome(const struct bundle *b, const struct scan *s, enum tracemend_status walked)
 {
 	if (b->error.status != TM_OK)
@@ -148,7 +148,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	s.findings = report->findings;
 	s.facts = options && options->facts ? &report->facts : NULL;
 	container_report(b, report->container);
-	/* A profile that this format does not have does not concern it, unless the format was asked for by name. */
+	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
 	*status = refused ? profile_error.status : scan_outcome(b, &s, f->scan(&s));
 	report_summarise(report, b, &s);

@@ -1,16 +1,16 @@
-/* Reducing: the same question again and again, of ever smaller captures. */
+/* Reducing a capture by repeated passes of removing parts while the predicate holds (delta debugging: Zeller, Hildebrandt,
+ * Simplifying and Isolating Failure-Inducing Input, 2002). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_reduce.h"
 
-/* Rounds over the whole capture: each begins with the parts of what the one before left, which may be other parts than
- * before, and the last one finds nothing. */
+/* Rounds over the whole capture. Each begins with a new outline of what the one before left; the last one removes nothing. */
 #define REDUCE_ROUNDS 40u
 
 /* ---- samples of inputs ---- */
 
-/* What the capture is called without what it was packed in. */
+/* The name of the capture without the extensions of archives and compression. */
 static char *sample_title(const struct bundle *b)
 {
 	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".tar" };
@@ -60,7 +60,7 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	}
 	s->directory = b->directory;
 	if (b->bytes_total > REDUCE_BYTES_MAX)
-		status = fault_set(error, TM_LIMIT, "a capture of more than %llu bytes is not taken whole",
+		status = fault_set(error, TM_LIMIT, "the capture is too large: the limit is %llu bytes",
 				   (unsigned long long)REDUCE_BYTES_MAX);
 	for (size_t i = 0; i < b->count && status == TM_OK; i++)
 		if (b->sources[i]->role == TM_ROLE_INPUT && b->sources[i]->kind == SOURCE_FILE)
@@ -75,15 +75,15 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- rounds ---- */
 
-/* Again from the beginning, as long as it helps. */
+/* Repeats until a round removes nothing. */
 static void reduction_run(struct reduction *r)
 {
-	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {
+	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->stop; round++) {
 		uint64_t before = reduction_size(r);
 		bool known = r->format && r->format->outline, any = known && reduction_parts(r);
-		if (!known || (r->wish->bytes && !any))
+		if (!known || (r->predicate->bytes && !any))
 			any = reduction_bytes(r);
 		if (!any || reduction_size(r) >= before)
 			break;
@@ -91,11 +91,11 @@ static void reduction_run(struct reduction *r)
 }
 
 struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
-					  const struct tracemend_wish *wish, struct tracemend_error *error)
+					  const struct tracemend_predicate *predicate, struct tracemend_error *error)
 {
 	static const struct tracemend_options none;
 	struct tracemend_error fallback = { 0 }, ignored = { 0 };
-	struct reduction r = { .options = options ? options : &none, .wish = wish, .error = error ? error : &fallback };
+	struct reduction r = { .options = options ? options : &none, .predicate = predicate, .error = error ? error : &fallback };
 	*r.error = (struct tracemend_error){ 0 };
 
 	r.best = tracemend_sample_of(input, r.error);
@@ -105,8 +105,8 @@ struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const s
 	if (r.format)
 		r.profile = format_profile(r.format, r.options->profile, &ignored);
 	r.best->format = r.format;
-	if (!wish->holds(wish->ctx, r.best))
-		(void)fault_set(r.error, TM_NOTHING, "what is looked for is not there in the whole capture");
+	if (!predicate->holds(predicate->ctx, r.best))
+		(void)fault_set(r.error, TM_NOTHING, "the whole capture does not meet the condition");
 	else
 		reduction_run(&r);
 	if (r.error->status == TM_OK)

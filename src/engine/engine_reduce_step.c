@@ -1,4 +1,4 @@
-/* One step of reducing: a smaller candidate is offered, and kept if it still answers the question. */
+/* One step of reducing: a smaller candidate is tested, and kept if the predicate holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct tracemend_sample *reduction_blank(struct reduction *r)
 	if (!s || !s->name) {
 		tracemend_sample_free(s);
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 		return NULL;
 	}
 	s->format = r->best->format;
@@ -53,11 +53,11 @@ bool reduction_offer(struct reduction *r, struct tracemend_sample *candidate)
 		(void)fault_memory(r->error);
 	else if (r->options->progress && !r->options->progress(r->options->progress_ctx, 0, 0))
 		(void)fault_set(r->error, TM_CANCELLED, "cancelled");
-	if (r->error->status != TM_OK || (r->wish->tries && r->tries >= r->wish->tries) ||
-	    (r->wish->work && r->work >= r->wish->work))
-		r->over = true;
+	if (r->error->status != TM_OK || (r->predicate->tries && r->tries >= r->predicate->tries) ||
+	    (r->predicate->work && r->work >= r->predicate->work))
+		r->stop = true;
 	uint64_t bytes = candidate ? sample_bytes(candidate) : 0;
-	bool holds = !r->over && r->wish->holds(r->wish->ctx, candidate);
+	bool holds = !r->stop && r->predicate->holds(r->predicate->ctx, candidate);
 	r->tries++;
 	r->work += bytes;
 	if (holds) {
@@ -76,20 +76,20 @@ struct tracemend_input *reduction_open(struct reduction *r)
 
 	if (!input) {
 		*r->error = error;
-		r->over = true;
+		r->stop = true;
 	}
 	return input;
 }
 
-/* One pass from the end to the beginning, `step` things that are still there at a time. */
-static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, size_t step, reduction_leave leave, void *ctx)
+/* One pass from the end to the beginning, `step` remaining elements at a time. */
+static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, size_t step, reduction_removal removal, void *ctx)
 {
 	bool any = false;
 	size_t end = *count;
 
-	while (end && !r->over && !r->renew) {
+	while (end && !r->stop && !r->renew) {
 		size_t begin = end > step ? end - step : 0;
-		if (leave(ctx, &left[begin], end - begin)) {
+		if (removal(ctx, &left[begin], end - begin)) {
 			memmove(&left[begin], &left[end], (*count - end) * sizeof(*left));
 			*count -= end - begin;
 			any = true;
@@ -99,21 +99,21 @@ static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, siz
 	return any;
 }
 
-void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave, void *ctx)
+void reduction_minimise(struct reduction *r, size_t count, reduction_removal removal, void *ctx)
 {
 	size_t *left = malloc((count + !count) * sizeof(*left)), step = 1;
 
 	if (!left) {
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
 		left[i] = i;
 	while (step < count)
 		step *= 2;
-	for (; step && count && !r->over && !r->renew; step /= 2)
-		while (reduction_pass(r, left, &count, step, leave, ctx) && step == 1 && count)
+	for (; step && count && !r->stop && !r->renew; step /= 2)
+		while (reduction_pass(r, left, &count, step, removal, ctx) && step == 1 && count)
 			;
 	free(left);
 }

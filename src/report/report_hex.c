@@ -19,7 +19,7 @@ static bool hex_is_shown(const struct tracemend_finding *f, uint64_t offset)
 	return !f->length || (offset >= f->offset && offset - f->offset < f->length) || hex_is_field(f, offset);
 }
 
-/* Whether the library handed the byte out. */
+/* Whether the byte is part of the context of the finding. */
 static bool hex_is_known(const struct tracemend_finding *f, uint64_t offset)
 {
 	return offset >= f->context_offset && offset - f->context_offset < f->context_length;
@@ -43,7 +43,7 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 	fputs("  ", out);
 	uint64_t end = row + ROW;
 	while (end > row && !hex_is_shown(f, end - 1))
-		end--; /* no blanks at the end of a line */
+		end--; /* no trailing blanks */
 	for (uint64_t at = row; at < end; at++) {
 		uint8_t byte = hex_is_shown(f, at) ? hex_byte(f, at) : ' ';
 		char text[2] = ".";
@@ -54,7 +54,7 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 	fputc('\n', out);
 }
 
-/* The mark under the field's bytes of a row; the text goes with the last of them. */
+/* The mark under the bytes of the field in a row; the field's text follows the last of them. */
 static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color, report_put put)
 {
 	uint64_t end = f->field_offset + f->field_length;
@@ -78,7 +78,7 @@ static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row,
 	fputc('\n', out);
 }
 
-/* What the rows show: from where the finding begins to the last byte of its field, or, without a field, of two rows at most. */
+/* The range of the rows: from the start of the finding to the last byte of its field, or, without a field, two rows at most. */
 static void hex_extent(const struct tracemend_finding *f, bool field, uint64_t *first, uint64_t *last)
 {
 	uint64_t known_end = f->context_offset + f->context_length;

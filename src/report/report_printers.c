@@ -1,4 +1,4 @@
-/* The list of printers: a new one has its line here. */
+/* The list of printers. A new printer is added here and declared in report.h. */
 #include <string.h>
 
 #include "report/report.h"

@@ -272,7 +272,7 @@ load helper
 	exits 0 check --only "$RULE" valid.bin
 	refute grep -q "inputs" <<< "$output"
 	exits 4 check --only "$RULE" valid.bin broken.bin empty broken.bin
-	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked whole" ]
+	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked completely" ]
 	exits 0 check --only "$RULE" valid.bin valid.bin
 	[ "$(tail -1 <<< "$output")" = "2 inputs: 0 with errors" ]
 }

@@ -35,7 +35,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" -- ./reader {}
 	grep -q '^killed by SIGSEGV$' <<< "$output"
 	grep -q '^  fxt/truncated-record: 1 of 1$' <<< "$output"
-	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 sound ones rejected, 1 broken ones taken in silence, 1 fine$' <<< "$output"
+	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 valid but rejected, 1 invalid but accepted silently, 1 fine$' <<< "$output"
 }
 
 @test "--outcomes chooses what is reported" {

@@ -73,7 +73,7 @@ def row(rule, options, work):
     if done.returncode:
         return f'exit {done.returncode}: {done.stderr.strip()}', ()
     after, errors_after, records_after = report(target)
-    tries = done.stdout.split(' in ')[-1].split(' tries')[0]
+    tries = done.stdout.split(' in ')[-1].split(' tr')[0]
     loose = 'and errors that' in done.stdout
     columns = size_of(source), size_of(target), records, records_after, tries, f'{seconds:.1f}', '+' if loose else ''
     if rule not in after:

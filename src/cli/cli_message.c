@@ -1,4 +1,4 @@
-/* Talk: everything that is not the report. It goes to stderr, escaped. */
+/* Messages: everything that is not part of the report. It is printed to standard error, escaped. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void cli_vcomplain(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+static void cli_verror(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
-static void cli_vcomplain(const char *format, va_list arguments)
+static void cli_verror(const char *format, va_list arguments)
 {
 	char raw[CLI_TEXT_MAX / 4], shown[CLI_TEXT_MAX];
 
@@ -16,12 +16,12 @@ static void cli_vcomplain(const char *format, va_list arguments)
 	fprintf(stderr, "tracemend: %s\n", cli_show(shown, raw));
 }
 
-void cli_complain(const char *format, ...)
+void cli_error(const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	cli_vcomplain(format, arguments);
+	cli_verror(format, arguments);
 	va_end(arguments);
 }
 
@@ -30,14 +30,14 @@ int cli_usage(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	cli_vcomplain(format, arguments);
+	cli_verror(format, arguments);
 	va_end(arguments);
 	return CLI_USAGE;
 }
 
 int cli_memory(void)
 {
-	cli_complain("out of memory");
+	cli_error("out of memory");
 	return CLI_LIMIT;
 }
 
@@ -72,14 +72,14 @@ int cli_exit_code(enum tracemend_status status)
 
 int cli_fail(const struct tracemend_error *error)
 {
-	cli_complain("%s%s", error->status == TM_BUG ? "internal error, nothing was written: " : "", error->message);
+	cli_error("%s%s", error->status == TM_BUG ? "internal check failed; nothing was written: " : "", error->message);
 	return cli_exit_code(error->status);
 }
 
 int cli_worse(int a, int b)
 {
 	static const int order[] = { CLI_CLEAN, CLI_FINDINGS, CLI_LOST, CLI_NOTHING, CLI_USAGE, CLI_LIMIT, CLI_IO, CLI_BUG };
-	size_t rank_a = sizeof(order) / sizeof(order[0]), rank_b = rank_a; /* a signal is worse than all */
+	size_t rank_a = sizeof(order) / sizeof(order[0]), rank_b = rank_a; /* a signal has priority over all */
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (order[i] == a)
@@ -101,6 +101,14 @@ const char *cli_number(char out[32], uint64_t n)
 		out[at++] = digits[i];
 	}
 	out[at] = '\0';
+	return out;
+}
+
+const char *cli_count(char out[64], uint64_t n, const char *noun)
+{
+	char number[32];
+
+	(void)snprintf(out, 64, "%s %s%s", cli_number(number, n), noun, n == 1 ? "" : "s");
 	return out;
 }
 
