@@ -36,7 +36,7 @@
 /* Events of a file: their IDs have 16 bits. */
 #define TRACEDAT_EVENTS_MAX 65536u
 /* Formats whose ID is another's, or none, that are kept for records without a format. */
-#define TRACEDAT_ORPHANS_MAX 16u
+#define TRACEDAT_UNASSIGNED_MAX 16u
 /* Fields of one event; further ones are not judged. */
 #define TRACEDAT_FIELDS_MAX 512u
 /* Option items, sections and buffers of a file; beyond it: TM_LIMIT. */

@@ -9,9 +9,9 @@
 #define TRACEDAT_SYSTEMS_MAX 65536u
 
 /* Where a list of formats that begins at `at` ends, going by sizes alone; SIZE_MAX where they make no sense. */
-size_t tracedat_formats_hop(bool big_endian, const uint8_t *data, size_t at, size_t size, uint32_t count);
+size_t tracedat_formats_end(bool big_endian, const uint8_t *data, size_t at, size_t size, uint32_t count);
 /* The same for a list of systems, which begins with their number. */
-size_t tracedat_systems_hop(bool big_endian, const uint8_t *data, size_t at, size_t size);
+size_t tracedat_systems_end(bool big_endian, const uint8_t *data, size_t at, size_t size);
 /* Whether a format file begins there: a size, and a text that begins as one does. */
 bool tracedat_format_begins(const uint8_t *data, size_t at, size_t end);
 

@@ -8,7 +8,7 @@
 
 /* Anchors are made in the order of their offsets. Of several at one place (CPUs without data before one that has some) the
  * next one is taken for each pointer in turn. */
-static void settle(struct tracedat_sketch *s)
+static void pointers_resolve(struct tracedat_sketch *s)
 {
 	uint32_t *used = calloc(s->anchor_count + 1, sizeof(*used));
 	if (!used) {
@@ -67,7 +67,7 @@ static bool gather(struct tracedat_sketch *s)
 			if (c->lost || c->found) { /* where the data should be, whatever is there */
 				item.at = c->offset;
 				item.length = c->offset <= s->size && c->size <= s->size - c->offset ? c->size : 0;
-				item.astray = true;
+				item.elsewhere = true;
 			} else if (b->compressed && c->length && c->end == c->from + c->length + 4) {
 				item.length += 4; /* v7-buffer-size-minus-four: such a writer always counts too few */
 				item.bias = -4;
@@ -177,7 +177,7 @@ void tracedat_outline_file(struct tracedat_walk *w)
 	outline_close_file(o);
 	tracedat_sketch_streams(&s);
 	if (o->status == TM_OK)
-		settle(&s);
+		pointers_resolve(&s);
 	free(s.coded);
 	free(s.items);
 	free(s.pointers);

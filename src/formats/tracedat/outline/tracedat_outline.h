@@ -28,7 +28,7 @@ struct tracedat_anchor {
 struct tracedat_place_item {
 	uint64_t at, length;
 	int64_t bias; /* stated size - length */
-	bool astray;  /* not what the CPU recorded */
+	bool elsewhere;  /* not what the CPU recorded */
 	const struct tracedat_buffer *buffer;
 	const struct tracedat_cpu *cpu; /* NULL: the record of an instance */
 };

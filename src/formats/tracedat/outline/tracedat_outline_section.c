@@ -28,7 +28,7 @@ static void cpu_data(struct tracedat_sketch *s, const struct tracedat_place_item
 
 	tracedat_sketch_anchor(s, item->cpu->offset, part, item->bias);
 	outline_align(s->o, part, page);
-	if (item->astray) {
+	if (item->elsewhere) {
 		/* bytes */
 	} else if (item->buffer->compressed) {
 		chunks(s, page, item->at, end);

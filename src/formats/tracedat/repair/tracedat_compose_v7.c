@@ -36,7 +36,7 @@ static void fix_add(struct compose *c, size_t piece, enum fix_kind kind, size_t 
 		c->fixes[c->fix_count++] = (struct fix){ piece, kind, index, cpu };
 }
 
-static void fixes_settle(struct compose *c)
+static void fixes_fill(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
 	for (size_t i = 0; i < c->fix_count; i++) {
@@ -414,7 +414,7 @@ static void put_section(struct compose *c, size_t index, size_t last_options)
 }
 
 /* Which section stands for each part: the one that was parsed, else the one whose content is lost. */
-static void parts_settle(struct compose *c)
+static void parts_choose(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++) {
@@ -450,7 +450,7 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 	tracedat_put_compression(w);
 	c.first_options = tracedat_put_u64(w, w->prefix.options_at ? w->prefix.options_at : TRACEDAT_NO_OLD, 0,
 					   TRACEDAT_RULE_v7_options_offset, "where the first options are");
-	parts_settle(&c);
+	parts_choose(&c);
 	for (size_t i = 0; i < w->dir.section_count; i++)
 		if (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].lost)
 			last_options = i;
@@ -467,6 +467,6 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 			put_buffer_data(w, NULL, &w->data.buffers[i]);
 	if (last_options == SIZE_MAX)
 		put_options_section(&c, NULL, true);
-	fixes_settle(&c);
+	fixes_fill(&c);
 	free(c.fixes);
 }

@@ -137,9 +137,9 @@ static bool placeholders_put(struct tracedat_walk *w)
 		if (!(w->events.placeholders[id / 64] >> id % 64 & 1) || tracedat_event_of(&w->events, id))
 			continue;
 		struct bytes text = { 0 };
-		const struct tracedat_orphan *o = tracedat_orphan_of(&w->events, id);
+		const struct tracedat_unassigned *o = tracedat_unassigned_of(&w->events, id);
 		if (o)
-			tracedat_orphan_text(o, &text);
+			tracedat_unassigned_text(o, &text);
 		else
 			tracedat_placeholder_text(&w->events, id, &text);
 		store_u64(number, text.size, w->shape.big_endian);
@@ -214,14 +214,14 @@ static bool formats_read(struct tracedat_walk *w)
 	return list_read(w, 2, tracedat_systems) || changed;
 }
 
-static void formats_settle(struct tracedat_walk *w)
+static void formats_complete(struct tracedat_walk *w)
 {
 	bool placed = false, lost = w->events.lost;
 
-	tracedat_orphans_match(&w->events);
-	for (size_t i = 0; i < w->events.orphan_count; i++)
-		if (w->events.orphans[i].id)
-			place(w, w->events.orphans[i].id);
+	tracedat_unassigned_match(&w->events);
+	for (size_t i = 0; i < w->events.unassigned_count; i++)
+		if (w->events.unassigned[i].id)
+			place(w, w->events.unassigned[i].id);
 	for (uint32_t id = 1; w->events.unknown && id < 65536; id++)
 		if (w->events.unknown[id].records && (w->events.unknown[id].records > 1 || lost))
 			place(w, id);
@@ -257,7 +257,7 @@ bool tracedat_prepare(struct tracedat_walk *w)
 		if (!w->meta.seen[k])
 			part_default(w, k);
 	w->findings = w->scratch;
-	formats_settle(w);
+	formats_complete(w);
 	w->findings = findings;
 	w->events.finding = format_finding;
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)

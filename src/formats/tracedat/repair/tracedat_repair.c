@@ -55,7 +55,7 @@ static void account(struct tracedat_walk *w)
 }
 
 /* Data that was found may belong to more CPUs than the option says. */
-static void cpucount_settle(struct tracedat_walk *w)
+static void cpucount_correct(struct tracedat_walk *w)
 {
 	uint32_t wanted = tracedat_table_entries(w);
 	for (size_t i = 0; i < w->dir.option_count; i++) {
@@ -85,7 +85,7 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 	if (!tracedat_prepare(w))
 		return w->status;
 	if (!w->data.latency)
-		cpucount_settle(w);
+		cpucount_correct(w);
 	if (w->status != TM_OK)
 		return w->status;
 	if (w->shape.version == 6)

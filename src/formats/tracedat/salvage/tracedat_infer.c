@@ -6,7 +6,7 @@
 #define INFER_MAX (256u * 1024)
 #define INFER_STEP 65536u
 /* Bytes behind a place that tell whether something begins there. */
-#define INFER_LOOK 160u
+#define INFER_READ 160u
 /* Between the beginning of an event format and its fields: a name, an ID. */
 #define FORMAT_HEAD_MAX 128u
 
@@ -55,7 +55,7 @@ static bool format_begins(const uint8_t *p, uint64_t left, bool be)
 /* Looks at data[0, size), of which the file has `left`. Sections settle it; of formats the first byte order is kept. */
 static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
 {
-	for (size_t i = 0; i + INFER_LOOK <= size; i++)
+	for (size_t i = 0; i + INFER_READ <= size; i++)
 		for (unsigned be = 0; be < 2; be++) {
 			if (section_begins(data + i, left - i, be, &found->codec)) {
 				found->version = 7;
@@ -73,10 +73,10 @@ static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t si
 bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferred *found)
 {
 	*found = (struct tracedat_inferred){ 0 };
-	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_LOOK) {
+	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_READ) {
 		size_t got;
 		const uint8_t *data = window_upto(window, at, INFER_STEP, &got);
-		if (!data || got < INFER_LOOK || look(found, data, got, size - at))
+		if (!data || got < INFER_READ || look(found, data, got, size - at))
 			break;
 	}
 	return found->version != 0;

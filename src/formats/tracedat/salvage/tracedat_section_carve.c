@@ -5,9 +5,9 @@
 /* Bytes before the text of the first event format of a section: its header, the count, the size. */
 #define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
 /* Bytes of content that are looked at. */
-#define LOOK 320u
+#define CONTENT_READ 320u
 /* Bytes of a body that are looked at: for those of a compressed one, and for all strings of a file. */
-#define LOOK_FRAME 65536u
+#define FRAME_READ 65536u
 
 /* Behind `count` texts with their sizes; 0: they do not fit the file. */
 static uint64_t texts_end(struct tracedat_walk *w, uint64_t at, uint32_t count)
@@ -72,21 +72,21 @@ static bool strings_are(const uint8_t *p, size_t size)
 	return size > 1 && p[0];
 }
 
-bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_headless *h)
+bool tracedat_carved(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h)
 {
 	uint64_t body = at + TRACEDAT_SECTION_SIZE, end = w->source->size, size = 0, options;
-	uint8_t content[LOOK];
+	uint8_t content[CONTENT_READ];
 	size_t got = 0;
 
-	*h = (struct tracedat_headless){ 0 };
-	const uint8_t *p = body < end ? window_upto(&w->window, body, LOOK_FRAME, &got) : NULL;
+	*h = (struct tracedat_carved){ 0 };
+	const uint8_t *p = body < end ? window_upto(&w->window, body, FRAME_READ, &got) : NULL;
 	if (!p || got < 12)
 		return false;
 	if ((options = options_end(w, body)) != 0) {
 		h->size = options - body;
 		return tracedat_section_sane(w, options);
 	}
-	p = window_upto(&w->window, body, LOOK_FRAME, &got);
+	p = window_upto(&w->window, body, FRAME_READ, &got);
 	if (!p)
 		return false;
 	h->size = 8 + (uint64_t)load_u32(p, w->shape.big_endian);
@@ -100,8 +100,8 @@ bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_hea
 		if (!h->id && body + h->size == end && strings_are(content, d.size))
 			h->id = TRACEDAT_STRINGS;
 	} else if (w->shape.codec == TRACEDAT_NONE) {
-		h->id = tracedat_content_kind(p, got < LOOK ? got : LOOK, w->shape.big_endian, &h->size);
-		if (!h->id && got == end - body && got < LOOK_FRAME && !p[got - 1] && strings_are(p, got)) {
+		h->id = tracedat_content_kind(p, got < CONTENT_READ ? got : CONTENT_READ, w->shape.big_endian, &h->size);
+		if (!h->id && got == end - body && got < FRAME_READ && !p[got - 1] && strings_are(p, got)) {
 			h->id = TRACEDAT_STRINGS;
 			h->size = end - body;
 		}
@@ -131,7 +131,7 @@ static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compre
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
 }
 
-void tracedat_headless_adopt(struct tracedat_walk *w, uint64_t at, const struct tracedat_headless *h)
+void tracedat_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h)
 {
 	adopt(w, at, h->id, h->compressed, h->size);
 }
@@ -165,7 +165,7 @@ uint64_t tracedat_formats_begin(struct tracedat_walk *w, uint64_t from, uint64_t
 	return to;
 }
 
-void tracedat_formats_adopt(struct tracedat_walk *w, uint64_t at, uint64_t to)
+void tracedat_formats_section_add(struct tracedat_walk *w, uint64_t at, uint64_t to)
 {
 	bool ftrace = true;
 	for (size_t i = 0; i < w->dir.section_count; i++)

@@ -32,7 +32,7 @@ static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
 }
 
 /* The next CPU from `from` on that has no data and should have some. */
-static uint32_t cpu_in_need(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
+static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
 {
 	/* Tables of more CPUs than any machine has are not searched for the one that lacks data. */
 	if (b->count > 1024 || w->dir.stat_count > 4096)
@@ -96,7 +96,7 @@ static void search_page(struct search *s, uint64_t at, uint64_t ts, uint32_t rec
 	if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
 		run_end(s, at);
 	if (!s->running) {
-		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(w, &w->data.buffers[s->buffer], s->next), .from = at };
+		s->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[s->buffer], s->next), .from = at };
 		s->running = true;
 		s->records = 0;
 	}
@@ -155,7 +155,7 @@ static void search_chunks(struct search *s, uint64_t from, uint64_t to)
 			end += 8 + csize;
 			s->pages++;
 		}
-		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(w, &w->data.buffers[s->buffer], s->next), .from = at };
+		s->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[s->buffer], s->next), .from = at };
 		s->running = true;
 		if (end == at + 4)
 			end = to < at + size ? to : at + size;
@@ -175,7 +175,7 @@ static uint64_t count_pages(struct tracedat_walk *w, uint64_t from, uint64_t to,
 }
 
 /* Bytes between and behind what is in use. */
-static void gap_judge(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, bool last)
+static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, bool last)
 {
 	struct tracedat_buffer *b = &w->data.buffers[buffer];
 	struct finding *fd;
@@ -230,13 +230,13 @@ void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint
 			continue;
 		/* What the chunks of a range really take is not known yet: four bytes may belong to it. */
 		if (r[i].from > at)
-			gap_judge(w, buffer, at, r[i].from, false);
+			gap_examine(w, buffer, at, r[i].from, false);
 		uint64_t end = r[i].to;
 		if (r[i].buffer->compressed && r[i].cpu)
 			end = tracedat_align(end, r[i].buffer->page_size);
 		at = end > at ? end : at;
 	}
 	if (at < to && w->status == TM_OK)
-		gap_judge(w, buffer, at, to, true);
+		gap_examine(w, buffer, at, to, true);
 	free(r);
 }

@@ -174,7 +174,7 @@ static void chunk_lines(struct chunks *s, const struct chunk *c)
 		return;
 	}
 	if (l->torn)
-		tracedat_text_whole(l, s->w->pages.chunk, c->size, &whole);
+		tracedat_text_whole_lines(l, s->w->pages.chunk, c->size, &whole);
 	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode,
 		  "the chunk is compressed anew with whole lines only");
 	if (l->carry.failed)
@@ -310,7 +310,7 @@ static bool chunk_next(struct chunks *s)
 		return false;
 	if (!c.decoded)
 		return chunk_pass(s, &c, begins, room);
-	if (!w->shape.old_ring && !s->stream->text && !tracedat_chunk_vouched(w, w->pages.chunk, c.size, s->stream->page_size)) {
+	if (!w->shape.old_ring && !s->stream->text && !tracedat_chunk_consistent(w, w->pages.chunk, c.size, s->stream->page_size)) {
 		chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
 		chunk_lose(s, c.at, c.at + 8 + c.frame);

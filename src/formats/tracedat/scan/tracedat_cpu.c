@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Looks at statistics of CPUs: enough for 4,000 CPUs in two buffers. */
-#define STAT_LOOKS_MAX (UINT64_C(1) << 26)
+#define STATS_COMPARED_MAX (UINT64_C(1) << 26)
 
 /* The last piece of a range that is no whole page: it is completed with zeros. */
 static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_t n, uint32_t size)
@@ -72,7 +72,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 		/* Behind a bad page the next one may stand elsewhere: bytes were inserted or removed. */
 		const uint8_t *next = sound || end - at < size ? NULL : window_at(&w->window, at, size);
 		if (next && !tracedat_page_plausible(w, next, size, NULL) && !bytes_are_zero(next, size)) {
-			uint64_t place = tracedat_slide(w, at, size, at - size + 4, c->limit > end ? c->limit : end);
+			uint64_t place = tracedat_page_shifted(w, at, size, at - size + 4, c->limit > end ? c->limit : end);
 			if (place != UINT64_MAX) {
 				struct finding *fd = tracedat_report(
 					w, TRACEDAT_RULE_cpu_offset_alignment, place, size,
@@ -132,7 +132,7 @@ void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struc
 static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
 {
 	/* A capture has one for each CPU; what has many more is not compared to the end. */
-	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STAT_LOOKS_MAX; i++) {
+	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
 		const struct tracedat_stat *s = &w->dir.stats[i];
 		w->data.compared++;
 		if (s->cpu != cpu)

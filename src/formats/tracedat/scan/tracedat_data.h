@@ -54,7 +54,7 @@ struct tracedat_data {
 	bool latency;
 	bool errors; /* placement is broken in a way that loses data */
 	uint64_t latency_at, latency_stop;
-	unsigned slides, searches; /* searches after damage: each kind is bounded */
+	unsigned shifts, searches; /* searches after damage: each kind is bounded */
 	uint64_t compared;	   /* statistics that were compared: bounded */
 };
 

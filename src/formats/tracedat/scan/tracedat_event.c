@@ -89,7 +89,7 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	if (!p->id_known)
 		return;
 	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
-	if (!placeholder && tracedat_orphan_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+	if (!placeholder && tracedat_unassigned_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
 		return;
@@ -126,24 +126,24 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	w->events.index[e->id] = (uint16_t)w->events.count;
 }
 
-void tracedat_event_orphan(struct format_parse *p)
+void tracedat_event_unassigned(struct format_parse *p)
 {
 	struct tracedat_walk *w = p->w;
 	struct tracedat_event own = { .text = p->base, .text_size = p->size };
 	struct tracedat_event *holder = p->id_known ? &w->events.list[w->events.index[p->id] - 1] : NULL;
 
 	event_fields(p, &own);
-	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(w, p->block, &own);
+	struct tracedat_unassigned *first = NULL, *o = tracedat_unassigned_add(w, p->block, &own);
 	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(w))
-		first = tracedat_orphan_add(w, holder->block, holder);
+		first = tracedat_unassigned_add(w, holder->block, holder);
 	if (!first) {
 		/* Without its rival a format with an ID that comes twice is nobody's. */
 		if (o && holder)
-			bytes_free(&w->events.orphans[--w->events.orphan_count].text);
+			bytes_free(&w->events.unassigned[--w->events.unassigned_count].text);
 		return;
 	}
 	holder->contested = holder->special = true;
 	o->claim = first->claim = (uint32_t)p->id;
-	o->rival = (int)(first - w->events.orphans);
+	o->rival = (int)(first - w->events.unassigned);
 	first->holder = true;
 }

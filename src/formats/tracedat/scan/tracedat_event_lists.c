@@ -252,7 +252,7 @@ void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, si
 	size_t count = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
 				      "the number of ftrace formats that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
-	l.exact = tracedat_formats_hop(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
+	l.exact = tracedat_formats_end(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
 	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
 	if (l.miscounted)
 		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
@@ -337,7 +337,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 				      "the number of event systems that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
 	size_t begin = at;
-	l.exact = tracedat_systems_hop(w->shape.big_endian, b->data, at, end) == end;
+	l.exact = tracedat_systems_end(w->shape.big_endian, b->data, at, end) == end;
 	at += 4;
 	while (at < end && w->status == TM_OK) {
 		if (systems == TRACEDAT_SYSTEMS_MAX) {

@@ -225,7 +225,7 @@ unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_bl
 	}
 	tracedat_event_add(&p, p.fatal);
 	if (p.id_bad && p.errors == 1 && w->repair && w->findings != w->scratch)
-		tracedat_event_orphan(&p);
+		tracedat_event_unassigned(&p);
 	p.fatal |= p.id_bad;
 	w->events.lost |= p.fatal;
 	if (!p.errors || p.fatal || !w->repair)

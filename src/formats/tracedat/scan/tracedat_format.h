@@ -45,7 +45,7 @@ void tracedat_common_judge(struct format_parse *p);
 /* placeholder: made by repair, nothing is known of its fields. */
 void tracedat_event_add(struct format_parse *p, bool placeholder);
 /* A format that has nothing wrong but its ID may still be of use; and so may the one that has the same ID. */
-void tracedat_event_orphan(struct format_parse *p);
+void tracedat_event_unassigned(struct format_parse *p);
 
 /* ---- tracedat_format.c ---- */
 

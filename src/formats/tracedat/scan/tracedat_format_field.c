@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Bytes behind the first format in which the next two are looked at. */
-#define ELECT_MAX (64u * 1024)
+#define MAJORITY_READ (64u * 1024)
 
 /* A field name to show; the text of a format may hold anything. */
 static const char *field_name(const struct format_parse *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
@@ -161,11 +161,11 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 }
 
 /* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
-static void common_elect(struct format_parse *p, size_t length)
+static void common_by_majority(struct format_parse *p, size_t length)
 {
 	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
-	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < ELECT_MAX ? p->block->size : at + ELECT_MAX;
+	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < MAJORITY_READ ? p->block->size : at + MAJORITY_READ;
 	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
 	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
 	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
@@ -214,7 +214,7 @@ void tracedat_common_judge(struct format_parse *p)
 	if (p->fatal)
 		return; /* told already: without its line the block is not what the others have */
 	if (!w->events.common.size)
-		common_elect(p, length);
+		common_by_majority(p, length);
 	if (length != w->events.common.size || memcmp(p->text + p->common, w->events.common.data, length)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_fields_differ, p->common, length,

@@ -74,7 +74,7 @@ struct tracedat_event {
 };
 
 /* A format whose ID is none, or another's; or that other. */
-struct tracedat_orphan {
+struct tracedat_unassigned {
 	struct bytes text;
 	size_t id_at, id_end;  /* of the line with the ID in the text */
 	uint32_t fixed, slack; /* as of an event */
@@ -107,8 +107,8 @@ struct tracedat_events {
 	uint32_t common_size;		  /* bytes of it in a record */
 	struct tracedat_field *fields;	  /* scratch of the format parser */
 	struct tracedat_unknown *unknown; /* by id, of records without a format; made when the first is met */
-	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
-	size_t orphan_count;
+	struct tracedat_unassigned unassigned[TRACEDAT_UNASSIGNED_MAX];
+	size_t unassigned_count;
 	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
 	unsigned measures;	/* searches for the end of a format: bounded */
 	uint64_t *placeholders; /* repair: bitmap of ids that get a placeholder */

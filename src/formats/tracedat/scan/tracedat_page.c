@@ -149,7 +149,7 @@ static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit,
 
 /* A length that ends inside of a record, which no writer leaves: where records of known events go on up to nothing but zeros
  * the length was too small. Returns where they end. */
-static uint32_t page_go_on(struct tracedat_page *p, uint32_t at)
+static uint32_t page_continue(struct tracedat_page *p, uint32_t at)
 {
 	uint32_t records,
 		end = at + tracedat_page_prefix(&p->w->shape, tracedat_known(p->w), p->data + at, p->capacity - at, true, &records);
@@ -305,7 +305,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	}
 	uint32_t end = tracedat_page_walk(p, 0, false);
 	if (p->cut && !p->where->available)
-		end = page_go_on(p, end);
+		end = page_continue(p, end);
 	else
 		p->cut = false;
 	page_remember(p, ts, old);

@@ -18,7 +18,7 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 /* Something between two pieces is lost. */
 void tracedat_text_break(struct tracedat_text *l);
 /* Appends the lines that end in this piece. */
-void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
+void tracedat_text_whole_lines(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
 
 /* State of a walk over the pages of one CPU. */
 struct tracedat_stream {
@@ -111,7 +111,7 @@ bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, 
 /* Whether a chunk with a frame stands there. */
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
 /* Whether decoded pages can be what was compressed. */
-bool tracedat_chunk_vouched(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
+bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
 
 /* ---- tracedat_latency.c, tracedat_cpu.c ---- */
 

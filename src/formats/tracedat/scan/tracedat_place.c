@@ -55,7 +55,7 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 }
 
 /* An aligned offset at which there is no page, and one is near. */
-static void range_slide(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint32_t size = b->page_size;
 	if (b->compressed || c->length < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
@@ -63,7 +63,7 @@ static void range_slide(struct tracedat_walk *w, const struct tracedat_buffer *b
 	const uint8_t *p = window_at(&w->window, c->from, size);
 	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(w, c->from + size, size)))
 		return;
-	uint64_t place = tracedat_slide(w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
+	uint64_t place = tracedat_page_shifted(w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
 					w->source->size);
 	if (place == UINT64_MAX)
 		return;
@@ -117,7 +117,7 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	else if (c->offset % b->page_size)
 		range_align(w, b, c);
 	else
-		range_slide(w, b, c);
+		range_shift(w, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_size_not_page_multiple, b, c,
 				 "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
@@ -233,7 +233,7 @@ static bool buffer_named(const struct tracedat_walk *w, size_t count, const void
 	return false;
 }
 
-static void orphan_section(struct tracedat_walk *w, unsigned index)
+static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 {
 	struct tracedat_section *s = &w->dir.sections[index];
 	struct tracedat_buffer *b = tracedat_buffer_add(w);
@@ -285,7 +285,7 @@ void tracedat_place(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++)
 		if ((w->dir.sections[i].id == TRACEDAT_BUFFER || w->dir.sections[i].id == TRACEDAT_BUFFER_TEXT) &&
 		    !w->dir.sections[i].referenced && !w->dir.sections[i].lost)
-			orphan_section(w, (unsigned)i);
+			buffer_of_section(w, (unsigned)i);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		if (w->shape.version == 6 || !*b->name || !tracedat_page_size_ok(b->page_size))

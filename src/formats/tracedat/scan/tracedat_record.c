@@ -50,7 +50,7 @@ static uint32_t word_make(uint32_t type, uint32_t delta, bool be)
 }
 
 /* Gives what removed records had of time to the event at `at`. */
-static void carry_settle(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
+static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
 {
 	static const char why[] = "the time of a record that was removed";
 	uint8_t word[8];
@@ -290,7 +290,7 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 }
 
 /* Where zeros stop the walk they may have begun inside of the last record: one that ends in zeros is not vouched for. */
-static uint32_t hole_begins(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
+static uint32_t zeros_begin(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
 {
 	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
 		return at;
@@ -328,7 +328,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 		return true;
 	if (open)
 		return false;
-	*at = hole_begins(p, *at, word, length);
+	*at = zeros_begin(p, *at, word, length);
 	left = p->limit - *at;
 	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "a long record that claims a length of",
 			length);
@@ -347,7 +347,7 @@ static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 					   "a record with %u bytes of payload", 4 * type);
 	p->time += delta;
 	if (record_judge(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
-		carry_settle(p, *at, type, delta);
+		carry_add(p, *at, type, delta);
 	p->last = *at;
 	*at += total;
 	return true;
@@ -369,7 +369,7 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 					"a discarded record that claims a length of", length);
 		return false;
 	}
-	carry_settle(p, *at, WORD_PADDING, delta);
+	carry_add(p, *at, WORD_PADDING, delta);
 	if (delta != 1)
 		p->time += delta;
 	*at += 4 + length;
@@ -387,7 +387,7 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	}
 	uint64_t high = (uint64_t)load_u32(p->data + *at + 4, p->be) << 27;
-	carry_settle(p, *at, type, delta);
+	carry_add(p, *at, type, delta);
 	if (type == WORD_EXTEND) {
 		p->time += high + delta;
 	} else {

@@ -4,9 +4,9 @@
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
 /* Looks at far places while sections are searched byte by byte; each may cost a read. */
-#define FAR_LOOKS 64u
+#define FAR_CHECKS_MAX 64u
 /* Sections whose header is lost that are told by their content. */
-#define HEADLESS_LOOKS 64u
+#define CARVES_MAX 64u
 /* Bytes of an options section that is found by its look. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
 
@@ -29,11 +29,11 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 /* Whether a section of that id holds options, as far as damage lets them be known. */
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
-	struct tracedat_headless other;
+	struct tracedat_carved other;
 	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
 	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
-	       !tracedat_headless(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
+	       !tracedat_carved(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
 /* Whether a body that is found among other bytes begins like the text of its kind. */
@@ -124,7 +124,7 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 	return end;
 }
 
-static bool header_known(const struct tracedat_section_header *h)
+static bool header_plausible(const struct tracedat_section_header *h)
 {
 	bool zero = !h->id && !h->flags && !h->description && !h->size;
 	return !zero && h->id <= TRACEDAT_ID_LAST && h->flags <= 1 && h->description >= -1 && h->description < 65536;
@@ -158,24 +158,24 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 {
 	struct tracedat_walk *w = f->w;
 	uint64_t body = at + TRACEDAT_SECTION_SIZE;
-	struct tracedat_headless found;
+	struct tracedat_carved found;
 
-	if (f->looks && f->looks-- && tracedat_headless(w, at, &found)) {
-		if (header_known(h) && h->id == found.id && h->size == found.size) {
+	if (f->looks && f->looks-- && tracedat_carved(w, at, &found)) {
+		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
 			/* What stands behind it is at fault. */
 			(void)tracedat_section_add(w, at);
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
 					      "the header of a section is damaged");
-		} else if (header_known(h) && h->id == found.id) {
+		} else if (header_plausible(h) && h->id == found.id) {
 			section_measure(w, tracedat_section_add(w, at), body + found.size);
 		} else {
-			tracedat_headless_adopt(w, at, &found);
+			tracedat_carved_add(w, at, &found);
 		}
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
-	if (next >= w->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
-	    !f->looks-- || !tracedat_headless(w, next, &found))
+	if (next >= w->source->size || !header_plausible(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
+	    !f->looks-- || !tracedat_carved(w, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
@@ -225,12 +225,12 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	}
 	bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 	bool own = finder_plausible(f, at, w->source->size, &real) || h->id == TRACEDAT_BUFFER ||
-		   (whole && header_known(h) &&
+		   (whole && header_plausible(h) &&
 		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT ||
 		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
 	if (!own && lost < found) {
 		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
-		tracedat_formats_adopt(w, lost, found);
+		tracedat_formats_section_add(w, lost, found);
 		return found;
 	}
 	struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
@@ -247,7 +247,7 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 /* The walk: each size must lead to a header or the end. */
 void tracedat_sections_find(struct tracedat_walk *w)
 {
-	struct finder f = { w, FAR_LOOKS, HEADLESS_LOOKS, false };
+	struct finder f = { w, FAR_CHECKS_MAX, CARVES_MAX, false };
 	uint64_t at = w->prefix.header_end, end = w->source->size, trusted = 0;
 
 	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */

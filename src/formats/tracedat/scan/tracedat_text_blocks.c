@@ -110,7 +110,7 @@ static void lines_close(struct lines *l, size_t width, size_t piece)
 
 struct symbols {
 	uint64_t previous;
-	bool modules, any_address, unsorted_told;
+	bool modules, any_address, unsorted_reported;
 	size_t width;
 	struct finding *bad, *nul, *bracket, *digits;
 };
@@ -167,9 +167,9 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	}
 	uint64_t address = hex_value(line, digits);
 	s->any_address |= address != 0;
-	if (!s->modules && address < s->previous && !s->unsorted_told) {
+	if (!s->modules && address < s->previous && !s->unsorted_reported) {
 		struct finding *none = NULL;
-		s->unsorted_told = true;
+		s->unsorted_reported = true;
 		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the line before");
 	}
 	if (!s->modules)

@@ -29,7 +29,7 @@ void tracedat_text_break(struct tracedat_text *l)
 	l->carry.size = 0;
 }
 
-void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
+void tracedat_text_whole_lines(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
 {
 	const uint8_t *lf = l->skip ? memchr(text, '\n', size) : NULL;
 	if (l->skip && !lf)

@@ -50,9 +50,9 @@ static bool forward_formats(struct v6 *v)
 {
 	const struct tracedat_walk *w = v->w;
 	size_t at = v->m.ftrace;
-	size_t systems = tracedat_formats_hop(w->shape.big_endian, v->data, at + 4, v->size,
+	size_t systems = tracedat_formats_end(w->shape.big_endian, v->data, at + 4, v->size,
 					      load_u32(v->data + at, w->shape.big_endian));
-	size_t end = systems != V6_UNKNOWN ? tracedat_systems_hop(w->shape.big_endian, v->data, systems, v->size) : V6_UNKNOWN;
+	size_t end = systems != V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size) : V6_UNKNOWN;
 	if (end == V6_UNKNOWN || v->size - end < 4)
 		return false;
 	v->m.systems = systems;
@@ -223,7 +223,7 @@ static uint32_t table_measure(struct tracedat_walk *w, uint64_t at)
 	return n;
 }
 
-static uint32_t cpu_count_settle(struct tracedat_walk *w, uint64_t table)
+static uint32_t cpu_count_decide(struct tracedat_walk *w, uint64_t table)
 {
 	uint32_t count = w->data.cpu_count;
 	bool bad = count == 0 || count > TRACEDAT_CPUS_MAX;
@@ -270,7 +270,7 @@ static struct tracedat_buffer *flyrecord(struct tracedat_walk *w, uint64_t tag, 
 
 /* The next word that begins the table of an instance, and that no buffer has; 0: there is none. Records of instances begin right
  * behind other data; the word itself is rare enough to look for. */
-static uint64_t orphan_table(struct tracedat_walk *w)
+static uint64_t unnamed_table(struct tracedat_walk *w)
 {
 	if (w->data.searches++ >= SEARCHES_MAX)
 		return 0;
@@ -307,7 +307,7 @@ static void instances(struct tracedat_walk *w, uint32_t count)
 			uint64_t swapped = __builtin_bswap64(at);
 			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
 			bool host = tag && tag_kind(tag) == 2;
-			uint64_t found = host ? 0 : orphan_table(w);
+			uint64_t found = host ? 0 : unnamed_table(w);
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
 						    "instance %s should have its table at 0x%llx, where there is none%s", name,
 						    (unsigned long long)at,
@@ -330,10 +330,10 @@ static void instances(struct tracedat_walk *w, uint32_t count)
 }
 
 /* The tables that options named which are lost. */
-static void nameless_instances(struct tracedat_walk *w, uint32_t count)
+static void unnamed_instances(struct tracedat_walk *w, uint32_t count)
 {
 	for (unsigned number = 1; w->status == TM_OK; number++) {
-		uint64_t at = orphan_table(w);
+		uint64_t at = unnamed_table(w);
 		char name[16];
 		if (!at || !table_measure(w, at + TRACEDAT_TAG_SIZE))
 			return;
@@ -366,7 +366,7 @@ static unsigned tag_guess(const struct v6 *v, size_t tag)
 	return text == at + 64 || (text == v->size && text > at) ? 3 : 0;
 }
 
-static unsigned tag_judge(struct v6 *v, size_t tag, bool first)
+static unsigned tag_read(struct v6 *v, size_t tag, bool first)
 {
 	struct tracedat_walk *w = v->w;
 	const uint8_t *p = v->data + tag;
@@ -385,7 +385,7 @@ static unsigned tag_judge(struct v6 *v, size_t tag, bool first)
 }
 
 /* An option says that the table of an instance begins there. */
-static bool is_of_instance(const struct tracedat_walk *w, size_t tag)
+static bool is_instance_table(const struct tracedat_walk *w, size_t tag)
 {
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
@@ -409,7 +409,7 @@ static size_t options_read(struct v6 *v, size_t at)
 		return tag != V6_UNKNOWN ? tag : after;
 	/* Zeros end the options. Where more lead to the tag, the zeros were something else. */
 	size_t more = tracedat_options_lead(&w->shape, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
-	if (is_of_instance(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
+	if (is_instance_table(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
 		return after; /* that is not ours, which was hit */
 	struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_option_size, after, stop - after);
 	if (more == SIZE_MAX)
@@ -467,7 +467,7 @@ static void rest_of_header(struct v6 *v)
 	w->data.cpu_count_at = v->m.cpus;
 	w->data.cpu_count = load_u32(v->data + v->m.cpus, w->shape.big_endian);
 	w->dir.tag_at = tag;
-	unsigned kind = tag_judge(v, tag, true);
+	unsigned kind = tag_read(v, tag, true);
 	if (kind == 1) {
 		w->dir.tag_seen = true;
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
@@ -478,7 +478,7 @@ static void rest_of_header(struct v6 *v)
 			w->meta.stop = v->size;
 			return;
 		}
-		kind = tag_judge(v, tag, false);
+		kind = tag_read(v, tag, false);
 		if (kind == 1) {
 			(void)tracedat_report(w, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE,
 					      "a second block of options; latency or flyrecord must come here");
@@ -492,7 +492,7 @@ static void rest_of_header(struct v6 *v)
 			tag = next;
 			if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
 				return;
-			kind = tag_judge(v, tag, false);
+			kind = tag_read(v, tag, false);
 		}
 	}
 	w->data.tag_at = tag;
@@ -512,13 +512,13 @@ static void rest_of_header(struct v6 *v)
 	struct tracedat_buffer *b = flyrecord(w, tag, "");
 	if (!b)
 		return;
-	uint32_t count = cpu_count_settle(w, tag + TRACEDAT_TAG_SIZE);
+	uint32_t count = cpu_count_decide(w, tag + TRACEDAT_TAG_SIZE);
 	table_read(w, 0, tag + TRACEDAT_TAG_SIZE, count);
 	w->meta.stop = w->data.buffers[0].clock_at + w->data.buffers[0].clock_size;
 	instances(w, count);
 	if (w->dir.tag_seen &&
 	    FINDINGS_ANY(w->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_data_tag_invalid))
-		nameless_instances(w, count);
+		unnamed_instances(w, count);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
 		clock_judge(w, &w->data.buffers[i]);
 }

@@ -441,7 +441,7 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 }
 
 /* Whether an option before it says the same, of the same event data. */
-static bool buffer_is_told(const struct tracedat_walk *w, size_t index)
+static bool buffer_is_repeated(const struct tracedat_walk *w, size_t index)
 {
 	const struct tracedat_option *o = &w->dir.options[index];
 
@@ -472,7 +472,7 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		w->data.errors = true;
 		return;
 	}
-	if (buffer_is_told(w, index)) {
+	if (buffer_is_repeated(w, index)) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
 					    "the event data at 0x%llx is that of an option before: readers show its events twice",
 					    (unsigned long long)l.offset);

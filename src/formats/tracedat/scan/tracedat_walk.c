@@ -60,7 +60,7 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->pages.previous);
 	edits_free(&w->pages.edits);
 	free(w->out.drops);
-	tracedat_orphans_free(&w->events);
+	tracedat_unassigned_free(&w->events);
 	free(w->events.placeholders);
 }
 
