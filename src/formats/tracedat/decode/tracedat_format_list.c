@@ -1,4 +1,4 @@
-/* Lists of event formats by their sizes alone. */
+/* The extent of lists of event formats, by their sizes. */
 #include "formats/tracedat/decode/tracedat_format_list.h"
 
 #include "core/bytes.h"

@@ -1,7 +1,7 @@
-/* Pages of the ring buffer by their bytes alone: is there one, where does it end? */
+/* Validity checks of ring-buffer pages that use nothing but their bytes. */
 #include "formats/tracedat/decode/tracedat_page_layout.h"
 
-/* The length of a page whose header makes sense. */
+/* The length of a page with a valid header. */
 bool tracedat_page_length(const struct tracedat_shape *shape, const uint8_t *page, uint32_t page_size, uint32_t *length)
 {
 	uint64_t commit = tracedat_long(shape, page + 8);

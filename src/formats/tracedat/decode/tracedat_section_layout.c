@@ -1,4 +1,4 @@
-/* Sections of version 7 by their bytes alone. */
+/* The layout of sections of version 7. */
 #include "formats/tracedat/decode/tracedat_section_layout.h"
 
 void tracedat_section_header_read(const uint8_t *p, bool be, struct tracedat_section_header *h)

@@ -51,7 +51,7 @@ static struct bytes *model_bytes(struct tracedat_gen *g, size_t at)
 	return at % 2 ? &c->chunks.bytes : &c->pages;
 }
 
-/* Whether memory went short so far. What is built on must be whole: a stage looks here first. */
+/* Whether an allocation failed so far. A stage needs a complete model and checks this first. */
 static bool gen_failed(struct tracedat_gen *g)
 {
 	struct bytes *part;

@@ -1,4 +1,5 @@
-/* The generator: a model of a capture that a breaker may bend, and its serialisation, whose bytes it may bend afterwards. */
+/* The generator: a model of a capture, which a breaker may change, and its serialisation, whose bytes it may change
+ * afterwards. */
 #ifndef TRACEDAT_GEN_H
 #define TRACEDAT_GEN_H
 
@@ -27,7 +28,8 @@ struct gen_option {
 	int buffer; /* v7: whose BUFFER option it is, or -1 */
 };
 
-/* Chunks of compressed data: made while their content grows, so that a large file takes no memory for what it unfolds to. */
+/* Chunks of compressed data: made while their content grows, so that a large file needs no memory for its decompressed
+ * content. */
 struct gen_chunks {
 	struct bytes bytes;
 	uint32_t count;
@@ -104,7 +106,7 @@ struct tracedat_gen {
 
 void tracedat_gen_text(struct bytes *b, const char *text); /* replaces the content */
 struct bytes *tracedat_gen_format_of(struct tracedat_gen *g, const char *name);
-/* Replaces `what` by `with` in a text; what must be there. */
+/* Replaces `what` by `with` in a text that contains `what`. */
 void tracedat_gen_swap(struct bytes *text, const char *what, const char *with);
 struct gen_option *tracedat_gen_option(struct tracedat_gen *g, unsigned id);
 struct gen_option *tracedat_gen_option_add(struct tracedat_gen *g, unsigned id, const void *data, size_t size);

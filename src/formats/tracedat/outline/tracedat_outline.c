@@ -1,13 +1,13 @@
-/* The parts of a trace.dat file. The walk has found sections, options and the data of each CPU (also where sizes lie); here
- * they are declared front to back, and what points is tied to what it points at.
+/* The parts of a trace.dat file. The walk has found sections, options and the data of each CPU (also where sizes are wrong);
+ * here they are declared front to back, and each offset is tied to its target.
  *
- * What is compressed (a section as a whole, CPU data chunk by chunk) is looked into when the file is done. */
+ * Compressed parts (a section as a whole, CPU data chunk by chunk) are outlined after the file. */
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #include <stdlib.h>
 
-/* Anchors are made in the order of their offsets. Of several at one place (CPUs without data before one that has some) the
- * next one is taken for each pointer in turn. */
+/* Ties pointers to anchors, which are in the order of their offsets. Of several anchors at one offset (CPUs without data
+ * before one with data) each pointer gets the next one. */
 static void pointers_resolve(struct tracedat_sketch *s)
 {
 	uint32_t *used = calloc(s->anchor_count + 1, sizeof(*used));
@@ -80,7 +80,7 @@ static bool gather(struct tracedat_sketch *s)
 	return true;
 }
 
-/* As far as sizes lead; what is behind stays bytes up to the data that the walk found. */
+/* Blocks as far as their sizes are valid; the rest stays bytes, up to the data that the walk found. */
 static void version_6(struct tracedat_sketch *s)
 {
 	uint64_t at = tracedat_sketch_header(s, s->w->prefix.end, s->size);

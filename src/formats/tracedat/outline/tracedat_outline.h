@@ -11,11 +11,11 @@ struct tracedat_coded {
 	unsigned id;		      /* of a section */
 };
 
-/* A field that measures what begins at an offset of the file. It is settled when all parts are known. */
+/* A field that holds an offset or a length. It is tied to its target when all parts are known. */
 struct tracedat_pointer {
 	uint32_t field;
 	uint64_t to;
-	bool length; /* of what is there, else its offset */
+	bool length; /* the length of the target; else its offset */
 };
 
 struct tracedat_anchor {
@@ -27,8 +27,8 @@ struct tracedat_anchor {
 /* The data of one CPU, or the record of an instance (v6), in the order of their offsets. */
 struct tracedat_place_item {
 	uint64_t at, length;
-	int64_t bias; /* stated size - length */
-	bool elsewhere;  /* not what the CPU recorded */
+	int64_t bias;	/* stated size - length */
+	bool elsewhere; /* the bytes there are not the CPU's pages */
 	const struct tracedat_buffer *buffer;
 	const struct tracedat_cpu *cpu; /* NULL: the record of an instance */
 };

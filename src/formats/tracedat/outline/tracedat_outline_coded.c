@@ -1,4 +1,4 @@
-/* What is compressed in a trace.dat 7, looked into: a stream of the outline for each section and chunk. */
+/* The compressed parts of a trace.dat 7: a stream of the outline for each section and chunk. */
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@ static bool encode(int codec, const void *bytes, size_t size, struct bytes *out)
 	return tracedat_encode((enum tracedat_codec)codec, bytes, size, out);
 }
 
-/* The decoded bytes, as many as are stated, or NULL. Only what is one whole frame: else not all of it would be coded again. */
+/* The decoded bytes, as many as are stated, or NULL. Only of one whole frame: the rest would be lost when it is encoded
+ * again. */
 static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *coded, uint32_t size)
 {
 	const struct part *field = &s->o->parts[coded->compressed];

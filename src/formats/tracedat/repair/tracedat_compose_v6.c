@@ -1,4 +1,4 @@
-/* Version 6, composed: the blocks in their order, tables and options that name what the output has. */
+/* Composes version 6: the blocks in their order, and tables and options for what the output contains. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void fill_table(struct tracedat_walk *w, const struct tracedat_buffer *b,
 	table->pieces = NULL;
 }
 
-/* The option of an instance whose own is lost. Returns the piece of the offset. */
+/* An option for an instance whose option is lost. Returns the piece of the offset. */
 static size_t put_instance(struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
 	static const char why[] = "the option of an instance, which is lost";

@@ -1,4 +1,4 @@
-/* Version 7, composed: sections in their order, options that name them, and what is missing of either. */
+/* Composes version 7: sections in their order, options that name them, and missing ones of both. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static uint64_t old_of(const struct tracedat_option *o, size_t at)
 	return o && !o->block->compressed ? o->block->offset + o->at + at : TRACEDAT_NO_OLD;
 }
 
-/* A BUFFER option from what is known of the buffer. o: the option that it had, or NULL. */
+/* A BUFFER option with the values of the buffer. o: the option of the input, or NULL. */
 static void put_buffer_option(struct compose *c, size_t index, const struct tracedat_option *o)
 {
 	struct tracedat_walk *w = c->w;
@@ -278,7 +278,7 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 			   "an option that was compressed");
 }
 
-/* Options for what no option names. */
+/* Options for sections and buffers that no option names. */
 static void put_extra_options(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;

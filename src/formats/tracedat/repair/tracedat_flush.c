@@ -44,7 +44,7 @@ struct flush {
 	size_t drop; /* the next noted reason */
 };
 
-/* Drops what no piece keeps, for the reasons that were noted and a general one. */
+/* Drops what no piece keeps: with the noted reason, or a general one. */
 static void flush_gap(struct flush *f, const struct source *s, uint64_t from, uint64_t to)
 {
 	struct tracedat_walk *w = f->w;

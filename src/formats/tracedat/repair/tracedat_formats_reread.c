@@ -1,6 +1,6 @@
-/* The metadata of a repaired file. What a scan noted of the formats it judged as it went: before page size and long size were
- * settled, and beside formats that are left out. So the mended formats are read again, as whoever opens the output will read
- * them, until nothing more is to mend. By the tables of the last reading the pages are judged when they are written. */
+/* The metadata of a repaired file. The scan checked each format before page size and long size were final, and beside
+ * formats that the output leaves out. So the repaired formats are parsed again, as a reader of the output will parse them,
+ * until a pass changes nothing. The pages of the output are checked against the tables of the last pass. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
@@ -12,7 +12,7 @@
 
 /* ---- pieces of pieces ---- */
 
-/* A place in what pieces give, that mostly moves on. */
+/* A position in the bytes that pieces stand for; it mostly moves forward. */
 struct place {
 	const struct tracedat_pieces *in;
 	size_t piece;
@@ -30,7 +30,7 @@ static const struct tracedat_piece *place_seek(struct place *p, uint64_t offset)
 	return NULL;
 }
 
-/* Appends [from, from + length) of what the pieces give: copies of their own space. */
+/* Appends the bytes [from, from + length) of a composition, as copies of its own space. */
 static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct tracedat_pieces *out)
 {
 	while (length) {
@@ -48,7 +48,7 @@ static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct t
 	}
 }
 
-/* The same range is left out: what of it the block b has is dropped. */
+/* The same range is left out: its bytes in block b are dropped. */
 static void slice_drop(struct tracedat_walk *w, struct place *p, const struct tracedat_drop *d, const struct tracedat_block *b)
 {
 	uint64_t from = d->from, end = d->from + d->length;
@@ -63,7 +63,7 @@ static void slice_drop(struct tracedat_walk *w, struct place *p, const struct tr
 	}
 }
 
-/* Where a literal that stands for [old, old + length) of what the pieces give stands in their own space. */
+/* The place in the composition's own space of [old, old + length) of its bytes; TRACEDAT_NO_OLD: it has none. */
 static uint64_t slice_old(struct place *p, uint64_t old, uint64_t length)
 {
 	const struct tracedat_piece *piece = old == TRACEDAT_NO_OLD ? NULL : place_seek(p, old);
@@ -71,7 +71,7 @@ static uint64_t slice_old(struct place *p, uint64_t old, uint64_t length)
 	return from != TRACEDAT_NO_OLD && length <= piece->length - (old - p->at) ? from + (old - p->at) : TRACEDAT_NO_OLD;
 }
 
-/* outer is made of what inner gives: makes it of what inner is made of. */
+/* outer is composed of inner's bytes: composes it of inner's space instead. */
 static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pieces *outer)
 {
 	struct tracedat_pieces joined = { 0 };
@@ -115,7 +115,8 @@ static void placeholders_note(struct tracedat_walk *w, bool all)
 			place(w, w->events.list[i].id);
 }
 
-/* A system of formats for events whose own are lost: their records can at least be listed. False: there are none. */
+/* Adds a system of placeholder formats for events whose formats are lost, so that readers list their records. False: there
+ * are no such events. */
 static bool placeholders_put(struct tracedat_walk *w)
 {
 	struct tracedat_pieces *p = &w->meta.parts[2];

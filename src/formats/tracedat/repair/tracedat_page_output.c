@@ -26,7 +26,7 @@ void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n)
 	for (size_t i = 0; i < edits->count; i++) {
 		const struct edit *e = &edits->list[i];
 		if (e->at < at)
-			continue; /* inside of what is replaced already */
+			continue; /* inside a range that is replaced already */
 		uint64_t upto = e->at < n ? e->at : n, end = e->at + e->remove < n ? e->at + e->remove : n;
 		const uint8_t *bytes = edits->bytes.data + e->bytes;
 		tracedat_copy(out, w->source, offset + at, upto - at);

@@ -167,7 +167,7 @@ static bool clock_is_lost(const struct tracedat_walk *w)
 	return lost && w->dir.clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }
 
-/* The clock that the option of the output names; NULL: it has none. */
+/* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length)
 {
 	const struct tracedat_option *o = w->dir.clock_option >= 0 ? &w->dir.options[w->dir.clock_option] : NULL;

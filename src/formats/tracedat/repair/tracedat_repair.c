@@ -1,5 +1,5 @@
-/* The repaired file: what the scan noted of each block, composed in the order of the original. Sizes, offsets and counts are
- * computed anew; where they come out as they were, the bytes are copies. */
+/* The repaired file: the blocks as the scan noted them, in the order of the input. Sizes, offsets and counts are computed
+ * anew; where they are unchanged, the bytes are copies. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 static void account(struct tracedat_walk *w)
 {
 	struct plan *plan = w->s->plan;
-	/* A cut file, or tables that led nowhere: nobody knows what there was. */
+	/* A truncated file or invalid tables: the number of lost records is unknown. */
 	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
 		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
 				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
@@ -34,7 +34,7 @@ static void account(struct tracedat_walk *w)
 			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
 				   "decompressed up to its damage; nothing tells whether that is where it begins");
 	}
-	/* What an option named, and is not there, had content. */
+	/* A section that an option names and that is missing had content. */
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
 		if (!o->dropped || o->rule == TRACEDAT_RULE_v7_buffer_section) /* named twice */

@@ -89,7 +89,7 @@ static bool files_collect(struct restore *r)
 	}
 	struct source *single = bundle_single(b);
 	if (!r->count && single && single != r->main)
-		/* Pages by their look, whatever the file is called. */
+		/* A file that holds pages, whatever its name. */
 		r->files[r->count++] = (struct piece_file){ single, source_name(single), strlen(source_name(single)), 0, 0 };
 	qsort(r->files, r->count, sizeof(*r->files), file_order);
 	return true;
@@ -104,7 +104,7 @@ static void restore_say(struct restore *r, const char *message)
 
 /* ---- buffers of the files ---- */
 
-/* One buffer a stem; what a stem has beyond the first is the name of its instance. */
+/* One buffer for each stem; the part of a stem after the first one's is the name of its instance. */
 static bool buffers_make(struct restore *r)
 {
 	struct tracedat_walk *w = r->w;
@@ -390,7 +390,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	uint32_t worst = 0;
 
 	w->findings = w->scratch;
-	/* What the donor's own records were is of no concern. */
+	/* The donor's own records do not count. */
 	free(w->events.unknown);
 	w->events.unknown = NULL;
 	w->pages.records = w->pages.fast = 0;

@@ -1,5 +1,5 @@
-/* Formats without an ID of their own: it is none, or comes twice. Where the records of one event have no format, and the sizes of
- * records leave one way only to give each format its ID, that is taken. */
+/* Event formats whose ID is invalid or used twice. Where the records of an ID have no format, and their sizes allow exactly
+ * one assignment of formats to IDs, that assignment is used. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ void tracedat_unassigned_free(struct tracedat_events *events)
 	events->unassigned_count = 0;
 }
 
-struct tracedat_unassigned *tracedat_unassigned_add(struct tracedat_walk *w, const struct tracedat_block *b, const struct tracedat_event *e)
+struct tracedat_unassigned *tracedat_unassigned_add(struct tracedat_walk *w, const struct tracedat_block *b,
+						    const struct tracedat_event *e)
 {
 	const uint8_t *text = b->data + e->text, *id = memmem(text, e->text_size, "\nID:", 4);
 	const uint8_t *end = id ? memchr(id + 1, '\n', e->text_size - (size_t)(id + 1 - text)) : NULL;
@@ -28,13 +29,13 @@ struct tracedat_unassigned *tracedat_unassigned_add(struct tracedat_walk *w, con
 		return NULL;
 	struct tracedat_unassigned *o = &w->events.unassigned[w->events.unassigned_count++];
 	*o = (struct tracedat_unassigned){ .id_at = (size_t)(id + 1 - text),
-				       .id_end = (size_t)(end - text),
-				       .fixed = e->fixed,
-				       .slack = e->slack,
-				       .hash = e->hash,
-				       .rival = -1,
-				       .offset = b->compressed ? b->offset : b->offset + e->text,
-				       .stored = b->compressed ? b->stored : e->text_size };
+					   .id_end = (size_t)(end - text),
+					   .fixed = e->fixed,
+					   .slack = e->slack,
+					   .hash = e->hash,
+					   .rival = -1,
+					   .offset = b->compressed ? b->offset : b->offset + e->text,
+					   .stored = b->compressed ? b->stored : e->text_size };
 	bytes_append(&o->text, text, e->text_size);
 	if (o->text.failed)
 		tracedat_no_memory(w);
@@ -49,7 +50,8 @@ static bool fits(const struct tracedat_unassigned *o, const struct tracedat_unkn
 /* Ways to give records of `id` an ID less format: to this one; or, of two with the same ID, to its rival (*swap). */
 static unsigned assignments(const struct tracedat_events *events, size_t orphan, uint32_t id, bool *swap)
 {
-	const struct tracedat_unassigned *o = &events->unassigned[orphan], *rival = o->rival >= 0 ? &events->unassigned[o->rival] : NULL;
+	const struct tracedat_unassigned *o = &events->unassigned[orphan],
+					 *rival = o->rival >= 0 ? &events->unassigned[o->rival] : NULL;
 	const struct tracedat_unknown *u = &events->unknown[id], *own = rival ? &events->unknown[o->claim] : NULL;
 	if (!u->records || o->holder)
 		return 0;

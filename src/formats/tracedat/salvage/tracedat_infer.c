@@ -1,11 +1,11 @@
-/* A trace.dat whose beginning is gone: what the content further in says of version, byte order and compressor. */
+/* A trace.dat without its beginning: version, byte order and compressor, inferred from the content that follows. */
 #include "formats/tracedat/decode/tracedat_codec.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
-/* Bytes from the beginning in which the first section header or event format is looked for, and the steps of it. */
+/* Bytes from the beginning that are searched for the first section header or event format, and the step of the search. */
 #define INFER_MAX (256u * 1024)
 #define INFER_STEP 65536u
-/* Bytes behind a place that tell whether something begins there. */
+/* Bytes at an offset that are needed to recognise what begins there. */
 #define INFER_READ 160u
 /* Between the beginning of an event format and its fields: a name, an ID. */
 #define FORMAT_HEAD_MAX 128u
@@ -52,7 +52,8 @@ static bool format_begins(const uint8_t *p, uint64_t left, bool be)
 	       memmem(id, FORMAT_HEAD_MAX - (size_t)(id - p) + 8, "\nformat:\n", 9);
 }
 
-/* Looks at data[0, size), of which the file has `left`. Sections settle it; of formats the first byte order is kept. */
+/* Searches data[0, size), of which the file has `left`. A section header ends the search; of event formats the first one
+ * counts. */
 static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
 {
 	for (size_t i = 0; i + INFER_READ <= size; i++)

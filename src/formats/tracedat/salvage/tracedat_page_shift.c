@@ -1,8 +1,8 @@
-/* Pages that are not where they should be, since bytes were inserted or removed before them. */
+/* Pages that are not at their offset, since bytes were inserted or removed before them. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Searches for a page at another place than it should be; each looks at two pages' worth of places. */
+/* Searches for a shifted page; each tries the offsets of two pages. */
 #define SHIFTS_MAX 256u
 
 uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)

@@ -1,12 +1,12 @@
-/* Sections of version 7 whose header is lost: what they are and where they end is told by their content. */
+/* Sections of version 7 whose header is lost, carved by their content. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 /* Bytes before the text of the first event format of a section: its header, the count, the size. */
 #define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
-/* Bytes of content that are looked at. */
+/* Bytes of content that are needed to recognise it. */
 #define CONTENT_READ 320u
-/* Bytes of a body that are looked at: for those of a compressed one, and for all strings of a file. */
+/* Bytes of a body that are read: to decompress its beginning, or for the whole strings section. */
 #define FRAME_READ 65536u
 
 /* Behind `count` texts with their sizes; 0: they do not fit the file. */
@@ -47,7 +47,7 @@ static uint64_t plain_size(struct tracedat_walk *w, unsigned id, uint64_t body)
 	return at ? at - body : 0;
 }
 
-/* Behind options and the DONE that ends them; 0: they are none. */
+/* The offset behind options and their DONE; 0: there are no valid options. */
 static uint64_t options_end(struct tracedat_walk *w, uint64_t at)
 {
 	for (unsigned items = 0; items < TRACEDAT_SECTIONS_MAX; items++) {
@@ -112,7 +112,7 @@ bool tracedat_carved(struct tracedat_walk *w, uint64_t at, struct tracedat_carve
 	return h->id && h->size && h->size <= end - body && tracedat_section_sane(w, body + h->size);
 }
 
-/* The section at `at`, whose own header says nothing. */
+/* Adds the section at `at`, whose own header is lost. */
 static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compressed, uint64_t size)
 {
 	struct tracedat_section *s = tracedat_section_add(w, at);

@@ -1,4 +1,4 @@
-/* Data that no table names: found by its look between and behind the ranges in use, and given to the CPUs that have none. */
+/* CPU data that no table names, carved between and behind the ranges in use and assigned to CPUs without data. */
 #include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdlib.h>
@@ -34,11 +34,11 @@ static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
 /* The next CPU from `from` on that has no data and should have some. */
 static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
 {
-	/* Tables of more CPUs than any machine has are not searched for the one that lacks data. */
+	/* Bounds the search in hostile files. */
 	if (b->count > 1024 || w->dir.stat_count > 4096)
 		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
 	uint32_t most = w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX ? w->data.cpu_count : TRACEDAT_CPUS_MAX;
-	/* One of which the statistics say that it had events; else one of which they say nothing. */
+	/* First a CPU that had events according to the statistics, then one without statistics. */
 	for (unsigned silent = 0; silent < 2; silent++)
 		for (uint32_t cpu = from; cpu < most; cpu++) {
 			const struct tracedat_stat *s = expected_of(w, b, cpu);
@@ -92,7 +92,7 @@ static void search_page(struct search *s, uint64_t at, uint64_t ts, uint32_t rec
 	struct tracedat_walk *w = s->w;
 	const struct tracedat_stat *expected = s->running ? expected_of(w, &w->data.buffers[s->buffer], s->run.cpu) : NULL;
 	bool full = expected && s->records >= expected->entries + expected->read;
-	/* Small steps back are a clock's; between CPUs it is the whole trace. */
+	/* Clocks step back a little; from one CPU's data to the next, time steps back by the whole trace. */
 	if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
 		run_end(s, at);
 	if (!s->running) {
@@ -164,7 +164,7 @@ static void search_chunks(struct search *s, uint64_t from, uint64_t to)
 	}
 }
 
-/* Whether [from, to) holds pages; looks at each place where one may begin. */
+/* The number of plausible pages at page-aligned offsets of [from, to). */
 static uint64_t count_pages(struct tracedat_walk *w, uint64_t from, uint64_t to, uint32_t size)
 {
 	uint64_t n = 0;
@@ -174,7 +174,7 @@ static uint64_t count_pages(struct tracedat_walk *w, uint64_t from, uint64_t to,
 	return n + (page_cut(w, at, to, size) != NULL);
 }
 
-/* Bytes between and behind what is in use. */
+/* Examines a range that is not in use. */
 static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, bool last)
 {
 	struct tracedat_buffer *b = &w->data.buffers[buffer];
@@ -228,7 +228,7 @@ void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint
 	for (size_t i = 0; i < count && w->status == TM_OK; i++) {
 		if (r[i].to <= from || r[i].from >= to)
 			continue;
-		/* What the chunks of a range really take is not known yet: four bytes may belong to it. */
+		/* The extent of the chunks is not known yet: four more bytes may belong to them. */
 		if (r[i].from > at)
 			gap_examine(w, buffer, at, r[i].from, false);
 		uint64_t end = r[i].to;

@@ -1,5 +1,5 @@
-/* Version 6 where a size lies: what comes next is found from both ends, forward by texts, backward from the data tag by sizes that
- * lead exactly to what is known already. */
+/* Version 6 with wrong sizes: blocks are searched from both ends, forward by their texts, backward from the data tag by
+ * sizes that lead exactly to a known block. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
@@ -41,7 +41,7 @@ static size_t find_systems(const struct v6 *v, size_t from, size_t end)
 	return V6_UNKNOWN;
 }
 
-/* A size of `width` bytes at or after `low` that leads exactly to `to`. */
+/* The offset, at or after `low`, of a size of `width` bytes whose text ends exactly at `to`. */
 static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width, bool (*fits)(const uint8_t *text, size_t size))
 {
 	if (to == V6_UNKNOWN || to < width)
@@ -75,7 +75,7 @@ static bool fits_cmdlines(const uint8_t *text, size_t size)
 	return !size || (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
 }
 
-/* Where lines that look like those of the block end. */
+/* Where lines in the syntax of the block end. */
 static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool printk)
 {
 	const uint8_t *d = v->data;
@@ -96,14 +96,14 @@ static size_t measure_back(const struct v6 *v, size_t low, size_t end)
 	size_t at = end;
 	while (at > low && v->data[at - 1])
 		at--;
-	/* Big-endian sizes end in bytes that may look like text. */
+	/* The last bytes of a big-endian size may be printable. */
 	size_t first = at;
 	while (at < end && at < first + 3 && (v->data[at] < '0' || v->data[at] > '9'))
 		at++;
 	return at;
 }
 
-/* What the text blocks in front of a known one have: sizes that lead exactly to it. */
+/* Blocks in front of a known one, by sizes that lead exactly to it. */
 static void texts_backward(struct v6 *v, size_t low)
 {
 	struct v6_map *m = &v->m;
@@ -113,7 +113,8 @@ static void texts_backward(struct v6 *v, size_t low)
 		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
 }
 
-/* printk formats behind known symbols: where their lines end, or where their size leads if that looks like the next block. */
+/* printk formats behind known symbols: where the lines of the symbols end, or where their size leads if printk formats begin
+ * there. */
 static void printk_forward(struct v6 *v, size_t end)
 {
 	struct v6_map *m = &v->m;
@@ -160,7 +161,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 			m->cmdlines = text - 8;
 		texts_backward(v, low);
 	}
-	/* The tag is gone, but the sizes before it lead somewhere. */
+	/* The tag is lost: the size of the command lines leads to it. */
 	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {
 		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);
 		if (declared <= v->size - m->cmdlines - 22) {
@@ -170,7 +171,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 	}
 }
 
-/* A chain of sizes over whole lines up to a sensible CPU count vouches for itself, whatever word follows. */
+/* A chain of sizes over whole lines up to a valid CPU count is accepted, whatever tag follows. */
 static bool chain_without_tag(struct v6 *v)
 {
 	const uint8_t *d = v->data;
@@ -207,7 +208,7 @@ void tracedat_v6_salvage(struct v6 *v)
 						: m->header;
 
 	m->tag = find_tag(v, low);
-	/* Options that stand in front of the other tags had one, too. */
+	/* Options in front of one of the other tags have a tag of their own. */
 	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
 		size_t options = tracedat_options_lead(&v->w->shape, v->data, low, m->tag);
 		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
@@ -217,7 +218,7 @@ void tracedat_v6_salvage(struct v6 *v)
 		m->cpus = m->tag - 4;
 	else
 		m->tag = V6_UNKNOWN;
-	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
+	/* The size of a known symbol table leads to the printk formats, even where the tag is wrong. */
 	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
 		size_t size = load_u32(v->data + m->kallsyms, v->w->shape.big_endian), at = m->kallsyms + 4;
 		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' &&

@@ -132,7 +132,7 @@ static void chunk_report_at(struct chunks *s, unsigned rule, uint64_t at, uint64
 	va_end(arguments);
 }
 
-/* A chunk in the output: as it is, or made anew of other content. */
+/* Writes a chunk to the output: as it is, or compressed again with other content. */
 static void chunk_put(struct chunks *s, const struct chunk *c, const struct bytes *content, unsigned rule, const char *why)
 {
 	struct tracedat_walk *w = s->w;
@@ -254,7 +254,7 @@ static void chunk_decode(struct chunks *s, struct chunk *c, bool begins, uint64_
 			     c->csize, (unsigned long long)c->frame);
 }
 
-/* Passes a chunk that cannot be decoded. False where nothing behind it can be read. */
+/* Skips a chunk that cannot be decoded. False: nothing behind it can be read. */
 static bool chunk_pass(struct chunks *s, const struct chunk *c, bool begins, uint64_t room)
 {
 	struct tracedat_walk *w = s->w;

@@ -1,7 +1,7 @@
-/* Can a decoded chunk be what was once compressed? Frames have no checksum, and damage inside of one may decode all the same. */
+/* Consistency of decoded chunks: frames have no checksum, and damage inside of one may decode without an error. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Contradictions of a chunk that are still taken for one bad record or page, not for a damaged frame. */
+/* Contradictions of a chunk up to which it counts as one with a bad record or page; with more its frame is damaged. */
 #define CONTRADICTIONS_MAX 1u
 /* A page may begin this long before the end of the one before: clocks step back a little. */
 #define STEP_BACK_MAX UINT64_C(1000000000)
@@ -9,7 +9,7 @@
 struct contradictions {
 	const struct tracedat_walk *w;
 	unsigned count;
-	uint32_t id;   /* an event ID without a format; 0: none yet */
+	uint32_t id;   /* the last event ID without a format; 0: none yet */
 	uint64_t time; /* of the last record */
 };
 
@@ -22,7 +22,7 @@ static void record_compare(struct contradictions *v, const uint8_t *payload, uin
 	if (!id || (e && size < e->fixed)) {
 		v->count++;
 	} else if (!e && w->events.count && !w->events.lost && id != w->events.blk_id && id != v->id) {
-		/* Many records of one unknown event are one contradiction. */
+		/* Several records of one unknown event are one contradiction. */
 		v->count++;
 		v->id = id;
 	}

@@ -1,4 +1,4 @@
-/* The pages of each CPU, plain or in compressed chunks (MAN6, MAN7 "CPU DATA"), and what the statistics say of them. */
+/* The pages of each CPU, plain or in compressed chunks (MAN6, MAN7 "CPU DATA"), and their statistics. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
@@ -36,7 +36,7 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 	enum tracedat_verdict verdict = TRACEDAT_LEAVE;
 
 	if (page && w->scratch) {
-		/* That the page is cut is told already. */
+		/* That the page is cut is reported already. */
 		w->findings = w->scratch;
 		verdict = tracedat_page(w, stream, page, &where, &records, &bad);
 		w->findings = findings;
@@ -52,7 +52,7 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 	}
 	if (verdict == TRACEDAT_KEEP)
 		edits_clear(&w->pages.edits);
-	/* Zeros that an edit adds at the end cover what is missing of the page. */
+	/* Zeros that an edit adds at the end complete the page. */
 	uint64_t before = w->out.pieces.size;
 	tracedat_page_emit(w, at, n);
 	if (w->out.pieces.size - before < size)
@@ -131,7 +131,7 @@ void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struc
 
 static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
 {
-	/* A capture has one for each CPU; what has many more is not compared to the end. */
+	/* A capture has one statistic for each CPU; hostile ones with many more are not compared to the end. */
 	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
 		const struct tracedat_stat *s = &w->dir.stats[i];
 		w->data.compared++;
@@ -153,7 +153,7 @@ static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const stru
 	return NULL;
 }
 
-/* What the kernel counted beside what is there. */
+/* Compares the kernel's statistics with the data. */
 static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
 {
 	const struct tracedat_stat *s = stat_find(w, b, c->cpu);

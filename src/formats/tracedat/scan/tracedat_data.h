@@ -1,4 +1,4 @@
-/* What a walk knows of the data of the CPUs: where it is, and what its pages hold. */
+/* The data of the CPUs: where it is, and the state of the walk over its pages. */
 #ifndef TRACEDAT_DATA_H
 #define TRACEDAT_DATA_H
 
@@ -20,10 +20,10 @@ struct tracedat_cpu {
 	bool missed;		    /* a page says that events were lost */
 	uint64_t limit;		    /* compressed: chunks may reach up to here */
 	bool found;		    /* by content, no table names it */
-	bool clipped;		    /* its range was shortened: that is reported already */
+	bool clipped;		    /* its range was shortened, which is reported already */
 	bool fewer;		    /* chunks, or bytes of them, than are claimed */
 	bool lost;		    /* its range cannot be used */
-	bool shifted;		    /* its data is not where the table says: that is reported already */
+	bool shifted;		    /* its data is not where the table says, which is reported already */
 };
 
 struct tracedat_buffer {
@@ -52,7 +52,7 @@ struct tracedat_data {
 	uint64_t cpu_count_at; /* v6 */
 	uint64_t tag_at;       /* v6: of the data tag after the options */
 	bool latency;
-	bool errors; /* placement is broken in a way that loses data */
+	bool errors; /* tables or sections are damaged in a way that loses data */
 	uint64_t latency_at, latency_stop;
 	unsigned shifts, searches; /* searches after damage: each kind is bounded */
 	uint64_t compared;	   /* statistics that were compared: bounded */

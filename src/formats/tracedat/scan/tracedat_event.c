@@ -1,4 +1,4 @@
-/* A format that is sound becomes an event: what its records must look like. */
+/* A valid format becomes an event, against which records are checked. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_format.h"
 
@@ -137,7 +137,7 @@ void tracedat_event_unassigned(struct format_parse *p)
 	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(w))
 		first = tracedat_unassigned_add(w, holder->block, holder);
 	if (!first) {
-		/* Without its rival a format with an ID that comes twice is nobody's. */
+		/* A duplicate ID needs both formats. */
 		if (o && holder)
 			bytes_free(&w->events.unassigned[--w->events.unassigned_count].text);
 		return;

@@ -1,5 +1,5 @@
-/* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count lies, the texts
- * themselves say where they begin and end. */
+/* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count is wrong, the
+ * texts show where formats begin and end. */
 #include "formats/tracedat/decode/tracedat_format_list.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_format.h"
@@ -9,7 +9,7 @@
 /* Bytes of the name of a system that readers survive. */
 #define SYSTEM_NAME_READERS 8192u
 #define SYSTEM_EVENTS_MAX 65536u
-/* Bytes in which the end of a format text is looked for, and how often in vain. */
+/* Bytes that are searched for the end of a format text, and how many searches may fail. */
 #define MEASURE_MAX (256u * 1024)
 #define MEASURES_MAX 2048u
 
@@ -19,7 +19,7 @@ struct list {
 	struct tracedat_walk *w;
 	const struct tracedat_block *b;
 	size_t end;
-	bool exact;	 /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
+	bool exact;	 /* counts and sizes lead exactly to the end: they are taken as correct */
 	bool systems;	 /* a system header may follow an entry */
 	bool miscounted; /* the last walk found another number of formats than was claimed */
 	struct tracedat_pieces *out;
@@ -46,7 +46,7 @@ static size_t system_begins(const struct list *l, size_t at)
 		first = first ? first : length;
 		if (tracedat_format_begins(data, at + length + 4, l->end))
 			return first;
-		/* An empty system must have a sensible name, and something sensible behind it. */
+		/* An empty system must have a printable name, and be followed by another system or the end. */
 		if (events || length < 2 || length > 256)
 			return 0;
 		for (size_t i = 0; i + 1 < length; i++)
@@ -92,7 +92,7 @@ static void entry_lost(struct list *l, size_t at, size_t length, unsigned rule)
 	tracedat_drop_block(l->w, l->b, at, length, rule, "an event format that cannot be read");
 }
 
-/* A format whose place and length are settled. */
+/* Parses a format of known offset and length. */
 static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, unsigned *count)
 {
 	struct tracedat_walk *w = l->w;
@@ -128,7 +128,7 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	return errors == 0;
 }
 
-/* One entry of a list. Returns the offset after it; SIZE_MAX where nothing there can be read. */
+/* One entry of a list. Returns the offset after it; SIZE_MAX: there is no entry that can be read. */
 static size_t list_entry(struct list *l, size_t at, unsigned *count)
 {
 	struct tracedat_walk *w = l->w;
@@ -147,7 +147,7 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	}
 	size_t measured = begins ? text_measure(l, text) : 0;
 	if (measured && measured == size) {
-		/* What follows is damaged, not this. */
+		/* The entry is intact; the one behind it is damaged. */
 		(void)entry_parse(l, at, text, measured, count);
 		return text + measured;
 	}
@@ -180,7 +180,8 @@ static size_t list_resync(const struct list *l, size_t at)
 		from = text + 5;
 		if (text < at + 8)
 			continue;
-		/* "name:" inside of a text follows a letter or a blank; at the begin of one, the bytes of a size. */
+		/* "name:" inside a text follows a letter or a blank; at the beginning of a text it follows the bytes of a
+		 * size. */
 		if (data[text - 1] == ' ' || data[text - 1] == '\t' || data[text - 1] == '"')
 			continue;
 		if (l->systems && text >= at + 8 + 4 + 2 && data[text - 13] == 0) {
@@ -291,7 +292,7 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-	/* Kernels have about 150 systems; hostile files are judged no further. */
+	/* Kernels have about 150 systems; the comparison is bounded for hostile files. */
 	for (size_t i = 0; i < *seen_count; i++)
 		if (seen[i] == hash) {
 			struct finding *fd = tracedat_block_finding(w, TRACEDAT_RULE_system_duplicate, l->b, at, length);
@@ -361,7 +362,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
 		damaged = true;
 		if (stop < end && !system_begins(&l, stop)) {
-			/* Formats whose system is lost: they get one. */
+			/* Formats whose system is lost are put into a system "unknown". */
 			unsigned kept = 0;
 			uint32_t found;
 			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);

@@ -1,5 +1,5 @@
-/* The fast path over the records of a page: nothing is allocated and nothing is said here. It is a filter: it takes records of
- * which the slow path (tracedat_record.c) would say nothing, and leaves all others. */
+/* The fast path over the records of a page: it allocates nothing and reports nothing. It is a filter: it takes records about
+ * which the slow path (tracedat_record.c) would report nothing, and leaves all others. */
 #include "formats/tracedat/scan/tracedat_fast.h"
 
 #include "core/format.h"
@@ -9,7 +9,7 @@
 
 enum {
 	/* tested for, and left to the slow path */
-	FAST_event_id_duplicate = FAST_LEAVES,	   /* records of a contested ID: their sizes tell which format is theirs */
+	FAST_event_id_duplicate = FAST_LEAVES, /* records of a contested ID are left: their sizes decide which format gets the ID */
 	FAST_page_commit_mid_record = FAST_LEAVES, /* a record or time word beyond the length */
 	FAST_record_null_padding_inside = FAST_LEAVES,
 	FAST_record_padding_length = FAST_LEAVES,
@@ -31,13 +31,13 @@ enum {
 	FAST_record_ip_dangling = FAST_LEAVES,
 	FAST_record_flags_impossible = FAST_LEAVES,
 
-	/* judged elsewhere from what both paths keep */
+	/* judged elsewhere from state that both paths keep */
 	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
 	FAST_page_time_jump = FAST_KEEPS,      /* the same */
 	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */
 	FAST_cpustat_time_range = FAST_KEEPS,  /* the time of the last record */
 
-	/* of what comes before, between and behind the records of pages */
+	/* about what is not in the records of pages */
 	FAST_bad_magic = FAST_ELSEWHERE,
 	FAST_version_unsupported = FAST_ELSEWHERE,
 	FAST_version_not_canonical = FAST_ELSEWHERE,

@@ -1,4 +1,4 @@
-/* One event format file: what the kernel says of the records of an event. */
+/* One event format file: the kernel's description of the records of an event. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdarg.h>

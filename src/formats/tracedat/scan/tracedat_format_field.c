@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Bytes behind the first format in which the next two are looked at. */
+/* Bytes behind the first format that are searched for the next two. */
 #define MAJORITY_READ (64u * 1024)
 
 /* A field name to show; the text of a format may hold anything. */
@@ -144,7 +144,7 @@ static const struct tracedat_field *common_find(const struct format_parse *p, co
 	return NULL;
 }
 
-/* The common block of the format that follows text[*at, end), which then moves on; 0: there is none. */
+/* The length of the common block of the next format in text[*at, end), and *at moved behind it; 0: there is none. */
 static size_t common_next(const char *text, size_t *at, size_t end, const char **common)
 {
 	static const char before[] = "\nformat:\n";
@@ -160,12 +160,15 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 	return (size_t)(stop - begin) + 1;
 }
 
-/* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
+/* The common block of the file, by majority vote of the first three formats: that of the first, unless the next two agree on
+ * another. */
 static void common_by_majority(struct format_parse *p, size_t length)
 {
 	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
-	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < MAJORITY_READ ? p->block->size : at + MAJORITY_READ;
+	size_t at = p->base + p->size, end = !p->block				   ? at
+					     : p->block->size - at < MAJORITY_READ ? p->block->size
+										   : at + MAJORITY_READ;
 	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
 	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
 	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
@@ -212,7 +215,7 @@ void tracedat_common_judge(struct format_parse *p)
 	for (size_t i = 0; i < p->field_count; i++)
 		p->fatal |= p->fields[i].common && p->fields[i].bad;
 	if (p->fatal)
-		return; /* told already: without its line the block is not what the others have */
+		return; /* reported already: without its line the block differs from the others */
 	if (!w->events.common.size)
 		common_by_majority(p, length);
 	if (length != w->events.common.size || memcmp(p->text + p->common, w->events.common.data, length)) {

@@ -7,7 +7,7 @@
 #define EVENT_TAG "header_event"
 #define EVENT_TAG_SIZE 13u
 
-/* Where the long size cannot be read it is what most of its witnesses say. */
+/* Where the long size cannot be read: by majority of the commit size, the data offset and the user space. */
 static uint8_t page_long_size(const struct tracedat_walk *w, const struct tracedat_page_fields *p)
 {
 	bool commit = p->has_commit && (p->commit.size == 4 || p->commit.size == 8);

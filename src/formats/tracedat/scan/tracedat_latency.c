@@ -1,8 +1,8 @@
-/* Latency output: the text of the kernel's trace file instead of pages. Each line of an event counts as a record. A line that is
- * cut, by the end of the file or by a chunk that is lost, counts for nothing and is left out. */
+/* Latency output: the text of the kernel's trace file instead of pages. Each line of an event counts as a record. A line
+ * that is cut, by the end of the file or by a lost chunk, is not counted and is left out. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Says that the text ends in the middle of a line. */
+/* Reports that the text ends inside a line. */
 static void text_end(struct tracedat_walk *w, struct tracedat_text *l, uint64_t at, uint64_t length)
 {
 	if (!l->begun || l->torn || w->status != TM_OK)
@@ -37,7 +37,7 @@ void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b
 		b->text_stop = tracedat_latency_text(w, from, to);
 		return;
 	}
-	/* Compressed text comes in chunks as pages do (MAN7 "BUFFER_TEXT"): those of one CPU, so to speak. */
+	/* Compressed text comes in chunks like pages (MAN7 "BUFFER_TEXT"): it is walked like the data of one CPU. */
 	struct tracedat_cpu cpu = { .from = from, .length = s->size, .limit = to, .clipped = s->size_bad };
 	struct tracedat_text text = { .torn = w->emitting && b->text_torn, .skip = false };
 	struct tracedat_stream stream = { .buffer = b, .cpu = &cpu, .text = &text, .page_size = 1 };

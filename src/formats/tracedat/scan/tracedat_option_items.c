@@ -22,7 +22,7 @@ static struct tracedat_option *option_add(struct tracedat_walk *w, const struct 
 	return o;
 }
 
-/* After a broken item: the next place from which items lead to the end. */
+/* After a broken item: the next offset from which items lead to the end. */
 static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
 {
 	size_t stop = end;

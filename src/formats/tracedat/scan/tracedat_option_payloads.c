@@ -1,9 +1,9 @@
-/* What the options say: payloads, judged one by one (MAN6, MAN7 "OPTIONS"). */
+/* The payloads of options, checked one by one (MAN6, MAN7 "OPTIONS"). */
 #include "core/cursor.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
-/* Options among which a second buffer of the same name is looked for. */
+/* Options that are searched for a second buffer of the same name. */
 #define NAMES_COMPARED 2048u
 
 /* A finding on a whole option. */

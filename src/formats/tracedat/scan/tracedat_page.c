@@ -1,4 +1,5 @@
-/* One page of the ring buffer: its header, and what becomes of it. tracedat_fast.c and tracedat_record.c walk its records. */
+/* One page of the ring buffer: its header, and whether it is kept, patched or left out. tracedat_fast.c and
+ * tracedat_record.c walk its records. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
 	return page[0] == with && !memcmp(page, page + 1, size - 1);
 }
 
-/* Looked at only where time and length are those of the page before. */
+/* Compares only where time and length are those of the page before. */
 static bool page_is_previous(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -101,7 +102,7 @@ static void commit_edit(struct tracedat_page *p, uint64_t commit, unsigned rule,
 	tracedat_page_edit(p, 8, p->w->shape.long_size, word, p->w->shape.long_size, rule, why);
 }
 
-/* Zeros in front of `at`, and `remove` bytes there taken away. */
+/* Inserts zeros in front of `at` and removes `remove` bytes there. */
 static void zeros_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, uint32_t zeros, unsigned rule, const char *why)
 {
 	struct bytes filling = { 0 };
@@ -147,8 +148,8 @@ static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit,
 	return page_end(p, commit, end, rule);
 }
 
-/* A length that ends inside of a record, which no writer leaves: where records of known events go on up to nothing but zeros
- * the length was too small. Returns where they end. */
+/* A length that ends inside a record: where records of known events continue and only zeros follow them, the length was too
+ * small. Returns where the records end. */
 static uint32_t page_continue(struct tracedat_page *p, uint32_t at)
 {
 	uint32_t records,
@@ -180,7 +181,7 @@ static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 	stream->started = true;
 }
 
-/* Sound so far: what edits there are make it a patched one. */
+/* A valid page; with edits it is a patched one. */
 static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commit, uint64_t old, uint32_t length)
 {
 	struct tracedat_walk *w = p->w;
@@ -230,7 +231,7 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 
 static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
 {
-	/* Records behind a length of 0 are lost to readers. */
+	/* Readers do not see records behind a length of 0. */
 	uint32_t records = 0;
 	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->w, p->bytes, p->stream->page_size, &records) &&
 	    records) {
@@ -278,7 +279,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		p->garbled = true;
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
 					   "the length of the page is %u, at most %u fit", length, p->capacity);
-		/* With a length that lies only records of known events count. */
+		/* With a wrong length only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
 		p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
 		uint32_t end = tracedat_page_walk(p, 0, true);
@@ -297,7 +298,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	}
 	bool unaligned = p->failed;
 	p->limit = length & ~3u;
-	/* Of a page that is cut only what is there counts; whoever cut it is reported already. */
+	/* Of a cut page only the existing bytes count; the cut is reported already. */
 	uint32_t there = p->where->available ? p->where->available - p->head : p->capacity;
 	if (p->limit > there) {
 		p->limit = there & ~3u;

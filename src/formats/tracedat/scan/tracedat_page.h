@@ -7,9 +7,9 @@
 
 /* Lines that come in pieces. */
 struct tracedat_text {
-	bool begun, event;     /* a line is open; it is none of the heading */
+	bool begun, event;     /* a line is open; it is not one of the heading */
 	bool skip;	       /* up to the next LF: what comes before it is lost */
-	bool torn;	       /* something is lost: chunks are made anew of whole lines */
+	bool torn;	       /* something is lost: chunks are compressed again with whole lines only */
 	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
 	struct bytes carry;    /* the begin of a line */
 };
@@ -74,17 +74,17 @@ struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, 
 /* A change: bytes in the place of `remove` bytes at `at` of the page. */
 void tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, const void *bytes, size_t length, unsigned rule,
 			const char *why);
-/* Walks records from `at` up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
- * trusted (`open`) a zero word is its end. */
+/* Walks records from `at` up to p->limit. Returns where it stopped: the limit if all records are valid. open: the length of
+ * the page is not trusted, and a zero word is its end. */
 uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
 
 /* ---- tracedat_page.c ---- */
 
-/* Judges one page of stream->page_size bytes. Edits are left in w->pages.edits. *records: sound ones; *bad: others that are known.
- */
+/* Checks one page of stream->page_size bytes. Edits are left in w->pages.edits. *records: valid ones; *bad: others that
+ * could be counted. */
 enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
 				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
-/* The event IDs that have a format; NULL where formats are lost, or there are none: any ID will do. */
+/* The event IDs that have a format, for tracedat_page_sound(); NULL where formats are lost or there are none. */
 static inline const uint16_t *tracedat_known(const struct tracedat_walk *w)
 {
 	return w->events.count && !w->events.lost ? w->events.index : NULL;
@@ -110,7 +110,7 @@ void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream);
 bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, uint32_t page_size);
 /* Whether a chunk with a frame stands there. */
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
-/* Whether decoded pages can be what was compressed. */
+/* Whether the decoded pages of a chunk are consistent. */
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
 
 /* ---- tracedat_latency.c, tracedat_cpu.c ---- */

@@ -42,8 +42,8 @@ void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer
 	b->page_size = w->shape.page_size;
 }
 
-/* Of a hundred pages of that shape, as far as the first ones of each buffer tell, how many have nothing but zeros behind their
- * records: smaller pages cut those, larger ones hold more. */
+/* The percentage of valid pages with only zeros after their records, among the first pages of each buffer: with too small a
+ * page size records are cut, with too large a one data follows. */
 static unsigned shape_share(struct tracedat_walk *w, uint32_t page_size)
 {
 	unsigned whole = 0, looked = 0;
@@ -61,7 +61,7 @@ static unsigned shape_share(struct tracedat_walk *w, uint32_t page_size)
 	return looked ? 100 * whole / looked : 0;
 }
 
-/* Page size and long size of plain pages of which nothing else tells: the usual ones first. */
+/* Page size and long size of plain pages where all headers are lost; the usual sizes first. */
 static void shape_of_pages(struct tracedat_walk *w)
 {
 	static const uint32_t sizes[] = { 4096, 8192, 16384, 32768, 65536, 1024, 2048, 131072, 262144, 524288, 1048576 };
@@ -82,7 +82,7 @@ static void shape_of_pages(struct tracedat_walk *w)
 	w->shape.long_size = long_size;
 }
 
-/* The long size of compressed pages: that with which the first chunk that can be read begins with a page. */
+/* The long size of compressed pages: the one with which the first readable chunk begins with a valid page. */
 static void shape_of_chunks(struct tracedat_walk *w)
 {
 	const uint8_t sizes[2] = { w->shape.long_size, w->shape.long_size == 8 ? 4 : 8 };

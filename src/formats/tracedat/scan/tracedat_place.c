@@ -7,7 +7,7 @@
 
 /* ---- ranges ---- */
 
-/* A finding on what a table says of a CPU. */
+/* A finding on the table entry of a CPU. */
 #define cpu_finding(w, rule, ...) ((void)PLACE(rule), cpu_finding_at((w), (rule), __VA_ARGS__))
 static struct finding *cpu_finding_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b,
 				      const struct tracedat_cpu *c)
@@ -31,7 +31,7 @@ static struct finding *cpu_report_at(struct tracedat_walk *w, unsigned rule, con
 	return fd;
 }
 
-/* Data that is not aligned: is it the offset that lies, or was the data moved? */
+/* Unaligned data: is the offset wrong, or was the data moved? */
 static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint64_t below = c->offset & ~(uint64_t)(b->page_size - 1), above = below + b->page_size;
@@ -54,7 +54,7 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 		c->from = above;
 }
 
-/* An aligned offset at which there is no page, and one is near. */
+/* An aligned offset without a page, but with one nearby. */
 static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint32_t size = b->page_size;
@@ -63,8 +63,8 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 	const uint8_t *p = window_at(&w->window, c->from, size);
 	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(w, c->from + size, size)))
 		return;
-	uint64_t place = tracedat_page_shifted(w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
-					w->source->size);
+	uint64_t place = tracedat_page_shifted(
+		w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end, w->source->size);
 	if (place == UINT64_MAX)
 		return;
 	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
@@ -129,7 +129,7 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		unsigned long long stop = s->offset + 16 + s->size;
 		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
 			    (unsigned long long)s->offset, stop);
-		/* A compressed range that reaches into the next section is told by its chunks. */
+		/* A compressed range that reaches into the next section is reported with its chunks. */
 		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
 			bool fits = b->compressed ? tracedat_chunk_begins(w, c->from + 4, size)
 						  : tracedat_page_at(w, c->from, b->page_size);
@@ -160,7 +160,7 @@ static void ranges_overlap(struct tracedat_walk *w)
 				 (unsigned long long)b->to, (unsigned long long)a->from);
 		w->data.errors = true;
 		if (a->cpu && b->from > a->from) {
-			/* The first is too long: what follows begins where its own table says. */
+			/* The first range is too long: the second begins where its own entry says. */
 			a->cpu->length = b->from - a->from;
 			a->cpu->clipped = true;
 			a->to = b->from;

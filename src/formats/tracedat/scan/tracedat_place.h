@@ -30,7 +30,7 @@ bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape);
 
 /* ---- salvage/tracedat_unreferenced.c ---- */
 
-/* Gaps in [from, to), where the ranges of one buffer or of the file lie: pages in them are given to CPUs that lack some. */
+/* Examines the gaps between ranges in [from, to): pages in them are assigned to CPUs without data. */
 void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
 
 #endif

@@ -21,7 +21,7 @@ static void prefix_magic(struct prefix *p)
 		    text_quote(shown, p->data, p->size < 10 ? p->size : 10));
 }
 
-/* Which version the content is, when its number does not say so. */
+/* The version whose layout the content has. */
 static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
 {
 	if (after + 18 <= p->size && !memcmp(p->data + after + 6, "header_page", 12))
@@ -43,7 +43,7 @@ static size_t prefix_version(struct prefix *p)
 
 	if (room < 2)
 		return 0;
-	/* A byte order and a long size at their usual place vouch for a version of two bytes, whatever it reads. */
+	/* A valid byte order and long size at their usual offset show that the version has two bytes, whatever its text. */
 	if (room >= 4 && text[2] <= 1 && (text[3] == 4 || text[3] == 8)) {
 		length = 2;
 	} else {
@@ -110,7 +110,7 @@ static void prefix_order(struct prefix *p, size_t at)
 	}
 	w->shape.big_endian = flag == 1;
 	unsigned stated = flag ? big : little, other = flag ? little : big;
-	/* Page sizes like 4096 make sense both ways: the other numbers decide. */
+	/* Page sizes like 4096 are valid in both byte orders: the other numbers decide. */
 	if (stated <= 2 && other == 4) {
 		w->shape.big_endian = !flag;
 		(void)tracedat_report(w, TRACEDAT_RULE_endian_flag_mismatch, at, 1,
@@ -130,7 +130,7 @@ static bool compressor_known(const uint8_t *name, size_t length, enum tracedat_c
 	return false;
 }
 
-/* What the file is compressed with, by the frames in it. */
+/* The compressor, by the frames in the file. */
 static enum tracedat_codec compressor_by_content(struct tracedat_walk *w, uint64_t from)
 {
 	size_t got;
@@ -200,7 +200,7 @@ static bool prefix_compression(struct prefix *p, size_t at)
 	return true;
 }
 
-/* Whether nothing of the initial block can be relied on. */
+/* Whether no field of the initial block is valid. */
 static bool prefix_is_lost(const struct prefix *p)
 {
 	const uint8_t *d = p->data;
@@ -209,7 +209,7 @@ static bool prefix_is_lost(const struct prefix *p)
 	return (d[10] != '6' && d[10] != '7') || d[11] || d[12] > 1 || (d[13] != 4 && d[13] != 8);
 }
 
-/* The content stands for an initial block that is lost. Its values are guesses until the pages settle them. */
+/* Infers a lost initial block from the content. Its values are guesses until the pages confirm them. */
 static bool prefix_infer(struct prefix *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -241,7 +241,7 @@ bool tracedat_prefix(struct tracedat_walk *w)
 	p.data = window_upto(&w->window, 0, PREFIX_READ, &p.size);
 	if (!p.data)
 		return false;
-	/* The window may move while the compressor is looked for. */
+	/* The window may move while the compressor is searched. */
 	uint8_t copy[PREFIX_READ];
 	memcpy(copy, p.data, p.size);
 	p.data = copy;
@@ -269,7 +269,7 @@ bool tracedat_prefix(struct tracedat_walk *w)
 		(void)tracedat_report(w, TRACEDAT_RULE_user_long_invalid, at + 1, 1,
 				      "the long size of the user space is %u, expected 4 or 8", w->prefix.user_long);
 	}
-	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8; /* until header_page tells */
+	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8; /* until header_page is read */
 	w->shape.page_size = load_u32(p.data + at + 2, w->shape.big_endian);
 	if (!tracedat_page_size_ok(w->shape.page_size)) {
 		(void)tracedat_report(w, TRACEDAT_RULE_page_size_invalid, at + 2, 4,

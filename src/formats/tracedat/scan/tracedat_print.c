@@ -1,5 +1,5 @@
 /* Print formats: STRING { STRING } { "," EXPR }. One pass over the text, no recursion: expressions are only tokenised, which
- * is enough to match conversions with arguments and to find what kills readers. */
+ * is enough to match conversions with arguments and to find what crashes readers. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdarg.h>
@@ -352,7 +352,7 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 	return true;
 }
 
-/* %s wants text, %d a number: only what is plain to see is judged. */
+/* %s needs text, %d a number: only single fields and strings are checked. */
 static void argument_type(struct print_state *s, const struct argument *a, size_t index)
 {
 	if (index >= CONVERSIONS_MAX || index >= s->conversion_count || a->tokens != 1 || !s->conversions[index])

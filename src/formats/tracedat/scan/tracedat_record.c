@@ -49,7 +49,7 @@ static uint32_t word_make(uint32_t type, uint32_t delta, bool be)
 	return be ? type << 27 | delta : delta << 5 | type;
 }
 
-/* Gives what removed records had of time to the event at `at`. */
+/* Adds the time deltas of removed records to the event at `at`. */
 static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
 {
 	static const char why[] = "the time of a record that was removed";
@@ -203,7 +203,7 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8, "process id %d", (int)pid);
 		return;
 	}
-	/* Told once a process: from now on it is known. */
+	/* Reported once for each process: from now on it is known. */
 	w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
 	if (!w->texts.cmdlines)
 		return;
@@ -215,7 +215,7 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 						    "process %u is not among the saved command lines", pid);
 }
 
-/* A record whose size or event asks for a closer look. Returns true when it stays. */
+/* A record of another size than its format. Returns true when it stays. */
 static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, const struct tracedat_event *e)
 {
 	if (size < e->fixed) {
@@ -289,7 +289,7 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 	return at;
 }
 
-/* Where zeros stop the walk they may have begun inside of the last record: one that ends in zeros is not vouched for. */
+/* Where zeros stop the walk they may begin inside the last record: a record that ends in zeros is not kept. */
 static uint32_t zeros_begin(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
 {
 	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
@@ -301,7 +301,7 @@ static uint32_t zeros_begin(struct tracedat_page *p, uint32_t at, uint32_t word,
 	return p->last;
 }
 
-/* The size of a data record whose word is at *at: all of it, and what comes before its payload. False: the walk stops. */
+/* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
 static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool open, uint32_t *total, uint32_t *skip)
 {
 	uint32_t left = p->limit - *at;
@@ -335,7 +335,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 	return false;
 }
 
-/* Each of these walks over one word and what belongs to it. False: the walk stops at *at. */
+/* Each of these walks over one word and its data. False: the walk stops at *at. */
 static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint32_t delta, bool open)
 {
 	uint32_t total, skip;

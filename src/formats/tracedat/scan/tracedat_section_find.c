@@ -3,17 +3,17 @@
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
-/* Looks at far places while sections are searched byte by byte; each may cost a read. */
+/* Checks at far offsets while sections are searched byte by byte; each may need a read. */
 #define FAR_CHECKS_MAX 64u
-/* Sections whose header is lost that are told by their content. */
+/* Sections that are carved by their content, since their header is lost. */
 #define CARVES_MAX 64u
-/* Bytes of an options section that is found by its look. */
+/* Bytes of an options section that is found by its content. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
 
 struct finder {
 	struct tracedat_walk *w;
 	unsigned far, looks;
-	bool nested; /* looking at what follows another section */
+	bool nested; /* checking what follows another section */
 };
 
 /* Options among other bytes: items must fill them exactly. */
@@ -26,7 +26,7 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 	return p && tracedat_options_fit(&f->w->shape, p, 0, (size_t)size);
 }
 
-/* Whether a section of that id holds options, as far as damage lets them be known. */
+/* Whether the body holds options, which may be damaged. */
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
 	struct tracedat_carved other;
@@ -43,7 +43,7 @@ static bool body_begins(struct tracedat_walk *w, unsigned id, uint64_t at, uint6
 	return p && tracedat_body_begins(p, id);
 }
 
-/* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
+/* Checks a section without a signature: event data has zeros up to its first page, strings end in NUL. */
 static bool content_fits(struct tracedat_walk *w, unsigned id, uint64_t body, uint64_t size)
 {
 	if (id == TRACEDAT_BUFFER) {
@@ -82,7 +82,7 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;
-	/* Their content says nothing: what stands behind must be beyond doubt. */
+	/* Their content has no signature: a plausible section must follow. */
 	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(w, h.id, body, h.size))
 		return false;
 	f->far--;
@@ -130,7 +130,7 @@ static bool header_plausible(const struct tracedat_section_header *h)
 	return !zero && h->id <= TRACEDAT_ID_LAST && h->flags <= 1 && h->description >= -1 && h->description < 65536;
 }
 
-/* A section whose size leads nowhere ends where the next one is found. */
+/* A section with a wrong size ends where the next one is found. */
 static void section_measure(struct tracedat_walk *w, struct tracedat_section *s, uint64_t end)
 {
 	struct finding *fd;
@@ -152,8 +152,8 @@ static void section_measure(struct tracedat_walk *w, struct tracedat_section *s,
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
 }
 
-/* The section at `at`, whose header is h and leads to `next` where none is, if content tells what it is: its own, where that
- * header is lost or its size is; that of the next section, whose header is lost. Returns where to go on; 0: nothing tells. */
+/* The section at `at` has header h, which leads to `next`, where there is no section. Carves: this section if its header or
+ * size is lost, or the next one if that one's header is lost. Returns where the walk continues; 0: no known content. */
 static uint64_t section_by_content(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next)
 {
 	struct tracedat_walk *w = f->w;
@@ -162,7 +162,7 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 
 	if (f->looks && f->looks-- && tracedat_carved(w, at, &found)) {
 		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
-			/* What stands behind it is at fault. */
+			/* The header behind it is damaged. */
 			(void)tracedat_section_add(w, at);
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
 					      "the header of a section is damaged");
@@ -184,7 +184,7 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 	return next;
 }
 
-/* Where the chain goes on behind the header h at `at`, going by its size alone; beyond the file where it does not. */
+/* The offset behind the section with header h at `at`, by its size; beyond the file if that is too large. */
 static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat_section_header *h)
 {
 	struct tracedat_walk *w = f->w;
@@ -192,13 +192,13 @@ static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat
 	return h->size <= room ? at + TRACEDAT_SECTION_SIZE + h->size : end + 1;
 }
 
-/* Whether the section at `at` ends at *next; of options that do not fit nobody knows where they end. */
+/* Whether the section at `at` ends at *next. For a section that should hold options and does not, *next becomes unknown. */
 static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t *next)
 {
 	struct tracedat_walk *w = f->w;
 	uint64_t end = w->source->size;
 
-	/* An unknown kind counts where the chain goes on behind it. */
+	/* An unknown kind is accepted where another section follows it. */
 	if (*next > end || !tracedat_section_sane(w, *next) || (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
 		return false;
 	if (h->id != TRACEDAT_DONE || h->flags & 1 || options_are(f, at + TRACEDAT_SECTION_SIZE, h->size))
@@ -207,8 +207,8 @@ static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_sect
 	return false;
 }
 
-/* The section at `at` where its size leads nowhere and nothing tells what it is: up to the next plausible header. Returns where to
- * go on. *trusted: the header up to which such a section was taken as it is. */
+/* A section with a wrong size and unknown content: it ends at the next plausible header. Returns where the walk continues.
+ * *trusted: the header up to which a section of correct size was accepted. */
 static uint64_t section_by_next(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next,
 				uint64_t *trusted)
 {
@@ -244,13 +244,13 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	return found;
 }
 
-/* The walk: each size must lead to a header or the end. */
+/* The walk over sections: each size must lead to a header or the end of the file. */
 void tracedat_sections_find(struct tracedat_walk *w)
 {
 	struct finder f = { w, FAR_CHECKS_MAX, CARVES_MAX, false };
 	uint64_t at = w->prefix.header_end, end = w->source->size, trusted = 0;
 
-	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
+	/* With a lost initial block, which is reported already, the first section has to be searched. */
 	if (w->prefix.lost)
 		w->prefix.header_end = at = tracedat_formats_begin(w, at, find_next(&f, at));
 	while (at < end && w->status == TM_OK) {

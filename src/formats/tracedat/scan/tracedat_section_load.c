@@ -1,4 +1,4 @@
-/* The content of a section of version 7, unfolded where it is compressed (MAN7 "SECTIONS"). */
+/* The content of a section of version 7, decompressed if necessary (MAN7 "SECTIONS"). */
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void lines_trim(struct tracedat_section *s)
 		b->size--;
 }
 
-/* Decodes into a buffer that grows as far as the limits allow. Of damaged metadata it keeps what comes before the damage. */
+/* Decodes into a buffer that grows up to the limits. Of damaged metadata it keeps what was decoded before the damage. */
 static bool load_frame(struct tracedat_walk *w, struct tracedat_section *s, const uint8_t *frame, size_t size, uint32_t usize)
 {
 	struct tracedat_block *b = &s->block;
@@ -121,7 +121,7 @@ static bool load_compressed(struct tracedat_walk *w, struct tracedat_section *s)
 		lines_trim(s);
 		return true;
 	}
-	/* The count may include slack that its section has, or leave it out; the frame itself must lie within. */
+	/* The count may include the slack of its section or not; the frame itself must be inside the section. */
 	uint64_t slack = s->size - 8 - s->frame;
 	if (csize != s->size - 8 || slack) {
 		bool warn = csize == s->frame && slack;

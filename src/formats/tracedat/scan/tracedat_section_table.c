@@ -1,4 +1,4 @@
-/* The sections of version 7 that are known, and what stands at a place of the file (MAN7 "SECTIONS"). */
+/* The table of known sections, and checks whether a section begins at an offset (MAN7 "SECTIONS"). */
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 bool tracedat_section_header_at(struct tracedat_walk *w, uint64_t at, struct tracedat_section_header *h)
@@ -24,7 +24,7 @@ bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, ui
 	return true;
 }
 
-/* A header that may stand behind another section: only its own bytes are looked at. */
+/* Whether a valid header may begin there, by its own bytes. */
 bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 {
 	struct tracedat_section_header h;
@@ -32,12 +32,12 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 		return true;
 	if (at > w->source->size || w->source->size - at < 16 || !tracedat_section_header_at(w, at, &h))
 		return false;
-	/* Odd flags are only odd where the size is fine. */
+	/* Unknown flags are accepted where the size fits. */
 	if ((h.flags > 1 && h.size > w->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
 	if (h.id == TRACEDAT_DONE)
 		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
-	/* A kind that nobody knows counts where its size leads to the end or on. */
+	/* An unknown kind is accepted where its size fits the file. */
 	if (h.id > TRACEDAT_ID_LAST)
 		return h.size <= w->source->size - at - 16 && h.id < 1024 && h.size;
 	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
@@ -56,7 +56,7 @@ struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t 
 					.declared = h.size,
 					.id = h.id,
 					.flags = h.flags,
-					/* One that is out of all bounds is none: repair writes that. */
+					/* An invalid offset counts as no description, and repair writes it so. */
 					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
 	return s;
 }

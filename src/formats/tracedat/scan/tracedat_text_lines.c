@@ -14,7 +14,7 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 		bool counts = l->event && !l->skip;
 		w->pages.records += counts;
 		w->pages.lines += counts;
-		/* Lines have one path only, and nothing is ever said of a whole one. */
+		/* Lines have one path only, which reports nothing about a complete line. */
 		w->pages.fast += counts && !w->s->slow;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;
@@ -46,7 +46,7 @@ void tracedat_text_whole_lines(struct tracedat_text *l, const uint8_t *text, siz
 		bytes_append(out, text, whole);
 		l->carry.size = 0;
 	}
-	/* A line is never as long as what a hostile file may have without one. */
+	/* Bounds what a hostile file without line ends can use. */
 	if (l->carry.size < TRACEDAT_CHUNK_MAX)
 		bytes_append(&l->carry, text + whole, size - whole);
 }

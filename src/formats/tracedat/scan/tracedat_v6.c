@@ -10,7 +10,7 @@
 #define CLOCK_MAX 4096u
 /* The tables of instances begin behind pages. */
 #define INSTANCE_AWAY 1024u
-/* Walks over the file for instances whose table is lost. */
+/* Searches of the whole file for tables of instances. */
 #define SEARCHES_MAX 4u
 
 static unsigned tag_kind(const uint8_t *p)
@@ -39,7 +39,7 @@ static bool forward_header(struct v6 *v)
 	if (size > TRACEDAT_HEADER_MAX || v->size - at - 8 < size + 4)
 		return false;
 	at += 8 + (size_t)size;
-	/* The number of ftrace formats, then the first of them; or of none, the systems. */
+	/* The number of ftrace formats, then the first of them; or 0, and the systems. */
 	if (!tracedat_format_begins(d, at + 4, v->size) && load_u32(d + at, v->w->shape.big_endian))
 		return false;
 	v->m.ftrace = at;
@@ -60,7 +60,7 @@ static bool forward_formats(struct v6 *v)
 	return true;
 }
 
-/* Whether another system stands where the formats should end: their number lies, and kallsyms comes later. */
+/* Whether another system begins where the formats should end: their number is wrong, and kallsyms comes later. */
 static bool more_formats(const struct v6 *v)
 {
 	size_t at = v->m.kallsyms;
@@ -104,7 +104,7 @@ static bool forward(struct v6 *v)
 		return true;
 	if (m->kallsyms != V6_UNKNOWN && more_formats(v))
 		m->kallsyms = V6_UNKNOWN;
-	/* Counts and sizes of 0 lead on through any zeros: without a tag at the end they vouch for nothing. */
+	/* Counts and sizes of 0 lead through any zeros: without a tag at the end they are not accepted. */
 	if (m->kallsyms != V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->w->shape.big_endian))
 		m->kallsyms = V6_UNKNOWN;
 	if (m->systems != V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian))
@@ -138,7 +138,7 @@ static bool load(struct tracedat_walk *w, struct v6 *v, uint64_t size)
 	return true;
 }
 
-/* Loads as much as the metadata needs; all that may be loaded when it does not tell. */
+/* Loads as much as the metadata needs, or as the limit allows if its end is unknown. */
 static bool load_metadata(struct tracedat_walk *w, struct v6 *v)
 {
 	uint64_t whole = w->source->size < TRACEDAT_BLOCK_MAX ? w->source->size : TRACEDAT_BLOCK_MAX;
@@ -154,8 +154,8 @@ static bool load_metadata(struct tracedat_walk *w, struct v6 *v)
 
 /* ---- the rest of the header ---- */
 
-/* The name in a clock block at `at`, whose length with its size is *size; NULL: none stands there. It has no mark: only its
- * own look tells. */
+/* The name in a clock block at `at`, which has *size bytes with its length field; NULL: there is no clock block. It has no
+ * signature: only the brackets identify it. */
 static const char *clock_at(struct tracedat_walk *w, uint64_t at, uint64_t *size, size_t *name_length)
 {
 	const uint8_t *p = window_at(&w->window, at, 9);
@@ -208,7 +208,7 @@ static void table_read(struct tracedat_walk *w, unsigned index, uint64_t at, uin
 		tracedat_no_memory(w);
 }
 
-/* Entries that a table seems to have: up to the clock block, or to the first that is none. */
+/* The number of entries of a table: up to the clock block, or to the first invalid one. */
 static uint32_t table_measure(struct tracedat_walk *w, uint64_t at)
 {
 	uint32_t n = 0;
@@ -238,12 +238,12 @@ static uint32_t cpu_count_decide(struct tracedat_walk *w, uint64_t table)
 		const struct tracedat_option *o = &w->dir.options[w->dir.cpucount_option];
 		uint32_t other = o->size == 4 ? load_u32(o->block->data + o->at, w->shape.big_endian) : count;
 		if (other && other <= TRACEDAT_CPUS_MAX && !bad && other != count) {
-			/* It overrides the count; whether it may, the table tells. */
+			/* The option overrides the count if the table has as many entries. */
 			uint32_t measured = table_measure(w, table);
 			count = measured == other ? other : count;
 		}
 	}
-	/* The clock right behind the entries that make sense tells how many there are. */
+	/* A clock directly behind the valid entries confirms their number. */
 	uint64_t size;
 	size_t length;
 	if (!bad && !clock_at(w, table + 16ull * count, &size, &length)) {
@@ -268,8 +268,8 @@ static struct tracedat_buffer *flyrecord(struct tracedat_walk *w, uint64_t tag, 
 	return b;
 }
 
-/* The next word that begins the table of an instance, and that no buffer has; 0: there is none. Records of instances begin right
- * behind other data; the word itself is rare enough to look for. */
+/* The offset of the next tag of an instance's table that no buffer has; 0: there is none. Tables of instances begin directly
+ * behind other data; the tag is rare enough to be searched. */
 static uint64_t unnamed_table(struct tracedat_walk *w)
 {
 	if (w->data.searches++ >= SEARCHES_MAX)
@@ -346,7 +346,7 @@ static void unnamed_instances(struct tracedat_walk *w, uint32_t count)
 	}
 }
 
-/* A tag that is none: what is behind it tells what it was. */
+/* The kind of an invalid tag, by what follows it. */
 static unsigned tag_guess(const struct v6 *v, size_t tag)
 {
 	const struct tracedat_walk *w = v->w;
@@ -384,7 +384,7 @@ static unsigned tag_read(struct v6 *v, size_t tag, bool first)
 	return kind;
 }
 
-/* An option says that the table of an instance begins there. */
+/* Whether an option says that the table of an instance begins there. */
 static bool is_instance_table(const struct tracedat_walk *w, size_t tag)
 {
 	for (size_t i = 0; i < w->dir.option_count; i++) {
@@ -407,10 +407,10 @@ static size_t options_read(struct v6 *v, size_t at)
 	size_t tag = fly < latency ? fly : latency;
 	if (after == V6_UNKNOWN || tag == V6_UNKNOWN || tag <= after)
 		return tag != V6_UNKNOWN ? tag : after;
-	/* Zeros end the options. Where more lead to the tag, the zeros were something else. */
+	/* Zeros end the options. Where further options lead to the tag, the zeros were damage. */
 	size_t more = tracedat_options_lead(&w->shape, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
 	if (is_instance_table(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
-		return after; /* that is not ours, which was hit */
+		return after; /* that tag belongs to an instance; ours is damaged */
 	struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_option_size, after, stop - after);
 	if (more == SIZE_MAX)
 		finding_say(fd, "%zu bytes after the end of the options", stop - after);
@@ -574,7 +574,7 @@ void tracedat_v6(struct tracedat_walk *w)
 		w->data.errors = true;
 	}
 	if (!w->data.buffer_count && !w->data.latency && w->status == TM_OK) {
-		/* The table is lost: what is behind may still be data. */
+		/* The table is lost; CPU data may follow. */
 		w->data.errors = true;
 		if (!w->meta.stop)
 			w->meta.stop = w->data.tag_at ? w->data.tag_at : w->prefix.end;

@@ -23,7 +23,7 @@ size_t tracedat_v6_find(const struct v6 *v, size_t from, const char *what, size_
 
 /* ---- tracedat_v6_salvage.c ---- */
 
-/* Fills in what the map lacks. */
+/* Finds the blocks that the map does not have yet. */
 void tracedat_v6_salvage(struct v6 *v);
 
 #endif

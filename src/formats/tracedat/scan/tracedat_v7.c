@@ -27,7 +27,7 @@ static void options_section(struct tracedat_walk *w, unsigned index)
 	}
 }
 
-/* Where the chain goes on: 0: nowhere. */
+/* The offset of the next options section; 0: the chain ends; UINT64_MAX: it is broken. */
 static uint64_t chain_next(const struct tracedat_walk *w, const struct tracedat_section *s)
 {
 	if (!s->has_done)
@@ -98,7 +98,7 @@ static void chain_follow(struct tracedat_walk *w)
 
 /* ---- options that name sections ---- */
 
-/* Whether the content is what an option of that id would lead to. */
+/* Whether the section may be the one that an option of that id means. */
 static bool section_could_be(struct tracedat_walk *w, const struct tracedat_section *s, unsigned id)
 {
 	if (s->id == id)
@@ -108,7 +108,7 @@ static bool section_could_be(struct tracedat_walk *w, const struct tracedat_sect
 			return false;
 	if (id == TRACEDAT_BTF_FILE || id == TRACEDAT_MODULES)
 		return false;
-	/* The id itself is damaged, or says nothing of its own. */
+	/* Its id is damaged, or no option names it. */
 	return s->id > TRACEDAT_ID_LAST || (s->id != TRACEDAT_DONE && s->id != TRACEDAT_BUFFER && !s->referenced);
 }
 
@@ -181,7 +181,7 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *s)
 
 	w->meta.blocks[s->id - TRACEDAT_HEADER_INFO] = b;
 	if (s->damage) {
-		/* That the rest is missing is told already. */
+		/* That the rest is missing is reported already. */
 		w->findings = w->scratch;
 		w->events.lost |= lists;
 		if (lists && !w->events.finding)
@@ -227,7 +227,7 @@ static void metadata(struct tracedat_walk *w)
 			enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO	  ? TM_ERROR
 							   : id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING)
 											  : TM_NOTE;
-			/* What is there and not named is lost to readers just as well. */
+			/* Readers do not find a section that no option names. */
 			if (index >= 0 && severity == TM_NOTE)
 				severity = TM_WARNING;
 			fd = tracedat_milder(w, TRACEDAT_RULE_v7_mandatory_section, severity,
@@ -254,7 +254,7 @@ static void metadata(struct tracedat_walk *w)
 	}
 }
 
-/* ---- strings and what else is to say of sections ---- */
+/* ---- strings and checks of all sections ---- */
 
 static bool string_begins(const struct tracedat_walk *w, int32_t at)
 {
@@ -367,8 +367,8 @@ static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer
 	return p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
 }
 
-/* The section of a buffer whose option leads nowhere: the one around its data; or, where bytes were inserted or removed before,
- * one that moved together with its data. */
+/* The section of a buffer whose option has a wrong offset: the one around its data; or, after inserted or removed bytes, one
+ * that moved together with its data. */
 static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, unsigned id, uint64_t at)
 {
 	int around = -1;
@@ -390,7 +390,7 @@ static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer
 	return around;
 }
 
-/* Where the data does not look as the flag says, and does as it denies, the data tells. */
+/* Where the data contradicts the flag, the data decides. */
 static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_section *s)
 {
 	const struct tracedat_cpu *c = NULL;
@@ -424,7 +424,7 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 	}
 	b->section = index;
 	if (index < 0) {
-		/* Repair makes a section for it; whether its data is compressed the data tells. */
+		/* Repair makes a section for it; the data shows whether it is compressed. */
 		b->compressed = b->count && w->shape.codec != TRACEDAT_NONE &&
 				tracedat_chunk_begins(w, b->cpus[0].offset + 4, w->source->size);
 		return;
@@ -440,7 +440,7 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 	}
 }
 
-/* Whether an option before it says the same, of the same event data. */
+/* Whether an earlier option is identical. */
 static bool buffer_is_repeated(const struct tracedat_walk *w, size_t index)
 {
 	const struct tracedat_option *o = &w->dir.options[index];
@@ -479,7 +479,7 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
 		return;
 	}
-	/* Written by trace-cmd on a machine of the other byte order: section 4 of its own output it cannot read. */
+	/* Written by trace-cmd on a machine of the other byte order. */
 	if (tracedat_section_at(&w->dir, l.offset) < 0 && tracedat_section_at(&w->dir, __builtin_bswap64(l.offset)) >= 0) {
 		be = !be;
 		(void)tracedat_buffer_layout(p, o->size, be, text, &l);

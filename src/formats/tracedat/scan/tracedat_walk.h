@@ -1,4 +1,4 @@
-/* One walk over a file. Who owns what: the members' own headers. */
+/* One walk over a file. Its parts have headers of their own. */
 #ifndef TRACEDAT_WALK_H
 #define TRACEDAT_WALK_H
 
