@@ -24,7 +24,7 @@ static void put_tag(struct tracedat_walk *w, uint64_t old, const char *tag)
 		tracedat_copy(&w->out.pieces, w->source, old, TRACEDAT_TAG_SIZE);
 	else
 		(void)tracedat_field(&w->out.pieces, w->source, old, tag, TRACEDAT_TAG_SIZE, TRACEDAT_RULE_data_tag_invalid,
-				     "the word that the content calls for");
+				     "the tag that the content needs");
 }
 
 /* Behind the table of a version 6 buffer. */
@@ -99,7 +99,7 @@ static void fill_table(struct tracedat_walk *w, const struct tracedat_buffer *b,
 /* An option for an instance whose option is lost. Returns the piece of the offset. */
 static size_t put_instance(struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
-	static const char why[] = "the option of an instance, which is lost";
+	static const char why[] = "an option instead of a lost one of an instance";
 	size_t name = strlen(b->name) + 1;
 	uint8_t head[6];
 	store_u16(head, TRACEDAT_BUFFER, w->shape.big_endian);
@@ -180,7 +180,7 @@ void tracedat_compose_v6(struct tracedat_walk *w)
 	if (w->data.latency) {
 		tracedat_copy(&w->out.pieces, w->source, w->data.latency_at, w->data.latency_stop - w->data.latency_at);
 		tracedat_drop(w, w->data.latency_stop, w->source->size - w->data.latency_stop, TRACEDAT_RULE_truncated_file,
-			      "a line without its end");
+			      "an incomplete line");
 		free(offsets);
 		return;
 	}

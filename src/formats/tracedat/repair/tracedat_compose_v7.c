@@ -73,7 +73,7 @@ static void put_u16(struct tracedat_walk *w, uint64_t old, uint16_t value, unsig
 /* A section header. Returns the piece of its size; the body begins behind it. */
 static size_t put_header(struct tracedat_walk *w, const struct tracedat_section *s, unsigned id, unsigned flags)
 {
-	static const char why[] = "what the content of the section asks for";
+	static const char why[] = "the value that the content of the section needs";
 	uint64_t old = s ? s->offset : TRACEDAT_NO_OLD;
 	put_u16(w, old, (uint16_t)id, TRACEDAT_RULE_v7_section_id_mismatch, why);
 	put_u16(w, s ? old + 2 : old, (uint16_t)flags, TRACEDAT_RULE_v7_section_compress_flag, why);
@@ -102,8 +102,8 @@ static void copy_frame(struct tracedat_walk *w, const struct tracedat_section *s
 	const uint8_t *p = window_at(&w->window, at, 4);
 	/* Slack that the count leaves out is legal enough: it stays. */
 	bool slack = p && load_u32(p, w->shape.big_endian) == s->frame;
-	(void)tracedat_put_u32(w, at, (uint32_t)s->frame, TRACEDAT_RULE_v7_block_csize, "the size that the frame has");
-	(void)tracedat_put_u32(w, at + 4, (uint32_t)s->block.size, TRACEDAT_RULE_v7_block_usize, "the size that comes out");
+	(void)tracedat_put_u32(w, at, (uint32_t)s->frame, TRACEDAT_RULE_v7_block_csize, "the size of the frame");
+	(void)tracedat_put_u32(w, at + 4, (uint32_t)s->block.size, TRACEDAT_RULE_v7_block_usize, "the decompressed size");
 	tracedat_copy(&w->out.pieces, w->source, at + 8, slack ? body : s->frame);
 }
 
@@ -192,7 +192,7 @@ static void put_buffer_option(struct compose *c, size_t index, const struct trac
 	struct tracedat_walk *w = c->w;
 	struct tracedat_buffer *b = &w->data.buffers[index];
 	size_t names = b->raw_name.size + b->clock.size, count = 0;
-	static const char why[] = "what is known of the buffer and where its data is";
+	static const char why[] = "the values of the buffer and the offsets of its data";
 	unsigned rule = o && o->rule ? o->rule : TRACEDAT_RULE_v7_buffer_missing;
 
 	for (size_t i = 0; i < b->count; i++)
@@ -282,7 +282,7 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 static void put_extra_options(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
-	static const char why[] = "names what no option of the file does";
+	static const char why[] = "an option for what no option of the file names";
 
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++) {
 		if (c->named[k] || (c->part_section[k] < 0 && !c->added[k]))
@@ -362,7 +362,7 @@ static void put_buffer_data(struct tracedat_walk *w, struct tracedat_section *s,
 		tracedat_put_text(w, b);
 	} else if (b->text && s) {
 		tracedat_copy(&w->out.pieces, w->source, at, b->text_stop - at);
-		tracedat_drop(w, b->text_stop, at + s->size - b->text_stop, TRACEDAT_RULE_truncated_file, "a line without its end");
+		tracedat_drop(w, b->text_stop, at + s->size - b->text_stop, TRACEDAT_RULE_truncated_file, "an incomplete line");
 	} else if (!b->text) {
 		tracedat_put_cpus(w, b, &at);
 		for (size_t i = 0; i < b->count; i++)
@@ -379,8 +379,7 @@ static void put_buffer_section(struct tracedat_walk *w, struct tracedat_section 
 		if (w->data.buffers[i].section == (int)index)
 			owner = (int)i;
 	if (owner < 0) {
-		tracedat_drop(w, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing,
-			      "event data of which nothing can be read");
+		tracedat_drop(w, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing, "event data without a readable record");
 		return;
 	}
 	put_buffer_data(w, s, &w->data.buffers[owner]);
@@ -436,7 +435,7 @@ void tracedat_put_compression(struct tracedat_walk *w)
 	}
 	const char *version = tracedat_codec_version(w->shape.codec);
 	(void)tracedat_literal(&w->out.pieces, names[w->shape.codec], 5, TRACEDAT_RULE_v7_compressor_name,
-			       "what the sections are compressed with");
+			       "the compressor of the sections");
 	(void)tracedat_literal(&w->out.pieces, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name,
 			       "a version of the compressor");
 }

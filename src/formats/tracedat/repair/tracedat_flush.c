@@ -64,7 +64,7 @@ static void flush_gap(struct flush *f, const struct source *s, uint64_t from, ui
 			stop = d->from + d->length < to ? d->from + d->length : to;
 		}
 		plan_drop(f->plan, s, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
-			  d ? d->why : "replaced by what the repaired file has in its place, or of no use without what is lost");
+			  d ? d->why : "replaced in the repaired file, or of no use without lost data");
 		from = stop;
 	}
 }
@@ -122,10 +122,10 @@ enum tracemend_status tracedat_flush(struct tracedat_walk *w)
 		const struct tracedat_piece *piece = &p->list[i];
 		if (piece->literal)
 			(void)plan_literal(plan, output, p->literals.data + piece->from, (size_t)piece->length, piece->rule,
-					   piece->why ? piece->why : "what the format asks for");
+					   piece->why ? piece->why : "required by the format");
 		else if (piece->copied)
 			plan_copy_again(plan, output, piece->source, piece->from, piece->length, TRACEDAT_RULE_cpu_range_overlap,
-					"another part of the file has these bytes, too");
+					"another part of the file uses these bytes as well");
 		else
 			plan_copy(plan, output, piece->source, piece->from, piece->length);
 	}

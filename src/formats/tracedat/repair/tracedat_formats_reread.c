@@ -97,7 +97,7 @@ static void part_default(struct tracedat_walk *w, unsigned k)
 	uint8_t number[8] = { 0 };
 	tracedat_pieces_free(&w->meta.parts[k]);
 	(void)tracedat_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
-			       "an empty block for one that is lost");
+			       "an empty block instead of a lost one");
 	if (k == 2)
 		w->events.systems = 0;
 }
@@ -122,7 +122,7 @@ static bool placeholders_put(struct tracedat_walk *w)
 	struct tracedat_pieces *p = &w->meta.parts[2];
 	uint8_t number[8];
 	uint32_t count = 0;
-	static const char why[] = "a placeholder for an event format that is lost";
+	static const char why[] = "a placeholder for a lost event format";
 	const unsigned rule = TRACEDAT_RULE_record_unknown_event_id;
 
 	for (uint32_t id = 0; id < 65536; id++)
@@ -146,11 +146,12 @@ static bool placeholders_put(struct tracedat_walk *w)
 		store_u64(number, text.size, w->shape.big_endian);
 		(void)tracedat_literal(p, number, 8, rule, why);
 		(void)tracedat_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
-				       o ? "the format with the ID of the only records that fit it and have none" : why);
+				       o ? "the format with the ID of the only records without a format that fit it" : why);
 		if (o)
 			plan_doubt(w->s->plan, w->source, o->offset, o->stored,
 				   plan_why(w->s->plan,
-					    "that this format is the one of ID %u is a guess by the sizes of its records", id));
+					    "the assignment of this format to ID %u is inferred from the sizes of the records",
+					    id));
 		p->failed |= text.failed;
 		bytes_free(&text);
 	}

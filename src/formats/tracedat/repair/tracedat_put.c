@@ -97,7 +97,7 @@ void tracedat_put_prefix(struct tracedat_walk *w)
 	uint8_t version[2] = { (uint8_t)('0' + w->shape.version), 0 };
 	uint8_t byte;
 	uint64_t at = w->prefix.end - 6;
-	static const char why[] = "what the content of the file asks for";
+	static const char why[] = "the value that the content of the file needs";
 
 	(void)tracedat_field(&w->out.pieces, w->source, 0, "\x17\x08\x44tracing", 10, TRACEDAT_RULE_bad_magic,
 			     "the magic of trace.dat");
@@ -197,7 +197,7 @@ void tracedat_put_clock(struct tracedat_walk *w)
 		bytes_printf(&option, "[%s]", (const char *)clock->data);
 		bytes_u8(&option, 0);
 		(void)tracedat_literal(&w->out.pieces, option.data, option.size, TRACEDAT_RULE_option_clock_brackets,
-				       "the clock, which the buffer names too, for an option that is lost");
+				       "the clock that the buffer names, instead of a lost option");
 	}
 	w->out.pieces.failed |= option.failed;
 	bytes_free(&option);

@@ -20,7 +20,7 @@ static void account(struct tracedat_walk *w)
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
 			if (c->found)
 				plan_doubt(plan, w->source, c->from, c->length,
-					   plan_why(plan, "no table says whose data this is; CPU %u is a guess", c->cpu));
+					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
 			unknown |= c->lost || c->clipped || c->fewer;
 		}
 	for (size_t i = 0; i < w->dir.section_count; i++) {
@@ -29,10 +29,10 @@ static void account(struct tracedat_walk *w)
 		unknown |= s->lost || s->damage || text_cut;
 		if (text_cut)
 			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
-				   "bytes were inserted or removed in this text, nobody knows where");
+				   "bytes were inserted into or removed from this text at an unknown offset");
 		if (s->damage)
 			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
-				   "decompressed up to its damage; nothing tells whether that is where it begins");
+				   "decompressed up to the first detected damage, which may begin earlier");
 	}
 	/* A section that an option names and that is missing had content. */
 	for (size_t i = 0; i < w->dir.option_count; i++) {
@@ -45,7 +45,7 @@ static void account(struct tracedat_walk *w)
 	}
 	if (w->prefix.lost)
 		plan_doubt(plan, w->source, 0, w->prefix.end,
-			   plan_why(plan, "guessed from the content: version %u, %s, longs of %u bytes, pages of %u",
+			   plan_why(plan, "inferred from the content: version %u, %s, longs of %u bytes, pages of %u",
 				    w->shape.version, w->shape.big_endian ? "big-endian" : "little-endian", w->shape.long_size,
 				    w->shape.page_size));
 	plan_kept(plan, w->out.kept + w->pages.lines);

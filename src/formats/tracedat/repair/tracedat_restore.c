@@ -408,10 +408,9 @@ static enum tracemend_status restore_compose(struct restore *r)
 	}
 	if (misfits > w->pages.records / 1000 * MISFIT_MAX + 1) {
 		char message[200];
-		(void)snprintf(
-			message, sizeof(message),
-			"the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
-			(unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
+		(void)snprintf(message, sizeof(message),
+			       "the donor does not fit: %llu of %llu records have unknown events or other sizes (ID %u)",
+			       (unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
 		restore_say(r, message);
 		return TM_NOTHING;
 	}
@@ -493,12 +492,12 @@ enum tracemend_status tracedat_restore(struct scan *s)
 	struct source *first = r.files[0].source;
 	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
 					    first->size < 16 ? first->size : 16, "%zu files of pages, and %s", r.count,
-					    r.main ? "a trace.dat that was not finished" : "no trace.dat");
+					    r.main ? "an unfinished trace.dat" : "no trace.dat");
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;
 	if (s->plan && !r.metadata) {
-		restore_say(&r, "the pages do not tell how to decode them; give a capture of the same kernel with --donor");
+		restore_say(&r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
 		free(r.files);
 		return TM_NOTHING;
 	}

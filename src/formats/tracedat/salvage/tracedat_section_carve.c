@@ -124,7 +124,7 @@ static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compre
 	s->size = size;
 	s->size_bad = true;
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE,
-					     "%s follow, but the header of their section is damaged",
+					     "%s follow a damaged section header",
 					     id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
 					     : id == TRACEDAT_DONE					  ? "options"
 								   : tracedat_id_name(s->id));

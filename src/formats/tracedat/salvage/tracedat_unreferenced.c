@@ -206,7 +206,7 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 	if (pages) {
 		if (!w->data.errors || !findings_errors(w->findings)) {
 			fd = tracedat_milder(w, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
-			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages,
+			finding_say(fd, "%llu %s that no table assigns to a CPU", (unsigned long long)pages,
 				    b->compressed ? "chunks" : "pages of events");
 		}
 		return;

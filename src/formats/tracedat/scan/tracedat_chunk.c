@@ -141,10 +141,10 @@ static void chunk_put(struct chunks *s, const struct chunk *c, const struct byte
 	if (!content) {
 		store_u32(number, (uint32_t)c->frame, w->shape.big_endian);
 		(void)tracedat_field(&w->out.pieces, w->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize,
-				     "the size that the frame has");
+				     "the size of the frame");
 		store_u32(number, (uint32_t)c->size, w->shape.big_endian);
 		(void)tracedat_field(&w->out.pieces, w->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize,
-				     "the size that comes out");
+				     "the decompressed size");
 		tracedat_copy(&w->out.pieces, w->source, c->at + 8, c->frame);
 		s->kept++;
 		return;
@@ -176,7 +176,7 @@ static void chunk_lines(struct chunks *s, const struct chunk *c)
 	if (l->torn)
 		tracedat_text_whole_lines(l, s->w->pages.chunk, c->size, &whole);
 	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode,
-		  "the chunk is compressed anew with whole lines only");
+		  "the chunk is compressed again with whole lines only");
 	if (l->carry.failed)
 		tracedat_no_memory(s->w);
 	bytes_free(&whole);
@@ -218,12 +218,12 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 			edits_apply_bytes(&w->pages.edits, page, size, &out);
 		tracedat_page_account(w, verdict, records, bad);
 	}
-	static const char why[] = "the chunk is compressed anew with its pages mended";
+	static const char why[] = "the chunk is compressed again with its repaired pages";
 	if (w->emitting)
 		chunk_put(s, c, changed ? &out : NULL, TRACEDAT_RULE_page_commit_length, why);
 	if (w->emitting && changed)
 		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
-			   "the chunk has errors, and no checksum that tells whether the rest of it is as it was");
+			   "the chunk has errors; without a checksum the rest of it cannot be verified");
 	bytes_free(&out);
 }
 
@@ -250,8 +250,9 @@ static void chunk_decode(struct chunks *s, struct chunk *c, bool begins, uint64_
 	if (!begins || (fits && chunk_try(w, c, c->csize, page) && c->frame == c->csize))
 		return;
 	if (!w->stopped && most && chunk_try(w, c, most, page))
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c->at, 4, "the compressed size is %u, the frame has %llu bytes",
-			     c->csize, (unsigned long long)c->frame);
+		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c->at, 4,
+			     "the compressed size is %u, expected the %llu bytes of the frame", c->csize,
+			     (unsigned long long)c->frame);
 }
 
 /* Skips a chunk that cannot be decoded. False: nothing behind it can be read. */
@@ -285,10 +286,11 @@ static void chunk_size_judge(struct chunks *s, const struct chunk *c)
 
 	if (c->size != c->usize || c->size % page) {
 		chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c->at + 4, 4,
-			     "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c->usize, c->size, page);
+			     "the decompressed size is stated as %u, expected %zu and a multiple of the page size %u", c->usize,
+			     c->size, page);
 	} else if (c->size > 10 * (size_t)page && !s->w->emitting && !s->stream->text) {
 		struct finding *fd = tracedat_milder(s->w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c->at + 4, 4);
-		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c->size / page);
+		finding_say(fd, "the chunk has %zu pages, expected at most 10", c->size / page);
 	}
 }
 
@@ -312,7 +314,7 @@ static bool chunk_next(struct chunks *s)
 		return chunk_pass(s, &c, begins, room);
 	if (!w->shape.old_ring && !s->stream->text && !tracedat_chunk_consistent(w, w->pages.chunk, c.size, s->stream->page_size)) {
 		chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
-			     "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
+			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);
 		chunk_lose(s, c.at, c.at + 8 + c.frame);
 	} else {
 		chunk_size_judge(s, &c);
@@ -356,18 +358,18 @@ void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream)
 	struct finding *fd;
 	cpu->fewer = s.count < s.declared || s.at < end;
 	if (s.count != s.declared) {
-		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4, "%u chunks are claimed, %u are there",
+		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4, "the chunk count is %u, expected %u",
 				     s.declared, s.count);
 		finding_path(fd, "CPU %u", cpu->cpu);
 	} else if (s.at == end + 4) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_buffer_size_minus_four, cpu->declared_at, 20,
-				     "the size of the compressed data is stated as %llu, it is %llu",
+				     "the size of the compressed data is stated as %llu, expected %llu",
 				     (unsigned long long)cpu->length, (unsigned long long)(s.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
 	} else if (s.at != end && !cpu->found) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, stream->text ? cpu->from : cpu->declared_at,
 				     stream->text ? 4 : 20,
-				     "the size of the compressed data is stated as %llu, its %u chunks have %llu bytes",
+				     "the size of the compressed data is stated as %llu; its %u chunks have %llu bytes",
 				     (unsigned long long)cpu->length, s.count, (unsigned long long)(s.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
 	}

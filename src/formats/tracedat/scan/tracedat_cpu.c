@@ -46,7 +46,8 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 		return;
 	static const char why[] = "completes the page that was cut";
 	if (verdict == TRACEDAT_LEAVE || !records) {
-		tracedat_drop(w, at, n, TRACEDAT_RULE_cpu_size_not_page_multiple, "the beginning of a page without a whole record");
+		tracedat_drop(w, at, n, TRACEDAT_RULE_cpu_size_not_page_multiple,
+			      "the beginning of a page without a complete record");
 		w->out.lost_is = TM_UNKNOWN_COUNT;
 		return;
 	}
@@ -76,7 +77,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			if (place != UINT64_MAX) {
 				struct finding *fd = tracedat_report(
 					w, TRACEDAT_RULE_cpu_offset_alignment, place, size,
-					"the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
+					"the pages continue at 0x%llx, expected 0x%llx: bytes were inserted or removed before",
 					(unsigned long long)place, (unsigned long long)at);
 				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)stream->index);
 				if (place > at)
@@ -112,7 +113,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 		else if (verdict == TRACEDAT_PATCH)
 			tracedat_page_emit(w, at, size);
 		else
-			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page of which no record can be read");
+			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page without a readable record");
 		tracedat_page_account(w, verdict, records, bad);
 	}
 }

@@ -91,13 +91,13 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
 	if (!placeholder && tracedat_unassigned_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
 		p->fatal = true;
-		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
+		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID belongs to another event");
 		return;
 	}
 	if (other) {
 		if (!placeholder) {
 			p->fatal = p->id_bad = true;
-			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s too",
+			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s as well",
 					       (unsigned long long)p->id, other->name);
 		}
 		return;

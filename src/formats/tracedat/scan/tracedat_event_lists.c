@@ -105,15 +105,15 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 		if (!errors) {
 			store_u64(number, size, w->shape.big_endian);
 			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					     "the size that the text has");
+					     "the size of the text");
 			tracedat_copy(l->out, NULL, text, size);
 			(*count)++;
 		} else if (changed.size) {
 			store_u64(number, changed.size, w->shape.big_endian);
 			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					       "the size that the mended text has");
+					       "the size of the repaired text");
 			(void)tracedat_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
-					       "the format without the lines that are in error");
+					       "the format without its invalid lines");
 			tracedat_drop_block(w, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax,
 					    "replaced by the format without its errors");
 			(*count)++;
@@ -153,14 +153,15 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	}
 	if (measured) {
 		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
-		fd = tracedat_block_report(w, rule, l->b, at, 8, "the size of this format is %llu, but its text has %zu bytes",
+		fd = tracedat_block_report(w, rule, l->b, at, 8,
+					   "the size of this format is %llu, expected the %zu bytes of its text",
 					   (unsigned long long)size, measured);
 		finding_path(fd, "%s > %s", l->b->name, l->system);
 		(void)entry_parse(l, at, text, measured, count);
 		return text + measured;
 	}
 	if (!size && entry_may_end(l, text)) {
-		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "a format of size 0");
+		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "the size of this format is 0");
 		finding_path(fd, "%s > %s", l->b->name, l->system);
 		entry_lost(l, at, 8, TRACEDAT_RULE_format_size_zero);
 		return text;
@@ -210,7 +211,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 		if (next == SIZE_MAX) {
 			size_t stop = list_resync(l, at + 1);
 			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
-								   "%zu bytes that are no event format", stop - at);
+								   "%zu bytes that are not an event format", stop - at);
 			finding_path(fd, "%s > %s", l->b->name, l->system);
 			if (!w->events.finding)
 				w->events.finding = fd;
@@ -233,7 +234,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 #define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
 static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
 {
-	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "%u formats are claimed, %u are there", claimed,
+	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "the number of formats is %u, expected %u", claimed,
 						      found);
 	finding_path(fd, "%s > %s", l->b->name, l->system);
 }
@@ -287,7 +288,7 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	}
 	if (!strcmp(l->system, "ftrace")) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length,
-					    "the system ftrace has a block of its own");
+					    "the system ftrace is listed here, expected only in its own block");
 	}
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
@@ -304,8 +305,9 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 		seen[(*seen_count)++] = hash;
 	if (overflows) {
 		(void)tracedat_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
-				       "a name that readers have room for");
-		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad, "a name that overflows readers");
+				       "a name that fits the buffers of readers");
+		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad,
+				    "a name that overflows the buffers of readers");
 	} else {
 		tracedat_copy(l->out, NULL, at, length);
 	}
@@ -343,7 +345,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 	while (at < end && w->status == TM_OK) {
 		if (systems == TRACEDAT_SYSTEMS_MAX) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, end - at,
-						    "more than %u event systems", TRACEDAT_SYSTEMS_MAX);
+						    "more than the maximum of %u event systems", TRACEDAT_SYSTEMS_MAX);
 			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);
 			damaged = true;
 			break;
@@ -356,7 +358,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 		}
 		size_t stop = list_resync(&l, at);
 		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
-							   "%zu bytes that are no event system", stop - at);
+							   "%zu bytes that are not an event system", stop - at);
 		if (!w->events.finding)
 			w->events.finding = fd;
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
@@ -367,7 +369,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 			uint32_t found;
 			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
 			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system),
-					       TRACEDAT_RULE_system_count_implausible, "a name for a system whose own is lost");
+					       TRACEDAT_RULE_system_count_implausible, "a name instead of a lost one");
 			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
 							"the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
@@ -380,7 +382,7 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 	}
 	if (systems != claimed && !damaged && w->status == TM_OK) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
-					    "%u systems are claimed, %zu are there", claimed, systems);
+					    "the number of systems is %u, expected %zu", claimed, systems);
 	}
 	w->events.systems = systems;
 	store_u32(number, (uint32_t)systems, w->shape.big_endian);

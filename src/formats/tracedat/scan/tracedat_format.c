@@ -71,8 +71,8 @@ static void lines_parse(struct format_parse *p)
 			if (p->field_count >= TRACEDAT_FIELDS_MAX)
 				continue;
 			if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)length, &f)) {
-				tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, length, "the line \"%s\" is no field",
-						       text_quote(shown, line, length));
+				tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, length,
+						       "the line \"%s\" is not a field line", text_quote(shown, line, length));
 				f.bad = true;
 				f.name_length = 0;
 			}
@@ -120,7 +120,7 @@ static void end_judge(struct format_parse *p)
 static void print_judge(struct format_parse *p)
 {
 	if (!p->print_end) {
-		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no print fmt line");
+		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no \"print fmt:\" line");
 		return;
 	}
 	size_t at = p->print + 10;

@@ -41,16 +41,18 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 	if (size && (!f->array || f->elements || f->open_array) && expected != f->size && !(f->open_array && f->size)) {
 		f->bad = true;
 		tracedat_format_report(p, TRACEDAT_RULE_field_size_type, f->line, length,
-				       "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
+				       "the size of field %s is %u, expected %llu by its type", field_name(p, f, shown), f->size,
 				       (unsigned long long)expected);
 		return;
 	}
 	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
-		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length, "field %s is marked %s, its type is not",
-				       field_name(p, f, shown), f->is_signed ? "signed" : "unsigned");
+		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length,
+				       "field %s is marked %s, which its type is not", field_name(p, f, shown),
+				       f->is_signed ? "signed" : "unsigned");
 	if (size > 1 && f->offset % (size > long_size ? long_size : size))
 		tracedat_format_report(p, TRACEDAT_RULE_field_misaligned, f->line, length,
-				       "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
+				       "field %s of %u-byte values is at offset %u, which is not a multiple",
+				       field_name(p, f, shown), size, f->offset);
 }
 
 struct extent {
@@ -92,12 +94,12 @@ void tracedat_fields_place(struct format_parse *p)
 		if ((uint64_t)f->offset + f->size > page - 8 - p->w->shape.long_size) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_out_of_page, f->line, length,
-					       "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
-					       (unsigned long long)f->offset + f->size, page);
+					       "field %s ends at byte %llu, beyond the data of a page of %u",
+					       field_name(p, f, shown), (unsigned long long)f->offset + f->size, page);
 		} else if (f->offset < common) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_overlaps_common, f->line, length,
-					       "field %s is at offset %u, inside of the %u bytes of common fields",
+					       "field %s is at offset %u, inside the %u bytes of common fields",
 					       field_name(p, f, shown), f->offset, common);
 		} else if (f->size) {
 			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
@@ -110,8 +112,8 @@ void tracedat_fields_place(struct format_parse *p)
 		if (extents[i].from < extents[last].to) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_overlap, f->line, f->line_end - f->line,
-					       "field %s at offset %u begins inside of field %s", field_name(p, f, shown),
-					       f->offset, field_name(p, &p->fields[extents[last].field], other));
+					       "field %s at offset %u begins inside field %s", field_name(p, f, shown), f->offset,
+					       field_name(p, &p->fields[extents[last].field], other));
 		} else {
 			last = i;
 		}
@@ -201,14 +203,14 @@ void tracedat_common_judge(struct format_parse *p)
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_type_shape, p->common, p->common_end - p->common,
 				       "common_type is %s, expected 2 bytes at offset 0",
-				       type ? "elsewhere or of another size" : "missing");
+				       type ? "at another offset or of another size" : "missing");
 		return;
 	}
 	if (!pid || pid->offset != 4 || pid->size != 4) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_pid_shape, p->common, p->common_end - p->common,
 				       "common_pid is %s, expected 4 bytes at offset 4",
-				       pid ? "elsewhere or of another size" : "missing");
+				       pid ? "at another offset or of another size" : "missing");
 		return;
 	}
 	size_t length = p->common_end - p->common;
@@ -221,6 +223,6 @@ void tracedat_common_judge(struct format_parse *p)
 	if (length != w->events.common.size || memcmp(p->text + p->common, w->events.common.data, length)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_fields_differ, p->common, length,
-				       "the common fields are not those of other events of the file");
+				       "the common fields differ from those of the other events");
 	}
 }

@@ -32,7 +32,7 @@ static void header_page_judge(struct tracedat_walk *w, const struct tracedat_blo
 		w->meta.header.rule = TRACEDAT_RULE_header_page_fields;
 		(void)tracedat_block_report(
 			w, TRACEDAT_RULE_header_page_fields, b, at, size,
-			"header_page does not consist of timestamp, commit, overwrite and data at their offsets");
+			"the fields of header_page are not timestamp, commit, overwrite and data at their offsets");
 	} else if (p.timestamp.size != 8) {
 		w->meta.header.rule = TRACEDAT_RULE_header_page_timestamp_size;
 		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_timestamp_size, b, at + p.timestamp.line,
@@ -67,13 +67,13 @@ static void header_page_judge(struct tracedat_walk *w, const struct tracedat_blo
 		w->shape.page_size = w->meta.header_page_size;
 	} else if (w->meta.header_page_size != w->shape.page_size) {
 		(void)tracedat_report(w, TRACEDAT_RULE_page_size_vs_header_page, w->prefix.end - 4, 4,
-				      "the page size is %u, but the fields of header_page add up to %u", w->shape.page_size,
+				      "the page size is %u, expected %u by the fields of header_page", w->shape.page_size,
 				      w->meta.header_page_size);
 		w->meta.header.rule = TRACEDAT_RULE_page_size_vs_header_page;
 	}
 	if (w->shape.long_size == 4 && w->prefix.user_long == 8) {
 		(void)tracedat_report(w, TRACEDAT_RULE_user_long_exceeds_kernel_long, w->prefix.end - 5, 1,
-				      "programs have longs of 8 bytes, the kernel of 4");
+				      "the long size is 8 in programs and 4 in the kernel");
 	}
 }
 
@@ -113,7 +113,7 @@ void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, si
 		tag = found ? (size_t)(found - data) : at;
 		w->meta.header.page_tag_bad = true;
 		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
-					    "expected the word header_page here%s", found ? "; it comes later" : "");
+					    "expected the tag header_page here%s", found ? "; it follows later" : "");
 	}
 	w->meta.header.size_at = tag + PAGE_TAG_SIZE;
 	w->meta.header.text = tag + PAGE_TAG_SIZE + 8;
@@ -133,14 +133,14 @@ void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, si
 			event_tag = (size_t)(found - data);
 			if (!w->meta.header.page_tag_bad) {
 				(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.size_at, 8,
-							    "the size of header_page is %llu, but its text has %zu bytes",
+							    "the size of header_page is %llu, expected the %zu bytes of its text",
 							    (unsigned long long)size, event_tag - w->meta.header.text);
 			}
 		} else {
 			w->meta.header.event_tag_bad = true;
 			event_tag = fits ? w->meta.header.text + (size_t)size : end;
 			(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE,
-						    "expected the word header_event here");
+						    "expected the tag header_event here");
 		}
 	}
 	w->meta.header.text_size = event_tag - w->meta.header.text;
@@ -153,7 +153,7 @@ void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, si
 		w->meta.header.event_size = end - w->meta.header.event;
 		if (event_size != w->meta.header.event_size && !w->meta.header.event_tag_bad) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.event_size_at, 8,
-						    "the size of header_event is %llu, but its text has %zu bytes",
+						    "the size of header_event is %llu, expected the %zu bytes of its text",
 						    (unsigned long long)event_size, w->meta.header.event_size);
 			if (w->meta.header.event_size > TRACEDAT_HEADER_MAX)
 				w->meta.header.event_lost = true;
@@ -195,7 +195,7 @@ void tracedat_header_compose(struct tracedat_walk *w)
 	unsigned rule = w->meta.header.rule ? w->meta.header.rule
 			: seen		    ? TRACEDAT_RULE_header_page_tag
 					    : TRACEDAT_RULE_v7_mandatory_section;
-	static const char why[] = "the header is written as its content asks for";
+	static const char why[] = "the value that the content of the header needs";
 	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
 	store_u64(size, page_new ? page.size : w->meta.header.text_size, w->shape.big_endian);
 	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
@@ -210,8 +210,7 @@ void tracedat_header_compose(struct tracedat_walk *w)
 	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
 			     TRACEDAT_RULE_header_page_size, why);
 	if (event_new)
-		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
-				       "header_event as every kernel has it");
+		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag, "header_event of all kernels");
 	else
 		tracedat_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
 	p->failed |= page.failed || event.failed;

@@ -38,21 +38,23 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 	if (p->emitting)
 		return;
 	if (!ts) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8, "the page has events and time 0");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8,
+					   "the timestamp of the page is 0, but it has events");
 	} else if (stream->started && ts < stream->last) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
-					   "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
-					   (unsigned long long)stream->last);
+					   "the page begins at time %llu, before the end of the previous page at %llu",
+					   (unsigned long long)ts, (unsigned long long)stream->last);
 		if (!stream->sound && p->w->s->plan && !p->where->in_chunk)
-			plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length,
-				   "the page steps back in time, and the one before is damaged: its time may be, too");
+			plan_doubt(
+				p->w->s->plan, p->w->source, p->where->offset, p->where->length,
+				"the page steps back in time, and the previous page is damaged: the time of either may be wrong");
 	} else if (stream->started && stream->last && ts - stream->last > HOUR) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the one before",
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the previous page",
 					   (unsigned long long)((ts - stream->last) / 1000000000));
 	}
 	if (stream->started && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, stream->page_size,
-					   "the page is the same as the one before");
+					   "the page is identical to the previous page");
 	}
 }
 
@@ -69,14 +71,14 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored && p->capacity - length < long_size) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, 8, long_size,
-					   "a count of lost events is announced, but %u bytes are left of the page",
+					   "bit 30 of the commit word is set, but only %u bytes of the page are left for the count",
 					   p->capacity - length);
 		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = tracedat_long(&p->w->shape, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, p->head + length, long_size,
-						   "%lld events are said to be lost", (long long)count);
+						   "the count of lost events is %lld", (long long)count);
 		}
 	}
 	if (missed) {
@@ -135,8 +137,8 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 	if (!p->records)
 		return TRACEDAT_LEAVE;
 	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0),
-		    rule, "the length up to which the records are sound");
-	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last sound record");
+		    rule, "the length up to which the records are valid");
+	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last valid record");
 	return TRACEDAT_PATCH;
 }
 
@@ -201,7 +203,7 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 	}
 	if (commit != old)
 		commit_edit(p, commit, mark ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_page_commit_reserved,
-			    mark ? "marks that events were lost before this page" : "the commit word as the kernel would write it");
+			    mark ? "marks that events were lost before this page" : "the commit word as the kernel writes it");
 	bool patched = w->pages.edits.count != 0;
 	return patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
 }
@@ -218,12 +220,12 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 			finding_explains(stream->zero, 1);
 		} else {
 			stream->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, 0, stream->page_size,
-							    "a page of zeros");
+							    "all bytes of the page are 0");
 		}
 		return TRACEDAT_KEEP;
 	}
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 0, p->head,
-				   "time and length of the page are 0, but it is not empty");
+				   "timestamp and length of the page are 0, but its data is not empty");
 	stream->pending_missed = true;
 	p->garbled = true;
 	return TRACEDAT_LEAVE;
@@ -246,13 +248,13 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 	uint32_t tail = commit & PAGE_MISSED_STORED ? p->w->shape.long_size : 0;
 	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
-					   "the length of the page is 0, but it is not empty");
+					   "the length of the page is 0, but its data is not empty");
 		p->stream->pending_missed = true;
 		p->garbled = true;
 		return TRACEDAT_LEAVE;
 	}
 	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "a page with time %llu and no data",
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "the page has timestamp %llu and no data",
 					   (unsigned long long)ts);
 	}
 	page_remember(p, ts, commit);
@@ -266,7 +268,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 
 	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->stream->page_size, 0xff)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, 0, p->stream->page_size,
-					   "every byte of the page is 0xff");
+					   "all bytes of the page are 0xff");
 		p->stream->pending_missed = true;
 		return TRACEDAT_LEAVE;
 	}
@@ -278,7 +280,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	if (length > p->capacity) {
 		p->garbled = true;
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
-					   "the length of the page is %u, at most %u fit", length, p->capacity);
+					   "the length of the page is %u, expected at most %u", length, p->capacity);
 		/* With a wrong length only records of known events count. */
 		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
 		p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
@@ -293,7 +295,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	page_times(p, ts, old);
 	if (length & 3) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, w->shape.long_size,
-					   "the length of the page is %u, not a multiple of 4", length);
+					   "the length of the page is %u, expected a multiple of 4", length);
 		p->failed = true;
 	}
 	bool unaligned = p->failed;

@@ -37,7 +37,8 @@ void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer
 		return;
 	const struct tracedat_option *o = &w->dir.options[b->option];
 	struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at, o->size,
-						   "the page size is %u, its pages are of %u", b->page_size, w->shape.page_size);
+						   "the page size is %u, expected %u by its pages", b->page_size,
+						   w->shape.page_size);
 	finding_path(fd, "buffer \"%s\"", b->name);
 	b->page_size = w->shape.page_size;
 }

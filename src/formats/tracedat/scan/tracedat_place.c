@@ -35,7 +35,7 @@ static struct finding *cpu_report_at(struct tracedat_walk *w, unsigned rule, con
 static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint64_t below = c->offset & ~(uint64_t)(b->page_size - 1), above = below + b->page_size;
-	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, not at a multiple of %u",
+	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, expected a multiple of %u",
 			 (unsigned long long)c->offset, b->page_size);
 	if (b->compressed) {
 		if (!tracedat_chunk_begins(w, c->offset + 4, w->source->size)) {
@@ -68,7 +68,7 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 	if (place == UINT64_MAX)
 		return;
 	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
-			 "there is no page at 0x%llx, but one at 0x%llx: bytes were inserted or removed before",
+			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
 			 (unsigned long long)c->from, (unsigned long long)place);
 	c->from = place;
 	if (c->length > w->source->size - place)
@@ -86,20 +86,20 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	if (!c->size)
 		return;
 	if (__builtin_add_overflow(c->offset, c->size, &end)) {
-		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_wrap, b, c, "offset 0x%llx and size 0x%llx wrap around",
+		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_wrap, b, c, "the sum of offset 0x%llx and size 0x%llx exceeds 64 bits",
 				 (unsigned long long)c->offset, (unsigned long long)c->size);
 		c->lost = true;
 	} else if (c->offset < w->meta.stop || c->offset < w->prefix.header_end) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_in_header, b, c,
-				 "the data should begin at 0x%llx, inside of the header", (unsigned long long)c->offset);
+				 "the table places the data at 0x%llx, inside the header", (unsigned long long)c->offset);
 		c->lost = true;
 	} else if (end > size) {
 		if (*eof) {
 			finding_explains(*eof, 1);
 		} else {
 			*eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
-					       "the data should end at 0x%llx, the file ends at 0x%llx", (unsigned long long)end,
-					       (unsigned long long)size);
+					       "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
+					       (unsigned long long)end, (unsigned long long)size);
 		}
 		c->clipped = true;
 		if (c->offset >= size)
@@ -120,14 +120,14 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		range_shift(w, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_size_not_page_multiple, b, c,
-				 "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
+				 "the data has %llu bytes, expected a multiple of the page size %u", (unsigned long long)c->size,
 				 b->page_size);
 	}
 	const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
 	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
 		fd = cpu_finding(w, TRACEDAT_RULE_v7_buffer_cpu_outside_section, b, c);
 		unsigned long long stop = s->offset + 16 + s->size;
-		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
+		finding_say(fd, "the data at 0x%llx is outside its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
 			    (unsigned long long)s->offset, stop);
 		/* A compressed range that reaches into the next section is reported with its chunks. */
 		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
@@ -156,8 +156,8 @@ static void ranges_overlap(struct tracedat_walk *w)
 			continue;
 		const struct tracedat_buffer *owner = b->cpu ? b->buffer : a->buffer;
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_overlap, owner, c,
-				 "the data at 0x%llx to 0x%llx overlaps what begins at 0x%llx", (unsigned long long)b->from,
-				 (unsigned long long)b->to, (unsigned long long)a->from);
+				 "the data at 0x%llx to 0x%llx overlaps the range that begins at 0x%llx",
+				 (unsigned long long)b->from, (unsigned long long)b->to, (unsigned long long)a->from);
 		w->data.errors = true;
 		if (a->cpu && b->from > a->from) {
 			/* The first range is too long: the second begins where its own entry says. */

@@ -114,7 +114,7 @@ static void prefix_order(struct prefix *p, size_t at)
 	if (stated <= 2 && other == 4) {
 		w->shape.big_endian = !flag;
 		(void)tracedat_report(w, TRACEDAT_RULE_endian_flag_mismatch, at, 1,
-				      "the flag says %s, but the sizes that follow make sense only as %s",
+				      "the flag states %s, but the sizes that follow are valid only as %s",
 				      flag ? "big-endian" : "little-endian", flag ? "little-endian" : "big-endian");
 	}
 }
@@ -173,10 +173,9 @@ static bool prefix_compression(struct prefix *p, size_t at)
 		w->prefix.codec_bad = true;
 		w->prefix.header_end = at;
 		w->prefix.options_at = 0;
-		(void)tracedat_report(
-			w, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name, at,
-			p->size - at,
-			"the compression header does not end: name, version and the offset of the options are expected here");
+		(void)tracedat_report(w, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
+				      at, p->size - at,
+				      "the compression header is incomplete: expected name, version and the offset of the options");
 		return true;
 	}
 	size_t name_length = (size_t)(nul - name), version_length = (size_t)(end - version);
@@ -252,7 +251,7 @@ bool tracedat_prefix(struct tracedat_walk *w)
 	if (!w->prefix.version_length) {
 		if (p.size < 12) {
 			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, 0, p.size,
-					      "the file has %zu bytes, less than the initial block", p.size);
+					      "the file has %zu bytes, expected at least the 12 of the initial block", p.size);
 		}
 		return false;
 	}

@@ -77,7 +77,7 @@ static void conversion_width(struct print_state *s, size_t begin)
 		s->at++;
 	}
 	if (width > TRACEDAT_PRINT_WIDTH_MAX)
-		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "a width of %llu%s, expected up to %u",
+		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "the width is %llu%s, expected up to %u",
 			     (unsigned long long)width, width >= 1000000000 ? " or more" : "", TRACEDAT_PRINT_WIDTH_MAX);
 }
 
@@ -107,7 +107,7 @@ static void print_conversion(struct print_state *s)
 	if (c == '%')
 		return;
 	if (c == 'n') {
-		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "%%n writes to memory");
+		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "the conversion %%n, which writes to memory");
 		conversion_add(s, 'd');
 		return;
 	}
@@ -220,7 +220,7 @@ static void argument_field(struct print_state *s, struct argument *a, size_t fro
 		f = field_find(s->p, text + name, (size_t)(dot - text) - name);
 	if (!f) {
 		char shown[TEXT_QUOTE_SIZE];
-		print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is no field of the event",
+		print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is not a field of the event",
 			     text_quote(shown, text + name, end - name));
 	}
 	if (direct) {
@@ -250,8 +250,8 @@ static void argument_word(struct print_state *s, struct argument *a)
 	if (!helper_known(text + from, length) && !s->noted_function) {
 		char shown[TEXT_QUOTE_SIZE];
 		s->noted_function = true;
-		print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from, "it calls %s()",
-			     text_quote(shown, text + from, length));
+		print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from,
+			     "the print format calls %s(), which is not a known helper", text_quote(shown, text + from, length));
 	}
 }
 
@@ -293,7 +293,7 @@ static void argument_deep(struct print_state *s, struct argument *a)
 	if (a->deep)
 		return;
 	a->deep = true;
-	print_report(s, TRACEDAT_RULE_print_fmt_depth, a->begin, "an expression nested more than %u deep",
+	print_report(s, TRACEDAT_RULE_print_fmt_depth, a->begin, "an expression has more than %u nested levels",
 		     TRACEDAT_PRINT_DEPTH_MAX);
 }
 
@@ -332,9 +332,9 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 	case '/':
 	case '%':
 		if (divisor_is_zero(s))
-			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number 0");
+			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "the divisor is the number 0");
 		else if (divisor_is_minus_one(s))
-			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number -1");
+			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "the divisor is the number -1");
 		break;
 	case '-':
 	case '!':
@@ -431,8 +431,8 @@ unsigned tracedat_print_check(struct tracedat_print *p)
 		print_report(&s, TRACEDAT_RULE_print_fmt_unterminated, 0, "%s",
 			     !strings ? "the print format has no string" : "a string or bracket of the print format is not closed");
 	} else if (!s.errors && s.conversion_count != s.arguments) {
-		print_report(&s, TRACEDAT_RULE_print_fmt_arg_count, 0, "%zu conversions, but %zu arguments", s.conversion_count,
-			     s.arguments);
+		print_report(&s, TRACEDAT_RULE_print_fmt_arg_count, 0, "the print format has %zu conversions, but %zu arguments",
+			     s.conversion_count, s.arguments);
 	}
 	return s.errors;
 }

@@ -134,23 +134,23 @@ static void dynamic_judge(struct tracedat_page *p, const uint8_t *payload, uint3
 		if (tracedat_array_outside(&a, e, size)) {
 			(void)tracedat_page_report(
 				p, TRACEDAT_RULE_record_data_loc_range, field, 4,
-				"%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields", e->name,
+				"%s: the dynamic array at byte %u has %u bytes, in a record of %u with %u of fixed fields", e->name,
 				a.offset, a.length, size, e->fixed);
 			p->bad++;
 			if (p->emitting) {
 				uint8_t empty[4];
 				store_u32(empty, d->relative ? e->fixed - d->offset - 4u : e->fixed, p->be);
 				tracedat_page_edit(p, field, 4, empty, 4, TRACEDAT_RULE_record_data_loc_range,
-						   "an empty array: where it was is not known");
+						   "an empty array: its offset is unknown");
 			}
 			continue;
 		}
 		if (tracedat_array_without_nul(&a, d, payload))
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, field, 4,
-						   "%s: a text of %u bytes without NUL", e->name, a.length);
+						   "%s: the text of %u bytes has no NUL", e->name, a.length);
 		if (a.length && a.offset < end)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, field, 4,
-						   "%s: a dynamic array at byte %u, before the end of the one before it at %u",
+						   "%s: the dynamic array is at byte %u, before the end of the previous one at %u",
 						   e->name, a.offset, end);
 		if (a.length)
 			end = a.offset + a.length;
@@ -188,7 +188,7 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			finding_explains(w->pages.ip_finding, 1);
 		} else {
 			w->pages.ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
-								   "%s: address 0x%llx is outside of the symbols", e->name,
+								   "%s: address 0x%llx is outside the symbol table", e->name,
 								   (unsigned long long)address);
 		}
 	}
@@ -200,7 +200,8 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 	if (p->emitting)
 		return;
 	if (pid > TRACEDAT_PID_MAX) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8, "process id %d", (int)pid);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8,
+					   "the process id is %d, expected 0 to 4194304", (int)pid);
 		return;
 	}
 	/* Reported once for each process: from now on it is known. */
@@ -224,13 +225,13 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 		if (e->contested && p->w->events.unknown)
 			record_size(&p->w->events.unknown[e->id], size);
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 		p->bad++;
 		return true;
 	}
 	if (!p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 	}
 	return true;
 }
@@ -245,7 +246,7 @@ static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, c
 	if (size < TRACEDAT_COMMON_MIN) {
 		if (!p->emitting) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, p->head + at, total,
-						   "a record of %u bytes has no room for the common fields", size);
+						   "the record has %u bytes, expected at least the 8 of the common fields", size);
 		}
 		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
 		return false;
@@ -273,7 +274,7 @@ static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, c
 		pid_judge(p, at, pid);
 	if (tracedat_flags_impossible(payload) && !p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
-					   "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
+					   "the flags are 0x%02x, the preemption count is 0x%02x", payload[2], payload[3]);
 	}
 	return true;
 }
@@ -318,7 +319,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 			(void)walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, *at, left,
 					"the length of the page cuts a record of", *total);
 		else
-			(void)walk_stop(p, TRACEDAT_RULE_record_past_commit, *at, left, "a record of", *total);
+			(void)walk_stop(p, TRACEDAT_RULE_record_past_commit, *at, left, "the size of a record is", *total);
 		return false;
 	}
 	uint32_t word = load_u32(p->data + *at, p->be), length = left >= 8 ? load_u32(p->data + *at + 4, p->be) : 0;
@@ -330,7 +331,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 		return false;
 	*at = zeros_begin(p, *at, word, length);
 	left = p->limit - *at;
-	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "a long record that claims a length of",
+	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is",
 			length);
 	return false;
 }
@@ -344,7 +345,7 @@ static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	if (type && type < 3 && !p->emitting)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + *at, total,
-					   "a record with %u bytes of payload", 4 * type);
+					   "the record has %u bytes of payload, expected at least 12", 4 * type);
 	p->time += delta;
 	if (record_judge(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
 		carry_add(p, *at, type, delta);
@@ -366,7 +367,7 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 	if (length < 4 || length & 3 || length > left - 4) {
 		if (!open)
 			(void)walk_stop(p, TRACEDAT_RULE_record_padding_length, *at, left < 8 ? left : 8,
-					"a discarded record that claims a length of", length);
+					"the length of a discarded record is", length);
 		return false;
 	}
 	carry_add(p, *at, WORD_PADDING, delta);
@@ -394,8 +395,8 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		uint64_t stamp = ((high + delta) & WORD_STAMP_MASK) | (p->time & ~WORD_STAMP_MASK);
 		if (stamp < p->time && !p->emitting)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + *at, 8,
-						   "an absolute time of %llu after %llu", (unsigned long long)stamp,
-						   (unsigned long long)p->time);
+						   "the absolute time is %llu, before the previous time %llu",
+						   (unsigned long long)stamp, (unsigned long long)p->time);
 		p->time = stamp;
 	}
 	*at += 8;

@@ -142,13 +142,13 @@ static void section_measure(struct tracedat_walk *w, struct tracedat_section *s,
 	s->size_bad = true;
 	if (end == w->source->size && s->declared > room && !(s->declared >> 62)) {
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
-				      "the file ends inside a section: %s, %llu bytes, of which %llu are there",
+				      "the file ends inside section %s: it has %llu bytes, of which the file has %llu",
 				      tracedat_id_name(s->id), (unsigned long long)s->declared, (unsigned long long)room);
 		return;
 	}
 	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
-			     "the size of the section is %llu, but %llu bytes lead to the next one",
-			     (unsigned long long)s->declared, (unsigned long long)s->size);
+			     "the size of the section is %llu, expected %llu up to the next one", (unsigned long long)s->declared,
+			     (unsigned long long)s->size);
 	finding_path(fd, "section %s", tracedat_id_name(s->id));
 }
 
@@ -229,7 +229,7 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT ||
 		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
 	if (!own && lost < found) {
-		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
+		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are not a section");
 		tracedat_formats_section_add(w, lost, found);
 		return found;
 	}
@@ -237,7 +237,7 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	if (s) {
 		section_measure(w, s, found);
 	} else {
-		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are not a section",
 				      (unsigned long long)(found - at));
 		w->data.errors = true;
 	}

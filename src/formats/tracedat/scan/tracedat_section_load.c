@@ -74,17 +74,17 @@ static bool load_frame(struct tracedat_walk *w, struct tracedat_section *s, cons
 			break;
 		if (room == most) {
 			if (most == TRACEDAT_BLOCK_MAX && !tracedat_bomb(w, s->offset, size, UINT64_C(1) + most))
-				w->status = scan_limit(w->s, "section %s unfolds to more than %u bytes", tracedat_id_name(s->id),
-						       TRACEDAT_BLOCK_MAX);
+				w->status = scan_limit(w->s, "section %s decompresses to more than %u bytes",
+						       tracedat_id_name(s->id), TRACEDAT_BLOCK_MAX);
 			else if (most != TRACEDAT_BLOCK_MAX)
 				(void)tracedat_bomb(w, s->offset, size, (uint64_t)most + size * TRACEDAT_RATIO_MAX);
-			section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that unfolds beyond all reason");
+			section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that decompresses to far more than its size");
 			return false;
 		}
 		room = room < most / 4 ? 4 * room : most;
 	}
 	if (tracedat_bomb(w, s->offset, size, d.size)) {
-		section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that unfolds beyond all reason");
+		section_lose(s, TRACEDAT_RULE_size_overflow_bomb, "a section that decompresses to far more than its size");
 		return false;
 	}
 	w->pages.decoded += d.size;
@@ -130,12 +130,12 @@ static bool load_compressed(struct tracedat_walk *w, struct tracedat_section *s)
 		if (warn)
 			finding_say(fd, "%llu bytes follow the compressed content", (unsigned long long)slack);
 		else
-			finding_say(fd, "the compressed size is %u, but the content has %llu bytes in a section of %llu", csize,
-				    (unsigned long long)s->frame, (unsigned long long)s->size);
+			finding_say(fd, "the compressed size is %u, expected the %llu bytes of the content, in a section of %llu",
+				    csize, (unsigned long long)s->frame, (unsigned long long)s->size);
 	}
 	if (usize != s->block.size) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_block_usize, s->offset + 20, 4,
-				     "the decompressed size is stated as %u, but %zu bytes come out", usize, s->block.size);
+				     "the decompressed size is stated as %u, expected %zu", usize, s->block.size);
 		finding_path(fd, "section %s", name);
 	}
 	return true;
@@ -171,7 +171,7 @@ bool tracedat_section_load(struct tracedat_walk *w, struct tracedat_section *s)
 		return load_plain(w, s);
 	if (s->size < 12) {
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_block_csize, s->offset, 16 + s->size,
-				      "a compressed section of %llu bytes", (unsigned long long)s->size);
+				      "the compressed section has %llu bytes, expected at least 12", (unsigned long long)s->size);
 		section_lose(s, TRACEDAT_RULE_v7_block_csize, "a section without content");
 		return false;
 	}

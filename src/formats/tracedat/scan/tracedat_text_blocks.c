@@ -88,10 +88,10 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 	}
 	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
 	if (size != end - at - width) {
-		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
+		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, expected the %zu bytes of the text",
 					       (unsigned long long)size, end - at - width);
 	}
-	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size that the text has");
+	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size of the text");
 	return true;
 }
 
@@ -170,7 +170,7 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	if (!s->modules && address < s->previous && !s->unsorted_reported) {
 		struct finding *none = NULL;
 		s->unsorted_reported = true;
-		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the line before");
+		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the previous line");
 	}
 	if (!s->modules)
 		s->previous = address;
@@ -198,8 +198,7 @@ void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, 
 	while (lines_next(&l))
 		symbol_line(&l, &s);
 	if (l.number && !l.ended) {
-		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
-					    "the last line does not end");
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1, "the last line has no LF");
 	}
 	if (w->texts.symbols && !s.any_address) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
@@ -280,7 +279,7 @@ void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, si
 		}
 		*first = tracedat_block_milder(w, TRACEDAT_RULE_printk_duplicate_address,
 					       m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b, at + 4, 1);
-		finding_say(*first, "address 0x%llx comes twice, with %s", (unsigned long long)m->address,
+		finding_say(*first, "address 0x%llx is listed twice, with %s", (unsigned long long)m->address,
 			    m->hash == m[-1].hash ? "the same text" : "different texts");
 	}
 }

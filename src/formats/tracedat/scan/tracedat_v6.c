@@ -231,8 +231,8 @@ static uint32_t cpu_count_decide(struct tracedat_walk *w, uint64_t table)
 	if (bad) {
 		struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_cpu_count_range, w->data.cpu_count_at, 4);
 		count = table_measure(w, table);
-		finding_say(fd, "%u CPUs, expected 1 to %u; the table seems to have %u", w->data.cpu_count, TRACEDAT_CPUS_MAX,
-			    count);
+		finding_say(fd, "the CPU count is %u, expected 1 to %u; the table has %u entries", w->data.cpu_count,
+			    TRACEDAT_CPUS_MAX, count);
 	}
 	if (w->dir.cpucount_option >= 0) {
 		const struct tracedat_option *o = &w->dir.options[w->dir.cpucount_option];
@@ -250,7 +250,7 @@ static uint32_t cpu_count_decide(struct tracedat_walk *w, uint64_t table)
 		uint32_t measured = table_measure(w, table);
 		if (measured && measured != count && clock_at(w, table + 16ull * measured, &size, &length)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_cpu_count_range, w->data.cpu_count_at, 4,
-					      "%u CPUs, but the table has %u entries before the clock", count, measured);
+					      "the CPU count is %u, expected the %u entries of the table", count, measured);
 			return measured;
 		}
 	}
@@ -309,10 +309,10 @@ static void instances(struct tracedat_walk *w, uint32_t count)
 			bool host = tag && tag_kind(tag) == 2;
 			uint64_t found = host ? 0 : unnamed_table(w);
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
-						    "instance %s should have its table at 0x%llx, where there is none%s", name,
+						    "the table of instance %s is stated at 0x%llx, where there is none%s", name,
 						    (unsigned long long)at,
 						    host    ? "; the bytes of the offset are swapped"
-						    : found ? "; one is found elsewhere"
+						    : found ? "; one is found at another offset"
 							    : "");
 			at = host ? swapped : found;
 			if (!at) {
@@ -339,7 +339,7 @@ static void unnamed_instances(struct tracedat_walk *w, uint32_t count)
 			return;
 		(void)snprintf(name, sizeof(name), "lost_%u", number);
 		(void)tracedat_report(w, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE,
-				      "the table of an instance whose option is lost: it comes back as %s", name);
+				      "the table of an instance whose option is lost; repair names it %s", name);
 		if (!flyrecord(w, at, name))
 			return;
 		table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
@@ -379,7 +379,7 @@ static unsigned tag_read(struct v6 *v, size_t tag, bool first)
 	if (!kind)
 		kind = first ? tag_guess(v, tag) : 2;
 	(void)tracedat_report(w, rule, tag, TRACEDAT_TAG_SIZE,
-			      "the word here is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
+			      "the tag is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
 			      text_quote(shown, p, TRACEDAT_TAG_SIZE));
 	return kind;
 }
@@ -415,11 +415,10 @@ static size_t options_read(struct v6 *v, size_t at)
 	if (more == SIZE_MAX)
 		finding_say(fd, "%zu bytes after the end of the options", stop - after);
 	else
-		finding_say(fd, "%zu bytes after what looks like the end of the options, and more options behind them",
-			    stop - after);
+		finding_say(fd, "%zu bytes after zeros that are not the end of the options: more options follow", stop - after);
 	w->out.lost_other = true;
 	tracedat_drop(w, after, stop - after, TRACEDAT_RULE_option_size,
-		      more == SIZE_MAX ? "bytes after the end of the options" : "no option");
+		      more == SIZE_MAX ? "bytes after the end of the options" : "not an option");
 	if (more != SIZE_MAX)
 		(void)tracedat_options(w, &w->meta.v6, more, v->size, 0);
 	return tag;
@@ -430,7 +429,7 @@ static void clock_judge(struct tracedat_walk *w, struct tracedat_buffer *b)
 	if (w->dir.clock_option < 0) {
 		if (b->clock_size) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size,
-					      "the clock [%s] is named here, but no TRACECLOCK option announces it",
+					      "the clock [%s] follows the table, but there is no TRACECLOCK option",
 					      (const char *)b->clock.data);
 		}
 		for (size_t i = 0; i < w->dir.option_count; i++)
@@ -438,7 +437,7 @@ static void clock_judge(struct tracedat_walk *w, struct tracedat_buffer *b)
 				return;
 		if (b->clock_size && b == &w->data.buffers[0]) {
 			(void)tracedat_report(w, TRACEDAT_RULE_restored_without_clock, b->clock_at, b->clock_size,
-					      "a clock after the table, and neither a clock option nor statistics");
+					      "a clock follows the table, but there is neither a clock option nor statistics");
 		}
 		return;
 	}
@@ -446,7 +445,7 @@ static void clock_judge(struct tracedat_walk *w, struct tracedat_buffer *b)
 	if (b->clock_bad) {
 		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
 		(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8,
-				      "a TRACECLOCK option announces a clock after the CPU table, but there is none");
+				      "there is a TRACECLOCK option, but no clock follows the CPU table");
 		return;
 	}
 	size_t length;
@@ -481,7 +480,7 @@ static void rest_of_header(struct v6 *v)
 		kind = tag_read(v, tag, false);
 		if (kind == 1) {
 			(void)tracedat_report(w, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE,
-					      "a second block of options; latency or flyrecord must come here");
+					      "the tag is a second \"options\", expected latency or flyrecord");
 			size_t first = w->dir.option_count;
 			size_t next = options_read(v, tag + TRACEDAT_TAG_SIZE);
 			for (size_t i = first; i < w->dir.option_count; i++)
@@ -502,9 +501,9 @@ static void rest_of_header(struct v6 *v)
 		w->meta.stop = w->data.latency_at;
 		if (w->dir.clock_option >= 0) {
 			struct tracedat_option *o = &w->dir.options[w->dir.clock_option];
-			(void)tracedat_block_report(
-				w, TRACEDAT_RULE_v6_latency_with_clock_option, o->block, o->at - 6, 6,
-				"a TRACECLOCK option: readers take the first 8 bytes of the text for the size of a clock");
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_latency_with_clock_option, o->block, o->at - 6, 6,
+						    "there is a TRACECLOCK option: readers interpret the first 8 bytes of the text "
+						    "as the size of a clock");
 			tracedat_option_drop(o, TRACEDAT_RULE_v6_latency_with_clock_option, "a clock option in a latency trace");
 		}
 		return;

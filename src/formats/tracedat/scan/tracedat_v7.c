@@ -47,7 +47,7 @@ static void chain_follow(struct tracedat_walk *w)
 		int first = tracedat_section_at(&w->dir, at);
 		if (first < 0 || w->dir.sections[first].id != TRACEDAT_DONE) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
-					      "the first options should be at 0x%llx, where there is no options section",
+					      "the offset of the first options is 0x%llx, where there is no options section",
 					      (unsigned long long)at);
 			broken = true;
 			at = 0;
@@ -70,14 +70,15 @@ static void chain_follow(struct tracedat_walk *w)
 		int target = tracedat_section_at(&w->dir, next);
 		if (target < 0 || w->dir.sections[target].id != TRACEDAT_DONE) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8,
-						    "the next options should be at 0x%llx, where there is no options section",
+						    "the offset of the next options is 0x%llx, where there is no options section",
 						    (unsigned long long)next);
 			broken = true;
 			break;
 		}
 		if (w->dir.sections[target].reached) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_cycle, &s->block, s->done + 6, 8,
-						    "the next options at 0x%llx were read already", (unsigned long long)next);
+						    "the offset of the next options is 0x%llx, which is a cycle",
+						    (unsigned long long)next);
 			broken = true;
 			break;
 		}
@@ -89,7 +90,7 @@ static void chain_follow(struct tracedat_walk *w)
 			continue;
 		if (!broken) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_done_target, s->offset, 16 + s->size,
-					      "options that the chain leaves out");
+					      "an options section that is not in the chain");
 		}
 		broken = true;
 		options_section(w, (unsigned)i);
@@ -127,7 +128,7 @@ static void pointer_judge(struct tracedat_walk *w, struct tracedat_option *o, in
 
 	if (o->size != 8) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_option_section_size, o->block, o->at - 6, 6 + (size_t)o->size,
-					   "the option has %u bytes, expected the 8 of an offset", o->size);
+					   "the size of the option is %u, expected 8", o->size);
 		finding_path(fd, "options > %s", tracedat_id_name(o->id));
 		if (other < 0) {
 			tracedat_option_drop(o, TRACEDAT_RULE_v7_option_section_size, "an option whose section is not found");
@@ -288,8 +289,8 @@ static void strings(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
 		const struct tracedat_section *s = &w->dir.sections[i];
 		if (s->id > TRACEDAT_ID_LAST) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_id_unknown, s->offset, 16, "section %u of %llu bytes",
-					      s->id, (unsigned long long)s->size);
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_id_unknown, s->offset, 16,
+					      "unknown section %u of %llu bytes", s->id, (unsigned long long)s->size);
 			continue;
 		}
 		if (s->flags > 1) {
@@ -298,7 +299,8 @@ static void strings(struct tracedat_walk *w)
 		}
 		if (any && s->description != -1 && !string_begins(w, s->description)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, s->offset + 4, 4,
-					      "the description is string %d, which is not the beginning of one", s->description);
+					      "the description is at %d of the strings, which is not the beginning of one",
+					      s->description);
 		}
 		bool many = s->id == TRACEDAT_DONE || s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_STRINGS ||
 			    s->id == TRACEDAT_BUFFER_TEXT;
@@ -333,7 +335,8 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		bool twice = cpu < TRACEDAT_CPUS_MAX && seen[cpu / 8] & 1u << cpu % 8;
 		if (cpu >= TRACEDAT_CPUS_MAX || twice) {
 			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4,
-						   twice ? "CPU %u comes twice" : "CPU %u, expected a number below 8192", cpu);
+						   twice ? "CPU %u is listed twice" : "the CPU is %u, expected a number below 8192",
+						   cpu);
 			finding_path(fd, "buffer \"%s\" > entry %zu", b->name, i);
 			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
 			w->data.errors = true;
@@ -352,7 +355,7 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	}
 	if (!ordered) {
 		fd = tracedat_block_milder(w, TRACEDAT_RULE_v7_buffer_cpu_id, TM_NOTE, o->block, o->at + l->entries, 20 * count);
-		finding_say(fd, "CPUs are not listed in their order");
+		finding_say(fd, "the CPUs are not in ascending order");
 	}
 }
 
@@ -404,7 +407,7 @@ static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	if (b->compressed ? chunks || !page : page || !chunks)
 		return;
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2,
-					     "the data is %scompressed, the flag says otherwise", chunks ? "" : "not ");
+					     "the data is %scompressed, which contradicts the flag", chunks ? "" : "not ");
 	finding_path(fd, "buffer \"%s\"", b->name);
 	b->compressed = chunks;
 	s->flags ^= TRACEDAT_COMPRESSED;
@@ -466,15 +469,14 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 
 	if (!tracedat_buffer_layout(p, o->size, be, text, &l)) {
 		(void)tracedat_block_report(w, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block,
-					    o->at, o->size,
-					    "name and clock of the buffer do not end in NUL, or nothing follows them");
+					    o->at, o->size, "the name or clock of the buffer has no NUL, or nothing follows them");
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
 		w->data.errors = true;
 		return;
 	}
 	if (buffer_is_repeated(w, index)) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
-					    "the event data at 0x%llx is that of an option before: readers show its events twice",
+					    "an earlier option names the same event data at 0x%llx: readers show its events twice",
 					    (unsigned long long)l.offset);
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
 		return;
@@ -507,7 +509,8 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 	}
 	if (l.clock_size > 1 && !tracedat_clock_known(l.clock, l.clock_size - 1)) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_clock_unknown, o->block, o->at + 8 + l.name_size,
-					   l.clock_size, "the clock is \"%s\"", text_quote(shown, l.clock, l.clock_size - 1));
+					   l.clock_size, "the clock is \"%s\", which is not a known clock",
+					   text_quote(shown, l.clock, l.clock_size - 1));
 		finding_path(fd, "buffer \"%s\"", b->name);
 	}
 	if (text) {
@@ -518,7 +521,7 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		w->shape.page_size = l.page_size;
 	if (!tracedat_page_size_ok(l.page_size) || (l.name_size == 1 && l.page_size != w->shape.page_size)) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size,
-					   4, "the page size is %u, the file has %u", l.page_size, w->shape.page_size);
+					   4, "the page size is %u, expected the %u of the file", l.page_size, w->shape.page_size);
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_page_size;
 		b->page_size = w->shape.page_size;
