@@ -6,17 +6,17 @@
 #include "formats/tracedat/decode/tracedat_shape.h"
 
 /* The commit word. */
-#define PAGE_LENGTH_MASK 0x7ffffffu
-#define PAGE_RESERVED_BITS (7u << 27)
-#define PAGE_MISSED_STORED (1u << 30)
-#define PAGE_MISSED_EVENTS (1u << 31)
+#define TRACEDAT_COMMIT_LENGTH 0x7ffffffu
+#define TRACEDAT_COMMIT_RESERVED (7u << 27)
+#define TRACEDAT_COMMIT_MISSED_STORED (1u << 30)
+#define TRACEDAT_COMMIT_MISSED_EVENTS (1u << 31)
 /* The type of an event word, beyond the 0 and 1 to 28 of data records; and its 27 bits of time. */
-#define WORD_PADDING 29u
-#define WORD_EXTEND 30u
-#define WORD_STAMP 31u
-#define WORD_DELTA_MAX 0x7ffffffu
+#define TRACEDAT_WORD_PADDING 29u
+#define TRACEDAT_WORD_EXTEND 30u
+#define TRACEDAT_WORD_STAMP 31u
+#define TRACEDAT_WORD_DELTA_MAX 0x7ffffffu
 /* Bits of an absolute time. */
-#define WORD_STAMP_MASK ((UINT64_C(1) << 59) - 1)
+#define TRACEDAT_WORD_STAMP_MASK ((UINT64_C(1) << 59) - 1)
 
 /* An event word and the sizes that follow from it. */
 struct tracedat_word {
@@ -26,19 +26,19 @@ struct tracedat_word {
 };
 
 /* Reads the word at data[at, length), at + 4 <= length. False: its length is invalid or passes the end. */
-static inline bool tracedat_word(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *word)
+static inline bool tracedat_word_read(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *word)
 {
 	uint32_t first = load_u32(data + at, be);
 	word->type = be ? first >> 27 : first & 31;
-	word->delta = be ? first & WORD_DELTA_MAX : first >> 5;
+	word->delta = be ? first & TRACEDAT_WORD_DELTA_MAX : first >> 5;
 	word->skip = 4;
 	if (word->type - 1 < 28) {
 		word->total = 4 + 4 * word->type;
-	} else if (word->type >= WORD_EXTEND) {
+	} else if (word->type >= TRACEDAT_WORD_EXTEND) {
 		word->total = 8;
 	} else {
 		uint32_t size = length - at >= 8 ? load_u32(data + at + 4, be) : 0;
-		if (size < 4 || size & 3 || size > length - at - 4 || (word->type == WORD_PADDING && !word->delta))
+		if (size < 4 || size & 3 || size > length - at - 4 || (word->type == TRACEDAT_WORD_PADDING && !word->delta))
 			return false;
 		word->total = 4 + size;
 		word->skip = 8;

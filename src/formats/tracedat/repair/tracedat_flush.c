@@ -45,15 +45,15 @@ struct flush {
 };
 
 /* Drops what no piece keeps: with the noted reason, or a general one. */
-static void flush_gap(struct flush *f, const struct source *s, uint64_t from, uint64_t to)
+static void flush_gap(struct flush *f, const struct source *from_source, uint64_t from, uint64_t to)
 {
 	struct tracedat_walk *w = f->w;
 	while (from < to) {
-		while (f->drop < w->out.drop_count &&
-		       (w->out.drops[f->drop].source->index < s->index ||
-			(w->out.drops[f->drop].source == s && w->out.drops[f->drop].from + w->out.drops[f->drop].length <= from)))
+		while (f->drop < w->out.drop_count && (w->out.drops[f->drop].source->index < from_source->index ||
+						       (w->out.drops[f->drop].source == from_source &&
+							w->out.drops[f->drop].from + w->out.drops[f->drop].length <= from)))
 			f->drop++;
-		const struct tracedat_drop *d = f->drop < w->out.drop_count && w->out.drops[f->drop].source == s
+		const struct tracedat_drop *d = f->drop < w->out.drop_count && w->out.drops[f->drop].source == from_source
 							? &w->out.drops[f->drop]
 							: NULL;
 		uint64_t stop = to;
@@ -63,28 +63,28 @@ static void flush_gap(struct flush *f, const struct source *s, uint64_t from, ui
 		} else if (d) {
 			stop = d->from + d->length < to ? d->from + d->length : to;
 		}
-		plan_drop(f->plan, s, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
+		plan_drop(f->plan, from_source, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
 			  d ? d->why : "replaced in the repaired file, or of no use without lost data");
 		from = stop;
 	}
 }
 
-static void flush_source(struct flush *f, const struct source *s, const struct kept *kept, size_t count)
+static void flush_source(struct flush *f, const struct source *from_source, const struct kept *kept, size_t count)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (kept[i].source != s)
+		if (kept[i].source != from_source)
 			continue;
 		if (kept[i].from > at)
-			flush_gap(f, s, at, kept[i].from);
+			flush_gap(f, from_source, at, kept[i].from);
 		at = kept[i].to > at ? kept[i].to : at;
 	}
-	if (at < s->size)
-		flush_gap(f, s, at, s->size);
+	if (at < from_source->size)
+		flush_gap(f, from_source, at, from_source->size);
 }
 
 /* Hands the pieces to the plan. */
-enum tracemend_status tracedat_flush(struct tracedat_walk *w)
+enum tracemend_status tracedat_output_plan(struct tracedat_walk *w)
 {
 	struct tracedat_pieces *p = &w->out.pieces;
 	struct plan *plan = w->s->plan;

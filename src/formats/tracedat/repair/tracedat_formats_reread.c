@@ -39,10 +39,11 @@ static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct t
 			return;
 		uint64_t skip = from - p->at, n = piece->length - skip < length ? piece->length - skip : length;
 		if (piece->literal)
-			(void)tracedat_field(out, piece->source, piece->old == TRACEDAT_NO_OLD ? piece->old : piece->old + skip,
-					     p->in->literals.data + piece->from + skip, (size_t)n, piece->rule, piece->why);
+			(void)tracedat_pieces_field(out, piece->source,
+						    piece->old == TRACEDAT_NO_OLD ? piece->old : piece->old + skip,
+						    p->in->literals.data + piece->from + skip, (size_t)n, piece->rule, piece->why);
 		else
-			tracedat_copy(out, piece->source, piece->from + skip, n);
+			tracedat_pieces_copy(out, piece->source, piece->from + skip, n);
 		from += n;
 		length -= n;
 	}
@@ -80,8 +81,8 @@ static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pie
 	for (size_t i = 0; i < outer->count; i++) {
 		const struct tracedat_piece *p = &outer->list[i];
 		if (p->literal)
-			(void)tracedat_field(&joined, p->source, slice_old(&olds, p->old, p->length),
-					     outer->literals.data + p->from, (size_t)p->length, p->rule, p->why);
+			(void)tracedat_pieces_field(&joined, p->source, slice_old(&olds, p->old, p->length),
+						    outer->literals.data + p->from, (size_t)p->length, p->rule, p->why);
 		else
 			slice_copy(&copies, p->from, p->length, &joined);
 	}
@@ -96,8 +97,8 @@ static void part_default(struct tracedat_walk *w, unsigned k)
 {
 	uint8_t number[8] = { 0 };
 	tracedat_pieces_free(&w->meta.parts[k]);
-	(void)tracedat_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
-			       "an empty block instead of a lost one");
+	(void)tracedat_pieces_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
+				      "an empty block instead of a lost one");
 	if (k == 2)
 		w->events.systems = 0;
 }
@@ -130,10 +131,10 @@ static bool placeholders_put(struct tracedat_walk *w)
 	if (!count)
 		return false;
 	store_u32(number, (uint32_t)w->events.systems + 1, w->shape.big_endian);
-	tracedat_fill(p, 0, number);
-	(void)tracedat_literal(p, "unknown_events", 15, rule, why);
+	tracedat_pieces_fill(p, 0, number);
+	(void)tracedat_pieces_literal(p, "unknown_events", 15, rule, why);
 	store_u32(number, count, w->shape.big_endian);
-	(void)tracedat_literal(p, number, 4, rule, why);
+	(void)tracedat_pieces_literal(p, number, 4, rule, why);
 	for (uint32_t id = 0; id < 65536; id++) {
 		if (!(w->events.placeholders[id / 64] >> id % 64 & 1) || tracedat_event_of(&w->events, id))
 			continue;
@@ -144,9 +145,9 @@ static bool placeholders_put(struct tracedat_walk *w)
 		else
 			tracedat_placeholder_text(&w->events, id, &text);
 		store_u64(number, text.size, w->shape.big_endian);
-		(void)tracedat_literal(p, number, 8, rule, why);
-		(void)tracedat_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
-				       o ? "the format with the ID of the only records without a format that fit it" : why);
+		(void)tracedat_pieces_literal(p, number, 8, rule, why);
+		(void)tracedat_pieces_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
+					      o ? "the format with the ID of the only records without a format that fit it" : why);
 		if (o)
 			plan_doubt(w->s->plan, w->source, o->offset, o->stored,
 				   plan_why(w->s->plan,
@@ -212,8 +213,8 @@ static bool list_read(struct tracedat_walk *w, unsigned k,
 static bool formats_read(struct tracedat_walk *w)
 {
 	tables_clear(w);
-	bool changed = list_read(w, 1, tracedat_ftrace);
-	return list_read(w, 2, tracedat_systems) || changed;
+	bool changed = list_read(w, 1, tracedat_ftrace_parse);
+	return list_read(w, 2, tracedat_systems_parse) || changed;
 }
 
 static void formats_complete(struct tracedat_walk *w)
@@ -244,7 +245,7 @@ static void formats_complete(struct tracedat_walk *w)
 		w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
-bool tracedat_prepare(struct tracedat_walk *w)
+bool tracedat_metadata_finish(struct tracedat_walk *w)
 {
 	struct finding *format_finding = w->events.finding;
 	struct findings *findings = w->findings;

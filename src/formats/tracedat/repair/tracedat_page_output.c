@@ -29,14 +29,14 @@ void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n)
 			continue; /* inside a range that is replaced already */
 		uint64_t upto = e->at < n ? e->at : n, end = e->at + e->remove < n ? e->at + e->remove : n;
 		const uint8_t *bytes = edits->bytes.data + e->bytes;
-		tracedat_copy(out, w->source, offset + at, upto - at);
+		tracedat_pieces_copy(out, w->source, offset + at, upto - at);
 		tracedat_drop(w, offset + upto, end - upto, e->rule, e->why);
 		if (e->remove)
-			(void)tracedat_field(out, w->source, e->length == e->remove ? offset + e->at : TRACEDAT_NO_OLD, bytes,
-					     e->length, e->rule, e->why);
+			(void)tracedat_pieces_field(out, w->source, e->length == e->remove ? offset + e->at : TRACEDAT_NO_OLD,
+						    bytes, e->length, e->rule, e->why);
 		for (size_t k = 0; !e->remove && k < e->length; k += 4096)
-			(void)tracedat_literal(out, bytes + k, e->length - k < 4096 ? e->length - k : 4096, e->rule, e->why);
+			(void)tracedat_pieces_literal(out, bytes + k, e->length - k < 4096 ? e->length - k : 4096, e->rule, e->why);
 		at = end > at ? end : at;
 	}
-	tracedat_copy(out, w->source, offset + at, n - at);
+	tracedat_pieces_copy(out, w->source, offset + at, n - at);
 }

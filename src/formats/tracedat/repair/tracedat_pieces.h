@@ -33,13 +33,13 @@ struct tracedat_pieces {
 
 void tracedat_pieces_free(struct tracedat_pieces *p);
 /* Appends a copy; contiguous ones merge. */
-void tracedat_copy(struct tracedat_pieces *p, const struct source *s, uint64_t from, uint64_t length);
-/* Appends a literal; its index in the list is returned for tracedat_fill(). */
-size_t tracedat_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why);
+void tracedat_pieces_copy(struct tracedat_pieces *p, const struct source *source, uint64_t from, uint64_t length);
+/* Appends a literal; its index in the list is returned for tracedat_pieces_fill(). */
+size_t tracedat_pieces_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why);
 /* A literal that replaces a field at `old` of the space: where the bytes are equal it becomes a copy. */
-size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_t old, const void *bytes, size_t length,
-		      unsigned rule, const char *why);
-void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes);
+size_t tracedat_pieces_field(struct tracedat_pieces *p, const struct source *source, uint64_t old, const void *bytes, size_t length,
+			     unsigned rule, const char *why);
+void tracedat_pieces_fill(struct tracedat_pieces *p, size_t piece, const void *bytes);
 
 /* Appends n zeros as literals. */
 void tracedat_pieces_zeros(struct tracedat_pieces *p, uint64_t n, unsigned rule, const char *why);

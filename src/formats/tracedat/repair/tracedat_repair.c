@@ -24,14 +24,14 @@ static void account(struct tracedat_walk *w)
 			unknown |= c->lost || c->clipped || c->fewer;
 		}
 	for (size_t i = 0; i < w->dir.section_count; i++) {
-		const struct tracedat_section *s = &w->dir.sections[i];
-		bool text_cut = s->id == TRACEDAT_BUFFER_TEXT && s->size_bad;
-		unknown |= s->lost || s->damage || text_cut;
+		const struct tracedat_section *section = &w->dir.sections[i];
+		bool text_cut = section->id == TRACEDAT_BUFFER_TEXT && section->size_bad;
+		unknown |= section->lost || section->damage || text_cut;
 		if (text_cut)
-			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
+			plan_doubt(plan, w->source, section->offset, TRACEDAT_SECTION_SIZE + section->size,
 				   "bytes were inserted into or removed from this text at an unknown offset");
-		if (s->damage)
-			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
+		if (section->damage)
+			plan_doubt(plan, w->source, section->offset, TRACEDAT_SECTION_SIZE + section->size,
 				   "decompressed up to the first detected damage, which may begin earlier");
 	}
 	/* A section that an option names and that is missing had content. */
@@ -82,7 +82,7 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 		return findings_errors(w->findings) ? TM_NOTHING : TM_OK;
 	if (w->stopped)
 		return TM_NOTHING;
-	if (!tracedat_prepare(w))
+	if (!tracedat_metadata_finish(w))
 		return w->status;
 	if (!w->data.latency)
 		cpucount_correct(w);
@@ -93,5 +93,5 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 	else
 		tracedat_compose_v7(w);
 	account(w);
-	return tracedat_flush(w);
+	return tracedat_output_plan(w);
 }

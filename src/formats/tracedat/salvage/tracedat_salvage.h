@@ -22,9 +22,9 @@ struct tracedat_carved {
 	uint64_t size; /* of the section */
 };
 /* Whether content of a known kind follows a lost header at `at`, and ends where its own counts say (carving). */
-bool tracedat_carved(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h);
+bool tracedat_section_carve(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h);
 /* Reports and adds that section. */
-void tracedat_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h);
+void tracedat_section_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h);
 /* Searches [from, to) for event formats whose section header is lost. Returns where that section begins, assuming that the
  * first format found is its first; `to`: there are none. */
 uint64_t tracedat_formats_begin(struct tracedat_walk *w, uint64_t from, uint64_t to);

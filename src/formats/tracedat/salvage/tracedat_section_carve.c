@@ -72,7 +72,7 @@ static bool strings_are(const uint8_t *p, size_t size)
 	return size > 1 && p[0];
 }
 
-bool tracedat_carved(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h)
+bool tracedat_section_carve(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h)
 {
 	uint64_t body = at + TRACEDAT_SECTION_SIZE, end = w->source->size, size = 0, options;
 	uint8_t content[CONTENT_READ];
@@ -115,23 +115,23 @@ bool tracedat_carved(struct tracedat_walk *w, uint64_t at, struct tracedat_carve
 /* Adds the section at `at`, whose own header is lost. */
 static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compressed, uint64_t size)
 {
-	struct tracedat_section *s = tracedat_section_add(w, at);
-	if (!s)
+	struct tracedat_section *section = tracedat_section_add(w, at);
+	if (!section)
 		return;
-	s->id = (uint16_t)id;
-	s->flags = compressed ? TRACEDAT_COMPRESSED : 0;
-	s->description = -1;
-	s->size = size;
-	s->size_bad = true;
+	section->id = (uint16_t)id;
+	section->flags = compressed ? TRACEDAT_COMPRESSED : 0;
+	section->description = -1;
+	section->size = size;
+	section->size_bad = true;
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE,
 					     "%s follow a damaged section header",
 					     id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
 					     : id == TRACEDAT_DONE					  ? "options"
-								   : tracedat_id_name(s->id));
-	finding_path(fd, "section %s", tracedat_id_name(s->id));
+								   : tracedat_id_name(section->id));
+	finding_path(fd, "section %s", tracedat_id_name(section->id));
 }
 
-void tracedat_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h)
+void tracedat_section_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h)
 {
 	adopt(w, at, h->id, h->compressed, h->size);
 }

@@ -6,19 +6,19 @@
 static const struct tracedat_stat *expected_of(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
 {
 	for (size_t i = 0; i < w->dir.stat_count; i++) {
-		const struct tracedat_stat *s = &w->dir.stats[i];
-		if (s->cpu != cpu || !s->known)
+		const struct tracedat_stat *stat = &w->dir.stats[i];
+		if (stat->cpu != cpu || !stat->known)
 			continue;
-		if (s->buffer_name < 0 && !*b->name)
-			return s;
-		if (s->buffer_name < 0)
+		if (stat->buffer_name < 0 && !*b->name)
+			return stat;
+		if (stat->buffer_name < 0)
 			continue;
-		const struct tracedat_option *o = &w->dir.options[s->buffer_name];
+		const struct tracedat_option *o = &w->dir.options[stat->buffer_name];
 		const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
 		size_t length = strlen(b->name);
 		if (name && length && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
 		    name[8 + length] == '\n')
-			return s;
+			return stat;
 	}
 	return NULL;
 }
@@ -41,8 +41,8 @@ static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tra
 	/* First a CPU that had events according to the statistics, then one without statistics. */
 	for (unsigned silent = 0; silent < 2; silent++)
 		for (uint32_t cpu = from; cpu < most; cpu++) {
-			const struct tracedat_stat *s = expected_of(w, b, cpu);
-			if ((s ? s->entries + s->read != 0 : silent) && !cpu_has_data(b, cpu))
+			const struct tracedat_stat *stat = expected_of(w, b, cpu);
+			if ((stat ? stat->entries + stat->read != 0 : silent) && !cpu_has_data(b, cpu))
 				return cpu;
 		}
 	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
@@ -61,48 +61,51 @@ struct search {
 	uint64_t pages;
 };
 
-static void run_end(struct search *s, uint64_t at)
+static void run_end(struct search *found, uint64_t at)
 {
-	struct tracedat_buffer *b = &s->w->data.buffers[s->buffer];
+	struct tracedat_buffer *b = &found->w->data.buffers[found->buffer];
 	struct tracedat_cpu *c = NULL;
 
-	if (!s->running)
+	if (!found->running)
 		return;
-	s->running = false;
+	found->running = false;
 	for (size_t i = 0; i < b->count && !c; i++)
-		if (b->cpus[i].cpu == s->run.cpu)
+		if (b->cpus[i].cpu == found->run.cpu)
 			c = &b->cpus[i];
 	if (!c)
-		c = tracedat_cpu_add(s->w, b);
+		c = tracedat_cpu_add(found->w, b);
 	if (!c)
 		return;
-	c->cpu = s->run.cpu;
-	c->from = s->run.from;
-	c->length = at - s->run.from;
+	c->cpu = found->run.cpu;
+	c->from = found->run.from;
+	c->length = at - found->run.from;
 	c->found = true;
 	c->lost = false;
 	c->clipped = true;
-	s->any = true;
-	s->next = s->run.cpu + 1;
+	found->any = true;
+	found->next = found->run.cpu + 1;
 }
 
 /* The page at `at` belongs to the run, or begins one: a CPU ends where its count is reached, or time steps back. */
-static void search_page(struct search *s, uint64_t at, uint64_t ts, uint32_t records)
+static void search_page(struct search *found, uint64_t at, uint64_t ts, uint32_t records)
 {
-	struct tracedat_walk *w = s->w;
-	const struct tracedat_stat *expected = s->running ? expected_of(w, &w->data.buffers[s->buffer], s->run.cpu) : NULL;
-	bool full = expected && s->records >= expected->entries + expected->read;
+	struct tracedat_walk *w = found->w;
+	const struct tracedat_stat *expected = found->running ? expected_of(w, &w->data.buffers[found->buffer], found->run.cpu)
+							      : NULL;
+	bool full = expected && found->records >= expected->entries + expected->read;
 	/* Clocks step back a little; from one CPU's data to the next, time steps back by the whole trace. */
-	if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
-		run_end(s, at);
-	if (!s->running) {
-		s->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[s->buffer], s->next), .from = at };
-		s->running = true;
-		s->records = 0;
+	if (found->running &&
+	    (full || (ts < found->last && !(expected && found->records + records <= expected->entries + expected->read))))
+		run_end(found, at);
+	if (!found->running) {
+		found->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[found->buffer], found->next),
+						    .from = at };
+		found->running = true;
+		found->records = 0;
 	}
-	s->records += records;
-	s->last = ts;
-	s->pages++;
+	found->records += records;
+	found->last = ts;
+	found->pages++;
 }
 
 /* The first bytes of a page that the end of the file cuts; NULL: there are none. */
@@ -113,10 +116,10 @@ static const uint8_t *page_cut(struct tracedat_walk *w, uint64_t at, uint64_t to
 }
 
 /* Uncompressed pages in [from, to). */
-static void search_pages(struct search *s, uint64_t from, uint64_t to)
+static void search_pages(struct search *found, uint64_t from, uint64_t to)
 {
-	struct tracedat_walk *w = s->w;
-	uint32_t size = w->data.buffers[s->buffer].page_size;
+	struct tracedat_walk *w = found->w;
+	uint32_t size = w->data.buffers[found->buffer].page_size;
 	uint64_t at = tracedat_align(from, size), end = at;
 	const uint8_t *p;
 
@@ -127,21 +130,21 @@ static void search_pages(struct search *s, uint64_t from, uint64_t to)
 			return;
 		if (!tracedat_page_plausible(w, p, size, &records))
 			continue;
-		search_page(s, at, load_u64(p, w->shape.big_endian), records);
+		search_page(found, at, load_u64(p, w->shape.big_endian), records);
 		end = at + size;
 	}
 	p = page_cut(w, at, to, size);
 	if (p) {
-		search_page(s, at, load_u64(p, w->shape.big_endian), 1);
+		search_page(found, at, load_u64(p, w->shape.big_endian), 1);
 		end = to;
 	}
-	run_end(s, end);
+	run_end(found, end);
 }
 
-static void search_chunks(struct search *s, uint64_t from, uint64_t to)
+static void search_chunks(struct search *found, uint64_t from, uint64_t to)
 {
-	struct tracedat_walk *w = s->w;
-	uint32_t size = w->data.buffers[s->buffer].page_size;
+	struct tracedat_walk *w = found->w;
+	uint32_t size = w->data.buffers[found->buffer].page_size;
 
 	for (uint64_t at = tracedat_align(from, size); to > at && to - at >= 16 && w->status == TM_OK; at += size) {
 		if (!tracedat_chunk_begins(w, at + 4, to))
@@ -153,13 +156,14 @@ static void search_chunks(struct search *s, uint64_t from, uint64_t to)
 			if (!csize || csize > to - end - 8)
 				break;
 			end += 8 + csize;
-			s->pages++;
+			found->pages++;
 		}
-		s->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[s->buffer], s->next), .from = at };
-		s->running = true;
+		found->run = (struct tracedat_cpu){ .cpu = cpu_without_data(w, &w->data.buffers[found->buffer], found->next),
+						    .from = at };
+		found->running = true;
 		if (end == at + 4)
 			end = to < at + size ? to : at + size;
-		run_end(s, end);
+		run_end(found, end);
 		at = ((end + size - 1) & ~(uint64_t)(size - 1)) - size;
 	}
 }
@@ -218,10 +222,10 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 			      (unsigned long long)(to - nonzero));
 }
 
-void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to)
+void tracedat_gaps_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to)
 {
 	size_t count;
-	struct tracedat_range *r = tracedat_ranges(w, &count);
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 	if (!r)
 		return;
 	uint64_t at = from;

@@ -8,25 +8,25 @@
 #include "formats/tracedat/scan/tracedat_walk.h"
 
 /* Reads the initial block (MAN6 "INITIAL FORMAT") and the compression header of v7. False: nothing else can be checked. */
-bool tracedat_prefix(struct tracedat_walk *w);
-void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+bool tracedat_prefix_read(struct tracedat_walk *w);
+void tracedat_header_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
 /* Composes the header's part when page size and long size are final. */
 void tracedat_header_compose(struct tracedat_walk *w);
-void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
-void tracedat_cmdlines(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_kallsyms_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_printk_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
+void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end);
 
-void tracedat_v6(struct tracedat_walk *w);
-void tracedat_v7(struct tracedat_walk *w);
+void tracedat_v6_read(struct tracedat_walk *w);
+void tracedat_v7_read(struct tracedat_walk *w);
 
 /* ---- options: tracedat_option_items.c, tracedat_option_payloads.c ---- */
 
 /* Parses items of block[at, end) until DONE. Returns the offset after DONE, or SIZE_MAX when there was none. */
-size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
+size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
 /* Checks payloads when all options are known. */
-void tracedat_options_judge(struct tracedat_walk *w);
+void tracedat_options_check(struct tracedat_walk *w);
 
 /* ---- sections: tracedat_section_table.c, tracedat_section_find.c, tracedat_section_load.c ---- */
 
@@ -41,6 +41,6 @@ bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint6
 /* Whether a compressed metadata body stands there: *real is its size by its own count. */
 bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real);
 /* Loads the content of a metadata section into its block. False after a finding. */
-bool tracedat_section_load(struct tracedat_walk *w, struct tracedat_section *s);
+bool tracedat_section_load(struct tracedat_walk *w, struct tracedat_section *section);
 
 #endif

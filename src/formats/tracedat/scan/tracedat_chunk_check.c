@@ -42,13 +42,13 @@ static void page_compare(struct contradictions *v, const uint8_t *page, uint32_t
 		return;
 	}
 	v->count += time ? length && time + STEP_BACK_MAX < v->time : !bytes_are_zero(page, size);
-	for (; length - at >= 4 && tracedat_word(data, at, length, be, &word); at += word.total) {
-		uint64_t high = word.type >= WORD_EXTEND ? (uint64_t)load_u32(data + at + 4, be) << 27 : 0;
-		if (word.type == WORD_STAMP)
-			time = (time & ~WORD_STAMP_MASK) | ((high + word.delta) & WORD_STAMP_MASK);
+	for (; length - at >= 4 && tracedat_word_read(data, at, length, be, &word); at += word.total) {
+		uint64_t high = word.type >= TRACEDAT_WORD_EXTEND ? (uint64_t)load_u32(data + at + 4, be) << 27 : 0;
+		if (word.type == TRACEDAT_WORD_STAMP)
+			time = (time & ~TRACEDAT_WORD_STAMP_MASK) | ((high + word.delta) & TRACEDAT_WORD_STAMP_MASK);
 		else
 			time += high + word.delta;
-		if (word.type < WORD_PADDING)
+		if (word.type < TRACEDAT_WORD_PADDING)
 			record_compare(v, data + at + word.skip, word.total - word.skip);
 	}
 	v->count += at != length;

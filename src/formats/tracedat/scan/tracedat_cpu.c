@@ -30,7 +30,7 @@ static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_
 static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *stream, uint64_t at, uint32_t n)
 {
 	uint32_t size = stream->page_size, records = 0, bad = 0;
-	struct tracedat_place_of where = { .offset = at, .length = n, .available = n };
+	struct tracedat_page_place where = { .offset = at, .length = n, .available = n };
 	struct findings *findings = w->findings;
 	const uint8_t *page = n >= tracedat_page_data(&w->shape) + 4 ? partial_page(w, at, n, size) : NULL;
 	enum tracedat_verdict verdict = TRACEDAT_LEAVE;
@@ -38,7 +38,7 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 	if (page && w->scratch) {
 		/* That the page is cut is reported already. */
 		w->findings = w->scratch;
-		verdict = tracedat_page(w, stream, page, &where, &records, &bad);
+		verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
 		w->findings = findings;
 	}
 	w->pages.records += w->emitting ? 0 : records;
@@ -98,18 +98,18 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			break;
 		}
 		const uint8_t *page = window_at(&w->window, at, size);
-		struct tracedat_place_of where = { .offset = at, .length = size };
+		struct tracedat_page_place where = { .offset = at, .length = size };
 		uint32_t records, bad;
 		if (!page)
 			return;
-		enum tracedat_verdict verdict = tracedat_page(w, stream, page, &where, &records, &bad);
+		enum tracedat_verdict verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
 		sound = stream->sound;
 		if (!w->emitting) {
 			w->pages.records += records;
 			continue;
 		}
 		if (verdict == TRACEDAT_KEEP)
-			tracedat_copy(&w->out.pieces, w->source, at, size);
+			tracedat_pieces_copy(&w->out.pieces, w->source, at, size);
 		else if (verdict == TRACEDAT_PATCH)
 			tracedat_page_emit(w, at, size);
 		else
@@ -125,7 +125,7 @@ void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struc
 	if (!c->length || w->status != TM_OK || w->stopped)
 		return;
 	if (b->compressed)
-		tracedat_chunks(w, &stream);
+		tracedat_chunks_walk(w, &stream);
 	else
 		walk_plain(w, &stream);
 }
@@ -134,22 +134,22 @@ static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const stru
 {
 	/* A capture has one statistic for each CPU; hostile ones with many more are not compared to the end. */
 	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
-		const struct tracedat_stat *s = &w->dir.stats[i];
+		const struct tracedat_stat *stat = &w->dir.stats[i];
 		w->data.compared++;
-		if (s->cpu != cpu)
+		if (stat->cpu != cpu)
 			continue;
-		if (s->buffer_name < 0) {
+		if (stat->buffer_name < 0) {
 			if (!*b->name)
-				return s;
+				return stat;
 			continue;
 		}
-		const struct tracedat_option *o = &w->dir.options[s->buffer_name];
+		const struct tracedat_option *o = &w->dir.options[stat->buffer_name];
 		const char *text = (const char *)o->block->data + o->at;
 		const char *name = memmem(text, o->size, "Buffer: ", 8);
 		size_t length = strlen(b->name);
 		if (name && *b->name && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
 		    name[8 + length] == '\n')
-			return s;
+			return stat;
 	}
 	return NULL;
 }
@@ -157,31 +157,31 @@ static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const stru
 /* Compares the kernel's statistics with the data. */
 static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
 {
-	const struct tracedat_stat *s = stat_find(w, b, c->cpu);
+	const struct tracedat_stat *stat = stat_find(w, b, c->cpu);
 	struct finding *fd;
 
-	if (!s || w->stopped)
+	if (!stat || w->stopped)
 		return;
-	const struct tracedat_option *o = &w->dir.options[s->option];
-	unsigned long long counted = s->entries + s->read;
-	if (s->known && counted != c->records) {
+	const struct tracedat_option *o = &w->dir.options[stat->option];
+	unsigned long long counted = stat->entries + stat->read;
+	if (stat->known && counted != c->records) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size,
 					   "the kernel counted %llu events, the capture has %llu", counted,
 					   (unsigned long long)c->records);
 		finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
 	}
-	if (s->overrun && !c->missed) {
+	if (stat->overrun && !c->missed) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size,
-					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)s->overrun);
+					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)stat->overrun);
 	}
-	if (s->now_us && c->records && c->last_time / 1000 > s->now_us + 1) {
+	if (stat->now_us && c->records && c->last_time / 1000 > stat->now_us + 1) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_time_range, o->block, o->at, o->size,
 					    "CPU %u: the last event is at %llu us, the statistics were taken at %llu us", c->cpu,
-					    (unsigned long long)(c->last_time / 1000), (unsigned long long)s->now_us);
+					    (unsigned long long)(c->last_time / 1000), (unsigned long long)stat->now_us);
 	}
 }
 
-void tracedat_cpus(struct tracedat_walk *w)
+void tracedat_cpus_walk(struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];

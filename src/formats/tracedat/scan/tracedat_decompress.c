@@ -10,7 +10,7 @@ bool tracedat_decompress(struct tracedat_walk *w, const uint8_t *data, size_t si
 	return fine;
 }
 
-bool tracedat_bomb(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded)
+bool tracedat_ratio_exceeded(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded)
 {
 	uint64_t all = w->pages.decoded + decoded;
 	bool one = decoded > (1u << 20) && decoded / (stored ? stored : 1) > TRACEDAT_RATIO_MAX;

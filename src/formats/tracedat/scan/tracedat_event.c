@@ -26,17 +26,17 @@ static bool name_add(struct tracedat_walk *w, uint64_t hash)
 	return true;
 }
 
-static bool named(const struct format_parse *p, const struct tracedat_field *f, const char *name)
+static bool named(const struct tracedat_format *p, const struct tracedat_field *f, const char *name)
 {
 	return f->name_length == strlen(name) && !memcmp(p->text + f->name, name, f->name_length);
 }
 
-static bool event_named(const struct format_parse *p, const char *name)
+static bool event_named(const struct tracedat_format *p, const char *name)
 {
 	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
-static void event_fields(struct format_parse *p, struct tracedat_event *e)
+static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
 	bool ftrace = !strcmp(p->system, "ftrace");
@@ -81,7 +81,7 @@ static void event_fields(struct format_parse *p, struct tracedat_event *e)
 	e->special |= e->printk || e->ip[0];
 }
 
-void tracedat_event_add(struct format_parse *p, bool placeholder)
+void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 {
 	struct tracedat_walk *w = p->w;
 	char shown[TEXT_QUOTE_SIZE];
@@ -126,7 +126,7 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	w->events.index[e->id] = (uint16_t)w->events.count;
 }
 
-void tracedat_event_unassigned(struct format_parse *p)
+void tracedat_event_unassigned(struct tracedat_format *p)
 {
 	struct tracedat_walk *w = p->w;
 	struct tracedat_event own = { .text = p->base, .text_size = p->size };

@@ -104,16 +104,16 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	if (w->repair) {
 		if (!errors) {
 			store_u64(number, size, w->shape.big_endian);
-			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					     "the size of the text");
-			tracedat_copy(l->out, NULL, text, size);
+			(void)tracedat_pieces_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
+						    "the size of the text");
+			tracedat_pieces_copy(l->out, NULL, text, size);
 			(*count)++;
 		} else if (changed.size) {
 			store_u64(number, changed.size, w->shape.big_endian);
-			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					       "the size of the repaired text");
-			(void)tracedat_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
-					       "the format without its invalid lines");
+			(void)tracedat_pieces_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
+						      "the size of the repaired text");
+			(void)tracedat_pieces_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
+						      "the format without its invalid lines");
 			tracedat_drop_block(w, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax,
 					    "replaced by the format without its errors");
 			(*count)++;
@@ -239,7 +239,7 @@ static void list_count_report_at(const struct list *l, unsigned rule, size_t at,
 	finding_path(fd, "%s > %s", l->b->name, l->system);
 }
 
-void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .out = &w->meta.parts[1], .system = "ftrace" };
 	uint8_t number[4] = { 0 };
@@ -248,11 +248,12 @@ void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, si
 
 	w->meta.seen[1] = true;
 	if (end - at < 4) {
-		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible, "no ftrace formats are left");
+		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
+					      "no ftrace formats are left");
 		return;
 	}
-	size_t count = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
-				      "the number of ftrace formats that are kept");
+	size_t count = tracedat_pieces_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
+					     "the number of ftrace formats that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
 	l.exact = tracedat_formats_end(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
 	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
@@ -264,7 +265,7 @@ void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, si
 		tracedat_drop_block(w, b, stop, end - stop, TRACEDAT_RULE_ftrace_count_implausible, "bytes after the last format");
 	}
 	store_u32(number, kept, w->shape.big_endian);
-	tracedat_fill(l.out, count, number);
+	tracedat_pieces_fill(l.out, count, number);
 }
 
 /* Name and events of one system. Returns the offset after them. */
@@ -304,26 +305,26 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	if (*seen_count < 512)
 		seen[(*seen_count)++] = hash;
 	if (overflows) {
-		(void)tracedat_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
-				       "a name that fits the buffers of readers");
+		(void)tracedat_pieces_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
+					      "a name that fits the buffers of readers");
 		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad,
 				    "a name that overflows the buffers of readers");
 	} else {
-		tracedat_copy(l->out, NULL, at, length);
+		tracedat_pieces_copy(l->out, NULL, at, length);
 	}
 	at += length;
-	size_t count = tracedat_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
-				      "the number of event formats of the system that are kept");
+	size_t count = tracedat_pieces_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+					     "the number of event formats of the system that are kept");
 	uint32_t claimed = load_u32(data + at, w->shape.big_endian);
 	at = list_walk(l, at + 4, claimed, &kept, &found);
 	if (l->miscounted)
 		list_count_report(l, TRACEDAT_RULE_system_count_implausible, at, claimed, found);
 	store_u32(number, kept, w->shape.big_endian);
-	tracedat_fill(l->out, count, number);
+	tracedat_pieces_fill(l->out, count, number);
 	return at;
 }
 
-void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .systems = true, .out = &w->meta.parts[2] };
 	uint8_t number[4] = { 0 };
@@ -333,11 +334,12 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 
 	w->meta.seen[2] = true;
 	if (end - at < 4) {
-		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "no event formats are left");
+		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+					      "no event formats are left");
 		return;
 	}
-	size_t total = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
-				      "the number of event systems that are kept");
+	size_t total = tracedat_pieces_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+					     "the number of event systems that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
 	size_t begin = at;
 	l.exact = tracedat_systems_end(w->shape.big_endian, b->data, at, end) == end;
@@ -368,13 +370,13 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 			unsigned kept = 0;
 			uint32_t found;
 			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
-			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system),
-					       TRACEDAT_RULE_system_count_implausible, "a name instead of a lost one");
-			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
-							"the number of its formats");
+			(void)tracedat_pieces_literal(l.out, unknown_system, sizeof(unknown_system),
+						      TRACEDAT_RULE_system_count_implausible, "a name instead of a lost one");
+			size_t count = tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+							       "the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
 			store_u32(number, kept, w->shape.big_endian);
-			tracedat_fill(l.out, count, number);
+			tracedat_pieces_fill(l.out, count, number);
 			stop = next > stop ? next : end;
 			systems++;
 		}
@@ -386,5 +388,5 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 	}
 	w->events.systems = systems;
 	store_u32(number, (uint32_t)systems, w->shape.big_endian);
-	tracedat_fill(l.out, total, number);
+	tracedat_pieces_fill(l.out, total, number);
 }

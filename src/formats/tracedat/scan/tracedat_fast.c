@@ -268,7 +268,7 @@ static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 
 	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
 		uint32_t word = load_u32(data + at, be), total, skip = 4;
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & WORD_DELTA_MAX : word >> 5;
+		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
 		if (__builtin_expect(type - 3 <= 28 - 3, 1)) {
 			total = 4 + 4 * type;
 		} else if (type == 0) {
@@ -277,7 +277,7 @@ static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 				break;
 			total = 4 + length;
 			skip = 8;
-		} else if (type == WORD_EXTEND) {
+		} else if (type == TRACEDAT_WORD_EXTEND) {
 			time += ((uint64_t)load_u32(data + at + 4, be) << 27) + delta;
 			at += 8;
 			continue;

@@ -7,13 +7,13 @@
 
 /* ---- the text ---- */
 
-static size_t line_end(const struct format_parse *p, size_t at)
+static size_t line_end(const struct tracedat_format *p, size_t at)
 {
 	const char *end = memchr(p->text + at, '\n', p->size - at);
 	return end ? (size_t)(end - p->text) : p->size;
 }
 
-static void id_parse(struct format_parse *p, size_t at, size_t end)
+static void id_parse(struct tracedat_format *p, size_t at, size_t end)
 {
 	size_t first = at + 3;
 	while (first < end && p->text[first] == ' ')
@@ -28,7 +28,7 @@ static void id_parse(struct format_parse *p, size_t at, size_t end)
 	p->id_known = true;
 }
 
-static void name_parse(struct format_parse *p, size_t at, size_t end)
+static void name_parse(struct tracedat_format *p, size_t at, size_t end)
 {
 	size_t first = at + 5;
 	char shown[TEXT_QUOTE_SIZE], system[TEXT_QUOTE_SIZE];
@@ -40,7 +40,7 @@ static void name_parse(struct format_parse *p, size_t at, size_t end)
 		       text_quote(shown, p->name, p->name_length));
 }
 
-static void lines_parse(struct format_parse *p)
+static void lines_parse(struct tracedat_format *p)
 {
 	bool in_fields = false, own = false, id_seen = false;
 	char shown[TEXT_QUOTE_SIZE];
@@ -92,7 +92,7 @@ static void lines_parse(struct format_parse *p)
 	}
 }
 
-static void text_judge(struct format_parse *p)
+static void text_check(struct tracedat_format *p)
 {
 	for (size_t i = 0; i < p->size; i++) {
 		uint8_t c = (uint8_t)p->text[i];
@@ -110,14 +110,14 @@ static void text_judge(struct format_parse *p)
 }
 
 /* The size of a text counts its last line with its LF. */
-static void end_judge(struct format_parse *p)
+static void end_check(struct tracedat_format *p)
 {
 	if (p->text[p->size - 1] != '\n')
 		tracedat_format_report(p, TRACEDAT_RULE_format_size_mismatch, p->size - 1, 1,
 				       "the text of the format does not end in LF");
 }
 
-static void print_judge(struct format_parse *p)
+static void print_check(struct tracedat_format *p)
 {
 	if (!p->print_end) {
 		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no \"print fmt:\" line");
@@ -138,25 +138,25 @@ static void print_judge(struct format_parse *p)
 	p->print_bad = errors > 0;
 }
 
-static void format_judge(struct format_parse *p)
+static void format_check(struct tracedat_format *p)
 {
-	text_judge(p);
+	text_check(p);
 	if (p->fatal)
 		return;
 	lines_parse(p);
 	if (p->fatal)
 		return;
-	end_judge(p);
-	tracedat_common_judge(p);
+	end_check(p);
+	tracedat_common_check(p);
 	if (p->fatal)
 		return;
 	for (size_t i = 0; i < p->field_count; i++)
 		if (!p->fields[i].bad)
-			tracedat_field_judge(p, &p->fields[i]);
+			tracedat_field_check(p, &p->fields[i]);
 	tracedat_fields_place(p);
 	tracedat_fields_names(p);
 	if (!p->errors)
-		print_judge(p);
+		print_check(p);
 	else
 		p->print_bad = true; /* judged again when the bad lines are gone */
 }
@@ -164,7 +164,7 @@ static void format_judge(struct format_parse *p)
 /* ---- repair ---- */
 
 /* The text without its bad lines, and with an empty print format where that is bad. */
-static void format_mend(const struct format_parse *p, bool print_bad, struct bytes *out)
+static void format_mend(const struct tracedat_format *p, bool print_bad, struct bytes *out)
 {
 	size_t at = 0, stop = p->print_end ? p->print : p->size;
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -183,7 +183,7 @@ static void format_mend(const struct format_parse *p, bool print_bad, struct byt
 		bytes_text(out, "\n");
 }
 
-static unsigned format_recheck(const struct format_parse *p, const struct bytes *text)
+static unsigned format_recheck(const struct tracedat_format *p, const struct bytes *text)
 {
 	struct tracedat_walk *w = p->w;
 	struct tracedat_field *fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*fields));
@@ -191,10 +191,10 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 		tracedat_no_memory(w);
 		return 1;
 	}
-	struct format_parse again = {
+	struct tracedat_format again = {
 		.w = w, .text = (const char *)text->data, .size = text->size, .system = p->system, .fields = fields
 	};
-	format_judge(&again);
+	format_check(&again);
 	unsigned errors = again.errors;
 	free(fields);
 	return errors;
@@ -203,18 +203,18 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size, const char *system,
 			       struct bytes *changed)
 {
-	struct format_parse p = { .w = w,
-				  .block = b,
-				  .base = at,
-				  .text = (const char *)b->data + at,
-				  .size = size,
-				  .system = system,
-				  .fields = w->events.fields };
+	struct tracedat_format p = { .w = w,
+				     .block = b,
+				     .base = at,
+				     .text = (const char *)b->data + at,
+				     .size = size,
+				     .system = system,
+				     .fields = w->events.fields };
 	(void)snprintf(p.path, sizeof(p.path), "%.60s", system);
-	format_judge(&p);
+	format_check(&p);
 	if (p.fatal && !p.id_known && p.errors && !p.field_count) {
 		/* Where only the text is damaged the ID may still be there: it spares its records a finding each. */
-		struct format_parse look = p;
+		struct tracedat_format look = p;
 		look.block = NULL;
 		look.fatal = false;
 		look.errors = 0;

@@ -4,7 +4,7 @@
 
 #include "formats/tracedat/scan/tracedat_walk.h"
 
-struct format_parse {
+struct tracedat_format {
 	struct tracedat_walk *w;
 	const struct tracedat_block *block; /* NULL: quiet */
 	size_t base;
@@ -29,23 +29,23 @@ struct format_parse {
 #define tracedat_format_report(p, rule, ...) \
 	((void)PLACE(rule), tracedat_format_milder_at((p), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
 #define tracedat_format_milder(p, rule, ...) ((void)PLACE(rule), tracedat_format_milder_at((p), (rule), __VA_ARGS__))
-void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+void tracedat_format_milder_at(struct tracedat_format *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
 			       const char *format, ...) PRINTF_LIKE(6, 7);
 
 /* ---- tracedat_format_field.c ---- */
 
 /* Checks of size and sign against the type, of offsets, of duplicate names, and of the common fields. */
-void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f);
-void tracedat_fields_names(struct format_parse *p);
-void tracedat_fields_place(struct format_parse *p);
-void tracedat_common_judge(struct format_parse *p);
+void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f);
+void tracedat_fields_names(struct tracedat_format *p);
+void tracedat_fields_place(struct tracedat_format *p);
+void tracedat_common_check(struct tracedat_format *p);
 
 /* ---- tracedat_event.c: into the tables ---- */
 
 /* placeholder: its fields are unknown. */
-void tracedat_event_add(struct format_parse *p, bool placeholder);
+void tracedat_event_add(struct tracedat_format *p, bool placeholder);
 /* Keeps a format whose only error is its ID, and the one with the same ID, for a later assignment. */
-void tracedat_event_unassigned(struct format_parse *p);
+void tracedat_event_unassigned(struct tracedat_format *p);
 
 /* ---- tracedat_format.c ---- */
 

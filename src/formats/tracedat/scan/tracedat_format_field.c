@@ -7,12 +7,12 @@
 #define MAJORITY_READ (64u * 1024)
 
 /* A field name to show; the text of a format may hold anything. */
-static const char *field_name(const struct format_parse *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
+static const char *field_name(const struct tracedat_format *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
 {
 	return text_quote(shown, p->text + f->name, f->name_length);
 }
 
-void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
+void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f)
 {
 	unsigned long_size = p->w->shape.long_size;
 	char shown[TEXT_QUOTE_SIZE];
@@ -67,7 +67,7 @@ static int extent_order(const void *left, const void *right)
 	return a->field < b->field ? -1 : a->field > b->field;
 }
 
-static uint32_t common_end(const struct format_parse *p)
+static uint32_t common_end(const struct tracedat_format *p)
 {
 	uint64_t end = 0;
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -78,7 +78,7 @@ static uint32_t common_end(const struct format_parse *p)
 	return end > 256 ? 256 : (uint32_t)end;
 }
 
-void tracedat_fields_place(struct format_parse *p)
+void tracedat_fields_place(struct tracedat_format *p)
 {
 	struct extent extents[TRACEDAT_FIELDS_MAX];
 	char shown[TEXT_QUOTE_SIZE], other[TEXT_QUOTE_SIZE];
@@ -120,7 +120,7 @@ void tracedat_fields_place(struct format_parse *p)
 	}
 }
 
-void tracedat_fields_names(struct format_parse *p)
+void tracedat_fields_names(struct tracedat_format *p)
 {
 	char shown[TEXT_QUOTE_SIZE];
 	/* Bounded by TRACEDAT_FIELDS_MAX; events have a dozen fields. */
@@ -137,7 +137,7 @@ void tracedat_fields_names(struct format_parse *p)
 		}
 }
 
-static const struct tracedat_field *common_find(const struct format_parse *p, const char *name)
+static const struct tracedat_field *common_find(const struct tracedat_format *p, const char *name)
 {
 	size_t n = strlen(name);
 	for (size_t i = 0; i < p->field_count; i++)
@@ -164,7 +164,7 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 
 /* The common block of the file, by majority vote of the first three formats: that of the first, unless the next two agree on
  * another. */
-static void common_by_majority(struct format_parse *p, size_t length)
+static void common_by_majority(struct tracedat_format *p, size_t length)
 {
 	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
@@ -194,7 +194,7 @@ static void common_by_majority(struct format_parse *p, size_t length)
 		tracedat_no_memory(w);
 }
 
-void tracedat_common_judge(struct format_parse *p)
+void tracedat_common_check(struct tracedat_format *p)
 {
 	struct tracedat_walk *w = p->w;
 	const struct tracedat_field *type = common_find(p, "common_type"), *pid = common_find(p, "common_pid");

@@ -19,7 +19,7 @@ static uint8_t page_long_size(const struct tracedat_walk *w, const struct traced
 	return w->prefix.user_long == 4 ? 4 : 8;
 }
 
-static void header_page_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+static void header_page_check(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
 {
 	const char *text = (const char *)b->data + at;
 	struct tracedat_page_fields p;
@@ -77,7 +77,7 @@ static void header_page_judge(struct tracedat_walk *w, const struct tracedat_blo
 	}
 }
 
-static void header_event_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+static void header_event_check(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
 {
 	static const struct {
 		const char *label;
@@ -100,7 +100,7 @@ static void header_event_judge(struct tracedat_walk *w, const struct tracedat_bl
 	}
 }
 
-void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_header_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	const uint8_t *data = b->data;
 	size_t tag = at;
@@ -168,9 +168,9 @@ void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, si
 	if (w->meta.header.page_tag_bad && !w->meta.header.text_size)
 		w->meta.header.page_lost = true;
 	else
-		header_page_judge(w, b, w->meta.header.text, w->meta.header.text_size);
+		header_page_check(w, b, w->meta.header.text, w->meta.header.text_size);
 	if (!w->meta.header.event_lost && !w->meta.header.event_tag_bad)
-		header_event_judge(w, b, w->meta.header.event, w->meta.header.event_size);
+		header_event_check(w, b, w->meta.header.event, w->meta.header.event_size);
 }
 
 void tracedat_header_compose(struct tracedat_walk *w)
@@ -196,23 +196,25 @@ void tracedat_header_compose(struct tracedat_walk *w)
 			: seen		    ? TRACEDAT_RULE_header_page_tag
 					    : TRACEDAT_RULE_v7_mandatory_section;
 	static const char why[] = "the value that the content of the header needs";
-	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
+	(void)tracedat_pieces_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
 	store_u64(size, page_new ? page.size : w->meta.header.text_size, w->shape.big_endian);
-	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
-			     TRACEDAT_RULE_header_page_size, why);
+	(void)tracedat_pieces_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
+				    TRACEDAT_RULE_header_page_size, why);
 	if (page_new)
-		(void)tracedat_literal(p, page.data, page.size, rule, "header_page for the long size and page size of the capture");
+		(void)tracedat_pieces_literal(p, page.data, page.size, rule,
+					      "header_page for the long size and page size of the capture");
 	else
-		tracedat_copy(p, NULL, w->meta.header.text, w->meta.header.text_size);
+		tracedat_pieces_copy(p, NULL, w->meta.header.text, w->meta.header.text_size);
 	old = event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at - EVENT_TAG_SIZE;
-	(void)tracedat_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
+	(void)tracedat_pieces_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
 	store_u64(size, event_new ? event.size : w->meta.header.event_size, w->shape.big_endian);
-	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
-			     TRACEDAT_RULE_header_page_size, why);
+	(void)tracedat_pieces_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
+				    TRACEDAT_RULE_header_page_size, why);
 	if (event_new)
-		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag, "header_event of all kernels");
+		(void)tracedat_pieces_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
+					      "header_event of all kernels");
 	else
-		tracedat_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
+		tracedat_pieces_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
 	p->failed |= page.failed || event.failed;
 	bytes_free(&page);
 	bytes_free(&event);

@@ -40,27 +40,27 @@ static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t
 /* MAN7: DONE has a size and the offset of the next section. */
 static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
-	struct tracedat_section *s = &w->dir.sections[section];
+	struct tracedat_section *sec = &w->dir.sections[section];
 
-	s->done = at;
+	sec->done = at;
 	uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : 0;
 	if (size == 0x08000000 && end - at >= TRACEDAT_OPTION_HEADER + 8) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_host_order, b, at + 2, 4,
 					    "the size of the DONE option is 0x08000000, expected 8: it is in the other byte order");
 		size = 8;
-		s->has_done = true;
+		sec->has_done = true;
 	} else if (size != 8 || end - at < TRACEDAT_OPTION_HEADER + 8) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_size, b, at,
 					    end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER,
 					    "the size of the DONE option is %u, expected 8", size);
 		return SIZE_MAX;
 	} else {
-		s->has_done = true;
+		sec->has_done = true;
 	}
 	return at + TRACEDAT_OPTION_HEADER + size;
 }
 
-size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
+size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	while (end - at >= 2 && w->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, w->shape.big_endian);

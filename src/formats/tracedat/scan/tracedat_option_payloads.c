@@ -327,12 +327,13 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 	}
 	if (!tracedat_room(w, &w->dir.stats, &w->dir.stat_capacity, w->dir.stat_count, sizeof(*w->dir.stats), TRACEDAT_OPTIONS_MAX))
 		return;
-	struct tracedat_stat *s = &w->dir.stats[w->dir.stat_count++];
-	*s = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
-	s->known = stat_number(p, o->size, "\nentries:", &s->entries) && stat_number(p, o->size, "\nread events:", &s->read);
-	(void)stat_number(p, o->size, "\noverrun:", &s->overrun);
-	s->oldest_us = stat_time(p, o->size, "oldest event ts:");
-	s->now_us = stat_time(p, o->size, "now ts:");
+	struct tracedat_stat *stat = &w->dir.stats[w->dir.stat_count++];
+	*stat = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
+	stat->known = stat_number(p, o->size, "\nentries:", &stat->entries) &&
+		      stat_number(p, o->size, "\nread events:", &stat->read);
+	(void)stat_number(p, o->size, "\noverrun:", &stat->overrun);
+	stat->oldest_us = stat_time(p, o->size, "oldest event ts:");
+	stat->now_us = stat_time(p, o->size, "now ts:");
 }
 
 /* ---- CPU count and instances ---- */
@@ -423,7 +424,7 @@ static bool option_may_repeat(unsigned id)
 	       id == TRACEDAT_PROCMAPS || id == TRACEDAT_GUEST || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_LAST_BOOT;
 }
 
-static void option_judge(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
+static void option_check(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
 {
 	switch (o->id) {
 	case TRACEDAT_DATE:
@@ -478,7 +479,7 @@ static void option_judge(struct tracedat_walk *w, struct tracedat_option *o, int
 	}
 }
 
-void tracedat_options_judge(struct tracedat_walk *w)
+void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
 	int heading = -1;
@@ -499,6 +500,6 @@ void tracedat_options_judge(struct tracedat_walk *w)
 		if (seen & 1u << o->id && !option_may_repeat(o->id))
 			option_report(w, TRACEDAT_RULE_option_duplicate, o, "a second option of this kind");
 		seen |= 1u << o->id;
-		option_judge(w, o, &heading);
+		option_check(w, o, &heading);
 	}
 }

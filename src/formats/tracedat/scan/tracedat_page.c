@@ -62,18 +62,18 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t length)
 {
 	unsigned long_size = p->w->shape.long_size;
-	bool stored = *commit & PAGE_MISSED_STORED, missed = *commit & PAGE_MISSED_EVENTS;
+	bool stored = *commit & TRACEDAT_COMMIT_MISSED_STORED, missed = *commit & TRACEDAT_COMMIT_MISSED_EVENTS;
 	struct finding *fd;
 
 	if (stored && !missed) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_stored_alone, 8, long_size,
 					   "bit 30 of the commit word is set without bit 31");
-		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+		*commit &= ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED;
 	} else if (stored && p->capacity - length < long_size) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, 8, long_size,
 					   "bit 30 of the commit word is set, but only %u bytes of the page are left for the count",
 					   p->capacity - length);
-		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+		*commit &= ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = tracedat_long(&p->w->shape, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
@@ -120,13 +120,13 @@ static void zeros_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, ui
 static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
 {
 	uint64_t high = p->w->shape.long_size == 8 ? commit >> 32 : 0;
-	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
-	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
+	bool extended = high == UINT32_MAX && commit & TRACEDAT_COMMIT_MISSED_EVENTS;
+	if (!(commit & TRACEDAT_COMMIT_RESERVED) && (!high || extended))
 		return commit;
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, 8, p->w->shape.long_size,
 				   "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved",
 				   (unsigned long long)commit);
-	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
+	return commit & ~(uint64_t)TRACEDAT_COMMIT_RESERVED & (extended ? UINT64_MAX : UINT32_MAX);
 }
 
 /* Ends the page at `end` of its data. */
@@ -136,7 +136,10 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 
 	if (!p->records)
 		return TRACEDAT_LEAVE;
-	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0),
+	commit_edit(p,
+		    kept | (commit & TRACEDAT_COMMIT_MISSED_EVENTS
+				    ? (commit & ~(uint64_t)(TRACEDAT_COMMIT_LENGTH | TRACEDAT_COMMIT_MISSED_STORED))
+				    : 0),
 		    rule, "the length up to which the records are valid");
 	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last valid record");
 	return TRACEDAT_PATCH;
@@ -189,14 +192,14 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 	struct tracedat_walk *w = p->w;
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
-	bool mark = p->stream->pending_missed && !(commit & PAGE_MISSED_EVENTS);
+	bool mark = p->stream->pending_missed && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS);
 	p->stream->pending_missed = false;
 	if (mark)
-		commit |= PAGE_MISSED_EVENTS;
+		commit |= TRACEDAT_COMMIT_MISSED_EVENTS;
 	if (p->removed) {
 		if (!p->records)
 			return TRACEDAT_LEAVE;
-		uint32_t stored = commit & PAGE_MISSED_STORED ? w->shape.long_size : 0;
+		uint32_t stored = commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0;
 		zeros_edit(p, p->head + length + stored, 0, p->removed, TRACEDAT_RULE_record_unknown_event_id,
 			   "zeros in place of the records that were removed");
 		commit -= p->removed;
@@ -245,7 +248,7 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
 	}
-	uint32_t tail = commit & PAGE_MISSED_STORED ? p->w->shape.long_size : 0;
+	uint32_t tail = commit & TRACEDAT_COMMIT_MISSED_STORED ? p->w->shape.long_size : 0;
 	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
 					   "the length of the page is 0, but its data is not empty");
@@ -253,7 +256,7 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 		p->garbled = true;
 		return TRACEDAT_LEAVE;
 	}
-	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
+	if (!p->emitting && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "the page has timestamp %llu and no data",
 					   (unsigned long long)ts);
 	}
@@ -261,7 +264,7 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 	return page_finish(p, commit, old, 0);
 }
 
-static enum tracedat_verdict page_judge(struct tracedat_page *p)
+static enum tracedat_verdict page_check(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
 	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(&p->w->shape, p->bytes + 8), commit = old;
@@ -275,7 +278,7 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	commit = commit_clean(p, commit);
 	if (!ts && !commit)
 		return page_blank(p);
-	uint32_t length = (uint32_t)(commit & PAGE_LENGTH_MASK);
+	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
 	p->time = ts;
 	if (length > p->capacity) {
 		p->garbled = true;
@@ -286,7 +289,8 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
 		uint32_t end = tracedat_page_walk(p, 0, true);
 		page_remember(p, ts, old);
-		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length)
+		return p->emitting ? page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end,
+					       TRACEDAT_RULE_page_commit_length)
 				   : TRACEDAT_KEEP;
 	}
 	page_missed(p, &commit, length);
@@ -313,13 +317,13 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 		p->cut = false;
 	page_remember(p, ts, old);
 	if (p->cut && p->emitting)
-		return page_end(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
+		return page_end(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
 	if (p->failed)
 		return p->emitting
 			       ? page_trim(p, commit, end,
 					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
 			       : TRACEDAT_KEEP;
-	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? w->shape.long_size : 0);
+	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
@@ -359,8 +363,8 @@ static void old_ring_walk(struct tracedat_page *p)
 
 /* ---- outside ---- */
 
-enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
-				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad)
+enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
+					  const struct tracedat_page_place *where, uint32_t *records, uint32_t *bad)
 {
 	struct tracedat_page p = { .w = w,
 				   .stream = stream,
@@ -377,7 +381,7 @@ enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_str
 	if (w->shape.old_ring)
 		old_ring_walk(&p);
 	else
-		verdict = page_judge(&p);
+		verdict = page_check(&p);
 	*records = p.records;
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;

@@ -6,7 +6,7 @@
 #include "formats/tracedat/scan/tracedat_walk.h"
 
 /* Lines that come in pieces. */
-struct tracedat_text {
+struct tracedat_text_lines {
 	bool begun, event;     /* a line is open; it is not one of the heading */
 	bool skip;	       /* up to the next LF: what comes before it is lost */
 	bool torn;	       /* something is lost: chunks are compressed again with whole lines only */
@@ -14,17 +14,17 @@ struct tracedat_text {
 	struct bytes carry;    /* the begin of a line */
 };
 
-void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size);
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size);
 /* Something between two pieces is lost. */
-void tracedat_text_break(struct tracedat_text *l);
+void tracedat_text_break(struct tracedat_text_lines *l);
 /* Appends the lines that end in this piece. */
-void tracedat_text_whole_lines(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
+void tracedat_text_whole_lines(struct tracedat_text_lines *l, const uint8_t *text, size_t size, struct bytes *out);
 
 /* State of a walk over the pages of one CPU. */
 struct tracedat_stream {
 	struct tracedat_buffer *buffer;
 	struct tracedat_cpu *cpu;
-	struct tracedat_text *text; /* of latency output in chunks; else NULL */
+	struct tracedat_text_lines *text; /* of latency output in chunks; else NULL */
 	uint32_t page_size;
 	uint64_t index;			 /* of the page */
 	uint64_t last;			 /* time of the last record */
@@ -36,7 +36,7 @@ struct tracedat_stream {
 };
 
 /* Where a page is, for findings. */
-struct tracedat_place_of {
+struct tracedat_page_place {
 	uint64_t offset, length; /* of the page in the file, or of the chunk that holds it */
 	bool in_chunk;
 	uint32_t in;	    /* offset of the page in the decoded chunk */
@@ -51,7 +51,7 @@ struct tracedat_page {
 	struct tracedat_stream *stream;
 	const uint8_t *bytes; /* of the page */
 	const uint8_t *data;  /* behind its header */
-	const struct tracedat_place_of *where;
+	const struct tracedat_page_place *where;
 	uint32_t head;	/* bytes of the header */
 	uint32_t limit; /* of the data that is walked */
 	uint32_t capacity;
@@ -82,8 +82,8 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
 
 /* Checks one page of stream->page_size bytes. Edits are left in w->pages.edits. *records: valid ones; *bad: others that
  * could be counted. */
-enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
-				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
+enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
+					  const struct tracedat_page_place *where, uint32_t *records, uint32_t *bad);
 /* The event IDs that have a format, for tracedat_page_sound(); NULL where formats are lost or there are none. */
 static inline const uint16_t *tracedat_known(const struct tracedat_walk *w)
 {
@@ -105,7 +105,7 @@ void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n);
 /* ---- tracedat_chunk.c, tracedat_chunk_check.c ---- */
 
 /* Walks the chunks of compressed CPU data. */
-void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream);
+void tracedat_chunks_walk(struct tracedat_walk *w, struct tracedat_stream *stream);
 /* Whether the chunk at `at` unfolds to a page. */
 bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, uint32_t page_size);
 /* Whether a chunk with a frame stands there. */
@@ -122,6 +122,6 @@ void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b
 /* Walks the pages of one CPU; also appends them to the output while w->emitting. */
 void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c);
 /* Walks all pages. */
-void tracedat_cpus(struct tracedat_walk *w);
+void tracedat_cpus_walk(struct tracedat_walk *w);
 
 #endif

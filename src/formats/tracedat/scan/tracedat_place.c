@@ -75,7 +75,7 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 		c->length = w->source->size - place;
 }
 
-static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
+static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
 {
 	uint64_t size = w->source->size, end;
 	struct finding *fd;
@@ -123,14 +123,15 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 				 "the data has %llu bytes, expected a multiple of the page size %u", (unsigned long long)c->size,
 				 b->page_size);
 	}
-	const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+	if (section && !section->size_bad && !c->clipped &&
+	    (c->from < section->offset + 16 || c->from + c->length > section->offset + 16 + section->size)) {
 		fd = cpu_finding(w, TRACEDAT_RULE_v7_buffer_cpu_outside_section, b, c);
-		unsigned long long stop = s->offset + 16 + s->size;
+		unsigned long long stop = section->offset + 16 + section->size;
 		finding_say(fd, "the data at 0x%llx is outside its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
-			    (unsigned long long)s->offset, stop);
+			    (unsigned long long)section->offset, stop);
 		/* A compressed range that reaches into the next section is reported with its chunks. */
-		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
+		if (c->from < section->offset + 16 || c->from >= section->offset + 16 + section->size) {
 			bool fits = b->compressed ? tracedat_chunk_begins(w, c->from + 4, size)
 						  : tracedat_page_at(w, c->from, b->page_size);
 			c->lost = !fits;
@@ -143,7 +144,7 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 static void ranges_overlap(struct tracedat_walk *w)
 {
 	size_t count;
-	struct tracedat_range *r = tracedat_ranges(w, &count);
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 
 	if (!r)
 		return;
@@ -177,7 +178,7 @@ static void ranges_overlap(struct tracedat_walk *w)
 static void ranges_limit(struct tracedat_walk *w)
 {
 	size_t count;
-	struct tracedat_range *r = tracedat_ranges(w, &count);
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 	if (!r)
 		return;
 	bool told = false;
@@ -186,10 +187,10 @@ static void ranges_limit(struct tracedat_walk *w)
 	for (size_t i = 0; i < count; i++) {
 		if (!r[i].cpu)
 			continue;
-		const struct tracedat_section *s = r[i].buffer->section >= 0 ? &w->dir.sections[r[i].buffer->section] : NULL;
+		const struct tracedat_section *section = r[i].buffer->section >= 0 ? &w->dir.sections[r[i].buffer->section] : NULL;
 		uint64_t limit = i + 1 < count ? r[i + 1].from : w->source->size;
-		if (s && s->offset + 16 + s->size < limit && s->offset + 16 + s->size > r[i].from)
-			limit = s->offset + 16 + s->size;
+		if (section && section->offset + 16 + section->size < limit && section->offset + 16 + section->size > r[i].from)
+			limit = section->offset + 16 + section->size;
 		r[i].cpu->limit = limit;
 		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
 			(void)cpu_report(w, TRACEDAT_RULE_cpu_order, r[i].buffer, r[i].cpu,
@@ -235,18 +236,18 @@ static bool buffer_named(const struct tracedat_walk *w, size_t count, const void
 
 static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 {
-	struct tracedat_section *s = &w->dir.sections[index];
+	struct tracedat_section *section = &w->dir.sections[index];
 	struct tracedat_buffer *b = tracedat_buffer_add(w);
 	unsigned nth = 0;
 
 	if (!b)
 		return;
 	/* Its description names it, when the strings are there. */
-	b->text = s->id == TRACEDAT_BUFFER_TEXT;
-	if (s->description >= 0 && (size_t)s->description + 17 < w->dir.strings.size &&
-	    !memcmp(w->dir.strings.data + s->description, "buffer flyrecord ", 17)) {
-		const char *text = (const char *)w->dir.strings.data + s->description + 17;
-		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)s->description - 17));
+	b->text = section->id == TRACEDAT_BUFFER_TEXT;
+	if (section->description >= 0 && (size_t)section->description + 17 < w->dir.strings.size &&
+	    !memcmp(w->dir.strings.data + section->description, "buffer flyrecord ", 17)) {
+		const char *text = (const char *)w->dir.strings.data + section->description + 17;
+		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)section->description - 17));
 	}
 	bytes_u8(&b->raw_name, 0);
 	if (buffer_named(w, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
@@ -273,11 +274,11 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 	bytes_u8(&b->clock, 0);
 	b->section = (int)index;
 	b->page_size = w->shape.page_size;
-	b->compressed = s->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
-	s->referenced = true;
+	b->compressed = section->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
+	section->referenced = true;
 }
 
-void tracedat_place(struct tracedat_walk *w)
+void tracedat_data_place(struct tracedat_walk *w)
 {
 	struct finding *eof = NULL;
 
@@ -292,19 +293,19 @@ void tracedat_place(struct tracedat_walk *w)
 			b->page_size = w->shape.page_size;
 		tracedat_instance_page_size(w, b);
 		for (size_t j = 0; j < b->count; j++)
-			range_judge(w, b, &b->cpus[j], &eof);
+			range_check(w, b, &b->cpus[j], &eof);
 	}
 	if (w->status == TM_OK)
 		ranges_overlap(w);
 	if (w->shape.version == 6) {
 		if (w->data.buffer_count && !w->data.latency && w->status == TM_OK)
-			tracedat_gaps(w, 0, w->meta.stop, w->source->size);
+			tracedat_gaps_examine(w, 0, w->meta.stop, w->source->size);
 	} else {
 		for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 			const struct tracedat_buffer *b = &w->data.buffers[i];
-			const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-			if (s && !b->text)
-				tracedat_gaps(w, (unsigned)i, s->offset + 16, s->offset + 16 + s->size);
+			const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+			if (section && !b->text)
+				tracedat_gaps_examine(w, (unsigned)i, section->offset + 16, section->offset + 16 + section->size);
 		}
 	}
 	if (w->status == TM_OK)

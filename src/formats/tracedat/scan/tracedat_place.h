@@ -12,12 +12,12 @@ struct tracedat_range {
 };
 
 /* All ranges in use, sorted. The caller frees them. NULL: none, or out of memory. */
-struct tracedat_range *tracedat_ranges(struct tracedat_walk *w, size_t *count);
+struct tracedat_range *tracedat_ranges_list(struct tracedat_walk *w, size_t *count);
 /* Whether a plausible page stands there. */
 bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size);
 
 /* Where the pages of each CPU are: judges tables, finds lost ranges. */
-void tracedat_place(struct tracedat_walk *w);
+void tracedat_data_place(struct tracedat_walk *w);
 
 /* ---- tracedat_page_shape.c ---- */
 
@@ -31,6 +31,6 @@ bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape);
 /* ---- salvage/tracedat_unreferenced.c ---- */
 
 /* Examines the gaps between ranges in [from, to): pages in them are assigned to CPUs without data. */
-void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
+void tracedat_gaps_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
 
 #endif

@@ -234,7 +234,7 @@ static bool prefix_infer(struct prefix *p)
 	return true;
 }
 
-bool tracedat_prefix(struct tracedat_walk *w)
+bool tracedat_prefix_read(struct tracedat_walk *w)
 {
 	struct prefix p = { .w = w };
 	p.data = window_upto(&w->window, 0, PREFIX_READ, &p.size);

@@ -7,7 +7,7 @@
 
 struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length)
 {
-	const struct tracedat_place_of *o = p->where;
+	const struct tracedat_page_place *o = p->where;
 	const char *name = p->stream->buffer->name;
 	struct finding *fd;
 	if (o->in_chunk)
@@ -60,20 +60,20 @@ static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint3
 	if (!p->carry)
 		return;
 	p->carry = 0;
-	if (type == WORD_STAMP)
+	if (type == TRACEDAT_WORD_STAMP)
 		return;
-	if (type == WORD_EXTEND) {
+	if (type == TRACEDAT_WORD_EXTEND) {
 		sum += (uint64_t)load_u32(p->data + at + 4, p->be) << 27;
 		replaced = length = 8;
-	} else if (sum > WORD_DELTA_MAX) {
+	} else if (sum > TRACEDAT_WORD_DELTA_MAX) {
 		/* A time extension of its own takes 8 of the bytes that the record had. */
 		sum -= delta;
-		type = WORD_EXTEND;
+		type = TRACEDAT_WORD_EXTEND;
 		replaced = 0;
 		length = 8;
 		p->removed -= 8;
 	}
-	store_u32(word, word_make(type, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
+	store_u32(word, word_make(type, (uint32_t)(sum & TRACEDAT_WORD_DELTA_MAX), p->be), p->be);
 	if (length == 8)
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
 	tracedat_page_edit(p, p->head + at, replaced, word, length, TRACEDAT_RULE_record_unknown_event_id, why);
@@ -123,7 +123,7 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	return true;
 }
 
-static void dynamic_judge(struct tracedat_page *p, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
+static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
 {
 	uint32_t end = 0;
 
@@ -157,7 +157,7 @@ static void dynamic_judge(struct tracedat_page *p, const uint8_t *payload, uint3
 	}
 }
 
-static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
+static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
@@ -165,7 +165,7 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	if (e->contested && w->events.unknown && !p->emitting)
 		record_size(&w->events.unknown[e->id], size);
 	if (e->dynamic_count)
-		dynamic_judge(p, payload, size, e);
+		dynamic_check(p, payload, size, e);
 	if (p->emitting)
 		return;
 	if (e->printk) {
@@ -194,7 +194,7 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	}
 }
 
-static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
+static void pid_check(struct tracedat_page *p, uint32_t at, uint32_t pid)
 {
 	struct tracedat_walk *w = p->w;
 	if (p->emitting)
@@ -237,7 +237,7 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 }
 
 /* Judges a data record; total: with its words. Returns true when it stays. */
-static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
+static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
 			 uint32_t delta)
 {
 	struct tracedat_walk *w = p->w;
@@ -269,9 +269,9 @@ static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, c
 		}
 	}
 	if (size >= e->fixed && e->special)
-		special_judge(p, at, payload, size, e);
+		special_check(p, at, payload, size, e);
 	if (!tracedat_pid_known(&w->texts, pid))
-		pid_judge(p, at, pid);
+		pid_check(p, at, pid);
 	if (tracedat_flags_impossible(payload) && !p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
 					   "the flags are 0x%02x, the preemption count is 0x%02x", payload[2], payload[3]);
@@ -331,8 +331,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 		return false;
 	*at = zeros_begin(p, *at, word, length);
 	left = p->limit - *at;
-	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is",
-			length);
+	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is", length);
 	return false;
 }
 
@@ -347,7 +346,7 @@ static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + *at, total,
 					   "the record has %u bytes of payload, expected at least 12", 4 * type);
 	p->time += delta;
-	if (record_judge(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
+	if (record_check(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
 		carry_add(p, *at, type, delta);
 	p->last = *at;
 	*at += total;
@@ -370,7 +369,7 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 					"the length of a discarded record is", length);
 		return false;
 	}
-	carry_add(p, *at, WORD_PADDING, delta);
+	carry_add(p, *at, TRACEDAT_WORD_PADDING, delta);
 	if (delta != 1)
 		p->time += delta;
 	*at += 4 + length;
@@ -389,10 +388,10 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 	}
 	uint64_t high = (uint64_t)load_u32(p->data + *at + 4, p->be) << 27;
 	carry_add(p, *at, type, delta);
-	if (type == WORD_EXTEND) {
+	if (type == TRACEDAT_WORD_EXTEND) {
 		p->time += high + delta;
 	} else {
-		uint64_t stamp = ((high + delta) & WORD_STAMP_MASK) | (p->time & ~WORD_STAMP_MASK);
+		uint64_t stamp = ((high + delta) & TRACEDAT_WORD_STAMP_MASK) | (p->time & ~TRACEDAT_WORD_STAMP_MASK);
 		if (stamp < p->time && !p->emitting)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + *at, 8,
 						   "the absolute time is %llu, before the previous time %llu",
@@ -417,10 +416,10 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 		if (at >= p->limit || p->limit - at < 4)
 			break;
 		uint32_t word = load_u32(p->data + at, p->be);
-		uint32_t type = p->be ? word >> 27 : word & 31, delta = p->be ? word & WORD_DELTA_MAX : word >> 5;
-		if (type < WORD_PADDING)
+		uint32_t type = p->be ? word >> 27 : word & 31, delta = p->be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
+		if (type < TRACEDAT_WORD_PADDING)
 			goes_on = walk_data(p, &at, type, delta, open);
-		else if (type == WORD_PADDING)
+		else if (type == TRACEDAT_WORD_PADDING)
 			goes_on = walk_padding(p, &at, delta, open);
 		else
 			goes_on = walk_time(p, &at, type, delta, open);

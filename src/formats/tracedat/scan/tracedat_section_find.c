@@ -33,7 +33,7 @@ static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
 	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
-	       !tracedat_carved(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
+	       !tracedat_section_carve(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
 /* Whether a body that is found among other bytes begins like the text of its kind. */
@@ -131,25 +131,26 @@ static bool header_plausible(const struct tracedat_section_header *h)
 }
 
 /* A section with a wrong size ends where the next one is found. */
-static void section_measure(struct tracedat_walk *w, struct tracedat_section *s, uint64_t end)
+static void section_measure(struct tracedat_walk *w, struct tracedat_section *section, uint64_t end)
 {
 	struct finding *fd;
 
-	if (!s)
+	if (!section)
 		return;
-	uint64_t room = w->source->size - s->offset - TRACEDAT_SECTION_SIZE;
-	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
-	s->size_bad = true;
-	if (end == w->source->size && s->declared > room && !(s->declared >> 62)) {
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
+	uint64_t room = w->source->size - section->offset - TRACEDAT_SECTION_SIZE;
+	section->size = end - section->offset - TRACEDAT_SECTION_SIZE;
+	section->size_bad = true;
+	if (end == w->source->size && section->declared > room && !(section->declared >> 62)) {
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, section->offset, end - section->offset,
 				      "the file ends inside section %s: it has %llu bytes, of which the file has %llu",
-				      tracedat_id_name(s->id), (unsigned long long)s->declared, (unsigned long long)room);
+				      tracedat_id_name(section->id), (unsigned long long)section->declared,
+				      (unsigned long long)room);
 		return;
 	}
-	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
-			     "the size of the section is %llu, expected %llu up to the next one", (unsigned long long)s->declared,
-			     (unsigned long long)s->size);
-	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, section->offset + 8, 8,
+			     "the size of the section is %llu, expected %llu up to the next one",
+			     (unsigned long long)section->declared, (unsigned long long)section->size);
+	finding_path(fd, "section %s", tracedat_id_name(section->id));
 }
 
 /* The section at `at` has header h, which leads to `next`, where there is no section. Carves: this section if its header or
@@ -160,7 +161,7 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 	uint64_t body = at + TRACEDAT_SECTION_SIZE;
 	struct tracedat_carved found;
 
-	if (f->looks && f->looks-- && tracedat_carved(w, at, &found)) {
+	if (f->looks && f->looks-- && tracedat_section_carve(w, at, &found)) {
 		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
 			/* The header behind it is damaged. */
 			(void)tracedat_section_add(w, at);
@@ -169,13 +170,13 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 		} else if (header_plausible(h) && h->id == found.id) {
 			section_measure(w, tracedat_section_add(w, at), body + found.size);
 		} else {
-			tracedat_carved_add(w, at, &found);
+			tracedat_section_carved_add(w, at, &found);
 		}
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
 	if (next >= w->source->size || !header_plausible(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
-	    !f->looks-- || !tracedat_carved(w, next, &found))
+	    !f->looks-- || !tracedat_section_carve(w, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
@@ -233,9 +234,9 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 		tracedat_formats_section_add(w, lost, found);
 		return found;
 	}
-	struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
-	if (s) {
-		section_measure(w, s, found);
+	struct tracedat_section *section = own && whole ? tracedat_section_add(w, at) : NULL;
+	if (section) {
+		section_measure(w, section, found);
 	} else {
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are not a section",
 				      (unsigned long long)(found - at));

@@ -50,15 +50,15 @@ struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t 
 	    !tracedat_room(w, &w->dir.sections, &w->dir.section_capacity, w->dir.section_count, sizeof(*w->dir.sections),
 			   TRACEDAT_SECTIONS_MAX))
 		return NULL;
-	struct tracedat_section *s = &w->dir.sections[w->dir.section_count++];
-	*s = (struct tracedat_section){ .offset = offset,
-					.size = h.size,
-					.declared = h.size,
-					.id = h.id,
-					.flags = h.flags,
-					/* An invalid offset counts as no description, and repair writes it so. */
-					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
-	return s;
+	struct tracedat_section *section = &w->dir.sections[w->dir.section_count++];
+	*section = (struct tracedat_section){ .offset = offset,
+					      .size = h.size,
+					      .declared = h.size,
+					      .id = h.id,
+					      .flags = h.flags,
+					      /* An invalid offset counts as no description, and repair writes it so. */
+					      .description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
+	return section;
 }
 
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)

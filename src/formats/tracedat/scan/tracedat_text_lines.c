@@ -1,7 +1,7 @@
 /* Lines of latency output, which come in pieces. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size)
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		const uint8_t *lf = memchr(text + at, '\n', size - at);
@@ -22,14 +22,14 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 	}
 }
 
-void tracedat_text_break(struct tracedat_text *l)
+void tracedat_text_break(struct tracedat_text_lines *l)
 {
 	l->begun = false;
 	l->skip = l->torn = true;
 	l->carry.size = 0;
 }
 
-void tracedat_text_whole_lines(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
+void tracedat_text_whole_lines(struct tracedat_text_lines *l, const uint8_t *text, size_t size, struct bytes *out)
 {
 	const uint8_t *lf = l->skip ? memchr(text, '\n', size) : NULL;
 	if (l->skip && !lf)

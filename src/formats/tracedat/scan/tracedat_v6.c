@@ -25,7 +25,7 @@ static bool tag_exact(const uint8_t *p)
 
 /* ---- forward ---- */
 
-static bool forward_header(struct v6 *v)
+static bool forward_header(struct tracedat_v6 *v)
 {
 	const uint8_t *d = v->data;
 	size_t at = v->m.header;
@@ -46,14 +46,15 @@ static bool forward_header(struct v6 *v)
 	return true;
 }
 
-static bool forward_formats(struct v6 *v)
+static bool forward_formats(struct tracedat_v6 *v)
 {
 	const struct tracedat_walk *w = v->w;
 	size_t at = v->m.ftrace;
 	size_t systems = tracedat_formats_end(w->shape.big_endian, v->data, at + 4, v->size,
 					      load_u32(v->data + at, w->shape.big_endian));
-	size_t end = systems != V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size) : V6_UNKNOWN;
-	if (end == V6_UNKNOWN || v->size - end < 4)
+	size_t end = systems != TRACEDAT_V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size)
+						    : TRACEDAT_V6_UNKNOWN;
+	if (end == TRACEDAT_V6_UNKNOWN || v->size - end < 4)
 		return false;
 	v->m.systems = systems;
 	v->m.kallsyms = end;
@@ -61,14 +62,14 @@ static bool forward_formats(struct v6 *v)
 }
 
 /* Whether another system begins where the formats should end: their number is wrong, and kallsyms comes later. */
-static bool more_formats(const struct v6 *v)
+static bool more_formats(const struct tracedat_v6 *v)
 {
 	size_t at = v->m.kallsyms;
 	const uint8_t *name = memchr(v->data + at, 0, v->size - at < 256 ? v->size - at : 256);
 	return name && tracedat_format_begins(v->data, (size_t)(name - v->data) + 5, v->size);
 }
 
-static bool forward_texts(struct v6 *v)
+static bool forward_texts(struct tracedat_v6 *v)
 {
 	const uint8_t *d = v->data;
 	bool be = v->w->shape.big_endian;
@@ -94,29 +95,28 @@ static bool forward_texts(struct v6 *v)
 	return true;
 }
 
-static bool forward(struct v6 *v)
+static bool forward(struct tracedat_v6 *v)
 {
-	struct v6_map *m = &v->m;
-	*m = (struct v6_map){
-		(size_t)v->w->prefix.end, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN, V6_UNKNOWN
-	};
+	struct tracedat_v6_map *m = &v->m;
+	*m = (struct tracedat_v6_map){ (size_t)v->w->prefix.end, TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN,
+				       TRACEDAT_V6_UNKNOWN,	 TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN };
 	if (forward_header(v) && forward_formats(v) && forward_texts(v))
 		return true;
-	if (m->kallsyms != V6_UNKNOWN && more_formats(v))
-		m->kallsyms = V6_UNKNOWN;
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && more_formats(v))
+		m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	/* Counts and sizes of 0 lead through any zeros: without a tag at the end they are not accepted. */
-	if (m->kallsyms != V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->w->shape.big_endian))
-		m->kallsyms = V6_UNKNOWN;
-	if (m->systems != V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian))
-		m->systems = m->kallsyms = V6_UNKNOWN;
-	if (m->ftrace != V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->w->shape.big_endian))
-		m->ftrace = m->systems = m->kallsyms = V6_UNKNOWN;
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->w->shape.big_endian))
+		m->kallsyms = TRACEDAT_V6_UNKNOWN;
+	if (m->systems != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian))
+		m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
+	if (m->ftrace != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->w->shape.big_endian))
+		m->ftrace = m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	return false;
 }
 
 /* ---- loading ---- */
 
-static bool load(struct tracedat_walk *w, struct v6 *v, uint64_t size)
+static bool load(struct tracedat_walk *w, struct tracedat_v6 *v, uint64_t size)
 {
 	struct tracedat_block *b = &w->meta.v6;
 	uint8_t *grown = realloc(b->data, (size_t)size + 16);
@@ -139,7 +139,7 @@ static bool load(struct tracedat_walk *w, struct v6 *v, uint64_t size)
 }
 
 /* Loads as much as the metadata needs, or as the limit allows if its end is unknown. */
-static bool load_metadata(struct tracedat_walk *w, struct v6 *v)
+static bool load_metadata(struct tracedat_walk *w, struct tracedat_v6 *v)
 {
 	uint64_t whole = w->source->size < TRACEDAT_BLOCK_MAX ? w->source->size : TRACEDAT_BLOCK_MAX;
 	uint64_t size = whole < FIRST_LOAD ? whole : FIRST_LOAD;
@@ -347,12 +347,12 @@ static void unnamed_instances(struct tracedat_walk *w, uint32_t count)
 }
 
 /* The kind of an invalid tag, by what follows it. */
-static unsigned tag_guess(const struct v6 *v, size_t tag)
+static unsigned tag_guess(const struct tracedat_v6 *v, size_t tag)
 {
 	const struct tracedat_walk *w = v->w;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10);
-	if (fly != V6_UNKNOWN && tracedat_options_lead(&w->shape, v->data, at, fly) != SIZE_MAX)
+	if (fly != TRACEDAT_V6_UNKNOWN && tracedat_options_lead(&w->shape, v->data, at, fly) != SIZE_MAX)
 		return 1;
 	if (v->size - at >= 16) {
 		uint64_t offset = load_u64(v->data + at, w->shape.big_endian);
@@ -366,7 +366,7 @@ static unsigned tag_guess(const struct v6 *v, size_t tag)
 	return text == at + 64 || (text == v->size && text > at) ? 3 : 0;
 }
 
-static unsigned tag_read(struct v6 *v, size_t tag, bool first)
+static unsigned tag_read(struct tracedat_v6 *v, size_t tag, bool first)
 {
 	struct tracedat_walk *w = v->w;
 	const uint8_t *p = v->data + tag;
@@ -396,17 +396,17 @@ static bool is_instance_table(const struct tracedat_walk *w, size_t tag)
 }
 
 /* The options, and where the tag behind them is. */
-static size_t options_read(struct v6 *v, size_t at)
+static size_t options_read(struct tracedat_v6 *v, size_t at)
 {
 	struct tracedat_walk *w = v->w;
-	size_t after = tracedat_options(w, &w->meta.v6, at, v->size, 0);
+	size_t after = tracedat_options_parse(w, &w->meta.v6, at, v->size, 0);
 
-	if (after != V6_UNKNOWN && v->size - after >= TRACEDAT_TAG_SIZE && tag_kind(v->data + after))
+	if (after != TRACEDAT_V6_UNKNOWN && v->size - after >= TRACEDAT_TAG_SIZE && tag_kind(v->data + after))
 		return after;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10), latency = tracedat_v6_find(v, at, "latency  ", 10);
 	size_t tag = fly < latency ? fly : latency;
-	if (after == V6_UNKNOWN || tag == V6_UNKNOWN || tag <= after)
-		return tag != V6_UNKNOWN ? tag : after;
+	if (after == TRACEDAT_V6_UNKNOWN || tag == TRACEDAT_V6_UNKNOWN || tag <= after)
+		return tag != TRACEDAT_V6_UNKNOWN ? tag : after;
 	/* Zeros end the options. Where further options lead to the tag, the zeros were damage. */
 	size_t more = tracedat_options_lead(&w->shape, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
 	if (is_instance_table(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
@@ -420,11 +420,11 @@ static size_t options_read(struct v6 *v, size_t at)
 	tracedat_drop(w, after, stop - after, TRACEDAT_RULE_option_size,
 		      more == SIZE_MAX ? "bytes after the end of the options" : "not an option");
 	if (more != SIZE_MAX)
-		(void)tracedat_options(w, &w->meta.v6, more, v->size, 0);
+		(void)tracedat_options_parse(w, &w->meta.v6, more, v->size, 0);
 	return tag;
 }
 
-static void clock_judge(struct tracedat_walk *w, struct tracedat_buffer *b)
+static void clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
 	if (w->dir.clock_option < 0) {
 		if (b->clock_size) {
@@ -458,7 +458,7 @@ static void clock_judge(struct tracedat_walk *w, struct tracedat_buffer *b)
 	}
 }
 
-static void rest_of_header(struct v6 *v)
+static void rest_of_header(struct tracedat_v6 *v)
 {
 	struct tracedat_walk *w = v->w;
 	size_t tag = v->m.tag;
@@ -470,7 +470,7 @@ static void rest_of_header(struct v6 *v)
 	if (kind == 1) {
 		w->dir.tag_seen = true;
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
-		if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
+		if (tag == TRACEDAT_V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
 			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v->size, 0,
 					      "the file ends inside the options: no CPU table follows");
 			w->data.errors = true;
@@ -486,10 +486,10 @@ static void rest_of_header(struct v6 *v)
 			for (size_t i = first; i < w->dir.option_count; i++)
 				tracedat_option_drop(&w->dir.options[i], TRACEDAT_RULE_options_tag_twice,
 						     "a second block of options");
-			tracedat_drop(w, tag, next != V6_UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE, TRACEDAT_RULE_options_tag_twice,
-				      "a second block of options");
+			tracedat_drop(w, tag, next != TRACEDAT_V6_UNKNOWN ? next - tag : TRACEDAT_TAG_SIZE,
+				      TRACEDAT_RULE_options_tag_twice, "a second block of options");
 			tag = next;
-			if (tag == V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
+			if (tag == TRACEDAT_V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE)
 				return;
 			kind = tag_read(v, tag, false);
 		}
@@ -519,20 +519,20 @@ static void rest_of_header(struct v6 *v)
 	    FINDINGS_ANY(w->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_data_tag_invalid))
 		unnamed_instances(w, count);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
-		clock_judge(w, &w->data.buffers[i]);
+		clock_check(w, &w->data.buffers[i]);
 }
 
-void tracedat_v6(struct tracedat_walk *w)
+void tracedat_v6_read(struct tracedat_walk *w)
 {
-	struct v6 v = { .w = w };
-	struct v6_map *m = &v.m;
+	struct tracedat_v6 v = { .w = w };
+	struct tracedat_v6_map *m = &v.m;
 
 	if (!load_metadata(w, &v))
 		return;
-	bool whole = m->tag != V6_UNKNOWN;
+	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
 	if (!whole)
 		tracedat_v6_salvage(&v);
-	if (!whole && m->tag == V6_UNKNOWN && w->source->size > TRACEDAT_BLOCK_MAX) {
+	if (!whole && m->tag == TRACEDAT_V6_UNKNOWN && w->source->size > TRACEDAT_BLOCK_MAX) {
 		w->status = scan_limit(w->s, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
 		return;
 	}
@@ -541,31 +541,31 @@ void tracedat_v6(struct tracedat_walk *w)
 	size_t end[6];
 	for (size_t i = 0; i < 6; i++) {
 		size_t j = i;
-		while (stops[j] == V6_UNKNOWN)
+		while (stops[j] == TRACEDAT_V6_UNKNOWN)
 			j++;
 		end[i] = stops[j];
 	}
 	for (size_t i = 0; i < TRACEDAT_PARTS; i++)
 		w->meta.blocks[i] = &w->meta.v6;
 	w->meta.v6.name = "header";
-	tracedat_header(w, &w->meta.v6, m->header, end[0]);
+	tracedat_header_parse(w, &w->meta.v6, m->header, end[0]);
 	w->meta.v6.name = "ftrace formats";
-	if (m->ftrace != V6_UNKNOWN)
-		tracedat_ftrace(w, &w->meta.v6, m->ftrace, end[1]);
+	if (m->ftrace != TRACEDAT_V6_UNKNOWN)
+		tracedat_ftrace_parse(w, &w->meta.v6, m->ftrace, end[1]);
 	w->meta.v6.name = "event formats";
-	if (m->systems != V6_UNKNOWN)
-		tracedat_systems(w, &w->meta.v6, m->systems, end[2]);
+	if (m->systems != TRACEDAT_V6_UNKNOWN)
+		tracedat_systems_parse(w, &w->meta.v6, m->systems, end[2]);
 	w->meta.v6.name = "kallsyms";
-	if (m->kallsyms != V6_UNKNOWN)
-		tracedat_kallsyms(w, &w->meta.v6, m->kallsyms, end[3]);
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN)
+		tracedat_kallsyms_parse(w, &w->meta.v6, m->kallsyms, end[3]);
 	w->meta.v6.name = "printk formats";
-	if (m->printk != V6_UNKNOWN)
-		tracedat_printk(w, &w->meta.v6, m->printk, end[4]);
+	if (m->printk != TRACEDAT_V6_UNKNOWN)
+		tracedat_printk_parse(w, &w->meta.v6, m->printk, end[4]);
 	w->meta.v6.name = "command lines";
-	if (m->cmdlines != V6_UNKNOWN)
-		tracedat_cmdlines(w, &w->meta.v6, m->cmdlines, end[5]);
+	if (m->cmdlines != TRACEDAT_V6_UNKNOWN)
+		tracedat_cmdlines_parse(w, &w->meta.v6, m->cmdlines, end[5]);
 	w->meta.v6.name = "options";
-	if (m->cpus != V6_UNKNOWN && v.size - m->cpus >= 14) {
+	if (m->cpus != TRACEDAT_V6_UNKNOWN && v.size - m->cpus >= 14) {
 		rest_of_header(&v);
 	} else {
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v.size, 0, "the file ends before the CPU table");

@@ -9,30 +9,30 @@
 
 static void options_section(struct tracedat_walk *w, unsigned index)
 {
-	struct tracedat_section *s = &w->dir.sections[index];
-	s->reached = s->referenced = true;
-	s->done = SIZE_MAX;
-	if (!tracedat_section_load(w, s))
+	struct tracedat_section *section = &w->dir.sections[index];
+	section->reached = section->referenced = true;
+	section->done = SIZE_MAX;
+	if (!tracedat_section_load(w, section))
 		return;
-	s->first_option = w->dir.option_count;
-	size_t after = tracedat_options(w, &s->block, 0, s->block.size, index);
-	s = &w->dir.sections[index];
-	s->option_count = w->dir.option_count - s->first_option;
-	if (after != SIZE_MAX && after < s->block.size) {
-		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_not_last, &s->block, after, s->block.size - after,
-					    "%zu bytes after the end of the options", s->block.size - after);
+	section->first_option = w->dir.option_count;
+	size_t after = tracedat_options_parse(w, &section->block, 0, section->block.size, index);
+	section = &w->dir.sections[index];
+	section->option_count = w->dir.option_count - section->first_option;
+	if (after != SIZE_MAX && after < section->block.size) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_not_last, &section->block, after, section->block.size - after,
+					    "%zu bytes after the end of the options", section->block.size - after);
 		w->out.lost_other = true;
-		tracedat_drop_block(w, &s->block, after, s->block.size - after, TRACEDAT_RULE_v7_done_not_last,
+		tracedat_drop_block(w, &section->block, after, section->block.size - after, TRACEDAT_RULE_v7_done_not_last,
 				    "bytes after the end of the options");
 	}
 }
 
 /* The offset of the next options section; 0: the chain ends; UINT64_MAX: it is broken. */
-static uint64_t chain_next(const struct tracedat_walk *w, const struct tracedat_section *s)
+static uint64_t chain_next(const struct tracedat_walk *w, const struct tracedat_section *section)
 {
-	if (!s->has_done)
+	if (!section->has_done)
 		return UINT64_MAX;
-	const uint8_t *p = s->block.data + s->done;
+	const uint8_t *p = section->block.data + section->done;
 	bool swapped = load_u32(p + 2, w->shape.big_endian) == 0x08000000;
 	uint64_t next = load_u64(p + 6, w->shape.big_endian);
 	return swapped && tracedat_section_at(&w->dir, next) < 0 ? __builtin_bswap64(next) : next;
@@ -59,8 +59,8 @@ static void chain_follow(struct tracedat_walk *w)
 	while (at && w->status == TM_OK) {
 		int index = tracedat_section_at(&w->dir, at);
 		options_section(w, (unsigned)index);
-		const struct tracedat_section *s = &w->dir.sections[index];
-		uint64_t next = chain_next(w, s);
+		const struct tracedat_section *section = &w->dir.sections[index];
+		uint64_t next = chain_next(w, section);
 		if (next == UINT64_MAX) {
 			broken = true;
 			break;
@@ -69,14 +69,14 @@ static void chain_follow(struct tracedat_walk *w)
 			break;
 		int target = tracedat_section_at(&w->dir, next);
 		if (target < 0 || w->dir.sections[target].id != TRACEDAT_DONE) {
-			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_target, &s->block, s->done + 6, 8,
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_target, &section->block, section->done + 6, 8,
 						    "the offset of the next options is 0x%llx, where there is no options section",
 						    (unsigned long long)next);
 			broken = true;
 			break;
 		}
 		if (w->dir.sections[target].reached) {
-			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_cycle, &s->block, s->done + 6, 8,
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_cycle, &section->block, section->done + 6, 8,
 						    "the offset of the next options is 0x%llx, which is a cycle",
 						    (unsigned long long)next);
 			broken = true;
@@ -85,11 +85,11 @@ static void chain_follow(struct tracedat_walk *w)
 		at = next;
 	}
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
-		struct tracedat_section *s = &w->dir.sections[i];
-		if (s->id != TRACEDAT_DONE || s->reached)
+		struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id != TRACEDAT_DONE || section->reached)
 			continue;
 		if (!broken) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_done_target, s->offset, 16 + s->size,
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_done_target, section->offset, 16 + section->size,
 					      "an options section that is not in the chain");
 		}
 		broken = true;
@@ -100,9 +100,9 @@ static void chain_follow(struct tracedat_walk *w)
 /* ---- options that name sections ---- */
 
 /* Whether the section may be the one that an option of that id means. */
-static bool section_could_be(struct tracedat_walk *w, const struct tracedat_section *s, unsigned id)
+static bool section_could_be(struct tracedat_walk *w, const struct tracedat_section *section, unsigned id)
 {
-	if (s->id == id)
+	if (section->id == id)
 		return true;
 	for (size_t i = 0; i < w->dir.section_count; i++)
 		if (w->dir.sections[i].id == id)
@@ -110,7 +110,8 @@ static bool section_could_be(struct tracedat_walk *w, const struct tracedat_sect
 	if (id == TRACEDAT_BTF_FILE || id == TRACEDAT_MODULES)
 		return false;
 	/* Its id is damaged, or no option names it. */
-	return s->id > TRACEDAT_ID_LAST || (s->id != TRACEDAT_DONE && s->id != TRACEDAT_BUFFER && !s->referenced);
+	return section->id > TRACEDAT_ID_LAST ||
+	       (section->id != TRACEDAT_DONE && section->id != TRACEDAT_BUFFER && !section->referenced);
 }
 
 static int section_of_id(const struct tracedat_walk *w, unsigned id)
@@ -121,7 +122,7 @@ static int section_of_id(const struct tracedat_walk *w, unsigned id)
 	return -1;
 }
 
-static void pointer_judge(struct tracedat_walk *w, struct tracedat_option *o, int last[TRACEDAT_ID_LAST + 1])
+static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, int last[TRACEDAT_ID_LAST + 1])
 {
 	struct finding *fd;
 	int other = section_of_id(w, o->id);
@@ -174,38 +175,38 @@ static void pointer_judge(struct tracedat_walk *w, struct tracedat_option *o, in
 	}
 }
 
-static void part_parse(struct tracedat_walk *w, struct tracedat_section *s)
+static void part_parse(struct tracedat_walk *w, struct tracedat_section *section)
 {
-	const struct tracedat_block *b = &s->block;
+	const struct tracedat_block *b = &section->block;
 	struct findings *findings = w->findings;
-	bool lists = s->id == TRACEDAT_FTRACE_EVENTS || s->id == TRACEDAT_EVENT_FORMATS;
+	bool lists = section->id == TRACEDAT_FTRACE_EVENTS || section->id == TRACEDAT_EVENT_FORMATS;
 
-	w->meta.blocks[s->id - TRACEDAT_HEADER_INFO] = b;
-	if (s->damage) {
+	w->meta.blocks[section->id - TRACEDAT_HEADER_INFO] = b;
+	if (section->damage) {
 		/* That the rest is missing is reported already. */
 		w->findings = w->scratch;
 		w->events.lost |= lists;
 		if (lists && !w->events.finding)
-			w->events.finding = s->damage;
+			w->events.finding = section->damage;
 	}
-	switch (s->id) {
+	switch (section->id) {
 	case TRACEDAT_HEADER_INFO:
-		tracedat_header(w, b, 0, b->size);
+		tracedat_header_parse(w, b, 0, b->size);
 		break;
 	case TRACEDAT_FTRACE_EVENTS:
-		tracedat_ftrace(w, b, 0, b->size);
+		tracedat_ftrace_parse(w, b, 0, b->size);
 		break;
 	case TRACEDAT_EVENT_FORMATS:
-		tracedat_systems(w, b, 0, b->size);
+		tracedat_systems_parse(w, b, 0, b->size);
 		break;
 	case TRACEDAT_KALLSYMS:
-		tracedat_kallsyms(w, b, 0, b->size);
+		tracedat_kallsyms_parse(w, b, 0, b->size);
 		break;
 	case TRACEDAT_PRINTK:
-		tracedat_printk(w, b, 0, b->size);
+		tracedat_printk_parse(w, b, 0, b->size);
 		break;
 	default:
-		tracedat_cmdlines(w, b, 0, b->size);
+		tracedat_cmdlines_parse(w, b, 0, b->size);
 		break;
 	}
 	w->findings = findings;
@@ -220,7 +221,7 @@ static void metadata(struct tracedat_walk *w)
 		last[i] = -1;
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
 		if (tracedat_id_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
-			pointer_judge(w, &w->dir.options[i], last);
+			pointer_check(w, &w->dir.options[i], last);
 	for (unsigned id = TRACEDAT_HEADER_INFO; id <= TRACEDAT_CMDLINES && w->status == TM_OK; id++) {
 		int index = last[id] >= 0 ? last[id] : section_of_id(w, id);
 		if (last[id] < 0) {
@@ -268,50 +269,50 @@ static void strings(struct tracedat_walk *w)
 	bool any = false;
 
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
-		struct tracedat_section *s = &w->dir.sections[i];
-		if (s->id != TRACEDAT_STRINGS)
+		struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id != TRACEDAT_STRINGS)
 			continue;
 		any = true;
-		s->referenced = true;
-		if (!tracedat_section_load(w, s))
+		section->referenced = true;
+		if (!tracedat_section_load(w, section))
 			continue;
-		if (!s->block.size || s->block.data[s->block.size - 1]) {
-			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_strings_nul, &s->block,
-						    s->block.size ? s->block.size - 1 : 0, 1,
+		if (!section->block.size || section->block.data[section->block.size - 1]) {
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_strings_nul, &section->block,
+						    section->block.size ? section->block.size - 1 : 0, 1,
 						    "the last string does not end in NUL");
 		}
-		bytes_append(&w->dir.strings, s->block.data, s->block.size);
+		bytes_append(&w->dir.strings, section->block.data, section->block.size);
 	}
 	if (!any) {
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_strings_missing, w->source->size, 0, "there is no strings section");
 	}
 	uint32_t seen = 0;
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
-		const struct tracedat_section *s = &w->dir.sections[i];
-		if (s->id > TRACEDAT_ID_LAST) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_id_unknown, s->offset, 16,
-					      "unknown section %u of %llu bytes", s->id, (unsigned long long)s->size);
+		const struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id > TRACEDAT_ID_LAST) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_id_unknown, section->offset, 16,
+					      "unknown section %u of %llu bytes", section->id, (unsigned long long)section->size);
 			continue;
 		}
-		if (s->flags > 1) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_flags, s->offset + 2, 2,
-					      "the flags are 0x%x, expected 0 or 1", s->flags);
+		if (section->flags > 1) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_flags, section->offset + 2, 2,
+					      "the flags are 0x%x, expected 0 or 1", section->flags);
 		}
-		if (any && s->description != -1 && !string_begins(w, s->description)) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, s->offset + 4, 4,
+		if (any && section->description != -1 && !string_begins(w, section->description)) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, section->offset + 4, 4,
 					      "the description is at %d of the strings, which is not the beginning of one",
-					      s->description);
+					      section->description);
 		}
-		bool many = s->id == TRACEDAT_DONE || s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_STRINGS ||
-			    s->id == TRACEDAT_BUFFER_TEXT;
-		if (seen & 1u << s->id && !many) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_duplicate, s->offset, 16, "a second section of %s",
-					      tracedat_id_name(s->id));
+		bool many = section->id == TRACEDAT_DONE || section->id == TRACEDAT_BUFFER || section->id == TRACEDAT_STRINGS ||
+			    section->id == TRACEDAT_BUFFER_TEXT;
+		if (seen & 1u << section->id && !many) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_duplicate, section->offset, 16, "a second section of %s",
+					      tracedat_id_name(section->id));
 		}
-		seen |= 1u << s->id;
-		if ((s->id == TRACEDAT_BTF_FILE || s->id == TRACEDAT_MODULES) && w->shape.codec == TRACEDAT_NONE) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_btf_modules_none, s->offset, 16,
-					      "a %s section in a file without compression", tracedat_id_name(s->id));
+		seen |= 1u << section->id;
+		if ((section->id == TRACEDAT_BTF_FILE || section->id == TRACEDAT_MODULES) && w->shape.codec == TRACEDAT_NONE) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_btf_modules_none, section->offset, 16,
+					      "a %s section in a file without compression", tracedat_id_name(section->id));
 		}
 	}
 }
@@ -360,11 +361,11 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 }
 
 /* Whether the data of the first CPU is at its offset moved by delta. */
-static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *s,
+static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *section,
 			   uint64_t delta)
 {
 	uint64_t at = b->cpus[0].offset + delta;
-	if (s->flags & TRACEDAT_COMPRESSED)
+	if (section->flags & TRACEDAT_COMPRESSED)
 		return tracedat_chunk_begins(w, at + 4, w->source->size);
 	const uint8_t *p = tracedat_page_size_ok(w->shape.page_size) ? window_at(&w->window, at, w->shape.page_size) : NULL;
 	return p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
@@ -376,25 +377,25 @@ static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer
 {
 	int around = -1;
 	for (size_t i = 0; i < w->dir.section_count; i++) {
-		const struct tracedat_section *s = &w->dir.sections[i];
-		if (s->id != id || s->referenced)
+		const struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id != id || section->referenced)
 			continue;
-		uint64_t delta = s->offset - at;
-		if (b->count && delta + 65536 < 131072 && buffer_data_at(w, b, s, delta)) {
+		uint64_t delta = section->offset - at;
+		if (b->count && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
 			for (size_t j = 0; j < b->count; j++) {
 				b->cpus[j].offset += delta;
 				b->cpus[j].shifted = true;
 			}
 			return (int)i;
 		}
-		if (!b->count || (b->cpus[0].offset > s->offset && b->cpus[0].offset < s->offset + 16 + s->size))
+		if (!b->count || (b->cpus[0].offset > section->offset && b->cpus[0].offset < section->offset + 16 + section->size))
 			around = (int)i;
 	}
 	return around;
 }
 
 /* Where the data contradicts the flag, the data decides. */
-static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_section *s)
+static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_section *section)
 {
 	const struct tracedat_cpu *c = NULL;
 	for (size_t i = 0; i < b->count && !c; i++)
@@ -406,11 +407,11 @@ static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	bool chunks = tracedat_chunk_begins(w, c->offset + 4, w->source->size);
 	if (b->compressed ? chunks || !page : page || !chunks)
 		return;
-	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_compress_flag, s->offset + 2, 2,
+	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_compress_flag, section->offset + 2, 2,
 					     "the data is %scompressed, which contradicts the flag", chunks ? "" : "not ");
 	finding_path(fd, "buffer \"%s\"", b->name);
 	b->compressed = chunks;
-	s->flags ^= TRACEDAT_COMPRESSED;
+	section->flags ^= TRACEDAT_COMPRESSED;
 }
 
 static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
@@ -541,15 +542,15 @@ static void buffers(struct tracedat_walk *w)
 		}
 	bool section = false;
 	for (size_t i = 0; i < w->dir.section_count; i++) {
-		struct tracedat_section *s = &w->dir.sections[i];
-		if ((s->id != TRACEDAT_BUFFER && s->id != TRACEDAT_BUFFER_TEXT) || s->referenced)
+		struct tracedat_section *sec = &w->dir.sections[i];
+		if ((sec->id != TRACEDAT_BUFFER && sec->id != TRACEDAT_BUFFER_TEXT) || sec->referenced)
 			continue;
 		section = true;
 		w->data.errors = true;
 		if (any)
 			continue;
-		(void)tracedat_report(w, TRACEDAT_RULE_v7_buffer_missing, s->offset, 16,
-				      "event data of %llu bytes that no option names", (unsigned long long)s->size);
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_buffer_missing, sec->offset, 16,
+				      "event data of %llu bytes that no option names", (unsigned long long)sec->size);
 		any = true;
 	}
 	if (!any && !section) {
@@ -558,7 +559,7 @@ static void buffers(struct tracedat_walk *w)
 	}
 }
 
-void tracedat_v7(struct tracedat_walk *w)
+void tracedat_v7_read(struct tracedat_walk *w)
 {
 	tracedat_sections_find(w);
 	if (w->status == TM_OK)
