@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
-uint32_t tracedat_table_entries(const struct tracedat_walk *w)
+uint32_t tracedat_table_entries(const struct tracedat_data *data)
 {
 	uint32_t count = 0;
-	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count; j++)
-			if (w->data.buffers[i].cpus[j].cpu + 1 > count && (i == 0 || w->data.buffers[i].cpus[j].length))
-				count = w->data.buffers[i].cpus[j].cpu + 1;
-	if (!count && w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX)
-		count = w->data.cpu_count;
+	for (size_t i = 0; i < data->buffer_count; i++)
+		for (size_t j = 0; j < data->buffers[i].count; j++)
+			if (data->buffers[i].cpus[j].cpu + 1 > count && (i == 0 || data->buffers[i].cpus[j].length))
+				count = data->buffers[i].cpus[j].cpu + 1;
+	if (!count && data->cpu_count && data->cpu_count <= TRACEDAT_CPUS_MAX)
+		count = data->cpu_count;
 	return count ? count : 1;
 }
 
@@ -158,7 +158,7 @@ static void put_options(struct tracedat_walk *w, size_t *offsets)
 void tracedat_compose_v6(struct tracedat_walk *w)
 {
 	size_t *offsets = calloc(w->data.buffer_count + 1, sizeof(*offsets));
-	struct table table = { .count = tracedat_table_entries(w) };
+	struct table table = { .count = tracedat_table_entries(&w->data) };
 	uint64_t at;
 
 	if (!offsets) {

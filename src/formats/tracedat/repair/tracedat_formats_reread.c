@@ -103,9 +103,9 @@ static void part_default(struct tracedat_walk *w, unsigned k)
 		w->events.systems = 0;
 }
 
-static void place(struct tracedat_walk *w, uint32_t id)
+static void place(struct tracedat_events *events, uint32_t id)
 {
-	w->events.placeholders[id / 64] |= UINT64_C(1) << id % 64;
+	events->placeholders[id / 64] |= UINT64_C(1) << id % 64;
 }
 
 /* Formats that turned out to be lost: their records get a placeholder. */
@@ -113,7 +113,7 @@ static void placeholders_note(struct tracedat_walk *w, bool all)
 {
 	for (size_t i = 0; i < w->events.count; i++)
 		if (w->events.list[i].placeholder || all)
-			place(w, w->events.list[i].id);
+			place(&w->events, w->events.list[i].id);
 }
 
 /* Adds a system of placeholder formats for events whose formats are lost, so that readers list their records. False: there
@@ -161,14 +161,14 @@ static bool placeholders_put(struct tracedat_walk *w)
 
 /* ---- readings ---- */
 
-static void tables_clear(struct tracedat_walk *w)
+static void tables_clear(struct tracedat_events *events)
 {
-	memset(w->events.index, 0, 65536 * sizeof(*w->events.index));
-	map_clear(&w->events.names);
-	w->events.count = w->events.dynamic_count = 0;
-	w->events.common.size = 0;
-	w->events.common_size = w->events.blk_id = 0;
-	w->events.lost = false;
+	memset(events->index, 0, 65536 * sizeof(*events->index));
+	map_clear(&events->names);
+	events->count = events->dynamic_count = 0;
+	events->common.size = 0;
+	events->common_size = events->blk_id = 0;
+	events->lost = false;
 }
 
 /* Reads a list of formats as the output has it. True: there was something to mend. */
@@ -212,7 +212,7 @@ static bool list_read(struct tracedat_walk *w, unsigned k,
 
 static bool formats_read(struct tracedat_walk *w)
 {
-	tables_clear(w);
+	tables_clear(&w->events);
 	bool changed = list_read(w, 1, tracedat_ftrace_parse);
 	return list_read(w, 2, tracedat_systems_parse) || changed;
 }
@@ -224,10 +224,10 @@ static void formats_complete(struct tracedat_walk *w)
 	tracedat_unassigned_match(&w->events);
 	for (size_t i = 0; i < w->events.unassigned_count; i++)
 		if (w->events.unassigned[i].id)
-			place(w, w->events.unassigned[i].id);
+			place(&w->events, w->events.unassigned[i].id);
 	for (uint32_t id = 1; w->events.unknown && id < 65536; id++)
 		if (w->events.unknown[id].records && (w->events.unknown[id].records > 1 || lost))
-			place(w, id);
+			place(&w->events, id);
 	for (unsigned n = 0; n < 2 * READINGS_MAX && w->status == TM_OK; n++) {
 		placeholders_note(w, n == READINGS_MAX);
 		if (n == READINGS_MAX) {

@@ -1,18 +1,18 @@
 /* Pages in the output: as they are, or with their edits. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-void tracedat_page_account(struct tracedat_walk *w, enum tracedat_verdict verdict, uint32_t records, uint32_t bad)
+void tracedat_page_account(struct tracedat_output *out, enum tracedat_verdict verdict, uint32_t records, uint32_t bad)
 {
 	if (verdict == TRACEDAT_KEEP) {
-		w->out.kept += records;
+		out->kept += records;
 	} else if (verdict == TRACEDAT_PATCH) {
-		w->out.kept += records;
-		w->out.lost += bad;
-		if (bad && w->out.lost_is == TM_EXACT)
-			w->out.lost_is = TM_AT_LEAST;
+		out->kept += records;
+		out->lost += bad;
+		if (bad && out->lost_is == TM_EXACT)
+			out->lost_is = TM_AT_LEAST;
 	} else {
-		w->out.lost += records + bad;
-		w->out.lost_is = TM_UNKNOWN_COUNT;
+		out->lost += records + bad;
+		out->lost_is = TM_UNKNOWN_COUNT;
 	}
 }
 

@@ -57,7 +57,7 @@ static void account(struct tracedat_walk *w)
 /* Data that was found may belong to more CPUs than the option says. */
 static void cpucount_correct(struct tracedat_walk *w)
 {
-	uint32_t wanted = tracedat_table_entries(w);
+	uint32_t wanted = tracedat_table_entries(&w->data);
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		struct tracedat_option *o = &w->dir.options[i];
 		if (o->id != TRACEDAT_CPUCOUNT || o->dropped)

@@ -35,7 +35,7 @@ enum tracemend_status tracedat_output_plan(struct tracedat_walk *w);
 void tracedat_compose_v7(struct tracedat_walk *w);
 void tracedat_compose_v6(struct tracedat_walk *w);
 /* CPUs that the table of version 6 has in the output. */
-uint32_t tracedat_table_entries(const struct tracedat_walk *w);
+uint32_t tracedat_table_entries(const struct tracedat_data *data);
 /* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length);
 /* Composes the output from what the scan noted and hands it to the plan. */

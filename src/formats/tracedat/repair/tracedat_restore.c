@@ -196,13 +196,13 @@ static bool option_is_kept(unsigned id)
 	return id == TRACEDAT_TRACECLOCK || id == TRACEDAT_UNAME || id == TRACEDAT_VERSION || id == TRACEDAT_TSC2NSEC;
 }
 
-static uint32_t cpus_of(const struct tracedat_walk *w)
+static uint32_t cpus_of(const struct tracedat_data *data)
 {
 	uint32_t count = 1;
-	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count; j++)
-			if (w->data.buffers[i].cpus[j].cpu + 1 > count)
-				count = w->data.buffers[i].cpus[j].cpu + 1;
+	for (size_t i = 0; i < data->buffer_count; i++)
+		for (size_t j = 0; j < data->buffers[i].count; j++)
+			if (data->buffers[i].cpus[j].cpu + 1 > count)
+				count = data->buffers[i].cpus[j].cpu + 1;
 	return count;
 }
 
@@ -251,7 +251,7 @@ static void put_clock(struct tracedat_walk *w, const struct tracedat_buffer *b)
 static void compose_v6(struct restore *r)
 {
 	struct tracedat_walk *w = r->w;
-	uint32_t cpus = cpus_of(w);
+	uint32_t cpus = cpus_of(&w->data);
 	size_t *places = calloc(w->data.buffer_count + 2 * (size_t)cpus + 1, sizeof(*places));
 	const uint8_t done[2] = { 0 };
 
@@ -361,7 +361,7 @@ static void compose_v7(struct restore *r)
 			put_pointer(w, TRACEDAT_HEADER_INFO + k, parts[k]);
 	put_kept_options(r);
 	put_option_head(w, TRACEDAT_CPUCOUNT, 4);
-	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus_of(w), RULE_HERE, why_here);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus_of(&w->data), RULE_HERE, why_here);
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		put_buffer_option(w, &w->data.buffers[i]);
 	put_pointer(w, TRACEDAT_DONE, 0);

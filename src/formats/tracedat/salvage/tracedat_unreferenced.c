@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-static const struct tracedat_stat *expected_of(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
+static const struct tracedat_stat *expected_of(const struct tracedat_directory *dir, const struct tracedat_buffer *b, uint32_t cpu)
 {
-	for (size_t i = 0; i < w->dir.stat_count; i++) {
-		const struct tracedat_stat *stat = &w->dir.stats[i];
+	for (size_t i = 0; i < dir->stat_count; i++) {
+		const struct tracedat_stat *stat = &dir->stats[i];
 		if (stat->cpu != cpu || !stat->known)
 			continue;
 		if (stat->buffer_name < 0 && !*b->name)
 			return stat;
 		if (stat->buffer_name < 0)
 			continue;
-		const struct tracedat_option *o = &w->dir.options[stat->buffer_name];
+		const struct tracedat_option *o = &dir->options[stat->buffer_name];
 		const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
 		size_t length = strlen(b->name);
 		if (name && length && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
@@ -41,7 +41,7 @@ static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tra
 	/* First a CPU that had events according to the statistics, then one without statistics. */
 	for (unsigned silent = 0; silent < 2; silent++)
 		for (uint32_t cpu = from; cpu < most; cpu++) {
-			const struct tracedat_stat *stat = expected_of(w, b, cpu);
+			const struct tracedat_stat *stat = expected_of(&w->dir, b, cpu);
 			if ((stat ? stat->entries + stat->read != 0 : silent) && !cpu_has_data(b, cpu))
 				return cpu;
 		}
@@ -90,8 +90,9 @@ static void run_end(struct search *found, uint64_t at)
 static void search_page(struct search *found, uint64_t at, uint64_t ts, uint32_t records)
 {
 	struct tracedat_walk *w = found->w;
-	const struct tracedat_stat *expected = found->running ? expected_of(w, &w->data.buffers[found->buffer], found->run.cpu)
-							      : NULL;
+	const struct tracedat_stat *expected = found->running
+						       ? expected_of(&w->dir, &w->data.buffers[found->buffer], found->run.cpu)
+						       : NULL;
 	bool full = expected && found->records >= expected->entries + expected->read;
 	/* Clocks step back a little; from one CPU's data to the next, time steps back by the whole trace. */
 	if (found->running &&
@@ -190,7 +191,7 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
-			const struct tracedat_stat *s = !c->length ? expected_of(w, &w->data.buffers[i], c->cpu) : NULL;
+			const struct tracedat_stat *s = !c->length ? expected_of(&w->dir, &w->data.buffers[i], c->cpu) : NULL;
 			zeroed |= !c->length &&
 				  (c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read));
 		}

@@ -216,7 +216,7 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 			edits_clear(&w->pages.edits);
 		if (verdict != TRACEDAT_LEAVE)
 			edits_apply_bytes(&w->pages.edits, page, size, &out);
-		tracedat_page_account(w, verdict, records, bad);
+		tracedat_page_account(&w->out, verdict, records, bad);
 	}
 	static const char why[] = "the chunk is compressed again with its repaired pages";
 	if (w->emitting)

@@ -59,7 +59,7 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 	if (w->out.pieces.size - before < size)
 		tracedat_pieces_zeros(&w->out.pieces, size - (w->out.pieces.size - before),
 				      TRACEDAT_RULE_cpu_size_not_page_multiple, why);
-	tracedat_page_account(w, TRACEDAT_PATCH, records, bad);
+	tracedat_page_account(&w->out, TRACEDAT_PATCH, records, bad);
 	w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
@@ -114,7 +114,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			tracedat_page_emit(w, at, size);
 		else
 			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page without a readable record");
-		tracedat_page_account(w, verdict, records, bad);
+		tracedat_page_account(&w->out, verdict, records, bad);
 	}
 }
 

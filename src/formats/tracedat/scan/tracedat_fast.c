@@ -215,12 +215,12 @@ const uint8_t tracedat_fast_contract[TRACEDAT_RULE_COUNT] = {
 
 /* ---- records ---- */
 
-static inline bool arrays_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload,
+static inline bool arrays_plain(const struct tracedat_events *events, const struct tracedat_event *e, const uint8_t *payload,
 				uint32_t size, bool be)
 {
 	uint32_t end = 0;
 	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		const struct tracedat_dynamic *d = &w->events.dynamics[e->dynamic + i];
+		const struct tracedat_dynamic *d = &events->dynamics[e->dynamic + i];
 		struct tracedat_array a = tracedat_array_read(d, payload, be);
 		if (!a.length)
 			continue;
@@ -235,7 +235,7 @@ static inline bool arrays_plain(const struct tracedat_walk *w, const struct trac
 static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
 			  bool be)
 {
-	if (e->contested || size < e->fixed || !arrays_plain(w, e, payload, size, be))
+	if (e->contested || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
 		return false;
 	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
 		return false;

@@ -8,7 +8,7 @@
 #define EVENT_TAG_SIZE 13u
 
 /* Where the long size cannot be read: by majority of the commit size, the data offset and the user space. */
-static uint8_t page_long_size(const struct tracedat_walk *w, const struct tracedat_page_fields *p)
+static uint8_t page_long_size(const struct tracedat_prefix *prefix, const struct tracedat_page_fields *p)
 {
 	bool commit = p->has_commit && (p->commit.size == 4 || p->commit.size == 8);
 	bool data = p->has_data && (p->data.offset == 12 || p->data.offset == 16);
@@ -16,7 +16,7 @@ static uint8_t page_long_size(const struct tracedat_walk *w, const struct traced
 		return (uint8_t)(p->data.offset - 8);
 	if (commit)
 		return (uint8_t)p->commit.size;
-	return w->prefix.user_long == 4 ? 4 : 8;
+	return prefix->user_long == 4 ? 4 : 8;
 }
 
 static void header_page_check(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
@@ -25,7 +25,7 @@ static void header_page_check(struct tracedat_walk *w, const struct tracedat_blo
 	struct tracedat_page_fields p;
 	bool shape = tracedat_page_fields_parse(text, size, &p);
 
-	w->shape.long_size = page_long_size(w, &p);
+	w->shape.long_size = page_long_size(&w->prefix, &p);
 	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
 	w->meta.header.regenerate = true;
 	if (!shape) {

@@ -98,7 +98,7 @@ static inline bool tracedat_page_plausible(const struct tracedat_walk *w, const 
 
 /* ---- repair/tracedat_page_output.c ---- */
 
-void tracedat_page_account(struct tracedat_walk *w, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);
+void tracedat_page_account(struct tracedat_output *out, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);
 /* Appends a page of the file with its edits to the output. n: bytes of it that are there. */
 void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n);
 

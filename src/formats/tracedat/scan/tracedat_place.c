@@ -206,11 +206,11 @@ static void ranges_limit(struct tracedat_walk *w)
 /* ---- version 7: sections of event data without a buffer ---- */
 
 /* The names that the statistics give to instances, in their order. */
-static bool heading_name(const struct tracedat_walk *w, unsigned index, struct bytes *name)
+static bool heading_name(const struct tracedat_directory *dir, unsigned index, struct bytes *name)
 {
 	unsigned n = 0;
-	for (size_t i = 0; i < w->dir.option_count; i++) {
-		const struct tracedat_option *o = &w->dir.options[i];
+	for (size_t i = 0; i < dir->option_count; i++) {
+		const struct tracedat_option *o = &dir->options[i];
 		if (o->id != TRACEDAT_CPUSTAT)
 			continue;
 		const char *text = (const char *)o->block->data + o->at, *p = memmem(text, o->size, "Buffer: ", 8);
@@ -226,10 +226,10 @@ static bool heading_name(const struct tracedat_walk *w, unsigned index, struct b
 }
 
 /* Whether one of the first `count` buffers has that name. */
-static bool buffer_named(const struct tracedat_walk *w, size_t count, const void *name, size_t size)
+static bool buffer_named(const struct tracedat_data *data, size_t count, const void *name, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
-		if (w->data.buffers[i].raw_name.size == size && !memcmp(w->data.buffers[i].raw_name.data, name, size))
+		if (data->buffers[i].raw_name.size == size && !memcmp(data->buffers[i].raw_name.data, name, size))
 			return true;
 	return false;
 }
@@ -250,10 +250,11 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)section->description - 17));
 	}
 	bytes_u8(&b->raw_name, 0);
-	if (buffer_named(w, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
-		while (!b->raw_name.failed && buffer_named(w, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
+	if (buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
+		while (!b->raw_name.failed &&
+		       buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
-			if (!heading_name(w, nth++, &b->raw_name))
+			if (!heading_name(&w->dir, nth++, &b->raw_name))
 				bytes_printf(&b->raw_name, "unknown-%u", index);
 			bytes_u8(&b->raw_name, 0);
 		}

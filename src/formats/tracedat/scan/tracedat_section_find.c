@@ -37,9 +37,9 @@ static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 }
 
 /* Whether a body that is found among other bytes begins like the text of its kind. */
-static bool body_begins(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size)
+static bool body_begins(struct window *window, unsigned id, uint64_t at, uint64_t size)
 {
-	const uint8_t *p = size >= 17 ? window_at(&w->window, at, 17) : NULL;
+	const uint8_t *p = size >= 17 ? window_at(window, at, 17) : NULL;
 	return p && tracedat_body_begins(p, id);
 }
 
@@ -78,7 +78,7 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id == TRACEDAT_DONE)
 		return h.size <= room && options_plausible(f, body, h.size);
 	if (tracedat_id_is_metadata(h.id))
-		return h.size <= room && body_begins(w, h.id, body, h.size) && tracedat_body_fits(w, h.id, body, h.size);
+		return h.size <= room && body_begins(&w->window, h.id, body, h.size) && tracedat_body_fits(w, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;

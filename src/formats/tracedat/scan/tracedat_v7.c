@@ -100,12 +100,12 @@ static void chain_follow(struct tracedat_walk *w)
 /* ---- options that name sections ---- */
 
 /* Whether the section may be the one that an option of that id means. */
-static bool section_could_be(struct tracedat_walk *w, const struct tracedat_section *section, unsigned id)
+static bool section_could_be(struct tracedat_directory *dir, const struct tracedat_section *section, unsigned id)
 {
 	if (section->id == id)
 		return true;
-	for (size_t i = 0; i < w->dir.section_count; i++)
-		if (w->dir.sections[i].id == id)
+	for (size_t i = 0; i < dir->section_count; i++)
+		if (dir->sections[i].id == id)
 			return false;
 	if (id == TRACEDAT_BTF_FILE || id == TRACEDAT_MODULES)
 		return false;
@@ -114,10 +114,10 @@ static bool section_could_be(struct tracedat_walk *w, const struct tracedat_sect
 	       (section->id != TRACEDAT_DONE && section->id != TRACEDAT_BUFFER && !section->referenced);
 }
 
-static int section_of_id(const struct tracedat_walk *w, unsigned id)
+static int section_of_id(const struct tracedat_directory *dir, unsigned id)
 {
-	for (size_t i = w->dir.section_count; i-- > 0;)
-		if (w->dir.sections[i].id == id)
+	for (size_t i = dir->section_count; i-- > 0;)
+		if (dir->sections[i].id == id)
 			return (int)i;
 	return -1;
 }
@@ -125,7 +125,7 @@ static int section_of_id(const struct tracedat_walk *w, unsigned id)
 static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, int last[TRACEDAT_ID_LAST + 1])
 {
 	struct finding *fd;
-	int other = section_of_id(w, o->id);
+	int other = section_of_id(&w->dir, o->id);
 
 	if (o->size != 8) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_option_section_size, o->block, o->at - 6, 6 + (size_t)o->size,
@@ -162,7 +162,7 @@ static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, in
 			    o->id);
 	o->rule = TRACEDAT_RULE_v7_section_id_mismatch;
 	o->why = "the offset of the section";
-	if (index >= 0 && section_could_be(w, &w->dir.sections[index], o->id)) {
+	if (index >= 0 && section_could_be(&w->dir, &w->dir.sections[index], o->id)) {
 		w->dir.sections[index].id = o->id;
 		w->dir.sections[index].referenced = true;
 		w->dir.sections[index].rule = TRACEDAT_RULE_v7_section_id_mismatch;
@@ -223,9 +223,9 @@ static void metadata(struct tracedat_walk *w)
 		if (tracedat_id_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
 			pointer_check(w, &w->dir.options[i], last);
 	for (unsigned id = TRACEDAT_HEADER_INFO; id <= TRACEDAT_CMDLINES && w->status == TM_OK; id++) {
-		int index = last[id] >= 0 ? last[id] : section_of_id(w, id);
+		int index = last[id] >= 0 ? last[id] : section_of_id(&w->dir, id);
 		if (last[id] < 0) {
-			bool data = section_of_id(w, TRACEDAT_BUFFER) >= 0;
+			bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0;
 			enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO	  ? TM_ERROR
 							   : id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING)
 											  : TM_NOTE;
@@ -258,9 +258,9 @@ static void metadata(struct tracedat_walk *w)
 
 /* ---- strings and checks of all sections ---- */
 
-static bool string_begins(const struct tracedat_walk *w, int32_t at)
+static bool string_begins(const struct tracedat_directory *dir, int32_t at)
 {
-	const struct bytes *b = &w->dir.strings;
+	const struct bytes *b = &dir->strings;
 	return at >= 0 && (size_t)at < b->size && (at == 0 || !b->data[at - 1]);
 }
 
@@ -298,7 +298,7 @@ static void strings(struct tracedat_walk *w)
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_flags, section->offset + 2, 2,
 					      "the flags are 0x%x, expected 0 or 1", section->flags);
 		}
-		if (any && section->description != -1 && !string_begins(w, section->description)) {
+		if (any && section->description != -1 && !string_begins(&w->dir, section->description)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, section->offset + 4, 4,
 					      "the description is at %d of the strings, which is not the beginning of one",
 					      section->description);
