@@ -98,7 +98,7 @@ static bool has_cpu_files(const struct bundle *b)
 static bool is_raw_pages(struct window *window)
 {
 	struct tracedat_shape shape = { 0 };
-	return tracedat_shape_guess(window, &shape);
+	return tracedat_shape_infer(window, &shape);
 }
 
 static bool has_header(struct window *window)

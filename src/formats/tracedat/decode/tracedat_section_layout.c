@@ -70,7 +70,7 @@ static bool system_begins(const uint8_t *p, size_t size)
 	return name && size >= name + 18 && !p[name] && !memcmp(p + name + 13, "name:", 5);
 }
 
-/* What content that begins so is. *size: all of its bytes; 0: it does not say. */
+/* The section id of content that begins with p[0, length). */
 unsigned tracedat_content_kind(const uint8_t *p, size_t length, bool be, uint64_t *size)
 {
 	*size = 0;

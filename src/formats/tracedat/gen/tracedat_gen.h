@@ -92,12 +92,12 @@ struct tracedat_gen {
 	bool slack, minus_four;
 	int64_t hp_delta, he_delta, ftrace_delta, systems_delta, events_delta, kallsyms_delta, printk_delta, cmdlines_delta;
 	uint32_t chunk_pages;
-	uint64_t folded, unfolded; /* sizes of data that was compressed last */
-	size_t instances;	   /* of a broken file */
-	bool keep_small;	   /* records of 4 and 8 bytes, which the kernel does not write */
-	bool junk_after_done;	   /* v7: behind the end of the second options */
-	bool extra_at_end;	   /* v7: a large unknown section behind all others */
-	unsigned short_pointer;	   /* v7: the option of that id has 4 bytes */
+	uint64_t compressed_size, decompressed_size; /* sizes of data that was compressed last */
+	size_t instances;			     /* of a broken file */
+	bool keep_small;			     /* records of 4 and 8 bytes, which the kernel does not write */
+	bool junk_after_done;			     /* v7: behind the end of the second options */
+	bool extra_at_end;			     /* v7: a large unknown section behind all others */
+	unsigned short_pointer;			     /* v7: the option of that id has 4 bytes */
 	struct tracedat_gen_marks at;
 	uint64_t time;
 };

@@ -168,16 +168,17 @@ static void make_options(struct tracedat_gen *g)
 
 /* ---- buffers ---- */
 
-/* How well the content folds. */
+/* Measures how well the content compresses. */
 static void measure(struct tracedat_gen *g, const struct bytes *content)
 {
-	struct bytes folded = { 0 };
-	if (g->codec != TRACEDAT_NONE && content->size && tracedat_encode(g->codec, content->data, content->size, &folded)) {
-		g->folded = folded.size;
-		g->unfolded = content->size;
+	struct bytes compressed_size = { 0 };
+	if (g->codec != TRACEDAT_NONE && content->size &&
+	    tracedat_encode(g->codec, content->data, content->size, &compressed_size)) {
+		g->compressed_size = compressed_size.size;
+		g->decompressed_size = content->size;
 	}
-	g->g->failed |= folded.failed;
-	bytes_free(&folded);
+	g->g->failed |= compressed_size.failed;
+	bytes_free(&compressed_size);
 }
 
 /* About how many bytes the content takes in the file, as chunks if it is compressed. */
@@ -185,7 +186,8 @@ static uint64_t packed_size(const struct tracedat_gen *g, const struct tracedat_
 {
 	if (g->codec == TRACEDAT_NONE)
 		return content->size;
-	return 4 + chunks->bytes.size + (g->unfolded ? content->size * g->folded / g->unfolded : content->size / 4);
+	return 4 + chunks->bytes.size +
+	       (g->decompressed_size ? content->size * g->compressed_size / g->decompressed_size : content->size / 4);
 }
 
 static uint64_t cpu_size(const struct tracedat_gen *g, const struct tracedat_gen_cpu *cpu)

@@ -102,8 +102,8 @@ void tracedat_gen_pack(struct tracedat_gen *g, struct tracedat_gen_chunks *chunk
 		g->g->failed = true;
 	else
 		store_u32(o->data + at, (uint32_t)(o->size - at - 8), g->big_endian);
-	g->folded = o->size - at;
-	g->unfolded = size;
+	g->compressed_size = o->size - at;
+	g->decompressed_size = size;
 	bytes_remove(content, 0, size);
 	chunks->count++;
 }

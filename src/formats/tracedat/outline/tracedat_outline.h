@@ -68,7 +68,7 @@ void tracedat_sketch_coded(struct tracedat_sketch *sketch, uint64_t at, uint64_t
 /* Outlines what was declared by that, each decoded, as a file of its own; the file must be closed. */
 void tracedat_sketch_streams(struct tracedat_sketch *sketch);
 
-/* tracedat_outline_meta.c: blocks of metadata; each returns the offset behind it, or UINT64_MAX where a size makes no sense */
+/* tracedat_outline_meta.c: blocks of metadata; each returns the offset behind it, or UINT64_MAX where a size is invalid */
 uint64_t tracedat_sketch_header(struct tracedat_sketch *sketch, uint64_t at, uint64_t end);
 uint64_t tracedat_sketch_formats(struct tracedat_sketch *sketch, uint64_t at, uint64_t end, const char *name);
 uint64_t tracedat_sketch_systems(struct tracedat_sketch *sketch, uint64_t at, uint64_t end);

@@ -467,7 +467,7 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++)
 		put_section(&c, i, last_options);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
-		/* Buffers without a section of their own, or that claim one that another has. */
+		/* Buffers without a section, or whose option names the section of another. */
 		if (!w->data.buffers[i].moved && w->data.buffers[i].option != SIZE_MAX &&
 		    !w->dir.options[w->data.buffers[i].option].dropped)
 			put_buffer_data(w, NULL, &w->data.buffers[i]);

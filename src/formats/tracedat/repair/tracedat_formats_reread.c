@@ -10,7 +10,7 @@
 /* Readings after which formats that still have errors are given up. Each leaves less to read; two are usual. */
 #define READINGS_MAX 8u
 
-/* ---- pieces of pieces ---- */
+/* ---- compositions of compositions ---- */
 
 /* A position in the bytes that pieces stand for; it mostly moves forward. */
 struct place {
@@ -171,7 +171,7 @@ static void tables_clear(struct tracedat_events *events)
 	events->lost = false;
 }
 
-/* Reads a list of formats as the output has it. True: there was something to mend. */
+/* Parses a list of formats as the output has it. True: the pass changed it. */
 static bool list_read(struct tracedat_walk *w, unsigned k,
 		      void (*parse)(struct tracedat_walk *, const struct tracedat_block *, size_t, size_t))
 {

@@ -156,7 +156,7 @@ void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b)
 	w->findings = w->s->findings;
 }
 
-/* The option that names the clock was lost with others, and the first buffer names it too. */
+/* The TRACECLOCK option was lost with others, and the first buffer names the clock as well. */
 static bool clock_is_lost(const struct tracedat_walk *w)
 {
 	const struct tracedat_buffer *b = w->data.buffer_count ? &w->data.buffers[0] : NULL;

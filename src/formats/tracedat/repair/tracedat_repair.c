@@ -11,7 +11,7 @@ static void account(struct tracedat_walk *w)
 	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
 		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
 				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
-	/* A section may have another size than it says, and be whole. With more that is wrong, the size may be right. */
+	/* A section with a wrong size may be complete. If there are other errors, its size may have been correct. */
 	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
 	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
 
@@ -54,7 +54,7 @@ static void account(struct tracedat_walk *w)
 		plan_lost_other(plan);
 }
 
-/* Data that was found may belong to more CPUs than the option says. */
+/* Carved data may belong to more CPUs than the option states. */
 static void cpucount_correct(struct tracedat_walk *w)
 {
 	uint32_t wanted = tracedat_table_entries(&w->data);

@@ -29,7 +29,7 @@ void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *sect
 void tracedat_put_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, uint64_t *at);
 /* The chunks of latency output. */
 void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b);
-/* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
+/* Writes a clock option, where it was lost with damaged options and the buffer still names its clock. */
 void tracedat_put_clock(struct tracedat_walk *w);
 enum tracemend_status tracedat_output_plan(struct tracedat_walk *w);
 void tracedat_compose_v7(struct tracedat_walk *w);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records of events that the donor does not know, or of other sizes, of a thousand: beyond it the donor does not fit. */
+/* Of a thousand records, how many may have an unknown event or another size; with more the donor does not fit. */
 #define MISFIT_MAX 10u
 
 struct piece_file {
@@ -463,7 +463,7 @@ static void count_blind(struct restore *r, struct tracedat_walk *w)
 		struct source *from_source = r->files[i].source;
 		source_switch(w, from_source);
 		if (!w->shape.page_size)
-			(void)tracedat_shape_guess(&w->window, &w->shape);
+			(void)tracedat_shape_infer(&w->window, &w->shape);
 		for (uint64_t at = 0; w->shape.page_size && from_source->size - at >= w->shape.page_size;
 		     at += w->shape.page_size) {
 			uint32_t records = 0;

@@ -48,9 +48,9 @@ static bool fits(const struct tracedat_unassigned *o, const struct tracedat_unkn
 }
 
 /* Ways to give records of `id` an ID less format: to this one; or, of two with the same ID, to its rival (*swap). */
-static unsigned assignments(const struct tracedat_events *events, size_t orphan, uint32_t id, bool *swap)
+static unsigned assignments(const struct tracedat_events *events, size_t index, uint32_t id, bool *swap)
 {
-	const struct tracedat_unassigned *o = &events->unassigned[orphan],
+	const struct tracedat_unassigned *o = &events->unassigned[index],
 					 *rival = o->rival >= 0 ? &events->unassigned[o->rival] : NULL;
 	const struct tracedat_unknown *u = &events->unknown[id], *own = rival ? &events->unknown[o->claim] : NULL;
 	if (!u->records || o->holder)

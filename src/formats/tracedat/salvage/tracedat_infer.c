@@ -54,7 +54,7 @@ static bool format_begins(const uint8_t *p, uint64_t left, bool be)
 
 /* Searches data[0, size), of which the file has `left`. A section header ends the search; of event formats the first one
  * counts. */
-static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
+static bool infer_window(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
 {
 	for (size_t i = 0; i + INFER_READ <= size; i++)
 		for (unsigned be = 0; be < 2; be++) {
@@ -77,7 +77,7 @@ bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferr
 	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_READ) {
 		size_t got;
 		const uint8_t *data = window_upto(window, at, INFER_STEP, &got);
-		if (!data || got < INFER_READ || look(found, data, got, size - at))
+		if (!data || got < INFER_READ || infer_window(found, data, got, size - at))
 			break;
 	}
 	return found->version != 0;

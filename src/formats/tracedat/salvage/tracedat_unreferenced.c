@@ -86,7 +86,7 @@ static void run_end(struct search *found, uint64_t at)
 	found->next = found->run.cpu + 1;
 }
 
-/* The page at `at` belongs to the run, or begins one: a CPU ends where its count is reached, or time steps back. */
+/* Adds the page at `at` to the run or begins one: the data of a CPU ends where its count is reached, or time steps back. */
 static void search_page(struct search *found, uint64_t at, uint64_t ts, uint32_t records)
 {
 	struct tracedat_walk *w = found->w;

@@ -345,7 +345,7 @@ void tracedat_chunks_walk(struct tracedat_walk *w, struct tracedat_stream *strea
 		piece = tracedat_pieces_field(&w->out.pieces, w->source, cpu->from, number, 4, TRACEDAT_RULE_v7_chunk_count,
 					      "the number of chunks that are kept");
 	while (set.limit > set.at && set.limit - set.at >= 8 && w->status == TM_OK && !w->stopped) {
-		/* What the count covers ends it, unless the size of the data says that there is more. */
+		/* The chunks end with their count, unless the size of the data covers more. */
 		if (set.count >= set.declared && (set.at >= end || !tracedat_chunk_begins(w, set.at, set.limit)) &&
 		    (set.declared || set.count))
 			break;

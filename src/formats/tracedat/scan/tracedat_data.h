@@ -12,7 +12,7 @@ struct tracedat_cpu {
 	uint32_t cpu;
 	uint64_t offset, size; /* as declared */
 	uint64_t from, length; /* bytes of the file that are walked; length 0: none */
-	uint64_t records;      /* data records that are sound */
+	uint64_t records;      /* valid data records */
 	uint64_t first_time, last_time;
 	uint64_t moved, moved_size; /* where repair puts it */
 	uint64_t end;		    /* where its data in the file really ends */
@@ -21,7 +21,7 @@ struct tracedat_cpu {
 	uint64_t limit;		    /* compressed: chunks may reach up to here */
 	bool found;		    /* by content, no table names it */
 	bool clipped;		    /* its range was shortened, which is reported already */
-	bool fewer;		    /* chunks, or bytes of them, than are claimed */
+	bool fewer;		    /* fewer chunks, or bytes of them, than stated */
 	bool lost;		    /* its range cannot be used */
 	bool shifted;		    /* its data is not where the table says, which is reported already */
 };
@@ -65,7 +65,7 @@ struct tracedat_pages {
 	uint8_t *previous; /* the page before, when it was in another chunk */
 	uint64_t decoded;  /* bytes decoded so far */
 	struct tracedat_decoder decoder;
-	struct edits edits;	 /* of the page that was judged last */
+	struct edits edits;	 /* of the page that was checked last */
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	uint64_t fast;		 /* records that the fast path took */
 	struct finding *ip_finding, *printk_finding, *pid_finding;

@@ -38,7 +38,7 @@ struct tracedat_section {
 	bool has_done;
 };
 
-/* What one CPUSTAT option says. */
+/* The values of one CPUSTAT option. */
 struct tracedat_stat {
 	int buffer_name; /* option index of the "Buffer:" heading, or -1 for the top buffer */
 	uint32_t cpu;

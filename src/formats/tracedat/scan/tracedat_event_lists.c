@@ -21,7 +21,7 @@ struct list {
 	size_t end;
 	bool exact;	 /* counts and sizes lead exactly to the end: they are taken as correct */
 	bool systems;	 /* a system header may follow an entry */
-	bool miscounted; /* the last walk found another number of formats than was claimed */
+	bool miscounted; /* the last walk found another number of formats than stated */
 	struct tracedat_pieces *out;
 	char system[64];
 };
@@ -30,12 +30,12 @@ struct list {
 static size_t system_begins(const struct list *l, size_t at)
 {
 	const uint8_t *data = l->b->data;
-	size_t left = l->end - at, hops = 0;
+	size_t left = l->end - at, steps = 0;
 	size_t first = 0;
 
 	if (l->exact)
 		return strlen((const char *)data + at) + 1;
-	while (left >= 5 && hops < 4) {
+	while (left >= 5 && steps < 4) {
 		const uint8_t *nul = memchr(data + at, 0, left < TRACEDAT_SYSTEM_NAME_MAX ? left : TRACEDAT_SYSTEM_NAME_MAX);
 		if (!nul)
 			return 0;
@@ -56,7 +56,7 @@ static size_t system_begins(const struct list *l, size_t at)
 		left = l->end - at;
 		if (!left)
 			return first;
-		hops++;
+		steps++;
 	}
 	return 0;
 }
@@ -169,7 +169,7 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	return SIZE_MAX;
 }
 
-/* The next place at or after `at` where an entry or a system header begins; the end if there is none. */
+/* The next offset, from `at` on, at which an entry or a system header begins; the end if there is none. */
 static size_t list_resync(const struct list *l, size_t at)
 {
 	const uint8_t *data = l->b->data;
@@ -196,7 +196,8 @@ static size_t list_resync(const struct list *l, size_t at)
 	}
 }
 
-/* Entries from `at`; how many the file claims. Returns where they end and the number in *count. */
+/* Parses entries from `at` on. claimed: their number as the file states it. Returns where they end, their number in *found,
+ * and the number of kept ones in *count. */
 static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found)
 {
 	struct tracedat_walk *w = l->w;
@@ -230,7 +231,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 	return at;
 }
 
-/* The list that ends at `at` has another number of formats than it claims. */
+/* Reports that the list that ends at `at` has another number of formats than stated. */
 #define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
 static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
 {

@@ -31,7 +31,7 @@ enum {
 	FAST_record_ip_dangling = FAST_LEAVES,
 	FAST_record_flags_impossible = FAST_LEAVES,
 
-	/* judged elsewhere from state that both paths keep */
+	/* checked elsewhere from state that both paths keep */
 	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
 	FAST_page_time_jump = FAST_KEEPS,      /* the same */
 	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */

@@ -158,13 +158,13 @@ static void format_check(struct tracedat_format *p)
 	if (!p->errors)
 		print_check(p);
 	else
-		p->print_bad = true; /* judged again when the bad lines are gone */
+		p->print_bad = true; /* checked again without the bad lines */
 }
 
 /* ---- repair ---- */
 
 /* The text without its bad lines, and with an empty print format where that is bad. */
-static void format_mend(const struct tracedat_format *p, bool print_bad, struct bytes *out)
+static void format_repair(const struct tracedat_format *p, bool print_bad, struct bytes *out)
 {
 	size_t at = 0, stop = p->print_end ? p->print : p->size;
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -214,13 +214,13 @@ unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_bl
 	format_check(&p);
 	if (p.fatal && !p.id_known && p.errors && !p.field_count) {
 		/* Where only the text is damaged the ID may still be there: it spares its records a finding each. */
-		struct tracedat_format look = p;
-		look.block = NULL;
-		look.fatal = false;
-		look.errors = 0;
-		lines_parse(&look);
-		p.id = look.id;
-		p.id_known = look.id_known;
+		struct tracedat_format again = p;
+		again.block = NULL;
+		again.fatal = false;
+		again.errors = 0;
+		lines_parse(&again);
+		p.id = again.id;
+		p.id_known = again.id_known;
 		p.name = NULL;
 	}
 	tracedat_event_add(&p, p.fatal);
@@ -231,10 +231,10 @@ unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_bl
 	if (!p.errors || p.fatal || !w->repair)
 		return p.errors;
 	/* First without the bad lines only, then without the print format. */
-	format_mend(&p, false, changed);
+	format_repair(&p, false, changed);
 	if (!changed->failed && format_recheck(&p, changed)) {
 		changed->size = 0;
-		format_mend(&p, true, changed);
+		format_repair(&p, true, changed);
 		if (!changed->failed && format_recheck(&p, changed))
 			changed->size = 0;
 	}

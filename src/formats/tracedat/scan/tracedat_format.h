@@ -6,7 +6,7 @@
 
 struct tracedat_format {
 	struct tracedat_walk *w;
-	const struct tracedat_block *block; /* NULL: quiet */
+	const struct tracedat_block *block; /* NULL: nothing is reported */
 	size_t base;
 	const char *text;
 	size_t size;
@@ -59,7 +59,7 @@ unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_bl
 /* Checks a print format: text[0, size) after "print fmt:". Returns the number of its errors. */
 struct tracedat_print {
 	struct tracedat_walk *w;
-	const struct tracedat_block *block; /* NULL: quiet */
+	const struct tracedat_block *block; /* NULL: nothing is reported */
 	size_t base;			    /* of text in the block */
 	const char *text, *file;	    /* file: the format file that the fields index */
 	size_t size;

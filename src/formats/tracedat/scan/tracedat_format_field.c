@@ -1,4 +1,4 @@
-/* The fields of an event format, judged: their types and places, and the common ones that all events share. */
+/* Checks of the fields of an event format: types, offsets, names, and the common fields. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdlib.h>

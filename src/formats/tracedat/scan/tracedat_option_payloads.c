@@ -42,7 +42,7 @@ static const char *option_content(const struct tracedat_option *o, size_t *size)
 	return o->changed.size ? (const char *)o->changed.data : payload(o);
 }
 
-/* Text options: not empty, NUL at the end. False when there is no content to judge. */
+/* Text options: not empty, NUL at the end. False: there is no content to check. */
 static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
@@ -376,7 +376,7 @@ static void option_cpucount(struct tracedat_walk *w, struct tracedat_option *o)
 	o->why = "the number of CPUs that fits the data";
 }
 
-/* v6: offset and name; v7 judges its own payloads and shares the names. */
+/* v6: offset and name; payloads of v7 are checked in tracedat_v7.c, except for their names. */
 static void option_buffer_name(struct tracedat_walk *w, struct tracedat_option *o, size_t at)
 {
 	const char *p = payload(o);

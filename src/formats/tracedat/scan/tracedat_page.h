@@ -11,7 +11,7 @@ struct tracedat_text_lines {
 	bool skip;	       /* up to the next LF: what comes before it is lost */
 	bool torn;	       /* something is lost: chunks are compressed again with whole lines only */
 	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
-	struct bytes carry;    /* the begin of a line */
+	struct bytes carry;    /* the beginning of a line */
 };
 
 void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size);
@@ -106,7 +106,7 @@ void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n);
 
 /* Walks the chunks of compressed CPU data. */
 void tracedat_chunks_walk(struct tracedat_walk *w, struct tracedat_stream *stream);
-/* Whether the chunk at `at` unfolds to a page. */
+/* Whether the chunk at `at` decompresses to a page. */
 bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, uint32_t page_size);
 /* Whether a chunk with a frame stands there. */
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);

@@ -2,14 +2,14 @@
 #include "formats/tracedat/scan/tracedat_place.h"
 
 /* Pages of a buffer that are plausible with that size, of the first few. */
-static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t page_size, unsigned *looked)
+static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t page_size, unsigned *tried)
 {
 	unsigned score = 0;
-	for (size_t j = 0; j < b->count && *looked < 8; j++) {
+	for (size_t j = 0; j < b->count && *tried < 8; j++) {
 		const struct tracedat_cpu *c = &b->cpus[j];
 		for (uint64_t at = c->offset, n = 0; n < 3 && c->size / page_size > n; n++, at += page_size) {
 			const uint8_t *p = c->offset < w->source->size ? window_at(&w->window, at, page_size) : NULL;
-			(*looked)++;
+			(*tried)++;
 			score += p && tracedat_page_plausible(w, p, page_size, NULL);
 		}
 	}
@@ -19,10 +19,10 @@ static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buff
 static unsigned shape_score(struct tracedat_walk *w, uint32_t page_size, uint8_t long_size)
 {
 	uint8_t was = w->shape.long_size;
-	unsigned score = 0, looked = 0;
+	unsigned score = 0, tried = 0;
 	w->shape.long_size = long_size;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
-		score += buffer_score(w, &w->data.buffers[i], page_size, &looked);
+		score += buffer_score(w, &w->data.buffers[i], page_size, &tried);
 	w->shape.long_size = was;
 	return score;
 }
@@ -47,19 +47,19 @@ void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer
  * page size records are cut, with too large a one data follows. */
 static unsigned shape_share(struct tracedat_walk *w, uint32_t page_size)
 {
-	unsigned whole = 0, looked = 0;
+	unsigned whole = 0, tried = 0;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count && looked < 16; j++) {
+		for (size_t j = 0; j < w->data.buffers[i].count && tried < 16; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
 			for (uint64_t at = c->offset, n = 0; n < 4 && c->offset < w->source->size && c->size / page_size > n;
 			     n++, at += page_size) {
 				const uint8_t *p = window_at(&w->window, at, page_size);
-				looked++;
+				tried++;
 				whole += p && tracedat_page_plausible(w, p, page_size, NULL) &&
 					 tracedat_page_tail_zero(&w->shape, p, page_size);
 			}
 		}
-	return looked ? 100 * whole / looked : 0;
+	return tried ? 100 * whole / tried : 0;
 }
 
 /* Page size and long size of plain pages where all headers are lost; the usual sizes first. */
@@ -129,7 +129,7 @@ void tracedat_shape_decide(struct tracedat_walk *w)
 }
 
 /* The shape of raw pages: the usual ones are tried on the first page. */
-bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape)
+bool tracedat_shape_infer(struct window *window, struct tracedat_shape *shape)
 {
 	static const uint32_t sizes[] = { 4096, 65536, 16384, 8192, 1024, 2048 };
 	for (unsigned i = 0; i < 6 * 4; i++) {

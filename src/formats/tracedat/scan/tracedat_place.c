@@ -1,4 +1,4 @@
-/* Where the data of each CPU is: tables are judged against the file and each other. */
+/* Locates the data of each CPU: tables are checked against the file and each other. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
@@ -181,7 +181,7 @@ static void ranges_limit(struct tracedat_walk *w)
 	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 	if (!r)
 		return;
-	bool told = false;
+	bool reported = false;
 	const struct tracedat_cpu *last = NULL;
 	const struct tracedat_buffer *last_buffer = NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -192,10 +192,10 @@ static void ranges_limit(struct tracedat_walk *w)
 		if (section && section->offset + 16 + section->size < limit && section->offset + 16 + section->size > r[i].from)
 			limit = section->offset + 16 + section->size;
 		r[i].cpu->limit = limit;
-		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
+		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !reported && !r[i].cpu->found) {
 			(void)cpu_report(w, TRACEDAT_RULE_cpu_order, r[i].buffer, r[i].cpu,
 					 "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
-			told = true;
+			reported = true;
 		}
 		last = r[i].cpu;
 		last_buffer = r[i].buffer;
@@ -242,7 +242,7 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 
 	if (!b)
 		return;
-	/* Its description names it, when the strings are there. */
+	/* Its description names it, if there is a strings section. */
 	b->text = section->id == TRACEDAT_BUFFER_TEXT;
 	if (section->description >= 0 && (size_t)section->description + 17 < w->dir.strings.size &&
 	    !memcmp(w->dir.strings.data + section->description, "buffer flyrecord ", 17)) {

@@ -16,7 +16,7 @@ struct tracedat_range *tracedat_ranges_list(struct tracedat_walk *w, size_t *cou
 /* Whether a plausible page stands there. */
 bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size);
 
-/* Where the pages of each CPU are: judges tables, finds lost ranges. */
+/* Locates the pages of each CPU: checks tables, carves lost ranges. */
 void tracedat_data_place(struct tracedat_walk *w);
 
 /* ---- tracedat_page_shape.c ---- */
@@ -26,7 +26,7 @@ void tracedat_shape_decide(struct tracedat_walk *w);
 /* An instance may have pages of its own size, when they are pages of that size. */
 void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer *b);
 /* Whether the window shows raw pages: sets byte order, long size and page size. */
-bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape);
+bool tracedat_shape_infer(struct window *window, struct tracedat_shape *shape);
 
 /* ---- salvage/tracedat_unreferenced.c ---- */
 

@@ -197,18 +197,18 @@ static bool helper_known(const char *name, size_t length)
 	return false;
 }
 
-/* REC->NAME, whose REC was read; `look` is behind the blanks that follow. */
-static void argument_field(struct print_state *state, struct argument *a, size_t from, size_t look)
+/* REC->NAME, whose REC was read; `next` is behind the blanks that follow. */
+static void argument_field(struct print_state *state, struct argument *a, size_t from, size_t next)
 {
 	const char *text = state->p->text;
 	size_t size = state->p->size;
 
-	while (look < size && (text[look] == ')' || text[look] == ' '))
-		look++;
-	bool direct = a->tokens == 0 && look == state->at;
-	if (size - look < 3 || text[look] != '-' || text[look + 1] != '>')
+	while (next < size && (text[next] == ')' || text[next] == ' '))
+		next++;
+	bool direct = a->tokens == 0 && next == state->at;
+	if (size - next < 3 || text[next] != '-' || text[next + 1] != '>')
 		return;
-	size_t name = look + 2;
+	size_t name = next + 2;
 	while (name < size && text[name] == ' ')
 		name++;
 	size_t end = name;
@@ -239,14 +239,14 @@ static void argument_word(struct print_state *state, struct argument *a)
 
 	while (state->at < size && is_word(text[state->at]))
 		state->at++;
-	size_t length = state->at - from, look = state->at;
-	while (look < size && text[look] == ' ')
-		look++;
+	size_t length = state->at - from, next = state->at;
+	while (next < size && text[next] == ' ')
+		next++;
 	if (length == 3 && !memcmp(text + from, "REC", 3)) {
-		argument_field(state, a, from, look);
+		argument_field(state, a, from, next);
 		return;
 	}
-	if (look >= size || text[look] != '(' || is_digit(text[from]))
+	if (next >= size || text[next] != '(' || is_digit(text[from]))
 		return;
 	a->get_text |= a->tokens == 0 && length == 9 && !memcmp(text + from, "__get_str", 9);
 	if (!helper_known(text + from, length) && !state->noted_function) {

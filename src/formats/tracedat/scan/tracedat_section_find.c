@@ -1,4 +1,4 @@
-/* Sections of version 7: finding them whatever their sizes say (MAN7 "SECTIONS"). */
+/* Finds the sections of version 7, also behind wrong sizes (MAN7 "SECTIONS"). */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
@@ -12,16 +12,16 @@
 
 struct finder {
 	struct tracedat_walk *w;
-	unsigned far, looks;
+	unsigned far_checks, carves;
 	bool nested; /* checking what follows another section */
 };
 
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far))
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far_checks))
 		return false;
-	f->far -= size > 8192;
+	f->far_checks -= size > 8192;
 	const uint8_t *p = window_at(&f->w->window, at, (size_t)size);
 	return p && tracedat_options_fit(&f->w->shape, p, 0, (size_t)size);
 }
@@ -32,7 +32,7 @@ static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 	struct tracedat_carved other;
 	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
-	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
+	return options_plausible(f, at, size) || !f->carves || !f->carves-- ||
 	       !tracedat_section_carve(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
@@ -83,9 +83,9 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	    h.id != TRACEDAT_MODULES)
 		return false;
 	/* Their content has no signature: a plausible section must follow. */
-	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(w, h.id, body, h.size))
+	if (h.size > room || h.size < 16 || !f->far_checks || f->nested || !content_fits(w, h.id, body, h.size))
 		return false;
-	f->far--;
+	f->far_checks--;
 	if (body + h.size == w->source->size)
 		return true;
 	uint64_t none;
@@ -161,7 +161,7 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 	uint64_t body = at + TRACEDAT_SECTION_SIZE;
 	struct tracedat_carved found;
 
-	if (f->looks && f->looks-- && tracedat_section_carve(w, at, &found)) {
+	if (f->carves && f->carves-- && tracedat_section_carve(w, at, &found)) {
 		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
 			/* The header behind it is damaged. */
 			(void)tracedat_section_add(w, at);
@@ -175,8 +175,8 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
-	if (next >= w->source->size || !header_plausible(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
-	    !f->looks-- || !tracedat_section_carve(w, next, &found))
+	if (next >= w->source->size || !header_plausible(h) || (options && !options_are(f, body, h->size)) || !f->carves ||
+	    !f->carves-- || !tracedat_section_carve(w, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))

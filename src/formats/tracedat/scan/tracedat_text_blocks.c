@@ -11,7 +11,7 @@ struct lines {
 	struct tracedat_pieces *out;
 	const char *text; /* of the whole block */
 	size_t at, end;	  /* what is left */
-	size_t kept_from; /* begin of the lines that are kept and not yet noted */
+	size_t kept_from; /* beginning of kept lines that are not composed yet */
 	size_t kept;	  /* bytes that are kept */
 	uint64_t number;  /* of the line, from 1 */
 	bool ended;	  /* it has its LF */
@@ -50,7 +50,7 @@ static void lines_finish(struct lines *l)
 	l->kept += l->end - l->kept_from;
 }
 
-/* Reports the first line of a kind and folds the others under it. */
+/* Reports the first line of a kind; the others only count as explained by it. */
 #define lines_report(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
 #define lines_milder(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), __VA_ARGS__))
 static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_severity severity, struct finding **first,

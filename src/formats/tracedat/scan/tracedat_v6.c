@@ -274,19 +274,19 @@ static uint64_t unnamed_table(struct tracedat_walk *w)
 {
 	if (w->data.searches++ >= SEARCHES_MAX)
 		return 0;
-	for (uint64_t look = w->meta.stop; look + TRACEDAT_TAG_SIZE <= w->source->size;) {
+	for (uint64_t from = w->meta.stop; from + TRACEDAT_TAG_SIZE <= w->source->size;) {
 		size_t got;
-		const uint8_t *bytes = window_upto(&w->window, look, 65536, &got);
+		const uint8_t *bytes = window_upto(&w->window, from, 65536, &got);
 		const uint8_t *p = bytes ? memmem(bytes, got, "flyrecord", 10) : NULL;
 		bool taken = false;
 		if (!p && (!bytes || got <= TRACEDAT_TAG_SIZE))
 			return 0;
-		uint64_t at = p ? look + (uint64_t)(p - bytes) : 0;
+		uint64_t at = p ? from + (uint64_t)(p - bytes) : 0;
 		for (size_t i = 0; i < w->data.buffer_count; i++)
 			taken |= w->data.buffers[i].record_at == at;
 		if (p && !taken)
 			return at;
-		look = p ? at + TRACEDAT_TAG_SIZE : look + got - TRACEDAT_TAG_SIZE;
+		from = p ? at + TRACEDAT_TAG_SIZE : from + got - TRACEDAT_TAG_SIZE;
 	}
 	return 0;
 }
@@ -347,7 +347,7 @@ static void unnamed_instances(struct tracedat_walk *w, uint32_t count)
 }
 
 /* The kind of an invalid tag, by what follows it. */
-static unsigned tag_guess(const struct tracedat_v6 *v, size_t tag)
+static unsigned tag_infer(const struct tracedat_v6 *v, size_t tag)
 {
 	const struct tracedat_walk *w = v->w;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
@@ -377,7 +377,7 @@ static unsigned tag_read(struct tracedat_v6 *v, size_t tag, bool first)
 		return kind;
 	unsigned rule = kind ? TRACEDAT_RULE_data_tag_padding : TRACEDAT_RULE_data_tag_invalid;
 	if (!kind)
-		kind = first ? tag_guess(v, tag) : 2;
+		kind = first ? tag_infer(v, tag) : 2;
 	(void)tracedat_report(w, rule, tag, TRACEDAT_TAG_SIZE,
 			      "the tag is \"%s\", expected options, latency or flyrecord, padded to 10 bytes",
 			      text_quote(shown, p, TRACEDAT_TAG_SIZE));

@@ -224,7 +224,7 @@ BREAK(option_traceid_size)
 	MODEL tracedat_gen_option(g, TRACEDAT_TRACEID)->data.size = 4;
 }
 
-/* A time shift of one CPU with n claimed samples; two are there. */
+/* A time shift of one CPU that states n samples and has two. */
 static void option_shift(struct tracedat_gen *g, uint32_t n, uint32_t there, uint64_t second)
 {
 	struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TIME_SHIFT, "", 0);
