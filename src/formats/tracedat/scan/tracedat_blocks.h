@@ -20,6 +20,8 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 
 void tracedat_v6_read(struct tracedat_walk *w);
 void tracedat_v7_read(struct tracedat_walk *w);
+/* Reads the options of buffers, when all sections are known. */
+void tracedat_v7_buffers(struct tracedat_walk *w);
 
 /* ---- options: tracedat_option_items.c, tracedat_option_payloads.c ---- */
 

@@ -40,10 +40,28 @@ static void name_parse(struct tracedat_format *p, size_t at, size_t end)
 		       text_quote(shown, p->name, p->name_length));
 }
 
+/* Adds the field of the line text[at, end). */
+static void field_parse(struct tracedat_format *p, size_t at, size_t end, bool common)
+{
+	char shown[TEXT_QUOTE_SIZE];
+	struct tracedat_field f;
+
+	if (p->field_count >= TRACEDAT_FIELDS_MAX)
+		return;
+	if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)(end - at), &f)) {
+		tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, end - at, "the line \"%s\" is not a field line",
+				       text_quote(shown, p->text + at, end - at));
+		f.bad = true;
+		f.name_length = 0;
+	}
+	f.line_end = (uint32_t)(end < p->size ? end + 1 : end);
+	f.common = common;
+	p->fields[p->field_count++] = f;
+}
+
 static void lines_parse(struct tracedat_format *p)
 {
 	bool in_fields = false, own = false, id_seen = false;
-	char shown[TEXT_QUOTE_SIZE];
 
 	for (size_t at = 0, end; at < p->size; at = end + 1) {
 		end = line_end(p, at);
@@ -65,20 +83,9 @@ static void lines_parse(struct tracedat_format *p)
 			if (!own && p->common_end > p->common)
 				own = true;
 		} else if (in_fields) {
-			struct tracedat_field f;
 			if (!own)
 				p->common_end = end < p->size ? end + 1 : end;
-			if (p->field_count >= TRACEDAT_FIELDS_MAX)
-				continue;
-			if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)length, &f)) {
-				tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, length,
-						       "the line \"%s\" is not a field line", text_quote(shown, line, length));
-				f.bad = true;
-				f.name_length = 0;
-			}
-			f.line_end = (uint32_t)(end < p->size ? end + 1 : end);
-			f.common = !own;
-			p->fields[p->field_count++] = f;
+			field_parse(p, at, end, !own);
 		}
 	}
 	if (p->size < 5 || memcmp(p->text, "name:", 5) || !p->name_length) {

@@ -31,19 +31,22 @@ struct tracedat_prefix {
 	uint64_t options_at;	  /* v7: where the offset is */
 };
 
+/* Where the texts of the header block are, and what is wrong with them. */
+struct tracedat_header_place {
+	size_t size_at, text, text_size; /* header_page in its block */
+	size_t event_size_at, event, event_size;
+	bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
+	const struct tracedat_block *block;
+	unsigned rule;
+};
+
 /* The blocks of metadata, and their repaired form. */
 struct tracedat_metadata {
 	struct tracedat_block v6;
 	struct tracedat_pieces parts[TRACEDAT_PARTS];
 	bool seen[TRACEDAT_PARTS];
 	const struct tracedat_block *blocks[TRACEDAT_PARTS];
-	struct {
-		size_t size_at, text, text_size; /* header_page in its block */
-		size_t event_size_at, event, event_size;
-		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
-		const struct tracedat_block *block;
-		unsigned rule;
-	} header;
+	struct tracedat_header_place header;
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
 	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
 };

@@ -264,6 +264,24 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 	return page_finish(p, commit, old, 0);
 }
 
+/* With a wrong length only records of known events count. */
+static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+{
+	struct tracedat_walk *w = p->w;
+	uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+
+	p->garbled = true;
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
+				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
+				   p->capacity);
+	p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
+	uint32_t end = tracedat_page_walk(p, 0, true);
+	page_remember(p, ts, old);
+	if (!p->emitting)
+		return TRACEDAT_KEEP;
+	return page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length);
+}
+
 static enum tracedat_verdict page_check(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -280,19 +298,8 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		return page_blank(p);
 	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
 	p->time = ts;
-	if (length > p->capacity) {
-		p->garbled = true;
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
-					   "the length of the page is %u, expected at most %u", length, p->capacity);
-		/* With a wrong length only records of known events count. */
-		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
-		p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
-		uint32_t end = tracedat_page_walk(p, 0, true);
-		page_remember(p, ts, old);
-		return p->emitting ? page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end,
-					       TRACEDAT_RULE_page_commit_length)
-				   : TRACEDAT_KEEP;
-	}
+	if (length > p->capacity)
+		return page_too_long(p, ts, commit, old);
 	page_missed(p, &commit, length);
 	if (!length)
 		return page_empty(p, ts, commit, old);
