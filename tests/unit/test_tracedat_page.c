@@ -157,11 +157,55 @@ static void record_removed(void **state)
 	free(c.data);
 }
 
+/* A record is left out since zeros begin in it: the edit of its own array must not reach the plan. */
+static void array_in_a_record_left_out(void **state)
+{
+	(void)state;
+	const char *id = "tracedat/record-data-loc-range";
+	const struct tracemend_recipe recipe = { .format = "tracedat", .rule = id, .seed = 1 };
+	const struct tracemend_rule *range = tracemend_rule_find(id);
+	struct tracemend_error error;
+	struct tracemend_sample *sample = tracemend_generate(&recipe, &error);
+	const uint8_t *data;
+	struct capture c = { 0 };
+	uint64_t field = 0;
+
+	assert_non_null(sample);
+	(void)tracemend_sample_file(sample, 0, &data, &c.size);
+	c.data = malloc(c.size);
+	assert_non_null(c.data);
+	memcpy(c.data, data, c.size);
+	tracemend_sample_free(sample);
+	struct tracemend_input *in = capture_open(&c);
+	struct tracemend_report *report = tracemend_check(in, NULL, &error);
+	assert_non_null(report);
+	for (size_t i = 0; i < tracemend_report_finding_count(report); i++)
+		if (tracemend_report_finding(report, i)->rule == range)
+			field = tracemend_report_finding(report, i)->offset;
+	tracemend_report_free(report);
+	tracemend_close(in);
+	/* Pages of these samples have 1024 bytes. The field is behind the word and 8 bytes of common fields. */
+	assert_true(field > 12);
+	size_t record = (size_t)field - 12, page = record & ~(size_t)1023;
+	size_t end = record + 4 + 4 * (load_u32(c.data + record, false) & 31);
+	assert_true(end + 64 <= page + 1024);
+	store_u64(c.data + page + 8, end - page - HEAD + 64, false);
+	memset(c.data + end - 4, 0, page + 1024 - (end - 4));
+	in = capture_open(&c);
+	struct tracemend_repair *repair = tracemend_repair(in, NULL, &error);
+	if (!repair)
+		fail_msg("repair: %s", error.message);
+	tracemend_repair_free(repair);
+	tracemend_close(in);
+	free(c.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beyond_the_page),	    cmocka_unit_test(nothing_but_data), cmocka_unit_test(length_of_zero),
-		cmocka_unit_test(length_of_zero_and_noise), cmocka_unit_test(record_removed),
+		cmocka_unit_test(beyond_the_page), cmocka_unit_test(nothing_but_data),
+		cmocka_unit_test(length_of_zero),  cmocka_unit_test(length_of_zero_and_noise),
+		cmocka_unit_test(record_removed),  cmocka_unit_test(array_in_a_record_left_out),
 	};
 	return RUN(tests);
 }

@@ -1,4 +1,4 @@
-/* The format as the engine sees it, and what all of its files use. */
+/* The format as the engine sees it: recognition and scan. */
 #include "formats/tracedat/gen/tracedat_gen.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
 #include "formats/tracedat/repair/tracedat_repair.h"
@@ -94,11 +94,11 @@ static bool has_cpu_files(const struct bundle *b)
 	return false;
 }
 
-/* Raw pages without a header, by their look. */
+/* Whether the file consists of raw pages without a header. */
 static bool is_raw_pages(struct window *window)
 {
 	struct tracedat_shape shape = { 0 };
-	return tracedat_shape_guess(window, &shape);
+	return tracedat_shape_infer(window, &shape);
 }
 
 static bool has_header(struct window *window)
@@ -123,7 +123,8 @@ static enum tracemend_status scan(struct scan *s)
 	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
 
-/* Bits of the prefix that match; a damaged magic is made up for by what follows it, a lost prefix by sections or formats. */
+/* Bits of the prefix that match. With a damaged magic the fields behind it count, with a lost prefix the sections or
+ * formats. */
 static struct bid bid(struct bundle *b, struct window *window)
 {
 	struct bid none = { 0, NULL };

@@ -2,13 +2,13 @@
  *
  * Version 6 is one sequence: prefix, header_page and header_event, ftrace formats, event formats, kallsyms, printk formats,
  * command lines, CPU count, options, CPU table, clock, then page-aligned ring-buffer pages. Version 7 puts the same blocks
- * into sections that options point at, and may compress each. "MAN6" and "MAN7" in the rules are trace-cmd.dat.v6(5) and
- * trace-cmd.dat.v7(5); MAN6 is what the source document of this project became.
+ * into sections that options point at, and may compress each. "MAN6" and "MAN7" in the rules are the manual pages
+ * trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5); MAN6 is the current edition of this project's source document.
  *
- * A scan (scan/tracedat_walk.c) goes: prefix, metadata into memory block by block (tracedat_v6.c, tracedat_v7.c, which call the
- * files of the blocks), placement of the CPU data (tracedat_place.c), then each page (tracedat_cpu.c, tracedat_page.c,
- * tracedat_fast.c). While it goes, a repairing scan notes for each block what its repaired form is made of
- * (repair/tracedat_pieces.h). When all pages are known it goes over them once more and composes the output
+ * A scan (scan/tracedat_walk.c) reads the prefix, loads the metadata block by block (tracedat_v6.c, tracedat_v7.c, which
+ * call the files of the blocks), locates the CPU data (tracedat_place.c), and walks each page (tracedat_cpu.c,
+ * tracedat_page.c, tracedat_fast.c). A scan for repair also composes the repaired form of each block
+ * (repair/tracedat_pieces.h). When all pages are known it walks them once more and composes the output
  * (repair/tracedat_repair.c). */
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
@@ -35,9 +35,9 @@
 #define TRACEDAT_FORMAT_MAX (1024u * 1024)
 /* Events of a file: their IDs have 16 bits. */
 #define TRACEDAT_EVENTS_MAX 65536u
-/* Formats whose ID is another's, or none, that are kept for records without a format. */
-#define TRACEDAT_ORPHANS_MAX 16u
-/* Fields of one event; further ones are not judged. */
+/* Formats with an invalid or duplicate ID that are kept for records without a format. */
+#define TRACEDAT_UNASSIGNED_MAX 16u
+/* Fields of one event; further ones are not checked. */
 #define TRACEDAT_FIELDS_MAX 512u
 /* Option items, sections and buffers of a file; beyond it: TM_LIMIT. */
 #define TRACEDAT_OPTIONS_MAX 65536u

@@ -1,4 +1,4 @@
-/* Lists of event formats by their sizes alone. */
+/* The extent of lists of event formats, by their sizes. */
 #include "formats/tracedat/decode/tracedat_format_list.h"
 
 #include "core/bytes.h"
@@ -8,7 +8,7 @@ bool tracedat_format_begins(const uint8_t *data, size_t at, size_t end)
 	return at <= end && end - at >= 13 && !memcmp(data + at + 8, "name:", 5);
 }
 
-size_t tracedat_formats_hop(bool big_endian, const uint8_t *data, size_t at, size_t size, uint32_t count)
+size_t tracedat_formats_end(bool big_endian, const uint8_t *data, size_t at, size_t size, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (at > size || size - at < 8)
@@ -22,7 +22,7 @@ size_t tracedat_formats_hop(bool big_endian, const uint8_t *data, size_t at, siz
 	return at;
 }
 
-size_t tracedat_systems_hop(bool big_endian, const uint8_t *data, size_t at, size_t size)
+size_t tracedat_systems_end(bool big_endian, const uint8_t *data, size_t at, size_t size)
 {
 	if (at > size || size - at < 4)
 		return SIZE_MAX;
@@ -36,7 +36,7 @@ size_t tracedat_systems_hop(bool big_endian, const uint8_t *data, size_t at, siz
 		size_t count = nul ? (size_t)(nul - data) + 1 : size;
 		if (size - count < 4)
 			return SIZE_MAX;
-		at = tracedat_formats_hop(big_endian, data, count + 4, size, load_u32(data + count, big_endian));
+		at = tracedat_formats_end(big_endian, data, count + 4, size, load_u32(data + count, big_endian));
 	}
 	return at;
 }

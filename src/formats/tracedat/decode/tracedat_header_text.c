@@ -24,7 +24,7 @@ void tracedat_header_event_text(struct bytes *b)
 		      "\tdata max type_len  == 28\n");
 }
 
-/* Parses the lines of header_page. False where a line is none, or is out of order. */
+/* Parses the lines of header_page. False: a line cannot be parsed, or is out of order. */
 bool tracedat_page_fields_parse(const char *text, size_t size, struct tracedat_page_fields *p)
 {
 	unsigned stage = 0;

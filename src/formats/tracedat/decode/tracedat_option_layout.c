@@ -1,4 +1,4 @@
-/* Options by their bytes alone. */
+/* Options: checks that use nothing but their bytes. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length)

@@ -1,19 +1,20 @@
-/* Options by their bytes alone: items of id, size and payload that end in item 0 (MAN6 "REST OF TRACE-CMD HEADER", MAN7 "OPTIONS").
- */
+/* The layout of options: items of id, size and payload that end with item 0 (MAN6 "REST OF TRACE-CMD HEADER", MAN7
+ * "OPTIONS"). */
 #ifndef TRACEDAT_OPTION_LAYOUT_H
 #define TRACEDAT_OPTION_LAYOUT_H
 
 #include "formats/tracedat/decode/tracedat_shape.h"
 
-/* Bytes in front of a place in which options that lead there are looked for. */
+/* Bytes in front of the end of the options that are searched for the first of them. */
 #define TRACEDAT_OPTIONS_LEAD_MAX 65536u
 
 /* Whether option items fill data[at, end) exactly and end in DONE. */
 bool tracedat_options_fit(const struct tracedat_shape *shape, const uint8_t *data, size_t at, size_t end);
-/* The first place in [from, stop) from which options lead to the end of options that is right in front of stop; no further back
- * than TRACEDAT_OPTIONS_LEAD_MAX. SIZE_MAX: there is none. */
+/* The first offset in [from, stop) from which option sizes lead, item by item, to the end of the options directly in front
+ * of stop; at most TRACEDAT_OPTIONS_LEAD_MAX bytes back. SIZE_MAX: there is none. Dynamic programming backwards from stop,
+ * one bit an offset. */
 size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *data, size_t from, size_t stop);
-/* The name between brackets of a trace_clock text; *length 0: none. */
+/* The name between brackets of a trace_clock text; *length 0: no name. */
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length);
 bool tracedat_clock_known(const char *name, size_t length);
 

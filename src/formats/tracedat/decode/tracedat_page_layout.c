@@ -1,12 +1,12 @@
-/* Pages of the ring buffer by their bytes alone: is there one, where does it end? */
+/* Validity checks of ring-buffer pages that use nothing but their bytes. */
 #include "formats/tracedat/decode/tracedat_page_layout.h"
 
-/* The length of a page whose header makes sense. */
+/* The length of a page with a valid header. */
 bool tracedat_page_length(const struct tracedat_shape *shape, const uint8_t *page, uint32_t page_size, uint32_t *length)
 {
 	uint64_t commit = tracedat_long(shape, page + 8);
-	*length = (uint32_t)(commit & PAGE_LENGTH_MASK);
-	return *length <= tracedat_page_capacity(shape, page_size) && !(*length & 3) && !(commit & PAGE_RESERVED_BITS);
+	*length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
+	return *length <= tracedat_page_capacity(shape, page_size) && !(*length & 3) && !(commit & TRACEDAT_COMMIT_RESERVED);
 }
 
 /* ---- is there a page? ---- */
@@ -19,9 +19,9 @@ uint32_t tracedat_page_prefix(const struct tracedat_shape *shape, const uint16_t
 	struct tracedat_word word;
 
 	for (; length - at >= 4; at += word.total) {
-		if ((open && !load_u32(data + at, be)) || !tracedat_word(data, at, length, be, &word))
+		if ((open && !load_u32(data + at, be)) || !tracedat_word_read(data, at, length, be, &word))
 			break;
-		if (word.type >= WORD_PADDING)
+		if (word.type >= TRACEDAT_WORD_PADDING)
 			continue;
 		if (word.total - word.skip < 8 || (known && !known[load_u16(data + at + word.skip, be)]))
 			break;
@@ -62,6 +62,7 @@ bool tracedat_page_tail_zero(const struct tracedat_shape *shape, const uint8_t *
 {
 	uint32_t head = tracedat_page_data(shape);
 	uint64_t commit = tracedat_long(shape, page + 8);
-	uint32_t end = (uint32_t)(commit & PAGE_LENGTH_MASK) + (commit & PAGE_MISSED_STORED ? shape->long_size : 0);
+	uint32_t end = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH) +
+		       (commit & TRACEDAT_COMMIT_MISSED_STORED ? shape->long_size : 0);
 	return end <= page_size - head && bytes_are_zero(page + head + end, page_size - head - end);
 }

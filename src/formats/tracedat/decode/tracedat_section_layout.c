@@ -1,4 +1,4 @@
-/* Sections of version 7 by their bytes alone. */
+/* The layout of sections of version 7. */
 #include "formats/tracedat/decode/tracedat_section_layout.h"
 
 void tracedat_section_header_read(const uint8_t *p, bool be, struct tracedat_section_header *h)
@@ -70,7 +70,7 @@ static bool system_begins(const uint8_t *p, size_t size)
 	return name && size >= name + 18 && !p[name] && !memcmp(p + name + 13, "name:", 5);
 }
 
-/* What content that begins so is. *size: all of its bytes; 0: it does not say. */
+/* The section id of content that begins with p[0, length). */
 unsigned tracedat_content_kind(const uint8_t *p, size_t length, bool be, uint64_t *size)
 {
 	*size = 0;

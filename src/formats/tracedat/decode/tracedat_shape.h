@@ -1,4 +1,4 @@
-/* What the bytes of a capture look like: settled by the initial block and header_page, or by the pages themselves. */
+/* The binary shape of a capture, as the initial block and header_page state it, or as the pages show it. */
 #ifndef TRACEDAT_SHAPE_H
 #define TRACEDAT_SHAPE_H
 

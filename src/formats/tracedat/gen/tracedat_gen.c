@@ -39,19 +39,19 @@ static struct bytes *model_bytes(struct tracedat_gen *g, size_t at)
 	if (at < sizeof(texts) / sizeof(*texts))
 		return texts[at];
 	at -= sizeof(texts) / sizeof(*texts);
-	if (at < GEN_FORMATS)
+	if (at < TRACEDAT_GEN_FORMATS)
 		return &g->formats[at].text;
-	at -= GEN_FORMATS;
-	if (at < GEN_OPTIONS)
+	at -= TRACEDAT_GEN_FORMATS;
+	if (at < TRACEDAT_GEN_OPTIONS)
 		return &g->options[at].data;
-	at -= GEN_OPTIONS;
-	if (at >= 2 * GEN_BUFFERS * GEN_CPUS)
+	at -= TRACEDAT_GEN_OPTIONS;
+	if (at >= 2 * TRACEDAT_GEN_BUFFERS * TRACEDAT_GEN_CPUS)
 		return NULL;
-	struct gen_cpu *c = &g->buffers[at / 2 / GEN_CPUS].cpus[at / 2 % GEN_CPUS];
+	struct tracedat_gen_cpu *c = &g->buffers[at / 2 / TRACEDAT_GEN_CPUS].cpus[at / 2 % TRACEDAT_GEN_CPUS];
 	return at % 2 ? &c->chunks.bytes : &c->pages;
 }
 
-/* Whether memory went short so far. What is built on must be whole: a stage looks here first. */
+/* Whether an allocation failed so far. A stage needs a complete model and checks this first. */
 static bool gen_failed(struct tracedat_gen *g)
 {
 	struct bytes *part;

@@ -22,7 +22,7 @@ static void put_header(struct tracedat_gen *g, struct bytes *o)
 	put_sized(o, &g->header_event, g->he_delta, 8);
 }
 
-static bool in_ftrace(const struct gen_format_text *f)
+static bool in_ftrace(const struct tracedat_gen_format *f)
 {
 	return !strcmp(f->system, "ftrace");
 }
@@ -96,7 +96,7 @@ static void put_prefix(struct tracedat_gen *g)
 	bytes_u32(o, g->page_size);
 }
 
-static void put_option(struct tracedat_gen *g, struct gen_option *opt)
+static void put_option(struct tracedat_gen *g, struct tracedat_gen_option *opt)
 {
 	struct bytes *o = g->out;
 	opt->at = o->size;
@@ -107,17 +107,17 @@ static void put_option(struct tracedat_gen *g, struct gen_option *opt)
 
 /* ---- version 6 ---- */
 
-static void put_clock(struct bytes *o, const struct gen_buffer *buffer)
+static void put_clock(struct bytes *o, const struct tracedat_gen_buffer *buffer)
 {
 	bytes_u64(o, strlen(buffer->clock) + 2);
 	bytes_printf(o, "[%s]", buffer->clock);
 }
 
-static void put_cpus(struct tracedat_gen *g, struct gen_buffer *buffer)
+static void put_cpus(struct tracedat_gen *g, struct tracedat_gen_buffer *buffer)
 {
 	struct bytes *o = g->out;
 	for (size_t j = 0; j < buffer->count; j++) {
-		struct gen_cpu *c = &buffer->cpus[j];
+		struct tracedat_gen_cpu *c = &buffer->cpus[j];
 		size_t pad = (size_t)(tracedat_align(o->size, g->page_size) - o->size);
 		(void)bytes_grow(o, pad);
 		c->at = o->size;
@@ -126,7 +126,7 @@ static void put_cpus(struct tracedat_gen *g, struct gen_buffer *buffer)
 	}
 }
 
-static void v6_buffer(struct tracedat_gen *g, struct gen_buffer *buffer, bool clock)
+static void v6_buffer(struct tracedat_gen *g, struct tracedat_gen_buffer *buffer, bool clock)
 {
 	struct bytes *o = g->out;
 	buffer->record_at = o->size;
@@ -243,7 +243,7 @@ static void put_section(struct tracedat_gen *g, struct strings *s, unsigned id, 
 }
 
 /* All chunks, and what of the content is in none so far. */
-static void put_chunks(struct tracedat_gen *g, struct gen_chunks *chunks, struct bytes *content, size_t step)
+static void put_chunks(struct tracedat_gen *g, struct tracedat_gen_chunks *chunks, struct bytes *content, size_t step)
 {
 	while (content->size && !content->failed)
 		tracedat_gen_pack(g, chunks, content, content->size < step ? content->size : step);
@@ -252,14 +252,14 @@ static void put_chunks(struct tracedat_gen *g, struct gen_chunks *chunks, struct
 	bytes_free(&chunks->bytes);
 }
 
-static void v7_buffer(struct tracedat_gen *g, struct strings *s, struct gen_buffer *buffer)
+static void v7_buffer(struct tracedat_gen *g, struct strings *s, struct tracedat_gen_buffer *buffer)
 {
 	struct bytes *o = g->out;
 	char text[64];
 	(void)snprintf(text, sizeof(text), "buffer flyrecord %s", buffer->name);
 	buffer->section_at = section_begin(g, s, TRACEDAT_BUFFER, g->codec != TRACEDAT_NONE, text);
 	for (size_t j = 0; j < buffer->count; j++) {
-		struct gen_cpu *c = &buffer->cpus[j];
+		struct tracedat_gen_cpu *c = &buffer->cpus[j];
 		(void)bytes_grow(o, (size_t)(tracedat_align(o->size, g->page_size) - o->size));
 		c->at = o->size;
 		if (g->codec == TRACEDAT_NONE)
@@ -271,7 +271,7 @@ static void v7_buffer(struct tracedat_gen *g, struct strings *s, struct gen_buff
 	section_end(g, buffer->section_at);
 }
 
-static void v7_buffer_option(struct tracedat_gen *g, struct gen_buffer *buffer)
+static void v7_buffer_option(struct tracedat_gen *g, struct tracedat_gen_buffer *buffer)
 {
 	struct bytes *o = g->out;
 	size_t at = o->size;
@@ -299,7 +299,7 @@ static void v7_text(struct tracedat_gen *g, struct strings *s)
 	if (g->codec == TRACEDAT_NONE)
 		bytes_append(g->out, g->text.data, g->text.size);
 	else
-		put_chunks(g, &g->text_chunks, &g->text, GEN_TEXT_CHUNK);
+		put_chunks(g, &g->text_chunks, &g->text, TRACEDAT_GEN_TEXT_CHUNK);
 	section_end(g, g->at.section[TRACEDAT_BUFFER_TEXT]);
 }
 

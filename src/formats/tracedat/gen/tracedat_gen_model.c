@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void gen_wide(struct tracedat_gen *g, struct gen_cpu *c)
+static void gen_wide(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	uint8_t p[208] = { 0 };
 	tracedat_gen_common(g, p, 302, 42);
@@ -12,7 +12,7 @@ static void gen_wide(struct tracedat_gen *g, struct gen_cpu *c)
 	tracedat_gen_record(g, c, p, sizeof(p), (uint32_t)choices_between(g->choices, 100, 100000));
 }
 
-static void gen_function(struct tracedat_gen *g, struct gen_cpu *c)
+static void gen_function(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	uint8_t p[24] = { 0 };
 	uint64_t base = g->long_size == 8 ? UINT64_C(0xffffffff81000000) : 0xc1000000u;
@@ -27,7 +27,7 @@ static void gen_function(struct tracedat_gen *g, struct gen_cpu *c)
 	tracedat_gen_record(g, c, p, 8u + 2u * g->long_size, (uint32_t)choices_between(g->choices, 100, 100000));
 }
 
-static void gen_any(struct tracedat_gen *g, struct gen_cpu *c)
+static void gen_any(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	static const char *const names[] = { "a", "label", "some longer label", "x y z", "" };
 	switch (choices_below(g->choices, 12)) {
@@ -160,7 +160,7 @@ static void make_options(struct tracedat_gen *g)
 		option_text(g, TRACEDAT_PROCMAPS, "2a 1 demo\n400000 401000 /usr/bin/demo\n");
 	if (g->version == 6)
 		for (size_t i = 1; i < g->buffer_count; i++) {
-			struct gen_option *o = tracedat_gen_option_add(g, TRACEDAT_BUFFER, "\0\0\0\0\0\0\0", 8);
+			struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_BUFFER, "\0\0\0\0\0\0\0", 8);
 			o->buffer = (int)i;
 			bytes_append(&o->data, g->buffers[i].name, strlen(g->buffers[i].name) + 1);
 		}
@@ -168,27 +168,29 @@ static void make_options(struct tracedat_gen *g)
 
 /* ---- buffers ---- */
 
-/* How well the content folds. */
+/* Measures how well the content compresses. */
 static void measure(struct tracedat_gen *g, const struct bytes *content)
 {
-	struct bytes folded = { 0 };
-	if (g->codec != TRACEDAT_NONE && content->size && tracedat_encode(g->codec, content->data, content->size, &folded)) {
-		g->folded = folded.size;
-		g->unfolded = content->size;
+	struct bytes compressed_size = { 0 };
+	if (g->codec != TRACEDAT_NONE && content->size &&
+	    tracedat_encode(g->codec, content->data, content->size, &compressed_size)) {
+		g->compressed_size = compressed_size.size;
+		g->decompressed_size = content->size;
 	}
-	g->g->failed |= folded.failed;
-	bytes_free(&folded);
+	g->g->failed |= compressed_size.failed;
+	bytes_free(&compressed_size);
 }
 
 /* About how many bytes the content takes in the file, as chunks if it is compressed. */
-static uint64_t packed_size(const struct tracedat_gen *g, const struct gen_chunks *chunks, const struct bytes *content)
+static uint64_t packed_size(const struct tracedat_gen *g, const struct tracedat_gen_chunks *chunks, const struct bytes *content)
 {
 	if (g->codec == TRACEDAT_NONE)
 		return content->size;
-	return 4 + chunks->bytes.size + (g->unfolded ? content->size * g->folded / g->unfolded : content->size / 4);
+	return 4 + chunks->bytes.size +
+	       (g->decompressed_size ? content->size * g->compressed_size / g->decompressed_size : content->size / 4);
 }
 
-static uint64_t cpu_size(const struct tracedat_gen *g, const struct gen_cpu *cpu)
+static uint64_t cpu_size(const struct tracedat_gen *g, const struct tracedat_gen_cpu *cpu)
 {
 	return packed_size(g, &cpu->chunks, &cpu->pages);
 }
@@ -203,7 +205,7 @@ static uint64_t metadata_size(const struct tracedat_gen *g, size_t cpus)
 }
 
 /* Whether the pages of a CPU are about as large as wanted. What was estimated so far is measured then. */
-static bool is_large(struct tracedat_gen *g, const struct gen_cpu *cpu, uint64_t wanted)
+static bool is_large(struct tracedat_gen *g, const struct tracedat_gen_cpu *cpu, uint64_t wanted)
 {
 	const uint64_t half = g->codec == TRACEDAT_NONE ? g->page_size / 2 : 256;
 	if (cpu_size(g, cpu) + half < wanted)
@@ -214,7 +216,7 @@ static bool is_large(struct tracedat_gen *g, const struct gen_cpu *cpu, uint64_t
 }
 
 /* The pages of a CPU: some records, then more until there are enough. */
-static void make_cpu(struct tracedat_gen *g, struct gen_cpu *cpu, uint64_t wanted)
+static void make_cpu(struct tracedat_gen *g, struct tracedat_gen_cpu *cpu, uint64_t wanted)
 {
 	struct choices *c = g->choices;
 	bool broken = g->g->rule >= 0;
@@ -248,14 +250,14 @@ static void make_buffers(struct tracedat_gen *g)
 	g->buffer_count = 1 + instances;
 	g->time = 1000000000;
 	for (size_t i = 0; i < g->buffer_count; i++) {
-		struct gen_buffer *buffer = &g->buffers[i];
+		struct tracedat_gen_buffer *buffer = &g->buffers[i];
 		if (i)
 			(void)snprintf(buffer->name, sizeof(buffer->name), "inst%zu", i);
 		(void)snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
 		/* Version 6 has an entry for each CPU, version 7 only for those with data, which may be far apart. */
 		buffer->count = cpus;
 		for (size_t j = 0; j < cpus; j++, left--) {
-			struct gen_cpu *cpu = &buffer->cpus[j];
+			struct tracedat_gen_cpu *cpu = &buffer->cpus[j];
 			bool sparse = g->version == 7 && !broken && choices_chance(c, 1, 4);
 			cpu->cpu = j ? buffer->cpus[j - 1].cpu + 1 + (sparse ? 4 : 0) : 0;
 			cpu->last = UINT64_C(5000000000) + 1000 * j;
@@ -283,8 +285,8 @@ static void make_latency(struct tracedat_gen *g)
 	for (uint64_t i = 0; i < lines || other + packed_size(g, &g->text_chunks, &g->text) < g->g->size; i++) {
 		bytes_printf(&g->text, "  demo-42      0d..3 %4lluus+: demo_tick <-_text\n", (unsigned long long)i);
 		g->g->records++;
-		if (g->codec != TRACEDAT_NONE && g->text.size >= GEN_TEXT_CHUNK)
-			tracedat_gen_pack(g, &g->text_chunks, &g->text, GEN_TEXT_CHUNK);
+		if (g->codec != TRACEDAT_NONE && g->text.size >= TRACEDAT_GEN_TEXT_CHUNK)
+			tracedat_gen_pack(g, &g->text_chunks, &g->text, TRACEDAT_GEN_TEXT_CHUNK);
 		if (g->text.failed || g->g->failed)
 			break;
 	}

@@ -29,19 +29,20 @@ void tracedat_gen_swap(struct bytes *text, const char *what, const char *with)
 	bytes_insert(text, at, with, strlen(with));
 }
 
-struct gen_option *tracedat_gen_option(struct tracedat_gen *g, unsigned id)
+struct tracedat_gen_option *tracedat_gen_option(struct tracedat_gen *g, unsigned id)
 {
 	for (size_t i = 0; i < g->option_count; i++)
 		if (g->options[i].id == id)
 			return &g->options[i];
-	return &g->options[GEN_OPTIONS - 1];
+	return &g->options[TRACEDAT_GEN_OPTIONS - 1];
 }
 
-struct gen_option *tracedat_gen_option_add(struct tracedat_gen *g, unsigned id, const void *data, size_t size)
+struct tracedat_gen_option *tracedat_gen_option_add(struct tracedat_gen *g, unsigned id, const void *data, size_t size)
 {
-	struct gen_option *o = &g->options[g->option_count < GEN_OPTIONS - 1 ? g->option_count++ : GEN_OPTIONS - 1];
+	struct tracedat_gen_option *o =
+		&g->options[g->option_count < TRACEDAT_GEN_OPTIONS - 1 ? g->option_count++ : TRACEDAT_GEN_OPTIONS - 1];
 	bytes_free(&o->data);
-	*o = (struct gen_option){ .id = id, .buffer = -1, .data = { .big_endian = g->big_endian } };
+	*o = (struct tracedat_gen_option){ .id = id, .buffer = -1, .data = { .big_endian = g->big_endian } };
 	bytes_append(&o->data, data, size);
 	return o;
 }
@@ -90,7 +91,7 @@ uint64_t tracedat_gen_get64(struct tracedat_gen *g, size_t at)
 	return inside(g, at, 8) ? load_u64(g->out->data + at, g->big_endian) : 0;
 }
 
-void tracedat_gen_pack(struct tracedat_gen *g, struct gen_chunks *chunks, struct bytes *content, size_t size)
+void tracedat_gen_pack(struct tracedat_gen *g, struct tracedat_gen_chunks *chunks, struct bytes *content, size_t size)
 {
 	struct bytes *o = &chunks->bytes;
 	size_t at = o->size;
@@ -101,18 +102,18 @@ void tracedat_gen_pack(struct tracedat_gen *g, struct gen_chunks *chunks, struct
 		g->g->failed = true;
 	else
 		store_u32(o->data + at, (uint32_t)(o->size - at - 8), g->big_endian);
-	g->folded = o->size - at;
-	g->unfolded = size;
+	g->compressed_size = o->size - at;
+	g->decompressed_size = size;
 	bytes_remove(content, 0, size);
 	chunks->count++;
 }
 
-uint8_t *tracedat_gen_page(struct tracedat_gen *g, struct gen_cpu *c, size_t index)
+uint8_t *tracedat_gen_page(struct tracedat_gen *g, struct tracedat_gen_cpu *c, size_t index)
 {
 	return index < c->pages.size / g->page_size ? c->pages.data + index * g->page_size : NULL;
 }
 
-uint8_t *tracedat_gen_last_page(struct tracedat_gen *g, struct gen_cpu *c)
+uint8_t *tracedat_gen_last_page(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	return tracedat_gen_page(g, c, c->pages.size / g->page_size - 1);
 }
@@ -130,14 +131,14 @@ void tracedat_gen_commit_set(struct tracedat_gen *g, uint8_t *page, uint64_t com
 		store_u32(page + 8, (uint32_t)commit, g->big_endian);
 }
 
-void tracedat_gen_page_end(struct tracedat_gen *g, struct gen_cpu *c)
+void tracedat_gen_page_end(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	(void)g;
 	c->used = 0;
 }
 
 /* Room for total bytes in a page; a new page takes the time of the next record, whose delta is then 0. */
-uint8_t *tracedat_gen_room(struct tracedat_gen *g, struct gen_cpu *c, uint32_t total, uint32_t *delta)
+uint8_t *tracedat_gen_room(struct tracedat_gen *g, struct tracedat_gen_cpu *c, uint32_t total, uint32_t *delta)
 {
 	uint32_t head = 8u + g->long_size;
 	if (!c->used || c->used + total > g->page_size) {
@@ -166,7 +167,7 @@ uint32_t tracedat_gen_word(const struct tracedat_gen *g, uint32_t type, uint32_t
 	return g->big_endian ? type << 27 | delta : delta << 5 | type;
 }
 
-void tracedat_gen_record(struct tracedat_gen *g, struct gen_cpu *c, const void *payload, uint32_t size, uint32_t delta)
+void tracedat_gen_record(struct tracedat_gen *g, struct tracedat_gen_cpu *c, const void *payload, uint32_t size, uint32_t delta)
 {
 	uint32_t room = (size + 3) & ~3u;
 	/* The kernel never reserves 8 bytes of payload: it takes 12. */
@@ -186,7 +187,7 @@ void tracedat_gen_record(struct tracedat_gen *g, struct gen_cpu *c, const void *
 		g->time = c->last;
 }
 
-void tracedat_gen_stamp(struct tracedat_gen *g, struct gen_cpu *c, uint32_t type, uint64_t value)
+void tracedat_gen_stamp(struct tracedat_gen *g, struct tracedat_gen_cpu *c, uint32_t type, uint64_t value)
 {
 	uint32_t none = 0;
 	uint8_t *at = tracedat_gen_room(g, c, 8, &none);
@@ -207,7 +208,7 @@ void tracedat_gen_common(struct tracedat_gen *g, uint8_t *payload, unsigned id, 
 	store_u32(payload + 4, pid, g->big_endian);
 }
 
-void tracedat_gen_tick(struct tracedat_gen *g, struct gen_cpu *c)
+void tracedat_gen_tick(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	uint8_t p[24] = { 0 };
 	tracedat_gen_common(g, p, 300, choices_chance(g->choices, 1, 2) ? 42 : 1);
@@ -216,7 +217,7 @@ void tracedat_gen_tick(struct tracedat_gen *g, struct gen_cpu *c)
 	tracedat_gen_record(g, c, p, sizeof(p), (uint32_t)choices_between(g->choices, 100, 100000));
 }
 
-void tracedat_gen_label(struct tracedat_gen *g, struct gen_cpu *c, const char *name)
+void tracedat_gen_label(struct tracedat_gen *g, struct tracedat_gen_cpu *c, const char *name)
 {
 	uint8_t p[128] = { 0 };
 	uint32_t length = (uint32_t)strnlen(name, 80) + 1;
@@ -235,7 +236,7 @@ static const char common_fields[] = "\tfield:unsigned short common_type;\toffset
 void tracedat_gen_format_add(struct tracedat_gen *g, const char *system, const char *name, unsigned id, const char *fields,
 			     const char *print)
 {
-	struct gen_format_text *f = &g->formats[g->format_count++];
+	struct tracedat_gen_format *f = &g->formats[g->format_count++];
 	(void)snprintf(f->system, sizeof(f->system), "%s", system);
 	bytes_printf(&f->text, "name: %s\nID: %u\nformat:\n%s%s\nprint fmt: %s\n", name, id, common_fields, fields, print);
 }
@@ -245,7 +246,7 @@ void tracedat_gen_stats(struct tracedat_gen *g)
 	size_t nth = 0;
 	for (size_t i = 0; i < g->buffer_count; i++)
 		for (size_t j = 0; j < g->buffers[i].count; j++) {
-			const struct gen_cpu *c = &g->buffers[i].cpus[j];
+			const struct tracedat_gen_cpu *c = &g->buffers[i].cpus[j];
 			for (; nth < g->option_count; nth++) {
 				const struct bytes *d = &g->options[nth].data;
 				if (g->options[nth].id == TRACEDAT_CPUSTAT && d->size && memmem(d->data, d->size, "CPU:", 4))

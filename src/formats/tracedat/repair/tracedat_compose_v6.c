@@ -1,17 +1,17 @@
-/* Version 6, composed: the blocks in their order, tables and options that name what the output has. */
+/* Composes version 6: the blocks in their order, and tables and options for what the output contains. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
 
-uint32_t tracedat_table_entries(const struct tracedat_walk *w)
+uint32_t tracedat_table_entries(const struct tracedat_data *data)
 {
 	uint32_t count = 0;
-	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count; j++)
-			if (w->data.buffers[i].cpus[j].cpu + 1 > count && (i == 0 || w->data.buffers[i].cpus[j].length))
-				count = w->data.buffers[i].cpus[j].cpu + 1;
-	if (!count && w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX)
-		count = w->data.cpu_count;
+	for (size_t i = 0; i < data->buffer_count; i++)
+		for (size_t j = 0; j < data->buffers[i].count; j++)
+			if (data->buffers[i].cpus[j].cpu + 1 > count && (i == 0 || data->buffers[i].cpus[j].length))
+				count = data->buffers[i].cpus[j].cpu + 1;
+	if (!count && data->cpu_count && data->cpu_count <= TRACEDAT_CPUS_MAX)
+		count = data->cpu_count;
 	return count ? count : 1;
 }
 
@@ -21,10 +21,10 @@ static void put_tag(struct tracedat_walk *w, uint64_t old, const char *tag)
 	const uint8_t *p = old != TRACEDAT_NO_OLD ? window_at(&w->window, old, TRACEDAT_TAG_SIZE) : NULL;
 	size_t letters = tag[0] == 'f' ? 9 : 7;
 	if (p && !memcmp(p, tag, letters))
-		tracedat_copy(&w->out.pieces, w->source, old, TRACEDAT_TAG_SIZE);
+		tracedat_pieces_copy(&w->out.pieces, w->source, old, TRACEDAT_TAG_SIZE);
 	else
-		(void)tracedat_field(&w->out.pieces, w->source, old, tag, TRACEDAT_TAG_SIZE, TRACEDAT_RULE_data_tag_invalid,
-				     "the word that the content calls for");
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, old, tag, TRACEDAT_TAG_SIZE, TRACEDAT_RULE_data_tag_invalid,
+					    "the tag that the content needs");
 }
 
 /* Behind the table of a version 6 buffer. */
@@ -35,15 +35,15 @@ static void put_clock_block(struct tracedat_walk *w, const struct tracedat_buffe
 	const char *name = b->clock_size ? NULL : tracedat_clock_of_output(w, &length);
 
 	if (b->clock_size)
-		tracedat_copy(&w->out.pieces, w->source, b->clock_at, b->clock_size);
+		tracedat_pieces_copy(&w->out.pieces, w->source, b->clock_at, b->clock_size);
 	if (!name)
 		return;
 	bytes_u64(&clock, length + 2);
 	bytes_u8(&clock, '[');
 	bytes_append(&clock, name, length);
 	bytes_u8(&clock, ']');
-	(void)tracedat_literal(&w->out.pieces, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing,
-			       "the clock that the option selects");
+	(void)tracedat_pieces_literal(&w->out.pieces, clock.data, clock.size, TRACEDAT_RULE_v6_clock_block_missing,
+				      "the clock that the option selects");
 	w->out.pieces.failed |= clock.failed;
 	bytes_free(&clock);
 }
@@ -96,17 +96,17 @@ static void fill_table(struct tracedat_walk *w, const struct tracedat_buffer *b,
 	table->pieces = NULL;
 }
 
-/* The option of an instance whose own is lost. Returns the piece of the offset. */
+/* An option for an instance whose option is lost. Returns the piece of the offset. */
 static size_t put_instance(struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
-	static const char why[] = "the option of an instance, which is lost";
+	static const char why[] = "an option instead of a lost one of an instance";
 	size_t name = strlen(b->name) + 1;
 	uint8_t head[6];
 	store_u16(head, TRACEDAT_BUFFER, w->shape.big_endian);
 	store_u32(head + 2, (uint32_t)(8 + name), w->shape.big_endian);
-	(void)tracedat_literal(&w->out.pieces, head, sizeof(head), TRACEDAT_RULE_v6_buffer_offset, why);
+	(void)tracedat_pieces_literal(&w->out.pieces, head, sizeof(head), TRACEDAT_RULE_v6_buffer_offset, why);
 	size_t piece = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v6_buffer_offset, "where the instance is");
-	(void)tracedat_literal(&w->out.pieces, b->name, name, TRACEDAT_RULE_v6_buffer_offset, why);
+	(void)tracedat_pieces_literal(&w->out.pieces, b->name, name, TRACEDAT_RULE_v6_buffer_offset, why);
 	return piece;
 }
 
@@ -126,7 +126,7 @@ static void put_options(struct tracedat_walk *w, size_t *offsets)
 		const uint8_t *payload = o->changed.size ? o->changed.data : o->block->data + o->at;
 		store_u16(head, o->id, w->shape.big_endian);
 		store_u32(head + 2, (uint32_t)size, w->shape.big_endian);
-		(void)tracedat_field(&w->out.pieces, w->source, at - 6, head, 6, o->rule, o->why);
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, at - 6, head, 6, o->rule, o->why);
 		if (o->id == TRACEDAT_BUFFER && o->buffer >= 0) {
 			offsets[o->buffer] = tracedat_put_u64(w, at, 0, TRACEDAT_RULE_v6_buffer_offset, "where the instance is");
 			payload += 8;
@@ -134,9 +134,9 @@ static void put_options(struct tracedat_walk *w, size_t *offsets)
 			at += 8;
 		}
 		if (o->changed.size)
-			(void)tracedat_literal(&w->out.pieces, payload, size, o->rule, o->why);
+			(void)tracedat_pieces_literal(&w->out.pieces, payload, size, o->rule, o->why);
 		else
-			tracedat_copy(&w->out.pieces, w->source, at, size);
+			tracedat_pieces_copy(&w->out.pieces, w->source, at, size);
 	}
 	tracedat_put_clock(w);
 	for (size_t i = 1; i < w->data.buffer_count; i++)
@@ -151,13 +151,14 @@ static void put_options(struct tracedat_walk *w, size_t *offsets)
 	} else if (w->data.tag_at >= 2) {
 		old = w->data.tag_at - 2;
 	}
-	(void)tracedat_field(&w->out.pieces, w->source, old, done, 2, TRACEDAT_RULE_option_missing_done, "the end of the options");
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, old, done, 2, TRACEDAT_RULE_option_missing_done,
+				    "the end of the options");
 }
 
 void tracedat_compose_v6(struct tracedat_walk *w)
 {
 	size_t *offsets = calloc(w->data.buffer_count + 1, sizeof(*offsets));
-	struct table table = { .count = tracedat_table_entries(w) };
+	struct table table = { .count = tracedat_table_entries(&w->data) };
 	uint64_t at;
 
 	if (!offsets) {
@@ -178,9 +179,9 @@ void tracedat_compose_v6(struct tracedat_walk *w)
 	old = w->data.tag_at ? w->data.tag_at : TRACEDAT_NO_OLD;
 	put_tag(w, old, w->data.latency ? "latency  " : "flyrecord");
 	if (w->data.latency) {
-		tracedat_copy(&w->out.pieces, w->source, w->data.latency_at, w->data.latency_stop - w->data.latency_at);
+		tracedat_pieces_copy(&w->out.pieces, w->source, w->data.latency_at, w->data.latency_stop - w->data.latency_at);
 		tracedat_drop(w, w->data.latency_stop, w->source->size - w->data.latency_stop, TRACEDAT_RULE_truncated_file,
-			      "a line without its end");
+			      "an incomplete line");
 		free(offsets);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* Version 7, composed: sections in their order, options that name them, and what is missing of either. */
+/* Composes version 7: sections in their order, options that name them, and missing ones of both. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void fix_add(struct compose *c, size_t piece, enum fix_kind kind, size_t 
 		c->fixes[c->fix_count++] = (struct fix){ piece, kind, index, cpu };
 }
 
-static void fixes_settle(struct compose *c)
+static void fixes_fill(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
 	for (size_t i = 0; i < c->fix_count; i++) {
@@ -67,19 +67,20 @@ static void put_u16(struct tracedat_walk *w, uint64_t old, uint16_t value, unsig
 {
 	uint8_t number[2];
 	store_u16(number, value, w->shape.big_endian);
-	(void)tracedat_field(&w->out.pieces, w->source, old, number, 2, rule, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, old, number, 2, rule, why);
 }
 
 /* A section header. Returns the piece of its size; the body begins behind it. */
-static size_t put_header(struct tracedat_walk *w, const struct tracedat_section *s, unsigned id, unsigned flags)
+static size_t put_header(struct tracedat_walk *w, const struct tracedat_section *section, unsigned id, unsigned flags)
 {
-	static const char why[] = "what the content of the section asks for";
-	uint64_t old = s ? s->offset : TRACEDAT_NO_OLD;
+	static const char why[] = "the value that the content of the section needs";
+	uint64_t old = section ? section->offset : TRACEDAT_NO_OLD;
 	put_u16(w, old, (uint16_t)id, TRACEDAT_RULE_v7_section_id_mismatch, why);
-	put_u16(w, s ? old + 2 : old, (uint16_t)flags, TRACEDAT_RULE_v7_section_compress_flag, why);
-	(void)tracedat_put_u32(w, s ? old + 4 : old, s ? (uint32_t)s->description : UINT32_MAX, TRACEDAT_RULE_v7_mandatory_section,
-			       "no description");
-	return tracedat_put_u64(w, s ? old + 8 : old, 0, TRACEDAT_RULE_v7_section_size, "the size that leads to the next section");
+	put_u16(w, section ? old + 2 : old, (uint16_t)flags, TRACEDAT_RULE_v7_section_compress_flag, why);
+	(void)tracedat_put_u32(w, section ? old + 4 : old, section ? (uint32_t)section->description : UINT32_MAX,
+			       TRACEDAT_RULE_v7_mandatory_section, "no description");
+	return tracedat_put_u64(w, section ? old + 8 : old, 0, TRACEDAT_RULE_v7_section_size,
+				"the size that leads to the next section");
 }
 
 static void put_frame(struct tracedat_walk *w, const struct bytes *content, unsigned rule, const char *why)
@@ -89,55 +90,55 @@ static void put_frame(struct tracedat_walk *w, const struct bytes *content, unsi
 	bytes_u32(&frame, (uint32_t)content->size);
 	if (tracedat_encode(w->shape.codec, content->data, content->size, &frame) && !frame.failed) {
 		store_u32(frame.data, (uint32_t)(frame.size - 8), w->shape.big_endian);
-		(void)tracedat_literal(&w->out.pieces, frame.data, frame.size, rule, why);
+		(void)tracedat_pieces_literal(&w->out.pieces, frame.data, frame.size, rule, why);
 	}
 	w->out.pieces.failed |= frame.failed;
 	bytes_free(&frame);
 }
 
 /* The frame of a section as it is, with its two sizes. */
-static void copy_frame(struct tracedat_walk *w, const struct tracedat_section *s)
+static void copy_frame(struct tracedat_walk *w, const struct tracedat_section *section)
 {
-	uint64_t at = s->offset + TRACEDAT_SECTION_SIZE, body = s->size - 8;
+	uint64_t at = section->offset + TRACEDAT_SECTION_SIZE, body = section->size - 8;
 	const uint8_t *p = window_at(&w->window, at, 4);
 	/* Slack that the count leaves out is legal enough: it stays. */
-	bool slack = p && load_u32(p, w->shape.big_endian) == s->frame;
-	(void)tracedat_put_u32(w, at, (uint32_t)s->frame, TRACEDAT_RULE_v7_block_csize, "the size that the frame has");
-	(void)tracedat_put_u32(w, at + 4, (uint32_t)s->block.size, TRACEDAT_RULE_v7_block_usize, "the size that comes out");
-	tracedat_copy(&w->out.pieces, w->source, at + 8, slack ? body : s->frame);
+	bool slack = p && load_u32(p, w->shape.big_endian) == section->frame;
+	(void)tracedat_put_u32(w, at, (uint32_t)section->frame, TRACEDAT_RULE_v7_block_csize, "the size of the frame");
+	(void)tracedat_put_u32(w, at + 4, (uint32_t)section->block.size, TRACEDAT_RULE_v7_block_usize, "the decompressed size");
+	tracedat_pieces_copy(&w->out.pieces, w->source, at + 8, slack ? body : section->frame);
 }
 
 /* ---- metadata ---- */
 
-uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_section *s, unsigned k)
+uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_section *section, unsigned k)
 {
 	const struct tracedat_pieces *p = &w->meta.parts[k];
 	const struct tracedat_block *b = w->meta.blocks[k];
-	bool compressed = s && s->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
+	bool compressed = section && section->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
 
 	uint64_t at = w->out.pieces.size;
-	if (s)
-		s->moved = at;
-	size_t size = put_header(w, s, TRACEDAT_HEADER_INFO + k, s ? s->flags : 0);
+	if (section)
+		section->moved = at;
+	size_t size = put_header(w, section, TRACEDAT_HEADER_INFO + k, section ? section->flags : 0);
 	uint64_t body = w->out.pieces.size;
 	if (!compressed) {
 		tracedat_put_part(w, p, b && !b->compressed ? b : NULL);
-	} else if (b && b->compressed && !s->damage && tracedat_part_unchanged(p, b)) {
-		copy_frame(w, s);
+	} else if (b && b->compressed && !section->damage && tracedat_part_unchanged(p, b)) {
+		copy_frame(w, section);
 	} else {
 		struct bytes content = { .big_endian = w->shape.big_endian };
 		if (b)
 			tracedat_part_flatten(p, b, &content);
 		else
 			tracedat_part_flatten(p, &(struct tracedat_block){ 0 }, &content);
-		const char *why = !b	      ? "an empty section for one that is lost"
-				  : s->damage ? "what comes before the damage of the section, compressed anew"
-					      : "the section is compressed anew with its content mended";
-		put_frame(w, &content, s->lost ? s->rule : TRACEDAT_RULE_v7_block_decode, why);
-		if (s->lost)
-			tracedat_drop(w, s->offset + 16, s->size, s->rule, s->why);
+		const char *why = !b		    ? "an empty section for one that is lost"
+				  : section->damage ? "what comes before the damage of the section, compressed anew"
+						    : "the section is compressed anew with its content mended";
+		put_frame(w, &content, section->lost ? section->rule : TRACEDAT_RULE_v7_block_decode, why);
+		if (section->lost)
+			tracedat_drop(w, section->offset + 16, section->size, section->rule, section->why);
 		else
-			tracedat_drop(w, s->offset + 16, s->size, TRACEDAT_RULE_v7_block_decode, why);
+			tracedat_drop(w, section->offset + 16, section->size, TRACEDAT_RULE_v7_block_decode, why);
 		w->out.pieces.failed |= content.failed;
 		bytes_free(&content);
 	}
@@ -145,15 +146,15 @@ uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_sect
 	return at;
 }
 
-void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *s)
+void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *section)
 {
-	const struct tracedat_block *b = &s->block;
+	const struct tracedat_block *b = &section->block;
 	bool ended = b->data && b->size && !b->data[b->size - 1];
-	s->moved = w->out.pieces.size;
-	size_t size = put_header(w, s, s->id, s->flags);
+	section->moved = w->out.pieces.size;
+	size_t size = put_header(w, section, section->id, section->flags);
 	uint64_t body = w->out.pieces.size;
 	if (b->compressed && ended) {
-		copy_frame(w, s);
+		copy_frame(w, section);
 	} else if (b->compressed) {
 		struct bytes content = { 0 };
 		bytes_append(&content, b->data, b->size);
@@ -162,9 +163,10 @@ void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *s)
 		w->out.pieces.failed |= content.failed;
 		bytes_free(&content);
 	} else {
-		tracedat_copy(&w->out.pieces, w->source, s->offset + 16, s->size);
+		tracedat_pieces_copy(&w->out.pieces, w->source, section->offset + 16, section->size);
 		if (!ended)
-			(void)tracedat_literal(&w->out.pieces, "", 1, TRACEDAT_RULE_v7_strings_nul, "the NUL of the last string");
+			(void)tracedat_pieces_literal(&w->out.pieces, "", 1, TRACEDAT_RULE_v7_strings_nul,
+						      "the NUL of the last string");
 	}
 	tracedat_fill_u64(w, size, w->out.pieces.size - body);
 }
@@ -177,7 +179,8 @@ static void put_option_head(struct tracedat_walk *w, const struct tracedat_block
 	uint8_t head[6];
 	store_u16(head, (uint16_t)id, w->shape.big_endian);
 	store_u32(head + 2, size, w->shape.big_endian);
-	(void)tracedat_field(&w->out.pieces, w->source, b && !b->compressed ? b->offset + at : TRACEDAT_NO_OLD, head, 6, rule, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, b && !b->compressed ? b->offset + at : TRACEDAT_NO_OLD, head, 6,
+				    rule, why);
 }
 
 /* A field of an option's payload in the input, or no place. */
@@ -186,13 +189,13 @@ static uint64_t old_of(const struct tracedat_option *o, size_t at)
 	return o && !o->block->compressed ? o->block->offset + o->at + at : TRACEDAT_NO_OLD;
 }
 
-/* A BUFFER option from what is known of the buffer. o: the option that it had, or NULL. */
+/* A BUFFER option with the values of the buffer. o: the option of the input, or NULL. */
 static void put_buffer_option(struct compose *c, size_t index, const struct tracedat_option *o)
 {
 	struct tracedat_walk *w = c->w;
 	struct tracedat_buffer *b = &w->data.buffers[index];
 	size_t names = b->raw_name.size + b->clock.size, count = 0;
-	static const char why[] = "what is known of the buffer and where its data is";
+	static const char why[] = "the values of the buffer and the offsets of its data";
 	unsigned rule = o && o->rule ? o->rule : TRACEDAT_RULE_v7_buffer_missing;
 
 	for (size_t i = 0; i < b->count; i++)
@@ -204,8 +207,9 @@ static void put_buffer_option(struct compose *c, size_t index, const struct trac
 	put_option_head(w, o ? o->block : NULL, o ? o->at - 6 : 0, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, (uint32_t)size,
 			rule, why);
 	fix_add(c, tracedat_put_u64(w, old_of(was, 0), 0, rule, why), FIX_BUFFER, index, 0);
-	(void)tracedat_field(&w->out.pieces, w->source, old_of(was, 8), b->raw_name.data, b->raw_name.size, rule, why);
-	(void)tracedat_field(&w->out.pieces, w->source, old_of(was, 8 + b->raw_name.size), b->clock.data, b->clock.size, rule, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, old_of(was, 8), b->raw_name.data, b->raw_name.size, rule, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, old_of(was, 8 + b->raw_name.size), b->clock.data, b->clock.size,
+				    rule, why);
 	if (b->text)
 		return;
 	size_t at = 8 + names;
@@ -271,18 +275,18 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 	if (o->changed.size) {
 		put_option_head(w, o->block, o->at - 6, o->id, (uint32_t)o->changed.size, o->rule, o->why);
 		uint64_t old = o->changed.size == o->size ? old_of(o, 0) : TRACEDAT_NO_OLD;
-		(void)tracedat_field(&w->out.pieces, w->source, old, o->changed.data, o->changed.size, o->rule, o->why);
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, old, o->changed.data, o->changed.size, o->rule, o->why);
 		return;
 	}
 	tracedat_put_block(w, o->block, o->at - 6, 6 + (size_t)o->size, TRACEDAT_RULE_option_unknown,
 			   "an option that was compressed");
 }
 
-/* Options for what no option names. */
+/* Options for sections and buffers that no option names. */
 static void put_extra_options(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
-	static const char why[] = "names what no option of the file does";
+	static const char why[] = "an option for what no option of the file names";
 
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++) {
 		if (c->named[k] || (c->part_section[k] < 0 && !c->added[k]))
@@ -314,14 +318,14 @@ static void put_extra_options(struct compose *c)
 }
 
 /* The end of an options section; what comes next is filled in by the next one. */
-static void put_done(struct compose *c, const struct tracedat_section *s)
+static void put_done(struct compose *c, const struct tracedat_section *section)
 {
 	struct tracedat_walk *w = c->w;
-	bool there = s && s->has_done && !s->block.compressed;
-	put_option_head(w, there ? &s->block : NULL, there ? s->done : 0, TRACEDAT_DONE, 8, TRACEDAT_RULE_v7_done_size,
+	bool there = section && section->has_done && !section->block.compressed;
+	put_option_head(w, there ? &section->block : NULL, there ? section->done : 0, TRACEDAT_DONE, 8, TRACEDAT_RULE_v7_done_size,
 			"the end of the options");
-	c->last_done = tracedat_put_u64(w, there ? s->block.offset + s->done + 6 : TRACEDAT_NO_OLD, 0, TRACEDAT_RULE_v7_done_target,
-					"the options in the order of the file");
+	c->last_done = tracedat_put_u64(w, there ? section->block.offset + section->done + 6 : TRACEDAT_NO_OLD, 0,
+					TRACEDAT_RULE_v7_done_target, "the options in the order of the file");
 }
 
 static void chain_link(struct compose *c)
@@ -330,39 +334,40 @@ static void chain_link(struct compose *c)
 	c->any_options = true;
 }
 
-static void put_options_section(struct compose *c, struct tracedat_section *s, bool last)
+static void put_options_section(struct compose *c, struct tracedat_section *section, bool last)
 {
 	struct tracedat_walk *w = c->w;
 	chain_link(c);
-	if (s)
-		s->moved = w->out.pieces.size;
-	size_t size = put_header(w, s, TRACEDAT_DONE, s ? s->flags & ~1u : 0);
+	if (section)
+		section->moved = w->out.pieces.size;
+	size_t size = put_header(w, section, TRACEDAT_DONE, section ? section->flags & ~1u : 0);
 	uint64_t body = w->out.pieces.size;
-	for (size_t i = 0; s && i < s->option_count && w->status == TM_OK; i++)
-		put_option(c, &w->dir.options[s->first_option + i]);
+	for (size_t i = 0; section && i < section->option_count && w->status == TM_OK; i++)
+		put_option(c, &w->dir.options[section->first_option + i]);
 	if (last)
 		put_extra_options(c);
-	put_done(c, s);
+	put_done(c, section);
 	tracedat_fill_u64(w, size, w->out.pieces.size - body);
 }
 
 /* ---- event data ---- */
 
 /* The section of a buffer; s is NULL where its header is lost. */
-static void put_buffer_data(struct tracedat_walk *w, struct tracedat_section *s, struct tracedat_buffer *b)
+static void put_buffer_data(struct tracedat_walk *w, struct tracedat_section *section, struct tracedat_buffer *b)
 {
 	b->moved = w->out.pieces.size;
-	if (s)
-		s->moved = b->moved;
+	if (section)
+		section->moved = b->moved;
 	/* What the buffer was read as. */
-	unsigned flags = (s ? s->flags & ~(unsigned)TRACEDAT_COMPRESSED : 0) | b->compressed;
-	size_t size = put_header(w, s, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, flags);
-	uint64_t body = w->out.pieces.size, at = s ? s->offset + 16 : 0;
-	if (b->text && s && b->compressed) {
+	unsigned flags = (section ? section->flags & ~(unsigned)TRACEDAT_COMPRESSED : 0) | b->compressed;
+	size_t size = put_header(w, section, b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER, flags);
+	uint64_t body = w->out.pieces.size, at = section ? section->offset + 16 : 0;
+	if (b->text && section && b->compressed) {
 		tracedat_put_text(w, b);
-	} else if (b->text && s) {
-		tracedat_copy(&w->out.pieces, w->source, at, b->text_stop - at);
-		tracedat_drop(w, b->text_stop, at + s->size - b->text_stop, TRACEDAT_RULE_truncated_file, "a line without its end");
+	} else if (b->text && section) {
+		tracedat_pieces_copy(&w->out.pieces, w->source, at, b->text_stop - at);
+		tracedat_drop(w, b->text_stop, at + section->size - b->text_stop, TRACEDAT_RULE_truncated_file,
+			      "an incomplete line");
 	} else if (!b->text) {
 		tracedat_put_cpus(w, b, &at);
 		for (size_t i = 0; i < b->count; i++)
@@ -372,56 +377,57 @@ static void put_buffer_data(struct tracedat_walk *w, struct tracedat_section *s,
 	tracedat_fill_u64(w, size, w->out.pieces.size - body);
 }
 
-static void put_buffer_section(struct tracedat_walk *w, struct tracedat_section *s, size_t index)
+static void put_buffer_section(struct tracedat_walk *w, struct tracedat_section *section, size_t index)
 {
 	int owner = -1;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		if (w->data.buffers[i].section == (int)index)
 			owner = (int)i;
 	if (owner < 0) {
-		tracedat_drop(w, s->offset, 16 + s->size, TRACEDAT_RULE_v7_buffer_missing,
-			      "event data of which nothing can be read");
+		tracedat_drop(w, section->offset, 16 + section->size, TRACEDAT_RULE_v7_buffer_missing,
+			      "event data without a readable record");
 		return;
 	}
-	put_buffer_data(w, s, &w->data.buffers[owner]);
+	put_buffer_data(w, section, &w->data.buffers[owner]);
 }
 
 static void put_section(struct compose *c, size_t index, size_t last_options)
 {
 	struct tracedat_walk *w = c->w;
-	struct tracedat_section *s = &w->dir.sections[index];
-	unsigned k = s->id - TRACEDAT_HEADER_INFO;
+	struct tracedat_section *section = &w->dir.sections[index];
+	unsigned k = section->id - TRACEDAT_HEADER_INFO;
 
-	if (s->id == TRACEDAT_DONE) {
-		if (s->lost)
-			tracedat_drop(w, s->offset, 16 + s->size, s->rule, s->why);
+	if (section->id == TRACEDAT_DONE) {
+		if (section->lost)
+			tracedat_drop(w, section->offset, 16 + section->size, section->rule, section->why);
 		else
-			put_options_section(c, s, index == last_options);
+			put_options_section(c, section, index == last_options);
 	} else if (k < TRACEDAT_PARTS && c->part_section[k] == (int)index) {
-		(void)tracedat_put_part_section(w, s, k);
-	} else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost) {
-		tracedat_put_strings(w, s);
-	} else if (s->id == TRACEDAT_BUFFER || s->id == TRACEDAT_BUFFER_TEXT) {
-		put_buffer_section(w, s, index);
-	} else if (s->lost) {
-		tracedat_drop(w, s->offset, 16 + s->size, s->rule, s->why);
+		(void)tracedat_put_part_section(w, section, k);
+	} else if (section->id == TRACEDAT_STRINGS && section->block.data && !section->lost) {
+		tracedat_put_strings(w, section);
+	} else if (section->id == TRACEDAT_BUFFER || section->id == TRACEDAT_BUFFER_TEXT) {
+		put_buffer_section(w, section, index);
+	} else if (section->lost) {
+		tracedat_drop(w, section->offset, 16 + section->size, section->rule, section->why);
 	} else {
-		s->moved = w->out.pieces.size;
-		size_t size = put_header(w, s, s->id, s->flags);
-		tracedat_copy(&w->out.pieces, w->source, s->offset + 16, s->size);
-		tracedat_fill_u64(w, size, s->size);
+		section->moved = w->out.pieces.size;
+		size_t size = put_header(w, section, section->id, section->flags);
+		tracedat_pieces_copy(&w->out.pieces, w->source, section->offset + 16, section->size);
+		tracedat_fill_u64(w, size, section->size);
 	}
 }
 
 /* Which section stands for each part: the one that was parsed, else the one whose content is lost. */
-static void parts_settle(struct compose *c)
+static void parts_choose(struct compose *c)
 {
 	struct tracedat_walk *w = c->w;
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++) {
 		c->part_section[k] = -1;
 		for (size_t i = 0; i < w->dir.section_count; i++) {
-			const struct tracedat_section *s = &w->dir.sections[i];
-			if (s->id == TRACEDAT_HEADER_INFO + k && (w->meta.blocks[k] ? w->meta.blocks[k] == &s->block : s->lost))
+			const struct tracedat_section *section = &w->dir.sections[i];
+			if (section->id == TRACEDAT_HEADER_INFO + k &&
+			    (w->meta.blocks[k] ? w->meta.blocks[k] == &section->block : section->lost))
 				c->part_section[k] = (int)i;
 		}
 	}
@@ -431,14 +437,14 @@ void tracedat_put_compression(struct tracedat_walk *w)
 {
 	static const char *const names[] = { "none", "zstd", "zlib" };
 	if (!w->prefix.codec_bad) {
-		tracedat_copy(&w->out.pieces, w->source, w->prefix.end, w->prefix.options_at - w->prefix.end);
+		tracedat_pieces_copy(&w->out.pieces, w->source, w->prefix.end, w->prefix.options_at - w->prefix.end);
 		return;
 	}
 	const char *version = tracedat_codec_version(w->shape.codec);
-	(void)tracedat_literal(&w->out.pieces, names[w->shape.codec], 5, TRACEDAT_RULE_v7_compressor_name,
-			       "what the sections are compressed with");
-	(void)tracedat_literal(&w->out.pieces, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name,
-			       "a version of the compressor");
+	(void)tracedat_pieces_literal(&w->out.pieces, names[w->shape.codec], 5, TRACEDAT_RULE_v7_compressor_name,
+				      "the compressor of the sections");
+	(void)tracedat_pieces_literal(&w->out.pieces, version, strlen(version) + 1, TRACEDAT_RULE_v7_compressor_name,
+				      "a version of the compressor");
 }
 
 void tracedat_compose_v7(struct tracedat_walk *w)
@@ -450,7 +456,7 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 	tracedat_put_compression(w);
 	c.first_options = tracedat_put_u64(w, w->prefix.options_at ? w->prefix.options_at : TRACEDAT_NO_OLD, 0,
 					   TRACEDAT_RULE_v7_options_offset, "where the first options are");
-	parts_settle(&c);
+	parts_choose(&c);
 	for (size_t i = 0; i < w->dir.section_count; i++)
 		if (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].lost)
 			last_options = i;
@@ -461,12 +467,12 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++)
 		put_section(&c, i, last_options);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
-		/* Buffers without a section of their own, or that claim one that another has. */
+		/* Buffers without a section, or whose option names the section of another. */
 		if (!w->data.buffers[i].moved && w->data.buffers[i].option != SIZE_MAX &&
 		    !w->dir.options[w->data.buffers[i].option].dropped)
 			put_buffer_data(w, NULL, &w->data.buffers[i]);
 	if (last_options == SIZE_MAX)
 		put_options_section(&c, NULL, true);
-	fixes_settle(&c);
+	fixes_fill(&c);
 	free(c.fixes);
 }

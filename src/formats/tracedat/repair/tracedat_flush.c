@@ -44,16 +44,16 @@ struct flush {
 	size_t drop; /* the next noted reason */
 };
 
-/* Drops what no piece keeps, for the reasons that were noted and a general one. */
-static void flush_gap(struct flush *f, const struct source *s, uint64_t from, uint64_t to)
+/* Drops what no piece keeps: with the noted reason, or a general one. */
+static void flush_gap(struct flush *f, const struct source *from_source, uint64_t from, uint64_t to)
 {
 	struct tracedat_walk *w = f->w;
 	while (from < to) {
-		while (f->drop < w->out.drop_count &&
-		       (w->out.drops[f->drop].source->index < s->index ||
-			(w->out.drops[f->drop].source == s && w->out.drops[f->drop].from + w->out.drops[f->drop].length <= from)))
+		while (f->drop < w->out.drop_count && (w->out.drops[f->drop].source->index < from_source->index ||
+						       (w->out.drops[f->drop].source == from_source &&
+							w->out.drops[f->drop].from + w->out.drops[f->drop].length <= from)))
 			f->drop++;
-		const struct tracedat_drop *d = f->drop < w->out.drop_count && w->out.drops[f->drop].source == s
+		const struct tracedat_drop *d = f->drop < w->out.drop_count && w->out.drops[f->drop].source == from_source
 							? &w->out.drops[f->drop]
 							: NULL;
 		uint64_t stop = to;
@@ -63,28 +63,28 @@ static void flush_gap(struct flush *f, const struct source *s, uint64_t from, ui
 		} else if (d) {
 			stop = d->from + d->length < to ? d->from + d->length : to;
 		}
-		plan_drop(f->plan, s, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
-			  d ? d->why : "replaced by what the repaired file has in its place, or of no use without what is lost");
+		plan_drop(f->plan, from_source, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
+			  d ? d->why : "replaced in the repaired file, or of no use without lost data");
 		from = stop;
 	}
 }
 
-static void flush_source(struct flush *f, const struct source *s, const struct kept *kept, size_t count)
+static void flush_source(struct flush *f, const struct source *from_source, const struct kept *kept, size_t count)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (kept[i].source != s)
+		if (kept[i].source != from_source)
 			continue;
 		if (kept[i].from > at)
-			flush_gap(f, s, at, kept[i].from);
+			flush_gap(f, from_source, at, kept[i].from);
 		at = kept[i].to > at ? kept[i].to : at;
 	}
-	if (at < s->size)
-		flush_gap(f, s, at, s->size);
+	if (at < from_source->size)
+		flush_gap(f, from_source, at, from_source->size);
 }
 
 /* Hands the pieces to the plan. */
-enum tracemend_status tracedat_flush(struct tracedat_walk *w)
+enum tracemend_status tracedat_output_plan(struct tracedat_walk *w)
 {
 	struct tracedat_pieces *p = &w->out.pieces;
 	struct plan *plan = w->s->plan;
@@ -122,10 +122,10 @@ enum tracemend_status tracedat_flush(struct tracedat_walk *w)
 		const struct tracedat_piece *piece = &p->list[i];
 		if (piece->literal)
 			(void)plan_literal(plan, output, p->literals.data + piece->from, (size_t)piece->length, piece->rule,
-					   piece->why ? piece->why : "what the format asks for");
+					   piece->why ? piece->why : "required by the format");
 		else if (piece->copied)
 			plan_copy_again(plan, output, piece->source, piece->from, piece->length, TRACEDAT_RULE_cpu_range_overlap,
-					"another part of the file has these bytes, too");
+					"another part of the file uses these bytes as well");
 		else
 			plan_copy(plan, output, piece->source, piece->from, piece->length);
 	}

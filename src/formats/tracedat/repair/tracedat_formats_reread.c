@@ -1,6 +1,6 @@
-/* The metadata of a repaired file. What a scan noted of the formats it judged as it went: before page size and long size were
- * settled, and beside formats that are left out. So the mended formats are read again, as whoever opens the output will read
- * them, until nothing more is to mend. By the tables of the last reading the pages are judged when they are written. */
+/* The metadata of a repaired file. The scan checked each format before page size and long size were final, and beside
+ * formats that the output leaves out. So the repaired formats are parsed again, as a reader of the output will parse them,
+ * until a pass changes nothing. The pages of the output are checked against the tables of the last pass. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
@@ -10,9 +10,9 @@
 /* Readings after which formats that still have errors are given up. Each leaves less to read; two are usual. */
 #define READINGS_MAX 8u
 
-/* ---- pieces of pieces ---- */
+/* ---- compositions of compositions ---- */
 
-/* A place in what pieces give, that mostly moves on. */
+/* A position in the bytes that pieces stand for; it mostly moves forward. */
 struct place {
 	const struct tracedat_pieces *in;
 	size_t piece;
@@ -30,7 +30,7 @@ static const struct tracedat_piece *place_seek(struct place *p, uint64_t offset)
 	return NULL;
 }
 
-/* Appends [from, from + length) of what the pieces give: copies of their own space. */
+/* Appends the bytes [from, from + length) of a composition, as copies of its own space. */
 static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct tracedat_pieces *out)
 {
 	while (length) {
@@ -39,16 +39,17 @@ static void slice_copy(struct place *p, uint64_t from, uint64_t length, struct t
 			return;
 		uint64_t skip = from - p->at, n = piece->length - skip < length ? piece->length - skip : length;
 		if (piece->literal)
-			(void)tracedat_field(out, piece->source, piece->old == TRACEDAT_NO_OLD ? piece->old : piece->old + skip,
-					     p->in->literals.data + piece->from + skip, (size_t)n, piece->rule, piece->why);
+			(void)tracedat_pieces_field(out, piece->source,
+						    piece->old == TRACEDAT_NO_OLD ? piece->old : piece->old + skip,
+						    p->in->literals.data + piece->from + skip, (size_t)n, piece->rule, piece->why);
 		else
-			tracedat_copy(out, piece->source, piece->from + skip, n);
+			tracedat_pieces_copy(out, piece->source, piece->from + skip, n);
 		from += n;
 		length -= n;
 	}
 }
 
-/* The same range is left out: what of it the block b has is dropped. */
+/* The same range is left out: its bytes in block b are dropped. */
 static void slice_drop(struct tracedat_walk *w, struct place *p, const struct tracedat_drop *d, const struct tracedat_block *b)
 {
 	uint64_t from = d->from, end = d->from + d->length;
@@ -63,7 +64,7 @@ static void slice_drop(struct tracedat_walk *w, struct place *p, const struct tr
 	}
 }
 
-/* Where a literal that stands for [old, old + length) of what the pieces give stands in their own space. */
+/* The place in the composition's own space of [old, old + length) of its bytes; TRACEDAT_NO_OLD: it has none. */
 static uint64_t slice_old(struct place *p, uint64_t old, uint64_t length)
 {
 	const struct tracedat_piece *piece = old == TRACEDAT_NO_OLD ? NULL : place_seek(p, old);
@@ -71,7 +72,7 @@ static uint64_t slice_old(struct place *p, uint64_t old, uint64_t length)
 	return from != TRACEDAT_NO_OLD && length <= piece->length - (old - p->at) ? from + (old - p->at) : TRACEDAT_NO_OLD;
 }
 
-/* outer is made of what inner gives: makes it of what inner is made of. */
+/* outer is composed of inner's bytes: composes it of inner's space instead. */
 static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pieces *outer)
 {
 	struct tracedat_pieces joined = { 0 };
@@ -80,8 +81,8 @@ static void pieces_join(const struct tracedat_pieces *inner, struct tracedat_pie
 	for (size_t i = 0; i < outer->count; i++) {
 		const struct tracedat_piece *p = &outer->list[i];
 		if (p->literal)
-			(void)tracedat_field(&joined, p->source, slice_old(&olds, p->old, p->length),
-					     outer->literals.data + p->from, (size_t)p->length, p->rule, p->why);
+			(void)tracedat_pieces_field(&joined, p->source, slice_old(&olds, p->old, p->length),
+						    outer->literals.data + p->from, (size_t)p->length, p->rule, p->why);
 		else
 			slice_copy(&copies, p->from, p->length, &joined);
 	}
@@ -96,15 +97,15 @@ static void part_default(struct tracedat_walk *w, unsigned k)
 {
 	uint8_t number[8] = { 0 };
 	tracedat_pieces_free(&w->meta.parts[k]);
-	(void)tracedat_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
-			       "an empty block for one that is lost");
+	(void)tracedat_pieces_literal(&w->meta.parts[k], number, k == 5 ? 8 : 4, TRACEDAT_RULE_v7_mandatory_section,
+				      "an empty block instead of a lost one");
 	if (k == 2)
 		w->events.systems = 0;
 }
 
-static void place(struct tracedat_walk *w, uint32_t id)
+static void place(struct tracedat_events *events, uint32_t id)
 {
-	w->events.placeholders[id / 64] |= UINT64_C(1) << id % 64;
+	events->placeholders[id / 64] |= UINT64_C(1) << id % 64;
 }
 
 /* Formats that turned out to be lost: their records get a placeholder. */
@@ -112,16 +113,17 @@ static void placeholders_note(struct tracedat_walk *w, bool all)
 {
 	for (size_t i = 0; i < w->events.count; i++)
 		if (w->events.list[i].placeholder || all)
-			place(w, w->events.list[i].id);
+			place(&w->events, w->events.list[i].id);
 }
 
-/* A system of formats for events whose own are lost: their records can at least be listed. False: there are none. */
+/* Adds a system of placeholder formats for events whose formats are lost, so that readers list their records. False: there
+ * are no such events. */
 static bool placeholders_put(struct tracedat_walk *w)
 {
 	struct tracedat_pieces *p = &w->meta.parts[2];
 	uint8_t number[8];
 	uint32_t count = 0;
-	static const char why[] = "a placeholder for an event format that is lost";
+	static const char why[] = "a placeholder for a lost event format";
 	const unsigned rule = TRACEDAT_RULE_record_unknown_event_id;
 
 	for (uint32_t id = 0; id < 65536; id++)
@@ -129,27 +131,28 @@ static bool placeholders_put(struct tracedat_walk *w)
 	if (!count)
 		return false;
 	store_u32(number, (uint32_t)w->events.systems + 1, w->shape.big_endian);
-	tracedat_fill(p, 0, number);
-	(void)tracedat_literal(p, "unknown_events", 15, rule, why);
+	tracedat_pieces_fill(p, 0, number);
+	(void)tracedat_pieces_literal(p, "unknown_events", 15, rule, why);
 	store_u32(number, count, w->shape.big_endian);
-	(void)tracedat_literal(p, number, 4, rule, why);
+	(void)tracedat_pieces_literal(p, number, 4, rule, why);
 	for (uint32_t id = 0; id < 65536; id++) {
 		if (!(w->events.placeholders[id / 64] >> id % 64 & 1) || tracedat_event_of(&w->events, id))
 			continue;
 		struct bytes text = { 0 };
-		const struct tracedat_orphan *o = tracedat_orphan_of(&w->events, id);
+		const struct tracedat_unassigned *o = tracedat_unassigned_of(&w->events, id);
 		if (o)
-			tracedat_orphan_text(o, &text);
+			tracedat_unassigned_text(o, &text);
 		else
 			tracedat_placeholder_text(&w->events, id, &text);
 		store_u64(number, text.size, w->shape.big_endian);
-		(void)tracedat_literal(p, number, 8, rule, why);
-		(void)tracedat_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
-				       o ? "the format with the ID of the only records that fit it and have none" : why);
+		(void)tracedat_pieces_literal(p, number, 8, rule, why);
+		(void)tracedat_pieces_literal(p, text.data, text.size, o ? TRACEDAT_RULE_event_id_duplicate : rule,
+					      o ? "the format with the ID of the only records without a format that fit it" : why);
 		if (o)
 			plan_doubt(w->s->plan, w->source, o->offset, o->stored,
 				   plan_why(w->s->plan,
-					    "that this format is the one of ID %u is a guess by the sizes of its records", id));
+					    "the assignment of this format to ID %u is inferred from the sizes of the records",
+					    id));
 		p->failed |= text.failed;
 		bytes_free(&text);
 	}
@@ -158,17 +161,17 @@ static bool placeholders_put(struct tracedat_walk *w)
 
 /* ---- readings ---- */
 
-static void tables_clear(struct tracedat_walk *w)
+static void tables_clear(struct tracedat_events *events)
 {
-	memset(w->events.index, 0, 65536 * sizeof(*w->events.index));
-	map_clear(&w->events.names);
-	w->events.count = w->events.dynamic_count = 0;
-	w->events.common.size = 0;
-	w->events.common_size = w->events.blk_id = 0;
-	w->events.lost = false;
+	memset(events->index, 0, 65536 * sizeof(*events->index));
+	map_clear(&events->names);
+	events->count = events->dynamic_count = 0;
+	events->common.size = 0;
+	events->common_size = events->blk_id = 0;
+	events->lost = false;
 }
 
-/* Reads a list of formats as the output has it. True: there was something to mend. */
+/* Parses a list of formats as the output has it. True: the pass changed it. */
 static bool list_read(struct tracedat_walk *w, unsigned k,
 		      void (*parse)(struct tracedat_walk *, const struct tracedat_block *, size_t, size_t))
 {
@@ -209,22 +212,22 @@ static bool list_read(struct tracedat_walk *w, unsigned k,
 
 static bool formats_read(struct tracedat_walk *w)
 {
-	tables_clear(w);
-	bool changed = list_read(w, 1, tracedat_ftrace);
-	return list_read(w, 2, tracedat_systems) || changed;
+	tables_clear(&w->events);
+	bool changed = list_read(w, 1, tracedat_ftrace_parse);
+	return list_read(w, 2, tracedat_systems_parse) || changed;
 }
 
-static void formats_settle(struct tracedat_walk *w)
+static void formats_complete(struct tracedat_walk *w)
 {
 	bool placed = false, lost = w->events.lost;
 
-	tracedat_orphans_match(&w->events);
-	for (size_t i = 0; i < w->events.orphan_count; i++)
-		if (w->events.orphans[i].id)
-			place(w, w->events.orphans[i].id);
+	tracedat_unassigned_match(&w->events);
+	for (size_t i = 0; i < w->events.unassigned_count; i++)
+		if (w->events.unassigned[i].id)
+			place(&w->events, w->events.unassigned[i].id);
 	for (uint32_t id = 1; w->events.unknown && id < 65536; id++)
 		if (w->events.unknown[id].records && (w->events.unknown[id].records > 1 || lost))
-			place(w, id);
+			place(&w->events, id);
 	for (unsigned n = 0; n < 2 * READINGS_MAX && w->status == TM_OK; n++) {
 		placeholders_note(w, n == READINGS_MAX);
 		if (n == READINGS_MAX) {
@@ -242,7 +245,7 @@ static void formats_settle(struct tracedat_walk *w)
 		w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
-bool tracedat_prepare(struct tracedat_walk *w)
+bool tracedat_metadata_finish(struct tracedat_walk *w)
 {
 	struct finding *format_finding = w->events.finding;
 	struct findings *findings = w->findings;
@@ -257,7 +260,7 @@ bool tracedat_prepare(struct tracedat_walk *w)
 		if (!w->meta.seen[k])
 			part_default(w, k);
 	w->findings = w->scratch;
-	formats_settle(w);
+	formats_complete(w);
 	w->findings = findings;
 	w->events.finding = format_finding;
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)

@@ -1,4 +1,4 @@
-/* What repair has so far: the composed output, why input bytes are not in it, and what was lost. */
+/* What repair has so far: the composed output, the reasons of dropped bytes, and the losses. */
 #ifndef TRACEDAT_OUTPUT_H
 #define TRACEDAT_OUTPUT_H
 

@@ -20,23 +20,23 @@ static struct tracedat_piece *piece_new(struct tracedat_pieces *p)
 	return NULL;
 }
 
-void tracedat_copy(struct tracedat_pieces *p, const struct source *s, uint64_t from, uint64_t length)
+void tracedat_pieces_copy(struct tracedat_pieces *p, const struct source *from_source, uint64_t from, uint64_t length)
 {
 	if (!length || p->failed)
 		return;
 	p->size += length;
 	struct tracedat_piece *last = p->count ? &p->list[p->count - 1] : NULL;
-	if (last && !last->literal && last->source == s && last->from + last->length == from) {
+	if (last && !last->literal && last->source == from_source && last->from + last->length == from) {
 		last->length += length;
 		return;
 	}
 	struct tracedat_piece *piece = piece_new(p);
 	if (piece)
-		*piece = (struct tracedat_piece){ .source = s, .from = from, .length = length, .old = TRACEDAT_NO_OLD };
+		*piece = (struct tracedat_piece){ .source = from_source, .from = from, .length = length, .old = TRACEDAT_NO_OLD };
 }
 
-size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_t old, const void *bytes, size_t length,
-		      unsigned rule, const char *why)
+size_t tracedat_pieces_field(struct tracedat_pieces *p, const struct source *from_source, uint64_t old, const void *bytes,
+			     size_t length, unsigned rule, const char *why)
 {
 	if (!length || p->failed)
 		return SIZE_MAX;
@@ -44,7 +44,7 @@ size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_
 	struct tracedat_piece *piece = piece_new(p);
 	if (!piece)
 		return SIZE_MAX;
-	*piece = (struct tracedat_piece){ .source = s,
+	*piece = (struct tracedat_piece){ .source = from_source,
 					  .from = p->literals.size,
 					  .length = length,
 					  .old = old,
@@ -60,12 +60,12 @@ size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_
 	return p->count - 1;
 }
 
-size_t tracedat_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why)
+size_t tracedat_pieces_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why)
 {
-	return tracedat_field(p, NULL, TRACEDAT_NO_OLD, bytes, length, rule, why);
+	return tracedat_pieces_field(p, NULL, TRACEDAT_NO_OLD, bytes, length, rule, why);
 }
 
-void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes)
+void tracedat_pieces_fill(struct tracedat_pieces *p, size_t piece, const void *bytes)
 {
 	if (!p->failed && piece < p->count && p->list[piece].literal)
 		memcpy(p->literals.data + p->list[piece].from, bytes, p->list[piece].length);
@@ -77,7 +77,7 @@ void tracedat_pieces_zeros(struct tracedat_pieces *out, uint64_t n, unsigned rul
 {
 	while (n) {
 		size_t step = n < sizeof(zeros) ? (size_t)n : sizeof(zeros);
-		(void)tracedat_literal(out, zeros, step, rule, why);
+		(void)tracedat_pieces_literal(out, zeros, step, rule, why);
 		n -= step;
 	}
 }

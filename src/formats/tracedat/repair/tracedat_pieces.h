@@ -1,9 +1,9 @@
-/* A composition: what an output, or a block of it, is made of, in its own order.
+/* A composition: the pieces of an output, or of a block of it, in the order of the output.
  *
- * This is no list of edits (core/edits.h): sections and blocks come out in an order and number of their own, parts of several
- * inputs and none are joined, offsets are written before what they point at is placed, and the same input may be used twice. Each
- * piece knows where it stood, so that a field that comes out as it was is a copy again when the plan is made. Edits of one
- * page, which keep its order, are core edits. */
+ * It is not a list of edits (core/edits.h): sections and blocks have another order and number than in the input, pieces of
+ * several inputs are joined, offsets are written before their targets are placed, and a range of the input may be used
+ * twice. Each piece knows where it was in the input, so that a field with its old value becomes a copy again when the plan
+ * is made. Edits within one page, which keep its order, are core edits. */
 #ifndef TRACEDAT_PIECES_H
 #define TRACEDAT_PIECES_H
 
@@ -15,7 +15,7 @@ struct tracedat_piece {
 	const struct source *source; /* of a copy in file space; NULL in block space */
 	uint64_t from;		     /* copy: where; literal: offset in tracedat_pieces.literals */
 	uint64_t length;
-	uint64_t old;	 /* literal: bytes of the space that it takes the place of if they differ; NO_OLD */
+	uint64_t old;	 /* literal: the bytes of the space that it replaces if they differ; TRACEDAT_NO_OLD */
 	const char *why; /* literal; static or of plan_why() */
 	uint16_t rule;
 	bool literal, copied; /* copied: bytes that another piece has kept already */
@@ -33,13 +33,13 @@ struct tracedat_pieces {
 
 void tracedat_pieces_free(struct tracedat_pieces *p);
 /* Appends a copy; contiguous ones merge. */
-void tracedat_copy(struct tracedat_pieces *p, const struct source *s, uint64_t from, uint64_t length);
-/* Appends a literal; its index in the list is returned for tracedat_fill(). */
-size_t tracedat_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why);
-/* A literal that takes the place of a field at `old` of the space: where the bytes agree it becomes a copy. */
-size_t tracedat_field(struct tracedat_pieces *p, const struct source *s, uint64_t old, const void *bytes, size_t length,
-		      unsigned rule, const char *why);
-void tracedat_fill(struct tracedat_pieces *p, size_t piece, const void *bytes);
+void tracedat_pieces_copy(struct tracedat_pieces *p, const struct source *source, uint64_t from, uint64_t length);
+/* Appends a literal; its index in the list is returned for tracedat_pieces_fill(). */
+size_t tracedat_pieces_literal(struct tracedat_pieces *p, const void *bytes, size_t length, unsigned rule, const char *why);
+/* A literal that replaces a field at `old` of the space: where the bytes are equal it becomes a copy. */
+size_t tracedat_pieces_field(struct tracedat_pieces *p, const struct source *source, uint64_t old, const void *bytes, size_t length,
+			     unsigned rule, const char *why);
+void tracedat_pieces_fill(struct tracedat_pieces *p, size_t piece, const void *bytes);
 
 /* Appends n zeros as literals. */
 void tracedat_pieces_zeros(struct tracedat_pieces *p, uint64_t n, unsigned rule, const char *why);

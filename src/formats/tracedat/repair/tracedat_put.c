@@ -14,7 +14,7 @@ void tracedat_put_padding(struct tracedat_walk *w, uint64_t alignment, uint64_t 
 {
 	uint64_t n = tracedat_align(w->out.pieces.size, alignment) - w->out.pieces.size;
 	if (to > from && to - from == n)
-		tracedat_copy(&w->out.pieces, w->source, from, n);
+		tracedat_pieces_copy(&w->out.pieces, w->source, from, n);
 	else
 		tracedat_put_zeros(w, n, TRACEDAT_RULE_cpu_offset_alignment, "padding up to a page");
 }
@@ -23,21 +23,21 @@ size_t tracedat_put_u64(struct tracedat_walk *w, uint64_t old, uint64_t value, u
 {
 	uint8_t number[8];
 	store_u64(number, value, w->shape.big_endian);
-	return tracedat_field(&w->out.pieces, w->source, old, number, 8, rule, why);
+	return tracedat_pieces_field(&w->out.pieces, w->source, old, number, 8, rule, why);
 }
 
 size_t tracedat_put_u32(struct tracedat_walk *w, uint64_t old, uint32_t value, unsigned rule, const char *why)
 {
 	uint8_t number[4];
 	store_u32(number, value, w->shape.big_endian);
-	return tracedat_field(&w->out.pieces, w->source, old, number, 4, rule, why);
+	return tracedat_pieces_field(&w->out.pieces, w->source, old, number, 4, rule, why);
 }
 
 void tracedat_fill_u64(struct tracedat_walk *w, size_t piece, uint64_t value)
 {
 	uint8_t number[8];
 	store_u64(number, value, w->shape.big_endian);
-	tracedat_fill(&w->out.pieces, piece, number);
+	tracedat_pieces_fill(&w->out.pieces, piece, number);
 }
 
 /* Bytes of a block: a copy, or a literal where it was compressed. */
@@ -45,9 +45,9 @@ void tracedat_put_block(struct tracedat_walk *w, const struct tracedat_block *b,
 			const char *why)
 {
 	if (!b->compressed)
-		tracedat_copy(&w->out.pieces, w->source, b->offset + at, length);
+		tracedat_pieces_copy(&w->out.pieces, w->source, b->offset + at, length);
 	else
-		(void)tracedat_literal(&w->out.pieces, b->data + at, length, rule, why);
+		(void)tracedat_pieces_literal(&w->out.pieces, b->data + at, length, rule, why);
 }
 
 /* The pieces of a part in the output; b is the plain block that they were noted in, or NULL. */
@@ -57,12 +57,12 @@ void tracedat_put_part(struct tracedat_walk *w, const struct tracedat_pieces *p,
 		const struct tracedat_piece *piece = &p->list[i];
 		if (!piece->literal) {
 			if (b)
-				tracedat_copy(&w->out.pieces, w->source, b->offset + piece->from, piece->length);
+				tracedat_pieces_copy(&w->out.pieces, w->source, b->offset + piece->from, piece->length);
 			continue;
 		}
 		uint64_t old = b && piece->old != TRACEDAT_NO_OLD ? b->offset + piece->old : TRACEDAT_NO_OLD;
-		(void)tracedat_field(&w->out.pieces, w->source, old, p->literals.data + piece->from, (size_t)piece->length,
-				     piece->rule, piece->why);
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, old, p->literals.data + piece->from, (size_t)piece->length,
+					    piece->rule, piece->why);
 	}
 	w->out.pieces.failed |= p->failed;
 }
@@ -97,16 +97,16 @@ void tracedat_put_prefix(struct tracedat_walk *w)
 	uint8_t version[2] = { (uint8_t)('0' + w->shape.version), 0 };
 	uint8_t byte;
 	uint64_t at = w->prefix.end - 6;
-	static const char why[] = "what the content of the file asks for";
+	static const char why[] = "the value that the content of the file needs";
 
-	(void)tracedat_field(&w->out.pieces, w->source, 0, "\x17\x08\x44tracing", 10, TRACEDAT_RULE_bad_magic,
-			     "the magic of trace.dat");
-	(void)tracedat_field(&w->out.pieces, w->source, w->prefix.version_length == 2 ? 10 : TRACEDAT_NO_OLD, version, 2,
-			     TRACEDAT_RULE_version_unsupported, "the version whose layout the content has");
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, 0, "\x17\x08\x44tracing", 10, TRACEDAT_RULE_bad_magic,
+				    "the magic of trace.dat");
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, w->prefix.version_length == 2 ? 10 : TRACEDAT_NO_OLD, version, 2,
+				    TRACEDAT_RULE_version_unsupported, "the version whose layout the content has");
 	byte = w->shape.big_endian;
-	(void)tracedat_field(&w->out.pieces, w->source, at, &byte, 1, TRACEDAT_RULE_endian_flag_invalid, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, at, &byte, 1, TRACEDAT_RULE_endian_flag_invalid, why);
 	byte = w->prefix.user_long == 4 || w->prefix.user_long == 8 ? w->prefix.user_long : w->shape.long_size;
-	(void)tracedat_field(&w->out.pieces, w->source, at + 1, &byte, 1, TRACEDAT_RULE_user_long_invalid, why);
+	(void)tracedat_pieces_field(&w->out.pieces, w->source, at + 1, &byte, 1, TRACEDAT_RULE_user_long_invalid, why);
 	(void)tracedat_put_u32(w, at + 2, w->shape.page_size, TRACEDAT_RULE_page_size_invalid, why);
 }
 
@@ -156,7 +156,7 @@ void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b)
 	w->findings = w->s->findings;
 }
 
-/* The option that names the clock was lost with others, and the first buffer names it too. */
+/* The TRACECLOCK option was lost with others, and the first buffer names the clock as well. */
 static bool clock_is_lost(const struct tracedat_walk *w)
 {
 	const struct tracedat_buffer *b = w->data.buffer_count ? &w->data.buffers[0] : NULL;
@@ -167,7 +167,7 @@ static bool clock_is_lost(const struct tracedat_walk *w)
 	return lost && w->dir.clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }
 
-/* The clock that the option of the output names; NULL: it has none. */
+/* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length)
 {
 	const struct tracedat_option *o = w->dir.clock_option >= 0 ? &w->dir.options[w->dir.clock_option] : NULL;
@@ -196,8 +196,8 @@ void tracedat_put_clock(struct tracedat_walk *w)
 		bytes_u32(&option, (uint32_t)clock->size + 2);
 		bytes_printf(&option, "[%s]", (const char *)clock->data);
 		bytes_u8(&option, 0);
-		(void)tracedat_literal(&w->out.pieces, option.data, option.size, TRACEDAT_RULE_option_clock_brackets,
-				       "the clock, which the buffer names too, for an option that is lost");
+		(void)tracedat_pieces_literal(&w->out.pieces, option.data, option.size, TRACEDAT_RULE_option_clock_brackets,
+					      "the clock that the buffer names, instead of a lost option");
 	}
 	w->out.pieces.failed |= option.failed;
 	bytes_free(&option);

@@ -1,5 +1,5 @@
-/* The repaired file: what the scan noted of each block, composed in the order of the original. Sizes, offsets and counts are
- * computed anew; where they come out as they were, the bytes are copies. */
+/* The repaired file: the blocks as the scan noted them, in the order of the input. Sizes, offsets and counts are computed
+ * anew; where they are unchanged, the bytes are copies. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 static void account(struct tracedat_walk *w)
 {
 	struct plan *plan = w->s->plan;
-	/* A cut file, or tables that led nowhere: nobody knows what there was. */
+	/* A truncated file or invalid tables: the number of lost records is unknown. */
 	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
 		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
 				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
-	/* A section may have another size than it says, and be whole. With more that is wrong, the size may be right. */
+	/* A section with a wrong size may be complete. If there are other errors, its size may have been correct. */
 	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
 	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
 
@@ -20,21 +20,21 @@ static void account(struct tracedat_walk *w)
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
 			if (c->found)
 				plan_doubt(plan, w->source, c->from, c->length,
-					   plan_why(plan, "no table says whose data this is; CPU %u is a guess", c->cpu));
+					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
 			unknown |= c->lost || c->clipped || c->fewer;
 		}
 	for (size_t i = 0; i < w->dir.section_count; i++) {
-		const struct tracedat_section *s = &w->dir.sections[i];
-		bool text_cut = s->id == TRACEDAT_BUFFER_TEXT && s->size_bad;
-		unknown |= s->lost || s->damage || text_cut;
+		const struct tracedat_section *section = &w->dir.sections[i];
+		bool text_cut = section->id == TRACEDAT_BUFFER_TEXT && section->size_bad;
+		unknown |= section->lost || section->damage || text_cut;
 		if (text_cut)
-			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
-				   "bytes were inserted or removed in this text, nobody knows where");
-		if (s->damage)
-			plan_doubt(plan, w->source, s->offset, TRACEDAT_SECTION_SIZE + s->size,
-				   "decompressed up to its damage; nothing tells whether that is where it begins");
+			plan_doubt(plan, w->source, section->offset, TRACEDAT_SECTION_SIZE + section->size,
+				   "bytes were inserted into or removed from this text at an unknown offset");
+		if (section->damage)
+			plan_doubt(plan, w->source, section->offset, TRACEDAT_SECTION_SIZE + section->size,
+				   "decompressed up to the first detected damage, which may begin earlier");
 	}
-	/* What an option named, and is not there, had content. */
+	/* A section that an option names and that is missing had content. */
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
 		if (!o->dropped || o->rule == TRACEDAT_RULE_v7_buffer_section) /* named twice */
@@ -45,7 +45,7 @@ static void account(struct tracedat_walk *w)
 	}
 	if (w->prefix.lost)
 		plan_doubt(plan, w->source, 0, w->prefix.end,
-			   plan_why(plan, "guessed from the content: version %u, %s, longs of %u bytes, pages of %u",
+			   plan_why(plan, "inferred from the content: version %u, %s, longs of %u bytes, pages of %u",
 				    w->shape.version, w->shape.big_endian ? "big-endian" : "little-endian", w->shape.long_size,
 				    w->shape.page_size));
 	plan_kept(plan, w->out.kept + w->pages.lines);
@@ -54,10 +54,10 @@ static void account(struct tracedat_walk *w)
 		plan_lost_other(plan);
 }
 
-/* Data that was found may belong to more CPUs than the option says. */
-static void cpucount_settle(struct tracedat_walk *w)
+/* Carved data may belong to more CPUs than the option states. */
+static void cpucount_correct(struct tracedat_walk *w)
 {
-	uint32_t wanted = tracedat_table_entries(w);
+	uint32_t wanted = tracedat_table_entries(&w->data);
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		struct tracedat_option *o = &w->dir.options[i];
 		if (o->id != TRACEDAT_CPUCOUNT || o->dropped)
@@ -82,10 +82,10 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 		return findings_errors(w->findings) ? TM_NOTHING : TM_OK;
 	if (w->stopped)
 		return TM_NOTHING;
-	if (!tracedat_prepare(w))
+	if (!tracedat_metadata_finish(w))
 		return w->status;
 	if (!w->data.latency)
-		cpucount_settle(w);
+		cpucount_correct(w);
 	if (w->status != TM_OK)
 		return w->status;
 	if (w->shape.version == 6)
@@ -93,5 +93,5 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 	else
 		tracedat_compose_v7(w);
 	account(w);
-	return tracedat_flush(w);
+	return tracedat_output_plan(w);
 }

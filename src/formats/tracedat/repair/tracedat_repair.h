@@ -7,7 +7,7 @@
 
 /* Makes parts[] the metadata of the output, in every detail, and the event tables those that a reader will have of it. False:
  * memory. */
-bool tracedat_prepare(struct tracedat_walk *w);
+bool tracedat_metadata_finish(struct tracedat_walk *w);
 
 void tracedat_put_zeros(struct tracedat_walk *w, uint64_t n, unsigned rule, const char *why);
 void tracedat_put_padding(struct tracedat_walk *w, uint64_t alignment, uint64_t from, uint64_t to);
@@ -22,21 +22,21 @@ void tracedat_part_flatten(const struct tracedat_pieces *p, const struct traceda
 /* The initial block, and what v7 has behind it up to the offset of the options. */
 void tracedat_put_prefix(struct tracedat_walk *w);
 void tracedat_put_compression(struct tracedat_walk *w);
-/* Sections of v7. s: the one that it has in the input; NULL: none, and the part is added. Returns where it is. */
-uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_section *s, unsigned k);
-void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *s);
+/* Sections of v7. section: the one that it has in the input; NULL: none, and the part is added. Returns where it is. */
+uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_section *section, unsigned k);
+void tracedat_put_strings(struct tracedat_walk *w, struct tracedat_section *section);
 /* The data of all CPUs of a buffer. *at: up to where the input was used. */
 void tracedat_put_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, uint64_t *at);
 /* The chunks of latency output. */
 void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b);
-/* The clock option again, where it was lost with damaged options and the buffer still names its clock. */
+/* Writes a clock option, where it was lost with damaged options and the buffer still names its clock. */
 void tracedat_put_clock(struct tracedat_walk *w);
-enum tracemend_status tracedat_flush(struct tracedat_walk *w);
+enum tracemend_status tracedat_output_plan(struct tracedat_walk *w);
 void tracedat_compose_v7(struct tracedat_walk *w);
 void tracedat_compose_v6(struct tracedat_walk *w);
 /* CPUs that the table of version 6 has in the output. */
-uint32_t tracedat_table_entries(const struct tracedat_walk *w);
-/* The clock that the option of the output names; NULL: it has none. */
+uint32_t tracedat_table_entries(const struct tracedat_data *data);
+/* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length);
 /* Composes the output from what the scan noted and hands it to the plan. */
 enum tracemend_status tracedat_repair(struct tracedat_walk *w);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records of events that the donor does not know, or of other sizes, of a thousand: beyond it the donor does not fit. */
+/* Of a thousand records, how many may have an unknown event or another size; with more the donor does not fit. */
 #define MISFIT_MAX 10u
 
 struct piece_file {
@@ -40,9 +40,9 @@ bool tracedat_cpu_file(const char *name, uint32_t *cpu)
 	return true;
 }
 
-static const char *source_name(const struct source *s)
+static const char *source_name(const struct source *from_source)
 {
-	const char *name = *s->name ? s->name : s->origin, *slash = strrchr(name, '/');
+	const char *name = *from_source->name ? from_source->name : from_source->origin, *slash = strrchr(name, '/');
 	return slash ? slash + 1 : name;
 }
 
@@ -59,10 +59,10 @@ static int file_order(const void *left, const void *right)
 	return a->source->index < b->source->index ? -1 : 1;
 }
 
-static bool is_trace_dat(struct source *s)
+static bool is_trace_dat(struct source *from_source)
 {
 	uint8_t magic[10];
-	return s->kind == SOURCE_FILE && s->size >= 18 && source_read(s, 0, magic, 10) == TM_OK &&
+	return from_source->kind == SOURCE_FILE && from_source->size >= 18 && source_read(from_source, 0, magic, 10) == TM_OK &&
 	       !memcmp(magic, "\x17\x08\x44tracing", 10);
 }
 
@@ -73,23 +73,24 @@ static bool files_collect(struct restore *r)
 	if (!r->files)
 		return false;
 	for (size_t i = 0; i < b->count; i++) {
-		struct source *s = b->sources[i];
+		struct source *from_source = b->sources[i];
 		uint32_t cpu;
-		if (s->kind != SOURCE_FILE)
+		if (from_source->kind != SOURCE_FILE)
 			continue;
-		if (s->role == TM_ROLE_DONOR) {
-			if (!r->metadata && is_trace_dat(s))
-				r->metadata = s;
-		} else if (tracedat_cpu_file(source_name(s), &cpu)) {
-			const char *name = source_name(s);
-			r->files[r->count++] = (struct piece_file){ s, name, (size_t)(strrchr(name, '.') - name), cpu, 0 };
-		} else if (!r->main && is_trace_dat(s)) {
-			r->main = s;
+		if (from_source->role == TM_ROLE_DONOR) {
+			if (!r->metadata && is_trace_dat(from_source))
+				r->metadata = from_source;
+		} else if (tracedat_cpu_file(source_name(from_source), &cpu)) {
+			const char *name = source_name(from_source);
+			r->files[r->count++] = (struct piece_file){ from_source, name, (size_t)(strrchr(name, '.') - name), cpu,
+								    0 };
+		} else if (!r->main && is_trace_dat(from_source)) {
+			r->main = from_source;
 		}
 	}
 	struct source *single = bundle_single(b);
 	if (!r->count && single && single != r->main)
-		/* Pages by their look, whatever the file is called. */
+		/* A file that holds pages, whatever its name. */
 		r->files[r->count++] = (struct piece_file){ single, source_name(single), strlen(source_name(single)), 0, 0 };
 	qsort(r->files, r->count, sizeof(*r->files), file_order);
 	return true;
@@ -104,7 +105,7 @@ static void restore_say(struct restore *r, const char *message)
 
 /* ---- buffers of the files ---- */
 
-/* One buffer a stem; what a stem has beyond the first is the name of its instance. */
+/* One buffer for each stem; the part of a stem after the first one's is the name of its instance. */
 static bool buffers_make(struct restore *r)
 {
 	struct tracedat_walk *w = r->w;
@@ -160,10 +161,10 @@ static bool buffers_make(struct restore *r)
 	return w->status == TM_OK;
 }
 
-static void source_switch(struct tracedat_walk *w, struct source *s)
+static void source_switch(struct tracedat_walk *w, struct source *from_source)
 {
-	w->source = s;
-	window_reset(&w->window, s);
+	w->source = from_source;
+	window_reset(&w->window, from_source);
 }
 
 /* Walks all files once; with t->emitting into the output. */
@@ -195,13 +196,13 @@ static bool option_is_kept(unsigned id)
 	return id == TRACEDAT_TRACECLOCK || id == TRACEDAT_UNAME || id == TRACEDAT_VERSION || id == TRACEDAT_TSC2NSEC;
 }
 
-static uint32_t cpus_of(const struct tracedat_walk *w)
+static uint32_t cpus_of(const struct tracedat_data *data)
 {
 	uint32_t count = 1;
-	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count; j++)
-			if (w->data.buffers[i].cpus[j].cpu + 1 > count)
-				count = w->data.buffers[i].cpus[j].cpu + 1;
+	for (size_t i = 0; i < data->buffer_count; i++)
+		for (size_t j = 0; j < data->buffers[i].count; j++)
+			if (data->buffers[i].cpus[j].cpu + 1 > count)
+				count = data->buffers[i].cpus[j].cpu + 1;
 	return count;
 }
 
@@ -213,7 +214,7 @@ static void put_option_head(struct tracedat_walk *w, unsigned id, size_t size)
 	uint8_t head[6];
 	store_u16(head, (uint16_t)id, w->shape.big_endian);
 	store_u32(head + 2, (uint32_t)size, w->shape.big_endian);
-	(void)tracedat_literal(&w->out.pieces, head, 6, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, head, 6, RULE_HERE, why_here);
 }
 
 static void put_kept_options(struct restore *r)
@@ -225,7 +226,7 @@ static void put_kept_options(struct restore *r)
 			continue;
 		put_option_head(w, o->id, o->changed.size ? o->changed.size : o->size);
 		if (o->changed.size)
-			(void)tracedat_literal(&w->out.pieces, o->changed.data, o->changed.size, o->rule, o->why);
+			(void)tracedat_pieces_literal(&w->out.pieces, o->changed.data, o->changed.size, o->rule, o->why);
 		else
 			tracedat_put_block(w, o->block, o->at, o->size, RULE_HERE, why_here);
 	}
@@ -242,7 +243,7 @@ static void put_clock(struct tracedat_walk *w, const struct tracedat_buffer *b)
 	struct bytes clock = { .big_endian = w->shape.big_endian };
 	bytes_u64(&clock, b->clock.size + 1);
 	bytes_printf(&clock, "[%s]", (const char *)b->clock.data);
-	(void)tracedat_literal(&w->out.pieces, clock.data, clock.size, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, clock.data, clock.size, RULE_HERE, why_here);
 	w->out.pieces.failed |= clock.failed;
 	bytes_free(&clock);
 }
@@ -250,7 +251,7 @@ static void put_clock(struct tracedat_walk *w, const struct tracedat_buffer *b)
 static void compose_v6(struct restore *r)
 {
 	struct tracedat_walk *w = r->w;
-	uint32_t cpus = cpus_of(w);
+	uint32_t cpus = cpus_of(&w->data);
 	size_t *places = calloc(w->data.buffer_count + 2 * (size_t)cpus + 1, sizeof(*places));
 	const uint8_t done[2] = { 0 };
 
@@ -262,19 +263,19 @@ static void compose_v6(struct restore *r)
 	tracedat_put_prefix(w);
 	put_parts(r);
 	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus, RULE_HERE, why_here);
-	(void)tracedat_literal(&w->out.pieces, "options  ", 10, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, "options  ", 10, RULE_HERE, why_here);
 	put_kept_options(r);
 	for (size_t i = 1; i < w->data.buffer_count; i++) {
 		put_option_head(w, TRACEDAT_BUFFER, 8 + w->data.buffers[i].raw_name.size);
 		places[i] = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
-		(void)tracedat_literal(&w->out.pieces, w->data.buffers[i].raw_name.data, w->data.buffers[i].raw_name.size,
-				       RULE_HERE, why_here);
+		(void)tracedat_pieces_literal(&w->out.pieces, w->data.buffers[i].raw_name.data, w->data.buffers[i].raw_name.size,
+					      RULE_HERE, why_here);
 	}
-	(void)tracedat_literal(&w->out.pieces, done, 2, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, done, 2, RULE_HERE, why_here);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		tracedat_fill_u64(w, i ? places[i] : SIZE_MAX, w->out.pieces.size);
-		(void)tracedat_literal(&w->out.pieces, "flyrecord", 10, RULE_HERE, why_here);
+		(void)tracedat_pieces_literal(&w->out.pieces, "flyrecord", 10, RULE_HERE, why_here);
 		for (uint32_t c = 0; c < 2 * cpus; c++)
 			table[c] = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
 		put_clock(w, b);
@@ -299,7 +300,7 @@ static size_t put_section_head(struct tracedat_walk *w, unsigned id)
 	store_u16(head, (uint16_t)id, w->shape.big_endian);
 	store_u16(head + 2, 0, w->shape.big_endian);
 	store_u32(head + 4, UINT32_MAX, w->shape.big_endian);
-	(void)tracedat_literal(&w->out.pieces, head, 8, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, head, 8, RULE_HERE, why_here);
 	return tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
 }
 
@@ -313,8 +314,8 @@ static void put_buffer_option(struct tracedat_walk *w, const struct tracedat_buf
 {
 	put_option_head(w, TRACEDAT_BUFFER, 8 + b->raw_name.size + b->clock.size + 8 + 20 * b->count);
 	(void)tracedat_put_u64(w, TRACEDAT_NO_OLD, b->moved, RULE_HERE, why_here);
-	(void)tracedat_literal(&w->out.pieces, b->raw_name.data, b->raw_name.size, RULE_HERE, why_here);
-	(void)tracedat_literal(&w->out.pieces, b->clock.data, b->clock.size, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, b->raw_name.data, b->raw_name.size, RULE_HERE, why_here);
+	(void)tracedat_pieces_literal(&w->out.pieces, b->clock.data, b->clock.size, RULE_HERE, why_here);
 	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, b->page_size, RULE_HERE, why_here);
 	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, (uint32_t)b->count, RULE_HERE, why_here);
 	for (size_t j = 0; j < b->count; j++) {
@@ -333,12 +334,12 @@ static void compose_v7(struct restore *r)
 	tracedat_put_compression(w);
 	size_t first = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
 	for (size_t i = 0; i < w->dir.section_count; i++) {
-		struct tracedat_section *s = &w->dir.sections[i];
-		unsigned k = s->id - TRACEDAT_HEADER_INFO;
-		if (k < TRACEDAT_PARTS && w->meta.blocks[k] == &s->block)
-			parts[k] = tracedat_put_part_section(w, s, k);
-		else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost)
-			tracedat_put_strings(w, s);
+		struct tracedat_section *section = &w->dir.sections[i];
+		unsigned k = section->id - TRACEDAT_HEADER_INFO;
+		if (k < TRACEDAT_PARTS && w->meta.blocks[k] == &section->block)
+			parts[k] = tracedat_put_part_section(w, section, k);
+		else if (section->id == TRACEDAT_STRINGS && section->block.data && !section->lost)
+			tracedat_put_strings(w, section);
 	}
 	/* Headers and event formats have to be there. */
 	for (unsigned k = 0; k <= 2; k += 2)
@@ -360,7 +361,7 @@ static void compose_v7(struct restore *r)
 			put_pointer(w, TRACEDAT_HEADER_INFO + k, parts[k]);
 	put_kept_options(r);
 	put_option_head(w, TRACEDAT_CPUCOUNT, 4);
-	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus_of(w), RULE_HERE, why_here);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus_of(&w->data), RULE_HERE, why_here);
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		put_buffer_option(w, &w->data.buffers[i]);
 	put_pointer(w, TRACEDAT_DONE, 0);
@@ -390,7 +391,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	uint32_t worst = 0;
 
 	w->findings = w->scratch;
-	/* What the donor's own records were is of no concern. */
+	/* The donor's own records do not count. */
 	free(w->events.unknown);
 	w->events.unknown = NULL;
 	w->pages.records = w->pages.fast = 0;
@@ -408,17 +409,16 @@ static enum tracemend_status restore_compose(struct restore *r)
 	}
 	if (misfits > w->pages.records / 1000 * MISFIT_MAX + 1) {
 		char message[200];
-		(void)snprintf(
-			message, sizeof(message),
-			"the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
-			(unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
+		(void)snprintf(message, sizeof(message),
+			       "the donor does not fit: %llu of %llu records have unknown events or other sizes (ID %u)",
+			       (unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
 		restore_say(r, message);
 		return TM_NOTHING;
 	}
 	r->scan->records = w->pages.records;
 	r->scan->fast = w->pages.fast;
 	source_switch(w, r->metadata);
-	if (!tracedat_prepare(w))
+	if (!tracedat_metadata_finish(w))
 		return w->status;
 	w->emitting = true;
 	if (w->shape.version == 6)
@@ -435,7 +435,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	plan_lost(plan, w->out.lost, r->cut ? TM_UNKNOWN_COUNT : w->out.lost_is);
 	if (w->out.lost_other)
 		plan_lost_other(plan);
-	return tracedat_flush(w);
+	return tracedat_output_plan(w);
 }
 
 static enum tracemend_status metadata_load(struct restore *r)
@@ -460,11 +460,12 @@ static enum tracemend_status metadata_load(struct restore *r)
 static void count_blind(struct restore *r, struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < r->count && w->status == TM_OK; i++) {
-		struct source *s = r->files[i].source;
-		source_switch(w, s);
+		struct source *from_source = r->files[i].source;
+		source_switch(w, from_source);
 		if (!w->shape.page_size)
-			(void)tracedat_shape_guess(&w->window, &w->shape);
-		for (uint64_t at = 0; w->shape.page_size && s->size - at >= w->shape.page_size; at += w->shape.page_size) {
+			(void)tracedat_shape_infer(&w->window, &w->shape);
+		for (uint64_t at = 0; w->shape.page_size && from_source->size - at >= w->shape.page_size;
+		     at += w->shape.page_size) {
 			uint32_t records = 0;
 			const uint8_t *p = window_at(&w->window, at, w->shape.page_size);
 			if (!p)
@@ -493,12 +494,12 @@ enum tracemend_status tracedat_restore(struct scan *s)
 	struct source *first = r.files[0].source;
 	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
 					    first->size < 16 ? first->size : 16, "%zu files of pages, and %s", r.count,
-					    r.main ? "a trace.dat that was not finished" : "no trace.dat");
+					    r.main ? "an unfinished trace.dat" : "no trace.dat");
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;
 	if (s->plan && !r.metadata) {
-		restore_say(&r, "the pages do not tell how to decode them; give a capture of the same kernel with --donor");
+		restore_say(&r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
 		free(r.files);
 		return TM_NOTHING;
 	}

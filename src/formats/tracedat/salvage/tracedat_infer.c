@@ -1,12 +1,12 @@
-/* A trace.dat whose beginning is gone: what the content further in says of version, byte order and compressor. */
+/* A trace.dat without its beginning: version, byte order and compressor, inferred from the content that follows. */
 #include "formats/tracedat/decode/tracedat_codec.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
-/* Bytes from the beginning in which the first section header or event format is looked for, and the steps of it. */
+/* Bytes from the beginning that are searched for the first section header or event format, and the step of the search. */
 #define INFER_MAX (256u * 1024)
 #define INFER_STEP 65536u
-/* Bytes behind a place that tell whether something begins there. */
-#define INFER_LOOK 160u
+/* Bytes at an offset that are needed to recognise what begins there. */
+#define INFER_READ 160u
 /* Between the beginning of an event format and its fields: a name, an ID. */
 #define FORMAT_HEAD_MAX 128u
 
@@ -52,10 +52,11 @@ static bool format_begins(const uint8_t *p, uint64_t left, bool be)
 	       memmem(id, FORMAT_HEAD_MAX - (size_t)(id - p) + 8, "\nformat:\n", 9);
 }
 
-/* Looks at data[0, size), of which the file has `left`. Sections settle it; of formats the first byte order is kept. */
-static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
+/* Searches data[0, size), of which the file has `left`. A section header ends the search; of event formats the first one
+ * counts. */
+static bool infer_window(struct tracedat_inferred *found, const uint8_t *data, size_t size, uint64_t left)
 {
-	for (size_t i = 0; i + INFER_LOOK <= size; i++)
+	for (size_t i = 0; i + INFER_READ <= size; i++)
 		for (unsigned be = 0; be < 2; be++) {
 			if (section_begins(data + i, left - i, be, &found->codec)) {
 				found->version = 7;
@@ -73,10 +74,10 @@ static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t si
 bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferred *found)
 {
 	*found = (struct tracedat_inferred){ 0 };
-	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_LOOK) {
+	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_READ) {
 		size_t got;
 		const uint8_t *data = window_upto(window, at, INFER_STEP, &got);
-		if (!data || got < INFER_LOOK || look(found, data, got, size - at))
+		if (!data || got < INFER_READ || infer_window(found, data, got, size - at))
 			break;
 	}
 	return found->version != 0;

@@ -1,13 +1,13 @@
-/* Sections of version 7 whose header is lost: what they are and where they end is told by their content. */
+/* Sections of version 7 whose header is lost, carved by their content. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 /* Bytes before the text of the first event format of a section: its header, the count, the size. */
 #define FORMAT_HEAD (TRACEDAT_SECTION_SIZE + 4u + 8u)
-/* Bytes of content that are looked at. */
-#define LOOK 320u
-/* Bytes of a body that are looked at: for those of a compressed one, and for all strings of a file. */
-#define LOOK_FRAME 65536u
+/* Bytes of content that are needed to recognise it. */
+#define CONTENT_READ 320u
+/* Bytes of a body that are read: to decompress its beginning, or for the whole strings section. */
+#define FRAME_READ 65536u
 
 /* Behind `count` texts with their sizes; 0: they do not fit the file. */
 static uint64_t texts_end(struct tracedat_walk *w, uint64_t at, uint32_t count)
@@ -47,7 +47,7 @@ static uint64_t plain_size(struct tracedat_walk *w, unsigned id, uint64_t body)
 	return at ? at - body : 0;
 }
 
-/* Behind options and the DONE that ends them; 0: they are none. */
+/* The offset behind options and their DONE; 0: there are no valid options. */
 static uint64_t options_end(struct tracedat_walk *w, uint64_t at)
 {
 	for (unsigned items = 0; items < TRACEDAT_SECTIONS_MAX; items++) {
@@ -72,21 +72,21 @@ static bool strings_are(const uint8_t *p, size_t size)
 	return size > 1 && p[0];
 }
 
-bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_headless *h)
+bool tracedat_section_carve(struct tracedat_walk *w, uint64_t at, struct tracedat_carved *h)
 {
 	uint64_t body = at + TRACEDAT_SECTION_SIZE, end = w->source->size, size = 0, options;
-	uint8_t content[LOOK];
+	uint8_t content[CONTENT_READ];
 	size_t got = 0;
 
-	*h = (struct tracedat_headless){ 0 };
-	const uint8_t *p = body < end ? window_upto(&w->window, body, LOOK_FRAME, &got) : NULL;
+	*h = (struct tracedat_carved){ 0 };
+	const uint8_t *p = body < end ? window_upto(&w->window, body, FRAME_READ, &got) : NULL;
 	if (!p || got < 12)
 		return false;
 	if ((options = options_end(w, body)) != 0) {
 		h->size = options - body;
 		return tracedat_section_sane(w, options);
 	}
-	p = window_upto(&w->window, body, LOOK_FRAME, &got);
+	p = window_upto(&w->window, body, FRAME_READ, &got);
 	if (!p)
 		return false;
 	h->size = 8 + (uint64_t)load_u32(p, w->shape.big_endian);
@@ -100,8 +100,8 @@ bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_hea
 		if (!h->id && body + h->size == end && strings_are(content, d.size))
 			h->id = TRACEDAT_STRINGS;
 	} else if (w->shape.codec == TRACEDAT_NONE) {
-		h->id = tracedat_content_kind(p, got < LOOK ? got : LOOK, w->shape.big_endian, &h->size);
-		if (!h->id && got == end - body && got < LOOK_FRAME && !p[got - 1] && strings_are(p, got)) {
+		h->id = tracedat_content_kind(p, got < CONTENT_READ ? got : CONTENT_READ, w->shape.big_endian, &h->size);
+		if (!h->id && got == end - body && got < FRAME_READ && !p[got - 1] && strings_are(p, got)) {
 			h->id = TRACEDAT_STRINGS;
 			h->size = end - body;
 		}
@@ -112,26 +112,26 @@ bool tracedat_headless(struct tracedat_walk *w, uint64_t at, struct tracedat_hea
 	return h->id && h->size && h->size <= end - body && tracedat_section_sane(w, body + h->size);
 }
 
-/* The section at `at`, whose own header says nothing. */
+/* Adds the section at `at`, whose own header is lost. */
 static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compressed, uint64_t size)
 {
-	struct tracedat_section *s = tracedat_section_add(w, at);
-	if (!s)
+	struct tracedat_section *section = tracedat_section_add(w, at);
+	if (!section)
 		return;
-	s->id = (uint16_t)id;
-	s->flags = compressed ? TRACEDAT_COMPRESSED : 0;
-	s->description = -1;
-	s->size = size;
-	s->size_bad = true;
+	section->id = (uint16_t)id;
+	section->flags = compressed ? TRACEDAT_COMPRESSED : 0;
+	section->description = -1;
+	section->size = size;
+	section->size_bad = true;
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, TRACEDAT_SECTION_SIZE,
-					     "%s follow, but the header of their section is damaged",
+					     "%s follow a damaged section header",
 					     id == TRACEDAT_FTRACE_EVENTS || id == TRACEDAT_EVENT_FORMATS ? "event formats"
 					     : id == TRACEDAT_DONE					  ? "options"
-								   : tracedat_id_name(s->id));
-	finding_path(fd, "section %s", tracedat_id_name(s->id));
+								   : tracedat_id_name(section->id));
+	finding_path(fd, "section %s", tracedat_id_name(section->id));
 }
 
-void tracedat_headless_adopt(struct tracedat_walk *w, uint64_t at, const struct tracedat_headless *h)
+void tracedat_section_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h)
 {
 	adopt(w, at, h->id, h->compressed, h->size);
 }
@@ -165,7 +165,7 @@ uint64_t tracedat_formats_begin(struct tracedat_walk *w, uint64_t from, uint64_t
 	return to;
 }
 
-void tracedat_formats_adopt(struct tracedat_walk *w, uint64_t at, uint64_t to)
+void tracedat_formats_section_add(struct tracedat_walk *w, uint64_t at, uint64_t to)
 {
 	bool ftrace = true;
 	for (size_t i = 0; i < w->dir.section_count; i++)

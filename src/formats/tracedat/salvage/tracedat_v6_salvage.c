@@ -1,18 +1,18 @@
-/* Version 6 where a size lies: what comes next is found from both ends, forward by texts, backward from the data tag by sizes that
- * lead exactly to what is known already. */
+/* Version 6 with wrong sizes: blocks are searched from both ends, forward by their texts, backward from the data tag by
+ * sizes that lead exactly to a known block. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
-size_t tracedat_v6_find(const struct v6 *v, size_t from, const char *what, size_t length)
+size_t tracedat_v6_find(const struct tracedat_v6 *v, size_t from, const char *what, size_t length)
 {
 	if (from >= v->size)
-		return V6_UNKNOWN;
+		return TRACEDAT_V6_UNKNOWN;
 	const uint8_t *p = memmem(v->data + from, v->size - from, what, length);
-	return p ? (size_t)(p - v->data) : V6_UNKNOWN;
+	return p ? (size_t)(p - v->data) : TRACEDAT_V6_UNKNOWN;
 }
 
 /* The first of the three tags at or after `from`. */
-static size_t find_tag(const struct v6 *v, size_t from)
+static size_t find_tag(const struct tracedat_v6 *v, size_t from)
 {
 	size_t a = tracedat_v6_find(v, from, "options  ", 10), b = tracedat_v6_find(v, from, "flyrecord", 10);
 	size_t c = tracedat_v6_find(v, from, "latency  ", 10);
@@ -21,13 +21,13 @@ static size_t find_tag(const struct v6 *v, size_t from)
 }
 
 /* The systems: the first format that follows a name and a count instead of another format. */
-static size_t find_systems(const struct v6 *v, size_t from, size_t end)
+static size_t find_systems(const struct tracedat_v6 *v, size_t from, size_t end)
 {
 	const uint8_t *d = v->data;
 	for (size_t at = from; at < end;) {
 		const uint8_t *p = memmem(d + at, end - at, "name:", 5);
 		if (!p)
-			return V6_UNKNOWN;
+			return TRACEDAT_V6_UNKNOWN;
 		size_t text = (size_t)(p - d);
 		at = text + 5;
 		if (text < from + 18 || d[text - 13])
@@ -38,21 +38,22 @@ static size_t find_systems(const struct v6 *v, size_t from, size_t end)
 		if (name < text - 13 && load_u32(d + text - 12, v->w->shape.big_endian) - 1 < 65536)
 			return name - 4;
 	}
-	return V6_UNKNOWN;
+	return TRACEDAT_V6_UNKNOWN;
 }
 
-/* A size of `width` bytes at or after `low` that leads exactly to `to`. */
-static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width, bool (*fits)(const uint8_t *text, size_t size))
+/* The offset, at or after `low`, of a size of `width` bytes whose text ends exactly at `to`. */
+static size_t find_size(const struct tracedat_v6 *v, size_t low, size_t to, size_t width,
+			bool (*fits)(const uint8_t *text, size_t size))
 {
-	if (to == V6_UNKNOWN || to < width)
-		return V6_UNKNOWN;
+	if (to == TRACEDAT_V6_UNKNOWN || to < width)
+		return TRACEDAT_V6_UNKNOWN;
 	for (size_t at = to - width + 1; at-- > low;) {
 		uint64_t size = width == 8 ? load_u64(v->data + at, v->w->shape.big_endian)
 					   : load_u32(v->data + at, v->w->shape.big_endian);
 		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
 			return at;
 	}
-	return V6_UNKNOWN;
+	return TRACEDAT_V6_UNKNOWN;
 }
 
 static bool fits_printk(const uint8_t *text, size_t size)
@@ -75,8 +76,8 @@ static bool fits_cmdlines(const uint8_t *text, size_t size)
 	return !size || (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
 }
 
-/* Where lines that look like those of the block end. */
-static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool printk)
+/* Where lines in the syntax of the block end. */
+static size_t measure_lines(const struct tracedat_v6 *v, size_t at, size_t end, bool printk)
 {
 	const uint8_t *d = v->data;
 	while (at < end) {
@@ -91,77 +92,78 @@ static size_t measure_lines(const struct v6 *v, size_t at, size_t end, bool prin
 }
 
 /* Where text that ends at `end` begins: behind the last byte that is no text. */
-static size_t measure_back(const struct v6 *v, size_t low, size_t end)
+static size_t measure_back(const struct tracedat_v6 *v, size_t low, size_t end)
 {
 	size_t at = end;
 	while (at > low && v->data[at - 1])
 		at--;
-	/* Big-endian sizes end in bytes that may look like text. */
+	/* The last bytes of a big-endian size may be printable. */
 	size_t first = at;
 	while (at < end && at < first + 3 && (v->data[at] < '0' || v->data[at] > '9'))
 		at++;
 	return at;
 }
 
-/* What the text blocks in front of a known one have: sizes that lead exactly to it. */
-static void texts_backward(struct v6 *v, size_t low)
+/* Blocks in front of a known one, by sizes that lead exactly to it. */
+static void texts_backward(struct tracedat_v6 *v, size_t low)
 {
-	struct v6_map *m = &v->m;
-	if (m->printk == V6_UNKNOWN)
+	struct tracedat_v6_map *m = &v->m;
+	if (m->printk == TRACEDAT_V6_UNKNOWN)
 		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-	if (m->kallsyms == V6_UNKNOWN)
+	if (m->kallsyms == TRACEDAT_V6_UNKNOWN)
 		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
 }
 
-/* printk formats behind known symbols: where their lines end, or where their size leads if that looks like the next block. */
-static void printk_forward(struct v6 *v, size_t end)
+/* printk formats behind known symbols: where the lines of the symbols end, or where their size leads if printk formats begin
+ * there. */
+static void printk_forward(struct tracedat_v6 *v, size_t end)
 {
-	struct v6_map *m = &v->m;
-	size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
+	struct tracedat_v6_map *m = &v->m;
+	size_t stop = m->cmdlines != TRACEDAT_V6_UNKNOWN ? m->cmdlines : end;
 	uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
 	size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
-	size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
+	size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : TRACEDAT_V6_UNKNOWN;
 
-	if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
+	if (claimed != TRACEDAT_V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
 		at = claimed;
 	if (stop - at >= 4)
 		m->printk = at;
 }
 
 /* The same for command lines behind known printk formats. */
-static void cmdlines_forward(struct v6 *v, size_t end)
+static void cmdlines_forward(struct tracedat_v6 *v, size_t end)
 {
-	struct v6_map *m = &v->m;
+	struct tracedat_v6_map *m = &v->m;
 	uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
 	size_t at = measure_lines(v, m->printk + 4, end, true);
-	size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
+	size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : TRACEDAT_V6_UNKNOWN;
 
-	if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
+	if (claimed != TRACEDAT_V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
 		at = claimed;
 	if (end - at >= 8)
 		m->cmdlines = at;
 }
 
-static void salvage_texts(struct v6 *v, size_t low)
+static void salvage_texts(struct tracedat_v6 *v, size_t low)
 {
-	struct v6_map *m = &v->m;
-	size_t end = m->cpus != V6_UNKNOWN ? m->cpus : v->size;
+	struct tracedat_v6_map *m = &v->m;
+	size_t end = m->cpus != TRACEDAT_V6_UNKNOWN ? m->cpus : v->size;
 
-	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN)
+	if (m->cmdlines == TRACEDAT_V6_UNKNOWN && m->cpus != TRACEDAT_V6_UNKNOWN)
 		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
 	texts_backward(v, low);
-	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN)
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && m->printk == TRACEDAT_V6_UNKNOWN)
 		printk_forward(v, end);
-	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN)
+	if (m->printk != TRACEDAT_V6_UNKNOWN && m->cmdlines == TRACEDAT_V6_UNKNOWN)
 		cmdlines_forward(v, end);
-	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN) {
+	if (m->cmdlines == TRACEDAT_V6_UNKNOWN && m->cpus != TRACEDAT_V6_UNKNOWN) {
 		size_t text = measure_back(v, low, m->cpus);
 		if (text >= low + 8)
 			m->cmdlines = text - 8;
 		texts_backward(v, low);
 	}
-	/* The tag is gone, but the sizes before it lead somewhere. */
-	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {
+	/* The tag is lost: the size of the command lines leads to it. */
+	if (m->cmdlines != TRACEDAT_V6_UNKNOWN && m->cpus == TRACEDAT_V6_UNKNOWN && v->size - m->cmdlines >= 22) {
 		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);
 		if (declared <= v->size - m->cmdlines - 22) {
 			m->cpus = m->cmdlines + 8 + (size_t)declared;
@@ -170,8 +172,8 @@ static void salvage_texts(struct v6 *v, size_t low)
 	}
 }
 
-/* A chain of sizes over whole lines up to a sensible CPU count vouches for itself, whatever word follows. */
-static bool chain_without_tag(struct v6 *v)
+/* A chain of sizes over whole lines up to a valid CPU count is accepted, whatever tag follows. */
+static bool chain_without_tag(struct tracedat_v6 *v)
 {
 	const uint8_t *d = v->data;
 	bool be = v->w->shape.big_endian;
@@ -196,45 +198,45 @@ static bool chain_without_tag(struct v6 *v)
 	return true;
 }
 
-void tracedat_v6_salvage(struct v6 *v)
+void tracedat_v6_salvage(struct tracedat_v6 *v)
 {
-	struct v6_map *m = &v->m;
-	if (m->kallsyms != V6_UNKNOWN && chain_without_tag(v))
+	struct tracedat_v6_map *m = &v->m;
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && chain_without_tag(v))
 		return;
-	size_t low = m->kallsyms != V6_UNKNOWN	? m->kallsyms
-		     : m->systems != V6_UNKNOWN ? m->systems
-		     : m->ftrace != V6_UNKNOWN	? m->ftrace
-						: m->header;
+	size_t low = m->kallsyms != TRACEDAT_V6_UNKNOWN	 ? m->kallsyms
+		     : m->systems != TRACEDAT_V6_UNKNOWN ? m->systems
+		     : m->ftrace != TRACEDAT_V6_UNKNOWN	 ? m->ftrace
+							 : m->header;
 
 	m->tag = find_tag(v, low);
-	/* Options that stand in front of the other tags had one, too. */
-	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
+	/* Options in front of one of the other tags have a tag of their own. */
+	if (m->tag != TRACEDAT_V6_UNKNOWN && v->data[m->tag] != 'o') {
 		size_t options = tracedat_options_lead(&v->w->shape, v->data, low, m->tag);
 		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
 			m->tag = options - TRACEDAT_TAG_SIZE;
 	}
-	if (m->tag != V6_UNKNOWN && m->tag >= low + 4)
+	if (m->tag != TRACEDAT_V6_UNKNOWN && m->tag >= low + 4)
 		m->cpus = m->tag - 4;
 	else
-		m->tag = V6_UNKNOWN;
-	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
-	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
+		m->tag = TRACEDAT_V6_UNKNOWN;
+	/* The size of a known symbol table leads to the printk formats, even where the tag is wrong. */
+	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && v->size - m->kallsyms >= 4) {
 		size_t size = load_u32(v->data + m->kallsyms, v->w->shape.big_endian), at = m->kallsyms + 4;
 		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' &&
 		    v->data[at + size + 5] == 'x')
 			m->printk = at + size;
 	}
 	salvage_texts(v, low);
-	size_t end = m->kallsyms != V6_UNKNOWN	 ? m->kallsyms
-		     : m->printk != V6_UNKNOWN	 ? m->printk
-		     : m->cmdlines != V6_UNKNOWN ? m->cmdlines
-		     : m->cpus != V6_UNKNOWN	 ? m->cpus
-						 : v->size;
-	if (m->ftrace == V6_UNKNOWN) {
+	size_t end = m->kallsyms != TRACEDAT_V6_UNKNOWN	  ? m->kallsyms
+		     : m->printk != TRACEDAT_V6_UNKNOWN	  ? m->printk
+		     : m->cmdlines != TRACEDAT_V6_UNKNOWN ? m->cmdlines
+		     : m->cpus != TRACEDAT_V6_UNKNOWN	  ? m->cpus
+							  : v->size;
+	if (m->ftrace == TRACEDAT_V6_UNKNOWN) {
 		size_t first = tracedat_v6_find(v, m->header, "name: ", 6);
-		if (first != V6_UNKNOWN && first < end && first >= m->header + 12)
+		if (first != TRACEDAT_V6_UNKNOWN && first < end && first >= m->header + 12)
 			m->ftrace = first - 12;
 	}
-	if (m->systems == V6_UNKNOWN && m->ftrace != V6_UNKNOWN)
+	if (m->systems == TRACEDAT_V6_UNKNOWN && m->ftrace != TRACEDAT_V6_UNKNOWN)
 		m->systems = find_systems(v, m->ftrace + 4, end);
 }

@@ -71,7 +71,7 @@ static bool chunk_try(struct tracedat_walk *w, struct chunk *c, size_t size, uin
 	c->frame = d.consumed;
 	c->size = d.size;
 	c->decoded = fine && d.fits && w->status == TM_OK;
-	if (fine && w->status == TM_OK && tracedat_bomb(w, c->at, d.consumed, d.fits ? d.size : (uint64_t)d.size + 1))
+	if (fine && w->status == TM_OK && tracedat_ratio_exceeded(w, c->at, d.consumed, d.fits ? d.size : (uint64_t)d.size + 1))
 		c->decoded = false;
 	w->pages.decoded += w->emitting ? 0 : d.size;
 	return c->decoded;
@@ -118,35 +118,35 @@ struct chunks {
 #define chunk_report(s, rule, ...) ((void)PLACE(rule), chunk_report_at((s), (rule), __VA_ARGS__))
 static void chunk_report_at(struct chunks *s, unsigned rule, uint64_t at, uint64_t length, const char *format, ...)
 	PRINTF_LIKE(5, 6);
-static void chunk_report_at(struct chunks *s, unsigned rule, uint64_t at, uint64_t length, const char *format, ...)
+static void chunk_report_at(struct chunks *set, unsigned rule, uint64_t at, uint64_t length, const char *format, ...)
 {
-	struct finding *fd = tracedat_finding_at(s->w, rule, at, length);
-	const char *name = s->stream->buffer->name;
+	struct finding *fd = tracedat_finding_at(set->w, rule, at, length);
+	const char *name = set->stream->buffer->name;
 	va_list arguments;
-	if (s->stream->text)
-		finding_path(fd, "%s%stext > chunk %u", name, *name ? " > " : "", s->count);
+	if (set->stream->text)
+		finding_path(fd, "%s%stext > chunk %u", name, *name ? " > " : "", set->count);
 	else
-		finding_path(fd, "%s%sCPU %u > chunk %u", name, *name ? " > " : "", s->stream->cpu->cpu, s->count);
+		finding_path(fd, "%s%sCPU %u > chunk %u", name, *name ? " > " : "", set->stream->cpu->cpu, set->count);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
 }
 
-/* A chunk in the output: as it is, or made anew of other content. */
-static void chunk_put(struct chunks *s, const struct chunk *c, const struct bytes *content, unsigned rule, const char *why)
+/* Writes a chunk to the output: as it is, or compressed again with other content. */
+static void chunk_put(struct chunks *set, const struct chunk *c, const struct bytes *content, unsigned rule, const char *why)
 {
-	struct tracedat_walk *w = s->w;
+	struct tracedat_walk *w = set->w;
 	uint8_t number[4];
 
 	if (!content) {
 		store_u32(number, (uint32_t)c->frame, w->shape.big_endian);
-		(void)tracedat_field(&w->out.pieces, w->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize,
-				     "the size that the frame has");
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, c->at, number, 4, TRACEDAT_RULE_v7_chunk_csize,
+					    "the size of the frame");
 		store_u32(number, (uint32_t)c->size, w->shape.big_endian);
-		(void)tracedat_field(&w->out.pieces, w->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize,
-				     "the size that comes out");
-		tracedat_copy(&w->out.pieces, w->source, c->at + 8, c->frame);
-		s->kept++;
+		(void)tracedat_pieces_field(&w->out.pieces, w->source, c->at + 4, number, 4, TRACEDAT_RULE_v7_chunk_usize,
+					    "the decompressed size");
+		tracedat_pieces_copy(&w->out.pieces, w->source, c->at + 8, c->frame);
+		set->kept++;
 		return;
 	}
 	struct bytes frame = { .big_endian = w->shape.big_endian };
@@ -154,8 +154,8 @@ static void chunk_put(struct chunks *s, const struct chunk *c, const struct byte
 	bytes_u32(&frame, (uint32_t)content->size);
 	if (content->size && tracedat_encode(w->shape.codec, content->data, content->size, &frame) && !frame.failed) {
 		store_u32(frame.data, (uint32_t)(frame.size - 8), w->shape.big_endian);
-		(void)tracedat_literal(&w->out.pieces, frame.data, frame.size, rule, why);
-		s->kept++;
+		(void)tracedat_pieces_literal(&w->out.pieces, frame.data, frame.size, rule, why);
+		set->kept++;
 	}
 	if (content->failed || frame.failed)
 		tracedat_no_memory(w);
@@ -164,29 +164,29 @@ static void chunk_put(struct chunks *s, const struct chunk *c, const struct byte
 }
 
 /* The lines of a decoded chunk. */
-static void chunk_lines(struct chunks *s, const struct chunk *c)
+static void chunk_lines(struct chunks *set, const struct chunk *c)
 {
-	struct tracedat_text *l = s->stream->text;
+	struct tracedat_text_lines *l = set->stream->text;
 	struct bytes whole = { 0 };
 
-	if (!s->w->emitting) {
-		tracedat_text_count(s->w, l, s->w->pages.chunk, c->size);
+	if (!set->w->emitting) {
+		tracedat_text_count(set->w, l, set->w->pages.chunk, c->size);
 		return;
 	}
 	if (l->torn)
-		tracedat_text_whole(l, s->w->pages.chunk, c->size, &whole);
-	chunk_put(s, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode,
-		  "the chunk is compressed anew with whole lines only");
+		tracedat_text_whole_lines(l, set->w->pages.chunk, c->size, &whole);
+	chunk_put(set, c, l->torn ? &whole : NULL, TRACEDAT_RULE_v7_chunk_decode,
+		  "the chunk is compressed again with whole lines only");
 	if (l->carry.failed)
-		tracedat_no_memory(s->w);
+		tracedat_no_memory(set->w);
 	bytes_free(&whole);
 }
 
 /* The pages of a decoded chunk. */
-static void chunk_pages(struct chunks *s, const struct chunk *c)
+static void chunk_pages(struct chunks *set, const struct chunk *c)
 {
-	struct tracedat_walk *w = s->w;
-	uint32_t size = s->stream->page_size, left = (uint32_t)(c->size % size), pages = (uint32_t)(c->size / size) + (left != 0);
+	struct tracedat_walk *w = set->w;
+	uint32_t size = set->stream->page_size, left = (uint32_t)(c->size % size), pages = (uint32_t)(c->size / size) + (left != 0);
 	struct bytes out = { .big_endian = w->shape.big_endian };
 	bool changed = false;
 
@@ -194,19 +194,19 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 		return;
 	if (left)
 		memset(w->pages.chunk + c->size, 0, size - left);
-	for (uint32_t i = 0; i < pages && w->status == TM_OK; i++, s->stream->index++) {
+	for (uint32_t i = 0; i < pages && w->status == TM_OK; i++, set->stream->index++) {
 		const uint8_t *page = w->pages.chunk + (size_t)i * size;
-		struct tracedat_place_of where = { .offset = c->at,
-						   .length = 8 + c->frame,
-						   .in_chunk = true,
-						   .in = i * size,
-						   .available = i + 1 == pages ? left : 0 };
+		struct tracedat_page_place where = { .offset = c->at,
+						     .length = 8 + c->frame,
+						     .in_chunk = true,
+						     .in = i * size,
+						     .available = i + 1 == pages ? left : 0 };
 		uint32_t records, bad;
 		if (where.available && where.available < tracedat_page_data(&w->shape) + 4) {
 			changed = true;
 			continue;
 		}
-		enum tracedat_verdict verdict = tracedat_page(w, s->stream, page, &where, &records, &bad);
+		enum tracedat_verdict verdict = tracedat_page_check(w, set->stream, page, &where, &records, &bad);
 		if (!w->emitting) {
 			w->pages.records += records;
 			continue;
@@ -216,159 +216,163 @@ static void chunk_pages(struct chunks *s, const struct chunk *c)
 			edits_clear(&w->pages.edits);
 		if (verdict != TRACEDAT_LEAVE)
 			edits_apply_bytes(&w->pages.edits, page, size, &out);
-		tracedat_page_account(w, verdict, records, bad);
+		tracedat_page_account(&w->out, verdict, records, bad);
 	}
-	static const char why[] = "the chunk is compressed anew with its pages mended";
+	static const char why[] = "the chunk is compressed again with its repaired pages";
 	if (w->emitting)
-		chunk_put(s, c, changed ? &out : NULL, TRACEDAT_RULE_page_commit_length, why);
+		chunk_put(set, c, changed ? &out : NULL, TRACEDAT_RULE_page_commit_length, why);
 	if (w->emitting && changed)
 		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
-			   "the chunk has errors, and no checksum that tells whether the rest of it is as it was");
+			   "the chunk has errors; without a checksum the rest of it cannot be verified");
 	bytes_free(&out);
 }
 
-static void chunk_lose(struct chunks *s, uint64_t from, uint64_t to)
+static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to)
 {
-	s->lost = true;
-	s->stream->pending_missed = true;
-	if (s->stream->text)
-		tracedat_text_break(s->stream->text);
-	if (s->w->emitting) {
-		s->w->out.lost_is = TM_UNKNOWN_COUNT;
-		tracedat_drop(s->w, from, to - from, TRACEDAT_RULE_v7_chunk_decode, "a chunk that cannot be decompressed");
+	set->lost = true;
+	set->stream->pending_missed = true;
+	if (set->stream->text)
+		tracedat_text_break(set->stream->text);
+	if (set->w->emitting) {
+		set->w->out.lost_is = TM_UNKNOWN_COUNT;
+		tracedat_drop(set->w, from, to - from, TRACEDAT_RULE_v7_chunk_decode, "a chunk that cannot be decompressed");
 	}
 }
 
 /* Decodes the chunk by its own count; where that is wrong, by where its frame ends. */
-static void chunk_decode(struct chunks *s, struct chunk *c, bool begins, uint64_t room)
+static void chunk_decode(struct chunks *set, struct chunk *c, bool begins, uint64_t room)
 {
-	struct tracedat_walk *w = s->w;
-	uint32_t page = s->stream->page_size;
+	struct tracedat_walk *w = set->w;
+	uint32_t page = set->stream->page_size;
 	size_t most = room < TRACEDAT_CHUNK_MAX ? (size_t)room : TRACEDAT_CHUNK_MAX;
 	bool fits = c->csize && c->csize <= most;
 
 	if (!begins || (fits && chunk_try(w, c, c->csize, page) && c->frame == c->csize))
 		return;
 	if (!w->stopped && most && chunk_try(w, c, most, page))
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_csize, c->at, 4, "the compressed size is %u, the frame has %llu bytes",
-			     c->csize, (unsigned long long)c->frame);
+		chunk_report(set, TRACEDAT_RULE_v7_chunk_csize, c->at, 4,
+			     "the compressed size is %u, expected the %llu bytes of the frame", c->csize,
+			     (unsigned long long)c->frame);
 }
 
-/* Passes a chunk that cannot be decoded. False where nothing behind it can be read. */
-static bool chunk_pass(struct chunks *s, const struct chunk *c, bool begins, uint64_t room)
+/* Skips a chunk that cannot be decoded. False: nothing behind it can be read. */
+static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, uint64_t room)
 {
-	struct tracedat_walk *w = s->w;
-	uint64_t next = s->at + 8 + c->csize;
+	struct tracedat_walk *w = set->w;
+	uint64_t next = set->at + 8 + c->csize;
 	bool chained = c->csize && c->csize <= room &&
-		       (next == s->limit || s->count + 1 == s->declared || tracedat_chunk_begins(w, next, s->limit));
+		       (next == set->limit || set->count + 1 == set->declared || tracedat_chunk_begins(w, next, set->limit));
 
 	if (!chained)
-		next = chunk_resync(w, s->at + 1, s->limit, s->stream->page_size);
-	if (!begins && !chained && next == s->limit)
+		next = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);
+	if (!begins && !chained && next == set->limit)
 		return false;
-	if (next == s->limit && s->stream->cpu->clipped && !chained) {
-		chunk_lose(s, s->at, next);
-		s->at = next;
+	if (next == set->limit && set->stream->cpu->clipped && !chained) {
+		chunk_lose(set, set->at, next);
+		set->at = next;
 		return false;
 	}
-	chunk_report(s, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, s->at, next - s->at,
-		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - s->at));
-	chunk_lose(s, s->at, next);
-	s->at = next;
-	s->count++;
+	chunk_report(set, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, set->at, next - set->at,
+		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - set->at));
+	chunk_lose(set, set->at, next);
+	set->at = next;
+	set->count++;
 	return true;
 }
 
-static void chunk_size_judge(struct chunks *s, const struct chunk *c)
+static void chunk_size_check(struct chunks *set, const struct chunk *c)
 {
-	uint32_t page = s->stream->page_size;
+	uint32_t page = set->stream->page_size;
 
 	if (c->size != c->usize || c->size % page) {
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_usize, c->at + 4, 4,
-			     "the decompressed size is stated as %u; %zu bytes come out, pages have %u", c->usize, c->size, page);
-	} else if (c->size > 10 * (size_t)page && !s->w->emitting && !s->stream->text) {
-		struct finding *fd = tracedat_milder(s->w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c->at + 4, 4);
-		finding_say(fd, "a chunk of %zu pages; trace-cmd writes 10", c->size / page);
+		chunk_report(set, TRACEDAT_RULE_v7_chunk_usize, c->at + 4, 4,
+			     "the decompressed size is stated as %u, expected %zu and a multiple of the page size %u", c->usize,
+			     c->size, page);
+	} else if (c->size > 10 * (size_t)page && !set->w->emitting && !set->stream->text) {
+		struct finding *fd = tracedat_milder(set->w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c->at + 4, 4);
+		finding_say(fd, "the chunk has %zu pages, expected at most 10", c->size / page);
 	}
 }
 
 /* One chunk at s->at. False at the end of what can be read. */
-static bool chunk_next(struct chunks *s)
+static bool chunk_next(struct chunks *set)
 {
-	struct tracedat_walk *w = s->w;
-	const uint8_t *p = window_at(&w->window, s->at, 8);
-	struct chunk c = { .at = s->at };
-	uint64_t room = s->limit - s->at - 8;
+	struct tracedat_walk *w = set->w;
+	const uint8_t *p = window_at(&w->window, set->at, 8);
+	struct chunk c = { .at = set->at };
+	uint64_t room = set->limit - set->at - 8;
 
 	if (!p)
 		return false;
 	c.csize = load_u32(p, w->shape.big_endian);
 	c.usize = load_u32(p + 4, w->shape.big_endian);
-	bool begins = tracedat_chunk_begins(w, s->at, s->limit);
-	chunk_decode(s, &c, begins, room);
+	bool begins = tracedat_chunk_begins(w, set->at, set->limit);
+	chunk_decode(set, &c, begins, room);
 	if (w->status != TM_OK)
 		return false;
 	if (!c.decoded)
-		return chunk_pass(s, &c, begins, room);
-	if (!w->shape.old_ring && !s->stream->text && !tracedat_chunk_vouched(w, w->pages.chunk, c.size, s->stream->page_size)) {
-		chunk_report(s, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
-			     "the chunk unfolds to %zu bytes that contradict themselves: its frame is damaged inside", c.size);
-		chunk_lose(s, c.at, c.at + 8 + c.frame);
+		return chunk_pass(set, &c, begins, room);
+	if (!w->shape.old_ring && !set->stream->text &&
+	    !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
+		chunk_report(set, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
+			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);
+		chunk_lose(set, c.at, c.at + 8 + c.frame);
 	} else {
-		chunk_size_judge(s, &c);
-		if (s->stream->text)
-			chunk_lines(s, &c);
+		chunk_size_check(set, &c);
+		if (set->stream->text)
+			chunk_lines(set, &c);
 		else
-			chunk_pages(s, &c);
+			chunk_pages(set, &c);
 	}
-	s->at += 8 + c.frame;
-	s->count++;
+	set->at += 8 + c.frame;
+	set->count++;
 	return true;
 }
 
-void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream)
+void tracedat_chunks_walk(struct tracedat_walk *w, struct tracedat_stream *stream)
 {
 	struct tracedat_cpu *cpu = stream->cpu;
-	struct chunks s = { .w = w, .stream = stream, .at = cpu->from + 4, .limit = cpu->limit };
+	struct chunks set = { .w = w, .stream = stream, .at = cpu->from + 4, .limit = cpu->limit };
 	const uint8_t *p = window_at(&w->window, cpu->from, 4);
 	size_t piece = SIZE_MAX;
 	uint8_t number[4] = { 0 };
 
 	if (!p)
 		return;
-	s.declared = load_u32(p, w->shape.big_endian);
+	set.declared = load_u32(p, w->shape.big_endian);
 	uint64_t end = cpu->from + cpu->length;
 	if (w->emitting)
-		piece = tracedat_field(&w->out.pieces, w->source, cpu->from, number, 4, TRACEDAT_RULE_v7_chunk_count,
-				       "the number of chunks that are kept");
-	while (s.limit > s.at && s.limit - s.at >= 8 && w->status == TM_OK && !w->stopped) {
-		/* What the count covers ends it, unless the size of the data says that there is more. */
-		if (s.count >= s.declared && (s.at >= end || !tracedat_chunk_begins(w, s.at, s.limit)) && (s.declared || s.count))
+		piece = tracedat_pieces_field(&w->out.pieces, w->source, cpu->from, number, 4, TRACEDAT_RULE_v7_chunk_count,
+					      "the number of chunks that are kept");
+	while (set.limit > set.at && set.limit - set.at >= 8 && w->status == TM_OK && !w->stopped) {
+		/* The chunks end with their count, unless the size of the data covers more. */
+		if (set.count >= set.declared && (set.at >= end || !tracedat_chunk_begins(w, set.at, set.limit)) &&
+		    (set.declared || set.count))
 			break;
-		if (!chunk_next(&s))
+		if (!chunk_next(&set))
 			break;
 	}
-	store_u32(number, s.kept, w->shape.big_endian);
-	tracedat_fill(&w->out.pieces, piece, number);
-	cpu->end = s.at;
-	if (w->emitting || w->stopped || w->status != TM_OK || s.lost || cpu->clipped)
+	store_u32(number, set.kept, w->shape.big_endian);
+	tracedat_pieces_fill(&w->out.pieces, piece, number);
+	cpu->end = set.at;
+	if (w->emitting || w->stopped || w->status != TM_OK || set.lost || cpu->clipped)
 		return;
 	struct finding *fd;
-	cpu->fewer = s.count < s.declared || s.at < end;
-	if (s.count != s.declared) {
-		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4, "%u chunks are claimed, %u are there",
-				     s.declared, s.count);
+	cpu->fewer = set.count < set.declared || set.at < end;
+	if (set.count != set.declared) {
+		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, cpu->from, 4, "the chunk count is %u, expected %u",
+				     set.declared, set.count);
 		finding_path(fd, "CPU %u", cpu->cpu);
-	} else if (s.at == end + 4) {
+	} else if (set.at == end + 4) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_buffer_size_minus_four, cpu->declared_at, 20,
-				     "the size of the compressed data is stated as %llu, it is %llu",
-				     (unsigned long long)cpu->length, (unsigned long long)(s.at - cpu->from));
+				     "the size of the compressed data is stated as %llu, expected %llu",
+				     (unsigned long long)cpu->length, (unsigned long long)(set.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
-	} else if (s.at != end && !cpu->found) {
+	} else if (set.at != end && !cpu->found) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, stream->text ? cpu->from : cpu->declared_at,
 				     stream->text ? 4 : 20,
-				     "the size of the compressed data is stated as %llu, its %u chunks have %llu bytes",
-				     (unsigned long long)cpu->length, s.count, (unsigned long long)(s.at - cpu->from));
+				     "the size of the compressed data is stated as %llu; its %u chunks have %llu bytes",
+				     (unsigned long long)cpu->length, set.count, (unsigned long long)(set.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
 	}
 }

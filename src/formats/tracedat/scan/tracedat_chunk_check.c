@@ -1,34 +1,34 @@
-/* Can a decoded chunk be what was once compressed? Frames have no checksum, and damage inside of one may decode all the same. */
+/* Consistency of decoded chunks: frames have no checksum, and damage inside of one may decode without an error. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Contradictions of a chunk that are still taken for one bad record or page, not for a damaged frame. */
-#define STRANGE_MAX 1u
+/* Contradictions of a chunk up to which it counts as one with a bad record or page; with more its frame is damaged. */
+#define CONTRADICTIONS_MAX 1u
 /* A page may begin this long before the end of the one before: clocks step back a little. */
 #define STEP_BACK_MAX UINT64_C(1000000000)
 
-struct vouch {
+struct contradictions {
 	const struct tracedat_walk *w;
-	unsigned strange;
-	uint32_t id;   /* an event ID without a format; 0: none yet */
+	unsigned count;
+	uint32_t id;   /* the last event ID without a format; 0: none yet */
 	uint64_t time; /* of the last record */
 };
 
-static void vouch_record(struct vouch *v, const uint8_t *payload, uint32_t size)
+static void record_compare(struct contradictions *v, const uint8_t *payload, uint32_t size)
 {
 	const struct tracedat_walk *w = v->w;
 	uint32_t id = size >= 8 ? load_u16(payload, w->shape.big_endian) : 0;
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
 
 	if (!id || (e && size < e->fixed)) {
-		v->strange++;
+		v->count++;
 	} else if (!e && w->events.count && !w->events.lost && id != w->events.blk_id && id != v->id) {
-		/* Many records of one unknown event are one contradiction. */
-		v->strange++;
+		/* Several records of one unknown event are one contradiction. */
+		v->count++;
 		v->id = id;
 	}
 }
 
-static void vouch_page(struct vouch *v, const uint8_t *page, uint32_t size)
+static void page_compare(struct contradictions *v, const uint8_t *page, uint32_t size)
 {
 	const struct tracedat_walk *w = v->w;
 	const uint8_t *data = page + tracedat_page_data(&w->shape);
@@ -38,27 +38,27 @@ static void vouch_page(struct vouch *v, const uint8_t *page, uint32_t size)
 	struct tracedat_word word;
 
 	if (!tracedat_page_length(&w->shape, page, size, &length)) {
-		v->strange++;
+		v->count++;
 		return;
 	}
-	v->strange += time ? length && time + STEP_BACK_MAX < v->time : !bytes_are_zero(page, size);
-	for (; length - at >= 4 && tracedat_word(data, at, length, be, &word); at += word.total) {
-		uint64_t high = word.type >= WORD_EXTEND ? (uint64_t)load_u32(data + at + 4, be) << 27 : 0;
-		if (word.type == WORD_STAMP)
-			time = (time & ~WORD_STAMP_MASK) | ((high + word.delta) & WORD_STAMP_MASK);
+	v->count += time ? length && time + STEP_BACK_MAX < v->time : !bytes_are_zero(page, size);
+	for (; length - at >= 4 && tracedat_word_read(data, at, length, be, &word); at += word.total) {
+		uint64_t high = word.type >= TRACEDAT_WORD_EXTEND ? (uint64_t)load_u32(data + at + 4, be) << 27 : 0;
+		if (word.type == TRACEDAT_WORD_STAMP)
+			time = (time & ~TRACEDAT_WORD_STAMP_MASK) | ((high + word.delta) & TRACEDAT_WORD_STAMP_MASK);
 		else
 			time += high + word.delta;
-		if (word.type < WORD_PADDING)
-			vouch_record(v, data + at + word.skip, word.total - word.skip);
+		if (word.type < TRACEDAT_WORD_PADDING)
+			record_compare(v, data + at + word.skip, word.total - word.skip);
 	}
-	v->strange += at != length;
+	v->count += at != length;
 	v->time = time;
 }
 
-bool tracedat_chunk_vouched(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size)
+bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size)
 {
-	struct vouch v = { .w = w };
-	for (size_t at = 0; size - at >= page_size && v.strange <= STRANGE_MAX; at += page_size)
-		vouch_page(&v, data + at, page_size);
-	return v.strange <= STRANGE_MAX;
+	struct contradictions v = { .w = w };
+	for (size_t at = 0; size - at >= page_size && v.count <= CONTRADICTIONS_MAX; at += page_size)
+		page_compare(&v, data + at, page_size);
+	return v.count <= CONTRADICTIONS_MAX;
 }

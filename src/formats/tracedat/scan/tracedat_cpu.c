@@ -1,11 +1,11 @@
-/* The pages of each CPU, plain or in compressed chunks (MAN6, MAN7 "CPU DATA"), and what the statistics say of them. */
+/* The pages of each CPU, plain or in compressed chunks (MAN6, MAN7 "CPU DATA"), and their statistics. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
 
 /* Looks at statistics of CPUs: enough for 4,000 CPUs in two buffers. */
-#define STAT_LOOKS_MAX (UINT64_C(1) << 26)
+#define STATS_COMPARED_MAX (UINT64_C(1) << 26)
 
 /* The last piece of a range that is no whole page: it is completed with zeros. */
 static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_t n, uint32_t size)
@@ -30,15 +30,15 @@ static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_
 static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *stream, uint64_t at, uint32_t n)
 {
 	uint32_t size = stream->page_size, records = 0, bad = 0;
-	struct tracedat_place_of where = { .offset = at, .length = n, .available = n };
+	struct tracedat_page_place where = { .offset = at, .length = n, .available = n };
 	struct findings *findings = w->findings;
 	const uint8_t *page = n >= tracedat_page_data(&w->shape) + 4 ? partial_page(w, at, n, size) : NULL;
 	enum tracedat_verdict verdict = TRACEDAT_LEAVE;
 
 	if (page && w->scratch) {
-		/* That the page is cut is told already. */
+		/* That the page is cut is reported already. */
 		w->findings = w->scratch;
-		verdict = tracedat_page(w, stream, page, &where, &records, &bad);
+		verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
 		w->findings = findings;
 	}
 	w->pages.records += w->emitting ? 0 : records;
@@ -46,19 +46,20 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 		return;
 	static const char why[] = "completes the page that was cut";
 	if (verdict == TRACEDAT_LEAVE || !records) {
-		tracedat_drop(w, at, n, TRACEDAT_RULE_cpu_size_not_page_multiple, "the beginning of a page without a whole record");
+		tracedat_drop(w, at, n, TRACEDAT_RULE_cpu_size_not_page_multiple,
+			      "the beginning of a page without a complete record");
 		w->out.lost_is = TM_UNKNOWN_COUNT;
 		return;
 	}
 	if (verdict == TRACEDAT_KEEP)
 		edits_clear(&w->pages.edits);
-	/* Zeros that an edit adds at the end cover what is missing of the page. */
+	/* Zeros that an edit adds at the end complete the page. */
 	uint64_t before = w->out.pieces.size;
 	tracedat_page_emit(w, at, n);
 	if (w->out.pieces.size - before < size)
 		tracedat_pieces_zeros(&w->out.pieces, size - (w->out.pieces.size - before),
 				      TRACEDAT_RULE_cpu_size_not_page_multiple, why);
-	tracedat_page_account(w, TRACEDAT_PATCH, records, bad);
+	tracedat_page_account(&w->out, TRACEDAT_PATCH, records, bad);
 	w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
@@ -72,11 +73,11 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 		/* Behind a bad page the next one may stand elsewhere: bytes were inserted or removed. */
 		const uint8_t *next = sound || end - at < size ? NULL : window_at(&w->window, at, size);
 		if (next && !tracedat_page_plausible(w, next, size, NULL) && !bytes_are_zero(next, size)) {
-			uint64_t place = tracedat_slide(w, at, size, at - size + 4, c->limit > end ? c->limit : end);
+			uint64_t place = tracedat_page_shifted(w, at, size, at - size + 4, c->limit > end ? c->limit : end);
 			if (place != UINT64_MAX) {
 				struct finding *fd = tracedat_report(
 					w, TRACEDAT_RULE_cpu_offset_alignment, place, size,
-					"the pages go on at 0x%llx, not at 0x%llx: bytes were inserted or removed before",
+					"the pages continue at 0x%llx, expected 0x%llx: bytes were inserted or removed before",
 					(unsigned long long)place, (unsigned long long)at);
 				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)stream->index);
 				if (place > at)
@@ -97,23 +98,23 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			break;
 		}
 		const uint8_t *page = window_at(&w->window, at, size);
-		struct tracedat_place_of where = { .offset = at, .length = size };
+		struct tracedat_page_place where = { .offset = at, .length = size };
 		uint32_t records, bad;
 		if (!page)
 			return;
-		enum tracedat_verdict verdict = tracedat_page(w, stream, page, &where, &records, &bad);
+		enum tracedat_verdict verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
 		sound = stream->sound;
 		if (!w->emitting) {
 			w->pages.records += records;
 			continue;
 		}
 		if (verdict == TRACEDAT_KEEP)
-			tracedat_copy(&w->out.pieces, w->source, at, size);
+			tracedat_pieces_copy(&w->out.pieces, w->source, at, size);
 		else if (verdict == TRACEDAT_PATCH)
 			tracedat_page_emit(w, at, size);
 		else
-			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page of which no record can be read");
-		tracedat_page_account(w, verdict, records, bad);
+			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page without a readable record");
+		tracedat_page_account(&w->out, verdict, records, bad);
 	}
 }
 
@@ -124,63 +125,63 @@ void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struc
 	if (!c->length || w->status != TM_OK || w->stopped)
 		return;
 	if (b->compressed)
-		tracedat_chunks(w, &stream);
+		tracedat_chunks_walk(w, &stream);
 	else
 		walk_plain(w, &stream);
 }
 
 static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
 {
-	/* A capture has one for each CPU; what has many more is not compared to the end. */
-	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STAT_LOOKS_MAX; i++) {
-		const struct tracedat_stat *s = &w->dir.stats[i];
+	/* A capture has one statistic for each CPU; hostile ones with many more are not compared to the end. */
+	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
+		const struct tracedat_stat *stat = &w->dir.stats[i];
 		w->data.compared++;
-		if (s->cpu != cpu)
+		if (stat->cpu != cpu)
 			continue;
-		if (s->buffer_name < 0) {
+		if (stat->buffer_name < 0) {
 			if (!*b->name)
-				return s;
+				return stat;
 			continue;
 		}
-		const struct tracedat_option *o = &w->dir.options[s->buffer_name];
+		const struct tracedat_option *o = &w->dir.options[stat->buffer_name];
 		const char *text = (const char *)o->block->data + o->at;
 		const char *name = memmem(text, o->size, "Buffer: ", 8);
 		size_t length = strlen(b->name);
 		if (name && *b->name && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
 		    name[8 + length] == '\n')
-			return s;
+			return stat;
 	}
 	return NULL;
 }
 
-/* What the kernel counted beside what is there. */
+/* Compares the kernel's statistics with the data. */
 static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
 {
-	const struct tracedat_stat *s = stat_find(w, b, c->cpu);
+	const struct tracedat_stat *stat = stat_find(w, b, c->cpu);
 	struct finding *fd;
 
-	if (!s || w->stopped)
+	if (!stat || w->stopped)
 		return;
-	const struct tracedat_option *o = &w->dir.options[s->option];
-	unsigned long long counted = s->entries + s->read;
-	if (s->known && counted != c->records) {
+	const struct tracedat_option *o = &w->dir.options[stat->option];
+	unsigned long long counted = stat->entries + stat->read;
+	if (stat->known && counted != c->records) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size,
 					   "the kernel counted %llu events, the capture has %llu", counted,
 					   (unsigned long long)c->records);
 		finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
 	}
-	if (s->overrun && !c->missed) {
+	if (stat->overrun && !c->missed) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size,
-					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)s->overrun);
+					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)stat->overrun);
 	}
-	if (s->now_us && c->records && c->last_time / 1000 > s->now_us + 1) {
+	if (stat->now_us && c->records && c->last_time / 1000 > stat->now_us + 1) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_time_range, o->block, o->at, o->size,
 					    "CPU %u: the last event is at %llu us, the statistics were taken at %llu us", c->cpu,
-					    (unsigned long long)(c->last_time / 1000), (unsigned long long)s->now_us);
+					    (unsigned long long)(c->last_time / 1000), (unsigned long long)stat->now_us);
 	}
 }
 
-void tracedat_cpus(struct tracedat_walk *w)
+void tracedat_cpus_walk(struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];

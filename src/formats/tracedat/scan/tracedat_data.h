@@ -1,4 +1,4 @@
-/* What a walk knows of the data of the CPUs: where it is, and what its pages hold. */
+/* The data of the CPUs: where it is, and the state of the walk over its pages. */
 #ifndef TRACEDAT_DATA_H
 #define TRACEDAT_DATA_H
 
@@ -12,7 +12,7 @@ struct tracedat_cpu {
 	uint32_t cpu;
 	uint64_t offset, size; /* as declared */
 	uint64_t from, length; /* bytes of the file that are walked; length 0: none */
-	uint64_t records;      /* data records that are sound */
+	uint64_t records;      /* valid data records */
 	uint64_t first_time, last_time;
 	uint64_t moved, moved_size; /* where repair puts it */
 	uint64_t end;		    /* where its data in the file really ends */
@@ -20,10 +20,10 @@ struct tracedat_cpu {
 	bool missed;		    /* a page says that events were lost */
 	uint64_t limit;		    /* compressed: chunks may reach up to here */
 	bool found;		    /* by content, no table names it */
-	bool clipped;		    /* its range was shortened: that is reported already */
-	bool fewer;		    /* chunks, or bytes of them, than are claimed */
+	bool clipped;		    /* its range was shortened, which is reported already */
+	bool fewer;		    /* fewer chunks, or bytes of them, than stated */
 	bool lost;		    /* its range cannot be used */
-	bool shifted;		    /* its data is not where the table says: that is reported already */
+	bool shifted;		    /* its data is not where the table says, which is reported already */
 };
 
 struct tracedat_buffer {
@@ -52,9 +52,9 @@ struct tracedat_data {
 	uint64_t cpu_count_at; /* v6 */
 	uint64_t tag_at;       /* v6: of the data tag after the options */
 	bool latency;
-	bool errors; /* placement is broken in a way that loses data */
+	bool errors; /* tables or sections are damaged in a way that loses data */
 	uint64_t latency_at, latency_stop;
-	unsigned slides, searches; /* searches after damage: each kind is bounded */
+	unsigned shifts, searches; /* searches after damage: each kind is bounded */
 	uint64_t compared;	   /* statistics that were compared: bounded */
 };
 
@@ -65,7 +65,7 @@ struct tracedat_pages {
 	uint8_t *previous; /* the page before, when it was in another chunk */
 	uint64_t decoded;  /* bytes decoded so far */
 	struct tracedat_decoder decoder;
-	struct edits edits;	 /* of the page that was judged last */
+	struct edits edits;	 /* of the page that was checked last */
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	uint64_t fast;		 /* records that the fast path took */
 	struct finding *ip_finding, *printk_finding, *pid_finding;

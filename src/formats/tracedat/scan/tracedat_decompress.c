@@ -10,7 +10,7 @@ bool tracedat_decompress(struct tracedat_walk *w, const uint8_t *data, size_t si
 	return fine;
 }
 
-bool tracedat_bomb(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded)
+bool tracedat_ratio_exceeded(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded)
 {
 	uint64_t all = w->pages.decoded + decoded;
 	bool one = decoded > (1u << 20) && decoded / (stored ? stored : 1) > TRACEDAT_RATIO_MAX;
@@ -21,10 +21,11 @@ bool tracedat_bomb(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64
 	if (!w->stopped) {
 		struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_size_overflow_bomb, at, stored);
 		if (one)
-			finding_say(fd, "%llu bytes unfold to %llu, more than %u for each", (unsigned long long)stored,
-				    (unsigned long long)decoded, TRACEDAT_RATIO_MAX);
+			finding_say(fd, "%llu bytes decompress to %llu, expected at most %u times as many",
+				    (unsigned long long)stored, (unsigned long long)decoded, TRACEDAT_RATIO_MAX);
 		else
-			finding_say(fd, "with this block %llu bytes came out of a file of %llu; decoding stops here",
+			finding_say(fd,
+				    "with this block %llu bytes were decompressed from a file of %llu; decompression stops here",
 				    (unsigned long long)all, (unsigned long long)w->source->size);
 	}
 	w->stopped |= sum;

@@ -1,11 +1,11 @@
-/* What a walk knows of options and sections. */
+/* Options and sections. */
 #ifndef TRACEDAT_DIRECTORY_H
 #define TRACEDAT_DIRECTORY_H
 
 #include "formats/tracedat/scan/tracedat_metadata.h"
 
 struct tracedat_option {
-	const struct tracedat_block *block; /* that it lies in */
+	const struct tracedat_block *block; /* that contains it */
 	size_t at;			    /* of its payload in the block; the 6 bytes before it are id and size */
 	uint32_t size;
 	uint16_t id;
@@ -30,14 +30,15 @@ struct tracedat_section {
 	bool size_bad;
 	unsigned rule; /* why it is lost */
 	const char *why;
-	struct finding *damage; /* its content is what came out before the damage that this tells of; NULL: all of it */
+	struct finding *damage; /* its frame is damaged, which this reports, and its content is what was decoded before; NULL: it is
+				   complete */
 	struct tracedat_block block;
 	uint64_t frame;				 /* compressed: bytes of the frame itself */
 	size_t first_option, option_count, done; /* of an options section; done: offset of its DONE item in the block */
 	bool has_done;
 };
 
-/* What one CPUSTAT option says. */
+/* The values of one CPUSTAT option. */
 struct tracedat_stat {
 	int buffer_name; /* option index of the "Buffer:" heading, or -1 for the top buffer */
 	uint32_t cpu;

@@ -1,4 +1,4 @@
-/* A format that is sound becomes an event: what its records must look like. */
+/* A valid format becomes an event, against which records are checked. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_format.h"
 
@@ -26,17 +26,17 @@ static bool name_add(struct tracedat_walk *w, uint64_t hash)
 	return true;
 }
 
-static bool named(const struct format_parse *p, const struct tracedat_field *f, const char *name)
+static bool named(const struct tracedat_format *p, const struct tracedat_field *f, const char *name)
 {
 	return f->name_length == strlen(name) && !memcmp(p->text + f->name, name, f->name_length);
 }
 
-static bool event_named(const struct format_parse *p, const char *name)
+static bool event_named(const struct tracedat_format *p, const char *name)
 {
 	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
-static void event_fields(struct format_parse *p, struct tracedat_event *e)
+static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
 	bool ftrace = !strcmp(p->system, "ftrace");
@@ -81,7 +81,7 @@ static void event_fields(struct format_parse *p, struct tracedat_event *e)
 	e->special |= e->printk || e->ip[0];
 }
 
-void tracedat_event_add(struct format_parse *p, bool placeholder)
+void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 {
 	struct tracedat_walk *w = p->w;
 	char shown[TEXT_QUOTE_SIZE];
@@ -89,15 +89,15 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	if (!p->id_known)
 		return;
 	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
-	if (!placeholder && tracedat_orphan_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+	if (!placeholder && tracedat_unassigned_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
 		p->fatal = true;
-		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
+		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID belongs to another event");
 		return;
 	}
 	if (other) {
 		if (!placeholder) {
 			p->fatal = p->id_bad = true;
-			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s too",
+			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s as well",
 					       (unsigned long long)p->id, other->name);
 		}
 		return;
@@ -126,24 +126,24 @@ void tracedat_event_add(struct format_parse *p, bool placeholder)
 	w->events.index[e->id] = (uint16_t)w->events.count;
 }
 
-void tracedat_event_orphan(struct format_parse *p)
+void tracedat_event_unassigned(struct tracedat_format *p)
 {
 	struct tracedat_walk *w = p->w;
 	struct tracedat_event own = { .text = p->base, .text_size = p->size };
 	struct tracedat_event *holder = p->id_known ? &w->events.list[w->events.index[p->id] - 1] : NULL;
 
 	event_fields(p, &own);
-	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(w, p->block, &own);
+	struct tracedat_unassigned *first = NULL, *o = tracedat_unassigned_add(w, p->block, &own);
 	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(w))
-		first = tracedat_orphan_add(w, holder->block, holder);
+		first = tracedat_unassigned_add(w, holder->block, holder);
 	if (!first) {
-		/* Without its rival a format with an ID that comes twice is nobody's. */
+		/* A duplicate ID needs both formats. */
 		if (o && holder)
-			bytes_free(&w->events.orphans[--w->events.orphan_count].text);
+			bytes_free(&w->events.unassigned[--w->events.unassigned_count].text);
 		return;
 	}
 	holder->contested = holder->special = true;
 	o->claim = first->claim = (uint32_t)p->id;
-	o->rival = (int)(first - w->events.orphans);
+	o->rival = (int)(first - w->events.unassigned);
 	first->holder = true;
 }

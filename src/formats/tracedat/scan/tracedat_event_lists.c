@@ -1,5 +1,5 @@
-/* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count lies, the texts
- * themselves say where they begin and end. */
+/* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count is wrong, the
+ * texts show where formats begin and end. */
 #include "formats/tracedat/decode/tracedat_format_list.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_format.h"
@@ -9,7 +9,7 @@
 /* Bytes of the name of a system that readers survive. */
 #define SYSTEM_NAME_READERS 8192u
 #define SYSTEM_EVENTS_MAX 65536u
-/* Bytes in which the end of a format text is looked for, and how often in vain. */
+/* Bytes that are searched for the end of a format text, and how many searches may fail. */
 #define MEASURE_MAX (256u * 1024)
 #define MEASURES_MAX 2048u
 
@@ -19,9 +19,9 @@ struct list {
 	struct tracedat_walk *w;
 	const struct tracedat_block *b;
 	size_t end;
-	bool exact;	 /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
+	bool exact;	 /* counts and sizes lead exactly to the end: they are taken as correct */
 	bool systems;	 /* a system header may follow an entry */
-	bool miscounted; /* the last walk found another number of formats than was claimed */
+	bool miscounted; /* the last walk found another number of formats than stated */
 	struct tracedat_pieces *out;
 	char system[64];
 };
@@ -30,12 +30,12 @@ struct list {
 static size_t system_begins(const struct list *l, size_t at)
 {
 	const uint8_t *data = l->b->data;
-	size_t left = l->end - at, hops = 0;
+	size_t left = l->end - at, steps = 0;
 	size_t first = 0;
 
 	if (l->exact)
 		return strlen((const char *)data + at) + 1;
-	while (left >= 5 && hops < 4) {
+	while (left >= 5 && steps < 4) {
 		const uint8_t *nul = memchr(data + at, 0, left < TRACEDAT_SYSTEM_NAME_MAX ? left : TRACEDAT_SYSTEM_NAME_MAX);
 		if (!nul)
 			return 0;
@@ -46,7 +46,7 @@ static size_t system_begins(const struct list *l, size_t at)
 		first = first ? first : length;
 		if (tracedat_format_begins(data, at + length + 4, l->end))
 			return first;
-		/* An empty system must have a sensible name, and something sensible behind it. */
+		/* An empty system must have a printable name, and be followed by another system or the end. */
 		if (events || length < 2 || length > 256)
 			return 0;
 		for (size_t i = 0; i + 1 < length; i++)
@@ -56,7 +56,7 @@ static size_t system_begins(const struct list *l, size_t at)
 		left = l->end - at;
 		if (!left)
 			return first;
-		hops++;
+		steps++;
 	}
 	return 0;
 }
@@ -92,7 +92,7 @@ static void entry_lost(struct list *l, size_t at, size_t length, unsigned rule)
 	tracedat_drop_block(l->w, l->b, at, length, rule, "an event format that cannot be read");
 }
 
-/* A format whose place and length are settled. */
+/* Parses a format of known offset and length. */
 static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, unsigned *count)
 {
 	struct tracedat_walk *w = l->w;
@@ -104,16 +104,16 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	if (w->repair) {
 		if (!errors) {
 			store_u64(number, size, w->shape.big_endian);
-			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					     "the size that the text has");
-			tracedat_copy(l->out, NULL, text, size);
+			(void)tracedat_pieces_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
+						    "the size of the text");
+			tracedat_pieces_copy(l->out, NULL, text, size);
 			(*count)++;
 		} else if (changed.size) {
 			store_u64(number, changed.size, w->shape.big_endian);
-			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
-					       "the size that the mended text has");
-			(void)tracedat_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
-					       "the format without the lines that are in error");
+			(void)tracedat_pieces_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
+						      "the size of the repaired text");
+			(void)tracedat_pieces_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
+						      "the format without its invalid lines");
 			tracedat_drop_block(w, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax,
 					    "replaced by the format without its errors");
 			(*count)++;
@@ -128,7 +128,7 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	return errors == 0;
 }
 
-/* One entry of a list. Returns the offset after it; SIZE_MAX where nothing there can be read. */
+/* One entry of a list. Returns the offset after it; SIZE_MAX: there is no entry that can be read. */
 static size_t list_entry(struct list *l, size_t at, unsigned *count)
 {
 	struct tracedat_walk *w = l->w;
@@ -147,20 +147,21 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	}
 	size_t measured = begins ? text_measure(l, text) : 0;
 	if (measured && measured == size) {
-		/* What follows is damaged, not this. */
+		/* The entry is intact; the one behind it is damaged. */
 		(void)entry_parse(l, at, text, measured, count);
 		return text + measured;
 	}
 	if (measured) {
 		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
-		fd = tracedat_block_report(w, rule, l->b, at, 8, "the size of this format is %llu, but its text has %zu bytes",
+		fd = tracedat_block_report(w, rule, l->b, at, 8,
+					   "the size of this format is %llu, expected the %zu bytes of its text",
 					   (unsigned long long)size, measured);
 		finding_path(fd, "%s > %s", l->b->name, l->system);
 		(void)entry_parse(l, at, text, measured, count);
 		return text + measured;
 	}
 	if (!size && entry_may_end(l, text)) {
-		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "a format of size 0");
+		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "the size of this format is 0");
 		finding_path(fd, "%s > %s", l->b->name, l->system);
 		entry_lost(l, at, 8, TRACEDAT_RULE_format_size_zero);
 		return text;
@@ -168,7 +169,7 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	return SIZE_MAX;
 }
 
-/* The next place at or after `at` where an entry or a system header begins; the end if there is none. */
+/* The next offset, from `at` on, at which an entry or a system header begins; the end if there is none. */
 static size_t list_resync(const struct list *l, size_t at)
 {
 	const uint8_t *data = l->b->data;
@@ -180,7 +181,8 @@ static size_t list_resync(const struct list *l, size_t at)
 		from = text + 5;
 		if (text < at + 8)
 			continue;
-		/* "name:" inside of a text follows a letter or a blank; at the begin of one, the bytes of a size. */
+		/* "name:" inside a text follows a letter or a blank; at the beginning of a text it follows the bytes of a
+		 * size. */
 		if (data[text - 1] == ' ' || data[text - 1] == '\t' || data[text - 1] == '"')
 			continue;
 		if (l->systems && text >= at + 8 + 4 + 2 && data[text - 13] == 0) {
@@ -194,7 +196,8 @@ static size_t list_resync(const struct list *l, size_t at)
 	}
 }
 
-/* Entries from `at`; how many the file claims. Returns where they end and the number in *count. */
+/* Parses entries from `at` on. claimed: their number as the file states it. Returns where they end, their number in *found,
+ * and the number of kept ones in *count. */
 static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found)
 {
 	struct tracedat_walk *w = l->w;
@@ -209,7 +212,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 		if (next == SIZE_MAX) {
 			size_t stop = list_resync(l, at + 1);
 			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
-								   "%zu bytes that are no event format", stop - at);
+								   "%zu bytes that are not an event format", stop - at);
 			finding_path(fd, "%s > %s", l->b->name, l->system);
 			if (!w->events.finding)
 				w->events.finding = fd;
@@ -228,16 +231,16 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 	return at;
 }
 
-/* The list that ends at `at` has another number of formats than it claims. */
+/* Reports that the list that ends at `at` has another number of formats than stated. */
 #define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
 static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
 {
-	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "%u formats are claimed, %u are there", claimed,
+	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "the number of formats is %u, expected %u", claimed,
 						      found);
 	finding_path(fd, "%s > %s", l->b->name, l->system);
 }
 
-void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .out = &w->meta.parts[1], .system = "ftrace" };
 	uint8_t number[4] = { 0 };
@@ -246,13 +249,14 @@ void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, si
 
 	w->meta.seen[1] = true;
 	if (end - at < 4) {
-		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible, "no ftrace formats are left");
+		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
+					      "no ftrace formats are left");
 		return;
 	}
-	size_t count = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
-				      "the number of ftrace formats that are kept");
+	size_t count = tracedat_pieces_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
+					     "the number of ftrace formats that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
-	l.exact = tracedat_formats_hop(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
+	l.exact = tracedat_formats_end(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
 	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
 	if (l.miscounted)
 		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
@@ -262,7 +266,7 @@ void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, si
 		tracedat_drop_block(w, b, stop, end - stop, TRACEDAT_RULE_ftrace_count_implausible, "bytes after the last format");
 	}
 	store_u32(number, kept, w->shape.big_endian);
-	tracedat_fill(l.out, count, number);
+	tracedat_pieces_fill(l.out, count, number);
 }
 
 /* Name and events of one system. Returns the offset after them. */
@@ -286,12 +290,12 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	}
 	if (!strcmp(l->system, "ftrace")) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length,
-					    "the system ftrace has a block of its own");
+					    "the system ftrace is listed here, expected only in its own block");
 	}
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-	/* Kernels have about 150 systems; hostile files are judged no further. */
+	/* Kernels have about 150 systems; the comparison is bounded for hostile files. */
 	for (size_t i = 0; i < *seen_count; i++)
 		if (seen[i] == hash) {
 			struct finding *fd = tracedat_block_finding(w, TRACEDAT_RULE_system_duplicate, l->b, at, length);
@@ -302,25 +306,26 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	if (*seen_count < 512)
 		seen[(*seen_count)++] = hash;
 	if (overflows) {
-		(void)tracedat_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
-				       "a name that readers have room for");
-		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad, "a name that overflows readers");
+		(void)tracedat_pieces_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
+					      "a name that fits the buffers of readers");
+		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad,
+				    "a name that overflows the buffers of readers");
 	} else {
-		tracedat_copy(l->out, NULL, at, length);
+		tracedat_pieces_copy(l->out, NULL, at, length);
 	}
 	at += length;
-	size_t count = tracedat_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
-				      "the number of event formats of the system that are kept");
+	size_t count = tracedat_pieces_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+					     "the number of event formats of the system that are kept");
 	uint32_t claimed = load_u32(data + at, w->shape.big_endian);
 	at = list_walk(l, at + 4, claimed, &kept, &found);
 	if (l->miscounted)
 		list_count_report(l, TRACEDAT_RULE_system_count_implausible, at, claimed, found);
 	store_u32(number, kept, w->shape.big_endian);
-	tracedat_fill(l->out, count, number);
+	tracedat_pieces_fill(l->out, count, number);
 	return at;
 }
 
-void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .systems = true, .out = &w->meta.parts[2] };
 	uint8_t number[4] = { 0 };
@@ -330,19 +335,20 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 
 	w->meta.seen[2] = true;
 	if (end - at < 4) {
-		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "no event formats are left");
+		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+					      "no event formats are left");
 		return;
 	}
-	size_t total = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
-				      "the number of event systems that are kept");
+	size_t total = tracedat_pieces_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+					     "the number of event systems that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
 	size_t begin = at;
-	l.exact = tracedat_systems_hop(w->shape.big_endian, b->data, at, end) == end;
+	l.exact = tracedat_systems_end(w->shape.big_endian, b->data, at, end) == end;
 	at += 4;
 	while (at < end && w->status == TM_OK) {
 		if (systems == TRACEDAT_SYSTEMS_MAX) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, end - at,
-						    "more than %u event systems", TRACEDAT_SYSTEMS_MAX);
+						    "more than the maximum of %u event systems", TRACEDAT_SYSTEMS_MAX);
 			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);
 			damaged = true;
 			break;
@@ -355,23 +361,23 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 		}
 		size_t stop = list_resync(&l, at);
 		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
-							   "%zu bytes that are no event system", stop - at);
+							   "%zu bytes that are not an event system", stop - at);
 		if (!w->events.finding)
 			w->events.finding = fd;
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
 		damaged = true;
 		if (stop < end && !system_begins(&l, stop)) {
-			/* Formats whose system is lost: they get one. */
+			/* Formats whose system is lost are put into a system "unknown". */
 			unsigned kept = 0;
 			uint32_t found;
 			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
-			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system),
-					       TRACEDAT_RULE_system_count_implausible, "a name for a system whose own is lost");
-			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
-							"the number of its formats");
+			(void)tracedat_pieces_literal(l.out, unknown_system, sizeof(unknown_system),
+						      TRACEDAT_RULE_system_count_implausible, "a name instead of a lost one");
+			size_t count = tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+							       "the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
 			store_u32(number, kept, w->shape.big_endian);
-			tracedat_fill(l.out, count, number);
+			tracedat_pieces_fill(l.out, count, number);
 			stop = next > stop ? next : end;
 			systems++;
 		}
@@ -379,9 +385,9 @@ void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, s
 	}
 	if (systems != claimed && !damaged && w->status == TM_OK) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
-					    "%u systems are claimed, %zu are there", claimed, systems);
+					    "the number of systems is %u, expected %zu", claimed, systems);
 	}
 	w->events.systems = systems;
 	store_u32(number, (uint32_t)systems, w->shape.big_endian);
-	tracedat_fill(l.out, total, number);
+	tracedat_pieces_fill(l.out, total, number);
 }

@@ -1,5 +1,5 @@
-/* The fast path over the records of a page: nothing is allocated and nothing is said here. It is a filter: it takes records of
- * which the slow path (tracedat_record.c) would say nothing, and leaves all others. */
+/* The fast path over the records of a page: it allocates nothing and reports nothing. It is a filter: it takes records about
+ * which the slow path (tracedat_record.c) would report nothing, and leaves all others. */
 #include "formats/tracedat/scan/tracedat_fast.h"
 
 #include "core/format.h"
@@ -9,7 +9,7 @@
 
 enum {
 	/* tested for, and left to the slow path */
-	FAST_event_id_duplicate = FAST_LEAVES,	   /* records of a contested ID: their sizes tell which format is theirs */
+	FAST_event_id_duplicate = FAST_LEAVES, /* records of a contested ID are left: their sizes decide which format gets the ID */
 	FAST_page_commit_mid_record = FAST_LEAVES, /* a record or time word beyond the length */
 	FAST_record_null_padding_inside = FAST_LEAVES,
 	FAST_record_padding_length = FAST_LEAVES,
@@ -31,13 +31,13 @@ enum {
 	FAST_record_ip_dangling = FAST_LEAVES,
 	FAST_record_flags_impossible = FAST_LEAVES,
 
-	/* judged elsewhere from what both paths keep */
+	/* checked elsewhere from state that both paths keep */
 	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
 	FAST_page_time_jump = FAST_KEEPS,      /* the same */
 	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */
 	FAST_cpustat_time_range = FAST_KEEPS,  /* the time of the last record */
 
-	/* of what comes before, between and behind the records of pages */
+	/* about what is not in the records of pages */
 	FAST_bad_magic = FAST_ELSEWHERE,
 	FAST_version_unsupported = FAST_ELSEWHERE,
 	FAST_version_not_canonical = FAST_ELSEWHERE,
@@ -215,12 +215,12 @@ const uint8_t tracedat_fast_contract[TRACEDAT_RULE_COUNT] = {
 
 /* ---- records ---- */
 
-static inline bool arrays_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload,
+static inline bool arrays_plain(const struct tracedat_events *events, const struct tracedat_event *e, const uint8_t *payload,
 				uint32_t size, bool be)
 {
 	uint32_t end = 0;
 	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		const struct tracedat_dynamic *d = &w->events.dynamics[e->dynamic + i];
+		const struct tracedat_dynamic *d = &events->dynamics[e->dynamic + i];
 		struct tracedat_array a = tracedat_array_read(d, payload, be);
 		if (!a.length)
 			continue;
@@ -235,7 +235,7 @@ static inline bool arrays_plain(const struct tracedat_walk *w, const struct trac
 static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
 			  bool be)
 {
-	if (e->contested || size < e->fixed || !arrays_plain(w, e, payload, size, be))
+	if (e->contested || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
 		return false;
 	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
 		return false;
@@ -268,7 +268,7 @@ static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 
 	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
 		uint32_t word = load_u32(data + at, be), total, skip = 4;
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & WORD_DELTA_MAX : word >> 5;
+		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
 		if (__builtin_expect(type - 3 <= 28 - 3, 1)) {
 			total = 4 + 4 * type;
 		} else if (type == 0) {
@@ -277,7 +277,7 @@ static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 				break;
 			total = 4 + length;
 			skip = 8;
-		} else if (type == WORD_EXTEND) {
+		} else if (type == TRACEDAT_WORD_EXTEND) {
 			time += ((uint64_t)load_u32(data + at + 4, be) << 27) + delta;
 			at += 8;
 			continue;

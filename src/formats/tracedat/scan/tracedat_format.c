@@ -1,4 +1,4 @@
-/* One event format file: what the kernel says of the records of an event. */
+/* One event format file: the kernel's description of the records of an event. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdarg.h>
@@ -7,13 +7,13 @@
 
 /* ---- the text ---- */
 
-static size_t line_end(const struct format_parse *p, size_t at)
+static size_t line_end(const struct tracedat_format *p, size_t at)
 {
 	const char *end = memchr(p->text + at, '\n', p->size - at);
 	return end ? (size_t)(end - p->text) : p->size;
 }
 
-static void id_parse(struct format_parse *p, size_t at, size_t end)
+static void id_parse(struct tracedat_format *p, size_t at, size_t end)
 {
 	size_t first = at + 3;
 	while (first < end && p->text[first] == ' ')
@@ -28,7 +28,7 @@ static void id_parse(struct format_parse *p, size_t at, size_t end)
 	p->id_known = true;
 }
 
-static void name_parse(struct format_parse *p, size_t at, size_t end)
+static void name_parse(struct tracedat_format *p, size_t at, size_t end)
 {
 	size_t first = at + 5;
 	char shown[TEXT_QUOTE_SIZE], system[TEXT_QUOTE_SIZE];
@@ -40,10 +40,28 @@ static void name_parse(struct format_parse *p, size_t at, size_t end)
 		       text_quote(shown, p->name, p->name_length));
 }
 
-static void lines_parse(struct format_parse *p)
+/* Adds the field of the line text[at, end). */
+static void field_parse(struct tracedat_format *p, size_t at, size_t end, bool common)
+{
+	char shown[TEXT_QUOTE_SIZE];
+	struct tracedat_field f;
+
+	if (p->field_count >= TRACEDAT_FIELDS_MAX)
+		return;
+	if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)(end - at), &f)) {
+		tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, end - at, "the line \"%s\" is not a field line",
+				       text_quote(shown, p->text + at, end - at));
+		f.bad = true;
+		f.name_length = 0;
+	}
+	f.line_end = (uint32_t)(end < p->size ? end + 1 : end);
+	f.common = common;
+	p->fields[p->field_count++] = f;
+}
+
+static void lines_parse(struct tracedat_format *p)
 {
 	bool in_fields = false, own = false, id_seen = false;
-	char shown[TEXT_QUOTE_SIZE];
 
 	for (size_t at = 0, end; at < p->size; at = end + 1) {
 		end = line_end(p, at);
@@ -65,20 +83,9 @@ static void lines_parse(struct format_parse *p)
 			if (!own && p->common_end > p->common)
 				own = true;
 		} else if (in_fields) {
-			struct tracedat_field f;
 			if (!own)
 				p->common_end = end < p->size ? end + 1 : end;
-			if (p->field_count >= TRACEDAT_FIELDS_MAX)
-				continue;
-			if (!tracedat_field_line(p->text, (uint32_t)at, (uint32_t)length, &f)) {
-				tracedat_format_report(p, TRACEDAT_RULE_field_syntax, at, length, "the line \"%s\" is no field",
-						       text_quote(shown, line, length));
-				f.bad = true;
-				f.name_length = 0;
-			}
-			f.line_end = (uint32_t)(end < p->size ? end + 1 : end);
-			f.common = !own;
-			p->fields[p->field_count++] = f;
+			field_parse(p, at, end, !own);
 		}
 	}
 	if (p->size < 5 || memcmp(p->text, "name:", 5) || !p->name_length) {
@@ -92,7 +99,7 @@ static void lines_parse(struct format_parse *p)
 	}
 }
 
-static void text_judge(struct format_parse *p)
+static void text_check(struct tracedat_format *p)
 {
 	for (size_t i = 0; i < p->size; i++) {
 		uint8_t c = (uint8_t)p->text[i];
@@ -110,17 +117,17 @@ static void text_judge(struct format_parse *p)
 }
 
 /* The size of a text counts its last line with its LF. */
-static void end_judge(struct format_parse *p)
+static void end_check(struct tracedat_format *p)
 {
 	if (p->text[p->size - 1] != '\n')
 		tracedat_format_report(p, TRACEDAT_RULE_format_size_mismatch, p->size - 1, 1,
 				       "the text of the format does not end in LF");
 }
 
-static void print_judge(struct format_parse *p)
+static void print_check(struct tracedat_format *p)
 {
 	if (!p->print_end) {
-		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no print fmt line");
+		tracedat_format_report(p, TRACEDAT_RULE_print_fmt_missing, 0, p->size, "the format has no \"print fmt:\" line");
 		return;
 	}
 	size_t at = p->print + 10;
@@ -138,33 +145,33 @@ static void print_judge(struct format_parse *p)
 	p->print_bad = errors > 0;
 }
 
-static void format_judge(struct format_parse *p)
+static void format_check(struct tracedat_format *p)
 {
-	text_judge(p);
+	text_check(p);
 	if (p->fatal)
 		return;
 	lines_parse(p);
 	if (p->fatal)
 		return;
-	end_judge(p);
-	tracedat_common_judge(p);
+	end_check(p);
+	tracedat_common_check(p);
 	if (p->fatal)
 		return;
 	for (size_t i = 0; i < p->field_count; i++)
 		if (!p->fields[i].bad)
-			tracedat_field_judge(p, &p->fields[i]);
+			tracedat_field_check(p, &p->fields[i]);
 	tracedat_fields_place(p);
 	tracedat_fields_names(p);
 	if (!p->errors)
-		print_judge(p);
+		print_check(p);
 	else
-		p->print_bad = true; /* judged again when the bad lines are gone */
+		p->print_bad = true; /* checked again without the bad lines */
 }
 
 /* ---- repair ---- */
 
 /* The text without its bad lines, and with an empty print format where that is bad. */
-static void format_mend(const struct format_parse *p, bool print_bad, struct bytes *out)
+static void format_repair(const struct tracedat_format *p, bool print_bad, struct bytes *out)
 {
 	size_t at = 0, stop = p->print_end ? p->print : p->size;
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -183,7 +190,7 @@ static void format_mend(const struct format_parse *p, bool print_bad, struct byt
 		bytes_text(out, "\n");
 }
 
-static unsigned format_recheck(const struct format_parse *p, const struct bytes *text)
+static unsigned format_recheck(const struct tracedat_format *p, const struct bytes *text)
 {
 	struct tracedat_walk *w = p->w;
 	struct tracedat_field *fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*fields));
@@ -191,10 +198,10 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 		tracedat_no_memory(w);
 		return 1;
 	}
-	struct format_parse again = {
+	struct tracedat_format again = {
 		.w = w, .text = (const char *)text->data, .size = text->size, .system = p->system, .fields = fields
 	};
-	format_judge(&again);
+	format_check(&again);
 	unsigned errors = again.errors;
 	free(fields);
 	return errors;
@@ -203,38 +210,38 @@ static unsigned format_recheck(const struct format_parse *p, const struct bytes 
 unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size, const char *system,
 			       struct bytes *changed)
 {
-	struct format_parse p = { .w = w,
-				  .block = b,
-				  .base = at,
-				  .text = (const char *)b->data + at,
-				  .size = size,
-				  .system = system,
-				  .fields = w->events.fields };
+	struct tracedat_format p = { .w = w,
+				     .block = b,
+				     .base = at,
+				     .text = (const char *)b->data + at,
+				     .size = size,
+				     .system = system,
+				     .fields = w->events.fields };
 	(void)snprintf(p.path, sizeof(p.path), "%.60s", system);
-	format_judge(&p);
+	format_check(&p);
 	if (p.fatal && !p.id_known && p.errors && !p.field_count) {
 		/* Where only the text is damaged the ID may still be there: it spares its records a finding each. */
-		struct format_parse look = p;
-		look.block = NULL;
-		look.fatal = false;
-		look.errors = 0;
-		lines_parse(&look);
-		p.id = look.id;
-		p.id_known = look.id_known;
+		struct tracedat_format again = p;
+		again.block = NULL;
+		again.fatal = false;
+		again.errors = 0;
+		lines_parse(&again);
+		p.id = again.id;
+		p.id_known = again.id_known;
 		p.name = NULL;
 	}
 	tracedat_event_add(&p, p.fatal);
 	if (p.id_bad && p.errors == 1 && w->repair && w->findings != w->scratch)
-		tracedat_event_orphan(&p);
+		tracedat_event_unassigned(&p);
 	p.fatal |= p.id_bad;
 	w->events.lost |= p.fatal;
 	if (!p.errors || p.fatal || !w->repair)
 		return p.errors;
 	/* First without the bad lines only, then without the print format. */
-	format_mend(&p, false, changed);
+	format_repair(&p, false, changed);
 	if (!changed->failed && format_recheck(&p, changed)) {
 		changed->size = 0;
-		format_mend(&p, true, changed);
+		format_repair(&p, true, changed);
 		if (!changed->failed && format_recheck(&p, changed))
 			changed->size = 0;
 	}

@@ -1,12 +1,12 @@
-/* One event format file while it is judged. */
+/* One event format file while it is parsed. */
 #ifndef TRACEDAT_FORMAT_H
 #define TRACEDAT_FORMAT_H
 
 #include "formats/tracedat/scan/tracedat_walk.h"
 
-struct format_parse {
+struct tracedat_format {
 	struct tracedat_walk *w;
-	const struct tracedat_block *block; /* NULL: quiet */
+	const struct tracedat_block *block; /* NULL: nothing is reported */
 	size_t base;
 	const char *text;
 	size_t size;
@@ -17,7 +17,7 @@ struct format_parse {
 	const char *name;
 	size_t name_length;
 	uint64_t id;
-	bool id_known, id_bad;	   /* bad: it is none, or another event's */
+	bool id_known, id_bad;	   /* bad: it is invalid, or another event has it */
 	size_t common, common_end; /* the common block in the text */
 	size_t own_end;
 	size_t print, print_end; /* the print fmt line */
@@ -25,27 +25,27 @@ struct format_parse {
 	unsigned errors;
 };
 
-/* What is wrong with text[at, at + length). */
+/* Reports an error of text[at, at + length). */
 #define tracedat_format_report(p, rule, ...) \
 	((void)PLACE(rule), tracedat_format_milder_at((p), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
 #define tracedat_format_milder(p, rule, ...) ((void)PLACE(rule), tracedat_format_milder_at((p), (rule), __VA_ARGS__))
-void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+void tracedat_format_milder_at(struct tracedat_format *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
 			       const char *format, ...) PRINTF_LIKE(6, 7);
 
 /* ---- tracedat_format_field.c ---- */
 
-/* Size and sign against the type; where the fields lie; names that come twice; the fields that all events share. */
-void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f);
-void tracedat_fields_names(struct format_parse *p);
-void tracedat_fields_place(struct format_parse *p);
-void tracedat_common_judge(struct format_parse *p);
+/* Checks of size and sign against the type, of offsets, of duplicate names, and of the common fields. */
+void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f);
+void tracedat_fields_names(struct tracedat_format *p);
+void tracedat_fields_place(struct tracedat_format *p);
+void tracedat_common_check(struct tracedat_format *p);
 
 /* ---- tracedat_event.c: into the tables ---- */
 
-/* placeholder: made by repair, nothing is known of its fields. */
-void tracedat_event_add(struct format_parse *p, bool placeholder);
-/* A format that has nothing wrong but its ID may still be of use; and so may the one that has the same ID. */
-void tracedat_event_orphan(struct format_parse *p);
+/* placeholder: its fields are unknown. */
+void tracedat_event_add(struct tracedat_format *p, bool placeholder);
+/* Keeps a format whose only error is its ID, and the one with the same ID, for a later assignment. */
+void tracedat_event_unassigned(struct tracedat_format *p);
 
 /* ---- tracedat_format.c ---- */
 
@@ -56,10 +56,10 @@ unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_bl
 
 /* ---- tracedat_print.c ---- */
 
-/* Checks a print format: text[0, size) after "print fmt:". Returns its errors. report: NULL for a quiet look. */
+/* Checks a print format: text[0, size) after "print fmt:". Returns the number of its errors. */
 struct tracedat_print {
 	struct tracedat_walk *w;
-	const struct tracedat_block *block; /* NULL: quiet */
+	const struct tracedat_block *block; /* NULL: nothing is reported */
 	size_t base;			    /* of text in the block */
 	const char *text, *file;	    /* file: the format file that the fields index */
 	size_t size;

@@ -1,18 +1,18 @@
-/* The fields of an event format, judged: their types and places, and the common ones that all events share. */
+/* Checks of the fields of an event format: types, offsets, names, and the common fields. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdlib.h>
 
-/* Bytes behind the first format in which the next two are looked at. */
-#define ELECT_MAX (64u * 1024)
+/* Bytes behind the first format that are searched for the next two. */
+#define MAJORITY_READ (64u * 1024)
 
 /* A field name to show; the text of a format may hold anything. */
-static const char *field_name(const struct format_parse *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
+static const char *field_name(const struct tracedat_format *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
 {
 	return text_quote(shown, p->text + f->name, f->name_length);
 }
 
-void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
+void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f)
 {
 	unsigned long_size = p->w->shape.long_size;
 	char shown[TEXT_QUOTE_SIZE];
@@ -41,16 +41,18 @@ void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
 	if (size && (!f->array || f->elements || f->open_array) && expected != f->size && !(f->open_array && f->size)) {
 		f->bad = true;
 		tracedat_format_report(p, TRACEDAT_RULE_field_size_type, f->line, length,
-				       "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
+				       "the size of field %s is %u, expected %llu by its type", field_name(p, f, shown), f->size,
 				       (unsigned long long)expected);
 		return;
 	}
 	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
-		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length, "field %s is marked %s, its type is not",
-				       field_name(p, f, shown), f->is_signed ? "signed" : "unsigned");
+		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length,
+				       "field %s is marked %s, which its type is not", field_name(p, f, shown),
+				       f->is_signed ? "signed" : "unsigned");
 	if (size > 1 && f->offset % (size > long_size ? long_size : size))
 		tracedat_format_report(p, TRACEDAT_RULE_field_misaligned, f->line, length,
-				       "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
+				       "field %s of %u-byte values is at offset %u, which is not a multiple",
+				       field_name(p, f, shown), size, f->offset);
 }
 
 struct extent {
@@ -65,7 +67,7 @@ static int extent_order(const void *left, const void *right)
 	return a->field < b->field ? -1 : a->field > b->field;
 }
 
-static uint32_t common_end(const struct format_parse *p)
+static uint32_t common_end(const struct tracedat_format *p)
 {
 	uint64_t end = 0;
 	for (size_t i = 0; i < p->field_count; i++) {
@@ -76,7 +78,7 @@ static uint32_t common_end(const struct format_parse *p)
 	return end > 256 ? 256 : (uint32_t)end;
 }
 
-void tracedat_fields_place(struct format_parse *p)
+void tracedat_fields_place(struct tracedat_format *p)
 {
 	struct extent extents[TRACEDAT_FIELDS_MAX];
 	char shown[TEXT_QUOTE_SIZE], other[TEXT_QUOTE_SIZE];
@@ -92,12 +94,12 @@ void tracedat_fields_place(struct format_parse *p)
 		if ((uint64_t)f->offset + f->size > page - 8 - p->w->shape.long_size) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_out_of_page, f->line, length,
-					       "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
-					       (unsigned long long)f->offset + f->size, page);
+					       "field %s ends at byte %llu, beyond the data of a page of %u",
+					       field_name(p, f, shown), (unsigned long long)f->offset + f->size, page);
 		} else if (f->offset < common) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_overlaps_common, f->line, length,
-					       "field %s is at offset %u, inside of the %u bytes of common fields",
+					       "field %s is at offset %u, inside the %u bytes of common fields",
 					       field_name(p, f, shown), f->offset, common);
 		} else if (f->size) {
 			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
@@ -110,15 +112,15 @@ void tracedat_fields_place(struct format_parse *p)
 		if (extents[i].from < extents[last].to) {
 			f->bad = true;
 			tracedat_format_report(p, TRACEDAT_RULE_field_overlap, f->line, f->line_end - f->line,
-					       "field %s at offset %u begins inside of field %s", field_name(p, f, shown),
-					       f->offset, field_name(p, &p->fields[extents[last].field], other));
+					       "field %s at offset %u begins inside field %s", field_name(p, f, shown), f->offset,
+					       field_name(p, &p->fields[extents[last].field], other));
 		} else {
 			last = i;
 		}
 	}
 }
 
-void tracedat_fields_names(struct format_parse *p)
+void tracedat_fields_names(struct tracedat_format *p)
 {
 	char shown[TEXT_QUOTE_SIZE];
 	/* Bounded by TRACEDAT_FIELDS_MAX; events have a dozen fields. */
@@ -135,7 +137,7 @@ void tracedat_fields_names(struct format_parse *p)
 		}
 }
 
-static const struct tracedat_field *common_find(const struct format_parse *p, const char *name)
+static const struct tracedat_field *common_find(const struct tracedat_format *p, const char *name)
 {
 	size_t n = strlen(name);
 	for (size_t i = 0; i < p->field_count; i++)
@@ -144,7 +146,7 @@ static const struct tracedat_field *common_find(const struct format_parse *p, co
 	return NULL;
 }
 
-/* The common block of the format that follows text[*at, end), which then moves on; 0: there is none. */
+/* The length of the common block of the next format in text[*at, end), and *at moved behind it; 0: there is none. */
 static size_t common_next(const char *text, size_t *at, size_t end, const char **common)
 {
 	static const char before[] = "\nformat:\n";
@@ -160,12 +162,15 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 	return (size_t)(stop - begin) + 1;
 }
 
-/* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
-static void common_elect(struct format_parse *p, size_t length)
+/* The common block of the file, by majority vote of the first three formats: that of the first, unless the next two agree on
+ * another. */
+static void common_by_majority(struct tracedat_format *p, size_t length)
 {
 	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
-	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < ELECT_MAX ? p->block->size : at + ELECT_MAX;
+	size_t at = p->base + p->size, end = !p->block				   ? at
+					     : p->block->size - at < MAJORITY_READ ? p->block->size
+										   : at + MAJORITY_READ;
 	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
 	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
 	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
@@ -189,7 +194,7 @@ static void common_elect(struct format_parse *p, size_t length)
 		tracedat_no_memory(w);
 }
 
-void tracedat_common_judge(struct format_parse *p)
+void tracedat_common_check(struct tracedat_format *p)
 {
 	struct tracedat_walk *w = p->w;
 	const struct tracedat_field *type = common_find(p, "common_type"), *pid = common_find(p, "common_pid");
@@ -198,26 +203,26 @@ void tracedat_common_judge(struct format_parse *p)
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_type_shape, p->common, p->common_end - p->common,
 				       "common_type is %s, expected 2 bytes at offset 0",
-				       type ? "elsewhere or of another size" : "missing");
+				       type ? "at another offset or of another size" : "missing");
 		return;
 	}
 	if (!pid || pid->offset != 4 || pid->size != 4) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_pid_shape, p->common, p->common_end - p->common,
 				       "common_pid is %s, expected 4 bytes at offset 4",
-				       pid ? "elsewhere or of another size" : "missing");
+				       pid ? "at another offset or of another size" : "missing");
 		return;
 	}
 	size_t length = p->common_end - p->common;
 	for (size_t i = 0; i < p->field_count; i++)
 		p->fatal |= p->fields[i].common && p->fields[i].bad;
 	if (p->fatal)
-		return; /* told already: without its line the block is not what the others have */
+		return; /* reported already: without its line the block differs from the others */
 	if (!w->events.common.size)
-		common_elect(p, length);
+		common_by_majority(p, length);
 	if (length != w->events.common.size || memcmp(p->text + p->common, w->events.common.data, length)) {
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_common_fields_differ, p->common, length,
-				       "the common fields are not those of other events of the file");
+				       "the common fields differ from those of the other events");
 	}
 }

@@ -2,7 +2,7 @@
 
 #include "formats/tracedat/scan/tracedat_format.h"
 
-void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+void tracedat_format_milder_at(struct tracedat_format *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
 			       const char *format, ...)
 {
 	va_list arguments;

@@ -7,8 +7,8 @@
 #define EVENT_TAG "header_event"
 #define EVENT_TAG_SIZE 13u
 
-/* Where the long size cannot be read it is what most of its witnesses say. */
-static uint8_t page_long_size(const struct tracedat_walk *w, const struct tracedat_page_fields *p)
+/* Where the long size cannot be read: by majority of the commit size, the data offset and the user space. */
+static uint8_t page_long_size(const struct tracedat_prefix *prefix, const struct tracedat_page_fields *p)
 {
 	bool commit = p->has_commit && (p->commit.size == 4 || p->commit.size == 8);
 	bool data = p->has_data && (p->data.offset == 12 || p->data.offset == 16);
@@ -16,23 +16,23 @@ static uint8_t page_long_size(const struct tracedat_walk *w, const struct traced
 		return (uint8_t)(p->data.offset - 8);
 	if (commit)
 		return (uint8_t)p->commit.size;
-	return w->prefix.user_long == 4 ? 4 : 8;
+	return prefix->user_long == 4 ? 4 : 8;
 }
 
-static void header_page_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+static void header_page_check(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
 {
 	const char *text = (const char *)b->data + at;
 	struct tracedat_page_fields p;
 	bool shape = tracedat_page_fields_parse(text, size, &p);
 
-	w->shape.long_size = page_long_size(w, &p);
+	w->shape.long_size = page_long_size(&w->prefix, &p);
 	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
 	w->meta.header.regenerate = true;
 	if (!shape) {
 		w->meta.header.rule = TRACEDAT_RULE_header_page_fields;
 		(void)tracedat_block_report(
 			w, TRACEDAT_RULE_header_page_fields, b, at, size,
-			"header_page does not consist of timestamp, commit, overwrite and data at their offsets");
+			"the fields of header_page are not timestamp, commit, overwrite and data at their offsets");
 	} else if (p.timestamp.size != 8) {
 		w->meta.header.rule = TRACEDAT_RULE_header_page_timestamp_size;
 		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_timestamp_size, b, at + p.timestamp.line,
@@ -67,17 +67,17 @@ static void header_page_judge(struct tracedat_walk *w, const struct tracedat_blo
 		w->shape.page_size = w->meta.header_page_size;
 	} else if (w->meta.header_page_size != w->shape.page_size) {
 		(void)tracedat_report(w, TRACEDAT_RULE_page_size_vs_header_page, w->prefix.end - 4, 4,
-				      "the page size is %u, but the fields of header_page add up to %u", w->shape.page_size,
+				      "the page size is %u, expected %u by the fields of header_page", w->shape.page_size,
 				      w->meta.header_page_size);
 		w->meta.header.rule = TRACEDAT_RULE_page_size_vs_header_page;
 	}
 	if (w->shape.long_size == 4 && w->prefix.user_long == 8) {
 		(void)tracedat_report(w, TRACEDAT_RULE_user_long_exceeds_kernel_long, w->prefix.end - 5, 1,
-				      "programs have longs of 8 bytes, the kernel of 4");
+				      "the long size is 8 in programs and 4 in the kernel");
 	}
 }
 
-static void header_event_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+static void header_event_check(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
 {
 	static const struct {
 		const char *label;
@@ -100,77 +100,96 @@ static void header_event_judge(struct tracedat_walk *w, const struct tracedat_bl
 	}
 }
 
-void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+/* Finds header_page in block[at, end). False: there is not even its size. */
+static bool page_text_find(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
-	const uint8_t *data = b->data;
+	struct tracedat_header_place *h = &w->meta.header;
 	size_t tag = at;
 
-	w->meta.header.block = b;
+	if (end - at < PAGE_TAG_SIZE || memcmp(b->data + at, PAGE_TAG, PAGE_TAG_SIZE)) {
+		const uint8_t *found = memmem(b->data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
+		tag = found ? (size_t)(found - b->data) : at;
+		h->page_tag_bad = true;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
+					    "expected the tag header_page here%s", found ? "; it follows later" : "");
+	}
+	h->size_at = tag + PAGE_TAG_SIZE;
+	h->text = tag + PAGE_TAG_SIZE + 8;
+	return h->text <= end;
+}
+
+/* Finds the tag of header_event behind the text of header_page, by its size or by the tag itself. Returns where it is. */
+static size_t event_tag_find(struct tracedat_walk *w, const struct tracedat_block *b, size_t end)
+{
+	struct tracedat_header_place *h = &w->meta.header;
+	uint64_t size = load_u64(b->data + h->size_at, w->shape.big_endian);
+	size_t room = end - h->text;
+	bool fits = size <= TRACEDAT_HEADER_MAX && size <= room;
+
+	if (fits && room - size >= EVENT_TAG_SIZE && !memcmp(b->data + h->text + size, EVENT_TAG, EVENT_TAG_SIZE))
+		return h->text + (size_t)size;
+	const uint8_t *found = memmem(b->data + h->text, room, EVENT_TAG, EVENT_TAG_SIZE);
+	if (!found) {
+		size_t tag = fits ? h->text + (size_t)size : end;
+		h->event_tag_bad = true;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, tag, EVENT_TAG_SIZE,
+					    "expected the tag header_event here");
+		return tag;
+	}
+	size_t tag = (size_t)(found - b->data);
+	if (!h->page_tag_bad)
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, h->size_at, 8,
+					    "the size of header_page is %llu, expected the %zu bytes of its text",
+					    (unsigned long long)size, tag - h->text);
+	return tag;
+}
+
+/* The text of header_event fills the rest of the block. */
+static void event_text_find(struct tracedat_walk *w, const struct tracedat_block *b, size_t tag, size_t end)
+{
+	struct tracedat_header_place *h = &w->meta.header;
+
+	h->event_size_at = tag + EVENT_TAG_SIZE;
+	h->event = tag + EVENT_TAG_SIZE + 8;
+	h->event_lost = h->event > end;
+	if (h->event_lost)
+		return;
+	uint64_t size = load_u64(b->data + h->event_size_at, w->shape.big_endian);
+	h->event_size = end - h->event;
+	if (size == h->event_size || h->event_tag_bad)
+		return;
+	(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, h->event_size_at, 8,
+				    "the size of header_event is %llu, expected the %zu bytes of its text",
+				    (unsigned long long)size, h->event_size);
+	h->event_lost = h->event_size > TRACEDAT_HEADER_MAX;
+}
+
+void tracedat_header_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct tracedat_header_place *h = &w->meta.header;
+
+	h->block = b;
 	w->meta.seen[0] = true;
 	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8;
-	if (end - at < PAGE_TAG_SIZE || memcmp(data + at, PAGE_TAG, PAGE_TAG_SIZE)) {
-		const uint8_t *found = memmem(data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
-		tag = found ? (size_t)(found - data) : at;
-		w->meta.header.page_tag_bad = true;
-		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
-					    "expected the word header_page here%s", found ? "; it comes later" : "");
-	}
-	w->meta.header.size_at = tag + PAGE_TAG_SIZE;
-	w->meta.header.text = tag + PAGE_TAG_SIZE + 8;
-	if (w->meta.header.text > end) {
-		w->meta.header.page_lost = w->meta.header.event_lost = true;
+	if (!page_text_find(w, b, at, end)) {
+		h->page_lost = h->event_lost = true;
 		return;
 	}
-	uint64_t size = load_u64(data + w->meta.header.size_at, w->shape.big_endian);
-	size_t room = end - w->meta.header.text;
-	bool fits = size <= TRACEDAT_HEADER_MAX && size <= room;
-	size_t event_tag;
-	if (fits && room - size >= EVENT_TAG_SIZE && !memcmp(data + w->meta.header.text + size, EVENT_TAG, EVENT_TAG_SIZE)) {
-		event_tag = w->meta.header.text + (size_t)size;
-	} else {
-		const uint8_t *found = memmem(data + w->meta.header.text, room, EVENT_TAG, EVENT_TAG_SIZE);
-		if (found) {
-			event_tag = (size_t)(found - data);
-			if (!w->meta.header.page_tag_bad) {
-				(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.size_at, 8,
-							    "the size of header_page is %llu, but its text has %zu bytes",
-							    (unsigned long long)size, event_tag - w->meta.header.text);
-			}
-		} else {
-			w->meta.header.event_tag_bad = true;
-			event_tag = fits ? w->meta.header.text + (size_t)size : end;
-			(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE,
-						    "expected the word header_event here");
-		}
-	}
-	w->meta.header.text_size = event_tag - w->meta.header.text;
-	w->meta.header.event_size_at = event_tag + EVENT_TAG_SIZE;
-	w->meta.header.event = event_tag + EVENT_TAG_SIZE + 8;
-	if (w->meta.header.event > end) {
-		w->meta.header.event_lost = true;
-	} else {
-		uint64_t event_size = load_u64(data + w->meta.header.event_size_at, w->shape.big_endian);
-		w->meta.header.event_size = end - w->meta.header.event;
-		if (event_size != w->meta.header.event_size && !w->meta.header.event_tag_bad) {
-			(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.event_size_at, 8,
-						    "the size of header_event is %llu, but its text has %zu bytes",
-						    (unsigned long long)event_size, w->meta.header.event_size);
-			if (w->meta.header.event_size > TRACEDAT_HEADER_MAX)
-				w->meta.header.event_lost = true;
-		}
-	}
-	if (!w->meta.header.text_size && !w->meta.header.event_size && !w->meta.header.event_lost) {
+	size_t tag = event_tag_find(w, b, end);
+	h->text_size = tag - h->text;
+	event_text_find(w, b, tag, end);
+	if (!h->text_size && !h->event_size && !h->event_lost) {
 		w->shape.old_ring = true;
-		(void)tracedat_block_report(w, TRACEDAT_RULE_header_sizes_old_kernel, b, w->meta.header.size_at, 8,
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_sizes_old_kernel, b, h->size_at, 8,
 					    "header_page and header_event are empty: the encoding of Linux 2.6.30 and before");
 		return;
 	}
-	if (w->meta.header.page_tag_bad && !w->meta.header.text_size)
-		w->meta.header.page_lost = true;
+	if (h->page_tag_bad && !h->text_size)
+		h->page_lost = true;
 	else
-		header_page_judge(w, b, w->meta.header.text, w->meta.header.text_size);
-	if (!w->meta.header.event_lost && !w->meta.header.event_tag_bad)
-		header_event_judge(w, b, w->meta.header.event, w->meta.header.event_size);
+		header_page_check(w, b, h->text, h->text_size);
+	if (!h->event_lost && !h->event_tag_bad)
+		header_event_check(w, b, h->event, h->event_size);
 }
 
 void tracedat_header_compose(struct tracedat_walk *w)
@@ -195,25 +214,26 @@ void tracedat_header_compose(struct tracedat_walk *w)
 	unsigned rule = w->meta.header.rule ? w->meta.header.rule
 			: seen		    ? TRACEDAT_RULE_header_page_tag
 					    : TRACEDAT_RULE_v7_mandatory_section;
-	static const char why[] = "the header is written as its content asks for";
-	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
+	static const char why[] = "the value that the content of the header needs";
+	(void)tracedat_pieces_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
 	store_u64(size, page_new ? page.size : w->meta.header.text_size, w->shape.big_endian);
-	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
-			     TRACEDAT_RULE_header_page_size, why);
+	(void)tracedat_pieces_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
+				    TRACEDAT_RULE_header_page_size, why);
 	if (page_new)
-		(void)tracedat_literal(p, page.data, page.size, rule, "header_page for the long size and page size of the capture");
+		(void)tracedat_pieces_literal(p, page.data, page.size, rule,
+					      "header_page for the long size and page size of the capture");
 	else
-		tracedat_copy(p, NULL, w->meta.header.text, w->meta.header.text_size);
+		tracedat_pieces_copy(p, NULL, w->meta.header.text, w->meta.header.text_size);
 	old = event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at - EVENT_TAG_SIZE;
-	(void)tracedat_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
+	(void)tracedat_pieces_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
 	store_u64(size, event_new ? event.size : w->meta.header.event_size, w->shape.big_endian);
-	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
-			     TRACEDAT_RULE_header_page_size, why);
+	(void)tracedat_pieces_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
+				    TRACEDAT_RULE_header_page_size, why);
 	if (event_new)
-		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
-				       "header_event as every kernel has it");
+		(void)tracedat_pieces_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
+					      "header_event of all kernels");
 	else
-		tracedat_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
+		tracedat_pieces_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
 	p->failed |= page.failed || event.failed;
 	bytes_free(&page);
 	bytes_free(&event);

@@ -1,4 +1,4 @@
-/* What a walk knows of the metadata: the initial block, the blocks of texts, and what these say of events and addresses. */
+/* The metadata: the initial block, the blocks of texts, and the events, addresses and processes in them. */
 #ifndef TRACEDAT_METADATA_H
 #define TRACEDAT_METADATA_H
 
@@ -9,7 +9,7 @@
 
 struct finding;
 
-/* A piece of the file as it is, or what a compressed section decodes to. */
+/* A range of the file as it is, or the decoded content of a compressed section. */
 struct tracedat_block {
 	uint8_t *data; /* owned; a NUL follows */
 	size_t size;
@@ -31,19 +31,22 @@ struct tracedat_prefix {
 	uint64_t options_at;	  /* v7: where the offset is */
 };
 
-/* The blocks of metadata, and what they become. */
+/* Where the texts of the header block are, and what is wrong with them. */
+struct tracedat_header_place {
+	size_t size_at, text, text_size; /* header_page in its block */
+	size_t event_size_at, event, event_size;
+	bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
+	const struct tracedat_block *block;
+	unsigned rule;
+};
+
+/* The blocks of metadata, and their repaired form. */
 struct tracedat_metadata {
 	struct tracedat_block v6;
 	struct tracedat_pieces parts[TRACEDAT_PARTS];
 	bool seen[TRACEDAT_PARTS];
 	const struct tracedat_block *blocks[TRACEDAT_PARTS];
-	struct {
-		size_t size_at, text, text_size; /* header_page in its block */
-		size_t event_size_at, event, event_size;
-		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
-		const struct tracedat_block *block;
-		unsigned rule;
-	} header;
+	struct tracedat_header_place header;
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
 	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
 };
@@ -64,7 +67,7 @@ struct tracedat_event {
 	uint16_t dynamic_count;
 	uint16_t printk; /* offset of a pointer into the printk formats; 0: none */
 	uint16_t ip[2];	 /* offsets of kernel text addresses; 0: none */
-	bool special;	 /* one of the above is set, or it is contested */
+	bool special;	 /* one of the above is set, or its ID is contested */
 	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;
 	size_t text, text_size;	   /* of its format in the block */
@@ -73,16 +76,16 @@ struct tracedat_event {
 	char system[24], name[40]; /* for messages; cut */
 };
 
-/* A format whose ID is none, or another's; or that other. */
-struct tracedat_orphan {
+/* A format whose ID is invalid, or used twice. */
+struct tracedat_unassigned {
 	struct bytes text;
 	size_t id_at, id_end;  /* of the line with the ID in the text */
 	uint32_t fixed, slack; /* as of an event */
 	uint64_t hash;
-	uint32_t claim;		 /* the ID that comes twice; 0: the ID is none */
-	int rival;		 /* which other orphan has that ID, and is its holder; -1: none */
-	bool holder, moved;	 /* holder: it came first; moved: it gets another ID, and its rival this one */
-	uint32_t id;		 /* that it gets; 0: none */
+	uint32_t claim;		 /* the ID that is used twice; 0: the ID is invalid */
+	int rival;		 /* index of the first format with that ID; -1: none */
+	bool holder, moved;	 /* holder: the first with the ID; moved: it gets another ID, and its rival this one */
+	uint32_t id;		 /* that is assigned; 0: none */
 	uint64_t offset, stored; /* in the file: of the text, or of the compressed section */
 };
 
@@ -92,10 +95,10 @@ struct tracedat_unknown {
 	uint32_t least, most; /* bytes of their payloads */
 };
 
-/* What the event formats say. */
+/* The events that the formats describe. */
 struct tracedat_events {
-	bool lost;		 /* some formats are */
-	struct finding *finding; /* the first that says so; explains records without a format */
+	bool lost;		 /* some formats are lost */
+	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
 	size_t systems;		 /* of the event formats */
 	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */
 	struct tracedat_event *list;
@@ -107,8 +110,8 @@ struct tracedat_events {
 	uint32_t common_size;		  /* bytes of it in a record */
 	struct tracedat_field *fields;	  /* scratch of the format parser */
 	struct tracedat_unknown *unknown; /* by id, of records without a format; made when the first is met */
-	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
-	size_t orphan_count;
+	struct tracedat_unassigned unassigned[TRACEDAT_UNASSIGNED_MAX];
+	size_t unassigned_count;
 	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
 	unsigned measures;	/* searches for the end of a format: bounded */
 	uint64_t *placeholders; /* repair: bitmap of ids that get a placeholder */
@@ -127,7 +130,7 @@ struct tracedat_message {
 	uint64_t address, hash;
 };
 
-/* What kallsyms, printk formats and command lines say. */
+/* The content of kallsyms, printk formats and command lines. */
 struct tracedat_texts {
 	uint8_t *pids;			 /* bitmap of known process ids */
 	struct tracedat_message *printk; /* sorted by address */

@@ -22,7 +22,7 @@ static struct tracedat_option *option_add(struct tracedat_walk *w, const struct 
 	return o;
 }
 
-/* After a broken item: the next place from which items lead to the end. */
+/* After a broken item: the next offset from which items lead to the end. */
 static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
 {
 	size_t stop = end;
@@ -40,27 +40,27 @@ static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t
 /* MAN7: DONE has a size and the offset of the next section. */
 static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
-	struct tracedat_section *s = &w->dir.sections[section];
+	struct tracedat_section *sec = &w->dir.sections[section];
 
-	s->done = at;
+	sec->done = at;
 	uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : 0;
 	if (size == 0x08000000 && end - at >= TRACEDAT_OPTION_HEADER + 8) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_host_order, b, at + 2, 4,
-					    "the size of the end of the options is 0x08000000: 8 in the other byte order");
+					    "the size of the DONE option is 0x08000000, expected 8: it is in the other byte order");
 		size = 8;
-		s->has_done = true;
+		sec->has_done = true;
 	} else if (size != 8 || end - at < TRACEDAT_OPTION_HEADER + 8) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_size, b, at,
 					    end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER,
-					    "the end of the options has a payload of %u bytes, expected 8", size);
+					    "the size of the DONE option is %u, expected 8", size);
 		return SIZE_MAX;
 	} else {
-		s->has_done = true;
+		sec->has_done = true;
 	}
 	return at + TRACEDAT_OPTION_HEADER + size;
 }
 
-size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
+size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	while (end - at >= 2 && w->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, w->shape.big_endian);
@@ -69,15 +69,15 @@ size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b,
 		if (w->shape.version == 6 && end - at >= TRACEDAT_TAG_SIZE &&
 		    (!memcmp(b->data + at, "flyrecord", 9) || !memcmp(b->data + at, "latency", 7))) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_option_missing_done, b, at, TRACEDAT_TAG_SIZE,
-						    "the options run into the word that follows them: their end is missing");
+						    "the options run into the tag that follows them: item 0 is missing");
 			return at;
 		}
 		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : UINT32_MAX;
 		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
 			size_t next = option_resync(w, b->data, at, end);
-			(void)tracedat_block_report(
-				w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
-				"option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
+			(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at,
+						    next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
+						    "the size of option %u is %u, but only %zu bytes are left", id, size, end - at);
 			w->out.lost_other = true;
 			tracedat_drop_block(w, b, at,
 					    (next == SIZE_MAX && w->shape.version == 7 ? end

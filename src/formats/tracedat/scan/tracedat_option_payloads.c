@@ -1,9 +1,9 @@
-/* What the options say: payloads, judged one by one (MAN6, MAN7 "OPTIONS"). */
+/* The payloads of options, checked one by one (MAN6, MAN7 "OPTIONS"). */
 #include "core/cursor.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
-/* Options among which a second buffer of the same name is looked for. */
+/* Options that are searched for a second buffer of the same name. */
 #define NAMES_COMPARED 2048u
 
 /* A finding on a whole option. */
@@ -42,7 +42,7 @@ static const char *option_content(const struct tracedat_option *o, size_t *size)
 	return o->changed.size ? (const char *)o->changed.data : payload(o);
 }
 
-/* Text options: not empty, NUL at the end. False when there is no content to judge. */
+/* Text options: not empty, NUL at the end. False: there is no content to check. */
 static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
@@ -53,7 +53,7 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 	struct finding *fd = option_finding(w, TRACEDAT_RULE_option_string_nul, o);
 	if (!o->size) {
 		finding_say(fd, "the text of the option is empty");
-		tracedat_option_drop(o, TRACEDAT_RULE_option_string_nul, "a text option without text");
+		tracedat_option_drop(o, TRACEDAT_RULE_option_string_nul, "an empty text option");
 		return false;
 	}
 	finding_say(fd, "the text of the option does not end in NUL");
@@ -76,7 +76,7 @@ static void option_date(struct tracedat_walk *w, struct tracedat_option *o)
 	char shown[TEXT_QUOTE_SIZE];
 	option_report(w, TRACEDAT_RULE_option_date_syntax, o, "the date offset is \"%s\", expected 0x and digits",
 		      text_quote(shown, p, length));
-	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is no number");
+	tracedat_option_drop(o, TRACEDAT_RULE_option_date_syntax, "a date that is not a number");
 }
 
 static void option_offset(struct tracedat_walk *w, struct tracedat_option *o)
@@ -91,7 +91,7 @@ static void option_offset(struct tracedat_walk *w, struct tracedat_option *o)
 	char shown[TEXT_QUOTE_SIZE];
 	option_report(w, TRACEDAT_RULE_option_offset_syntax, o, "the time offset is \"%s\", expected a number",
 		      text_quote(shown, p, length));
-	tracedat_option_drop(o, TRACEDAT_RULE_option_offset_syntax, "an offset that is no number");
+	tracedat_option_drop(o, TRACEDAT_RULE_option_offset_syntax, "an offset that is not a number");
 }
 
 static void option_clock(struct tracedat_walk *w, struct tracedat_option *o)
@@ -104,7 +104,7 @@ static void option_clock(struct tracedat_walk *w, struct tracedat_option *o)
 	if (name && length) {
 		if (!tracedat_clock_known(name, length)) {
 			fd = option_milder(w, TRACEDAT_RULE_option_clock_brackets, TM_WARNING, o);
-			finding_say(fd, "the clock is [%s], which no kernel is known to have", text_quote(shown, name, length));
+			finding_say(fd, "the clock is [%s], which is not a known clock", text_quote(shown, name, length));
 		}
 		return;
 	}
@@ -227,12 +227,13 @@ static void option_timeshift(struct tracedat_walk *w, struct tracedat_option *o)
 	if (!fits) {
 		option_report(w, TRACEDAT_RULE_option_timeshift_layout, o,
 			      "the counts of %u CPUs do not fill the %u bytes of the option", cpus, o->size);
-		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts that do not add up");
+		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_layout, "time shifts of an invalid layout");
 	} else if (empty) {
-		option_report(w, TRACEDAT_RULE_option_timeshift_empty_cpu, o, "a CPU without samples, or no CPU");
+		option_report(w, TRACEDAT_RULE_option_timeshift_empty_cpu, o,
+			      "the time shift has no CPU, or a CPU without samples");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_timeshift_empty_cpu, "a time shift without samples");
 	} else if (unordered) {
-		option_report(w, TRACEDAT_RULE_option_timeshift_order, o, "times of a CPU do not ascend");
+		option_report(w, TRACEDAT_RULE_option_timeshift_order, o, "the sample times of a CPU are not ascending");
 	}
 }
 
@@ -247,21 +248,21 @@ static void option_guest(struct tracedat_walk *w, struct tracedat_option *o)
 	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
 
 	if (!nul || c.failed || (uint64_t)cpus * 8 != cursor_left(&c))
-		wrong = "the number of CPUs does not fill the option";
+		wrong = "the number of CPUs does not match the size of the option";
 	for (uint32_t i = 0; i < cpus && !wrong; i++) {
 		uint32_t cpu = cursor_u32(&c);
 		cursor_skip(&c, 4);
 		if (cpu >= cpus || cpu >= TRACEDAT_CPUS_MAX)
-			wrong = "a CPU that is not below their number";
+			wrong = "a CPU number is not below the number of CPUs";
 		else if (seen[cpu / 8] & 1u << cpu % 8)
-			wrong = "a CPU comes twice";
+			wrong = "a CPU is listed twice";
 		else
 			seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
 	}
 	if (!wrong)
 		return;
 	option_report(w, TRACEDAT_RULE_option_guest_layout, o, "%s", wrong);
-	tracedat_option_drop(o, TRACEDAT_RULE_option_guest_layout, "a guest option that does not add up");
+	tracedat_option_drop(o, TRACEDAT_RULE_option_guest_layout, "a guest option of an invalid layout");
 }
 
 static void option_tsc(struct tracedat_walk *w, struct tracedat_option *o)
@@ -271,9 +272,9 @@ static void option_tsc(struct tracedat_walk *w, struct tracedat_option *o)
 	if (o->size == 16 && mult && shift < 64)
 		return;
 	option_report(w, TRACEDAT_RULE_option_tsc2nsec_range, o,
-		      "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier and a shift below 64", o->size, mult,
-		      shift);
-	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "a conversion that makes no sense");
+		      "%u bytes, multiplier %u, shift %u; expected 16 bytes, a multiplier other than 0 and a shift below 64",
+		      o->size, mult, shift);
+	tracedat_option_drop(o, TRACEDAT_RULE_option_tsc2nsec_range, "an invalid conversion");
 }
 
 /* ---- CPU statistics ---- */
@@ -311,7 +312,7 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 	uint64_t cpu = 0;
 
 	if (!o->size) {
-		option_report(w, TRACEDAT_RULE_option_cpustat_empty, o, "the statistics have size 0");
+		option_report(w, TRACEDAT_RULE_option_cpustat_empty, o, "the size of the statistics is 0");
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
@@ -320,17 +321,19 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 		return;
 	}
 	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
-		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o, "neither \"CPU: N\" nor \"Buffer: NAME\"");
+		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o,
+			      "the statistics have neither \"CPU: N\" nor \"Buffer: NAME\"");
 		return;
 	}
 	if (!tracedat_room(w, &w->dir.stats, &w->dir.stat_capacity, w->dir.stat_count, sizeof(*w->dir.stats), TRACEDAT_OPTIONS_MAX))
 		return;
-	struct tracedat_stat *s = &w->dir.stats[w->dir.stat_count++];
-	*s = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
-	s->known = stat_number(p, o->size, "\nentries:", &s->entries) && stat_number(p, o->size, "\nread events:", &s->read);
-	(void)stat_number(p, o->size, "\noverrun:", &s->overrun);
-	s->oldest_us = stat_time(p, o->size, "oldest event ts:");
-	s->now_us = stat_time(p, o->size, "now ts:");
+	struct tracedat_stat *stat = &w->dir.stats[w->dir.stat_count++];
+	*stat = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
+	stat->known = stat_number(p, o->size, "\nentries:", &stat->entries) &&
+		      stat_number(p, o->size, "\nread events:", &stat->read);
+	(void)stat_number(p, o->size, "\noverrun:", &stat->overrun);
+	stat->oldest_us = stat_time(p, o->size, "oldest event ts:");
+	stat->now_us = stat_time(p, o->size, "now ts:");
 }
 
 /* ---- CPU count and instances ---- */
@@ -360,11 +363,11 @@ static void option_cpucount(struct tracedat_walk *w, struct tracedat_option *o)
 		return;
 	} else if (exact ? swapped == exact : swapped >= wanted && swapped <= TRACEDAT_CPUS_MAX) {
 		rule = TRACEDAT_RULE_host_order_cpucount;
-		option_report(w, TRACEDAT_RULE_host_order_cpucount, o, "%u CPUs make sense only with swapped bytes: %u", value,
-			      swapped);
+		option_report(w, TRACEDAT_RULE_host_order_cpucount, o, "the CPU count is %u, expected %u: its bytes are swapped",
+			      value, swapped);
 		wanted = swapped;
 	} else {
-		option_report(w, TRACEDAT_RULE_option_cpucount_value, o, "%u CPUs, but the data has %s%u", value,
+		option_report(w, TRACEDAT_RULE_option_cpucount_value, o, "the CPU count is %u, but the data has %s%u", value,
 			      exact ? "" : "at least ", wanted);
 	}
 	store_u32(number, wanted, w->shape.big_endian);
@@ -373,7 +376,7 @@ static void option_cpucount(struct tracedat_walk *w, struct tracedat_option *o)
 	o->why = "the number of CPUs that fits the data";
 }
 
-/* v6: offset and name; v7 judges its own payloads and shares the names. */
+/* v6: offset and name; payloads of v7 are checked in tracedat_v7.c, except for their names. */
 static void option_buffer_name(struct tracedat_walk *w, struct tracedat_option *o, size_t at)
 {
 	const char *p = payload(o);
@@ -404,7 +407,7 @@ static void option_buffer_name(struct tracedat_walk *w, struct tracedat_option *
 		bytes_printf(&o->changed, "-%zu", (size_t)(o - w->dir.options));
 		bytes_append(&o->changed, p + at + length, o->size - at - length);
 		o->rule = TRACEDAT_RULE_option_buffer_name;
-		o->why = "a name of its own";
+		o->why = "a unique name";
 		if (w->shape.version == 7 && o->buffer >= 0) {
 			struct tracedat_buffer *b = &w->data.buffers[o->buffer];
 			b->raw_name.size -= b->raw_name.size > 0;
@@ -421,7 +424,7 @@ static bool option_may_repeat(unsigned id)
 	       id == TRACEDAT_PROCMAPS || id == TRACEDAT_GUEST || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_LAST_BOOT;
 }
 
-static void option_judge(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
+static void option_check(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
 {
 	switch (o->id) {
 	case TRACEDAT_DATE:
@@ -476,7 +479,7 @@ static void option_judge(struct tracedat_walk *w, struct tracedat_option *o, int
 	}
 }
 
-void tracedat_options_judge(struct tracedat_walk *w)
+void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
 	int heading = -1;
@@ -486,16 +489,17 @@ void tracedat_options_judge(struct tracedat_walk *w)
 		if (o->dropped)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
-			option_report(w, TRACEDAT_RULE_option_unknown, o, "option %u of %u bytes", o->id, o->size);
+			option_report(w, TRACEDAT_RULE_option_unknown, o, "unknown option %u of %u bytes", o->id, o->size);
 			continue;
 		}
 		if (w->shape.version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
-			option_report(w, TRACEDAT_RULE_option_v7_in_v6, o, "option %u names a section", o->id);
+			option_report(w, TRACEDAT_RULE_option_v7_in_v6, o,
+				      "option %u names a section, which version 6 does not have", o->id);
 			continue;
 		}
 		if (seen & 1u << o->id && !option_may_repeat(o->id))
 			option_report(w, TRACEDAT_RULE_option_duplicate, o, "a second option of this kind");
 		seen |= 1u << o->id;
-		option_judge(w, o, &heading);
+		option_check(w, o, &heading);
 	}
 }

@@ -1,4 +1,5 @@
-/* One page of the ring buffer: its header, and what becomes of it. tracedat_fast.c and tracedat_record.c walk its records. */
+/* One page of the ring buffer: its header, and whether it is kept, patched or left out. tracedat_fast.c and
+ * tracedat_record.c walk its records. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
 	return page[0] == with && !memcmp(page, page + 1, size - 1);
 }
 
-/* Looked at only where time and length are those of the page before. */
+/* Compares only where time and length are those of the page before. */
 static bool page_is_previous(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -37,21 +38,23 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 	if (p->emitting)
 		return;
 	if (!ts) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8, "the page has events and time 0");
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8,
+					   "the timestamp of the page is 0, but it has events");
 	} else if (stream->started && ts < stream->last) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
-					   "the page begins at %llu, the one before ended at %llu", (unsigned long long)ts,
-					   (unsigned long long)stream->last);
+					   "the page begins at time %llu, before the end of the previous page at %llu",
+					   (unsigned long long)ts, (unsigned long long)stream->last);
 		if (!stream->sound && p->w->s->plan && !p->where->in_chunk)
-			plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length,
-				   "the page steps back in time, and the one before is damaged: its time may be, too");
+			plan_doubt(
+				p->w->s->plan, p->w->source, p->where->offset, p->where->length,
+				"the page steps back in time, and the previous page is damaged: the time of either may be wrong");
 	} else if (stream->started && stream->last && ts - stream->last > HOUR) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the one before",
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the previous page",
 					   (unsigned long long)((ts - stream->last) / 1000000000));
 	}
 	if (stream->started && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, stream->page_size,
-					   "the page is the same as the one before");
+					   "the page is identical to the previous page");
 	}
 }
 
@@ -59,23 +62,23 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t length)
 {
 	unsigned long_size = p->w->shape.long_size;
-	bool stored = *commit & PAGE_MISSED_STORED, missed = *commit & PAGE_MISSED_EVENTS;
+	bool stored = *commit & TRACEDAT_COMMIT_MISSED_STORED, missed = *commit & TRACEDAT_COMMIT_MISSED_EVENTS;
 	struct finding *fd;
 
 	if (stored && !missed) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_stored_alone, 8, long_size,
 					   "bit 30 of the commit word is set without bit 31");
-		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+		*commit &= ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED;
 	} else if (stored && p->capacity - length < long_size) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_no_room, 8, long_size,
-					   "a count of lost events is announced, but %u bytes are left of the page",
+					   "bit 30 of the commit word is set, but only %u bytes of the page are left for the count",
 					   p->capacity - length);
-		*commit &= ~(uint64_t)PAGE_MISSED_STORED;
+		*commit &= ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = tracedat_long(&p->w->shape, p->data + length);
 		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, p->head + length, long_size,
-						   "%lld events are said to be lost", (long long)count);
+						   "the count of lost events is %lld", (long long)count);
 		}
 	}
 	if (missed) {
@@ -101,7 +104,7 @@ static void commit_edit(struct tracedat_page *p, uint64_t commit, unsigned rule,
 	tracedat_page_edit(p, 8, p->w->shape.long_size, word, p->w->shape.long_size, rule, why);
 }
 
-/* Zeros in front of `at`, and `remove` bytes there taken away. */
+/* Inserts zeros in front of `at` and removes `remove` bytes there. */
 static void zeros_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, uint32_t zeros, unsigned rule, const char *why)
 {
 	struct bytes filling = { 0 };
@@ -117,13 +120,13 @@ static void zeros_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, ui
 static uint64_t commit_clean(struct tracedat_page *p, uint64_t commit)
 {
 	uint64_t high = p->w->shape.long_size == 8 ? commit >> 32 : 0;
-	bool extended = high == UINT32_MAX && commit & PAGE_MISSED_EVENTS;
-	if (!(commit & PAGE_RESERVED_BITS) && (!high || extended))
+	bool extended = high == UINT32_MAX && commit & TRACEDAT_COMMIT_MISSED_EVENTS;
+	if (!(commit & TRACEDAT_COMMIT_RESERVED) && (!high || extended))
 		return commit;
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_reserved, 8, p->w->shape.long_size,
 				   "the commit word is 0x%llx; bits 27 to 29 and 32 to 63 are reserved",
 				   (unsigned long long)commit);
-	return commit & ~(uint64_t)PAGE_RESERVED_BITS & (extended ? UINT64_MAX : UINT32_MAX);
+	return commit & ~(uint64_t)TRACEDAT_COMMIT_RESERVED & (extended ? UINT64_MAX : UINT32_MAX);
 }
 
 /* Ends the page at `end` of its data. */
@@ -133,9 +136,12 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 
 	if (!p->records)
 		return TRACEDAT_LEAVE;
-	commit_edit(p, kept | (commit & PAGE_MISSED_EVENTS ? (commit & ~(uint64_t)(PAGE_LENGTH_MASK | PAGE_MISSED_STORED)) : 0),
-		    rule, "the length up to which the records are sound");
-	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last sound record");
+	commit_edit(p,
+		    kept | (commit & TRACEDAT_COMMIT_MISSED_EVENTS
+				    ? (commit & ~(uint64_t)(TRACEDAT_COMMIT_LENGTH | TRACEDAT_COMMIT_MISSED_STORED))
+				    : 0),
+		    rule, "the length up to which the records are valid");
+	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last valid record");
 	return TRACEDAT_PATCH;
 }
 
@@ -147,9 +153,9 @@ static enum tracedat_verdict page_trim(struct tracedat_page *p, uint64_t commit,
 	return page_end(p, commit, end, rule);
 }
 
-/* A length that ends inside of a record, which no writer leaves: where records of known events go on up to nothing but zeros
- * the length was too small. Returns where they end. */
-static uint32_t page_go_on(struct tracedat_page *p, uint32_t at)
+/* A length that ends inside a record: where records of known events continue and only zeros follow them, the length was too
+ * small. Returns where the records end. */
+static uint32_t page_continue(struct tracedat_page *p, uint32_t at)
 {
 	uint32_t records,
 		end = at + tracedat_page_prefix(&p->w->shape, tracedat_known(p->w), p->data + at, p->capacity - at, true, &records);
@@ -180,27 +186,27 @@ static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 	stream->started = true;
 }
 
-/* Sound so far: what edits there are make it a patched one. */
+/* A valid page; with edits it is a patched one. */
 static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commit, uint64_t old, uint32_t length)
 {
 	struct tracedat_walk *w = p->w;
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
-	bool mark = p->stream->pending_missed && !(commit & PAGE_MISSED_EVENTS);
+	bool mark = p->stream->pending_missed && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS);
 	p->stream->pending_missed = false;
 	if (mark)
-		commit |= PAGE_MISSED_EVENTS;
+		commit |= TRACEDAT_COMMIT_MISSED_EVENTS;
 	if (p->removed) {
 		if (!p->records)
 			return TRACEDAT_LEAVE;
-		uint32_t stored = commit & PAGE_MISSED_STORED ? w->shape.long_size : 0;
+		uint32_t stored = commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0;
 		zeros_edit(p, p->head + length + stored, 0, p->removed, TRACEDAT_RULE_record_unknown_event_id,
 			   "zeros in place of the records that were removed");
 		commit -= p->removed;
 	}
 	if (commit != old)
 		commit_edit(p, commit, mark ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_page_commit_reserved,
-			    mark ? "marks that events were lost before this page" : "the commit word as the kernel would write it");
+			    mark ? "marks that events were lost before this page" : "the commit word as the kernel writes it");
 	bool patched = w->pages.edits.count != 0;
 	return patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
 }
@@ -217,12 +223,12 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 			finding_explains(stream->zero, 1);
 		} else {
 			stream->zero = tracedat_page_report(p, TRACEDAT_RULE_page_all_zero, 0, stream->page_size,
-							    "a page of zeros");
+							    "all bytes of the page are 0");
 		}
 		return TRACEDAT_KEEP;
 	}
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 0, p->head,
-				   "time and length of the page are 0, but it is not empty");
+				   "timestamp and length of the page are 0, but its data is not empty");
 	stream->pending_missed = true;
 	p->garbled = true;
 	return TRACEDAT_LEAVE;
@@ -230,7 +236,7 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 
 static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
 {
-	/* Records behind a length of 0 are lost to readers. */
+	/* Readers do not see records behind a length of 0. */
 	uint32_t records = 0;
 	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->w, p->bytes, p->stream->page_size, &records) &&
 	    records) {
@@ -242,62 +248,70 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
 	}
-	uint32_t tail = commit & PAGE_MISSED_STORED ? p->w->shape.long_size : 0;
+	uint32_t tail = commit & TRACEDAT_COMMIT_MISSED_STORED ? p->w->shape.long_size : 0;
 	if (!bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
-					   "the length of the page is 0, but it is not empty");
+					   "the length of the page is 0, but its data is not empty");
 		p->stream->pending_missed = true;
 		p->garbled = true;
 		return TRACEDAT_LEAVE;
 	}
-	if (!p->emitting && !(commit & PAGE_MISSED_EVENTS)) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "a page with time %llu and no data",
+	if (!p->emitting && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS)) {
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_empty, 0, p->head, "the page has timestamp %llu and no data",
 					   (unsigned long long)ts);
 	}
 	page_remember(p, ts, commit);
 	return page_finish(p, commit, old, 0);
 }
 
-static enum tracedat_verdict page_judge(struct tracedat_page *p)
+/* With a wrong length only records of known events count. */
+static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+{
+	struct tracedat_walk *w = p->w;
+	uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+
+	p->garbled = true;
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
+				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
+				   p->capacity);
+	p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
+	uint32_t end = tracedat_page_walk(p, 0, true);
+	page_remember(p, ts, old);
+	if (!p->emitting)
+		return TRACEDAT_KEEP;
+	return page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length);
+}
+
+static enum tracedat_verdict page_check(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
 	uint64_t ts = load_u64(p->bytes, p->be), old = tracedat_long(&p->w->shape, p->bytes + 8), commit = old;
 
 	if (ts == UINT64_MAX && page_is_filled(p->bytes, p->stream->page_size, 0xff)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_all_ones, 0, p->stream->page_size,
-					   "every byte of the page is 0xff");
+					   "all bytes of the page are 0xff");
 		p->stream->pending_missed = true;
 		return TRACEDAT_LEAVE;
 	}
 	commit = commit_clean(p, commit);
 	if (!ts && !commit)
 		return page_blank(p);
-	uint32_t length = (uint32_t)(commit & PAGE_LENGTH_MASK);
+	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
 	p->time = ts;
-	if (length > p->capacity) {
-		p->garbled = true;
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
-					   "the length of the page is %u, at most %u fit", length, p->capacity);
-		/* With a length that lies only records of known events count. */
-		uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
-		p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
-		uint32_t end = tracedat_page_walk(p, 0, true);
-		page_remember(p, ts, old);
-		return p->emitting ? page_trim(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length)
-				   : TRACEDAT_KEEP;
-	}
+	if (length > p->capacity)
+		return page_too_long(p, ts, commit, old);
 	page_missed(p, &commit, length);
 	if (!length)
 		return page_empty(p, ts, commit, old);
 	page_times(p, ts, old);
 	if (length & 3) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, w->shape.long_size,
-					   "the length of the page is %u, not a multiple of 4", length);
+					   "the length of the page is %u, expected a multiple of 4", length);
 		p->failed = true;
 	}
 	bool unaligned = p->failed;
 	p->limit = length & ~3u;
-	/* Of a page that is cut only what is there counts; whoever cut it is reported already. */
+	/* Of a cut page only the existing bytes count; the cut is reported already. */
 	uint32_t there = p->where->available ? p->where->available - p->head : p->capacity;
 	if (p->limit > there) {
 		p->limit = there & ~3u;
@@ -305,18 +319,18 @@ static enum tracedat_verdict page_judge(struct tracedat_page *p)
 	}
 	uint32_t end = tracedat_page_walk(p, 0, false);
 	if (p->cut && !p->where->available)
-		end = page_go_on(p, end);
+		end = page_continue(p, end);
 	else
 		p->cut = false;
 	page_remember(p, ts, old);
 	if (p->cut && p->emitting)
-		return page_end(p, commit & ~(uint64_t)PAGE_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
+		return page_end(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_mid_record);
 	if (p->failed)
 		return p->emitting
 			       ? page_trim(p, commit, end,
 					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
 			       : TRACEDAT_KEEP;
-	uint32_t tail = length + (commit & PAGE_MISSED_STORED ? w->shape.long_size : 0);
+	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
@@ -356,8 +370,8 @@ static void old_ring_walk(struct tracedat_page *p)
 
 /* ---- outside ---- */
 
-enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
-				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad)
+enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
+					  const struct tracedat_page_place *where, uint32_t *records, uint32_t *bad)
 {
 	struct tracedat_page p = { .w = w,
 				   .stream = stream,
@@ -374,7 +388,7 @@ enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_str
 	if (w->shape.old_ring)
 		old_ring_walk(&p);
 	else
-		verdict = page_judge(&p);
+		verdict = page_check(&p);
 	*records = p.records;
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;

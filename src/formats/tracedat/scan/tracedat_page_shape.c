@@ -2,14 +2,14 @@
 #include "formats/tracedat/scan/tracedat_place.h"
 
 /* Pages of a buffer that are plausible with that size, of the first few. */
-static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t page_size, unsigned *looked)
+static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t page_size, unsigned *tried)
 {
 	unsigned score = 0;
-	for (size_t j = 0; j < b->count && *looked < 8; j++) {
+	for (size_t j = 0; j < b->count && *tried < 8; j++) {
 		const struct tracedat_cpu *c = &b->cpus[j];
 		for (uint64_t at = c->offset, n = 0; n < 3 && c->size / page_size > n; n++, at += page_size) {
 			const uint8_t *p = c->offset < w->source->size ? window_at(&w->window, at, page_size) : NULL;
-			(*looked)++;
+			(*tried)++;
 			score += p && tracedat_page_plausible(w, p, page_size, NULL);
 		}
 	}
@@ -19,10 +19,10 @@ static unsigned buffer_score(struct tracedat_walk *w, const struct tracedat_buff
 static unsigned shape_score(struct tracedat_walk *w, uint32_t page_size, uint8_t long_size)
 {
 	uint8_t was = w->shape.long_size;
-	unsigned score = 0, looked = 0;
+	unsigned score = 0, tried = 0;
 	w->shape.long_size = long_size;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
-		score += buffer_score(w, &w->data.buffers[i], page_size, &looked);
+		score += buffer_score(w, &w->data.buffers[i], page_size, &tried);
 	w->shape.long_size = was;
 	return score;
 }
@@ -37,31 +37,32 @@ void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer
 		return;
 	const struct tracedat_option *o = &w->dir.options[b->option];
 	struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at, o->size,
-						   "the page size is %u, its pages are of %u", b->page_size, w->shape.page_size);
+						   "the page size is %u, expected %u by its pages", b->page_size,
+						   w->shape.page_size);
 	finding_path(fd, "buffer \"%s\"", b->name);
 	b->page_size = w->shape.page_size;
 }
 
-/* Of a hundred pages of that shape, as far as the first ones of each buffer tell, how many have nothing but zeros behind their
- * records: smaller pages cut those, larger ones hold more. */
+/* The percentage of valid pages with only zeros after their records, among the first pages of each buffer: with too small a
+ * page size records are cut, with too large a one data follows. */
 static unsigned shape_share(struct tracedat_walk *w, uint32_t page_size)
 {
-	unsigned whole = 0, looked = 0;
+	unsigned whole = 0, tried = 0;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count && looked < 16; j++) {
+		for (size_t j = 0; j < w->data.buffers[i].count && tried < 16; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
 			for (uint64_t at = c->offset, n = 0; n < 4 && c->offset < w->source->size && c->size / page_size > n;
 			     n++, at += page_size) {
 				const uint8_t *p = window_at(&w->window, at, page_size);
-				looked++;
+				tried++;
 				whole += p && tracedat_page_plausible(w, p, page_size, NULL) &&
 					 tracedat_page_tail_zero(&w->shape, p, page_size);
 			}
 		}
-	return looked ? 100 * whole / looked : 0;
+	return tried ? 100 * whole / tried : 0;
 }
 
-/* Page size and long size of plain pages of which nothing else tells: the usual ones first. */
+/* Page size and long size of plain pages where all headers are lost; the usual sizes first. */
 static void shape_of_pages(struct tracedat_walk *w)
 {
 	static const uint32_t sizes[] = { 4096, 8192, 16384, 32768, 65536, 1024, 2048, 131072, 262144, 524288, 1048576 };
@@ -82,7 +83,7 @@ static void shape_of_pages(struct tracedat_walk *w)
 	w->shape.long_size = long_size;
 }
 
-/* The long size of compressed pages: that with which the first chunk that can be read begins with a page. */
+/* The long size of compressed pages: the one with which the first readable chunk begins with a valid page. */
 static void shape_of_chunks(struct tracedat_walk *w)
 {
 	const uint8_t sizes[2] = { w->shape.long_size, w->shape.long_size == 8 ? 4 : 8 };
@@ -128,7 +129,7 @@ void tracedat_shape_decide(struct tracedat_walk *w)
 }
 
 /* The shape of raw pages: the usual ones are tried on the first page. */
-bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape)
+bool tracedat_shape_infer(struct window *window, struct tracedat_shape *shape)
 {
 	static const uint32_t sizes[] = { 4096, 65536, 16384, 8192, 1024, 2048 };
 	for (unsigned i = 0; i < 6 * 4; i++) {

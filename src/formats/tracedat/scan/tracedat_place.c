@@ -1,4 +1,4 @@
-/* Where the data of each CPU is: tables are judged against the file and each other. */
+/* Locates the data of each CPU: tables are checked against the file and each other. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
@@ -7,7 +7,7 @@
 
 /* ---- ranges ---- */
 
-/* A finding on what a table says of a CPU. */
+/* A finding on the table entry of a CPU. */
 #define cpu_finding(w, rule, ...) ((void)PLACE(rule), cpu_finding_at((w), (rule), __VA_ARGS__))
 static struct finding *cpu_finding_at(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b,
 				      const struct tracedat_cpu *c)
@@ -31,11 +31,11 @@ static struct finding *cpu_report_at(struct tracedat_walk *w, unsigned rule, con
 	return fd;
 }
 
-/* Data that is not aligned: is it the offset that lies, or was the data moved? */
+/* Unaligned data: is the offset wrong, or was the data moved? */
 static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint64_t below = c->offset & ~(uint64_t)(b->page_size - 1), above = below + b->page_size;
-	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, not at a multiple of %u",
+	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, expected a multiple of %u",
 			 (unsigned long long)c->offset, b->page_size);
 	if (b->compressed) {
 		if (!tracedat_chunk_begins(w, c->offset + 4, w->source->size)) {
@@ -54,8 +54,8 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 		c->from = above;
 }
 
-/* An aligned offset at which there is no page, and one is near. */
-static void range_slide(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+/* An aligned offset without a page, but with one nearby. */
+static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	uint32_t size = b->page_size;
 	if (b->compressed || c->length < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
@@ -63,19 +63,19 @@ static void range_slide(struct tracedat_walk *w, const struct tracedat_buffer *b
 	const uint8_t *p = window_at(&w->window, c->from, size);
 	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(w, c->from + size, size)))
 		return;
-	uint64_t place = tracedat_slide(w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
-					w->source->size);
+	uint64_t place = tracedat_page_shifted(
+		w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end, w->source->size);
 	if (place == UINT64_MAX)
 		return;
 	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
-			 "there is no page at 0x%llx, but one at 0x%llx: bytes were inserted or removed before",
+			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
 			 (unsigned long long)c->from, (unsigned long long)place);
 	c->from = place;
 	if (c->length > w->source->size - place)
 		c->length = w->source->size - place;
 }
 
-static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
+static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
 {
 	uint64_t size = w->source->size, end;
 	struct finding *fd;
@@ -86,20 +86,20 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	if (!c->size)
 		return;
 	if (__builtin_add_overflow(c->offset, c->size, &end)) {
-		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_wrap, b, c, "offset 0x%llx and size 0x%llx wrap around",
+		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_wrap, b, c, "the sum of offset 0x%llx and size 0x%llx exceeds 64 bits",
 				 (unsigned long long)c->offset, (unsigned long long)c->size);
 		c->lost = true;
 	} else if (c->offset < w->meta.stop || c->offset < w->prefix.header_end) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_in_header, b, c,
-				 "the data should begin at 0x%llx, inside of the header", (unsigned long long)c->offset);
+				 "the table places the data at 0x%llx, inside the header", (unsigned long long)c->offset);
 		c->lost = true;
 	} else if (end > size) {
 		if (*eof) {
 			finding_explains(*eof, 1);
 		} else {
 			*eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
-					       "the data should end at 0x%llx, the file ends at 0x%llx", (unsigned long long)end,
-					       (unsigned long long)size);
+					       "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
+					       (unsigned long long)end, (unsigned long long)size);
 		}
 		c->clipped = true;
 		if (c->offset >= size)
@@ -117,20 +117,21 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	else if (c->offset % b->page_size)
 		range_align(w, b, c);
 	else
-		range_slide(w, b, c);
+		range_shift(w, b, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_size_not_page_multiple, b, c,
-				 "the data has %llu bytes, not a multiple of the page size %u", (unsigned long long)c->size,
+				 "the data has %llu bytes, expected a multiple of the page size %u", (unsigned long long)c->size,
 				 b->page_size);
 	}
-	const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-	if (s && !s->size_bad && !c->clipped && (c->from < s->offset + 16 || c->from + c->length > s->offset + 16 + s->size)) {
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+	if (section && !section->size_bad && !c->clipped &&
+	    (c->from < section->offset + 16 || c->from + c->length > section->offset + 16 + section->size)) {
 		fd = cpu_finding(w, TRACEDAT_RULE_v7_buffer_cpu_outside_section, b, c);
-		unsigned long long stop = s->offset + 16 + s->size;
-		finding_say(fd, "the data at 0x%llx is outside of its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
-			    (unsigned long long)s->offset, stop);
-		/* A compressed range that reaches into the next section is told by its chunks. */
-		if (c->from < s->offset + 16 || c->from >= s->offset + 16 + s->size) {
+		unsigned long long stop = section->offset + 16 + section->size;
+		finding_say(fd, "the data at 0x%llx is outside its section, 0x%llx to 0x%llx", (unsigned long long)c->from,
+			    (unsigned long long)section->offset, stop);
+		/* A compressed range that reaches into the next section is reported with its chunks. */
+		if (c->from < section->offset + 16 || c->from >= section->offset + 16 + section->size) {
 			bool fits = b->compressed ? tracedat_chunk_begins(w, c->from + 4, size)
 						  : tracedat_page_at(w, c->from, b->page_size);
 			c->lost = !fits;
@@ -143,7 +144,7 @@ static void range_judge(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 static void ranges_overlap(struct tracedat_walk *w)
 {
 	size_t count;
-	struct tracedat_range *r = tracedat_ranges(w, &count);
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 
 	if (!r)
 		return;
@@ -156,11 +157,11 @@ static void ranges_overlap(struct tracedat_walk *w)
 			continue;
 		const struct tracedat_buffer *owner = b->cpu ? b->buffer : a->buffer;
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_overlap, owner, c,
-				 "the data at 0x%llx to 0x%llx overlaps what begins at 0x%llx", (unsigned long long)b->from,
-				 (unsigned long long)b->to, (unsigned long long)a->from);
+				 "the data at 0x%llx to 0x%llx overlaps the range that begins at 0x%llx",
+				 (unsigned long long)b->from, (unsigned long long)b->to, (unsigned long long)a->from);
 		w->data.errors = true;
 		if (a->cpu && b->from > a->from) {
-			/* The first is too long: what follows begins where its own table says. */
+			/* The first range is too long: the second begins where its own entry says. */
 			a->cpu->length = b->from - a->from;
 			a->cpu->clipped = true;
 			a->to = b->from;
@@ -177,24 +178,24 @@ static void ranges_overlap(struct tracedat_walk *w)
 static void ranges_limit(struct tracedat_walk *w)
 {
 	size_t count;
-	struct tracedat_range *r = tracedat_ranges(w, &count);
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
 	if (!r)
 		return;
-	bool told = false;
+	bool reported = false;
 	const struct tracedat_cpu *last = NULL;
 	const struct tracedat_buffer *last_buffer = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (!r[i].cpu)
 			continue;
-		const struct tracedat_section *s = r[i].buffer->section >= 0 ? &w->dir.sections[r[i].buffer->section] : NULL;
+		const struct tracedat_section *section = r[i].buffer->section >= 0 ? &w->dir.sections[r[i].buffer->section] : NULL;
 		uint64_t limit = i + 1 < count ? r[i + 1].from : w->source->size;
-		if (s && s->offset + 16 + s->size < limit && s->offset + 16 + s->size > r[i].from)
-			limit = s->offset + 16 + s->size;
+		if (section && section->offset + 16 + section->size < limit && section->offset + 16 + section->size > r[i].from)
+			limit = section->offset + 16 + section->size;
 		r[i].cpu->limit = limit;
-		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !told && !r[i].cpu->found) {
+		if (last && r[i].buffer == last_buffer && r[i].cpu->cpu < last->cpu && !reported && !r[i].cpu->found) {
 			(void)cpu_report(w, TRACEDAT_RULE_cpu_order, r[i].buffer, r[i].cpu,
 					 "the data of CPU %u comes before that of CPU %u", last->cpu, r[i].cpu->cpu);
-			told = true;
+			reported = true;
 		}
 		last = r[i].cpu;
 		last_buffer = r[i].buffer;
@@ -205,11 +206,11 @@ static void ranges_limit(struct tracedat_walk *w)
 /* ---- version 7: sections of event data without a buffer ---- */
 
 /* The names that the statistics give to instances, in their order. */
-static bool heading_name(const struct tracedat_walk *w, unsigned index, struct bytes *name)
+static bool heading_name(const struct tracedat_directory *dir, unsigned index, struct bytes *name)
 {
 	unsigned n = 0;
-	for (size_t i = 0; i < w->dir.option_count; i++) {
-		const struct tracedat_option *o = &w->dir.options[i];
+	for (size_t i = 0; i < dir->option_count; i++) {
+		const struct tracedat_option *o = &dir->options[i];
 		if (o->id != TRACEDAT_CPUSTAT)
 			continue;
 		const char *text = (const char *)o->block->data + o->at, *p = memmem(text, o->size, "Buffer: ", 8);
@@ -225,34 +226,35 @@ static bool heading_name(const struct tracedat_walk *w, unsigned index, struct b
 }
 
 /* Whether one of the first `count` buffers has that name. */
-static bool buffer_named(const struct tracedat_walk *w, size_t count, const void *name, size_t size)
+static bool buffer_named(const struct tracedat_data *data, size_t count, const void *name, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
-		if (w->data.buffers[i].raw_name.size == size && !memcmp(w->data.buffers[i].raw_name.data, name, size))
+		if (data->buffers[i].raw_name.size == size && !memcmp(data->buffers[i].raw_name.data, name, size))
 			return true;
 	return false;
 }
 
-static void orphan_section(struct tracedat_walk *w, unsigned index)
+static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 {
-	struct tracedat_section *s = &w->dir.sections[index];
+	struct tracedat_section *section = &w->dir.sections[index];
 	struct tracedat_buffer *b = tracedat_buffer_add(w);
 	unsigned nth = 0;
 
 	if (!b)
 		return;
-	/* Its description names it, when the strings are there. */
-	b->text = s->id == TRACEDAT_BUFFER_TEXT;
-	if (s->description >= 0 && (size_t)s->description + 17 < w->dir.strings.size &&
-	    !memcmp(w->dir.strings.data + s->description, "buffer flyrecord ", 17)) {
-		const char *text = (const char *)w->dir.strings.data + s->description + 17;
-		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)s->description - 17));
+	/* Its description names it, if there is a strings section. */
+	b->text = section->id == TRACEDAT_BUFFER_TEXT;
+	if (section->description >= 0 && (size_t)section->description + 17 < w->dir.strings.size &&
+	    !memcmp(w->dir.strings.data + section->description, "buffer flyrecord ", 17)) {
+		const char *text = (const char *)w->dir.strings.data + section->description + 17;
+		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)section->description - 17));
 	}
 	bytes_u8(&b->raw_name, 0);
-	if (buffer_named(w, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
-		while (!b->raw_name.failed && buffer_named(w, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
+	if (buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
+		while (!b->raw_name.failed &&
+		       buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
-			if (!heading_name(w, nth++, &b->raw_name))
+			if (!heading_name(&w->dir, nth++, &b->raw_name))
 				bytes_printf(&b->raw_name, "unknown-%u", index);
 			bytes_u8(&b->raw_name, 0);
 		}
@@ -273,11 +275,11 @@ static void orphan_section(struct tracedat_walk *w, unsigned index)
 	bytes_u8(&b->clock, 0);
 	b->section = (int)index;
 	b->page_size = w->shape.page_size;
-	b->compressed = s->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
-	s->referenced = true;
+	b->compressed = section->flags & TRACEDAT_COMPRESSED && w->shape.codec != TRACEDAT_NONE;
+	section->referenced = true;
 }
 
-void tracedat_place(struct tracedat_walk *w)
+void tracedat_data_place(struct tracedat_walk *w)
 {
 	struct finding *eof = NULL;
 
@@ -285,26 +287,26 @@ void tracedat_place(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++)
 		if ((w->dir.sections[i].id == TRACEDAT_BUFFER || w->dir.sections[i].id == TRACEDAT_BUFFER_TEXT) &&
 		    !w->dir.sections[i].referenced && !w->dir.sections[i].lost)
-			orphan_section(w, (unsigned)i);
+			buffer_of_section(w, (unsigned)i);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		if (w->shape.version == 6 || !*b->name || !tracedat_page_size_ok(b->page_size))
 			b->page_size = w->shape.page_size;
 		tracedat_instance_page_size(w, b);
 		for (size_t j = 0; j < b->count; j++)
-			range_judge(w, b, &b->cpus[j], &eof);
+			range_check(w, b, &b->cpus[j], &eof);
 	}
 	if (w->status == TM_OK)
 		ranges_overlap(w);
 	if (w->shape.version == 6) {
 		if (w->data.buffer_count && !w->data.latency && w->status == TM_OK)
-			tracedat_gaps(w, 0, w->meta.stop, w->source->size);
+			tracedat_gaps_examine(w, 0, w->meta.stop, w->source->size);
 	} else {
 		for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 			const struct tracedat_buffer *b = &w->data.buffers[i];
-			const struct tracedat_section *s = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-			if (s && !b->text)
-				tracedat_gaps(w, (unsigned)i, s->offset + 16, s->offset + 16 + s->size);
+			const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+			if (section && !b->text)
+				tracedat_gaps_examine(w, (unsigned)i, section->offset + 16, section->offset + 16 + section->size);
 		}
 	}
 	if (w->status == TM_OK)

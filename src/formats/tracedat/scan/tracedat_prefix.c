@@ -21,7 +21,7 @@ static void prefix_magic(struct prefix *p)
 		    text_quote(shown, p->data, p->size < 10 ? p->size : 10));
 }
 
-/* Which version the content is, when its number does not say so. */
+/* The version whose layout the content has. */
 static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
 {
 	if (after + 18 <= p->size && !memcmp(p->data + after + 6, "header_page", 12))
@@ -43,7 +43,7 @@ static size_t prefix_version(struct prefix *p)
 
 	if (room < 2)
 		return 0;
-	/* A byte order and a long size at their usual place vouch for a version of two bytes, whatever it reads. */
+	/* A valid byte order and long size at their usual offset show that the version has two bytes, whatever its text. */
 	if (room >= 4 && text[2] <= 1 && (text[3] == 4 || text[3] == 8)) {
 		length = 2;
 	} else {
@@ -110,11 +110,11 @@ static void prefix_order(struct prefix *p, size_t at)
 	}
 	w->shape.big_endian = flag == 1;
 	unsigned stated = flag ? big : little, other = flag ? little : big;
-	/* Page sizes like 4096 make sense both ways: the other numbers decide. */
+	/* Page sizes like 4096 are valid in both byte orders: the other numbers decide. */
 	if (stated <= 2 && other == 4) {
 		w->shape.big_endian = !flag;
 		(void)tracedat_report(w, TRACEDAT_RULE_endian_flag_mismatch, at, 1,
-				      "the flag says %s, but the sizes that follow make sense only as %s",
+				      "the flag states %s, but the sizes that follow are valid only as %s",
 				      flag ? "big-endian" : "little-endian", flag ? "little-endian" : "big-endian");
 	}
 }
@@ -130,7 +130,7 @@ static bool compressor_known(const uint8_t *name, size_t length, enum tracedat_c
 	return false;
 }
 
-/* What the file is compressed with, by the frames in it. */
+/* The compressor, by the frames in the file. */
 static enum tracedat_codec compressor_by_content(struct tracedat_walk *w, uint64_t from)
 {
 	size_t got;
@@ -173,10 +173,9 @@ static bool prefix_compression(struct prefix *p, size_t at)
 		w->prefix.codec_bad = true;
 		w->prefix.header_end = at;
 		w->prefix.options_at = 0;
-		(void)tracedat_report(
-			w, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name, at,
-			p->size - at,
-			"the compression header does not end: name, version and the offset of the options are expected here");
+		(void)tracedat_report(w, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
+				      at, p->size - at,
+				      "the compression header is incomplete: expected name, version and the offset of the options");
 		return true;
 	}
 	size_t name_length = (size_t)(nul - name), version_length = (size_t)(end - version);
@@ -200,7 +199,7 @@ static bool prefix_compression(struct prefix *p, size_t at)
 	return true;
 }
 
-/* Whether nothing of the initial block can be relied on. */
+/* Whether no field of the initial block is valid. */
 static bool prefix_is_lost(const struct prefix *p)
 {
 	const uint8_t *d = p->data;
@@ -209,7 +208,7 @@ static bool prefix_is_lost(const struct prefix *p)
 	return (d[10] != '6' && d[10] != '7') || d[11] || d[12] > 1 || (d[13] != 4 && d[13] != 8);
 }
 
-/* The content stands for an initial block that is lost. Its values are guesses until the pages settle them. */
+/* Infers a lost initial block from the content. Its values are guesses until the pages confirm them. */
 static bool prefix_infer(struct prefix *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -235,13 +234,13 @@ static bool prefix_infer(struct prefix *p)
 	return true;
 }
 
-bool tracedat_prefix(struct tracedat_walk *w)
+bool tracedat_prefix_read(struct tracedat_walk *w)
 {
 	struct prefix p = { .w = w };
 	p.data = window_upto(&w->window, 0, PREFIX_READ, &p.size);
 	if (!p.data)
 		return false;
-	/* The window may move while the compressor is looked for. */
+	/* The window may move while the compressor is searched. */
 	uint8_t copy[PREFIX_READ];
 	memcpy(copy, p.data, p.size);
 	p.data = copy;
@@ -252,7 +251,7 @@ bool tracedat_prefix(struct tracedat_walk *w)
 	if (!w->prefix.version_length) {
 		if (p.size < 12) {
 			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, 0, p.size,
-					      "the file has %zu bytes, less than the initial block", p.size);
+					      "the file has %zu bytes, expected at least the 12 of the initial block", p.size);
 		}
 		return false;
 	}
@@ -269,7 +268,7 @@ bool tracedat_prefix(struct tracedat_walk *w)
 		(void)tracedat_report(w, TRACEDAT_RULE_user_long_invalid, at + 1, 1,
 				      "the long size of the user space is %u, expected 4 or 8", w->prefix.user_long);
 	}
-	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8; /* until header_page tells */
+	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8; /* until header_page is read */
 	w->shape.page_size = load_u32(p.data + at + 2, w->shape.big_endian);
 	if (!tracedat_page_size_ok(w->shape.page_size)) {
 		(void)tracedat_report(w, TRACEDAT_RULE_page_size_invalid, at + 2, 4,

@@ -1,5 +1,5 @@
 /* Print formats: STRING { STRING } { "," EXPR }. One pass over the text, no recursion: expressions are only tokenised, which
- * is enough to match conversions with arguments and to find what kills readers. */
+ * is enough to match conversions with arguments and to find what crashes readers. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdarg.h>
@@ -22,13 +22,13 @@ struct print_state {
 #define print_milder(s, rule, ...) ((void)PLACE(rule), print_milder_at((s), (rule), __VA_ARGS__))
 static void print_milder_at(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format,
 			    ...) PRINTF_LIKE(5, 6);
-static void print_milder_at(struct print_state *s, unsigned rule, enum tracemend_severity severity, size_t at, const char *format,
-			    ...)
+static void print_milder_at(struct print_state *state, unsigned rule, enum tracemend_severity severity, size_t at,
+			    const char *format, ...)
 {
-	struct tracedat_print *p = s->p;
+	struct tracedat_print *p = state->p;
 	va_list arguments;
 
-	s->errors += severity == TM_ERROR;
+	state->errors += severity == TM_ERROR;
 	if (!p->block)
 		return;
 	size_t left = p->size - (at < p->size ? at : p->size);
@@ -49,87 +49,89 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static void print_blanks(struct print_state *s)
+static void print_blanks(struct print_state *state)
 {
-	while (s->at < s->p->size && (s->p->text[s->at] == ' ' || s->p->text[s->at] == '\t' || s->p->text[s->at] == '\n'))
-		s->at++;
+	while (state->at < state->p->size &&
+	       (state->p->text[state->at] == ' ' || state->p->text[state->at] == '\t' || state->p->text[state->at] == '\n'))
+		state->at++;
 }
 
-static void conversion_add(struct print_state *s, char kind)
+static void conversion_add(struct print_state *state, char kind)
 {
-	if (s->conversion_count < CONVERSIONS_MAX)
-		s->conversions[s->conversion_count] = kind;
-	s->conversion_count++;
+	if (state->conversion_count < CONVERSIONS_MAX)
+		state->conversions[state->conversion_count] = kind;
+	state->conversion_count++;
 }
 
 /* One width or precision: digits or '*'. */
-static void conversion_width(struct print_state *s, size_t begin)
+static void conversion_width(struct print_state *state, size_t begin)
 {
-	const char *text = s->p->text;
+	const char *text = state->p->text;
 	uint64_t width = 0;
-	if (s->at < s->p->size && text[s->at] == '*') {
-		conversion_add(s, '*');
-		s->at++;
+	if (state->at < state->p->size && text[state->at] == '*') {
+		conversion_add(state, '*');
+		state->at++;
 		return;
 	}
-	while (s->at < s->p->size && is_digit(text[s->at])) {
-		width = width < 1000000000 ? width * 10 + (uint64_t)(text[s->at] - '0') : width;
-		s->at++;
+	while (state->at < state->p->size && is_digit(text[state->at])) {
+		width = width < 1000000000 ? width * 10 + (uint64_t)(text[state->at] - '0') : width;
+		state->at++;
 	}
 	if (width > TRACEDAT_PRINT_WIDTH_MAX)
-		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "a width of %llu%s, expected up to %u",
+		print_report(state, TRACEDAT_RULE_print_fmt_width, begin, "the width is %llu%s, expected up to %u",
 			     (unsigned long long)width, width >= 1000000000 ? " or more" : "", TRACEDAT_PRINT_WIDTH_MAX);
 }
 
 /* A conversion, behind its '%'. */
-static void print_conversion(struct print_state *s)
+static void print_conversion(struct print_state *state)
 {
-	const char *text = s->p->text;
-	size_t size = s->p->size, begin = s->at;
+	const char *text = state->p->text;
+	size_t size = state->p->size, begin = state->at;
 
-	while (s->at < size &&
-	       (text[s->at] == '-' || text[s->at] == '+' || text[s->at] == '#' || text[s->at] == '0' || text[s->at] == ' '))
-		s->at++;
-	conversion_width(s, begin);
-	if (s->at < size && text[s->at] == '.') {
-		s->at++;
-		conversion_width(s, begin);
+	while (state->at < size && (text[state->at] == '-' || text[state->at] == '+' || text[state->at] == '#' ||
+				    text[state->at] == '0' || text[state->at] == ' '))
+		state->at++;
+	conversion_width(state, begin);
+	if (state->at < size && text[state->at] == '.') {
+		state->at++;
+		conversion_width(state, begin);
 	}
-	while (s->at < size && (text[s->at] == 'l' || text[s->at] == 'h' || text[s->at] == 'z' || text[s->at] == 't' ||
-				text[s->at] == 'L' || text[s->at] == 'q' || text[s->at] == 'j'))
-		s->at++;
-	if (s->at >= size)
+	while (state->at < size &&
+	       (text[state->at] == 'l' || text[state->at] == 'h' || text[state->at] == 'z' || text[state->at] == 't' ||
+		text[state->at] == 'L' || text[state->at] == 'q' || text[state->at] == 'j'))
+		state->at++;
+	if (state->at >= size)
 		return;
-	char c = text[s->at];
+	char c = text[state->at];
 	if (c == '"')
 		return; /* a lone % at the end of the string prints itself */
-	s->at++;
+	state->at++;
 	if (c == '%')
 		return;
 	if (c == 'n') {
-		print_report(s, TRACEDAT_RULE_print_fmt_width, begin, "%%n writes to memory");
-		conversion_add(s, 'd');
+		print_report(state, TRACEDAT_RULE_print_fmt_width, begin, "the conversion %%n, which writes to memory");
+		conversion_add(state, 'd');
 		return;
 	}
 	if (c != 's' && c != 'p')
 		c = 'd';
-	conversion_add(s, c);
+	conversion_add(state, c);
 }
 
 /* A string, behind its quote. False where it is not closed. */
-static bool print_string(struct print_state *s, bool is_format)
+static bool print_string(struct print_state *state, bool is_format)
 {
-	const char *text = s->p->text;
-	while (s->at < s->p->size) {
-		char c = text[s->at++];
+	const char *text = state->p->text;
+	while (state->at < state->p->size) {
+		char c = text[state->at++];
 		if (c == '"')
 			return true;
 		if (c == '\\')
-			s->at++;
+			state->at++;
 		else if (c == '%' && is_format)
-			print_conversion(s);
+			print_conversion(state);
 	}
-	s->at = s->p->size;
+	state->at = state->p->size;
 	return false;
 }
 
@@ -195,18 +197,18 @@ static bool helper_known(const char *name, size_t length)
 	return false;
 }
 
-/* REC->NAME, whose REC was read; `look` is behind the blanks that follow. */
-static void argument_field(struct print_state *s, struct argument *a, size_t from, size_t look)
+/* REC->NAME, whose REC was read; `next` is behind the blanks that follow. */
+static void argument_field(struct print_state *state, struct argument *a, size_t from, size_t next)
 {
-	const char *text = s->p->text;
-	size_t size = s->p->size;
+	const char *text = state->p->text;
+	size_t size = state->p->size;
 
-	while (look < size && (text[look] == ')' || text[look] == ' '))
-		look++;
-	bool direct = a->tokens == 0 && look == s->at;
-	if (size - look < 3 || text[look] != '-' || text[look + 1] != '>')
+	while (next < size && (text[next] == ')' || text[next] == ' '))
+		next++;
+	bool direct = a->tokens == 0 && next == state->at;
+	if (size - next < 3 || text[next] != '-' || text[next + 1] != '>')
 		return;
-	size_t name = look + 2;
+	size_t name = next + 2;
 	while (name < size && text[name] == ' ')
 		name++;
 	size_t end = name;
@@ -214,114 +216,115 @@ static void argument_field(struct print_state *s, struct argument *a, size_t fro
 		end++;
 	while (end > name && text[end - 1] == '.')
 		end--;
-	const struct tracedat_field *f = field_find(s->p, text + name, end - name);
+	const struct tracedat_field *f = field_find(state->p, text + name, end - name);
 	const char *dot = f ? NULL : memchr(text + name, '.', end - name);
 	if (dot)
-		f = field_find(s->p, text + name, (size_t)(dot - text) - name);
+		f = field_find(state->p, text + name, (size_t)(dot - text) - name);
 	if (!f) {
 		char shown[TEXT_QUOTE_SIZE];
-		print_report(s, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is no field of the event",
+		print_report(state, TRACEDAT_RULE_print_fmt_unknown_field, from, "REC->%s is not a field of the event",
 			     text_quote(shown, text + name, end - name));
 	}
 	if (direct) {
 		a->field = f;
-		s->at = end;
+		state->at = end;
 	}
 }
 
 /* A word of an expression. */
-static void argument_word(struct print_state *s, struct argument *a)
+static void argument_word(struct print_state *state, struct argument *a)
 {
-	const char *text = s->p->text;
-	size_t size = s->p->size, from = s->at;
+	const char *text = state->p->text;
+	size_t size = state->p->size, from = state->at;
 
-	while (s->at < size && is_word(text[s->at]))
-		s->at++;
-	size_t length = s->at - from, look = s->at;
-	while (look < size && text[look] == ' ')
-		look++;
+	while (state->at < size && is_word(text[state->at]))
+		state->at++;
+	size_t length = state->at - from, next = state->at;
+	while (next < size && text[next] == ' ')
+		next++;
 	if (length == 3 && !memcmp(text + from, "REC", 3)) {
-		argument_field(s, a, from, look);
+		argument_field(state, a, from, next);
 		return;
 	}
-	if (look >= size || text[look] != '(' || is_digit(text[from]))
+	if (next >= size || text[next] != '(' || is_digit(text[from]))
 		return;
 	a->get_text |= a->tokens == 0 && length == 9 && !memcmp(text + from, "__get_str", 9);
-	if (!helper_known(text + from, length) && !s->noted_function) {
+	if (!helper_known(text + from, length) && !state->noted_function) {
 		char shown[TEXT_QUOTE_SIZE];
-		s->noted_function = true;
-		print_report(s, TRACEDAT_RULE_print_fmt_kernel_function, from, "it calls %s()",
-			     text_quote(shown, text + from, length));
+		state->noted_function = true;
+		print_report(state, TRACEDAT_RULE_print_fmt_kernel_function, from,
+			     "the print format calls %s(), which is not a known helper", text_quote(shown, text + from, length));
 	}
 }
 
 /* Whether the operand behind a division is the number -1: divided by it the least number of 64 bits has no result. */
-static bool divisor_is_minus_one(const struct print_state *s)
+static bool divisor_is_minus_one(const struct print_state *state)
 {
-	const char *text = s->p->text;
-	size_t at = s->at;
-	while (at < s->p->size && (text[at] == ' ' || text[at] == '('))
+	const char *text = state->p->text;
+	size_t at = state->at;
+	while (at < state->p->size && (text[at] == ' ' || text[at] == '('))
 		at++;
-	if (at + 1 >= s->p->size || text[at] != '-')
+	if (at + 1 >= state->p->size || text[at] != '-')
 		return false;
-	for (at++; at < s->p->size && text[at] == ' ';)
+	for (at++; at < state->p->size && text[at] == ' ';)
 		at++;
-	return at < s->p->size && text[at] == '1' && (at + 1 == s->p->size || (!is_word(text[at + 1]) && text[at + 1] != '.'));
+	return at < state->p->size && text[at] == '1' &&
+	       (at + 1 == state->p->size || (!is_word(text[at + 1]) && text[at + 1] != '.'));
 }
 
 /* Whether the operand behind a division is the number 0. */
-static bool divisor_is_zero(const struct print_state *s)
+static bool divisor_is_zero(const struct print_state *state)
 {
-	const char *text = s->p->text;
-	size_t at = s->at;
-	while (at < s->p->size && (text[at] == ' ' || text[at] == '('))
+	const char *text = state->p->text;
+	size_t at = state->at;
+	while (at < state->p->size && (text[at] == ' ' || text[at] == '('))
 		at++;
-	if (at >= s->p->size || text[at] != '0')
+	if (at >= state->p->size || text[at] != '0')
 		return false;
 	size_t digit = at;
-	if (at + 1 < s->p->size && (text[at + 1] == 'x' || text[at + 1] == 'X'))
+	if (at + 1 < state->p->size && (text[at + 1] == 'x' || text[at + 1] == 'X'))
 		digit = at + 2;
-	while (digit < s->p->size && text[digit] == '0')
+	while (digit < state->p->size && text[digit] == '0')
 		digit++;
-	while (digit < s->p->size && (text[digit] == 'U' || text[digit] == 'L' || text[digit] == 'u' || text[digit] == 'l'))
+	while (digit < state->p->size && (text[digit] == 'U' || text[digit] == 'L' || text[digit] == 'u' || text[digit] == 'l'))
 		digit++;
-	return digit >= s->p->size || (!is_word(text[digit]) && text[digit] != '.');
+	return digit >= state->p->size || (!is_word(text[digit]) && text[digit] != '.');
 }
 
-static void argument_deep(struct print_state *s, struct argument *a)
+static void argument_deep(struct print_state *state, struct argument *a)
 {
 	if (a->deep)
 		return;
 	a->deep = true;
-	print_report(s, TRACEDAT_RULE_print_fmt_depth, a->begin, "an expression nested more than %u deep",
+	print_report(state, TRACEDAT_RULE_print_fmt_depth, a->begin, "an expression has more than %u nested levels",
 		     TRACEDAT_PRINT_DEPTH_MAX);
 }
 
 /* One token that is neither word nor string. Returns false at the end of the argument. */
-static bool argument_sign(struct print_state *s, struct argument *a)
+static bool argument_sign(struct print_state *state, struct argument *a)
 {
-	const char *text = s->p->text;
-	char c = text[s->at];
+	const char *text = state->p->text;
+	char c = text[state->at];
 
 	if (c == ',' && !a->depth)
 		return false;
-	s->at++;
+	state->at++;
 	switch (c) {
 	case '(':
 	case '[':
 	case '{':
-		if (s->at >= 2 && text[s->at - 2] == ')')
+		if (state->at >= 2 && text[state->at - 2] == ')')
 			a->casts++;
 		if (a->depth < TRACEDAT_PRINT_DEPTH_MAX)
 			a->open[a->depth] = c;
 		if (++a->depth > TRACEDAT_PRINT_DEPTH_MAX)
-			argument_deep(s, a);
+			argument_deep(state, a);
 		break;
 	case ')':
 	case ']':
 	case '}':
 		if (!a->depth) {
-			s->unterminated = true;
+			state->unterminated = true;
 			break;
 		}
 		a->depth--;
@@ -331,10 +334,10 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 		break;
 	case '/':
 	case '%':
-		if (divisor_is_zero(s))
-			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number 0");
-		else if (divisor_is_minus_one(s))
-			print_report(s, TRACEDAT_RULE_print_fmt_const_div_zero, s->at - 1, "a division by the number -1");
+		if (divisor_is_zero(state))
+			print_report(state, TRACEDAT_RULE_print_fmt_const_div_zero, state->at - 1, "the divisor is the number 0");
+		else if (divisor_is_minus_one(state))
+			print_report(state, TRACEDAT_RULE_print_fmt_const_div_zero, state->at - 1, "the divisor is the number -1");
 		break;
 	case '-':
 	case '!':
@@ -348,91 +351,92 @@ static bool argument_sign(struct print_state *s, struct argument *a)
 		break;
 	}
 	if (a->ternaries > TRACEDAT_PRINT_DEPTH_MAX || a->casts > TRACEDAT_PRINT_DEPTH_MAX || a->chain > TRACEDAT_PRINT_DEPTH_MAX)
-		argument_deep(s, a);
+		argument_deep(state, a);
 	return true;
 }
 
-/* %s wants text, %d a number: only what is plain to see is judged. */
-static void argument_type(struct print_state *s, const struct argument *a, size_t index)
+/* %s needs text, %d a number: only single fields and strings are checked. */
+static void argument_type(struct print_state *state, const struct argument *a, size_t index)
 {
-	if (index >= CONVERSIONS_MAX || index >= s->conversion_count || a->tokens != 1 || !s->conversions[index])
+	if (index >= CONVERSIONS_MAX || index >= state->conversion_count || a->tokens != 1 || !state->conversions[index])
 		return;
-	char kind = s->conversions[index];
+	char kind = state->conversions[index];
 	bool number = a->field && !a->field->pointer && !a->field->array && !a->field->dynamic && a->field->size <= 8;
 	if (kind == 's' && number)
-		print_report(s, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is a number, printed with %%s",
+		print_report(state, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is a number, printed with %%s",
 			     index + 1);
 	else if (kind == 'd' && a->literal)
-		print_report(s, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is text, printed as a number", index + 1);
+		print_report(state, TRACEDAT_RULE_print_fmt_arg_type, a->begin, "argument %zu is text, printed as a number",
+			     index + 1);
 }
 
-static void print_argument(struct print_state *s)
+static void print_argument(struct print_state *state)
 {
-	const char *text = s->p->text;
-	struct argument a = { .begin = s->at };
+	const char *text = state->p->text;
+	struct argument a = { .begin = state->at };
 
 	for (;;) {
-		print_blanks(s);
-		if (s->at >= s->p->size)
+		print_blanks(state);
+		if (state->at >= state->p->size)
 			break;
-		char c = text[s->at];
+		char c = text[state->at];
 		if (c == '"') {
-			s->at++;
+			state->at++;
 			if (!a.depth && a.tokens == 0)
 				a.literal = true;
-			if (!print_string(s, false))
-				s->unterminated = true;
+			if (!print_string(state, false))
+				state->unterminated = true;
 		} else if (c == '\'') {
-			s->at++;
-			while (s->at < s->p->size && text[s->at] != '\'')
-				s->at += text[s->at] == '\\' ? 2 : 1;
-			s->at += s->at < s->p->size;
+			state->at++;
+			while (state->at < state->p->size && text[state->at] != '\'')
+				state->at += text[state->at] == '\\' ? 2 : 1;
+			state->at += state->at < state->p->size;
 		} else if (is_word(c)) {
-			argument_word(s, &a);
+			argument_word(state, &a);
 			a.chain = 0;
-		} else if (!argument_sign(s, &a)) {
+		} else if (!argument_sign(state, &a)) {
 			break;
 		}
-		if (s->at > s->p->size)
-			s->at = s->p->size;
+		if (state->at > state->p->size)
+			state->at = state->p->size;
 		a.tokens++;
 	}
 	if (a.depth)
-		s->unterminated = true;
-	argument_type(s, &a, s->arguments);
-	s->arguments++;
+		state->unterminated = true;
+	argument_type(state, &a, state->arguments);
+	state->arguments++;
 }
 
 unsigned tracedat_print_check(struct tracedat_print *p)
 {
-	struct print_state s = { .p = p };
+	struct print_state state = { .p = p };
 	size_t strings = 0;
 
 	for (;;) {
-		print_blanks(&s);
-		if (s.at >= p->size || p->text[s.at] != '"')
+		print_blanks(&state);
+		if (state.at >= p->size || p->text[state.at] != '"')
 			break;
-		s.at++;
+		state.at++;
 		strings++;
-		if (!print_string(&s, true))
-			s.unterminated = true;
+		if (!print_string(&state, true))
+			state.unterminated = true;
 	}
-	if (s.at > p->size)
-		s.at = p->size;
+	if (state.at > p->size)
+		state.at = p->size;
 	if (!strings)
-		s.unterminated = true;
-	while (!s.unterminated && s.at < p->size && p->text[s.at] == ',') {
-		s.at++;
-		print_argument(&s);
-		if (s.errors > 16)
+		state.unterminated = true;
+	while (!state.unterminated && state.at < p->size && p->text[state.at] == ',') {
+		state.at++;
+		print_argument(&state);
+		if (state.errors > 16)
 			break;
 	}
-	if (s.unterminated || (s.at < p->size && s.errors <= 16)) {
-		print_report(&s, TRACEDAT_RULE_print_fmt_unterminated, 0, "%s",
+	if (state.unterminated || (state.at < p->size && state.errors <= 16)) {
+		print_report(&state, TRACEDAT_RULE_print_fmt_unterminated, 0, "%s",
 			     !strings ? "the print format has no string" : "a string or bracket of the print format is not closed");
-	} else if (!s.errors && s.conversion_count != s.arguments) {
-		print_report(&s, TRACEDAT_RULE_print_fmt_arg_count, 0, "%zu conversions, but %zu arguments", s.conversion_count,
-			     s.arguments);
+	} else if (!state.errors && state.conversion_count != state.arguments) {
+		print_report(&state, TRACEDAT_RULE_print_fmt_arg_count, 0,
+			     "the print format has %zu conversions, but %zu arguments", state.conversion_count, state.arguments);
 	}
-	return s.errors;
+	return state.errors;
 }

@@ -17,7 +17,7 @@ bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size)
 	return p && tracedat_page_plausible(w, p, size, NULL);
 }
 
-struct tracedat_range *tracedat_ranges(struct tracedat_walk *w, size_t *count)
+struct tracedat_range *tracedat_ranges_list(struct tracedat_walk *w, size_t *count)
 {
 	size_t n = 0, all = w->dir.section_count;
 	for (size_t i = 0; i < w->data.buffer_count; i++)

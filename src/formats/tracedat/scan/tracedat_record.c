@@ -7,7 +7,7 @@
 
 struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length)
 {
-	const struct tracedat_place_of *o = p->where;
+	const struct tracedat_page_place *o = p->where;
 	const char *name = p->stream->buffer->name;
 	struct finding *fd;
 	if (o->in_chunk)
@@ -49,8 +49,8 @@ static uint32_t word_make(uint32_t type, uint32_t delta, bool be)
 	return be ? type << 27 | delta : delta << 5 | type;
 }
 
-/* Gives what removed records had of time to the event at `at`. */
-static void carry_settle(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
+/* Adds the time deltas of removed records to the event at `at`. */
+static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint32_t delta)
 {
 	static const char why[] = "the time of a record that was removed";
 	uint8_t word[8];
@@ -60,20 +60,20 @@ static void carry_settle(struct tracedat_page *p, uint32_t at, uint32_t type, ui
 	if (!p->carry)
 		return;
 	p->carry = 0;
-	if (type == WORD_STAMP)
+	if (type == TRACEDAT_WORD_STAMP)
 		return;
-	if (type == WORD_EXTEND) {
+	if (type == TRACEDAT_WORD_EXTEND) {
 		sum += (uint64_t)load_u32(p->data + at + 4, p->be) << 27;
 		replaced = length = 8;
-	} else if (sum > WORD_DELTA_MAX) {
+	} else if (sum > TRACEDAT_WORD_DELTA_MAX) {
 		/* A time extension of its own takes 8 of the bytes that the record had. */
 		sum -= delta;
-		type = WORD_EXTEND;
+		type = TRACEDAT_WORD_EXTEND;
 		replaced = 0;
 		length = 8;
 		p->removed -= 8;
 	}
-	store_u32(word, word_make(type, (uint32_t)(sum & WORD_DELTA_MAX), p->be), p->be);
+	store_u32(word, word_make(type, (uint32_t)(sum & TRACEDAT_WORD_DELTA_MAX), p->be), p->be);
 	if (length == 8)
 		store_u32(word + 4, (uint32_t)(sum >> 27), p->be);
 	tracedat_page_edit(p, p->head + at, replaced, word, length, TRACEDAT_RULE_record_unknown_event_id, why);
@@ -123,7 +123,7 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	return true;
 }
 
-static void dynamic_judge(struct tracedat_page *p, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
+static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
 {
 	uint32_t end = 0;
 
@@ -134,30 +134,30 @@ static void dynamic_judge(struct tracedat_page *p, const uint8_t *payload, uint3
 		if (tracedat_array_outside(&a, e, size)) {
 			(void)tracedat_page_report(
 				p, TRACEDAT_RULE_record_data_loc_range, field, 4,
-				"%s: a dynamic array from byte %u of %u bytes, in a record of %u with %u of fields", e->name,
+				"%s: the dynamic array at byte %u has %u bytes, in a record of %u with %u of fixed fields", e->name,
 				a.offset, a.length, size, e->fixed);
 			p->bad++;
 			if (p->emitting) {
 				uint8_t empty[4];
 				store_u32(empty, d->relative ? e->fixed - d->offset - 4u : e->fixed, p->be);
 				tracedat_page_edit(p, field, 4, empty, 4, TRACEDAT_RULE_record_data_loc_range,
-						   "an empty array: where it was is not known");
+						   "an empty array: its offset is unknown");
 			}
 			continue;
 		}
 		if (tracedat_array_without_nul(&a, d, payload))
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, field, 4,
-						   "%s: a text of %u bytes without NUL", e->name, a.length);
+						   "%s: the text of %u bytes has no NUL", e->name, a.length);
 		if (a.length && a.offset < end)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, field, 4,
-						   "%s: a dynamic array at byte %u, before the end of the one before it at %u",
+						   "%s: the dynamic array is at byte %u, before the end of the previous one at %u",
 						   e->name, a.offset, end);
 		if (a.length)
 			end = a.offset + a.length;
 	}
 }
 
-static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
+static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
@@ -165,7 +165,7 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	if (e->contested && w->events.unknown && !p->emitting)
 		record_size(&w->events.unknown[e->id], size);
 	if (e->dynamic_count)
-		dynamic_judge(p, payload, size, e);
+		dynamic_check(p, payload, size, e);
 	if (p->emitting)
 		return;
 	if (e->printk) {
@@ -188,22 +188,23 @@ static void special_judge(struct tracedat_page *p, uint32_t at, const uint8_t *p
 			finding_explains(w->pages.ip_finding, 1);
 		} else {
 			w->pages.ip_finding = tracedat_page_report(p, TRACEDAT_RULE_record_ip_dangling, p->head + at, 8,
-								   "%s: address 0x%llx is outside of the symbols", e->name,
+								   "%s: address 0x%llx is outside the symbol table", e->name,
 								   (unsigned long long)address);
 		}
 	}
 }
 
-static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
+static void pid_check(struct tracedat_page *p, uint32_t at, uint32_t pid)
 {
 	struct tracedat_walk *w = p->w;
 	if (p->emitting)
 		return;
 	if (pid > TRACEDAT_PID_MAX) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8, "process id %d", (int)pid);
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_pid_range, p->head + at, 8,
+					   "the process id is %d, expected 0 to 4194304", (int)pid);
 		return;
 	}
-	/* Told once a process: from now on it is known. */
+	/* Reported once for each process: from now on it is known. */
 	w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
 	if (!w->texts.cmdlines)
 		return;
@@ -215,7 +216,7 @@ static void pid_judge(struct tracedat_page *p, uint32_t at, uint32_t pid)
 						    "process %u is not among the saved command lines", pid);
 }
 
-/* A record whose size or event asks for a closer look. Returns true when it stays. */
+/* A record of another size than its format. Returns true when it stays. */
 static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, const struct tracedat_event *e)
 {
 	if (size < e->fixed) {
@@ -224,19 +225,19 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 		if (e->contested && p->w->events.unknown)
 			record_size(&p->w->events.unknown[e->id], size);
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 		p->bad++;
 		return true;
 	}
 	if (!p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, its fields end at %u", e->name, size, e->fixed);
+					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 	}
 	return true;
 }
 
 /* Judges a data record; total: with its words. Returns true when it stays. */
-static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
+static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
 			 uint32_t delta)
 {
 	struct tracedat_walk *w = p->w;
@@ -245,7 +246,7 @@ static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, c
 	if (size < TRACEDAT_COMMON_MIN) {
 		if (!p->emitting) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, p->head + at, total,
-						   "a record of %u bytes has no room for the common fields", size);
+						   "the record has %u bytes, expected at least the 8 of the common fields", size);
 		}
 		record_remove(p, at, total, delta, TRACEDAT_RULE_record_payload_short);
 		return false;
@@ -268,12 +269,12 @@ static bool record_judge(struct tracedat_page *p, uint32_t at, uint32_t total, c
 		}
 	}
 	if (size >= e->fixed && e->special)
-		special_judge(p, at, payload, size, e);
+		special_check(p, at, payload, size, e);
 	if (!tracedat_pid_known(&w->texts, pid))
-		pid_judge(p, at, pid);
+		pid_check(p, at, pid);
 	if (tracedat_flags_impossible(payload) && !p->emitting) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
-					   "flags 0x%02x, preemption count 0x%02x", payload[2], payload[3]);
+					   "the flags are 0x%02x, the preemption count is 0x%02x", payload[2], payload[3]);
 	}
 	return true;
 }
@@ -289,8 +290,8 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 	return at;
 }
 
-/* Where zeros stop the walk they may have begun inside of the last record: one that ends in zeros is not vouched for. */
-static uint32_t hole_begins(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
+/* Where zeros stop the walk they may begin inside the last record: a record that ends in zeros is not kept. */
+static uint32_t zeros_begin(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
 {
 	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
 		return at;
@@ -301,7 +302,7 @@ static uint32_t hole_begins(struct tracedat_page *p, uint32_t at, uint32_t word,
 	return p->last;
 }
 
-/* The size of a data record whose word is at *at: all of it, and what comes before its payload. False: the walk stops. */
+/* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
 static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool open, uint32_t *total, uint32_t *skip)
 {
 	uint32_t left = p->limit - *at;
@@ -318,7 +319,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 			(void)walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, *at, left,
 					"the length of the page cuts a record of", *total);
 		else
-			(void)walk_stop(p, TRACEDAT_RULE_record_past_commit, *at, left, "a record of", *total);
+			(void)walk_stop(p, TRACEDAT_RULE_record_past_commit, *at, left, "the size of a record is", *total);
 		return false;
 	}
 	uint32_t word = load_u32(p->data + *at, p->be), length = left >= 8 ? load_u32(p->data + *at + 4, p->be) : 0;
@@ -328,14 +329,13 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 		return true;
 	if (open)
 		return false;
-	*at = hole_begins(p, *at, word, length);
+	*at = zeros_begin(p, *at, word, length);
 	left = p->limit - *at;
-	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "a long record that claims a length of",
-			length);
+	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is", length);
 	return false;
 }
 
-/* Each of these walks over one word and what belongs to it. False: the walk stops at *at. */
+/* Each of these walks over one word and its data. False: the walk stops at *at. */
 static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint32_t delta, bool open)
 {
 	uint32_t total, skip;
@@ -344,10 +344,10 @@ static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	if (type && type < 3 && !p->emitting)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + *at, total,
-					   "a record with %u bytes of payload", 4 * type);
+					   "the record has %u bytes of payload, expected at least 12", 4 * type);
 	p->time += delta;
-	if (record_judge(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
-		carry_settle(p, *at, type, delta);
+	if (record_check(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
+		carry_add(p, *at, type, delta);
 	p->last = *at;
 	*at += total;
 	return true;
@@ -366,10 +366,10 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 	if (length < 4 || length & 3 || length > left - 4) {
 		if (!open)
 			(void)walk_stop(p, TRACEDAT_RULE_record_padding_length, *at, left < 8 ? left : 8,
-					"a discarded record that claims a length of", length);
+					"the length of a discarded record is", length);
 		return false;
 	}
-	carry_settle(p, *at, WORD_PADDING, delta);
+	carry_add(p, *at, TRACEDAT_WORD_PADDING, delta);
 	if (delta != 1)
 		p->time += delta;
 	*at += 4 + length;
@@ -387,15 +387,15 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	}
 	uint64_t high = (uint64_t)load_u32(p->data + *at + 4, p->be) << 27;
-	carry_settle(p, *at, type, delta);
-	if (type == WORD_EXTEND) {
+	carry_add(p, *at, type, delta);
+	if (type == TRACEDAT_WORD_EXTEND) {
 		p->time += high + delta;
 	} else {
-		uint64_t stamp = ((high + delta) & WORD_STAMP_MASK) | (p->time & ~WORD_STAMP_MASK);
+		uint64_t stamp = ((high + delta) & TRACEDAT_WORD_STAMP_MASK) | (p->time & ~TRACEDAT_WORD_STAMP_MASK);
 		if (stamp < p->time && !p->emitting)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + *at, 8,
-						   "an absolute time of %llu after %llu", (unsigned long long)stamp,
-						   (unsigned long long)p->time);
+						   "the absolute time is %llu, before the previous time %llu",
+						   (unsigned long long)stamp, (unsigned long long)p->time);
 		p->time = stamp;
 	}
 	*at += 8;
@@ -416,10 +416,10 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 		if (at >= p->limit || p->limit - at < 4)
 			break;
 		uint32_t word = load_u32(p->data + at, p->be);
-		uint32_t type = p->be ? word >> 27 : word & 31, delta = p->be ? word & WORD_DELTA_MAX : word >> 5;
-		if (type < WORD_PADDING)
+		uint32_t type = p->be ? word >> 27 : word & 31, delta = p->be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
+		if (type < TRACEDAT_WORD_PADDING)
 			goes_on = walk_data(p, &at, type, delta, open);
-		else if (type == WORD_PADDING)
+		else if (type == TRACEDAT_WORD_PADDING)
 			goes_on = walk_padding(p, &at, delta, open);
 		else
 			goes_on = walk_time(p, &at, type, delta, open);

@@ -8,13 +8,13 @@
 /* Bytes of the common fields that all events have. */
 #define TRACEDAT_COMMON_MIN 8u
 
-/* The size is none that the format of the event allows. */
+/* The format of the event does not allow the size. */
 static inline bool tracedat_size_odd(const struct tracedat_event *e, uint32_t size)
 {
 	return size - e->fixed > e->slack;
 }
 
-/* A process id in range that command lines or earlier records named; 0 is the idle task, which has none. */
+/* A process id in range that command lines or earlier records have; 0 is the idle task, which needs no name. */
 static inline bool tracedat_pid_known(const struct tracedat_texts *texts, uint32_t pid)
 {
 	return pid <= TRACEDAT_PID_MAX && (!pid || texts->pids[pid / 8] & 1u << pid % 8);
@@ -70,8 +70,8 @@ static inline bool tracedat_array_without_nul(const struct tracedat_array *a, co
 
 /* ---- tracedat_fast.c ---- */
 
-/* Takes records from `at` of the page's data on, as long as the slow path would say nothing of them and change nothing. Returns
- * where the first one begins that it leaves; p->carry must be 0. */
+/* Takes records from `at` of the page's data on, as long as the slow path would report and change nothing. Returns where the
+ * first record begins that it leaves; p->carry must be 0. */
 uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at);
 
 #endif

@@ -1,5 +1,6 @@
-/* Findings of trace.dat. In each trio one makes a finding, one makes it and says what is wrong in one statement, and one makes it
- * milder than its rule's row. The macros give each place that reports its number (core/place.h). */
+/* Findings of trace.dat. Of each kind there are three macros: _finding makes a finding, _report makes it with its message in
+ * one statement, and _milder makes it milder than the row of its rule. The macros number the places that report
+ * (core/place.h). */
 #ifndef TRACEDAT_REPORT_H
 #define TRACEDAT_REPORT_H
 

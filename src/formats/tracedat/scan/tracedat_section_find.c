@@ -1,49 +1,49 @@
-/* Sections of version 7: finding them whatever their sizes say (MAN7 "SECTIONS"). */
+/* Finds the sections of version 7, also behind wrong sizes (MAN7 "SECTIONS"). */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 
-/* Looks at far places while sections are searched byte by byte; each may cost a read. */
-#define FAR_LOOKS 64u
-/* Sections whose header is lost that are told by their content. */
-#define HEADLESS_LOOKS 64u
-/* Bytes of an options section that is found by its look. */
+/* Checks at far offsets while sections are searched byte by byte; each may need a read. */
+#define FAR_CHECKS_MAX 64u
+/* Sections that are carved by their content, since their header is lost. */
+#define CARVES_MAX 64u
+/* Bytes of an options section that is found by its content. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
 
 struct finder {
 	struct tracedat_walk *w;
-	unsigned far, looks;
-	bool nested; /* looking at what follows another section */
+	unsigned far_checks, carves;
+	bool nested; /* checking what follows another section */
 };
 
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far))
+	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far_checks))
 		return false;
-	f->far -= size > 8192;
+	f->far_checks -= size > 8192;
 	const uint8_t *p = window_at(&f->w->window, at, (size_t)size);
 	return p && tracedat_options_fit(&f->w->shape, p, 0, (size_t)size);
 }
 
-/* Whether a section of that id holds options, as far as damage lets them be known. */
+/* Whether the body holds options, which may be damaged. */
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
-	struct tracedat_headless other;
+	struct tracedat_carved other;
 	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
-	return options_plausible(f, at, size) || !f->looks || !f->looks-- ||
-	       !tracedat_headless(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
+	return options_plausible(f, at, size) || !f->carves || !f->carves-- ||
+	       !tracedat_section_carve(f->w, at - TRACEDAT_SECTION_SIZE, &other) || other.id == TRACEDAT_DONE;
 }
 
 /* Whether a body that is found among other bytes begins like the text of its kind. */
-static bool body_begins(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size)
+static bool body_begins(struct window *window, unsigned id, uint64_t at, uint64_t size)
 {
-	const uint8_t *p = size >= 17 ? window_at(&w->window, at, 17) : NULL;
+	const uint8_t *p = size >= 17 ? window_at(window, at, 17) : NULL;
 	return p && tracedat_body_begins(p, id);
 }
 
-/* Of a section whose content has no beginning of its own: zeros up to the first page of event data, texts of strings. */
+/* Checks a section without a signature: event data has zeros up to its first page, strings end in NUL. */
 static bool content_fits(struct tracedat_walk *w, unsigned id, uint64_t body, uint64_t size)
 {
 	if (id == TRACEDAT_BUFFER) {
@@ -78,14 +78,14 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	if (h.id == TRACEDAT_DONE)
 		return h.size <= room && options_plausible(f, body, h.size);
 	if (tracedat_id_is_metadata(h.id))
-		return h.size <= room && body_begins(w, h.id, body, h.size) && tracedat_body_fits(w, h.id, body, h.size);
+		return h.size <= room && body_begins(&w->window, h.id, body, h.size) && tracedat_body_fits(w, h.id, body, h.size);
 	if (h.id != TRACEDAT_BUFFER && h.id != TRACEDAT_BUFFER_TEXT && h.id != TRACEDAT_STRINGS && h.id != TRACEDAT_BTF_FILE &&
 	    h.id != TRACEDAT_MODULES)
 		return false;
-	/* Their content says nothing: what stands behind must be beyond doubt. */
-	if (h.size > room || h.size < 16 || !f->far || f->nested || !content_fits(w, h.id, body, h.size))
+	/* Their content has no signature: a plausible section must follow. */
+	if (h.size > room || h.size < 16 || !f->far_checks || f->nested || !content_fits(w, h.id, body, h.size))
 		return false;
-	f->far--;
+	f->far_checks--;
 	if (body + h.size == w->source->size)
 		return true;
 	uint64_t none;
@@ -124,58 +124,59 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 	return end;
 }
 
-static bool header_known(const struct tracedat_section_header *h)
+static bool header_plausible(const struct tracedat_section_header *h)
 {
 	bool zero = !h->id && !h->flags && !h->description && !h->size;
 	return !zero && h->id <= TRACEDAT_ID_LAST && h->flags <= 1 && h->description >= -1 && h->description < 65536;
 }
 
-/* A section whose size leads nowhere ends where the next one is found. */
-static void section_measure(struct tracedat_walk *w, struct tracedat_section *s, uint64_t end)
+/* A section with a wrong size ends where the next one is found. */
+static void section_measure(struct tracedat_walk *w, struct tracedat_section *section, uint64_t end)
 {
 	struct finding *fd;
 
-	if (!s)
+	if (!section)
 		return;
-	uint64_t room = w->source->size - s->offset - TRACEDAT_SECTION_SIZE;
-	s->size = end - s->offset - TRACEDAT_SECTION_SIZE;
-	s->size_bad = true;
-	if (end == w->source->size && s->declared > room && !(s->declared >> 62)) {
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, s->offset, end - s->offset,
-				      "the file ends inside a section: %s, %llu bytes, of which %llu are there",
-				      tracedat_id_name(s->id), (unsigned long long)s->declared, (unsigned long long)room);
+	uint64_t room = w->source->size - section->offset - TRACEDAT_SECTION_SIZE;
+	section->size = end - section->offset - TRACEDAT_SECTION_SIZE;
+	section->size_bad = true;
+	if (end == w->source->size && section->declared > room && !(section->declared >> 62)) {
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, section->offset, end - section->offset,
+				      "the file ends inside section %s: it has %llu bytes, of which the file has %llu",
+				      tracedat_id_name(section->id), (unsigned long long)section->declared,
+				      (unsigned long long)room);
 		return;
 	}
-	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, s->offset + 8, 8,
-			     "the size of the section is %llu, but %llu bytes lead to the next one",
-			     (unsigned long long)s->declared, (unsigned long long)s->size);
-	finding_path(fd, "section %s", tracedat_id_name(s->id));
+	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, section->offset + 8, 8,
+			     "the size of the section is %llu, expected %llu up to the next one",
+			     (unsigned long long)section->declared, (unsigned long long)section->size);
+	finding_path(fd, "section %s", tracedat_id_name(section->id));
 }
 
-/* The section at `at`, whose header is h and leads to `next` where none is, if content tells what it is: its own, where that
- * header is lost or its size is; that of the next section, whose header is lost. Returns where to go on; 0: nothing tells. */
+/* The section at `at` has header h, which leads to `next`, where there is no section. Carves: this section if its header or
+ * size is lost, or the next one if that one's header is lost. Returns where the walk continues; 0: no known content. */
 static uint64_t section_by_content(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next)
 {
 	struct tracedat_walk *w = f->w;
 	uint64_t body = at + TRACEDAT_SECTION_SIZE;
-	struct tracedat_headless found;
+	struct tracedat_carved found;
 
-	if (f->looks && f->looks-- && tracedat_headless(w, at, &found)) {
-		if (header_known(h) && h->id == found.id && h->size == found.size) {
-			/* What stands behind it is at fault. */
+	if (f->carves && f->carves-- && tracedat_section_carve(w, at, &found)) {
+		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
+			/* The header behind it is damaged. */
 			(void)tracedat_section_add(w, at);
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
 					      "the header of a section is damaged");
-		} else if (header_known(h) && h->id == found.id) {
+		} else if (header_plausible(h) && h->id == found.id) {
 			section_measure(w, tracedat_section_add(w, at), body + found.size);
 		} else {
-			tracedat_headless_adopt(w, at, &found);
+			tracedat_section_carved_add(w, at, &found);
 		}
 		return body + found.size;
 	}
 	bool options = h->id == TRACEDAT_DONE;
-	if (next >= w->source->size || !header_known(h) || (options && !options_are(f, body, h->size)) || !f->looks ||
-	    !f->looks-- || !tracedat_headless(w, next, &found))
+	if (next >= w->source->size || !header_plausible(h) || (options && !options_are(f, body, h->size)) || !f->carves ||
+	    !f->carves-- || !tracedat_section_carve(w, next, &found))
 		return 0;
 	/* Texts may be anything: only behind options that end there they are strings. */
 	if (found.id == TRACEDAT_STRINGS && !(options && options_plausible(f, body, h->size)))
@@ -184,7 +185,7 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 	return next;
 }
 
-/* Where the chain goes on behind the header h at `at`, going by its size alone; beyond the file where it does not. */
+/* The offset behind the section with header h at `at`, by its size; beyond the file if that is too large. */
 static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat_section_header *h)
 {
 	struct tracedat_walk *w = f->w;
@@ -192,13 +193,13 @@ static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat
 	return h->size <= room ? at + TRACEDAT_SECTION_SIZE + h->size : end + 1;
 }
 
-/* Whether the section at `at` ends at *next; of options that do not fit nobody knows where they end. */
+/* Whether the section at `at` ends at *next. For a section that should hold options and does not, *next becomes unknown. */
 static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t *next)
 {
 	struct tracedat_walk *w = f->w;
 	uint64_t end = w->source->size;
 
-	/* An unknown kind counts where the chain goes on behind it. */
+	/* An unknown kind is accepted where another section follows it. */
 	if (*next > end || !tracedat_section_sane(w, *next) || (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
 		return false;
 	if (h->id != TRACEDAT_DONE || h->flags & 1 || options_are(f, at + TRACEDAT_SECTION_SIZE, h->size))
@@ -207,8 +208,8 @@ static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_sect
 	return false;
 }
 
-/* The section at `at` where its size leads nowhere and nothing tells what it is: up to the next plausible header. Returns where to
- * go on. *trusted: the header up to which such a section was taken as it is. */
+/* A section with a wrong size and unknown content: it ends at the next plausible header. Returns where the walk continues.
+ * *trusted: the header up to which a section of correct size was accepted. */
 static uint64_t section_by_next(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next,
 				uint64_t *trusted)
 {
@@ -225,32 +226,32 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	}
 	bool whole = found - at >= TRACEDAT_SECTION_SIZE;
 	bool own = finder_plausible(f, at, w->source->size, &real) || h->id == TRACEDAT_BUFFER ||
-		   (whole && header_known(h) &&
+		   (whole && header_plausible(h) &&
 		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT ||
 		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
 	if (!own && lost < found) {
-		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are no section");
-		tracedat_formats_adopt(w, lost, found);
+		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are not a section");
+		tracedat_formats_section_add(w, lost, found);
 		return found;
 	}
-	struct tracedat_section *s = own && whole ? tracedat_section_add(w, at) : NULL;
-	if (s) {
-		section_measure(w, s, found);
+	struct tracedat_section *section = own && whole ? tracedat_section_add(w, at) : NULL;
+	if (section) {
+		section_measure(w, section, found);
 	} else {
-		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are no section",
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, found - at, "%llu bytes that are not a section",
 				      (unsigned long long)(found - at));
 		w->data.errors = true;
 	}
 	return found;
 }
 
-/* The walk: each size must lead to a header or the end. */
+/* The walk over sections: each size must lead to a header or the end of the file. */
 void tracedat_sections_find(struct tracedat_walk *w)
 {
-	struct finder f = { w, FAR_LOOKS, HEADLESS_LOOKS, false };
+	struct finder f = { w, FAR_CHECKS_MAX, CARVES_MAX, false };
 	uint64_t at = w->prefix.header_end, end = w->source->size, trusted = 0;
 
-	/* Where the sections begin nothing tells when the initial block is lost; that is reported already. */
+	/* With a lost initial block, which is reported already, the first section has to be searched. */
 	if (w->prefix.lost)
 		w->prefix.header_end = at = tracedat_formats_begin(w, at, find_next(&f, at));
 	while (at < end && w->status == TM_OK) {

@@ -1,4 +1,4 @@
-/* The sections of version 7 that are known, and what stands at a place of the file (MAN7 "SECTIONS"). */
+/* The table of known sections, and checks whether a section begins at an offset (MAN7 "SECTIONS"). */
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 bool tracedat_section_header_at(struct tracedat_walk *w, uint64_t at, struct tracedat_section_header *h)
@@ -24,7 +24,7 @@ bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, ui
 	return true;
 }
 
-/* A header that may stand behind another section: only its own bytes are looked at. */
+/* Whether a valid header may begin there, by its own bytes. */
 bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 {
 	struct tracedat_section_header h;
@@ -32,12 +32,12 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 		return true;
 	if (at > w->source->size || w->source->size - at < 16 || !tracedat_section_header_at(w, at, &h))
 		return false;
-	/* Odd flags are only odd where the size is fine. */
+	/* Unknown flags are accepted where the size fits. */
 	if ((h.flags > 1 && h.size > w->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
 	if (h.id == TRACEDAT_DONE)
 		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
-	/* A kind that nobody knows counts where its size leads to the end or on. */
+	/* An unknown kind is accepted where its size fits the file. */
 	if (h.id > TRACEDAT_ID_LAST)
 		return h.size <= w->source->size - at - 16 && h.id < 1024 && h.size;
 	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
@@ -50,15 +50,15 @@ struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t 
 	    !tracedat_room(w, &w->dir.sections, &w->dir.section_capacity, w->dir.section_count, sizeof(*w->dir.sections),
 			   TRACEDAT_SECTIONS_MAX))
 		return NULL;
-	struct tracedat_section *s = &w->dir.sections[w->dir.section_count++];
-	*s = (struct tracedat_section){ .offset = offset,
-					.size = h.size,
-					.declared = h.size,
-					.id = h.id,
-					.flags = h.flags,
-					/* One that is out of all bounds is none: repair writes that. */
-					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
-	return s;
+	struct tracedat_section *section = &w->dir.sections[w->dir.section_count++];
+	*section = (struct tracedat_section){ .offset = offset,
+					      .size = h.size,
+					      .declared = h.size,
+					      .id = h.id,
+					      .flags = h.flags,
+					      /* An invalid offset counts as no description, and repair writes it so. */
+					      .description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
+	return section;
 }
 
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)

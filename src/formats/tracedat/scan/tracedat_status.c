@@ -1,4 +1,4 @@
-/* What stops a walk, and what it leaves out. */
+/* The status of a walk, and the bytes that repair leaves out. */
 #include <stdlib.h>
 
 #include "core/array.h"

@@ -1,4 +1,4 @@
-/* The growing tables of a walk: options, buffers, CPUs; what names and numbers in them are. */
+/* Growing tables of buffers and CPUs. */
 #include "formats/tracedat/scan/tracedat_walk.h"
 
 struct tracedat_buffer *tracedat_buffer_add(struct tracedat_walk *w)

@@ -11,7 +11,7 @@ struct lines {
 	struct tracedat_pieces *out;
 	const char *text; /* of the whole block */
 	size_t at, end;	  /* what is left */
-	size_t kept_from; /* begin of the lines that are kept and not yet noted */
+	size_t kept_from; /* beginning of kept lines that are not composed yet */
 	size_t kept;	  /* bytes that are kept */
 	uint64_t number;  /* of the line, from 1 */
 	bool ended;	  /* it has its LF */
@@ -37,7 +37,7 @@ static bool lines_next(struct lines *l)
 /* Leaves the current line out of the repaired block. */
 static void lines_drop(struct lines *l, unsigned rule)
 {
-	tracedat_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
+	tracedat_pieces_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
 	l->kept += l->from - l->kept_from;
 	l->kept_from = l->at;
 	l->w->out.lost_other = true;
@@ -46,11 +46,11 @@ static void lines_drop(struct lines *l, unsigned rule)
 
 static void lines_finish(struct lines *l)
 {
-	tracedat_copy(l->out, NULL, l->kept_from, l->end - l->kept_from);
+	tracedat_pieces_copy(l->out, NULL, l->kept_from, l->end - l->kept_from);
 	l->kept += l->end - l->kept_from;
 }
 
-/* Reports the first line of a kind and folds the others under it. */
+/* Reports the first line of a kind; the others only count as explained by it. */
 #define lines_report(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
 #define lines_milder(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), __VA_ARGS__))
 static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_severity severity, struct finding **first,
@@ -83,15 +83,15 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 			     .kept_from = at + width };
 	w->meta.seen[part] = true;
 	if (end < at || end - at < width) {
-		(void)tracedat_literal(l->out, number, width, rule, "the text is lost");
+		(void)tracedat_pieces_literal(l->out, number, width, rule, "the text is lost");
 		return false;
 	}
 	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
 	if (size != end - at - width) {
-		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
+		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, expected the %zu bytes of the text",
 					       (unsigned long long)size, end - at - width);
 	}
-	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size that the text has");
+	*piece = tracedat_pieces_field(l->out, NULL, at, number, width, rule, "the size of the text");
 	return true;
 }
 
@@ -103,14 +103,14 @@ static void lines_close(struct lines *l, size_t width, size_t piece)
 		store_u32(number, (uint32_t)l->kept, l->w->shape.big_endian);
 	else
 		store_u64(number, l->kept, l->w->shape.big_endian);
-	tracedat_fill(l->out, piece, number);
+	tracedat_pieces_fill(l->out, piece, number);
 }
 
 /* ---- kallsyms ---- */
 
 struct symbols {
 	uint64_t previous;
-	bool modules, any_address, unsorted_told;
+	bool modules, any_address, unsorted_reported;
 	size_t width;
 	struct finding *bad, *nul, *bracket, *digits;
 };
@@ -137,14 +137,14 @@ static uint64_t hex_value(const char *text, size_t digits)
 	return v;
 }
 
-static void symbol_line(struct lines *l, struct symbols *s)
+static void symbol_line(struct lines *l, struct symbols *symbols_)
 {
 	struct tracedat_walk *w = l->w;
 	const char *line = l->line;
 	size_t digits = hex_digits(line, l->length), at = digits;
 
 	if (memchr(line, 0, l->length)) {
-		lines_report(l, TRACEDAT_RULE_kallsyms_nul, &s->nul, "text without a NUL");
+		lines_report(l, TRACEDAT_RULE_kallsyms_nul, &symbols_->nul, "text without a NUL");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_nul);
 		return;
 	}
@@ -152,31 +152,31 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' &&
 		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ';
 	if (!fine) {
-		lines_report(l, TRACEDAT_RULE_kallsyms_line, &s->bad, "ADDRESS TYPE NAME");
+		lines_report(l, TRACEDAT_RULE_kallsyms_line, &symbols_->bad, "ADDRESS TYPE NAME");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
 		return;
 	}
 	const char *bracket = memchr(line + name, '\t', l->length - name);
 	if (bracket && (size_t)(bracket - line) + 1 < l->length && bracket[1] == '[') {
-		s->modules = true;
+		symbols_->modules = true;
 		if (line[l->length - 1] != ']') {
-			lines_report(l, TRACEDAT_RULE_kallsyms_module_bracket, &s->bracket, "a ] after the module");
+			lines_report(l, TRACEDAT_RULE_kallsyms_module_bracket, &symbols_->bracket, "a ] after the module");
 			lines_drop(l, TRACEDAT_RULE_kallsyms_module_bracket);
 			return;
 		}
 	}
 	uint64_t address = hex_value(line, digits);
-	s->any_address |= address != 0;
-	if (!s->modules && address < s->previous && !s->unsorted_told) {
+	symbols_->any_address |= address != 0;
+	if (!symbols_->modules && address < symbols_->previous && !symbols_->unsorted_reported) {
 		struct finding *none = NULL;
-		s->unsorted_told = true;
-		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the line before");
+		symbols_->unsorted_reported = true;
+		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the previous line");
 	}
-	if (!s->modules)
-		s->previous = address;
-	if (digits != 2u * w->shape.long_size && !s->digits)
+	if (!symbols_->modules)
+		symbols_->previous = address;
+	if (digits != 2u * w->shape.long_size && !symbols_->digits)
 		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * w->shape.long_size ? TM_NOTE : TM_WARNING,
-			     &s->digits, w->shape.long_size == 8 ? "16 digits" : "8 digits");
+			     &symbols_->digits, w->shape.long_size == 8 ? "16 digits" : "8 digits");
 	if (address < w->texts.symbol_low)
 		w->texts.symbol_low = address;
 	if (address > w->texts.symbol_high)
@@ -184,10 +184,10 @@ static void symbol_line(struct lines *l, struct symbols *s)
 	w->texts.symbols = true;
 }
 
-void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_kallsyms_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
-	struct symbols s = { 0 };
+	struct symbols symbols_ = { 0 };
 	size_t piece;
 
 	if (!lines_open(&l, TRACEDAT_RULE_kallsyms_size, w, b, at, end, 4, 3, &piece))
@@ -196,12 +196,11 @@ void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, 
 		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_empty, b, at, 4, "the symbol table is empty");
 	}
 	while (lines_next(&l))
-		symbol_line(&l, &s);
+		symbol_line(&l, &symbols_);
 	if (l.number && !l.ended) {
-		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
-					    "the last line does not end");
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1, "the last line has no LF");
 	}
-	if (w->texts.symbols && !s.any_address) {
+	if (w->texts.symbols && !symbols_.any_address) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
 					    (unsigned long long)l.number);
 		w->texts.symbols = false;
@@ -238,7 +237,7 @@ static bool printk_escapes_fine(const char *text, size_t length)
 	return true;
 }
 
-void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_printk_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
 	struct finding *bad = NULL, *escape = NULL;
@@ -280,14 +279,14 @@ void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, si
 		}
 		*first = tracedat_block_milder(w, TRACEDAT_RULE_printk_duplicate_address,
 					       m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b, at + 4, 1);
-		finding_say(*first, "address 0x%llx comes twice, with %s", (unsigned long long)m->address,
+		finding_say(*first, "address 0x%llx is listed twice, with %s", (unsigned long long)m->address,
 			    m->hash == m[-1].hash ? "the same text" : "different texts");
 	}
 }
 
 /* ---- saved command lines ---- */
 
-void tracedat_cmdlines(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
 	struct finding *bad = NULL, *range = NULL, *twice = NULL, *long_name = NULL;

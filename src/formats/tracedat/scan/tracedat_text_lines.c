@@ -1,7 +1,7 @@
 /* Lines of latency output, which come in pieces. */
 #include "formats/tracedat/scan/tracedat_page.h"
 
-void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size)
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		const uint8_t *lf = memchr(text + at, '\n', size - at);
@@ -14,7 +14,7 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 		bool counts = l->event && !l->skip;
 		w->pages.records += counts;
 		w->pages.lines += counts;
-		/* Lines have one path only, and nothing is ever said of a whole one. */
+		/* Lines have one path only, which reports nothing about a complete line. */
 		w->pages.fast += counts && !w->s->slow;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;
@@ -22,14 +22,14 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const
 	}
 }
 
-void tracedat_text_break(struct tracedat_text *l)
+void tracedat_text_break(struct tracedat_text_lines *l)
 {
 	l->begun = false;
 	l->skip = l->torn = true;
 	l->carry.size = 0;
 }
 
-void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
+void tracedat_text_whole_lines(struct tracedat_text_lines *l, const uint8_t *text, size_t size, struct bytes *out)
 {
 	const uint8_t *lf = l->skip ? memchr(text, '\n', size) : NULL;
 	if (l->skip && !lf)
@@ -46,7 +46,7 @@ void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t si
 		bytes_append(out, text, whole);
 		l->carry.size = 0;
 	}
-	/* A line is never as long as what a hostile file may have without one. */
+	/* Bounds what a hostile file without line ends can use. */
 	if (l->carry.size < TRACEDAT_CHUNK_MAX)
 		bytes_append(&l->carry, text + whole, size - whole);
 }

@@ -60,22 +60,22 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->pages.previous);
 	edits_free(&w->pages.edits);
 	free(w->out.drops);
-	tracedat_orphans_free(&w->events);
+	tracedat_unassigned_free(&w->events);
 	free(w->events.placeholders);
 }
 
 void tracedat_walk_file(struct tracedat_walk *w)
 {
-	if (!tracedat_prefix(w) || w->status != TM_OK)
+	if (!tracedat_prefix_read(w) || w->status != TM_OK)
 		return;
 	if (w->shape.version == 6)
-		tracedat_v6(w);
+		tracedat_v6_read(w);
 	else
-		tracedat_v7(w);
+		tracedat_v7_read(w);
 	if (w->status != TM_OK)
 		return;
-	tracedat_options_judge(w);
-	tracedat_place(w);
+	tracedat_options_check(w);
+	tracedat_data_place(w);
 	if (w->status == TM_OK)
-		tracedat_cpus(w);
+		tracedat_cpus_walk(w);
 }

@@ -1,4 +1,4 @@
-/* One walk over a file. Who owns what: the members' own headers. */
+/* One walk over a file. Its parts have headers of their own. */
 #ifndef TRACEDAT_WALK_H
 #define TRACEDAT_WALK_H
 
@@ -55,7 +55,7 @@ void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b
 bool tracedat_decompress(struct tracedat_walk *w, const uint8_t *data, size_t size, uint8_t *out, size_t room,
 			 struct tracedat_decoded *d);
 /* True when decoding `decoded` bytes from `stored` is beyond the limits; reports it. */
-bool tracedat_bomb(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded);
+bool tracedat_ratio_exceeded(struct tracedat_walk *w, uint64_t at, uint64_t stored, uint64_t decoded);
 
 /* ---- tracedat_tables.c ---- */
 

@@ -113,7 +113,7 @@ BREAK(header_sizes_old_kernel)
 	{
 		g->header_page.size = g->header_event.size = 0;
 		for (size_t i = 0; i < g->buffers[0].count; i++) {
-			struct gen_cpu *c = &g->buffers[0].cpus[i];
+			struct tracedat_gen_cpu *c = &g->buffers[0].cpus[i];
 			uint8_t *page;
 			for (c->records = 0; (page = tracedat_gen_page(g, c, c->records)) != NULL; c->records++) {
 				memset(page + 8, 0, g->page_size - 8);
@@ -139,7 +139,7 @@ BREAK(system_count_implausible)
 	MODEL g->systems_delta = 1;
 }
 
-static struct gen_format_text *last_format(struct tracedat_gen *g)
+static struct tracedat_gen_format *last_format(struct tracedat_gen *g)
 {
 	return &g->formats[g->format_count - 1];
 }

@@ -81,7 +81,7 @@ BREAK(truncated_file)
 
 /* ---- pages ---- */
 
-static struct gen_cpu *first_cpu(struct tracedat_gen *g)
+static struct tracedat_gen_cpu *first_cpu(struct tracedat_gen *g)
 {
 	return &g->buffers[0].cpus[0];
 }
@@ -138,7 +138,7 @@ BREAK(page_missed_stored_alone)
 /* Fills the open page of a CPU to its last byte. Returns where its last record begins. */
 static uint32_t fill_page(struct tracedat_gen *g)
 {
-	struct gen_cpu *c = first_cpu(g);
+	struct tracedat_gen_cpu *c = first_cpu(g);
 	uint8_t p[128] = { 0 };
 	uint32_t last = 0;
 	tracedat_gen_common(g, p, 300, 42);
@@ -226,7 +226,7 @@ BREAK(page_timestamp_zero)
 
 static void late_page(struct tracedat_gen *g, int64_t delta)
 {
-	struct gen_cpu *c = first_cpu(g);
+	struct tracedat_gen_cpu *c = first_cpu(g);
 	tracedat_gen_page_end(g, c);
 	c->last += (uint64_t)delta;
 	tracedat_gen_tick(g, c);

@@ -224,10 +224,10 @@ BREAK(option_traceid_size)
 	MODEL tracedat_gen_option(g, TRACEDAT_TRACEID)->data.size = 4;
 }
 
-/* A time shift of one CPU with n claimed samples; two are there. */
+/* A time shift of one CPU that states n samples and has two. */
 static void option_shift(struct tracedat_gen *g, uint32_t n, uint32_t there, uint64_t second)
 {
-	struct gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TIME_SHIFT, "", 0);
+	struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TIME_SHIFT, "", 0);
 	bytes_u64(&o->data, 7);
 	bytes_u32(&o->data, 0);
 	bytes_u32(&o->data, 1);
@@ -257,7 +257,7 @@ BREAK(option_guest_layout)
 {
 	MODEL
 	{
-		struct gen_option *o = tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", 6);
+		struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", 6);
 		bytes_u64(&o->data, 7);
 		bytes_u32(&o->data, 1);
 		bytes_u32(&o->data, 5); /* not below 1 */
@@ -269,7 +269,7 @@ BREAK(option_tsc2nsec_range)
 {
 	MODEL
 	{
-		struct gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0);
+		struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0);
 		bytes_u32(&o->data, 1000);
 		bytes_u32(&o->data, 64);
 		bytes_u64(&o->data, 0);

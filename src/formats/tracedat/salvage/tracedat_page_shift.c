@@ -1,15 +1,15 @@
-/* Pages that are not where they should be, since bytes were inserted or removed before them. */
+/* Pages that are not at their offset, since bytes were inserted or removed before them. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Searches for a page at another place than it should be; each looks at two pages' worth of places. */
-#define SLIDES_MAX 256u
+/* Searches for a shifted page; each tries the offsets of two pages. */
+#define SHIFTS_MAX 256u
 
-uint64_t tracedat_slide(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)
+uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)
 {
-	if (w->data.slides >= SLIDES_MAX || w->shape.old_ring)
+	if (w->data.shifts >= SHIFTS_MAX || w->shape.old_ring)
 		return UINT64_MAX;
-	w->data.slides++;
+	w->data.shifts++;
 	/* Near places first: a few bytes are the usual shift. A whole page away is another page. */
 	for (uint64_t step = 1; step < page_size; step++)
 		for (unsigned side = 0; side < 2; side++) {

@@ -1,0 +1,235 @@
+/* Version 6: CPU tables, the clocks behind them, and instances (MAN6 "REST OF TRACE-CMD HEADER"). */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_v6.h"
+
+#include <stdio.h>
+
+#define CLOCK_MAX 4096u
+/* Searches of the whole file for tables of instances. */
+#define SEARCHES_MAX 4u
+
+/* The name in a clock block at `at`, which has *size bytes with its length field; NULL: there is no clock block. It has no
+ * signature: only the brackets identify it. */
+static const char *clock_at(struct tracedat_walk *w, uint64_t at, uint64_t *size, size_t *name_length)
+{
+	const uint8_t *p = window_at(&w->window, at, 9);
+	uint64_t length = p ? load_u64(p, w->shape.big_endian) : 0;
+	if (!p || length < 1 || length > CLOCK_MAX || length > window_left(&w->window, at + 8))
+		return NULL;
+	p = window_at(&w->window, at + 8, (size_t)length);
+	*size = 8 + length;
+	*name_length = 0;
+	const char *name = p ? tracedat_clock_name((const char *)p, (size_t)length, name_length) : NULL;
+	return *name_length ? name : NULL;
+}
+
+/* MAN6 "REST OF TRACE-CMD HEADER": the table of one buffer, and the clock behind it. */
+void tracedat_v6_table_read(struct tracedat_walk *w, unsigned index, uint64_t at, uint32_t count)
+{
+	struct tracedat_buffer *b = &w->data.buffers[index];
+	bool cut = false;
+	b->table_at = at;
+	if (at + 16ull * count > w->source->size) {
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 16ull * count,
+				      "the file ends inside the CPU table of %u entries", count);
+		w->data.errors = cut = true;
+		count = at < w->source->size ? (uint32_t)((w->source->size - at) / 16) : 0;
+	}
+	for (uint32_t i = 0; i < count && w->status == TM_OK; i++) {
+		const uint8_t *p = window_at(&w->window, at + 16ull * i, 16);
+		struct tracedat_cpu *c = p ? tracedat_cpu_add(w, b) : NULL;
+		if (!c)
+			return;
+		c->cpu = i;
+		c->offset = load_u64(p, w->shape.big_endian);
+		c->size = load_u64(p + 8, w->shape.big_endian);
+		c->declared_at = at + 16ull * i;
+	}
+	at += 16ull * count;
+	b->clock_at = at;
+	if (cut)
+		return;
+	uint64_t size;
+	size_t length;
+	const char *name = clock_at(w, at, &size, &length);
+	b->clock_bad = !name;
+	if (!name)
+		return;
+	b->clock_size = size;
+	bytes_append(&b->clock, name, length);
+	bytes_u8(&b->clock, 0);
+	if (b->clock.failed)
+		tracedat_no_memory(w);
+}
+
+/* The number of entries of a table: up to the clock block, or to the first invalid one. */
+static uint32_t table_measure(struct tracedat_walk *w, uint64_t at)
+{
+	uint32_t n = 0;
+	for (; n < TRACEDAT_CPUS_MAX; n++) {
+		const uint8_t *p = window_at(&w->window, at + 16ull * n, 16);
+		if (!p)
+			break;
+		uint64_t offset = load_u64(p, w->shape.big_endian), size = load_u64(p + 8, w->shape.big_endian);
+		if (offset < at || offset > (w->source->size | 0xfff) + TRACEDAT_PAGE_MAX || size > w->source->size)
+			break;
+	}
+	return n;
+}
+
+uint32_t tracedat_v6_cpu_count(struct tracedat_walk *w, uint64_t table)
+{
+	uint32_t count = w->data.cpu_count;
+	bool bad = count == 0 || count > TRACEDAT_CPUS_MAX;
+
+	if (bad) {
+		struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_cpu_count_range, w->data.cpu_count_at, 4);
+		count = table_measure(w, table);
+		finding_say(fd, "the CPU count is %u, expected 1 to %u; the table has %u entries", w->data.cpu_count,
+			    TRACEDAT_CPUS_MAX, count);
+	}
+	if (w->dir.cpucount_option >= 0) {
+		const struct tracedat_option *o = &w->dir.options[w->dir.cpucount_option];
+		uint32_t other = o->size == 4 ? load_u32(o->block->data + o->at, w->shape.big_endian) : count;
+		if (other && other <= TRACEDAT_CPUS_MAX && !bad && other != count) {
+			/* The option overrides the count if the table has as many entries. */
+			uint32_t measured = table_measure(w, table);
+			count = measured == other ? other : count;
+		}
+	}
+	/* A clock directly behind the valid entries confirms their number. */
+	uint64_t size;
+	size_t length;
+	if (!bad && !clock_at(w, table + 16ull * count, &size, &length)) {
+		uint32_t measured = table_measure(w, table);
+		if (measured && measured != count && clock_at(w, table + 16ull * measured, &size, &length)) {
+			(void)tracedat_report(w, TRACEDAT_RULE_cpu_count_range, w->data.cpu_count_at, 4,
+					      "the CPU count is %u, expected the %u entries of the table", count, measured);
+			return measured;
+		}
+	}
+	return count;
+}
+
+struct tracedat_buffer *tracedat_v6_buffer_add(struct tracedat_walk *w, uint64_t tag, const char *name)
+{
+	struct tracedat_buffer *b = tracedat_buffer_add(w);
+	if (!b)
+		return NULL;
+	text_sanitise(b->name, sizeof(b->name), name);
+	b->record_at = tag;
+	b->page_size = 0;
+	return b;
+}
+
+/* The offset of the next tag of an instance's table that no buffer has; 0: there is none. Tables of instances begin directly
+ * behind other data; the tag is rare enough to be searched. */
+static uint64_t unnamed_table(struct tracedat_walk *w)
+{
+	if (w->data.searches++ >= SEARCHES_MAX)
+		return 0;
+	for (uint64_t from = w->meta.stop; from + TRACEDAT_TAG_SIZE <= w->source->size;) {
+		size_t got;
+		const uint8_t *bytes = window_upto(&w->window, from, 65536, &got);
+		const uint8_t *p = bytes ? memmem(bytes, got, "flyrecord", 10) : NULL;
+		bool taken = false;
+		if (!p && (!bytes || got <= TRACEDAT_TAG_SIZE))
+			return 0;
+		uint64_t at = p ? from + (uint64_t)(p - bytes) : 0;
+		for (size_t i = 0; i < w->data.buffer_count; i++)
+			taken |= w->data.buffers[i].record_at == at;
+		if (p && !taken)
+			return at;
+		from = p ? at + TRACEDAT_TAG_SIZE : from + got - TRACEDAT_TAG_SIZE;
+	}
+	return 0;
+}
+
+/* The buffers that BUFFER options point at. */
+void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
+{
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
+		struct tracedat_option *o = &w->dir.options[i];
+		if (o->id != TRACEDAT_BUFFER || o->size < 9 || o->dropped)
+			continue;
+		const uint8_t *data = o->block->data + o->at;
+		uint64_t at = load_u64(data, w->shape.big_endian);
+		const uint8_t *tag = window_at(&w->window, at, TRACEDAT_TAG_SIZE);
+		char name[TEXT_QUOTE_SIZE];
+		(void)text_quote(name, data + 8, strnlen((const char *)data + 8, o->size - 8));
+		if (!tag || tracedat_v6_tag(tag) != 2) {
+			uint64_t swapped = __builtin_bswap64(at);
+			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
+			bool host = tag && tracedat_v6_tag(tag) == 2;
+			uint64_t found = host ? 0 : unnamed_table(w);
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
+						    "the table of instance %s is stated at 0x%llx, where there is none%s", name,
+						    (unsigned long long)at,
+						    host    ? "; the bytes of the offset are swapped"
+						    : found ? "; one is found at another offset"
+							    : "");
+			at = host ? swapped : found;
+			if (!at) {
+				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
+				continue;
+			}
+		}
+		struct tracedat_buffer *b = tracedat_v6_buffer_add(w, at, name);
+		if (!b)
+			return;
+		b->option = i;
+		o->buffer = (int)w->data.buffer_count - 1;
+		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
+	}
+}
+
+/* The tables that options named which are lost. */
+void tracedat_v6_unnamed(struct tracedat_walk *w, uint32_t count)
+{
+	for (unsigned number = 1; w->status == TM_OK; number++) {
+		uint64_t at = unnamed_table(w);
+		char name[16];
+		if (!at || !table_measure(w, at + TRACEDAT_TAG_SIZE))
+			return;
+		(void)snprintf(name, sizeof(name), "lost_%u", number);
+		(void)tracedat_report(w, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE,
+				      "the table of an instance whose option is lost; repair names it %s", name);
+		if (!tracedat_v6_buffer_add(w, at, name))
+			return;
+		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
+	}
+}
+
+void tracedat_v6_clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
+{
+	if (w->dir.clock_option < 0) {
+		if (b->clock_size) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_block_orphan, b->clock_at, b->clock_size,
+					      "the clock [%s] follows the table, but there is no TRACECLOCK option",
+					      (const char *)b->clock.data);
+		}
+		for (size_t i = 0; i < w->dir.option_count; i++)
+			if (w->dir.options[i].id == TRACEDAT_CPUSTAT)
+				return;
+		if (b->clock_size && b == &w->data.buffers[0]) {
+			(void)tracedat_report(w, TRACEDAT_RULE_restored_without_clock, b->clock_at, b->clock_size,
+					      "a clock follows the table, but there is neither a clock option nor statistics");
+		}
+		return;
+	}
+	const struct tracedat_option *o = &w->dir.options[w->dir.clock_option];
+	if (b->clock_bad) {
+		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
+		(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8,
+				      "there is a TRACECLOCK option, but no clock follows the CPU table");
+		return;
+	}
+	size_t length;
+	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length);
+	if (name && length && (b->clock.size - 1 != length || memcmp(name, b->clock.data, length))) {
+		char shown[TEXT_QUOTE_SIZE];
+		(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_conflict, b->clock_at, b->clock_size,
+				      "the clock after the table is [%s], the option selects [%s]", (const char *)b->clock.data,
+				      text_quote(shown, name, length));
+	}
+}

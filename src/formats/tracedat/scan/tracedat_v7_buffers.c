@@ -1,0 +1,244 @@
+/* Version 7: the options of buffers, and the sections that they name (MAN7 "OPTIONS"). */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+#include "formats/tracedat/scan/tracedat_page.h"
+
+static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o,
+			const struct tracedat_buffer_layout *l, bool be)
+{
+	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
+	const uint8_t *p = o->block->data + o->at + l->entries;
+	size_t count = l->count < l->fitting ? l->count : l->fitting;
+	int64_t last = -1;
+	bool ordered = true;
+	struct finding *fd;
+
+	if (!l->exact)
+		count = l->fitting;
+	for (size_t i = 0; i < count && w->status == TM_OK; i++, p += 20) {
+		uint32_t cpu = load_u32(p, be);
+		bool twice = cpu < TRACEDAT_CPUS_MAX && seen[cpu / 8] & 1u << cpu % 8;
+		if (cpu >= TRACEDAT_CPUS_MAX || twice) {
+			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4,
+						   twice ? "CPU %u is listed twice" : "the CPU is %u, expected a number below 8192",
+						   cpu);
+			finding_path(fd, "buffer \"%s\" > entry %zu", b->name, i);
+			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
+			w->data.errors = true;
+			continue;
+		}
+		seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+		ordered &= (int64_t)cpu > last;
+		last = cpu;
+		struct tracedat_cpu *c = tracedat_cpu_add(w, b);
+		if (!c)
+			return;
+		c->cpu = cpu;
+		c->offset = load_u64(p + 4, be);
+		c->size = load_u64(p + 12, be);
+		c->declared_at = o->block->compressed ? o->block->offset : o->block->offset + (size_t)(p - o->block->data);
+	}
+	if (!ordered) {
+		fd = tracedat_block_milder(w, TRACEDAT_RULE_v7_buffer_cpu_id, TM_NOTE, o->block, o->at + l->entries, 20 * count);
+		finding_say(fd, "the CPUs are not in ascending order");
+	}
+}
+
+/* Whether the data of the first CPU is at its offset moved by delta. */
+static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *section,
+			   uint64_t delta)
+{
+	uint64_t at = b->cpus[0].offset + delta;
+	if (section->flags & TRACEDAT_COMPRESSED)
+		return tracedat_chunk_begins(w, at + 4, w->source->size);
+	const uint8_t *p = tracedat_page_size_ok(w->shape.page_size) ? window_at(&w->window, at, w->shape.page_size) : NULL;
+	return p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
+}
+
+/* The section of a buffer whose option has a wrong offset: the one around its data; or, after inserted or removed bytes, one
+ * that moved together with its data. */
+static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, unsigned id, uint64_t at)
+{
+	int around = -1;
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		const struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id != id || section->referenced)
+			continue;
+		uint64_t delta = section->offset - at;
+		if (b->count && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
+			for (size_t j = 0; j < b->count; j++) {
+				b->cpus[j].offset += delta;
+				b->cpus[j].shifted = true;
+			}
+			return (int)i;
+		}
+		if (!b->count || (b->cpus[0].offset > section->offset && b->cpus[0].offset < section->offset + 16 + section->size))
+			around = (int)i;
+	}
+	return around;
+}
+
+/* Where the data contradicts the flag, the data decides. */
+static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_section *section)
+{
+	const struct tracedat_cpu *c = NULL;
+	for (size_t i = 0; i < b->count && !c; i++)
+		c = b->cpus[i].size ? &b->cpus[i] : NULL;
+	if (!c || b->text || w->shape.codec == TRACEDAT_NONE)
+		return;
+	const uint8_t *p = window_at(&w->window, c->offset, b->page_size);
+	bool page = p && tracedat_page_plausible(w, p, b->page_size, NULL);
+	bool chunks = tracedat_chunk_begins(w, c->offset + 4, w->source->size);
+	if (b->compressed ? chunks || !page : page || !chunks)
+		return;
+	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_section_compress_flag, section->offset + 2, 2,
+					     "the data is %scompressed, which contradicts the flag", chunks ? "" : "not ");
+	finding_path(fd, "buffer \"%s\"", b->name);
+	b->compressed = chunks;
+	section->flags ^= TRACEDAT_COMPRESSED;
+}
+
+static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
+{
+	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
+	int index = tracedat_section_at(&w->dir, at);
+
+	if (index < 0 || w->dir.sections[index].id != id) {
+		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
+							   "no section of event data at 0x%llx", (unsigned long long)at);
+		finding_path(fd, "buffer \"%s\"", b->name);
+		o->rule = TRACEDAT_RULE_v7_buffer_section;
+		index = buffer_section_search(w, b, id, at);
+	}
+	b->section = index;
+	if (index < 0) {
+		/* Repair makes a section for it; the data shows whether it is compressed. */
+		b->compressed = b->count && w->shape.codec != TRACEDAT_NONE &&
+				tracedat_chunk_begins(w, b->cpus[0].offset + 4, w->source->size);
+		return;
+	}
+	w->dir.sections[index].referenced = true;
+	b->compressed = w->dir.sections[index].flags & TRACEDAT_COMPRESSED;
+	buffer_flag(w, b, &w->dir.sections[index]);
+	if (b->compressed && w->shape.codec == TRACEDAT_NONE) {
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_compress_flag, w->dir.sections[index].offset + 2, 2,
+				      "event data is marked compressed in a file without a compressor");
+		b->compressed = false;
+		w->dir.sections[index].flags &= (uint16_t)~1u;
+	}
+}
+
+/* Whether an earlier option is identical. */
+static bool buffer_is_repeated(const struct tracedat_walk *w, size_t index)
+{
+	const struct tracedat_option *o = &w->dir.options[index];
+
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		const struct tracedat_option *other = w->data.buffers[i].option < index ? &w->dir.options[w->data.buffers[i].option]
+											: NULL;
+		if (other && other->id == o->id && other->size == o->size &&
+		    !memcmp(other->block->data + other->at, o->block->data + o->at, o->size))
+			return true;
+	}
+	return false;
+}
+
+static void buffer_option(struct tracedat_walk *w, size_t index)
+{
+	struct tracedat_option *o = &w->dir.options[index];
+	const uint8_t *p = o->block->data + o->at;
+	struct tracedat_buffer_layout l;
+	char shown[TEXT_QUOTE_SIZE];
+	struct finding *fd;
+	bool text = o->id == TRACEDAT_BUFFER_TEXT, be = w->shape.big_endian;
+
+	if (!tracedat_buffer_layout(p, o->size, be, text, &l)) {
+		(void)tracedat_block_report(w, text ? TRACEDAT_RULE_option_buffer_name : TRACEDAT_RULE_v7_buffer_layout, o->block,
+					    o->at, o->size, "the name or clock of the buffer has no NUL, or nothing follows them");
+		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
+		w->data.errors = true;
+		return;
+	}
+	if (buffer_is_repeated(w, index)) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
+					    "an earlier option names the same event data at 0x%llx: readers show its events twice",
+					    (unsigned long long)l.offset);
+		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
+		return;
+	}
+	/* Written by trace-cmd on a machine of the other byte order. */
+	if (tracedat_section_at(&w->dir, l.offset) < 0 && tracedat_section_at(&w->dir, __builtin_bswap64(l.offset)) >= 0) {
+		be = !be;
+		(void)tracedat_buffer_layout(p, o->size, be, text, &l);
+		if (!findings_count(w->findings, TRACEDAT_RULE_v7_done_host_order)) {
+			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_host_order, o->block, o->at, 8,
+						    "the numbers of the buffer option are in the other byte order");
+		}
+		o->rule = TRACEDAT_RULE_v7_done_host_order;
+	}
+	struct tracedat_buffer *b = tracedat_buffer_add(w);
+	if (!b)
+		return;
+	o->buffer = (int)w->data.buffer_count - 1;
+	b->option = index;
+	b->text = text;
+	text_sanitise(b->name, sizeof(b->name), text_quote(shown, l.name, l.name_size - 1));
+	bytes_append(&b->raw_name, l.name, l.name_size);
+	bytes_append(&b->clock, l.clock, l.clock_size);
+	b->page_size = l.page_size;
+	if (!l.exact) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+					   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size, l.fitting);
+		finding_path(fd, "buffer \"%s\"", b->name);
+		o->rule = TRACEDAT_RULE_v7_buffer_layout;
+	}
+	if (l.clock_size > 1 && !tracedat_clock_known(l.clock, l.clock_size - 1)) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_clock_unknown, o->block, o->at + 8 + l.name_size,
+					   l.clock_size, "the clock is \"%s\", which is not a known clock",
+					   text_quote(shown, l.clock, l.clock_size - 1));
+		finding_path(fd, "buffer \"%s\"", b->name);
+	}
+	if (text) {
+		buffer_section(w, b, o, l.offset);
+		return;
+	}
+	if (w->prefix.page_size_bad && !w->meta.header_page_size && l.name_size == 1 && tracedat_page_size_ok(l.page_size))
+		w->shape.page_size = l.page_size;
+	if (!tracedat_page_size_ok(l.page_size) || (l.name_size == 1 && l.page_size != w->shape.page_size)) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size,
+					   4, "the page size is %u, expected the %u of the file", l.page_size, w->shape.page_size);
+		finding_path(fd, "buffer \"%s\"", b->name);
+		o->rule = TRACEDAT_RULE_v7_buffer_page_size;
+		b->page_size = w->shape.page_size;
+	}
+	buffer_cpus(w, b, o, &l, be);
+	buffer_section(w, b, o, l.offset);
+}
+
+void tracedat_v7_buffers(struct tracedat_walk *w)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
+		if ((w->dir.options[i].id == TRACEDAT_BUFFER || w->dir.options[i].id == TRACEDAT_BUFFER_TEXT) &&
+		    !w->dir.options[i].dropped) {
+			any = true;
+			buffer_option(w, i);
+		}
+	bool section = false;
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		struct tracedat_section *sec = &w->dir.sections[i];
+		if ((sec->id != TRACEDAT_BUFFER && sec->id != TRACEDAT_BUFFER_TEXT) || sec->referenced)
+			continue;
+		section = true;
+		w->data.errors = true;
+		if (any)
+			continue;
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_buffer_missing, sec->offset, 16,
+				      "event data of %llu bytes that no option names", (unsigned long long)sec->size);
+		any = true;
+	}
+	if (!any && !section) {
+		struct finding *fd = tracedat_milder(w, TRACEDAT_RULE_v7_buffer_missing, TM_NOTE, w->source->size, 0);
+		finding_say(fd, "the file has metadata only, no event data");
+	}
+}
