@@ -1,6 +1,6 @@
 # tracemend: make            builds build/tracemend and libtracemend
 #            make demo       the main job on a damaged capture
-#            make test       everything that CI runs
+#            make test       all kinds of proof, small; test-all: what CI runs; test-FORMAT: one format, in seconds
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -52,7 +52,7 @@ INJECT_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wr
 FORMATS := $(shell sed -n '/^.define FORMATS(X)/,/[^\\]$$/p' src/formats/formats.c | grep -o 'X([a-z0-9_]*)' | sed 's/X(\(.*\))/\1/')
 TEST_CFLAGS = $(filter-out -Wmissing-prototypes,$(CFLAGS_ALL))
 MUTATE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/mutate.c fuzz/mutate_part.c fuzz/mutate_field.c)
-ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c fuzz/oracle.c)
+ORACLE_OBJ := $(patsubst %.c,$(BUILD)/%.o,fuzz/capture.c fuzz/inject.c $(sort $(wildcard fuzz/oracle*.c)))
 LIB_OBJ_USED = $(LIB_OBJ)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair_$(f) $(BUILD)/fuzz_gen_$(f)) $(BUILD)/fuzz_container
@@ -72,10 +72,15 @@ $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/format
 $(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
 $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 
-# Between the walk and its loops.
-$(BUILD)/tests/unit/test_lttng_fast: INJECT_LDFLAGS += -Wl,--wrap=lttng_fast
+# Between a publication and the disk.
+$(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename
 
 unit-tests: $(UNIT_BIN)
+
+# What check and repair make of many captures, in one process (tests/tools/outcomes.py).
+$(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/fuzz/capture.o $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
 
 # Linked by FUZZ_LD, since an engine may be written in C++.
 FUZZ_LD ?= $(CC)
@@ -154,8 +159,17 @@ asan:
 	$(MAKE) BUILD=build/asan OPT='-O1 -g' \
 		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all build/asan/replay unit-tests
 
+# Places that report have numbers, and one of them can be silenced (src/core/place.h): for scripts/rules.sh.
+sites:
+	$(MAKE) BUILD=build/sites OPT='-O1 -g' CFLAGS=-DTM_SITES all unit-tests build/sites/replay build/sites/outcome
+
+# Small, within five minutes; what CI runs; one format, in seconds.
 test:
 	tests/run.sh
+test-all:
+	tests/run.sh --all
+$(FORMATS:%=test-%): test-%: all unit-tests $(BUILD)/replay $(BUILD)/outcome
+	@BUILD=$(BUILD) tests/run.sh --format $*
 
 demo:
 	scripts/demo.sh
@@ -168,4 +182,4 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan test demo corpus
+.PHONY: all clean dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan sites test test-all $(FORMATS:%=test-%) demo corpus

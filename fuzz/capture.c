@@ -26,7 +26,7 @@ static size_t tar_text(char *out, const uint8_t *field, size_t length)
 	return n;
 }
 
-/* Only names that a directory could have: no empty, "." or ".." part, not absolute. */
+/* A relative path without empty, "." or ".." parts. */
 static bool name_is_sane(const char *name)
 {
 	if (!*name)
@@ -78,7 +78,7 @@ const struct capture_file *capture_find_shown(const struct capture *c, enum trac
 	return found;
 }
 
-/* A name that is also the directory of another file cannot be on a disk. */
+/* A name that is also a directory of another file cannot exist on a disk. */
 static bool name_collides(const struct capture *c, enum tracemend_role role, const char *name)
 {
 	size_t n = strlen(name);

@@ -1,7 +1,7 @@
 /* A capture as one byte string, for fuzzers and tests: a single file as it is, several files as an uncompressed tar.
  *
- * The reader is deliberately forgiving (no checksums, sizes cut to what is there), so that a fuzzer's mutation of a header
- * still gives a capture. Members below "@extra/" and "@donor/" take those roles. */
+ * The reader accepts damaged tars (no checksums; sizes are cut to what there is), so that a capture with a mutated header is still
+ * a capture. Members below "@extra/" and "@donor/" get those roles. */
 #ifndef FUZZ_CAPTURE_H
 #define FUZZ_CAPTURE_H
 
@@ -26,10 +26,10 @@ struct capture {
 	bool directory;
 };
 
-/* Faults that reading a capture shall have. Zero-initialised: none. */
+/* Read failures to inject. Zero-initialised: none. */
 struct capture_faults {
 	uint64_t reads;	  /* out: reads so far */
-	uint64_t fail_at; /* the read (1 is the first) that fails; 0: none */
+	uint64_t fail_at; /* the read to fail, counted from 1; 0: none */
 	bool fired;
 };
 
@@ -39,11 +39,11 @@ void capture_parse(struct capture *c, const uint8_t *data, size_t size);
 void capture_from_sample(struct capture *c, const struct tracemend_sample *sample);
 void capture_free(struct capture *c);
 const struct capture_file *capture_find(const struct capture *c, enum tracemend_role role, const char *name);
-/* The same by a name as reports and manifests show it: escaped. */
+/* The same by the escaped name of reports and manifests. */
 const struct capture_file *capture_find_shown(const struct capture *c, enum tracemend_role role, const char *shown);
 uint64_t capture_size(const struct capture *c);
 
-/* A bundle over the capture, which must outlive it, as must faults (NULL: none). NULL when memory is short. */
+/* A bundle of the capture. The capture and faults (NULL: none) must outlive it. NULL: out of memory. */
 struct bundle *capture_bundle(const struct capture *c, const struct tracemend_options *options, struct capture_faults *faults);
 
 #endif

@@ -1,6 +1,5 @@
-/* tracemend-dictionary FORMAT: prints a dictionary for AFL++ and libFuzzer, made of what the format's own tables give. One
- * capture a rule is generated, broken in that rule, and some valid ones; of each, the outline's magic numbers, tags and words
- * that come back again and again are tokens. The same program prints the same. */
+/* tracemend-dictionary FORMAT: prints a dictionary for AFL++ and libFuzzer. It generates a capture with each defect, and some
+ * valid ones; the tokens are the magic numbers, tags and repeated words in their outlines. The output is always the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 
 #define TOKEN_MAX 32u
 #define TOKENS_MAX 65536u
-/* Valid captures, beside one for each rule. */
+/* Valid captures, in addition to one for each rule. */
 #define VALID 24u
-/* In so many captures a word must be, to be one of the format and not of the capture. */
+/* A word must be in this number of captures, to be one of the format and not of a single capture. */
 #define COMMON 6u
 #define PRINTED_MAX 400u
 
@@ -22,7 +21,7 @@ struct token {
 	uint8_t length;
 	uint8_t kind; /* enum field_kind */
 	const char *name;
-	unsigned captures, last; /* how many have it; the last one that did */
+	unsigned captures, last; /* the number of captures with it; the last of them */
 };
 
 struct tokens {
@@ -75,7 +74,7 @@ static void gather(struct tokens *t, const struct format *f, const char *rule, u
 	tracemend_sample_free(sample);
 }
 
-/* Magic numbers first, then tags, then words; the most common first, then by their bytes. */
+/* Magic numbers first, then tags, then words; the most frequent first, then by their bytes. */
 static int compare(const void *a, const void *b)
 {
 	const struct token *x = a, *y = b;
@@ -131,7 +130,7 @@ int main(int argc, char **argv)
 	       TRACEMEND_VERSION);
 	for (size_t i = 0; i < t.count && printed < PRINTED_MAX; i++) {
 		const struct token *k = &t.list[i];
-		/* A broken magic number is none, and one capture's words are its own. */
+		/* A broken magic number is not a token, and neither is a word of a single capture. */
 		if (k->captures >= COMMON)
 			print_token(k, printed++);
 	}

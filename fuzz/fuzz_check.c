@@ -1,4 +1,4 @@
-/* Fuzzes check of one format, which the input is forced to. A tar stands for a directory. */
+/* Fuzzes check of one format, which is forced. A tar is a directory. */
 #include "oracle.h"
 
 #ifndef FUZZ_FORMAT

@@ -1,4 +1,4 @@
-/* Fuzzes archives and compressed files, opened as the program opens them and recognised by content. */
+/* Fuzzes archives and compressed files, which are recognised by content. */
 #include "oracle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* Fuzzes the generator of one format: the input is its choices. What it calls valid must check clean with as many records
- * as it says; what it breaks must be reported, and nothing else. The first two bytes choose the rule, the third damage. */
+/* Fuzzes the generator of one format: the input is its choices. A valid capture must check clean with the declared number of
+ * records; a broken one must be reported with the declared rules only. The first two bytes choose the rule, the third the damage.
+ */
 #include "oracle.h"
 
 #include <string.h>

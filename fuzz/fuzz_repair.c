@@ -1,4 +1,4 @@
-/* Fuzzes repair of one format against every promise. A tar stands for a directory. */
+/* Fuzzes repair of one format, and tests every promise. A tar is a directory. */
 #include "oracle.h"
 
 #ifndef FUZZ_FORMAT

@@ -1,8 +1,8 @@
-/* A small reader of FXT with a bug planted behind its front door, to try the mutator on: libFuzzer or AFL++ finds it in seconds
- * with the mutator, and not in many millions of runs without. Build lines are in fuzz/README.md.
+/* A small reader of FXT with a planted bug, to try the mutator: with it, libFuzzer or AFL++ finds the bug in seconds; without it,
+ * not in many millions of runs. Build commands are in KIT.md.
  *
- * The reader is strict: it wants the magic number, records whose sizes fit the file, and events whose arguments fill them to
- * the word. The bug: a blob argument behind two others, of an event with inline thread, is taken to be 255 bytes at most. */
+ * The reader is strict: it requires the magic number, records whose sizes fit the file, and events that their arguments fill to
+ * the word. The bug: a blob argument after two others, of an event with inline thread, is assumed to be 255 bytes at most. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <trace-cmd.h>
 
-/* Events that are printed; more of the same tell nothing new. */
+/* Events to print; further ones cover nothing new. */
 #define EVENTS_MAX 2000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

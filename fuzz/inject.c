@@ -79,7 +79,7 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
-/* In libc these call the real malloc; here they must fail as well. */
+/* In libc these call the real malloc(); here they must fail as well. */
 char *__wrap_strndup(const char *text, size_t max)
 {
 	size_t n = strnlen(text, max);

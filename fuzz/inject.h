@@ -1,5 +1,5 @@
-/* Counting and failing allocations of the code under test, by linking with INJECT_LDFLAGS of the Makefile
- * (--wrap=malloc and so on). Only what the program's own objects call is seen, not its libraries. */
+/* Counts and fails allocations of the code under test, which is linked with INJECT_LDFLAGS of the Makefile (--wrap=malloc and so
+ * on). Allocations of libraries are not affected. */
 #ifndef FUZZ_INJECT_H
 #define FUZZ_INJECT_H
 
@@ -9,8 +9,8 @@
 
 struct inject {
 	bool armed;
-	uint64_t fail_at; /* the allocation (1 is the first) that fails; 0: none */
-	bool sticky;	  /* all later ones fail too */
+	uint64_t fail_at; /* the allocation to fail, counted from 1; 0: none */
+	bool sticky;	  /* all later ones fail, too */
 	bool fired;	  /* out: an allocation failed */
 	uint64_t calls;	  /* out: allocations so far */
 	int64_t live;	  /* out: allocations not freed */
@@ -20,7 +20,7 @@ struct inject {
 
 extern _Thread_local struct inject inject;
 
-/* Zeroes the counters and starts. */
+/* Resets the counters and starts. */
 void inject_arm(uint64_t fail_at, bool sticky);
 void inject_disarm(void);
 

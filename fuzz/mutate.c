@@ -8,9 +8,9 @@
 #include "engine/engine.h"
 
 #define TAR_BLOCK 512u
-/* Changes of one mutant. */
+/* Maximal number of changes in one mutant. */
 #define CHANGES_MAX 8u
-/* Whole attempts before a mutant that does not fit its fields is taken as it is. */
+/* Attempts to make a mutant in which all measures fit their fields. */
 #define ATTEMPTS_MAX 4u
 
 /* ---- byte strings and outlines ---- */
@@ -49,7 +49,7 @@ static void tar_number(uint8_t *field, size_t length, uint64_t value)
 		field[i] = (uint8_t)('0' + (value & 7));
 }
 
-/* A member as capture_parse() reads it: POSIX ustar. */
+/* Appends a member in the form that capture_parse() reads: POSIX ustar. */
 static void tar_member(struct bytes *out, const char *name, const uint8_t *data, size_t size)
 {
 	uint8_t *header = bytes_grow(out, TAR_BLOCK);
@@ -123,7 +123,7 @@ void mutation_pack(const struct tracemend_sample *sample, struct bytes *out)
 
 static bool generate(const struct mutation *m, const char *rule, struct choices *c, struct bytes *out)
 {
-	/* Small: a record of each kind is enough, and generating is the slowest thing here. */
+	/* The size of generated captures: small, since one record of each kind is enough and generating is the slowest step. */
 	struct tracemend_recipe recipe = {
 		.format = m->of->public.name, .profile = m->profile, .rule = rule, .seed = choices_u64(c)
 	};
@@ -161,7 +161,7 @@ static bool splice(struct mutation *m, struct outline *o, struct choices *c)
 	return done;
 }
 
-/* The innermost movable part around an offset of a file. */
+/* The innermost movable part that contains an offset of a file. */
 static uint32_t part_at(const struct outline *o, const char *file, uint64_t offset)
 {
 	uint32_t found = OUTLINE_NONE;
@@ -181,7 +181,7 @@ static uint32_t part_at(const struct outline *o, const char *file, uint64_t offs
 	return found;
 }
 
-/* What check says of an input: the first finding of that rule, or the first error when rule is NULL. */
+/* The first finding of the rule that check reports for an input, or its first error when rule is NULL. */
 static bool find(const struct mutation_input *in, const char *profile, const struct tracemend_rule *rule,
 		 struct tracemend_finding *found, struct tracemend_report **report)
 {
@@ -201,7 +201,7 @@ static bool find(const struct mutation_input *in, const char *profile, const str
 	return hit;
 }
 
-/* Takes the record out of a broken capture that its rule is about. */
+/* Copies the record that the rule is about from a broken capture. */
 static bool graft(struct mutation *m, struct outline *o, const struct bytes *broken, struct choices *c)
 {
 	struct mutation_input from;
@@ -220,7 +220,7 @@ static bool graft(struct mutation *m, struct outline *o, const struct bytes *bro
 	return done;
 }
 
-/* Runs the breaker of a rule. MUTATE_GRAFT: its record came into o; MUTATE_BREAK: m->result is the whole capture. */
+/* Runs the breaker of a rule. MUTATE_GRAFT: its record is copied into o; MUTATE_BREAK: m->result is the whole capture. */
 static enum mutate_operator break_rule(struct mutation *m, struct outline *o, struct choices *c)
 {
 	struct bytes broken = { 0 };
@@ -245,7 +245,7 @@ static enum mutate_operator break_rule(struct mutation *m, struct outline *o, st
 
 /* ---- one mutant ---- */
 
-/* In a hundred. Insertion and breakers generate a capture each: they are dear. */
+/* Probability of each operator in percent. Insertion and breakers are expensive: each generates a capture. */
 static const struct {
 	enum mutate_operator operation;
 	unsigned weight;
@@ -265,7 +265,7 @@ static enum mutate_operator draw(struct choices *c)
 	return MUTATE_EDIT;
 }
 
-/* True when the mutant is whole: m->result holds it. */
+/* Applies an operator. True when m->result is already the complete mutant. */
 static bool change(struct mutation *m, struct outline *o, enum mutate_operator operation, struct choices *c)
 {
 	const char *field = NULL;
@@ -306,14 +306,14 @@ static bool change(struct mutation *m, struct outline *o, enum mutate_operator o
 	if (field)
 		m->field = field;
 	if (done && operation == MUTATE_BREAK)
-		m->operators = 0; /* what was changed before is not in it */
+		m->operators = 0; /* earlier changes are not in it */
 	if (done || field)
 		m->operators |= 1u << operation;
 	return done && operation == MUTATE_BREAK;
 }
 
-/* An input that cannot be taken apart, or has nothing to change: another one. */
-static bool make_anew(struct mutation *m, struct choices *c)
+/* Generates a capture in place of an input that cannot be parsed or changed. */
+static bool generate_instead(struct mutation *m, struct choices *c)
 {
 	m->operators = 1u << MUTATE_GENERATE;
 	m->rule = choices_chance(c, 1, 2) && m->of->rule_count ? &m->of->rules[choices_below(c, m->of->rule_count)] : NULL;
@@ -337,7 +337,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 	if (!ok || !m->of || !in.outline.count) {
 		if (ok)
 			mutation_close(&in);
-		return m->of && make_anew(m, c);
+		return m->of && generate_instead(m, c);
 	}
 	struct outline *o = &in.outline;
 	bool whole = false;
@@ -346,7 +346,7 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 		changes++;
 	for (uint64_t i = 0; i < changes && !whole && o->status == TM_OK; i++)
 		whole = change(m, o, draw(c), c);
-	/* Nothing came of it (no second input, nothing to swap): fields are nearly always there. */
+	/* No operator applied (no second input, nothing to swap): there are nearly always fields to edit. */
 	if (!whole && !m->operators)
 		whole = change(m, o, MUTATE_EDIT, c);
 	if (!whole && !m->no_fault && choices_chance(c, 1, MUTATE_FAULT_IN))
@@ -354,11 +354,11 @@ static bool attempt(struct mutation *m, struct choices *c, uint32_t *misfits)
 	if (!whole)
 		ok = mutation_write(o, &m->result, misfits);
 	mutation_close(&in);
-	/* A mutant that grew beyond a limit of the outline. */
-	return ok ? true : make_anew(m, c);
+	/* The mutant exceeded a limit of the outline. */
+	return ok ? true : generate_instead(m, c);
 }
 
-/* The format to go by when the input is none. */
+/* Chooses the format when the input is not a capture. */
 static bool settle_format(struct mutation *m)
 {
 	m->of = m->format ? format_find(m->format) : NULL;
@@ -382,7 +382,7 @@ bool mutation_make(struct mutation *m)
 	}
 	if (!ok)
 		return false;
-	/* Too large however it is changed: the input itself, as far as it goes. */
+	/* Every mutant is too large: the result is the start of the input. */
 	m->operators = 0;
 	m->result.size = 0;
 	bytes_append(&m->result, m->data, m->size < m->size_max ? m->size : m->size_max);

@@ -1,16 +1,16 @@
-/* Changes of fields by what they mean: boundaries of numbers, other registered ids, times that jump, text that is too long. */
+/* Edits of fields according to their meaning: boundaries of numbers, other registered ids, times that jump, overlong text. */
 #include "core/choices.h"
 #include "mutate.h"
 
 #include <string.h>
 
 #define TEXT_LONG_MAX 4096u
-/* Fields among which one is chosen. */
+/* Number of fields from which one is chosen. */
 #define SAMPLE 6u
 
 static bool is_field(const struct outline *o, uint32_t part)
 {
-	/* A part that was refused when it was made has no leaf. */
+	/* A field that was dropped while the outline was built has no leaf. */
 	return o->parts[part].kind == PART_FIELD && o->parts[part].parent != OUTLINE_NONE &&
 	       !(o->parts[o->parts[part].parent].flags & PART_REPLACED);
 }
@@ -30,7 +30,7 @@ static unsigned field_width(const struct part *f)
 	return f->width ? f->width : f->coding != CODING_BINARY || f->length >= 8 ? 64 : 8 * f->length;
 }
 
-/* Another field of that name: an id that is there, a time that came before. */
+/* Another field of the same name: a registered id, an earlier time. */
 static bool value_of_another(const struct outline *o, uint32_t field, struct choices *c, uint64_t *value)
 {
 	bool reference = o->parts[field].field == FIELD_REFERENCE;
@@ -132,7 +132,7 @@ static void number_edit(struct outline *o, uint32_t field, struct choices *c)
 	outline_set(o, field, value);
 }
 
-/* Text that readers have stumbled over. */
+/* Texts that are known to break readers. */
 static void text_new(struct choices *c, struct bytes *text)
 {
 	static const char *const words[] = { "",
@@ -215,8 +215,8 @@ static void text_edit(struct outline *o, uint32_t field, struct choices *c)
 	bytes_free(&text);
 }
 
-/* Of a few fields the one whose name is the rarest among them: what every record has would take all turns else. A magic number
- * or a tag opens a door, and words of text are many: these count as common. */
+/* Chooses among a few fields the one with the rarest name, since otherwise the fields of every record would nearly always be
+ * chosen. Magic numbers and tags, which decide whether a reader goes on, and words of text, which are many, count as common. */
 static uint32_t pick_field(const struct outline *o, struct choices *c)
 {
 	uint32_t fields[SAMPLE], pick = OUTLINE_NONE;

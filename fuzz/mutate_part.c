@@ -1,12 +1,12 @@
-/* Changes of parts: leaving out, doubling, exchanging, and putting in parts of another capture. */
+/* Changes of parts: removing, doubling, exchanging, and inserting parts of another capture. */
 #include "core/choices.h"
 #include "mutate.h"
 
 #include <string.h>
 
-/* Tries to hit a part at random before all are gone through. */
+/* Random tries to find a part before all parts are searched. */
 #define PICK_TRIES 48u
-/* Parts that are left out or doubled in one go. */
+/* Maximal number of adjacent parts that are removed or doubled at once. */
 #define RUN_MAX 8u
 
 static bool is_alive(const struct outline *o, uint32_t part)
@@ -49,7 +49,7 @@ uint32_t mutate_pick(const struct outline *o, struct choices *c, bool (*fits)(co
 	return OUTLINE_NONE;
 }
 
-/* Whole files go rarely: there are few of them. */
+/* Whole files are removed rarely: there are few of them. */
 static bool moves(const struct outline *o, uint32_t part)
 {
 	return o->parts[part].kind != PART_FILE && mutation_may_move(o, part);
@@ -72,7 +72,8 @@ bool mutate_duplicate(struct outline *o, struct choices *c)
 	uint32_t part = mutate_pick(o, c, moves);
 	if (part == OUTLINE_NONE)
 		return false;
-	/* Often right behind itself, sometimes elsewhere among its kind, now and then many times. */
+	/* The copy is often directly after the part, sometimes elsewhere among parts of its kind, and sometimes there are many
+	 * copies. */
 	if (choices_chance(c, 1, 3))
 		return mutate_import(o, o, part, c);
 	uint64_t times = choices_chance(c, 1, 8) ? 1 + choices_below(c, 32) : 1;
@@ -90,7 +91,7 @@ static bool is_within(const struct outline *o, uint32_t part, uint32_t whole)
 	return false;
 }
 
-/* A part that stands where parts like this one stand. */
+/* A part of the same kind, whose place is used. */
 static bool same_place(const struct outline *o, uint32_t part, const struct outline *from, uint32_t like)
 {
 	uint32_t parent = o->parts[part].parent, other = from->parts[like].parent;
@@ -112,7 +113,7 @@ bool mutate_swap(struct outline *o, struct choices *c)
 	return false;
 }
 
-/* A group or file by that name, to put something in. */
+/* A group or file of that name, to insert into. */
 static uint32_t pick_parent(const struct outline *o, const char *name, struct choices *c)
 {
 	uint32_t start = (uint32_t)choices_below(c, o->count);
@@ -126,20 +127,20 @@ static uint32_t pick_parent(const struct outline *o, const char *name, struct ch
 	return OUTLINE_NONE;
 }
 
-/* Before which child something new may stand: at a place that has something movable on one side, or at the end. */
+/* Chooses the child before which to insert: a place next to a movable part, or the end. */
 static uint32_t pick_place(const struct outline *o, uint32_t parent, struct choices *c)
 {
 	uint32_t count = 0, pick = OUTLINE_NONE;
 	for (uint32_t i = o->parts[parent].first; i != OUTLINE_NONE; i = o->parts[i].next) {
 		if (!mutation_may_move(o, i))
 			continue;
-		/* One of two places, uniformly over all such children. */
+		/* Of all such places, one is chosen uniformly. */
 		if (choices_below(c, ++count) == 0)
 			pick = choices_chance(c, 1, 2) ? o->parts[i].next : i;
 	}
 	if (count)
 		return pick;
-	/* Nothing but fixed parts: behind a header, before a trailer. */
+	/* All children are fixed: between header and trailer. */
 	uint32_t last = o->parts[parent].last;
 	return last != OUTLINE_NONE && o->parts[last].previous != OUTLINE_NONE && o->parts[last].flags & PART_FIXED ? last
 														    : OUTLINE_NONE;

@@ -7,14 +7,14 @@
 #include "core/choices.h"
 #include "mutate.h"
 
-/* Mutants of one queue entry. */
+/* Mutants of a queue entry. */
 #define FUZZ_COUNT 64u
-/* Steps of a trim, each of which runs the target once. */
+/* Steps of a trim; each runs the target once. */
 #define TRIM_STEPS_MAX 256u
 
 #define MUTATOR_API __attribute__((visibility("default")))
 
-/* custom_mutators/ of AFL++ 4 says which functions there are; afl_state_t is not needed. */
+/* The functions are described in custom_mutators/ of AFL++ 4; afl_state_t is not needed. */
 MUTATOR_API void *afl_custom_init(void *afl, unsigned int seed);
 MUTATOR_API void afl_custom_deinit(void *data);
 MUTATOR_API unsigned int afl_custom_fuzz_count(void *data, const uint8_t *buffer, size_t size);
@@ -29,7 +29,7 @@ struct afl_mutator {
 	struct mutation mutation;
 	struct choices seeds;
 	char description[256];
-	/* trimming: runs of parts are left out, ever shorter ones */
+	/* trimming: runs of parts are removed, each shorter than the last */
 	struct mutation_input input;
 	struct bytes copy, trimmed;
 	uint32_t *parts;
@@ -101,7 +101,7 @@ const char *afl_custom_describe(void *data, size_t length_max)
 
 /* ---- trim ---- */
 
-/* How many steps runs of that length, and then of a quarter, and so on, take. */
+/* The number of steps for runs of that length, then of a quarter of it, and so on. */
 static uint32_t steps_of(uint32_t parts, uint32_t run)
 {
 	uint32_t steps = 0;
@@ -124,7 +124,7 @@ int afl_custom_init_trim(void *data, uint8_t *buffer, size_t size)
 	m->parts = malloc((o->count + !o->count) * sizeof(*m->parts));
 	if (!m->parts)
 		return 0;
-	/* From the back: what is named before it is used stays longest. */
+	/* From the end, since definitions precede their uses. */
 	for (uint32_t i = o->count; i-- > 0;)
 		if (mutation_may_move(o, i))
 			m->parts[m->part_count++] = i;
@@ -136,7 +136,7 @@ int afl_custom_init_trim(void *data, uint8_t *buffer, size_t size)
 }
 
 enum trim_mark { TRIM_TRY, TRIM_BACK, TRIM_KEEP };
-/* Set in `parts` for what is left out for good. */
+/* Marks in `parts` what is removed for good. */
 #define TRIM_GONE UINT32_C(0x80000000)
 
 static void trim_mark(struct afl_mutator *m, enum trim_mark mark)

@@ -1,16 +1,17 @@
-/* The mutator for a libFuzzer harness: link build/tracemend-mutator.o into it. The format comes from the environment variable
- * TRACEMEND_FORMAT, else from the input. Now and then libFuzzer's own mutations go first or alone, for what no outline has. */
+/* The mutator for a libFuzzer harness, which is linked with build/tracemend-mutator.o. The format comes from the environment
+ * variable TRACEMEND_FORMAT, else from the input. libFuzzer's own mutations are sometimes applied first or alone, for what an
+ * outline does not contain. */
 #include "mutate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One in so many goes to libFuzzer's own mutator. */
+/* One in this number of mutants is made by libFuzzer's own mutator. */
 #define OWN_IN 16u
 
 #define MUTATOR_API __attribute__((visibility("default")))
 
-/* Of libFuzzer; a harness that is run without it has none. */
+/* Defined by libFuzzer; NULL in a harness that is linked without it. */
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 MUTATOR_API size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
 MUTATOR_API size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1, const uint8_t *data2, size_t size2, uint8_t *out,

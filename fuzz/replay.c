@@ -1,8 +1,8 @@
-/* Runs the oracle over files and directories of files, and over generated captures: what the tests and a fuzzer's finds
- * are replayed with.
+/* Runs the oracle over files and directories of files, and over generated captures: for the tests, and to replay what a fuzzer
+ * found.
  *
- *   replay [-f FORMAT] [-k FAULTS] [-q] PATH...             every property over each file (a tar stands for a directory)
- *          [-c CUTS] [-b PLACES [-v VALUES]]                and over so many prefixes of it, and so many single-byte changes
+ *   replay [-f FORMAT] [-k FAULTS] [-q] PATH...             every property over each file (a tar is a directory)
+ *          [-c CUTS] [-b PLACES [-v VALUES]]                and over a number of its prefixes and single-byte changes
  *   replay -f FORMAT -g COUNT [-s FIRST] [-r RULE|all]      COUNT generated captures from seed FIRST on
  *   replay -f FORMAT -d COUNT [-s FIRST]                    the same, with each kind of damage
  *   replay -C PATH...                                       files as archives and compressed files (oracle_container)
@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/array.h"
 #include "oracle.h"
 
 static struct oracle oracle = { .effort = ORACLE_ALL, .faults = 12 };
@@ -25,7 +26,7 @@ static bool quiet, container;
 static uint64_t done, errors, changed;
 static char current[4096];
 
-/* Says which capture it was; the message of the oracle precedes it. */
+/* Names the capture, after the message of the oracle. */
 static void on_abort(int number)
 {
 	static const char text[] = "replay: while on ";
@@ -45,7 +46,7 @@ static uint8_t *slurp(const char *path, size_t *size)
 		exit(2);
 	}
 	*size = (size_t)st.st_size;
-	/* Exactly as large as the file, so that a read past its end is seen. */
+	/* Exactly as large as the file, so that a sanitizer sees a read past its end. */
 	uint8_t *data = malloc(*size ? *size : 1);
 	if (!data || fread(data, 1, *size, f) != *size) {
 		perror(path);
@@ -99,7 +100,7 @@ static void replay_path(const char *path)
 {
 	struct stat st;
 	char **names = NULL;
-	size_t count = 0;
+	size_t count = 0, capacity = 0;
 	if (stat(path, &st)) {
 		perror(path);
 		exit(2);
@@ -116,10 +117,9 @@ static void replay_path(const char *path)
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (entry->d_name[0] == '.' || strstr(entry->d_name, ".jsonl"))
 			continue;
-		char **more = realloc(names, (count + 1) * sizeof(*names));
-		if (!more || asprintf(&more[count++], "%s/%s", path, entry->d_name) < 0)
+		if (array_room(&names, &capacity, count, sizeof(*names), SIZE_MAX) != TM_OK ||
+		    asprintf(&names[count++], "%s/%s", path, entry->d_name) < 0)
 			exit(2);
-		names = more;
 	}
 	closedir(dir);
 	if (count)
@@ -153,11 +153,14 @@ static uint64_t number(const char *text)
 	return value;
 }
 
-int main(int argc, char **argv)
-{
-	uint64_t generate = 0, damage = 0, first = 1;
-	const char *rule = NULL;
+/* The captures to generate. */
+struct generated {
+	uint64_t generate, damage, first;
+	const char *rule;
+};
 
+static bool take_options(int argc, char **argv, struct generated *g)
+{
 	for (int option; (option = getopt(argc, argv, "f:p:k:c:b:v:g:d:s:r:e:qC")) != -1;) {
 		switch (option) {
 		case 'f':
@@ -179,16 +182,16 @@ int main(int argc, char **argv)
 			values = (unsigned)number(optarg);
 			break;
 		case 'g':
-			generate = number(optarg);
+			g->generate = number(optarg);
 			break;
 		case 'd':
-			damage = number(optarg);
+			g->damage = number(optarg);
 			break;
 		case 's':
-			first = number(optarg);
+			g->first = number(optarg);
 			break;
 		case 'r':
-			rule = optarg;
+			g->rule = optarg;
 			break;
 		case 'e':
 			oracle.effort = !strcmp(optarg, "check")    ? ORACLE_CHECK
@@ -202,25 +205,39 @@ int main(int argc, char **argv)
 			container = true;
 			break;
 		default:
-			return 2;
+			return false;
 		}
 	}
-	if ((generate || damage) && !oracle.format) {
+	return true;
+}
+
+static void replay_generated(const struct generated *g)
+{
+	for (uint64_t i = 0; i < g->generate; i++) {
+		if (g->rule && !strcmp(g->rule, "all")) {
+			for (size_t k = 0; k < tracemend_rule_count(oracle.format); k++)
+				replay_recipe(tracemend_rule_at(oracle.format, k)->id, TM_DAMAGE_NONE, g->first + i);
+		} else {
+			replay_recipe(g->rule, TM_DAMAGE_NONE, g->first + i);
+		}
+	}
+	for (uint64_t i = 0; i < g->damage; i++)
+		for (int kind = TM_DAMAGE_NONE + 1; kind < TM_DAMAGE_COUNT; kind++)
+			replay_recipe(g->rule, (enum tracemend_damage)kind, g->first + i);
+}
+
+int main(int argc, char **argv)
+{
+	struct generated g = { .first = 1 };
+
+	if (!take_options(argc, argv, &g))
+		return 2;
+	if ((g.generate || g.damage) && !oracle.format) {
 		fprintf(stderr, "replay: -g and -d need -f\n");
 		return 2;
 	}
 	signal(SIGABRT, on_abort);
-	for (uint64_t i = 0; i < generate; i++) {
-		if (rule && !strcmp(rule, "all")) {
-			for (size_t k = 0; k < tracemend_rule_count(oracle.format); k++)
-				replay_recipe(tracemend_rule_at(oracle.format, k)->id, TM_DAMAGE_NONE, first + i);
-		} else {
-			replay_recipe(rule, TM_DAMAGE_NONE, first + i);
-		}
-	}
-	for (uint64_t i = 0; i < damage; i++)
-		for (int kind = TM_DAMAGE_NONE + 1; kind < TM_DAMAGE_COUNT; kind++)
-			replay_recipe(rule, (enum tracemend_damage)kind, first + i);
+	replay_generated(&g);
 	for (int i = optind; i < argc; i++)
 		replay_path(argv[i]);
 	printf("%" PRIu64 " captures\n", done);

@@ -1,9 +1,9 @@
-/* tracemend-with-directory FILE COMMAND [ARGUMENT...]: unpacks a tar, as the mutator makes them of directory formats, into a new
- * directory, runs the command with each {} replaced by its path, removes it, and ends as the command ended: by the same signal,
- * or with its exit code. A FILE that is no tar is put there as it is, and {} is its path.
+/* tracemend-with-directory FILE COMMAND [ARGUMENT...]: unpacks a tar, which is what the mutator makes of a directory, into a new
+ * directory, runs the command with each {} replaced by its path, removes it, and ends as the command ended: by the same signal, or
+ * with its exit code. A FILE that is not a tar is copied there, and {} is its path.
  *
- * For fuzzers: afl-fuzz with AFL_NO_FORKSRV=1, since one directory serves one run. The directory is made in TMPDIR, which
- * should be in memory. */
+ * For fuzzers: afl-fuzz with AFL_NO_FORKSRV=1, since one directory serves one run. The directory is made in TMPDIR, which should
+ * be in memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -37,7 +37,7 @@ static void clean_up(void)
 		(void)nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A time limit ends us: the command must not stay, and main() cleans up behind it. */
+/* On a time limit the command must not be left running, and main() removes the directory. */
 static void on_signal(int number)
 {
 	stopped = number;
@@ -57,7 +57,7 @@ static bool read_input(const char *path, struct bytes *out)
 	return fd >= 0 && n == 0 && !out->failed;
 }
 
-/* Names are below the directory: capture_parse() passes over all others. */
+/* Names are below the directory: capture_parse() skips all others. */
 static bool write_file(const char *name, const uint8_t *data, size_t size)
 {
 	char path[sizeof(directory) + CAPTURE_NAME_MAX + 8];
@@ -85,14 +85,14 @@ static bool unpack(const struct bytes *input, char target[sizeof(directory) + 16
 	snprintf(target, sizeof(directory) + 16, c->directory ? "%s" : "%s/input", directory);
 	for (size_t i = 0; i < c->count && ok; i++)
 		if (c->files[i].kind == SOURCE_FILE && c->files[i].role == TM_ROLE_INPUT)
-			/* What the file system refuses (a name too long) is left out. */
+			/* A file whose name is not possible (too long) is left out. */
 			(void)write_file(c->directory ? c->files[i].name : "input", c->files[i].data, c->files[i].size);
 	capture_free(c);
 	free(c);
 	return ok;
 }
 
-/* Ends as the command did; a core file of ours would say nothing. */
+/* Ends as the command did, without a core file of this program. */
 static int end_as(int status)
 {
 	if (!WIFSIGNALED(status))

@@ -9,4 +9,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 [ -x build/tracemend ] || make -s
-exec python3 tests/bench.py "$@"
+exec python3 tests/tools/bench.py "$@"

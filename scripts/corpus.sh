@@ -29,8 +29,8 @@ for f in "${formats[@]}"; do
 	if [ $check = 1 ] && [ -d "corpus/$f/regress" ]; then
 		cp -r "corpus/$f/regress" "$root/$f/"
 	fi
-	python3 tests/corpus_make.py --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
-	python3 tests/corpus.py --write ${keep[@]+"${keep[@]}"} --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
+	python3 tests/tools/corpus_make.py --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
+	python3 tests/tools/corpus.py --write ${keep[@]+"${keep[@]}"} --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
 	if [ $check = 1 ] && ! diff -r "corpus/$f" "$root/$f"; then
 		status=1
 	fi

@@ -45,7 +45,7 @@ cmp "$work/mended.fxt" "$work/twice.fxt" || wrong=1
 say "The manifest accounts for every byte; anyone can rebuild the output from it, here a page of Python does."
 head -c 900 "$work/manifest.json"
 echo " …"
-try 0 3 python3 tests/verify_manifest.py "$work/manifest.json" "$work/mended.fxt"
+try 0 3 python3 tests/lib/verify_manifest.py "$work/manifest.json" "$work/mended.fxt"
 
 if scripts/formats.sh | grep -qx uftrace; then
 	say "2. An uftrace directory whose recorder was killed: no info file, no symbols, the last record cut."
@@ -58,7 +58,7 @@ if scripts/formats.sh | grep -qx uftrace; then
 	say "Repair writes a directory that uftrace reads again."
 	try "0 3" 24 $tool repair -f uftrace "$work/killed" -o "$work/mended" --manifest "$work/manifest.json"
 	try 0 6 $tool check "$work/mended"
-	try 0 3 python3 tests/verify_manifest.py "$work/manifest.json" "$work/mended"
+	try 0 3 python3 tests/lib/verify_manifest.py "$work/manifest.json" "$work/mended"
 	if command -v uftrace > /dev/null; then
 		try 0 12 timeout 20 uftrace replay --no-pager -d "$work/mended"
 	fi

@@ -76,8 +76,8 @@ for part in $parts; do
 			esac
 		done ;;
 	knockout) scripts/rules.sh || failed=1 ;;
-	linear) for format in $formats; do python3 tests/linear.py --format "$format" || failed=1; done ;;
-	mutants) for format in $formats; do python3 tests/mutants.py --format "$format" --count "$MUTANTS"; done ;;
+	linear) for format in $formats; do python3 tests/tools/linear.py --format "$format" || failed=1; done ;;
+	mutants) for format in $formats; do python3 tests/tools/mutants.py --format "$format" --count "$MUTANTS"; done ;;
 	*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
 done

@@ -3,4 +3,4 @@
 #   scripts/rules.sh [--format NAME]
 set -eu
 cd "$(dirname "$0")/.."
-exec python3 tests/rules.py "$@"
+exec python3 tests/tools/rules.py "$@"

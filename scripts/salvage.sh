@@ -1,6 +1,6 @@
 #!/bin/bash
-# The salvage score of each format and kind of damage (tests/salvage.py says how it is counted).
+# The salvage score of each format and kind of damage (tests/tools/salvage.py says how it is counted).
 #   scripts/salvage.sh [--seeds N] [--size BYTES] [--format NAME] [--verbose]
 set -eu
 cd "$(dirname "$0")/.."
-exec python3 tests/salvage.py "$@"
+exec python3 tests/tools/salvage.py "$@"

@@ -1,12 +1,11 @@
 /* libtracemend: check, repair and generate binary trace captures.
  *
- * The library keeps no global state, never exits, never prints, and never opens an input for writing. Every function
- * may be called from several threads at once on different objects; one object belongs to one thread at a time.
+ * The library has no global state, never exits, never prints, and never opens an input for writing. Every function may be called
+ * from several threads at once on different objects; an object is used by one thread at a time.
  *
- * Ownership: an object made by a function of this header is freed by its *_free or *_close function. Strings and
- * arrays that an object hands out live as long as the object. All text handed out is valid UTF-8 without control
- * characters: whatever came from the input has been escaped.
- */
+ * Ownership: an object made by a function of this header is freed by its *_free or *_close function. Strings and arrays returned
+ * from an object live as long as the object. All returned text is valid UTF-8 without control characters: what comes from the
+ * input has been escaped. */
 #ifndef TRACEMEND_H
 #define TRACEMEND_H
 
@@ -26,20 +25,20 @@ extern "C" {
 
 #define TRACEMEND_VERSION "0.1.0"
 
-/* Whether the program could do its work. It says nothing of the capture: that is what findings are for. */
+/* Whether the program could do its work. It says nothing about the capture: findings do. */
 enum tracemend_status {
 	TM_OK = 0,
-	TM_USAGE,	 /* an argument makes no sense (unknown rule, output inside the input) */
-	TM_IO,		 /* open, read or write failed, or the input is no regular file */
+	TM_USAGE,	 /* an invalid argument (unknown rule, output inside the input) */
+	TM_IO,		 /* open, read or write failed, or the input is not a regular file */
 	TM_NO_MEMORY,	 /* an allocation failed */
 	TM_LIMIT,	 /* a limit of core/limits.h was reached */
-	TM_UNRECOGNISED, /* no format claims the input, or one declines it by name, or it is empty */
+	TM_UNRECOGNISED, /* no format recognises the input, or one recognises and declines it, or it is empty */
 	TM_NOTHING,	 /* recognised, but nothing can be salvaged */
 	TM_CANCELLED,	 /* the progress callback asked to stop */
-	TM_BUG,		 /* an own promise would be broken (DESIGN P1 to P4); nothing was published */
+	TM_BUG,		 /* an internal check failed (P1 to P4, src/README.md); nothing was published */
 };
 
-/* Why a call failed. status is TM_OK and message empty when it did not. */
+/* Why a call failed. After success, status is TM_OK and message is empty. */
 struct tracemend_error {
 	enum tracemend_status status;
 	char message[512];
@@ -47,34 +46,34 @@ struct tracemend_error {
 
 enum tracemend_severity { TM_NOTE, TM_WARNING, TM_ERROR, TM_IGNORE };
 
-/* One rule: a thing that can be wrong with a capture. All members are static. */
+/* One rule: a kind of defect. All members are static. */
 struct tracemend_rule {
 	const char *id;			  /* "fxt/dangling-string-ref": never changes meaning, never reused */
 	const char *format;		  /* "fxt" */
-	enum tracemend_severity severity; /* the gravest that it is reported with */
+	enum tracemend_severity severity; /* the highest with which it is reported */
 	const char *class_name;		  /* malformed, alignment, reference, truncation, size, text, order, semantics, loss */
 	const char *title;		  /* one line, no full stop */
 	const char *clause;		  /* where the specification says so */
-	const char *explanation;	  /* for a person who never read the specification */
+	const char *explanation;	  /* for a reader who does not know the specification */
 	const char *repair;		  /* what repair does about it */
 };
 
 #define TRACEMEND_CONTEXT 48
 
-/* One thing found wrong. */
+/* One finding: a defect at its place. */
 struct tracemend_finding {
 	const struct tracemend_rule *rule;
 	enum tracemend_severity severity;
 	const char *file;      /* member of a directory or archive; empty for a single file */
-	uint64_t offset;       /* byte offset in that file of what is wrong, usually a record */
+	uint64_t offset;       /* byte offset of the defect in that file, usually of a record */
 	uint64_t length;       /* its length in bytes; 0 where something is missing */
 	const char *path;      /* "provider 3 > record 1042 (event) > name"; may be empty */
 	const char *message;   /* actual and expected value, one sentence without full stop */
 	uint64_t explains;     /* further findings that follow from this one and are not listed */
-	uint64_t field_offset; /* the bytes to underline, within the file; length 0: none */
+	uint64_t field_offset; /* the bytes to underline, within the file; field_length 0: none */
 	uint32_t field_length;
-	const char *field;	 /* what the underlined bytes are */
-	uint64_t context_offset; /* bytes of the file around the finding, for the hex rows */
+	const char *field;	 /* description of the underlined bytes */
+	uint64_t context_offset; /* bytes of the file at the finding, for the hex rows */
 	uint32_t context_length;
 	uint8_t context[TRACEMEND_CONTEXT];
 };
@@ -88,13 +87,14 @@ struct tracemend_fact {
 struct tracemend_options {
 	const char *format;  /* force a format by name; NULL: recognise it by content */
 	const char *profile; /* revision of the specification; NULL: the format's default */
-	size_t max_findings; /* findings kept a rule; 0: all, up to FINDINGS_KEPT_MAX. Counting never stops */
-	size_t window;	     /* bytes read at a time; 0: WINDOW_DEFAULT. Changes no result */
+	size_t max_findings; /* findings kept for each rule; 0: all, up to FINDINGS_KEPT_MAX. All are counted */
+	size_t window;	     /* bytes read at a time; 0: WINDOW_DEFAULT. It does not change results */
 	bool facts;	     /* collect facts for `info` */
-	/* Re-grade or silence (TM_IGNORE) a rule. NULL: as declared. Changes reports only, never what repair does. */
+	/* Changes the severity of a rule, or silences it (TM_IGNORE). NULL: as declared. Affects reports only, never what repair
+	 * does. */
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
-	/* Called now and then with bytes read so far and bytes in all. Returning false cancels the work. May be NULL. */
+	/* Called during the work with the bytes read so far and in all. Returning false cancels the work. May be NULL. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
@@ -104,25 +104,24 @@ struct tracemend_options {
 struct tracemend_format {
 	const char *name;	     /* "fxt" */
 	const char *title;	     /* "Fuchsia trace format" */
-	const char *extension;	     /* of generated files, with its dot; empty where a capture is a directory */
+	const char *extension;	     /* of generated files, with its dot; empty for a format of directories */
 	const char *const *profiles; /* NULL-terminated, the default first; NULL: the format has none */
 	bool directory;		     /* a capture is a directory */
-	const char *donor;	     /* when repair takes something from a donor, as a sentence; NULL: nothing to say */
+	const char *donor;	     /* what repair takes from a donor, as a sentence; NULL: nothing */
 };
 
 /* All formats; *count is set. Static. */
 TRACEMEND_API const struct tracemend_format *const *tracemend_formats(size_t *count);
 
-/* All rules of a format ("container" is one too), or of every format when name is NULL, ordered by format and
- * declaration. Static. *count is set; 0 for an unknown name. Index i is valid for i < *count. */
+/* The number of rules of a format ("container" counts as one), or of all formats when format is NULL; 0 for an unknown name. */
 TRACEMEND_API size_t tracemend_rule_count(const char *format);
 TRACEMEND_API const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index);
-/* The rule of that id, or NULL. */
+/* The rule with that id, or NULL. */
 TRACEMEND_API const struct tracemend_rule *tracemend_rule_find(const char *id);
 TRACEMEND_API const char *tracemend_severity_name(enum tracemend_severity severity);
 
-/* Makes text from outside (a file name, an argument) fit to be shown, as all text that the library hands out is: valid
- * UTF-8 where control characters, bidirectional overrides and invalid bytes are \xNN. Cut with "..." at size bytes. */
+/* Escapes text from outside (a file name, an argument) in the way of all text that the library returns: valid UTF-8, with control
+ * characters, bidirectional overrides and invalid bytes as \xNN. Text longer than size bytes ends in "...". */
 TRACEMEND_API void tracemend_escape(char *out, size_t size, const char *text);
 
 /* ---- inputs ---- */
@@ -140,38 +139,38 @@ enum tracemend_role {
  * UNPACK_BYTES_MAX. options may be NULL; it must outlive the input. */
 TRACEMEND_API struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options,
 						     struct tracemend_error *error);
-/* As tracemend_open, from memory; name is what reports call it. data is not copied and must outlive the input. */
+/* As tracemend_open(), for a capture in memory; name is used in reports. data is not copied and must outlive the input. */
 TRACEMEND_API struct tracemend_input *tracemend_open_memory(const char *name, const void *data, size_t size,
 							    const struct tracemend_options *options, struct tracemend_error *error);
-/* Adds the files of another path to an input, as extra pieces or as donor. */
+/* Adds the files of another path to an input, as extra pieces or as a donor. */
 TRACEMEND_API enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path, enum tracemend_role role,
 						  struct tracemend_error *error);
 TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 
 /* ---- check ---- */
 
-struct tracemend_report; /* does not need its input any more */
+struct tracemend_report; /* independent of its input once it is made */
 
 struct tracemend_summary {
-	const char *path;		  /* as given to tracemend_open */
+	const char *path;		  /* the path given to tracemend_open(), escaped */
 	const char *format;		  /* name of the format, or "" */
 	const char *format_version;	  /* "6", "2.6", ...; may be "" */
 	uint64_t size;			  /* bytes of all files of the capture */
-	uint64_t records;		  /* events or records as a reader of the format counts them */
-	uint64_t errors, warnings, notes; /* after grading; causes only, not what they explain */
-	bool complete;			  /* false: the work stopped early and nothing may be called clean */
-	const char *incomplete;		  /* why; "" when complete */
+	uint64_t records;		  /* events or records, as a reader of the format counts them */
+	uint64_t errors, warnings, notes; /* after re-grading; defects that others explain are not counted */
+	bool complete;			  /* false: the work stopped early; a capture without findings is not clean then */
+	const char *incomplete;		  /* why not; "" when complete */
 };
 
-/* Checks the input whole. Returns a report also when the work stopped early (summary.complete is then false and
- * *error says why); NULL when the format was not recognised or memory ran out. */
+/* Checks the whole input. Returns a report also when the work stopped early (summary.complete is then false, and *error says why).
+ * NULL when the format was not recognised or memory ran out. */
 TRACEMEND_API struct tracemend_report *tracemend_check(struct tracemend_input *input, const struct tracemend_options *options,
 						       struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_summary *tracemend_report_summary(const struct tracemend_report *report);
 TRACEMEND_API size_t tracemend_report_finding_count(const struct tracemend_report *report);
-/* Kept findings in the order in which the scan met them. */
+/* A kept finding; they are in the order of the scan. */
 TRACEMEND_API const struct tracemend_finding *tracemend_report_finding(const struct tracemend_report *report, size_t index);
-/* How often a rule was reported, kept or not; folded findings are not counted. */
+/* How often a rule was reported, whether or not the finding was kept; defects that others explain are not counted. */
 TRACEMEND_API uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule);
 TRACEMEND_API size_t tracemend_report_fact_count(const struct tracemend_report *report);
 TRACEMEND_API const struct tracemend_fact *tracemend_report_fact(const struct tracemend_report *report, size_t index);
@@ -185,9 +184,9 @@ enum tracemend_exactness { TM_EXACT, TM_AT_LEAST, TM_UNKNOWN_COUNT };
 
 struct tracemend_outcome {
 	bool changed;				/* the output differs from the input */
-	bool lost;				/* content was lost, records or other, or it cannot be known */
+	bool lost;				/* content was lost, or it is not known whether any was */
 	uint64_t kept, patched, added, dropped; /* records */
-	enum tracemend_exactness dropped_is;	/* TM_UNKNOWN_COUNT: dropped counts only those that are known of */
+	enum tracemend_exactness dropped_is;	/* TM_UNKNOWN_COUNT: dropped counts the known ones only */
 	unsigned passes; /* repairs, each of what the one before would have written: 1, unless a defect hid another */
 };
 
@@ -216,25 +215,32 @@ struct tracemend_segment {
 	const uint8_t *bytes;		   /* literal */
 	const struct tracemend_rule *rule; /* literal: the rule that asked for it. copy: NULL, or why it is copied again */
 	const char *why;		   /* literal, or a second copy; else "" */
+	/* Runs. Segments that come again and again stand once in the list, with the offsets of their first time. */
+	uint32_t group; /* in the first segment of a run: segments that repeat together, from this one on; else 0 */
+	uint64_t times; /* how often the segment comes; 1: it is in no run */
+	uint64_t repeat_offset, repeat_from; /* how much further it is in the output, and a copy in the input, each time */
 };
 
-/* An input range that no output has (dropped), or that is kept but cannot be vouched for (doubtful). */
+/* An input range that is in no output (dropped), or that is in one but unverified (doubtful). */
 struct tracemend_range {
 	size_t input;
 	uint64_t from, length;
 	const struct tracemend_rule *rule; /* NULL in a doubtful range */
 	const char *why;
+	/* Runs, as of a segment. */
+	uint32_t group;
+	uint64_t times, repeat_from;
 };
 
-/* Plans a repair; writes nothing. Returns NULL and fills *error on failure; TM_NOTHING where nothing can be salvaged,
- * TM_BUG where the planned output would not check clean. */
+/* Plans a repair, and writes nothing. NULL and *error on failure; TM_NOTHING when nothing can be salvaged, TM_BUG when the planned
+ * output would not check clean. */
 TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
 							struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *repair);
 /* The report of the input. */
 TRACEMEND_API const struct tracemend_report *tracemend_repair_report(const struct tracemend_repair *repair);
 TRACEMEND_API bool tracemend_repair_is_directory(const struct tracemend_repair *repair);
-/* Fills in the SHA-256 of members and outputs by reading them once more; before it they are empty strings. */
+/* Computes the SHA-256 of members and outputs, by reading them once more; until then they are empty strings. */
 TRACEMEND_API enum tracemend_status tracemend_repair_digest(struct tracemend_repair *repair, struct tracemend_error *error);
 TRACEMEND_API size_t tracemend_repair_member_count(const struct tracemend_repair *repair);
 TRACEMEND_API const struct tracemend_member *tracemend_repair_member(const struct tracemend_repair *repair, size_t index);
@@ -245,11 +251,11 @@ TRACEMEND_API size_t tracemend_repair_dropped_count(const struct tracemend_repai
 TRACEMEND_API struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *repair, size_t index);
 TRACEMEND_API size_t tracemend_repair_doubtful_count(const struct tracemend_repair *repair);
 TRACEMEND_API struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *repair, size_t index);
-/* Reads bytes of an output as it will be written. offset + length must not pass its size. */
+/* Reads bytes of an output as it will be written. The range must lie within its size. */
 TRACEMEND_API enum tracemend_status tracemend_repair_read(struct tracemend_repair *repair, size_t output, uint64_t offset,
 							  void *buffer, size_t length);
-/* Writes the output under a temporary name, checks what was written, and renames it to path. An existing file is
- * replaced as a whole; an existing directory must be empty. TM_USAGE when path is the input or lies inside it. */
+/* Writes the output under a temporary name, checks it, and renames it to path. An existing file is replaced as a whole; an
+ * existing directory must be empty. TM_USAGE when path is the input or lies inside it. */
 TRACEMEND_API enum tracemend_status tracemend_repair_publish(struct tracemend_repair *repair, const char *path,
 							     struct tracemend_error *error);
 TRACEMEND_API void tracemend_repair_free(struct tracemend_repair *repair);
@@ -277,59 +283,59 @@ struct tracemend_recipe {
 	enum tracemend_damage damage;
 	uint64_t seed;		/* ignored when choices is given */
 	uint64_t size;		/* wanted size in bytes, roughly; 0: small */
-	const uint8_t *choices; /* decide by these bytes instead of by the seed (fuzzers); NULL: by seed */
+	const uint8_t *choices; /* a fuzzer's bytes that decide instead of the seed; NULL: the seed decides */
 	size_t choices_size;
 };
 
 struct tracemend_sample;
 
-/* Makes one capture in memory. Deterministic in the recipe. NULL and *error on failure (TM_USAGE: unknown rule). */
+/* Makes a capture in memory; the same recipe gives the same capture. NULL and *error on failure (TM_USAGE: unknown rule). */
 TRACEMEND_API struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *recipe, struct tracemend_error *error);
-/* What to call it: "<what>-<seed><extension>". */
+/* The name of the sample: "<what>-<seed><extension>". */
 TRACEMEND_API const char *tracemend_sample_name(const struct tracemend_sample *sample);
 TRACEMEND_API bool tracemend_sample_is_directory(const struct tracemend_sample *sample);
 TRACEMEND_API size_t tracemend_sample_file_count(const struct tracemend_sample *sample);
 /* File name ("" for a single file), bytes and length. */
 TRACEMEND_API const char *tracemend_sample_file(const struct tracemend_sample *sample, size_t index, const uint8_t **data,
 						size_t *size);
-/* Records of the capture before any damage. */
+/* The number of records of the capture before any damage. */
 TRACEMEND_API uint64_t tracemend_sample_records(const struct tracemend_sample *sample);
-/* Rules that a check of it must report: the broken one first, then its declared companions. */
+/* The rules that check must report: the broken one first, then its declared companions. */
 TRACEMEND_API size_t tracemend_sample_expect_count(const struct tracemend_sample *sample);
 TRACEMEND_API const struct tracemend_rule *tracemend_sample_expect(const struct tracemend_sample *sample, size_t index);
-/* Opens the sample as an input without touching the disk. The sample must outlive the input. */
+/* Opens the sample as an input, without writing it to disk. The sample must outlive the input. */
 TRACEMEND_API struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *sample,
 							    const struct tracemend_options *options, struct tracemend_error *error);
-/* Writes the sample below directory (which is made if need be) under its name, atomically. */
+/* Writes the sample under its name into a directory, which is made if necessary. It appears as a whole. */
 TRACEMEND_API enum tracemend_status tracemend_sample_write(const struct tracemend_sample *sample, const char *directory,
 							   struct tracemend_error *error);
-/* As tracemend_sample_write, to a path whose directory is there. */
+/* As tracemend_sample_write(), to a path whose directory exists. */
 TRACEMEND_API enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *sample, const char *path,
 							      struct tracemend_error *error);
 TRACEMEND_API void tracemend_sample_free(struct tracemend_sample *sample);
 
 /* ---- reduce ---- */
 
-/* The regular files of an input (not of its extra pieces and donors) as a sample. TM_LIMIT beyond REDUCE_BYTES_MAX. */
+/* Makes a sample of the regular files of an input, without its extra pieces and donors. TM_LIMIT beyond REDUCE_BYTES_MAX. */
 TRACEMEND_API struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, struct tracemend_error *error);
 
-/* What must go on being true while a capture is made smaller. */
-struct tracemend_wish {
-	/* Asked of one candidate after the other, which is not to be kept. Must give the same answer for the same bytes. */
+/* The interestingness predicate: what must stay true while a capture is made smaller. */
+struct tracemend_predicate {
+	/* Called with each candidate, which it must not keep. Must return the same for the same bytes. */
 	bool (*holds)(void *ctx, const struct tracemend_sample *candidate);
 	void *ctx;
-	uint64_t tries;	 /* candidates to ask about at most; 0: as many as it takes */
-	uint64_t work;	 /* bytes of all candidates together, roughly; 0: as many as it takes */
-	bool bytes;	 /* leave out ranges of bytes, too, where the parts are known: that breaks what was valid */
-	bool inside_out; /* records before what holds them: takes longer, and makes small blocks of several */
+	uint64_t tries;	 /* candidates to test at most; 0: no limit */
+	uint64_t work;	 /* bytes of all candidates together, roughly; 0: no limit */
+	bool bytes;	 /* remove ranges of bytes as well, although the parts are known: this breaks what was valid */
+	bool inside_out; /* remove records before their groups: takes longer, and makes several small blocks */
 };
 
-/* The smallest capture that can be found for which the wish holds: leaves out files, groups of records, records and what is
- * in them, and sets sizes, counts and offsets right. Where it is not stopped by tries or work, no single record can be left
- * out of the result. Deterministic. An input that no format knows the parts of is reduced by ranges of bytes. NULL and
- * *error: TM_NOTHING when the wish does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
+/* Makes a capture smaller while the predicate holds: removes files, groups of records, records and their parts, and corrects
+ * sizes, counts and offsets. Unless tries or work stop it, no single record of the result can be removed. The same input and
+ * predicate give the same result. An input of unknown format is reduced by ranges of bytes. NULL and *error: TM_NOTHING when the
+ * predicate does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
 TRACEMEND_API struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
-							const struct tracemend_wish *wish, struct tracemend_error *error);
+							const struct tracemend_predicate *predicate, struct tracemend_error *error);
 
 #ifdef __cplusplus
 }

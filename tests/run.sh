@@ -1,203 +1,247 @@
 #!/bin/bash
-# Everything that `make test` and CI run. Each part prints a line; the last line is "N passed, N failed, N skipped".
+# The tests. Each part prints a line, and why it failed; the last line is "N passed, N failed, N skipped".
 #
-#   tests/run.sh [PART...]      only these parts (see `parts` below), after building
+#   tests/run.sh [PART...]         make test: all kinds of proof, small
+#   tests/run.sh --all [PART...]   make test-all: the same parts larger, and the parts that take long
+#   tests/run.sh --format NAME     make test-NAME: one format, in seconds; nothing is built
+#   tests/run.sh --quick           tests/quick.sh: all formats, in seconds; nothing is built
 #
-# TEST_VALID  valid captures generated a format (default 60)      TEST_RULES   captures generated a rule (1)
-# TEST_DAMAGE captures generated a kind of damage (4)             TEST_FUZZ    seconds a fuzz target (15; 0: none)
-# SAMPLES     folder of real captures (default ../shared/samples when it is there)
+# PART: one of those listed below. What it needs is built first.
+#   BUILD        the folder of the build under test (build)        TEST_FUZZ    seconds a fuzz target, with --all (15; 0: none)
+#   SAMPLES      folder of real captures, with --all               TEST_LINT    1: clang-tidy and cppcheck, with --all (0)
+#   TEST_STYLE   1: the tree is as .clang-format makes it (0)      TEST_OSS_FUZZ 1: OSS-Fuzz's build, with --all (0)
+#   TEST_PLACES  I/N: silences the places I, I+N, ... that report a rule, with --all (1/8; 0: none)
 set -u
 cd "$(dirname "$0")/.."
-: "${TEST_VALID:=60}" "${TEST_RULES:=1}" "${TEST_DAMAGE:=4}" "${TEST_FUZZ:=15}"
+: "${BUILD:=build}" "${TEST_FUZZ:=15}" "${TEST_LINT:=0}" "${TEST_OSS_FUZZ:=0}" "${TEST_STYLE:=0}" "${TEST_PLACES:=1/8}"
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-parts="build unit corpus replay properties crosscheck rules cli readers reduce mutators samples salvage damage fuzz oss-fuzz lint"
-[ $# -gt 0 ] && parts=$*
-logs=build/test
+tier=small format=
+case ${1:-} in
+--all) tier=all; shift ;;
+--format) tier=format format=${2:?which format?}; shift 2 ;;
+--quick) tier=quick; shift ;;
+-*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+case $tier in
+small) parts="style build unit outcomes corpus replay generated crosscheck manifest rules cli readers reduce salvage damage" ;;
+all) parts="style build unit outcomes corpus replay generated crosscheck manifest rules places cli readers reduce mutators samples salvage damage
+	fuzz oss-fuzz lint" ;;
+format) parts="outcomes replay generated unit crosscheck" ;;
+quick) parts="unit outcomes replay" ;;
+esac
+[ $# = 0 ] || parts=$*
+logs=$BUILD/test jobs=$(nproc)
 passed=0 failed=0 skipped=0 since=0
+
+# ---- how a part reports ----
+
+small() { [ $tier != all ]; }
+# Whether nothing is built, and the plain build is taken for everything.
+built() { [ $tier = format ] || [ $tier = quick ]; }
+# at SMALL ALL: the one of the tier.
+at() { if small; then echo "$1"; else echo "$2"; fi; }
+# The formats under test.
+formats() { if [ -n "$format" ]; then echo "$format"; else TOOL=$BUILD/tracemend scripts/formats.sh; fi; }
 
 part() { # NAME PASSED FAILED SKIPPED [TEXT]
 	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-	printf '%-22s %5d passed %4d failed %4d skipped %4d s%s\n' "$1" "$2" "$3" "$4" $((SECONDS - since)) "${5:+  ($5)}"
+	printf '%-26s %5d passed %4d failed %4d skipped %4d s%s\n' "$1" "$2" "$3" "$4" $((SECONDS - since)) "${5:+  ($5)}"
 	since=$SECONDS
 }
 show() { sed 's/^/    /' "$1" | tail -n "${2:-15}"; }
-# Runs a command that either works or not: one test.
-one() { # NAME COMMAND...
-	local name=$1 log=$logs/${1//[^a-z0-9]/-}.log
-	shift
-	if "$@" > "$log" 2>&1; then part "$name" 1 0 0; else part "$name" 0 1 0; show "$log"; fi
-}
-# Runs a command whose last line is "...: N passed, N failed".
-counted() { # NAME COMMAND...
-	local name=$1 log=$logs/${1//[^a-z0-9]/-}.log code line
+log_of() { echo "$logs/${1//[^a-z0-9]/-}.log"; }
+# Runs a command, its output in the log of its name; the exit code is kept beside it.
+keep() { # NAME COMMAND...
+	local log
+	log=$(log_of "$1")
 	shift
 	"$@" > "$log" 2>&1
-	code=$?
+	echo $? > "$log.code"
+}
+# Reports a command that was run by keep(). Its last line tells the tests: "N passed, N failed", or "N captures"; else it is one.
+# Exit 77 is skipped.
+kept() { # NAME
+	local log code line
+	log=$(log_of "$1")
+	code=$(cat "$log.code")
 	line=$(tail -1 "$log")
-	if [[ $line =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
-		local good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
-		[ $code != 0 ] && [ "$bad" = 0 ] && bad=1
-		part "$name" "$good" "$bad" 0
+	if [ "$code" = 77 ]; then
+		part "$1" 0 0 1 "${line:0:80}"
+	elif [[ $line =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+		local bad=${BASH_REMATCH[2]}
+		[ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
+		part "$1" "${BASH_REMATCH[1]}" "$bad" 0
 		[ "$bad" = 0 ] || show "$log"
-	else
-		part "$name" 0 1 0
+	elif [ "$code" != 0 ]; then
+		part "$1" 0 1 0
 		show "$log"
+	elif [[ $line =~ ^([0-9]+)\ captures$ ]]; then
+		part "$1" "${BASH_REMATCH[1]}" 0 0
+	else
+		part "$1" 1 0 0
 	fi
 }
+one() { # NAME COMMAND...
+	keep "$@"
+	kept "$1"
+}
+# each NAME COMMAND...: a part for each format, some at a time; %f in the command and the name is the format.
+each() {
+	local f name=$1
+	shift
+	for f in $(formats); do
+		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+		keep "${name//%f/$f}" "${@//%f/$f}" &
+	done
+	wait
+	for f in $(formats); do kept "${name//%f/$f}"; done
+}
 
-formats() { scripts/formats.sh; }
+# ---- the parts ----
+
+test_style() { [ "$TEST_STYLE" = 0 ] && { part style 0 0 1 "TEST_STYLE=0"; return; }; one style timeout 300 scripts/format.sh --check; }
 
 test_build() {
-	one "build: gcc" make -s -j2 all unit-tests build/replay
-	one "build: clang" make -s -j2 BUILD=build/clang CC=clang-14 all
-	one "build: sanitizers" make -s -j2 asan
+	one "build: gcc" make -s -j"$jobs" BUILD="$BUILD" all unit-tests "$BUILD/replay" "$BUILD/outcome"
+	small || one "build: clang" make -s -j"$jobs" BUILD=build/clang CC=clang-14 all
+	one "build: sanitizers" make -s -j"$jobs" asan
 }
 
-test_unit() {
-	local kind good bad test log count
-	for kind in build build/asan; do
-		good=0 bad=0
-		for test in tests/unit/test_*.c; do
-			test=$kind/tests/unit/$(basename "$test" .c)
-			log=$logs/unit.log
-			timeout 120 "$test" > "$log" 2>&1
-			local code=$?
-			# A test may be several groups.
-			count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | paste -sd+)
-			good=$((good + ${count:-0}))
-			count=$(grep -c '^\[  FAILED  \] [^0-9]' "$log")
-			[ $code != 0 ] && [ "$count" = 0 ] && count=1
-			[ "$count" = 0 ] || { bad=$((bad + count)); show "$log"; }
-		done
-		part "unit${kind#build}" $good $bad 0
+# Unit tests print what cmocka prints; a test may be several groups.
+unit_tests() { # FOLDER TEST...
+	local folder=$1 good=0 bad=0 test code count log
+	log=$(mktemp)
+	shift
+	for test in "$@"; do
+		timeout 120 "$folder/tests/unit/$test" > "$log" 2>&1
+		code=$?
+		count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | paste -sd+)
+		good=$((good + ${count:-0}))
+		count=$(grep -c '^\[  FAILED  \] [^0-9]' "$log")
+		[ $code != 0 ] && [ "$count" = 0 ] && count=1
+		[ "$count" = 0 ] || { bad=$((bad + count)); grep -v ' OK \]\| RUN ' "$log"; }
 	done
+	rm -f "$log"
+	echo "$good passed, $bad failed"
+	[ $bad = 0 ]
 }
+
+# Of one format: its own, and those that go through the formats.
+test_unit() {
+	local tests
+	mapfile -t tests < <(cd tests/unit && printf '%s\n' test_*.c | sed 's/\.c$//')
+	if [ -n "$format" ]; then
+		mapfile -t tests < <(cd tests/unit && { ls test_"$format"*.c 2> /dev/null; grep -l format_wanted test_*.c; } | sed 's/\.c$//' | sort -u)
+		TEST_FORMAT=$format one unit unit_tests "$BUILD" "${tests[@]}"
+		return
+	fi
+	built && { one unit unit_tests "$BUILD" "${tests[@]}"; return; }
+	keep unit unit_tests "$BUILD" "${tests[@]}" &
+	keep unit/asan unit_tests build/asan "${tests[@]}"
+	wait
+	kept unit
+	kept unit/asan
+}
+
+test_outcomes() { one outcomes timeout 300 python3 tests/tools/outcomes.py --tool "$BUILD/outcome" ${format:+--format "$format"}; }
 
 test_corpus() {
-	[ -d corpus ] || { part corpus 0 0 1 "no corpus"; return; }
-	counted corpus timeout 600 python3 tests/corpus.py
+	one corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend"
 	one "corpus: regenerated" timeout 600 scripts/corpus.sh --check
 }
 
+# Every promise, for each file of the corpus: fuzz/oracle.h. With sanitizers, where they are built.
 test_replay() {
-	local f log=$logs/replay.log
-	for f in $(formats); do
-		[ -d "corpus/$f" ] || { part "replay: $f" 0 0 1 "no corpus"; continue; }
-		if timeout 900 build/asan/replay -q -k 6 -f "$f" "corpus/$f" > "$log" 2>&1; then
-			part "replay: $f" "$(sed -n 's/ captures$//p' "$log")" 0 0
-		else
-			part "replay: $f" 0 1 0
-			show "$log"
-		fi
-		if timeout 300 build/asan/replay -q -k 0 -c 24 -f "$f" $(ls -S -r corpus/"$f"/valid/* | head -6) > "$log" 2>&1; then
-			part "prefixes: $f" "$(sed -n 's/ captures$//p' "$log")" 0 0
-		else
-			part "prefixes: $f" 0 1 0
-			show "$log"
-		fi
+	built && { each "replay: %f" timeout 300 "$BUILD/replay" -q -k 2 -f %f corpus/%f; return; }
+	each "replay: %f" timeout 900 build/asan/replay -q -k "$(at 2 6)" -f %f corpus/%f
+	each "prefixes: %f" prefixes %f
+	one "replay: containers" bash -c "timeout 120 build/asan/replay -C \$(find corpus -name '*.gz' -o -name '*.zst' -o -name '*.tar' | head -$(at 12 40))"
+}
+prefixes() { # FORMAT: of its smallest captures
+	# shellcheck disable=SC2012,SC2046
+	timeout 300 build/asan/replay -q -k 0 -c "$(at 8 24)" -f "$1" $(ls -S -r corpus/"$1"/valid/* | head -"$(at 3 6)")
+}
+
+# The same for captures that are generated: valid ones, one a rule, and damaged ones.
+test_generated() { each "generated: %f" generated %f; }
+generated() { # FORMAT
+	local program=build/asan/replay total=0 arguments said
+	! built || program=$BUILD/replay
+	for arguments in "-e repair -g $(at 12 60)" "-e check -g 1 -r all" "-e repair -d $(at 1 4)"; do
+		# shellcheck disable=SC2086
+		said=$(timeout 900 "$program" -f "$1" $arguments -s 1000 2>&1) || { echo "$said"; return 1; }
+		total=$((total + ${said%% captures}))
 	done
-	if timeout 120 build/asan/replay -C $(find corpus -name '*.gz' -o -name '*.zst' -o -name '*.tar' | head -40) > "$log" 2>&1; then
-		part "replay: containers" "$(sed -n 's/ captures$//p' "$log")" 0 0
-	else
-		part "replay: containers" 0 1 0
-		show "$log"
-	fi
+	echo "$total captures"
 }
 
-test_properties() {
-	local f log=$logs/properties.log
-	for f in $(formats); do
-		local good=0 bad=0 arguments
-		for arguments in "-e repair -g $TEST_VALID -s 1000" "-e check -g $TEST_RULES -s 1000 -r all" "-e repair -d $TEST_DAMAGE -s 1000"; do
-			# shellcheck disable=SC2086
-			if timeout 900 build/asan/replay -f "$f" $arguments > "$log" 2>&1; then
-				good=$((good + $(sed -n 's/ captures$//p' "$log")))
-			else
-				bad=$((bad + 1))
-				show "$log"
-			fi
-		done
-		part "generated: $f" $good $bad 0
-	done
+test_crosscheck() { one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}; }
+
+test_manifest() { one "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
+
+test_rules() { one rules timeout 600 scripts/rules.sh --table; }
+
+test_places() {
+	[ "$TEST_PLACES" = 0 ] && { part places 0 0 1 "TEST_PLACES=0"; return; }
+	one places timeout 1800 scripts/rules.sh --places "$TEST_PLACES"
 }
 
-test_crosscheck() { counted "independent parsers" timeout 300 python3 tests/crosscheck.py; }
-
-test_rules() {
-	local log=$logs/rules.log good total
-	timeout 600 scripts/rules.sh > "$log" 2>&1
-	good=$(sed -n 's/^[a-z0-9]*: \([0-9]*\) of [0-9]* rules .*/\1/p' "$log" | paste -sd+ | bc)
-	total=$(sed -n 's/^[a-z0-9]*: [0-9]* of \([0-9]*\) rules .*/\1/p' "$log" | paste -sd+ | bc)
-	if [ -z "$total" ]; then part rules 0 1 0; show "$log"; return; fi
-	part rules "$good" $((total - good)) 0
-	[ "$good" = "$total" ] || show "$log" 30
-}
-
+# The files at the same time; what takes a processor for seconds is tagged slow.
 test_cli() {
-	local log=$logs/cli.log good bad skip
-	[ -n "$(find tests/cli -name '*.bats' 2>/dev/null)" ] || { part cli 0 0 1 "no bats files"; return; }
-	timeout 600 bats --tap tests/cli > "$log" 2>&1
-	local code=$?
+	local log good bad skip
+	log=$(log_of cli)
+	find tests/cli -name '*.bats' -print0 | sort -z | xargs -0 -P "$jobs" -n 1 sh -c 'timeout 600 bats --tap "$@" > "$0.$$" 2>&1' "$log" $(at "--filter-tags !slow" "")
+	cat "$log".* > "$log"
+	rm -f "$log".*
 	good=$(grep -c '^ok ' "$log") bad=$(grep -c '^not ok ' "$log") skip=$(grep -c '^ok .* # skip' "$log")
-	[ $code != 0 ] && [ "$bad" = 0 ] && bad=1
+	[ "$good" -gt 0 ] || bad=1
 	part cli $((good - skip)) "$bad" "$skip"
 	[ "$bad" = 0 ] || grep -A6 '^not ok ' "$log" | head -30 | sed 's/^/    /'
 }
 
-# Scripts of the formats: exit 0 passed, 77 skipped (the last line says why). They may print "N passed, N failed".
+# Small: fewer captures, and not what has to be fetched first.
 test_readers() {
-	local script log name code
-	for script in tests/*-reader.sh tests/perfetto.sh; do
-		[ -x "$script" ] || continue
-		name=$(basename "$script" .sh)
-		log=$logs/$name.log
-		timeout 600 "$script" > "$log" 2>&1
-		code=$?
-		if [ $code = 77 ]; then
-			part "reader: $name" 0 0 1 "$(tail -1 "$log" | cut -c1-80)"
-		elif [[ $(tail -1 "$log") =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
-			part "reader: $name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
-			[ $code = 0 ] || show "$log"
-		elif [ $code = 0 ]; then
-			part "reader: $name" 1 0 0
-		else
-			part "reader: $name" 0 1 0
-			show "$log"
-		fi
-	done
-}
-
-test_samples() {
-	[ -d "${SAMPLES:-/nowhere}" ] || { part samples 0 0 1 "SAMPLES is not set"; return; }
-	counted samples timeout 1800 tests/samples.sh
+	one "reader: uftrace" timeout 600 tests/readers/uftrace_reader.sh "$(at 15 60)"
+	one "reader: trace-cmd" timeout 900 tests/readers/tracecmd_reader.sh $(at "30 0" "150 6")
+	if ! small || [ -s build/perfetto/trace_processor.wasm ]; then
+		one "reader: Perfetto" timeout 900 tests/readers/perfetto_reader.sh $(at "10 1" "60 4")
+	else
+		part "reader: Perfetto" 0 0 1 "not fetched: scripts/perfetto-setup.sh"
+	fi
+	small || one "reader: known crashes" timeout 600 tests/readers/known_reader.sh
 }
 
 # A few rules of each format; scripts/reduce.sh takes them all, at 1 MB.
-test_reduce() { counted reduce timeout 900 python3 tests/reduce.py --size 128K --every 41 --quiet; }
+test_reduce() { one reduce timeout 900 python3 tests/tools/reduce.py --size "$(at 32K 128K)" --every "$(at 61 41)" --quiet; }
 
 # The mutators under both engines, so many runs.
-test_mutators() { one mutators timeout 900 tests/mutators.sh; }
+test_mutators() { one mutators timeout 900 tests/tools/mutators.sh; }
+
+test_samples() {
+	[ -d "${SAMPLES:-/nowhere}" ] || { part samples 0 0 1 "SAMPLES is not set"; return; }
+	one samples timeout 1800 tests/tools/samples.sh
+}
 
 test_salvage() {
-	one salvage timeout 600 python3 tests/salvage.py --seeds 3
-	counted "what is said of the loss" timeout 600 python3 tests/claims.py --count 10
+	one salvage timeout 600 python3 tests/tools/salvage.py --seeds "$(at 1 3)"
+	one "what is said of the loss" timeout 600 python3 tests/tools/claims.py --count "$(at 2 10)"
 }
 
 # Formats whose independent parser knows where their size fields are.
 test_damage() {
 	local f
 	for f in $(formats); do
-		grep -qs '^def sizes' "tests/${f}_parse.py" || continue
-		counted "damage: $f" timeout 600 python3 tests/damage.py "$f" --generated 12 --count 2
+		grep -qs '^def sizes' "tests/formats/$f/${f}_parse.py" || continue
+		one "damage: $f" timeout 600 python3 tests/tools/damage.py "$f" --generated "$(at 2 12)" --count 2
 	done
 }
 
 test_fuzz() {
-	local f target engine
+	local f
 	[ "$TEST_FUZZ" = 0 ] && { part fuzz 0 0 1 "TEST_FUZZ=0"; return; }
-	one "build: fuzz targets" make -s -j2 fuzz
+	one "build: fuzz targets" make -s -j"$jobs" fuzz
 	for f in $(formats) container; do
 		one "fuzz: $f, libFuzzer" scripts/fuzz.sh "$f" "$TEST_FUZZ" --fresh --runs 150
 	done
@@ -209,17 +253,19 @@ test_fuzz() {
 
 # One configuration of four; scripts/oss-fuzz-local.sh takes them all.
 test_oss-fuzz() {
-	[ "$TEST_FUZZ" = 0 ] && { part oss-fuzz 0 0 1 "TEST_FUZZ=0"; return; }
-	[ "${TEST_OSS_FUZZ:-1}" = 0 ] && { part oss-fuzz 0 0 1 "TEST_OSS_FUZZ=0"; return; }
-	counted "oss-fuzz: address" timeout 1800 scripts/oss-fuzz-local.sh --seeds 5 address
+	[ "$TEST_FUZZ" = 0 ] || [ "$TEST_OSS_FUZZ" = 0 ] && { part oss-fuzz 0 0 1 "TEST_OSS_FUZZ=0"; return; }
+	one "oss-fuzz: address" timeout 1800 scripts/oss-fuzz-local.sh --seeds 5 address
 	one "fuzz: two instances" scripts/fuzz.sh fxt 4 --engine both --target check --jobs 2 --fresh --runs 60
 }
 
-test_lint() { [ "${TEST_LINT:-1}" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }; one lint timeout 900 scripts/lint.sh; }
+test_lint() { [ "$TEST_LINT" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }; one lint timeout 900 scripts/lint.sh; }
 
-scripts/install.sh --test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-mkdir -p $logs
-case " $parts " in *" build "*) ;; *) test_build ;; esac
+for p in $parts; do
+	declare -F "test_$p" > /dev/null || { echo "run.sh: there is no part $p" >&2; exit 2; }
+done
+built || scripts/install.sh --test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+mkdir -p "$logs"
+case " $parts " in *" build "*) ;; *) built || test_build ;; esac
 for p in $parts; do
 	"test_$p"
 done

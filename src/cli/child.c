@@ -1,4 +1,4 @@
-/* Children: fork, exec, limits, and reading what they say without ever waiting for them longer than agreed. */
+/* Child processes: fork, exec, limits, and reading their output without waiting longer than the limits. */
 #include "cli/child.h"
 
 #include <errno.h>
@@ -120,8 +120,8 @@ _Noreturn static void child_become(char *const *arguments, const struct child_li
 	int nothing = open("/dev/null", O_RDONLY);
 
 	(void)setpgid(0, 0);
-	(void)personality(ADDR_NO_RANDOMIZE); /* what reads memory that it never wrote finds the same there each time */
-	(void)signal(SIGPIPE, SIG_DFL);	      /* a handler goes by itself at exec; what is ignored stays ignored */
+	(void)personality(ADDR_NO_RANDOMIZE); /* a program that reads uninitialised memory finds the same there each time */
+	(void)signal(SIGPIPE, SIG_DFL);	      /* exec resets handlers, but an ignored signal stays ignored */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	child_limit(RLIMIT_CORE, 0, 0);
@@ -158,7 +158,7 @@ static void child_close(int *fd)
 	*fd = -1;
 }
 
-/* Keeps the last bytes: half of a full buffer is given up at a time. */
+/* Keeps the last bytes: a full buffer loses its first half. */
 static void child_keep(struct child_result *r, const char *bytes, size_t length)
 {
 	size_t half = CHILD_OUTPUT_MAX / 2;
@@ -176,16 +176,16 @@ static void child_keep(struct child_result *r, const char *bytes, size_t length)
 
 static void child_hear(struct child_result *r, const char *bytes, size_t length)
 {
-	size_t have = strlen(r->talk);
+	size_t have = strlen(r->messages);
 
-	r->talked = true;
-	for (size_t i = 0; i < length && have < sizeof(r->talk) - 1; i++)
-		if (bytes[i]) /* a NUL would hide the rest */
-			r->talk[have++] = bytes[i];
-	r->talk[have] = '\0';
+	r->wrote_messages = true;
+	for (size_t i = 0; i < length && have < sizeof(r->messages) - 1; i++)
+		if (bytes[i]) /* a NUL would end the text */
+			r->messages[have++] = bytes[i];
+	r->messages[have] = '\0';
 }
 
-/* Reads what is there. False: nothing (more) now. */
+/* Reads what is available. False: nothing, for now or for good. */
 static bool child_read(struct child *c, int *fd)
 {
 	char bytes[16384];
@@ -209,8 +209,8 @@ static void child_ended(struct child *c, int status, const struct rusage *used, 
 	struct child_result *r = c->result;
 	int64_t microseconds = (int64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 + used->ru_utime.tv_usec +
 			       used->ru_stime.tv_usec;
-	/* The system ends with SIGXCPU what passes its processor time, and with SIGKILL what would not listen; that may have
-	 * been a child of the command, whose time is counted in here. */
+	/* The kernel ends a process that passes its limit of processor time with SIGXCPU, then SIGKILL. It may have been a child
+	 * of the command, whose time is included here. */
 	bool spent = microseconds >= (int64_t)limits->seconds * 1000000;
 
 	r->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -220,7 +220,7 @@ static void child_ended(struct child *c, int status, const struct rusage *used, 
 		r->end = r->code == SIGXCPU || (r->code == SIGKILL && spent) ? CHILD_HUNG : CHILD_KILLED;
 }
 
-/* Reads and waits until the child has ended or its time is over. */
+/* Reads until the child has ended or its time is over. */
 static void child_watch(struct child *c, const struct child_limits *limits)
 {
 	int64_t until = child_clock() + (int64_t)limits->seconds * CHILD_PATIENCE * 1000;
@@ -231,7 +231,7 @@ static void child_watch(struct child *c, const struct child_limits *limits)
 		struct pollfd fds[] = { { .fd = c->out, .events = POLLIN }, { .fd = c->err, .events = POLLIN } };
 		bool ended = wait4(c->pid, &status, WNOHANG, &used) == c->pid;
 		if (!ended)
-			(void)poll(fds, 2, c->out < 0 && c->err < 0 ? 1 : 20); /* closing its output is how most end */
+			(void)poll(fds, 2, c->out < 0 && c->err < 0 ? 1 : 20); /* most children end by closing their output */
 		if (c->out >= 0)
 			(void)child_read(c, &c->out);
 		if (c->err >= 0)
@@ -248,7 +248,7 @@ static void child_watch(struct child *c, const struct child_limits *limits)
 			break;
 		}
 	}
-	(void)kill(-c->pid, SIGKILL); /* what it left behind */
+	(void)kill(-c->pid, SIGKILL); /* processes that it left running */
 	while (c->out >= 0 && child_read(c, &c->out))
 		;
 	while (c->err >= 0 && child_read(c, &c->err))
@@ -277,7 +277,7 @@ static void child_start(struct child *c, char *const *arguments, const struct ch
 	child_close(&err[1]);
 	child_close(&status[1]);
 	if (c->pid > 0) {
-		(void)setpgid(c->pid, c->pid); /* whoever comes first */
+		(void)setpgid(c->pid, c->pid); /* of this signal and a normal end, the first decides */
 		ssize_t got;
 		do
 			got = read(status[0], &why, sizeof(why));

@@ -1,6 +1,5 @@
-/* Runs other people's programs: each as a child in a process group of its own, under limits of time and memory, with its
- * output read to a bound, and with the same addresses each time (where the system lets them). Several threads may run children at
- * once. */
+/* Runs other programs: each as a child in a process group of its own, with limits on time and memory, a limit on the output that
+ * is kept, and without address space randomisation (where the system allows that). Several threads may run children at once. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -8,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A child that only waits is given that many times its processor time by the clock. */
+/* The limit on elapsed time, as a multiple of the limit on processor time. */
 #define CHILD_PATIENCE 5u
-/* Bytes of standard output that are kept: the last ones. */
+/* Bytes of standard output that are kept, from its end. */
 #define CHILD_OUTPUT_MAX (128u * 1024)
-/* Bytes of standard error that are kept: the first ones. */
-#define CHILD_TALK_MAX 512u
+/* Bytes of standard error that are kept, from its start. */
+#define CHILD_MESSAGES_MAX 512u
 
 struct child_limits {
 	unsigned seconds; /* of processor time */
@@ -23,28 +22,28 @@ struct child_limits {
 enum child_end {
 	CHILD_EXITED,	/* code: exit code */
 	CHILD_KILLED,	/* code: the signal */
-	CHILD_HUNG,	/* stopped at the limit of time */
+	CHILD_HUNG,	/* stopped at a limit of time */
 	CHILD_NOT_RUN,	/* code: errno */
-	CHILD_CANCELLED /* the program itself was told to stop */
+	CHILD_CANCELLED /* tracemend itself was told to stop */
 };
 
 struct child_result {
 	enum child_end end;
 	int code;
-	bool talked;		   /* there was something on standard error */
-	char talk[CHILD_TALK_MAX]; /* how that began */
-	char *output;		   /* NULL unless asked for */
+	bool wrote_messages;		   /* something was written to standard error */
+	char messages[CHILD_MESSAGES_MAX]; /* the start of standard error */
+	char *output;			   /* NULL unless asked for */
 	size_t output_size;
 };
 
 /* The command with each "{}" replaced by path; NULL-terminated. NULL: out of memory. */
 char **child_arguments(const char *const *command, size_t count, const char *path);
 void child_arguments_free(char **arguments);
-/* A command as one line that a shell takes as it is. NULL: out of memory. */
+/* A command as one line for a shell. NULL: out of memory. */
 char *child_quote(const char *const *arguments, size_t count);
 
-/* Runs a command to its end, whatever that is. What is left of its process group is killed. keep: standard output is
- * wanted, and is then the caller's to free. */
+/* Runs a command until it ends or is stopped, and kills what is left of its process group. keep: standard output is wanted; the
+ * caller frees it. */
 void child_run(char *const *arguments, const struct child_limits *limits, bool keep, struct child_result *result);
 
 /* "SIGSEGV", or "signal 77". Returns name. */

@@ -1,5 +1,5 @@
-/* check: inputs in, a report out. With -j several threads work ahead of the one that prints, which goes in the order of
- * the arguments, so that the report is the same. */
+/* check: checks inputs and prints a report. With -j, threads check inputs ahead of the one that prints, in the order of the
+ * arguments, so that the report is the same. */
 #include "cli/cli.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "report/report.h"
 
-/* Finished inputs that may wait to be printed, for each thread. */
+/* Finished inputs that may wait to be printed, per thread. */
 #define WAITING_PER_THREAD 4
 
 struct check_job {
@@ -27,7 +27,7 @@ struct check {
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next, printed; /* the next to take; how many are printed */
+	size_t next, printed; /* the next input to check; the number of printed ones */
 	bool stopped;
 };
 
@@ -108,7 +108,7 @@ static void *check_thread(void *ctx)
 	return NULL;
 }
 
-/* Prints every input as soon as it and all before it are done. */
+/* Prints every input as soon as it and all before it are finished. */
 static void check_print_in_order(struct check *c)
 {
 	for (size_t i = 0; i < c->options->paths.count && !cli_signals_caught(); i++) {
@@ -164,13 +164,13 @@ static void check_serial(struct check *c)
 int cli_check(struct cli_options *o)
 {
 	if (!o->paths.count)
-		return cli_usage("check needs a file or directory to check");
+		return cli_usage("check needs a file or directory");
 
 	size_t threads = o->jobs < o->paths.count ? o->jobs : o->paths.count;
 	struct check c = {
 		.options = o,
 		.run = { .out = stdout,
-			 .color = cli_options_color(o, stdout),
+			 .color = cli_colored(o, stdout),
 			 .quiet = o->quiet,
 			 .verbose = o->verbose,
 			 .fail_on = o->fail_on,
@@ -197,7 +197,7 @@ int cli_check(struct cli_options *o)
 	free(c.jobs);
 	free(array);
 	if (c.run.failed) {
-		cli_complain("out of memory: the report is not whole");
+		cli_error("out of memory: the report is incomplete");
 		c.code = cli_worse(c.code, CLI_LIMIT);
 	}
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : c.code;

@@ -1,4 +1,4 @@
-/* Small text files that appear whole or not at all, and questions about paths. */
+/* Small text files that appear as a whole or not at all, and comparisons of paths. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory of a path, in memory of the caller's to free. NULL: out of memory. */
+/* The directory of a path; the caller frees it. NULL: out of memory. */
 static char *cli_path_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -29,7 +29,7 @@ bool cli_file_begin(struct cli_file *f, const char *path)
 	}
 	struct stat st;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		cli_complain("%s: exists and is not a regular file", path);
+		cli_error("%s: exists and is not a regular file", path);
 		return false;
 	}
 	f->path = strdup(path);
@@ -38,7 +38,7 @@ bool cli_file_begin(struct cli_file *f, const char *path)
 		f->temporary = NULL;
 		free(parent);
 		cli_file_abandon(f);
-		cli_complain("out of memory");
+		cli_error("out of memory");
 		return false;
 	}
 	free(parent);
@@ -48,7 +48,7 @@ bool cli_file_begin(struct cli_file *f, const char *path)
 	if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
 		f->stream = fdopen(fd, "w");
 	if (!f->stream) {
-		cli_complain("%s: cannot be written: %s", path, strerror(errno));
+		cli_error("%s: cannot be written: %s", path, strerror(errno));
 		if (fd >= 0) {
 			(void)close(fd);
 			(void)unlink(f->temporary);
@@ -64,9 +64,9 @@ bool cli_file_begin(struct cli_file *f, const char *path)
 bool cli_file_flush(struct cli_file *f)
 {
 	if (!f->temporary)
-		return true; /* standard output is looked at when the program ends */
+		return true; /* standard output is checked when the program ends */
 	if (ferror(f->stream) || fflush(f->stream) || fsync(fileno(f->stream))) {
-		cli_complain("%s: cannot be written: %s", f->path, strerror(errno));
+		cli_error("%s: cannot be written: %s", f->path, strerror(errno));
 		cli_file_abandon(f);
 		return false;
 	}
@@ -84,7 +84,7 @@ bool cli_file_commit(struct cli_file *f)
 			free(f->temporary);
 			f->temporary = NULL;
 		} else {
-			cli_complain("%s: cannot be written: %s", f->path, strerror(errno));
+			cli_error("%s: cannot be written: %s", f->path, strerror(errno));
 		}
 	}
 	cli_file_abandon(f);
@@ -154,12 +154,12 @@ char *cli_scratch_make(void)
 	char *path = NULL;
 
 	if (asprintf(&path, "%s/tracemend-XXXXXX", base && *base ? base : "/tmp") < 0) {
-		cli_complain("out of memory");
+		cli_error("out of memory");
 		return NULL;
 	}
 	if (mkdtemp(path))
 		return path;
-	cli_complain("%s: no temporary directory can be made: %s", path, strerror(errno));
+	cli_error("%s: cannot create a temporary directory: %s", path, strerror(errno));
 	free(path);
 	return NULL;
 }

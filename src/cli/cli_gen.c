@@ -10,8 +10,8 @@
 
 #define LABELS "labels.jsonl"
 
-/* Labels by the name of their file. Those of an earlier run into the same directory stay, unless this run makes the
- * file again. Keys of a JSON object keep their order. */
+/* Labels by file name. Those of an earlier run into the same directory are kept, unless this run makes the file again. JSON
+ * objects keep the order of their keys. */
 static int gen_labels_load(json_t *labels, const char *path)
 {
 	FILE *in = fopen(path, "r");
@@ -20,14 +20,14 @@ static int gen_labels_load(json_t *labels, const char *path)
 	int code = CLI_CLEAN;
 
 	if (!in && errno != ENOENT) {
-		cli_complain("%s: cannot be opened: %s", path, strerror(errno));
+		cli_error("%s: cannot be opened: %s", path, strerror(errno));
 		return CLI_IO;
 	}
 	while (in && !code && getline(&line, &room, in) > 0) {
 		json_t *label = json_loads(line, 0, NULL);
 		const char *file = json_string_value(json_object_get(label, "file"));
 		if (!file) {
-			cli_complain("%s: is there, and is not a list of labels", path);
+			cli_error("%s: exists and is not a list of labels", path);
 			code = CLI_IO;
 		} else if (json_object_set(labels, file, label)) {
 			code = cli_memory();
@@ -35,7 +35,7 @@ static int gen_labels_load(json_t *labels, const char *path)
 		json_decref(label);
 	}
 	if (in && !feof(in) && !code) {
-		cli_complain("%s: cannot be read: %s", path, strerror(errno));
+		cli_error("%s: cannot be read: %s", path, strerror(errno));
 		code = CLI_IO;
 	}
 	free(line);
@@ -110,7 +110,7 @@ static int gen_one(const struct cli_options *o, const struct tracemend_recipe *r
 static int gen_check_options(const struct cli_options *o, struct tracemend_recipe *recipe)
 {
 	if (o->paths.count)
-		return cli_usage("gen takes no input, and '%s' looks like one; files are made below -o DIR", o->paths.items[0]);
+		return cli_usage("gen takes no input such as '%s'; it writes files to -o DIR", o->paths.items[0]);
 	if ((o->rule != NULL) + (o->damage != TM_DAMAGE_NONE) + o->valid > 1)
 		return cli_usage("--valid, --rule and --damage exclude each other");
 	if (!recipe->format && o->rule && cli_format_find(o->rule->format))
@@ -120,9 +120,9 @@ static int gen_check_options(const struct cli_options *o, struct tracemend_recip
 	if (o->rule && strcmp(o->rule->format, recipe->format) && cli_format_find(o->rule->format))
 		return cli_usage("%s is not a rule of the format %s", o->rule->id, recipe->format);
 	if (!o->output)
-		return cli_usage("gen needs -o DIR, the directory to make files in");
+		return cli_usage("gen needs -o DIR, the directory for the files");
 	if (o->seed > INT64_MAX - (o->count - 1))
-		return cli_usage("--seed and --count pass the largest seed, which is %lld", (long long)INT64_MAX);
+		return cli_usage("--seed and --count exceed the largest seed, which is %lld", (long long)INT64_MAX);
 	return CLI_CLEAN;
 }
 
@@ -152,7 +152,7 @@ int cli_gen(struct cli_options *o)
 		recipe.seed = o->seed + i;
 		code = gen_one(o, &recipe, labels);
 	}
-	if (loaded && json_object_size(labels)) { /* also when it stopped early: what is there is labelled */
+	if (loaded && json_object_size(labels)) { /* also after an early stop: the files that exist are labelled */
 		int written = gen_labels_write(labels, path);
 		code = code ? code : written;
 	}

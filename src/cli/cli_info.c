@@ -8,14 +8,14 @@
 static void info_text(const struct tracemend_report *report, const char *shown, bool color)
 {
 	const struct tracemend_summary *s = tracemend_report_summary(report);
-	char a[32], b[32], c[32];
+	char a[64], b[64], c[64];
 
 	printf("%s%s%s\n", color ? "\033[1m" : "", shown, color ? "\033[0m" : "");
 	printf("  %-16s %s%s%s\n", "format", s->format, *s->format_version ? " " : "", s->format_version);
-	printf("  %-16s %s bytes\n", "size", cli_number(a, s->size));
+	printf("  %-16s %s\n", "size", cli_count(a, s->size, "byte"));
 	printf("  %-16s %s\n", "records", cli_number(a, s->records));
-	printf("  %-16s %s errors, %s warnings, %s notes%s\n", "findings", cli_number(a, s->errors), cli_number(b, s->warnings),
-	       cli_number(c, s->notes), s->errors || s->warnings ? " ('tracemend check' lists them)" : "");
+	printf("  %-16s %s, %s, %s%s\n", "findings", cli_count(a, s->errors, "error"), cli_count(b, s->warnings, "warning"),
+	       cli_count(c, s->notes, "note"), s->errors || s->warnings ? " ('tracemend check' lists them)" : "");
 	for (size_t i = 0; i < tracemend_report_fact_count(report); i++) {
 		const struct tracemend_fact *fact = tracemend_report_fact(report, i);
 		printf("  %-16s %s\n", fact->key, fact->value);
@@ -24,7 +24,7 @@ static void info_text(const struct tracemend_report *report, const char *shown, 
 		printf("  %-16s %s\n", "incomplete", s->incomplete);
 }
 
-/* Facts are a list, because a key may come more than once. */
+/* Facts are a list: a key may occur more than once. */
 static void info_json(struct report_run *run, const struct report_entry *entry)
 {
 	json_t *object = report_json_summary(run, entry), *facts = json_array();
@@ -47,7 +47,7 @@ int cli_info(struct cli_options *o)
 	int code = CLI_CLEAN;
 
 	if (!o->paths.count)
-		return cli_usage("info needs a file or directory to look at");
+		return cli_usage("info needs a file or directory");
 	o->library.facts = true;
 	if (json)
 		printf("{\"tool\":\"tracemend\",\"version\":\"%s\",\"inputs\":[", TRACEMEND_VERSION);
@@ -67,7 +67,7 @@ int cli_info(struct cli_options *o)
 			fputs(i ? ",\n" : "\n", stdout);
 			info_json(&run, &entry);
 		} else if (report) {
-			info_text(report, shown, cli_options_color(o, stdout));
+			info_text(report, shown, cli_colored(o, stdout));
 		}
 		fflush(stdout);
 		if (error.status != TM_OK)
@@ -80,7 +80,7 @@ int cli_info(struct cli_options *o)
 	if (json)
 		fputs("\n]}\n", stdout);
 	if (run.failed) {
-		cli_complain("out of memory: the report is not whole");
+		cli_error("out of memory: the report is incomplete");
 		code = cli_worse(code, CLI_LIMIT);
 	}
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : code;

@@ -1,4 +1,4 @@
-/* Options: one table for all commands, so that an option means the same everywhere. */
+/* Options: one table for all commands, so that an option has the same meaning everywhere. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -7,12 +7,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/report.h"
 #include "cli/try.h"
 
-/* One option. key is also its value from getopt: a letter that users may type, or an upper-case one that they may not. */
+/* One option. key is its value from getopt_long(): a letter that users may type, or an upper-case letter that stands for a long
+ * option only. */
 struct cli_option {
 	char key;
 	const char *name, *argument, *help;
@@ -20,43 +20,56 @@ struct cli_option {
 
 static const struct cli_option options[] = {
 	{ 'f', "input-format", "NAME",
-	  "take the input for this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
-	{ 'p', "profile", "NAME", "go by this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
+	  "read the input as this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
+	{ 'p', "profile", "NAME", "use this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
 	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
-	{ 'L', "fail-on", "LEVEL", "exit 1 from this severity on: error (default), warning, note, never" },
-	{ 'O', "only", "GLOB", "take only the rules whose id or bare name matches; may be repeated" },
-	{ 'I', "ignore", "GLOB", "leave out the rules whose id or bare name matches; may be repeated" },
+	{ 'L', "fail-on", "LEVEL", "exit 1 for findings of this severity or a higher one: error (default), warning, note, never" },
+	{ 'O', "only", "GLOB", "use only rules whose id or bare name matches; may be repeated" },
+	{ 'I', "ignore", "GLOB", "ignore rules whose id or bare name matches; may be repeated" },
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
-	{ 'M', "max-findings", "N", "list at most N findings a rule, and count the others (default 20; 0: list all)" },
-	{ 'j', "jobs", "N", "work on N captures at a time; the report stays the same" },
-	{ 'o', "output", "PATH", "where the result goes; not the input, nor inside it" },
-	{ 'n', "dry-run", NULL, "say what would be done and lost, and write nothing" },
-	{ 'm', "manifest", "FILE", "write every piece of the output and where it comes from as JSON (-: standard output)" },
+	{ 'M', "max-findings", "N", "list at most N findings for each rule, and count the others (default 20; 0: list all)" },
+	{ 'j', "jobs", "N", "work on N captures at a time; the report does not change" },
+	{ 'o', "output", "PATH", "the result; not the input, nor a path inside it" },
+	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },
+	{ 'm', "manifest", "FILE", "write the origin of every part of the output as JSON (-: standard output)" },
 	{ 'E', "extra", "PATH", "more pieces of the same capture; may be repeated" },
 	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
-	{ 's', "seed", "N", "the number that all decisions follow from (default 1)" },
-	{ 'c', "count", "N", "how many captures, with seeds from the first on (default 1)" },
-	{ 'b', "size", "BYTES", "the size of each, roughly; K, M and G are understood (default: small)" },
+	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },
+	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
+	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
-	{ 'W', "rule", "RULE", "keep what makes check report this rule" },
+	{ 'W', "rule", "RULE", "reduce while check reports this rule" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
-	{ 'X', "command", "TEXT",
-	  "keep what makes a command of the shell end alike: the same signal or exit code; {} is the capture" },
+	{ 'X', "command", "TEXT", "reduce while this shell command ends with the same signal or exit code; {} is the capture" },
 	{ 'T', "timeout", "SECONDS",
-	  "processor time that the command has for each capture; five times that by the clock (default 5)" },
-	{ 'Y', "memory", "BYTES", "address space that the command has (default 2G; 0: no limit, which sanitizers need)" },
-	{ 'U', "outcomes", "LIST", "what to report: signal, hang, rejected, silent, with commas between (default: all)" },
-	{ 'N', "tries", "N", "captures that a reduction may look at; of a hang, try looks at a tenth of them" },
-	{ 'H', "strict", NULL, "let in no other errors, also where the result gets no smaller than 1 KB (tracedat: 8 KB) without" },
-	{ 'G', "no-debugger", NULL, "do not ask gdb where the command crashes" },
+	  "limit on the processor time of the command for each capture (default 5); elapsed time is limited to five times that" },
+	{ 'Y', "memory", "BYTES", "limit on the address space of the command (default 2G; 0: none, which sanitizers need)" },
+	{ 'U', "outcomes", "LIST", "the outcomes to report, separated by commas: signal, hang, rejected, silent (default: all)" },
+	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
+	{ 'H', "strict", NULL, "allow no other errors, even if the result stays larger than 1 KB (tracedat: 8 KB)" },
+	{ 'G', "no-debugger", NULL, "do not run gdb to find the place of a crash" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
-	{ 'q', "quiet", NULL, "say only what is wrong" },
-	{ 'v', "verbose", NULL, "say more" },
+	{ 'q', "quiet", NULL, "print problems only" },
+	{ 'v', "verbose", NULL, "print more" },
 	{ 'h', "help", NULL, "print this help" },
 	{ 'Z', "version", NULL, "print the version" },
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+/* Whether the option has a short form. */
+static bool cli_is_letter(const struct cli_option *o)
+{
+	return strchr("fjonqvh", o->key) != NULL;
+}
+
+/* The report formats of a command, one by one, then NULL. */
+static const char *cli_report_name(const struct cli_command *command, size_t index)
+{
+	if (command->reports)
+		return command->reports[index];
+	return report_printers[index] ? report_printers[index]->name : NULL;
+}
 
 void cli_options_help(const struct cli_command *command, FILE *out)
 {
@@ -67,31 +80,19 @@ void cli_options_help(const struct cli_command *command, FILE *out)
 		char label[64];
 		if (!strchr(command->accepts, o->key))
 			continue;
-		bool letter = strchr("fjonqvh", o->key) != NULL;
+		bool letter = cli_is_letter(o);
 		(void)snprintf(label, sizeof(label), "  %c%c%s --%s%s%s ", letter ? '-' : ' ', letter ? o->key : ' ',
 			       letter ? "," : " ", o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
 		cli_wrap(out, label, 28, o->help);
 	}
 	if (strchr(command->accepts, 'F')) {
 		fputs("\nReport formats:", out);
-		if (command->run == cli_check)
-			for (size_t i = 0; report_printers[i]; i++)
-				fprintf(out, "%s %s", i ? "," : "", report_printers[i]->name);
-		else
-			fputs(command->run == cli_rules ? " text, json, markdown" : " text, json", out);
+		for (size_t i = 0; cli_report_name(command, i); i++)
+			fprintf(out, "%s %s", i ? "," : "", cli_report_name(command, i));
 		fputc('\n', out);
 	}
 	if (command->ending)
 		fprintf(out, "\n%s", command->ending);
-}
-
-bool cli_options_color(const struct cli_options *o, FILE *stream)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (o->color != CLI_COLOR_AUTO)
-		return o->color == CLI_COLOR_ALWAYS;
-	return !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) && isatty(fileno(stream));
 }
 
 /* ---- values ---- */
@@ -122,7 +123,7 @@ static bool cli_parse_number(const char *text, bool suffix, uint64_t *value)
 	return !*p;
 }
 
-/* error, warning, note, or the word that stands for none of them. */
+/* error, warning, note, or `none`, which is TM_IGNORE. */
 static bool cli_parse_severity(const char *text, const char *none, enum tracemend_severity *severity)
 {
 	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
@@ -134,10 +135,10 @@ static bool cli_parse_severity(const char *text, const char *none, enum tracemen
 	return !strcmp(text, none);
 }
 
-/* Returns CLI_CLEAN, or an exit code after it has complained. */
+/* Returns CLI_CLEAN, or an exit code after an error message. */
 static int cli_list_add(struct cli_list *list, const char *item)
 {
-	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
 
 	if (!items)
 		return cli_memory();
@@ -159,7 +160,7 @@ static bool cli_globs_match(const struct cli_list *globs, const struct tracemend
 	return false;
 }
 
-/* Adds a pattern. One that matches no rule is a slip that would make everything look clean. */
+/* Adds a pattern. One that matches no rule is a mistake, with which everything could look clean. */
 static int cli_add_glob(struct cli_list *list, const char *option, const char *glob)
 {
 	size_t count = tracemend_rule_count(NULL);
@@ -178,7 +179,7 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 	if (!equal || !cli_parse_severity(equal + 1, "ignore", &regrade.severity))
 		return cli_usage("--severity=%s: expected RULE=LEVEL with the level error, warning, note or ignore", text);
 	char *name = strndup(text, (size_t)(equal - text));
-	struct cli_regrade *regrades = realloc(o->regrades, (o->regrade_count + 1) * sizeof(*regrades));
+	struct cli_regrade *regrades = reallocarray(o->regrades, o->regrade_count + 1, sizeof(*regrades));
 	if (regrades)
 		o->regrades = regrades;
 	if (!name || !regrades) {
@@ -222,14 +223,11 @@ static int cli_parse_choice(const char *text, const char *const *choices)
 
 static int cli_set_format(struct cli_options *o, const char *text)
 {
-	static const char *const plain[] = { "text", "json", NULL };
-	static const char *const documents[] = { "text", "json", "markdown", NULL };
-
 	o->format = text;
-	if (o->command->run == cli_check ? report_printer_find(text) != NULL
-					 : cli_parse_choice(text, o->command->run == cli_rules ? documents : plain) >= 0)
-		return CLI_CLEAN;
-	return cli_usage("--format=%s: there is no such report format; 'tracemend %s --help' lists them", text, o->command->name);
+	for (size_t i = 0; cli_report_name(o->command, i); i++)
+		if (!strcmp(text, cli_report_name(o->command, i)))
+			return CLI_CLEAN;
+	return cli_usage("--format=%s: unknown report format; 'tracemend %s --help' lists them", text, o->command->name);
 }
 
 static int cli_set_damage(struct cli_options *o, const char *text)
@@ -255,11 +253,11 @@ static int cli_set_outcomes(struct cli_options *o, const char *text)
 				found = i;
 		}
 		if (found == TRY_FINE)
-			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, with commas between", text);
+			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, separated by commas", text);
 		o->outcomes |= 1u << found;
 		p += length;
 	}
-	return o->outcomes ? CLI_CLEAN : cli_usage("--outcomes needs one at least");
+	return o->outcomes ? CLI_CLEAN : cli_usage("--outcomes needs at least one outcome");
 }
 
 static int cli_set_number(const char *option, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *value)
@@ -267,21 +265,80 @@ static int cli_set_number(const char *option, const char *text, bool suffix, uin
 	if (cli_parse_number(text, suffix, value) && *value >= low && *value <= high)
 		return CLI_CLEAN;
 	return cli_usage("%s %s: expected a whole number from %llu to %llu%s", option, text, (unsigned long long)low,
-			 (unsigned long long)high, suffix ? ", with K, M or G where it is large" : "");
+			 (unsigned long long)high, suffix ? ", with an optional suffix K, M or G" : "");
+}
+
+/* The member that an option without argument sets; NULL: it is another option. */
+static bool *cli_flag(struct cli_options *o, int key)
+{
+	switch (key) {
+	case 'n':
+		return &o->dry_run;
+	case 'V':
+		return &o->valid;
+	case 'H':
+		return &o->strict;
+	case 'G':
+		return &o->no_debugger;
+	case 'q':
+		return &o->quiet;
+	case 'v':
+		return &o->verbose;
+	default:
+		return NULL;
+	}
+}
+
+/* The options that take a number. */
+static int cli_set_count(struct cli_options *o, int key, const char *text)
+{
+	uint64_t n = 0;
+	int code;
+
+	switch (key) {
+	case 'M':
+		code = cli_set_number("--max-findings", text, false, 0, SIZE_MAX, &n);
+		o->library.max_findings = (size_t)n;
+		return code;
+	case 'j':
+		code = cli_set_number("-j", text, false, 1, 1024, &n);
+		o->jobs = (unsigned)n;
+		return code;
+	case 's':
+		return cli_set_number("--seed", text, false, 0, INT64_MAX, &o->seed); /* the largest integer in JSON */
+	case 'c':
+		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
+	case 'b':
+		return cli_set_number("--size", text, true, 1, UINT64_MAX, &o->size);
+	case 'T':
+		code = cli_set_number("--timeout", text, false, 1, 3600, &n);
+		o->timeout = (unsigned)n;
+		return code;
+	case 'Y':
+		return cli_set_number("--memory", text, true, 0, INT64_MAX, &o->memory);
+	case 'N':
+		return cli_set_number("--tries", text, false, 0, UINT64_C(1) << 32, &o->tries);
+	default:
+		return CLI_BUG;
+	}
 }
 
 static int cli_set(struct cli_options *o, int key, const char *text)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
-	uint64_t n = 0;
-	int choice, code;
+	bool *flag = cli_flag(o, key);
+	int choice;
 
+	if (flag) {
+		*flag = true;
+		return CLI_CLEAN;
+	}
 	switch (key) {
 	case 'f':
 		o->library.format = text;
-		if (cli_format_find(text) || (o->command->run == cli_rules && tracemend_rule_count(text)))
-			return CLI_CLEAN; /* "container" has rules and is no format */
-		return cli_usage("there is no format '%s'", text);
+		if (cli_format_find(text) || (o->command->tables && tracemend_rule_count(text)))
+			return CLI_CLEAN; /* "container" has rules, but is not a format */
+		return cli_usage("unknown format '%s'", text);
 	case 'p':
 		o->library.profile = text;
 		return CLI_CLEAN;
@@ -297,20 +354,9 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		return cli_add_glob(&o->ignore, "ignore", text);
 	case 'S':
 		return cli_add_regrade(o, text);
-	case 'M':
-		code = cli_set_number("--max-findings", text, false, 0, SIZE_MAX, &n);
-		o->library.max_findings = (size_t)n;
-		return code;
-	case 'j':
-		code = cli_set_number("-j", text, false, 1, 1024, &n);
-		o->jobs = (unsigned)n;
-		return code;
 	case 'o':
 		o->output = text;
 		return *text ? CLI_CLEAN : cli_usage("-o needs a name");
-	case 'n':
-		o->dry_run = true;
-		return CLI_CLEAN;
 	case 'm':
 		o->manifest = text;
 		return *text ? CLI_CLEAN : cli_usage("--manifest needs a name");
@@ -318,15 +364,6 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		return cli_list_add(&o->extra, text);
 	case 'D':
 		return cli_list_add(&o->donor, text);
-	case 's':
-		return cli_set_number("--seed", text, false, 0, INT64_MAX, &o->seed); /* JSON has no more */
-	case 'c':
-		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
-	case 'b':
-		return cli_set_number("--size", text, true, 1, UINT64_MAX, &o->size);
-	case 'V':
-		o->valid = true;
-		return CLI_CLEAN;
 	case 'R':
 	case 'W':
 		o->rule_name = text;
@@ -336,42 +373,22 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 	case 'X':
 		o->shell = text;
 		return CLI_CLEAN;
-	case 'T':
-		code = cli_set_number("--timeout", text, false, 1, 3600, &n);
-		o->timeout = (unsigned)n;
-		return code;
-	case 'Y':
-		return cli_set_number("--memory", text, true, 0, INT64_MAX, &o->memory);
 	case 'U':
 		return cli_set_outcomes(o, text);
-	case 'N':
-		return cli_set_number("--tries", text, false, 0, UINT64_C(1) << 32, &o->tries);
-	case 'H':
-		o->strict = true;
-		return CLI_CLEAN;
-	case 'G':
-		o->no_debugger = true;
-		return CLI_CLEAN;
 	case 'C':
 		choice = cli_parse_choice(text, colors);
 		if (choice < 0)
 			return cli_usage("--color=%s: expected auto, always or never", text);
 		o->color = (enum cli_color)choice;
 		return CLI_CLEAN;
-	case 'q':
-		o->quiet = true;
-		return CLI_CLEAN;
-	case 'v':
-		o->verbose = true;
-		return CLI_CLEAN;
 	default:
-		return CLI_BUG;
+		return cli_set_count(o, key, text);
 	}
 }
 
 /* ---- parsing ---- */
 
-/* What getopt could not make sense of. */
+/* Explains an option that getopt_long() did not accept. */
 static int cli_options_strange(const struct cli_command *command, int answer, char **argv)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
@@ -387,7 +404,7 @@ static int cli_options_strange(const struct cli_command *command, int answer, ch
 	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1], command->name);
 }
 
-/* A profile must be one of the format's, or of any format's when it will be recognised. */
+/* The profile must be one of the format, or of any format when the format will be recognised. */
 static int cli_check_profile(const struct cli_options *o)
 {
 	size_t count;
@@ -407,7 +424,7 @@ static int cli_check_profile(const struct cli_options *o)
 	return cli_usage("--profile=%s: no format has such a profile", o->library.profile);
 }
 
-/* A command of the user's stands behind "--": takes it from the arguments. */
+/* Takes the command after "--" from the arguments. */
 static int cli_take_command(struct cli_options *o, int *argc, char **argv)
 {
 	int end = *argc, code = CLI_CLEAN;
@@ -423,12 +440,79 @@ static int cli_take_command(struct cli_options *o, int *argc, char **argv)
 	return code;
 }
 
+/* The options of a command, for getopt_long(). */
+struct cli_getopt {
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 8];
+};
+
+static void cli_getopt_fill(struct cli_getopt *g, const struct cli_command *command)
+{
+	size_t at = 0, count = 0;
+
+	*g = (struct cli_getopt){ 0 };
+	g->shorts[at++] = ':'; /* getopt_long() returns ':' for a missing argument */
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct cli_option *o = &options[i];
+		if (!strchr(command->accepts, o->key))
+			continue;
+		g->longs[count++] = (struct option){ o->name, o->argument ? required_argument : no_argument, NULL, o->key };
+		if (!cli_is_letter(o))
+			continue;
+		g->shorts[at++] = o->key;
+		if (o->argument)
+			g->shorts[at++] = ':';
+	}
+}
+
+/* Takes the arguments after the options. */
+static int cli_take_paths(struct cli_options *o, int argc, char **argv)
+{
+	bool stdin_used = false;
+	int code = CLI_CLEAN;
+
+	for (int i = optind; i < argc && !code; i++) {
+		bool is_stdin = !strcmp(argv[i], "-");
+		code = cli_list_add(&o->paths, argv[i]);
+		if (is_stdin && stdin_used)
+			code = cli_usage("standard input can be read only once");
+		stdin_used = stdin_used || is_stdin;
+	}
+	return code;
+}
+
+/* Takes all options. *done: the program is finished, and exits with the returned code. */
+static int cli_take_options(struct cli_options *o, int argc, char **argv, bool *done)
+{
+	struct cli_getopt g;
+	int answer, code = CLI_CLEAN;
+
+	*done = true;
+	cli_getopt_fill(&g, o->command);
+	opterr = 0;
+	while (!code && (answer = getopt_long(argc, argv, g.shorts, g.longs, NULL)) != -1) {
+		switch (answer) {
+		case 'h':
+			cli_options_help(o->command, stdout);
+			return CLI_CLEAN;
+		case 'Z':
+			printf("tracemend %s\n", TRACEMEND_VERSION);
+			return CLI_CLEAN;
+		case '?':
+		case ':':
+			code = cli_options_strange(o->command, answer, argv);
+			break;
+		default:
+			code = cli_set(o, answer, optarg);
+		}
+	}
+	*done = code != CLI_CLEAN;
+	return code;
+}
+
 bool cli_options_parse(struct cli_options *o, const struct cli_command *command, int argc, char **argv, int *code)
 {
-	struct option longs[OPTION_COUNT + 1];
-	char shorts[2 * OPTION_COUNT + 8] = ":";
-	size_t at = 1, count = 0;
-	int answer;
+	bool done = false;
 
 	*o = (struct cli_options){ .command = command,
 				   .fail_on = TM_ERROR,
@@ -437,54 +521,23 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 				   .count = 1,
 				   .timeout = 5,
 				   .memory = UINT64_C(2) << 30,
-				   .tries = command->run == cli_try ? 400 : 0,
+				   .tries = command->tries,
 				   .outcomes = UINT_MAX };
 	o->library.max_findings = 20;
 	o->format = "text";
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (!strchr(command->accepts, options[i].key))
-			continue;
-		longs[count++] = (struct option){ options[i].name, options[i].argument ? required_argument : no_argument, NULL,
-						  options[i].key };
-		if (!strchr("fjonqvh", options[i].key))
-			continue;
-		shorts[at++] = options[i].key;
-		if (options[i].argument)
-			shorts[at++] = ':';
-	}
-	longs[count] = (struct option){ 0 };
-	opterr = 0;
 	*code = cli_take_command(o, &argc, argv);
-	if (*code)
+	if (!*code)
+		*code = cli_take_options(o, argc, argv, &done);
+	if (*code || done)
 		return false;
-	while ((answer = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		if (answer == 'h') {
-			cli_options_help(command, stdout);
-			*code = CLI_CLEAN;
-			return false;
-		}
-		if (answer == 'Z') {
-			printf("tracemend %s\n", TRACEMEND_VERSION);
-			*code = CLI_CLEAN;
-			return false;
-		}
-		*code = answer == '?' || answer == ':' ? cli_options_strange(command, answer, argv) : cli_set(o, answer, optarg);
-		if (*code)
-			return false;
-	}
 	*code = cli_check_profile(o);
-	/* Only now: -f, which may come behind it, says whose rule a bare name means. */
+	/* After all options: -f decides which rule a bare name means. */
 	if (o->rule_name && !*code) {
 		o->rule = cli_rule_find(o->rule_name, o->library.format);
 		*code = o->rule ? CLI_CLEAN : CLI_USAGE;
 	}
-	bool stdin_used = false;
-	for (int i = optind; i < argc && !*code; i++) {
-		*code = cli_list_add(&o->paths, argv[i]);
-		if (!strcmp(argv[i], "-") && stdin_used)
-			*code = cli_usage("standard input can be read only once");
-		stdin_used = stdin_used || !strcmp(argv[i], "-");
-	}
+	if (!*code)
+		*code = cli_take_paths(o, argc, argv);
 	if (o->only.count || o->ignore.count || o->regrade_count) {
 		o->library.grade = cli_grade;
 		o->library.grade_ctx = o;

@@ -1,5 +1,5 @@
-/* The progress line, and stopping on a signal. The line is shown on a terminal only, after a second, ten times a second
- * at most, and is erased in the end. */
+/* The progress line, and stopping on a signal. The line is shown on a terminal only, from the first second on, at most ten times a
+ * second, and is erased at the end. */
 #include "cli/cli.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The one thing that a signal handler can reach. */
+/* The only variable that the signal handler writes. */
 static volatile sig_atomic_t caught;
 
 struct cli_progress {
@@ -29,7 +29,7 @@ static void cli_signal(int number)
 void cli_signals_catch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	/* The second one of a kind ends the program at once. */
+	/* The second signal of a kind ends the program at once. */
 	struct sigaction action = { .sa_handler = cli_signal, .sa_flags = (int)SA_RESETHAND };
 
 	(void)sigemptyset(&action.sa_mask);
@@ -38,7 +38,7 @@ void cli_signals_catch(void)
 		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN) /* as with nohup */
 			(void)sigaction(numbers[i], &action, NULL);
 	}
-	/* A closed pipe is a failed write, which the program reports as such. */
+	/* Writing to a closed pipe is reported as a failed write. */
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,28 +1,28 @@
-/* reduce: the smallest capture for which check still reports a rule, or a command still ends alike. */
+/* reduce: makes a capture small for which check still reports a rule, or a command still ends in the same way. */
 #include "cli/child.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* By a rule, so many times the bytes of the capture are looked at, first strictly and then, if need be, loosely; and so many
- * bytes at least. */
+/* With --rule: the limit on the bytes of all candidates, as a multiple of the capture and at least; the same again for the pass
+ * that allows other errors. */
 #define REDUCE_WORK 512u
 #define REDUCE_WORK_LEAST (UINT64_C(64) << 20)
 
 struct reduce {
 	const struct cli_options *options;
 	struct tracemend_options library;
-	struct tracemend_wish wish;
+	struct tracemend_predicate predicate;
 	struct child_limits limits;
-	const char *items[3]; /* of a shell command */
+	const char *items[3]; /* of the command */
 	const char *const *command;
 	size_t command_count;	  /* 0: none */
 	struct cli_errors errors; /* of the whole capture */
-	struct child_result like; /* how the command ends with the whole capture */
-	bool begun, loose;	  /* loose: other errors may come along */
+	struct child_result like; /* the result of the command with the whole capture */
+	bool begun, loose;	  /* loose: other errors are allowed */
 	char *scratch;
-	uint64_t tries, work, records_before, records; /* the latter of the best so far */
+	uint64_t tries, work, records_before, records; /* of the smallest so far */
 	uint64_t size_before, size;
 	int failed;
 };
@@ -32,7 +32,8 @@ static uint64_t reduce_work(uint64_t size)
 	return size > REDUCE_WORK_LEAST / REDUCE_WORK ? REDUCE_WORK * size : REDUCE_WORK_LEAST;
 }
 
-/* Whether check reports the rule, and no error that the whole capture has not. The first report is that of the whole. */
+/* Whether check reports the rule, and no error of a rule that the whole capture does not have. The first report is that of the
+ * whole capture. */
 static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candidate, uint64_t *records)
 {
 	struct tracemend_error error = { 0 };
@@ -77,7 +78,7 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 	else
 		r->failed = cli_memory();
 	if (result.end == CHILD_NOT_RUN) {
-		cli_complain("%s: cannot be run: %s", r->command[0], strerror(result.code));
+		cli_error("%s: cannot be run: %s", r->command[0], strerror(result.code));
 		r->failed = CLI_IO;
 	}
 	child_arguments_free(arguments);
@@ -90,7 +91,7 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 	       (result.end == CHILD_HUNG || result.code == r->like.code);
 }
 
-/* tracemend_wish.holds */
+/* tracemend_predicate.holds */
 static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 {
 	struct reduce *r = ctx;
@@ -104,7 +105,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 		r->records_before = records;
 		r->size_before = cli_sample_size(candidate);
 		if (r->options->rule && !r->options->strict)
-			r->wish.work = reduce_work(r->size_before);
+			r->predicate.work = reduce_work(r->size_before);
 	}
 	if (good) {
 		r->records = records;
@@ -118,17 +119,17 @@ static int reduce_check_options(const struct cli_options *o)
 	bool named = o->shell && strstr(o->shell, "{}");
 
 	if (o->paths.count != 1)
-		return cli_usage("reduce needs one capture, and has %zu", o->paths.count);
+		return cli_usage("reduce takes one capture, not %zu", o->paths.count);
 	if (!o->output)
-		return cli_usage("reduce needs -o OUT, where the result goes");
+		return cli_usage("reduce needs -o OUT for the result");
 	if (o->shell && o->command_line.count)
-		return cli_usage("either --command or a command behind --, not both");
+		return cli_usage("--command and a command after -- exclude each other");
 	if (!o->rule && !o->shell && !o->command_line.count)
-		return cli_usage("reduce needs --rule RULE or --command 'COMMAND {}': what must go on being true");
+		return cli_usage("reduce needs a condition for the result: --rule RULE or --command 'COMMAND {}'");
 	for (size_t i = 0; i < o->command_line.count; i++)
 		named = named || strstr(o->command_line.items[i], "{}");
 	if ((o->shell || o->command_line.count) && !named)
-		return cli_usage("the command needs {} where the path of the capture goes");
+		return cli_usage("the command needs {} for the path of the capture");
 	if (cli_path_same(o->output, o->paths.items[0]) || cli_path_inside(o->output, o->paths.items[0]))
 		return cli_usage("-o %s: is the input, or lies inside it", o->output);
 	return CLI_CLEAN;
@@ -136,16 +137,16 @@ static int reduce_check_options(const struct cli_options *o)
 
 static void reduce_say(const struct reduce *r)
 {
-	char shown[CLI_TEXT_MAX], output[CLI_TEXT_MAX], name[32], n[5][32];
+	char shown[CLI_TEXT_MAX], output[CLI_TEXT_MAX], name[32], n[5][64];
 
 	if (r->options->quiet)
 		return;
-	printf("%s: %s bytes reduced to %s, %s records to %s, in %s tries\n", cli_show(shown, r->options->paths.items[0]),
-	       cli_number(n[0], r->size_before), cli_number(n[1], r->size), cli_number(n[2], r->records_before),
-	       cli_number(n[3], r->records), cli_number(n[4], r->tries));
+	printf("%s: %s reduced to %s, %s to %s, in %s %s\n", cli_show(shown, r->options->paths.items[0]),
+	       cli_count(n[0], r->size_before, "byte"), cli_number(n[1], r->size), cli_count(n[2], r->records_before, "record"),
+	       cli_number(n[3], r->records), cli_number(n[4], r->tries), r->tries == 1 ? "try" : "tries");
 	if (r->options->rule)
 		printf("  check reports %s%s\n", r->options->rule->id,
-		       r->loose ? ", and errors that the whole capture has not" : "");
+		       r->loose ? ", and errors that the whole capture does not have" : "");
 	if (r->command_count && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command_count && r->like.end == CHILD_KILLED)
@@ -155,13 +156,13 @@ static void reduce_say(const struct reduce *r)
 	printf("written to %s\n", cli_show(output, r->options->output));
 }
 
-/* Bytes that need no further reduction at the price of other errors. Pages make a trace.dat what it is. */
+/* Results of this size are not reduced further by allowing other errors. A trace.dat consists of pages. */
 static uint64_t reduce_enough(const struct reduce *r)
 {
 	return strcmp(r->options->rule->format, "tracedat") ? 1024 : 8192;
 }
 
-/* By a rule, and so far neither small enough nor at the end of the tries. */
+/* With --rule: whether the result is still too large, and tries are left. */
 static bool reduce_goes_on(const struct reduce *r)
 {
 	const struct cli_options *o = r->options;
@@ -169,16 +170,16 @@ static bool reduce_goes_on(const struct reduce *r)
 	return o->rule && !o->strict && r->size > reduce_enough(r) && (!o->tries || r->tries < o->tries) && !cli_signals_caught();
 }
 
-/* Reduces an input, which it closes, as the wish says now. Returns what comes out if it has less than `bound` bytes, and frees
- * the sample; else the sample. */
+/* Reduces an input, which it closes, with the predicate as it is now. Keeps and returns the result if it has less than `bound`
+ * bytes; else frees it and returns the sample. */
 static struct tracemend_sample *reduce_again(struct reduce *r, struct tracemend_input *input, struct tracemend_sample *sample,
 					     uint64_t bound)
 {
 	struct tracemend_error error = { 0 };
 	uint64_t size = r->size, records = r->records;
 
-	r->wish.tries = r->options->tries ? r->options->tries - r->tries : 0;
-	struct tracemend_sample *smaller = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
+	r->predicate.tries = r->options->tries ? r->options->tries - r->tries : 0;
+	struct tracemend_sample *smaller = input ? tracemend_reduce(input, &r->library, &r->predicate, &error) : NULL;
 	tracemend_close(input);
 	if (smaller && r->size < bound) {
 		tracemend_sample_free(sample);
@@ -190,8 +191,8 @@ static struct tracemend_sample *reduce_again(struct reduce *r, struct tracemend_
 	return sample;
 }
 
-/* Where the defect hides what follows, or blocks have a given size, only leaving bytes out brings it further, and other
- * errors. That is worth it for what gets small enough. */
+/* Where the defect hides what follows it, or blocks have a fixed size, only removing bytes makes the capture smaller, at the price
+ * of other errors. That is accepted if the result is small enough. */
 static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemend_sample *sample)
 {
 	struct tracemend_error error = { 0 };
@@ -199,16 +200,16 @@ static struct tracemend_sample *reduce_loosely(struct reduce *r, struct tracemen
 	if (!reduce_goes_on(r))
 		return sample;
 	uint64_t bound = reduce_enough(r) + 1;
-	r->loose = r->wish.bytes = true;
-	r->wish.work = reduce_work(r->size);
+	r->loose = r->predicate.bytes = true;
+	r->predicate.work = reduce_work(r->size);
 	sample = reduce_again(r, tracemend_open_sample(sample, &r->library, &error), sample, bound);
 	r->loose = r->size < bound;
-	r->wish.bytes = false;
+	r->predicate.bytes = false;
 	return sample;
 }
 
-/* Where one block that is left needs the usual size, and several can be small, the whole capture is gone through the other
- * way round, with the work that is left of the first time. */
+/* One block of the usual size may be larger than several small ones: the whole capture is reduced again with records before
+ * blocks, with the work that is left. */
 static struct tracemend_sample *reduce_inside_out(struct reduce *r, struct tracemend_sample *sample)
 {
 	struct tracemend_error error = { 0 };
@@ -216,8 +217,8 @@ static struct tracemend_sample *reduce_inside_out(struct reduce *r, struct trace
 
 	if (!reduce_goes_on(r) || r->work >= most)
 		return sample;
-	r->wish.inside_out = true;
-	r->wish.work = most - r->work;
+	r->predicate.inside_out = true;
+	r->predicate.work = most - r->work;
 	return reduce_again(r, tracemend_open(r->options->paths.items[0], &r->library, &error), sample, r->size);
 }
 
@@ -227,7 +228,7 @@ static int reduce_run(struct reduce *r)
 	struct tracemend_input *input = tracemend_open(r->options->paths.items[0], &r->library, &error);
 	int code;
 
-	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &r->wish, &error) : NULL;
+	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &r->predicate, &error) : NULL;
 
 	tracemend_close(input);
 	if (reduced)
@@ -255,8 +256,8 @@ int cli_reduce(struct cli_options *o)
 
 	if (code)
 		return code;
-	r.wish = (struct tracemend_wish){ .holds = reduce_holds, .ctx = &r, .tries = o->tries };
-	r.library.max_findings = 1; /* a rule; more do not matter */
+	r.predicate = (struct tracemend_predicate){ .holds = reduce_holds, .ctx = &r, .tries = o->tries };
+	r.library.max_findings = 1; /* one finding of the rule is enough */
 	cli_progress_attach(NULL, 0, &r.library);
 	if (o->shell) {
 		r.items[0] = "/bin/sh";

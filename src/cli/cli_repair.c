@@ -1,4 +1,4 @@
-/* repair: plan, say what it does and what is lost, write. */
+/* repair: plans, prints what is changed and lost, and writes the output. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -6,12 +6,12 @@
 
 #include "report/report.h"
 
-/* Ranges that are listed before they are grouped by their reason. */
+/* More ranges than this are grouped by their reason. */
 #define RANGES_LISTED 12
-/* Reasons that are listed when ranges are grouped. */
+/* Reasons listed when ranges are grouped. */
 #define REASONS_LISTED 40
 
-/* Names the file of an input range where there are several. */
+/* Prints the offset of an input range, with its file when there are several. */
 static void repair_print_place(FILE *out, const struct tracemend_repair *r, const struct tracemend_range *range)
 {
 	if (tracemend_repair_member_count(r) > 1) {
@@ -38,105 +38,109 @@ static bool repair_same_reason(const struct repair_group *g, const struct tracem
 
 typedef struct tracemend_range (*repair_get)(const struct tracemend_repair *r, size_t index);
 
-/* Many ranges: how many for each reason, and where the first of them is. */
+/* Ranges grouped by reason; those beyond REASONS_LISTED reasons are together. */
+struct repair_groups {
+	struct repair_group list[REASONS_LISTED];
+	size_t used;
+	struct repair_group other;
+};
+
+static void repair_groups_add(struct repair_groups *groups, const struct tracemend_range *range)
+{
+	struct repair_group *g = &groups->other;
+
+	for (size_t k = 0; k < groups->used && g == &groups->other; k++)
+		if (repair_same_reason(&groups->list[k], range))
+			g = &groups->list[k];
+	if (g == &groups->other && groups->used < REASONS_LISTED) {
+		g = &groups->list[groups->used++];
+		*g = (struct repair_group){ .rule = range->rule, .why = range->why, .first = *range };
+	}
+	g->count += range->times;
+	g->bytes += range->length * range->times;
+}
+
+/* Prints many ranges: for each reason their number, and the place of the first. */
 static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count)
 {
-	struct repair_group groups[REASONS_LISTED];
-	struct repair_group other = { .why = "other reasons" };
-	size_t used = 0;
-	char a[32], b[32];
+	struct repair_groups groups = { .other = { .why = "other reasons" } };
+	char a[64], b[64];
 
 	for (size_t i = 0; i < count; i++) {
 		struct tracemend_range range = get(r, i);
-		struct repair_group *g = &other;
-		for (size_t k = 0; k < used && g == &other; k++)
-			if (repair_same_reason(&groups[k], &range))
-				g = &groups[k];
-		if (g == &other && used < REASONS_LISTED) {
-			g = &groups[used++];
-			*g = (struct repair_group){ .rule = range.rule, .why = range.why, .first = range };
-		}
-		g->count++;
-		g->bytes += range.length;
+		repair_groups_add(&groups, &range);
 	}
-	for (size_t k = 0; k < used; k++) {
-		fprintf(out, "    %s place%s, %s bytes, the first at ", cli_number(a, groups[k].count),
-			groups[k].count == 1 ? "" : "s", cli_number(b, groups[k].bytes));
-		repair_print_place(out, r, &groups[k].first);
-		fprintf(out, ": %s%s%s%s\n", groups[k].why, groups[k].rule ? " [" : "", groups[k].rule ? groups[k].rule->id : "",
-			groups[k].rule ? "]" : "");
+	for (size_t k = 0; k < groups.used; k++) {
+		const struct repair_group *g = &groups.list[k];
+		fprintf(out, "    %s, %s, the first at ", cli_count(a, g->count, "place"), cli_count(b, g->bytes, "byte"));
+		repair_print_place(out, r, &g->first);
+		fprintf(out, ": %s%s%s%s\n", g->why, g->rule ? " [" : "", g->rule ? g->rule->id : "", g->rule ? "]" : "");
 	}
-	if (other.count)
-		fprintf(out, "    %s places, %s bytes: %s\n", cli_number(a, other.count), cli_number(b, other.bytes), other.why);
+	if (groups.other.count)
+		fprintf(out, "    %s, %s: %s\n", cli_count(a, groups.other.count, "place"),
+			cli_count(b, groups.other.bytes, "byte"), groups.other.why);
 }
 
 static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
 				bool all)
 {
-	uint64_t bytes = 0;
-	char a[32], b[32];
+	uint64_t bytes = 0, places = 0;
+	char a[64], b[64];
 
 	if (!count)
 		return;
-	for (size_t i = 0; i < count; i++)
-		bytes += get(r, i).length;
-	fprintf(out, "  %s: %s byte%s in %s place%s\n", label, cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
-		count == 1 ? "" : "s");
-	if (count > RANGES_LISTED && !all) {
+	for (size_t i = 0; i < count; i++) {
+		struct tracemend_range range = get(r, i);
+		bytes += range.length * range.times;
+		places += range.times;
+	}
+	fprintf(out, "  %s: %s in %s\n", label, cli_count(a, bytes, "byte"), cli_count(b, places, "place"));
+	if (places > RANGES_LISTED && !all) {
 		repair_print_groups(out, r, get, count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct tracemend_range range = get(r, i);
-		fputs("    ", out);
-		repair_print_place(out, r, &range);
-		fprintf(out, " + %s byte%s: %s%s%s%s\n", cli_number(a, range.length), range.length == 1 ? "" : "s", range.why,
-			range.rule ? " [" : "", range.rule ? range.rule->id : "", range.rule ? "]" : "");
+		for (uint64_t time = 0; time < range.times; time++, range.from += range.repeat_from) {
+			fputs("    ", out);
+			repair_print_place(out, r, &range);
+			fprintf(out, " + %s: %s%s%s%s\n", cli_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
+				range.rule ? range.rule->id : "", range.rule ? "]" : "");
+		}
 	}
 }
 
-/* New bytes by the rule that asked for them; all of them with -v. */
+/* Prints new bytes by rule; all reasons with -v. */
 static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
 {
-	struct repair_group groups[REASONS_LISTED];
-	size_t used = 0, outputs = tracemend_repair_output_count(r);
-	uint64_t count = 0, bytes = 0, other = 0;
-	char a[32], b[32];
+	struct repair_groups groups = { .used = 0 };
+	size_t outputs = tracemend_repair_output_count(r);
+	uint64_t count = 0, bytes = 0;
+	char a[64], b[64];
 
 	for (size_t o = 0; o < outputs; o++) {
 		const struct tracemend_output *output = tracemend_repair_output(r, o);
 		for (size_t i = 0; i < output->segment_count; i++) {
 			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
-			struct tracemend_range range = { .from = s.offset, .length = s.length, .rule = s.rule, .why = s.why };
-			struct repair_group *g = NULL;
 			if (!s.bytes)
 				continue;
-			count++;
-			bytes += s.length;
-			for (size_t k = 0; k < used && !g; k++)
-				if (repair_same_reason(&groups[k], &range))
-					g = &groups[k];
-			if (!g && used < REASONS_LISTED) {
-				g = &groups[used++];
-				*g = (struct repair_group){ .rule = s.rule, .why = s.why };
-			}
-			if (g) {
-				g->count++;
-				g->bytes += s.length;
-			} else {
-				other++;
-			}
+			repair_groups_add(
+				&groups,
+				&(struct tracemend_range){
+					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
+			count += s.times;
+			bytes += s.length * s.times;
 		}
 	}
 	if (!count)
 		return;
-	fprintf(out, "  written anew: %s byte%s in %s place%s\n", cli_number(a, bytes), bytes == 1 ? "" : "s", cli_number(b, count),
-		count == 1 ? "" : "s");
-	for (size_t k = 0; k < used && (all || k < RANGES_LISTED); k++)
-		fprintf(out, "    %s byte%s in %s place%s: %s [%s]\n", cli_number(a, groups[k].bytes),
-			groups[k].bytes == 1 ? "" : "s", cli_number(b, groups[k].count), groups[k].count == 1 ? "" : "s",
-			groups[k].why, groups[k].rule ? groups[k].rule->id : "");
-	if (other || (!all && used > RANGES_LISTED))
+	fprintf(out, "  replaced or inserted: %s in %s\n", cli_count(a, bytes, "byte"), cli_count(b, count, "place"));
+	for (size_t k = 0; k < groups.used && (all || k < RANGES_LISTED); k++) {
+		const struct repair_group *g = &groups.list[k];
+		fprintf(out, "    %s in %s: %s [%s]\n", cli_count(a, g->bytes, "byte"), cli_count(b, g->count, "place"), g->why,
+			g->rule ? g->rule->id : "");
+	}
+	if (groups.other.count || (!all && groups.used > RANGES_LISTED))
 		fputs("    and for other reasons: see --manifest\n", out);
 }
 
@@ -159,7 +163,7 @@ static const char *repair_lost(const struct tracemend_outcome *o, char text[96])
 	case TM_UNKNOWN_COUNT:
 		break;
 	}
-	return "how many records were lost cannot be known";
+	return "the number of lost records is unknown";
 }
 
 static bool repair_uses_donor(const struct tracemend_repair *r)
@@ -175,7 +179,7 @@ static bool repair_uses_donor(const struct tracemend_repair *r)
 	return false;
 }
 
-/* A donor that was given and gave nothing is no secret. */
+/* Reports a donor from which nothing was taken. */
 static void repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
 {
 	if (o->quiet || !o->donor.count || repair_uses_donor(r))
@@ -189,28 +193,28 @@ static void repair_print(const struct cli_options *o, FILE *out, const struct tr
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
 	const struct tracemend_summary *s = tracemend_report_summary(tracemend_repair_report(r));
-	char shown[CLI_TEXT_MAX], text[96], kept[32], patched[32], added[32];
+	char shown[CLI_TEXT_MAX], text[96], kept[64], patched[32], added[32];
 
 	if (o->quiet)
 		return;
 	if (!outcome->changed) {
-		fprintf(out, "%s: nothing to repair: %s records, no errors; the output is the same bytes\n",
-			cli_show(shown, o->paths.items[0]), cli_number(kept, s->records));
+		fprintf(out, "%s: nothing to repair: %s, no errors; the output is identical to the input\n",
+			cli_show(shown, o->paths.items[0]), cli_count(kept, s->records, "record"));
 		return;
 	}
-	fprintf(out, "%s: %s%s%s, %s error%s\n", cli_show(shown, o->paths.items[0]), s->format, *s->format_version ? " " : "",
-		s->format_version, cli_number(kept, s->errors), s->errors == 1 ? "" : "s");
+	fprintf(out, "%s: %s%s%s, %s\n", cli_show(shown, o->paths.items[0]), s->format, *s->format_version ? " " : "",
+		s->format_version, cli_count(kept, s->errors, "error"));
 	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", cli_number(kept, outcome->kept),
 		cli_number(patched, outcome->patched), cli_number(added, outcome->added), repair_lost(outcome, text));
 	if (o->verbose && outcome->passes > 1)
-		fprintf(out, "  passes: %u; a defect hid another\n", outcome->passes);
+		fprintf(out, "  passes: %u, since a defect hid another\n", outcome->passes);
 	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), o->verbose);
 	repair_print_literals(out, r, o->verbose);
-	repair_print_ranges(out, r, "kept, but nothing vouches for it", tracemend_repair_doubtful,
-			    tracemend_repair_doubtful_count(r), o->verbose);
+	repair_print_ranges(out, r, "kept, but unverified", tracemend_repair_doubtful, tracemend_repair_doubtful_count(r),
+			    o->verbose);
 }
 
-/* The output must not be an input of any kind, nor inside one; the same goes for the manifest. */
+/* An output or manifest must not be an input, nor lie inside one. */
 static int repair_check_output(const char *option, const char *output, const char *input)
 {
 	if (!strcmp(input, "-"))
@@ -222,27 +226,39 @@ static int repair_check_output(const char *option, const char *output, const cha
 	return CLI_CLEAN;
 }
 
-static int repair_check_paths(const struct cli_options *o)
+/* Checks -o and --manifest against a list of inputs. */
+static int repair_check_inputs(const struct cli_options *o, const struct cli_list *inputs)
 {
-	const struct cli_list *lists[] = { &o->paths, &o->extra, &o->donor };
 	int code = CLI_CLEAN;
 
+	for (size_t i = 0; i < inputs->count && !code; i++) {
+		if (inputs != &o->paths && !strcmp(inputs->items[i], "-"))
+			code = cli_usage("only the capture itself can be standard input");
+		if (o->output && !code)
+			code = repair_check_output("-o", o->output, inputs->items[i]);
+		if (o->manifest && strcmp(o->manifest, "-") && !code)
+			code = repair_check_output("--manifest", o->manifest, inputs->items[i]);
+	}
+	return code;
+}
+
+static int repair_check_paths(const struct cli_options *o)
+{
+	int code;
+
 	if (o->paths.count != 1)
-		return cli_usage(o->paths.count ? "repair takes one capture at a time; more pieces of it go with --extra"
-						: "repair needs a capture to repair");
+		return cli_usage(o->paths.count ? "repair takes one capture at a time; further pieces of it are given with --extra"
+						: "repair needs a capture");
 	if (!o->output && !o->dry_run)
-		return cli_usage("repair needs -o OUT for the repaired copy, or -n to only say what it would do");
+		return cli_usage("repair needs -o OUT for the repaired copy, or -n to print only what it would do");
 	if (o->output && !strcmp(o->output, "-"))
-		return cli_usage("-o -: repair writes a file, which appears whole or not at all; standard output cannot");
-	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]) && !code; l++)
-		for (size_t i = 0; i < lists[l]->count && !code; i++) {
-			if (l && !strcmp(lists[l]->items[i], "-"))
-				code = cli_usage("only the capture itself can be standard input");
-			if (o->output && !code)
-				code = repair_check_output("-o", o->output, lists[l]->items[i]);
-			if (o->manifest && strcmp(o->manifest, "-") && !code)
-				code = repair_check_output("--manifest", o->manifest, lists[l]->items[i]);
-		}
+		return cli_usage(
+			"-o -: repair writes a file, which appears as a whole or not at all; standard output is not possible");
+	code = repair_check_inputs(o, &o->paths);
+	if (!code)
+		code = repair_check_inputs(o, &o->extra);
+	if (!code)
+		code = repair_check_inputs(o, &o->donor);
 	if (!code && o->manifest && o->output && (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
 		return cli_usage("--manifest and -o name the same file");
 	return code;
@@ -264,8 +280,7 @@ static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, co
 	return cli_file_flush(file) ? CLI_CLEAN : CLI_IO;
 }
 
-/* The manifest is on disk before the output appears, and under its name after it: neither is ever there for an output
- * that is not. */
+/* The manifest is on disk before the output appears, and gets its name after it: there is never a manifest without its output. */
 static int repair_write(const struct cli_options *o, struct tracemend_repair *r)
 {
 	struct tracemend_error error = { 0 };
@@ -286,7 +301,7 @@ static int repair_write(const struct cli_options *o, struct tracemend_repair *r)
 static int repair_run(const struct cli_options *o, struct tracemend_repair *r, struct cli_progress *progress)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
-	/* The plan is what -n was asked for; otherwise it is talk. */
+	/* With -n the plan is the result; otherwise it is a message. */
 	FILE *out = o->dry_run && !(o->manifest && !strcmp(o->manifest, "-")) ? stdout : stderr;
 	int code = repair_write(o, r);
 

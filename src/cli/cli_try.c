@@ -1,5 +1,5 @@
-/* try: what a reader makes of captures. Cases are made, read and judged in parallel and kept in their order; what became of
- * them alike is a group, of which one reduced sample is kept. */
+/* try: runs a reader on captures. Cases are made, read and judged in parallel and keep their order; cases with the same outcome
+ * and cause form a group, of which one reduced sample is kept. */
 #include "cli/try.h"
 
 #include <errno.h>
@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "signal" };
-
-const char *try_outcome_name(enum try_outcome outcome)
-{
-	return try_names[outcome];
-}
 
 /* ---- in parallel ---- */
 
@@ -61,7 +54,7 @@ static void try_parallel(struct try *t, size_t count, try_work work)
 
 static struct try_case *try_case_add(struct try *t)
 {
-	if ((t->case_count & (t->case_count - 1)) == 0) { /* full at each power of two */
+	if ((t->case_count & (t->case_count - 1)) == 0) { /* the array is full at each power of two */
 		size_t room = t->case_count ? 2 * t->case_count : 1;
 		struct try_case *cases = reallocarray(t->cases, room, sizeof(*cases));
 		if (!cases)
@@ -73,7 +66,7 @@ static struct try_case *try_case_add(struct try *t)
 	return c;
 }
 
-/* Captures by one recipe, of every seed. */
+/* Adds a case for each seed. */
 static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum tracemend_damage damage)
 {
 	const struct cli_options *o = t->options;
@@ -92,7 +85,7 @@ static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum
 	return true;
 }
 
-/* Without a choice: valid ones, each rule, each damage. */
+/* Without a selection: valid captures, each rule, each kind of damage. */
 static bool try_add_generated(struct try *t)
 {
 	const struct cli_options *o = t->options;
@@ -153,7 +146,7 @@ static int try_compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* The gravest first, then by place and code; then as the cases come, which is as the rules are declared. */
+/* The worst outcome first, then by place and code, then in the order of the rules. */
 static int try_compare(const void *left, const void *right)
 {
 	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
@@ -189,7 +182,7 @@ static size_t try_count_alike(const struct try *t, const struct try_case *like)
 	return count;
 }
 
-/* The command that makes the case, or the path that it is. */
+/* The command that generates the case, or its path. */
 static char *try_origin(const struct try_case *c)
 {
 	const struct tracemend_recipe *r = &c->recipe;
@@ -246,34 +239,48 @@ static void try_work_keep(struct try *t, size_t index, size_t slot)
 	try_group_keep(t, &t->groups[index], slot);
 }
 
-/* ---- the whole ---- */
+/* ---- the command ---- */
 
-static int try_check_options(const struct cli_options *o)
+static int try_check_command(const struct cli_options *o)
 {
-	struct stat st;
-
 	if (!o->command_line.count)
 		return cli_usage("try needs a reader: tracemend try -f FORMAT -- COMMAND {}");
-	bool named = false;
 	for (size_t i = 0; i < o->command_line.count; i++)
-		named = named || strstr(o->command_line.items[i], "{}");
-	if (!named)
-		return cli_usage("the command needs {} where the path of the capture goes");
+		if (strstr(o->command_line.items[i], "{}"))
+			return CLI_CLEAN;
+	return cli_usage("the command needs {} for the path of the capture");
+}
+
+/* Checks the captures that are given, or what to generate. */
+static int try_check_captures(const struct cli_options *o)
+{
 	bool generated = o->rule || o->damage || o->valid || o->only.count || o->ignore.count;
 	if (o->paths.count && generated)
-		return cli_usage(
-			"either captures are given, or --valid, --rule, --damage, --only and --ignore say which to generate");
+		return cli_usage("captures cannot be given together with --valid, --rule, --damage, --only or --ignore, which "
+				 "generate them");
 	for (size_t i = 0; i < o->paths.count; i++)
 		if (!strcmp(o->paths.items[i], "-"))
-			return cli_usage("standard input cannot be given to a reader as a path");
+			return cli_usage("standard input is not a path for a reader");
 	if (!o->paths.count && !o->library.format && !o->rule)
 		return cli_usage("try needs captures, or -f FORMAT to generate them: fxt, uftrace, tracedat, ktrace or lttng");
 	if (o->rule && o->library.format && strcmp(o->rule->format, o->library.format) && cli_format_find(o->rule->format))
 		return cli_usage("%s is not a rule of the format %s", o->rule->id, o->library.format);
 	if (o->rule && !o->library.format && !cli_format_find(o->rule->format))
-		return cli_usage("%s goes with any format: say which with -f", o->rule->id);
+		return cli_usage("%s applies to every format: choose one with -f", o->rule->id);
+	return CLI_CLEAN;
+}
+
+static int try_check_options(const struct cli_options *o)
+{
+	struct stat st;
+	int code = try_check_command(o);
+
+	if (!code)
+		code = try_check_captures(o);
+	if (code)
+		return code;
 	if (o->seed > INT64_MAX - (o->count - 1))
-		return cli_usage("--seed and --count pass the largest seed, which is %lld", (long long)INT64_MAX);
+		return cli_usage("--seed and --count exceed the largest seed, which is %lld", (long long)INT64_MAX);
 	if (o->output && stat(o->output, &st) == 0 && !S_ISDIR(st.st_mode))
 		return cli_usage("-o %s: is not a directory", o->output);
 	return CLI_CLEAN;
@@ -285,7 +292,7 @@ static int try_all(struct try *t)
 	int code = CLI_CLEAN;
 
 	if (o->output && mkdir(o->output, 0777) && errno != EEXIST) {
-		cli_complain("%s: cannot be created: %s", o->output, strerror(errno));
+		cli_error("%s: cannot be created: %s", o->output, strerror(errno));
 		return CLI_IO;
 	}
 	try_parallel(t, t->case_count, try_work_run);
@@ -311,7 +318,7 @@ static int try_all(struct try *t)
 static void try_free(struct try *t)
 {
 	for (size_t i = 0; i < t->case_count; i++) {
-		free(t->cases[i].talk);
+		free(t->cases[i].message);
 		free(t->cases[i].site);
 	}
 	for (size_t i = 0; i < t->group_count; i++) {
@@ -334,7 +341,7 @@ int cli_try(struct cli_options *o)
 		return code;
 	if (!o->library.format && !o->paths.count)
 		o->library.format = o->rule->format;
-	o->library.grade = NULL; /* --only and --ignore choose what to generate, not what is wrong */
+	o->library.grade = NULL; /* --only and --ignore select what to generate, not what check reports */
 	t.debugger = !o->no_debugger && try_site_possible();
 	t.scratch = cli_scratch_make();
 	if (!t.scratch)

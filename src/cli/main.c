@@ -5,28 +5,31 @@
 #include <string.h>
 
 #define INPUTS \
-	"PATH is a file, a directory (uftrace, lttng, what a killed trace-cmd record left), an archive or\n" \
+	"PATH is a file, a directory (uftrace, lttng, the files of a killed trace-cmd record), an archive or\n" \
 	"compressed file of these (.tar .tar.gz .tar.zst .gz .zst), or - for standard input. The format is\n" \
-	"recognised from the content, whatever the name says.\n"
+	"recognised from the content, not from the name.\n"
 
 #define FAILURES \
 	"  2   usage: nothing was examined\n" \
 	"  4   not recognised as one of the formats, or empty\n" \
-	"  5   I/O: something cannot be opened, read or written, or is a FIFO, socket or device\n" \
+	"  5   I/O: a file cannot be opened, read or written, or is a FIFO, socket or device\n" \
 	"  6   a limit stopped the work: the verdict is incomplete\n" \
-	"  70  internal error\n"
+	"  70  internal check failed: nothing was written\n"
+
+static const char *const reports_plain[] = { "text", "json", NULL };
+static const char *const reports_rules[] = { "text", "json", "markdown", NULL };
 
 const struct cli_command cli_commands[] = {
 	{
 		.name = "check",
-		.summary = "say what is wrong with captures",
+		.summary = "report defects of captures",
 		.synopsis = "check [OPTIONS] PATH...",
-		.description = "Says whether captures are sound, and what is wrong where: file, offset, record, field, the\n"
-			       "expected and the actual value, and the clause of the specification. One defect is one finding;\n"
-			       "what follows from it is counted under it.\n\n" INPUTS,
+		.description = "Checks captures and reports defects: file, offset, record, field, the expected and the actual\n"
+			       "value, and the clause of the specification. A defect is one finding; defects that follow from\n"
+			       "it are counted with it.\n\n" INPUTS,
 		.ending = "Severities:\n"
-			  "  error    the specification is broken, or a documented reader cannot go on\n"
-			  "  warning  legal, but a reader or a person is likely misled\n"
+			  "  error    violates the specification, or stops a documented reader\n"
+			  "  warning  legal, but likely to mislead a reader or a person\n"
 			  "  note     normal, worth knowing\n\n"
 			  "Exit status:\n"
 			  "  0   nothing at or above --fail-on\n"
@@ -43,18 +46,18 @@ const struct cli_command cli_commands[] = {
 		.name = "repair",
 		.summary = "salvage a damaged capture into a new file or directory",
 		.synopsis = "repair [OPTIONS] PATH -o OUT",
-		.description = "Writes a copy that checks without errors, keeps every record that still decodes, invents no\n"
-			       "event, and says what is lost or that it cannot be known. A capture without errors is copied\n"
-			       "byte for byte. The input is never written to. OUT appears whole or not at all.\n\n" INPUTS,
+		.description = "Writes a copy that checks without errors. It keeps every record that still decodes, invents no\n"
+			       "events, and reports what is lost, or that this is unknown. A capture without errors is copied\n"
+			       "byte for byte. The input is never written to. OUT appears as a whole or not at all.\n\n" INPUTS,
 		.ending = "Exit status:\n"
-			  "  0   the output is valid and nothing was lost, or nothing needed doing\n"
-			  "  1   with -n: there is work to do\n"
-			  "  3   a valid output was written, but content was lost, or it cannot be known\n"
+			  "  0   the output is valid and nothing was lost, or there was nothing to repair\n"
+			  "  1   with -n: there is something to repair\n"
+			  "  3   a valid output was written, but content was lost, or it is unknown whether any was\n"
 			  "  2   usage: nothing was examined\n"
 			  "  4   not recognised, or nothing can be salvaged: nothing was written\n"
-			  "  5   I/O: something cannot be opened, read or written\n"
+			  "  5   I/O: a file cannot be opened, read or written\n"
 			  "  6   a limit stopped the work: nothing was written\n"
-			  "  70  internal error: the output would not have been valid, and nothing was written\n\n"
+			  "  70  internal check failed: nothing was written\n\n"
 			  "Examples:\n"
 			  "  tracemend repair -n crashed.fxt\n"
 			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
@@ -66,15 +69,15 @@ const struct cli_command cli_commands[] = {
 		.name = "gen",
 		.summary = "make test files: valid, broken in one way, or damaged",
 		.synopsis = "gen [OPTIONS] -f FORMAT -o DIR",
-		.description = "Makes captures for tests of trace readers, the same ones for the same options, and labels them in\n"
-			       "DIR/labels.jsonl: one JSON object a line with file, format, seed, rule, expect (the rules that\n"
-			       "check must report), damage, and records. Labels of earlier runs into DIR are kept.\n",
+		.description = "Makes captures for tests of trace readers; the same options give the same captures. Labels are\n"
+			       "written to DIR/labels.jsonl: a JSON object on each line, with file, format, seed, rule, expect\n"
+			       "(the rules that check must report), damage, and records. Labels of earlier runs are kept.\n",
 		.ending = "Exit status:\n"
-			  "  0   all were made\n"
+			  "  0   all captures were made\n"
 			  "  2   usage\n"
-			  "  5   I/O: something cannot be written\n"
+			  "  5   I/O: a file cannot be written\n"
 			  "  6   a limit stopped the work\n"
-			  "  70  internal error\n\n"
+			  "  70  internal check failed: nothing was written\n\n"
 			  "Examples:\n"
 			  "  tracemend gen -f fxt -o files --count 1000\n"
 			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
@@ -84,49 +87,50 @@ const struct cli_command cli_commands[] = {
 	},
 	{
 		.name = "try",
-		.summary = "see what a reader makes of captures: crashes, hangs, wrong verdicts",
+		.summary = "test a trace reader: crashes, hangs, wrong verdicts",
 		.synopsis = "try [OPTIONS] -f FORMAT -- COMMAND {}\n       tracemend try [OPTIONS] PATH... -- COMMAND {}",
 		.description =
-			"Runs a command on captures, each under limits of time and memory, and says which killed it, hung\n"
-			"it, were rejected though they are sound, or were taken in silence (exit 0 and no word on standard\n"
-			"error) though they are broken; grouped by what is wrong with the capture, and by the place of the\n"
-			"crash where gdb is there. {} is the capture: a file, or a directory for uftrace and lttng. Without\n"
-			"PATH, captures are generated: valid ones, one with each defect, and damaged ones. -o DIR keeps a\n"
-			"reduced sample of each group. A shell script around a reader should end in 'exec READER'.\n",
+			"Runs a command on captures, with limits on time and memory, and reports the captures with which it\n"
+			"crashes or hangs, valid ones that it rejects, and invalid ones that it accepts silently (exit 0 and\n"
+			"nothing on standard error). They are grouped by defect and, if gdb is installed, by the place of\n"
+			"the crash. {} is the capture: a file, or a directory for uftrace and lttng. Without PATH, captures\n"
+			"are generated: valid ones, one with each defect, and damaged ones. -o DIR keeps a reduced sample of\n"
+			"each group. A shell script that runs a reader should end in 'exec READER'.\n",
 		.ending = "Exit status:\n"
-			  "  0   nothing was found\n"
-			  "  1   something was found\n"
+			  "  0   no findings\n"
+			  "  1   findings\n"
 			  "  2   usage: nothing was run\n"
-			  "  5   I/O: the command cannot be run, or something cannot be opened, read or written\n"
+			  "  5   I/O: the command cannot be run, or a file cannot be opened, read or written\n"
 			  "  6   a limit stopped the work\n"
-			  "  70  internal error\n\n"
+			  "  70  internal check failed: nothing was written\n\n"
 			  "Examples:\n"
 			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
 		.accepts = "-fpFosjcbVRKOITYUNGqvhZ",
+		.reports = reports_plain,
+		.tries = 400,
 		.run = cli_try,
 	},
 	{
 		.name = "reduce",
-		.summary = "make a capture small that shows a defect, or makes a command fail",
+		.summary = "reduce a capture that shows a defect or makes a command fail",
 		.synopsis = "reduce [OPTIONS] PATH -o OUT --rule RULE\n"
 			    "       tracemend reduce [OPTIONS] PATH -o OUT --command 'COMMAND {}'\n"
 			    "       tracemend reduce [OPTIONS] PATH -o OUT -- COMMAND {}",
-		.description =
-			"Leaves out files, groups of records, records and what is in them, and sets sizes, counts and offsets\n"
-			"right, as long as check goes on reporting the rule, or the command goes on ending alike (by the same\n"
-			"signal, exit code, or not in time). In the result no single record can be left out. By a rule, no\n"
-			"error comes along that the whole capture has not, unless the result would be larger than 1 KB\n"
-			"(tracedat: 8 KB) without; the program says so then. Of a directory only regular files are taken:\n"
-			"symbolic links and FIFOs are left out from the beginning, since they lead out of the capture.\n\n" INPUTS,
+		.description = "Removes files, groups of records, records and parts of records, and corrects sizes, counts and\n"
+			       "offsets, while check reports the rule, or the command ends in the same way (by the same signal or\n"
+			       "exit code, or at the time limit). No single record of the result can be removed. With --rule, the\n"
+			       "result has no errors that the whole capture does not have, unless it would be larger than 1 KB\n"
+			       "(tracedat: 8 KB) otherwise, which is reported then. Only regular files of a directory are used:\n"
+			       "symbolic links and FIFOs are ignored, since they lead out of the capture.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the result was written\n"
 			  "  2   usage\n"
-			  "  4   the capture does not show what is looked for, or is not recognised\n"
-			  "  5   I/O: something cannot be opened, read, written or run\n"
+			  "  4   the capture does not meet the condition, or is not recognised\n"
+			  "  5   I/O: a file cannot be opened, read or written, or the command cannot be run\n"
 			  "  6   a limit stopped the work: nothing was written\n"
-			  "  70  internal error\n\n"
+			  "  70  internal check failed: nothing was written\n\n"
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
@@ -135,12 +139,13 @@ const struct cli_command cli_commands[] = {
 	},
 	{
 		.name = "info",
-		.summary = "say what a capture is: format, version, counts, times, clocks, threads",
+		.summary = "describe a capture: format, version, counts, times, clocks, threads",
 		.synopsis = "info [OPTIONS] PATH...",
-		.description = "Says what captures are and what is in them.\n\n" INPUTS,
+		.description = "Prints what captures contain.\n\n" INPUTS,
 		.ending = "Exit status:\n"
-			  "  0   all were read\n" FAILURES,
+			  "  0   all captures were read\n" FAILURES,
 		.accepts = "fpFCqvhZ",
+		.reports = reports_plain,
 		.run = cli_info,
 	},
 	{
@@ -151,15 +156,17 @@ const struct cli_command cli_commands[] = {
 		.ending = "Example:\n"
 			  "  tracemend rules -f lttng --format json\n",
 		.accepts = "fFCqvhZ",
+		.reports = reports_rules,
+		.tables = true,
 		.run = cli_rules,
 	},
 	{
 		.name = "explain",
 		.summary = "explain rules",
 		.synopsis = "explain RULE...",
-		.description = "Explains rules: what is wrong, why it matters, where the specification says so, and what repair\n"
-			       "does about it. RULE is an id as in fxt/dangling-string-ref, or its second half where only one\n"
-			       "format has it.\n",
+		.description = "Explains rules: the defect, why it matters, the clause of the specification, and what repair does\n"
+			       "about it. RULE is an id such as fxt/dangling-string-ref, or its second half if only one format\n"
+			       "has it.\n",
 		.ending = NULL,
 		.accepts = "CqvhZ",
 		.run = cli_explain,
@@ -210,9 +217,9 @@ static int main_run(int argc, char **argv)
 	bool help = !strcmp(argv[1], "help");
 	const struct cli_command *command = main_find(argv[help ? 2 : 1]);
 	if (!command && argv[1][0] == '-')
-		return cli_usage("there is no option '%s' before the command; 'tracemend --help' lists commands", argv[1]);
+		return cli_usage("unknown option '%s' before the command; 'tracemend --help' lists the commands", argv[1]);
 	if (!command)
-		return cli_usage("there is no command '%s'; 'tracemend --help' lists them", argv[help ? 2 : 1]);
+		return cli_usage("unknown command '%s'; 'tracemend --help' lists the commands", argv[help ? 2 : 1]);
 	if (help) {
 		cli_options_help(command, stdout);
 		return CLI_CLEAN;
@@ -228,7 +235,7 @@ int main(int argc, char **argv)
 {
 	int code = main_run(argc, argv);
 
-	/* A report that did not arrive is no report. */
+	/* A report that could not be written is a failure. */
 	errno = 0;
 	bool written = !ferror(stdout) && !fflush(stdout);
 	int why = errno;
@@ -236,7 +243,7 @@ int main(int argc, char **argv)
 		written = false;
 	if (!written) {
 		if (why != EPIPE)
-			cli_complain("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");
+			cli_error("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");
 		code = cli_worse(code, CLI_IO);
 	}
 	return code;

@@ -1,41 +1,41 @@
-/* try: what the files behind the command share. A case is one capture that a reader is given; a group is what became of
- * several of them for, as far as can be told, one reason. */
+/* try: what its files share. A case is one capture that is given to a reader; a group is the cases with the same outcome and, as
+ * far as is known, the same cause. */
 #ifndef TRY_H
 #define TRY_H
 
 #include "cli/child.h"
 #include "cli/cli.h"
 
-/* In order of gravity. */
+/* The worst last. */
 enum try_outcome {
 	TRY_FINE,
-	TRY_SILENT,   /* exit 0 and no word on stderr, of a capture with errors */
-	TRY_REJECTED, /* exit code not 0, of a capture without errors */
+	TRY_SILENT,   /* exit 0 and nothing on standard error, for a capture with errors */
+	TRY_REJECTED, /* exit code other than 0, for a capture without errors */
 	TRY_HANG,
 	TRY_SIGNAL,
 	TRY_OUTCOMES
 };
 
 struct try_case {
-	struct tracemend_recipe recipe; /* of a capture to generate; format NULL: there is a path */
+	struct tracemend_recipe recipe; /* to generate the capture; format NULL: it has a path */
 	const char *path;
-	const struct tracemend_rule *rule; /* what is wrong with it: what was broken, else the first error; NULL: nothing */
-	bool skipped;			   /* the profile has no such capture */
+	const struct tracemend_rule *rule; /* its defect: the broken rule, else that of the first error; NULL: none */
+	bool skipped;			   /* the profile cannot have such a capture */
 	bool valid;			   /* check shows no error */
 	uint64_t size;
 	enum try_outcome outcome;
-	int code;   /* exit code or signal */
-	char *talk; /* the first line on stderr, escaped; may be NULL */
-	char *site; /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
-	int failed; /* exit code of the program, when it could not do its work; it has complained then */
+	int code;      /* exit code or signal */
+	char *message; /* the first line on stderr, escaped; may be NULL */
+	char *site;    /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
+	int failed;    /* exit code of tracemend when the case could not be run, after an error message */
 };
 
 struct try_group {
 	const struct try_case *first;
-	size_t cases;  /* in the group */
-	size_t of;     /* tried of the same rule */
+	size_t cases;  /* number of cases in the group */
+	size_t of;     /* number of cases with the same rule */
 	char *sample;  /* path of the kept sample; NULL: none */
-	char *origin;  /* the command that makes, or is, the first case */
+	char *origin;  /* the command that generates the first case, or its path */
 	uint64_t size; /* of the sample */
 	int failed;
 };
@@ -50,27 +50,31 @@ try {
 	size_t group_count;
 	size_t outcomes[TRY_OUTCOMES];
 	bool debugger;
-	char *scratch; /* a directory of its own */
+	char *scratch; /* private directory for captures */
 	size_t next;   /* the next case or group to take */
 };
 
+/* ---- try_outcome.c ---- */
+
 const char *try_outcome_name(enum try_outcome outcome);
+/* The outcome of a reader's run on a capture. valid: check shows no error. */
+enum try_outcome try_outcome_judge(bool valid, const struct child_result *r);
 
 /* ---- try_case.c ---- */
 
-/* Generates or opens the case, checks it, runs the command on it, and files the outcome. slot: a number of the thread. */
+/* Generates or opens the case, checks it, runs the command on it, and stores the outcome. slot: the number of the thread. */
 void try_case_run(struct try *t, struct try_case *c, size_t slot);
-/* Runs the debugger on a case that was killed by a signal. */
+/* Runs the debugger for a case that was killed by a signal. */
 void try_case_locate(struct try *t, struct try_case *c, size_t slot);
-/* Keeps a sample of a group, reduced, below the output directory. */
+/* Writes a reduced sample of a group to the output directory. */
 void try_group_keep(struct try *t, struct try_group *g, size_t slot);
 
 /* ---- try_site.c ---- */
 
-/* Whether there is a debugger to ask. */
+/* Whether a debugger is installed. */
 bool try_site_possible(void);
-/* Where the command crashes: up to three functions from the inside out, without those that only carry out an abort.
- * Escaped; the caller frees it. NULL: it does not crash under the debugger, or nothing can be told. */
+/* The place of a crash: up to three functions, the innermost first, without those that carry out an abort. Escaped; the caller
+ * frees it. NULL: the command does not crash in the debugger, or its stack says nothing. */
 char *try_site_find(char *const *arguments, const struct child_limits *limits);
 
 /* ---- try_report.c ---- */

@@ -1,11 +1,11 @@
-/* One case of try: from recipe or path to outcome; and one sample of a group, reduced. */
+/* One case of try, from recipe or path to its outcome; and the reduced sample of a group. */
 #include "cli/try.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* What check says of a capture. */
+/* The result of check. */
 struct try_check {
 	bool known; /* it is a capture of the format */
 	bool valid;
@@ -14,18 +14,7 @@ struct try_check {
 
 /* ---- the reader ---- */
 
-static enum try_outcome try_judge(bool valid, const struct child_result *r)
-{
-	if (r->end == CHILD_KILLED)
-		return TRY_SIGNAL;
-	if (r->end == CHILD_HUNG)
-		return TRY_HANG;
-	if (valid)
-		return r->code ? TRY_REJECTED : TRY_FINE;
-	return !r->code && !r->talked ? TRY_SILENT : TRY_FINE;
-}
-
-/* Runs the command on a path. False after it has complained, or when the program is to stop. */
+/* Runs the command on a path. False after an error message, or when tracemend was told to stop. */
 static bool try_read(const struct try *t, const char *path, struct child_result *r, int *code)
 {
 	const struct cli_options *o = t->options;
@@ -37,27 +26,26 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 	}
 	child_run(arguments, &t->limits, false, r);
 	if (r->end == CHILD_NOT_RUN) {
-		cli_complain("%s: cannot be run: %s", arguments[0], strerror(r->code));
+		cli_error("%s: cannot be run: %s", arguments[0], strerror(r->code));
 		*code = CLI_IO;
 	}
 	child_arguments_free(arguments);
 	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
 }
 
-/* The first line that says something, as far as it was kept, escaped; without the name of the scratch directory, which is
- * another one in every run. */
-static char *try_first_line(const struct try *t, const char *talk)
+/* The first line that is not empty, escaped, without the name of the scratch directory, which differs between runs. */
+static char *try_first_line(const struct try *t, const char *messages)
 {
-	char line[CHILD_TALK_MAX];
+	char line[CHILD_MESSAGES_MAX];
 
-	talk += strspn(talk, " \t\r\n");
-	size_t length = strcspn(talk, "\r\n"), scratch = strlen(t->scratch);
+	messages += strspn(messages, " \t\r\n");
+	size_t length = strcspn(messages, "\r\n"), scratch = strlen(t->scratch);
 	if (!length)
 		return NULL;
-	memcpy(line, talk, length);
+	memcpy(line, messages, length);
 	line[length] = '\0';
 	for (char *at = line; (at = strstr(at, t->scratch));) {
-		char *end = at + scratch; /* and the slot below it: "/1/" */
+		char *end = at + scratch; /* and the name of the slot: "/1/" */
 		end += *end == '/';
 		end += strspn(end, "0123456789");
 		end += *end == '/';
@@ -71,7 +59,7 @@ static char *try_first_line(const struct try *t, const char *talk)
 
 /* ---- check ---- */
 
-/* Checks an input, which it closes. False after it has complained. */
+/* Checks an input, and closes it. False after an error message. */
 static bool try_check(struct tracemend_input *input, const struct tracemend_options *library, struct try_check *check,
 		      struct tracemend_error *error, int *code)
 {
@@ -79,7 +67,7 @@ static bool try_check(struct tracemend_input *input, const struct tracemend_opti
 	struct tracemend_report *report = input ? tracemend_check(input, library, error) : NULL;
 	tracemend_close(input);
 	if (!report && error->status == TM_UNRECOGNISED)
-		return true; /* a reader must cope with that, too */
+		return true; /* readers get such files, too */
 	if (!report || error->status != TM_OK) {
 		*code = cli_fail(error);
 		tracemend_report_free(report);
@@ -109,7 +97,7 @@ static struct tracemend_options try_library(const struct try *t, const struct tr
 
 /* ---- cases ---- */
 
-/* A name in the scratch directory of a thread. NULL: out of memory. */
+/* The path for a thread in the scratch directory. NULL: out of memory. */
 static char *try_scratch(const struct try *t, size_t slot)
 {
 	char *path;
@@ -117,7 +105,7 @@ static char *try_scratch(const struct try *t, size_t slot)
 	return asprintf(&path, "%s/%zu", t->scratch, slot) < 0 ? NULL : path;
 }
 
-/* Writes a sample into the directory. Returns its path, or NULL after it has complained. */
+/* Writes a sample into the directory. Returns its path, or NULL after an error message. */
 static char *try_write(const struct tracemend_sample *sample, const char *directory, int *code)
 {
 	struct tracemend_error error = { 0 };
@@ -130,8 +118,8 @@ static char *try_write(const struct tracemend_sample *sample, const char *direct
 	return *code ? NULL : path;
 }
 
-/* Puts the files of a case where the reader can see them, and checks them. Returns the path; NULL: nothing to read
- * (c->skipped), or it failed. *made: to be removed. */
+/* Writes the files of a case for the reader, and checks them. Returns the path; NULL: there is nothing to read (c->skipped), or it
+ * failed. *made: a path to remove later. */
 static char *try_case_make(struct try *t, struct try_case *c, const char *directory, struct try_check *check, bool *made)
 {
 	struct tracemend_options library = try_library(t, c);
@@ -190,9 +178,9 @@ static void try_case_judge(struct try *t, struct try_case *c, const char *path, 
 	c->rule = c->recipe.rule ? tracemend_rule_find(c->recipe.rule) : check->error;
 	if (!try_read(t, path, &r, &c->failed))
 		return;
-	c->outcome = try_judge(c->valid, &r);
+	c->outcome = try_outcome_judge(c->valid, &r);
 	c->code = r.code;
-	c->talk = try_first_line(t, r.talk);
+	c->message = try_first_line(t, r.messages);
 }
 
 void try_case_run(struct try *t, struct try_case *c, size_t slot)
@@ -218,18 +206,18 @@ void try_case_locate(struct try *t, struct try_case *c, size_t slot)
 
 /* ---- samples ---- */
 
-/* What a reduced sample must still do. */
+/* The context of the predicate for a reduced sample. */
 struct try_wish {
 	struct try *try;
 	const struct try_case *like;
 	struct tracemend_options library;
 	const char *directory;
 	struct cli_errors errors; /* of the case */
-	bool site;		  /* and crash at the same place */
+	bool site;		  /* it must crash at the same place, too */
 	int failed;
 };
 
-/* Whether what check says of a candidate is what it said of the case, which is the first one. */
+/* Whether check says the same of a candidate as of the case, which is the first candidate. */
 static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *candidate)
 {
 	const struct try_case *like = w->like;
@@ -250,7 +238,7 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 	return good;
 }
 
-static bool try_wish_holds(void *ctx, const struct tracemend_sample *candidate)
+static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candidate)
 {
 	struct try_wish *w = ctx;
 	const struct cli_options *o = w->try->options;
@@ -261,7 +249,8 @@ static bool try_wish_holds(void *ctx, const struct tracemend_sample *candidate)
 		return false;
 	char *path = try_write(candidate, w->directory, &w->failed);
 	if (path && try_read(w->try, path, &r, &w->failed))
-		good = try_judge(w->like->valid, &r) == w->like->outcome && (r.end == CHILD_HUNG || r.code == w->like->code);
+		good = try_outcome_judge(w->like->valid, &r) == w->like->outcome &&
+		       (r.end == CHILD_HUNG || r.code == w->like->code);
 	if (good && w->site) {
 		char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
 		char *site = arguments ? try_site_find(arguments, &w->try->limits) : NULL;
@@ -275,7 +264,7 @@ static bool try_wish_holds(void *ctx, const struct tracemend_sample *candidate)
 	return good;
 }
 
-/* A capture as an input: of a path, or generated; then *sample must outlive it. */
+/* Opens a case as an input: its path, or a generated sample, which must outlive the input. */
 static struct tracemend_input *try_open(const struct try_case *c, const struct tracemend_options *library,
 					struct tracemend_sample **sample, struct tracemend_error *error)
 {
@@ -285,7 +274,7 @@ static struct tracemend_input *try_open(const struct try_case *c, const struct t
 	return *sample ? tracemend_open_sample(*sample, library, error) : NULL;
 }
 
-/* DIR/signal-taskinfo-missing-tid.fxt; with a number where several groups are called so. */
+/* DIR/signal-taskinfo-missing-tid.fxt, with a number where another group has that name. */
 static char *try_sample_path(const struct try *t, const struct try_group *g)
 {
 	const struct try_case *c = g->first;
@@ -308,24 +297,26 @@ static char *try_sample_path(const struct try *t, const struct try_group *g)
 		       : path;
 }
 
-/* A candidate that goes on hanging takes the whole time limit: a hang has so many times fewer tries. */
+/* A candidate that hangs takes the whole time limit, so a hang gets this fraction of the tries. */
 #define TRY_HANG_SHARE 10u
 
 static struct tracemend_sample *try_reduce(struct try_wish *w, struct tracemend_input *input, struct tracemend_error *error)
 {
 	uint64_t tries = w->try->options->tries;
-	struct tracemend_wish wish = { .holds = try_wish_holds,
-				       .ctx = w,
-				       .tries = w->like->outcome == TRY_HANG ? (tries + TRY_HANG_SHARE - 1) / TRY_HANG_SHARE
-									     : tries };
-	struct tracemend_sample *reduced = tracemend_reduce(input, &w->library, &wish, error);
+	struct tracemend_predicate predicate = { .holds = try_predicate_holds,
+						 .ctx = w,
+						 .tries = w->like->outcome == TRY_HANG
+								  ? (tries + TRY_HANG_SHARE - 1) / TRY_HANG_SHARE
+								  : tries };
+	struct tracemend_sample *reduced = tracemend_reduce(input, &w->library, &predicate, error);
 
-	/* Rarely another way to crash is nearer; then the place is asked for, too, which takes longer. */
+	/* If the reduced sample crashes at another place, it is reduced again with the place in the predicate, which takes longer.
+	 */
 	if (reduced && w->like->site && !w->site) {
 		w->site = true;
-		if (!try_wish_holds(w, reduced)) {
+		if (!try_predicate_holds(w, reduced)) {
 			tracemend_sample_free(reduced);
-			reduced = tracemend_reduce(input, &w->library, &wish, error);
+			reduced = tracemend_reduce(input, &w->library, &predicate, error);
 		}
 	}
 	return reduced;
@@ -346,7 +337,7 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 						: NULL;
 	if (input && t->options->tries)
 		kept = try_reduce(&w, input, &error);
-	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* it does not end alike each time: kept as it is */
+	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* the outcome varies: the sample is kept as it is */
 		kept = tracemend_sample_of(input, &error);
 	if (kept) {
 		g->size = cli_sample_size(kept);

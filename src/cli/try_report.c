@@ -1,4 +1,4 @@
-/* What try found, as text and as JSON. */
+/* The findings of try, as text and as JSON. */
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -18,13 +18,13 @@ static void try_print_heading(const struct try_case *c)
 		printf("killed by %s%s%s\n", child_signal_name(name, c->code), c->site ? " in " : "", c->site ? c->site : "");
 		break;
 	case TRY_HANG:
-		puts("hang: the time was over");
+		puts("hang: the time limit was reached");
 		break;
 	case TRY_REJECTED:
-		printf("rejected without reason: exit %d, but check finds no error\n", c->code);
+		printf("rejected: exit %d, but check finds no error\n", c->code);
 		break;
 	case TRY_SILENT:
-		puts("silent: exit 0 and no word on standard error, but check finds errors");
+		puts("silent: exit 0 and nothing on standard error, but check finds errors");
 		break;
 	case TRY_FINE:
 	case TRY_OUTCOMES:
@@ -38,7 +38,7 @@ static bool try_same_heading(const struct try_case *a, const struct try_case *b)
 	       !strcmp(a->site ? a->site : "", b->site ? b->site : "");
 }
 
-/* The command for the kept sample, or the first case. NULL: out of memory, or there is no file any more. */
+/* The command that replays the kept sample, or the first case. NULL: out of memory, or the file is gone. */
 static char *try_replay(const struct try *t, const struct try_group *g)
 {
 	const struct cli_list *line = &t->options->command_line;
@@ -55,14 +55,14 @@ static char *try_replay(const struct try *t, const struct try_group *g)
 static void try_print_group(const struct try *t, const struct try_group *g)
 {
 	const struct try_case *c = g->first;
-	char shown[CLI_TEXT_MAX];
+	char shown[CLI_TEXT_MAX], size[64];
 
 	printf("  %s: %zu of %zu\n", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised", g->cases, g->of);
 	printf("    first   %s\n", cli_show(shown, g->origin));
-	if (c->talk)
-		printf("    says    %s\n", c->talk);
+	if (c->message)
+		printf("    says    %s\n", c->message);
 	if (g->sample && !g->failed)
-		printf("    sample  %s, %llu bytes\n", cli_show(shown, g->sample), (unsigned long long)g->size);
+		printf("    sample  %s, %s\n", cli_show(shown, g->sample), cli_count(size, g->size, "byte"));
 	char *replay = try_replay(t, g);
 	if (replay)
 		printf("    replay  %s\n", cli_show(shown, replay));
@@ -88,9 +88,9 @@ void try_report_text(const struct try *t)
 		return;
 	if (t->group_count)
 		putchar('\n');
-	printf("%zu captures: %zu killed by a signal, %zu hung, %zu sound ones rejected, %zu broken ones taken in silence, %zu "
+	printf("%zu capture%s: %zu killed by a signal, %zu hung, %zu valid but rejected, %zu invalid but accepted silently, %zu "
 	       "fine\n",
-	       all, n[TRY_SIGNAL], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
+	       all, all == 1 ? "" : "s", n[TRY_SIGNAL], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
 }
 
 /* ---- JSON ---- */
@@ -118,23 +118,30 @@ static json_t *try_json_sites(const char *site)
 	return sites;
 }
 
+/* The outcome of the cases of a group. */
+static bool try_json_outcome(json_t *o, const struct try_case *c)
+{
+	char name[32];
+
+	return report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
+	       report_json_set(o, "signal",
+			       c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
+	       report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
+	       report_json_set(o, "site", try_json_sites(c->site)) &&
+	       report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
+	       report_json_set(o, "valid", json_boolean(c->valid));
+}
+
 static json_t *try_json_group(const struct try *t, const struct try_group *g)
 {
 	const struct try_case *c = g->first;
 	json_t *o = json_object();
-	char name[32], *replay = try_replay(t, g);
+	char *replay = try_replay(t, g);
 	bool kept = g->sample && !g->failed;
-	bool good = report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
-		    report_json_set(o, "signal",
-				    c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
-		    report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
-		    report_json_set(o, "site", try_json_sites(c->site)) &&
-		    report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
-		    report_json_set(o, "valid", json_boolean(c->valid)) &&
-		    report_json_set(o, "captures", report_json_number(g->cases)) &&
+	bool good = try_json_outcome(o, c) && report_json_set(o, "captures", report_json_number(g->cases)) &&
 		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
-		    report_json_set(o, "message", c->talk ? json_string(c->talk) : json_null()) &&
+		    report_json_set(o, "message", c->message ? json_string(c->message) : json_null()) &&
 		    report_json_set(o, "sample", kept ? try_json_text(g->sample) : json_null()) &&
 		    report_json_set(o, "size", kept ? report_json_number(g->size) : json_null()) &&
 		    report_json_set(o, "replay", try_json_text(replay));

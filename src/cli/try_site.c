@@ -1,4 +1,4 @@
-/* Where a program crashes: gdb runs it once more and prints the stack. */
+/* The place of a crash: gdb runs the program again and prints its stack. */
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -7,11 +7,12 @@
 
 #define SITE_MARK "\n--tracemend-site--\n"
 #define SITE_FRAMES 3
-#define SITE_LOOK 40 /* frames, of which gdb is asked as many below */
-/* What stands there so many times calls itself, and the stack is at its end: where just then differs with the environment. */
+#define SITE_LOOK 40 /* frames at either end of the stack that gdb prints */
+/* A function with this many frames is a recursion that ran out of stack: which of its functions was the last varies with the
+ * environment. */
 #define SITE_RECURSION 8
 #define SITE_NAME_MAX 200
-/* A debugger needs processor time, too. */
+/* Processor time for the debugger itself. */
 #define SITE_SECONDS 20
 
 bool try_site_possible(void)
@@ -29,7 +30,7 @@ bool try_site_possible(void)
 	return false;
 }
 
-/* What stands between the cause of an abort and the signal. */
+/* Functions between the cause of an abort and the signal. */
 static bool site_is_machinery(const char *name)
 {
 	static const char *const names[] = { "raise",
@@ -135,7 +136,8 @@ static bool site_recurs(const struct site_trace *t, const char *name)
 	return times >= SITE_RECURSION;
 }
 
-/* Where to begin: at the least of the names of a recursion, since any may be the last; else at the innermost frame. */
+/* The frame to begin with: in a recursion, that of the alphabetically first name, since any of them may be the last; else the
+ * innermost. */
 static unsigned site_begin(const struct site_trace *t, bool recursion)
 {
 	unsigned begin = 0;

@@ -1,14 +1,11 @@
 #include "core/bundle.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/text.h"
-#include "core/unpack.h"
+#include "core/array.h"
+#include "core/spool.h"
 
 struct bundle *bundle_new(const char *path, const struct tracemend_options *options)
 {
@@ -60,15 +57,9 @@ struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enu
 		(void)fault_set(&b->error, TM_LIMIT, "%s: more than %u files", b->path, BUNDLE_SOURCES_MAX);
 		return NULL;
 	}
-	if (b->count == b->capacity) {
-		size_t capacity = b->capacity ? 2 * b->capacity : 16;
-		struct source **sources = realloc(b->sources, capacity * sizeof(*sources));
-		if (!sources) {
-			(void)fault_memory(&b->error);
-			return NULL;
-		}
-		b->sources = sources;
-		b->capacity = capacity;
+	if (array_room(&b->sources, &b->capacity, b->count, sizeof(struct source *), BUNDLE_SOURCES_MAX) != TM_OK) {
+		(void)fault_memory(&b->error);
+		return NULL;
 	}
 	struct source *s = calloc(1, sizeof(*s));
 	char *copy = strdup(name), *origin = strdup(b->path);
@@ -103,40 +94,11 @@ static enum tracemend_status memory_read(struct source *s, uint64_t offset, void
 	return TM_OK;
 }
 
-static const struct source_ops memory_ops = { .read = memory_read };
+const struct source_ops bundle_memory_ops = { .read = memory_read };
 
 struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size)
 {
-	return bundle_add_source(b, TM_ROLE_INPUT, SOURCE_FILE, name, size, &memory_ops, (void *)(uintptr_t)data);
-}
-
-struct bundle *bundle_open_memory(const char *path, const void *data, size_t size, const struct tracemend_options *options,
-				  struct tracemend_error *error)
-{
-	struct bundle *b = bundle_new(path, options);
-	if (!b) {
-		(void)fault_memory(error);
-		return NULL;
-	}
-	if (unpack_recognises(data, size)) {
-		struct source whole = { .name = "",
-					.origin = b->path,
-					.size = size,
-					.bundle = b,
-					.ops = &memory_ops,
-					.data = (void *)(uintptr_t)data,
-					.fd = -1 };
-		(void)unpack_into(b, &whole, TM_ROLE_INPUT);
-	} else {
-		(void)bundle_add_memory(b, "", data, size);
-	}
-	bundle_sort(b);
-	if (b->error.status != TM_OK) {
-		(void)fault_set(error, b->error.status, "%s", b->error.message);
-		bundle_free(b);
-		return NULL;
-	}
-	return b;
+	return bundle_add_source(b, TM_ROLE_INPUT, SOURCE_FILE, name, size, &bundle_memory_ops, (void *)(uintptr_t)data);
 }
 
 static int source_order(const void *left, const void *right)
@@ -154,7 +116,7 @@ void bundle_sort(struct bundle *b)
 {
 	if (b->count)
 		qsort(b->sources, b->count, sizeof(*b->sources), source_order);
-	/* An archive may hold a name twice; as when it is unpacked to disk, the last one stays. */
+	/* An archive may hold a name twice. The last member stays, as when it is unpacked to disk. */
 	size_t kept = 0;
 	for (size_t i = 0; i < b->count; i++) {
 		struct source *s = b->sources[i];
@@ -211,7 +173,7 @@ enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffe
 			return fault_set(&b->error, TM_CANCELLED, "stopped on request");
 	}
 	enum tracemend_status status = s->ops->read(s, offset, buffer, length, &b->error);
-	/* Every failure is remembered where the engine looks, whatever a walk does about it. */
+	/* The engine looks at b->error after the walk, so a walk that ignores the failure cannot hide it. */
 	if (status != TM_OK)
 		(void)fault_set(&b->error, status, "%s%s%s: cannot be read", s->origin, *s->name ? ": " : "", s->name);
 	return status;

@@ -1,7 +1,7 @@
-/* A bundle: the input as named byte sources. One for a file, many for a directory or an archive, memory for a fuzzer,
- * a plan for what repair is about to write. Nobody else opens input files.
+/* A bundle: the input as named byte sources. A file is one source; a directory or an archive has one for each member; a fuzzer's
+ * buffer and the plan of a repair can be sources as well. No other code opens input files.
  *
- * Sources are read, never mapped: a file that shrinks under a mapping kills its reader. */
+ * Sources are read, never mapped: a process that reads a mapping of a file that was cut short is killed by SIGBUS. */
 #ifndef CORE_BUNDLE_H
 #define CORE_BUNDLE_H
 
@@ -12,42 +12,43 @@ struct bundle;
 struct source;
 
 enum source_kind {
-	SOURCE_FILE,	  /* regular: the only kind with bytes */
-	SOURCE_DIRECTORY, /* an empty directory; others only show in the names of their files */
+	SOURCE_FILE,	  /* a regular file: the only kind that has bytes */
+	SOURCE_DIRECTORY, /* an empty directory; a directory with files appears only in their names */
 	SOURCE_SYMLINK,
 	SOURCE_SPECIAL, /* FIFO, socket, device */
 };
 
 struct source_ops {
-	/* Reads exactly length bytes at offset; both lie within the source. Fills error and returns its status else. */
+	/* Reads exactly length bytes at offset; the range lies within the source. On failure it fills *error and returns its
+	 * status. */
 	enum tracemend_status (*read)(struct source *s, uint64_t offset, void *buffer, size_t length,
 				      struct tracemend_error *error);
 	void (*close)(struct source *s); /* frees `data`; may be NULL */
 };
 
 struct source {
-	const char *name;   /* path below the bundle, '/' between parts; "" when the bundle is a single file. Raw bytes of
-			       the input: show it with text_quote() or through findings only */
+	const char *name;   /* path below the bundle, with '/' between its parts; "" when the bundle is a single file. Raw bytes of
+			       the input: print it with text_quote() or in a finding only */
 	const char *origin; /* the PATH that it came from */
 	enum tracemend_role role;
 	enum source_kind kind;
 	uint64_t size;
-	uint32_t index; /* of this source in its bundle */
+	uint32_t index; /* position in bundle.sources */
 	struct bundle *bundle;
 	const struct source_ops *ops;
-	void *data;	 /* of ops */
-	int fd;		 /* of a file that is open now; else -1 */
+	void *data;	 /* for ops */
+	int fd;		 /* of the file while it is open; else -1 */
 	uint64_t serial; /* order in which it was added */
 };
 
 struct bundle {
 	struct source **sources; /* ordered by role, then by name in byte order (P9) */
 	size_t count, capacity;
-	const char *path;	      /* of the first role; shown in reports */
+	const char *path;	      /* path of the input; shown in reports */
 	bool directory;		      /* the capture is a directory (or an archive of several files) */
 	bool unpacked;		      /* it came out of an archive or a compressed file */
-	char damage[160];	      /* what the unpacker said of a cut or broken archive; empty: sound */
-	uint64_t bytes_read;	      /* the work counter: bytes fetched from sources so far, re-reads included */
+	char damage[160];	      /* message of the unpacker about a cut or damaged archive; empty: the archive is intact */
+	uint64_t bytes_read;	      /* bytes read from sources so far, repeated reads included */
 	uint64_t bytes_total;	      /* sizes of all sources */
 	struct tracemend_error error; /* the first fault of any read; sticky */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -60,29 +61,31 @@ struct bundle {
 	uint64_t bytes_unpacked;
 };
 
-/* Makes an empty bundle; NULL when memory is short. options may be NULL. */
+/* Makes an empty bundle. options may be NULL. NULL: out of memory. */
 struct bundle *bundle_new(const char *path, const struct tracemend_options *options);
 /* Opens PATH ("-": standard input) into a new bundle, or adds it to one. */
 struct bundle *bundle_open(const char *path, const struct tracemend_options *options, struct tracemend_error *error);
 enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum tracemend_role role);
-/* The same for a capture that is in memory: one file, which may be an archive or compressed. data outlives the bundle. */
+/* The same for a capture in memory: one file, which may be an archive or compressed. data must outlive the bundle. */
 struct bundle *bundle_open_memory(const char *path, const void *data, size_t size, const struct tracemend_options *options,
 				  struct tracemend_error *error);
-/* Adds a source over memory that outlives the bundle. name is copied. NULL: out of memory or a limit (b->error). */
+/* The operations of sources in memory: data is the first byte. */
+extern const struct source_ops bundle_memory_ops;
+/* Adds a source in memory that outlives the bundle. name is copied. NULL: out of memory, or a limit was reached (b->error). */
 struct source *bundle_add_memory(struct bundle *b, const char *name, const void *data, uint64_t size);
-/* Adds a source with reading functions of the caller's. On success the bundle owns data and calls ops->close. */
+/* Adds a source that is read by the functions of the caller. On success the bundle owns data, and calls ops->close. */
 struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name, uint64_t size,
 				 const struct source_ops *ops, void *data);
-/* Brings the sources into their order; called once after the last source was added (bundle_open does). */
+/* Sorts the sources. Call it once, after the last source was added (bundle_open() does). */
 void bundle_sort(struct bundle *b);
 void bundle_free(struct bundle *b);
 
-/* The source of that role and name, or NULL. Binary search. */
+/* The source with that role and name, or NULL. Binary search. */
 struct source *bundle_find(const struct bundle *b, enum tracemend_role role, const char *name);
 /* The only regular file of a bundle that is one file; NULL if it is a directory. */
 struct source *bundle_single(const struct bundle *b);
 
-/* Reads exactly length bytes. Anything short of that is a fault: TM_IO where the range passes the end. */
+/* Reads exactly length bytes. A range that passes the end of the source is TM_IO. Failures are kept in b->error, too. */
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length);
 
 #endif

@@ -7,7 +7,7 @@
 bool bytes_are_zero(const void *data, size_t length)
 {
 	const uint8_t *p = data;
-	/* All bytes equal to their neighbour, and the first one zero. */
+	/* The first byte is zero, and each byte equals its neighbour. */
 	return length == 0 || (p[0] == 0 && memcmp(p, p + 1, length - 1) == 0);
 }
 
@@ -37,7 +37,7 @@ static bool bytes_reserve(struct bytes *b, size_t length)
 
 uint8_t *bytes_grow(struct bytes *b, size_t length)
 {
-	/* Room for a byte at least: there is no pointer to hand out without a buffer. */
+	/* Reserve one byte at least: without a buffer there is no pointer to return. */
 	if (!bytes_reserve(b, length ? length : 1))
 		return NULL;
 	uint8_t *p = b->data + b->size;
@@ -66,7 +66,7 @@ void bytes_printf(struct bytes *b, const char *format, ...)
 	va_start(arguments, format);
 	va_copy(again, arguments);
 	int length = vsnprintf(NULL, 0, format, arguments);
-	/* vsnprintf wants room for a terminator, which is not counted in. */
+	/* vsnprintf() writes a terminator, which is not counted in the size. */
 	if (length < 0) {
 		b->failed = true;
 	} else if (bytes_reserve(b, (size_t)length + 1)) {

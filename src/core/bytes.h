@@ -1,4 +1,4 @@
-/* Integers in either byte order, and a growable buffer to write them to. */
+/* Integers in either byte order, and a growable buffer to append them to. */
 #ifndef CORE_BYTES_H
 #define CORE_BYTES_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Loads from memory that the caller knows to be there; any alignment. */
+/* Loads from memory of any alignment. The caller has checked the bounds. */
 static inline uint16_t load_u16(const void *p, bool big_endian)
 {
 	uint16_t v;
@@ -50,16 +50,16 @@ static inline void store_u64(void *p, uint64_t v, bool big_endian)
 /* True when length bytes are all zero. */
 bool bytes_are_zero(const void *data, size_t length);
 
-/* A growable buffer. Zero-initialised is empty. After a failed allocation `failed` is set, appends do nothing, and the
- * owner looks once, at the end. */
+/* A growable buffer. Zero-initialised is empty. A failed allocation sets `failed`, after which appends do nothing; the owner
+ * checks it once, at the end. */
 struct bytes {
 	uint8_t *data;
 	size_t size, capacity;
 	bool failed;
-	bool big_endian; /* order of bytes_u16() and wider */
+	bool big_endian; /* byte order of bytes_u16() and wider ones */
 };
 
-/* Makes room for length more bytes at the end and returns them, zeroed; NULL after failure. */
+/* Appends length zero bytes and returns them; NULL after a failure. */
 uint8_t *bytes_grow(struct bytes *b, size_t length);
 void bytes_append(struct bytes *b, const void *data, size_t length);
 void bytes_text(struct bytes *b, const char *text); /* without the terminator */
@@ -70,7 +70,7 @@ void bytes_u32(struct bytes *b, uint32_t v);
 void bytes_u64(struct bytes *b, uint64_t v);
 /* Appends zeros up to the next multiple of alignment (a power of two). */
 void bytes_align(struct bytes *b, size_t alignment);
-/* Inserts length bytes at offset <= size; removes length bytes at offset, which must be there. */
+/* Inserts length bytes at offset, at most size. Removes length bytes at offset, which must be within the buffer. */
 void bytes_insert(struct bytes *b, size_t offset, const void *data, size_t length);
 void bytes_remove(struct bytes *b, size_t offset, size_t length);
 void bytes_free(struct bytes *b);

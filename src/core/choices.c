@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* splitmix64: turns any seed, 0 included, into well-mixed state. */
+/* splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): mixes any seed, 0 included. */
 static uint64_t choices_mix(uint64_t *seed)
 {
 	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
@@ -25,12 +25,12 @@ struct choices choices_from_bytes(const uint8_t *data, size_t size)
 	return (struct choices){ .data = data ? data : &none, .size = data ? size : 0 };
 }
 
-/* `width` bytes of decision, little-endian. From a string no more is taken than the decision needs, so that a fuzzer's
- * byte is one decision. */
+/* A decision of `width` bytes, little-endian. A decision takes no more bytes of the string than it needs, so that one byte of a
+ * fuzzer is one decision. */
 static uint64_t choices_draw(struct choices *c, unsigned width)
 {
 	if (!c->data) {
-		/* xorshift128+ */
+		/* xorshift128+ (Vigna: Further scramblings of Marsaglia's xorshift generators, 2014) */
 		uint64_t s1 = c->state[0];
 		const uint64_t s0 = c->state[1];
 		const uint64_t result = s0 + s1;
@@ -62,7 +62,7 @@ uint64_t choices_between(struct choices *c, uint64_t low, uint64_t high)
 
 bool choices_chance(struct choices *c, unsigned in, unsigned of)
 {
-	/* The high end is true, so that a used-up string says no. */
+	/* True is the high end, so that a string that is used up gives false. */
 	return choices_below(c, of) >= (uint64_t)of - in;
 }
 
@@ -76,7 +76,7 @@ uint64_t choices_number(struct choices *c)
 		return power + choices_below(c, 3) - 1;
 	}
 	case 2: {
-		/* One draw a statement: the order of two in an expression is the compiler's. */
+		/* One draw in each statement: C leaves the order of two draws in one expression open. */
 		uint64_t value = choices_u64(c);
 		return value >> choices_below(c, 64);
 	}

@@ -19,8 +19,8 @@ void container_report(const struct bundle *b, struct findings *f)
 		finding_say(fd, "unpacking stopped early: %s", b->damage);
 	} else if (b->unpacked) {
 		struct finding *fd = finding_new(f, CONTAINER_RULE_compressed, NULL, 0, 0);
-		finding_say(fd, "read out of an archive or compressed file: %zu file%s, %llu bytes unpacked", b->count,
-			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked);
+		finding_say(fd, "unpacked from an archive or compressed file: %zu file%s, %llu byte%s", b->count,
+			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked, b->bytes_unpacked == 1 ? "" : "s");
 	}
 }
 
@@ -34,7 +34,7 @@ static void container_break_compressed(struct gen *g, struct bytes *packed)
 
 static void container_break_truncated(struct gen *g, struct bytes *packed)
 {
-	/* Into the trailer of 8 bytes (RFC 1952, 2.3.1): all of the capture still comes out. */
+	/* In the trailer of 8 bytes (RFC 1952, 2.3.1): the whole capture can still be unpacked. */
 	size_t cut = 1 + (size_t)choices_below(g->choices, 8);
 	if (packed->size > cut)
 		packed->size -= cut;
@@ -70,7 +70,7 @@ static bool pack_file(struct archive *a, const struct gen_file *file, bool direc
 	return ok;
 }
 
-/* The directory itself: its files are below it, however few they are. */
+/* An entry for the directory itself makes the archive a directory, even with a single file. */
 static bool pack_root(struct archive *a)
 {
 	struct archive_entry *entry = archive_entry_new();

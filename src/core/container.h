@@ -1,4 +1,4 @@
-/* The rules about archives and compressed files around a capture, and their breakers. */
+/* The rules about archives and compressed files, and their breakers. */
 #ifndef CORE_CONTAINER_H
 #define CORE_CONTAINER_H
 
@@ -14,10 +14,10 @@ enum container_rule {
 
 extern const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT];
 
-/* Reports what the unpacker of the bundle saw. */
+/* Reports what the unpacker of the bundle found. */
 void container_report(const struct bundle *b, struct findings *f);
-/* Packs the files of a generated capture (a directory becomes a tar) into one compressed file, and breaks `rule` in it.
- * The files of g are replaced by that one, named "". TM_NO_MEMORY or TM_BUG. */
+/* Packs the files of a generated capture (a directory into a tar) into one compressed file, and breaks `rule` in it. That file,
+ * named "", replaces the files of g. TM_NO_MEMORY or TM_BUG. */
 enum tracemend_status container_break(struct gen *g, bool directory, unsigned rule);
 
 #endif

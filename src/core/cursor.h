@@ -1,5 +1,5 @@
-/* A bounded cursor: the only way in which a format reads fields. Reading past the end returns 0 and sets `failed`, which
- * stays set; callers look at it once, after a group of reads. */
+/* A bounded cursor: formats read fields in no other way. A read past the end returns 0 and sets `failed`, which stays set; callers
+ * check it once, after a group of reads. */
 #ifndef CORE_CURSOR_H
 #define CORE_CURSOR_H
 
@@ -38,7 +38,7 @@ static inline void cursor_skip(struct cursor *c, size_t length)
 	(void)cursor_take(c, length);
 }
 
-/* Moves to an absolute position; past the end fails. */
+/* Moves to an absolute position. Past the end it sets `failed`. */
 static inline void cursor_seek(struct cursor *c, size_t position)
 {
 	if (position > c->size)

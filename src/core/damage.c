@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The file to hit: each byte of the capture is hit as likely as any other. */
+/* Chooses the file to damage, in proportion to its size. */
 static struct bytes *damage_pick(struct gen *g)
 {
 	uint64_t total = 0;
@@ -18,7 +18,7 @@ static struct bytes *damage_pick(struct gen *g)
 	}
 }
 
-/* A range of up to max bytes within the buffer, at least one byte long. */
+/* A range of one to max bytes within the buffer. */
 static size_t damage_range(struct choices *c, const struct bytes *b, size_t max, size_t *length)
 {
 	size_t at = (size_t)choices_below(c, b->size), left = b->size - at;
@@ -39,11 +39,11 @@ void damage_apply(struct gen *g, enum tracemend_damage damage)
 	case TM_DAMAGE_TRUNCATE:
 		b->size = (size_t)choices_below(c, b->size);
 		break;
-	case TM_DAMAGE_HOLE: /* a block that never reached the disk */
+	case TM_DAMAGE_HOLE: /* a block that was never written to disk */
 		at = damage_range(c, b, 512, &length);
 		memset(b->data + at, 0, length);
 		break;
-	case TM_DAMAGE_ZERO_TAIL: /* a file grown before it was written */
+	case TM_DAMAGE_ZERO_TAIL: /* a file that was extended before it was written */
 		at = damage_range(c, b, b->size, &length);
 		memset(b->data + at, 0, b->size - at);
 		break;

@@ -4,7 +4,7 @@
 
 #include "core/format.h"
 
-/* Facts of one capture; what is beyond it is left out. */
+/* Facts kept for one capture; more are left out. */
 #define FACTS_MAX 4096u
 
 struct facts {

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 
 struct finding {
 	struct tracemend_finding public;
 	struct findings *owner;
-	struct source *source; /* NULL where the finding is of no file */
+	struct source *source; /* NULL: the finding is about no file */
 	bool kept;
 };
 
@@ -26,17 +27,15 @@ struct findings {
 	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
-	struct finding uncounted; /* the handle of what is not kept */
+	struct finding uncounted; /* the handle of findings that are not kept */
 	uint64_t own_errors;	  /* before re-grading */
 	uint64_t totals[TM_ERROR + 1];
 	enum tracemend_status status;
 };
 
-struct findings *findings_new(const struct bundle *b, const struct tracemend_rule *table, size_t count,
-			      const struct tracemend_options *options)
+struct findings *findings_new(const struct tracemend_rule *table, size_t count, const struct tracemend_options *options)
 {
 	struct findings *f = calloc(1, sizeof(*f));
-	(void)b;
 	if (!f)
 		return NULL;
 	f->tallies = calloc(count ? count : 1, sizeof(*f->tallies));
@@ -61,7 +60,7 @@ static void finding_text_free(const char *text)
 		free((void *)(uintptr_t)text);
 }
 
-/* Replaces a text of a kept finding by an escaped copy. */
+/* Replaces a text of a kept finding by a copy of an escaped one. */
 static void finding_text_set(struct finding *fd, const char **text, const char *escaped)
 {
 	char *copy = strdup(escaped);
@@ -105,17 +104,8 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 
 	if (tally->kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
 		return &f->uncounted;
-	if (f->kept_count == f->kept_capacity) {
-		size_t capacity = f->kept_capacity ? 2 * f->kept_capacity : 16;
-		struct finding **kept = realloc(f->kept, capacity * sizeof(struct finding *));
-		if (!kept) {
-			f->status = TM_NO_MEMORY;
-			return &f->uncounted;
-		}
-		f->kept = kept;
-		f->kept_capacity = capacity;
-	}
-	struct finding *fd = calloc(1, sizeof(*fd));
+	bool room = array_room(&f->kept, &f->kept_capacity, f->kept_count, sizeof(struct finding *), FINDINGS_KEPT_MAX) == TM_OK;
+	struct finding *fd = room ? calloc(1, sizeof(*fd)) : NULL;
 	if (!fd) {
 		f->status = TM_NO_MEMORY;
 		return &f->uncounted;
@@ -130,7 +120,7 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 	return fd;
 }
 
-/* Fetches the bytes that the hex rows show: whole rows of 16 around what is underlined, or the start of the finding. */
+/* Reads the bytes for the hex rows: whole rows of 16, from the underlined bytes or the start of the finding on. */
 static void finding_fetch(struct finding *fd, uint64_t offset)
 {
 	struct source *s = fd->source;
@@ -145,7 +135,7 @@ static void finding_fetch(struct finding *fd, uint64_t offset)
 	}
 }
 
-/* What a claimed length has beyond the end of the file is not there to be pointed at. */
+/* A length taken from the input may pass the end of the file; the finding does not. */
 static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t length)
 {
 	uint64_t left = s->size - offset;
@@ -236,7 +226,7 @@ void finding_field(struct finding *fd, uint64_t offset, uint32_t length, const c
 	va_start(arguments, format);
 	finding_text_format(fd, &fd->public.field, format, arguments);
 	va_end(arguments);
-	/* The rows shown must hold the field: they may start at the record or later. */
+	/* The hex rows must contain the field, which may be far behind the start of the record. */
 	if (offset < fd->public.context_offset || offset - fd->public.context_offset + length > fd->public.context_length)
 		finding_fetch(fd, offset);
 }

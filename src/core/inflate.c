@@ -1,5 +1,5 @@
-/* gzip and zstd, decoded here and not by libarchive's filters: those hold decoded bytes back in blocks of 64 KiB and lose
- * the last one when a stream is cut. A capture cut with its compressed file is what this program is for. */
+/* gzip and zstd are decoded here and not by the filters of libarchive, which return decoded bytes in blocks of 64 KiB and lose the
+ * last block of a cut stream. Captures that were cut together with their compressed file are common. */
 #include "core/inflate.h"
 
 #include <stdlib.h>
@@ -14,12 +14,12 @@ struct inflate {
 	struct bundle *bundle;
 	struct source *from;
 	struct spool *to;
-	uint64_t offset;   /* in the source, of what was not fetched yet */
-	size_t have, used; /* bytes in `in`, and how many are consumed */
+	uint64_t offset;   /* in the source: of the next byte to read */
+	size_t have, used; /* bytes in `in`, and how many of them were decoded */
 	uint8_t in[INFLATE_STEP], out[INFLATE_STEP];
 };
 
-/* Fetches more input when all of it is used. False at the end of the source or on a fault. */
+/* Reads more input when all of it was decoded. False at the end of the source or after a failure. */
 static bool inflate_fetch(struct inflate *f, enum tracemend_status *status)
 {
 	if (f->used < f->have)
@@ -43,7 +43,24 @@ static void inflate_damage(struct bundle *b, const char *what)
 	b->damage[length] = '\0';
 }
 
-/* RFC 1952: members follow each other; zeros behind the last one are padding of tapes and blocks. */
+/* Writes decoded bytes that did not fit into the last output. Returns whether the stream ended. */
+static bool inflate_rest(struct inflate *f, z_stream *z, enum tracemend_status *status)
+{
+	while (*status == TM_OK) {
+		z->next_out = f->out;
+		z->avail_out = sizeof(f->out);
+		int result = inflate(z, Z_SYNC_FLUSH);
+		size_t n = sizeof(f->out) - z->avail_out;
+		*status = spool_append(f->bundle, f->to, f->out, n);
+		if (result == Z_STREAM_END)
+			return true;
+		if (!n || result != Z_OK)
+			break;
+	}
+	return false;
+}
+
+/* RFC 1952: members follow each other. Zeros after the last one are padding of tapes and blocks. */
 static enum tracemend_status inflate_gzip(struct inflate *f)
 {
 	z_stream z = { 0 };
@@ -69,7 +86,7 @@ static enum tracemend_status inflate_gzip(struct inflate *f)
 		if (result == Z_MEM_ERROR) {
 			status = fault_memory(&f->bundle->error);
 		} else if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-			inflate_damage(f->bundle, ended	  ? "bytes behind the end of the gzip stream"
+			inflate_damage(f->bundle, ended	  ? "bytes after the end of the gzip stream"
 						  : z.msg ? z.msg
 							  : "the gzip stream is damaged");
 			ended = true;
@@ -77,17 +94,8 @@ static enum tracemend_status inflate_gzip(struct inflate *f)
 		}
 		ended = result == Z_STREAM_END;
 	}
-	/* What is decoded but did not fit the last output yet. */
-	while (status == TM_OK && !ended) {
-		z.next_out = f->out;
-		z.avail_out = sizeof(f->out);
-		int result = inflate(&z, Z_SYNC_FLUSH);
-		size_t n = sizeof(f->out) - z.avail_out;
-		status = spool_append(f->bundle, f->to, f->out, n);
-		ended = result == Z_STREAM_END;
-		if (!n || result != Z_OK)
-			break;
-	}
+	if (!ended)
+		ended = inflate_rest(f, &z, &status);
 	if (status == TM_OK && !ended)
 		inflate_damage(f->bundle, "the gzip stream ends too early");
 	(void)inflateEnd(&z);

@@ -5,12 +5,16 @@
 
 #define MAP_FIRST 64u /* slots of a map with its first key */
 
-/* Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). Capacities are powers of two from MAP_FIRST on. */
+/* The slot that a key comes to where none is taken. Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): the uppermost bits,
+ * as many as the capacity has, since only they depend on all bits of the key. Capacities are powers of two from MAP_FIRST on. */
+static size_t map_home(const struct map *m, uint64_t key)
+{
+	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> __builtin_clzll(m->capacity - 1));
+}
+
 static size_t map_slot(const struct map *m, uint64_t key)
 {
-	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-	/* The uppermost bits, as many as the capacity has: only they depend on all bits of the key. */
-	size_t slot = (size_t)(hash >> __builtin_clzll(m->capacity - 1));
+	size_t slot = map_home(m, key);
 
 	while (m->values[slot] != MAP_NONE && m->keys[slot] != key)
 		slot = (slot + 1) & (m->capacity - 1);
@@ -70,6 +74,26 @@ enum tracemend_status map_set(struct map *m, uint64_t key, uint32_t value, size_
 	m->values[slot] = value;
 	m->count++;
 	return TM_OK;
+}
+
+/* Knuth, Algorithm 6.4R: later keys move back over the hole, so that no marks of deleted keys are needed. */
+void map_remove(struct map *m, uint64_t key)
+{
+	const size_t mask = m->capacity - 1;
+	size_t hole = m->capacity ? map_slot(m, key) : 0;
+
+	if (!m->capacity || m->values[hole] == MAP_NONE)
+		return;
+	for (size_t i = (hole + 1) & mask; m->values[i] != MAP_NONE; i = (i + 1) & mask) {
+		/* A key may move unless its home lies between the hole and its slot. */
+		if (((i - map_home(m, m->keys[i])) & mask) < ((i - hole) & mask))
+			continue;
+		m->keys[hole] = m->keys[i];
+		m->values[hole] = m->values[i];
+		hole = i;
+	}
+	m->values[hole] = MAP_NONE;
+	m->count--;
 }
 
 void map_clear(struct map *m)

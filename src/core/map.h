@@ -26,6 +26,8 @@ uint32_t map_get(const struct map *m, uint64_t key);
 /* Sets the value of key (not MAP_NONE), which may be new. max: keys that the map may ever have.
  * TM_OK, TM_LIMIT, TM_NO_MEMORY; after a failure the map is as it was. */
 enum tracemend_status map_set(struct map *m, uint64_t key, uint32_t value, size_t max);
+/* Forgets a key, if it is there. */
+void map_remove(struct map *m, uint64_t key);
 /* Forgets all keys and keeps the memory. */
 void map_clear(struct map *m);
 void map_free(struct map *m);

@@ -1,49 +1,9 @@
-/* Taking a capture apart. What is declared nests by construction: see outline_open(). */
-#include "core/outline.h"
+/* Building an outline. Parts nest by construction: see outline_open(). */
+#include "core/outline_part.h"
 
 #include <stdlib.h>
 
 #include "core/format.h"
-
-static uint32_t part_new(struct outline *o, enum part_kind kind, const char *name)
-{
-	if (o->status != TM_OK)
-		return OUTLINE_NONE;
-	if (o->count == OUTLINE_PARTS_MAX) {
-		o->status = TM_LIMIT;
-		return OUTLINE_NONE;
-	}
-	if (o->count == o->capacity) {
-		uint32_t capacity = o->capacity ? 2 * o->capacity : 256;
-		struct part *parts = realloc(o->parts, capacity * sizeof(*parts));
-		if (!parts) {
-			o->status = TM_NO_MEMORY;
-			return OUTLINE_NONE;
-		}
-		o->parts = parts;
-		o->capacity = capacity;
-	}
-	o->parts[o->count] = (struct part){
-		.name = name,
-		.kind = (uint8_t)kind,
-		.parent = OUTLINE_NONE,
-		.first = OUTLINE_NONE,
-		.last = OUTLINE_NONE,
-		.next = OUTLINE_NONE,
-		.previous = OUTLINE_NONE,
-		.fields = OUTLINE_NONE,
-		.target = OUTLINE_NONE,
-		.base = OUTLINE_NONE,
-		.unit = 1,
-		.flags = o->big_endian ? PART_BIG_ENDIAN : 0,
-	};
-	return o->count++;
-}
-
-uint32_t outline_blank(struct outline *o)
-{
-	return part_new(o, PART_BYTES, "");
-}
 
 static void append_child(struct outline *o, uint32_t parent, uint32_t child)
 {
@@ -71,7 +31,8 @@ static uint64_t field_mask(const struct part *f)
 	return f->width ? (f->width < 64 ? (UINT64_C(1) << f->width) - 1 : UINT64_MAX) << f->shift : UINT64_MAX;
 }
 
-/* Puts the fields that wait on a leaf (OUTLINE_NONE: on none), all that lie within it and on bytes of their own. */
+/* Attaches the pending fields to a leaf if they lie within it and do not overlap; else, or without a leaf (OUTLINE_NONE), they are
+ * dropped. */
 static void attach_fields(struct outline *o, uint32_t leaf)
 {
 	uint32_t next, last = OUTLINE_NONE, at = leaf == OUTLINE_NONE ? 0 : o->parts[leaf].offset;
@@ -100,11 +61,11 @@ static void attach_fields(struct outline *o, uint32_t leaf)
 	o->open[o->depth - 1].pending = o->open[o->depth - 1].pending_last = OUTLINE_NONE;
 }
 
-/* Bytes up to `end` that nobody declared. */
-static void glue(struct outline *o, uint64_t end)
+/* Declares the bytes up to `end` that no part covers. */
+static void fill_gap(struct outline *o, uint64_t end)
 {
 	if (end > o->at) {
-		uint32_t i = part_new(o, PART_BYTES, "bytes");
+		uint32_t i = outline_part_new(o, PART_BYTES, "bytes");
 		if (i == OUTLINE_NONE)
 			return;
 		struct part *p = &o->parts[i];
@@ -152,8 +113,8 @@ uint32_t outline_open(struct outline *o, enum part_kind kind, const char *name, 
 	uint32_t i = OUTLINE_NONE;
 	if (o->depth && o->depth < OUTLINE_DEPTH_MAX && !o->refused) {
 		offset = place(o, offset);
-		glue(o, offset);
-		i = part_new(o, kind, name);
+		fill_gap(o, offset);
+		i = outline_part_new(o, kind, name);
 	}
 	if (i == OUTLINE_NONE) {
 		o->refused++;
@@ -180,7 +141,7 @@ void outline_close(struct outline *o, uint64_t end)
 	end = place(o, end);
 	o->parts[i].length = (uint32_t)end - o->parts[i].offset;
 	if (o->parts[i].first != OUTLINE_NONE || o->parts[i].kind == PART_FILE)
-		glue(o, end);
+		fill_gap(o, end);
 	else
 		attach_fields(o, i);
 	o->at = (uint32_t)end;
@@ -223,7 +184,7 @@ uint32_t outline_bits(struct outline *o, const char *name, enum field_kind kind,
 	if (o->refused || !o->depth || (!o->fields && !measures) || offset > size || length > size - offset ||
 	    (width && (length > 8 || shift + width > 8 * length)))
 		return OUTLINE_NONE;
-	uint32_t i = part_new(o, PART_FIELD, name);
+	uint32_t i = outline_part_new(o, PART_FIELD, name);
 	if (i == OUTLINE_NONE)
 		return i;
 	struct part *f = &o->parts[i];
@@ -293,7 +254,7 @@ static bool is_word(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
 }
 
-/* What the characters of a word make of it. A hexadecimal number without a letter is taken for a decimal one. */
+/* The coding of a word. A hexadecimal number without a letter is taken as decimal. */
 static enum field_coding word_coding(const uint8_t *p, uint64_t length, bool *number)
 {
 	bool decimal = length <= 19, hex = length <= 16;
@@ -328,10 +289,36 @@ void outline_words(struct outline *o, uint64_t from, uint64_t end)
 	}
 }
 
+uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32_t size, outline_encode encode, int codec)
+{
+	uint32_t index = o->file_count + o->stream_count;
+	struct outline_file *files = NULL;
+
+	/* A field of 8 bytes or less could be edited as a number. */
+	bool there = field != OUTLINE_NONE && o->parts[field].parent != OUTLINE_NONE && o->parts[field].length > sizeof(uint64_t);
+	if (there && o->status == TM_OK && size <= OUTLINE_STREAMS_MAX - o->stream_bytes) {
+		files = reallocarray(o->files, (size_t)index + 1, sizeof(*files));
+		o->status = files ? TM_OK : TM_NO_MEMORY;
+	}
+	if (!files) {
+		free(data);
+		return OUTLINE_NONE;
+	}
+	o->files = files;
+	files[index] = (struct outline_file){
+		.name = "", .data = data, .size = size, .part = OUTLINE_NONE, .field = field, .encode = encode, .codec = codec
+	};
+	o->stream_count++;
+	o->stream_bytes += size;
+	uint32_t part = outline_part_file(o, index);
+	outline_measure(o, field, MEASURE_CODED, part, 1, 0);
+	return part == OUTLINE_NONE ? OUTLINE_NONE : index;
+}
+
 enum tracemend_status outline_by_scan(struct outline *o, const struct format *f, const char *profile)
 {
 	const struct tracemend_options options = { .max_findings = 1 };
-	struct findings *findings = findings_new(o->in, f->rules, f->rule_count, &options);
+	struct findings *findings = findings_new(f->rules, f->rule_count, &options);
 	if (!findings)
 		return TM_NO_MEMORY;
 	struct scan s = { .in = o->in, .profile = profile, .findings = findings, .outline = o };
@@ -340,23 +327,11 @@ enum tracemend_status outline_by_scan(struct outline *o, const struct format *f,
 		status = findings_status(findings);
 	findings_free(findings);
 	outline_close_file(o);
-	/* What a walk could not finish is bytes. */
+	/* Where the walk stopped early, the rest is bytes. */
 	return status == TM_LIMIT || status == TM_NOTHING || status == TM_UNRECOGNISED ? TM_OK : status;
 }
 
 /* ---- making ---- */
-
-uint32_t outline_root(struct outline *o, uint32_t file)
-{
-	uint32_t part = part_new(o, PART_FILE, "file");
-
-	if (part != OUTLINE_NONE) {
-		o->files[file].part = part;
-		o->parts[part].file = file;
-		o->parts[part].length = o->files[file].size;
-	}
-	return part;
-}
 
 static enum tracemend_status read_files(struct outline *o)
 {
@@ -383,7 +358,7 @@ static enum tracemend_status read_files(struct outline *o)
 			return status;
 	}
 	for (uint32_t i = 0; i < o->file_count; i++)
-		(void)outline_root(o, i);
+		(void)outline_part_file(o, i);
 	return o->status;
 }
 
@@ -396,7 +371,7 @@ enum tracemend_status outline_make(struct outline *o, struct bundle *in, const s
 		status = f->outline(o, profile);
 	if (status == TM_OK)
 		status = o->status;
-	/* Whatever the format did not open is bytes. */
+	/* Files that the format did not open are bytes. */
 	for (uint32_t i = 0; i < o->file_count && status == TM_OK; i++)
 		if (o->parts[o->files[i].part].first == OUTLINE_NONE && o->files[i].size) {
 			(void)outline_open_file(o, i, "file", PART_LOOSE);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/limits.h"
 #include "core/text.h"
 
@@ -17,23 +18,6 @@ struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size
 	return p;
 }
 
-void plan_clear(struct plan *p)
-{
-	for (size_t i = 0; i < p->output_count; i++) {
-		free(p->outputs[i].name);
-		free(p->outputs[i].pieces.items);
-		free(p->outputs[i].offsets);
-	}
-	free(p->outputs);
-	free(p->dropped.items);
-	free(p->doubtful.items);
-	bytes_free(&p->literals);
-	for (size_t i = 0; i < p->why_count; i++)
-		free(p->whys[i]);
-	free(p->whys);
-	*p = (struct plan){ .in = p->in, .table = p->table, .rules = p->rules };
-}
-
 void plan_free(struct plan *p)
 {
 	if (p) {
@@ -42,40 +26,12 @@ void plan_free(struct plan *p)
 	}
 }
 
-void plan_fail(struct plan *p, enum tracemend_status status)
-{
-	if (p->status == TM_OK)
-		p->status = status;
-}
-
-bool plan_room(struct plan *p, void **array, size_t *capacity, size_t count, size_t size, size_t max)
-{
-	if (p->status != TM_OK)
-		return false;
-	if (count < *capacity)
-		return true;
-	if (count >= max) {
-		plan_fail(p, TM_LIMIT);
-		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %zu separate changes", p->in->path, max);
-		return false;
-	}
-	size_t wanted = *capacity ? 2 * *capacity : 16;
-	void *grown = realloc(*array, wanted * size);
-	if (!grown) {
-		plan_fail(p, TM_NO_MEMORY);
-		return false;
-	}
-	*array = grown;
-	*capacity = wanted;
-	return true;
-}
-
 unsigned plan_output(struct plan *p, const char *name)
 {
 	for (size_t i = p->output_count; i-- > 0;)
 		if (!strcmp(p->outputs[i].name, name))
 			return (unsigned)i;
-	if (!plan_room(p, (void **)&p->outputs, &p->output_capacity, p->output_count, sizeof(*p->outputs), BUNDLE_SOURCES_MAX))
+	if (!plan_room(p, &p->outputs, &p->output_capacity, p->output_count, sizeof(*p->outputs), BUNDLE_SOURCES_MAX))
 		return 0;
 	char *copy = strdup(name);
 	if (!copy) {
@@ -86,19 +42,29 @@ unsigned plan_output(struct plan *p, const char *name)
 	return (unsigned)p->output_count++;
 }
 
+/* Whether a piece goes on where the last one of the list ends, for the same reason. */
+static bool piece_goes_on(const struct pieces *list, const struct piece *piece)
+{
+	const struct piece_run *run = list->run_count ? &list->runs[list->run_count - 1] : NULL;
+
+	if (!list->count || (run && run->first + run->size == list->count))
+		return false;
+	const struct piece *last = &list->items[list->count - 1];
+	return last->source == piece->source && last->from + last->length == piece->from && last->rule == piece->rule &&
+	       last->why == piece->why && last->again == piece->again;
+}
+
 bool pieces_add(struct plan *p, struct pieces *list, struct piece piece)
 {
-	struct piece *last = list->count ? &list->items[list->count - 1] : NULL;
-
 	/* After a failure there may be no list at all. */
 	if (p->status != TM_OK || !piece.length)
 		return false;
-	if (last && last->source == piece.source && last->from + last->length == piece.from && last->rule == piece.rule &&
-	    last->why == piece.why && last->again == piece.again) {
-		last->length += piece.length;
+	if (piece_goes_on(list, &piece)) {
+		list->items[list->count - 1].length += piece.length;
 		return true;
 	}
-	if (!plan_room(p, (void **)&list->items, &list->capacity, list->count, sizeof(*list->items), PLAN_RANGES_MAX))
+	pieces_fold(p, list);
+	if (!plan_room(p, &list->items, &list->capacity, list->count, sizeof(*list->items), PLAN_RANGES_MAX))
 		return false;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_room() made room */
 	list->items[list->count++] = piece;
@@ -125,69 +91,25 @@ void plan_copy_again(struct plan *p, unsigned output, const struct source *s, ui
 			.length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .again = true, .why = why });
 }
 
-size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
+void plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why)
 {
-	size_t at = p->literals.size;
+	struct piece piece = { .length = length, .from = p->literals.size, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
 
 	if (p->status != TM_OK)
-		return 0;
-	if (length > PLAN_LITERALS_MAX - at) {
+		return;
+	if (!piece_goes_on(&p->outputs[output].pieces, &piece))
+		pieces_fold(p, &p->outputs[output].pieces); /* it may take literals back */
+	piece.from = p->literals.size;
+	if (length > PLAN_LITERALS_MAX - piece.from) {
 		plan_fail(p, TM_LIMIT);
 		(void)fault_set(&p->in->error, TM_LIMIT, "the repair of %s needs more than %u new bytes", p->in->path,
 				PLAN_LITERALS_MAX);
-		return 0;
+		return;
 	}
 	bytes_append(&p->literals, bytes, length);
 	if (p->literals.failed)
 		plan_fail(p, TM_NO_MEMORY);
-	plan_append(p, output,
-		    (struct piece){ .length = length, .from = at, .source = LITERAL, .rule = (uint16_t)rule, .why = why });
-	return at;
-}
-
-void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule, const char *why)
-{
-	if (p->status != TM_OK || !length)
-		return;
-	struct pieces *o = &p->outputs[output].pieces;
-	uint64_t start = p->outputs[output].size;
-	size_t i = o->count;
-
-	while (i > 0 && start > at)
-		start -= o->items[--i].length;
-	if (i == o->count || start > at || o->items[i].source == LITERAL || at - start + length > o->items[i].length) {
-		plan_fail(p, TM_BUG);
-		(void)fault_set(&p->in->error, TM_BUG, "repair plan of %s: no copied bytes to amend", p->in->path);
-		return;
-	}
-	/* The piece becomes up to three: what is before, the literal, what is behind. */
-	struct piece whole = o->items[i], before = whole, behind = whole;
-	before.length = at - start;
-	behind.length = whole.length - before.length - length;
-	behind.from = whole.from + before.length + length;
-	size_t parts = (before.length != 0) + 1u + (behind.length != 0);
-	for (size_t n = 1; n < parts; n++) {
-		if (!plan_room(p, (void **)&o->items, &o->capacity, o->count, sizeof(*o->items), PLAN_RANGES_MAX))
-			return;
-		memmove(&o->items[i + 1], &o->items[i], (o->count - i) * sizeof(*o->items));
-		o->count++;
-	}
-	size_t literal = p->literals.size;
-	bytes_append(&p->literals, bytes, length);
-	if (p->literals.failed)
-		plan_fail(p, TM_NO_MEMORY);
-	if (before.length)
-		o->items[i++] = before;
-	o->items[i++] = (struct piece){ .length = length, .from = literal, .source = LITERAL, .rule = (uint16_t)rule, .why = why };
-	if (behind.length)
-		o->items[i] = behind;
-	plan_drop(p, p->in->sources[whole.source], whole.from + before.length, length, rule, why);
-}
-
-void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length)
-{
-	if (p->status == TM_OK && literal <= p->literals.size && length <= p->literals.size - literal)
-		memcpy(p->literals.data + literal, bytes, length);
+	plan_append(p, output, piece);
 }
 
 void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why)
@@ -196,11 +118,11 @@ void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t l
 			 (struct piece){ .length = length, .from = from, .source = s->index, .rule = (uint16_t)rule, .why = why });
 }
 
-size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
-		    size_t bytes_length, unsigned rule, const char *why)
+void plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
+		  size_t bytes_length, unsigned rule, const char *why)
 {
 	plan_drop(p, s, from, length, rule, why);
-	return plan_literal(p, output, bytes, bytes_length, rule, why);
+	plan_literal(p, output, bytes, bytes_length, rule, why);
 }
 
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
@@ -219,7 +141,7 @@ const char *plan_why(struct plan *p, const char *format, ...)
 	va_end(arguments);
 	if (p->why_count && !strcmp(p->whys[p->why_count - 1], text))
 		return p->whys[p->why_count - 1];
-	if (!plan_room(p, (void **)&p->whys, &p->why_capacity, p->why_count, sizeof(*p->whys), PLAN_RANGES_MAX))
+	if (!plan_room(p, &p->whys, &p->why_capacity, p->why_count, sizeof(*p->whys), PLAN_RANGES_MAX))
 		return "";
 	char *copy = strdup(text);
 	if (!copy) {
@@ -277,9 +199,14 @@ bool output_index(struct plan *p, struct output *o)
 		return false;
 	}
 	uint64_t at = 0;
+	size_t run = 0;
 	for (size_t i = 0; i < o->pieces.count; i++) {
 		o->offsets[i] = at;
 		at += o->pieces.items[i].length;
+		if (run < o->pieces.run_count && i + 1 == o->pieces.runs[run].first + o->pieces.runs[run].size) {
+			at += (at - o->offsets[o->pieces.runs[run].first]) * (o->pieces.runs[run].times - 1);
+			run++;
+		}
 	}
 	o->offsets[o->pieces.count] = at;
 	return true;
@@ -287,11 +214,10 @@ bool output_index(struct plan *p, struct output *o)
 
 /* ---- reading what will be written ---- */
 
-size_t output_piece(const struct output *o, uint64_t offset)
+/* The last item in [low, high) that begins at or before offset. */
+static size_t output_search(const struct output *o, uint64_t offset, size_t low, size_t high)
 {
-	size_t low = 0, high = o->pieces.count - 1;
-	if (o->last < o->pieces.count && o->offsets[o->last] <= offset && offset < o->offsets[o->last + 1])
-		return o->last;
+	high--;
 	while (low < high) {
 		size_t middle = low + (high - low + 1) / 2;
 		if (o->offsets[middle] <= offset)
@@ -300,6 +226,32 @@ size_t output_piece(const struct output *o, uint64_t offset)
 			high = middle - 1;
 	}
 	return low;
+}
+
+struct piece output_piece(struct output *o, uint64_t offset, uint64_t *skip)
+{
+	size_t i = o->last;
+
+	if (i >= o->pieces.count || offset < o->offsets[i] || offset >= o->offsets[i + 1])
+		i = i + 1 < o->pieces.count && offset >= o->offsets[i + 1] && offset < o->offsets[i + 2]
+			    ? i + 1
+			    : output_search(o, offset, 0, o->pieces.count);
+	o->last = i;
+	const struct piece_run *run = pieces_run_of(&o->pieces, i);
+	struct piece piece = o->pieces.items[i];
+	*skip = offset - o->offsets[i];
+	if (!run)
+		return piece;
+	/* The offsets of a run's items are those of its first group; the last item seems to reach to the end of all. */
+	const struct piece *end = &o->pieces.items[run->first + run->size - 1];
+	uint64_t base = o->offsets[run->first], group = o->offsets[run->first + run->size - 1] + end->length - base;
+	uint64_t time = (offset - base) / group, in = base + (offset - base) % group;
+	i = output_search(o, in, run->first, run->first + run->size);
+	piece = o->pieces.items[i];
+	*skip = in - o->offsets[i];
+	if (piece.source != LITERAL)
+		piece.from += time * run->step;
+	return piece;
 }
 
 enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, void *buffer, size_t length)
@@ -313,19 +265,17 @@ enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, 
 		return TM_OK;
 	if (!output_index(p, o))
 		return TM_NO_MEMORY;
-	for (size_t i = output_piece(o, offset); length; i++) {
-		const struct piece *piece = &o->pieces.items[i];
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): output_index() filled it */
-		uint64_t skip = offset - o->offsets[i];
-		size_t n = piece->length - skip < length ? (size_t)(piece->length - skip) : length;
-		if (piece->source == LITERAL) {
-			memcpy(to, p->literals.data + piece->from + skip, n);
+	while (length) {
+		uint64_t skip;
+		struct piece piece = output_piece(o, offset, &skip);
+		size_t n = piece.length - skip < length ? (size_t)(piece.length - skip) : length;
+		if (piece.source == LITERAL) {
+			memcpy(to, p->literals.data + piece.from + skip, n);
 		} else {
-			enum tracemend_status status = source_read(p->in->sources[piece->source], piece->from + skip, to, n);
+			enum tracemend_status status = source_read(p->in->sources[piece.source], piece.from + skip, to, n);
 			if (status != TM_OK)
 				return status;
 		}
-		o->last = i;
 		to += n;
 		offset += n;
 		length -= n;
@@ -404,28 +354,43 @@ struct tracemend_segment plan_segment_at(const struct plan *p, size_t output, si
 {
 	const struct output *o = &p->outputs[output];
 	const struct piece *piece = &o->pieces.items[index];
-	struct tracemend_segment segment = { .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why };
+	const struct piece_run *run = pieces_run_of(&o->pieces, index);
+	struct tracemend_segment segment = { .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why, .times = 1 };
 
-	if (o->offsets) {
-		segment.offset = o->offsets[index];
-	} else {
-		for (size_t i = 0; i < index; i++)
-			segment.offset += o->pieces.items[i].length;
-	}
+	segment.offset = o->offsets ? o->offsets[index] : 0;
 	if (piece->source == LITERAL) {
 		segment.bytes = p->literals.data + piece->from;
 	} else {
 		segment.input = piece->source;
 		segment.from = piece->from;
 	}
+	if (run) {
+		segment.group = index == run->first ? run->size : 0;
+		segment.times = run->times;
+		segment.repeat_from = run->step;
+		for (size_t i = 0; i < run->size; i++)
+			segment.repeat_offset += o->pieces.items[run->first + i].length;
+	}
 	return segment;
 }
 
-static struct tracemend_range plan_range(const struct plan *p, const struct piece *piece)
+static struct tracemend_range plan_range(const struct plan *p, const struct pieces *list, size_t index)
 {
-	return (struct tracemend_range){
-		.input = piece->source, .from = piece->from, .length = piece->length, .rule = plan_rule(p, piece), .why = piece->why
-	};
+	const struct piece *piece = &list->items[index];
+	const struct piece_run *run = pieces_run_of(list, index);
+	struct tracemend_range range = { .input = piece->source,
+					 .from = piece->from,
+					 .length = piece->length,
+					 .rule = plan_rule(p, piece),
+					 .why = piece->why,
+					 .times = 1 };
+
+	if (run) {
+		range.group = index == run->first ? run->size : 0;
+		range.times = run->times;
+		range.repeat_from = run->step;
+	}
+	return range;
 }
 
 size_t plan_dropped_count(const struct plan *p)
@@ -435,7 +400,7 @@ size_t plan_dropped_count(const struct plan *p)
 
 struct tracemend_range plan_dropped_at(const struct plan *p, size_t index)
 {
-	return plan_range(p, &p->dropped.items[index]);
+	return plan_range(p, &p->dropped, index);
 }
 
 size_t plan_doubtful_count(const struct plan *p)
@@ -445,16 +410,5 @@ size_t plan_doubtful_count(const struct plan *p)
 
 struct tracemend_range plan_doubtful_at(const struct plan *p, size_t index)
 {
-	return plan_range(p, &p->doubtful.items[index]);
-}
-
-struct tracemend_outcome plan_outcome(const struct plan *p)
-{
-	struct tracemend_outcome outcome = p->outcome;
-	outcome.passes++;
-	outcome.changed = !plan_is_identity(p);
-	outcome.lost |= outcome.dropped || outcome.dropped_is != TM_EXACT;
-	if (!outcome.dropped && outcome.dropped_is == TM_AT_LEAST)
-		outcome.dropped_is = TM_UNKNOWN_COUNT; /* at least none says nothing */
-	return outcome;
+	return plan_range(p, &p->doubtful, index);
 }

@@ -22,18 +22,14 @@ void plan_copy(struct plan *p, unsigned output, const struct source *s, uint64_t
 /* As plan_copy for a range that another copy keeps already; rule and why say what for. */
 void plan_copy_again(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, unsigned rule,
 		     const char *why);
-/* Appends bytes that are not from the input. They are copied. Returns a handle for plan_fill(). */
-size_t plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why);
-/* Overwrites a literal with bytes of the same length: for sizes and counts known only later. */
-void plan_fill(struct plan *p, size_t literal, const void *bytes, size_t length);
-/* Changes bytes that were copied before: output[at, at + length) must lie within one copy of the output's last pieces. The
- * copied input range becomes dropped and the bytes a literal. For sizes that are known only after what they count. */
-void plan_amend(struct plan *p, unsigned output, uint64_t at, const void *bytes, size_t length, unsigned rule, const char *why);
+/* Appends bytes that are not from the input. They are copied. Literals that come again and again between copies that are evenly
+ * apart are kept once, as one run. */
+void plan_literal(struct plan *p, unsigned output, const void *bytes, size_t length, unsigned rule, const char *why);
 /* Leaves s[from, from + length) out. */
 void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t length, unsigned rule, const char *why);
 /* plan_drop() of the range and plan_literal() of its replacement: a patch in place when the lengths are equal. */
-size_t plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
-		    size_t bytes_length, unsigned rule, const char *why);
+void plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
+		  size_t bytes_length, unsigned rule, const char *why);
 /* The range is kept, but nothing vouches for it. */
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why);
 /* `why` strings must outlive the plan: literals, or made by this. Equal consecutive texts share memory. */

@@ -46,9 +46,9 @@ static void compose_range(struct composition *c, enum fate fate, unsigned output
 
 	if (!left || !output_index(c->first, o))
 		return;
-	for (size_t i = output_piece(o, at); left && c->both.status == TM_OK; i++) {
-		struct piece part = o->pieces.items[i];
-		uint64_t skip = at - o->offsets[i];
+	while (left && c->both.status == TM_OK) {
+		uint64_t skip;
+		struct piece part = output_piece(o, at, &skip);
 		part.from += skip;
 		part.length = part.length - skip < left ? part.length - skip : left;
 		compose_part(c, fate, output, part, said);
@@ -62,8 +62,8 @@ static void compose_outputs(struct composition *c)
 	for (size_t i = 0; i < c->next->output_count; i++) {
 		const struct output *o = &c->next->outputs[i];
 		unsigned output = plan_output(&c->both, o->name);
-		for (size_t k = 0; k < o->pieces.count; k++) {
-			struct piece piece = o->pieces.items[k];
+		struct pieces_walk walk = { .list = &o->pieces };
+		for (struct piece piece; pieces_next(&walk, &piece);) {
 			if (piece.source == LITERAL) {
 				piece.from += c->literals;
 				plan_append(&c->both, output, piece);
@@ -78,10 +78,12 @@ static void compose_outputs(struct composition *c)
 static void compose_ranges(struct composition *c, enum fate fate, struct pieces *both, const struct pieces *first,
 			   const struct pieces *next)
 {
-	for (size_t i = 0; i < first->count; i++)
-		(void)pieces_add(&c->both, both, first->items[i]);
-	for (size_t i = 0; i < next->count; i++)
-		compose_range(c, fate, 0, &next->items[i]);
+	struct pieces_walk walk = { .list = first };
+	for (struct piece piece; pieces_next(&walk, &piece);)
+		(void)pieces_add(&c->both, both, piece);
+	walk = (struct pieces_walk){ .list = next };
+	for (struct piece piece; pieces_next(&walk, &piece);)
+		compose_range(c, fate, 0, &piece);
 }
 
 /* The second plan counts what the first wrote. Which of those it lost is not told: records that the first added are no loss, and
@@ -107,7 +109,7 @@ static struct tracemend_outcome compose_outcome(const struct tracemend_outcome *
 static void compose_whys(struct plan *both, struct plan *from)
 {
 	for (size_t i = 0; i < from->why_count; i++) {
-		if (!plan_room(both, (void **)&both->whys, &both->why_capacity, both->why_count, sizeof(*both->whys),
+		if (!plan_room(both, &both->whys, &both->why_capacity, both->why_count, sizeof(*both->whys),
 			       2 * (size_t)PLAN_RANGES_MAX))
 			return;
 		both->whys[both->why_count++] = from->whys[i];
@@ -121,13 +123,17 @@ enum tracemend_status plan_compose(struct plan *p, struct plan *next, const stru
 				 .next = next,
 				 .written = written,
 				 .literals = p->literals.size,
-				 .both = { .in = p->in, .table = p->table, .rules = p->rules } };
+				 .both = { .in = p->in, .table = p->table, .rules = p->rules, .status = p->status } };
 
+	/* The literals of both, of which the composition compares some, belong to it from here on. */
+	c.both.literals = p->literals;
+	c.both.shared = true;
+	p->literals = (struct bytes){ 0 };
 	if (next->literals.size > PLAN_LITERALS_MAX - c.literals)
 		plan_fail(&c.both, TM_LIMIT);
 	else
-		bytes_append(&p->literals, next->literals.data, next->literals.size);
-	if (p->literals.failed)
+		bytes_append(&c.both.literals, next->literals.data, next->literals.size);
+	if (c.both.literals.failed)
 		plan_fail(&c.both, TM_NO_MEMORY);
 	compose_outputs(&c);
 	compose_ranges(&c, FATE_DROPPED, &c.both.dropped, &p->dropped, &next->dropped);
@@ -138,13 +144,11 @@ enum tracemend_status plan_compose(struct plan *p, struct plan *next, const stru
 	if (p->status != TM_OK)
 		plan_fail(&c.both, p->status);
 	if (c.both.status != TM_OK) {
-		/* The reasons went with what is cleared here: after a failure nothing of p is shown. */
+		/* Literals and reasons went with what is cleared here: after a failure nothing of p is shown. */
 		plan_fail(p, c.both.status);
 		plan_clear(&c.both);
 		return p->status;
 	}
-	c.both.literals = p->literals;
-	p->literals = (struct bytes){ 0 };
 	plan_clear(p);
 	*p = c.both;
 	return TM_OK;

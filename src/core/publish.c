@@ -30,7 +30,7 @@ static char *temporary_name(const char *path)
 	return asprintf(&name, "%.*s.%s.tracemend-XXXXXX", parent, path, path + parent) < 0 ? NULL : name;
 }
 
-/* A directory may be replaced only if there is nothing in it: rename(2) sees to that, this only says it early. */
+/* A directory may be replaced only if it is empty: rename(2) makes sure of that, this only reports it early. */
 static enum tracemend_status publication_may_replace(const char *path, bool directory, struct tracemend_error *error)
 {
 	struct stat st;
@@ -100,7 +100,7 @@ static enum tracemend_status publication_flush(struct publication *p)
 	return p->error.status;
 }
 
-/* Ends the file being written: its bytes are on disk before the rename makes them visible. */
+/* Completes the file being written: its bytes are on disk before the rename makes them visible. */
 static enum tracemend_status publication_finish_file(struct publication *p)
 {
 	if (p->fd < 0)
@@ -115,7 +115,7 @@ static enum tracemend_status publication_finish_file(struct publication *p)
 	return p->error.status;
 }
 
-/* Names come from archives, too: they must stay below the output. */
+/* Names may come from archives: they must stay below the output. */
 static bool name_is_safe(const char *name)
 {
 	if (*name == '/' || !*name)
@@ -129,7 +129,7 @@ static bool name_is_safe(const char *name)
 	return true;
 }
 
-/* Where a file of the directory is being made, once its parent directories are there; NULL after failure. */
+/* The temporary path of a file of the directory; makes its parent directories. NULL after a failure. */
 static char *publication_member(struct publication *p, const char *name)
 {
 	char *full = NULL;
@@ -231,7 +231,7 @@ static mode_t process_umask(void)
 	return (mode_t)(mask & 0777);
 }
 
-/* The directory entry, too, must survive a power cut. */
+/* The directory entry must survive a power failure, too. */
 static void sync_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -249,7 +249,7 @@ static void sync_parent(const char *path)
 enum tracemend_status publication_commit(struct publication *p, struct tracemend_error *error)
 {
 	(void)publication_finish_file(p);
-	/* mkstemp and mkdtemp make private ones; an output has the usual permissions. */
+	/* mkostemp() and mkdtemp() make private files; the output gets the usual permissions. */
 	if (p->error.status == TM_OK && chmod(p->temporary, (p->directory ? 0777 : 0666) & ~process_umask()) < 0)
 		(void)fault_set(&p->error, TM_IO, "%s: %s", p->path, strerror(errno));
 	if (p->error.status == TM_OK && rename(p->temporary, p->path) < 0) {

@@ -1,9 +1,9 @@
 /* Rules: one row each, in <format>_rules.def:
  *
- *   RULE(dangling_string_ref, "dangling-string-ref", ERROR, REFERENCE, "title", "clause", "explanation", "repair")
+ * RULE(dangling_string_ref, "dangling-string-ref", ERROR, REFERENCE, "title", "clause", "explanation", "repair")
  *
- * The row is expanded into the enum (FXT_RULE_dangling_string_ref), the table that `rules`, `explain` and SARIF print,
- * and the table of breakers, which makes a rule without `fxt_break_dangling_string_ref` fail to link. */
+ * The row is expanded into the enum (FXT_RULE_dangling_string_ref), the table that `rules`, `explain` and SARIF print, and the
+ * table of breakers, so that a rule without `fxt_break_dangling_string_ref` does not link. */
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 

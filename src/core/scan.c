@@ -1,8 +1,9 @@
-/* What scanners and generators share: facts, limits, files being made. */
+/* What scanners and generators share: facts, limits, generated files. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/facts.h"
 #include "core/format.h"
 #include "core/text.h"
@@ -25,15 +26,9 @@ void scan_fact(struct scan *s, const char *key, const char *format, ...)
 
 	if (!f || f->failed || f->count >= FACTS_MAX)
 		return;
-	if (f->count == f->capacity) {
-		size_t capacity = f->capacity ? 2 * f->capacity : 32;
-		struct tracemend_fact *list = realloc(f->list, capacity * sizeof(*list));
-		if (!list) {
-			f->failed = true;
-			return;
-		}
-		f->list = list;
-		f->capacity = capacity;
+	if (array_room(&f->list, &f->capacity, f->count, sizeof(*f->list), FACTS_MAX) != TM_OK) {
+		f->failed = true;
+		return;
 	}
 	va_start(arguments, format);
 	text_format(text, sizeof(text), format, arguments);
@@ -64,11 +59,8 @@ struct bytes *gen_file(struct gen *g, const char *name)
 	for (size_t i = 0; i < g->file_count; i++)
 		if (!strcmp(g->files[i].name, name))
 			return &g->files[i].bytes;
-	struct gen_file *files = realloc(g->files, (g->file_count + 1) * sizeof(*files));
 	char *copy = strdup(name);
-	if (files)
-		g->files = files;
-	if (!files || !copy) {
+	if (!copy || array_room(&g->files, &g->file_capacity, g->file_count, sizeof(*g->files), SIZE_MAX) != TM_OK) {
 		free(copy);
 		g->failed = true;
 		return NULL;
@@ -97,7 +89,7 @@ void gen_files_free(struct gen *g)
 	}
 	free(g->files);
 	g->files = NULL;
-	g->file_count = 0;
+	g->file_count = g->file_capacity = 0;
 }
 
 void gen_expect(struct gen *g, unsigned rule)

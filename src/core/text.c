@@ -62,27 +62,35 @@ size_t utf8_valid_prefix(const void *data, size_t length)
 	return length;
 }
 
-/* Whether the sequence of n bytes can be shown as it is. */
+/* Code points, in ascending order, that are invisible, end a line, or change the direction of text. They are shown as escapes. */
+static const struct {
+	uint32_t first, last;
+} unprintable[] = {
+	{ 0x00, 0x1f },	    /* C0 controls */
+	{ 0x7f, 0x9f },	    /* delete, C1 controls */
+	{ 0x61c, 0x61c },   /* a bidirectional mark */
+	{ 0x200b, 0x200f }, /* zero width, bidirectional marks */
+	{ 0x2028, 0x202e }, /* line and paragraph separators, bidirectional overrides */
+	{ 0x2060, 0x206f }, /* word joiner, invisible operators, bidirectional isolates */
+	{ 0xfeff, 0xfeff }, /* byte order mark */
+	{ 0xfff0, 0xffff }, /* specials */
+};
+
+/* Whether the valid sequence of n bytes can be shown unescaped. */
 static bool utf8_is_printable(const uint8_t *p, size_t n)
 {
-	if (n == 1)
-		return p[0] >= 0x20 && p[0] != 0x7f;
-	if (n == 2)
-		return !(p[0] == 0xc2 && p[1] < 0xa0) && /* C1 controls */
-		       !(p[0] == 0xd8 && p[1] == 0x9c);	 /* U+061C, a bidirectional mark */
-	if (n == 3 && p[0] == 0xe2 && p[1] == 0x80)
-		/* U+200B..F, U+2028..2F: invisible, line separators, bidirectional overrides */
-		return !((p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae));
-	if (n == 3 && p[0] == 0xe2 && p[1] == 0x81)
-		return !(p[2] >= 0xa0 && p[2] <= 0xaf); /* U+2060..6F */
-	if (n == 3 && p[0] == 0xef)
-		return !(p[1] == 0xbb && p[2] == 0xbf) && /* byte order mark */
-		       !(p[1] == 0xbf && p[2] >= 0xb0);	  /* U+FFF0..FFFF: specials */
+	uint32_t point = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		point = point << 6 | (p[i] & 0x3fu);
+	for (size_t i = 0; i < sizeof(unprintable) / sizeof(unprintable[0]) && point >= unprintable[i].first; i++)
+		if (point <= unprintable[i].last)
+			return false;
 	return true;
 }
 
-/* Copies up to length bytes to out, escaped; stops before size - 4 would be passed. Returns bytes of input used.
- * reversible: a backslash is escaped, too, so that each \xNN stands for a byte. */
+/* Copies up to length bytes to out, escaped, as long as 4 bytes are left there. Returns how many bytes of the input were copied.
+ * reversible: a backslash is escaped as well, so that \xNN always stands for a byte. */
 static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t length, bool reversible)
 {
 	static const char hex[] = "0123456789abcdef";

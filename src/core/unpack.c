@@ -3,163 +3,12 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/bytes.h"
 #include "core/inflate.h"
+#include "core/spool.h"
 #include "core/text.h"
-
-/* ---- spool ---- */
-
-struct spool {
-	struct spool *next;
-	struct bytes memory;
-	int fd; /* -1: in memory */
-	uint64_t size;
-};
-
-struct slice {
-	const struct spool *spool;
-	uint64_t from;
-};
-
-struct spool *spool_new(struct bundle *b)
-{
-	struct spool *spool = calloc(1, sizeof(*spool));
-	if (spool) {
-		spool->fd = -1;
-		spool->next = b->spools;
-		b->spools = spool;
-	}
-	return spool;
-}
-
-void spool_free_all(struct bundle *b)
-{
-	while (b->spools) {
-		struct spool *spool = b->spools;
-		b->spools = spool->next;
-		bytes_free(&spool->memory);
-		if (spool->fd >= 0)
-			(void)close(spool->fd);
-		free(spool);
-	}
-}
-
-static enum tracemend_status spool_write(struct bundle *b, const struct spool *spool, const void *data, size_t length)
-{
-	const uint8_t *p = data;
-	while (length) {
-		ssize_t n = write(spool->fd, p, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s", b->path,
-					 strerror(errno));
-		p += n;
-		length -= (size_t)n;
-	}
-	return TM_OK;
-}
-
-/* Opens an unlinked temporary file and moves what is in memory there. */
-static enum tracemend_status spool_to_disk(struct bundle *b, struct spool *spool)
-{
-	const char *directory = getenv("TMPDIR");
-	if (!directory || !*directory)
-		directory = "/tmp";
-	spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (spool->fd < 0) {
-		/* Not every file system has O_TMPFILE. */
-		char *path = NULL;
-		if (asprintf(&path, "%s/tracemend-XXXXXX", directory) < 0)
-			return fault_memory(&b->error);
-		spool->fd = mkostemp(path, O_CLOEXEC);
-		if (spool->fd >= 0)
-			(void)unlink(path);
-		free(path);
-	}
-	if (spool->fd < 0)
-		return fault_set(&b->error, TM_IO, "%s: cannot make a temporary file for its unpacked bytes in %s: %s", b->path,
-				 directory, strerror(errno));
-	enum tracemend_status status = spool_write(b, spool, spool->memory.data, spool->memory.size);
-	bytes_free(&spool->memory);
-	return status;
-}
-
-enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const void *data, size_t length)
-{
-	enum tracemend_status status = TM_OK;
-
-	if (length > UNPACK_BYTES_MAX - b->bytes_unpacked)
-		return fault_set(&b->error, TM_LIMIT, "%s: unpacks to more than %llu bytes", b->path,
-				 (unsigned long long)UNPACK_BYTES_MAX);
-	if (spool->fd < 0 && spool->size + length > UNPACK_MEMORY_MAX)
-		status = spool_to_disk(b, spool);
-	if (status == TM_OK && spool->fd >= 0) {
-		status = spool_write(b, spool, data, length);
-	} else if (status == TM_OK) {
-		bytes_append(&spool->memory, data, length);
-		if (spool->memory.failed)
-			status = fault_memory(&b->error);
-	}
-	if (status == TM_OK) {
-		spool->size += length;
-		b->bytes_unpacked += length;
-	}
-	return status;
-}
-
-uint64_t spool_size(const struct spool *spool)
-{
-	return spool->size;
-}
-
-void *spool_slice(struct spool *spool, uint64_t from)
-{
-	struct slice *slice = malloc(sizeof(*slice));
-	if (slice)
-		*slice = (struct slice){ .spool = spool, .from = from };
-	return slice;
-}
-
-static enum tracemend_status slice_read(struct source *s, uint64_t offset, void *buffer, size_t length,
-					struct tracemend_error *error)
-{
-	const struct slice *slice = s->data;
-	uint8_t *p = buffer;
-
-	offset += slice->from;
-	if (slice->spool->fd < 0) {
-		memcpy(buffer, slice->spool->memory.data + offset, length);
-		return TM_OK;
-	}
-	while (length) {
-		ssize_t n = pread(slice->spool->fd, p, length, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fault_set(error, TM_IO, "%s: cannot read back its unpacked bytes: %s", s->origin,
-					 n < 0 ? strerror(errno) : "the temporary file is shorter");
-		p += n;
-		offset += (uint64_t)n;
-		length -= (size_t)n;
-	}
-	return TM_OK;
-}
-
-static void slice_close(struct source *s)
-{
-	free(s->data);
-}
-
-const struct source_ops spool_ops = { .read = slice_read, .close = slice_close };
-
-/* ---- recognition ---- */
 
 bool unpack_recognises(const uint8_t *head, size_t length)
 {
@@ -181,12 +30,11 @@ bool unpack_recognises(const uint8_t *head, size_t length)
 	return false;
 }
 
-/* ---- unpacking ---- */
-
 struct unpack {
 	struct bundle *bundle;
 	struct source *from;
 	uint64_t offset;
+	struct spool *spool; /* of all members */
 	uint8_t buffer[1u << 16];
 };
 
@@ -205,20 +53,27 @@ static ssize_t unpack_read(struct archive *a, void *data, const void **buffer)
 	return (ssize_t)length;
 }
 
-/* Appends the data of one member to the spool. ARCHIVE_OK, or what libarchive said; *status for own failures. */
-static int unpack_member(struct unpack *u, struct archive *a, struct spool *spool, enum tracemend_status *status)
+/* Records the message of libarchive about a damaged archive. */
+static void unpack_damage(struct bundle *b, struct archive *a)
 {
+	text_sanitise(b->damage, sizeof(b->damage), archive_error_string(a) ? archive_error_string(a) : "unreadable");
+}
+
+/* Appends the data of one member to the spool. Returns ARCHIVE_OK, or what libarchive said; *status for failures of our own. */
+static int unpack_member(struct unpack *u, struct archive *a, enum tracemend_status *status)
+{
+	struct spool *spool = u->spool;
 	static const uint8_t zeros[4096];
 	const void *block;
 	size_t length;
 	la_int64_t at;
-	uint64_t start = spool->size;
+	uint64_t start = spool_size(spool);
 	int result;
 
 	while ((result = archive_read_data_block(a, &block, &length, &at)) == ARCHIVE_OK) {
-		/* A sparse member skips its holes. */
-		while (*status == TM_OK && at > 0 && spool->size - start < (uint64_t)at) {
-			uint64_t hole = (uint64_t)at - (spool->size - start);
+		/* A sparse member has no blocks for its holes. */
+		while (*status == TM_OK && at > 0 && spool_size(spool) - start < (uint64_t)at) {
+			uint64_t hole = (uint64_t)at - (spool_size(spool) - start);
 			*status = spool_append(u->bundle, spool, zeros, hole < sizeof(zeros) ? (size_t)hole : sizeof(zeros));
 		}
 		if (*status == TM_OK)
@@ -229,7 +84,7 @@ static int unpack_member(struct unpack *u, struct archive *a, struct spool *spoo
 	return result == ARCHIVE_EOF ? ARCHIVE_OK : result;
 }
 
-/* The name below the archive, without "./" and trailing '/'. NULL when it would lead out of it. */
+/* The name of a member, without "./" and trailing '/'. NULL when it leads out of the archive. */
 static const char *unpack_name(char *name)
 {
 	char *p = name;
@@ -252,9 +107,36 @@ static const char *unpack_name(char *name)
 struct unpack_state {
 	size_t first;	    /* index in the bundle of the first source */
 	bool saw_directory; /* the archive has directory entries */
-	bool rooted;	    /* names start with "./": there is no top directory to take off */
+	bool rooted;	    /* names start with "./": they have no top directory to remove */
 	bool raw;	    /* a compressed file, not an archive */
 };
+
+/* A regular member: its bytes become a source. */
+static enum tracemend_status unpack_regular(struct unpack *u, struct archive *a, const char *name, enum tracemend_role role,
+					    const struct unpack_state *state, bool *stop)
+{
+	struct bundle *b = u->bundle;
+	uint64_t start = spool_size(u->spool);
+	enum tracemend_status status = TM_OK;
+	int result = unpack_member(u, a, &status);
+
+	if (status != TM_OK)
+		return status;
+	if (result < ARCHIVE_WARN) {
+		*stop = true;
+		unpack_damage(b, a);
+	}
+	/* Of a damaged compressed file from which nothing was unpacked, no source is made. */
+	if (*stop && spool_size(u->spool) == start && state->raw)
+		return TM_OK;
+	void *slice = spool_slice(u->spool, start);
+	if (!slice)
+		return fault_memory(&b->error);
+	if (bundle_add_source(b, role, SOURCE_FILE, state->raw ? "" : name, spool_size(u->spool) - start, &spool_ops, slice))
+		return TM_OK;
+	free(slice);
+	return b->error.status;
+}
 
 static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, struct archive_entry *entry,
 					  enum tracemend_role role, struct unpack_state *state, bool *stop)
@@ -278,31 +160,13 @@ static enum tracemend_status unpack_entry(struct unpack *u, struct archive *a, s
 		if (!bundle_add_source(b, role, link ? SOURCE_SYMLINK : SOURCE_SPECIAL, name, 0, NULL, NULL))
 			status = b->error.status;
 	} else {
-		struct spool *spool = b->spools;
-		uint64_t start = spool->size;
-		int result = unpack_member(u, a, spool, &status);
-		if (status == TM_OK && result < ARCHIVE_WARN) {
-			*stop = true;
-			text_sanitise(b->damage, sizeof(b->damage),
-				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
-		}
-		/* A member of which nothing came out tells nothing. */
-		if (status == TM_OK && !(*stop && spool->size == start && state->raw)) {
-			void *slice = spool_slice(spool, start);
-			if (!slice)
-				status = fault_memory(&b->error);
-			else if (!bundle_add_source(b, role, SOURCE_FILE, state->raw ? "" : name, spool->size - start, &spool_ops,
-						    slice)) {
-				free(slice);
-				status = b->error.status;
-			}
-		}
+		status = unpack_regular(u, a, name, role, state, stop);
 	}
 	free(copy);
 	return status;
 }
 
-/* Takes the top directory off the names when every member is below the same one. */
+/* Removes the top directory from the names when all members are below the same one. */
 static void unpack_strip(struct bundle *b, const struct unpack_state *state)
 {
 	if (state->rooted || state->first == b->count)
@@ -326,7 +190,8 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 	enum tracemend_status status = TM_OK;
 	bool stop = false;
 
-	if (!spool_new(b))
+	u->spool = spool_new(b);
+	if (!u->spool)
 		return fault_memory(&b->error);
 	while (status == TM_OK && !stop) {
 		struct archive_entry *entry;
@@ -338,14 +203,13 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 		if (result < ARCHIVE_WARN) {
 			if (archive_errno(a) == ENOMEM)
 				return fault_memory(&b->error);
-			text_sanitise(b->damage, sizeof(b->damage),
-				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			unpack_damage(b, a);
 			break;
 		}
 		state.raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
 		status = unpack_entry(u, a, entry, role, &state, &stop);
 	}
-	/* A failing source is no damage of the archive. */
+	/* A read that failed is a failure, not damage of the archive. */
 	if (status == TM_OK)
 		status = b->error.status;
 	if (status != TM_OK)
@@ -360,7 +224,7 @@ static enum tracemend_status unpack_all(struct unpack *u, struct archive *a, enu
 	return TM_OK;
 }
 
-/* Archives, and the compressions that libarchive does for us. */
+/* Archives, and the compressions that libarchive decodes. */
 static enum tracemend_status unpack_archive(struct bundle *b, struct source *from, enum tracemend_role role)
 {
 	struct unpack *u = malloc(sizeof(*u));
@@ -382,8 +246,7 @@ static enum tracemend_status unpack_archive(struct bundle *b, struct source *fro
 		} else if (archive_errno(a) == ENOMEM) {
 			status = fault_memory(&b->error);
 		} else {
-			text_sanitise(b->damage, sizeof(b->damage),
-				      archive_error_string(a) ? archive_error_string(a) : "unreadable");
+			unpack_damage(b, a);
 			b->unpacked = true;
 			status = TM_OK;
 		}
@@ -394,7 +257,7 @@ static enum tracemend_status unpack_archive(struct bundle *b, struct source *fro
 	return status;
 }
 
-/* gzip and zstd first become bytes; those are an archive, or the capture itself. */
+/* Decodes gzip and zstd first; the result is an archive, or the capture itself. */
 static enum tracemend_status unpack_compressed(struct bundle *b, struct source *from, bool gzip, enum tracemend_role role)
 {
 	struct spool *spool = spool_new(b);
@@ -407,7 +270,9 @@ static enum tracemend_status unpack_compressed(struct bundle *b, struct source *
 		return status;
 	if (role == TM_ROLE_INPUT)
 		b->unpacked = true;
-	struct source whole = { .name = "", .origin = from->origin, .size = spool->size, .bundle = b, .ops = &spool_ops, .fd = -1 };
+	struct source whole = {
+		.name = "", .origin = from->origin, .size = spool_size(spool), .bundle = b, .ops = &spool_ops, .fd = -1
+	};
 	size_t got = whole.size < sizeof(head) ? (size_t)whole.size : sizeof(head);
 	if (!whole.size)
 		return TM_OK;
@@ -419,11 +284,11 @@ static enum tracemend_status unpack_compressed(struct bundle *b, struct source *
 		char damage[sizeof(b->damage)];
 		memcpy(damage, b->damage, sizeof(damage));
 		status = unpack_archive(b, &whole, role);
-		if (*damage) /* the cause, where a cut stream makes a cut archive */
+		if (*damage) /* the damage of the stream is the cause of that of the archive */
 			memcpy(b->damage, damage, sizeof(damage));
-		slice_close(&whole);
+		spool_ops.close(&whole);
 	} else if (status != TM_OK || !bundle_add_source(b, role, SOURCE_FILE, "", whole.size, &spool_ops, whole.data)) {
-		slice_close(&whole);
+		spool_ops.close(&whole);
 		status = b->error.status;
 	}
 	return status;

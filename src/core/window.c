@@ -16,7 +16,7 @@
 
 #ifdef WINDOW_POISON
 #include <sanitizer/asan_interface.h>
-/* Bytes behind the valid ones must not be read, although the buffer has room for them. */
+/* Bytes after the valid ones must not be read, although the buffer has room for them. */
 static void window_guard(struct window *w)
 {
 	ASAN_POISON_MEMORY_REGION(w->buffer, w->capacity);
@@ -39,7 +39,7 @@ static void window_unguard(struct window *w)
 
 void window_open(struct window *w, struct source *source)
 {
-	/* No offset lies in a window without a buffer: even an empty span goes through window_move(). */
+	/* A window without a buffer contains no offset: even an empty span takes the slow path. */
 	*w = (struct window){ .source = source, .base = UINT64_MAX };
 }
 
@@ -65,7 +65,7 @@ static bool window_room(struct window *w, size_t length)
 		return true;
 	if (w->buffer)
 		window_unguard(w);
-	/* The old bytes are not needed: the caller reads anew. */
+	/* The old bytes are not needed: the caller reads the buffer again. */
 	free(w->buffer);
 	w->buffer = malloc(length);
 	w->length = 0;
@@ -115,7 +115,7 @@ const uint8_t *window_upto(struct window *w, uint64_t offset, size_t length, siz
 	return p;
 }
 
-/* Steps of walks that take what the window has: its own size, so that nothing is read twice. */
+/* For walks that take what the window has: steps of its own size, so that nothing is read twice. */
 static size_t window_step(const struct window *w)
 {
 	size_t step = w->source->bundle->window;
@@ -146,8 +146,8 @@ enum tracemend_status source_slurp(struct source *s, size_t max, char **out, siz
 	*out = NULL;
 	*size = 0;
 	if (s->size > max)
-		return fault_set(&s->bundle->error, TM_LIMIT, "%s: %llu bytes, and no more than %zu are read of such a file",
-				 s->name, (unsigned long long)s->size, max);
+		return fault_set(&s->bundle->error, TM_LIMIT, "%s: %llu bytes; the limit for such a file is %zu", s->name,
+				 (unsigned long long)s->size, max);
 	size_t length = (size_t)s->size;
 	char *text = malloc(length + 1);
 	if (!text)
@@ -171,7 +171,7 @@ bool window_line(struct window *w, uint64_t *offset, struct line *line)
 	if (!window_left(w, *offset))
 		return false;
 	do {
-		/* Doubling keeps the work linear: what is read again is less than the line. */
+		/* Doubling keeps the work linear: less than the length of the line is read again. */
 		step = length + step > WINDOW_SPAN_MAX ? WINDOW_SPAN_MAX : length + step;
 		p = window_upto(w, *offset, step, &got);
 		if (!p)
@@ -190,7 +190,8 @@ bool window_line(struct window *w, uint64_t *offset, struct line *line)
 	*offset += line->length + (end ? 1 : 0);
 	if (end || !window_left(w, *offset))
 		return true;
-	/* Longer than a window may be: skip the rest of it. The text stays its beginning, read anew at the end. */
+	/* The line is longer than a window may be: skip the rest of it. Its beginning, which is the text, is read again at the
+	 * end. */
 	line->cut = true;
 	while ((p = window_upto(w, *offset, window_step(w), &got)) != NULL) {
 		end = memchr(p, '\n', got);

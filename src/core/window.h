@@ -1,4 +1,4 @@
-/* A window: a piece of a source in memory, moved by reading. The hot path of every scan. */
+/* A window: a part of a source in memory, moved by reading. The hot path of every scan. */
 #ifndef CORE_WINDOW_H
 #define CORE_WINDOW_H
 
@@ -14,11 +14,11 @@ struct window {
 };
 
 void window_open(struct window *w, struct source *source);
-/* Starts over on another source and keeps the buffer. */
+/* Starts again on another source and keeps the buffer. */
 void window_reset(struct window *w, struct source *source);
 void window_close(struct window *w);
 
-/* Whether bytes [offset, offset + length) of the source can be had without moving the window. */
+/* Whether the bytes [offset, offset + length) of the source are in the window now. */
 static inline bool window_holds(const struct window *w, const struct source *source, uint64_t offset, uint64_t length)
 {
 	uint64_t skip = offset - w->base;
@@ -37,7 +37,7 @@ static inline const uint8_t *window_at(struct window *w, uint64_t offset, size_t
 	return window_move(w, offset, length);
 }
 
-/* As window_at, but gives what there is up to length bytes: *got is the count, 0 at the end of the source. */
+/* As window_at(), but returns what there is, up to length bytes: *got is the count, 0 at the end of the source. */
 const uint8_t *window_upto(struct window *w, uint64_t offset, size_t length, size_t *got);
 
 /* Bytes from offset to the end of the source; 0 past it. */
@@ -46,10 +46,10 @@ static inline uint64_t window_left(const struct window *w, uint64_t offset)
 	return offset < w->source->size ? w->source->size - offset : 0;
 }
 
-/* Offset of the first non-zero byte at or after offset; the source's size when all are zero. Linear, reads on. */
+/* Offset of the first non-zero byte at or after offset, or the size of the source when all are zero. Moves the window. */
 uint64_t window_skip_zeros(struct window *w, uint64_t offset);
-/* Reads a whole small source into *out (NUL-terminated, *size without it). max bounds it: larger is TM_LIMIT. The caller
- * frees *out. */
+/* Reads a whole source of at most max bytes into *out (NUL-terminated; *size does not count that). A larger one is TM_LIMIT. The
+ * caller frees *out. */
 enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size);
 
 /* Lines of a text source, ended by LF. */

@@ -87,8 +87,8 @@ static struct tracemend_report *report_new(struct bundle *b, const struct format
 	size_t room = 4 * strlen(b->path) + 8;
 	report->format = f;
 	report->path = malloc(room);
-	report->container = findings_new(b, container_rules, CONTAINER_RULE_COUNT, options);
-	report->findings = findings_new(b, f->rules, f->rule_count, options);
+	report->container = findings_new(container_rules, CONTAINER_RULE_COUNT, options);
+	report->findings = findings_new(f->rules, f->rule_count, options);
 	if (!report->path || !report->container || !report->findings) {
 		tracemend_report_free(report);
 		return NULL;
@@ -97,7 +97,7 @@ static struct tracemend_report *report_new(struct bundle *b, const struct format
 	return report;
 }
 
-/* What became of the walk, whoever noticed it first. */
+/* The outcome of the walk: the first failure of the walk, its sources or its findings. */
 static enum tracemend_status scan_outcome(const struct bundle *b, const struct scan *s, enum tracemend_status walked)
 {
 	if (b->error.status != TM_OK)
@@ -148,7 +148,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	s.findings = report->findings;
 	s.facts = options && options->facts ? &report->facts : NULL;
 	container_report(b, report->container);
-	/* A profile that this format does not have does not concern it, unless the format was asked for by name. */
+	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
 	*status = refused ? profile_error.status : scan_outcome(b, &s, f->scan(&s));
 	report_summarise(report, b, &s);

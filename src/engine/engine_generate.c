@@ -21,7 +21,7 @@ void tracemend_sample_free(struct tracemend_sample *s)
 	free(s);
 }
 
-/* The rule to break: index in the format's table, or in the container's; -1 for none. */
+/* The rule to break: its index in the table of the format or of containers; -1: none. */
 struct target {
 	const struct tracemend_rule *rule;
 	int own, container;
@@ -79,7 +79,7 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	return status == TM_OK ? TM_OK : fault_set(error, status, "the generator of %s failed", recipe->format);
 }
 
-/* Broken rule first, then its companions in table order. */
+/* The broken rule first, then its companions in table order. */
 static enum tracemend_status sample_expect(struct tracemend_sample *s, const struct target *target, struct tracemend_error *error)
 {
 	s->expected = calloc(s->format->rule_count + 1, sizeof(*s->expected));

@@ -1,16 +1,16 @@
-/* Reducing: the same question again and again, of ever smaller captures. */
+/* Reducing a capture by repeated passes of removing parts while the predicate holds (delta debugging: Zeller, Hildebrandt,
+ * Simplifying and Isolating Failure-Inducing Input, 2002). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_reduce.h"
 
-/* Rounds over the whole capture: each begins with the parts of what the one before left, which may be other parts than
- * before, and the last one finds nothing. */
+/* Rounds over the whole capture. Each begins with a new outline of what the one before left; the last one removes nothing. */
 #define REDUCE_ROUNDS 40u
 
 /* ---- samples of inputs ---- */
 
-/* What the capture is called without what it was packed in. */
+/* The name of the capture without the extensions of archives and compression. */
 static char *sample_title(const struct bundle *b)
 {
 	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".tar" };
@@ -60,7 +60,7 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	}
 	s->directory = b->directory;
 	if (b->bytes_total > REDUCE_BYTES_MAX)
-		status = fault_set(error, TM_LIMIT, "a capture of more than %llu bytes is not taken whole",
+		status = fault_set(error, TM_LIMIT, "the capture is too large: the limit is %llu bytes",
 				   (unsigned long long)REDUCE_BYTES_MAX);
 	for (size_t i = 0; i < b->count && status == TM_OK; i++)
 		if (b->sources[i]->role == TM_ROLE_INPUT && b->sources[i]->kind == SOURCE_FILE)
@@ -75,131 +75,15 @@ struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, stru
 	return NULL;
 }
 
-static uint64_t sample_bytes(const struct tracemend_sample *s)
-{
-	uint64_t sum = 0;
+/* ---- rounds ---- */
 
-	for (size_t i = 0; i < s->gen.file_count; i++)
-		sum += s->gen.files[i].bytes.size;
-	return sum;
-}
-
-/* ---- for the ways to reduce ---- */
-
-uint64_t reduction_size(const struct reduction *r)
-{
-	return sample_bytes(r->best);
-}
-
-struct tracemend_sample *reduction_blank(struct reduction *r)
-{
-	struct tracemend_sample *s = calloc(1, sizeof(*s));
-
-	if (s)
-		s->name = strdup(r->best->name);
-	if (!s || !s->name) {
-		tracemend_sample_free(s);
-		(void)fault_memory(r->error);
-		r->over = true;
-		return NULL;
-	}
-	s->format = r->best->format;
-	s->directory = r->best->directory;
-	return s;
-}
-
-static bool sample_failed(const struct tracemend_sample *s)
-{
-	for (size_t i = 0; i < s->gen.file_count; i++)
-		if (s->gen.files[i].bytes.failed)
-			return true;
-	return s->gen.failed;
-}
-
-bool reduction_offer(struct reduction *r, struct tracemend_sample *candidate)
-{
-	if (candidate && sample_failed(candidate)) {
-		tracemend_sample_free(candidate);
-		candidate = NULL;
-	}
-	if (!candidate)
-		(void)fault_memory(r->error);
-	else if (r->options->progress && !r->options->progress(r->options->progress_ctx, 0, 0))
-		(void)fault_set(r->error, TM_CANCELLED, "cancelled");
-	if (r->error->status != TM_OK || (r->wish->tries && r->tries >= r->wish->tries) ||
-	    (r->wish->work && r->work >= r->wish->work))
-		r->over = true;
-	uint64_t bytes = candidate ? sample_bytes(candidate) : 0;
-	bool holds = !r->over && r->wish->holds(r->wish->ctx, candidate);
-	r->tries++;
-	r->work += bytes;
-	if (holds) {
-		tracemend_sample_free(r->best);
-		r->best = candidate;
-	} else {
-		tracemend_sample_free(candidate);
-	}
-	return holds;
-}
-
-struct tracemend_input *reduction_open(struct reduction *r)
-{
-	struct tracemend_error error = { 0 };
-	struct tracemend_input *input = tracemend_open_sample(r->best, r->options, &error);
-
-	if (!input) {
-		*r->error = error;
-		r->over = true;
-	}
-	return input;
-}
-
-/* One pass from the end to the beginning, `step` things that are still there at a time. */
-static bool reduction_pass(struct reduction *r, size_t *left, size_t *count, size_t step, reduction_leave leave, void *ctx)
-{
-	bool any = false;
-	size_t end = *count;
-
-	while (end && !r->over && !r->renew) {
-		size_t begin = end > step ? end - step : 0;
-		if (leave(ctx, &left[begin], end - begin)) {
-			memmove(&left[begin], &left[end], (*count - end) * sizeof(*left));
-			*count -= end - begin;
-			any = true;
-		}
-		end = begin;
-	}
-	return any;
-}
-
-void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave, void *ctx)
-{
-	size_t *left = malloc((count + !count) * sizeof(*left)), step = 1;
-
-	if (!left) {
-		(void)fault_memory(r->error);
-		r->over = true;
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		left[i] = i;
-	while (step < count)
-		step *= 2;
-	for (; step && count && !r->over && !r->renew; step /= 2)
-		while (reduction_pass(r, left, &count, step, leave, ctx) && step == 1 && count)
-			;
-	free(left);
-}
-
-/* ---- the whole ---- */
-
-/* Again from the beginning, as long as it helps. */
+/* Repeats until a round removes nothing. */
 static void reduction_run(struct reduction *r)
 {
-	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->over; round++) {
+	for (unsigned round = 0; round < REDUCE_ROUNDS && !r->stop; round++) {
 		uint64_t before = reduction_size(r);
 		bool known = r->format && r->format->outline, any = known && reduction_parts(r);
-		if (!known || (r->wish->bytes && !any))
+		if (!known || (r->predicate->bytes && !any))
 			any = reduction_bytes(r);
 		if (!any || reduction_size(r) >= before)
 			break;
@@ -207,11 +91,11 @@ static void reduction_run(struct reduction *r)
 }
 
 struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
-					  const struct tracemend_wish *wish, struct tracemend_error *error)
+					  const struct tracemend_predicate *predicate, struct tracemend_error *error)
 {
 	static const struct tracemend_options none;
 	struct tracemend_error fallback = { 0 }, ignored = { 0 };
-	struct reduction r = { .options = options ? options : &none, .wish = wish, .error = error ? error : &fallback };
+	struct reduction r = { .options = options ? options : &none, .predicate = predicate, .error = error ? error : &fallback };
 	*r.error = (struct tracemend_error){ 0 };
 
 	r.best = tracemend_sample_of(input, r.error);
@@ -221,8 +105,8 @@ struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const s
 	if (r.format)
 		r.profile = format_profile(r.format, r.options->profile, &ignored);
 	r.best->format = r.format;
-	if (!wish->holds(wish->ctx, r.best))
-		(void)fault_set(r.error, TM_NOTHING, "what is looked for is not there in the whole capture");
+	if (!predicate->holds(predicate->ctx, r.best))
+		(void)fault_set(r.error, TM_NOTHING, "the whole capture does not meet the condition");
 	else
 		reduction_run(&r);
 	if (r.error->status == TM_OK)

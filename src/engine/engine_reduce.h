@@ -1,47 +1,48 @@
-/* What the files of reduce share: a capture that only ever becomes smaller, and the question that it must go on answering
- * with yes. */
+/* What the files of reduce share: the smallest capture so far, and the predicate that must hold for it. */
 #ifndef ENGINE_REDUCE_H
 #define ENGINE_REDUCE_H
 
 #include "engine/engine.h"
 
 struct reduction {
-	const struct format *format; /* NULL: none that would know its parts */
+	const struct format *format; /* NULL: of no known format */
 	const char *profile;
 	const struct tracemend_options *options;
-	const struct tracemend_wish *wish;
+	const struct tracemend_predicate *predicate;
 	struct tracemend_sample *best;
 	uint64_t tries, work;
-	bool over;  /* no more tries: they are used up, or something failed */
-	bool renew; /* what is being gone through is stale: begin again with what is left */
+	bool stop;  /* stop: the tries are used up, or something failed */
+	bool renew; /* the outline is out of date: begin again with what is left */
 	struct tracemend_error *error;
 };
 
-/* Whether the wish holds for the candidate, which then is the best; else it is freed. NULL: out of memory. */
+/* Tests the predicate on the candidate. If it holds, the candidate becomes the best; else it is freed. NULL as candidate: out of
+ * memory. */
 bool reduction_offer(struct reduction *r, struct tracemend_sample *candidate);
-/* A sample of the same name, format and kind without files. NULL: out of memory. */
+/* A sample with the name, format and kind of the best, without files. NULL: out of memory. */
 struct tracemend_sample *reduction_blank(struct reduction *r);
-/* The best so far, as an input; the best must not change while it is used. */
+/* The best so far, as an input. The best must not change while the input is open. */
 struct tracemend_input *reduction_open(struct reduction *r);
 
 /* Bytes of the best so far. */
 uint64_t reduction_size(const struct reduction *r);
 
-/* Leaves out `count` of a list of things, which[] of them in ascending order; asks; and brings them back if the answer is
- * no. Returns the answer. */
-typedef bool (*reduction_leave)(void *ctx, const size_t *which, size_t count);
-/* Leaves out as much of `count` things as can be: large shares first, in the end one by one until no single one can go.
- * Later things depend on earlier ones, and so go first. */
-void reduction_minimise(struct reduction *r, size_t count, reduction_leave leave, void *ctx);
+/* Removes the elements which[0..count) of a list, in ascending order, and tests the predicate; restores them when it does not
+ * hold. Returns whether it held. */
+typedef bool (*reduction_removal)(void *ctx, const size_t *which, size_t count);
+/* Removes as many of `count` elements as possible: large shares first, in the end single ones, until none can be removed. Goes
+ * from the end to the beginning, since later elements depend on earlier ones. */
+void reduction_minimise(struct reduction *r, size_t count, reduction_removal removal, void *ctx);
 
-/* Offers a shorter content; the answer. */
+/* Tests the predicate on shorter content. Returns whether it held. */
 typedef bool (*reduction_shorter)(void *ctx, const struct bytes *shorter);
-/* Leaves ranges out of content, large ones first, none of `finest` bytes or fewer. True when it became shorter. */
+/* Removes ranges of bytes from content, large ones first, none of `finest` bytes or less. Returns whether it became shorter. */
 bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest, reduction_shorter offer, void *ctx);
 
-/* engine_reduce_parts.c: by the outline. True when anything became smaller. */
+/* Reduces by the outline (engine_reduce_parts.c). Returns whether anything was removed. */
 bool reduction_parts(struct reduction *r);
-/* engine_reduce_bytes.c: whole files, then ranges of the files, down to single bytes. True when anything became smaller. */
+/* Removes whole files, then ranges of bytes, in the end single bytes (engine_reduce_bytes.c). Returns whether anything was
+ * removed. */
 bool reduction_bytes(struct reduction *r);
 
 #endif

@@ -1,10 +1,10 @@
-/* Reducing what nobody knows the parts of: whole files of a directory, then ranges of bytes. */
+/* Reducing captures of unknown structure: whole files of a directory, then ranges of bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_reduce.h"
 
-/* The best, with another content of one file (NULL: without it). NULL: out of memory. */
+/* The best with other content of one file (NULL: without the file). NULL: out of memory. */
 static struct tracemend_sample *bytes_candidate(struct reduction *r, const char *name, const struct bytes *content)
 {
 	struct tracemend_sample *s = reduction_blank(r);
@@ -28,8 +28,8 @@ static bool bytes_without_file(struct reduction *r, const char *name)
 	return reduction_offer(r, bytes_candidate(r, name, NULL));
 }
 
-/* Bytes that going through one content may make others look at, roughly. Of a long one only long ranges are left out; as it
- * becomes shorter so do they, down to single bytes. */
+/* Bytes of candidates for one content, roughly. Of long content only long ranges are removed; as it becomes shorter, so do the
+ * ranges, down to single bytes. */
 #define RANGES_WORK (UINT64_C(192) << 20)
 
 bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest, reduction_shorter offer, void *ctx)
@@ -40,9 +40,9 @@ bool reduction_ranges(struct reduction *r, struct bytes *content, size_t finest,
 	finest = finest > affordable ? finest : affordable;
 	while (step < content->size)
 		step *= 2;
-	for (; step > finest && content->size && !content->failed && !r->over && !r->renew; step /= 2) {
+	for (; step > finest && content->size && !content->failed && !r->stop && !r->renew; step /= 2) {
 		size_t end = content->size;
-		while (end && !r->over && !r->renew) {
+		while (end && !r->stop && !r->renew) {
 			size_t begin = (end - 1) / step * step;
 			struct bytes shorter = { 0 };
 			bytes_append(&shorter, content->data, begin);
@@ -86,7 +86,7 @@ static bool bytes_of_file(struct reduction *r, const char *name)
 	return any;
 }
 
-/* The names, since the files change while they are gone through. */
+/* A copy of the names, since the files change during the loop. */
 static char **bytes_names(struct reduction *r, size_t *count)
 {
 	const struct gen *g = &r->best->gen;
@@ -107,10 +107,10 @@ bool reduction_bytes(struct reduction *r)
 
 	if (!names) {
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 		return false;
 	}
-	for (size_t i = count; i-- > 0 && !r->over;) {
+	for (size_t i = count; i-- > 0 && !r->stop;) {
 		bool gone = r->best->directory && count > 1 && bytes_without_file(r, names[i]);
 		any = gone || any;
 		if (!gone)

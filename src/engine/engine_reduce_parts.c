@@ -1,28 +1,29 @@
-/* Reducing by the outline: from the largest parts to the smallest, then texts and bytes without further structure. What
- * measures them is set right for each candidate. */
+/* Reducing by the outline: from the largest parts to the smallest, then texts, padding, and bytes without structure.
+ * outline_write() corrects their measures in each candidate. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "engine/engine_reduce.h"
 
-/* A capture that has become that many times smaller gets a new outline: writing costs in proportion to the old one. */
+/* A capture that became so many times smaller gets a new outline, since writing costs in proportion to the old one. */
 #define PARTS_RENEW 4u
-/* Bytes without structure that are worth the tries. */
+/* Fewer bytes without structure are not worth the tries. */
 #define PARTS_BYTES_MIN 8u
-/* What has a fourth of the capture and no structure is cut first, in ranges of so many to the whole: while it is there, all
- * else is dear. */
+/* A leaf with this share of the capture (1 in n) and without structure is cut first, in this number of ranges: until then, every
+ * candidate is expensive. */
 #define PARTS_LARGE 4u
 #define PARTS_LARGE_RANGES 64u
 
 struct parts {
 	struct reduction *r;
 	struct outline o;
-	uint64_t size;	/* when the outline was made */
-	bool any;	/* something became smaller */
-	uint32_t *list; /* the parts in question */
+	uint64_t size;	/* of the capture when the outline was made */
+	bool any;	/* anything was removed */
+	uint32_t *list; /* the parts that can be removed */
 	size_t count, room;
-	struct part *saved; /* of the same length, for texts */
-	size_t length;	    /* to which texts are cut */
+	struct part *saved; /* copies of them, to restore texts */
+	size_t length;	    /* the length to which texts are cut */
 };
 
 /* ---- candidates ---- */
@@ -35,7 +36,7 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 
 	if (status == TM_NO_MEMORY) {
 		(void)fault_memory(p->r->error);
-		p->r->over = true;
+		p->r->stop = true;
 	}
 
 	for (uint32_t i = 0; outputs && i < p->o.file_count; i++) {
@@ -53,7 +54,7 @@ static struct tracemend_sample *parts_candidate(struct parts *p)
 	return NULL;
 }
 
-/* What was put in for the candidate, from `pool` on, is forgotten when the answer is no. */
+/* Tests the outline as it is now. When the predicate does not hold, the pool is cut to `pool` bytes again. */
 static bool parts_offer(struct parts *p, size_t pool)
 {
 	struct tracemend_sample *candidate = parts_candidate(p);
@@ -69,7 +70,7 @@ static bool parts_offer(struct parts *p, size_t pool)
 	return holds;
 }
 
-/* Files and streams that are still there, from `*i` on. */
+/* Advances *i to the next file or stream that was not removed. */
 static bool parts_next_file(const struct parts *p, uint32_t *i)
 {
 	for (; *i < p->o.file_count + p->o.stream_count; ++*i) {
@@ -95,16 +96,10 @@ static bool parts_can_go(const struct parts *p, const struct part *part)
 
 static void parts_list(struct parts *p, uint32_t part)
 {
-	if (p->count == p->room) {
-		size_t room = p->room ? 2 * p->room : 256;
-		uint32_t *list = reallocarray(p->list, room, sizeof(*list));
-		if (!list) {
-			(void)fault_memory(p->r->error);
-			p->r->over = true;
-			return;
-		}
-		p->list = list;
-		p->room = room;
+	if (array_room(&p->list, &p->room, p->count, sizeof(*p->list), OUTLINE_PARTS_MAX) != TM_OK) {
+		(void)fault_memory(p->r->error);
+		p->r->stop = true;
+		return;
 	}
 	p->list[p->count++] = part;
 }
@@ -126,8 +121,8 @@ static bool parts_gather(struct parts *p, uint32_t part, unsigned level)
 	return deep;
 }
 
-/* reduction_leave */
-static bool parts_leave(void *ctx, const size_t *which, size_t count)
+/* reduction_removal */
+static bool parts_remove(void *ctx, const size_t *which, size_t count)
 {
 	struct parts *p = ctx;
 
@@ -153,8 +148,8 @@ static bool parts_level(struct parts *p, unsigned level)
 
 static void parts_levels(struct parts *p)
 {
-	for (unsigned level = 0; !p->r->over && !p->r->renew && parts_level(p, level); level++)
-		reduction_minimise(p->r, p->count, parts_leave, p);
+	for (unsigned level = 0; !p->r->stop && !p->r->renew && parts_level(p, level); level++)
+		reduction_minimise(p->r, p->count, parts_remove, p);
 }
 
 /* ---- texts ---- */
@@ -175,7 +170,7 @@ static void parts_gather_texts(struct parts *p, uint32_t part)
 		parts_gather_texts(p, i);
 }
 
-/* reduction_leave */
+/* reduction_removal */
 static bool parts_cut(void *ctx, const size_t *which, size_t count)
 {
 	struct parts *p = ctx;
@@ -195,12 +190,12 @@ static bool parts_cut(void *ctx, const size_t *which, size_t count)
 	return false;
 }
 
-/* All to nothing, what cannot be nothing to one byte, and the rest to fewer bytes: limits are near round numbers. */
+/* Cuts texts to no bytes, then those that cannot be empty to one byte, and so on: limits of readers are near round numbers. */
 static void parts_texts(struct parts *p)
 {
 	static const size_t lengths[] = { 0, 1, 4, 16, 64, 256, 1024, 4096, 32768, 262144 };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->over && !p->r->renew; i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !p->r->stop && !p->r->renew; i++) {
 		p->count = 0;
 		p->length = lengths[i];
 		for (uint32_t f = 0; parts_next_file(p, &f); f++)
@@ -215,7 +210,7 @@ static void parts_texts(struct parts *p)
 
 /* ---- padding: blocks of a given size ---- */
 
-/* Padding that fills up blocks; what aligns words is not worth the tries. */
+/* Padding of blocks; that of words is not worth the tries. */
 static void parts_gather_paddings(struct parts *p, uint32_t part)
 {
 	const struct part *leaf = &p->o.parts[part];
@@ -237,12 +232,12 @@ static bool parts_list_paddings(struct parts *p)
 	p->saved = calloc(p->count + 1, sizeof(*p->saved));
 	if (!p->saved) {
 		(void)fault_memory(p->r->error);
-		p->r->over = true;
+		p->r->stop = true;
 	}
 	return p->saved;
 }
 
-/* Paddings from `begin` to `end` of the list fill up to multiples of `unit` and no more. */
+/* Reduces the alignment of the paddings [begin, end) of the list to `unit` at most. */
 static bool parts_align(struct parts *p, size_t begin, size_t end, uint32_t unit)
 {
 	bool less = false;
@@ -260,7 +255,7 @@ static bool parts_align(struct parts *p, size_t begin, size_t end, uint32_t unit
 	return false;
 }
 
-/* Smaller blocks, in all files or in one: those of a file are of one size. */
+/* Tries smaller blocks, in all files or in one: the blocks of a file have one size. */
 static void parts_units(struct parts *p)
 {
 	static const uint32_t units[] = { 64, 128, 256, 512, 1024, 2048 };
@@ -268,9 +263,9 @@ static void parts_units(struct parts *p)
 	if (!parts_list_paddings(p))
 		return;
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-		if (p->r->over || p->r->renew || parts_align(p, 0, p->count, units[u]))
+		if (p->r->stop || p->r->renew || parts_align(p, 0, p->count, units[u]))
 			return;
-		for (size_t begin = 0, end; begin < p->count && !p->r->over && !p->r->renew; begin = end) {
+		for (size_t begin = 0, end; begin < p->count && !p->r->stop && !p->r->renew; begin = end) {
 			for (end = begin + 1; end < p->count && p->o.parts[p->list[end]].file == p->o.parts[p->list[begin]].file;)
 				end++;
 			(void)parts_align(p, begin, end, units[u]);
@@ -285,12 +280,12 @@ static void parts_paddings(struct parts *p)
 		reduction_minimise(p->r, p->count, parts_cut, p);
 }
 
-/* At the price of other errors, no padding at all. */
+/* Smaller blocks; and no padding at all, where further errors are allowed. */
 static void parts_blocks(struct parts *p)
 {
-	if (!p->r->over && !p->r->renew)
+	if (!p->r->stop && !p->r->renew)
 		parts_units(p);
-	if (p->r->wish->bytes && !p->r->over && !p->r->renew)
+	if (p->r->predicate->bytes && !p->r->stop && !p->r->renew)
 		parts_paddings(p);
 }
 
@@ -315,7 +310,7 @@ static bool parts_offer_bytes(void *ctx, const struct bytes *shorter)
 	return false;
 }
 
-/* A leaf in which nothing measures anything: bytes, or the rest of a line. */
+/* Whether no field of the leaf measures anything: bytes, or the rest of a line. */
 static bool parts_is_plain(const struct parts *p, uint32_t part)
 {
 	const struct part *leaf = &p->o.parts[part];
@@ -328,7 +323,7 @@ static bool parts_is_plain(const struct parts *p, uint32_t part)
 	return true;
 }
 
-/* What a plain leaf is now: other bytes, or with the texts in it cut. */
+/* The current bytes of a plain leaf, with its texts cut. */
 static void parts_append(const struct parts *p, uint32_t part, struct bytes *content)
 {
 	const struct part *leaf = &p->o.parts[part];
@@ -350,12 +345,12 @@ static void parts_append(const struct parts *p, uint32_t part, struct bytes *con
 	bytes_append(content, data + (at - leaf->offset), leaf->offset + leaf->length - at);
 }
 
-/* Of leaves of `least` bytes or more, down to ranges of a share of `share`; 0: down to single bytes. */
+/* Removes ranges of leaves of `least` bytes or more, down to 1 in `share` of their length; share 0: down to single bytes. */
 static void parts_bytes(struct parts *p, uint32_t part, uint64_t least, uint32_t share)
 {
 	const struct part *leaf = &p->o.parts[part];
 
-	if (leaf->flags & PART_DELETED || p->r->over || p->r->renew)
+	if (leaf->flags & PART_DELETED || p->r->stop || p->r->renew)
 		return;
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
 		parts_bytes(p, i, least, share);
@@ -370,22 +365,22 @@ static void parts_bytes(struct parts *p, uint32_t part, uint64_t least, uint32_t
 
 static void parts_all_bytes(struct parts *p, uint64_t least, uint32_t share)
 {
-	for (uint32_t i = 0; !p->r->over && !p->r->renew && parts_next_file(p, &i); i++)
+	for (uint32_t i = 0; !p->r->stop && !p->r->renew && parts_next_file(p, &i); i++)
 		parts_bytes(p, p->o.files[i].part, least, share);
 }
 
-/* ---- the whole ---- */
+/* ---- all of it ---- */
 
-/* The deepest level first; what has lost its records gets smaller before it goes. */
+/* The deepest level first: a group without its records is smaller when its turn comes. */
 static void parts_levels_up(struct parts *p)
 {
 	unsigned level = 0;
 
 	while (parts_level(p, level))
 		level++;
-	while (level-- && !p->r->over && !p->r->renew) {
+	while (level-- && !p->r->stop && !p->r->renew) {
 		(void)parts_level(p, level);
-		reduction_minimise(p->r, p->count, parts_leave, p);
+		reduction_minimise(p->r, p->count, parts_remove, p);
 		parts_blocks(p);
 	}
 }
@@ -401,18 +396,18 @@ bool reduction_parts(struct reduction *r)
 	enum tracemend_status status = outline_make(&p.o, input_bundle(input), r->format, r->profile, true);
 	if (status == TM_OK) {
 		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
-		if (r->wish->bytes) /* what must end where a block does can lose nothing before it */
+		if (r->predicate->bytes) /* a block that must be filled to its end can lose nothing before its padding does */
 			parts_blocks(&p);
-		if (!r->over && !r->renew)
-			(r->wish->inside_out ? parts_levels_up : parts_levels)(&p);
-		if (!r->over && !r->renew)
+		if (!r->stop && !r->renew)
+			(r->predicate->inside_out ? parts_levels_up : parts_levels)(&p);
+		if (!r->stop && !r->renew)
 			parts_texts(&p);
 		parts_blocks(&p);
 		parts_all_bytes(&p, 0, 0);
-		parts_blocks(&p); /* that now have less in them */
+		parts_blocks(&p); /* blocks that contain less now */
 	} else if (status == TM_NO_MEMORY) {
 		(void)fault_memory(r->error);
-		r->over = true;
+		r->stop = true;
 	}
 	r->renew = false;
 	outline_free(&p.o);

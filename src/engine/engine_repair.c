@@ -1,4 +1,4 @@
-/* Repair: plan it, hold the plan to the promises, publish it. */
+/* Repair: makes the plan, verifies it (P1 to P4), and publishes the output. */
 #include <errno.h>
 #include <limits.h>
 #include <nettle/sha2.h>
@@ -38,7 +38,7 @@ void tracemend_repair_free(struct tracemend_repair *r)
 	free(r);
 }
 
-/* The lists that the manifest shows. */
+/* The lists for the manifest. */
 static enum tracemend_status repair_list(struct tracemend_repair *r, struct tracemend_error *error)
 {
 	size_t outputs = plan_output_count(r->plan);
@@ -65,7 +65,7 @@ static enum tracemend_status repair_list(struct tracemend_repair *r, struct trac
 	return TM_OK;
 }
 
-/* P1: no error may be left in what the bundle holds. TM_BUG and *error name the first. */
+/* P1: the bundle must check without error. TM_BUG and *error name the first error. */
 static enum tracemend_status repair_recheck(const struct tracemend_repair *r, struct bundle *b, struct tracemend_error *error)
 {
 	enum tracemend_status status;
@@ -87,8 +87,8 @@ static enum tracemend_status repair_recheck(const struct tracemend_repair *r, st
 	return status;
 }
 
-/* Repairs what the plan would write so far, and puts that behind the plan. *error holds why that was refused, and nothing after
- * success; that the pass comes to nothing is no verdict on the input. */
+/* Repairs the output of the plan, and appends that repair to the plan. *error says why this was refused; it is empty after
+ * success. That this pass finds nothing to salvage is not a verdict on the input. */
 static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct bundle *written, struct tracemend_error *error)
 {
 	const struct format *f = r->report->format;
@@ -110,7 +110,8 @@ static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct
 	return error->status;
 }
 
-/* Holds the plan to P4 and P1. A defect may hide another from the one scan; then what would be written is repaired again. */
+/* Verifies the plan (P4) and its output (P1). One defect may hide another from the scan; then the output is repaired in a further
+ * pass. */
 static enum tracemend_status repair_settle(struct tracemend_repair *r, struct tracemend_error *error)
 {
 	for (unsigned pass = 1;; pass++) {
@@ -146,7 +147,7 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 	if (!r->plan)
 		return fault_memory(error);
 	r->report = engine_scan(r->in, f, r->options, r->plan, &status, error);
-	/* Nothing to salvage is no verdict on a capture in which nothing is wrong: it is copied as it is. */
+	/* A capture without errors in which there is nothing to salvage is copied as it is. */
 	if (status == TM_NOTHING && r->report && !report_own_errors(r->report) && !bundle_has_extras(r->in) &&
 	    r->in->error.status == TM_OK) {
 		tracemend_report_free(r->report);
@@ -244,12 +245,48 @@ enum tracemend_status tracemend_repair_digest(struct tracemend_repair *r, struct
 
 /* ---- publishing ---- */
 
-/* Whether `path` is an input or lies inside an input directory. What does not exist yet is judged by its parent. */
+static bool is_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* Removes the last name of a path. False when there is none, or nothing before it. */
+static bool path_up(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || !slash[1])
+		return false;
+	slash[slash == path ? 1 : 0] = '\0';
+	return true;
+}
+
+/* The directory that contains `path`, without symbolic links. NULL: it does not exist, or *status is TM_NO_MEMORY. */
+static char *path_parent(const char *path, enum tracemend_status *status)
+{
+	char *parent = strdup(path);
+
+	if (!parent) {
+		*status = TM_NO_MEMORY;
+		return NULL;
+	}
+	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+		parent[n - 1] = '\0';
+	char *slash = strrchr(parent, '/');
+	if (slash)
+		slash[slash == parent ? 1 : 0] = '\0';
+	char *resolved = realpath(slash ? parent : ".", NULL);
+	free(parent);
+	return resolved;
+}
+
+/* TM_USAGE when `path` is an input or lies inside an input directory. A path that does not exist yet is judged by its parent. */
 static enum tracemend_status output_is_apart(const struct bundle *b, const char *path, struct tracemend_error *error)
 {
-	char *copy = strdup(path);
-	struct stat out, in;
-	enum tracemend_status status = copy ? TM_OK : fault_memory(error);
+	struct stat in;
+	enum tracemend_status status = TM_OK;
 
 	for (size_t i = 0; i < b->count && status == TM_OK; i++) {
 		const char *origin = b->sources[i]->origin;
@@ -257,35 +294,20 @@ static enum tracemend_status output_is_apart(const struct bundle *b, const char 
 			continue;
 		if (stat(origin, &in) < 0)
 			continue; /* memory, standard input */
-		if (stat(path, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino) {
-			status = fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
-			break;
-		}
-		/* Up from the output to the root: is one of its parents the input? */
-		char *parent = strdup(path);
-		char *resolved = NULL;
-		if (!parent) {
-			status = fault_memory(error);
-			break;
-		}
-		for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
-			parent[n - 1] = '\0';
-		char *slash = strrchr(parent, '/');
-		if (slash)
-			slash[slash == parent ? 1 : 0] = '\0';
-		resolved = realpath(slash ? parent : ".", NULL);
-		while (resolved && *resolved && status == TM_OK) {
-			if (stat(resolved, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino)
+		if (is_file(path, &in))
+			return fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
+		/* Go up from the output to the root: is one of the directories the input? */
+		char *parent = path_parent(path, &status);
+		if (status != TM_OK)
+			return fault_memory(error);
+		bool more = parent != NULL;
+		while (more && status == TM_OK) {
+			if (is_file(parent, &in))
 				status = fault_set(error, TM_USAGE, "%s: lies inside the input", path);
-			slash = strrchr(resolved, '/');
-			if (!slash || !slash[1])
-				break;
-			slash[slash == resolved ? 1 : 0] = '\0';
+			more = path_up(parent);
 		}
-		free(resolved);
 		free(parent);
 	}
-	free(copy);
 	return status;
 }
 

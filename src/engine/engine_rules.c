@@ -4,7 +4,7 @@
 #include "core/container.h"
 #include "engine/engine.h"
 
-/* Rule sets in the order in which they are listed: archives, then the formats. */
+/* The tables of rules in the order in which they are listed: archives, then the formats. */
 static size_t rule_set(size_t index, const struct tracemend_rule **rules, const char **name)
 {
 	if (!index) {
@@ -94,8 +94,8 @@ static struct bid format_bid(struct bundle *b, const struct format *f)
 	return bid;
 }
 
-/* A format that the user names need not recognise a file: it may be badly damaged. But what has the wrong shape, a directory
- * or none, gives it nothing to read. */
+/* A format chosen by name is used even if it does not recognise the file, which may be badly damaged. But a format of directories
+ * cannot read a file, nor the other way round. */
 static const struct format *format_forced(struct bundle *b, const char *name, struct tracemend_error *error)
 {
 	const struct format *f = format_find(name);

@@ -2,19 +2,6 @@
 #include "report/report.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-const struct report_printer *const report_printers[] = { &report_text,	   &report_concise,	 &report_json,	&report_jsonl,
-							 &report_sarif,	   &report_sarif_github, &report_junit, &report_github,
-							 &report_markdown, &report_html,	 NULL };
-
-const struct report_printer *report_printer_find(const char *name)
-{
-	for (size_t i = 0; report_printers[i]; i++)
-		if (!strcmp(report_printers[i]->name, name))
-			return report_printers[i];
-	return NULL;
-}
 
 struct tracemend_summary report_summary(const struct report_entry *entry)
 {
@@ -50,7 +37,7 @@ static bool rule_is_silenced(const struct report_run *run, const struct tracemen
 	return o && o->grade && o->grade(o->grade_ctx, rule, rule->severity) == TM_IGNORE;
 }
 
-/* Adds the rules of a table ("container", or a format's) that were met. */
+/* Appends the rules of a table ("container", or a format) that were reported. */
 static size_t tally_table(struct report_run *run, const struct tracemend_report *report, const char *table,
 			  struct report_tally *tally)
 {
@@ -82,7 +69,7 @@ struct report_tally *report_tally(struct report_run *run, const struct report_en
 	size_t findings = tracemend_report_finding_count(entry->report), at = 0;
 	for (size_t i = 0; i < findings; i++) {
 		const struct tracemend_rule *rule = tracemend_report_finding(entry->report, i)->rule;
-		if (at >= used || tally[at].rule != rule) /* findings of a rule often come in a row */
+		if (at >= used || tally[at].rule != rule) /* findings of a rule are often adjacent */
 			for (at = 0; at < used && tally[at].rule != rule; at++)
 				;
 		if (at < used) {
@@ -92,4 +79,16 @@ struct report_tally *report_tally(struct report_run *run, const struct report_en
 	}
 	*count = used;
 	return tally;
+}
+
+void report_count(FILE *out, const char *before, uint64_t n, const char *noun)
+{
+	fprintf(out, "%s%llu %s%s", before, (unsigned long long)n, noun, n == 1 ? "" : "s");
+}
+
+void report_counts(FILE *out, const struct tracemend_summary *s)
+{
+	report_count(out, "", s->errors, "error");
+	report_count(out, ", ", s->warnings, "warning");
+	report_count(out, ", ", s->notes, "note");
 }

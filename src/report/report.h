@@ -1,5 +1,5 @@
-/* Reports: one printer a file. A printer gets the inputs of a run one by one, in the order of the arguments, and keeps
- * nothing of them. It knows findings and rules, and no format. */
+/* Reports: a file for each printer. A printer gets the inputs of a run one by one, in the order of the arguments, and keeps
+ * nothing of them. It knows findings and rules, but no format. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -11,9 +11,9 @@
 
 #include "tracemend.h"
 
-/* What became of one input. */
+/* The result of one input. */
 struct report_entry {
-	const char *path;		       /* as it was given: raw bytes */
+	const char *path;		       /* as given: raw bytes */
 	const char *shown;		       /* the same, escaped */
 	const struct tracemend_report *report; /* NULL: it was not checked at all */
 	const struct tracemend_error *error;   /* status TM_OK unless the work stopped early */
@@ -22,22 +22,22 @@ struct report_entry {
 struct report_run {
 	FILE *out;
 	bool color, quiet, verbose;
-	enum tracemend_severity fail_on;	 /* the mildest that an input fails for; TM_IGNORE: it never fails */
-	const struct tracemend_options *options; /* that every input was checked with */
-	size_t printed;				 /* inputs so far; of them: */
+	enum tracemend_severity fail_on;	 /* the lowest severity for which an input fails; TM_IGNORE: it never fails */
+	const struct tracemend_options *options; /* the options with which every input was checked */
+	size_t printed;				 /* inputs printed so far; of these: */
 	size_t with_errors, incomplete;
-	bool failed; /* out of memory: what was printed is not whole */
-	void *state; /* of the printer */
+	bool failed; /* out of memory: the report is incomplete */
+	void *state; /* for the printer */
 };
 
 struct report_printer {
 	const char *name;
-	void (*begin)(struct report_run *run); /* may be NULL, as end may */
+	void (*begin)(struct report_run *run); /* may be NULL; so may end */
 	void (*entry)(struct report_run *run, const struct report_entry *entry);
 	void (*end)(struct report_run *run);
 };
 
-/* All printers, the default first; a row with name NULL ends them. */
+/* All printers, the default first, then NULL. */
 extern const struct report_printer *const report_printers[];
 /* The printer of that name, or NULL. */
 const struct report_printer *report_printer_find(const char *name);
@@ -53,38 +53,43 @@ extern const struct report_printer report_github;
 extern const struct report_printer report_markdown;
 extern const struct report_printer report_html;
 
-/* What stands for the summary of an input that was not checked. path is shown. */
+/* The summary of an input, also of one that was not checked. path is the escaped one. */
 struct tracemend_summary report_summary(const struct report_entry *entry);
 
-/* Whether an input has findings for which it fails. */
+/* Whether the findings of an input make it fail, by run->fail_on. */
 bool report_fails(const struct report_run *run, const struct tracemend_summary *s);
 
-/* How often a rule was met, and how much of it is not listed. */
+/* How often a rule was reported, and how many of these findings are listed. */
 struct report_tally {
 	const struct tracemend_rule *rule;
 	uint64_t count, kept;
 	size_t last; /* index of its last listed finding; SIZE_MAX: none */
 };
 
-/* The rules that were met in an input and are not silenced. *count is set. The caller frees the array; NULL: none, or
- * out of memory (run->failed). */
+/* The rules that were reported for an input and are not silenced; *count is set. The caller frees the array. NULL: none, or out of
+ * memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
 
-/* Prints text as a kind of document wants it. */
+/* Prints `before`, the number and the noun, in the plural unless n is 1: ", 2 errors". */
+void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
+/* The same for errors, warnings and notes: "1 error, 0 warnings, 4 notes". */
+void report_counts(FILE *out, const struct tracemend_summary *s);
+
+/* Prints text, escaped for the kind of document. */
 typedef void (*report_put)(FILE *out, const char *text);
 
-/* Prints the hex rows of a finding; nothing for a finding without context. */
+/* Prints the hex rows of a finding; nothing if it has no context. */
 void report_hex(FILE *out, const struct tracemend_finding *f, bool color, report_put put);
 
 /* ---- JSON ---- */
 
-/* Sets key to value and takes the reference; false when memory ran out (value may be NULL). */
+/* Sets key to value and takes ownership of value, which may be NULL. False: out of memory. */
 bool report_json_set(json_t *object, const char *key, json_t *value);
-/* An unsigned number; those beyond 2^63-1, which no file offset reaches, stop there. */
+/* An unsigned number, at most 2^63-1 (no file offset is larger). */
 json_t *report_json_number(uint64_t n);
 /* One finding as an object. NULL: out of memory. */
 json_t *report_json_finding(const struct tracemend_finding *f);
-/* The members of a summary, without findings. NULL: out of memory. */
+/* The summary as an object, without findings. NULL: out of memory. */
 json_t *report_json_summary(struct report_run *run, const struct report_entry *entry);
 /* Prints a value compactly and frees it; NULL sets run->failed. */
 void report_json_print(struct report_run *run, json_t *value);
@@ -92,7 +97,7 @@ void report_json_print(struct report_run *run, json_t *value);
 /* A rule with all its texts. NULL: out of memory. */
 json_t *report_json_rule(const struct tracemend_rule *rule);
 
-/* Writes the manifest of a repair whose digests are there. False: out of memory. */
+/* Writes the manifest of a repair whose digests are computed. False: out of memory. */
 bool report_manifest(FILE *out, const struct tracemend_repair *repair);
 
 #endif

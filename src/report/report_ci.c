@@ -6,7 +6,7 @@
 
 /* ---- junit: an input is a test case, and it fails as --fail-on says ---- */
 
-/* Text that is UTF-8 without control characters already, made fit for XML. */
+/* Prints text, which is UTF-8 without control characters, escaped for XML. */
 static void xml_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -69,14 +69,12 @@ static void junit_entry(struct report_run *run, const struct report_entry *entry
 	fputs("\">\n", out);
 	if (!s.complete) {
 		fputs("<error message=\"", out);
-		xml_text(out, *s.incomplete ? s.incomplete : "the check is not complete");
+		xml_text(out, *s.incomplete ? s.incomplete : "the check is incomplete");
 		fputs("\"/>\n", out);
 	} else if (report_fails(run, &s)) {
-		fprintf(out, "<failure message=\"%llu errors, %llu warnings, %llu notes\" type=\"%s\"/>\n",
-			(unsigned long long)s.errors, (unsigned long long)s.warnings, (unsigned long long)s.notes,
-			s.errors     ? "error"
-			: s.warnings ? "warning"
-				     : "note");
+		fputs("<failure message=\"", out);
+		report_counts(out, &s);
+		fprintf(out, "\" type=\"%s\"/>\n", s.errors ? "error" : s.warnings ? "warning" : "note");
 	}
 	if (entry->report && tracemend_report_finding_count(entry->report)) {
 		fputs("<system-out>", out);
@@ -100,7 +98,7 @@ const struct report_printer report_junit = {
 
 /* ---- github: workflow commands, which become annotations ---- */
 
-/* A message or a property of a workflow command: '%' and, in a property, ',' and ':' would end it. */
+/* Prints a message or a property of a workflow command, in which '%' and, in a property, ',' and ':' are escaped. */
 static void github_text(FILE *out, const char *text, bool property)
 {
 	for (; *text; text++) {
@@ -145,7 +143,7 @@ static void github_entry(struct report_run *run, const struct report_entry *entr
 	fputs("::error file=", out);
 	github_text(out, s.path, true);
 	fputs(",title=not checked::", out);
-	github_text(out, *s.incomplete ? s.incomplete : "the check is not complete", false);
+	github_text(out, *s.incomplete ? s.incomplete : "the check is incomplete", false);
 	fputc('\n', out);
 }
 

@@ -19,7 +19,7 @@ static bool hex_is_shown(const struct tracemend_finding *f, uint64_t offset)
 	return !f->length || (offset >= f->offset && offset - f->offset < f->length) || hex_is_field(f, offset);
 }
 
-/* Whether the library handed the byte out. */
+/* Whether the byte is part of the context of the finding. */
 static bool hex_is_known(const struct tracemend_finding *f, uint64_t offset)
 {
 	return offset >= f->context_offset && offset - f->context_offset < f->context_length;
@@ -43,7 +43,7 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 	fputs("  ", out);
 	uint64_t end = row + ROW;
 	while (end > row && !hex_is_shown(f, end - 1))
-		end--; /* no blanks at the end of a line */
+		end--; /* no trailing blanks */
 	for (uint64_t at = row; at < end; at++) {
 		uint8_t byte = hex_is_shown(f, at) ? hex_byte(f, at) : ' ';
 		char text[2] = ".";
@@ -54,7 +54,7 @@ static void hex_row(FILE *out, const struct tracemend_finding *f, uint64_t row, 
 	fputc('\n', out);
 }
 
-/* The mark under the field's bytes of a row; the text goes with the last of them. */
+/* The mark under the bytes of the field in a row; the field's text follows the last of them. */
 static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row, int width, bool color, report_put put)
 {
 	uint64_t end = f->field_offset + f->field_length;
@@ -78,24 +78,32 @@ static void hex_mark(FILE *out, const struct tracemend_finding *f, uint64_t row,
 	fputc('\n', out);
 }
 
+/* The range of the rows: from the start of the finding to the last byte of its field, or, without a field, two rows at most. */
+static void hex_extent(const struct tracemend_finding *f, bool field, uint64_t *first, uint64_t *last)
+{
+	uint64_t known_end = f->context_offset + f->context_length;
+
+	*first = hex_is_known(f, f->offset) ? f->offset : field ? f->field_offset : f->context_offset;
+	*last = *first;
+	if (field) {
+		*first = f->field_offset < *first ? f->field_offset : *first;
+		*last = f->field_length > known_end - f->field_offset ? known_end - 1 : f->field_offset + f->field_length - 1;
+	} else if (f->length) {
+		*last = f->length > known_end - *first ? known_end - 1 : *first + f->length - 1;
+		if (*last - *first >= 2 * ROW)
+			*last = *first + 2 * ROW - 1;
+	}
+	*first -= *first % ROW;
+}
+
 void report_hex(FILE *out, const struct tracemend_finding *f, bool color, report_put put)
 {
+	uint64_t first, last;
+
 	if (!f->context_length || f->context_length > TRACEMEND_CONTEXT || f->context_offset > UINT64_MAX - 2 * TRACEMEND_CONTEXT)
 		return;
-	/* From the row where the finding begins to the last row of its field, or one row where it has none. */
 	bool field = f->field_length && *f->field && hex_is_known(f, f->field_offset);
-	uint64_t known_end = f->context_offset + f->context_length;
-	uint64_t first = hex_is_known(f, f->offset) ? f->offset : field ? f->field_offset : f->context_offset;
-	uint64_t last = first;
-	if (field) {
-		first = f->field_offset < first ? f->field_offset : first;
-		last = f->field_length > known_end - f->field_offset ? known_end - 1 : f->field_offset + f->field_length - 1;
-	} else if (f->length) {
-		last = f->length > known_end - first ? known_end - 1 : first + f->length - 1;
-		if (last - first >= 2 * ROW)
-			last = first + 2 * ROW - 1;
-	}
-	first -= first % ROW;
+	hex_extent(f, field, &first, &last);
 	int width = snprintf(NULL, 0, "%llx", (unsigned long long)last);
 	width = width < 4 ? 4 : width;
 	for (uint64_t row = first; row <= last; row += ROW) {

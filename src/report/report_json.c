@@ -28,7 +28,7 @@ json_t *report_json_finding(const struct tracemend_finding *f)
 	return NULL;
 }
 
-/* Rules of which not all is listed, with how many are not. NULL: out of memory, or none (then *cut is false). */
+/* The rules whose findings are not all listed, with the number of the others. NULL: out of memory, or none (then *cut is false). */
 static json_t *json_unlisted(struct report_run *run, const struct report_entry *entry, bool *cut)
 {
 	size_t count;
@@ -77,7 +77,7 @@ json_t *report_json_summary(struct report_run *run, const struct report_entry *e
 void report_json_print(struct report_run *run, json_t *value)
 {
 	if (!value || json_dumpf(value, run->out, JSON_COMPACT | JSON_ENCODE_ANY)) {
-		/* A failed write shows on the stream; what else can fail here is memory. */
+		/* A failed write is noticed at the stream; another failure here is out of memory. */
 		if (!ferror(run->out))
 			run->failed = true;
 	}
@@ -106,13 +106,13 @@ static void json_begin(struct report_run *run)
 	fprintf(run->out, "{\"tool\":\"tracemend\",\"version\":\"%s\",\"inputs\":[", TRACEMEND_VERSION);
 }
 
-/* The summary's members, and the findings as one more of them. */
+/* The members of the summary, and the findings as a further member. */
 static void json_entry(struct report_run *run, const struct report_entry *entry)
 {
 	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
 	json_t *summary = report_json_summary(run, entry);
 
-	/* Straight to the stream: in memory, jansson overlooks a failed allocation. */
+	/* Directly to the stream: jansson ignores a failed allocation when it prints to memory. */
 	fprintf(run->out, "%s\n{", run->printed ? "," : "");
 	if (!summary || json_dumpf(summary, run->out, JSON_COMPACT | JSON_EMBED))
 		run->failed = run->failed || !ferror(run->out);
@@ -134,7 +134,7 @@ const struct report_printer report_json = { .name = "json", .begin = json_begin,
 
 /* ---- jsonl ---- */
 
-/* A finding as a line of its own says of which input it is; both kinds of line say what they are. */
+/* A finding on a line of its own names its input; both kinds of lines name their kind. */
 static json_t *jsonl_tag(json_t *object, const char *type, const char *input)
 {
 	json_t *tagged = json_object();

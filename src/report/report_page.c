@@ -6,12 +6,12 @@
 
 /* ---- markdown ---- */
 
-/* Text in which nothing is markup. */
+/* Prints text, escaped so that nothing in it is markup. */
 static void markdown_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '<' || *text == '>' || *text == '&')
-			fprintf(out, "&#%d;", *text); /* backslashes do not stop all HTML */
+			fprintf(out, "&#%d;", *text); /* backslashes do not escape all HTML */
 		else if (strchr("\\`*_{}[]()#+-.!|~:@", *text))
 			fprintf(out, "\\%c", *text);
 		else
@@ -62,12 +62,14 @@ static void markdown_entry(struct report_run *run, const struct report_entry *en
 	if (entry->report) {
 		fprintf(out, "%s%s", s.format, *s.format_version ? " " : "");
 		markdown_text(out, s.format_version);
-		fprintf(out, ", %llu records, %llu bytes: ", (unsigned long long)s.records, (unsigned long long)s.size);
-		fprintf(out, "%llu errors, %llu warnings, %llu notes.\n", (unsigned long long)s.errors,
-			(unsigned long long)s.warnings, (unsigned long long)s.notes);
+		report_count(out, ", ", s.records, "record");
+		report_count(out, ", ", s.size, "byte");
+		fputs(": ", out);
+		report_counts(out, &s);
+		fputs(".\n", out);
 	}
 	if (!s.complete) {
-		fputs("\n**Not all was checked:** ", out);
+		fputs("\n**Not everything was checked:** ", out);
 		markdown_text(out, s.incomplete);
 		fputc('\n', out);
 	}
@@ -79,7 +81,7 @@ static void markdown_entry(struct report_run *run, const struct report_entry *en
 
 const struct report_printer report_markdown = { .name = "markdown", .entry = markdown_entry };
 
-/* ---- html: one file that needs no other ---- */
+/* ---- html: one self-contained file ---- */
 
 static void html_text(FILE *out, const char *text)
 {
@@ -136,8 +138,10 @@ static void html_finding(FILE *out, const struct tracemend_finding *f)
 	}
 	html_line(out, "Because: ", f->rule->clause);
 	html_line(out, "Repair: ", f->rule->repair);
-	if (f->explains)
-		fprintf(out, "<p>Explains %llu further findings.</p>\n", (unsigned long long)f->explains);
+	if (f->explains) {
+		report_count(out, "<p>Explains ", f->explains, "further finding");
+		fputs(".</p>\n", out);
+	}
 	fputs("</article>\n", out);
 }
 
@@ -153,12 +157,14 @@ static void html_entry(struct report_run *run, const struct report_entry *entry)
 	if (entry->report) {
 		fprintf(out, "<p>%s ", s.format);
 		html_text(out, s.format_version);
-		fprintf(out, ", %llu records, %llu bytes: %llu errors, %llu warnings, %llu notes</p>\n",
-			(unsigned long long)s.records, (unsigned long long)s.size, (unsigned long long)s.errors,
-			(unsigned long long)s.warnings, (unsigned long long)s.notes);
+		report_count(out, ", ", s.records, "record");
+		report_count(out, ", ", s.size, "byte");
+		fputs(": ", out);
+		report_counts(out, &s);
+		fputs("</p>\n", out);
 	}
 	if (!s.complete) {
-		fputs("<p class=\"incomplete\">Not all was checked: ", out);
+		fputs("<p class=\"incomplete\">Not everything was checked: ", out);
 		html_text(out, s.incomplete);
 		fputs("</p>\n", out);
 	}

@@ -1,11 +1,11 @@
-/* SARIF 2.1.0. Results are printed as they come; the tables that they point into follow them. */
+/* SARIF 2.1.0. Results are printed one by one; the tables to which they refer follow them. */
 #include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct sarif {
-	bool github;	 /* with line numbers, which code scanning insists on */
+	bool github;	 /* with line numbers, which GitHub code scanning requires */
 	bool successful; /* every input was checked whole */
 	json_t *rules;	 /* reportingDescriptors, in order of first use */
 	json_t *indexes; /* rule id -> index in rules */
@@ -43,7 +43,7 @@ static void sarif_github_begin(struct report_run *run)
 	sarif_start(run, true);
 }
 
-/* A path as a URI reference: every byte that is not plain is %XX. */
+/* A path as a URI reference: reserved and non-ASCII bytes are %XX. */
 static json_t *sarif_uri(const char *path, const char *member)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -79,7 +79,7 @@ static json_t *sarif_text(const char *text)
 	return json_pack("{s:s}", "text", text);
 }
 
-/* What SARIF calls a severity. */
+/* The level of a severity in SARIF. */
 static const char *sarif_level(enum tracemend_severity severity)
 {
 	return severity == TM_IGNORE ? "none" : tracemend_severity_name(severity);
@@ -96,7 +96,7 @@ static json_t *sarif_rule(const struct tracemend_rule *rule)
 	return o;
 }
 
-/* Index of a rule in the rules array; it is added on its first use. */
+/* The index of a rule in the rules array, to which it is added on first use. */
 static json_int_t sarif_rule_index(struct report_run *run, const struct tracemend_rule *rule)
 {
 	struct sarif *s = run->state;
@@ -110,7 +110,7 @@ static json_int_t sarif_rule_index(struct report_run *run, const struct tracemen
 	return index;
 }
 
-/* Adds an artifact and gives its index. */
+/* Adds an artifact and returns its index. */
 static json_int_t sarif_artifact(struct report_run *run, const char *path, const char *member, uint64_t size)
 {
 	struct sarif *s = run->state;
@@ -131,7 +131,7 @@ static json_t *sarif_result(struct report_run *run, const struct report_entry *e
 	const struct sarif *s = run->state;
 	char place[64] = "";
 
-	if (s->github) /* its readers see the line, which says nothing, and not the offset */
+	if (s->github) /* these readers show the line, which means nothing, and not the offset */
 		(void)snprintf(place, sizeof(place), " (byte offset 0x%llx)", (unsigned long long)f->offset);
 	json_t *region = json_pack("{s:o,s:o}", "byteOffset", report_json_number(f->offset), "byteLength",
 				   report_json_number(f->length));
@@ -149,7 +149,7 @@ static json_t *sarif_result(struct report_run *run, const struct report_entry *e
 	return o;
 }
 
-/* What could not be done, or is not listed, as a notification of the run. */
+/* What was not checked, or is not listed, as a notification of the run. */
 static void sarif_notify(struct report_run *run, const char *level, const char *text, json_int_t artifact)
 {
 	struct sarif *s = run->state;
@@ -169,8 +169,9 @@ static void sarif_unlisted(struct report_run *run, const struct report_entry *en
 	for (size_t i = 0; i < count; i++) {
 		if (tally[i].count == tally[i].kept)
 			continue;
-		(void)snprintf(text, sizeof(text), "%llu more results of %s are not listed",
-			       (unsigned long long)(tally[i].count - tally[i].kept), tally[i].rule->id);
+		uint64_t more = tally[i].count - tally[i].kept;
+		(void)snprintf(text, sizeof(text), "%llu more result%s of %s not listed", (unsigned long long)more,
+			       more == 1 ? "" : "s", tally[i].rule->id);
 		sarif_notify(run, "note", text, artifact);
 	}
 	free(tally);
@@ -201,7 +202,7 @@ static void sarif_entry(struct report_run *run, const struct report_entry *entry
 	json_decref(members);
 	if (!summary.complete) {
 		s->successful = false;
-		sarif_notify(run, "error", *summary.incomplete ? summary.incomplete : "the check is not complete", input);
+		sarif_notify(run, "error", *summary.incomplete ? summary.incomplete : "the check is incomplete", input);
 	}
 	sarif_unlisted(run, entry, input);
 }

@@ -30,7 +30,7 @@ static void text_headline(const struct report_run *run, const struct report_entr
 		tracemend_severity_name(f->severity), off, f->message, f->rule->id);
 }
 
-/* Text of a rule or a finding, in lines of 100 columns behind a label. */
+/* Prints text of a rule or a finding in lines of 100 columns after a label. */
 static void text_line(FILE *out, const char *label, const char *text)
 {
 	fprintf(out, "  %-8s %s\n", label, text);
@@ -47,7 +47,7 @@ static void text_finding(const struct report_run *run, const struct report_entry
 	if (*f->path)
 		fprintf(run->out, "  %s\n", f->path);
 	report_hex(run->out, f, run->color, text_put);
-	/* The rows show the beginning of what is wrong, not its extent. */
+	/* The hex rows show the beginning of the finding, not its extent. */
 	if (f->length > TRACEMEND_CONTEXT)
 		fprintf(run->out, "  %-8s %llu bytes, up to 0x%llx\n", "length", (unsigned long long)f->length,
 			(unsigned long long)(f->offset + f->length - 1));
@@ -57,9 +57,10 @@ static void text_finding(const struct report_run *run, const struct report_entry
 		text_line(run->out, "means", f->rule->explanation);
 	if (*f->rule->repair)
 		text_line(run->out, "repair", f->rule->repair);
-	if (f->explains)
-		fprintf(run->out, "  explains %llu further finding%s\n", (unsigned long long)f->explains,
-			f->explains == 1 ? "" : "s");
+	if (f->explains) {
+		report_count(run->out, "  explains ", f->explains, "further finding");
+		fputc('\n', run->out);
+	}
 }
 
 static void text_cut(const struct report_run *run, const struct report_tally *t)
@@ -71,11 +72,6 @@ static void text_cut(const struct report_run *run, const struct report_tally *t)
 		run->options && run->options->max_findings ? "--max-findings 0 shows all" : "the report is full");
 }
 
-static void text_count(FILE *out, const char *before, uint64_t n, const char *what)
-{
-	fprintf(out, "%s%llu %s%s", before, (unsigned long long)n, what, n == 1 ? "" : "s");
-}
-
 /* "magic.fxt: fxt, 35463 records, 992384 bytes: 1 error, 0 warnings, 4 notes" */
 static void text_summary(const struct report_run *run, const struct report_entry *entry)
 {
@@ -83,23 +79,22 @@ static void text_summary(const struct report_run *run, const struct report_entry
 	FILE *out = run->out;
 
 	if (!entry->report)
-		return; /* the talk says why */
+		return; /* standard error says why */
 	fprintf(out, "%s: %s%s%s", s.path, s.format, *s.format_version ? " " : "", s.format_version);
-	text_count(out, ", ", s.records, "record");
-	text_count(out, ", ", s.size, "byte");
+	report_count(out, ", ", s.records, "record");
+	report_count(out, ", ", s.size, "byte");
 	if (s.errors || s.warnings || s.notes) {
-		text_count(out, ": ", s.errors, "error");
-		text_count(out, ", ", s.warnings, "warning");
-		text_count(out, ", ", s.notes, "note");
+		fputs(": ", out);
+		report_counts(out, &s);
 	} else if (s.complete) {
 		fputs(": clean", out);
 	} else {
 		fputs(": nothing found", out);
 	}
 	if (!s.complete) {
-		size_t prefix = strlen(s.path); /* the line has it already */
+		size_t prefix = strlen(s.path); /* it is in the line already */
 		bool named = !strncmp(s.incomplete, s.path, prefix) && !strncmp(s.incomplete + prefix, ": ", 2);
-		fprintf(out, "; INCOMPLETE, not all was checked: %s", s.incomplete + (named ? prefix + 2 : 0));
+		fprintf(out, "; INCOMPLETE, not everything was checked: %s", s.incomplete + (named ? prefix + 2 : 0));
 	}
 	fputc('\n', out);
 }
@@ -132,7 +127,7 @@ static void text_end(struct report_run *run)
 		return;
 	fprintf(run->out, "%zu inputs: %zu with errors", run->printed, run->with_errors);
 	if (run->incomplete)
-		fprintf(run->out, ", %zu not checked whole", run->incomplete);
+		fprintf(run->out, ", %zu not checked completely", run->incomplete);
 	fputc('\n', run->out);
 }
 

@@ -43,6 +43,14 @@ said() {
 	grep -qF -- "$1" talk || { echo "not said: $1"; cat talk; return 1; }
 }
 
+# refute COMMAND...: it fails. (A plain "! command" never fails a test, but as its last line.)
+refute() {
+	if "$@"; then
+		echo "should fail: $*"
+		return 1
+	fi
+}
+
 # A valid and a broken capture: valid.bin, broken.bin. The names do not matter to the program.
 make_captures() {
 	"$TRACEMEND" gen -q -f "$FORMAT" -o made > /dev/null
@@ -56,14 +64,15 @@ label() {
 	sed -n "$1p" made/labels.jsonl | jq -r ".$2"
 }
 
+# validate KIND FILE...: see validate.py.
 validate() {
 	# Another python3 may come first in PATH, and the package is the system's.
-	local python=python3
-	python3 -c 'import jsonschema' 2> /dev/null || python=/usr/bin/python3
-	"$python" "$HERE/validate.py" "$@"
+	local found=$BATS_FILE_TMPDIR/python
+	[ -s "$found" ] || if python3 -c 'import jsonschema' 2> /dev/null; then echo python3; else echo /usr/bin/python3; fi > "$found"
+	"$(cat "$found")" "$HERE/validate.py" "$@"
 }
 
-# plain FILE: nothing in it that a terminal obeys, and all of it UTF-8.
+# plain FILE...: nothing in them that a terminal obeys, and all of it UTF-8.
 plain() {
-	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$1" && iconv -f UTF-8 -t UTF-8 "$1" > /dev/null
+	LC_ALL=C refute grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$@" && iconv -f UTF-8 -t UTF-8 "$@" > /dev/null
 }

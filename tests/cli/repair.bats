@@ -176,7 +176,7 @@ digest() {
 	printf 'kept\n' > 'odd/a\x0ab'
 	tm repair odd -o out --manifest m.json
 	[ "$status" = 0 ] || [ "$status" = 3 ]
-	python3 "$HERE/../verify_manifest.py" m.json out
+	python3 "$HERE/../lib/verify_manifest.py" m.json out
 	[ -f out/$'a\nb' ] && [ -f 'out/a\x0ab' ]
 }
 
@@ -189,7 +189,7 @@ digest() {
 	[ "$(grep -c "donor was not used" talk)" = 0 ]
 	cmp healthy/eventdefs/kernel.xml mended/eventdefs/kernel.xml
 	[ "$(jq '[.inputs[] | select(.role == "donor" and .file == "eventdefs/kernel.xml")] | length' m.json)" = 1 ]
-	python3 "$HERE/../verify_manifest.py" m.json mended
+	python3 "$HERE/../lib/verify_manifest.py" m.json mended
 	exits 0 check mended
 	cp -r healthy other
 	sed -i 's/field_0/field_9/' other/eventdefs/kernel.xml
@@ -206,7 +206,7 @@ digest() {
 	exits 3 repair "made/$(label 1 file)" -o mended --manifest m.json
 	cmp "made/$(label 1 file)/flight-kernel_0" mended/flight-kernel_0
 	exits 0 check mended
-	python3 "$HERE/../verify_manifest.py" m.json mended
+	python3 "$HERE/../lib/verify_manifest.py" m.json mended
 	exits 0 info --format json mended
 	[ "$(echo "$output" | jq '.inputs[0].records')" -ge 310 ]
 	grep -q lost_34 mended/metadata_0

@@ -103,7 +103,7 @@ load helper
 	tm check --max-findings=1 --only "$rule" --format=json "$path"
 	jq -e --arg rule "$rule" ".inputs[0].unlisted[\$rule] == $count - 1" <<< "$output"
 	tm check --max-findings=0 --only "$rule" "$path"
-	! grep -q "more of this rule" <<< "$output"
+	refute grep -q "more of this rule" <<< "$output"
 }
 
 @test "concise is a line a finding" {
@@ -199,9 +199,9 @@ load helper
 	script -qec "'$TRACEMEND' check broken.bin" /dev/null > terminal || true
 	grep -q "$esc\[1;31m" terminal
 	NO_COLOR=1 script -qec "'$TRACEMEND' check broken.bin" /dev/null > terminal || true
-	! grep -q "$esc" terminal
+	refute grep -q "$esc" terminal
 	NO_COLOR= script -qec "'$TRACEMEND' check --color=never broken.bin" /dev/null > terminal || true
-	! grep -q "$esc" terminal
+	refute grep -q "$esc" terminal
 }
 
 @test "a report that cannot be written is exit 5" {
@@ -234,7 +234,7 @@ load helper
 	timeout --preserve-status -s TERM 1 "$TRACEMEND" check --format=json - < never > report 2> talk && code=0 || code=$?
 	kill $holder 2> /dev/null || true
 	[ "$code" = 143 ]
-	! grep -q '"complete":true' report
+	refute grep -q '"complete":true' report
 }
 
 @test "info knows what check knows" {
@@ -259,9 +259,9 @@ load helper
 	erase=$(printf '\r\033[K')
 	grep -qF "MB read, " terminal
 	grep -qF "%$erase" terminal
-	! sed "s/.*$erase//" terminal | grep -q "MB read"
+	sed "s/.*$erase//" terminal | refute grep -q "MB read"
 	script -qec "sh slow.sh -q" /dev/null > terminal
-	! grep -qF "MB read, " terminal
+	refute grep -qF "MB read, " terminal
 	sh slow.sh > report 2> talk
 	[ ! -s talk ]
 }
@@ -270,9 +270,9 @@ load helper
 	make_captures
 	: > empty
 	exits 0 check --only "$RULE" valid.bin
-	! grep -q "inputs" <<< "$output"
+	refute grep -q "inputs" <<< "$output"
 	exits 4 check --only "$RULE" valid.bin broken.bin empty broken.bin
-	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked whole" ]
+	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked completely" ]
 	exits 0 check --only "$RULE" valid.bin valid.bin
 	[ "$(tail -1 <<< "$output")" = "2 inputs: 0 with errors" ]
 }

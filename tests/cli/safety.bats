@@ -9,56 +9,57 @@ hostile() {
 		$'bidi\xe2\x80\xaegnp.exe' $'quote"\\' '<b>&amp;' $'tab\there' $'\xed\xa0\x80' '%s%n%d'
 }
 
-check_everything() { # PATH: its report is plain in every format, with and without success
-	local path=$1 format
+# report_everything PATH NUMBER: its reports in every format into reports/NUMBER.*; check_everything holds them all.
+report_everything() {
+	local path=$1 number=$2 format
+	mkdir -p reports
 	for format in text concise json jsonl sarif sarif-github junit github markdown html; do
-		timeout 60 "$TRACEMEND" check --format=$format "$path" > report 2> talk || true
-		plain report
-		plain talk
+		timeout 60 "$TRACEMEND" check --format=$format "$path" > "reports/$number.$format" 2> "reports/$number.$format-talk" || true
 	done
-	timeout 60 "$TRACEMEND" check --format=json "$path" > report 2> talk || true
-	validate report report
-	timeout 60 "$TRACEMEND" check --format=jsonl "$path" > report 2> talk || true
-	validate lines report
-	timeout 60 "$TRACEMEND" check --format=sarif "$path" > report 2> talk || true
-	validate sarif report
-	timeout 60 "$TRACEMEND" check --format=junit "$path" > report 2> talk || true
-	python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("report")'
-	timeout 60 "$TRACEMEND" check --format=html "$path" > report 2> talk || true
-	! grep -q '<b>' report
-	timeout 60 "$TRACEMEND" check --format=markdown "$path" > report 2> talk || true
-	! grep -q '<b>' report
-	timeout 60 "$TRACEMEND" check --format=github "$path" > report 2> talk || true
-	! grep -qv '^::' report
-	timeout 60 "$TRACEMEND" info "$path" > report 2> talk || true
-	plain report
-	plain talk
-	timeout 60 "$TRACEMEND" info --format=json "$path" > report 2> talk || true
-	jq -e . report > /dev/null
+	timeout 60 "$TRACEMEND" info "$path" > "reports/$number.info" 2> "reports/$number.info-talk" || true
+	timeout 60 "$TRACEMEND" info --format=json "$path" > "reports/$number.info-json" 2> /dev/null || true
+}
+
+check_everything() {
+	mapfile -t -d '' files < <(find reports -type f ! -name '*.info-json' -print0)
+	plain "${files[@]}"
+	validate report reports/*.json
+	validate lines reports/*.jsonl
+	validate sarif reports/*.sarif
+	python3 -c 'import sys, xml.dom.minidom; [xml.dom.minidom.parse(p) for p in sys.argv[1:]]' reports/*.junit
+	[ -z "$(grep -l '<b>' reports/*.html reports/*.markdown)" ]
+	[ -z "$(grep -hv '^::' reports/*.github)" ]
+	jq -e . reports/*.info-json > /dev/null
 }
 
 @test "hostile file names" {
+	local number=0
 	make_captures
 	while IFS= read -r -d '' name; do
+		number=$((number + 1))
 		cp -r broken.bin "$name"
-		check_everything "$name"
+		report_everything "$name" $number
 		[ "$(timeout 60 "$TRACEMEND" check -q --format=concise --only "$RULE" "$name" | wc -l)" = 1 ]
 		timeout 60 "$TRACEMEND" repair -n "$name" > report 2> talk || true
 		plain report
-		timeout 60 "$TRACEMEND" repair "$name" -o "$name.out" --manifest m.json > report 2> talk || true
+		timeout 60 "$TRACEMEND" repair "$name" -o "$name.out" --manifest m$number.json > report 2> talk || true
 		plain talk
-		validate manifest m.json
 		rm -r "$name" "$name.out"
-		check_everything "$name" # which is missing now
+		report_everything "$name" missing-$number
 	done < <(hostile)
+	validate manifest m*.json
+	check_everything
 }
 
 @test "hostile directories and members" {
+	local number=0
 	while IFS= read -r -d '' name; do
+		number=$((number + 1))
 		mkdir "$name"
 		echo x > "$name/$name"
-		check_everything "$name"
+		report_everything "$name" $number
 	done < <(hostile)
+	check_everything
 }
 
 @test "hostile arguments" {
@@ -99,8 +100,9 @@ check_everything() { # PATH: its report is plain in every format, with and witho
 		swap = lambda m: (bad * (len(m.group()) // len(bad) + 1))[:len(m.group())]
 		open("hostile.bin", "wb").write(data[:16] + re.sub(rb"[ -~]{3,}", swap, data[16:]))
 	EOF
-	! cmp -s broken.bin hostile.bin
-	check_everything hostile.bin
+	refute cmp -s broken.bin hostile.bin
+	report_everything hostile.bin 1
+	check_everything
 	timeout 60 "$TRACEMEND" repair -v -n hostile.bin > report 2> talk || true
 	plain report
 	plain talk

@@ -35,7 +35,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" -- ./reader {}
 	grep -q '^killed by SIGSEGV$' <<< "$output"
 	grep -q '^  fxt/truncated-record: 1 of 1$' <<< "$output"
-	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 sound ones rejected, 1 broken ones taken in silence, 1 fine$' <<< "$output"
+	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 valid but rejected, 1 invalid but accepted silently, 1 fine$' <<< "$output"
 }
 
 @test "--outcomes chooses what is reported" {
@@ -99,7 +99,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	reader 'sleep 600 & echo $! > child; sleep 600'
 	exits 1 try --timeout 1 --no-debugger -f fxt --valid --format=json -- ./reader {}
 	jq -e '.outcomes.hang == 1' <<< "$output"
-	! kill -0 "$(cat child)" 2> /dev/null || ! grep -q sleep "/proc/$(cat child)/cmdline"
+	refute kill -0 "$(cat child)" 2> /dev/null || refute grep -q sleep "/proc/$(cat child)/cmdline"
 	reader 'yes; exit 1'
 	exits 1 try --timeout 1 --no-debugger -f fxt --valid --format=json -- ./reader {}
 	jq -e '.outcomes.hang == 1' <<< "$output"

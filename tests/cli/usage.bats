@@ -6,7 +6,7 @@ load helper
 @test "no command, or an unknown one, is a usage error" {
 	exits 2
 	exits 2 frobnicate
-	said "no command 'frobnicate'"
+	said "unknown command 'frobnicate'"
 	exits 2 --frobnicate
 	exits 2 help frobnicate
 }
@@ -66,7 +66,7 @@ load helper
 	exits 2 check -j 0 x
 	exits 2 check -j x x
 	exits 2 check -f nothing x
-	said "no format 'nothing'"
+	said "unknown format 'nothing'"
 	exits 2 check --profile nothing x
 	exits 2 check -f uftrace --profile latest x
 	exits 2 check --severity "$RULE" x

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""validate.py report|lines|manifest|sarif|rules FILE: FILE is valid against the schema, and its parts agree.
+"""validate.py report|lines|manifest|sarif|rules FILE...: each is valid against the schema, and its parts agree.
 
 Exits 0, or 1 after it has printed what is wrong.
 """
@@ -11,6 +11,9 @@ import urllib.parse
 import jsonschema
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+from verify_manifest import segments_of  # noqa: E402
+
 SOURCE = HERE.parent.parent / "src" / "report"
 SCHEMAS = {
     "report": SOURCE / "report.schema.json",
@@ -77,7 +80,7 @@ def check_manifest(text, schema):
     validate(schema, manifest)
     for output in manifest["outputs"]:
         at = 0
-        for segment in output["segments"]:
+        for segment in segments_of(output):
             require(segment["offset"] == at, f"segment at {segment['offset']}, expected {at}")
             require("bytes" not in segment or len(segment["bytes"]) == 2 * segment["length"], "length of a literal")
             at += segment["length"]
@@ -111,11 +114,12 @@ def check_rules(text, _):
 
 
 def main():
-    kind, path = sys.argv[1:]
-    text = pathlib.Path(path).read_bytes().decode("utf-8")  # strictly: a report is valid UTF-8
+    kind, *paths = sys.argv[1:]
     schema = json.loads(SCHEMAS[kind].read_text()) if kind in SCHEMAS else None
-    {"report": check_report, "lines": check_lines, "manifest": check_manifest, "sarif": check_sarif,
-     "rules": check_rules}[kind](text, schema)
+    for path in paths:
+        text = pathlib.Path(path).read_bytes().decode("utf-8")  # strictly: a report is valid UTF-8
+        {"report": check_report, "lines": check_lines, "manifest": check_manifest, "sarif": check_sarif,
+         "rules": check_rules}[kind](text, schema)
 
 
 main()

@@ -220,6 +220,25 @@ static void a_file_that_shrinks_is_a_fault(void **state)
 	bundle_free(b);
 }
 
+/* The kind is looked at again when the file is opened: what took its place may never end, or never begin. */
+static void a_file_that_is_replaced_is_a_fault(void **state)
+{
+	static const char *const replace[] = { "ln -s /dev/zero d/a", "mkfifo d/a", "mkdir d/a" };
+	char byte;
+	(void)state;
+	for (size_t i = 0; i < sizeof(replace) / sizeof(*replace); i++) {
+		shell("rm -rf d && mkdir d && printf hello > d/a");
+		struct bundle *b = open_path("d", TM_OK);
+		shell("rm d/a");
+		shell(replace[i]);
+		struct source *s = bundle_find(b, TM_ROLE_INPUT, "a");
+		assert_int_equal(source_read(s, 0, &byte, 1), TM_IO);
+		assert_non_null(strstr(b->error.message, "not a regular file"));
+		assert_int_equal(s->fd, -1);
+		bundle_free(b);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -235,6 +254,7 @@ int main(void)
 					    T(too_deep_is_a_limit),
 					    T(pieces_and_donors_have_roles),
 					    T(many_files_stay_within_open_ones),
-					    T(a_file_that_shrinks_is_a_fault) };
+					    T(a_file_that_shrinks_is_a_fault),
+					    T(a_file_that_is_replaced_is_a_fault) };
 	return RUN(tests);
 }

@@ -29,7 +29,7 @@ static struct bundle *bundle(void)
 static void findings_are_kept_whole(void **state)
 {
 	struct bundle *b = bundle();
-	struct findings *f = findings_new(b, rules, 3, NULL);
+	struct findings *f = findings_new(rules, 3, NULL);
 	uint64_t errors, warnings, notes;
 	(void)state;
 	struct finding *fd = finding_new(f, 0, bundle_single(b), 16, 8);
@@ -65,7 +65,7 @@ static void findings_are_kept_whole(void **state)
 static void ranges_end_with_the_file(void **state)
 {
 	struct bundle *b = bundle();
-	struct findings *f = findings_new(b, rules, 3, NULL);
+	struct findings *f = findings_new(rules, 3, NULL);
 	(void)state;
 	finding_extend(finding_new(f, 0, bundle_single(b), 60, UINT64_MAX), UINT64_MAX);
 	finding_field(finding_new(f, 0, bundle_single(b), UINT64_MAX, 8), 62, 8, "size");
@@ -81,7 +81,7 @@ static void counting_never_stops(void **state)
 {
 	struct bundle *b = bundle();
 	struct tracemend_options options = { .max_findings = 5 };
-	struct findings *f = findings_new(b, rules, 3, &options);
+	struct findings *f = findings_new(rules, 3, &options);
 	uint64_t errors, warnings, notes;
 	(void)state;
 	for (int i = 0; i < 100; i++) {
@@ -110,7 +110,7 @@ static void grading_changes_reports_only(void **state)
 {
 	struct bundle *b = bundle();
 	struct tracemend_options options = { .grade = only_odd_matters };
-	struct findings *f = findings_new(b, rules, 3, &options);
+	struct findings *f = findings_new(rules, 3, &options);
 	uint64_t errors, warnings, notes;
 	(void)state;
 	(void)finding_new(f, 0, bundle_single(b), 0, 1);
@@ -132,7 +132,7 @@ static void grading_changes_reports_only(void **state)
 static void overlong_texts_are_cut(void **state)
 {
 	struct bundle *b = bundle();
-	struct findings *f = findings_new(b, rules, 3, NULL);
+	struct findings *f = findings_new(rules, 3, NULL);
 	char text[3000];
 	(void)state;
 	memset(text, 'x', sizeof(text) - 1);

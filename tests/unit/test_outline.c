@@ -223,13 +223,12 @@ static void check_folder(const struct format *f, const char *kind, struct tally 
 static void test_corpus(void **state)
 {
 	static const char *const kinds[] = { "valid", "invalid", "damaged", "regress" };
-	const char *only = getenv("OUTLINE_FORMAT");
 	unsigned broken = 0;
 	(void)state;
 
 	for (size_t i = 0; i < formats_count; i++) {
 		struct tally t = { 0 };
-		if (!formats[i]->outline || (only && strcmp(only, formats[i]->public.name) != 0))
+		if (!formats[i]->outline || !format_wanted(formats[i]->public.name))
 			continue;
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 			check_folder(formats[i], kinds[k], &t);

@@ -62,13 +62,12 @@ static void a_whole_plan(void **state)
 	unsigned o = plan_output(f->plan, "");
 	plan_copy(f->plan, o, f->source, 0, 4);
 	plan_copy(f->plan, o, f->source, 4, 2); /* merges */
-	size_t literal = plan_literal(f->plan, o, "??", 2, 0, "size");
+	plan_literal(f->plan, o, "!!", 2, 0, "size");
 	plan_drop(f->plan, f->source, 6, 2, 1, "damaged");
 	(void)plan_replace(f->plan, o, f->source, 8, 2, "XYZ", 3, 1, "replaced");
 	plan_copy(f->plan, o, f->source, 10, 6);
 	plan_copy_again(f->plan, o, f->source, 0, 2, 0, "registered again");
 	plan_doubt(f->plan, f->source, 12, 1, "stale");
-	plan_fill(f->plan, literal, "!!", 2);
 	plan_kept(f->plan, 5);
 	plan_lost(f->plan, 1, TM_EXACT);
 	accepted(f);

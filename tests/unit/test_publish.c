@@ -10,10 +10,48 @@
 
 static char scratch[64], out[96];
 
+/* ---- the order of what reaches the disk ---- */
+
+/* What was called, a letter each: "f" the file or a member is synced, whole; "c" the same before all of it was written; "r" the
+ * rename; "d" a directory is synced. */
+static char calls[32];
+static off_t whole; /* bytes that a member has when all are written */
+
+static void called(char what)
+{
+	size_t n = strlen(calls);
+	if (n + 1 < sizeof(calls)) {
+		calls[n] = what;
+		calls[n + 1] = '\0';
+	}
+}
+
+/* The linker puts these between the code under test and the C library (--wrap). */
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	called(S_ISDIR(st.st_mode) ? 'd' : st.st_size == whole ? 'f' : 'c');
+	return __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	called('r');
+	return __real_rename(from, to);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
 	scratch_make(scratch);
+	calls[0] = '\0';
+	whole = 0;
 	snprintf(out, sizeof(out), "%s/out", scratch);
 	return 0;
 }
@@ -233,6 +271,33 @@ static void killed_it_leaves_no_output(void **state)
 	assert_int_not_equal(access(out, F_OK), 0);
 }
 
+/* The bytes are on disk before the name is, and the name before the commit returns. */
+static void a_file_is_synced_before_its_name(void **state)
+{
+	struct tracemend_error error = { 0 };
+	(void)state;
+	whole = 5;
+	struct publication *p = begin(false);
+	assert_int_equal(publication_file(p, ""), TM_OK);
+	assert_int_equal(publication_write(p, "hello", 5), TM_OK);
+	assert_int_equal(publication_commit(p, &error), TM_OK);
+	assert_string_equal(calls, "frd");
+}
+
+static void each_member_is_synced_before_the_name(void **state)
+{
+	struct tracemend_error error = { 0 };
+	(void)state;
+	whole = 3;
+	struct publication *p = begin(true);
+	assert_int_equal(publication_file(p, "a"), TM_OK);
+	assert_int_equal(publication_write(p, "one", 3), TM_OK);
+	assert_int_equal(publication_file(p, "sub/b"), TM_OK);
+	assert_int_equal(publication_write(p, "two", 3), TM_OK);
+	assert_int_equal(publication_commit(p, &error), TM_OK);
+	assert_string_equal(calls, "ffrd");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -245,6 +310,8 @@ int main(void)
 					    T(kinds_are_not_mixed),
 					    T(names_stay_below_the_output),
 					    T(a_full_disk_leaves_nothing),
-					    T(killed_it_leaves_no_output) };
+					    T(killed_it_leaves_no_output),
+					    T(a_file_is_synced_before_its_name),
+					    T(each_member_is_synced_before_the_name) };
 	return RUN(tests);
 }

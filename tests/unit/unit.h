@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,13 @@
 #include <unistd.h>
 
 #define RUN(tests) cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL)
+
+/* TEST_FORMAT in the environment restricts tests that go through the formats to one. */
+static inline bool format_wanted(const char *name)
+{
+	const char *only = getenv("TEST_FORMAT");
+	return !only || !*only || !strcmp(only, name);
+}
 
 /* A new directory; remove it with scratch_remove(). */
 static inline void scratch_make(char path[64])

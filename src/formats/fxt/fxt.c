@@ -1,28 +1,13 @@
 /* The format as the engine sees it. */
 #include "formats/fxt/decode/fxt_decode.h"
 
-#include "core/rule.h"
-
-#define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, " clause, explanation, repair)
-static const struct tracemend_rule rules[] = {
-#include "formats/fxt/fxt_rules.def"
-};
-#undef RULE
+#include "core/format.h"
+#include "formats/fxt/gen/fxt_gen.h"
+#include "formats/fxt/outline/fxt_outline.h"
+#include "formats/fxt/scan/fxt_fast.h"
+#include "formats/fxt/scan/fxt_scan.h"
 
 static const char *const profiles[] = { "latest", "2022", NULL };
-
-const char *const fxt_type_names[16] = { "metadata",	     "initialization", "string",     "thread", "event",	   "blob",
-					 "userspace object", "kernel object",  "scheduling", "log",    "profiler", "unknown",
-					 "unknown",	     "unknown",	       "unknown",    "large" };
-
-const char *const fxt_event_names[16] = { "instant",	       "counter",     "duration begin", "duration end",
-					  "duration complete", "async begin", "async instant",	"async end",
-					  "flow begin",	       "flow step",   "flow end",	"unknown",
-					  "unknown",	       "unknown",     "unknown",	"unknown" };
-
-const char *const fxt_argument_names[16] = { "null", "int32", "uint32", "int64",   "uint64",  "double",	 "string",  "pointer",
-					     "koid", "bool",  "blob",	"unknown", "unknown", "unknown", "unknown", "unknown" };
 
 #define PROBE_BYTES 4096u
 
@@ -54,7 +39,7 @@ static bool begins_with_records(struct window *w, bool big_endian)
 		if (!words || words > left / FXT_WORD)
 			break;
 		p = window_at(w, at, fxt_span(words));
-		if (!p || !fxt_decode(&d, &r, p, fxt_span(words), left, FXT_DECODE_STRICT) || r.worst == TM_ERROR)
+		if (!p || !fxt_decode(&d, &r, p, fxt_span(words), left, FXT_DECODE_STRICT) || r.issues.worst == TM_ERROR)
 			return false;
 		strict += fxt_is_strict(&r);
 		at += words * FXT_WORD;
@@ -86,10 +71,12 @@ static struct bid bid(struct bundle *b, struct window *w)
 	return none;
 }
 
+extern const struct format fxt_format;
 const struct format fxt_format = {
 	.public = { .name = "fxt", .title = "Fuchsia trace format", .extension = ".fxt", .profiles = profiles, .directory = false },
-	.rules = rules,
+	.rules = fxt_rules,
 	.rule_count = FXT_RULE_COUNT,
+	.fast = fxt_fast_contract,
 	.bid = bid,
 	.scan = fxt_scan,
 	.generate = fxt_generate,

@@ -6,7 +6,10 @@
 #ifndef FXT_H
 #define FXT_H
 
-#include "core/format.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracemend.h"
 
 /* ---- limits of the format ---- */
 
@@ -154,20 +157,10 @@ enum fxt_rule {
 	FXT_RULE_COUNT
 };
 
-/* fxt.c */
-extern const struct format fxt_format;
+/* fxt_rules.c */
+extern const struct tracemend_rule fxt_rules[FXT_RULE_COUNT];
 extern const char *const fxt_type_names[16];	 /* "event"; unassigned ones are "unknown" */
 extern const char *const fxt_event_names[16];	 /* "duration begin" */
 extern const char *const fxt_argument_names[16]; /* "int32" */
-
-/* fxt_scan.c */
-enum tracemend_status fxt_scan(struct scan *s);
-
-/* fxt_outline.c */
-enum tracemend_status fxt_outline(struct outline *o, const char *profile);
-
-/* fxt_gen.c. One function for every rule, void fxt_break_<sym>(struct fxt_gen *), is declared there through
- * fxt_rules.def, so that a rule without its breaker does not link. */
-enum tracemend_status fxt_generate(struct gen *g);
 
 #endif

@@ -1,41 +1,12 @@
-/* The format as the engine sees it, and what its parts share. */
-#include "formats/lttng/lttng.h"
+/* The format as the engine sees it. */
+#include "formats/lttng/decode/lttng_name.h"
+#include "formats/lttng/gen/lttng_gen.h"
+#include "formats/lttng/outline/lttng_outline.h"
+#include "formats/lttng/scan/lttng_walk.h"
 
-#include <stdlib.h>
-
-#include "core/rule.h"
-
-#define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("lttng", id, severity, class, title, clause, explanation, repair)
-static const struct tracemend_rule rules[] = {
-#include "formats/lttng/lttng_rules.def"
-};
-#undef RULE
+extern const struct format lttng_format;
 
 static const char *const profiles[] = { "wire", "literal", NULL };
-
-bool lttng_no_memory(struct lttng_trace *t)
-{
-	t->status = fault_memory(&t->in->error);
-	return false;
-}
-
-void *lttng_table_alloc(struct lttng_trace *t, size_t size)
-{
-	if (t->status != TM_OK)
-		return NULL;
-	if (size > LTTNG_TABLE_BYTES_MAX - t->table_bytes) {
-		t->status = scan_limit(t->scan, "the trace declares more than %u bytes of channels and event types",
-				       LTTNG_TABLE_BYTES_MAX);
-		return NULL;
-	}
-	void *p = calloc(1, size ? size : 1);
-	if (!p)
-		(void)lttng_no_memory(t);
-	else
-		t->table_bytes += size;
-	return p;
-}
 
 /* ---- recognition ---- */
 
@@ -43,19 +14,13 @@ void *lttng_table_alloc(struct lttng_trace *t, size_t size)
 #define BID_FILES_MAX 64u
 #define BID_BYTES 96u
 
-static const char *base_name(const char *name)
-{
-	const char *slash = strrchr(name, '/');
-	return slash ? slash + 1 : name;
-}
-
 static bool is_metadata_name(const char *name)
 {
-	const char *base = base_name(name);
+	const char *base = lttng_name_base(name);
 	int64_t cpu;
 	bool loose;
 	size_t n = lttng_name_split(base, &cpu, &loose);
-	return (n == 8 && !memcmp(base, "metadata", 8)) || (n == 10 && !memcmp(base, "facilities", 10));
+	return lttng_name_is(base, n, "metadata") || lttng_name_is(base, n, "facilities");
 }
 
 /* Bits of the content of a file that match, 0 if none do. */
@@ -88,7 +53,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 		if (s->kind != SOURCE_FILE || s->role != TM_ROLE_INPUT)
 			continue;
 		prehistoric |= !strcmp(s->name, "cpu/0");
-		if (!lttng_name_split(base_name(s->name), &cpu, &loose))
+		if (!lttng_name_split(lttng_name_base(s->name), &cpu, &loose))
 			continue;
 		metadata |= is_metadata_name(s->name);
 		if (looked++ < BID_FILES_MAX || is_metadata_name(s->name)) {
@@ -104,6 +69,16 @@ static struct bid bid(struct bundle *b, struct window *w)
 	return best;
 }
 
+/* ---- the format ---- */
+
+static enum tracemend_status outline(struct outline *o, const char *profile)
+{
+	enum tracemend_status status = outline_by_scan(o, &lttng_format, profile);
+	if (status == TM_OK)
+		lttng_outline_texts(o);
+	return status;
+}
+
 const struct format lttng_format = {
 	.public = { .name = "lttng",
 		    .title = "legacy LTTng/LTTV trace, before CTF",
@@ -115,10 +90,11 @@ const struct format lttng_format = {
 			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would "
 			     "show that "
 			     "the numbers of another one are wrong" },
-	.rules = rules,
+	.rules = lttng_rules,
 	.rule_count = LTTNG_RULE_COUNT,
+	.fast = lttng_fast_contract,
 	.bid = bid,
 	.scan = lttng_scan,
 	.generate = lttng_generate,
-	.outline = lttng_outline,
+	.outline = outline,
 };

@@ -1,7 +1,12 @@
 /* The format as the engine sees it, and how it is recognised. */
 #include "formats/uftrace/uftrace.h"
 
+#include <string.h>
+
+#include "core/format.h"
 #include "core/rule.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/decode/uftrace_record.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
 	RULE_ROW("uftrace", id, severity, class, title, clause, explanation, repair)
@@ -9,24 +14,6 @@ static const struct tracemend_rule rules[] = {
 #include "formats/uftrace/uftrace_rules.def"
 };
 #undef RULE
-
-bool uftrace_event_length(uint64_t id, unsigned long_size, unsigned *min, unsigned *max)
-{
-	if (id < UFTRACE_E_READ_PROC_STATM || id > UFTRACE_E_CALLSITE)
-		return false;
-	*min = *max = 16;
-	if (id == UFTRACE_E_READ_PROC_STATM || id == UFTRACE_E_DIFF_PROC_STATM)
-		*min = *max = 24;
-	else if (id == UFTRACE_E_WATCH_CPU)
-		*min = *max = 4;
-	else if (id == UFTRACE_E_CALLSITE)
-		*min = *max = 8;
-	else if (id == UFTRACE_E_WATCH_VAR) {
-		*min = long_size + 1;
-		*max = long_size + 8;
-	}
-	return true;
-}
 
 /* The name of a task's file: digits and ".dat". */
 static bool name_is_task_file(const char *name)
@@ -85,6 +72,7 @@ const struct format uftrace_format = {
 	.public = { .name = "uftrace", .title = "uftrace data directory", .extension = "", .profiles = NULL, .directory = true },
 	.rules = rules,
 	.rule_count = UFTRACE_RULE_COUNT,
+	.fast = uftrace_fast_contract,
 	.bid = bid,
 	.scan = uftrace_scan,
 	.generate = uftrace_generate,

@@ -46,30 +46,37 @@ struct reader {
 	enum fxt_profile profile;
 };
 
-static struct fxt_issue *issue(struct fxt_record *r, enum fxt_rule rule, enum tracemend_severity severity, uint64_t at,
-			       uint32_t length)
+/* Adds an issue of the record; returns it for its values. */
+#define issue(r, rule, at, length) ((void)PLACE(rule), issue_at((r), (rule), fxt_rules[rule].severity, (at), (length)))
+#define issue_milder(r, rule, severity, at, length) ((void)PLACE(rule), issue_at((r), (rule), (severity), (at), (length)))
+static struct issue *issue_at(struct fxt_record *r, enum fxt_rule rule, enum tracemend_severity severity, uint64_t at,
+			      uint32_t length)
 {
-	static const struct fxt_issue blank = { .argument = -1 };
-	if (r->issue_count == FXT_ISSUES_MAX)
-		r->issue_count--; /* out of reach for 15 arguments; keeps the array bounded all the same */
-	struct fxt_issue *i = &r->issues[r->issue_count++];
-	*i = blank;
-	i->rule = (uint8_t)rule;
-	i->severity = (uint8_t)severity;
-	i->at = at;
-	i->length = length;
-	if (severity > r->worst)
-		r->worst = (uint8_t)severity;
-	return i;
+	struct issues *list = &r->issues;
+
+	if (place_silenced() || list->count == list->room)
+		return &r->unlisted;
+	issue_add_at(
+		list,
+		(struct issue){ .rule = (uint16_t)rule, .severity = (uint8_t)severity, .which = -1, .at = at, .length = length });
+	return &list->list[list->count - 1];
 }
 
-static void fatal(struct fxt_record *r, enum fxt_rule rule, uint64_t at, uint32_t length, uint64_t got, uint64_t want)
+/* The record cannot be used; the first reason counts. */
+#define fatal(r, rule, ...) ((void)PLACE(rule), fatal_at((r), (rule), __VA_ARGS__))
+static void fatal_at(struct fxt_record *r, enum fxt_rule rule, uint64_t at, uint32_t length, uint64_t got, uint64_t want)
 {
 	if (r->fatal)
 		return;
-	struct fxt_issue *i = issue(r, rule, TM_ERROR, at, length);
-	i->got = got;
-	i->want = want;
+	if (!place_silenced())
+		r->fault = (struct issue){ .rule = (uint16_t)rule,
+					   .severity = TM_ERROR,
+					   .which = -1,
+					   .at = at,
+					   .length = length,
+					   .got = got,
+					   .want = want };
+	r->issues.worst = TM_ERROR;
 	r->fatal = true;
 }
 
@@ -105,7 +112,7 @@ static void reserved(struct reader *rd, uint64_t index, uint64_t word, uint64_t 
 {
 	if (!(word & mask))
 		return;
-	struct fxt_issue *i = issue(rd->r, FXT_RULE_reserved_bits_set, TM_ERROR, index * FXT_WORD, FXT_WORD);
+	struct issue *i = issue(rd->r, FXT_RULE_reserved_bits_set, index * FXT_WORD, FXT_WORD);
 	i->got = word;
 	i->want = mask;
 }
@@ -114,7 +121,7 @@ static void flag(struct reader *rd, uint64_t word, unsigned bit)
 {
 	if (!(word >> bit & 1))
 		return;
-	struct fxt_issue *i = issue(rd->r, FXT_RULE_string_flag_bit_set, TM_ERROR, 0, FXT_WORD);
+	struct issue *i = issue(rd->r, FXT_RULE_string_flag_bit_set, 0, FXT_WORD);
 	i->got = word;
 	i->want = UINT64_C(1) << bit;
 }
@@ -141,8 +148,8 @@ static void check_padding(struct reader *rd, uint64_t at, uint64_t length, int a
 		return;
 	}
 	if (!bytes_are_zero(rd->data + at + length, (size_t)(end - length))) {
-		struct fxt_issue *i = issue(rd->r, FXT_RULE_nonzero_padding, TM_ERROR, at + length, (uint32_t)(end - length));
-		i->argument = (int8_t)argument;
+		struct issue *i = issue(rd->r, FXT_RULE_nonzero_padding, at + length, (uint32_t)(end - length));
+		i->which = (int8_t)argument;
 		i->got = length;
 	}
 }
@@ -163,14 +170,15 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 		r->work += length - valid;
 		/* Fuchsia cuts text at 32,000 bytes, perhaps inside a character; kernel names may be any bytes. */
 		bool cut = length == FXT_STRING_BYTES_ADVISED && length - valid <= 3;
-		struct fxt_issue *i = issue(r, FXT_RULE_invalid_utf8, any_bytes || cut ? TM_NOTE : TM_ERROR, at, (uint32_t)length);
-		i->argument = (int8_t)argument;
+		struct issue *i = any_bytes || cut ? issue_milder(r, FXT_RULE_invalid_utf8, TM_NOTE, at, (uint32_t)length)
+						   : issue(r, FXT_RULE_invalid_utf8, at, (uint32_t)length);
+		i->which = (int8_t)argument;
 		i->got = valid;
 		r->odd = true;
 	}
 	if (length > FXT_STRING_BYTES_ADVISED) {
-		struct fxt_issue *i = issue(r, FXT_RULE_string_too_long, TM_WARNING, at, (uint32_t)length);
-		i->argument = (int8_t)argument;
+		struct issue *i = issue(r, FXT_RULE_string_too_long, at, (uint32_t)length);
+		i->which = (int8_t)argument;
 		i->got = length;
 	}
 	bool nul = false, control = false;
@@ -184,9 +192,9 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 		control = control || (p[k] < 0x20 && p[k]) || p[k] == 0x7f;
 	}
 	if (nul)
-		issue(r, FXT_RULE_embedded_nul, TM_NOTE, at, (uint32_t)length)->argument = (int8_t)argument;
+		issue(r, FXT_RULE_embedded_nul, at, (uint32_t)length)->which = (int8_t)argument;
 	if (control)
-		issue(r, FXT_RULE_control_character_in_string, TM_NOTE, at, (uint32_t)length)->argument = (int8_t)argument;
+		issue(r, FXT_RULE_control_character_in_string, at, (uint32_t)length)->which = (int8_t)argument;
 	r->odd = r->odd || nul || control;
 }
 
@@ -216,7 +224,7 @@ static struct fxt_string_ref take_string(struct reader *rd, uint16_t ref, uint64
 	struct fxt_string_ref s = { .ref = ref, .role = (uint8_t)role, .argument = (int8_t)argument, .field = field };
 	if (ref & FXT_STRING_INLINE) {
 		if (ref == FXT_STRING_INLINE)
-			issue(rd->r, FXT_RULE_zero_length_inline_string, TM_NOTE, field, 2)->argument = (int8_t)argument;
+			issue(rd->r, FXT_RULE_zero_length_inline_string, field, 2)->which = (int8_t)argument;
 		s.at = take_text(rd, ref & (uint16_t)~FXT_STRING_INLINE, argument, any_bytes);
 	}
 	if (!rd->failed && rd->r->string_count < sizeof(rd->r->strings) / sizeof(rd->r->strings[0]))
@@ -272,12 +280,12 @@ static bool take_argument(struct reader *rd, int n)
 	a->value = header >> 32;
 	if (!a->words) {
 		fatal(r, FXT_RULE_argument_size_zero, a->at, FXT_WORD, header, 1);
-		r->issues[r->issue_count - 1].argument = (int8_t)n;
+		r->fault.which = (int8_t)n;
 		return false;
 	}
 	if (a->words > outer - start) {
 		fatal(r, FXT_RULE_argument_overrun, a->at, FXT_WORD, a->words, outer - start);
-		r->issues[r->issue_count - 1].argument = (int8_t)n;
+		r->fault.which = (int8_t)n;
 		return false;
 	}
 	rd->limit = start + a->words;
@@ -285,13 +293,14 @@ static bool take_argument(struct reader *rd, int n)
 	a->name = take_string(rd, (uint16_t)fxt_bits(header, 16, 16), field_at(rd, start, 16), FXT_ROLE_ARGUMENT_NAME, n, false);
 	const struct fxt_argument_layout *layout = &fxt_argument_layouts[a->type];
 	if (a->type >= FXT_ARG_TYPES) {
-		issue(r, FXT_RULE_unknown_argument_type, TM_WARNING, a->at, FXT_WORD)->argument = (int8_t)n;
-		r->issues[r->issue_count - 1].got = a->type;
+		struct issue *i = issue(r, FXT_RULE_unknown_argument_type, a->at, FXT_WORD);
+		i->which = (int8_t)n;
+		i->got = a->type;
 		rd->at = rd->limit;
 	} else if (header & layout->reserved) {
-		struct fxt_issue *i = issue(r, a->type == FXT_ARG_BOOL ? FXT_RULE_bool_value_bits : FXT_RULE_reserved_bits_set,
-					    TM_ERROR, a->at, FXT_WORD);
-		i->argument = (int8_t)n;
+		struct issue *i = a->type == FXT_ARG_BOOL ? issue(r, FXT_RULE_bool_value_bits, a->at, FXT_WORD)
+							  : issue(r, FXT_RULE_reserved_bits_set, a->at, FXT_WORD);
+		i->which = (int8_t)n;
 		i->got = header;
 		i->want = layout->reserved;
 	}
@@ -309,13 +318,13 @@ static bool take_argument(struct reader *rd, int n)
 	if (rd->failed) {
 		rd->failed = false;
 		fatal(r, FXT_RULE_argument_overrun, a->at, FXT_WORD, a->words, a->words + 1);
-		r->issues[r->issue_count - 1].argument = (int8_t)n;
+		r->fault.which = (int8_t)n;
 		return false;
 	}
 	if (rd->at < rd->limit) {
-		struct fxt_issue *i = issue(r, FXT_RULE_argument_trailing_words, TM_WARNING, rd->at * FXT_WORD,
-					    (uint32_t)((rd->limit - rd->at) * FXT_WORD));
-		i->argument = (int8_t)n;
+		struct issue *i = issue(r, FXT_RULE_argument_trailing_words, rd->at * FXT_WORD,
+					(uint32_t)((rd->limit - rd->at) * FXT_WORD));
+		i->which = (int8_t)n;
 		i->got = a->words;
 		i->want = rd->at - start;
 	}
@@ -328,8 +337,8 @@ static void take_arguments(struct reader *rd, unsigned count)
 {
 	struct fxt_record *r = rd->r;
 	uint64_t start = rd->at;
-	uint32_t issues = r->issue_count;
-	uint8_t strings = r->string_count, worst = r->worst;
+	uint32_t issues = r->issues.count;
+	uint8_t strings = r->string_count, worst = r->issues.worst;
 	uint64_t limit = rd->limit;
 
 	if (rd->failed)
@@ -342,29 +351,28 @@ static void take_arguments(struct reader *rd, unsigned count)
 		if (rd->swap || n != 0)
 			return;
 		/* Not even the first argument makes sense: does it in the other byte order? */
-		struct fxt_issue kept = r->issues[r->issue_count - 1];
+		struct issue kept = r->fault;
 		rd->swap = true;
 		rd->at = start;
 		rd->limit = limit;
 		rd->failed = r->fatal = r->broken_off = false;
-		r->issue_count = issues;
+		r->issues.count = issues;
 		r->string_count = strings;
-		r->worst = worst;
+		r->issues.worst = worst;
 		bool exact = true;
 		for (unsigned m = 0; m < count && exact; m++)
 			exact = take_argument(rd, (int)m);
 		rd->swap = false;
-		if (exact && r->issue_count == issues && limit - rd->at <= 1) {
+		if (exact && r->issues.count == issues && limit - rd->at <= 1) {
 			r->swapped = true;
-			issue(r, FXT_RULE_mixed_endianness, TM_ERROR, start * FXT_WORD, (uint32_t)((rd->at - start) * FXT_WORD))
-				->got = count;
+			issue(r, FXT_RULE_mixed_endianness, start * FXT_WORD, (uint32_t)((rd->at - start) * FXT_WORD))->got = count;
 			return;
 		}
 		rd->failed = false;
 		rd->limit = limit;
-		r->issue_count = issues;
-		r->issues[r->issue_count++] = kept;
-		r->worst = TM_ERROR;
+		r->issues.count = issues;
+		r->fault = kept;
+		r->issues.worst = TM_ERROR;
 		r->fatal = r->broken_off = true;
 		return;
 	}
@@ -372,9 +380,11 @@ static void take_arguments(struct reader *rd, unsigned count)
 
 /* ---- record types ---- */
 
-static void unknown(struct reader *rd, enum fxt_rule rule, uint64_t got)
+/* A type that is not assigned: the content is not known. */
+#define unknown(rd, rule, got) ((void)PLACE(rule), unknown_at((rd), (rule), (got)))
+static void unknown_at(struct reader *rd, enum fxt_rule rule, uint64_t got)
 {
-	issue(rd->r, rule, TM_WARNING, 0, FXT_WORD)->got = got;
+	issue_at(rd->r, rule, fxt_rules[rule].severity, 0, FXT_WORD)->got = got;
 	rd->r->known = false;
 }
 
@@ -400,7 +410,7 @@ static void decode_metadata(struct reader *rd)
 		uint64_t end = r->words < rd->sight ? r->words : rd->sight;
 		uint64_t name_end = r->text_at + r->text_length;
 		if (end * FXT_WORD > name_end && !bytes_are_zero(rd->data + name_end, (size_t)(end * FXT_WORD - name_end))) {
-			struct fxt_issue *i = issue(r, FXT_RULE_provider_name_length_mismatch, TM_WARNING, 0, FXT_WORD);
+			struct issue *i = issue(r, FXT_RULE_provider_name_length_mismatch, 0, FXT_WORD);
 			i->got = r->text_length;
 			i->want = (end - 1) * FXT_WORD;
 		}
@@ -412,7 +422,7 @@ static void decode_metadata(struct reader *rd)
 	case FXT_PROVIDER_EVENT:
 		reserved(rd, 0, h, mask(56, 63));
 		if (fxt_bits(h, 52, 4) != FXT_PROVIDER_BUFFER_FULL)
-			issue(r, FXT_RULE_unknown_provider_event, TM_WARNING, 0, FXT_WORD)->got = fxt_bits(h, 52, 4);
+			issue(r, FXT_RULE_unknown_provider_event, 0, FXT_WORD)->got = fxt_bits(h, 52, 4);
 		break;
 	case FXT_TRACE_INFO:
 		if (fxt_bits(h, 20, 4) != FXT_TRACE_INFO_MAGIC) {
@@ -438,9 +448,9 @@ static void decode_string(struct reader *rd)
 	reserved(rd, 0, r->header, mask(48, 63));
 	r->text_at = take_text(rd, r->text_length, -1, false);
 	if (!r->id) {
-		issue(r, FXT_RULE_string_index_zero, TM_WARNING, 0, FXT_WORD);
+		issue(r, FXT_RULE_string_index_zero, 0, FXT_WORD);
 	} else if (!r->text_length) {
-		issue(r, FXT_RULE_empty_string_record, TM_NOTE, 0, FXT_WORD);
+		issue(r, FXT_RULE_empty_string_record, 0, FXT_WORD);
 		r->odd = true;
 	}
 }
@@ -453,7 +463,7 @@ static void decode_thread(struct reader *rd)
 	reserved(rd, 0, r->header, mask(24, 63));
 	take_thread(rd, 0, 2);
 	if (!r->id)
-		issue(r, FXT_RULE_thread_index_zero, TM_WARNING, 0, FXT_WORD);
+		issue(r, FXT_RULE_thread_index_zero, 0, FXT_WORD);
 }
 
 /* #event-record */
@@ -485,7 +495,7 @@ static void check_blob_type(struct reader *rd)
 {
 	struct fxt_record *r = rd->r;
 	if (r->id < FXT_BLOB_DATA || r->id > FXT_BLOB_PERFETTO) {
-		issue(r, FXT_RULE_unknown_blob_type, TM_NOTE, 0, FXT_WORD)->got = r->id;
+		issue(r, FXT_RULE_unknown_blob_type, 0, FXT_WORD)->got = r->id;
 		r->odd = true;
 	}
 }
@@ -716,7 +726,7 @@ static void decode_body(struct reader *rd, unsigned koids)
 static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
 			unsigned flags, unsigned koids)
 {
-	memset(r, 0, offsetof(struct fxt_record, arguments));
+	fxt_record_clear(r);
 	struct reader rd = { .r = r,
 			     .data = data,
 			     .at = 1,
@@ -766,12 +776,12 @@ static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const
 		return;
 	}
 	if (r->content < r->words && !r->extended && !ignore_size) {
-		struct fxt_issue *i = issue(r, FXT_RULE_record_trailing_words, TM_WARNING, r->content * FXT_WORD, FXT_WORD);
+		struct issue *i = issue(r, FXT_RULE_record_trailing_words, r->content * FXT_WORD, FXT_WORD);
 		i->got = r->words;
 		i->want = r->content;
 	} else if (r->extended) {
-		issue(r, FXT_RULE_known_extension, TM_NOTE, r->content * FXT_WORD, (uint32_t)((r->words - r->content) * FXT_WORD))
-			->got = r->words - r->content;
+		issue(r, FXT_RULE_known_extension, r->content * FXT_WORD, (uint32_t)((r->words - r->content) * FXT_WORD))->got =
+			r->words - r->content;
 	}
 }
 
@@ -792,8 +802,8 @@ bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t
 	if (flags & FXT_DECODE_IGNORE_SIZE || !has_disputed_thread(header) || (!r->fatal && r->content == r->words))
 		return !r->fatal;
 	decode_once(d, r, data, have, left, flags, 3 - standard);
-	if (!r->fatal && r->content == r->words && r->worst == TM_NOTE) {
-		struct fxt_issue *i = issue(r, FXT_RULE_nonstandard_inline_thread, TM_WARNING, r->threads[0].at, FXT_WORD);
+	if (!r->fatal && r->content == r->words && r->issues.worst == TM_NOTE) {
+		struct issue *i = issue(r, FXT_RULE_nonstandard_inline_thread, r->threads[0].at, FXT_WORD);
 		i->got = 3 - standard;
 		i->want = standard;
 	} else {

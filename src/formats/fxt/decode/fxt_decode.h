@@ -3,18 +3,14 @@
 #ifndef FXT_DECODE_H
 #define FXT_DECODE_H
 
+#include <stddef.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/issue.h"
 #include "formats/fxt/fxt.h"
 
-/* What is wrong inside a record. `at` counts bytes from its beginning. */
-struct fxt_issue {
-	uint8_t rule;	  /* enum fxt_rule */
-	uint8_t severity; /* enum tracemend_severity */
-	int8_t argument;  /* of which argument, or -1 */
-	uint32_t length;  /* bytes at `at` that are wrong */
-	uint64_t at;
-	uint64_t got, want; /* rule specific; of bits to clear: the word and the mask */
-};
-
+/* Issues of one record; 15 arguments cannot have more. */
 #define FXT_ISSUES_MAX 160u
 
 struct fxt_thread_ref {
@@ -59,7 +55,6 @@ struct fxt_record {
 	bool swapped;	   /* arguments are in the other byte order */
 	bool late_padding; /* the end of the payload was not in sight: its padding is still to be checked */
 	bool has_timestamp, has_tail;
-	uint8_t worst; /* gravest severity of the issues */
 	uint8_t cpu_bits, out_state;
 	uint16_t cpu;
 	uint32_t id;			     /* provider id, string or thread index, blob type */
@@ -67,13 +62,23 @@ struct fxt_record {
 	uint64_t text_at, text_length;	     /* of string, provider and log records */
 	uint64_t payload_at, payload_length; /* of blobs */
 	struct fxt_thread_ref threads[2];
-	uint64_t work; /* bytes of text that were looked at */
-	uint32_t issue_count;
+	uint64_t work;	      /* bytes of text that were looked at */
+	struct issues issues; /* in issue_list; those of an argument have its number in `which` */
+	struct issue fault;   /* why the record cannot be used, when it is fatal; length 0: nothing to tell */
 	/* Not cleared between records; counts tell what is valid. */
 	struct fxt_argument_view arguments[FXT_ARGUMENTS_MAX];
 	struct fxt_string_ref strings[2 + 2 * FXT_ARGUMENTS_MAX];
-	struct fxt_issue issues[FXT_ISSUES_MAX];
+	struct issue issue_list[FXT_ISSUES_MAX];
+	struct issue unlisted; /* takes the values of an issue that had no room */
 };
+
+/* An empty record with room for issues. */
+static inline void fxt_record_clear(struct fxt_record *r)
+{
+	memset(r, 0, offsetof(struct fxt_record, arguments));
+	r->issues.list = r->issue_list;
+	r->issues.room = FXT_ISSUES_MAX;
+}
 
 struct fxt_decoder {
 	bool big_endian;
@@ -137,7 +142,7 @@ static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 /* True when the record has no fault, and ends where its size says. */
 static inline bool fxt_is_exact(const struct fxt_record *r)
 {
-	return !r->fatal && r->known && r->worst == TM_NOTE && (r->content == r->words || r->extended);
+	return !r->fatal && r->known && r->issues.worst == TM_NOTE && (r->content == r->words || r->extended);
 }
 
 /* And when nothing about it is odd: good enough to start anew from. */
@@ -157,8 +162,5 @@ extern const uint8_t fxt_event_tails[16];
 
 /* Looks for a chain of three strict records in the first bytes of a file, in either byte order and at any byte. */
 bool fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset);
-
-/* Why, in words; for findings of the issue's rule. */
-void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i);
 
 #endif

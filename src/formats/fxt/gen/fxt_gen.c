@@ -1,7 +1,8 @@
 /* One capture: draws features, writes items, calls the breaker on the way, fills up to the size that was asked for. */
 #include <stdlib.h>
 
-#include "formats/fxt/gen/fxt_gen.h"
+#include "formats/fxt/gen/break/fxt_break.h"
+#include "formats/fxt/gen/fxt_gen_items.h"
 
 /* Bytes that items make of a large capture; the rest is repeated. */
 #define ITEMS_BYTES_MAX (256u * 1024)
@@ -19,47 +20,37 @@ static const struct {
 	{ FEATURE_FULL_THREADS, 60 }, { FEATURE_MANY_PROVIDERS, 60 },
 };
 
-static void draw_features(struct fxt_gen *f)
+static void draw_features(struct fxt_gen *g)
 {
 	/* Swarms: a seed is dense or sparse, and sees combinations that an even draw of all features never makes. */
-	const unsigned density = (unsigned)choices_below(f->c, 4);
+	const unsigned density = (unsigned)choices_below(g->c, 4);
 
 	for (unsigned i = 0; i < FEATURE_COMMON; i++)
-		f->has[i] = choices_chance(f->c, density, 4);
+		g->has[i] = choices_chance(g->c, density, 4);
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++)
-		f->has[rare[i].feature] = choices_chance(f->c, 1, rare[i].in);
-	if (f->has[FEATURE_ANONYMOUS])
-		f->has[FEATURE_PROVIDERS] = f->has[FEATURE_MANY_PROVIDERS] = false;
-	if (!f->latest)
-		f->has[FEATURE_SWITCH] = f->has[FEATURE_WAKEUP] = f->has[FEATURE_PROFILER] = f->has[FEATURE_PROTO] = false;
-	if (f->g->rule >= 0) /* breakers need free indexes, and a capture that does not excuse what it lacks */
-		f->has[FEATURE_FULL_STRINGS] = f->has[FEATURE_FULL_THREADS] = f->has[FEATURE_BUFFER_FULL] = false;
-	if (f->g->rule == FXT_RULE_initialization_in_other_context) {
-		f->has[FEATURE_NO_INIT] = true;
-		f->has[FEATURE_ANONYMOUS] = false;
-	}
-	/* An initialization of the anonymous context would be misplaced, not missing; and what stands beside a spoilt magic
-	 * number has to be recognisable, which a provider is. */
-	if (f->g->rule == FXT_RULE_missing_initialization || f->g->rule == FXT_RULE_magic_not_first ||
-	    f->g->rule == FXT_RULE_bad_magic_size)
-		f->has[FEATURE_ANONYMOUS] = false;
-	if (f->g->rule == FXT_RULE_no_events)
-		for (unsigned i = FEATURE_COMMON; i < FEATURE_COUNT; i++)
-			f->has[i] = false;
+		g->has[rare[i].feature] = choices_chance(g->c, 1, rare[i].in);
+	if (g->has[FEATURE_ANONYMOUS])
+		g->has[FEATURE_PROVIDERS] = g->has[FEATURE_MANY_PROVIDERS] = false;
+	if (!g->latest)
+		g->has[FEATURE_SWITCH] = g->has[FEATURE_WAKEUP] = g->has[FEATURE_PROFILER] = g->has[FEATURE_PROTO] = false;
+	if (g->g->rule >= 0) /* breakers need free indexes, and a capture that does not excuse what it lacks */
+		g->has[FEATURE_FULL_STRINGS] = g->has[FEATURE_FULL_THREADS] = g->has[FEATURE_BUFFER_FULL] = false;
+	for (unsigned i = 0; i < FEATURE_COUNT; i++)
+		g->has[i] = (g->has[i] && !g->shape.without[i]) || g->shape.with[i];
 }
 
-static bool pattern_make(struct fxt_gen *f)
+static bool pattern_make(struct fxt_gen *g)
 {
 	static const char letters[] = "etaoin shrdlu cmfwyp vbgkjqxz ETAOIN 0123456789 _.:/-";
 
-	f->pattern = malloc(2 * (size_t)FXT_GEN_PATTERN);
-	if (!f->pattern)
+	g->pattern = malloc(2 * (size_t)FXT_GEN_PATTERN);
+	if (!g->pattern)
 		return false;
 	uint32_t state = 1;
 	for (size_t i = 0; i < 2 * (size_t)FXT_GEN_PATTERN; i++) {
 		state = state * 1664525 + 1013904223;
 		const uint32_t drawn = state >> 16;
-		f->pattern[i] = (uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
+		g->pattern[i] = (uint8_t)(i < FXT_GEN_PATTERN ? (uint8_t)letters[drawn % (sizeof(letters) - 1)] : drawn);
 	}
 	return true;
 }
@@ -76,149 +67,149 @@ struct block {
 	unsigned time_count;
 };
 
-static void block_put(struct fxt_gen *f, struct block *b, struct fxt_gen_event *e, unsigned type, uint64_t ahead)
+static void block_put(struct fxt_gen *g, struct block *b, struct fxt_gen_event *e, unsigned type, uint64_t ahead)
 {
-	struct fxt_gen_provider *p = fxt_provider(f);
+	struct fxt_gen_provider *p = fxt_provider(g);
 
 	e->type = type;
-	e->time = p->now += 1 + choices_below(f->c, 4);
+	e->time = p->now += 1 + choices_below(g->c, 4);
 	e->tail = type == FXT_DURATION_COMPLETE ? e->time + ahead : 1;
-	fxt_put_event(f, e);
+	fxt_put_event(g, e);
 	if (b->time_count + 2 > BLOCK_TIMES)
 		return;
-	b->times[b->time_count++] = f->start + FXT_WORD - b->start;
+	b->times[b->time_count++] = g->start + FXT_WORD - b->start;
 	if (type == FXT_DURATION_COMPLETE) {
-		b->times[b->time_count++] = f->out->size - FXT_WORD - b->start;
+		b->times[b->time_count++] = g->out->size - FXT_WORD - b->start;
 		p->now += ahead;
 	}
 }
 
-static void block_make(struct fxt_gen *f, struct block *b)
+static void block_make(struct fxt_gen *g, struct block *b)
 {
-	const uint64_t records = f->records, now = fxt_provider(f)->now;
+	const uint64_t records = g->records, now = fxt_provider(g)->now;
 	struct fxt_who who[4];
-	struct fxt_arg arg = { .type = FXT_ARG_UINT32, .name = fxt_ref_indexed(f, fxt_text("value")), .value = 7 };
+	struct fxt_arg arg = { .type = FXT_ARG_UINT32, .name = fxt_ref_indexed(g, fxt_text("value")), .value = 7 };
 	struct fxt_gen_event e = { .args = &arg };
 
 	for (unsigned i = 0; i < 4; i++)
-		who[i] = fxt_who(f, fxt_thread_any(f));
+		who[i] = fxt_who(g, fxt_thread_any(g));
 	static const char *const texts[] = { "work", "step", "depth" };
 	struct fxt_ref names[3];
 	for (unsigned i = 0; i < 3; i++)
-		names[i] = fxt_ref_indexed(f, fxt_text(texts[i]));
+		names[i] = fxt_ref_indexed(g, fxt_text(texts[i]));
 	e.category = names[0];
-	*b = (struct block){ .start = f->out->size };
-	b->records = f->records - records;
+	*b = (struct block){ .start = g->out->size };
+	b->records = g->records - records;
 	for (unsigned i = 0; i < 48; i++) {
 		e.who = who[i % 4];
 		e.name = names[i % 3];
 		e.arg_count = i % 2;
-		block_put(f, b, &e, FXT_DURATION_BEGIN, 0);
+		block_put(g, b, &e, FXT_DURATION_BEGIN, 0);
 		e.arg_count = (i + 1) % 3 == 0;
-		block_put(f, b, &e, i % 5 ? FXT_DURATION_COMPLETE : FXT_INSTANT, 3);
+		block_put(g, b, &e, i % 5 ? FXT_DURATION_COMPLETE : FXT_INSTANT, 3);
 		e.arg_count = 1;
 		if (i % 6 == 0)
-			block_put(f, b, &e, FXT_COUNTER, 0);
+			block_put(g, b, &e, FXT_COUNTER, 0);
 		e.arg_count = 0;
-		block_put(f, b, &e, FXT_DURATION_END, 0);
+		block_put(g, b, &e, FXT_DURATION_END, 0);
 	}
-	b->size = f->out->size - b->start;
-	b->records = f->records - records - b->records;
-	b->ticks = fxt_provider(f)->now - now + 1;
+	b->size = g->out->size - b->start;
+	b->records = g->records - records - b->records;
+	b->ticks = fxt_provider(g)->now - now + 1;
 }
 
 /* Repeats a block, later each time, until the capture is as large as it shall be. */
-static void fill(struct fxt_gen *f, uint64_t size)
+static void fill(struct fxt_gen *g, uint64_t size)
 {
 	struct block b;
 
-	block_make(f, &b);
-	fxt_provider(f)->timed = true;
-	for (uint64_t round = 1; !f->out->failed && f->out->size + b.size <= size; round++) {
-		uint8_t *copy = bytes_grow(f->out, b.size);
+	block_make(g, &b);
+	fxt_provider(g)->timed = true;
+	for (uint64_t round = 1; !g->out->failed && g->out->size + b.size <= size; round++) {
+		uint8_t *copy = bytes_grow(g->out, b.size);
 		if (!copy)
 			return;
-		memcpy(copy, f->out->data + b.start, b.size);
+		memcpy(copy, g->out->data + b.start, b.size);
 		for (unsigned i = 0; i < b.time_count; i++) {
 			uint8_t *time = copy + b.times[i];
-			store_u64(time, load_u64(time, f->out->big_endian) + round * b.ticks, f->out->big_endian);
+			store_u64(time, load_u64(time, g->out->big_endian) + round * b.ticks, g->out->big_endian);
 		}
-		f->records += b.records;
-		fxt_provider(f)->now += b.ticks;
+		g->records += b.records;
+		fxt_provider(g)->now += b.ticks;
 	}
 }
 
 /* ---- the capture ---- */
 
-static void capture_make(struct fxt_gen *f)
+static void capture_make(struct fxt_gen *g)
 {
 	static const unsigned lengths[] = { 0, 12, 40, 160 };
-	const uint64_t size = f->g->size;
+	const uint64_t size = g->g->size;
 	const uint64_t items_bytes = size < ITEMS_BYTES_MAX ? size : ITEMS_BYTES_MAX;
 
-	f->out->big_endian = choices_chance(f->c, 1, 3) || f->g->rule == FXT_RULE_big_endian_trace;
-	draw_features(f);
+	fxt_break(g, GEN_SHAPE);
+	g->out->big_endian = choices_chance(g->c, 1, 3) || g->shape.big_endian;
+	draw_features(g);
 	/* Most captures are short. */
-	const unsigned length = lengths[choices_below(f->c, choices_chance(f->c, 1, 3) ? 4 : 3)];
-	uint64_t items = length + choices_below(f->c, length ? length : 4);
+	const unsigned length = lengths[choices_below(g->c, choices_chance(g->c, 1, 3) ? 4 : 3)];
+	uint64_t items = length + choices_below(g->c, length ? length : 4);
 	if (size)
 		items = items_bytes / 64;
-	if (f->g->rule == FXT_RULE_no_events)
+	if (g->shape.no_items)
 		items = 0;
-	const uint64_t broken_at = choices_below(f->c, items + 1);
-	const uint64_t rarities_at = choices_below(f->c, items + 1);
+	const uint64_t broken_at = choices_below(g->c, items + 1);
+	const uint64_t rarities_at = choices_below(g->c, items + 1);
 
-	fxt_put_magic(f);
-	if (!items && f->g->rule < 0)
+	fxt_put_magic(g);
+	if (!items && g->g->rule < 0)
 		return;
-	if (!f->has[FEATURE_ANONYMOUS])
-		fxt_switch_provider(f, fxt_add_provider(f));
-	else if (!f->has[FEATURE_NO_INIT])
-		fxt_put_initial(f);
-	for (uint64_t i = 0; i <= items && !f->out->failed; i++) {
+	if (!g->has[FEATURE_ANONYMOUS])
+		fxt_switch_provider(g, fxt_add_provider(g));
+	else if (!g->has[FEATURE_NO_INIT])
+		fxt_put_initial(g);
+	for (uint64_t i = 0; i <= items && !g->out->failed; i++) {
 		if (i == rarities_at)
-			fxt_make_rarities(f);
-		if (i == broken_at && f->g->rule >= 0)
-			fxt_break(f);
-		if (i < items && (!size || f->out->size < items_bytes))
-			fxt_make_item(f);
+			fxt_make_rarities(g);
+		if (i == broken_at)
+			fxt_break(g, GEN_PLANT);
+		if (i < items && (!size || g->out->size < items_bytes))
+			fxt_make_item(g);
 	}
-	if (f->out->size + 8192 < size && f->g->rule != FXT_RULE_no_events)
-		fill(f, size);
-	fxt_close_all(f);
-	if (f->at_end && !f->out->failed)
-		f->at_end(f);
+	if (g->out->size + 8192 < size && !g->shape.no_items)
+		fill(g, size);
+	fxt_close_all(g);
+	if (!g->out->failed)
+		fxt_break(g, GEN_BYTES);
 }
 
-enum tracemend_status fxt_generate(struct gen *g)
+enum tracemend_status fxt_generate(struct gen *gen)
 {
-	const bool latest = !g->profile || strcmp(g->profile, "2022") != 0;
-	struct bytes *out = gen_file(g, "");
-	struct fxt_gen *f = calloc(1, sizeof(*f));
+	struct bytes *out = gen_file(gen, "");
+	struct fxt_gen *g = calloc(1, sizeof(*g));
 
-	if (out && f) {
-		f->g = g;
-		f->c = g->choices;
-		f->out = out;
-		f->latest = latest;
-		f->next_koid = 1000;
-		f->next_id = 1;
-		f->provider_max = 1 + PROVIDERS_MANY + PROVIDERS_FEW;
-		f->providers = calloc(f->provider_max, sizeof(*f->providers));
-		f->provider_count = 1;
-		if (f->providers && pattern_make(f)) {
-			f->providers[0].rate = FXT_TICKS_DEFAULT;
-			capture_make(f);
-			g->records = f->records;
+	if (out && g) {
+		g->g = gen;
+		g->c = gen->choices;
+		g->out = out;
+		g->latest = !gen->profile || strcmp(gen->profile, "2022") != 0;
+		g->next_koid = 1000;
+		g->next_id = 1;
+		g->provider_max = 1 + PROVIDERS_MANY + PROVIDERS_FEW;
+		g->providers = calloc(g->provider_max, sizeof(*g->providers));
+		g->provider_count = 1;
+		if (g->providers && pattern_make(g)) {
+			g->providers[0].rate = FXT_TICKS_DEFAULT;
+			capture_make(g);
+			gen->records = g->records;
 		} else {
-			g->failed = true;
+			gen->failed = true;
 		}
-		free(f->providers);
-		free(f->pattern);
-		g->failed |= out->failed;
+		free(g->providers);
+		free(g->pattern);
+		gen->failed |= out->failed;
 	} else {
-		g->failed = true;
+		gen->failed = true;
 	}
-	free(f);
-	return g->failed ? TM_NO_MEMORY : TM_OK;
+	free(g);
+	return gen->failed ? TM_NO_MEMORY : TM_OK;
 }

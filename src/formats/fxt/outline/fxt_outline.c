@@ -1,4 +1,6 @@
 /* The parts of an FXT file. Layouts as in fxt_decode.c, whose reading of each record this stands on. */
+#include "formats/fxt/outline/fxt_outline.h"
+
 #include "formats/fxt/decode/fxt_decode.h"
 
 /* One record being declared. */

@@ -4,7 +4,7 @@
  * decodes strictly and a second one follows. Work stays linear in the file: every byte is tried as a beginning once, what
  * a trial may look at is paid from a budget that grows with the bytes passed, and jumps far ahead are rationed by offset, so
  * that the size of a window changes no result. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/salvage/fxt_resync.h"
 
 /* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
 #define BLOCK (64u * 1024)
@@ -34,41 +34,59 @@ struct search {
 };
 
 /* Looking far ahead moves the window, so it is allowed once in a block of the file, and a few times more. */
-static bool may_jump(struct fxt_walk *x, uint64_t distance, uint64_t at)
+static bool may_jump(struct fxt_resync *y, uint64_t distance, uint64_t at)
 {
 	if (distance <= NEAR)
 		return true;
-	if (x->jumps >= JUMPS_START + at / BLOCK)
+	if (y->jumps >= JUMPS_START + at / BLOCK)
 		return false;
-	x->jumps++;
+	y->jumps++;
 	return true;
 }
 
-/* Decodes at `at` into x->other, looking at what it must. False where nothing decodes. */
-static bool look_in(struct fxt_walk *x, struct window *w, uint64_t at, unsigned flags)
+/* Decodes at `at` into y->other, looking at what it must. False where nothing decodes. */
+static bool look(struct fxt_resync *y, uint64_t at, unsigned flags)
 {
-	uint64_t left = window_left(w, at);
-	const uint8_t *p = left >= FXT_WORD ? window_at(w, at, FXT_WORD) : NULL;
+	uint64_t left = window_left(&y->window, at);
+	const uint8_t *p = left >= FXT_WORD ? window_at(&y->window, at, FXT_WORD) : NULL;
 	if (!p)
 		return false;
-	uint64_t words = fxt_size(load_u64(p, x->decoder.big_endian));
+	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian));
 	if (!words || words > left / FXT_WORD)
 		return false;
-	p = window_at(w, at, fxt_span(words));
-	return p && fxt_decode(&x->decoder, &x->other, p, fxt_span(words), left, flags);
+	p = window_at(&y->window, at, fxt_span(words));
+	return p && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
 }
 
-static bool look(struct fxt_walk *x, uint64_t at, unsigned flags)
+/* True when the window of the walk has the record at `at`. */
+static bool walk_holds(const struct fxt_resync *y, uint64_t at)
 {
-	return look_in(x, &x->peek, at, flags);
+	const struct window *w = y->walk;
+
+	if (!window_holds(w, w->source, at, FXT_WORD))
+		return false;
+	uint64_t words = fxt_size(load_u64(w->buffer + (at - w->base), y->decoder->big_endian));
+	return window_holds(w, w->source, at, fxt_span(words));
+}
+
+/* The same by the window of the walk where that has the record: the other one would have to move. */
+static bool look_near(struct fxt_resync *y, uint64_t at, unsigned flags)
+{
+	const struct window *w = y->walk;
+
+	if (!walk_holds(y, at))
+		return look(y, at, flags);
+	const uint8_t *p = w->buffer + (at - w->base);
+	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian)), left = y->size - at;
+	return words && words <= left / FXT_WORD && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
 }
 
 /* The end of a payload that was out of sight. */
-static bool late_padding_is_zero(struct fxt_walk *x, uint64_t at)
+static bool late_padding_is_zero(struct fxt_resync *y, uint64_t at)
 {
-	uint64_t from = at + x->other.payload_at + x->other.payload_length;
-	uint64_t length = fxt_words(x->other.payload_length) * FXT_WORD - x->other.payload_length;
-	const uint8_t *p = window_at(&x->peek, from, (size_t)length);
+	uint64_t from = at + y->other.payload_at + y->other.payload_length;
+	uint64_t length = fxt_words(y->other.payload_length) * FXT_WORD - y->other.payload_length;
+	const uint8_t *p = window_at(&y->window, from, (size_t)length);
 	return p && bytes_are_zero(p, (size_t)length);
 }
 
@@ -95,34 +113,34 @@ bool fxt_may_be_argument(const struct fxt_record *r)
 /* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0,
  * and all of them may be arguments, so many others must follow, or fewer up to one that is none. A search pays for it;
  * search may be NULL. */
-static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned more, struct search *s)
+static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned more, struct search *s)
 {
 	bool anchored = !more;
 	unsigned odd = 0;
 	for (unsigned k = 0; k < chain || (!anchored && k < chain + more);) {
-		if (at == x->size)
+		if (at == y->size)
 			return k > 0;
-		const uint8_t *p = window_left(&x->peek, at) >= FXT_WORD ? window_at(&x->peek, at, FXT_WORD) : NULL;
+		const uint8_t *p = window_left(&y->window, at) >= FXT_WORD ? window_at(&y->window, at, FXT_WORD) : NULL;
 		if (!p)
 			return false;
-		uint64_t header = load_u64(p, x->decoder.big_endian);
+		uint64_t header = load_u64(p, y->decoder->big_endian);
 		if (!header)
 			return false;
 		if (s && !s->budget && fxt_size(header) > WORDS_CHEAP)
 			return false;
-		bool good = look(x, at, FXT_DECODE_STRICT) && fxt_is_exact(&x->other);
+		bool good = look(y, at, FXT_DECODE_STRICT) && fxt_is_exact(&y->other);
 		if (s)
-			s->budget -= x->other.work < s->budget ? x->other.work : s->budget;
+			s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
 		/* A record that is no anchor does not break the chain, either. */
-		if (!good || (x->other.odd && (!k || odd++ == CHAIN_ODD)))
+		if (!good || (y->other.odd && (!k || odd++ == CHAIN_ODD)))
 			return false;
-		k += !x->other.odd;
-		uint64_t length = x->other.words * FXT_WORD;
-		if (!may_jump(x, length, at))
+		k += !y->other.odd;
+		uint64_t length = y->other.words * FXT_WORD;
+		if (!may_jump(y, length, at))
 			return false;
-		if (x->other.late_padding && !late_padding_is_zero(x, at))
+		if (y->other.late_padding && !late_padding_is_zero(y, at))
 			return false;
-		anchored = anchored || !fxt_may_be_argument(&x->other);
+		anchored = anchored || !fxt_may_be_argument(&y->other);
 		at += length;
 	}
 	return true;
@@ -130,18 +148,18 @@ static bool chain_at(struct fxt_walk *x, uint64_t at, unsigned chain, unsigned m
 
 /* Whether so many strict records, or as many as there are up to `until`, two of which are no arguments, stand between `at` and
  * `until`. */
-static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct search *s)
+static bool chain_within(struct fxt_resync *y, uint64_t at, uint64_t until, struct search *s)
 {
 	unsigned anchors = 0;
 	for (unsigned k = 0; k < CHAIN_INNER; k++) {
-		if (until - at < FXT_WORD || !s->budget || !look(x, at, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) ||
-		    x->other.late_padding)
+		if (until - at < FXT_WORD || !s->budget || !look(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
+		    y->other.late_padding)
 			return false;
-		s->budget -= x->other.work < s->budget ? x->other.work : s->budget;
-		uint64_t length = x->other.words * FXT_WORD;
+		s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
+		uint64_t length = y->other.words * FXT_WORD;
 		if (length > until - at)
 			return false;
-		anchors += !fxt_may_be_argument(&x->other);
+		anchors += !fxt_may_be_argument(&y->other);
 		at += length;
 		if (at == until)
 			break;
@@ -149,13 +167,13 @@ static bool chain_within(struct fxt_walk *x, uint64_t at, uint64_t until, struct
 	return anchors >= CHAIN;
 }
 
-uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
+uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until)
 {
 	struct search s = { .budget = BUDGET_START };
-	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN * FXT_WORD && at < until && x->peek.status == TM_OK;
+	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN * FXT_WORD && at < until && y->window.status == TM_OK;
 	     at += FXT_WORD) {
 		s.budget += FXT_WORD * BUDGET_FACTOR;
-		if (chain_within(x, at, until, &s))
+		if (chain_within(y, at, until, &s))
 			return at;
 	}
 	return until;
@@ -163,43 +181,33 @@ uint64_t fxt_inner_records(struct fxt_walk *x, uint64_t from, uint64_t until)
 
 /* Where the exact records that follow each other from `at` lead: behind `end` by two strict ones or to the end of the file, or
  * to what is none. *across tells which. */
-static uint64_t chain_end(struct fxt_walk *x, uint64_t at, uint64_t end, bool *across)
+static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool *across)
 {
 	unsigned beyond = 0, anchors = 0, odd = 0;
 	*across = false;
-	while (at != end && at < x->size) {
-		if (!look(x, at, FXT_DECODE_STRICT) || !fxt_is_exact(&x->other) || x->other.late_padding)
+	while (at != end && at < y->size) {
+		if (!look(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) || y->other.late_padding)
 			return at;
-		anchors += !x->other.odd && !fxt_may_be_argument(&x->other);
-		beyond += !x->other.odd && at > end;
+		anchors += !y->other.odd && !fxt_may_be_argument(&y->other);
+		beyond += !y->other.odd && at > end;
 		/* Others are gone through here as well: the way must not be long. */
-		odd += x->other.odd && at > end;
+		odd += y->other.odd && at > end;
 		if (odd > CHAIN_ODD)
 			return at;
-		if (!may_jump(x, x->other.words * FXT_WORD, at))
+		if (!may_jump(y, y->other.words * FXT_WORD, at))
 			return at;
-		at += x->other.words * FXT_WORD;
-		*across = at > end && anchors >= CHAIN && (beyond >= CHAIN || at == x->size);
+		at += y->other.words * FXT_WORD;
+		*across = at > end && anchors >= CHAIN && (beyond >= CHAIN || at == y->size);
 		if (*across)
 			return at;
 	}
 	return at;
 }
 
-/* The window of the walk, which must stay where it is, when it has the record at `at`; else the one to look about with. */
-static struct window *window_of(struct fxt_walk *x, uint64_t at)
-{
-	struct window *w = &x->window;
-	if (!window_holds(w, w->source, at, FXT_WORD))
-		return &x->peek;
-	uint64_t words = fxt_size(load_u64(window_at(w, at, FXT_WORD), x->decoder.big_endian));
-	return window_holds(w, w->source, at, fxt_span(words)) ? w : &x->peek;
-}
-
 /* Whether the record behind is beyond doubt. */
-static bool behind_is_sound(struct fxt_walk *x, uint64_t at)
+static bool behind_is_sound(struct fxt_resync *y, uint64_t at)
 {
-	return (look_in(x, window_of(x, at), at, FXT_DECODE_STRICT) && fxt_is_strict(&x->other)) || fxt_next_is_sound(x, at);
+	return (look_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
 }
 
 /* Whether the record has content that can be anything. */
@@ -211,7 +219,7 @@ static bool is_opaque(const struct fxt_record *r)
 	return opaque;
 }
 
-uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint64_t from)
+uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage)
 {
 	uint64_t length = r->words * FXT_WORD, end = from + length;
 	struct search s = { .budget = BUDGET_START };
@@ -219,19 +227,19 @@ uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint
 
 	if (!is_opaque(r))
 		return end;
-	if (!r->known && (from == x->torn || from == x->faulty)) {
-		uint64_t first = fxt_inner_records(x, from, end);
+	if (!r->known && behind_damage) {
+		uint64_t first = fxt_inner_records(y, from, end);
 		if (first < end)
 			return first;
 	}
 	/* What follows a faulty one may be sound by chance. */
-	if (!may_jump(x, length, from) || (r->worst != TM_ERROR && behind_is_sound(x, end)))
+	if (!may_jump(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
 		return end;
-	for (uint64_t at = from + FXT_WORD; at < end && x->peek.status == TM_OK; at++) {
+	for (uint64_t at = from + FXT_WORD; at < end && y->window.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
-		if (!chain_at(x, at, CHAIN_INNER, 0, &s))
+		if (!chain_at(y, at, CHAIN_INNER, 0, &s))
 			continue;
-		uint64_t until = chain_end(x, at, end, &across);
+		uint64_t until = chain_end(y, at, end, &across);
 		if (across)
 			return at;
 		at = until;
@@ -240,126 +248,152 @@ uint64_t fxt_hidden_records(struct fxt_walk *x, const struct fxt_record *r, uint
 }
 
 /* Looks in [from, until) every `step` bytes. until when there is none. */
-static uint64_t search_grid(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, unsigned chain)
+static uint64_t search_grid(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, unsigned chain)
 {
-	for (uint64_t at = from; at < until && x->peek.status == TM_OK; at += FXT_WORD) {
+	for (uint64_t at = from; at < until && y->window.status == TM_OK; at += FXT_WORD) {
 		s->budget += FXT_WORD * BUDGET_FACTOR;
-		if (chain_at(x, at, chain, CHAIN_MORE, s))
+		if (chain_at(y, at, chain, CHAIN_MORE, s))
 			return at;
 	}
 	return until;
 }
 
 /* Looks in [from, until) at every byte that is not on the grid of `grid`. */
-static uint64_t search_shifted(struct fxt_walk *x, struct search *s, uint64_t from, uint64_t until, uint64_t grid)
+static uint64_t search_shifted(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, uint64_t grid)
 {
-	for (uint64_t at = from; at < until && x->peek.status == TM_OK; at++) {
+	for (uint64_t at = from; at < until && y->window.status == TM_OK; at++) {
 		s->budget += BUDGET_FACTOR;
 		if (at % FXT_WORD == grid)
 			continue;
-		if (chain_at(x, at, CHAIN_SHIFTED, 0, s))
+		if (chain_at(y, at, CHAIN_SHIFTED, 0, s))
 			return at;
 	}
 	return until;
 }
 
 /* True when [from, until) is all zeros; at most a block long. */
-static bool zero_range(struct fxt_walk *x, uint64_t from, uint64_t until)
+static bool zero_range(struct fxt_resync *y, uint64_t from, uint64_t until)
 {
-	const uint8_t *p = window_at(&x->peek, from, (size_t)(until - from));
+	const uint8_t *p = window_at(&y->window, from, (size_t)(until - from));
 	return p && bytes_are_zero(p, (size_t)(until - from));
 }
 
-struct fxt_resume fxt_resync(struct fxt_walk *x, uint64_t bad, const struct fxt_record *r)
+/* Where the record at `bad` would end by its size, if that is right: at is `bad` where it is not. */
+static struct fxt_resume resume_by_size(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
-	struct fxt_resume resume = { .at = x->size };
-	struct search s = { .budget = BUDGET_START };
-	uint64_t left = x->size - bad;
+	struct fxt_resume resume = { .at = bad };
+	uint64_t length = r->words && r->words <= (y->size - bad) / FXT_WORD ? r->words * FXT_WORD : 0;
 
-	/* Where the record would end, by its size or else by its content. */
-	uint64_t by_size = r->words && r->words <= left / FXT_WORD ? r->words * FXT_WORD : 0;
-	if (by_size && r->header && may_jump(x, by_size, bad) && chain_at(x, bad + by_size, CHAIN, 0, NULL)) {
+	if (length && r->header && may_jump(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
 		/* Where other records stand in between, that is chance: what stands here is the middle of one. */
-		resume.at = fxt_inner_records(x, bad, bad + by_size);
-		resume.exactly_one = resume.at == bad + by_size;
-		return resume;
-	}
-	uint64_t have = left < NEAR ? left : NEAR;
-	const uint8_t *p = r->header ? window_at(&x->peek, bad, (size_t)have) : NULL;
-	/* Its size is all that may be wrong with it, then. */
-	if (p && fxt_decode(&x->decoder, &x->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) && x->other.known &&
-	    x->other.worst == TM_NOTE && x->other.content <= have / FXT_WORD) {
-		uint64_t by_content = x->other.content * FXT_WORD;
-		if (chain_at(x, bad + by_content, CHAIN, 0, NULL)) {
-			resume.at = fxt_inner_records(x, bad, bad + by_content);
-			resume.exactly_one = resume.at == bad + by_content;
-			return resume;
-		}
-	}
-	uint64_t grid = bad % FXT_WORD;
-	uint64_t from = bad + FXT_WORD;
-	uint64_t shifted_from = bad + 1;
-	while (from < x->size && x->peek.status == TM_OK) {
-		uint64_t until = x->size - from > BLOCK ? from + BLOCK : x->size;
-		if (!zero_range(x, from, until)) {
-			uint64_t at = search_grid(x, &s, from, until, CHAIN);
-			if (at - bad > GRID_TRUST || at == until) {
-				uint64_t shifted = search_shifted(x, &s, shifted_from, at, grid);
-				if (shifted < at) {
-					resume.at = shifted;
-					resume.shifted = true;
-					return resume;
-				}
-			}
-			if (at < until) {
-				resume.at = at;
-				return resume;
-			}
-		}
-		from = until;
-		shifted_from = until;
+		resume.at = fxt_inner_records(y, bad, bad + length);
+		resume.exactly_one = resume.at == bad + length;
 	}
 	return resume;
 }
 
-bool fxt_next_is_sound(struct fxt_walk *x, uint64_t at)
+/* Where it would end by its content, if its size is all that is wrong with it: at is `bad` where it is not. */
+static struct fxt_resume resume_by_content(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
-	return at == x->size || chain_at(x, at, CHAIN, 0, NULL);
+	struct fxt_resume resume = { .at = bad };
+	const struct fxt_record *o = &y->other;
+	uint64_t left = y->size - bad, have = left < NEAR ? left : NEAR;
+	const uint8_t *p = r->header ? window_at(&y->window, bad, (size_t)have) : NULL;
+
+	if (!p || !fxt_decode(y->decoder, &y->other, p, have, left, FXT_DECODE_IGNORE_SIZE | FXT_DECODE_STRICT) || !o->known ||
+	    o->issues.worst != TM_NOTE || o->content > have / FXT_WORD)
+		return resume;
+	uint64_t length = o->content * FXT_WORD;
+	if (chain_at(y, bad + length, CHAIN, 0, NULL)) {
+		resume.at = fxt_inner_records(y, bad, bad + length);
+		resume.exactly_one = resume.at == bad + length;
+	}
+	return resume;
 }
 
-bool fxt_begins_sound(struct fxt_walk *x)
+/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
+static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
+{
+	struct search s = { .budget = BUDGET_START };
+	uint64_t grid = bad % FXT_WORD, shifted_from = bad + 1;
+
+	for (uint64_t from = bad + FXT_WORD; from < y->size && y->window.status == TM_OK;) {
+		uint64_t until = y->size - from > BLOCK ? from + BLOCK : y->size;
+		if (!zero_range(y, from, until)) {
+			uint64_t at = search_grid(y, &s, from, until, CHAIN);
+			if (at - bad > GRID_TRUST || at == until) {
+				uint64_t shifted = search_shifted(y, &s, shifted_from, at, grid);
+				if (shifted < at)
+					return (struct fxt_resume){ .at = shifted, .shifted = true };
+			}
+			if (at < until)
+				return (struct fxt_resume){ .at = at };
+		}
+		from = shifted_from = until;
+	}
+	return (struct fxt_resume){ .at = y->size };
+}
+
+struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+{
+	struct fxt_resume resume = resume_by_size(y, bad, r);
+
+	if (resume.at == bad)
+		resume = resume_by_content(y, bad, r);
+	return resume.at != bad ? resume : resume_by_search(y, bad);
+}
+
+void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder)
+{
+	window_open(&y->window, source);
+	y->walk = walk;
+	y->decoder = decoder;
+	y->size = source->size;
+}
+
+void fxt_resync_close(struct fxt_resync *y)
+{
+	window_close(&y->window);
+}
+
+bool fxt_next_is_sound(struct fxt_resync *y, uint64_t at)
+{
+	return at == y->size || chain_at(y, at, CHAIN, 0, NULL);
+}
+
+bool fxt_begins_sound(struct fxt_resync *y)
 {
 	uint64_t at = 0;
 	unsigned strict = 0;
-	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < x->size; n++) {
-		if (!look(x, at, FXT_DECODE_STRICT) || x->other.worst == TM_ERROR)
+	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < y->size; n++) {
+		if (!look(y, at, FXT_DECODE_STRICT) || y->other.issues.worst == TM_ERROR)
 			return false;
-		strict += fxt_is_strict(&x->other);
-		at += x->other.words * FXT_WORD;
+		strict += fxt_is_strict(&y->other);
+		at += y->other.words * FXT_WORD;
 	}
-	return strict == CHAIN || (strict && at == x->size);
+	return strict == CHAIN || (strict && at == y->size);
 }
 
-bool fxt_next_fits(struct fxt_walk *x, uint64_t at, uint64_t distance, bool faults)
+bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool faults)
 {
 	unsigned fits = 0;
 	for (unsigned depth = 0; depth < FIT_DEPTH; depth++) {
-		if (x->size - at < FXT_WORD || !may_jump(x, distance, at))
+		if (y->size - at < FXT_WORD || !may_jump(y, distance, at))
 			return true;
-		const uint8_t *p = window_at(&x->peek, at, FXT_WORD);
+		const uint8_t *p = window_at(&y->window, at, FXT_WORD);
 		if (!p)
 			return false;
-		uint64_t header = load_u64(p, x->decoder.big_endian), words = fxt_size(header);
+		uint64_t header = load_u64(p, y->decoder->big_endian), words = fxt_size(header);
 		/* A hole, or the place where the file was cut, says nothing against what precedes it. */
-		if (!header || (words > (x->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
+		if (!header || (words > (y->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
 			return true;
-		if (!look(x, at, 0) || (!faults && x->other.worst == TM_ERROR))
+		if (!look(y, at, 0) || (!faults && y->other.issues.worst == TM_ERROR))
 			return false;
 		/* One alone may be an argument that looks like a record. One of an unknown kind, or too long, counts for no
 		 * more than what follows it. */
-		if (x->other.known && (x->other.content == x->other.words || x->other.extended) && ++fits == CHAIN)
+		if (y->other.known && (y->other.content == y->other.words || y->other.extended) && ++fits == CHAIN)
 			return true;
-		distance = x->other.words * FXT_WORD;
+		distance = y->other.words * FXT_WORD;
 		at += distance;
 	}
 	return true;
@@ -371,61 +405,41 @@ static bool may_have_arguments(const struct fxt_record *r)
 	       (r->type == FXT_SCHEDULING && r->subtype != FXT_SWITCH_LEGACY);
 }
 
-bool fxt_swallows(struct fxt_walk *x, uint64_t at, const struct fxt_record *r, uint64_t *first)
+bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r, uint64_t *first)
 {
 	uint64_t end = at + r->words * FXT_WORD, next = at + r->content * FXT_WORD;
 	bool anchored = !may_have_arguments(r);
 
 	*first = next;
 	while (next < end) {
-		if (!look(x, next, FXT_DECODE_STRICT) || !fxt_is_strict(&x->other) || x->other.late_padding ||
-		    x->other.words > (end - next) / FXT_WORD)
+		if (!look(y, next, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) || y->other.late_padding ||
+		    y->other.words > (end - next) / FXT_WORD)
 			return false;
-		anchored = anchored || !fxt_may_be_argument(&x->other);
-		if (x->other.words > 1 && anchored)
+		anchored = anchored || !fxt_may_be_argument(&y->other);
+		if (y->other.words > 1 && anchored)
 			return true;
-		next += x->other.words * FXT_WORD;
+		next += y->other.words * FXT_WORD;
 	}
 	return anchored;
 }
 
-unsigned fxt_known_refs(const struct fxt_walk *x, const struct fxt_record *r, bool *all)
+bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider, uint64_t at, const struct fxt_record *r)
 {
-	unsigned known = 0;
-	*all = true;
-	for (unsigned i = 0; i < r->string_count; i++) {
-		uint16_t ref = r->strings[i].ref;
-		if (!fxt_string_known(x->provider, ref))
-			*all = false;
-		else
-			known += ref && ref < FXT_STRING_INLINE;
-	}
-	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
-		if (!fxt_thread_known(x->provider, r->threads[i].ref))
-			*all = false;
-		else
-			known += r->threads[i].ref != 0;
-	}
-	return known;
-}
-
-bool fxt_type_damaged(struct fxt_walk *x, uint64_t at, const struct fxt_record *r)
-{
-	struct fxt_decoder d = x->decoder;
-	struct fxt_record *o = &x->other;
-	uint64_t left = x->size - at, have = r->words * FXT_WORD;
+	struct fxt_decoder d = *y->decoder;
+	struct fxt_record *o = &y->other;
+	uint64_t left = y->size - at, have = r->words * FXT_WORD;
 	bool all;
 
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
 		return false;
 	/* A record without a fault of its own, that only refers to what is missing, yields to better evidence alone. */
-	unsigned evidence = r->worst == TM_ERROR ? 0 : fxt_known_refs(x, r, &all) + 1;
+	unsigned evidence = r->issues.worst == TM_ERROR ? 0 : fxt_refs_known(provider, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
 		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
-		    fxt_known_refs(x, o, &all) >= evidence && all)
+		    fxt_refs_known(provider, o, &all) >= evidence && all)
 			return true;
 	}
 	return false;

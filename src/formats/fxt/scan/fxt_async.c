@@ -3,11 +3,12 @@
  *
  * Only what is open is kept. An async operation that begins as often as it ends is forgotten, whatever order its records
  * came in. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/scan/fxt_async.h"
 
 #include <stdlib.h>
 
-#define IDS_START 256u
+#include "core/array.h"
+#include "formats/fxt/scan/fxt_hash.h"
 
 /* One open operation. The key is hashed, so two of them meet once in 2^64; a warning is at stake, no structure. */
 struct fxt_id {
@@ -20,108 +21,51 @@ struct fxt_id {
 	uint8_t state;		    /* blobs: where the packet parser stands; type */
 	uint8_t type;
 	uint8_t varint[10];
-	bool used, has_aside, bad;
+	bool open, has_aside, bad;
 };
 
-/* Open addressing; entries that went are closed up by moving later ones back. */
-struct fxt_ids {
-	struct fxt_id *slots;
-	uint32_t count, capacity, limit;
-};
-
-static struct fxt_ids *ids_open(struct fxt_walk *x, struct fxt_ids **ids, uint32_t limit)
+/* The entry of that key; a new one is zero but for its key. NULL: too many are open, which is noted, or there is no memory. */
+static struct fxt_id *ids_get(struct fxt_operations *o, struct fxt_ids *ids, uint32_t limit, uint64_t key, uint64_t offset)
 {
-	struct fxt_ids *there = *ids;
-	if (there)
-		return there;
-	struct fxt_ids *new = calloc(1, sizeof(*new));
-	struct fxt_id *slots = calloc(IDS_START, sizeof(*slots));
-	if (!new || !slots) {
-		free(new);
-		free(slots);
-		x->status = fault_memory(&x->s->in->error);
+	uint32_t n = map_get(&ids->keys, key);
+
+	if (n != MAP_NONE)
+		return &ids->list[n];
+	if (ids->keys.count == limit) {
+		fxt_note(o->report, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD,
+			 "more than %u ids are open at a time; further ones are not followed", limit);
 		return NULL;
 	}
-	*new = (struct fxt_ids){ .slots = slots, .capacity = IDS_START, .limit = limit };
-	*ids = new;
-	return new;
-}
-
-static struct fxt_id *ids_slot(const struct fxt_ids *ids, uint64_t key)
-{
-	uint32_t i = (uint32_t)(key >> 20) & (ids->capacity - 1);
-	while (ids->slots[i].used && ids->slots[i].key != key)
-		i = (i + 1) & (ids->capacity - 1);
-	return &ids->slots[i];
-}
-
-static bool ids_grow(struct fxt_walk *x, struct fxt_ids *ids)
-{
-	struct fxt_ids bigger = { .capacity = 2 * ids->capacity, .count = ids->count, .limit = ids->limit };
-	bigger.slots = calloc(bigger.capacity, sizeof(struct fxt_id));
-	if (!bigger.slots) {
-		x->status = fault_memory(&x->s->in->error);
-		return false;
-	}
-	for (uint32_t i = 0; i < ids->capacity; i++)
-		if (ids->slots[i].used)
-			*ids_slot(&bigger, ids->slots[i].key) = ids->slots[i];
-	free(ids->slots);
-	*ids = bigger;
-	return true;
-}
-
-/* The entry of that key; a new one is zero but for its key. NULL: too many are open, or no memory. */
-static struct fxt_id *ids_get(struct fxt_walk *x, struct fxt_ids *ids, uint64_t key, uint64_t offset)
-{
-	struct fxt_id *e = ids_slot(ids, key);
-	if (e->used)
-		return e;
-	if (ids->count == ids->limit) {
-		struct finding *fd = fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD);
-		if (fd)
-			finding_say(fd, "more than %u ids are open at a time; further ones are not followed", ids->limit);
+	bool reuse = ids->closed != 0;
+	n = reuse ? ids->closed - 1 : (uint32_t)ids->count;
+	if ((!reuse && array_room(&ids->list, &ids->capacity, ids->count, sizeof(*ids->list), limit) != TM_OK) ||
+	    map_set(&ids->keys, key, n, limit) != TM_OK) {
+		fxt_report_no_memory(o->report);
 		return NULL;
 	}
-	if (2 * (ids->count + 1) > ids->capacity) {
-		if (!ids_grow(x, ids))
-			return NULL;
-		e = ids_slot(ids, key);
-	}
-	*e = (struct fxt_id){ .key = key, .used = true };
-	ids->count++;
-	return e;
+	if (reuse)
+		ids->closed = (uint32_t)ids->list[n].key;
+	else
+		ids->count++;
+	ids->list[n] = (struct fxt_id){ .key = key, .open = true };
+	return &ids->list[n];
 }
 
 static void ids_remove(struct fxt_ids *ids, struct fxt_id *e)
 {
-	uint32_t mask = ids->capacity - 1, hole = (uint32_t)(e - ids->slots), i = hole;
-	ids->count--;
-	for (;;) {
-		i = (i + 1) & mask;
-		if (!ids->slots[i].used)
-			break;
-		uint32_t home = (uint32_t)(ids->slots[i].key >> 20) & mask;
-		/* The entry may move back unless its home lies between the hole and itself. */
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			ids->slots[hole] = ids->slots[i];
-			hole = i;
-		}
-	}
-	ids->slots[hole].used = false;
+	map_remove(&ids->keys, e->key);
+	*e = (struct fxt_id){ .key = ids->closed };
+	ids->closed = (uint32_t)(e - ids->list) + 1;
 }
 
-void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t category, uint64_t name, uint64_t id, uint64_t time,
-	       uint64_t offset)
+void fxt_async(struct fxt_operations *o, unsigned event, const uint64_t key[4], uint64_t time, uint64_t last, uint64_t offset)
 {
-	struct fxt_ids *ids = ids_open(x, &x->asyncs, FXT_IDS_MAX);
-	uint64_t parts[4] = { process, category, name, id };
-	struct fxt_id *e = ids ? ids_get(x, ids, fxt_hash(parts, sizeof(parts)), offset) : NULL;
+	struct fxt_id *e = ids_get(o, &o->asyncs, FXT_IDS_MAX, fxt_hash(key, 4 * sizeof(*key)), offset);
 	if (!e)
 		return;
-	e->id = id;
+	e->id = key[3];
 	if (event == FXT_ASYNC_INSTANT) {
-		bool late = time < x->provider->last; /* its operation may be over and forgotten */
+		bool late = time < last; /* its operation may be over and forgotten */
 		if (e->balance <= 0 && !e->has_aside && !late) {
 			e->has_aside = true;
 			e->aside = offset;
@@ -137,13 +81,13 @@ void fxt_async(struct fxt_walk *x, unsigned event, uint64_t process, uint64_t ca
 		e->balance += event == FXT_ASYNC_BEGIN ? 1 : -1;
 	}
 	if (!e->balance && !e->has_aside)
-		ids_remove(ids, e);
+		ids_remove(&o->asyncs, e);
 }
 
-void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, uint64_t offset, struct fxt_thread *t)
+void fxt_flow(struct fxt_operations *o, unsigned event, uint64_t id, uint64_t time, uint64_t last, uint64_t offset,
+	      struct fxt_thread *t)
 {
-	struct fxt_ids *ids = ids_open(x, &x->flows, FXT_IDS_MAX);
-	struct fxt_id *e = ids ? ids_get(x, ids, fxt_hash(&id, sizeof(id)), offset) : NULL;
+	struct fxt_id *e = ids_get(o, &o->flows, FXT_IDS_MAX, fxt_hash(&id, sizeof(id)), offset);
 
 	if (t && !t->depth && time >= t->newest) {
 		if (!t->flows_outside)
@@ -158,10 +102,9 @@ void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, ui
 		if (e->has_aside && time <= e->aside_time)
 			e->has_aside = false;
 		if (e->balance > 0) {
-			struct finding *fd = fxt_note(x, FXT_RULE_flow_id_reused, offset, 2 * FXT_WORD);
-			if (fd)
-				finding_say(fd, "flow id %llu begins again; it began at offset 0x%llx and has not ended",
-					    (unsigned long long)id, (unsigned long long)e->offset);
+			fxt_note(o->report, FXT_RULE_flow_id_reused, offset, 2 * FXT_WORD,
+				 "flow id %llu begins again; it began at offset 0x%llx and has not ended", (unsigned long long)id,
+				 (unsigned long long)e->offset);
 		} else {
 			e->offset = offset;
 			e->time = time;
@@ -169,7 +112,7 @@ void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, ui
 		}
 		break;
 	case FXT_FLOW_STEP:
-		if (e->balance <= 0 && !e->has_aside && time >= x->provider->last) {
+		if (e->balance <= 0 && !e->has_aside && time >= last) {
 			e->has_aside = true;
 			e->aside = offset;
 			e->aside_time = time;
@@ -183,7 +126,7 @@ void fxt_flow(struct fxt_walk *x, unsigned event, uint64_t id, uint64_t time, ui
 		e->balance--;
 	}
 	if (!e->balance && !e->has_aside)
-		ids_remove(ids, e);
+		ids_remove(&o->flows, e);
 }
 
 /* ---- blobs ---- */
@@ -221,11 +164,11 @@ static void packets(struct fxt_id *e, const uint8_t *p, uint64_t length)
 	}
 }
 
-void fxt_blob_stream(struct fxt_walk *x, uint64_t name, uint32_t type, const struct fxt_record *r, uint64_t offset)
+void fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name, const struct fxt_record *r, uint64_t offset)
 {
-	struct fxt_ids *ids = ids_open(x, &x->blobs, FXT_BLOB_STREAMS_MAX);
-	uint64_t parts[2] = { x->provider->id, name };
-	struct fxt_id *e = ids ? ids_get(x, ids, fxt_hash(parts, sizeof(parts)), offset) : NULL;
+	const uint64_t parts[2] = { provider, name };
+	const uint32_t type = r->id;
+	struct fxt_id *e = ids_get(o, &o->blobs, FXT_BLOB_STREAMS_MAX, fxt_hash(parts, sizeof(parts)), offset);
 	if (!e)
 		return;
 	if (!e->offset) {
@@ -233,17 +176,16 @@ void fxt_blob_stream(struct fxt_walk *x, uint64_t name, uint32_t type, const str
 		e->type = (uint8_t)type;
 	} else if (e->type != type && !e->has_aside) {
 		e->has_aside = true;
-		struct finding *fd = fxt_report(x, FXT_RULE_blob_name_type_mix, TM_WARNING, offset, FXT_WORD);
-		finding_say(fd, "blob type %u; an earlier blob of the same name has type %u", type, e->type);
+		fxt_report(o->report, FXT_RULE_blob_name_type_mix, offset, FXT_WORD,
+			   "blob type %u; an earlier blob of the same name has type %u", type, e->type);
 	}
 	if (type != FXT_BLOB_PERFETTO || e->bad)
 		return;
 	packets(e, r->data + r->payload_at, r->payload_length);
 	e->aside = offset;
-	if (e->bad) {
-		struct finding *fd = fxt_report(x, FXT_RULE_perfetto_blob_invalid, TM_WARNING, offset, r->words * FXT_WORD);
-		finding_say(fd, "the payload is no sequence of trace packets (fields number 1 with a length)");
-	}
+	if (e->bad)
+		fxt_report(o->report, FXT_RULE_perfetto_blob_invalid, offset, r->words * FXT_WORD,
+			   "the payload is no sequence of trace packets (fields number 1 with a length)");
 }
 
 /* ---- the end ---- */
@@ -264,35 +206,38 @@ static int by_id(const void *a, const void *b)
 	return l->id != r->id ? (l->id < r->id ? -1 : 1) : by_offset(a, b);
 }
 
-/* What is left, in a row at the front of the slots. */
-static uint32_t ids_pack(struct fxt_ids *ids)
+/* What is left, in a row at the front of the list. */
+static size_t ids_pack(struct fxt_ids *ids)
 {
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < ids->capacity; i++)
-		if (ids->slots[i].used)
-			ids->slots[n++] = ids->slots[i];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->list[i].open)
+			ids->list[n++] = ids->list[i];
 	return n;
 }
 
-static void report(struct fxt_walk *x, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
+/* A warning; where the capture itself says that records were dropped, a note. */
+#define unmatched(o, rule, ...) ((void)PLACE(rule), unmatched_at((o), (rule), __VA_ARGS__))
+static void unmatched_at(struct fxt_operations *o, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
 {
-	struct finding *fd = finding_milder(x->s->findings, rule, x->buffer_full ? TM_NOTE : TM_WARNING, x->source, offset,
-					    2 * FXT_WORD);
+	struct finding *fd = finding_milder_at(o->report->s->findings, rule, o->report->buffer_full ? TM_NOTE : TM_WARNING,
+					       o->report->source, offset, 2 * FXT_WORD);
 	finding_say(fd, "%s (id %llu)", what, (unsigned long long)id);
 }
 
-static void asyncs_report(struct fxt_walk *x, struct fxt_ids *ids)
+static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 {
-	uint32_t n = ids_pack(ids);
-	struct fxt_id *list = ids->slots;
+	size_t n = ids_pack(ids);
+	struct fxt_id *list = ids->list;
 
 	/* Where a begin and an end agree in nothing but the id they are still partners: nobody fixed the scope of ids. */
 	qsort(list, n, sizeof(*list), by_id);
-	for (uint32_t i = 0, end; i < n; i = end) {
+	for (size_t i = 0, end; i < n; i = end) {
 		int64_t sum = 0;
 		for (end = i; end < n && list[end].id == list[i].id; end++)
 			sum += list[end].balance;
-		for (uint32_t k = i; k < end; k++) {
+		for (size_t k = i; k < end; k++) {
 			if (end - i > 1)
 				list[k].has_aside = list[k].has_aside && sum == list[k].balance;
 			if (!sum)
@@ -300,65 +245,63 @@ static void asyncs_report(struct fxt_walk *x, struct fxt_ids *ids)
 		}
 	}
 	qsort(list, n, sizeof(*list), by_offset);
-	for (uint32_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			report(x, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation never ends", list[i].id);
 		else if (list[i].balance < 0)
-			report(x, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation never began", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation never began", list[i].id);
 		if (list[i].has_aside)
-			report(x, FXT_RULE_async_instant_outside, list[i].aside, "no async operation of this id is open here",
-			       list[i].id);
+			unmatched(o, FXT_RULE_async_instant_outside, list[i].aside, "no async operation of this id is open here",
+				  list[i].id);
 	}
 }
 
-static void flows_report(struct fxt_walk *x, struct fxt_ids *ids)
+static void flows_report(struct fxt_operations *o, struct fxt_ids *ids)
 {
-	uint32_t n = ids_pack(ids);
-	struct fxt_id *list = ids->slots;
+	size_t n = ids_pack(ids);
+	struct fxt_id *list = ids->list;
 	qsort(list, n, sizeof(*list), by_offset);
-	for (uint32_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			report(x, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow never ends", list[i].id);
 		else if (list[i].balance < 0)
-			report(x, FXT_RULE_flow_without_begin, list[i].offset, "this flow ends and never began", list[i].id);
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].offset, "this flow ends and never began", list[i].id);
 		if (list[i].has_aside)
-			report(x, FXT_RULE_flow_without_begin, list[i].aside, "a step of a flow that is not open", list[i].id);
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].aside, "a step of a flow that is not open", list[i].id);
 	}
 }
 
-static void blobs_report(struct fxt_walk *x, struct fxt_ids *ids)
+static void blobs_report(struct fxt_operations *o, struct fxt_ids *ids)
 {
-	uint32_t n = ids_pack(ids);
-	qsort(ids->slots, n, sizeof(*ids->slots), by_offset);
-	for (uint32_t i = 0; i < n; i++) {
-		if (ids->slots[i].bad || ids->slots[i].state == PACKET_TAG)
+	size_t n = ids_pack(ids);
+	qsort(ids->list, n, sizeof(*ids->list), by_offset);
+	for (size_t i = 0; i < n; i++) {
+		if (ids->list[i].bad || ids->list[i].state == PACKET_TAG)
 			continue;
-		struct finding *fd = finding_new(x->s->findings, FXT_RULE_perfetto_blob_invalid, x->source, ids->slots[i].aside,
-						 FXT_WORD);
-		finding_say(fd, "the last trace packet of this stream is cut off");
+		finding_report(o->report->s->findings, FXT_RULE_perfetto_blob_invalid, o->report->source, ids->list[i].aside,
+			       FXT_WORD, "the last trace packet of this stream is cut off");
 	}
 }
 
-void fxt_ids_report(struct fxt_walk *x)
+void fxt_operations_report(struct fxt_operations *o)
 {
-	if (x->asyncs)
-		asyncs_report(x, x->asyncs);
-	if (x->flows)
-		flows_report(x, x->flows);
-	if (x->blobs)
-		blobs_report(x, x->blobs);
+	if (o->asyncs.count)
+		asyncs_report(o, &o->asyncs);
+	if (o->flows.count)
+		flows_report(o, &o->flows);
+	if (o->blobs.count)
+		blobs_report(o, &o->blobs);
 }
 
 static void ids_close(struct fxt_ids *ids)
 {
-	if (ids)
-		free(ids->slots);
-	free(ids);
+	map_free(&ids->keys);
+	free(ids->list);
 }
 
-void fxt_ids_close(struct fxt_walk *x)
+void fxt_operations_close(struct fxt_operations *o)
 {
-	ids_close(x->asyncs);
-	ids_close(x->flows);
-	ids_close(x->blobs);
+	ids_close(&o->asyncs);
+	ids_close(&o->flows);
+	ids_close(&o->blobs);
 }

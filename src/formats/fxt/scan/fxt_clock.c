@@ -1,5 +1,5 @@
 /* Ticks and timestamps: #timestamps, #initialization-record. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/scan/fxt_clock.h"
 
 /* Timestamps that must be known before one can be called far away, and how many spans away that is. */
 #define OUTLIER_KNOWN 16u
@@ -27,64 +27,58 @@ static void widen(struct fxt_provider *p, uint64_t time)
 	p->step_max = p->timed < OUTLIER_KNOWN || p->outlier_open ? 0 : spans(p);
 }
 
-static void first_time(struct fxt_walk *x, uint64_t offset)
+static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t offset)
 {
-	struct fxt_provider *p = x->provider;
 	struct finding *fd;
 
 	if (p->initialized)
 		return;
-	if (x->default_init && !p->anonymous && !p->init_misplaced) {
+	if (c->default_init && !p->anonymous && !p->init_misplaced) {
 		p->init_misplaced = true;
-		fd = fxt_report(x, FXT_RULE_initialization_in_other_context, TM_WARNING, x->default_init_offset, 2 * FXT_WORD);
-		finding_say(fd, "this initialization record precedes every provider; provider %u has none of its own", p->id);
+		fxt_report(c->report, FXT_RULE_initialization_in_other_context, c->default_init_offset, 2 * FXT_WORD,
+			   "this initialization record precedes every provider; provider %u has none of its own", p->id);
 		return;
 	}
-	fd = fxt_note(x, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD);
-	if (fd) {
-		finding_say(fd, "no initialization record precedes the first timestamp; %llu ticks a second are assumed",
-			    (unsigned long long)FXT_TICKS_DEFAULT);
-		fxt_path(x, fd, &x->record, NULL);
-	}
+	fd = fxt_note(c->report, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD,
+		      "no initialization record precedes the first timestamp; %llu ticks a second are assumed",
+		      (unsigned long long)FXT_TICKS_DEFAULT);
+	if (fd)
+		fxt_path(c->report, fd, c->report->here.record, NULL);
 }
 
 /* An open suspicion is settled by the timestamp that follows: back among the others means that the one was alone. */
-static void settle_outlier(struct fxt_walk *x, uint64_t time)
+static void settle_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t time)
 {
-	struct fxt_provider *p = x->provider;
 	p->outlier_open = false;
 	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
-		struct finding *fd = fxt_note(x, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD);
-		if (fd)
-			finding_say(fd, "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
-				    (unsigned long long)p->outlier_before, (unsigned long long)time);
+		fxt_note(c->report, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD,
+			 "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
+			 (unsigned long long)p->outlier_before, (unsigned long long)time);
 	} else {
 		widen(p, p->outlier);
 	}
 }
 
-void fxt_time_step(struct fxt_walk *x, uint64_t time, uint64_t offset)
+void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset)
 {
-	struct fxt_provider *p = x->provider;
 
 	if (!p->timed++) {
 		p->first = p->last = p->previous = time;
-		first_time(x, offset);
+		first_time(c, p, offset);
 	}
-	if (time > p->tick_limit) {
-		struct finding *fd = fxt_report(x, FXT_RULE_timestamp_overflow, TM_WARNING, offset, 2 * FXT_WORD);
-		finding_say(fd, "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
-			    (unsigned long long)p->ticks);
-	}
+	if (time > p->tick_limit)
+		fxt_report(c->report, FXT_RULE_timestamp_overflow, offset, 2 * FXT_WORD,
+			   "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
+			   (unsigned long long)p->ticks);
 	if (p->outlier_open)
-		settle_outlier(x, time);
+		settle_outlier(c, p, time);
 	if (time < p->previous) {
 		p->backward++;
-		struct finding *fd = fxt_note(x, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD);
-		if (fd) {
-			finding_say(fd, "timestamp %llu follows %llu", (unsigned long long)time, (unsigned long long)p->previous);
-			fxt_path(x, fd, &x->record, NULL);
-		}
+		struct finding *fd = fxt_note(c->report, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD,
+					      "timestamp %llu follows %llu", (unsigned long long)time,
+					      (unsigned long long)p->previous);
+		if (fd)
+			fxt_path(c->report, fd, c->report->here.record, NULL);
 	}
 	bool far = p->timed > OUTLIER_KNOWN && distance(time, p->previous) > spans(p) && p->last > p->first;
 	if (far || (!time && p->first > ZERO_STRANGE && p->timed > 2)) {
@@ -109,24 +103,20 @@ static uint64_t tick_limit(uint64_t ticks)
 	return seconds * ticks + part;
 }
 
-void fxt_initialize(struct fxt_walk *x, uint64_t ticks, uint64_t offset, uint64_t length)
+void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *p, uint64_t ticks, bool before_all, uint64_t offset,
+			  uint64_t length)
 {
-	struct fxt_provider *p = x->provider;
-	struct finding *fd;
 
-	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000))) {
-		fd = fxt_note(x, FXT_RULE_implausible_tick_rate, offset, length);
-		if (fd)
-			finding_say(fd, "%llu ticks a second", (unsigned long long)ticks);
-	}
-	if (p->timed && ticks && ticks != p->ticks) {
-		fd = fxt_report(x, FXT_RULE_late_initialization, TM_WARNING, offset, length);
-		finding_say(fd, "the rate changes from %llu to %llu ticks a second after %llu timestamps",
-			    (unsigned long long)p->ticks, (unsigned long long)ticks, (unsigned long long)p->timed);
-	}
-	if (p->anonymous && !x->info_seen && !p->timed) {
-		x->default_init = true;
-		x->default_init_offset = offset;
+	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000)))
+		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length, "%llu ticks a second",
+			 (unsigned long long)ticks);
+	if (p->timed && ticks && ticks != p->ticks)
+		fxt_report(c->report, FXT_RULE_late_initialization, offset, length,
+			   "the rate changes from %llu to %llu ticks a second after %llu timestamps", (unsigned long long)p->ticks,
+			   (unsigned long long)ticks, (unsigned long long)p->timed);
+	if (p->anonymous && before_all && !p->timed) {
+		c->default_init = true;
+		c->default_init_offset = offset;
 	}
 	p->initialized = true;
 	p->ticks = ticks ? ticks : FXT_TICKS_DEFAULT;

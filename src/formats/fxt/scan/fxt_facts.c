@@ -31,18 +31,19 @@ static void counts(struct scan *s, const char *prefix, const uint64_t *list, con
 		}
 }
 
-void fxt_facts(struct fxt_walk *x)
+void fxt_facts(const struct fxt_walk *w)
 {
-	struct scan *s = x->s;
+	struct scan *s = w->s;
 	unsigned listed = 0;
 	char key[64], quoted[TEXT_QUOTE_SIZE];
 
 	if (!s->facts)
 		return;
-	scan_fact(s, "byte order", "%s", x->decoder.big_endian ? "big-endian" : "little-endian");
+	scan_fact(s, "byte order", "%s", w->decoder.big_endian ? "big-endian" : "little-endian");
 	scan_fact(s, "revision", "%s", s->profile);
-	scan_fact(s, "providers", "%u", x->provider_count - 1);
-	for (const struct fxt_provider *p = x->first; p; p = p->next) {
+	scan_fact(s, "providers", "%u", (unsigned)w->registry.count - 1);
+	for (size_t i = 0; i < w->registry.count; i++) {
+		const struct fxt_provider *p = w->registry.list[i];
 		if ((p->anonymous && !p->records) || listed == PROVIDERS_LISTED)
 			continue;
 		listed++;
@@ -60,7 +61,7 @@ void fxt_facts(struct fxt_walk *x)
 		scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", p->first, p->last,
 			  nanoseconds(p->last - p->first, p->ticks));
 	}
-	scan_fact(s, "threads", "%u", x->thread_count);
-	counts(s, "records", x->by_type, fxt_type_names);
-	counts(s, "events", x->by_event, fxt_event_names);
+	scan_fact(s, "threads", "%u", (unsigned)w->nesting.count);
+	counts(s, "records", w->totals.by_type, fxt_type_names);
+	counts(s, "events", w->totals.by_event, fxt_event_names);
 }

@@ -5,6 +5,7 @@
  *
  * Headers say nearly everything, and repeat: what one says but for its strings is looked up once (struct fxt_shape).
  * Plain string records, which stand between the events that need them, are registered here as well. */
+#include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -79,9 +80,9 @@ ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
-ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_t h)
+ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
 {
-	const struct fxt_tables *t = x->provider->tables;
+	const struct fxt_tables *t = w->registry.provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
 	unsigned type = (unsigned)(h & 15), used = FXT_USED, words = words_short(name);
 	const struct fxt_argument_layout *layout = &fxt_argument_layouts[type];
@@ -89,10 +90,10 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *x, uint64_
 		return NULL;
 	if (name & FXT_STRING_INLINE ? !words : !name || !string_plain(t, name, &used) || !used)
 		return NULL;
-	struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+	struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
 	*shape = (struct fxt_argument_shape){
 		.header = (uint32_t)h,
-		.version = x->provider->version,
+		.version = w->registry.provider->version,
 		.name = words ? 0 : string_hash(t, name),
 		.size = (uint16_t)((layout->words + words) * FXT_WORD),
 		.words = (uint8_t)words,
@@ -134,21 +135,21 @@ ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p
 }
 
 /* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
-ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
 				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
-	const uint64_t version = x->provider->version;
+	const uint64_t version = w->registry.provider->version;
 	unsigned used = *all_used;
 	for (unsigned n = 0; n < count; n++) {
 		if (p == end)
 			return NULL;
 		uint64_t h = load_u64(p, big_endian);
-		struct fxt_argument_shape *shape = fxt_argument_shape_of(x, (uint32_t)h);
+		struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
 		if (!(types >> (h & 15) & 1))
 			return NULL;
 		if (shape->header != (uint32_t)h || shape->version != version)
-			shape = argument_shape_make(x, h);
+			shape = argument_shape_make(w, h);
 		if (shape && !(h & shape->reserved)) {
 			if (shape->size > end - p || (shape->words && !words_plain(p + FXT_WORD, shape->words, h >> 16)) ||
 			    (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
@@ -166,9 +167,7 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 		for (unsigned k = 0; k < n; k++)
 			if (hashes[k] == hashes[n])
 				return NULL;
-		/* A number that fits 32 bits is worth a note. */
-		if (((h & 15) == FXT_ARG_INT64 || (h & 15) == FXT_ARG_UINT64) &&
-		    load_u64(p - FXT_WORD, big_endian) + UINT64_C(0x80000000) <= UINT64_C(0x17fffffff))
+		if (fxt_integer_fits_32((unsigned)(h & 15), load_u64(p - FXT_WORD, big_endian)))
 			return NULL;
 	}
 	*all_used = used;
@@ -178,20 +177,22 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *x, const struct fxt_table
 /* ---- headers ---- */
 
 /* Looks up what a header says, by its key. NULL: no such event is plain. */
-ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
+ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
-	const struct fxt_tables *t = x->provider->tables;
-	const struct fxt_thread_entry *thread = &t->threads[fxt_bits(key, 24, 8)];
-	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4), used = thread->state;
+	const struct fxt_tables *t = w->registry.provider->tables;
+	const uint64_t ref = fxt_bits(key, 24, 8);
+	const struct fxt_thread_entry *thread = &t->threads[ref];
+	unsigned event = (unsigned)fxt_bits(key, 16, 4), arguments = (unsigned)fxt_bits(key, 20, 4);
+	unsigned used = ref ? thread->state : FXT_USED;
 	uint64_t refs[2] = { fxt_bits(key, 32, 16), key >> 48 };
 
-	if ((key & 15) != FXT_EVENT || event > FXT_DURATION_COMPLETE || !(thread->state & FXT_REGISTERED) ||
-	    (event == FXT_COUNTER && !arguments))
+	if ((key & 15) != FXT_EVENT || event >= FXT_EVENT_TYPES || (ref && !(thread->state & FXT_REGISTERED)) ||
+	    (event == FXT_COUNTER && !arguments) || (event > FXT_DURATION_COMPLETE && ref && !thread->track))
 		return NULL;
 	struct fxt_shape made = {
 		.key = key,
-		.version = x->provider->version,
-		.track = thread->track,
+		.version = w->registry.provider->version,
+		.track = ref ? thread->track : NULL,
 		.event = (uint8_t)event,
 		.arguments = (uint8_t)arguments,
 		.tail = (uint8_t)(fxt_event_tails[event] * FXT_WORD),
@@ -205,10 +206,10 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *x, uint64_t key)
 	if (!made.words[1])
 		made.name = string_hash(t, refs[1]);
 	made.used = (uint8_t)used;
-	uint64_t least = 2u + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
+	uint64_t least = 2u + (ref ? 0 : 2) + made.words[0] + made.words[1] + arguments + fxt_event_tails[event];
 	if (arguments ? fxt_size(key) < least : fxt_size(key) != least)
 		return NULL;
-	struct fxt_shape *shape = fxt_shape_of(x, key);
+	struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
 	*shape = made;
 	return shape;
 }
@@ -229,7 +230,8 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 		/* Index 0 is used by birth, and in a page that all share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
-	t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
+	if (fxt_bits(h, 24, 8))
+		t->threads[fxt_bits(h, 24, 8)].state |= FXT_USED;
 	shape->used |= FXT_USED;
 }
 
@@ -259,112 +261,340 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-ALWAYS bool events_run(struct fxt_walk *x, const bool big_endian)
+/* The thread of inline koids. NULL: they are not plain, or nothing was heard of it so far. */
+ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
-	const uint8_t *p = x->window.buffer + (x->at - x->window.base), *end = x->window.buffer + x->window.length;
-	struct fxt_provider *provider = x->provider;
+	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
+		return NULL;
+	struct fxt_thread *track = fxt_nesting_find(&w->nesting, process, thread);
+	if (track)
+		*fxt_koids_of(&w->fast, thread) = (struct fxt_koids){ process, thread, track };
+	return track;
+}
+
+ALWAYS struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+{
+	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
+	return known->track && known->thread == thread && known->process == process ? known->track
+										    : thread_aside(w, process, thread);
+}
+
+/* One event, on the way through the loop. */
+struct event {
+	uint64_t h, time, at;
+	const struct fxt_shape *shape;
+	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
+	struct fxt_thread *track;
+	uint64_t name; /* hash; of an inline one only when it is asked for */
+	unsigned used;
+};
+
+/* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
+ * event before. */
+ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
+			const bool big_endian)
+{
+	const struct fxt_shape *shape = e->shape;
+
+	e->text = e->arguments = p + 2 * FXT_WORD;
+	e->track = shape->track;
+	e->used = shape->used;
+	if (__builtin_expect(!fxt_bits(e->h, 24, 8), 0)) {
+		e->track = thread_plain(w, load_u64(e->text, big_endian), load_u64(e->text + FXT_WORD, big_endian));
+		e->text = e->arguments = p + 4 * FXT_WORD;
+		if (!e->track)
+			return false;
+	}
+	if (e->h & TEXTS) {
+		if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
+			return false;
+		e->text += shape->words[0] * FXT_WORD;
+		if (shape->words[1] && !words_plain(e->text, shape->words[1], e->h >> 48))
+			return false;
+		e->arguments = e->text + shape->words[1] * FXT_WORD;
+		e->name = shape->name;
+		return true;
+	}
+	uint64_t category = fxt_bits(e->h, 32, 16), index = e->h >> 48;
+	if ((category != *last_category && !string_plain(t, category, &e->used)) || !string_plain(t, index, &e->used))
+		return false;
+	e->name = string_hash(t, index);
+	*last_category = category;
+	return true;
+}
+
+/* Async operations and flows are followed by the functions of the walk. text: of the inline name,
+ * behind that of the category. */
+ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
+			   const uint8_t *text, struct fxt_thread *track, uint64_t id)
+{
+	const struct fxt_tables *t = w->registry.provider->tables;
+	const uint64_t last = w->registry.provider->last, latest = time > last ? time : last;
+
+	if (shape->event >= FXT_FLOW_BEGIN) {
+		fxt_flow(&w->operations, shape->event, id, time, latest, at, track);
+		return w->report.status == TM_OK;
+	}
+	const uint8_t *first = text - shape->words[0] * FXT_WORD;
+	const uint64_t category = shape->words[0] ? words_hash(first, shape->words[0], h >> 32)
+						  : string_hash(t, fxt_bits(h, 32, 16));
+	const uint64_t name = shape->words[1] ? words_hash(text, shape->words[1], h >> 48) : string_hash(t, h >> 48);
+	fxt_async(&w->operations, shape->event, (const uint64_t[4]){ track->process, category, name, id }, time, latest, at);
+	return w->report.status == TM_OK;
+}
+
+/* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
+ALWAYS bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
+{
+	const struct fxt_shape *shape = e->shape;
+	const unsigned event = shape->event;
+
+	/* Not a switch: a table of jumps is mispredicted more often than these. */
+	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
+		if (shape->words[1])
+			e->name = words_hash(e->text, shape->words[1], e->h >> 48);
+		return duration_plain(e->track, event, e->time, e->at, e->name);
+	}
+	if (event == FXT_DURATION_COMPLETE) {
+		if (load_u64(next - FXT_WORD, big_endian) < e->time)
+			return false;
+		if (e->track)
+			e->track->completes = true;
+	} else if (event > FXT_DURATION_COMPLETE) {
+		return event_operation(w, shape, e->h, e->time, e->at, e->text, e->track, load_u64(next - FXT_WORD, big_endian));
+	}
+	return true;
+}
+
+/* The highest timestamp that is not too high, and not one to look at: a lower bound of that of each event by itself. */
+static uint64_t highest_plain(const struct fxt_provider *provider)
+{
+	uint64_t previous = provider->previous, step = provider->step_max;
+	uint64_t highest = step < UINT64_MAX - previous ? previous + step : UINT64_MAX;
+	return highest > provider->tick_limit ? provider->tick_limit : highest;
+}
+
+ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
+{
+	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
+	struct fxt_provider *provider = w->registry.provider;
 	struct fxt_tables *t = provider->tables;
-	const uint64_t version = provider->version, records = x->records;
-	uint64_t previous = provider->previous, at = x->at, last_category = 0;
-	/* Beyond this a timestamp is too high, or is one to look at; a lower bound than that of each event by itself. */
-	uint64_t highest = provider->step_max < UINT64_MAX - previous ? previous + provider->step_max : UINT64_MAX;
-	if (highest > provider->tick_limit)
-		highest = provider->tick_limit;
+	const uint64_t version = provider->version, records = w->report.here.records, highest = highest_plain(provider);
+	uint64_t previous = provider->previous, last_category = 0;
+	struct event e = { .at = w->report.here.at };
 
 	/* From the second event on, the one before is of this provider. */
-	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == x->previous_header &&
-				 load_u64(p + FXT_WORD, big_endian) == x->previous_time))
+	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == w->previous.header &&
+				 load_u64(p + FXT_WORD, big_endian) == w->previous.time))
 		return false;
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
-		uint64_t h = load_u64(p, big_endian), time = load_u64(p + FXT_WORD, big_endian);
-		uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD;
-		uint64_t texts = h & TEXTS, key = texts ? h : (uint32_t)h, name;
-		struct fxt_shape *shape = fxt_shape_of(x, key);
+		e.h = load_u64(p, big_endian);
+		e.time = load_u64(p + FXT_WORD, big_endian);
+		uint64_t size = fxt_bits(e.h, 4, 12) * FXT_WORD, key = e.h & TEXTS ? e.h : (uint32_t)e.h;
+		struct fxt_shape *shape = fxt_shape_of(&w->fast, key);
 		if (shape->key != key || shape->version != version) {
-			shape = shape_make(x, key);
+			shape = shape_make(w, key);
 			if (!shape)
 				break;
 		}
-		if (size > (uint64_t)(end - p) || time < previous || time > highest ||
-		    !((time ^ previous) | (h ^ x->previous_header)))
+		e.shape = shape;
+		if (size > (uint64_t)(end - p) || e.time < previous || e.time > highest ||
+		    !((e.time ^ previous) | (e.h ^ w->previous.header)))
 			break;
-		const uint8_t *next = p + size, *text = p + 2 * FXT_WORD, *arguments = text;
-		unsigned event = shape->event, used = shape->used;
-		if (texts) {
-			if (shape->words[0] && !words_plain(text, shape->words[0], h >> 32))
-				break;
-			text += shape->words[0] * FXT_WORD;
-			if (shape->words[1] && !words_plain(text, shape->words[1], h >> 48))
-				break;
-			arguments = text + shape->words[1] * FXT_WORD;
-			name = shape->name;
-		} else {
-			uint64_t category = fxt_bits(h, 32, 16), index = h >> 48;
-			if ((category != last_category && !string_plain(t, category, &used)) || !string_plain(t, index, &used))
-				break;
-			name = string_hash(t, index);
-			last_category = category;
-		}
-		if (shape->arguments && arguments_plain(x, t, arguments, next - shape->tail, shape->arguments, shape->types, &used,
-							big_endian) != next - shape->tail)
+		const uint8_t *next = p + size;
+		if (!event_parts(w, t, &e, p, &last_category, big_endian) ||
+		    (shape->arguments && arguments_plain(w, t, e.arguments, next - shape->tail, shape->arguments, shape->types,
+							 &e.used, big_endian) != next - shape->tail))
 			break;
-		/* Whatever road it takes from here on, such an event is accepted. */
-		if (!(used & FXT_USED))
-			mark_used(t, shape, h, arguments, big_endian);
-		if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
-			if (shape->words[1])
-				name = words_hash(text, shape->words[1], h >> 48);
-			if (!duration_plain(shape->track, event, time, at, name))
-				break;
-		} else if (event == FXT_DURATION_COMPLETE) {
-			if (load_u64(next - FXT_WORD, big_endian) < time)
-				break;
-			if (shape->track)
-				shape->track->completes = true;
-		}
-		x->by_event[event]++;
-		fxt_took(x, at);
-		x->previous_header = h;
-		previous = time;
-		at += size;
+		/* Whatever path it takes from here on, such an event is accepted. */
+		if (!(e.used & FXT_USED))
+			mark_used(t, shape, e.h, e.arguments, big_endian);
+		if (!event_meaning(w, &e, next, big_endian))
+			break;
+		w->totals.by_event[shape->event]++;
+		fxt_position_took(&w->report.here, e.at);
+		w->previous.header = e.h;
+		previous = e.time;
+		e.at += size;
 		p = next;
 	}
-	uint64_t count = x->records - records;
+	uint64_t count = w->report.here.records - records;
 	if (!count)
 		return false;
-	x->at = at;
-	x->previous_time = provider->previous = previous;
+	w->s->fast += count;
+	w->report.here.at = e.at;
+	w->previous.time = provider->previous = previous;
 	/* Time did not step back. */
 	if (previous > provider->last)
 		provider->last = previous;
 	provider->timed += count;
 	provider->records += count;
-	x->by_type[FXT_EVENT] += count;
+	w->totals.by_type[FXT_EVENT] += count;
 	return true;
 }
 
-bool fxt_events_run(struct fxt_walk *x)
+static bool events(struct fxt_walk *w)
 {
 	/* Two copies of the loop, each with its byte order built in. */
-	return x->decoder.big_endian ? events_run(x, true) : events_run(x, false);
+	return w->decoder.big_endian ? events_run(w, true) : events_run(w, false);
 }
 
 /* ---- strings ---- */
 
-bool fxt_string_plain(struct fxt_walk *x, uint64_t h)
+static bool string(struct fxt_walk *w, uint64_t h)
 {
 	uint64_t index = fxt_bits(h, 16, 16), length = fxt_bits(h, 32, 32), size = fxt_bits(h, 4, 12) * FXT_WORD;
 	/* Set bits above the index and above the length make them too large. */
 	if (!index || index > FXT_STRING_INDEX_MAX || length - 1 >= FXT_STRING_BYTES_ADVISED ||
-	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(x->provider->tables, (uint32_t)index))
+	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(w->registry.provider->tables, (uint32_t)index))
 		return false;
-	const uint8_t *p = window_at(&x->window, x->at, (size_t)size);
+	const uint8_t *p = window_at(&w->window, w->report.here.at, (size_t)size);
 	if (!p || !fxt_text_is_plain(p + FXT_WORD, length))
 		return false;
-	(void)fxt_string_register(x, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), x->at, size);
-	x->by_type[FXT_STRING]++;
-	x->provider->records++;
-	fxt_took(x, x->at);
-	x->at += size;
+	(void)fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
+	w->totals.by_type[FXT_STRING]++;
+	w->registry.provider->records++;
+	fxt_position_took(&w->report.here, w->report.here.at);
+	w->s->fast++;
+	w->report.here.at += size;
 	return true;
 }
+
+bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
+{
+	switch (header & 15) {
+	case FXT_EVENT:
+		return events(w);
+	case FXT_STRING:
+		return string(w, header);
+	default:
+		return false;
+	}
+}
+
+/* ---- the contract ---- */
+
+/* Of events and strings the fast path takes those that are plain in all of this; whatever else it meets it leaves to the walk. A
+ * new rule about events, arguments or strings belongs here: test for it in the code above, or in a function that both share. */
+/* About records of other types, and about the file. */
+#define FAST_missing_magic FAST_ELSEWHERE
+#define FAST_magic_not_first FAST_ELSEWHERE
+#define FAST_duplicate_magic FAST_ELSEWHERE
+#define FAST_bad_magic_size FAST_ELSEWHERE
+#define FAST_bad_magic_value FAST_ELSEWHERE
+#define FAST_big_endian_trace FAST_ELSEWHERE
+#define FAST_file_size_not_multiple_of_8 FAST_ELSEWHERE
+#define FAST_zero_filled_tail FAST_ELSEWHERE
+#define FAST_zero_word_padding FAST_ELSEWHERE
+#define FAST_unknown_record_type FAST_ELSEWHERE
+#define FAST_unknown_metadata_type FAST_ELSEWHERE
+#define FAST_unknown_trace_info_type FAST_ELSEWHERE
+#define FAST_unknown_provider_event FAST_ELSEWHERE
+#define FAST_unknown_scheduling_type FAST_ELSEWHERE
+#define FAST_unknown_profiler_type FAST_ELSEWHERE
+#define FAST_unknown_large_type FAST_ELSEWHERE
+#define FAST_unknown_blob_format FAST_ELSEWHERE
+#define FAST_unknown_blob_type FAST_ELSEWHERE
+#define FAST_large_record_over_4095_words FAST_ELSEWHERE
+#define FAST_large_record_over_256k FAST_ELSEWHERE
+#define FAST_unnecessary_large_record FAST_ELSEWHERE
+#define FAST_filler_blob FAST_ELSEWHERE
+#define FAST_nonstandard_inline_thread FAST_ELSEWHERE
+#define FAST_thread_index_zero FAST_ELSEWHERE
+#define FAST_thread_redefinition FAST_ELSEWHERE
+#define FAST_duplicate_provider_info FAST_ELSEWHERE
+#define FAST_provider_name_changed FAST_ELSEWHERE
+#define FAST_unknown_provider_section FAST_ELSEWHERE
+#define FAST_unknown_provider_event_id FAST_ELSEWHERE
+#define FAST_provider_name_length_mismatch FAST_ELSEWHERE
+#define FAST_buffer_full FAST_ELSEWHERE
+#define FAST_zero_tick_rate FAST_ELSEWHERE
+#define FAST_implausible_tick_rate FAST_ELSEWHERE
+#define FAST_thread_object_without_process FAST_ELSEWHERE
+#define FAST_process_argument_wrong_type FAST_ELSEWHERE
+#define FAST_unknown_object_type FAST_ELSEWHERE
+#define FAST_invalid_thread_state FAST_ELSEWHERE
+#define FAST_outgoing_state_running FAST_ELSEWHERE
+#define FAST_cpu_number_implausible FAST_ELSEWHERE
+#define FAST_weight_argument_wrong_type FAST_ELSEWHERE
+#define FAST_context_switch_order FAST_ELSEWHERE
+#define FAST_blob_name_type_mix FAST_ELSEWHERE
+#define FAST_perfetto_blob_invalid FAST_ELSEWHERE
+
+/* Judged from what the walk and the fast path keep in the same way. */
+#define FAST_no_events FAST_KEEPS	      /* counts by type */
+#define FAST_unused_string FAST_KEEPS	      /* marks what is referred to */
+#define FAST_unused_thread FAST_KEEPS	      /* the same */
+#define FAST_late_initialization FAST_KEEPS   /* counts timestamps */
+#define FAST_unclosed_duration FAST_KEEPS     /* keeps the list of open durations */
+#define FAST_unmatched_async_begin FAST_KEEPS /* fxt_async() judges */
+#define FAST_unmatched_async_end FAST_KEEPS   /* the same */
+#define FAST_async_instant_outside FAST_KEEPS /* the same */
+#define FAST_unmatched_flow_begin FAST_KEEPS  /* fxt_flow() judges */
+#define FAST_flow_without_begin FAST_KEEPS    /* the same */
+#define FAST_flow_id_reused FAST_KEEPS	      /* the same */
+#define FAST_flow_outside_duration FAST_KEEPS /* the same */
+#define FAST_semantic_bound_reached \
+	FAST_KEEPS /* fxt_async() and fxt_flow() judge; a list of durations that is full is left to the walk */
+
+/* A record that has it is not plain. */
+#define FAST_truncated_record FAST_LEAVES /* the record is whole in the window */
+#define FAST_mixed_endianness FAST_LEAVES /* arguments that do not decode */
+#define FAST_record_size_zero FAST_LEAVES /* the size is that of the content */
+#define FAST_record_size_too_small FAST_LEAVES
+#define FAST_record_content_overrun FAST_LEAVES
+#define FAST_record_past_end FAST_LEAVES
+#define FAST_swallowed_records FAST_LEAVES  /* the same; and nothing in it can be anything */
+#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is judged in its turn */
+#define FAST_unreadable_bytes FAST_LEAVES
+#define FAST_record_trailing_words FAST_LEAVES
+#define FAST_known_extension FAST_LEAVES /* its word makes the record longer than its content */
+#define FAST_reserved_bits_set FAST_LEAVES
+#define FAST_unknown_event_type FAST_LEAVES
+#define FAST_unknown_argument_type FAST_LEAVES
+#define FAST_newer_feature FAST_LEAVES	 /* blob arguments */
+#define FAST_nonzero_padding FAST_LEAVES /* texts are printable ASCII, and padded with zeros */
+#define FAST_invalid_utf8 FAST_LEAVES
+#define FAST_string_too_long FAST_LEAVES
+#define FAST_embedded_nul FAST_LEAVES
+#define FAST_control_character_in_string FAST_LEAVES
+#define FAST_string_index_zero FAST_LEAVES
+#define FAST_string_flag_bit_set FAST_LEAVES
+#define FAST_empty_string_record FAST_LEAVES
+#define FAST_zero_length_inline_string FAST_LEAVES
+#define FAST_string_redefinition FAST_LEAVES /* only indexes that are new */
+#define FAST_duplicate_string_registration FAST_LEAVES
+#define FAST_dangling_string_ref FAST_LEAVES /* references are registered */
+#define FAST_forward_string_ref FAST_LEAVES  /* the same; a string that is missed is registered by the walk */
+#define FAST_cross_provider_string_ref FAST_LEAVES
+#define FAST_dangling_thread_ref FAST_LEAVES /* the thread is registered */
+#define FAST_forward_thread_ref FAST_LEAVES
+#define FAST_cross_provider_thread_ref FAST_LEAVES
+#define FAST_unknown_inline_thread FAST_LEAVES	/* fxt_thread_is_unknown() */
+#define FAST_koid_exceeds_32_bits FAST_LEAVES	/* fxt_koid_is_wide() */
+#define FAST_missing_initialization FAST_LEAVES /* the first timestamp of a provider */
+#define FAST_initialization_in_other_context FAST_LEAVES
+#define FAST_timestamp_overflow FAST_LEAVES	/* highest_plain() */
+#define FAST_unmatched_duration_end FAST_LEAVES /* an end without a begin */
+#define FAST_duration_end_name_mismatch FAST_LEAVES
+#define FAST_complete_end_before_start FAST_LEAVES
+#define FAST_counter_without_arguments FAST_LEAVES
+#define FAST_counter_non_numeric FAST_LEAVES
+#define FAST_counter_nan FAST_LEAVES		  /* doubles of counters */
+#define FAST_non_monotonic_timestamps FAST_LEAVES /* a timestamp before that of the event before */
+#define FAST_timestamp_outlier FAST_LEAVES	  /* highest_plain() */
+#define FAST_suspicious_repeat FAST_LEAVES	  /* equal header and time */
+#define FAST_duplicate_argument_name FAST_LEAVES
+#define FAST_empty_argument_name FAST_LEAVES
+#define FAST_bool_value_bits FAST_LEAVES
+#define FAST_argument_size_zero FAST_LEAVES
+#define FAST_argument_overrun FAST_LEAVES
+#define FAST_argument_trailing_words FAST_LEAVES
+#define FAST_argument_count_mismatch FAST_LEAVES
+#define FAST_wide_integer_not_needed FAST_LEAVES /* fxt_integer_fits_32() */
+
+const uint8_t fxt_fast_contract[FXT_RULE_COUNT] = {
+#define RULE(sym, id, severity, class, title, clause, explanation, repair) [FXT_RULE_##sym] = FAST_##sym,
+#include "formats/fxt/fxt_rules.def"
+#undef RULE
+};

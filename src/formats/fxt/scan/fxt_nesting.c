@@ -6,58 +6,75 @@
  * t, is put where it belongs: a begin takes the first partnerless end after t, an end the last partnerless begin before t.
  * Where neither is there, which event is without partner is no longer certain; the thread is then called unsure, and what
  * remains of it is not reported. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/scan/fxt_nesting.h"
 
 #include <stdlib.h>
 
-#define BUCKETS 16384u
+#include "core/array.h"
+#include "formats/fxt/scan/fxt_hash.h"
+
+/* Entries of a list with its first event. array_room() begins with more: 65,536 threads have two lists each. */
 #define OPEN_START 4u
 
-struct fxt_thread *fxt_thread_track(struct fxt_walk *x, uint64_t process, uint64_t thread)
+static uint64_t hash_of(uint64_t process, uint64_t thread)
 {
-	uint64_t koids[2] = { process, thread };
-	if (!x->thread_buckets) {
-		x->thread_buckets = calloc(BUCKETS, sizeof(struct fxt_thread *));
-		if (!x->thread_buckets) {
-			x->status = fault_memory(&x->s->in->error);
-			return NULL;
-		}
-		x->thread_tail = &x->first_thread;
-	}
-	struct fxt_thread **bucket = &x->thread_buckets[fxt_hash(koids, sizeof(koids)) % BUCKETS];
-	for (struct fxt_thread *t = *bucket; t; t = t->chain)
-		if (t->process == process && t->thread == thread)
-			return t;
-	if (x->thread_count == FXT_THREADS_MAX) {
-		struct finding *fd = fxt_note(x, FXT_RULE_semantic_bound_reached, x->at, FXT_WORD);
-		if (fd)
-			finding_say(fd, "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
+	const uint64_t koids[2] = { process, thread };
+
+	return fxt_hash(koids, sizeof(koids));
+}
+
+static struct fxt_thread *first_of(const struct fxt_nesting *n, uint64_t hash)
+{
+	const uint32_t first = map_get(&n->hashes, hash);
+
+	return first == MAP_NONE ? NULL : n->threads[first];
+}
+
+struct fxt_thread *fxt_nesting_find(const struct fxt_nesting *n, uint64_t process, uint64_t thread)
+{
+	struct fxt_thread *t = first_of(n, hash_of(process, thread));
+
+	while (t && (t->process != process || t->thread != thread))
+		t = t->same_hash;
+	return t;
+}
+
+struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, uint64_t thread)
+{
+	const uint64_t hash = hash_of(process, thread);
+	struct fxt_thread *t = fxt_nesting_find(n, process, thread);
+
+	if (t)
+		return t;
+	if (n->count == FXT_THREADS_MAX) {
+		fxt_note(n->report, FXT_RULE_semantic_bound_reached, n->report->here.at, FXT_WORD,
+			 "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
 		return NULL;
 	}
-	struct fxt_thread *t = calloc(1, sizeof(*t));
-	if (!t) {
-		x->status = fault_memory(&x->s->in->error);
+	struct fxt_thread *other = first_of(n, hash);
+	if (array_room(&n->threads, &n->capacity, n->count, sizeof(*n->threads), FXT_THREADS_MAX) == TM_OK)
+		t = calloc(1, sizeof(*t));
+	if (!t || map_set(&n->hashes, hash, (uint32_t)n->count, FXT_THREADS_MAX) != TM_OK) {
+		free(t);
+		fxt_report_no_memory(n->report);
 		return NULL;
 	}
 	t->process = process;
 	t->thread = thread;
-	t->chain = *bucket;
-	*bucket = t;
-	*x->thread_tail = t;
-	x->thread_tail = &t->next;
-	x->thread_count++;
+	t->same_hash = other;
+	n->threads[n->count++] = t;
 	return t;
 }
 
 /* The thread is not judged any more. */
-static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, const char *why)
+static void lose(struct fxt_nesting *n, struct fxt_thread *t, uint64_t offset, const char *why)
 {
-	struct finding *fd = t->lost ? NULL : fxt_note(x, FXT_RULE_semantic_bound_reached, offset, 0);
-	if (fd) {
-		finding_say(fd, "%s", why);
+	struct finding *fd = NULL;
+	if (!t->lost)
+		fd = fxt_note(n->report, FXT_RULE_semantic_bound_reached, offset, 0, "%s", why);
+	if (fd)
 		finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
-	}
-	x->open_room -= t->open_capacity + t->ends_capacity;
+	n->open_room -= t->open_capacity + t->ends_capacity;
 	free(t->open);
 	free(t->ends);
 	t->open = t->ends = NULL;
@@ -66,25 +83,25 @@ static void lose(struct fxt_walk *x, struct fxt_thread *t, uint64_t offset, cons
 	t->steady = false;
 }
 
-static bool grow(struct fxt_walk *x, struct fxt_thread *t, struct fxt_open **list, uint32_t count, uint32_t *capacity,
+static bool grow(struct fxt_nesting *n, struct fxt_thread *t, struct fxt_open **list, uint32_t count, uint32_t *capacity,
 		 uint64_t offset)
 {
 	if (count < *capacity)
 		return true;
 	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
-	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - x->open_room) {
-		lose(x, t, offset,
+	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - n->open_room) {
+		lose(n, t, offset,
 		     wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
 					    : "too many durations of all threads are open to follow them");
 		return false;
 	}
 	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
 	if (!bigger) {
-		x->status = fault_memory(&x->s->in->error);
+		fxt_report_no_memory(n->report);
 		return false;
 	}
 	*list = bigger;
-	x->open_room += wanted - *capacity;
+	n->open_room += wanted - *capacity;
 	*capacity = wanted;
 	return true;
 }
@@ -116,28 +133,28 @@ static void put_in(struct fxt_open *list, uint32_t *count, uint32_t at, struct f
 	(*count)++;
 }
 
-static void thread_report(struct fxt_walk *x, struct fxt_thread *t);
+static void thread_report(struct fxt_nesting *n, struct fxt_thread *t);
 
 static const char too_late[] = "an event comes so late that the nesting of this thread is not followed";
 
 /* Archives that were joined: the provider was introduced again, and its clock starts over. What is open stays so. */
-static void start_over(struct fxt_walk *x, struct fxt_thread *t, uint64_t time)
+static void start_over(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time)
 {
 	t->fresh = false;
 	t->steady = t->began && !t->lost;
 	if (time >= t->newest)
 		return;
-	thread_report(x, t);
+	thread_report(n, t);
 	t->newest = t->first_begin = t->flows_outside = 0;
 	t->depth = t->ends_count = 0;
 	t->began = t->completes = t->late = t->unsure = t->lost = t->steady = false;
 }
 
-void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
+void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
 {
 	uint32_t at;
 	if (t->fresh)
-		start_over(x, t, time);
+		start_over(n, t, time);
 	if (!t->began || time < t->first_begin)
 		t->first_begin = time;
 	t->began = true;
@@ -148,7 +165,7 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 		t->late = true;
 		at = place(t->ends, t->ends_count, time);
 		if (at == UINT32_MAX) {
-			lose(x, t, offset, too_late);
+			lose(n, t, offset, too_late);
 			return;
 		}
 		if (at < t->ends_count) {
@@ -157,7 +174,7 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 		}
 		at = place(t->open, t->depth, time);
 		if (at == UINT32_MAX) {
-			lose(x, t, offset, too_late);
+			lose(n, t, offset, too_late);
 			return;
 		}
 		t->unsure = true;
@@ -165,22 +182,22 @@ void fxt_duration_begin(struct fxt_walk *x, struct fxt_thread *t, uint64_t time,
 		t->newest = time;
 		at = t->depth;
 	}
-	if (grow(x, t, &t->open, t->depth, &t->open_capacity, offset))
+	if (grow(n, t, &t->open, t->depth, &t->open_capacity, offset))
 		put_in(t->open, &t->depth, at, (struct fxt_open){ time, offset, name });
 }
 
-void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
+void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
 {
 	uint32_t at;
 	if (t->fresh)
-		start_over(x, t, time);
+		start_over(n, t, time);
 	if (t->lost)
 		return;
 	if (time < t->newest) {
 		t->late = true;
 		at = place(t->open, t->depth, time);
 		if (at == UINT32_MAX) {
-			lose(x, t, offset, too_late);
+			lose(n, t, offset, too_late);
 			return;
 		}
 		if (at) {
@@ -189,7 +206,7 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		}
 		at = place(t->ends, t->ends_count, time);
 		if (at == UINT32_MAX) {
-			lose(x, t, offset, too_late);
+			lose(n, t, offset, too_late);
 			return;
 		}
 		t->unsure = true;
@@ -197,25 +214,24 @@ void fxt_duration_end(struct fxt_walk *x, struct fxt_thread *t, uint64_t time, u
 		t->newest = time;
 		if (t->depth) {
 			uint64_t begun = t->open[--t->depth].name;
-			if (name && begun != name) {
-				struct finding *fd = fxt_note(x, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD);
-				if (fd)
-					finding_say(fd, "the end has another name than the begin at offset 0x%llx",
-						    (unsigned long long)t->open[t->depth].offset);
-			}
+			if (name && begun != name)
+				fxt_note(n->report, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD,
+					 "the end has another name than the begin at offset 0x%llx",
+					 (unsigned long long)t->open[t->depth].offset);
 			return;
 		}
 		at = t->ends_count;
 	}
-	if (grow(x, t, &t->ends, t->ends_count, &t->ends_capacity, offset))
+	if (grow(n, t, &t->ends, t->ends_count, &t->ends_capacity, offset))
 		put_in(t->ends, &t->ends_count, at, (struct fxt_open){ time, offset, name });
 }
 
-static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const struct fxt_open *o, bool end)
+static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const struct fxt_open *o, bool end)
 {
-	bool excused = x->buffer_full || (end && (!t->began || o->time < t->first_begin));
-	struct finding *fd = finding_milder(x->s->findings, end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
-					    excused ? TM_NOTE : TM_WARNING, x->source, o->offset, 2 * FXT_WORD);
+	bool excused = n->report->buffer_full || (end && (!t->began || o->time < t->first_begin));
+	struct finding *fd = finding_milder(n->report->s->findings,
+					    end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
+					    excused ? TM_NOTE : TM_WARNING, n->report->source, o->offset, 2 * FXT_WORD);
 	if (!finding_kept(fd))
 		return;
 	finding_say(fd, end ? "a duration ends at tick %llu, and none is open" : "the duration that begins at tick %llu never ends",
@@ -224,41 +240,41 @@ static void report_one(struct fxt_walk *x, const struct fxt_thread *t, const str
 }
 
 /* Says what is left of a thread. */
-static void thread_report(struct fxt_walk *x, struct fxt_thread *t)
+static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 {
 	if (t->flows_outside && !t->completes && !t->late) {
-		struct finding *fd = fxt_note(x, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD);
+		struct finding *fd = fxt_note(n->report, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD,
+					      "%llu flow events of this thread lie in no duration",
+					      (unsigned long long)t->flows_outside);
 		if (fd) {
-			finding_say(fd, "%llu flow events of this thread lie in no duration", (unsigned long long)t->flows_outside);
 			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
 				     (unsigned long long)t->thread);
 		}
 	}
 	if (t->unsure && (t->depth || t->ends_count)) {
-		lose(x, t, t->depth ? t->open[0].offset : t->ends[0].offset,
+		lose(n, t, t->depth ? t->open[0].offset : t->ends[0].offset,
 		     "events of this thread come so late that what has no partner cannot be told");
 		return;
 	}
 	for (uint32_t i = 0; i < t->ends_count; i++)
-		report_one(x, t, &t->ends[i], true);
+		report_one(n, t, &t->ends[i], true);
 	for (uint32_t i = 0; i < t->depth; i++)
-		report_one(x, t, &t->open[i], false);
+		report_one(n, t, &t->open[i], false);
 }
 
-void fxt_nesting_report(struct fxt_walk *x)
+void fxt_nesting_report(struct fxt_nesting *n)
 {
-	for (struct fxt_thread *t = x->first_thread; t; t = t->next)
-		thread_report(x, t);
+	for (size_t i = 0; i < n->count; i++)
+		thread_report(n, n->threads[i]);
 }
 
-void fxt_nesting_close(struct fxt_walk *x)
+void fxt_nesting_close(struct fxt_nesting *n)
 {
-	while (x->first_thread) {
-		struct fxt_thread *t = x->first_thread;
-		x->first_thread = t->next;
-		free(t->open);
-		free(t->ends);
-		free(t);
+	for (size_t i = 0; i < n->count; i++) {
+		free(n->threads[i]->open);
+		free(n->threads[i]->ends);
+		free(n->threads[i]);
 	}
-	free(x->thread_buckets);
+	free(n->threads);
+	map_free(&n->hashes);
 }

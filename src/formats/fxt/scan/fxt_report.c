@@ -1,5 +1,5 @@
 /* What is said about records. Nothing here runs for a record that is fine. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/scan/fxt_report.h"
 
 #include <stdio.h>
 
@@ -28,34 +28,75 @@ void fxt_describe(const struct fxt_record *r, char *out, size_t size)
 		snprintf(out, size, "%s", type);
 }
 
-void fxt_path(const struct fxt_walk *x, struct finding *fd, const struct fxt_record *r, const char *part)
+void fxt_path(const struct fxt_report *report, struct finding *fd, const struct fxt_record *r, const char *part)
 {
 	char record[64];
 	if (!finding_kept(fd))
 		return;
 	fxt_describe(r, record, sizeof(record));
-	if (x->provider->anonymous)
-		finding_path(fd, "record %llu (%s)%s%s", (unsigned long long)x->records, record, part ? " > " : "",
+	if (report->here.anonymous)
+		finding_path(fd, "record %llu (%s)%s%s", (unsigned long long)report->here.records, record, part ? " > " : "",
 			     part ? part : "");
 	else
-		finding_path(fd, "provider %u > record %llu (%s)%s%s", x->provider->id, (unsigned long long)x->records, record,
-			     part ? " > " : "", part ? part : "");
+		finding_path(fd, "provider %u > record %llu (%s)%s%s", report->here.provider,
+			     (unsigned long long)report->here.records, record, part ? " > " : "", part ? part : "");
 }
 
-struct finding *fxt_report(struct fxt_walk *x, unsigned rule, enum tracemend_severity severity, uint64_t offset, uint64_t length)
+void fxt_report_no_memory(struct fxt_report *report)
 {
-	struct finding *fd = finding_milder(x->s->findings, rule, severity, x->source, offset, length);
-	fxt_path(x, fd, &x->record, NULL);
+	report->status = fault_memory(&report->s->in->error);
+}
+
+struct finding *fxt_report_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+{
+	struct finding *fd = finding_new_at(report->s->findings, rule, report->source, offset, length);
+	va_list arguments;
+
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	fxt_path(report, fd, report->here.record, NULL);
 	return fd;
 }
 
-struct finding *fxt_note(struct fxt_walk *x, unsigned rule, uint64_t offset, uint64_t length)
+/* severity: or the row's, where that is milder. The finding of a rule under which further ones are folded; NULL when there is one.
+ */
+static struct finding *note_first(struct fxt_report *report, unsigned rule, enum tracemend_severity severity, uint64_t offset,
+				  uint64_t length)
 {
-	struct fxt_tally *t = &x->tallies[rule];
-	if (t->count++)
+	struct fxt_tally *t = &report->tallies[rule];
+
+	if (place_silenced() || t->count++)
 		return NULL;
-	t->finding = finding_milder(x->s->findings, rule, TM_NOTE, x->source, offset, length);
+	t->finding = finding_milder_at(report->s->findings, rule, severity, report->source, offset, length);
 	return t->finding;
+}
+
+struct finding *fxt_note_milder_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format,
+				   ...)
+{
+	struct finding *fd = note_first(report, rule, TM_NOTE, offset, length);
+	va_list arguments;
+
+	if (!fd)
+		return NULL;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	return fd;
+}
+
+struct finding *fxt_note_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+{
+	struct finding *fd = note_first(report, rule, TM_ERROR, offset, length);
+	va_list arguments;
+
+	if (!fd)
+		return NULL;
+	va_start(arguments, format);
+	finding_say_list(fd, format, arguments);
+	va_end(arguments);
+	return fd;
 }
 
 static void tally_flush(struct fxt_tally *t)
@@ -64,28 +105,47 @@ static void tally_flush(struct fxt_tally *t)
 		finding_explains(t->finding, t->count - 1);
 }
 
-void fxt_notes_flush(struct fxt_walk *x)
+void fxt_notes_flush(struct fxt_report *report)
 {
 	for (unsigned i = 0; i < FXT_RULE_COUNT; i++)
-		tally_flush(&x->tallies[i]);
+		tally_flush(&report->tallies[i]);
 	for (unsigned i = 0; i < FXT_NEWER_COUNT; i++)
-		tally_flush(&x->newer[i]);
+		tally_flush(&report->newer[i]);
 }
 
-static void say_bits(struct finding *fd, const struct fxt_issue *i, const char *what)
+void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t field)
+{
+	static const char *const names[FXT_NEWER_COUNT] = {
+		"this kind of context switch", "the wakeup record", "the profiler record",
+		"the blob type \"Perfetto\"",  "the blob argument",
+	};
+	const struct fxt_record *r = report->here.record;
+	struct fxt_tally *t = &report->newer[kind];
+
+	if (t->count++)
+		return;
+	t->finding = finding_new(report->s->findings, FXT_RULE_newer_feature, report->source, report->here.at, r->words * FXT_WORD);
+	if (!finding_kept(t->finding))
+		return;
+	finding_say(t->finding, "%s is not in the document of 2022: readers of its time skip it", names[kind]);
+	fxt_path(report, t->finding, r, NULL);
+	finding_field(t->finding, report->here.at + field, FXT_WORD, "header");
+}
+
+static void say_bits(struct finding *fd, const struct issue *i, const char *what)
 {
 	uint64_t bits = i->got & i->want;
 	unsigned low = (unsigned)__builtin_ctzll(i->want), high = 63 - (unsigned)__builtin_clzll(i->want);
 	finding_say(fd, "%s: bits %u to %u are 0x%llx, expected 0", what, low, high, (unsigned long long)(bits >> low));
 }
 
-static void say_text(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i, const char *what)
+static void say_text(struct finding *fd, const struct fxt_record *r, const struct issue *i, const char *what)
 {
 	char quoted[TEXT_QUOTE_SIZE];
 	finding_say(fd, "%s: \"%s\"", what, text_quote(quoted, r->data + i->at, i->length));
 }
 
-void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct fxt_issue *i)
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct issue *i)
 {
 	unsigned long long got = i->got, want = i->want;
 	if (!finding_kept(fd))
@@ -136,22 +196,22 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 						     : "an initialization record with base tick and wall-clock time");
 		break;
 	case FXT_RULE_argument_size_zero:
-		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->argument + 1, got);
+		finding_say(fd, "the size of argument %d is 0 (header 0x%016llx)", i->which + 1, got);
 		break;
 	case FXT_RULE_argument_overrun:
 		finding_say(fd,
 			    want < got ? "argument %d claims %llu words, and the record has %llu left"
 				       : "the content of argument %d does not fit its %llu words",
-			    i->argument + 1, got, want);
+			    i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_trailing_words:
-		finding_say(fd, "argument %d is %llu words long, its content %llu", i->argument + 1, got, want);
+		finding_say(fd, "argument %d is %llu words long, its content %llu", i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_count_mismatch:
 		finding_say(fd, "the record counts %llu arguments and ends after %llu", want, got);
 		break;
 	case FXT_RULE_unknown_argument_type:
-		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->argument + 1, got);
+		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->which + 1, got);
 		break;
 	case FXT_RULE_mixed_endianness:
 		finding_say(fd, "%llu arguments are in the other byte order than the record", got);
@@ -194,22 +254,27 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	}
 }
 
-void fxt_issues_report(struct fxt_walk *x, const struct fxt_record *r, uint64_t offset)
+/* Notes are folded. */
+static struct finding *issue_finding(struct fxt_report *report, const struct issue *i, uint64_t offset, uint64_t length)
 {
-	for (uint32_t n = 0; n < r->issue_count; n++) {
-		const struct fxt_issue *i = &r->issues[n];
+	if (i->severity == TM_NOTE)
+		return (void)PLACE(i->rule), note_first(report, i->rule, TM_NOTE, offset, length);
+	return finding_milder(report->s->findings, i->rule, (enum tracemend_severity)i->severity, report->source, offset, length);
+}
+
+void fxt_issues_report(struct fxt_report *report, const struct fxt_record *r, uint64_t offset)
+{
+	for (uint32_t n = 0; n < r->issues.count; n++) {
+		const struct issue *i = &r->issues.list[n];
 		uint64_t length = r->words * FXT_WORD;
-		if (length > x->size - offset)
-			length = x->size - offset;
-		struct finding *fd = i->severity == TM_NOTE
-					     ? fxt_note(x, i->rule, offset, length)
-					     : finding_milder(x->s->findings, i->rule, (enum tracemend_severity)i->severity,
-							      x->source, offset, length);
+		if (length > report->here.size - offset)
+			length = report->here.size - offset;
+		struct finding *fd = issue_finding(report, i, offset, length);
 		if (!fd || !finding_kept(fd))
 			continue;
 		char part[32];
-		snprintf(part, sizeof(part), "argument %d", i->argument + 1);
-		fxt_path(x, fd, r, i->argument >= 0 ? part : NULL);
+		snprintf(part, sizeof(part), "argument %d", i->which + 1);
+		fxt_path(report, fd, r, i->which >= 0 ? part : NULL);
 		fxt_issue_say(fd, r, i);
 		finding_field(fd, offset + i->at, i->length, "%s", i->at ? "content" : "header");
 	}

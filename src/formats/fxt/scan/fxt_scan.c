@@ -1,5 +1,8 @@
-/* The walk over an FXT file: plain events in runs (fxt_events.c), every other sound record one by one, and what to do
+/* The walk over an FXT file: plain events in runs (fxt_fast.c), every other sound record one by one, and what to do
  * about bytes that are none. */
+#include "formats/fxt/scan/fxt_scan.h"
+
+#include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>
@@ -10,349 +13,181 @@
 
 #define PROBE_BYTES (64u * 1024)
 
-/* ---- bytes that are no record ---- */
-
-static const char *region_why(unsigned rule)
-{
-	switch (rule) {
-	case FXT_RULE_truncated_record:
-		return "the record is cut off by the end of the file";
-	case FXT_RULE_zero_filled_tail:
-		return "zeros up to the end of the file";
-	case FXT_RULE_zero_word_padding:
-		return "zeros between records";
-	case FXT_RULE_file_size_not_multiple_of_8:
-		return "stray bytes at the end";
-	case FXT_RULE_swallowed_records:
-		return "the size of the record is damaged";
-	default:
-		return "no sound record";
-	}
-}
-
-/* Reports [from, until) as damage, drops it, and goes on behind it. */
-static void region(struct fxt_walk *x, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
-		   enum tracemend_exactness lost, uint64_t records, const char *say)
-{
-	struct finding *fd = finding_new(x->s->findings, rule, x->source, from, until - from);
-	if (finding_kept(fd)) {
-		if (say)
-			finding_say(fd, "%s", say);
-		else
-			fxt_issue_say(fd, r, &r->issues[r->issue_count - 1]);
-		if (r)
-			fxt_path(x, fd, r, NULL);
-		if (r && r->issue_count && !say) {
-			const struct fxt_issue *i = &r->issues[r->issue_count - 1];
-			finding_field(fd, from + i->at, i->length, "header 0x%016" PRIx64, r->header);
-		}
-	}
-	x->damage = fd;
-	if (!x->gapped && (lost != TM_EXACT || !r || r->type == FXT_STRING || r->type == FXT_THREAD)) {
-		x->gapped = true;
-		x->gap = until;
-	}
-	fxt_doubt_before(x, rule, from, until, lost);
-	fxt_doubt_behind_zeros(x, until);
-	if (lost != TM_EXACT)
-		x->torn = until;
-	fxt_drop(x, from, until, rule, region_why(rule));
-	/* Bytes that no size vouches for may have been more records, or none. */
-	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
-	if (x->s->plan)
-		plan_lost(x->s->plan, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
-	x->previous_header = 0;
-	x->at = until;
-}
-
-/* The word at x->at is zero. */
-static void zeros(struct fxt_walk *x)
-{
-	uint64_t from = x->at, end = window_skip_zeros(&x->peek, from);
-	char say[96];
-	if (x->peek.status != TM_OK)
-		return;
-	if (end >= x->size) {
-		snprintf(say, sizeof(say), "%" PRIu64 " zero bytes up to the end of the file", x->size - from);
-		region(x, FXT_RULE_zero_filled_tail, from, x->size, NULL, TM_UNKNOWN_COUNT, 0, say);
-		return;
-	}
-	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
-	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
-	if (!fxt_next_is_sound(x, until)) {
-		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
-		struct fxt_record *r = &x->record;
-		memset(r, 0, offsetof(struct fxt_record, arguments));
-		struct fxt_resume resume = fxt_resync(x, until, r);
-		until = resume.at;
-		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
-			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
-	}
-	region(x, FXT_RULE_zero_word_padding, from, until, NULL, TM_UNKNOWN_COUNT, 0, say);
-}
-
-/* A magic number record with a wrong size or number. */
-static void bad_magic(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
-{
-	uint64_t from = x->at, until = from + FXT_WORD;
-	uint64_t by_size = from + r->words * FXT_WORD;
-	struct finding *fd = finding_new(x->s->findings, rule, x->source, from, FXT_WORD);
-
-	if (finding_kept(fd)) {
-		finding_say(fd, "the magic number record is 0x%016" PRIx64 ", expected 0x%016" PRIx64, r->header, FXT_MAGIC);
-		fxt_path(x, fd, r, NULL);
-		finding_field(fd, from, FXT_WORD, "magic number record");
-	}
-	/* Words that a longer record would have are kept if they are records; zeros are its own. */
-	if (r->words > 1 && by_size <= x->size && r->words <= FXT_RECORD_WORDS_MAX) {
-		const uint8_t *rest = window_at(&x->peek, until, (size_t)(by_size - until));
-		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
-		    (!fxt_next_is_sound(x, until) && fxt_next_is_sound(x, by_size)))
-			until = by_size;
-	}
-	if (x->magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
-		fxt_doubt_before(x, rule, from, until, TM_AT_LEAST);
-		fxt_drop(x, from, until, rule, "no magic number");
-		if (x->s->plan)
-			plan_lost(x->s->plan, 1, TM_EXACT);
-	} else {
-		uint8_t magic[FXT_WORD];
-		store_u64(magic, FXT_MAGIC, x->decoder.big_endian);
-		if (x->s->plan) {
-			fxt_keep_flush(x, from);
-			plan_replace(x->s->plan, x->output, x->source, from, FXT_WORD, magic, FXT_WORD, rule, "the magic number");
-			plan_patched(x->s->plan, 1);
-			x->patched++;
-			x->keep_from = from + FXT_WORD;
-		}
-		fxt_drop(x, from + FXT_WORD, until, rule, "the magic number record is one word long");
-		x->magic_seen = true;
-		x->by_type[FXT_METADATA]++;
-		x->provider->records++;
-		fxt_took(x, from);
-	}
-	x->at = until;
-}
-
-static void misaligned(struct fxt_walk *x, const struct fxt_record *r, uint64_t until)
-{
-	char say[160];
-	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid", until - x->at,
-		 (until - x->at) % FXT_WORD);
-	region(x, FXT_RULE_misaligned_records, x->at, until, r, TM_UNKNOWN_COUNT, 0, say);
-}
-
-/* Finds where to go on behind what is broken at x->at, and reports what lies in between under `rule`. */
-static void resume_after(struct fxt_walk *x, struct fxt_record *r, unsigned rule)
-{
-	uint64_t from = x->at;
-	char say[240];
-	struct fxt_resume resume = fxt_resync(x, from, r);
-	if (x->peek.status != TM_OK)
-		return;
-	if (resume.at == x->size && rule != FXT_RULE_truncated_record && window_skip_zeros(&x->peek, from + FXT_WORD) == x->size) {
-		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
-		region(x, FXT_RULE_zero_filled_tail, from, x->size, r, TM_UNKNOWN_COUNT, 1, say);
-		return;
-	}
-	if (resume.shifted) {
-		misaligned(x, r, resume.at);
-		return;
-	}
-	if (rule == FXT_RULE_truncated_record && resume.at < x->size)
-		rule = FXT_RULE_record_past_end;
-	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
-		rule = FXT_RULE_swallowed_records;
-	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
-		if (rule == FXT_RULE_swallowed_records)
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
-				 r->words, (resume.at - from) / FXT_WORD);
-		else
-			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
-		region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
-		return;
-	}
-	region(x, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, NULL);
-}
-
-/* The record at x->at cannot be used. */
-static void broken(struct fxt_walk *x, struct fxt_record *r)
-{
-	unsigned rule = r->issues[r->issue_count - 1].rule;
-
-	if (!r->header) {
-		zeros(x);
-		return;
-	}
-	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
-		bad_magic(x, r, rule);
-		return;
-	}
-	resume_after(x, r, rule);
-}
-
 /* ---- sound records off the fast path ---- */
 
-static void check_late_padding(struct fxt_walk *x, struct fxt_record *r)
+static void check_late_padding(struct fxt_walk *w, struct fxt_record *r)
 {
 	uint64_t at = r->payload_at + r->payload_length;
 	uint64_t length = r->content * FXT_WORD - at;
-	const uint8_t *p = window_at(&x->peek, x->at + at, (size_t)length);
-	if (!p || bytes_are_zero(p, (size_t)length) || r->issue_count == FXT_ISSUES_MAX)
-		return;
-	r->issues[r->issue_count++] = (struct fxt_issue){ .rule = FXT_RULE_nonzero_padding,
-							  .severity = TM_ERROR,
-							  .argument = -1,
-							  .at = at,
-							  .length = (uint32_t)length,
-							  .got = r->payload_length };
-	r->worst = TM_ERROR;
+	const uint8_t *p = window_at(&w->resync.window, w->report.here.at + at, (size_t)length);
+	if (p && !bytes_are_zero(p, (size_t)length))
+		issue_add(&r->issues, fxt_rules, FXT_RULE_nonzero_padding, .at = at, .length = (uint32_t)length,
+			  .got = r->payload_length);
 }
 
-static bool has_unknown_refs(const struct fxt_walk *x, const struct fxt_record *r)
+static bool has_unknown_refs(const struct fxt_walk *w, const struct fxt_record *r)
 {
 	for (unsigned i = 0; i < r->string_count; i++)
-		if (!fxt_string_known(x->provider, r->strings[i].ref))
+		if (!fxt_string_known(w->registry.provider, r->strings[i].ref))
 			return true;
 	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++)
-		if (!fxt_thread_known(x->provider, r->threads[i].ref))
+		if (!fxt_thread_known(w->registry.provider, r->threads[i].ref))
 			return true;
 	return false;
 }
 
 /* A record that is sound in itself but in the wrong place: would another type fit better? */
-static bool is_suspect(const struct fxt_walk *x, const struct fxt_record *r, bool unknown_refs)
+static bool is_suspect(const struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
 {
-	if (r->worst == TM_ERROR || unknown_refs)
+	if (r->issues.worst == TM_ERROR || unknown_refs)
 		return true;
 	if (r->type != FXT_METADATA)
 		return false;
-	return (r->subtype == FXT_PROVIDER_INFO && r->worst > TM_NOTE) ||
-	       (r->subtype == FXT_PROVIDER_SECTION && (r->worst > TM_NOTE || !fxt_provider_find(x, r->id)));
+	return (r->subtype == FXT_PROVIDER_INFO && r->issues.worst > TM_NOTE) ||
+	       (r->subtype == FXT_PROVIDER_SECTION && (r->issues.worst > TM_NOTE || !fxt_provider_find(&w->registry, r->id)));
 }
 
 static bool is_wrong_in_size_alone(const struct fxt_record *r)
 {
-	for (uint32_t i = 0; i < r->issue_count; i++)
-		if (r->issues[i].severity != TM_NOTE && r->issues[i].rule != FXT_RULE_record_trailing_words &&
-		    r->issues[i].rule != FXT_RULE_provider_name_length_mismatch)
+	for (uint32_t i = 0; i < r->issues.count; i++)
+		if (r->issues.list[i].severity != TM_NOTE && r->issues.list[i].rule != FXT_RULE_record_trailing_words &&
+		    r->issues.list[i].rule != FXT_RULE_provider_name_length_mismatch)
 			return false;
 	return true;
 }
 
-static void check_repeat(struct fxt_walk *x, const struct fxt_record *r)
+static void check_repeat(struct fxt_walk *w, const struct fxt_record *r)
 {
 	uint64_t length = r->words * FXT_WORD;
 	bool repeat = false;
 
 	if (r->type != FXT_EVENT)
 		return;
-	if (r->header == x->previous_header && r->timestamp == x->previous_time && x->at >= length &&
+	if (r->header == w->previous.header && r->timestamp == w->previous.time && w->report.here.at >= length &&
 	    length <= FXT_RECORD_WORDS_MAX * FXT_WORD) {
-		const uint8_t *p = window_at(&x->peek, x->at - length, (size_t)(2 * length));
+		const uint8_t *p = window_at(&w->resync.window, w->report.here.at - length, (size_t)(2 * length));
 		repeat = p && !memcmp(p, p + length, (size_t)length);
 	}
-	x->previous_header = r->header;
-	x->previous_time = r->timestamp;
-	struct finding *fd = repeat ? fxt_note(x, FXT_RULE_suspicious_repeat, x->at, length) : NULL;
-	if (fd) {
-		finding_say(fd, "the record equals the one before it");
-		fxt_path(x, fd, r, NULL);
-	}
+	w->previous.header = r->header;
+	w->previous.time = r->timestamp;
+	if (!repeat)
+		return;
+	struct finding *fd = fxt_note(&w->report, FXT_RULE_suspicious_repeat, w->report.here.at, length,
+				      "the record equals the one before it");
+	if (fd)
+		fxt_path(&w->report, fd, r, NULL);
 }
 
-/* Inside the record at x->at, and on across its end, stand others: from `first` on. */
-static void hiding(struct fxt_walk *x, struct fxt_record *r, uint64_t first)
+/* Whether there is more in the record than its content takes: it is not of a known kind, or too long. */
+static bool is_loose(const struct fxt_record *r)
 {
-	char say[240];
-	if ((first - x->at) % FXT_WORD) {
-		misaligned(x, r, first);
-		return;
+	return !r->known || (r->content < r->words && !r->extended);
+}
+
+/* Records inside what the size of the record at `from` claims: reports it up to the first of them. */
+static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t from)
+{
+	char say[160];
+	uint64_t end = from + r->words * FXT_WORD, covered, first;
+	bool exact = false;
+
+	if (is_loose(r) && r->known && fxt_swallows(&w->resync, from, r, &covered)) {
+		first = fxt_inner_records(&w->resync, from, covered);
+		/* One record with a damaged size, unless more speaks against it than its size. */
+		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
+	} else {
+		first = fxt_hidden_records(&w->resync, r, from, from == w->doubt.torn || from == w->doubt.faulty);
+		if (first >= end)
+			return false;
+		if ((first - from) % FXT_WORD) {
+			fxt_region_misaligned(w, r, first);
+			return true;
+		}
 	}
 	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-		 (first - x->at) / FXT_WORD);
-	region(x, FXT_RULE_swallowed_records, x->at, first, r, TM_AT_LEAST, 1, say);
+		 (first - from) / FXT_WORD);
+	fxt_region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
+	return true;
 }
 
-static void sound(struct fxt_walk *x, struct fxt_record *r)
+/* The record is faulty, or out of place, and exact as another type. */
+static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
 {
-	uint64_t from = x->at, end = from + r->words * FXT_WORD;
-	char say[240];
+	char kind[64], other[64], say[240];
 
-	bool loose = !r->known || (r->content < r->words && !r->extended);
-	uint64_t covered;
-	if (loose && r->known && fxt_swallows(x, from, r, &covered)) {
-		uint64_t first = fxt_inner_records(x, from, covered);
-		/* One record with a damaged size, unless more speaks against it than its size. */
-		bool exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(x, r);
-		snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
-			 (first - from) / FXT_WORD);
-		region(x, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
-		return;
-	}
-	uint64_t hidden = fxt_hidden_records(x, r, from);
-	if (hidden < end) {
-		hiding(x, r, hidden);
-		return;
-	}
-	if (loose && !fxt_next_fits(x, end, end - from, false)) {
-		resume_after(x, r, FXT_RULE_unreadable_bytes);
-		return;
-	}
-	bool unknown_refs = has_unknown_refs(x, r), suspect = is_suspect(x, r, unknown_refs);
-	if (suspect && fxt_type_damaged(x, from, r)) {
-		char kind[64], other[64];
-		fxt_describe(r, kind, sizeof(kind));
-		fxt_describe(&x->other, other, sizeof(other));
-		snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
-		region(x, FXT_RULE_unreadable_bytes, from, end, r, TM_EXACT, 1, say);
-		return;
-	}
-	/* Faulty, and nothing that fits behind it, or too long on top of it: noise that happens to decode. */
-	if ((r->worst == TM_ERROR || unknown_refs) &&
-	    (!fxt_next_fits(x, end, end - from, true) || (loose && r->worst == TM_ERROR && !fxt_next_is_sound(x, end)))) {
-		unsigned first = 0;
-		while (first < r->issue_count && r->issues[first].severity != TM_ERROR)
-			first++;
-		if (first < r->issue_count)
-			r->issues[r->issue_count - 1] = r->issues[first];
-		resume_after(x, r, first < r->issue_count ? r->issues[r->issue_count - 1].rule : FXT_RULE_unreadable_bytes);
-		return;
-	}
-	if (r->type == FXT_INITIALIZATION && !r->tail) {
-		r->issues[r->issue_count++] = (struct fxt_issue){
-			.rule = FXT_RULE_zero_tick_rate, .severity = TM_ERROR, .argument = -1, .at = FXT_WORD, .length = FXT_WORD
-		};
-		r->worst = TM_ERROR;
-	}
-	fxt_issues_report(x, r, from);
-	check_repeat(x, r);
-	fxt_doubt_record(x, r);
-	fxt_record_accept(x, r, from);
-	if (r->worst == TM_ERROR && x->status == TM_OK)
-		fxt_patch(x, r, from);
-	if (r->worst == TM_ERROR)
-		x->faulty = end;
-	fxt_took(x, from);
-	x->at = end;
+	if (!is_suspect(w, r, unknown_refs) || !fxt_type_damaged(&w->resync, w->registry.provider, from, r))
+		return false;
+	fxt_describe(r, kind, sizeof(kind));
+	fxt_describe(&w->resync.other, other, sizeof(other));
+	snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
+	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
+	return true;
 }
 
-static void walk_record(struct fxt_walk *x, uint64_t header, uint64_t left)
+/* Noise that happens to decode: faulty, and nothing that fits behind it, or too long on top of it. */
+static bool is_noise(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
+{
+	uint64_t length = r->words * FXT_WORD;
+	bool faulty = r->issues.worst == TM_ERROR;
+	unsigned first = 0;
+
+	if (!faulty && !unknown_refs)
+		return false;
+	if (fxt_next_fits(&w->resync, from + length, length, true) &&
+	    !(is_loose(r) && faulty && !fxt_next_is_sound(&w->resync, from + length)))
+		return false;
+	while (first < r->issues.count && r->issues.list[first].severity != TM_ERROR)
+		first++;
+	if (first < r->issues.count)
+		r->fault = r->issues.list[first];
+	fxt_region_resume(w, r, first < r->issues.count ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes);
+	return true;
+}
+
+/* The record at the position decodes. */
+static void sound(struct fxt_walk *w, struct fxt_record *r)
+{
+	uint64_t from = w->report.here.at, length = r->words * FXT_WORD;
+
+	if (covers_records(w, r, from))
+		return;
+	if (is_loose(r) && !fxt_next_fits(&w->resync, from + length, length, false)) {
+		fxt_region_resume(w, r, FXT_RULE_unreadable_bytes);
+		return;
+	}
+	bool unknown_refs = has_unknown_refs(w, r);
+	if (has_other_type(w, r, from, unknown_refs) || is_noise(w, r, from, unknown_refs))
+		return;
+	if (r->type == FXT_INITIALIZATION && !r->tail)
+		issue_add(&r->issues, fxt_rules, FXT_RULE_zero_tick_rate, .at = FXT_WORD, .length = FXT_WORD);
+	fxt_issues_report(&w->report, r, from);
+	check_repeat(w, r);
+	fxt_doubt_record(&w->doubt, r, w->magic_written);
+	fxt_record_accept(w, r, from);
+	if (r->issues.worst == TM_ERROR && w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
+		fxt_report_no_memory(&w->report);
+	if (r->issues.worst == TM_ERROR)
+		w->doubt.faulty = from + length;
+	fxt_position_took(&w->report.here, from);
+	w->report.here.at = from + length;
+}
+
+static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 {
 	uint64_t words = fxt_size(header);
 	size_t have = words && words <= left / FXT_WORD ? fxt_span(words) : FXT_WORD;
-	struct fxt_record *r = &x->record;
+	struct fxt_record *r = &w->record;
 
-	const uint8_t *p = window_at(&x->window, x->at, have);
+	const uint8_t *p = window_at(&w->window, w->report.here.at, have);
 	if (!p)
 		return;
-	fxt_decode(&x->decoder, r, p, have, left, 0);
+	fxt_decode(&w->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
-		check_late_padding(x, r);
+		check_late_padding(w, r);
 	if (r->fatal)
-		broken(x, r);
+		fxt_region_broken(w, r);
 	else
-		sound(x, r);
+		sound(w, r);
 }
 
 /* ---- beginning and end ---- */
@@ -362,55 +197,56 @@ static unsigned bits_apart(uint64_t a, uint64_t b)
 	return (unsigned)__builtin_popcountll(a ^ b);
 }
 
-static void write_magic(struct fxt_walk *x)
+static void write_magic(struct fxt_walk *w)
 {
 	uint64_t magic = FXT_MAGIC;
-	fxt_insert(x, x->keep_from, &magic, 1, FXT_RULE_missing_magic, "the magic number, by which readers know the file");
-	x->magic_written = true;
+	fxt_repair_insert(&w->repair, w->repair.keep_from, &magic, 1, FXT_RULE_missing_magic,
+			  "the magic number, by which readers know the file");
+	w->magic_written = true;
 }
 
 /* The file does not begin with anything like a magic number. */
-static void begin_without_magic(struct fxt_walk *x)
+static void begin_without_magic(struct fxt_walk *w)
 {
-	if (fxt_begins_sound(x)) {
-		write_magic(x);
+	if (fxt_begins_sound(&w->resync)) {
+		write_magic(w);
 		/* Nothing came before a provider but the magic number. */
-		const uint8_t *p = window_at(&x->window, 0, FXT_WORD);
-		uint64_t header = p ? load_u64(p, x->decoder.big_endian) : 0;
-		if (x->s->plan && ((header & 15) != FXT_METADATA || fxt_bits(header, 16, 4) != FXT_PROVIDER_INFO))
-			plan_lost(x->s->plan, 0, TM_UNKNOWN_COUNT);
+		const uint8_t *p = window_at(&w->window, 0, FXT_WORD);
+		uint64_t header = p ? load_u64(p, w->decoder.big_endian) : 0;
+		if ((header & 15) != FXT_METADATA || fxt_bits(header, 16, 4) != FXT_PROVIDER_INFO)
+			fxt_repair_lost(&w->repair, 0, TM_UNKNOWN_COUNT);
 		return;
 	}
 	/* A prefix is lost, and with it the beginning of a record; or something was put in front. */
-	struct fxt_record *r = &x->record;
-	memset(r, 0, offsetof(struct fxt_record, arguments));
-	struct fxt_resume resume = fxt_resync(x, 0, r);
-	const uint8_t *p = resume.at < x->size ? window_at(&x->peek, resume.at, FXT_WORD) : NULL;
+	struct fxt_record *r = &w->record;
+	fxt_record_clear(r);
+	struct fxt_resume resume = fxt_resync(&w->resync, 0, r);
+	const uint8_t *p = resume.at < w->report.here.size ? window_at(&w->resync.window, resume.at, FXT_WORD) : NULL;
 	char say[128];
-	if (x->peek.status != TM_OK)
+	if (w->resync.window.status != TM_OK)
 		return;
 	if (!p) {
 		/* Not one pair of sound records: single ones may still be there. */
-		write_magic(x);
+		write_magic(w);
 		return;
 	}
-	x->lost_prefix = true;
-	if (load_u64(p, x->decoder.big_endian) == FXT_MAGIC) {
+	w->lost_prefix = true;
+	if (load_u64(p, w->decoder.big_endian) == FXT_MAGIC) {
 		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are no record precede the magic number", resume.at);
-		region(x, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
-		x->damage = NULL;
+		fxt_region(w, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
+		w->report.damage = NULL;
 		return;
 	}
 	snprintf(say, sizeof(say),
 		 "no magic number, and the first sound record stands at offset %" PRIu64 ": the beginning is lost", resume.at);
-	write_magic(x);
-	region(x, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
-	x->magic_seen = true; /* said; a later one is another archive's */
+	write_magic(w);
+	fxt_region(w, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
+	w->report.magic_seen = true; /* said; a later one is another archive's */
 }
 
-static void begin(struct fxt_walk *x)
+static void begin(struct fxt_walk *w)
 {
-	const uint8_t *p = window_at(&x->window, 0, FXT_WORD);
+	const uint8_t *p = window_at(&w->window, 0, FXT_WORD);
 	if (!p)
 		return;
 	uint64_t word = load_u64(p, false), swapped = load_u64(p, true);
@@ -419,133 +255,132 @@ static void begin(struct fxt_walk *x)
 	bool big = bits_apart(swapped, FXT_MAGIC) <= FXT_MAGIC_DAMAGE_MAX;
 	if (!big && bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
 		size_t got, at;
-		p = window_upto(&x->peek, 0, PROBE_BYTES, &got);
-		if (!p || !fxt_probe(p, got, x->size, &big, &at))
+		p = window_upto(&w->resync.window, 0, PROBE_BYTES, &got);
+		if (!p || !fxt_probe(p, got, w->report.here.size, &big, &at))
 			big = false;
 	}
-	x->decoder.big_endian = big;
+	w->decoder.big_endian = w->repair.big_endian = big;
 	if (big) {
-		struct finding *fd = finding_new(x->s->findings, FXT_RULE_big_endian_trace, x->source, 0, FXT_WORD);
-		finding_say(fd, "words are stored with the most significant byte first");
+		finding_report(w->s->findings, FXT_RULE_big_endian_trace, w->report.source, 0, FXT_WORD,
+			       "words are stored with the most significant byte first");
 	}
 	word = big ? swapped : word;
 	if (word == FXT_MAGIC)
 		return;
 	if (bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
-		begin_without_magic(x);
+		begin_without_magic(w);
 		return;
 	}
-	struct fxt_record *r = &x->record;
-	memset(r, 0, offsetof(struct fxt_record, arguments));
+	struct fxt_record *r = &w->record;
+	fxt_record_clear(r);
 	r->header = word;
 	r->words = fxt_size(word);
 	r->subtype = FXT_TRACE_INFO;
 	bool size_only = !((word ^ FXT_MAGIC) & ~fxt_field(4, 12, 0xfff));
-	bad_magic(x, r, size_only ? FXT_RULE_bad_magic_size : FXT_RULE_bad_magic_value);
+	fxt_bad_magic(w, r, size_only ? FXT_RULE_bad_magic_size : FXT_RULE_bad_magic_value);
 }
 
-static void finish(struct fxt_walk *x)
+static void finish(struct fxt_walk *w)
 {
-	struct finding *fd;
-	uint64_t left = x->size - x->at;
+	uint64_t left = w->report.here.size - w->report.here.at;
 
-	if (x->status == TM_OK && left) {
+	if (w->report.status == TM_OK && left) {
 		char say[80];
 		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, a word has 8", left);
-		region(x, FXT_RULE_file_size_not_multiple_of_8, x->at, x->size, NULL, TM_UNKNOWN_COUNT, 0, say);
+		fxt_region(w, FXT_RULE_file_size_not_multiple_of_8, w->report.here.at, w->report.here.size, NULL, TM_UNKNOWN_COUNT,
+			   0, say);
 	}
-	if (x->status == TM_OK && !x->magic_seen) {
-		fd = finding_new(x->s->findings, FXT_RULE_missing_magic, x->source, 0, FXT_WORD);
-		finding_say(fd, "the first record is no magic number, nor is any other");
-		x->headless = fd;
+	if (w->report.status == TM_OK && !w->report.magic_seen) {
+		w->report.headless = finding_report(w->s->findings, FXT_RULE_missing_magic, w->report.source, 0, FXT_WORD,
+						    "the first record is no magic number, nor is any other");
 	}
-	fxt_missing_report(x);
-	fxt_nesting_report(x);
-	fxt_ids_report(x);
-	for (struct fxt_provider *p = x->first; p; p = p->next)
-		fxt_unused_report(x, p);
-	if (x->status == TM_OK && !x->eventful && !x->by_type[FXT_EVENT]) {
-		fd = finding_new(x->s->findings, FXT_RULE_no_events, x->source, 0, 0);
-		finding_say(fd, "%" PRIu64 " records, none of them an event", x->records);
+	fxt_doubt_missing(&w->doubt);
+	fxt_missing_report(&w->registry);
+	fxt_nesting_report(&w->nesting);
+	fxt_operations_report(&w->operations);
+	fxt_unused_report(&w->registry);
+	if (w->report.status == TM_OK && !w->totals.eventful && !w->totals.by_type[FXT_EVENT]) {
+		finding_report(w->s->findings, FXT_RULE_no_events, w->report.source, 0, 0,
+			       "%" PRIu64 " records, none of them an event", w->report.here.records);
 	}
-	fxt_notes_flush(x);
-	fxt_facts(x);
+	fxt_notes_flush(&w->report);
+	fxt_facts(w);
 }
 
-static void walk(struct fxt_walk *x)
+static void walk(struct fxt_walk *w)
 {
-	begin(x);
-	while (x->status == TM_OK) {
-		uint64_t left = x->size - x->at;
-		const uint8_t *p = left >= FXT_WORD ? window_at(&x->window, x->at, FXT_WORD) : NULL;
+	struct fxt_position *here = &w->report.here;
+
+	begin(w);
+	while (w->report.status == TM_OK) {
+		uint64_t left = here->size - here->at;
+		const uint8_t *p = left >= FXT_WORD ? window_at(&w->window, here->at, FXT_WORD) : NULL;
 		if (!p)
 			break;
-		uint64_t header = load_u64(p, x->decoder.big_endian);
+		uint64_t header = load_u64(p, w->decoder.big_endian);
 		/* What stands right behind damage is looked at for itself: how far a run goes depends on the window. */
-		bool plain = !x->at || (x->at != x->torn && x->at != x->faulty && x->at != x->unvouched);
-		if (plain &&
-		    ((header & 15) == FXT_EVENT ? fxt_events_run(x) : (header & 15) == FXT_STRING && fxt_string_plain(x, header)))
+		if (!w->s->slow && !fxt_doubt_follows(&w->doubt, here->at) && fxt_fast_run(w, header))
 			continue;
-		walk_record(x, header, left);
-		if (x->window.status != TM_OK)
-			break;
-		if (x->peek.status != TM_OK)
+		walk_record(w, header, left);
+		if (w->window.status != TM_OK || w->resync.window.status != TM_OK)
 			break;
 	}
-	if (x->status == TM_OK)
-		x->status = x->window.status != TM_OK ? x->window.status : x->peek.status;
+	if (w->report.status == TM_OK)
+		w->report.status = w->window.status != TM_OK ? w->window.status : w->resync.window.status;
 }
 
-static bool walk_open(struct fxt_walk *x)
+static bool walk_open(struct fxt_walk *w, struct scan *s, struct source *source)
 {
-	x->hash_process = fxt_hash("process", 7);
-	x->hash_weight = fxt_hash("weight", 6);
-	x->hash_incoming = fxt_hash("incoming_weight", 15);
-	x->hash_outgoing = fxt_hash("outgoing_weight", 15);
-	x->hash_waker = fxt_hash("waker", 5);
-	if (!fxt_tables_open(x) || !(x->provider = fxt_provider_get(x, 0))) {
-		x->status = fault_memory(&x->s->in->error);
-		return false;
-	}
-	x->provider->anonymous = true;
-	return true;
+	w->s = s;
+	w->decoder.profile = s->profile && !strcmp(s->profile, "2022") ? FXT_2022 : FXT_LATEST;
+	window_open(&w->window, source);
+	w->report.s = s;
+	w->report.source = source;
+	w->report.here.size = source->size;
+	w->report.here.record = &w->record;
+	w->nesting.report = w->clock.report = w->operations.report = &w->report;
+	fxt_check_open(&w->check, &w->report);
+	fxt_resync_open(&w->resync, source, &w->window, &w->decoder);
+	fxt_repair_open(&w->repair, s->plan, source);
+	w->doubt = (struct fxt_doubt){
+		.plan = s->plan, .source = source, .resync = &w->resync, .registry = &w->registry, .here = &w->report.here
+	};
+	return fxt_registry_open(&w->registry, &w->report, &w->nesting, &w->repair);
+}
+
+static void walk_close(struct fxt_walk *w)
+{
+	fxt_registry_close(&w->registry);
+	fxt_nesting_close(&w->nesting);
+	fxt_operations_close(&w->operations);
+	fxt_check_close(&w->check);
+	fxt_repair_close(&w->repair);
+	fxt_resync_close(&w->resync);
+	window_close(&w->window);
 }
 
 enum tracemend_status fxt_scan(struct scan *s)
 {
 	struct source *source = bundle_single(s->in);
-	struct fxt_walk *x = source ? calloc(1, sizeof(*x)) : NULL;
+	struct fxt_walk *w = source ? calloc(1, sizeof(*w)) : NULL;
 
-	if (!x)
+	if (!w)
 		return source ? fault_memory(&s->in->error) : fault_set(&s->in->error, TM_UNRECOGNISED, "an FXT trace is one file");
-	x->s = s;
-	x->source = source;
-	x->size = source->size;
-	x->decoder.profile = s->profile && !strcmp(s->profile, "2022") ? FXT_2022 : FXT_LATEST;
-	window_open(&x->window, source);
-	window_open(&x->peek, source);
-	if (s->plan)
-		x->output = plan_output(s->plan, "");
-	if (walk_open(x)) {
-		walk(x);
-		finish(x);
+	if (walk_open(w, s, source)) {
+		walk(w);
+		finish(w);
 	}
-	s->records = x->records;
-	snprintf(s->version, sizeof(s->version), "%s", x->decoder.big_endian ? "big-endian" : "little-endian");
-	enum tracemend_status status = x->status;
+	s->records = w->report.here.records;
+	snprintf(s->version, sizeof(s->version), "%s", w->decoder.big_endian ? "big-endian" : "little-endian");
+	enum tracemend_status status = w->report.status;
 	if (s->plan && status == TM_OK) {
-		fxt_keep_flush(x, x->size);
-		fxt_doubt_stale(x);
-		plan_kept(s->plan, x->records - x->patched - x->moved);
-		if (!x->records)
+		fxt_repair_keep(&w->repair, w->report.here.size);
+		fxt_doubt_stale(&w->doubt);
+		plan_kept(s->plan, s->records - w->repair.patched - w->repair.moved);
+		if (!s->records)
 			status = TM_NOTHING;
 	}
-	fxt_tables_close(x);
-	fxt_nesting_close(x);
-	fxt_ids_close(x);
-	free(x->cpu_times);
-	window_close(&x->window);
-	window_close(&x->peek);
-	free(x);
+	walk_close(w);
+	free(w);
 	return status;
 }

@@ -1,231 +1,268 @@
 /* Providers and what they register: #string-references, #thread-references, #provider-section-metadata. */
-#include "formats/fxt/scan/fxt_walk.h"
+#include "formats/fxt/scan/fxt_table.h"
 
 #include <stdlib.h>
 
-#define BUCKETS 4096u
+#include "core/array.h"
 
-/* Decides about notes and nesting only, so a collision costs no verdict. The empty text is 0. */
-uint64_t fxt_hash(const void *data, size_t length)
-{
-	const uint8_t *p = data;
-	uint64_t h = length * FXT_HASH_SEED, rest = 0;
-	if (!length)
-		return 0;
-	for (; length >= FXT_WORD; length -= FXT_WORD, p += FXT_WORD)
-		h = fxt_hash_mix(h, load_u64(p, false));
-	for (size_t i = 0; i < length; i++)
-		rest |= (uint64_t)p[i] << (8 * i);
-	if (length)
-		h = fxt_hash_mix(h, rest);
-	return h ? h : 1;
-}
-
-bool fxt_tables_open(struct fxt_walk *x)
-{
-	x->zero_page.state[0] = FXT_REGISTERED | FXT_USED;
-	for (size_t i = 0; i < sizeof(x->no_tables.pages) / sizeof(x->no_tables.pages[0]); i++)
-		x->no_tables.pages[i] = i ? &x->no_page : &x->zero_page;
-	x->tail = &x->first;
-	x->buckets = calloc(BUCKETS, sizeof(struct fxt_provider *));
-	return x->buckets != NULL;
-}
-
-static void tables_free(struct fxt_walk *x, struct fxt_provider *p)
+static void tables_free(struct fxt_registry *reg, struct fxt_provider *p)
 {
 	struct fxt_tables *t = p->tables;
-	if (t == &x->no_tables)
+	if (t == &reg->no_tables)
 		return;
 	for (size_t i = 0; i < sizeof(t->pages) / sizeof(t->pages[0]); i++)
-		if (t->pages[i] != x->no_tables.pages[i]) {
+		if (t->pages[i] != reg->no_tables.pages[i]) {
 			free(t->pages[i]);
-			x->table_bytes -= sizeof(struct fxt_string_page);
+			reg->table_bytes -= sizeof(struct fxt_string_page);
 		}
 	free(t);
-	x->table_bytes -= sizeof(struct fxt_tables);
-	p->tables = &x->no_tables;
+	reg->table_bytes -= sizeof(struct fxt_tables);
+	p->tables = &reg->no_tables;
 }
 
-void fxt_tables_close(struct fxt_walk *x)
+void fxt_registry_close(struct fxt_registry *reg)
 {
-	while (x->first) {
-		struct fxt_provider *p = x->first;
-		x->first = p->next;
-		tables_free(x, p);
-		free(p);
+	for (size_t i = 0; i < reg->count; i++) {
+		tables_free(reg, reg->list[i]);
+		free(reg->list[i]);
 	}
-	free(x->buckets);
-	free(x->missing);
+	free(reg->list);
+	free(reg->missing);
+	map_free(&reg->ids);
 }
 
 /* ---- providers ---- */
 
-static size_t bucket(uint32_t id)
+struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t id)
 {
-	return (id * UINT32_C(2654435761)) >> 20;
+	uint32_t n = map_get(&reg->ids, id);
+	return n == MAP_NONE ? NULL : reg->list[n];
 }
 
-struct fxt_provider *fxt_provider_find(const struct fxt_walk *x, uint32_t id)
+/* At the end of the list; not in the map. */
+static struct fxt_provider *provider_add(struct fxt_registry *reg, uint32_t id)
 {
-	struct fxt_provider *p = x->buckets[bucket(id)];
-	while (p && (p->id != id || p->anonymous))
-		p = p->chain;
-	return p;
-}
+	struct fxt_report *report = reg->report;
+	struct fxt_provider *p = NULL;
+	enum tracemend_status status = array_room(&reg->list, &reg->capacity, reg->count, sizeof(struct fxt_provider *),
+						  FXT_PROVIDERS_MAX);
 
-struct fxt_provider *fxt_provider_get(struct fxt_walk *x, uint32_t id)
-{
-	struct fxt_provider *p = fxt_provider_find(x, id);
-	if (p)
-		return p;
-	if (x->provider_count == FXT_PROVIDERS_MAX) {
-		x->status = scan_limit(x->s, "the trace names more than %u providers", FXT_PROVIDERS_MAX);
+	if (status == TM_LIMIT || reg->count == FXT_PROVIDERS_MAX) {
+		report->status = scan_limit(report->s, "the trace names more than %u providers", FXT_PROVIDERS_MAX);
 		return NULL;
 	}
-	p = calloc(1, sizeof(*p));
+	if (status == TM_OK)
+		p = calloc(1, sizeof(*p));
 	if (!p) {
-		x->status = fault_memory(&x->s->in->error);
+		fxt_report_no_memory(report);
 		return NULL;
 	}
 	p->id = id;
-	p->tables = &x->no_tables;
+	p->tables = &reg->no_tables;
 	p->ticks = FXT_TICKS_DEFAULT;
 	p->tick_limit = INT64_MAX;
-	p->version = ++x->versions;
-	p->chain = x->buckets[bucket(id)];
-	x->buckets[bucket(id)] = p;
-	*x->tail = p;
-	x->tail = &p->next;
-	x->provider_count++;
+	p->version = ++reg->versions;
+	reg->list[reg->count++] = p;
 	return p;
 }
 
-void fxt_provider_reset(struct fxt_walk *x, struct fxt_provider *p)
+struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id)
 {
-	fxt_unused_report(x, p);
-	tables_free(x, p);
-	p->version = ++x->versions;
+	struct fxt_provider *p = fxt_provider_find(reg, id);
+
+	if (p)
+		return p;
+	p = provider_add(reg, id);
+	if (p && map_set(&reg->ids, id, (uint32_t)reg->count - 1, FXT_PROVIDERS_MAX) != TM_OK) {
+		fxt_report_no_memory(reg->report);
+		return NULL;
+	}
+	return p;
+}
+
+void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *p)
+{
+	reg->provider = p;
+	reg->report->here.provider = p->id;
+	reg->report->here.anonymous = p->anonymous;
+}
+
+static void unused_report(struct fxt_registry *reg, const struct fxt_provider *p)
+{
+	uint64_t strings = 0, threads = 0, unused_strings = 0, unused_threads = 0;
+	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
+		const struct fxt_string_page *page = p->tables->pages[i / FXT_PAGE];
+		if (page == reg->no_tables.pages[i / FXT_PAGE]) {
+			i |= FXT_PAGE - 1;
+			continue;
+		}
+		uint8_t state = page->state[i % FXT_PAGE];
+		strings += (state & FXT_REGISTERED) != 0;
+		unused_strings += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
+	}
+	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && p->tables != &reg->no_tables; i++) {
+		uint8_t state = p->tables->threads[i].state;
+		threads += (state & FXT_REGISTERED) != 0;
+		unused_threads += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
+	}
+	struct finding *fd = NULL;
+	if (unused_strings)
+		fd = fxt_note(reg->report, FXT_RULE_unused_string, 0, 0, "%llu of %llu strings are never referred to",
+			      (unsigned long long)unused_strings, (unsigned long long)strings);
+	if (fd)
+		finding_path(fd, "provider %u", p->id);
+	fd = NULL;
+	if (unused_threads)
+		fd = fxt_note(reg->report, FXT_RULE_unused_thread, 0, 0, "%llu of %llu threads are never referred to",
+			      (unsigned long long)unused_threads, (unsigned long long)threads);
+	if (fd)
+		finding_path(fd, "provider %u", p->id);
+}
+
+void fxt_unused_report(struct fxt_registry *reg)
+{
+	for (size_t i = 0; i < reg->count; i++)
+		unused_report(reg, reg->list[i]);
+}
+
+void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *p)
+{
+	unused_report(reg, p);
+	tables_free(reg, p);
+	p->version = ++reg->versions;
+}
+
+bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, struct fxt_nesting *nesting, struct fxt_repair *repair)
+{
+	reg->report = report;
+	reg->nesting = nesting;
+	reg->repair = repair;
+	reg->zero_page.state[0] = FXT_REGISTERED | FXT_USED;
+	for (size_t i = 0; i < sizeof(reg->no_tables.pages) / sizeof(reg->no_tables.pages[0]); i++)
+		reg->no_tables.pages[i] = i ? &reg->no_page : &reg->zero_page;
+	struct fxt_provider *p = provider_add(reg, 0);
+	if (!p)
+		return false;
+	p->anonymous = true;
+	fxt_provider_enter(reg, p);
+	return true;
 }
 
 /* ---- tables ---- */
 
-static bool table_room(struct fxt_walk *x, size_t bytes)
+static bool table_room(struct fxt_registry *reg, size_t bytes)
 {
-	if (bytes > FXT_TABLE_BYTES_MAX - x->table_bytes) {
-		x->status = scan_limit(x->s, "string and thread tables of all providers need more than %u bytes",
-				       FXT_TABLE_BYTES_MAX);
+	if (bytes > FXT_TABLE_BYTES_MAX - reg->table_bytes) {
+		reg->report->status = scan_limit(
+			reg->report->s, "string and thread tables of all providers need more than %u bytes", FXT_TABLE_BYTES_MAX);
 		return false;
 	}
 	return true;
 }
 
 /* Tables of the current provider that can be written to. */
-static struct fxt_tables *tables_own(struct fxt_walk *x)
+static struct fxt_tables *tables_own(struct fxt_registry *reg)
 {
-	struct fxt_provider *p = x->provider;
-	if (p->tables != &x->no_tables)
+	struct fxt_provider *p = reg->provider;
+	if (p->tables != &reg->no_tables)
 		return p->tables;
-	if (!table_room(x, sizeof(struct fxt_tables)))
+	if (!table_room(reg, sizeof(struct fxt_tables)))
 		return NULL;
 	struct fxt_tables *t = malloc(sizeof(*t));
 	if (!t) {
-		x->status = fault_memory(&x->s->in->error);
+		fxt_report_no_memory(reg->report);
 		return NULL;
 	}
-	*t = x->no_tables;
-	x->table_bytes += sizeof(*t);
+	*t = reg->no_tables;
+	reg->table_bytes += sizeof(*t);
 	p->tables = t;
 	return t;
 }
 
-static struct fxt_string_page *page_own(struct fxt_walk *x, uint32_t index)
+static struct fxt_string_page *page_own(struct fxt_registry *reg, uint32_t index)
 {
-	struct fxt_tables *t = tables_own(x);
+	struct fxt_tables *t = tables_own(reg);
 	uint32_t n = index / FXT_PAGE;
 	if (!t)
 		return NULL;
-	if (t->pages[n] != x->no_tables.pages[n])
+	if (t->pages[n] != reg->no_tables.pages[n])
 		return t->pages[n];
-	if (!table_room(x, sizeof(struct fxt_string_page)))
+	if (!table_room(reg, sizeof(struct fxt_string_page)))
 		return NULL;
 	struct fxt_string_page *page = malloc(sizeof(*page));
 	if (!page) {
-		x->status = fault_memory(&x->s->in->error);
+		fxt_report_no_memory(reg->report);
 		return NULL;
 	}
-	*page = *x->no_tables.pages[n];
-	x->table_bytes += sizeof(*page);
+	*page = *reg->no_tables.pages[n];
+	reg->table_bytes += sizeof(*page);
 	t->pages[n] = page;
 	return page;
 }
 
-static void missing_forward(struct fxt_walk *x, uint32_t n);
+static void missing_forward(struct fxt_registry *reg, uint32_t n);
 
-bool fxt_string_register(struct fxt_walk *x, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length)
+bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length)
 {
-	struct fxt_string_page *page = page_own(x, index);
+	struct fxt_string_page *page = page_own(reg, index);
 	if (!page)
 		return false;
 	uint8_t *state = &page->state[index % FXT_PAGE];
 	uint64_t *known = &page->hash[index % FXT_PAGE];
-	struct finding *fd = NULL;
 
 	if (*state & FXT_DANGLING) {
-		missing_forward(x, (uint32_t)*known);
+		missing_forward(reg, (uint32_t)*known);
 	} else if (*state & FXT_REGISTERED) {
 		bool same = *known == hash;
-		fd = fxt_note(x, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length);
-		if (fd)
-			finding_say(fd,
-				    same ? "string index 0x%04x is registered again with the same text"
-					 : "string index 0x%04x gets another text than before",
-				    index);
-		x->provider->redefined = x->provider->redefined || !same;
+		fxt_note(reg->report, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length,
+			 same ? "string index 0x%04x is registered again with the same text"
+			      : "string index 0x%04x gets another text than before",
+			 index);
+		reg->provider->redefined = reg->provider->redefined || !same;
 		if (!same)
-			x->provider->version = ++x->versions;
+			reg->provider->version = ++reg->versions;
 	} else {
-		x->provider->strings++;
+		reg->provider->strings++;
 	}
 	*state = (uint8_t)(FXT_REGISTERED | (*state & FXT_USED));
 	*known = hash;
 	page->offset[index % FXT_PAGE] = offset;
-	x->anywhere_strings[index] = 1;
+	reg->anywhere_strings[index] = 1;
 	return true;
 }
 
-bool fxt_thread_register(struct fxt_walk *x, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset)
+bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset)
 {
-	struct fxt_tables *t = tables_own(x);
+	struct fxt_tables *t = tables_own(reg);
 	if (!t)
 		return false;
 	struct fxt_thread_entry *e = &t->threads[index];
 	if (e->state & FXT_DANGLING) {
-		missing_forward(x, e->missing);
+		missing_forward(reg, e->missing);
 	} else if (e->state & FXT_REGISTERED) {
 		if (e->process != process || e->thread != thread) {
-			struct finding *fd = fxt_note(x, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD);
-			if (fd)
-				finding_say(fd, "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
-					    (unsigned long long)e->process, (unsigned long long)e->thread,
-					    (unsigned long long)process, (unsigned long long)thread);
-			x->provider->redefined = true;
-			x->provider->version = ++x->versions;
+			fxt_note(reg->report, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD,
+				 "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
+				 (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
+				 (unsigned long long)thread);
+			reg->provider->redefined = true;
+			reg->provider->version = ++reg->versions;
 		}
 	} else {
-		x->provider->threads++;
+		reg->provider->threads++;
 	}
 	e->state = (uint8_t)(FXT_REGISTERED | (e->state & FXT_USED));
 	e->process = process;
 	e->thread = thread;
 	e->offset = offset;
-	e->track = fxt_thread_track(x, process, thread);
-	if (e->track && e->track->session != x->provider->sessions) {
-		e->track->session = x->provider->sessions;
+	e->track = fxt_nesting_thread(reg->nesting, process, thread);
+	if (e->track && e->track->session != reg->provider->sessions) {
+		e->track->session = reg->provider->sessions;
 		e->track->fresh = true;
 		e->track->steady = false;
 	}
-	x->anywhere_threads[index] = 1;
-	return x->status == TM_OK;
+	reg->anywhere_threads[index] = 1;
+	return reg->report->status == TM_OK;
 }
 
 bool fxt_string_known(const struct fxt_provider *p, uint16_t ref)
@@ -238,50 +275,67 @@ bool fxt_thread_known(const struct fxt_provider *p, uint8_t ref)
 	return !ref || p->tables->threads[ref].state & (FXT_REGISTERED | FXT_DANGLING);
 }
 
+unsigned fxt_refs_known(const struct fxt_provider *p, const struct fxt_record *r, bool *all)
+{
+	unsigned known = 0;
+	*all = true;
+	for (unsigned i = 0; i < r->string_count; i++) {
+		uint16_t ref = r->strings[i].ref;
+		if (!fxt_string_known(p, ref))
+			*all = false;
+		else
+			known += ref && ref < FXT_STRING_INLINE;
+	}
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
+		if (!fxt_thread_known(p, r->threads[i].ref))
+			*all = false;
+		else
+			known += r->threads[i].ref != 0;
+	}
+	return known;
+}
+
 /* ---- references without a registration ---- */
 
-/* Notes the first use of an index; the index into x->missing, or of the last entry when there are too many. */
-static uint32_t missing_add(struct fxt_walk *x, const struct fxt_record *r, bool thread, uint16_t index, uint64_t field)
+/* Notes the first use of an index; the index into reg->missing, or of the last entry when there are too many. */
+static uint32_t missing_add(struct fxt_registry *reg, const struct fxt_record *r, bool thread, uint16_t index, uint64_t field)
 {
-	if (x->missing_count == FXT_DANGLING_MAX) {
-		x->missing[x->missing_count - 1].count++;
-		return x->missing_count - 1;
+	struct fxt_position *here = &reg->report->here;
+
+	if (reg->missing_count == FXT_DANGLING_MAX) {
+		reg->missing[reg->missing_count - 1].count++;
+		return (uint32_t)reg->missing_count - 1;
 	}
-	if (x->missing_count == x->missing_capacity) {
-		uint32_t capacity = x->missing_capacity ? 2 * x->missing_capacity : 16;
-		struct fxt_missing *list = realloc(x->missing, capacity * sizeof(*list));
-		if (!list) {
-			x->status = fault_memory(&x->s->in->error);
-			return UINT32_MAX;
-		}
-		x->missing = list;
-		x->missing_capacity = capacity;
+	if (array_room(&reg->missing, &reg->missing_capacity, reg->missing_count, sizeof(*reg->missing), FXT_DANGLING_MAX) !=
+	    TM_OK) {
+		fxt_report_no_memory(reg->report);
+		return UINT32_MAX;
 	}
-	x->missing[x->missing_count] = (struct fxt_missing){
-		.provider = x->provider->id,
+	reg->missing[reg->missing_count] = (struct fxt_missing){
+		.provider = reg->provider->id,
 		.index = index,
 		.thread = thread,
 		.type = r->type,
 		.subtype = r->subtype,
-		.elsewhere = thread ? x->anywhere_threads[index] : x->anywhere_strings[index],
-		.record = x->records,
-		.offset = x->at,
+		.elsewhere = thread ? reg->anywhere_threads[index] : reg->anywhere_strings[index],
+		.record = here->records,
+		.offset = here->at,
 		.length = r->words * FXT_WORD,
-		.field = x->at + field,
+		.field = here->at + field,
 		.count = 1,
-		.cause = x->damage,
-		.headless = !x->magic_seen,
-		.before = x->records ? fxt_recent(x, FXT_RECENT) : x->at,
+		.cause = reg->report->damage,
+		.headless = !reg->report->magic_seen,
+		.before = here->records ? fxt_position_recent(here, FXT_RECENT) : here->at,
 	};
-	return x->missing_count++;
+	return (uint32_t)reg->missing_count++;
 }
 
-uint64_t fxt_string_use(struct fxt_walk *x, const struct fxt_record *r, const struct fxt_string_ref *ref)
+uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref)
 {
 	uint32_t index = ref->ref;
 	if (index & FXT_STRING_INLINE)
 		return fxt_hash(r->data + ref->at, index & FXT_STRING_INDEX_MAX);
-	struct fxt_string_page *page = x->provider->tables->pages[index / FXT_PAGE];
+	struct fxt_string_page *page = reg->provider->tables->pages[index / FXT_PAGE];
 	uint8_t state = page->state[index % FXT_PAGE];
 	if (state & FXT_REGISTERED) {
 		if (!(state & FXT_USED))
@@ -289,34 +343,34 @@ uint64_t fxt_string_use(struct fxt_walk *x, const struct fxt_record *r, const st
 		return page->hash[index % FXT_PAGE];
 	}
 	if (state & FXT_DANGLING) {
-		x->missing[page->hash[index % FXT_PAGE]].count++;
+		reg->missing[page->hash[index % FXT_PAGE]].count++;
 		return FXT_HASH_SEED + index;
 	}
-	page = page_own(x, index);
-	uint32_t n = page ? missing_add(x, r, false, (uint16_t)index, ref->field) : UINT32_MAX;
+	page = page_own(reg, index);
+	uint32_t n = page ? missing_add(reg, r, false, (uint16_t)index, ref->field) : UINT32_MAX;
 	if (n == UINT32_MAX)
 		return 0;
-	x->missing[n].role = ref->role;
-	x->missing[n].argument = ref->argument;
+	reg->missing[n].role = ref->role;
+	reg->missing[n].argument = ref->argument;
 	page->state[index % FXT_PAGE] = FXT_DANGLING | FXT_USED;
 	page->hash[index % FXT_PAGE] = n;
-	fxt_insert_string(x, x->at, (uint16_t)index);
+	fxt_repair_insert_string(reg->repair, reg->report->here.at, (uint16_t)index);
 	return FXT_HASH_SEED + index;
 }
 
-struct fxt_thread_entry *fxt_thread_use(struct fxt_walk *x, const struct fxt_record *r, uint8_t ref, uint64_t field)
+struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct fxt_record *r, uint8_t ref)
 {
-	struct fxt_thread_entry *e = &x->provider->tables->threads[ref];
+	struct fxt_thread_entry *e = &reg->provider->tables->threads[ref];
 	if (e->state & FXT_REGISTERED) {
 		e->state |= FXT_USED;
 		return e;
 	}
 	if (e->state & FXT_DANGLING) {
-		x->missing[e->missing].count++;
+		reg->missing[e->missing].count++;
 		return e;
 	}
-	struct fxt_tables *t = tables_own(x);
-	uint32_t n = t ? missing_add(x, r, true, ref, field) : UINT32_MAX;
+	struct fxt_tables *t = tables_own(reg);
+	uint32_t n = t ? missing_add(reg, r, true, ref, 0) : UINT32_MAX;
 	if (n == UINT32_MAX)
 		return NULL;
 	e = &t->threads[ref];
@@ -325,8 +379,8 @@ struct fxt_thread_entry *fxt_thread_use(struct fxt_walk *x, const struct fxt_rec
 	e->process = 0;
 	e->thread = UINT64_C(0xffffffff00000000) + ref;
 	/* Followed by provider, as a thread of its own: nothing says that two lost threads are one. */
-	e->track = fxt_thread_track(x, UINT64_C(0xffffffff00000000) + x->provider->id, e->thread);
-	fxt_insert_thread(x, x->at, ref);
+	e->track = fxt_nesting_thread(reg->nesting, UINT64_C(0xffffffff00000000) + reg->provider->id, e->thread);
+	fxt_repair_insert_thread(reg->repair, reg->report->here.at, ref);
 	return e;
 }
 
@@ -336,7 +390,7 @@ static const char *role_name(const struct fxt_missing *m)
 	return m->thread ? "thread" : names[m->role];
 }
 
-static void missing_say(struct fxt_walk *x, struct fxt_missing *m)
+static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
 {
 	static const uint8_t rules[2][3] = {
 		{ FXT_RULE_dangling_string_ref, FXT_RULE_forward_string_ref, FXT_RULE_cross_provider_string_ref },
@@ -349,16 +403,16 @@ static void missing_say(struct fxt_walk *x, struct fxt_missing *m)
 
 	m->settled = true;
 	if (m->headless && !m->cause)
-		m->cause = x->headless;
+		m->cause = reg->report->headless;
 	if (m->cause) {
 		finding_explains(m->cause, m->count);
 		return;
 	}
-	struct finding *fd = finding_new(x->s->findings,
+	struct finding *fd = finding_new(reg->report->s->findings,
 					 rules[m->thread][forward	 ? 1
 							  : m->elsewhere ? 2
 									 : 0],
-					 x->source, m->offset, m->length);
+					 reg->report->source, m->offset, m->length);
 	if (!finding_kept(fd))
 		return;
 	finding_say(fd,
@@ -379,52 +433,18 @@ static void missing_say(struct fxt_walk *x, struct fxt_missing *m)
 	finding_explains(fd, m->count - 1);
 }
 
-static void missing_forward(struct fxt_walk *x, uint32_t n)
+static void missing_forward(struct fxt_registry *reg, uint32_t n)
 {
-	struct fxt_missing *m = &x->missing[n];
+	struct fxt_missing *m = &reg->missing[n];
 	m->forward = true;
 	/* What a file without beginning misses is judged at its end, when it is known whether it has one. */
 	if (!m->settled && !m->headless)
-		missing_say(x, m);
+		missing_say(reg, m);
 }
 
-void fxt_missing_report(struct fxt_walk *x)
+void fxt_missing_report(struct fxt_registry *reg)
 {
-	if (x->s->plan)
-		fxt_doubt_missing(x);
-	for (uint32_t i = 0; i < x->missing_count; i++)
-		if (!x->missing[i].settled)
-			missing_say(x, &x->missing[i]);
-}
-
-void fxt_unused_report(struct fxt_walk *x, struct fxt_provider *p)
-{
-	uint64_t strings = 0, threads = 0, unused_strings = 0, unused_threads = 0;
-	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
-		const struct fxt_string_page *page = p->tables->pages[i / FXT_PAGE];
-		if (page == x->no_tables.pages[i / FXT_PAGE]) {
-			i |= FXT_PAGE - 1;
-			continue;
-		}
-		uint8_t state = page->state[i % FXT_PAGE];
-		strings += (state & FXT_REGISTERED) != 0;
-		unused_strings += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
-	}
-	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && p->tables != &x->no_tables; i++) {
-		uint8_t state = p->tables->threads[i].state;
-		threads += (state & FXT_REGISTERED) != 0;
-		unused_threads += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
-	}
-	struct finding *fd = unused_strings ? fxt_note(x, FXT_RULE_unused_string, 0, 0) : NULL;
-	if (fd) {
-		finding_say(fd, "%llu of %llu strings are never referred to", (unsigned long long)unused_strings,
-			    (unsigned long long)strings);
-		finding_path(fd, "provider %u", p->id);
-	}
-	fd = unused_threads ? fxt_note(x, FXT_RULE_unused_thread, 0, 0) : NULL;
-	if (fd) {
-		finding_say(fd, "%llu of %llu threads are never referred to", (unsigned long long)unused_threads,
-			    (unsigned long long)threads);
-		finding_path(fd, "provider %u", p->id);
-	}
+	for (size_t i = 0; i < reg->missing_count; i++)
+		if (!reg->missing[i].settled)
+			missing_say(reg, &reg->missing[i]);
 }

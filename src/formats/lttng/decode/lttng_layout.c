@@ -1,5 +1,5 @@
 /* Block headers of every version. "The block start/end header", "The trace header". */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/decode/lttng_layout.h"
 
 #define P(field, at, bytes) [LF_##field] = { at, bytes }
 

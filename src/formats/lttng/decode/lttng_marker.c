@@ -1,89 +1,9 @@
-/* Event types: their table, and the format strings that describe them. */
-#include "formats/lttng/lttng.h"
+/* Format strings, which describe the payloads of markers. */
+#include "formats/lttng/decode/lttng_type.h"
 
 #include <stdlib.h>
 
-/* ---- the table ---- */
-
-struct lttng_marker *lttng_table_get(const struct lttng_table *table, uint32_t id)
-{
-	struct lttng_marker **page = table ? table->pages[id >> 8 & 0xff] : NULL;
-	return page && id <= 0xffff ? page[id & 0xff] : NULL;
-}
-
-struct lttng_marker *lttng_table_make(struct lttng_trace *t, struct lttng_table *table, uint32_t id)
-{
-	struct lttng_marker *m = lttng_table_get(table, id);
-	if (m)
-		return m;
-	struct lttng_marker ***page = &table->pages[id >> 8 & 0xff];
-	if (!*page)
-		*page = lttng_table_alloc(t, 256 * sizeof(struct lttng_marker *));
-	m = *page ? lttng_table_alloc(t, sizeof(*m)) : NULL;
-	if (!m)
-		return NULL;
-	m->id = id;
-	(*page)[id & 0xff] = m;
-	if (id > table->highest)
-		table->highest = id;
-	return m;
-}
-
-/* ---- shapes ---- */
-
-uint8_t lttng_value_align(const struct lttng_trace *t, uint32_t size)
-{
-	if (!t->alignment || size <= 1)
-		return 1;
-	if (t->layout->natural)
-		return (uint8_t)(size > 8 ? 8 : size);
-	return (uint8_t)(size < t->alignment ? size : t->alignment);
-}
-
-bool lttng_shape_add(struct lttng_trace *t, struct lttng_shape *shape, struct lttng_step step)
-{
-	struct lttng_step *last = shape->count ? &shape->steps[shape->count - 1] : NULL;
-	if (step.align > shape->align)
-		shape->align = step.align;
-	if (last && last->kind == STEP_FIXED && step.kind == STEP_FIXED && step.size <= UINT32_MAX - last->size &&
-	    (step.align == 1 || (step.align <= last->align && last->size % step.align == 0))) {
-		last->size += step.size;
-		return true;
-	}
-	if (!(shape->count & (shape->count - 1))) {
-		/* Doubled at each power of two; the table's budget counts it. */
-		size_t capacity = shape->count ? 2u * shape->count : 1u;
-		struct lttng_step *steps = lttng_table_alloc(t, capacity * sizeof(*steps));
-		if (!steps)
-			return false;
-		if (shape->count)
-			memcpy(steps, shape->steps, shape->count * sizeof(*steps));
-		free(shape->steps);
-		shape->steps = steps;
-	}
-	shape->steps[shape->count++] = step;
-	return true;
-}
-
-void lttng_shape_finish(struct lttng_shape *shape)
-{
-	uint64_t size = 0;
-	shape->known = true;
-	shape->is_fixed = true;
-	if (!shape->align)
-		shape->align = 1;
-	for (uint32_t i = 0; i < shape->count; i++) {
-		const struct lttng_step *s = &shape->steps[i];
-		if (s->kind != STEP_FIXED)
-			shape->is_fixed = false;
-		size = lttng_align(size, s->align) + s->size;
-	}
-	if (size > UINT32_MAX)
-		shape->is_fixed = false;
-	shape->fixed = shape->is_fixed ? (uint32_t)size : 0;
-}
-
-/* ---- format strings ---- */
+/* ---- conversions ---- */
 
 struct conversion {
 	char letter, qualifier; /* qualifier 'q' is ll */
@@ -116,7 +36,7 @@ static bool parse_conversion(const char **p, bool trace_type, struct conversion 
 }
 
 /* Bytes of a value; 0: a string. */
-static uint32_t conversion_size(const struct lttng_trace *t, const struct conversion *c)
+static uint32_t conversion_size(const struct lttng_sizes *sizes, const struct conversion *c)
 {
 	switch (c->letter) {
 	case 's':
@@ -124,7 +44,7 @@ static uint32_t conversion_size(const struct lttng_trace *t, const struct conver
 	case 'c':
 		return 1;
 	case 'p':
-		return t->sizes.v[SIZE_POINTER];
+		return sizes->v[SIZE_POINTER];
 	default:
 		break;
 	}
@@ -141,19 +61,20 @@ static uint32_t conversion_size(const struct lttng_trace *t, const struct conver
 	case 'L':
 		return 8;
 	case 'l':
-		return t->sizes.v[SIZE_LONG];
+		return sizes->v[SIZE_LONG];
 	case 'z':
 	case 'Z':
-		return t->sizes.v[SIZE_SIZE_T];
+		return sizes->v[SIZE_SIZE_T];
 	case 't':
-		return t->sizes.v[SIZE_POINTER];
+		return sizes->v[SIZE_POINTER];
 	default:
-		return t->sizes.v[SIZE_INT];
+		return sizes->v[SIZE_INT];
 	}
 }
 
 /* One field: '#' type '%' type, or '%' type; *p is at the mark. */
-static bool parse_field(struct lttng_trace *t, const char **p, struct lttng_shape *shape, unsigned *flaws, bool *bad)
+static bool parse_field(const struct lttng_coding *coding, struct lttng_budget *b, const char **p, struct lttng_shape *shape,
+			unsigned *flaws, bool *bad)
 {
 	struct conversion wire = { 0 }, c;
 	bool typed = false, compact = false;
@@ -182,19 +103,20 @@ static bool parse_field(struct lttng_trace *t, const char **p, struct lttng_shap
 		return true;
 	}
 	/* Compact data of 1.0 is in the event word. */
-	if (compact && t->layout->era == LTTNG_MARKERS)
+	if (compact && coding->layout->era == LTTNG_MARKERS)
 		return true;
 	/* A C string is one whatever is said of the wire. */
-	uint32_t size = conversion_size(t, typed && c.letter != 's' ? &wire : &c);
-	if (typed && wire.qualifier == '8' && c.letter != 's' && conversion_size(t, &c) != 8)
+	uint32_t size = conversion_size(&coding->sizes, typed && c.letter != 's' ? &wire : &c);
+	if (typed && wire.qualifier == '8' && c.letter != 's' && conversion_size(&coding->sizes, &c) != 8)
 		*flaws |= FORMAT_EIGHT;
 	struct lttng_step step = {
-		.kind = size ? STEP_FIXED : STEP_STRING, .align = lttng_value_align(t, size), .pad = 1, .size = size
+		.kind = size ? STEP_FIXED : STEP_STRING, .align = lttng_value_align(coding, size), .pad = 1, .size = size
 	};
-	return lttng_shape_add(t, shape, step);
+	return lttng_shape_add(b, shape, step);
 }
 
-bool lttng_format_parse(struct lttng_trace *t, const char *format, struct lttng_shape *shape, unsigned *flaws, size_t *at)
+bool lttng_format_parse(const struct lttng_coding *c, struct lttng_budget *b, const char *format, struct lttng_shape *shape,
+			unsigned *flaws, size_t *at)
 {
 	const char *p = format, *from = format; /* from: behind the last conversion */
 	unsigned fields = 0;
@@ -218,7 +140,7 @@ bool lttng_format_parse(struct lttng_trace *t, const char *format, struct lttng_
 			*flaws |= FORMAT_UNNAMED;
 		*at = (size_t)(p - format);
 		bool bad = ++fields > LTTNG_FIELDS_MAX;
-		if (!bad && !parse_field(t, &p, shape, flaws, &bad))
+		if (!bad && !parse_field(c, b, &p, shape, flaws, &bad))
 			return false;
 		if (bad) {
 			*flaws |= FORMAT_BAD;

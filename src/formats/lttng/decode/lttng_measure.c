@@ -1,13 +1,13 @@
 /* The length of a payload by its description. */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/decode/lttng_event.h"
 
 /* rel of the byte behind the next NUL, or 0 when there is none before limit. */
-static uint64_t string_end(struct lttng_trace *t, const struct lttng_walk *k, uint64_t rel, uint64_t limit)
+static uint64_t string_end(const struct lttng_stream *in, uint64_t rel, uint64_t limit)
 {
 	while (rel < limit) {
 		size_t got;
 		uint64_t want = limit - rel < 4096 ? limit - rel : 4096;
-		const uint8_t *p = window_upto(&t->w, k->base + rel, (size_t)want, &got);
+		const uint8_t *p = in->reader.upto(in->reader.owner, in->base + rel, (size_t)want, &got);
 		if (!p)
 			return 0;
 		const uint8_t *nul = memchr(p, 0, got);
@@ -18,9 +18,10 @@ static uint64_t string_end(struct lttng_trace *t, const struct lttng_walk *k, ui
 	return 0;
 }
 
-uint64_t lttng_measure(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_shape *shape, uint64_t rel,
-		       uint64_t limit, enum lttng_defect *cut)
+uint64_t lttng_measure(const struct lttng_stream *in, const struct lttng_shape *shape, uint64_t rel, uint64_t limit,
+		       enum lttng_defect *cut)
 {
+	const bool big = in->coding->big_endian;
 	uint64_t at = 0; /* from the start of the payload, by which values are aligned */
 
 	*cut = EVENT_PAYLOAD_CUT;
@@ -30,21 +31,20 @@ uint64_t lttng_measure(struct lttng_trace *t, const struct lttng_walk *k, const 
 		if (s->kind == STEP_FIXED) {
 			at += s->size;
 		} else if (s->kind == STEP_STRING) {
-			uint64_t end = rel + at < limit ? string_end(t, k, rel + at, limit) : 0;
+			uint64_t end = rel + at < limit ? string_end(in, rel + at, limit) : 0;
 			if (!end) {
 				*cut = rel + at < limit ? EVENT_STRING_CUT : EVENT_PAYLOAD_CUT;
 				return 0;
 			}
 			at = lttng_align(end - rel, s->pad);
 		} else {
-			const uint8_t *p = rel + at + s->count_size <= limit ? window_at(&t->w, k->base + rel + at, s->count_size)
-									     : NULL;
+			const uint8_t *p = rel + at + s->count_size <= limit ? lttng_stream_at(in, rel + at, s->count_size) : NULL;
 			if (!p)
 				return 0;
 			uint64_t count = s->count_size == 1   ? *p
-					 : s->count_size == 2 ? load_u16(p, t->big_endian)
-					 : s->count_size == 4 ? load_u32(p, t->big_endian)
-							      : load_u64(p, t->big_endian);
+					 : s->count_size == 2 ? load_u16(p, big)
+					 : s->count_size == 4 ? load_u32(p, big)
+							      : load_u64(p, big);
 			if (count > UINT32_MAX)
 				return 0;
 			at = lttng_align(at + s->count_size, s->align);

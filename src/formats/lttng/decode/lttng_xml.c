@@ -1,8 +1,6 @@
 /* The small XML of this format: descriptions of facilities, system.xml and bookmarks. Tags and attributes are all there is to it,
  * in a dialect that XML libraries refuse (no prolog, unquoted attributes): hence a scanner of our own. */
-#include "formats/lttng/lttng.h"
-
-#include <stdlib.h>
+#include "formats/lttng/decode/lttng_xml.h"
 
 #include "core/text.h"
 
@@ -30,6 +28,47 @@ static bool skip_past(struct lttng_xml *x, const char *mark)
 	return true;
 }
 
+/* Offset of the '>' or '<' at or behind `at` that is outside of quotes; x->length: there is none. */
+static size_t tag_end(const struct lttng_xml *x, size_t at)
+{
+	char quote = 0;
+	for (; at < x->length; at++) {
+		char c = x->text[at];
+		if (quote)
+			quote = c == quote ? '\0' : quote;
+		else if (c == '"' || c == '\'')
+			quote = c;
+		else if (c == '>' || c == '<')
+			break;
+	}
+	return at;
+}
+
+/* Reads the tag at `at`, and moves behind it. */
+static bool read_tag(struct lttng_xml *x, size_t at, struct lttng_xml_tag *tag)
+{
+	size_t end = tag_end(x, at + 1);
+	if (end >= x->length || x->text[end] != '>')
+		return xml_fail(x, at, "a tag without end");
+	tag->at = at;
+	tag->kind = x->text[at + 1] == '/' ? XML_CLOSE : XML_OPEN;
+	size_t name = at + (tag->kind == XML_CLOSE ? 2 : 1), stop = name, last = end;
+	if (tag->kind == XML_OPEN && x->text[end - 1] == '/' && end - 1 > at) {
+		tag->empty = true;
+		last = end - 1;
+	}
+	while (stop < last && !is_blank(x->text[stop]))
+		stop++;
+	if (stop == name)
+		return xml_fail(x, at, "a tag without a name");
+	tag->name = x->text + name;
+	tag->name_length = stop - name;
+	tag->attributes = x->text + stop;
+	tag->attributes_length = last - stop;
+	x->position = end + 1;
+	return true;
+}
+
 bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 {
 	const char *zero = x->position || x->failed || !x->length ? NULL : memchr(x->text, 0, x->length);
@@ -48,46 +87,12 @@ bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 		if (left >= 4 && !memcmp(open, "<!--", 4)) {
 			if (!skip_past(x, "-->"))
 				return xml_fail(x, at, "a comment without end");
-			continue;
-		}
-		if (left >= 2 && (open[1] == '?' || open[1] == '!')) {
+		} else if (left >= 2 && (open[1] == '?' || open[1] == '!')) {
 			if (!skip_past(x, ">"))
 				return xml_fail(x, at, "a declaration without end");
-			continue;
+		} else {
+			return read_tag(x, at, tag);
 		}
-		/* To the '>' that is outside of quotes. */
-		size_t end = at + 1;
-		char quote = 0;
-		for (; end < x->length; end++) {
-			char c = x->text[end];
-			if (quote) {
-				if (c == quote)
-					quote = '\0';
-			} else if (c == '"' || c == '\'') {
-				quote = c;
-			} else if (c == '>' || c == '<') {
-				break;
-			}
-		}
-		if (end >= x->length || x->text[end] != '>')
-			return xml_fail(x, at, "a tag without end");
-		tag->at = at;
-		tag->kind = open[1] == '/' ? XML_CLOSE : XML_OPEN;
-		size_t name = at + (tag->kind == XML_CLOSE ? 2 : 1), stop = name, last = end;
-		if (tag->kind == XML_OPEN && x->text[end - 1] == '/' && end - 1 > at) {
-			tag->empty = true;
-			last = end - 1;
-		}
-		while (stop < last && !is_blank(x->text[stop]))
-			stop++;
-		if (stop == name)
-			return xml_fail(x, at, "a tag without a name");
-		tag->name = x->text + name;
-		tag->name_length = stop - name;
-		tag->attributes = x->text + stop;
-		tag->attributes_length = last - stop;
-		x->position = end + 1;
-		return true;
 	}
 }
 
@@ -96,37 +101,47 @@ bool lttng_xml_is(const struct lttng_xml_tag *tag, const char *name)
 	return strlen(name) == tag->name_length && !memcmp(tag->name, name, tag->name_length);
 }
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+/* The value of an attribute at *p, in quotes or not; *p moves behind it. */
+static const char *read_value(const char **p, const char *end, size_t *length)
+{
+	const char *value = *p;
+	if (value < end && (*value == '"' || *value == '\'')) {
+		const char *close = memchr(value + 1, *value, (size_t)(end - value - 1));
+		*p = close ? close : end;
+		value++;
+		*length = (size_t)(*p - value);
+		*p += close != NULL;
+		return value;
+	}
+	while (*p < end && !is_blank(**p))
+		(*p)++;
+	*length = (size_t)(*p - value);
+	return value;
+}
+
 const char *lttng_xml_attribute(const struct lttng_xml_tag *tag, const char *name, size_t *length)
 {
 	const char *p = tag->attributes, *end = p + tag->attributes_length;
 	size_t n = strlen(name);
 
 	while (p < end) {
-		while (p < end && is_blank(*p))
-			p++;
+		p = skip_blanks(p, end);
 		const char *key = p;
 		while (p < end && *p != '=' && !is_blank(*p))
 			p++;
 		size_t key_length = (size_t)(p - key);
-		while (p < end && is_blank(*p))
-			p++;
+		p = skip_blanks(p, end);
 		if (p >= end || *p != '=')
 			continue;
-		p++;
-		while (p < end && is_blank(*p))
-			p++;
-		const char *value = p;
-		if (p < end && (*p == '"' || *p == '\'')) {
-			const char *close = memchr(p + 1, *p, (size_t)(end - p - 1));
-			value = p + 1;
-			p = close ? close : end;
-		} else {
-			while (p < end && !is_blank(*p))
-				p++;
-		}
-		*length = (size_t)(p - value);
-		if (p < end && (*p == '"' || *p == '\''))
-			p++;
+		p = skip_blanks(p + 1, end);
+		const char *value = read_value(&p, end, length);
 		if (key_length == n && !memcmp(key, name, n))
 			return value;
 	}
@@ -186,42 +201,21 @@ static const char *judge_location(const struct lttng_xml_tag *tag)
 	return any ? NULL : "time";
 }
 
-void lttng_xml_info(struct lttng_trace *t, struct source *s)
+struct lttng_xml_info lttng_xml_info(struct lttng_xml *x)
 {
-	struct lttng_xml x = { 0 };
+	struct lttng_xml_info info = { 0 };
 	struct lttng_xml_tag tag;
-	char *text;
-	size_t size, locations = 0;
-	const char *flaw = NULL, *what = NULL;
 
-	if (s->size > LTTNG_XML_MAX)
-		return;
-	enum tracemend_status status = source_slurp(s, LTTNG_XML_MAX, &text, &size);
-	if (status != TM_OK) {
-		t->status = status;
-		return;
-	}
-	x.text = text;
-	x.length = size;
-	while (lttng_xml_next(&x, &tag)) {
+	while (lttng_xml_next(x, &tag)) {
 		if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "system")) {
-			what = "system description";
-			flaw = flaw ? flaw : judge_system(&tag);
+			info.what = "system description";
+			info.flaw = info.flaw ? info.flaw : judge_system(&tag);
 		} else if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "bookmarks")) {
-			what = "list of bookmarks";
+			info.what = "list of bookmarks";
 		} else if (tag.kind == XML_OPEN && lttng_xml_is(&tag, "location")) {
-			locations++;
-			flaw = flaw ? flaw : judge_location(&tag);
+			info.locations++;
+			info.flaw = info.flaw ? info.flaw : judge_location(&tag);
 		}
 	}
-	struct finding *fd = finding_new(t->f, LTTNG_RULE_legacy_info_files, s, 0, s->size);
-	if (x.failed)
-		finding_say(fd, "not well-formed: %s at byte %zu", x.why, x.failed_at);
-	else if (!what)
-		finding_say(fd, "neither a system description nor bookmarks are in it");
-	else if (flaw)
-		finding_say(fd, "a %s whose attribute %s is missing or makes no sense", what, flaw);
-	else
-		finding_say(fd, "a %s%s", what, locations ? "" : ", well-formed");
-	free(text);
+	return info;
 }

@@ -4,15 +4,14 @@
 #ifndef LTTNG_GEN_H
 #define LTTNG_GEN_H
 
-#include "formats/lttng/lttng.h"
+#include "core/format.h"
+#include "formats/lttng/decode/lttng_type.h"
 
 #define LTTNG_GEN_FILES 96u
 #define LTTNG_GEN_CHANNELS 6u
 #define LTTNG_GEN_CPUS 8u
 #define LTTNG_GEN_PAYLOAD 130500u /* most bytes of one; blocks of 131,072 have room for a header and an event of it */
 #define LTTNG_GEN_EVENTS 2048u	  /* whose places are remembered */
-
-enum lttng_stage { LTTNG_SHAPE, LTTNG_DECLARE, LTTNG_PLANT, LTTNG_FINISH };
 
 /* Versions, as bits of places in lttng_layouts. */
 #define LTTNG_V(i) (UINT32_C(1) << (i))
@@ -81,7 +80,6 @@ struct lttng_put {
 struct lttng_gen {
 	struct gen *g;
 	struct choices *c;
-	enum lttng_stage stage;
 	bool breaking;
 	bool failed;
 	/* What a breaker asks for. */
@@ -121,42 +119,42 @@ struct lttng_gen {
 
 /* Whether a trace of so many bytes is asked for that it is made as real ones are: larger blocks, and mostly events without texts.
  */
-static inline bool lttng_gen_is_large(const struct lttng_gen *k)
+static inline bool lttng_gen_is_large(const struct lttng_gen *g)
 {
-	return k->g->size > (4u << 20);
+	return g->g->size > (4u << 20);
 }
 
 /* lttng_gen_types.c */
-uint32_t lttng_gen_long(const struct lttng_gen *k);
-/* Appends the payload of an event of that kind to k->scratch, emptied before, and returns its alignment. */
-uint8_t lttng_gen_payload(struct lttng_gen *k, const struct lttng_kind *kind);
+uint32_t lttng_gen_long(const struct lttng_gen *g);
+/* Appends the payload of an event of that kind to g->scratch, emptied before, and returns its alignment. */
+uint8_t lttng_gen_payload(struct lttng_gen *g, const struct lttng_kind *kind);
 /* The XML of a facility, and the checksum that a tracer gives it. */
-uint32_t lttng_gen_xml(struct lttng_gen *k, struct bytes *to, const char *facility, const struct lttng_kind *const *kinds,
+uint32_t lttng_gen_xml(struct lttng_gen *g, struct bytes *to, const char *facility, const struct lttng_kind *const *kinds,
 		       unsigned count);
 
 /* lttng_gen_write.c */
-struct lttng_made_file *lttng_gen_file(struct lttng_gen *k, const char *name);
-void lttng_gen_open(struct lttng_gen *k, struct lttng_made_file *f, uint64_t begin);
-void lttng_gen_close(struct lttng_gen *k, struct lttng_made_file *f, uint64_t end);
-/* Writes an event with the payload in k->scratch. Returns its stamp. */
-void lttng_gen_put(struct lttng_gen *k, struct lttng_made_file *f, const struct lttng_put *put);
+struct lttng_made_file *lttng_gen_file(struct lttng_gen *g, const char *name);
+void lttng_gen_open(struct lttng_gen *g, struct lttng_made_file *f, uint64_t begin);
+void lttng_gen_close(struct lttng_gen *g, struct lttng_made_file *f, uint64_t end);
+/* Writes an event with the payload in g->scratch. Returns its stamp. */
+void lttng_gen_put(struct lttng_gen *g, struct lttng_made_file *f, const struct lttng_put *put);
 /* An event of the n-th kind of the file's channel, at the next moment; opens a new block when it must. */
-void lttng_gen_event(struct lttng_gen *k, struct lttng_made_file *f, uint64_t stamp, bool flush);
-uint32_t lttng_gen_id(const struct lttng_gen *k, unsigned channel, unsigned kind);
-void lttng_gen_declare_id(struct lttng_gen *k, struct lttng_made_file *f, const char *channel, const char *name, uint32_t id,
+void lttng_gen_event(struct lttng_gen *g, struct lttng_made_file *f, uint64_t stamp, bool flush);
+uint32_t lttng_gen_id(const struct lttng_gen *g, unsigned channel, unsigned kind);
+void lttng_gen_declare_id(struct lttng_gen *g, struct lttng_made_file *f, const char *channel, const char *name, uint32_t id,
 			  const uint8_t sizes[5]);
-void lttng_gen_declare_format(struct lttng_gen *k, struct lttng_made_file *f, const char *channel, const char *name,
+void lttng_gen_declare_format(struct lttng_gen *g, struct lttng_made_file *f, const char *channel, const char *name,
 			      const char *format);
-void lttng_gen_load(struct lttng_gen *k, struct lttng_made_file *f, const char *name, uint32_t id, uint32_t checksum,
+void lttng_gen_load(struct lttng_gen *g, struct lttng_made_file *f, const char *name, uint32_t id, uint32_t checksum,
 		    const uint8_t sizes[5]);
-void lttng_gen_sizes(const struct lttng_gen *k, uint8_t sizes[5]);
+void lttng_gen_sizes(const struct lttng_gen *g, uint8_t sizes[5]);
 
-/* lttng_break.c */
-void lttng_break(struct lttng_gen *k, enum lttng_stage stage);
+/* lttng_gen.c */
+enum tracemend_status lttng_generate(struct gen *gen);
 
-/* One a rule. */
-#define RULE(symbol, ...) void lttng_break_##symbol(struct lttng_gen *k);
-#include "formats/lttng/lttng_rules.def"
-#undef RULE
+/* lttng_break.c: GEN_MODEL is behind the declarations, before any event. */
+#define BREAKERS_FORMAT lttng
+#define BREAKERS_RULES "formats/lttng/lttng_rules.def"
+#include "core/breakers.h"
 
 #endif

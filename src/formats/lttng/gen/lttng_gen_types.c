@@ -27,12 +27,12 @@ const unsigned lttng_kind_count = sizeof(lttng_kinds) / sizeof(lttng_kinds[0]);
 const struct lttng_kind lttng_kind_wide = { "wide", FORTY, "8888888888888888888888888888888888888888" };
 const struct lttng_kind lttng_kind_text = { "text", "text %s", "s" };
 
-uint32_t lttng_gen_long(const struct lttng_gen *k)
+uint32_t lttng_gen_long(const struct lttng_gen *g)
 {
-	return k->arch;
+	return g->arch;
 }
 
-static uint32_t field_size(const struct lttng_gen *k, char field)
+static uint32_t field_size(const struct lttng_gen *g, char field)
 {
 	switch (field) {
 	case 'c':
@@ -49,52 +49,52 @@ static uint32_t field_size(const struct lttng_gen *k, char field)
 	case 's':
 		return 0;
 	default:
-		return k->arch;
+		return g->arch;
 	}
 }
 
-static uint8_t value_align(const struct lttng_gen *k, uint32_t size)
+static uint8_t value_align(const struct lttng_gen *g, uint32_t size)
 {
-	if (!k->alignment || size <= 1)
+	if (!g->alignment || size <= 1)
 		return 1;
-	return (uint8_t)(k->l->natural || size < k->alignment ? size : k->alignment);
+	return (uint8_t)(g->l->natural || size < g->alignment ? size : g->alignment);
 }
 
-static void put_text(struct lttng_gen *k)
+static void put_text(struct lttng_gen *g)
 {
 	static const char *const texts[] = {
 		"", "<NULL>", "/etc/passwd", "eth0", "\xc3\xa9t\xc3\xa9", "a longer text, of several words"
 	};
-	uint64_t n = k->huge && choices_chance(k->c, 1, 12) ? choices_below(k->c, 4) : 4;
+	uint64_t n = g->huge && choices_chance(g->c, 1, 12) ? choices_below(g->c, 4) : 4;
 	static const uint32_t lengths[] = { 65533, 65534, 65535, 70000 };
 
-	if (n < 4 && k->scratch.size + lengths[n] < LTTNG_GEN_PAYLOAD) {
-		uint8_t *p = bytes_grow(&k->scratch, lengths[n]);
+	if (n < 4 && g->scratch.size + lengths[n] < LTTNG_GEN_PAYLOAD) {
+		uint8_t *p = bytes_grow(&g->scratch, lengths[n]);
 		if (p)
 			memset(p, 'x', lengths[n]);
 	} else {
-		bytes_text(&k->scratch, texts[choices_below(k->c, sizeof(texts) / sizeof(texts[0]))]);
+		bytes_text(&g->scratch, texts[choices_below(g->c, sizeof(texts) / sizeof(texts[0]))]);
 	}
-	bytes_u8(&k->scratch, 0);
-	if (k->l->era == LTTNG_FACILITIES && k->alignment)
-		bytes_align(&k->scratch, k->arch);
+	bytes_u8(&g->scratch, 0);
+	if (g->l->era == LTTNG_FACILITIES && g->alignment)
+		bytes_align(&g->scratch, g->arch);
 }
 
-uint8_t lttng_gen_payload(struct lttng_gen *k, const struct lttng_kind *kind)
+uint8_t lttng_gen_payload(struct lttng_gen *g, const struct lttng_kind *kind)
 {
 	uint8_t most = 1;
-	k->scratch.size = 0;
+	g->scratch.size = 0;
 	for (const char *field = kind->fields; *field; field++) {
-		uint32_t size = field_size(k, *field);
+		uint32_t size = field_size(g, *field);
 		if (!size) {
-			put_text(k);
+			put_text(g);
 			continue;
 		}
-		uint8_t align = value_align(k, size);
+		uint8_t align = value_align(g, size);
 		most = align > most ? align : most;
-		bytes_align(&k->scratch, align);
-		uint8_t *p = bytes_grow(&k->scratch, size);
-		uint64_t v = choices_u64(k->c);
+		bytes_align(&g->scratch, align);
+		uint8_t *p = bytes_grow(&g->scratch, size);
+		uint64_t v = choices_u64(g->c);
 		if (p)
 			memcpy(p, &v, size);
 	}
@@ -139,11 +139,11 @@ static void field_xml(char field, const char **xml, const char **name)
 		}
 }
 
-uint32_t lttng_gen_xml(struct lttng_gen *k, struct bytes *to, const char *facility, const struct lttng_kind *const *kinds,
+uint32_t lttng_gen_xml(struct lttng_gen *g, struct bytes *to, const char *facility, const struct lttng_kind *const *kinds,
 		       unsigned count)
 {
 	uint32_t crc = crc_text(UINT32_MAX, facility) ^ UINT32_MAX;
-	(void)k;
+	(void)g;
 	bytes_printf(to, "<?xml version=\"1.0\"?>\n<facility name=\"%s\">\n<description>Events of %s</description>\n", facility,
 		     facility);
 	for (unsigned i = 0; i < count; i++) {

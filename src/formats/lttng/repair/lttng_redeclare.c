@@ -1,7 +1,50 @@
 /* Declarations of event types that were lost, written again: a block behind the others of a metadata file. */
-#include "formats/lttng/lttng.h"
-
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "formats/lttng/repair/lttng_repair.h"
+
+/* A name for a type that has none: no other has it. */
+static struct lttng_name *name_make_up(struct lttng_trace *t, struct lttng_table *table, uint32_t id)
+{
+	char name[32];
+	struct lttng_name *n;
+	for (unsigned i = 0;; i++) {
+		int length = i ? snprintf(name, sizeof(name), "lost_%u_%u", id, i) : snprintf(name, sizeof(name), "lost_%u", id);
+		HASH_FIND(hh, table->names, name, (size_t)length, n);
+		if (!n)
+			return lttng_table_name(t, table, name, (size_t)length);
+	}
+}
+
+const char *lttng_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format)
+{
+	unsigned flaws;
+	size_t at;
+	struct lttng_name *n = m->type.declared ? lttng_table_name(t, c->table, m->type.name, strlen(m->type.name))
+						: name_make_up(t, c->table, m->type.id);
+	if (!n)
+		return NULL;
+	char *name = m->type.name ? m->type.name : lttng_table_copy(t, n->name, strlen(n->name));
+	char *copy = name ? lttng_table_copy(t, format, strlen(format)) : NULL;
+	m->type.name = name;
+	free(n->shape.steps);
+	n->shape = (struct lttng_shape){ 0 };
+	if (!copy || !lttng_format_parse(&t->coding, &t->declared.budget, copy, &n->shape, &flaws, &at)) {
+		free(copy);
+		(void)lttng_budget_failed(t);
+		return NULL;
+	}
+	free(n->format);
+	n->format = copy;
+	n->blame = NULL;
+	n->marker = n->marker ? n->marker : m;
+	m->type.declared = true;
+	lttng_marker_describe(n->marker, n);
+	return n->format;
+}
+
+/* ---- the block ---- */
 
 struct writer {
 	struct lttng_trace *t;
@@ -11,53 +54,53 @@ struct writer {
 	uint64_t stamp;
 };
 
-static void put_text(struct writer *w, const char *text)
+static void put_text(struct writer *out, const char *text)
 {
 	size_t n = strlen(text) + 1;
-	memcpy(w->block + w->length, text, n);
-	w->length += n;
+	memcpy(out->block + out->length, text, n);
+	out->length += n;
 }
 
 /* Room for an event with so many bytes of texts; begins it. False: it goes beyond the block. */
-static bool put_event(struct writer *w, uint32_t id, size_t texts)
+static bool put_event(struct writer *out, uint32_t id, size_t texts)
 {
-	const struct lttng_trace *t = w->t;
-	const struct lttng_marker *core = lttng_table_get(w->file->channel->table, id);
-	size_t start = (size_t)lttng_align(w->length, lttng_event_align(t, w->file));
+	const struct lttng_trace *t = out->t;
+	const struct lttng_type *core = lttng_type_get(&out->file->channel->table->types, id);
+	size_t start = (size_t)lttng_align(out->length, lttng_event_align(&t->coding, out->file->compact));
 	size_t payload = (size_t)lttng_align(start + 4, core->shape.align);
-	if (payload + texts + 16 > w->capacity)
+	if (payload + texts + 16 > out->capacity)
 		return false;
-	store_u32(w->block + start, id << LTTNG_TIME_BITS | (uint32_t)(w->stamp & LTTNG_TIME_MASK), t->big_endian);
-	w->length = payload;
+	store_u32(out->block + start, id << LTTNG_TIME_BITS | (uint32_t)(out->stamp & LTTNG_TIME_MASK), t->coding.big_endian);
+	out->length = payload;
 	return true;
 }
 
 /* The two records that declare a type, the first only where its name is made up. False: there is no room left in the block. */
-static bool put_declaration(struct writer *w, const struct lttng_restored *type)
+static bool put_declaration(struct writer *out, const struct lttng_restored *type)
 {
-	const struct lttng_trace *t = w->t;
-	bool of_channel = t->layout->era == LTTNG_CHANNEL_MARKERS;
-	const char *channel = type->channel->name, *name = type->marker->name, *format = type->format;
-	size_t names = strlen(name) + 1 + (of_channel ? strlen(channel) + 1 : 0), was = w->length;
+	const struct lttng_trace *t = out->t;
+	bool of_channel = t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
+	const char *channel = type->channel->name, *name = type->marker->type.name, *format = type->format;
+	size_t names = strlen(name) + 1 + (of_channel ? strlen(channel) + 1 : 0), was = out->length;
 
 	for (uint32_t id = type->named ? 1 : 0; id <= 1; id++) {
-		if (!put_event(w, id, names + (id ? strlen(format) + 1 : 0))) {
-			memset(w->block + was, 0, w->capacity - was);
-			w->length = was;
+		if (!put_event(out, id, names + (id ? strlen(format) + 1 : 0))) {
+			memset(out->block + was, 0, out->capacity - was);
+			out->length = was;
 			return false;
 		}
-		size_t payload = w->length;
+		size_t payload = out->length;
 		if (of_channel)
-			put_text(w, channel);
-		put_text(w, name);
+			put_text(out, channel);
+		put_text(out, name);
 		if (id) {
-			put_text(w, format);
+			put_text(out, format);
 			continue;
 		}
-		w->length = payload + (size_t)lttng_align(w->length - payload, lttng_value_align(t, 2));
-		store_u16(w->block + w->length, (uint16_t)type->marker->id, t->big_endian);
-		memcpy(w->block + w->length + 2, t->sizes.v, SIZE_KINDS);
-		w->length += 2 + SIZE_KINDS;
+		out->length = payload + (size_t)lttng_align(out->length - payload, lttng_value_align(&t->coding, 2));
+		store_u16(out->block + out->length, (uint16_t)type->marker->type.id, t->coding.big_endian);
+		memcpy(out->block + out->length + 2, t->coding.sizes.v, SIZE_KINDS);
+		out->length += 2 + SIZE_KINDS;
 	}
 	return true;
 }
@@ -65,13 +108,13 @@ static bool put_declaration(struct writer *w, const struct lttng_restored *type)
 /* What a block may hold. */
 static size_t block_capacity(const struct lttng_trace *t, const struct lttng_file *f)
 {
-	return t->layout->variable ? 16 * LTTNG_PAGE : (size_t)f->block_size;
+	return t->coding.layout->variable ? 16 * LTTNG_PAGE : (size_t)f->block_size;
 }
 
 struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 {
-	for (size_t i = 0; i < t->file_count; i++) {
-		struct lttng_file *f = &t->files[i];
+	for (size_t i = 0; i < t->files.count; i++) {
+		struct lttng_file *f = &t->files.list[i];
 		size_t capacity = block_capacity(t, f);
 		if (f->channel && f->metadata && !f->aside && !f->empty && capacity >= LTTNG_PAGE &&
 		    capacity <= LTTNG_ZEROS_MAX / 2)
@@ -84,34 +127,34 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 {
 	if (!f->has_last) {
 		/* Nothing else is left in the file. */
-		f->last = t->want;
-		f->last.v[LF_END] = t->begin;
+		f->last = t->constants.want;
+		f->last.v[LF_END] = t->constants.begin;
 		f->has_last = true;
 	}
 	uint64_t stamp = f->last.v[LF_END];
 	/* A word of zeros is no event. */
-	struct writer w = {
+	struct writer out = {
 		.t = t, .file = f, .capacity = block_capacity(t, f), .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1
 	};
 
-	w.block = calloc(1, w.capacity);
-	if (!w.block) {
+	out.block = calloc(1, out.capacity);
+	if (!out.block) {
 		(void)lttng_no_memory(t);
 		return;
 	}
-	w.length = t->layout->size;
+	out.length = t->coding.layout->size;
 	for (size_t i = 0; i < count;) {
-		if (put_declaration(&w, &types[i])) {
-			plan_added(t->scan->plan, types[i].named ? 1 : 2);
+		if (put_declaration(&out, &types[i])) {
+			plan_added(t->s->plan, types[i].named ? 1 : 2);
 			i++;
 			continue;
 		}
 		/* One always fits an empty block: LTTNG_RESTORED_NAMES, LTTNG_RESTORED_FORMAT. */
-		lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
-		memset(w.block, 0, w.capacity);
-		w.length = t->layout->size;
+		lttng_repair_made_up(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
+		memset(out.block, 0, out.capacity);
+		out.length = t->coding.layout->size;
 	}
-	lttng_repair_made_up(t, f, w.block, w.length, w.stamp, LTTNG_RULE_dangling_event_id);
-	free(w.block);
-	t->metadata_kept = true;
+	lttng_repair_made_up(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
+	free(out.block);
+	t->declared.kept = true;
 }

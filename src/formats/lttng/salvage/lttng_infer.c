@@ -2,11 +2,12 @@
  * that stands behind its events, block for block. But the event behind tells: at the right length there is one whose clock goes on
  * from this one's, at any other chance decides, and 27 bits of clock are rarely close by chance. A length that all events of a type
  * bear out is taken for theirs. Repair writes declarations by what was found, under made-up names, so that readers get on. */
-#include "formats/lttng/salvage/lttng_model.h"
-#include "formats/lttng/salvage/lttng_path.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "formats/lttng/salvage/lttng_model.h"
+#include "formats/lttng/salvage/lttng_path.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Types that are looked for, and places where the walk stands before one of them. */
 #define TYPES_MAX 128u
@@ -85,24 +86,23 @@ struct inference {
 
 /* ---- places ---- */
 
-static struct lttng_walk walk_from(const struct place *p)
+static struct lttng_walk walk_from(struct lttng_trace *t, const struct place *p)
 {
-	return (struct lttng_walk){ .file = p->file,
-				    .base = p->base,
+	return (struct lttng_walk){ .in = lttng_stream_open(t, p->file, p->base),
+				    .file = p->file,
 				    .limit = p->limit,
 				    .room = p->limit,
 				    .begin = p->begin,
 				    .end = p->end,
 				    .bound = UINT64_MAX,
 				    .stale = UINT64_MAX,
-				    .rel = p->rel,
-				    .stamp = p->stamp };
+				    .at = { .rel = p->rel, .stamp = p->stamp } };
 }
 
 static void go_to(struct lttng_trace *t, const struct lttng_file *f)
 {
-	if (t->w.source != f->source)
-		window_reset(&t->w, f->source);
+	if (t->window.source != f->source)
+		window_reset(&t->window, f->source);
 }
 
 static bool is_unknown(enum lttng_defect defect)
@@ -110,33 +110,33 @@ static bool is_unknown(enum lttng_defect defect)
 	return defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
 }
 
-static bool fits(const struct lttng_walk *k, const struct lttng_event *e)
+static bool fits(const struct lttng_walk *w, const struct lttng_event *e)
 {
-	return e->word && e->stamp <= k->end && (!e->has_full || e->full >= k->stamp);
+	return e->word && e->stamp <= w->end && (!e->has_full || e->full >= w->at.stamp);
 }
 
-static void pass(struct inference *n, struct lttng_walk *k, const struct lttng_event *e)
+static void pass(struct inference *n, struct lttng_walk *w, const struct lttng_event *e)
 {
-	uint64_t cost = e->end - k->rel;
+	uint64_t cost = e->end - w->at.rel;
 	n->walk -= cost < n->walk ? (uint32_t)cost : n->walk;
-	k->rel = e->end;
-	k->stamp = e->stamp;
+	w->at.rel = e->end;
+	w->at.stamp = e->stamp;
 }
 
 /* Walks on from the place to the next event that cannot be read. */
 static void place_advance(struct inference *n, struct place *p)
 {
-	struct lttng_walk k = walk_from(p);
+	struct lttng_walk w = walk_from(n->t, p);
 	struct lttng_event e;
 
 	go_to(n->t, p->file);
 	p->stands = false;
 	while (n->walk) {
-		enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
-		if (!fits(&k, &e) || (defect != EVENT_OK && !is_unknown(defect)))
+		enum lttng_defect defect = lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e);
+		if (!fits(&w, &e) || (defect != EVENT_OK && !is_unknown(defect)))
 			return;
-		p->rel = k.rel;
-		p->stamp = k.stamp;
+		p->rel = w.at.rel;
+		p->stamp = w.at.stamp;
 		p->id = e.id;
 		if (defect != EVENT_OK) {
 			p->ahead = p->rel;
@@ -144,14 +144,14 @@ static void place_advance(struct inference *n, struct place *p)
 			p->stands = true;
 			return;
 		}
-		pass(n, &k, &e);
+		pass(n, &w, &e);
 	}
 }
 
 static uint32_t highest_declared(const struct lttng_table *table)
 {
-	uint32_t id = table->highest;
-	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id)) && m->declared);)
+	uint32_t id = table->types.highest;
+	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id)) && m->type.declared);)
 		id--;
 	return id;
 }
@@ -169,15 +169,15 @@ static void gather_blocks(struct inference *n, struct lttng_file *f)
 	     i++, at += frame.length) {
 		if (!lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
 			continue;
-		uint64_t data = lttng_header_data_end(t->layout, &h, frame.length);
-		if (data <= t->layout->size || data > frame.length)
+		uint64_t data = lttng_header_data_end(t->coding.layout, &h, frame.length);
+		if (data <= t->coding.layout->size || data > frame.length)
 			continue;
 		n->places[n->place_count++] = (struct place){ .file = f,
 							      .base = at,
 							      .limit = data,
 							      .begin = h.v[LF_BEGIN],
 							      .end = h.v[LF_END],
-							      .rel = t->layout->size,
+							      .rel = t->coding.layout->size,
 							      .stamp = h.v[LF_BEGIN],
 							      .highest = highest };
 		uint64_t budget = n->path.budget + BUDGET_EACH * data;
@@ -195,16 +195,16 @@ static struct type *type_of(struct inference *n, const struct lttng_file *f, uin
 	for (unsigned i = 0; m && i < n->type_count; i++)
 		if (n->types[i].is.marker == m)
 			return &n->types[i];
-	bool too_long = strlen(c->name) + (m && m->name ? strlen(m->name) : 0) > LTTNG_RESTORED_NAMES;
+	bool too_long = strlen(c->name) + (m && m->type.name ? strlen(m->type.name) : 0) > LTTNG_RESTORED_NAMES;
 	if (!m || n->type_count == TYPES_MAX || too_long)
 		return NULL;
-	n->types[n->type_count].is = (struct lttng_restored){ .channel = c, .marker = m, .named = m->declared };
+	n->types[n->type_count].is = (struct lttng_restored){ .channel = c, .marker = m, .named = m->type.declared };
 	return &n->types[n->type_count++];
 }
 
 /* ---- the evidence ---- */
 
-static bool path_find(struct inference *n, const struct place *p, const struct lttng_walk *k)
+static bool path_find(struct inference *n, const struct place *p, const struct lttng_walk *w)
 {
 	struct lttng_path *path = &n->path;
 
@@ -212,16 +212,16 @@ static bool path_find(struct inference *n, const struct place *p, const struct l
 	path->span = PATH_SPAN;
 	path->known_only = false;
 	path->beyond = BEYOND;
-	if (lttng_path_find(n->t, k, path))
+	if (lttng_path_find(n->t, w, path))
 		return true;
 	path->beyond = UINT16_MAX;
-	return lttng_path_find(n->t, k, path);
+	return lttng_path_find(n->t, w, path);
 }
 
 /* Where the next event begins, or the data ends. */
-static uint64_t next_event(const struct lttng_walk *k, uint64_t align, uint64_t end)
+static uint64_t next_event(const struct lttng_walk *w, uint64_t align, uint64_t end)
 {
-	return end == k->limit ? end : lttng_align(end, align);
+	return end == w->limit ? end : lttng_align(end, align);
 }
 
 /* No model has been heard yet. */
@@ -232,13 +232,13 @@ static void begin_scores(const struct inference *n, struct lttng_model_score sco
 		scores[i].out = !n->models[i].counts;
 }
 
-static void weigh_ends(struct lttng_trace *t, struct use *u, uint64_t align)
+static void weigh_ends(struct use *u, uint64_t align)
 {
 	for (uint64_t length = 0; length <= PATH_GAP_MAX; length++) {
 		uint64_t end = u->rel + length, next = next_event(&u->walk, align, end);
 		bool heard = end <= u->walk.limit && next - u->rel <= PATH_GAP_MAX;
 		u->against[length] = heard ? u->worse[next - u->rel] : PATH_WORST;
-		const uint8_t *padding = heard && next > end ? window_at(&t->w, u->walk.base + end, (size_t)(next - end)) : NULL;
+		const uint8_t *padding = heard && next > end ? lttng_stream_at(&u->walk.in, end, next - end) : NULL;
 		if (padding && !bytes_are_zero(padding, (size_t)(next - end)))
 			u->against[length] += PATH_WORST;
 	}
@@ -257,13 +257,13 @@ static void hear_model(struct lttng_trace *t, const struct use *u, uint64_t alig
 		score->bits += PATH_WORST;
 		score->out |= u->sure;
 	}
-	lttng_model_hear(t, m, u->walk.base + payload, heard ? u->walk.base + end : 0, next, score, memo);
+	lttng_model_hear(t, m, u->walk.in.base + payload, heard ? u->walk.in.base + end : 0, next, score, memo);
 }
 
 /* What the event, which begins there, says of its type. The window is at its file. */
 static void hear(struct inference *n, struct type *type, struct use *u, uint64_t start)
 {
-	const uint64_t align = lttng_event_align(n->t, u->walk.file);
+	const uint64_t align = lttng_event_align(&n->t->coding, false);
 	struct lttng_model_memo memo = { 0 };
 
 	if (!type->scores) {
@@ -277,11 +277,11 @@ static void hear(struct inference *n, struct type *type, struct use *u, uint64_t
 	if (!type->count++) {
 		begin_scores(n, type->scores);
 		type->file = u->walk.file;
-		type->at = u->walk.base + start;
+		type->at = u->walk.in.base + start;
 		type->header = u->rel - start;
 	}
 	lttng_path_spend(&n->path, HEAR_COST);
-	weigh_ends(n->t, u, align);
+	weigh_ends(u, align);
 	for (unsigned i = 0; i < MODELS; i++)
 		if (!type->scores[i].out)
 			hear_model(n->t, u, align, &n->models[i], &type->scores[i], &memo);
@@ -291,13 +291,13 @@ static void hear(struct inference *n, struct type *type, struct use *u, uint64_t
 static void listen(struct inference *n, struct place *p)
 {
 	struct lttng_path *path = &n->path;
-	struct lttng_walk k = walk_from(p);
+	struct lttng_walk w = walk_from(n->t, p);
 	uint32_t spot = 0;
 
 	go_to(n->t, p->file);
-	k.rel = p->ahead;
-	k.stamp = p->ahead_stamp;
-	if (!path_find(n, p, &k)) {
+	w.at.rel = p->ahead;
+	w.at.stamp = p->ahead_stamp;
+	if (!path_find(n, p, &w)) {
 		p->ahead = p->limit;
 		return;
 	}
@@ -306,7 +306,7 @@ static void listen(struct inference *n, struct place *p)
 		struct type *type = s->kind == SPOT_UNKNOWN ? type_of(n, p->file, s->id) : NULL;
 		if (type && type->count < HEARD_MAX) {
 			struct use use = {
-				.walk = k, .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel
+				.walk = w, .rel = path->first + s->header_end, .size = s->size, .sure = !spot && p->ahead == p->rel
 			};
 			lttng_path_gaps(path, spot, use.worse);
 			hear(n, type, &use, path->first + spot);
@@ -346,23 +346,23 @@ static void judge(struct inference *n, struct type *type)
 static void try_model(struct inference *n, const struct place *p, struct lttng_marker *marker, const struct lttng_model *m,
 		      struct lttng_model_score *score, struct lttng_model_memo *memo)
 {
-	struct lttng_walk k = walk_from(p);
+	struct lttng_walk w = walk_from(n->t, p);
 	struct lttng_step steps[MODEL_STEPS];
 	struct lttng_event e;
 
-	marker->shape = lttng_model_shape(n->t, m, steps);
+	marker->type.shape = lttng_model_shape(n->t, m, steps);
 	lttng_path_spend(&n->path, TRY_COST);
-	if (lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e) != EVENT_OK) {
+	if (lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e) != EVENT_OK) {
 		score->out = true;
 		return;
 	}
-	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end, next_event(&k, lttng_event_align(n->t, p->file), e.end),
-			 score, memo);
+	lttng_model_hear(n->t, m, p->base + e.payload, p->base + e.end,
+			 next_event(&w, lttng_event_align(&n->t->coding, false), e.end), score, memo);
 	n->path.highest = p->highest;
 	n->path.span = TRY_SPAN;
 	n->path.beyond = UINT16_MAX;
 	n->path.known_only = true;
-	score->bits += lttng_path_find(n->t, &k, &n->path) ? (uint32_t)(TRY_WORST - n->path.spots[0].beta) : 2 * TRY_WORST;
+	score->bits += lttng_path_find(n->t, &w, &n->path) ? (uint32_t)(TRY_WORST - n->path.spots[0].beta) : 2 * TRY_WORST;
 }
 
 /* Tries the models one by one where a place stands before an event of the type. The best; MODELS: there is no such place. */
@@ -373,11 +373,11 @@ static unsigned try_models(struct inference *n, struct type *type, uint32_t *mar
 	unsigned tried = 0;
 
 	begin_scores(n, n->scores);
-	marker->declared = true;
-	for (unsigned i = 0; i < n->place_count && tried < TRY_PLACES && n->path.budget && n->t->w.status == TM_OK; i++) {
+	marker->type.declared = true;
+	for (unsigned i = 0; i < n->place_count && tried < TRY_PLACES && n->path.budget && n->t->window.status == TM_OK; i++) {
 		const struct place *p = &n->places[i];
 		uint32_t least = UINT32_MAX;
-		if (!p->stands || p->id != was.id || p->file->channel->table != type->is.channel->table)
+		if (!p->stands || p->id != was.type.id || p->file->channel->table != type->is.channel->table)
 			continue;
 		go_to(n->t, p->file);
 		tried++;
@@ -402,7 +402,7 @@ static void say_found(struct inference *n, const struct type *type, const struct
 {
 	struct lttng_trace *t = n->t;
 	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
-	struct finding *fd = finding_milder(t->f, rule, TM_NOTE, type->file->source, type->at, type->header);
+	struct finding *fd = finding_milder(t->s->findings, rule, TM_NOTE, type->file->source, type->at, type->header);
 	char length[64];
 
 	if (m->texts)
@@ -412,25 +412,25 @@ static void say_found(struct inference *n, const struct type *type, const struct
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
 	finding_say(fd,
 		    "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
-		    type->is.marker->id, type->is.channel->name, type->count, length);
+		    type->is.marker->type.id, type->is.channel->name, type->count, length);
 }
 
 /* The first size that a header tells of an event of the type, whose shape is set for the time being; UINT64_MAX: none does. */
 static uint64_t size_told(struct inference *n, const struct type *type)
 {
 	for (unsigned i = 0; i < n->place_count; i++) {
-		struct lttng_walk k = walk_from(&n->places[i]);
+		struct lttng_walk w = walk_from(n->t, &n->places[i]);
 		struct lttng_event e;
-		if (k.file->channel->table != type->is.channel->table)
+		if (w.file->channel->table != type->is.channel->table)
 			continue;
-		go_to(n->t, k.file);
-		while (n->walk && n->t->w.status == TM_OK) {
-			enum lttng_defect defect = lttng_event_decode(n->t, &k, k.rel, k.limit, k.stamp, &e);
-			if (e.marker == type->is.marker && e.size_width && (defect == EVENT_OK || defect == EVENT_SIZE))
+		go_to(n->t, w.file);
+		while (n->walk && n->t->window.status == TM_OK) {
+			enum lttng_defect defect = lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e);
+			if (e.type == &type->is.marker->type && e.size_width && (defect == EVENT_OK || defect == EVENT_SIZE))
 				return e.size;
 			if (defect != EVENT_OK)
 				break;
-			pass(n, &k, &e);
+			pass(n, &w, &e);
 		}
 	}
 	return UINT64_MAX;
@@ -442,12 +442,12 @@ static struct lttng_model fit_size(struct inference *n, const struct type *type,
 	struct lttng_marker *marker = type->is.marker;
 	const struct lttng_marker was = *marker;
 	struct lttng_step steps[MODEL_STEPS];
-	const uint64_t align = lttng_event_align(n->t, type->file);
+	const uint64_t align = lttng_event_align(&n->t->coding, false);
 
 	if (m.texts || !align)
 		return m;
-	marker->declared = true;
-	marker->shape = lttng_model_shape(n->t, &m, steps);
+	marker->type.declared = true;
+	marker->type.shape = lttng_model_shape(n->t, &m, steps);
 	uint64_t size = size_told(n, type);
 	*marker = was;
 	if (size <= MODEL_VALUES_MAX && (size > m.before ? size - m.before : m.before - size) < align)
@@ -462,7 +462,7 @@ static bool type_learn(struct inference *n, struct type *type, unsigned model)
 	struct lttng_model m = fit_size(n, type, n->models[model]);
 
 	lttng_model_format(format, &m);
-	type->is.format = lttng_metadata_restore(n->t, type->is.channel, type->is.marker, format);
+	type->is.format = lttng_restore(n->t, type->is.channel, type->is.marker, format);
 	if (!type->is.format)
 		return false;
 	type->news = true;
@@ -475,7 +475,7 @@ static bool type_learn(struct inference *n, struct type *type, unsigned model)
 
 static bool may_learn(const struct inference *n, const struct type *type)
 {
-	return type->count && !type->is.format && n->t->status == TM_OK && n->t->w.status == TM_OK;
+	return type->count && !type->is.format && n->t->status == TM_OK && n->t->window.status == TM_OK;
 }
 
 /* Whether types became known that are proven so well. */
@@ -537,7 +537,7 @@ static void learn(struct inference *n)
 {
 	for (unsigned i = 0; i < n->place_count; i++)
 		place_advance(n, &n->places[i]);
-	for (unsigned stage = 0; stage < STAGES && n->t->w.status == TM_OK && n->t->status == TM_OK;) {
+	for (unsigned stage = 0; stage < STAGES && n->t->window.status == TM_OK && n->t->status == TM_OK;) {
 		bool heard = listen_on(n), learned = learn_types(n, proof[stage]);
 		if (!learned && heard)
 			continue;
@@ -553,8 +553,8 @@ static void learn(struct inference *n)
 /* Channels that no declaration is left of may have lost them all. */
 static void open_table(struct lttng_trace *t, struct lttng_channel *c)
 {
-	if (t->layout->era == LTTNG_TRACE_MARKERS) {
-		c->table = t->table;
+	if (t->coding.layout->era == LTTNG_TRACE_MARKERS) {
+		c->table = t->declared.table;
 	} else if (!c->table) {
 		c->table = lttng_table_alloc(t, sizeof(*c->table));
 		c->opened = c->table != NULL;
@@ -564,7 +564,7 @@ static void open_table(struct lttng_trace *t, struct lttng_channel *c)
 /* Channels of which nothing was found out are as before. */
 static void close_tables(struct inference *n)
 {
-	for (struct lttng_channel *c = n->t->channels; c; c = c->hh.next) {
+	for (struct lttng_channel *c = n->t->declared.channels; c; c = c->hh.next) {
 		bool found = !c->opened;
 		for (unsigned i = 0; i < n->found_count && !found; i++)
 			found = n->found[i].channel == c;
@@ -579,7 +579,7 @@ void lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
-	if (t->layout->era < LTTNG_TRACE_MARKERS || !t->metadata_lost || !home)
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !t->declared.lost || !home)
 		return;
 	struct inference *n = calloc(1, sizeof(*n));
 	if (n)
@@ -594,8 +594,8 @@ void lttng_infer(struct lttng_trace *t)
 	n->path.budget = BUDGET_MIN;
 	for (unsigned i = 0; i < MODELS; i++)
 		n->models[i] = lttng_model_at(t, i);
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		struct lttng_file *f = &t->files[i];
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
 		if (!f->channel || f->metadata || f->aside || f->empty)
 			continue;
 		open_table(t, f->channel);
@@ -605,9 +605,9 @@ void lttng_infer(struct lttng_trace *t)
 	if (t->status == TM_OK)
 		learn(n);
 	close_tables(n);
-	if (t->w.status != TM_OK)
-		t->status = t->w.status;
-	if (n->found_count && t->scan->plan && t->status == TM_OK)
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+	if (n->found_count && t->s->plan && t->status == TM_OK)
 		lttng_redeclare(t, home, n->found, n->found_count);
 	for (unsigned i = 0; i < n->type_count; i++)
 		free(n->types[i].scores);

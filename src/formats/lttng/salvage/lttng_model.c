@@ -13,7 +13,7 @@ static uint32_t largest(uint32_t bytes, bool wide)
 
 static uint8_t values_align(const struct lttng_trace *t, uint32_t bytes, bool wide)
 {
-	return bytes ? lttng_value_align(t, largest(bytes, wide)) : 1;
+	return bytes ? lttng_value_align(&t->coding, largest(bytes, wide)) : 1;
 }
 
 static void add_values(const struct lttng_trace *t, struct lttng_shape *s, uint32_t bytes, bool wide)
@@ -48,7 +48,7 @@ struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number)
 		m.before = (uint16_t)(rest / (MODEL_AFTER_MAX + 1) / MODEL_TEXTS_MAX);
 	}
 	/* Wide values only where that makes a difference. */
-	m.counts = !m.wide || (m.before >= 8 && lttng_value_align(t, 8) > lttng_value_align(t, 4));
+	m.counts = !m.wide || (m.before >= 8 && lttng_value_align(&t->coding, 8) > lttng_value_align(&t->coding, 4));
 	m.after_align = values_align(t, m.after, true);
 	m.align = values_align(t, m.before, m.wide);
 	if (m.align < m.after_align)
@@ -57,7 +57,7 @@ struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number)
 }
 
 /* Where the texts end; 0: nowhere. */
-static uint64_t texts_end(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_model *m, uint64_t payload,
+static uint64_t texts_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
 			  struct lttng_model_memo *memo)
 {
 	if (memo->texts == m->texts && memo->before == m->before && memo->payload == payload)
@@ -69,19 +69,19 @@ static uint64_t texts_end(struct lttng_trace *t, const struct lttng_walk *k, con
 	memo->payload = payload;
 	memo->before = m->before;
 	memo->texts = m->texts;
-	memo->end = lttng_measure(t, k, &shape, payload, k->limit, &cut);
+	memo->end = lttng_measure(&w->in, &shape, payload, w->limit, &cut);
 	return memo->end;
 }
 
-uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_model *m, uint64_t payload,
+uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
 			 struct lttng_model_memo *memo)
 {
 	if (!m->texts)
 		return payload + m->before;
-	uint64_t end = texts_end(t, k, m, payload, memo);
+	uint64_t end = texts_end(t, w, m, payload, memo);
 	if (end)
 		end = payload + lttng_align(end - payload, m->after_align) + m->after;
-	return end <= k->limit ? end : 0;
+	return end <= w->limit ? end : 0;
 }
 
 static size_t print_values(char *to, size_t room, unsigned *number, uint32_t bytes, bool wide)
@@ -118,7 +118,7 @@ static void look_at_texts(struct lttng_trace *t, uint64_t from, uint64_t to, uns
 	memo->to = to;
 	memo->sound = memo->clear = false;
 	memo->filled = to > from && to - from > texts;
-	const uint8_t *s = to > from ? window_upto(&t->w, from, to - from < 256 ? (size_t)(to - from) : 256, &got) : NULL;
+	const uint8_t *s = to > from ? window_upto(&t->window, from, to - from < 256 ? (size_t)(to - from) : 256, &got) : NULL;
 	if (!s)
 		return;
 	bool ascii = true, letters = false;

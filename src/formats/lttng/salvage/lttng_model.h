@@ -2,7 +2,7 @@
 #ifndef LTTNG_MODEL_H
 #define LTTNG_MODEL_H
 
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/repair/lttng_repair.h"
 
 /* Values, texts, values. */
 struct lttng_model {
@@ -39,7 +39,7 @@ struct lttng_model_memo {
 
 struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number);
 /* Where a payload ends that begins at `payload`, which is rel; 0: its texts do not end within the block's limit. */
-uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_model *m, uint64_t payload,
+uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
 			 struct lttng_model_memo *memo);
 /* As the model's format would be parsed; borrows the steps. */
 struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m,

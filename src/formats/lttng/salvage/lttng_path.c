@@ -89,8 +89,32 @@ static int32_t closeness(const struct lttng_path *p, uint64_t apart)
 	return (bits < p->most ? bits : p->most) - STAMP_COST;
 }
 
+/* Whether the decoded bytes can be an event on a way. */
+static bool may_be_event(const struct lttng_walk *w, const struct lttng_path *p, const struct lttng_event *e, bool fine,
+			 bool unknown)
+{
+	if (!e->word || e->padded || !fine || (e->has_full && (e->full < w->begin || e->full > w->end)))
+		return false;
+	return !unknown || e->id <= p->highest + p->beyond;
+}
+
+/* Where the next event may be behind one of unknown length. */
+static void unknown_next(const struct lttng_walk *w, const struct lttng_path *p, const struct lttng_event *e, struct lttng_spot *s)
+{
+	s->next = spot_of(p, e->payload);
+	if (e->size_width) {
+		/* Behind padding, of which nothing is known. */
+		s->next = spot_of(p, e->payload + e->size);
+		s->last = spot_of(p, lttng_align(e->payload, lttng_value_align(w->in.coding, 8)) + e->size);
+	} else if (p->known_only) {
+		s->next = s->last = p->count;
+	} else {
+		s->last = s->header_end + PATH_GAP_MAX < p->count ? s->header_end + PATH_GAP_MAX : p->count;
+	}
+}
+
 /* What the event at the spot would be. */
-static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t spot)
+static void look_at(const struct lttng_walk *w, struct lttng_path *p, uint32_t spot)
 {
 	struct lttng_spot *s = &p->spots[spot];
 	const uint64_t limit = p->first + p->count;
@@ -98,7 +122,7 @@ static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lt
 
 	s->kind = SPOT_DEAD;
 	touch(p, spot);
-	enum lttng_defect defect = lttng_event_decode(t, k, p->first + spot, limit, k->begin, &e);
+	enum lttng_defect defect = lttng_event_decode(&w->in, p->first + spot, limit, w->begin, &e);
 	bool unknown = defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
 	bool cut = !p->ends && (defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT);
 	uint64_t cost = defect == EVENT_STRING_CUT ? limit - e.start : e.end > e.start + COST_MIN ? e.end - e.start : COST_MIN;
@@ -108,10 +132,7 @@ static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lt
 		s->next = s->last = p->count;
 		return;
 	}
-	if (!e.word || e.padded || (defect != EVENT_OK && !unknown && !cut) ||
-	    (e.has_full && (e.full < k->begin || e.full > k->end)))
-		return;
-	if (unknown && e.id > p->highest + p->beyond)
+	if (!may_be_event(w, p, &e, defect == EVENT_OK || unknown || cut, unknown))
 		return;
 	s->kind = unknown ? SPOT_UNKNOWN : SPOT_KNOWN;
 	s->word = e.word;
@@ -123,16 +144,9 @@ static void look_at(struct lttng_trace *t, const struct lttng_walk *k, struct lt
 	if (s->has_full)
 		s->worth += closeness(p, p->least);
 	s->header_end = (uint32_t)(e.payload - p->first);
-	s->next = s->last = cut ? p->count : spot_of(p, unknown ? e.payload : e.end);
-	if (unknown && e.size_width) {
-		/* Behind padding, of which nothing is known. */
-		s->next = spot_of(p, e.payload + e.size);
-		s->last = spot_of(p, lttng_align(e.payload, lttng_value_align(t, 8)) + e.size);
-	} else if (unknown && p->known_only) {
-		s->next = s->last = p->count;
-	} else if (unknown) {
-		s->last = s->header_end + PATH_GAP_MAX < p->count ? s->header_end + PATH_GAP_MAX : p->count;
-	}
+	s->next = s->last = cut ? p->count : spot_of(p, e.end);
+	if (unknown)
+		unknown_next(w, p, &e, s);
 }
 
 /* Bits for the step from an event to what may be behind it; NEVER: it is not. *stamp: of the latter. */
@@ -222,7 +236,7 @@ static void come_far(struct lttng_path *p, uint32_t to)
 }
 
 /* From an event to those that may be behind it. */
-static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p, uint32_t from)
+static void go_on(const struct lttng_walk *w, struct lttng_path *p, uint32_t from)
 {
 	const struct lttng_spot *s = &p->spots[from];
 
@@ -233,7 +247,7 @@ static void go_on(struct lttng_trace *t, const struct lttng_walk *k, struct lttn
 	}
 	for (uint32_t to = s->next; to <= s->last; to = spot_after(p, to)) {
 		if (p->spots[to].kind == SPOT_NEW)
-			look_at(t, k, p, to);
+			look_at(w, p, to);
 		if (p->spots[to].kind != SPOT_DEAD)
 			come(p, s, to);
 	}
@@ -295,44 +309,44 @@ static uint32_t spot_to_see(const struct lttng_path *p, uint32_t spot)
 }
 
 /* How far apart events of the block are. */
-static void measure(const struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
+static void measure(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_path *p)
 {
-	uint64_t events = (k->limit - t->layout->size) / EVENT_BYTES + 1;
-	unsigned apart = bits_of((k->end - k->begin) / events);
+	uint64_t events = (w->limit - t->coding.layout->size) / EVENT_BYTES + 1;
+	unsigned apart = bits_of((w->end - w->begin) / events);
 	p->usual = apart < LTTNG_TIME_BITS ? (int32_t)(LTTNG_TIME_BITS - apart) : 0;
 	p->most = p->usual + CLOSER < RARITY_MIN ? RARITY_MIN : p->usual + CLOSER < RARITY_MAX ? p->usual + CLOSER : RARITY_MAX;
-	p->least = 1 + t->want.v[LF_FREQ] / CLOSEST;
-	p->latest = k->end;
+	p->least = 1 + t->constants.want.v[LF_FREQ] / CLOSEST;
+	p->latest = w->end;
 }
 
-bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *p)
+bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *w, struct lttng_path *p)
 {
-	const uint64_t align = lttng_event_align(t, k->file);
-	const struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = k->stamp };
+	const uint64_t align = lttng_event_align(&t->coding, w->file->compact);
+	const struct lttng_spot before = { .kind = SPOT_KNOWN, .stamp = w->at.stamp };
 
 	forget(p);
 	p->step = align ? (uint32_t)align : 1;
-	p->first = lttng_align(k->rel, p->step);
-	if (p->first >= k->limit || k->stamp > k->end)
+	p->first = lttng_align(w->at.rel, p->step);
+	if (p->first >= w->limit || w->at.stamp > w->end)
 		return false;
-	measure(t, k, p);
-	p->ends = k->limit - p->first <= p->span;
-	p->count = p->ends ? (uint32_t)(k->limit - p->first) : p->span;
+	measure(t, w, p);
+	p->ends = w->limit - p->first <= p->span;
+	p->count = p->ends ? (uint32_t)(w->limit - p->first) : p->span;
 	touch(p, p->count);
 	p->spots[p->count].kind = SPOT_END;
 	p->spots[p->count].worth = p->ends ? END_WORTH : 0;
 	p->reach = 0;
 	rows_clear(p);
-	look_at(t, k, p, 0);
+	look_at(w, p, 0);
 	p->spots[0].open = p->spots[0].kind != SPOT_DEAD && worth(p, &before, 0, &p->spots[0].stamp) != NEVER;
-	for (uint32_t i = 0; i < p->count && p->budget && t->w.status == TM_OK; i = spot_to_see(p, i)) {
+	for (uint32_t i = 0; i < p->count && p->budget && t->window.status == TM_OK; i = spot_to_see(p, i)) {
 		struct lttng_spot *s = &p->spots[i];
 		if (i <= p->reach && s->kind == SPOT_NEW)
-			look_at(t, k, p, i);
+			look_at(w, p, i);
 		if (i <= p->reach && s->kind != SPOT_DEAD)
 			come_far(p, i);
 		if (s->open)
-			go_on(t, k, p, i);
+			go_on(w, p, i);
 	}
 	if (p->reach == p->count)
 		come_far(p, p->count);
@@ -340,7 +354,7 @@ bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct l
 	for (uint32_t i = touched_before(p, p->count); i != NO_SPOT; i = touched_before(p, i))
 		if (p->spots[i].open)
 			look_back(p, i);
-	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->w.status == TM_OK;
+	return p->spots[0].open && p->spots[0].beta != NEVER && p->budget && t->window.status == TM_OK;
 }
 
 uint32_t lttng_path_next(const struct lttng_path *p, uint32_t spot)

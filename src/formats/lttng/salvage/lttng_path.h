@@ -2,7 +2,7 @@
 #ifndef LTTNG_PATH_H
 #define LTTNG_PATH_H
 
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/scan/lttng_walk.h"
 
 /* Bytes of a block that are looked at in one go. */
 #define PATH_SPAN 2048u
@@ -61,8 +61,9 @@ static inline void lttng_path_spend(struct lttng_path *p, uint64_t cost)
 	p->budget -= cost < p->budget ? (uint32_t)cost : p->budget;
 }
 
-/* Finds the way from the event at k->rel, behind one of stamp k->stamp. False: there is none. The window is at the walk's file. */
-bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *k, struct lttng_path *path);
+/* Finds the way from the event at w->at.rel, behind one of stamp w->at.stamp. False: there is none. The window is at the walk's
+ * file. */
+bool lttng_path_find(struct lttng_trace *t, const struct lttng_walk *w, struct lttng_path *path);
 /* The spot behind this one on the best way. */
 uint32_t lttng_path_next(const struct lttng_path *path, uint32_t spot);
 /* For an event of unknown type on that way: by how many bits, up to PATH_WORST, the way gets worse if the next event, or the end of

@@ -2,7 +2,7 @@
  * searched for; and nearly any few bytes look like some event. So all places of a stretch are tried at once. Each leads to the
  * next by the description of what it would be, or to nothing, and those that go on meet: the right row of events is one
  * of them, and all wrong ones end or run into it. Where only one is left, it is the right one. */
-#include "formats/lttng/scan/lttng_walk.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Places that are tried: one of them must be the start of an event, so this is how long the one that was hit may be. */
 #define STRETCH 512u
@@ -21,47 +21,45 @@
 
 /* Whether the event declares a type with the sizes that all declarations give: 40 bits that chance does not repeat. Its names are
  * text: a guess that comes too early takes the word of the right event for some of it. */
-static bool declares_sizes(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+static bool declares_sizes(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	uint64_t length = e->end - e->payload, names = length - SIZE_KINDS - 2;
-	if (e->id != 0 || !lttng_metadata_is_declaration(t, k, e) || length < SIZE_KINDS + 2 || length > LONGEST)
+	if (e->id != 0 || !lttng_event_declares(&w->in, e) || length < SIZE_KINDS + 2 || length > LONGEST)
 		return false;
-	const uint8_t *p = window_at(&t->w, k->base + e->payload, (size_t)length);
+	const uint8_t *p = lttng_stream_at(&w->in, e->payload, length);
 	for (uint64_t i = 0; p && i < names; i++)
 		if (p[i] && (p[i] < 0x20 || p[i] > 0x7e))
 			return false;
-	return p && !memcmp(p + length - SIZE_KINDS, t->sizes.v, SIZE_KINDS);
+	return p && !memcmp(p + length - SIZE_KINDS, t->coding.sizes.v, SIZE_KINDS);
 }
 
 /* Whether an event needs no others to vouch for it: its size, or the low bits of its full stamp, agree with what else it says. */
-static bool is_sure(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+static bool is_sure(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
-	if (t->layout->era <= LTTNG_MARKERS)
+	if (t->coding.layout->era <= LTTNG_MARKERS)
 		return e->size_width && !e->escaped;
-	return e->has_full || declares_sizes(t, k, e);
+	return e->has_full || declares_sizes(t, w, e);
 }
 
 /* Whether there may be an event at `at`, after one of that stamp. */
-static bool event_possible(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, uint64_t limit, uint64_t stamp,
-			   struct lttng_event *e)
+static bool event_possible(struct lttng_walk *w, uint64_t at, uint64_t limit, uint64_t stamp, struct lttng_event *e)
 {
-	enum lttng_defect defect = lttng_event_decode(t, k, at, limit, stamp, e);
+	enum lttng_defect defect = lttng_event_decode(&w->in, at, limit, stamp, e);
 	uint64_t cost = defect == EVENT_STRING_CUT ? limit - at : e->end > at + COST_MIN ? e->end - at : COST_MIN;
-	k->tries -= cost < k->tries ? cost : k->tries;
-	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= k->end && (!e->has_full || e->full >= stamp);
+	w->search.tries -= cost < w->search.tries ? cost : w->search.tries;
+	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= w->end && (!e->has_full || e->full >= stamp);
 }
 
 /* Follows the row from `at`, behind an event of that stamp. True: it holds, and *kept of its events, up to HOLD, can go on behind
  * the damage, from *first: a place from which all that follows may move to `start` without losing its alignment. */
-static bool row_holds(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, uint64_t stamp, uint64_t start,
-		      struct lttng_event *first, unsigned *kept)
+static bool row_holds(struct lttng_walk *w, uint64_t at, uint64_t stamp, uint64_t start, struct lttng_event *first, unsigned *kept)
 {
 	*kept = 0;
-	while (at < k->limit && *kept < HOLD) {
+	while (at < w->limit && *kept < HOLD) {
 		struct lttng_event e;
-		if (!event_possible(t, k, at, k->limit, stamp, &e))
+		if (!event_possible(w, at, w->limit, stamp, &e))
 			return false;
-		bool goes_on = *kept || (e.start - start) % lttng_widest_align(t) == 0;
+		bool goes_on = *kept || (e.start - start) % lttng_widest_align(w->in.coding) == 0;
 		if (goes_on && !*kept)
 			*first = e;
 		*kept += goes_on;
@@ -104,46 +102,46 @@ static void rows_stand(struct rows *r, uint64_t at, uint64_t reach)
 }
 
 /* Follows the row from `at` to where the data ends. False: it ends before, or beyond. */
-static bool row_fills(struct lttng_trace *t, struct lttng_walk *k, uint64_t at, uint64_t step)
+static bool row_fills(struct lttng_walk *w, uint64_t at, uint64_t step)
 {
-	uint64_t stamp = k->before;
-	while (at < k->limit && k->tries) {
+	uint64_t stamp = w->at.before;
+	while (at < w->limit && w->search.tries) {
 		struct lttng_event e;
-		if (!event_possible(t, k, at, k->limit, stamp, &e))
+		if (!event_possible(w, at, w->limit, stamp, &e))
 			return false;
-		at = e.end < k->limit ? lttng_align(e.end, step) : e.end;
+		at = e.end < w->limit ? lttng_align(e.end, step) : e.end;
 		stamp = e.stamp;
 	}
-	return at == k->limit;
+	return at == w->limit;
 }
 
 /* Rows of events that are all alike go on side by side: what is no event of the right row is always the same part of one. Where the
  * data ends, only the right one does. UINT64_MAX: it is not clear which. */
-static uint64_t rows_fill(struct lttng_trace *t, struct lttng_walk *k, const struct rows *r, uint64_t step)
+static uint64_t rows_fill(struct lttng_walk *w, const struct rows *r, uint64_t step)
 {
 	uint64_t right = UINT64_MAX;
 	for (unsigned i = 0; i < r->rival_count && r->rival_count <= RIVALS; i++) {
-		if (!row_fills(t, k, r->rivals[i], step))
+		if (!row_fills(w, r->rivals[i], step))
 			continue;
 		if (right != UINT64_MAX)
 			return UINT64_MAX;
 		right = r->rivals[i];
 	}
-	return k->tries ? right : UINT64_MAX; /* without tries left, not all rows were followed */
+	return w->search.tries ? right : UINT64_MAX; /* without tries left, not all rows were followed */
 }
 
 /* The place to which all rows from a stretch lead; UINT64_MAX: they do not meet. *none: all of them end. */
-static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, uint64_t step, bool *none)
+static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t step, bool *none)
 {
 	struct rows r = { .from = from };
-	const uint64_t left = k->limit - from, reach = from + (left < STRETCH + REACH ? left : STRETCH + REACH);
+	const uint64_t left = w->limit - from, reach = from + (left < STRETCH + REACH ? left : STRETCH + REACH);
 	const uint64_t look = from + (left < STRETCH + REACH + LONGEST ? left : STRETCH + REACH + LONGEST);
 
 	/* All that is looked at is in the window, so that nothing is read twice. */
-	(void)window_at(&t->w, k->base + from, (size_t)(look - from));
+	(void)window_at(&t->window, w->in.base + from, (size_t)(look - from));
 	bool noted = false;
 	*none = false;
-	for (uint64_t at = from; at < reach && k->tries; at += step) {
+	for (uint64_t at = from; at < reach && w->search.tries; at += step) {
 		struct lttng_event e;
 		bool comes = row_comes(&r, at);
 		if (at >= from + STRETCH && r.count == 1 && comes && !r.beyond)
@@ -158,69 +156,67 @@ static uint64_t rows_meet(struct lttng_trace *t, struct lttng_walk *k, uint64_t 
 				break;
 			continue;
 		}
-		if (!event_possible(t, k, at, look, k->before, &e))
+		if (!event_possible(w, at, look, w->at.before, &e))
 			continue;
-		if (is_sure(t, k, &e))
+		if (is_sure(t, w, &e))
 			return at;
 		row_goes_to(&r, lttng_align(e.end, step), reach);
 	}
 	*none = !r.count && !r.beyond;
-	return r.beyond ? rows_fill(t, k, &r, step) : UINT64_MAX;
+	return r.beyond ? rows_fill(w, &r, step) : UINT64_MAX;
 }
 
-static bool may_take_back(const struct lttng_trace *t, const struct lttng_walk *k)
+static bool may_take_back(const struct lttng_walk *w)
 {
-	bool changed = k->edit_count && t->edits[k->edit_count - 1].rel + t->edits[k->edit_count - 1].drop >= k->last;
-	return k->last < k->kept && !k->file->metadata && !changed;
+	const struct edits *e = &w->edits->edits;
+	bool changed = e->count && e->list[e->count - 1].at + e->list[e->count - 1].remove >= w->at.last;
+	return w->at.last < w->at.kept && !w->file->metadata && !changed;
 }
 
 /* Leaves out the last event that was kept, too. */
-static void take_back(struct lttng_walk *k)
+static void take_back(struct lttng_walk *w)
 {
-	k->events--;
-	k->dropped++;
-	k->rel = k->kept = k->last;
-	k->stamp = k->before;
+	w->at.events--;
+	w->out.dropped++;
+	w->at.rel = w->at.kept = w->at.last;
+	w->at.stamp = w->at.before;
 }
 
-bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, unsigned rule)
+bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule)
 {
-	const uint64_t align = lttng_event_align(t, k->file), step = align ? align : 1;
-	uint64_t start = lttng_align(k->rel, step);
+	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
+	uint64_t start = lttng_align(w->at.rel, step);
 	struct lttng_event first = { 0 };
 	bool none = true;
 
-	if (!k->tries_set) {
-		k->tries_set = true;
-		k->tries = TRIES * k->limit;
+	if (!w->search.begun) {
+		w->search.begun = true;
+		w->search.tries = TRIES * w->limit;
 	}
-	for (uint64_t at = lttng_align(from, step); at < k->limit && k->tries && t->w.status == TM_OK && none; at += STRETCH) {
-		uint64_t place = rows_meet(t, k, at, step, &none);
+	for (uint64_t at = lttng_align(from, step); at < w->limit && w->search.tries && t->window.status == TM_OK && none;
+	     at += STRETCH) {
+		uint64_t place = rows_meet(t, w, at, step, &none);
 		if (place == UINT64_MAX)
 			continue;
 		unsigned kept;
-		bool sound = row_holds(t, k, place, k->stamp, start, &first, &kept);
+		bool sound = row_holds(w, place, w->at.stamp, start, &first, &kept);
 		if (!sound || !kept) {
 			/* The damage may have reached the event before it, which then has another stamp. One that is sound, and
 			 * only in the way of what cannot move up to it, is given up for more than one. */
-			if (!may_take_back(t, k) || !row_holds(t, k, place, k->before, k->last, &first, &kept) || kept <= sound)
+			if (!may_take_back(w) || !row_holds(w, place, w->at.before, w->at.last, &first, &kept) || kept <= sound)
 				continue;
-			take_back(k);
-			start = k->rel;
+			take_back(w);
+			start = w->at.rel;
 		}
-		struct lttng_edit *edit = first.start - start <= UINT32_MAX ? lttng_edit_add(t, k) : NULL;
-		if (!edit)
+		const struct lttng_doubt doubt = {
+			.torn_from = w->at.last, .torn_to = w->at.kept, .found_to = first.end, .found_again = !first.has_full
+		};
+		if (first.start - start > UINT32_MAX ||
+		    !lttng_edits_add(w->edits, start, first.start - start, NULL, 0, rule, &doubt))
 			return false;
-		edit->rel = start;
-		edit->drop = (uint32_t)(first.start - start);
-		edit->rule = rule;
-		edit->torn_from = k->last;
-		edit->torn_to = k->kept;
-		edit->found_again = !first.has_full;
-		edit->found_to = first.end;
-		k->last = k->kept;
-		k->rel = first.start;
-		k->resynced = true;
+		w->at.last = w->at.kept;
+		w->at.rel = first.start;
+		w->out.resynced = true;
 		return true;
 	}
 	return false;

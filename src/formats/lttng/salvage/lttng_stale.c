@@ -1,13 +1,15 @@
 /* Events of an earlier lap. A tracer writes into the same memory lap after lap, so that behind the last event of a block that
  * was never closed there may be well-formed events of an earlier use. Two things give them away: the bytes are at the same place
  * of an earlier block of the file; or the same event, stamp and all, is in an earlier block. */
-#include "formats/lttng/lttng.h"
-
 #include <stdlib.h>
+
+#include "core/map.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 #define STALE_MIN 16u /* bytes that two blocks must share at their ends to count */
 #define STEP 65536u
 #define REPEATS 8u    /* events that must repeat one after the other */
+#define HASHED 4096u  /* bytes of an event that tell it from others */
 #define FULL_SHARE 2u /* of three: how many files must be closed for their ends to bound the trace */
 
 /* Length of the common end of [a, a + size) and [b, b + size). */
@@ -46,10 +48,10 @@ uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const str
 	for (unsigned lap = 0; lap < LTTNG_LAPS && t->status == TM_OK; lap++) {
 		bool content;
 		uint64_t length = f->laps[lap].length < size ? f->laps[lap].length : size;
-		if (length <= t->layout->size)
+		if (length <= t->coding.layout->size)
 			continue;
 		uint64_t common = common_end(t, f->source, frame->offset, f->laps[lap].offset, length, buffer, &content);
-		if (content && common >= STALE_MIN && common < length - t->layout->size && length - common < stale)
+		if (content && common >= STALE_MIN && common < length - t->coding.layout->size && length - common < stale)
 			stale = length - common;
 	}
 	free(buffer);
@@ -59,78 +61,50 @@ uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const str
 /* ---- events seen before ---- */
 
 struct lttng_seen {
-	uint64_t *slots; /* hashes; 0 is free */
-	size_t mask, count;
+	struct map events; /* by hash */
 };
 
-static uint64_t event_hash(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+/* FNV-1a of the first bytes of an event. */
+static uint64_t event_hash(const struct lttng_stream *in, const struct lttng_event *e)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 	uint64_t length = e->end - e->start;
-	const uint8_t *p = window_at(&t->w, k->base + e->start, length < 4096 ? (size_t)length : 4096);
-	for (uint64_t i = 0; p && i < length && i < 4096; i++)
+	const uint8_t *p = lttng_stream_at(in, e->start, length < HASHED ? length : HASHED);
+	for (uint64_t i = 0; p && i < length && i < HASHED; i++)
 		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
 	h ^= h >> 29;
 	return p && h ? h : 1;
 }
 
-static bool seen_slot(const struct lttng_seen *seen, uint64_t hash, size_t *slot)
+static void seen_add(struct lttng_trace *t, const struct lttng_stream *in, const struct lttng_event *e)
 {
-	for (*slot = (size_t)hash & seen->mask; seen->slots[*slot]; *slot = (*slot + 1) & seen->mask)
-		if (seen->slots[*slot] == hash)
-			return true;
-	return false;
+	if (t->seen && t->seen->events.count < LTTNG_SEEN_MAX &&
+	    map_set(&t->seen->events, event_hash(in, e), 1, LTTNG_SEEN_MAX) == TM_NO_MEMORY)
+		(void)lttng_no_memory(t);
 }
 
-static bool seen_room(struct lttng_trace *t)
+void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
-	struct lttng_seen *seen = t->seen;
-	if (2 * seen->count < seen->mask)
-		return true;
-	size_t size = seen->slots ? 2 * (seen->mask + 1) : 4096;
-	struct lttng_seen grown = { calloc(size, sizeof(uint64_t)), size - 1, seen->count };
-	if (!grown.slots)
-		return lttng_no_memory(t);
-	for (size_t i = 0; seen->slots && i <= seen->mask; i++) {
-		size_t slot;
-		if (seen->slots[i] && !seen_slot(&grown, seen->slots[i], &slot))
-			grown.slots[slot] = seen->slots[i];
-	}
-	free(seen->slots);
-	*seen = grown;
-	return true;
+	seen_add(t, &w->in, e);
 }
 
-void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+static bool seen_has(const struct lttng_seen *seen, const struct lttng_stream *in, const struct lttng_event *e)
 {
-	size_t slot;
-	if (!t->seen || t->seen->count >= LTTNG_SEEN_MAX || !seen_room(t))
-		return;
-	uint64_t hash = event_hash(t, k, e);
-	if (!seen_slot(t->seen, hash, &slot)) {
-		t->seen->slots[slot] = hash;
-		t->seen->count++;
-	}
+	return map_get(&seen->events, event_hash(in, e)) != MAP_NONE;
 }
 
-static bool seen_has(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
-{
-	size_t slot;
-	return seen_slot(t->seen, event_hash(t, k, e), &slot);
-}
-
-bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	struct lttng_event next = *e;
-	if (!t->seen || !t->seen->slots)
+	if (!t->seen || !t->seen->events.count)
 		return false;
 	/* An event has so few bits of time that chance repeats one, and in a tight loop the next ones with it. */
 	for (unsigned i = 0; i < REPEATS; i++) {
-		if (!seen_has(t, k, &next))
+		if (!seen_has(t->seen, &w->in, &next))
 			return false;
 		if (next.has_full)
 			return true;
-		enum lttng_defect defect = lttng_event_decode(t, k, next.end, k->limit, next.stamp, &next);
+		enum lttng_defect defect = lttng_event_decode(&w->in, next.end, w->limit, next.stamp, &next);
 		if (defect != EVENT_OK)
 			return defect != EVENT_END && next.word != 0;
 		if (!next.word)
@@ -145,19 +119,13 @@ static void seen_block(struct lttng_trace *t, struct lttng_file *f, uint64_t off
 	struct lttng_event e;
 	if (!length || !lttng_header_at(t, f, offset, &h))
 		return;
-	uint64_t end = lttng_header_data_end(t->layout, &h, length);
-	struct lttng_walk k = { .file = f,
-				.base = offset,
-				.limit = end,
-				.room = end,
-				.rel = t->layout->size,
-				.end = UINT64_MAX,
-				.stamp = h.v[LF_BEGIN] };
-	while (end <= length && t->seen->count < LTTNG_SEEN_MAX && t->status == TM_OK &&
-	       lttng_event_decode(t, &k, k.rel, k.limit, k.stamp, &e) == EVENT_OK && e.end > k.rel) {
-		lttng_seen_add(t, &k, &e);
-		k.rel = e.end;
-		k.stamp = e.stamp;
+	const struct lttng_stream in = lttng_stream_open(t, f, offset);
+	uint64_t end = lttng_header_data_end(t->coding.layout, &h, length), rel = t->coding.layout->size, stamp = h.v[LF_BEGIN];
+	while (end <= length && t->seen->events.count < LTTNG_SEEN_MAX && t->status == TM_OK &&
+	       lttng_event_decode(&in, rel, end, stamp, &e) == EVENT_OK && e.end > rel) {
+		seen_add(t, &in, &e);
+		rel = e.end;
+		stamp = e.stamp;
 	}
 }
 
@@ -169,7 +137,7 @@ void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f)
 		(void)lttng_no_memory(t);
 		return;
 	}
-	window_reset(&t->w, f->source);
+	window_reset(&t->window, f->source);
 	for (unsigned lap = 0; lap < LTTNG_LAPS; lap++)
 		seen_block(t, f, f->laps[lap].offset, f->laps[lap].length);
 }
@@ -177,7 +145,7 @@ void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f)
 void lttng_seen_free(struct lttng_trace *t)
 {
 	if (t->seen)
-		free(t->seen->slots);
+		map_free(&t->seen->events);
 	free(t->seen);
 	t->seen = NULL;
 }
@@ -194,25 +162,25 @@ uint64_t lttng_latest(struct lttng_trace *t)
 	uint64_t latest = 0;
 	unsigned closed = 0, all = 0;
 
-	if (t->latest_known)
-		return t->latest;
-	t->latest_known = true;
-	t->latest = UINT64_MAX;
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		struct lttng_file *f = &t->files[i];
+	if (t->latest.known)
+		return t->latest.stamp;
+	t->latest.known = true;
+	t->latest.stamp = UINT64_MAX;
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
 		struct lttng_header h;
 		bool any = false;
-		if (!f->channel || f->aside || f->layout != t->layout)
+		if (!f->channel || f->aside || f->layout != t->coding.layout)
 			continue;
 		h = f->first;
 		uint64_t at = 0;
-		if (!t->layout->variable && f->block_size) {
+		if (!t->coding.layout->variable && f->block_size) {
 			uint64_t blocks = f->source->size / f->block_size;
 			any = blocks && lttng_header_at(t, f, (blocks - 1) * f->block_size, &h);
 		} else {
 			do {
 				any = true;
-				at += h.v[LF_SIZE] >= t->layout->size ? h.v[LF_SIZE] : f->source->size;
+				at += h.v[LF_SIZE] >= t->coding.layout->size ? h.v[LF_SIZE] : f->source->size;
 			} while (at < f->source->size && lttng_header_at(t, f, at, &h));
 		}
 		if (!any)
@@ -226,7 +194,7 @@ uint64_t lttng_latest(struct lttng_trace *t)
 	/* A recording that was stopped closes all its blocks; one that died closes none. */
 	if (closed && 3 * closed >= FULL_SHARE * all) {
 		uint64_t slack = UINT64_C(1) << LTTNG_TIME_BITS;
-		t->latest = latest > UINT64_MAX - slack ? UINT64_MAX : latest + slack;
+		t->latest.stamp = latest > UINT64_MAX - slack ? UINT64_MAX : latest + slack;
 	}
-	return t->latest;
+	return t->latest.stamp;
 }

@@ -1,6 +1,6 @@
 /* What the headers of a trace agree on. "The trace header" is repeated in every block of every file; one block or file that
  * differs is damaged, so every constant is what most headers say. */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Headers of a file that vote, beside the first. */
 #define VOTES_MAX 8u
@@ -30,7 +30,7 @@ static void ballot_add(struct ballot *ballots, uint64_t value)
 }
 
 /* Whether a value is one that the field can have: breaks ties. */
-static bool plausible(enum lttng_field field, uint64_t v, bool nanoseconds)
+bool lttng_value_plausible(enum lttng_field field, uint64_t v, bool nanoseconds)
 {
 	switch ((int)field) {
 	case LF_ARCH_SIZE:
@@ -54,9 +54,9 @@ static bool plausible(enum lttng_field field, uint64_t v, bool nanoseconds)
 	}
 }
 
-static bool file_votes(const struct lttng_trace *t, const struct lttng_file *f)
+bool lttng_file_votes(const struct lttng_trace *t, const struct lttng_file *f)
 {
-	return f->layout && f->channel && !f->aside && f->big_endian == t->big_endian && f->layout == t->layout;
+	return f->layout && f->channel && !f->aside && f->big_endian == t->coding.big_endian && f->layout == t->coding.layout;
 }
 
 static void header_votes(struct poll *p, const struct lttng_layout *l, const struct lttng_header *h, bool first)
@@ -77,27 +77,27 @@ static void poll_file(struct lttng_trace *t, struct lttng_file *f, struct poll *
 	struct lttng_header h = f->first;
 	uint64_t at = 0;
 
-	header_votes(p, t->layout, &h, true);
+	header_votes(p, t->coding.layout, &h, true);
 	if (!f->flight)
 		ballot_add(p->begins, h.v[LF_BEGIN]);
 	for (unsigned i = 0; i < VOTES_MAX; i++) {
 		uint64_t step = h.v[LF_SIZE];
 		bool big;
 		int major, minor;
-		if (step < t->layout->size || step > f->source->size - at)
+		if (step < t->coding.layout->size || step > f->source->size - at)
 			return;
 		at += step;
-		if (f->source->size - at < t->layout->size)
+		if (f->source->size - at < t->coding.layout->size)
 			return;
-		if (source_read(f->source, at, head, t->layout->size) != TM_OK) {
+		if (source_read(f->source, at, head, t->coding.layout->size) != TM_OK) {
 			t->status = TM_IO;
 			return;
 		}
-		const struct lttng_layout *l = lttng_identify(head, t->layout->size, &big, &major, &minor);
-		if (!l || l->magic != t->layout->magic || big != t->big_endian)
+		const struct lttng_layout *l = lttng_identify(head, t->coding.layout->size, &big, &major, &minor);
+		if (!l || l->magic != t->coding.layout->magic || big != t->coding.big_endian)
 			return;
-		lttng_header_load(&h, t->layout, t->big_endian, head);
-		header_votes(p, t->layout, &h, false);
+		lttng_header_load(&h, t->coding.layout, t->coding.big_endian, head);
+		header_votes(p, t->coding.layout, &h, false);
 	}
 }
 
@@ -106,11 +106,12 @@ static void poll_winners(struct lttng_trace *t, const struct poll *p)
 	for (unsigned i = 0; i < LF_COUNT; i++) {
 		unsigned best = 0;
 		for (unsigned k = 0; k < BALLOTS && p->ballots[i][k].votes; k++) {
-			unsigned weight = 2 * p->ballots[i][k].votes +
-					  plausible((enum lttng_field)i, p->ballots[i][k].value, t->layout->nanoseconds);
+			unsigned weight = 2 * p->ballots[i][k].votes + lttng_value_plausible((enum lttng_field)i,
+											     p->ballots[i][k].value,
+											     t->coding.layout->nanoseconds);
 			if (weight > best) {
 				best = weight;
-				t->want.v[i] = p->ballots[i][k].value;
+				t->constants.want.v[i] = p->ballots[i][k].value;
 			}
 		}
 	}
@@ -118,11 +119,11 @@ static void poll_winners(struct lttng_trace *t, const struct poll *p)
 	for (unsigned k = 0; k < BALLOTS && p->begins[k].votes; k++)
 		if (p->begins[k].votes > best) {
 			best = p->begins[k].votes;
-			t->begin = p->begins[k].value;
+			t->constants.begin = p->begins[k].value;
 		}
-	t->want.v[LF_MAGIC] = LTTNG_MAGIC;
-	t->want.v[LF_MAJOR] = t->layout->major;
-	t->want.v[LF_MINOR] = t->layout->minor;
+	t->constants.want.v[LF_MAGIC] = LTTNG_MAGIC;
+	t->constants.want.v[LF_MAJOR] = t->coding.layout->major;
+	t->constants.want.v[LF_MINOR] = t->coding.layout->minor;
 }
 
 /* Some header within the beginning of a file, at a page. */
@@ -140,12 +141,12 @@ static bool find_layout(struct lttng_trace *t, struct lttng_file *f)
 		const struct lttng_layout *l = lttng_identify(head, sizeof(head), &big, &major, &minor);
 		if (!l)
 			continue;
-		t->layout = l;
-		t->big_endian = big;
+		t->coding.layout = l;
+		t->coding.big_endian = big;
 		struct lttng_header h;
 		lttng_header_load(&h, l, big, head);
-		t->want = h;
-		t->begin = h.v[LF_BEGIN];
+		t->constants.want = h;
+		t->constants.begin = h.v[LF_BEGIN];
 		return true;
 	}
 	return false;
@@ -177,16 +178,16 @@ static void choose_layout(struct lttng_trace *t)
 	unsigned best = 0;
 	for (size_t i = 0; i < lttng_layout_count; i++) {
 		unsigned votes[2] = { 0, 0 };
-		for (size_t k = 0; k < t->file_count; k++) {
-			const struct lttng_file *f = &t->files[k];
+		for (size_t k = 0; k < t->files.count; k++) {
+			const struct lttng_file *f = &t->files.list[k];
 			if (f->channel && !f->aside && f->layout == &lttng_layouts[i])
 				votes[f->big_endian] += f->metadata ? 3 : 2;
 		}
 		for (unsigned big = 0; big < 2; big++)
 			if (votes[big] > best) {
 				best = votes[big];
-				t->layout = &lttng_layouts[i];
-				t->big_endian = big != 0;
+				t->coding.layout = &lttng_layouts[i];
+				t->coding.big_endian = big != 0;
 			}
 	}
 }
@@ -195,219 +196,24 @@ void lttng_vote(struct lttng_trace *t)
 {
 	struct poll p = { 0 };
 
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++)
-		probe_file(t, &t->files[i]);
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++)
+		probe_file(t, &t->files.list[i]);
 	choose_layout(t);
-	for (size_t i = 0; i < t->file_count && !t->layout && t->status == TM_OK; i++)
-		if (t->files[i].channel && !t->files[i].aside && find_layout(t, &t->files[i]))
+	for (size_t i = 0; i < t->files.count && !t->coding.layout && t->status == TM_OK; i++)
+		if (t->files.list[i].channel && !t->files.list[i].aside && find_layout(t, &t->files.list[i]))
 			return;
-	if (!t->layout || t->status != TM_OK)
+	if (!t->coding.layout || t->status != TM_OK)
 		return;
 	/* The document's own layout of 1.0, where it is asked for. */
-	if (!strcmp(t->scan->profile, "literal") && t->layout->major == 1 && !t->layout->literal)
-		t->layout++;
+	if (!strcmp(t->s->profile, "literal") && t->coding.layout->major == 1 && !t->coding.layout->literal)
+		t->coding.layout++;
 	for (int metadata = 1; metadata >= 0; metadata--)
-		for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-			struct lttng_file *f = &t->files[i];
-			if (f->layout && f->layout + 1 == t->layout && t->layout->literal) {
-				uint8_t head[LTTNG_HEADER_MAX];
-				f->layout = t->layout;
-				if (source_read(f->source, 0, head, t->layout->size) != TM_OK)
-					t->status = TM_IO;
-				else
-					lttng_header_load(&f->first, t->layout, f->big_endian, head);
-			}
-			if (file_votes(t, f) && f->metadata == (metadata != 0))
+		for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+			struct lttng_file *f = &t->files.list[i];
+			if (f->layout && f->layout + 1 == t->coding.layout && t->coding.layout->literal)
+				(void)lttng_file_load(t, f);
+			if (lttng_file_votes(t, f) && f->metadata == (metadata != 0))
 				poll_file(t, f, &p);
 		}
 	poll_winners(t, &p);
-}
-
-/* ---- judging the constants ---- */
-
-/* Where a constant shows: the first file that begins with a header of the trace. */
-static struct finding *constant_finding(struct lttng_trace *t, unsigned rule, enum tracemend_severity severity,
-					enum lttng_field field)
-{
-	struct source *s = NULL;
-	for (size_t i = 0; i < t->file_count && !s; i++)
-		if (file_votes(t, &t->files[i]) && t->files[i].first.v[field] == t->want.v[field])
-			s = t->files[i].source;
-	const struct lttng_place *place = &t->layout->places[field];
-	struct finding *fd = finding_milder(t->f, rule, severity, s, 0, s ? t->layout->size : 0);
-	finding_path(fd, "trace header > %s", lttng_field_name(t->layout, field));
-	if (s)
-		finding_field(fd, place->offset, place->width, "%s = %llu", lttng_field_name(t->layout, field),
-			      (unsigned long long)t->want.v[field]);
-	return fd;
-}
-
-/* A constant that is wrong in all headers: repair writes `value`. */
-static struct finding *constant_wrong(struct lttng_trace *t, unsigned rule, enum lttng_field field, uint64_t value)
-{
-	struct finding *fd = constant_finding(t, rule, TM_ERROR, field);
-	t->want.v[field] = value;
-	t->blame[field] = rule + 1;
-	return fd;
-}
-
-static struct finding *constant_odd(struct lttng_trace *t, unsigned rule, enum lttng_field field)
-{
-	return constant_finding(t, rule, TM_WARNING, field);
-}
-
-static void judge_machine(struct lttng_trace *t)
-{
-	uint64_t *v = t->want.v;
-	struct finding *fd;
-
-	if (v[LF_ARCH_SIZE] != 4 && v[LF_ARCH_SIZE] != 8) {
-		uint64_t was = v[LF_ARCH_SIZE];
-		uint64_t arch = t->sizes_known && (t->sizes.v[SIZE_POINTER] == 4 || t->sizes.v[SIZE_POINTER] == 8)
-					? t->sizes.v[SIZE_POINTER]
-				: v[LF_ALIGNMENT] == 8 ? 8
-						       : 4;
-		fd = constant_wrong(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, arch);
-		finding_say(fd, "arch_size is %llu; pointers have 4 or 8 bytes", (unsigned long long)was);
-	}
-	uint64_t a = v[LF_ALIGNMENT];
-	if (a > 8 || (a & (a - 1))) {
-		fd = constant_wrong(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT,
-				    t->sizes_known ? t->sizes.v[SIZE_ALIGNMENT] & 8u : 0);
-		finding_say(fd, "alignment is %llu; it must be 0, 1, 2, 4 or 8", (unsigned long long)a);
-	} else if (a && a != v[LF_ARCH_SIZE]) {
-		fd = constant_odd(t, LTTNG_RULE_alignment_invalid, LF_ALIGNMENT);
-		finding_say(fd, "alignment is %llu, and pointers have %llu bytes", (unsigned long long)a,
-			    (unsigned long long)v[LF_ARCH_SIZE]);
-	}
-	if (!lttng_has(t->layout, LF_ARCH_TYPE))
-		return;
-	uint64_t type = v[LF_ARCH_TYPE];
-	if (!type || type > 12) {
-		fd = constant_odd(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE);
-		finding_say(fd, "architecture %llu is none of 1 to 12", (unsigned long long)type);
-	} else if (((type == 1 || type == 2 || type == 6) && v[LF_ARCH_SIZE] == 8) ||
-		   ((type == 7 || type == 8) && v[LF_ARCH_SIZE] == 4)) {
-		fd = constant_odd(t, LTTNG_RULE_arch_type_size_conflict, LF_ARCH_TYPE);
-		finding_say(fd, "architecture %llu has no pointers of %llu bytes", (unsigned long long)type,
-			    (unsigned long long)v[LF_ARCH_SIZE]);
-	}
-	if (v[LF_ARCH_VARIANT]) {
-		fd = constant_finding(t, LTTNG_RULE_arch_variant_nonzero, TM_NOTE, LF_ARCH_VARIANT);
-		finding_say(fd, "arch_variant is %llu", (unsigned long long)v[LF_ARCH_VARIANT]);
-	}
-	uint64_t order = v[LF_FLOAT_ORDER];
-	if (order && order != 1234 && order != 4321 && order != 3412) {
-		fd = constant_odd(t, LTTNG_RULE_float_word_order_value, LF_FLOAT_ORDER);
-		finding_say(fd, "float_word_order is %llu; 0, 1234, 4321 and 3412 are known", (unsigned long long)order);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		enum lttng_field field = i ? LF_FLIGHT : LF_HEARTBEAT;
-		if (v[field] > (i ? 2u : 1u)) {
-			fd = constant_odd(t, LTTNG_RULE_flag_not_boolean, field);
-			finding_say(fd, "%s is %llu", lttng_field_names[field], (unsigned long long)v[field]);
-		}
-	}
-}
-
-static void files_aside(struct lttng_trace *t, unsigned rule, const char *why)
-{
-	for (size_t i = 0; i < t->file_count; i++)
-		if (t->files[i].channel && t->files[i].compact && !t->files[i].aside) {
-			t->files[i].aside = true;
-			t->files[i].aside_rule = rule;
-			t->files[i].aside_why = why;
-		}
-}
-
-static void judge_compact(struct lttng_trace *t)
-{
-	uint64_t *v = t->want.v;
-	bool compact = false;
-	struct finding *fd;
-
-	for (size_t i = 0; i < t->file_count; i++)
-		compact |= t->files[i].channel && !t->files[i].aside && t->files[i].compact;
-	if (!lttng_has(t->layout, LF_TSCBITS))
-		return;
-	bool shift = lttng_has(t->layout, LF_SHIFT);
-	if (!v[LF_TSCBITS] || v[LF_TSCBITS] + v[LF_TRUNCATE] > 32 || (shift && v[LF_SHIFT] > 32) ||
-	    (shift && compact && v[LF_SHIFT] < v[LF_TSCBITS])) {
-		uint64_t truncate = v[LF_TRUNCATE], bits = v[LF_TSCBITS], data = v[LF_SHIFT];
-		fd = constant_wrong(t, LTTNG_RULE_compact_fields_invalid, LF_TSCBITS, 32);
-		finding_say(fd, "tsc_lsb_truncate %llu, tscbits %llu and compact_data_shift %llu do not fit a word of 32 bits",
-			    (unsigned long long)truncate, (unsigned long long)bits, (unsigned long long)data);
-		v[LF_TRUNCATE] = v[LF_SHIFT] = 0;
-		t->blame[LF_TRUNCATE] = t->blame[LF_SHIFT] = LTTNG_RULE_compact_fields_invalid + 1;
-		files_aside(t, LTTNG_RULE_compact_fields_invalid, "the bit fields of its events are not known");
-	} else if (compact && !v[LF_HEARTBEAT]) {
-		fd = constant_finding(t, LTTNG_RULE_compact_without_heartbeat, TM_ERROR, LF_HEARTBEAT);
-		finding_say(fd, "there are compact files, and has_heartbeat is 0");
-		files_aside(t, LTTNG_RULE_compact_without_heartbeat, "compact events need a heartbeat");
-	}
-}
-
-double lttng_frequency(const struct lttng_layout *l, const struct lttng_header *h)
-{
-	double freq = (double)h->v[LF_FREQ], scale = lttng_has(l, LF_SCALE) ? (double)h->v[LF_SCALE] : 1000.0;
-	if (l->era == LTTNG_CHANNEL_MARKERS)
-		return scale > 0 ? freq / scale : 0;
-	return freq * scale;
-}
-
-static void judge_clock(struct lttng_trace *t)
-{
-	uint64_t *v = t->want.v;
-	struct finding *fd;
-	uint64_t unit = t->layout->nanoseconds ? 1000000000u : 1000000u;
-
-	if (!v[LF_FREQ]) {
-		/* Up to 1.0 blocks may still tell. */
-		uint64_t freq = 0;
-		for (size_t i = 0; i < t->file_count && !freq; i++)
-			if (file_votes(t, &t->files[i]))
-				freq = t->files[i].first.v[LF_BEGIN_FREQ];
-		fd = constant_wrong(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
-		t->clock_made_up = !freq;
-		finding_say(fd, "start_freq is 0");
-	}
-	if (lttng_has(t->layout, LF_SCALE) && !v[LF_SCALE]) {
-		fd = constant_wrong(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
-		t->clock_made_up = true;
-		finding_say(fd, "freq_scale is 0");
-	}
-	double freq = lttng_frequency(t->layout, &t->want);
-	if ((freq < 1e3 || freq > 1e11) && !t->blame[LF_FREQ] && !t->blame[LF_SCALE]) {
-		fd = constant_odd(t, LTTNG_RULE_freq_implausible, LF_FREQ);
-		finding_say(fd, "start_freq %llu with freq_scale %llu is %g Hz", (unsigned long long)v[LF_FREQ],
-			    (unsigned long long)v[LF_SCALE], freq);
-	}
-	if (v[LF_SUBSEC] >= unit) {
-		uint64_t was = v[LF_SUBSEC];
-		fd = constant_wrong(t, LTTNG_RULE_start_time_subsecond_range, LF_SUBSEC, was % unit);
-		finding_say(fd, "the start time has %llu %s of a second", (unsigned long long)was,
-			    t->layout->nanoseconds ? "nanoseconds" : "microseconds");
-		v[LF_SEC] += was / unit;
-		t->blame[LF_SEC] = LTTNG_RULE_start_time_subsecond_range + 1;
-	}
-	if (!t->blame[LF_SEC] && !plausible(LF_SEC, v[LF_SEC], false)) {
-		fd = constant_odd(t, LTTNG_RULE_start_time_implausible, LF_SEC);
-		finding_say(fd, "the trace started %llu seconds after 1970", (unsigned long long)v[LF_SEC]);
-	}
-	if (v[LF_MONOTONIC]) {
-		fd = constant_finding(t, LTTNG_RULE_start_monotonic_nonzero, TM_NOTE, LF_MONOTONIC);
-		finding_say(fd, "start_monotonic is %llu", (unsigned long long)v[LF_MONOTONIC]);
-	}
-}
-
-void lttng_vote_judge(struct lttng_trace *t)
-{
-	judge_machine(t);
-	judge_compact(t);
-	judge_clock(t);
-	t->arch = (uint8_t)t->want.v[LF_ARCH_SIZE];
-	t->alignment = (uint8_t)t->want.v[LF_ALIGNMENT];
-	if (t->layout->era <= LTTNG_MARKERS && t->alignment > t->arch)
-		t->alignment = t->arch;
-	t->heartbeat = t->want.v[LF_HEARTBEAT] != 0;
 }

@@ -1,10 +1,10 @@
 /* Facilities of 0.6 to 0.8: eventdefs/<name>.xml describes their events. */
-#include "formats/lttng/lttng.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "formats/lttng/decode/lttng_xml.h"
+#include "formats/lttng/repair/lttng_repair.h"
 
 /* ---- checksum: CRC-32, polynomial EDB88320 ---- */
 
@@ -44,6 +44,11 @@ static bool parse_flaw(struct facility_parse *p, const struct lttng_xml_tag *tag
 		p->why_at = tag->at;
 	}
 	return false;
+}
+
+static bool add_step(struct facility_parse *p, struct lttng_shape *shape, struct lttng_step step)
+{
+	return lttng_shape_add(&p->t->declared.budget, shape, step) || lttng_budget_failed(p->t);
 }
 
 static void crc_text(struct facility_parse *p, const char *text)
@@ -178,75 +183,99 @@ static bool parse_element(struct facility_parse *p, const struct lttng_xml_tag *
 	return good || parse_flaw(p, open, "an element type was expected");
 }
 
+/* Passes over what is left of an element. */
+static bool skip_rest(struct facility_parse *p)
+{
+	struct lttng_xml_tag tag;
+	while (next_type(p, &tag))
+		if (!skip_element(p, &tag))
+			return false;
+	return true;
+}
+
+/* What strings and sequences of 0.x are padded to, where values are aligned. */
+static uint8_t tail_pad(const struct facility_parse *p)
+{
+	const struct lttng_coding *c = &p->t->coding;
+	uint8_t tail = c->alignment && c->layout->era == LTTNG_FACILITIES ? p->sizes->v[SIZE_POINTER] & 0xcu : 0;
+	return tail ? tail : 1;
+}
+
+static bool parse_array(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+			struct type *type)
+{
+	struct type element;
+	char name[32];
+	uint64_t n;
+
+	if (!lttng_xml_number(tag, "size", &n) || !n || n > UINT32_MAX)
+		return parse_flaw(p, tag, "an array without a size");
+	(void)snprintf(name, sizeof(name), "array %llu", (unsigned long long)n);
+	crc_text(p, name);
+	if (!parse_element(p, tag, depth, &element) || (uint64_t)element.size * n > UINT32_MAX / 2)
+		return parse_flaw(p, tag, "an array of more than 2 GiB");
+	*type = (struct type){ .size = (uint32_t)(element.size * n), .align = element.align };
+	return skip_rest(p) &&
+	       add_step(p, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = type->size });
+}
+
+static bool parse_sequence(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+			   struct type *type)
+{
+	struct type count, element;
+	struct lttng_xml_tag inner;
+	struct lttng_shape scrap = { 0 };
+
+	crc_text(p, "sequence ");
+	if (!parse_element(p, tag, depth, &count) || count.size > 8 || (count.size & (count.size - 1)))
+		return parse_flaw(p, tag, "a sequence without a count");
+	if (!next_type(p, &inner))
+		return parse_flaw(p, tag, "a sequence without elements");
+	bool good = parse_type(p, &inner, &scrap, depth + 1, &element);
+	free(scrap.steps);
+	if (!good || element.varies)
+		return parse_flaw(p, tag, "a sequence of varying elements");
+	if (!skip_rest(p))
+		return false;
+	type->varies = true;
+	uint8_t align = count.align > element.align ? count.align : element.align;
+	return add_step(p, shape,
+			(struct lttng_step){ .kind = STEP_SEQUENCE,
+					     .align = align,
+					     .pad = tail_pad(p),
+					     .count_size = (uint8_t)count.size,
+					     .size = element.size });
+}
+
 static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
 		       struct type *type)
 {
-	struct lttng_trace *t = p->t;
 	char name[32];
-	struct lttng_xml_tag close;
-	uint32_t size;
 
 	*type = (struct type){ .align = 1 };
 	if (depth > LTTNG_TYPE_DEPTH_MAX)
 		return parse_flaw(p, tag, "types are nested too deeply");
-	uint8_t tail = t->alignment && t->layout->era == LTTNG_FACILITIES ? p->sizes->v[SIZE_POINTER] & 0xcu : 0;
 	if (lttng_xml_is(tag, "string")) {
 		crc_text(p, "string");
 		type->varies = true;
 		return skip_element(p, tag) &&
-		       lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = tail ? tail : 1 });
+		       add_step(p, shape, (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = tail_pad(p) });
 	}
 	if (lttng_xml_is(tag, "struct")) {
 		crc_text(p, "struct");
 		return parse_fields(p, tag, shape, depth, type);
 	}
-	if (lttng_xml_is(tag, "array")) {
-		uint64_t n;
-		struct type element;
-		if (!lttng_xml_number(tag, "size", &n) || !n || n > UINT32_MAX)
-			return parse_flaw(p, tag, "an array without a size");
-		(void)snprintf(name, sizeof(name), "array %llu", (unsigned long long)n);
-		crc_text(p, name);
-		if (!parse_element(p, tag, depth, &element) || (uint64_t)element.size * n > UINT32_MAX / 2)
-			return parse_flaw(p, tag, "an array of more than 2 GiB");
-		*type = (struct type){ .size = (uint32_t)(element.size * n), .align = element.align };
-		while (next_type(p, &close))
-			if (!skip_element(p, &close))
-				return false;
-		return lttng_shape_add(
-			t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = type->size });
-	}
-	if (lttng_xml_is(tag, "sequence")) {
-		struct type count, element;
-		crc_text(p, "sequence ");
-		if (!parse_element(p, tag, depth, &count) || count.size > 8 || (count.size & (count.size - 1)))
-			return parse_flaw(p, tag, "a sequence without a count");
-		if (!next_type(p, &close))
-			return parse_flaw(p, tag, "a sequence without elements");
-		struct lttng_shape scrap = { 0 };
-		bool good = parse_type(p, &close, &scrap, depth + 1, &element);
-		free(scrap.steps);
-		if (!good || element.varies)
-			return parse_flaw(p, tag, "a sequence of varying elements");
-		while (next_type(p, &close))
-			if (!skip_element(p, &close))
-				return false;
-		type->varies = true;
-		uint8_t align = count.align > element.align ? count.align : element.align;
-		return lttng_shape_add(t, shape,
-				       (struct lttng_step){ .kind = STEP_SEQUENCE,
-							    .align = align,
-							    .pad = tail ? tail : 1,
-							    .count_size = (uint8_t)count.size,
-							    .size = element.size });
-	}
-	size = simple_size(p, tag, name);
+	if (lttng_xml_is(tag, "array"))
+		return parse_array(p, tag, shape, depth, type);
+	if (lttng_xml_is(tag, "sequence"))
+		return parse_sequence(p, tag, shape, depth, type);
+	uint32_t size = simple_size(p, tag, name);
 	if (!size)
 		return parse_flaw(p, tag, "an unknown type");
 	crc_text(p, name);
-	*type = (struct type){ .size = size, .align = lttng_value_align(t, size) };
+	*type = (struct type){ .size = size, .align = lttng_value_align(&p->t->coding, size) };
 	return skip_element(p, tag) &&
-	       lttng_shape_add(t, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = size });
+	       add_step(p, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = size });
 }
 
 static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *tag, uint32_t number)
@@ -258,19 +287,18 @@ static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *ta
 	if (!name)
 		return parse_flaw(p, tag, "an event without a name");
 	p->crc = crc_update(p->crc, name, n);
-	struct lttng_marker *m = number > 255 ? NULL : lttng_table_make(t, t->table, p->id << 8 | number);
+	struct lttng_marker *m = number > 255 ? NULL : lttng_table_make(t, t->declared.table, p->id << 8 | number);
 	if (!m)
 		return t->status == TM_OK ? parse_flaw(p, tag, "more than 256 events") : false;
-	if (!m->name) {
-		m->name = lttng_table_alloc(t, n + 1);
-		if (!m->name)
+	if (!m->type.name) {
+		m->type.name = lttng_table_copy(t, name, n);
+		if (!m->type.name)
 			return false;
-		memcpy(m->name, name, n);
 	}
-	m->declared = m->described = m->owns_steps = true;
-	if (!parse_fields(p, tag, &m->shape, 0, &whole))
+	m->type.declared = m->type.described = m->owns_steps = true;
+	if (!parse_fields(p, tag, &m->type.shape, 0, &whole))
 		return false;
-	lttng_shape_finish(&m->shape);
+	lttng_shape_finish(&m->type.shape);
 	return true;
 }
 
@@ -302,14 +330,14 @@ static bool parse_facility(struct facility_parse *p, uint32_t *events)
 
 static struct source *find_description(struct lttng_trace *t, const char *prefix, const char *name)
 {
-	size_t room = t->root_length + strlen(prefix) + strlen(name) + sizeof("eventdefs/.xml");
+	size_t room = t->files.root_length + strlen(prefix) + strlen(name) + sizeof("eventdefs/.xml");
 	char *path = malloc(room);
 	if (!path) {
 		(void)lttng_no_memory(t);
 		return NULL;
 	}
-	(void)snprintf(path, room, "%.*seventdefs/%s%s.xml", (int)t->root_length, t->root, prefix, name);
-	struct source *s = bundle_find(t->in, TM_ROLE_INPUT, path);
+	(void)snprintf(path, room, "%.*seventdefs/%s%s.xml", (int)t->files.root_length, t->files.root, prefix, name);
+	struct source *s = bundle_find(t->s->in, TM_ROLE_INPUT, path);
 	free(path);
 	return s && s->kind == SOURCE_FILE ? s : NULL;
 }
@@ -317,11 +345,9 @@ static struct source *find_description(struct lttng_trace *t, const char *prefix
 /* Marks a description file that cannot be parsed, so that repair sets it aside. */
 static void description_aside(struct lttng_trace *t, const struct source *s)
 {
-	for (size_t i = 0; i < t->file_count; i++)
-		if (t->files[i].source == s) {
-			t->files[i].aside = true;
-			t->files[i].aside_rule = LTTNG_RULE_eventdefs_syntax;
-			t->files[i].aside_why = "readers stop at this description";
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].source == s) {
+			lttng_file_aside(&t->files.list[i], LTTNG_RULE_eventdefs_syntax, "readers stop at this description");
 		}
 }
 
@@ -329,14 +355,14 @@ static void description_aside(struct lttng_trace *t, const struct source *s)
 static void undescribed(struct lttng_trace *t, uint32_t id)
 {
 	for (uint32_t i = 0; i < 256; i++) {
-		struct lttng_marker *m = lttng_table_make(t, t->table, id << 8 | i);
+		struct lttng_marker *m = lttng_table_make(t, t->declared.table, id << 8 | i);
 		if (!m)
 			return;
 		if (m->owns_steps)
-			free(m->shape.steps);
-		m->shape = (struct lttng_shape){ 0 };
+			free(m->type.shape.steps);
+		m->type.shape = (struct lttng_shape){ 0 };
 		m->owns_steps = false;
-		m->declared = true;
+		m->type.declared = true;
 	}
 }
 
@@ -359,7 +385,7 @@ static bool description_read(struct lttng_trace *t, struct source *s, uint32_t i
 		t->status = status;
 		return false;
 	}
-	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->sizes, .id = id };
+	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->coding.sizes, .id = id };
 	d->good = parse_facility(&p, &d->events);
 	d->crc = p.crc;
 	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
@@ -372,10 +398,10 @@ static void description_adopt(struct lttng_trace *t, const char *name, uint32_t 
 {
 	/* An empty facility is one, too. */
 	if (!events)
-		(void)lttng_table_make(t, t->table, id << 8);
+		(void)lttng_table_make(t, t->declared.table, id << 8);
 	if (!strcmp(name, "compact")) {
-		t->compact_facility = id;
-		t->compact_events = events;
+		t->coding.compact_facility = id;
+		t->coding.compact_events = events;
 	}
 }
 
@@ -395,8 +421,8 @@ static bool is_description_of(const struct source *s, const char *name)
  * checksum tells, over the names and types of all fields: a donor's file with that checksum is the one that is missing. */
 static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum)
 {
-	for (size_t i = 0; i < t->in->count && t->scan->plan; i++) {
-		struct source *s = t->in->sources[i];
+	for (size_t i = 0; i < t->s->in->count && t->s->plan; i++) {
+		struct source *s = t->s->in->sources[i];
 		struct description d = { 0 };
 		if (!is_description_of(s, name))
 			continue;
@@ -406,13 +432,7 @@ static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32
 			undescribed(t, id);
 			continue;
 		}
-		size_t room = t->root_length + strlen(name) + sizeof("eventdefs/.xml");
-		char *path = malloc(room);
-		if (!path)
-			return lttng_no_memory(t);
-		(void)snprintf(path, room, "%.*seventdefs/%s.xml", (int)t->root_length, t->root, name);
-		plan_copy(t->scan->plan, plan_output(t->scan->plan, path), s, 0, s->size);
-		free(path);
+		lttng_repair_description(t, name, s);
 		description_adopt(t, name, id, d.events);
 		return true;
 	}
@@ -429,11 +449,12 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 
 	(void)text_quote(quoted, name, strlen(name));
 	if (!s && find_description(t, "user_", name)) {
-		fd = finding_new(t->f, LTTNG_RULE_user_facility_prefix, f->source, at, 0);
-		finding_say(fd, "facility %s is loaded, and only user_%s is described", quoted, quoted);
+		finding_report(t->s->findings, LTTNG_RULE_user_facility_prefix, f->source, at, 0,
+			       "facility %s is loaded, and only user_%s is described", quoted, quoted);
 	}
 	if (!s || s->size > LTTNG_XML_MAX) {
-		fd = finding_milder(t->f, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
+		/* Sizes are in the events: readers pass over those that nothing describes. */
+		fd = finding_milder(t->s->findings, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
 		finding_say(fd, "eventdefs has no description of facility %s", quoted);
 		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
 			undescribed(t, id);
@@ -442,16 +463,15 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	if (!description_read(t, s, id, &d))
 		return;
 	if (!d.good) {
-		fd = finding_new(t->f, LTTNG_RULE_eventdefs_syntax, s, d.where, 0);
-		finding_say(fd, "%s at byte %zu", d.why, d.where);
+		finding_report(t->s->findings, LTTNG_RULE_eventdefs_syntax, s, d.where, 0, "%s at byte %zu", d.why, d.where);
 		description_aside(t, s);
 		undescribed(t, id);
 		return;
 	}
 	if (d.crc != checksum) {
-		fd = finding_new(t->f, LTTNG_RULE_facility_checksum, f->source, at, 0);
-		finding_say(fd, "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
-			    quoted, checksum, d.crc);
+		finding_report(t->s->findings, LTTNG_RULE_facility_checksum, f->source, at, 0,
+			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
+			       quoted, checksum, d.crc);
 		undescribed(t, id);
 		return;
 	}

@@ -3,10 +3,10 @@
  * Where an event ends is known only when its type and its text are, so one walk waits for memory most of the time. Two walks at
  * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where it
  * came when its turn comes. What a lane did follows from the bytes and the types known so far alone, so it does not matter when. */
-#include "formats/lttng/scan/lttng_walk.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "formats/lttng/scan/lttng_walk.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -35,9 +35,22 @@ struct behind {
 	uint16_t size, round; /* bytes; of where it begins, less one */
 };
 
-struct lttng_types {
+struct fast_types {
 	struct plain plain[TYPES];
 	struct behind behind[TYPES][2];
+};
+
+/* How far the block behind the one in work has been walked already. */
+struct ahead {
+	struct window window;
+	uint32_t serial;		  /* of its file; 0: none */
+	uint64_t base, begin, end, limit; /* limit 0: there is no such block */
+	struct lttng_position at;
+};
+
+struct lttng_fast {
+	struct fast_types types; /* by id, of the file in work */
+	struct ahead ahead;
 };
 
 /* What the loops need of a lane; offsets are in `data`, which begins at a multiple of 8 of the block. */
@@ -84,23 +97,30 @@ static bool compile(struct plain *p, struct behind behind[2], const struct lttng
 	}
 }
 
-void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id)
+void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m)
 {
 	struct plain p = { 0 };
 	struct behind behind[2] = { { 0 } };
-	uint32_t entry = t->layout->era <= LTTNG_MARKERS || id < LTTNG_FORM_FULL ? id : id + EXTENDED;
+	uint32_t id = m->type.id, entry = t->coding.layout->era <= LTTNG_MARKERS || id < LTTNG_FORM_FULL ? id : id + EXTENDED;
 
 	if (m->ready == f->serial)
 		return;
 	m->ready = f->serial;
-	if (!t->types)
-		t->types = calloc(1, sizeof(*t->types)); /* only the pages of ids in use are ever touched */
-	if (!t->types)
+	if (!t->fast)
+		t->fast = calloc(1, sizeof(*t->fast)); /* only the pages of ids in use are ever touched */
+	if (!t->fast)
 		(void)lttng_no_memory(t);
-	else if (compile(&p, behind, &m->shape, f->serial)) {
-		memcpy(t->types->behind[entry], behind, sizeof(behind));
-		t->types->plain[entry] = p;
+	else if (compile(&p, behind, &m->type.shape, f->serial)) {
+		memcpy(t->fast->types.behind[entry], behind, sizeof(behind));
+		t->fast->types.plain[entry] = p;
 	}
+}
+
+void lttng_fast_free(struct lttng_fast *fast)
+{
+	if (fast && fast->ahead.window.source)
+		window_close(&fast->ahead.window);
+	free(fast);
 }
 
 /* ---- one event ---- */
@@ -131,16 +151,21 @@ static ALWAYS_INLINE uint64_t align_up(uint64_t v, uint64_t less_one)
 	return (v + less_one) & ~less_one;
 }
 
-enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL };
+enum loop { LOOP_PACKED, LOOP_WORDS, LOOP_OLD, LOOP_OLD_FULL, LOOP_COMPACT, LOOP_NONE };
 
 /* What holds for all events of a file. */
 struct rules {
-	const struct lttng_types *types;
+	const struct fast_types *types;
 	const struct lttng_table *table;
 	uint32_t serial, fixed, texts; /* of the file; and ready_for() it */
 	enum loop loop;
 	uint64_t align, full_align; /* of headers, and of full stamps in them; less one */
 	bool big, facilities;
+	/* Compact events: bits of the stamp in a word, which are these of the stamp, and of the id behind it; and what ids are
+	 * added to. */
+	unsigned tscbits, truncate;
+	uint64_t stamp_mask;
+	uint32_t id_mask, id_base;
 };
 
 /* Behind a text and the fixed part after it. False: the text is long, or not all there. */
@@ -226,8 +251,35 @@ static ALWAYS_INLINE bool step_old(struct hot *h, const struct rules *r, const b
 	return hot_step(h, start, payload + size, stamp);
 }
 
+/* The stamp that the few bits of a compact word mean: the next one at or after that of the event before. */
+static ALWAYS_INLINE uint64_t compact_stamp(const struct hot *h, const struct rules *r, uint32_t word)
+{
+	uint64_t value = (uint64_t)word << r->truncate & r->stamp_mask, stamp = (h->stamp & ~r->stamp_mask) | value;
+	return value < (h->stamp & r->stamp_mask) ? stamp + r->stamp_mask + (UINT64_C(1) << r->truncate) : stamp;
+}
+
+static ALWAYS_INLINE uint32_t compact_id(const struct rules *r, uint32_t word)
+{
+	return r->id_base | ((uint32_t)((uint64_t)word >> r->tscbits) & r->id_mask);
+}
+
+/* 0.8 and 1.0: time, id and data in one word, and no size. */
+static ALWAYS_INLINE bool step_compact(struct hot *h, const struct rules *r, const bool big)
+{
+	uint64_t start = align_up(h->at, r->align), end;
+	if (unlikely((int64_t)start > h->room))
+		return false;
+	uint32_t word = load_u32(h->data + start, big);
+	if (unlikely(!word) || !plain_end(h, r, compact_id(r, word), start + 4, false, &end) ||
+	    !zero_padding(h->data + h->at, start - h->at))
+		return false;
+	return hot_step(h, start, end, compact_stamp(h, r, word));
+}
+
 static ALWAYS_INLINE bool step(struct hot *h, const struct rules *r, const enum loop loop, const bool big)
 {
+	if (loop == LOOP_COMPACT)
+		return step_compact(h, r, big);
 	return loop <= LOOP_WORDS ? step_word(h, r, loop == LOOP_PACKED, big) : step_old(h, r, loop == LOOP_OLD_FULL, big);
 }
 
@@ -256,7 +308,7 @@ static ALWAYS_INLINE void loop_one(struct hot *only, const struct rules *r, cons
 }
 
 /* Both lanes, or only the first. Returns the one that stopped. */
-static struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
+static ALWAYS_INLINE struct hot *loop_run(struct hot *first, struct hot *second, const struct rules *r)
 {
 #define LOOP(kind, big) \
 	case (kind) << 1 | (big): \
@@ -273,6 +325,8 @@ static struct hot *loop_run(struct hot *first, struct hot *second, const struct 
 		LOOP(LOOP_OLD, true);
 		LOOP(LOOP_OLD_FULL, false);
 		LOOP(LOOP_OLD_FULL, true);
+		LOOP(LOOP_COMPACT, false);
+		LOOP(LOOP_COMPACT, true);
 	}
 	return first;
 #undef LOOP
@@ -289,6 +343,10 @@ static bool loop_step(struct hot *h, const struct rules *r)
 		return step(h, r, LOOP_OLD, r->big);
 	case LOOP_OLD_FULL:
 		return step(h, r, LOOP_OLD_FULL, r->big);
+	case LOOP_COMPACT:
+		return step(h, r, LOOP_COMPACT, r->big);
+	case LOOP_NONE:
+		break;
 	}
 	return false;
 }
@@ -370,36 +428,71 @@ static bool word_header(const struct hot *h, const struct rules *r, uint32_t for
 	return *size != LTTNG_SIZE_ESCAPE;
 }
 
+/* The header of an event: what the loops read of it, and more. */
+struct fast_header {
+	uint64_t start, end; /* end: behind it */
+	uint64_t stamp;
+	uint32_t id, size; /* size LTTNG_SIZE_ESCAPE: it has none */
+	uint64_t align;	   /* of its payload, less one, up to 1.0 */
+	bool by_type;	   /* its payload is aligned by its type */
+};
+
+static bool header_word(const struct hot *h, const struct rules *r, const uint8_t *p, struct fast_header *e)
+{
+	uint32_t word = load_u32(p, r->big);
+
+	e->id = word >> LTTNG_TIME_BITS;
+	e->end = e->start + 4;
+	e->stamp = h->stamp + ((word - h->stamp) & LTTNG_TIME_MASK);
+	e->by_type = true;
+	/* A zero word may be no event. */
+	return word && word_header(h, r, e->id, &e->end, &e->id, &e->size, &e->stamp);
+}
+
+static bool header_old(const struct hot *h, const struct rules *r, const uint8_t *p, struct fast_header *e)
+{
+	const bool full = r->loop == LOOP_OLD_FULL;
+	const unsigned width = full ? 8 : 4;
+
+	e->id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, r->big);
+	e->size = load_u16(p + width + 2, r->big);
+	e->stamp = full ? load_u64(p, r->big) : h->stamp + ((load_u32(p, r->big) - h->stamp) & UINT32_MAX);
+	e->end = e->start + width + 4;
+	e->align = r->align;
+	return e->size != LTTNG_SIZE_ESCAPE && e->stamp >= h->stamp;
+}
+
+static bool header_compact(const struct hot *h, const struct rules *r, const uint8_t *p, struct fast_header *e)
+{
+	uint32_t word = load_u32(p, r->big);
+
+	e->end = e->start + 4;
+	e->stamp = compact_stamp(h, r, word);
+	e->id = compact_id(r, word);
+	return word != 0;
+}
+
 /* One event that the loops leave: its texts are longer, or more, than they look at, or its size follows the event word. */
 static bool lane_event(struct lane *l, const struct rules *r)
 {
 	struct hot *h = &l->h;
-	const bool old = r->loop >= LOOP_OLD;
-	uint64_t start = align_up(h->at, r->align);
-	if (!h->data || start >= h->limit || (int64_t)start > h->room)
-		return false;
-	const uint8_t *p = h->data + start;
-	uint32_t word = load_u32(p, r->big), id = word >> LTTNG_TIME_BITS, size = LTTNG_SIZE_ESCAPE;
-	uint64_t header = start + 4, stamp = h->stamp + ((word - h->stamp) & (old ? UINT32_MAX : LTTNG_TIME_MASK));
-	bool fine;
+	struct fast_header e = { .start = align_up(h->at, r->align), .size = LTTNG_SIZE_ESCAPE };
 
-	if (old) {
-		unsigned width = r->loop == LOOP_OLD_FULL ? 8 : 4;
-		id = r->facilities ? (uint32_t)p[width] << 8 | p[width + 1] : load_u16(p + width, r->big);
-		size = load_u16(p + width + 2, r->big);
-		stamp = width == 8 ? load_u64(p, r->big) : stamp;
-		header = start + width + 4;
-		fine = size != LTTNG_SIZE_ESCAPE && stamp >= h->stamp;
-	} else
-		fine = word && word_header(h, r, id, &header, &id, &size, &stamp); /* a zero word may be no event */
-	const struct lttng_marker *m = fine ? lttng_table_get(r->table, id) : NULL;
+	if (!h->data || e.start >= h->limit || (int64_t)e.start > h->room)
+		return false;
+	const uint8_t *p = h->data + e.start;
+	bool fine = r->loop == LOOP_COMPACT ? header_compact(h, r, p, &e)
+		    : r->loop >= LOOP_OLD   ? header_old(h, r, p, &e)
+					    : header_word(h, r, p, &e);
+	const struct lttng_marker *m = fine ? lttng_table_get(r->table, e.id) : NULL;
 	if (!m || m->ready != r->serial)
 		return false;
-	uint64_t payload = align_up(header, old ? r->align : m->shape.align - 1u);
-	if (!zero_padding(h->data + h->at, start - h->at) || !zero_padding(h->data + header, payload - header))
+	const struct lttng_shape *shape = &m->type.shape;
+	uint64_t payload = align_up(e.end, e.by_type ? shape->align - 1u : e.align);
+	if (!zero_padding(h->data + h->at, e.start - h->at) || !zero_padding(h->data + e.end, payload - e.end))
 		return false;
-	uint64_t end = measure(h, &m->shape, payload);
-	return end && (size == LTTNG_SIZE_ESCAPE || end - payload == size) && hot_step(h, start, end, stamp);
+	uint64_t end = measure(h, shape, payload);
+	return end && (e.size == LTTNG_SIZE_ESCAPE || end - payload == e.size) && hot_step(h, e.start, end, e.stamp);
 }
 
 /* A lane that the loops have left: whether it can go on. */
@@ -427,115 +520,136 @@ static bool lane_begin(struct lane *l, const struct rules *r)
 /* ---- the block behind ---- */
 
 /* What the header behind the block says of the next one. Where it lies, nobody goes by it. */
-static void ahead_open(struct lttng_trace *t, const struct lttng_walk *k)
+static void ahead_open(struct lttng_trace *t, const struct lttng_walk *w)
 {
-	struct lttng_ahead *a = &t->ahead;
-	const struct lttng_file *f = k->file;
-	const struct lttng_layout *l = t->layout;
-	uint64_t offset = k->base + k->room, left = f->source->size > offset ? f->source->size - offset : 0;
+	struct ahead *a = &t->fast->ahead;
+	const struct lttng_file *f = w->file;
+	const struct lttng_layout *l = t->coding.layout;
+	uint64_t offset = w->in.base + w->room, left = f->source->size > offset ? f->source->size - offset : 0;
 	struct lttng_header h;
 
-	if (a->serial == f->serial && a->base > k->base)
+	if (a->serial == f->serial && a->base > w->in.base)
 		return;
-	if (a->w.source != f->source)
-		window_reset(&a->w, f->source);
+	if (a->window.source != f->source)
+		window_reset(&a->window, f->source);
 	a->serial = f->serial;
 	a->base = offset;
 	a->limit = 0;
-	struct window *w = window_holds(&t->w, f->source, offset, l->size) ? &t->w : &a->w;
-	const uint8_t *p = left >= l->size ? window_at(w, offset, l->size) : NULL;
+	struct window *window = window_holds(&t->window, f->source, offset, l->size) ? &t->window : &a->window;
+	const uint8_t *p = left >= l->size ? window_at(window, offset, l->size) : NULL;
 	if (!p)
 		return;
-	lttng_header_load(&h, l, t->big_endian, p);
+	lttng_header_load(&h, l, t->coding.big_endian, p);
 	uint64_t size = l->variable ? h.v[LF_SIZE] : f->block_size, data = lttng_header_data_end(l, &h, size);
 	if (h.v[LF_MAGIC] != LTTNG_MAGIC || size > left || data < l->size || data > size || h.v[LF_BEGIN] > h.v[LF_END])
 		return;
 	a->limit = data;
-	a->begin = a->stamp = a->before = h.v[LF_BEGIN];
-	a->end = h.v[LF_END];
-	a->rel = a->last = l->size;
-	a->events = 0;
+	a->begin = h.v[LF_BEGIN];
+	a->end = h.v[LF_END] | lttng_stamp_slack(&t->coding, f->compact);
+	a->at = (struct lttng_position){ .rel = l->size, .last = l->size, .stamp = a->begin, .before = a->begin };
 }
 
 /* The walk of this block where the lane behind left it. */
-static void ahead_take(struct lttng_trace *t, struct lttng_walk *k)
+static void ahead_take(struct lttng_trace *t, struct lttng_walk *w)
 {
-	struct lttng_ahead *a = &t->ahead;
-	if (a->serial != k->file->serial || a->base != k->base)
+	struct ahead *a = &t->fast->ahead;
+	if (a->serial != w->file->serial || a->base != w->in.base)
 		return;
 	a->serial = 0;
-	if (k->events || k->rel != t->layout->size || a->limit != k->limit || a->begin != k->begin || a->end != k->end ||
-	    !a->events)
+	if (w->at.events || w->at.rel != t->coding.layout->size || a->limit != w->limit || a->begin != w->begin ||
+	    a->end != w->end || !a->at.events)
 		return;
-	k->rel = k->kept = a->rel;
-	k->last = a->last;
-	k->stamp = a->stamp;
-	k->before = a->before;
-	k->events = a->events;
-	k->first_stamp = a->first_stamp;
-	if (!window_holds(&t->w, k->file->source, k->base + k->rel, 1)) {
-		struct window w = t->w;
-		t->w = a->w;
-		a->w = w;
+	w->at = a->at;
+	w->at.kept = w->at.rel;
+	if (!window_holds(&t->window, w->file->source, w->in.base + w->at.rel, 1)) {
+		struct window window = t->window;
+		t->window = a->window;
+		a->window = window;
 	}
 }
 
-static struct lane ahead_lane(struct lttng_trace *t)
+/* ---- both blocks ---- */
+
+static struct lane lane_open(const struct lttng_position *at, uint64_t base, uint64_t limit, uint64_t end)
 {
-	const struct lttng_ahead *a = &t->ahead;
-	return (struct lane){
-		.h = { .at = a->rel,
-		       .limit = a->limit,
-		       .stamp = a->stamp,
-		       .end = a->end,
-		       .last = a->last,
-		       .before = a->before,
-		       .events = a->events },
-		.own = &t->ahead.w,
-		.near = &t->w,
-		.base = a->base,
-		.first_stamp = a->first_stamp,
-	};
+	return (struct lane){ .h = { .at = at->rel,
+				     .limit = limit,
+				     .stamp = at->stamp,
+				     .end = end,
+				     .last = at->last,
+				     .before = at->before,
+				     .events = at->events },
+			      .base = base,
+			      .first_stamp = at->first_stamp };
 }
 
-void lttng_fast(struct lttng_trace *t, struct lttng_walk *k)
+static void lane_close(const struct lane *l, struct lttng_position *at)
 {
-	const bool old = t->layout->era <= LTTNG_MARKERS;
-	const uint64_t align = lttng_event_align(t, k->file);
-	const struct rules r = {
-		.types = t->types,
-		.table = k->file->channel->table,
-		.serial = k->file->serial,
-		.fixed = ready_for(k->file->serial, false),
-		.texts = ready_for(k->file->serial, true),
-		.big = t->big_endian,
-		.facilities = t->layout->era == LTTNG_FACILITIES,
+	at->rel = l->from + l->h.at;
+	if (l->h.events > at->events)
+		at->kept = at->rel;
+	at->last = l->from + l->h.last;
+	at->stamp = l->h.stamp;
+	at->before = l->h.before;
+	at->events = l->h.events;
+	at->first_stamp = l->first_stamp;
+}
+
+/* The bit fields of compact events. LOOP_NONE: they do not fit a word. */
+static void compact_rules(const struct lttng_coding *c, struct rules *r)
+{
+	bool fit = c->tscbits <= 32 && c->tscbits + c->truncate <= 63 && (r->facilities || c->shift <= 63);
+
+	r->loop = fit && (!r->facilities || c->compact_facility != UINT32_MAX) ? LOOP_COMPACT : LOOP_NONE;
+	r->tscbits = (unsigned)c->tscbits;
+	r->truncate = (unsigned)c->truncate;
+	r->stamp_mask = fit ? ((UINT64_C(1) << c->tscbits) - 1) << c->truncate : 0;
+	r->id_mask = lttng_compact_ids(c);
+	r->id_base = r->facilities ? c->compact_facility << 8 : 0;
+}
+
+/* What holds for all events of the file. */
+static struct rules rules_open(struct lttng_trace *t, const struct lttng_file *f)
+{
+	const struct lttng_coding *c = &t->coding;
+	const uint64_t align = lttng_event_align(c, f->compact), full = lttng_stamp_align(c);
+	struct rules r = {
+		.types = &t->fast->types,
+		.table = f->channel->table,
+		.serial = f->serial,
+		.fixed = ready_for(f->serial, false),
+		.texts = ready_for(f->serial, true),
+		.big = c->big_endian,
+		.facilities = c->layout->era == LTTNG_FACILITIES,
 		.align = align ? align - 1 : 0,
-		.full_align = !t->alignment	   ? 0
-			      : t->layout->natural ? 7
-						   : t->alignment - 1u,
-		.loop = old	       ? (t->heartbeat ? LOOP_OLD : LOOP_OLD_FULL)
-			: t->alignment ? LOOP_WORDS
-				       : LOOP_PACKED,
+		.full_align = full ? full - 1 : 0,
+		.loop = c->layout->era <= LTTNG_MARKERS ? (c->heartbeat ? LOOP_OLD : LOOP_OLD_FULL)
+			: c->alignment			? LOOP_WORDS
+							: LOOP_PACKED,
 	};
-	if (!t->types)
+	if (f->compact)
+		compact_rules(c, &r);
+	return r;
+}
+
+void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
+{
+	const uint64_t was = w->at.events;
+
+	if (!t->fast)
 		return;
-	ahead_take(t, k);
-	ahead_open(t, k);
-	struct lane a = {
-		.h = { .at = k->rel,
-		       .limit = k->limit,
-		       .stamp = k->stamp,
-		       .end = k->end,
-		       .last = k->last,
-		       .before = k->before,
-		       .events = k->events },
-		.own = &t->w,
-		.base = k->base,
-		.first_stamp = k->first_stamp,
-	};
-	struct lane b = ahead_lane(t);
-	bool both = t->ahead.limit != 0 && lane_begin(&b, &r);
+	const struct rules r = rules_open(t, w->file); /* const: or the loops would load it again and again */
+	if (r.loop == LOOP_NONE)
+		return;
+	ahead_take(t, w);
+	ahead_open(t, w);
+	struct ahead *ahead = &t->fast->ahead;
+	struct lane a = lane_open(&w->at, w->in.base, w->limit, w->end);
+	struct lane b = lane_open(&ahead->at, ahead->base, ahead->limit, ahead->end);
+	a.own = &t->window;
+	b.own = &ahead->window;
+	b.near = &t->window;
+	bool both = ahead->limit != 0 && lane_begin(&b, &r);
 	for (bool go = lane_begin(&a, &r); go;) {
 		if (loop_run(&a.h, both ? &b.h : NULL, &r) == &b.h) {
 			both = lane_serve(&b, &r);
@@ -548,20 +662,134 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *k)
 			both = lane_refill(&b);
 		}
 	}
-	if (t->w.status != TM_OK)
-		t->status = t->w.status;
-	k->rel = a.from + a.h.at;
-	if (a.h.events > k->events)
-		k->kept = k->rel;
-	k->last = a.from + a.h.last;
-	k->stamp = a.h.stamp;
-	k->before = a.h.before;
-	k->events = a.h.events;
-	k->first_stamp = a.first_stamp;
-	t->ahead.rel = b.from + b.h.at;
-	t->ahead.last = b.from + b.h.last;
-	t->ahead.stamp = b.h.stamp;
-	t->ahead.before = b.h.before;
-	t->ahead.events = b.h.events;
-	t->ahead.first_stamp = b.first_stamp;
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+	lane_close(&a, &w->at);
+	lane_close(&b, &ahead->at);
+	w->fast += w->at.events - was;
 }
+
+/* ---- the contract ---- */
+
+/* Each rule, and why the loops cannot hide it: FAST_LEAVES what is not plain to the walk, FAST_KEEPS in struct lttng_position what
+ * is judged behind the last event. All others are about headers, names, declarations, and what is behind the data. */
+enum {
+	FAST_trace_dir_missing = FAST_ELSEWHERE,
+	FAST_no_metadata_file = FAST_ELSEWHERE,
+	FAST_control_dir_missing = FAST_ELSEWHERE,
+	FAST_eventdefs_missing = FAST_ELSEWHERE,
+	FAST_control_dir_unexpected = FAST_ELSEWHERE,
+	FAST_file_name_grammar = FAST_ELSEWHERE,
+	FAST_cpu_leading_zero = FAST_ELSEWHERE,
+	FAST_cpu_number_range = FAST_ELSEWHERE,
+	FAST_duplicate_channel_cpu = FAST_ELSEWHERE,
+	FAST_cpu_gap = FAST_ELSEWHERE,
+	FAST_channel_cpu_without_metadata_cpu = FAST_ELSEWHERE,
+	FAST_channel_cpu_missing = FAST_ELSEWHERE,
+	FAST_flight_prefix_on_metadata = FAST_ELSEWHERE,
+	FAST_flight_flag_mismatch = FAST_ELSEWHERE,
+	FAST_normal_prefix = FAST_ELSEWHERE,
+	FAST_empty_file = FAST_ELSEWHERE,
+	FAST_file_shorter_than_header = FAST_ELSEWHERE,
+	FAST_text_transcoded = FAST_ELSEWHERE,
+	FAST_bad_magic_first_block = FAST_ELSEWHERE,
+	FAST_foreign_format = FAST_ELSEWHERE,
+	FAST_unsupported_version = FAST_ELSEWHERE,
+	FAST_magic_lost_in_block = FAST_ELSEWHERE,
+	FAST_byte_order_mixed = FAST_ELSEWHERE,
+	FAST_version_mixed = FAST_ELSEWHERE,
+	FAST_buf_size_zero = FAST_ELSEWHERE,
+	FAST_buf_size_not_constant = FAST_ELSEWHERE,
+	FAST_sb_size_misleads = FAST_ELSEWHERE,
+	FAST_buf_size_not_power_of_two = FAST_ELSEWHERE,
+	FAST_buf_size_below_page = FAST_ELSEWHERE,
+	FAST_sb_size_not_page_multiple = FAST_ELSEWHERE,
+	FAST_sb_size_not_minimal = FAST_ELSEWHERE,
+	FAST_file_size_not_multiple = FAST_ELSEWHERE,
+	FAST_block_beyond_eof = FAST_ELSEWHERE,
+	FAST_trailing_garbage = FAST_ELSEWHERE,
+	FAST_zero_block = FAST_ELSEWHERE,
+	FAST_lost_size_range = FAST_ELSEWHERE,
+	FAST_data_size_range = FAST_ELSEWHERE,
+	FAST_unterminated_block = FAST_ELSEWHERE,
+	FAST_unterminated_not_last = FAST_ELSEWHERE,
+	FAST_arch_size_invalid = FAST_ELSEWHERE,
+	FAST_arch_type_unknown = FAST_ELSEWHERE,
+	FAST_arch_type_size_conflict = FAST_ELSEWHERE,
+	FAST_arch_variant_nonzero = FAST_ELSEWHERE,
+	FAST_float_word_order_value = FAST_ELSEWHERE,
+	FAST_flag_not_boolean = FAST_ELSEWHERE,
+	FAST_alignment_invalid = FAST_ELSEWHERE,
+	FAST_compact_fields_invalid = FAST_ELSEWHERE,
+	FAST_compact_without_heartbeat = FAST_ELSEWHERE,
+	FAST_freq_zero = FAST_ELSEWHERE,
+	FAST_freq_scale_zero = FAST_ELSEWHERE,
+	FAST_freq_implausible = FAST_ELSEWHERE,
+	FAST_block_freq_differs = FAST_ELSEWHERE,
+	FAST_start_time_subsecond_range = FAST_ELSEWHERE,
+	FAST_start_time_implausible = FAST_ELSEWHERE,
+	FAST_start_monotonic_nonzero = FAST_ELSEWHERE,
+	FAST_header_field_differs = FAST_ELSEWHERE,
+	FAST_vendor_0_8_loss_fields = FAST_ELSEWHERE,
+	FAST_seed_literal_start_time = FAST_ELSEWHERE,
+	FAST_end_before_begin = FAST_ELSEWHERE,
+	FAST_end_stamp_zero = FAST_ELSEWHERE,
+	FAST_blocks_overlap = FAST_ELSEWHERE,
+	FAST_first_begin_differs = FAST_ELSEWHERE,
+	FAST_start_tsc_mismatch = FAST_ELSEWHERE,
+	FAST_blocks_not_sorted = FAST_ELSEWHERE,
+	FAST_block_switch_first_event = FAST_KEEPS, /* first_stamp */
+	FAST_appended_sessions = FAST_ELSEWHERE,
+	FAST_events_lost_decreases = FAST_ELSEWHERE,
+	FAST_events_lost = FAST_ELSEWHERE,
+	FAST_subbuf_corrupt = FAST_ELSEWHERE,
+	FAST_data_end_mid_event = FAST_LEAVES,	/* an event that goes on behind the limit */
+	FAST_data_end_in_padding = FAST_LEAVES, /* the same */
+	FAST_zero_hole = FAST_LEAVES,		/* an event that begins with zeros */
+	FAST_padding_not_zero = FAST_ELSEWHERE,
+	FAST_event_before_begin = FAST_LEAVES,		/* a full stamp before that of the event before, or the begin */
+	FAST_event_after_end = FAST_LEAVES,		/* a stamp behind the end */
+	FAST_tsc_not_monotonic = FAST_LEAVES,		/* the same, and a stamp behind the end */
+	FAST_full_stamp_low_bits = FAST_LEAVES,		/* word_header() compares them */
+	FAST_wrap_without_heartbeat = FAST_KEEPS,	/* stamp */
+	FAST_heartbeat_in_nohb_trace = FAST_LEAVES,	/* heartbeats are learned only where the header has them */
+	FAST_header_truncated = FAST_LEAVES,		/* the same */
+	FAST_payload_truncated = FAST_LEAVES,		/* the same */
+	FAST_event_alignment_nonzero_pad = FAST_LEAVES, /* zero_padding() */
+	FAST_reserved_id_used = FAST_LEAVES,		/* ids in the long form have entries of their own, from 29 on */
+	FAST_dangling_event_id = FAST_LEAVES,		/* a type that is not learned */
+	FAST_dangling_facility_id = FAST_LEAVES,	/* the same */
+	FAST_event_id_out_of_facility = FAST_LEAVES,	/* the same */
+	FAST_event_without_format = FAST_LEAVES,	/* the same */
+	FAST_event_size_mismatch = FAST_LEAVES,		/* the size is that of the description */
+	FAST_event_size_escape_small = FAST_LEAVES,	/* LTTNG_SIZE_ESCAPE is left */
+	FAST_string_not_terminated = FAST_LEAVES,	/* the same */
+	FAST_core_id_in_data_file = FAST_LEAVES,	/* the same */
+	FAST_non_core_in_facilities = FAST_ELSEWHERE,
+	FAST_reserved_id_range = FAST_ELSEWHERE,
+	FAST_metadata_payload_length = FAST_ELSEWHERE,
+	FAST_declared_sizes_implausible = FAST_ELSEWHERE,
+	FAST_declared_sizes_vary = FAST_ELSEWHERE,
+	FAST_duplicate_declaration = FAST_ELSEWHERE,
+	FAST_id_redefined = FAST_ELSEWHERE,
+	FAST_name_with_two_ids = FAST_ELSEWHERE,
+	FAST_format_conflict = FAST_ELSEWHERE,
+	FAST_format_syntax = FAST_ELSEWHERE,
+	FAST_format_qualifier_8_ambiguous = FAST_ELSEWHERE,
+	FAST_format_unnamed_field = FAST_ELSEWHERE,
+	FAST_unknown_channel_in_metadata = FAST_ELSEWHERE,
+	FAST_undeclared_channel = FAST_ELSEWHERE,
+	FAST_declaration_after_use = FAST_KEEPS, /* judged at the first event of the type in each file, which is not learned then */
+	FAST_facility_checksum = FAST_ELSEWHERE,
+	FAST_facility_record_conflict = FAST_ELSEWHERE,
+	FAST_user_facility_prefix = FAST_ELSEWHERE,
+	FAST_eventdefs_syntax = FAST_ELSEWHERE,
+	FAST_reader_abort_risk = FAST_ELSEWHERE,
+	FAST_legacy_info_files = FAST_ELSEWHERE,
+};
+
+const uint8_t lttng_fast_contract[LTTNG_RULE_COUNT] = {
+#define RULE(sym, ...) [LTTNG_RULE_##sym] = (uint8_t)FAST_##sym,
+#include "formats/lttng/lttng_rules.def"
+#undef RULE
+};

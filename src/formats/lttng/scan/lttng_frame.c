@@ -1,6 +1,6 @@
 /* Where blocks begin and end. "Each tracefile is divided into equal size blocks" up to 2.4; from 2.5 on every block tells how far
  * away the next one is. Where that does not lead to a header, the next sound header is searched for, once. */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/scan/lttng_frame.h"
 
 #define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing but itself vouches for */
 
@@ -13,10 +13,10 @@ unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_head
 	*of = 0;
 	for (unsigned i = LF_ARCH_TYPE; i < LF_COUNT; i++) {
 		/* Zeros agree with a hole, too. */
-		if (!lttng_has(t->layout, (enum lttng_field)i) || !t->want.v[i])
+		if (!lttng_has(t->coding.layout, (enum lttng_field)i) || !t->constants.want.v[i])
 			continue;
 		(*of)++;
-		score += h->v[i] == t->want.v[i];
+		score += h->v[i] == t->constants.want.v[i];
 	}
 	return score;
 }
@@ -25,7 +25,7 @@ bool lttng_header_is_rest(const struct lttng_trace *t, const struct lttng_header
 {
 	unsigned left = 0;
 	for (unsigned i = LF_ARCH_TYPE; i < LF_COUNT; i++) {
-		if (h->v[i] && h->v[i] != t->want.v[i])
+		if (h->v[i] && h->v[i] != t->constants.want.v[i])
 			return false;
 		left += h->v[i] != 0;
 	}
@@ -38,27 +38,14 @@ static bool header_is_sound(const struct lttng_trace *t, const struct lttng_head
 	return h->v[LF_MAGIC] == LTTNG_MAGIC && 2 * score >= of;
 }
 
-bool lttng_read(struct lttng_trace *t, const struct lttng_file *f, uint64_t offset, void *to, size_t length)
-{
-	const struct window *w = &t->w;
-	if (w->source == f->source && offset >= w->base && offset - w->base <= w->length &&
-	    length <= w->length - (offset - w->base)) {
-		memcpy(to, w->buffer + (offset - w->base), length);
-	} else if (source_read(f->source, offset, to, length) != TM_OK) {
-		t->status = TM_IO;
-		return false;
-	}
-	return true;
-}
-
 bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
 {
 	uint8_t head[LTTNG_HEADER_MAX];
-	if (offset > f->source->size || f->source->size - offset < t->layout->size || t->status != TM_OK)
+	if (offset > f->source->size || f->source->size - offset < t->coding.layout->size || t->status != TM_OK)
 		return false;
-	if (!lttng_read(t, f, offset, head, t->layout->size))
+	if (!lttng_file_read(t, f, offset, head, t->coding.layout->size))
 		return false;
-	lttng_header_load(h, t->layout, t->big_endian, head);
+	lttng_header_load(h, t->coding.layout, t->coding.big_endian, head);
 	return header_is_sound(t, h);
 }
 
@@ -69,23 +56,23 @@ static uint64_t search_header(struct lttng_trace *t, struct lttng_file *f, uint6
 	size_t got;
 	const uint8_t *p;
 	struct lttng_header h;
-	uint64_t at = from + t->layout->magic;
+	uint64_t at = from + t->coding.layout->magic;
 
-	store_u32(magic, LTTNG_MAGIC, t->big_endian);
-	window_reset(&t->w, f->source);
-	while ((p = window_upto(&t->w, at, 65536, &got)) != NULL && got >= sizeof(magic)) {
+	store_u32(magic, LTTNG_MAGIC, t->coding.big_endian);
+	window_reset(&t->window, f->source);
+	while ((p = window_upto(&t->window, at, 65536, &got)) != NULL && got >= sizeof(magic)) {
 		const uint8_t *hit = memmem(p, got, magic, sizeof(magic));
 		if (!hit) {
 			at += got - (sizeof(magic) - 1);
 			continue;
 		}
 		at += (uint64_t)(hit - p);
-		if (lttng_header_at(t, f, at - t->layout->magic, &h))
-			return at - t->layout->magic;
+		if (lttng_header_at(t, f, at - t->coding.layout->magic, &h))
+			return at - t->coding.layout->magic;
 		at++;
 	}
-	if (t->w.status != TM_OK)
-		t->status = t->w.status;
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
 	return UINT64_MAX;
 }
 
@@ -107,7 +94,7 @@ static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint6
 {
 	unsigned found = 0;
 	*expected = 0;
-	for (unsigned k = 1; k <= 3 && size <= (f->source->size - t->layout->size) / k; k++) {
+	for (unsigned k = 1; k <= 3 && size <= (f->source->size - t->coding.layout->size) / k; k++) {
 		struct lttng_header h;
 		(*expected)++;
 		found += lttng_header_at(t, f, k * size, &h);
@@ -117,7 +104,7 @@ static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint6
 
 static bool size_possible(const struct lttng_trace *t, uint64_t size)
 {
-	return size && size >= t->layout->size && size < LTTNG_OPEN;
+	return size && size >= t->coding.layout->size && size < LTTNG_OPEN;
 }
 
 void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
@@ -126,9 +113,9 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
 	unsigned expected;
 
 	f->block_size = 0;
-	if (t->layout->variable || file < t->layout->size)
+	if (t->coding.layout->variable || file < t->coding.layout->size)
 		return;
-	uint64_t claimed = f->layout == t->layout ? f->first.v[LF_SIZE] : 0;
+	uint64_t claimed = f->layout == t->coding.layout ? f->first.v[LF_SIZE] : 0;
 	if (size_possible(t, claimed)) {
 		unsigned found = size_evidence(t, f, claimed, &expected);
 		bool whole = file % claimed == 0 && found == expected;
@@ -177,10 +164,10 @@ bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset
 	if (offset >= size || t->status != TM_OK)
 		return false;
 	frame->sound = lttng_header_at(t, f, offset, &h);
-	if (t->layout->variable) {
+	if (t->coding.layout->variable) {
 		step = frame->sound ? h.v[LF_SIZE] : 0;
 		/* A size that cannot be: searched for below. */
-		if (step % LTTNG_PAGE || step < t->layout->size || (h.v[LF_UNUSED] > step && h.v[LF_UNUSED] != LTTNG_OPEN))
+		if (step % LTTNG_PAGE || step < t->coding.layout->size || (h.v[LF_UNUSED] > step && h.v[LF_UNUSED] != LTTNG_OPEN))
 			step = 0;
 	}
 	uint64_t left = size - offset;
@@ -202,7 +189,7 @@ bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset
 	}
 	uint64_t distance = next - offset;
 	/* Where bytes came in between, the block reaches to the next header, and is too long. */
-	bool to_next = !step || distance < step || (!t->layout->variable && distance < 2 * step);
+	bool to_next = !step || distance < step || (!t->coding.layout->variable && distance < 2 * step);
 	frame->length = to_next ? distance : step;
 	frame->next_sound = to_next || distance == step;
 	return true;

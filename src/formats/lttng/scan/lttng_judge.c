@@ -3,112 +3,152 @@
 
 enum { NOTED_LATE, NOTED_PADDING, NOTED_EXTENDED, NOTED_BACK };
 
-struct finding *lttng_event_finding(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule,
-				    enum tracemend_severity severity, uint64_t from, uint64_t to)
+static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
+				 const char *format, va_list arguments)
 {
-	uint64_t size = k->file->source->size, at = k->base + from;
-	if (severity == TM_ERROR && k->cause) {
-		finding_explains(k->cause, 1);
+	uint64_t size = w->file->source->size, at = w->in.base + from;
+	if (lttng_rules[rule].severity == TM_ERROR && w->causes.block) {
+		finding_explains(w->causes.block, 1);
 		return NULL;
 	}
 	uint64_t length = at < size ? (to > from ? to - from : 0) : 0;
 	if (length > size - at)
 		length = size - at;
-	struct finding *fd = finding_milder(t->f, rule, severity, k->file->source, at, length);
-	finding_path(fd, "block %llu > event %llu", (unsigned long long)k->number, (unsigned long long)k->events);
+	struct finding *fd = finding_new_at(t->s->findings, rule, w->file->source, at, length);
+	finding_path(fd, "block %llu > event %llu", (unsigned long long)w->number, (unsigned long long)w->at.events);
+	finding_say_list(fd, format, arguments);
+	return fd;
+}
+
+struct finding *lttng_event_report_at(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
+				      const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	struct finding *fd = event_say(t, w, rule, from, to, format, arguments);
+	va_end(arguments);
 	return fd;
 }
 
 const char *lttng_event_name(const struct lttng_event *e)
 {
-	return e->marker && e->marker->name ? e->marker->name : "of an unknown type";
+	return e->type && e->type->name ? e->type->name : "of an unknown type";
 }
 
-struct finding *lttng_event_error(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e, unsigned rule,
-				  uint64_t from, uint64_t to)
+struct finding *lttng_event_named_at(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, unsigned rule,
+				     uint64_t from, uint64_t to, const char *format, ...)
 {
-	struct finding *fd = lttng_event_finding(t, k, rule, TM_ERROR, from, to);
+	va_list arguments;
+	va_start(arguments, format);
+	struct finding *fd = event_say(t, w, rule, from, to, format, arguments);
+	va_end(arguments);
 	if (fd)
-		finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)k->number, (unsigned long long)k->events,
+		finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)w->number, (unsigned long long)w->at.events,
 			     lttng_event_name(e));
 	return fd;
 }
 
-void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, uint64_t before)
+/* True for the first of its kind in the block. */
+static bool note_once(struct lttng_walk *w, unsigned kind)
 {
-	struct finding *fd;
+	bool first = !w->causes.noted[kind];
+	w->causes.noted[kind] = true;
+	return first;
+}
 
-	if (!k->odd && (e->padded || e->stamp > k->end || (e->has_full && e->full < before)))
-		k->odd = e->start;
-	if (e->padded && !k->noted[NOTED_PADDING]) {
-		k->noted[NOTED_PADDING] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_event_alignment_nonzero_pad, TM_NOTE, e->start, e->end);
-		lttng_say(fd, "the bytes that align event %s are not zero", lttng_event_name(e));
-	}
-	if (!k->noted[NOTED_EXTENDED] && e->form == LTTNG_FORM_ID && e->id < LTTNG_FORM_FULL) {
-		k->noted[NOTED_EXTENDED] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_reserved_id_used, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "id %u is written in the long form, and would fit the event word", e->id);
-	}
-	if (!k->noted[NOTED_EXTENDED] && e->form && e->escaped && e->size < LTTNG_SIZE_ESCAPE) {
-		k->noted[NOTED_EXTENDED] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_event_size_escape_small, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "a size of %llu is written in the long form", (unsigned long long)e->size);
-	}
-	if (t->layout->era <= LTTNG_MARKERS && e->escaped && !k->noted[NOTED_EXTENDED] && e->end &&
-	    e->end - e->payload < LTTNG_SIZE_ESCAPE) {
-		k->noted[NOTED_EXTENDED] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_event_size_escape_small, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "the size is given as 65,535 or more, and is %llu", (unsigned long long)(e->end - e->payload));
-	}
-	if (e->has_full && e->full < k->begin && !k->noted[NOTED_BACK]) {
-		k->noted[NOTED_BACK] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_event_before_begin, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "the stamp %llu is before the block's begin, %llu", (unsigned long long)e->full,
-			  (unsigned long long)k->begin);
-	} else if (e->has_full && e->full < before && !k->noted[NOTED_BACK]) {
-		k->noted[NOTED_BACK] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_tsc_not_monotonic, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "the stamp %llu is before that of the event before, %llu", (unsigned long long)e->full,
-			  (unsigned long long)before);
-	}
-	if (e->stamp > k->end) {
-		k->late_events++;
-		if (!k->noted[NOTED_LATE] && !k->open) {
-			k->noted[NOTED_LATE] = true;
-			bool wrapped = !e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 &&
-				       t->layout->era >= LTTNG_TRACE_MARKERS;
-			fd = lttng_event_finding(t, k, wrapped ? LTTNG_RULE_tsc_not_monotonic : LTTNG_RULE_event_after_end,
-						 TM_WARNING, e->start, e->end);
-			lttng_say(fd,
-				  wrapped ? "the event's stamp goes back, or forward to %llu, behind the block's end, %llu"
-					  : "the stamp %llu is behind the block's end, %llu",
-				  (unsigned long long)e->stamp, (unsigned long long)k->end);
-		}
-	}
-	struct lttng_marker *m = e->marker;
-	if (m && m->ready != k->file->serial && m->first_use > e->stamp && !m->late) {
-		m->late = true;
-		if (t->late_use) {
-			finding_explains(t->late_use, 1);
-		} else {
-			t->late_use = fd = lttng_event_finding(t, k, LTTNG_RULE_declaration_after_use, TM_WARNING, e->start,
-							       e->end);
-			lttng_say(fd, "event type %s is used at %llu and declared at %llu", lttng_event_name(e),
-				  (unsigned long long)e->stamp, (unsigned long long)m->first_use);
-		}
-	}
-	bool heartbeat = t->layout->era == LTTNG_MARKERS ? e->id == 2 || e->id == 3
-							 : t->layout->era == LTTNG_FACILITIES && e->id == 2;
-	if (heartbeat && !t->heartbeat && !k->noted[NOTED_EXTENDED]) {
-		k->noted[NOTED_EXTENDED] = true;
-		fd = lttng_event_finding(t, k, LTTNG_RULE_heartbeat_in_nohb_trace, TM_WARNING, e->start, e->end);
-		lttng_say(fd, "there is a heartbeat event, and has_heartbeat is 0");
+/* Headers that are longer than they need be. */
+static void judge_extension(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	uint64_t size = e->end - e->payload;
+
+	if (w->causes.noted[NOTED_EXTENDED])
+		return;
+	if (e->form == LTTNG_FORM_ID && e->id < LTTNG_FORM_FULL) {
+		(void)note_once(w, NOTED_EXTENDED);
+		lttng_event_report(t, w, LTTNG_RULE_reserved_id_used, e->start, e->end,
+				   "id %u is written in the long form, and would fit the event word", e->id);
+	} else if (e->form && e->escaped && e->size < LTTNG_SIZE_ESCAPE) {
+		(void)note_once(w, NOTED_EXTENDED);
+		lttng_event_report(t, w, LTTNG_RULE_event_size_escape_small, e->start, e->end,
+				   "a size of %llu is written in the long form", (unsigned long long)e->size);
+	} else if (t->coding.layout->era <= LTTNG_MARKERS && e->escaped && e->end && size < LTTNG_SIZE_ESCAPE) {
+		(void)note_once(w, NOTED_EXTENDED);
+		lttng_event_report(t, w, LTTNG_RULE_event_size_escape_small, e->start, e->end,
+				   "the size is given as 65,535 or more, and is %llu", (unsigned long long)size);
 	}
 }
 
-unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
-			   enum lttng_defect defect)
+/* A full stamp against the block's begin and the event before. */
+static void judge_full_stamp(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
+{
+	if (!e->has_full || (e->full >= w->begin && e->full >= before) || !note_once(w, NOTED_BACK))
+		return;
+	if (e->full < w->begin)
+		lttng_event_report(t, w, LTTNG_RULE_event_before_begin, e->start, e->end,
+				   "the stamp %llu is before the block's begin, %llu", (unsigned long long)e->full,
+				   (unsigned long long)w->begin);
+	else
+		lttng_event_report(t, w, LTTNG_RULE_tsc_not_monotonic, e->start, e->end,
+				   "the stamp %llu is before that of the event before, %llu", (unsigned long long)e->full,
+				   (unsigned long long)before);
+}
+
+/* A stamp against the block's end. */
+static void judge_late(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
+{
+	if (e->stamp <= w->end || w->open || !note_once(w, NOTED_LATE))
+		return;
+	/* A step back is a step forward by nearly all that the few bits of a stamp can say. */
+	if (!e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 && t->coding.layout->era >= LTTNG_TRACE_MARKERS)
+		lttng_event_report(t, w, LTTNG_RULE_tsc_not_monotonic, e->start, e->end,
+				   "the event's stamp goes back, or forward to %llu, behind the block's end, %llu",
+				   (unsigned long long)e->stamp, (unsigned long long)w->end);
+	else
+		lttng_event_report(t, w, LTTNG_RULE_event_after_end, e->start, e->end,
+				   "the stamp %llu is behind the block's end, %llu", (unsigned long long)e->stamp,
+				   (unsigned long long)w->end);
+}
+
+/* A use against the declaration of the type: the first in each file. */
+static void judge_use(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_marker *m = e->type ? lttng_marker_of(e->type) : NULL;
+
+	if (!m || m->ready == w->file->serial || m->first_use <= e->stamp || m->late)
+		return;
+	m->late = true;
+	if (t->declared.late_use)
+		finding_explains(t->declared.late_use, 1);
+	else
+		t->declared.late_use = lttng_event_report(t, w, LTTNG_RULE_declaration_after_use, e->start, e->end,
+							  "event type %s is used at %llu and declared at %llu", lttng_event_name(e),
+							  (unsigned long long)e->stamp, (unsigned long long)m->first_use);
+}
+
+static bool is_heartbeat(const struct lttng_coding *c, const struct lttng_event *e)
+{
+	if (c->layout->era == LTTNG_MARKERS)
+		return e->id == 2 || e->id == 3;
+	return c->layout->era == LTTNG_FACILITIES && e->id == 2;
+}
+
+void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
+{
+	if (!w->out.odd && (e->padded || e->stamp > w->end || (e->has_full && e->full < before)))
+		w->out.odd = e->start;
+	if (e->padded && note_once(w, NOTED_PADDING))
+		lttng_event_report(t, w, LTTNG_RULE_event_alignment_nonzero_pad, e->start, e->end,
+				   "the bytes that align event %s are not zero", lttng_event_name(e));
+	judge_extension(t, w, e);
+	judge_full_stamp(t, w, e, before);
+	judge_late(t, w, e, before);
+	judge_use(t, w, e);
+	if (!t->coding.heartbeat && is_heartbeat(&t->coding, e) && note_once(w, NOTED_EXTENDED))
+		lttng_event_report(t, w, LTTNG_RULE_heartbeat_in_nohb_trace, e->start, e->end,
+				   "there is a heartbeat event, and has_heartbeat is 0");
+}
+
+unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event *e, enum lttng_defect defect)
 {
 	switch (defect) {
 	case EVENT_HEADER_CUT:
@@ -120,8 +160,9 @@ unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk 
 	case EVENT_NO_FORMAT:
 		return LTTNG_RULE_event_without_format;
 	case EVENT_SIZE:
-		return k->file->metadata && t->layout->era != LTTNG_FACILITIES && e->id <= 1 ? LTTNG_RULE_metadata_payload_length
-											     : LTTNG_RULE_event_size_mismatch;
+		return w->in.metadata && w->in.coding->layout->era != LTTNG_FACILITIES && e->id <= 1
+			       ? LTTNG_RULE_metadata_payload_length
+			       : LTTNG_RULE_event_size_mismatch;
 	case EVENT_LOW_BITS:
 		return LTTNG_RULE_full_stamp_low_bits;
 	case EVENT_CORE_ID:
@@ -142,83 +183,96 @@ unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk 
 }
 
 /* Types that are not known: one finding a type, and none where the declarations themselves are damaged. */
-static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e,
+static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 					enum lttng_defect defect)
 {
-	struct lttng_table *table = k->file->channel->table;
+	struct lttng_table *table = w->file->channel->table;
 	struct lttng_marker *m = table ? lttng_table_make(t, table, e->id) : NULL;
-	struct finding *blame = m && m->blame ? m->blame : t->metadata_lost ? t->metadata_broken : NULL;
+	struct finding *blame = m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
 
 	if (blame) {
 		finding_explains(blame, 1);
 		return blame;
 	}
-	struct finding *fd = lttng_event_finding(t, k, lttng_defect_rule(t, k, e, defect), TM_ERROR, e->start, e->payload);
+	struct finding *fd;
 	if (defect == EVENT_NO_FORMAT)
-		lttng_say(fd, "event type %u (%s) is used, and nothing describes it", e->id, lttng_event_name(e));
+		fd = lttng_event_report(t, w, LTTNG_RULE_event_without_format, e->start, e->payload,
+					"event type %u (%s) is used, and nothing describes it", e->id, lttng_event_name(e));
 	else if (defect == EVENT_NO_FACILITY)
-		lttng_say(fd, "facility %u was never loaded", e->id >> 8);
+		fd = lttng_event_report(t, w, LTTNG_RULE_dangling_facility_id, e->start, e->payload, "facility %u was never loaded",
+					e->id >> 8);
 	else if (defect == EVENT_NO_NUMBER)
-		lttng_say(fd, "facility %u has no event %u", e->id >> 8, e->id & 0xff);
+		fd = lttng_event_report(t, w, LTTNG_RULE_event_id_out_of_facility, e->start, e->payload,
+					"facility %u has no event %u", e->id >> 8, e->id & 0xff);
 	else
-		lttng_say(fd, "no record declares event type %u of channel %s", e->id, k->file->channel->name);
+		fd = lttng_event_report(t, w, LTTNG_RULE_dangling_event_id, e->start, e->payload,
+					"no record declares event type %u of channel %s", e->id, w->file->channel->name);
 	if (m && fd)
 		m->blame = fd;
 	return fd;
 }
 
-struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e,
+/* The size in the header is not that of the description. */
+static struct finding *size_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t from,
+				    uint64_t to)
+{
+	const unsigned rule = lttng_defect_rule(w, e, EVENT_SIZE);
+	struct finding *fd;
+	if (e->end)
+		fd = lttng_event_named(t, w, e, rule, from, to, "the size is %llu, and the payload of %s has %llu bytes",
+				       (unsigned long long)e->size, lttng_event_name(e), (unsigned long long)(e->end - e->payload));
+	else
+		fd = lttng_event_named(t, w, e, rule, from, to, "the size is %llu, and the payload of %s is longer",
+				       (unsigned long long)e->size, lttng_event_name(e));
+	if (fd)
+		finding_field(fd, w->in.base + e->size_at, e->size_width, "event_size = %llu", (unsigned long long)e->size);
+	return fd;
+}
+
+struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 				     enum lttng_defect defect)
 {
 	struct finding *fd;
-	uint64_t to = e->end ? e->end : e->payload ? e->payload : k->limit;
+	uint64_t to = e->end ? e->end : e->payload ? e->payload : w->limit;
 
-	if (defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT || defect == EVENT_NO_FACILITY || defect == EVENT_NO_NUMBER)
-		return dangling_finding(t, k, e, defect);
-	if (to > k->room)
-		to = k->room;
-	uint64_t from = defect == EVENT_HEADER_CUT ? k->rel : e->start;
-	fd = lttng_event_error(t, k, e, lttng_defect_rule(t, k, e, defect), from < to ? from : to, to);
+	if (to > w->room)
+		to = w->room;
+	uint64_t from = defect == EVENT_HEADER_CUT ? w->at.rel : e->start;
+	from = from < to ? from : to;
 	switch (defect) {
-	case EVENT_HEADER_CUT:
-		lttng_say(fd, "%llu bytes are left of the data, which is no event header", (unsigned long long)(k->limit - k->rel));
-		break;
-	case EVENT_STRING_CUT:
-		lttng_say(fd, "a string of event %s has no end before that of the data", lttng_event_name(e));
-		break;
-	case EVENT_SIZE:
-		if (e->end)
-			lttng_say(fd, "the size is %llu, and the payload of %s has %llu bytes", (unsigned long long)e->size,
-				  lttng_event_name(e), (unsigned long long)(e->end - e->payload));
-		else
-			lttng_say(fd, "the size is %llu, and the payload of %s is longer", (unsigned long long)e->size,
-				  lttng_event_name(e));
-		if (fd)
-			finding_field(fd, k->base + e->size_at, e->size_width, "event_size = %llu", (unsigned long long)e->size);
-		break;
-	case EVENT_LOW_BITS:
-		lttng_say(fd, "the full stamp is 0x%llx, and the event word has 0x%07llx for its low bits",
-			  (unsigned long long)e->full, (unsigned long long)(e->word & LTTNG_TIME_MASK));
-		if (fd)
-			finding_field(fd, k->base + e->start, 4, "event word = 0x%08x", e->word);
-		break;
-	case EVENT_CORE_ID:
-		lttng_say(fd, "event %u declares an event type, in a data file", e->id);
-		break;
-	case EVENT_NOT_CORE:
-		lttng_say(fd, "event type %u does not belong among the declarations", e->id);
-		break;
-	case EVENT_PAYLOAD_CUT:
-	case EVENT_MALFORMED:
-	case EVENT_OK:
-	case EVENT_END:
 	case EVENT_DANGLING:
 	case EVENT_NO_FORMAT:
 	case EVENT_NO_FACILITY:
 	case EVENT_NO_NUMBER:
+		return dangling_finding(t, w, e, defect);
+	case EVENT_HEADER_CUT:
+		return lttng_event_named(t, w, e, LTTNG_RULE_header_truncated, from, to,
+					 "%llu bytes are left of the data, which is no event header",
+					 (unsigned long long)(w->limit - w->at.rel));
+	case EVENT_STRING_CUT:
+		return lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,
+					 "a string of event %s has no end before that of the data", lttng_event_name(e));
+	case EVENT_SIZE:
+		return size_finding(t, w, e, from, to);
+	case EVENT_LOW_BITS:
+		fd = lttng_event_named(t, w, e, LTTNG_RULE_full_stamp_low_bits, from, to,
+				       "the full stamp is 0x%llx, and the event word has 0x%07llx for its low bits",
+				       (unsigned long long)e->full, (unsigned long long)(e->word & LTTNG_TIME_MASK));
+		if (fd)
+			finding_field(fd, w->in.base + e->start, 4, "event word = 0x%08x", e->word);
+		return fd;
+	case EVENT_CORE_ID:
+		return lttng_event_named(t, w, e, LTTNG_RULE_core_id_in_data_file, from, to,
+					 "event %u declares an event type, in a data file", e->id);
+	case EVENT_NOT_CORE:
+		return lttng_event_named(t, w, e, LTTNG_RULE_non_core_in_facilities, from, to,
+					 "event type %u does not belong among the declarations", e->id);
+	case EVENT_PAYLOAD_CUT:
+	case EVENT_MALFORMED:
+	case EVENT_OK:
+	case EVENT_END:
 	default:
-		lttng_say(fd, "event %s goes on behind the end of the block", lttng_event_name(e));
-		break;
+		return lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
+					 "event %s goes on behind the end of the block", lttng_event_name(e));
 	}
-	return fd;
 }

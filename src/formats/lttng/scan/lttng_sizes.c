@@ -1,5 +1,5 @@
 /* The size fields of a block: "lost_size", "buf_size", and from 2.5 on data_size and sb_size. */
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/scan/lttng_block.h"
 
 /* The marks of an open block. */
 static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
@@ -7,8 +7,8 @@ static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	bool last = b->frame->last || !b->frame->next_sound;
 	unsigned rule = last ? LTTNG_RULE_unterminated_block : LTTNG_RULE_unterminated_not_last;
 	enum lttng_field field = b->h.v[LF_UNUSED] == LTTNG_OPEN ? LF_UNUSED : LF_SIZE;
-	struct finding *fd = lttng_block_field(t, f, b, rule, TM_ERROR, field);
-	lttng_say(fd, "%s is 0xffffffff: the block was never closed", lttng_field_name(t->layout, field));
+	lttng_field_report(t, f, b, rule, field, "%s is 0xffffffff: the block was never closed",
+			   lttng_field_name(t->coding.layout, field));
 	b->open = true;
 }
 
@@ -16,34 +16,31 @@ static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng
 static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	uint64_t size = f->block_size, length = b->frame->length, claimed = b->h.v[LF_SIZE], lost = b->h.v[LF_UNUSED];
-	struct finding *fd;
 
 	b->size = size;
 	if (!b->open && !b->made_up && claimed != size) {
-		fd = lttng_block_field(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, TM_ERROR,
-				       LF_SIZE);
-		lttng_say(fd, "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
-			  (unsigned long long)size);
+		lttng_field_report(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, LF_SIZE,
+				   "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
+				   (unsigned long long)size);
 	}
-	if (!b->open && !b->made_up && lost > size - t->layout->size) {
-		fd = lttng_block_field(t, f, b, LTTNG_RULE_lost_size_range, TM_ERROR, LF_UNUSED);
-		lttng_say(fd, "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
-			  (unsigned long long)size, t->layout->size);
+	if (!b->open && !b->made_up && lost > size - t->coding.layout->size) {
+		lttng_field_report(t, f, b, LTTNG_RULE_lost_size_range, LF_UNUSED,
+				   "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
+				   (unsigned long long)size, t->coding.layout->size);
 	}
-	b->unknown_end = b->made_up || lost > size - t->layout->size;
+	b->unknown_end = b->made_up || lost > size - t->coding.layout->size;
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
 		b->lost = b->frame->last || b->data_end > length; /* blocks may have followed */
-		fd = lttng_block_error(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0,
-				       length);
-		lttng_say(fd,
-			  b->frame->last ? "%llu bytes of the block are there, of %llu"
-					 : "the next block begins after %llu bytes, and blocks of this file have %llu",
-			  (unsigned long long)length, (unsigned long long)size);
+		lttng_block_report(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0,
+				   length,
+				   b->frame->last ? "%llu bytes of the block are there, of %llu"
+						  : "the next block begins after %llu bytes, and blocks of this file have %llu",
+				   (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
-		fd = lttng_block_error(t, f, b, LTTNG_RULE_trailing_garbage, 0, length);
-		lttng_say(fd, "the next block begins %llu bytes late", (unsigned long long)(length - size));
+		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "the next block begins %llu bytes late",
+				   (unsigned long long)(length - size));
 	}
 	b->h.v[LF_SIZE] = size;
 }
@@ -53,10 +50,9 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 {
 	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
 	uint64_t pages = lttng_align(data, LTTNG_PAGE);
-	struct finding *fd;
 
 	b->size = length;
-	b->unknown_end = b->made_up || data < t->layout->size || data == LTTNG_OPEN;
+	b->unknown_end = b->made_up || data < t->coding.layout->size || data == LTTNG_OPEN;
 	if (b->made_up) {
 		b->data_end = length;
 		return;
@@ -64,36 +60,36 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 	if (!b->open && size != length) {
 		bool whole = length % LTTNG_PAGE == 0 && data <= length;
 		if (!size) {
-			fd = lttng_block_field(t, f, b, LTTNG_RULE_buf_size_zero, TM_ERROR, LF_SIZE);
-			lttng_say(fd, "sb_size is 0, and the block has %llu bytes", (unsigned long long)length);
+			lttng_field_report(t, f, b, LTTNG_RULE_buf_size_zero, LF_SIZE, "sb_size is 0, and the block has %llu bytes",
+					   (unsigned long long)length);
 		} else if (size % LTTNG_PAGE) {
-			fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, TM_ERROR, LF_SIZE);
-			lttng_say(fd, "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
-				  (unsigned long long)size, (unsigned long long)length);
+			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, LF_SIZE,
+					   "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
+					   (unsigned long long)size, (unsigned long long)length);
 		} else if (!b->frame->last || (whole && pages == length)) {
-			fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_misleads, TM_ERROR, LF_SIZE);
-			lttng_say(fd, "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
-				  (unsigned long long)length);
+			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_misleads, LF_SIZE,
+					   "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
+					   (unsigned long long)length);
 		} else {
 			b->cut = true;
-			fd = lttng_block_error(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length);
-			lttng_say(fd, "%llu bytes of the block are there, of %llu", (unsigned long long)length,
-				  (unsigned long long)size);
+			lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length,
+					   "%llu bytes of the block are there, of %llu", (unsigned long long)length,
+					   (unsigned long long)size);
 		}
 	}
-	if (!b->open && (data < t->layout->size || (data > length && !b->cut) || data > size)) {
-		bool field = data < t->layout->size || !b->errors || size > data;
-		b->unknown_end = data < t->layout->size || data > length;
+	if (!b->open && (data < t->coding.layout->size || (data > length && !b->cut) || data > size)) {
+		bool field = data < t->coding.layout->size || !b->errors || size > data;
+		b->unknown_end = data < t->coding.layout->size || data > length;
 		if (field && !b->cut) {
-			fd = lttng_block_field(t, f, b, LTTNG_RULE_data_size_range, TM_ERROR, LF_UNUSED);
-			lttng_say(fd, "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
-				  (unsigned long long)length, t->layout->size);
+			lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
+					   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
+					   (unsigned long long)length, t->coding.layout->size);
 		}
 	}
 	if (!b->open && !b->errors && pages != size && (size & (size - 1))) {
-		fd = lttng_block_field(t, f, b, LTTNG_RULE_sb_size_not_minimal, TM_WARNING, LF_SIZE);
-		lttng_say(fd, "sb_size is %llu, and %llu bytes of data need %llu", (unsigned long long)size,
-			  (unsigned long long)data, (unsigned long long)pages);
+		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_minimal, LF_SIZE,
+				   "sb_size is %llu, and %llu bytes of data need %llu", (unsigned long long)size,
+				   (unsigned long long)data, (unsigned long long)pages);
 	}
 	b->data_end = b->unknown_end ? length : data;
 	b->lost = b->cut && (b->frame->last || b->data_end > length);
@@ -101,11 +97,10 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
-	struct finding *fd;
 
 	if (!b->made_up && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
 		judge_open(t, f, b);
-	if (t->layout->variable) {
+	if (t->coding.layout->variable) {
 		judge_variable(t, f, b);
 		return;
 	}
@@ -113,11 +108,11 @@ void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	if (b->number || b->errors)
 		return;
 	if (b->size & (b->size - 1)) {
-		fd = lttng_block_field(t, f, b, LTTNG_RULE_buf_size_not_power_of_two, TM_WARNING, LF_SIZE);
-		lttng_say(fd, "buf_size is %llu", (unsigned long long)b->size);
+		lttng_field_report(t, f, b, LTTNG_RULE_buf_size_not_power_of_two, LF_SIZE, "buf_size is %llu",
+				   (unsigned long long)b->size);
 	}
 	if (b->size < LTTNG_PAGE) {
-		fd = lttng_block_field(t, f, b, LTTNG_RULE_buf_size_below_page, TM_WARNING, LF_SIZE);
-		lttng_say(fd, "buf_size is %llu", (unsigned long long)b->size);
+		lttng_field_report(t, f, b, LTTNG_RULE_buf_size_below_page, LF_SIZE, "buf_size is %llu",
+				   (unsigned long long)b->size);
 	}
 }

@@ -1,136 +1,9 @@
 /* One trace: from its names to its last event. */
-#include "formats/lttng/lttng.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- files that are none of the trace's ---- */
-
-/* Bytes that are looked at for signs of a text conversion. */
-#define TEXT_LOOK 4096u
-/* Where the magic number of 0.6 ends, which lies furthest in. */
-#define MAGICS_END 76u
-
-enum conversion_kind { NOT_CONVERTED, CONVERTED_UTF8, CONVERTED_CRLF };
-
-static enum conversion_kind text_converted(const uint8_t *p, size_t n, const struct source *s)
-{
-	size_t triples = 0, invalid = 0, feeds = 0, pairs = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (i + 2 < n && p[i] == 0xef && p[i + 1] == 0xbf && p[i + 2] == 0xbd) {
-			triples++;
-			i += 2;
-		} else if (p[i] >= 0xf8 || (p[i] >= 0x80 && p[i] < 0xc0 && (!i || p[i - 1] < 0x80))) {
-			invalid++;
-		} else if (p[i] == '\n') {
-			feeds++;
-			pairs += i && p[i - 1] == '\r';
-		}
-	}
-	if (triples >= 2 && !invalid)
-		return CONVERTED_UTF8;
-	return feeds >= 4 && pairs == feeds && s->size % LTTNG_PAGE ? CONVERTED_CRLF : NOT_CONVERTED;
-}
-
-static void set_aside(struct lttng_file *f, unsigned rule)
-{
-	f->aside = true;
-	f->aside_rule = rule;
-	f->aside_why = lttng_format.rules[rule].title;
-}
-
-static bool is_foreign(const uint8_t *p, size_t n)
-{
-	uint32_t magic = n >= 4 ? load_u32(p, false) : 0;
-	return magic == UINT32_C(0xC1FC1FC1) || magic == UINT32_C(0xC11FFCC1);
-}
-
-/* Where the version ends in a header that shows none of those that are known. */
-static size_t version_end(const struct lttng_file *f, const uint8_t *head, size_t n)
-{
-	static const uint8_t magics[] = { 16, 40, 56, 72 };
-	for (size_t i = 0; i < sizeof(magics); i++) {
-		size_t end = magics[i] + (magics[i] == 16 ? 6u : 19u);
-		if (end <= n && load_u32(head + magics[i], f->big_endian) == LTTNG_MAGIC)
-			return end;
-	}
-	return n < 24 ? n : 24;
-}
-
-static void judge_short(struct lttng_trace *t, struct lttng_file *f, uint32_t header)
-{
-	struct finding *fd = finding_new(t->f, LTTNG_RULE_file_shorter_than_header, f->source, 0, f->source->size);
-	finding_say(fd, "the file has %llu bytes, and a block header %u", (unsigned long long)f->source->size, header);
-	f->aside = true;
-	f->aside_rule = LTTNG_RULE_file_shorter_than_header;
-	f->aside_why = NULL;
-}
-
-/* What a file is whose first bytes are not those of this trace. Leaves it alone where a block of it may still be. */
-static void judge_identity(struct lttng_trace *t, struct lttng_file *f)
-{
-	uint8_t head[TEXT_LOOK];
-	size_t n = f->source->size < sizeof(head) ? (size_t)f->source->size : sizeof(head);
-	struct finding *fd;
-	unsigned of;
-
-	if (f->empty) {
-		fd = finding_new(t->f, LTTNG_RULE_empty_file, f->source, 0, 0);
-		finding_say(fd, "the file has no bytes");
-		return;
-	}
-	if (f->layout && f->layout == t->layout && f->big_endian == t->big_endian)
-		return;
-	if (source_read(f->source, 0, head, n) != TM_OK) {
-		t->status = TM_IO;
-		return;
-	}
-	enum conversion_kind converted = text_converted(head, n, f->source);
-	if (is_foreign(head, n)) {
-		fd = finding_new(t->f, LTTNG_RULE_foreign_format, f->source, 0, n < 64 ? n : 64);
-		finding_say(fd, "the file begins like a CTF stream");
-		set_aside(f, LTTNG_RULE_foreign_format);
-	} else if (converted != NOT_CONVERTED && f->major < 0) {
-		fd = finding_new(t->f, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size);
-		finding_say(fd, converted == CONVERTED_UTF8 ? "bytes were replaced by EF BF BD, as when text is made UTF-8"
-							    : "every LF has a CR before it, as when text is made for DOS");
-		set_aside(f, LTTNG_RULE_text_transcoded);
-	} else if (f->source->size < (t->layout ? t->layout->size : 60u)) {
-		judge_short(t, f, t->layout ? t->layout->size : 60u);
-	} else if (f->major >= 0 && t->layout && f->big_endian != t->big_endian) {
-		fd = finding_new(t->f, LTTNG_RULE_byte_order_mixed, f->source, 0, t->layout->size);
-		finding_say(fd, "the file is %s-endian, and the trace is not", f->big_endian ? "big" : "little");
-		set_aside(f, LTTNG_RULE_byte_order_mixed);
-	} else if (f->major >= 0) {
-		struct lttng_header h = { { 0 } };
-		bool fits = false;
-		if (t->layout && n >= t->layout->size) {
-			lttng_header_load(&h, t->layout, t->big_endian, head);
-			/* Most of it agrees; or a hole took the version, and what is left agrees. */
-			bool agrees = 2 * lttng_header_score(t, &h, &of) >= of || (!h.v[LF_MINOR] && lttng_header_is_rest(t, &h));
-			fits = h.v[LF_MAGIC] == LTTNG_MAGIC && agrees;
-		}
-		if (fits)
-			return; /* only the version: the block says so */
-		if (f->source->size < f->header) {
-			judge_short(t, f, f->header);
-			return;
-		}
-		unsigned rule = f->layout ? LTTNG_RULE_version_mixed : LTTNG_RULE_unsupported_version;
-		fd = finding_new(t->f, rule, f->source, 0, version_end(f, head, n));
-		if (f->layout)
-			finding_say(fd, "the file is of version %s, and the trace of %s", f->layout->name,
-				    t->layout ? t->layout->name : "none");
-		else
-			finding_say(fd, "the file is of version %d.%d; 0.6 to 0.8, 1.0 and 2.0 to 2.6 are checked", f->major,
-				    f->minor);
-		set_aside(f, rule);
-	} else if (!t->layout) {
-		fd = finding_new(t->f, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END);
-		finding_say(fd, "there is no magic number where any version has it");
-		set_aside(f, LTTNG_RULE_bad_magic_first_block);
-	}
-}
+#include "formats/lttng/repair/lttng_repair.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* ---- channels without declarations ---- */
 
@@ -139,7 +12,8 @@ static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 	struct lttng_frame frame;
 	struct lttng_header h;
 	for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at += frame.length)
-		if (!lttng_header_at(t, f, at, &h) || lttng_header_data_end(t->layout, &h, frame.length) != t->layout->size)
+		if (!lttng_header_at(t, f, at, &h) ||
+		    lttng_header_data_end(t->coding.layout, &h, frame.length) != t->coding.layout->size)
 			return true;
 	return false;
 }
@@ -147,16 +21,15 @@ static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 /* 2.3 and later: nothing of a channel can be read that no record declares. */
 static void judge_declared(struct lttng_trace *t, struct lttng_file *f)
 {
-	struct finding *fd;
-	if (t->layout->era != LTTNG_CHANNEL_MARKERS || f->channel->declared || f->channel->table || !has_events(t, f))
+	if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS || f->channel->declared || f->channel->table || !has_events(t, f))
 		return;
-	if (t->metadata_lost && t->metadata_broken) {
-		finding_explains(t->metadata_broken, 1);
+	if (t->declared.lost && t->declared.broken) {
+		finding_explains(t->declared.broken, 1);
 	} else {
-		fd = finding_new(t->f, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size);
-		finding_say(fd, "no event type of channel %s is declared", f->channel->name);
+		finding_report(t->s->findings, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size,
+			       "no event type of channel %s is declared", f->channel->name);
 	}
-	set_aside(f, LTTNG_RULE_undeclared_channel);
+	lttng_file_aside(f, LTTNG_RULE_undeclared_channel, lttng_rules[LTTNG_RULE_undeclared_channel].title);
 }
 
 /* ---- the walk ---- */
@@ -168,12 +41,12 @@ static bool is_walked(const struct lttng_file *f)
 
 static void scan_files(struct lttng_trace *t, bool metadata)
 {
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		struct lttng_file *f = &t->files[i];
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
 		if (!is_walked(f) || f->metadata != metadata)
 			continue;
-		if (t->layout->era != LTTNG_CHANNEL_MARKERS)
-			f->channel->table = t->table;
+		if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS)
+			f->channel->table = t->declared.table;
 		if (!f->metadata)
 			judge_declared(t, f);
 		if (!f->aside)
@@ -181,150 +54,133 @@ static void scan_files(struct lttng_trace *t, bool metadata)
 	}
 }
 
-/* Everything that is not walked: copied, set aside or dropped. */
-static void plan_rest(struct lttng_trace *t)
+static void look_at_xml(struct lttng_trace *t)
 {
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		struct lttng_file *f = &t->files[i];
-		if (is_walked(f) && t->layout)
-			continue;
-		if (f->aside && f->aside_why) {
-			lttng_repair_aside(t, f);
-		} else if (f->aside) {
-			(void)plan_output(t->scan->plan, f->source->name);
-			plan_drop(t->scan->plan, f->source, 0, f->source->size, f->aside_rule,
-				  lttng_format.rules[f->aside_rule].title);
-			plan_lost(t->scan->plan, 0, TM_UNKNOWN_COUNT);
-		} else {
-			lttng_repair_copy(t, f->source);
-		}
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		const struct lttng_file *f = &t->files.list[i];
+		if (!f->channel && f->base && (!strcmp(f->base, "system.xml") || !strncmp(f->base, "bookmarks", 9)))
+			lttng_info_report(t, f->source);
 	}
 }
 
-static void look_at_xml(struct lttng_trace *t)
+/* Gives the files of layout `was` the trace's. False: t->status. */
+static bool relay(struct lttng_trace *t, const struct lttng_layout *was)
 {
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		const struct lttng_file *f = &t->files[i];
-		if (!f->channel && f->base && (!strcmp(f->base, "system.xml") || !strncmp(f->base, "bookmarks", 9)))
-			lttng_xml_info(t, f->source);
-	}
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].layout == was && !lttng_file_load(t, &t->files.list[i]))
+			return false;
+	return true;
 }
 
 /* 1.0 as the document says it: nothing but the first event tells. */
 static void judge_literal(struct lttng_trace *t)
 {
-	if (t->layout->major != 1 || t->layout->literal)
+	const struct lttng_layout *was = t->coding.layout;
+	if (was->major != 1 || was->literal || lttng_census_fits(t))
 		return;
-	uint64_t wire = lttng_metadata_fits(t);
-	if (wire)
+	struct lttng_header want = t->constants.want;
+	t->coding.layout++;
+	if (!relay(t, was))
 		return;
-	const struct lttng_layout *was = t->layout;
-	struct lttng_header want = t->want;
-	t->layout++;
-	for (size_t i = 0; i < t->file_count; i++) {
-		struct lttng_file *f = &t->files[i];
-		uint8_t head[LTTNG_HEADER_MAX];
-		if (f->layout != was)
-			continue;
-		if (source_read(f->source, 0, head, t->layout->size) != TM_OK) {
-			t->status = TM_IO;
-			return;
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].layout == t->coding.layout) {
+			t->constants.want.v[LF_SEC] = t->files.list[i].first.v[LF_SEC];
+			t->constants.want.v[LF_SUBSEC] = t->files.list[i].first.v[LF_SUBSEC];
 		}
-		f->layout = t->layout;
-		lttng_header_load(&f->first, t->layout, f->big_endian, head);
-		t->want.v[LF_SEC] = f->first.v[LF_SEC];
-		t->want.v[LF_SUBSEC] = f->first.v[LF_SUBSEC];
-	}
-	if (lttng_metadata_fits(t)) {
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0);
-		finding_say(fd, "events follow a header of 101 bytes; tracers wrote 109");
+	if (lttng_census_fits(t)) {
+		finding_report(t->s->findings, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
+			       "events follow a header of 101 bytes; tracers wrote 109");
 		return;
 	}
-	for (size_t i = 0; i < t->file_count; i++)
-		if (t->files[i].layout == t->layout) {
-			uint8_t head[LTTNG_HEADER_MAX];
-			t->files[i].layout = was;
-			if (t->files[i].source->size < was->size || source_read(t->files[i].source, 0, head, was->size) != TM_OK)
-				t->files[i].layout = NULL;
-			else
-				lttng_header_load(&t->files[i].first, was, t->big_endian, head);
-		}
-	t->layout = was;
-	t->want = want;
+	const struct lttng_layout *literal = t->coding.layout;
+	t->coding.layout = was;
+	t->constants.want = want;
+	for (size_t i = 0; i < t->files.count; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->layout == literal && f->source->size < was->size)
+			f->layout = NULL;
+	}
+	(void)relay(t, literal);
 }
 
 static void trace_facts(struct lttng_trace *t)
 {
-	struct scan *s = t->scan;
+	struct scan *s = t->s;
 	unsigned long long blocks = 0, files = 0;
 	int64_t cpus = -1;
-	for (size_t i = 0; i < t->file_count; i++) {
-		const struct lttng_file *f = &t->files[i];
+	for (size_t i = 0; i < t->files.count; i++) {
+		const struct lttng_file *f = &t->files.list[i];
 		if (!f->channel)
 			continue;
 		files++;
 		blocks += f->blocks;
 		cpus = f->cpu > cpus && !f->aside ? f->cpu : cpus;
 	}
-	scan_fact(s, "version", "%s%s", t->layout->name, t->layout->literal ? " (literal)" : "");
-	scan_fact(s, "byte order", "%s", t->big_endian ? "big-endian" : "little-endian");
-	scan_fact(s, "pointer size", "%u", t->arch);
-	scan_fact(s, "alignment", "%u", t->alignment);
+	scan_fact(s, "version", "%s%s", t->coding.layout->name, t->coding.layout->literal ? " (literal)" : "");
+	scan_fact(s, "byte order", "%s", t->coding.big_endian ? "big-endian" : "little-endian");
+	scan_fact(s, "pointer size", "%u", t->coding.arch);
+	scan_fact(s, "alignment", "%u", t->coding.alignment);
 	scan_fact(s, "files", "%llu", files);
 	scan_fact(s, "cpus", "%lld", (long long)cpus + 1);
 	scan_fact(s, "blocks", "%llu", blocks);
-	scan_fact(s, "events", "%llu", (unsigned long long)t->records);
-	scan_fact(s, "events lost", "%llu", (unsigned long long)t->lost_events);
-	scan_fact(s, "start time", "%llu.%0*llu s", (unsigned long long)t->want.v[LF_SEC], t->layout->nanoseconds ? 9 : 6,
-		  (unsigned long long)t->want.v[LF_SUBSEC]);
-	double freq = lttng_frequency(t->layout, &t->want);
+	scan_fact(s, "events", "%llu", (unsigned long long)t->totals.records);
+	scan_fact(s, "events lost", "%llu", (unsigned long long)t->totals.lost_events);
+	scan_fact(s, "start time", "%llu.%0*llu s", (unsigned long long)t->constants.want.v[LF_SEC],
+		  t->coding.layout->nanoseconds ? 9 : 6, (unsigned long long)t->constants.want.v[LF_SUBSEC]);
+	double freq = lttng_frequency(t->coding.layout, &t->constants.want);
 	scan_fact(s, "clock", "%.0f Hz", freq);
-	if (t->last_stamp > t->begin && freq > 0)
-		scan_fact(s, "duration", "%.9f s", (double)(t->last_stamp - t->begin) / freq);
-	for (const struct lttng_channel *c = t->channels; c; c = c->hh.next) {
+	if (t->totals.last_stamp > t->constants.begin && freq > 0)
+		scan_fact(s, "duration", "%.9f s", (double)(t->totals.last_stamp - t->constants.begin) / freq);
+	for (const struct lttng_channel *c = t->declared.channels; c; c = c->hh.next) {
 		uint64_t events = 0;
-		for (size_t i = 0; i < t->file_count && c->has_file; i++)
-			events += t->files[i].channel == c ? t->files[i].events : 0;
+		for (size_t i = 0; i < t->files.count && c->has_file; i++)
+			events += t->files.list[i].channel == c ? t->files.list[i].events : 0;
 		if (c->has_file && s->facts)
 			scan_fact(s, "channel", "%s: %llu events", c->name, (unsigned long long)events);
 	}
 }
 
+/* Where the declarations are silent, or make no sense, the machine tells. */
+static void choose_sizes(struct lttng_trace *t)
+{
+	struct lttng_coding *c = &t->coding;
+	struct lttng_sizes *sizes = &c->sizes;
+	struct lttng_sizes machine = { { 4, c->arch, c->arch, c->arch, (uint8_t)t->constants.want.v[LF_ALIGNMENT] } };
+
+	if (!t->declared.sizes_known || sizes->v[SIZE_INT] != 4 || sizes->v[SIZE_POINTER] != c->arch ||
+	    (sizes->v[SIZE_LONG] & ~0xcu) || (sizes->v[SIZE_SIZE_T] & ~0xcu) || !sizes->v[SIZE_LONG] || !sizes->v[SIZE_SIZE_T])
+		*sizes = machine;
+	/* In 0.x it is a flag or a value. */
+	if (c->layout->era != LTTNG_FACILITIES || !sizes->v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])
+		sizes->v[SIZE_ALIGNMENT] = machine.v[SIZE_ALIGNMENT];
+}
+
+static void judge_identities(struct lttng_trace *t)
+{
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++)
+		if (t->files.list[i].channel && !t->files.list[i].aside)
+			lttng_identity_judge(t, &t->files.list[i]);
+}
+
 static void trace_walk(struct lttng_trace *t)
 {
-	t->compact_facility = UINT32_MAX;
-	t->arch = t->want.v[LF_ARCH_SIZE] == 8 ? 8 : 4;
-	t->alignment = (t->want.v[LF_ALIGNMENT] & (t->want.v[LF_ALIGNMENT] - 1)) || t->want.v[LF_ALIGNMENT] > 8
-			       ? 0
-			       : (uint8_t)t->want.v[LF_ALIGNMENT];
-	if (t->layout->era <= LTTNG_MARKERS && t->alignment > t->arch)
-		t->alignment = t->arch;
-	t->heartbeat = t->want.v[LF_HEARTBEAT] != 0;
-	for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++) {
-		if (t->files[i].channel && !t->files[i].aside)
-			judge_identity(t, &t->files[i]);
-	}
+	t->coding.compact_facility = UINT32_MAX;
+	lttng_constants_apply(t);
+	judge_identities(t);
+	/* Twice: what one file shows of the channel's blocks helps the others. */
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++)
-			if (is_walked(&t->files[i]) && !t->files[i].block_size)
-				lttng_frame_open(t, &t->files[i]);
+		for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++)
+			if (is_walked(&t->files.list[i]) && !t->files.list[i].block_size)
+				lttng_frame_open(t, &t->files.list[i]);
 	lttng_dir_judge(t);
-	if (t->status != TM_OK || !lttng_metadata_core(t))
+	if (t->status != TM_OK || !lttng_table_core(t))
 		return;
 	judge_literal(t);
-	lttng_metadata_vote(t);
+	lttng_census(t);
 	if (t->status != TM_OK)
 		return;
-	lttng_vote_judge(t);
-	/* Where the declarations are silent, or make no sense, the machine tells. */
-	struct lttng_sizes machine = { { 4, t->arch, t->arch, t->arch, (uint8_t)t->want.v[LF_ALIGNMENT] } };
-	if (!t->sizes_known || t->sizes.v[SIZE_INT] != 4 || t->sizes.v[SIZE_POINTER] != t->arch ||
-	    (t->sizes.v[SIZE_LONG] & ~0xcu) || (t->sizes.v[SIZE_SIZE_T] & ~0xcu) || !t->sizes.v[SIZE_LONG] ||
-	    !t->sizes.v[SIZE_SIZE_T])
-		t->sizes = machine;
-	/* In 0.x it is a flag or a value. */
-	if (t->layout->era != LTTNG_FACILITIES || !t->sizes.v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])
-		t->sizes.v[SIZE_ALIGNMENT] = machine.v[SIZE_ALIGNMENT];
+	lttng_constants_judge(t);
+	choose_sizes(t);
 	scan_files(t, true);
 	if (t->status == TM_OK)
 		lttng_infer(t);
@@ -334,40 +190,42 @@ static void trace_walk(struct lttng_trace *t)
 	look_at_xml(t);
 }
 
-enum tracemend_status lttng_trace_scan(struct scan *s, const char *root, size_t root_length, struct lttng_trace *t)
+enum tracemend_status lttng_trace_scan(struct lttng_trace *t)
 {
-	t->f = s->findings;
-	t->root = root;
-	t->root_length = root_length;
-	lttng_dir_collect(t);
+	struct scan *s = t->s;
 	bool any = false;
-	for (size_t i = 0; i < t->file_count; i++) {
-		t->files[i].serial = (uint32_t)i + 1;
-		any |= t->files[i].channel != NULL;
+
+	t->edits = calloc(1, sizeof(*t->edits));
+	if (!t->edits) {
+		(void)lttng_no_memory(t);
+		return t->status;
+	}
+	lttng_dir_collect(t);
+	for (size_t i = 0; i < t->files.count; i++) {
+		t->files.list[i].serial = (uint32_t)i + 1;
+		any |= t->files.list[i].channel != NULL;
 	}
 	if (t->status == TM_OK && any) {
-		window_open(&t->w, t->files[0].source);
+		window_open(&t->window, t->files.list[0].source);
 		lttng_vote(t);
 	}
-	if (t->status == TM_OK && t->layout) {
+	const struct lttng_layout *l = t->coding.layout;
+	if (t->status == TM_OK && l) {
 		if (!*s->version)
-			(void)snprintf(s->version, sizeof(s->version), "%s", t->layout->name);
+			(void)snprintf(s->version, sizeof(s->version), "%s", l->name);
 		trace_walk(t);
 		if (t->status == TM_OK && s->facts)
 			trace_facts(t);
 	} else if (t->status == TM_OK && any) {
-		for (size_t i = 0; i < t->file_count && t->status == TM_OK; i++)
-			if (t->files[i].channel && !t->files[i].aside)
-				judge_identity(t, &t->files[i]);
+		judge_identities(t);
 	} else if (t->status == TM_OK) {
-		struct finding *fd = finding_new(t->f, LTTNG_RULE_trace_dir_missing, NULL, 0, 0);
-		finding_say(fd, "no file has the name of a tracefile");
+		finding_report(s->findings, LTTNG_RULE_trace_dir_missing, NULL, 0, 0, "no file has the name of a tracefile");
 	}
-	s->records += t->records;
+	s->records += t->totals.records;
 	if (t->status == TM_OK && s->plan) {
-		plan_rest(t);
+		lttng_repair_rest(t);
 		/* Errors, and not one event to keep, or no declaration by which to read it: the shell is worth nothing. */
-		if (t->status == TM_OK && (!t->layout || (t->metadata_lost && !(t->kept && t->metadata_kept))))
+		if (t->status == TM_OK && (!l || (t->declared.lost && !(t->out.kept && t->declared.kept))))
 			t->status = TM_NOTHING;
 	}
 	return t->status;
@@ -375,28 +233,13 @@ enum tracemend_status lttng_trace_scan(struct scan *s, const char *root, size_t 
 
 void lttng_trace_free(struct lttng_trace *t)
 {
-	struct lttng_channel *c, *next;
-	bool own = t->layout && t->layout->era == LTTNG_CHANNEL_MARKERS;
-	c = t->channels;
-	HASH_CLEAR(hh, t->channels);
-	for (; c; c = next) {
-		next = c->hh.next;
-		if (own)
-			lttng_table_free(c->table);
-		free(c->name);
-		free(c);
-	}
-	lttng_table_free(t->table);
-	for (unsigned i = 0; i < 256; i++)
-		if (t->facilities[i]) {
-			free(t->facilities[i]->name);
-			free(t->facilities[i]);
-		}
+	lttng_declarations_free(t);
 	lttng_seen_free(t);
-	free(t->types);
-	if (t->ahead.w.source)
-		window_close(&t->ahead.w);
-	if (t->w.source)
-		window_close(&t->w);
-	free(t->files);
+	lttng_fast_free(t->fast);
+	if (t->edits)
+		edits_free(&t->edits->edits);
+	free(t->edits);
+	if (t->window.source)
+		window_close(&t->window);
+	free(t->files.list);
 }

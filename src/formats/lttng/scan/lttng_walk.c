@@ -1,165 +1,154 @@
 /* Walking the events of a block: the loop, and where it ends. */
-#include "formats/lttng/scan/lttng_walk.h"
+#include "formats/lttng/repair/lttng_repair.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* So many zero bytes where an event should begin are no events. In 2.x a word of zeros is type 0 at one of 2^27 ticks, with a
  * payload of zeros; the few bits of compact words repeat sooner. */
 #define ZEROS_MIN 16u
 #define ZEROS_MIN_COMPACT 64u
 
-void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e)
+/* What the walk does next. */
+enum step { STEP_TAKE, STEP_PASSED, STEP_END };
+
+/* Zero bytes that are no event. */
+static uint64_t least_zeros(const struct lttng_trace *t, const struct lttng_walk *w)
 {
-	lttng_event_judge(t, k, e, k->stamp);
-	if (t->scan->outline)
-		lttng_outline_event(t, k, e);
-	if (!k->events)
-		k->first_stamp = e->stamp;
-	k->events++;
-	k->last = e->start;
-	k->rel = k->kept = e->end;
-	k->before = k->stamp;
-	k->stamp = e->stamp;
-	if (e->marker) {
-		e->marker->used = true;
-		/* Declarations and heartbeats that carry a stamp are looked at one by one. */
-		bool plain = t->layout->era >= LTTNG_TRACE_MARKERS || e->id > 3 || (e->id == 2 && t->heartbeat);
-		if (!k->file->metadata && e->marker->shape.known && plain && !k->open)
-			lttng_fast_learn(t, k->file, e->marker, e->id);
-	}
-	/* Heartbeats that carry a whole stamp. */
-	bool full = (t->layout->era == LTTNG_MARKERS && e->id == 3) ||
-		    (t->layout->era == LTTNG_FACILITIES && t->layout->minor == 8 && e->id == 3);
-	const uint8_t *p = full && e->end - e->payload >= 8 ? window_at(&t->w, k->base + e->payload, 8) : NULL;
-	if (p)
-		k->stamp = load_u64(p, t->big_endian);
-}
-
-void lttng_walk_stop(struct lttng_walk *k, struct finding *fd, unsigned rule, bool broken)
-{
-	k->broken = broken;
-	k->finding = fd ? fd : k->cause;
-	k->rule = rule;
-}
-
-enum zeros { ZEROS_NONE, ZEROS_PASSED, ZEROS_END };
-
-/* Zeros where an event should begin: none, or passed over, or the walk is over. */
-static enum zeros walk_zeros(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e)
-{
-	uint64_t zeros = window_skip_zeros(&t->w, k->base + e->start) - k->base;
-	uint64_t run = (zeros < k->limit ? zeros : k->limit) - e->start;
-	struct finding *fd = NULL;
-	bool to_end = zeros >= k->limit;
-
 	/* A declaration of zeros declares nothing. */
-	uint64_t header = t->layout->era <= LTTNG_MARKERS && !t->heartbeat ? 12 : 8;
-	uint64_t least = k->file->metadata ? header : k->file->compact ? ZEROS_MIN_COMPACT : ZEROS_MIN;
-	if (run < least && !(to_end && (e->stamp > k->end || k->open)))
-		return ZEROS_NONE;
-	if (k->open)
-		return ZEROS_END;
-	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
-	struct finding *before = k->mended && k->rel == k->mended_to ? k->mended
-				 : k->rel == t->layout->size	     ? k->header_cause
-								     : NULL;
+	if (w->file->metadata)
+		return t->coding.layout->era <= LTTNG_MARKERS && !t->coding.heartbeat ? 12 : 8;
+	return w->file->compact ? ZEROS_MIN_COMPACT : ZEROS_MIN;
+}
+
+/* Reports zeros, unless they follow from what was reported before. */
+static struct finding *zeros_finding(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t run, bool to_end)
+{
+	struct finding *before = w->causes.mended && w->at.rel == w->causes.mended_to ? w->causes.mended
+				 : w->at.rel == t->coding.layout->size		      ? w->causes.header
+										      : NULL;
 	if (before) {
 		/* The event or the header before reaches into the hole. */
 		finding_explains(before, 1);
-		fd = before;
-	} else {
-		fd = lttng_event_finding(t, k, rule, TM_ERROR, e->start, e->start + run);
-		if (to_end)
-			lttng_say(fd, "the last %llu bytes of the data are zeros", (unsigned long long)run);
-		else
-			lttng_say(fd, "%llu zero bytes where an event should begin", (unsigned long long)run);
+		return before;
 	}
-	if (!to_end && lttng_resync(t, k, zeros, rule)) {
-		lttng_note_mended(t, k, fd);
-		return ZEROS_PASSED;
+	if (to_end)
+		return lttng_event_report(t, w, LTTNG_RULE_data_end_in_padding, from, from + run,
+					  "the last %llu bytes of the data are zeros", (unsigned long long)run);
+	return lttng_event_report(t, w, LTTNG_RULE_zero_hole, from, from + run, "%llu zero bytes where an event should begin",
+				  (unsigned long long)run);
+}
+
+/* Zeros where an event should begin: none, or passed over, or the walk is over. */
+static enum step walk_zeros(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	uint64_t zeros = window_skip_zeros(&t->window, w->in.base + e->start) - w->in.base;
+	uint64_t run = (zeros < w->limit ? zeros : w->limit) - e->start;
+	bool to_end = zeros >= w->limit;
+
+	if (run < least_zeros(t, w) && !(to_end && (e->stamp > w->end || w->open)))
+		return STEP_TAKE;
+	if (w->open)
+		return STEP_END;
+	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
+	struct finding *fd = zeros_finding(t, w, e->start, run, to_end);
+	if (!to_end && lttng_resync(t, w, zeros, rule)) {
+		lttng_walk_mended(t, w, fd);
+		return STEP_PASSED;
 	}
-	lttng_walk_stop(k, fd, rule, true);
-	k->end_moved = true;
-	k->torn = true;
-	return ZEROS_END;
+	lttng_walk_stop(w, fd, rule, true);
+	w->out.end_moved = true;
+	w->out.torn = true;
+	return STEP_END;
 }
 
 /* Rules for blocks whose end is not known: whether the event is still one of this block. */
-static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e)
+static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
-	if (e->start >= k->stale || e->stamp > k->bound || (e->has_full && (e->full < k->begin || e->full < k->stamp)))
+	if (e->start >= w->stale || e->stamp > w->bound || (e->has_full && (e->full < w->begin || e->full < w->at.stamp)))
 		return false;
-	return !lttng_seen_test(t, k, e);
+	return !lttng_seen_test(t, w, e);
 }
 
 /* A hole that took the header may have taken events, too: those behind it are looked for, although it is not known where they end.
  */
-static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *k)
+static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *w)
 {
-	uint64_t zeros = window_skip_zeros(&t->w, k->base + k->rel) - k->base;
-	if (t->w.status != TM_OK || zeros == k->rel || zeros >= k->limit)
+	uint64_t zeros = window_skip_zeros(&t->window, w->in.base + w->at.rel) - w->in.base;
+	if (t->window.status != TM_OK || zeros == w->at.rel || zeros >= w->limit)
 		return;
-	if (lttng_resync(t, k, zeros, LTTNG_RULE_zero_hole))
-		lttng_note_mended(t, k, k->header_cause);
+	if (lttng_resync(t, w, zeros, LTTNG_RULE_zero_hole))
+		lttng_walk_mended(t, w, w->causes.header);
 }
 
-void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *k)
+/* A hole right behind a declaration may have cut its last text short. Where the data should end with the block, the hole is its
+ * padding. */
+static enum step declaration_zeros(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
-	bool old = t->layout->era <= LTTNG_MARKERS;
-	bool fast = !t->scan->outline && !k->file->compact && !k->file->metadata;
+	bool old = t->coding.layout->era <= LTTNG_MARKERS;
+	struct lttng_event hole = { .start = lttng_align(e->end, old ? t->coding.alignment : lttng_widest_align(&t->coding)),
+				    .stamp = e->stamp };
 
-	k->stamp = k->before = k->begin;
-	k->last = k->kept = k->rel;
-	k->first_stamp = 0;
-	if (k->headless)
-		skip_lost_start(t, k);
-	while (t->status == TM_OK) {
+	if (w->limit == w->room && window_skip_zeros(&t->window, w->in.base + hole.start) >= w->in.base + w->limit)
+		return STEP_TAKE;
+	if (hole.start >= w->limit || w->open || lttng_declaration_is_whole(&w->in, e))
+		return STEP_TAKE;
+	return walk_zeros(t, w, &hole);
+}
+
+/* Takes a declaration in, or leaves it out. */
+static enum step walk_declaration(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	enum step zeros = declaration_zeros(t, w, e);
+	struct finding *fd = NULL;
+	unsigned rule = LTTNG_RULE_metadata_payload_length;
+
+	if (zeros != STEP_TAKE || lttng_metadata_take(t, w, e, &fd, &rule))
+		return zeros;
+	if (rule == LTTNG_RULE_metadata_payload_length)
+		lttng_declarations_lose(&t->declared, fd);
+	if (t->status == TM_OK && (lttng_drop_event(w, e, e->end, rule) || (!w->open && lttng_resync(t, w, e->start + 1, rule))))
+		return STEP_PASSED;
+	lttng_walk_stop(w, fd, rule, true);
+	return STEP_END;
+}
+
+/* One event, at w->at.rel. STEP_TAKE: it stays. */
+static enum step walk_event(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e)
+{
+	enum lttng_defect defect = lttng_event_decode(&w->in, w->at.rel, w->limit, w->at.stamp, e);
+
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+	if (defect == EVENT_END || t->status != TM_OK)
+		return STEP_END;
+	enum step zeros = !e->word && defect != EVENT_HEADER_CUT ? walk_zeros(t, w, e) : STEP_TAKE;
+	if (zeros != STEP_TAKE)
+		return zeros;
+	if (w->open && (defect != EVENT_OK || !open_accepts(t, w, e)))
+		return STEP_END;
+	if (defect != EVENT_OK)
+		return lttng_mend(t, w, e, defect) ? STEP_PASSED : STEP_END;
+	return lttng_event_declares(&w->in, e) ? walk_declaration(t, w, e) : STEP_TAKE;
+}
+
+void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
+{
+	bool fast = !t->s->slow && !t->s->outline && !w->file->metadata;
+	enum step step = STEP_TAKE;
+
+	lttng_walk_begin(w);
+	if (w->headless)
+		skip_lost_start(t, w);
+	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && !k->open)
-			lttng_fast(t, k);
-		enum lttng_defect defect = lttng_event_decode(t, k, k->rel, k->limit, k->stamp, &e);
-		if (t->w.status != TM_OK)
-			t->status = t->w.status;
-		if (defect == EVENT_END || t->status != TM_OK)
-			break;
-		enum zeros zeros = !e.word && defect != EVENT_HEADER_CUT ? walk_zeros(t, k, &e) : ZEROS_NONE;
-		if (zeros == ZEROS_END)
-			break;
-		if (zeros == ZEROS_PASSED)
+		if (fast && !w->open)
+			lttng_fast(t, w);
+		step = walk_event(t, w, &e);
+		if (step != STEP_TAKE)
 			continue;
-		if (k->open && (defect != EVENT_OK || !open_accepts(t, k, &e)))
-			break;
-		if (defect != EVENT_OK) {
-			if (!lttng_mend(t, k, &e, defect))
-				break;
-			continue;
-		}
-		if (lttng_metadata_is_declaration(t, k, &e)) {
-			/* A hole behind it may have cut its last text short. Where the data should end with the block, the hole is
-			 * its padding. */
-			struct lttng_event hole = { .start = lttng_align(e.end, old ? t->alignment : lttng_widest_align(t)),
-						    .stamp = e.stamp };
-			bool padding = k->limit == k->room && window_skip_zeros(&t->w, k->base + hole.start) >= k->base + k->limit;
-			bool cut = hole.start < k->limit && !k->open && !padding && !lttng_metadata_is_whole(t, k, &e);
-			zeros = cut ? walk_zeros(t, k, &hole) : ZEROS_NONE;
-			if (zeros == ZEROS_END)
-				break;
-			if (zeros == ZEROS_PASSED)
-				continue;
-			struct finding *fd = NULL;
-			unsigned rule = LTTNG_RULE_metadata_payload_length;
-			if (!lttng_metadata_take(t, k, &e, &fd, &rule)) {
-				if (rule == LTTNG_RULE_metadata_payload_length)
-					lttng_metadata_lose(t, fd);
-				if (t->status == TM_OK && (lttng_drop_event(t, k, &e, e.end, rule) ||
-							   (!k->open && lttng_resync(t, k, e.start + 1, rule))))
-					continue;
-				lttng_walk_stop(k, fd, rule, true);
-				break;
-			}
-		}
-		if (k->open)
-			lttng_seen_add(t, k, &e);
-		lttng_event_keep(t, k, &e);
+		if (w->open)
+			lttng_seen_add(t, w, &e);
+		lttng_event_keep(t, w, &e);
 	}
-	if (k->broken || k->end_moved || k->open)
-		lttng_trim_edits(t, k);
+	if (w->out.broken || w->out.end_moved || w->open)
+		lttng_walk_trim(w);
 }

@@ -1,53 +1,105 @@
-/* What the files share that walk the events of a block: lttng_walk.c goes from event to event, lttng_fast.c passes over those that
- * are fine, lttng_judge.c speaks of the others, lttng_mend.c and lttng_resync.c say what becomes of them. */
+/* The walk over the events of a block: lttng_walk.c goes from event to event, lttng_fast.c passes over those that are fine,
+ * lttng_judge.c reports on the others, repair/lttng_mend.c and salvage/lttng_resync.c say what becomes of them. */
 #ifndef LTTNG_WALK_H
 #define LTTNG_WALK_H
 
-#include "formats/lttng/lttng.h"
+#include "formats/lttng/scan/lttng_edits.h"
+#include "formats/lttng/scan/lttng_trace.h"
+
+/* Where the walk is; all offsets are rel. */
+struct lttng_position {
+	uint64_t rel;	 /* how far it came; in the end, the end of the last event that counts */
+	uint64_t last;	 /* start of the last event that stays */
+	uint64_t kept;	 /* end of it */
+	uint64_t stamp;	 /* of it */
+	uint64_t before; /* stamp of the event before it */
+	uint64_t first_stamp;
+	uint64_t events; /* that count */
+};
+
+/* What became of the events. */
+struct lttng_outcome {
+	uint64_t patched, dropped;
+	uint64_t odd;	/* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
+	bool broken;	/* the walk stopped before the limit; what lies behind it is lost */
+	bool cut_known; /* the number of events lost is known */
+	bool end_moved; /* the end of data was wrong and is `rel` */
+	bool torn;	/* what stands behind the last event is damaged, and may be its own end */
+	bool resynced;	/* some of it was passed over, it cannot be known how many events */
+	unsigned rule;	/* for what it stopped */
+	struct finding *finding;
+};
+
+/* What was reported already: further errors follow from it. */
+struct lttng_causes {
+	struct finding *block;	/* what is wrong with the block as a whole: errors of its events follow from it */
+	struct finding *header; /* what is wrong with the header */
+	struct finding *mended; /* the last event that was left out or patched ended at mended_to */
+	uint64_t mended_to;
+	bool cut;      /* the block is known to be cut off: no finding for its last event */
+	bool noted[4]; /* kinds of notes that this block has given already */
+};
+
+struct lttng_walk {
+	struct lttng_stream in;
+	struct lttng_file *file;
+	struct lttng_edits *edits; /* borrowed; NULL: the walk only looks */
+	uint64_t number;	   /* of the block, for messages */
+	uint64_t limit;		   /* rel: where events must end */
+	uint64_t room;		   /* rel: end of the bytes that there are */
+	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
+	bool headless;		   /* its header is gone */
+	bool open;		   /* the end is not known: stop at what is no event, and report nothing. Then: */
+	uint64_t bound;		   /* stamps beyond it are of no event of this block */
+	uint64_t stale;		   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
+	struct lttng_position at;
+	uint64_t fast; /* of at.events, those that lttng_fast() took */
+	struct lttng_outcome out;
+	struct lttng_causes causes;
+	struct {
+		uint64_t tries; /* bytes that searches may still look at */
+		bool begun;
+	} search;
+};
+
+/* lttng_walk.c */
+void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w);
+
+/* lttng_keep.c: the steps of a walk. */
+/* Sets the walk to the first event of its block. */
+void lttng_walk_begin(struct lttng_walk *w);
+/* The event stays, and the walk goes on behind it. */
+void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
+/* The walk ends here. broken: what follows up to the limit is lost. */
+void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken);
+/* Back to the end of the last event that stays: changes behind it are no changes of what stays. */
+void lttng_walk_trim(struct lttng_walk *w);
+/* Something was left out or changed up to w->at.rel, for this. */
+void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd);
 
 /* lttng_fast.c: passes over plain events of types that are `ready`. */
-void lttng_fast(struct lttng_trace *t, struct lttng_walk *k);
+void lttng_fast(struct lttng_trace *t, struct lttng_walk *w);
 /* Events of that type are looked at no more in this file when they are plain. */
-void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m, uint32_t id);
+void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m);
+void lttng_fast_free(struct lttng_fast *fast);
+/* Why it cannot hide a rule: enum fast_reason, by rule. */
+extern const uint8_t lttng_fast_contract[LTTNG_RULE_COUNT];
 
 /* lttng_judge.c */
-/* An error or remark on bytes [from, to) of the block. NULL: folded under what is wrong with the block. */
-struct finding *lttng_event_finding(struct lttng_trace *t, const struct lttng_walk *k, unsigned rule,
-				    enum tracemend_severity severity, uint64_t from, uint64_t to);
+/* Reports something on bytes [from, to) of the block. NULL: an error that follows from what is wrong with the block. */
+#define lttng_event_report(t, w, rule, ...) ((void)PLACE(rule), lttng_event_report_at((t), (w), (rule), __VA_ARGS__))
+struct finding *lttng_event_report_at(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
+				      const char *format, ...) PRINTF_LIKE(6, 7);
 /* The same about an event, whose name is in the path. */
-struct finding *lttng_event_error(struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e, unsigned rule,
-				  uint64_t from, uint64_t to);
+#define lttng_event_named(t, w, e, rule, ...) ((void)PLACE(rule), lttng_event_named_at((t), (w), (e), (rule), __VA_ARGS__))
+struct finding *lttng_event_named_at(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, unsigned rule,
+				     uint64_t from, uint64_t to, const char *format, ...) PRINTF_LIKE(7, 8);
 /* The name of its type, for messages. */
 const char *lttng_event_name(const struct lttng_event *e);
 /* Notes and warnings on an event that stays; one of a kind a block. before: stamp of the event before. */
-void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, uint64_t before);
-unsigned lttng_defect_rule(const struct lttng_trace *t, const struct lttng_walk *k, const struct lttng_event *e,
-			   enum lttng_defect defect);
-struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e,
+void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before);
+unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event *e, enum lttng_defect defect);
+struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 				     enum lttng_defect defect);
-
-/* lttng_walk.c */
-/* The event stays, and the walk goes on behind it. */
-void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e);
-/* The walk ends here. broken: what follows up to the limit is lost. */
-void lttng_walk_stop(struct lttng_walk *k, struct finding *fd, unsigned rule, bool broken);
-
-/* lttng_mend.c */
-/* A defect of the event at k->rel in a block whose end is known. False: the walk is over. */
-bool lttng_mend(struct lttng_trace *t, struct lttng_walk *k, struct lttng_event *e, enum lttng_defect defect);
-/* Something was left out or changed up to k->rel, for this. */
-void lttng_note_mended(struct lttng_trace *t, struct lttng_walk *k, struct finding *fd);
-/* Leaves out the event between the last kept one and `end`, if what follows stays aligned and in time. */
-bool lttng_drop_event(struct lttng_trace *t, struct lttng_walk *k, const struct lttng_event *e, uint64_t end, unsigned rule);
-/* Back to the end of the last event that stays: changes behind it are no changes of what stays. */
-void lttng_trim_edits(const struct lttng_trace *t, struct lttng_walk *k);
-/* The widest alignment of anything in the trace; what is moved moves by multiples of it. */
-uint64_t lttng_widest_align(const struct lttng_trace *t);
-/* Room for a change; NULL when there were too many. */
-struct lttng_edit *lttng_edit_add(struct lttng_trace *t, struct lttng_walk *k);
-
-/* lttng_resync.c */
-/* Looks for the place at or behind `from` where events go on again, and leaves out all before it. False: there is none. */
-bool lttng_resync(struct lttng_trace *t, struct lttng_walk *k, uint64_t from, unsigned rule);
 
 #endif

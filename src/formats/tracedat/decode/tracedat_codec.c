@@ -1,5 +1,5 @@
 /* zstd and zlib, with bounds: a compressed section is an attack until it is decoded. */
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -16,29 +16,30 @@ bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_
 	       ((unsigned)data[0] << 8 | data[1]) % 31 == 0 && !(data[1] & 0x20);
 }
 
-static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room, struct tracedat_decoded *d)
+static bool decode_zstd(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			struct tracedat_decoded *d)
 {
 	d->fits = true;
-	if (!t->zstd)
-		t->zstd = ZSTD_createDCtx();
-	if (!t->zstd) {
-		tracedat_no_memory(t);
+	if (!decoder->zstd)
+		decoder->zstd = ZSTD_createDCtx();
+	if (!decoder->zstd) {
+		decoder->no_memory = true;
 		return false;
 	}
 	ZSTD_inBuffer in = { data, size, 0 };
 	ZSTD_outBuffer to = { .size = room };
 	to.dst = out;
-	(void)ZSTD_DCtx_reset(t->zstd, ZSTD_reset_session_only);
+	(void)ZSTD_DCtx_reset(decoder->zstd, ZSTD_reset_session_only);
 	/* The window of the frame may not exceed what a block may hold. */
-	(void)ZSTD_DCtx_setParameter(t->zstd, ZSTD_d_windowLogMax, 26);
+	(void)ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, 26);
 	for (;;) {
 		size_t in_before = in.pos, out_before = to.pos;
-		size_t left = ZSTD_decompressStream(t->zstd, &to, &in);
+		size_t left = ZSTD_decompressStream(decoder->zstd, &to, &in);
 		d->size = to.pos;
 		d->consumed = in.pos;
 		if (ZSTD_isError(left)) {
 			if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-				tracedat_no_memory(t);
+				decoder->no_memory = true;
 			return false;
 		}
 		if (!left)
@@ -52,13 +53,14 @@ static bool decode_zstd(struct tracedat *t, const uint8_t *data, size_t size, ui
 	}
 }
 
-static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, uint8_t *out, size_t room, struct tracedat_decoded *d)
+static bool decode_zlib(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			struct tracedat_decoded *d)
 {
 	z_stream z = { 0 };
 	d->fits = true;
 	int status = inflateInit(&z);
 	if (status != Z_OK) {
-		tracedat_no_memory(t);
+		decoder->no_memory = true;
 		return false;
 	}
 	z.next_in = (Bytef *)(uintptr_t)data;
@@ -70,22 +72,22 @@ static bool decode_zlib(struct tracedat *t, const uint8_t *data, size_t size, ui
 	d->consumed = (size_t)(z.next_in - data);
 	bool full = status == Z_BUF_ERROR && !z.avail_out;
 	if (status == Z_MEM_ERROR)
-		tracedat_no_memory(t);
+		decoder->no_memory = true;
 	(void)inflateEnd(&z);
 	if (full)
 		d->fits = false;
 	return status == Z_STREAM_END || full;
 }
 
-bool tracedat_decode(struct tracedat *t, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out, size_t room,
-		     struct tracedat_decoded *d)
+bool tracedat_decode(struct tracedat_decoder *decoder, enum tracedat_codec codec, const uint8_t *data, size_t size, uint8_t *out,
+		     size_t room, struct tracedat_decoded *d)
 {
 	*d = (struct tracedat_decoded){ 0 };
 	if (!tracedat_frame_begins(codec, data, size))
 		return false;
 	if (codec == TRACEDAT_ZSTD)
-		return decode_zstd(t, data, size, out, room, d);
-	return decode_zlib(t, data, size, out, room, d);
+		return decode_zstd(decoder, data, size, out, room, d);
+	return decode_zlib(decoder, data, size, out, room, d);
 }
 
 static size_t frame_size_zlib(const uint8_t *data, size_t size)
@@ -150,29 +152,8 @@ const char *tracedat_codec_version(enum tracedat_codec codec)
 	return codec == TRACEDAT_ZSTD ? "1.5.4" : codec == TRACEDAT_ZLIB ? "1.2.13" : "";
 }
 
-void tracedat_codec_close(struct tracedat *t)
+void tracedat_decoder_free(struct tracedat_decoder *decoder)
 {
-	(void)ZSTD_freeDCtx(t->zstd);
-	t->zstd = NULL;
-}
-
-bool tracedat_bomb(struct tracedat *t, uint64_t at, uint64_t stored, uint64_t decoded)
-{
-	uint64_t all = t->decoded + decoded;
-	bool one = decoded > (1u << 20) && decoded / (stored ? stored : 1) > TRACEDAT_RATIO_MAX;
-	bool sum = all > (UINT64_C(64) << 20) && all / (t->source->size ? t->source->size : 1) > TRACEDAT_RATIO_ALL_MAX;
-
-	if (!one && !sum)
-		return false;
-	if (!t->stopped) {
-		struct finding *fd = tracedat_report(t, TRACEDAT_RULE_size_overflow_bomb, at, stored);
-		if (one)
-			finding_say(fd, "%llu bytes unfold to %llu, more than %u for each", (unsigned long long)stored,
-				    (unsigned long long)decoded, TRACEDAT_RATIO_MAX);
-		else
-			finding_say(fd, "with this block %llu bytes came out of a file of %llu; decoding stops here",
-				    (unsigned long long)all, (unsigned long long)t->source->size);
-	}
-	t->stopped |= sum;
-	return true;
+	(void)ZSTD_freeDCtx(decoder->zstd);
+	decoder->zstd = NULL;
 }

@@ -1,12 +1,7 @@
-/* The fields of an event format: their lines, types and places, and the common ones that all events share. */
-#include "formats/tracedat/decode/tracedat_format.h"
+/* Field lines of event formats and of header_page, and the C types in them. */
+#include "formats/tracedat/decode/tracedat_field.h"
 
-#include <stdlib.h>
-
-/* Bytes behind the first format in which the next two are looked at. */
-#define ELECT_MAX (64u * 1024)
-
-/* ---- lines ---- */
+#include "core/text.h"
 
 static bool is_word(char c)
 {
@@ -110,16 +105,9 @@ bool tracedat_field_line(const char *text, uint32_t line, uint32_t size, struct 
 	return at == end;
 }
 
-/* ---- types ---- */
-
-struct type_shape {
-	const char *name;
-	uint8_t size;	  /* 0: the kernel's long */
-	int8_t is_signed; /* -1: depends on the machine */
-};
-
 /* clang-format off */
-static const struct type_shape type_shapes[] = {
+/* clang-format off */
+static const struct tracedat_type types[] = {
 	{ "char", 1, -1 }, { "signed char", 1, 1 }, { "unsigned char", 1, 0 }, { "u8", 1, 0 }, { "s8", 1, 1 }, { "__u8", 1, 0 },
 	{ "__s8", 1, 1 }, { "bool", 1, 0 }, { "_Bool", 1, 0 }, { "uint8_t", 1, 0 }, { "int8_t", 1, 1 }, { "short", 2, 1 },
 	{ "unsigned short", 2, 0 }, { "short unsigned int", 2, 0 }, { "u16", 2, 0 }, { "s16", 2, 1 }, { "__u16", 2, 0 },
@@ -133,232 +121,14 @@ static const struct type_shape type_shapes[] = {
 /* clang-format on */
 
 /* The shape of a C type; NULL when it is not one that is the same everywhere. */
-static const struct type_shape *type_find(const char *type, size_t length)
+const struct tracedat_type *tracedat_type_find(const char *type, size_t length)
 {
 	while (length > 6 && !memcmp(type, "const ", 6)) {
 		type += 6;
 		length -= 6;
 	}
-	for (size_t i = 0; i < sizeof(type_shapes) / sizeof(*type_shapes); i++)
-		if (strlen(type_shapes[i].name) == length && !memcmp(type, type_shapes[i].name, length))
-			return &type_shapes[i];
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i].name) == length && !memcmp(type, types[i].name, length))
+			return &types[i];
 	return NULL;
-}
-
-/* ---- fields ---- */
-
-/* A field name to show; the text of a format may hold anything. */
-static const char *field_name(const struct format_parse *p, const struct tracedat_field *f, char shown[TEXT_QUOTE_SIZE])
-{
-	return text_quote(shown, p->text + f->name, f->name_length);
-}
-
-void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f)
-{
-	unsigned long_size = p->t->long_size;
-	char shown[TEXT_QUOTE_SIZE];
-	size_t length = f->line_end - f->line;
-
-	if (f->dynamic) {
-		if (f->size != 4) {
-			f->bad = f->size != 2;
-			tracedat_format_bad(p, TRACEDAT_RULE_data_loc_size, f->size == 2 ? TM_NOTE : TM_ERROR, f->line, length,
-					    "dynamic field %s has a descriptor of %u bytes, expected 4", field_name(p, f, shown),
-					    f->size);
-		}
-		return;
-	}
-	const struct type_shape *shape = f->pointer ? NULL : type_find(p->text + f->type, f->type_length);
-	unsigned size = f->pointer ? long_size : shape ? (shape->size ? shape->size : long_size) : 0;
-	if (!f->size && !f->open_array) {
-		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_zero, TM_ERROR, f->line, length, "field %s has size 0",
-				    field_name(p, f, shown));
-		return;
-	}
-	uint64_t expected = f->array ? (uint64_t)size * f->elements : size;
-	if (f->open_array)
-		expected = 0;
-	if (size && (!f->array || f->elements || f->open_array) && expected != f->size && !(f->open_array && f->size)) {
-		f->bad = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_field_size_type, TM_ERROR, f->line, length,
-				    "field %s has %u bytes; its type has %llu", field_name(p, f, shown), f->size,
-				    (unsigned long long)expected);
-		return;
-	}
-	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_signedness, TM_WARNING, f->line, length,
-				    "field %s is marked %s, its type is not", field_name(p, f, shown),
-				    f->is_signed ? "signed" : "unsigned");
-	if (size > 1 && f->offset % (size > long_size ? long_size : size))
-		tracedat_format_bad(p, TRACEDAT_RULE_field_misaligned, TM_NOTE, f->line, length,
-				    "field %s of %u-byte values is at offset %u", field_name(p, f, shown), size, f->offset);
-}
-
-struct extent {
-	uint32_t from, to, field;
-};
-
-static int extent_order(const void *left, const void *right)
-{
-	const struct extent *a = left, *b = right;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->field < b->field ? -1 : a->field > b->field;
-}
-
-static uint32_t common_end(const struct format_parse *p)
-{
-	uint64_t end = 0;
-	for (size_t i = 0; i < p->field_count; i++) {
-		const struct tracedat_field *f = &p->fields[i];
-		if (f->common && (uint64_t)f->offset + f->size > end)
-			end = (uint64_t)f->offset + f->size;
-	}
-	return end > 256 ? 256 : (uint32_t)end;
-}
-
-void tracedat_fields_place(struct format_parse *p)
-{
-	struct extent extents[TRACEDAT_FIELDS_MAX];
-	char shown[TEXT_QUOTE_SIZE], other[TEXT_QUOTE_SIZE];
-	uint32_t page = tracedat_page_size_ok(p->t->page_size) ? p->t->page_size : TRACEDAT_PAGE_MAX, common = common_end(p);
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->field_count; i++) {
-		struct tracedat_field *f = &p->fields[i];
-		size_t length = f->line_end - f->line;
-		if (f->bad || f->common)
-			continue;
-		if ((uint64_t)f->offset + f->size > page - 8 - p->t->long_size) {
-			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_out_of_page, TM_ERROR, f->line, length,
-					    "field %s ends at byte %llu, beyond a page of %u", field_name(p, f, shown),
-					    (unsigned long long)f->offset + f->size, page);
-		} else if (f->offset < common) {
-			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_overlaps_common, TM_ERROR, f->line, length,
-					    "field %s is at offset %u, inside of the %u bytes of common fields",
-					    field_name(p, f, shown), f->offset, common);
-		} else if (f->size) {
-			extents[n++] = (struct extent){ f->offset, f->offset + f->size, (uint32_t)i };
-		}
-	}
-	if (n > 1)
-		qsort(extents, n, sizeof(*extents), extent_order);
-	for (size_t i = 1, last = 0; i < n; i++) {
-		struct tracedat_field *f = &p->fields[extents[i].field];
-		if (extents[i].from < extents[last].to) {
-			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_overlap, TM_ERROR, f->line, f->line_end - f->line,
-					    "field %s at offset %u begins inside of field %s", field_name(p, f, shown), f->offset,
-					    field_name(p, &p->fields[extents[last].field], other));
-		} else {
-			last = i;
-		}
-	}
-}
-
-void tracedat_fields_names(struct format_parse *p)
-{
-	char shown[TEXT_QUOTE_SIZE];
-	/* Bounded by TRACEDAT_FIELDS_MAX; events have a dozen fields. */
-	for (size_t i = 1; i < p->field_count; i++)
-		for (size_t j = 0; j < i; j++) {
-			struct tracedat_field *f = &p->fields[i], *g = &p->fields[j];
-			if (f->bad || f->name_length != g->name_length ||
-			    memcmp(p->text + f->name, p->text + g->name, f->name_length))
-				continue;
-			f->bad = true;
-			tracedat_format_bad(p, TRACEDAT_RULE_field_name_duplicate, TM_ERROR, f->line, f->line_end - f->line,
-					    "a second field named %s", field_name(p, f, shown));
-			break;
-		}
-}
-
-static const struct tracedat_field *common_find(const struct format_parse *p, const char *name)
-{
-	size_t n = strlen(name);
-	for (size_t i = 0; i < p->field_count; i++)
-		if (p->fields[i].common && p->fields[i].name_length == n && !memcmp(p->text + p->fields[i].name, name, n))
-			return &p->fields[i];
-	return NULL;
-}
-
-/* The common block of the format that follows text[*at, end), which then moves on; 0: there is none. */
-static size_t common_next(const char *text, size_t *at, size_t end, const char **common)
-{
-	static const char before[] = "\nformat:\n";
-	const char *begin = memmem(text + *at, end - *at, before, sizeof(before) - 1);
-	if (!begin)
-		return 0;
-	begin += sizeof(before) - 1;
-	const char *stop = memmem(begin, end - (size_t)(begin - text), "\n\n", 2);
-	if (!stop)
-		return 0;
-	*common = begin;
-	*at = (size_t)(stop - text) + 2;
-	return (size_t)(stop - begin) + 1;
-}
-
-/* The common block that the file goes by: that of the first format, unless the two behind it agree on another. */
-static void common_elect(struct format_parse *p, size_t length)
-{
-	struct tracedat *t = p->t;
-	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
-	size_t at = p->base + p->size, end = !p->block ? at : p->block->size - at < ELECT_MAX ? p->block->size : at + ELECT_MAX;
-	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
-	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
-	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
-		     (next_length != length || memcmp(next, own, length));
-
-	t->common_size = common_end(p);
-	if (other) {
-		t->common_size = 0;
-		for (size_t line = 0, stop; line < next_length; line = stop + 1) {
-			struct tracedat_field f;
-			stop = (size_t)((const char *)memchr(next + line, '\n', next_length - line) - next);
-			bool fine = tracedat_field_line(next, (uint32_t)line, (uint32_t)(stop - line), &f);
-			uint32_t reach = fine && f.size <= 256 && f.offset <= 256 ? f.offset + f.size : 0;
-			t->common_size = reach > t->common_size ? reach : t->common_size;
-		}
-		own = next;
-		length = next_length;
-	}
-	bytes_append(&t->common, own, length);
-	if (t->common.failed)
-		tracedat_no_memory(t);
-}
-
-void tracedat_common_judge(struct format_parse *p)
-{
-	struct tracedat *t = p->t;
-	const struct tracedat_field *type = common_find(p, "common_type"), *pid = common_find(p, "common_pid");
-
-	if (!type || type->offset != 0 || type->size != 2) {
-		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_type_shape, TM_ERROR, p->common, p->common_end - p->common,
-				    "common_type is %s, expected 2 bytes at offset 0",
-				    type ? "elsewhere or of another size" : "missing");
-		return;
-	}
-	if (!pid || pid->offset != 4 || pid->size != 4) {
-		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_pid_shape, TM_ERROR, p->common, p->common_end - p->common,
-				    "common_pid is %s, expected 4 bytes at offset 4",
-				    pid ? "elsewhere or of another size" : "missing");
-		return;
-	}
-	size_t length = p->common_end - p->common;
-	for (size_t i = 0; i < p->field_count; i++)
-		p->fatal |= p->fields[i].common && p->fields[i].bad;
-	if (p->fatal)
-		return; /* told already: without its line the block is not what the others have */
-	if (!t->common.size)
-		common_elect(p, length);
-	if (length != t->common.size || memcmp(p->text + p->common, t->common.data, length)) {
-		p->fatal = true;
-		tracedat_format_bad(p, TRACEDAT_RULE_common_fields_differ, TM_ERROR, p->common, length,
-				    "the common fields are not those of other events of the file");
-	}
 }

@@ -1,662 +1,104 @@
-/* A capture being made: the model. Choices that are used up give the smallest: version 6, one CPU, one page. */
+/* A capture being made: its shape, then the model (tracedat_gen_model.c), then the bytes (tracedat_gen_file.c). */
 #include "formats/tracedat/gen/tracedat_gen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- helpers ---- */
-
-void tracedat_gen_text(struct bytes *b, const char *text)
+static void make_shape(struct tracedat_gen *g)
 {
-	b->size = 0;
-	bytes_text(b, text);
-}
-
-struct bytes *tracedat_gen_format_of(struct tracedat_gen *b, const char *name)
-{
-	char line[64];
-	(void)snprintf(line, sizeof(line), "name: %s\n", name);
-	for (size_t i = 0; i < b->format_count; i++)
-		if (b->formats[i].text.size > strlen(line) && !memcmp(b->formats[i].text.data, line, strlen(line)))
-			return &b->formats[i].text;
-	return &b->formats[0].text;
-}
-
-void tracedat_gen_swap(struct bytes *text, const char *what, const char *with)
-{
-	const uint8_t *p = text->size ? memmem(text->data, text->size, what, strlen(what)) : NULL;
-	if (!p)
-		return;
-	size_t at = (size_t)(p - text->data);
-	bytes_remove(text, at, strlen(what));
-	bytes_insert(text, at, with, strlen(with));
-}
-
-struct gen_option *tracedat_gen_option(struct tracedat_gen *b, unsigned id)
-{
-	for (size_t i = 0; i < b->option_count; i++)
-		if (b->options[i].id == id)
-			return &b->options[i];
-	return &b->options[GEN_OPTIONS - 1];
-}
-
-struct gen_option *tracedat_gen_option_add(struct tracedat_gen *b, unsigned id, const void *data, size_t size)
-{
-	struct gen_option *o = &b->options[b->option_count < GEN_OPTIONS - 1 ? b->option_count++ : GEN_OPTIONS - 1];
-	bytes_free(&o->data);
-	*o = (struct gen_option){ .id = id, .buffer = -1, .data = { .big_endian = b->big_endian } };
-	bytes_append(&o->data, data, size);
-	return o;
-}
-
-void tracedat_gen_option_remove(struct tracedat_gen *b, unsigned id)
-{
-	for (size_t i = b->option_count; i-- > 0;)
-		if (b->options[i].id == id) {
-			bytes_free(&b->options[i].data);
-			memmove(&b->options[i], &b->options[i + 1], (b->option_count - i - 1) * sizeof(*b->options));
-			b->option_count--;
-			b->options[b->option_count].data = (struct bytes){ 0 };
-		}
-}
-
-static bool inside(const struct tracedat_gen *b, size_t at, size_t size)
-{
-	return at <= b->out->size && size <= b->out->size - at;
-}
-
-void tracedat_gen_u16(struct tracedat_gen *b, size_t at, uint16_t value)
-{
-	if (inside(b, at, 2))
-		store_u16(b->out->data + at, value, b->big_endian);
-}
-
-void tracedat_gen_u32(struct tracedat_gen *b, size_t at, uint32_t value)
-{
-	if (inside(b, at, 4))
-		store_u32(b->out->data + at, value, b->big_endian);
-}
-
-void tracedat_gen_u64(struct tracedat_gen *b, size_t at, uint64_t value)
-{
-	if (inside(b, at, 8))
-		store_u64(b->out->data + at, value, b->big_endian);
-}
-
-uint32_t tracedat_gen_get32(struct tracedat_gen *b, size_t at)
-{
-	return inside(b, at, 4) ? load_u32(b->out->data + at, b->big_endian) : 0;
-}
-
-uint64_t tracedat_gen_get64(struct tracedat_gen *b, size_t at)
-{
-	return inside(b, at, 8) ? load_u64(b->out->data + at, b->big_endian) : 0;
-}
-
-/* ---- records ---- */
-
-uint8_t *tracedat_gen_page(struct tracedat_gen *b, struct gen_cpu *c, size_t index)
-{
-	return index < c->pages.size / b->page_size ? c->pages.data + index * b->page_size : NULL;
-}
-
-uint8_t *tracedat_gen_last_page(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	return tracedat_gen_page(b, c, c->pages.size / b->page_size - 1);
-}
-
-uint64_t tracedat_gen_commit(struct tracedat_gen *b, const uint8_t *page)
-{
-	return b->long_size == 8 ? load_u64(page + 8, b->big_endian) : load_u32(page + 8, b->big_endian);
-}
-
-void tracedat_gen_commit_set(struct tracedat_gen *b, uint8_t *page, uint64_t commit)
-{
-	if (b->long_size == 8)
-		store_u64(page + 8, commit, b->big_endian);
-	else
-		store_u32(page + 8, (uint32_t)commit, b->big_endian);
-}
-
-void tracedat_gen_page_end(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	(void)b;
-	c->used = 0;
-}
-
-/* Room for total bytes in a page; a new page takes the time of the next record, whose delta is then 0. */
-static uint8_t *record_room(struct tracedat_gen *b, struct gen_cpu *c, uint32_t total, uint32_t *delta)
-{
-	uint32_t head = 8u + b->long_size;
-	if (!c->used || c->used + total > b->page_size) {
-		size_t chunk = (size_t)b->chunk_pages * b->page_size;
-		if (b->codec != TRACEDAT_NONE && c->pages.size == chunk)
-			tracedat_gen_pack(b, &c->chunks, &c->pages, chunk);
-		uint8_t *page = bytes_grow(&c->pages, b->page_size);
-		if (!page)
-			return NULL;
-		c->page_records = 0;
-		c->last += *delta;
-		*delta = 0;
-		store_u64(page, c->last, b->big_endian);
-		c->used = head;
+	struct choices *c = g->choices;
+	g->version = 6;
+	g->codec = TRACEDAT_NONE;
+	g->long_size = g->user_long = 8;
+	g->page_size = 4096;
+	g->chunk_pages = 10;
+	if (g->g->rule >= 0) {
+		g->version = strstr(tracedat_rules[g->g->rule].id, "/v7-") ? 7 : 6;
+		bool zstd = strstr(tracedat_rules[g->g->rule].id, "/v7-chunk") ||
+			    strstr(tracedat_rules[g->g->rule].id, "/v7-block");
+		g->codec = zstd ? TRACEDAT_ZSTD : TRACEDAT_NONE;
+		g->page_size = 1024;
 	} else {
-		c->last += *delta;
+		g->version = 6 + (unsigned)choices_below(c, 2);
+		g->codec = g->version == 7 ? (enum tracedat_codec)choices_below(c, 3) : TRACEDAT_NONE;
+		g->big_endian = choices_chance(c, 1, 3);
+		g->long_size = choices_chance(c, 1, 4) ? 4 : 8;
+		g->user_long = g->long_size == 8 && choices_chance(c, 1, 8) ? 4 : g->long_size;
+		g->page_size = choices_chance(c, 1, 8) ? 8192 : 4096;
+		g->latency = choices_chance(c, 1, 12);
+		g->no_options = g->version == 6 && !g->latency && choices_chance(c, 1, 16);
 	}
-	uint8_t *page = c->pages.data + c->pages.size - b->page_size, *at = page + c->used;
-	c->used += total;
-	tracedat_gen_commit_set(b, page, c->used - head);
-	return at;
-}
-
-static uint32_t word(const struct tracedat_gen *b, uint32_t type, uint32_t delta)
-{
-	return b->big_endian ? type << 27 | delta : delta << 5 | type;
-}
-
-void tracedat_gen_record(struct tracedat_gen *b, struct gen_cpu *c, const void *payload, uint32_t size, uint32_t delta)
-{
-	uint32_t room = (size + 3) & ~3u;
-	/* The kernel never reserves 8 bytes of payload: it takes 12. */
-	if (room == 8 && !b->keep_small)
-		room = 12;
-	bool large = room > 112;
-	uint8_t *at = record_room(b, c, room + (large ? 8 : 4), &delta);
-	if (!at)
-		return;
-	store_u32(at, word(b, large ? 0 : room / 4, delta), b->big_endian);
-	if (large)
-		store_u32(at + 4, room + 4, b->big_endian);
-	memcpy(at + (large ? 8 : 4), payload, size);
-	c->records++;
-	c->page_records++;
-	if (c->last > b->time)
-		b->time = c->last;
-}
-
-void tracedat_gen_stamp(struct tracedat_gen *b, struct gen_cpu *c, uint32_t type, uint64_t value)
-{
-	uint32_t none = 0;
-	uint8_t *at = record_room(b, c, 8, &none);
-	if (!at)
-		return;
-	store_u32(at, word(b, type, (uint32_t)(value & 0x7ffffff)), b->big_endian);
-	store_u32(at + 4, (uint32_t)(value >> 27), b->big_endian);
-	if (type == 30)
-		c->last += value;
-	else if (type == 31)
-		c->last = value;
-}
-
-void tracedat_gen_common(struct tracedat_gen *b, uint8_t *payload, unsigned id, uint32_t pid)
-{
-	store_u16(payload, (uint16_t)id, b->big_endian);
-	payload[2] = payload[3] = 0;
-	store_u32(payload + 4, pid, b->big_endian);
-}
-
-void tracedat_gen_tick(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	uint8_t p[24] = { 0 };
-	tracedat_gen_common(b, p, 300, choices_chance(b->choices, 1, 2) ? 42 : 1);
-	store_u32(p + 8, (uint32_t)c->records, b->big_endian);
-	store_u64(p + 16, choices_number(b->choices), b->big_endian);
-	tracedat_gen_record(b, c, p, sizeof(p), (uint32_t)choices_between(b->choices, 100, 100000));
-}
-
-void tracedat_gen_label(struct tracedat_gen *b, struct gen_cpu *c, const char *name)
-{
-	uint8_t p[128] = { 0 };
-	uint32_t length = (uint32_t)strnlen(name, 80) + 1;
-	tracedat_gen_common(b, p, 301, 42);
-	store_u32(p + 8, length << 16 | 16, b->big_endian);
-	store_u32(p + 12, (uint32_t)choices_below(b->choices, 1000), b->big_endian);
-	memcpy(p + 16, name, length - 1);
-	tracedat_gen_record(b, c, p, 16 + length, (uint32_t)choices_between(b->choices, 100, 100000));
-}
-
-static void gen_wide(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	uint8_t p[208] = { 0 };
-	tracedat_gen_common(b, p, 302, 42);
-	for (size_t i = 8; i < sizeof(p); i++)
-		p[i] = (uint8_t)choices_below(b->choices, 256);
-	tracedat_gen_record(b, c, p, sizeof(p), (uint32_t)choices_between(b->choices, 100, 100000));
-}
-
-static void gen_function(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	uint8_t p[24] = { 0 };
-	uint64_t base = b->long_size == 8 ? UINT64_C(0xffffffff81000000) : 0xc1000000u;
-	tracedat_gen_common(b, p, 1, 1);
-	if (b->long_size == 8) {
-		store_u64(p + 8, base + 0x10, b->big_endian);
-		store_u64(p + 16, base + 0x110, b->big_endian);
-	} else {
-		store_u32(p + 8, (uint32_t)base + 0x10, b->big_endian);
-		store_u32(p + 12, (uint32_t)base + 0x110, b->big_endian);
-	}
-	tracedat_gen_record(b, c, p, 8u + 2u * b->long_size, (uint32_t)choices_between(b->choices, 100, 100000));
-}
-
-static void gen_any(struct tracedat_gen *b, struct gen_cpu *c)
-{
-	static const char *const names[] = { "a", "label", "some longer label", "x y z", "" };
-	switch (choices_below(b->choices, 12)) {
-	case 1:
-	case 2:
-		tracedat_gen_label(b, c, names[choices_below(b->choices, 5)]);
-		break;
-	case 3:
-		gen_wide(b, c);
-		break;
-	case 4:
-		gen_function(b, c);
-		break;
-	case 5:
-		/* Time words stand before a record of their page. */
-		if (c->used && c->used + 64 < b->page_size)
-			tracedat_gen_stamp(b, c, 30, choices_between(b->choices, 1u << 27, UINT64_C(1) << 30));
-		tracedat_gen_tick(b, c);
-		break;
-	case 6:
-		if (c->used && c->used + 64 < b->page_size)
-			tracedat_gen_stamp(b, c, 31, c->last + choices_below(b->choices, 1u << 20));
-		tracedat_gen_tick(b, c);
-		break;
-	case 7: {
-		/* A discarded record: padding with a length. */
-		uint32_t none = 0;
-		if (c->used && c->used + 64 < b->page_size) {
-			uint8_t *at = record_room(b, c, 16, &none);
-			if (at) {
-				store_u32(at, word(b, 29, 1), b->big_endian);
-				store_u32(at + 4, 12, b->big_endian);
-			}
-		}
-		tracedat_gen_tick(b, c);
-		break;
-	}
-	default:
-		tracedat_gen_tick(b, c);
-		break;
-	}
-}
-
-/* ---- texts ---- */
-
-static const char common_fields[] = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-				    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-				    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-				    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-
-void tracedat_gen_format_add(struct tracedat_gen *b, const char *system, const char *name, unsigned id, const char *fields,
-			     const char *print)
-{
-	struct gen_format_text *f = &b->formats[b->format_count++];
-	(void)snprintf(f->system, sizeof(f->system), "%s", system);
-	bytes_printf(&f->text, "name: %s\nID: %u\nformat:\n%s%s\nprint fmt: %s\n", name, id, common_fields, fields, print);
-}
-
-static void make_formats(struct tracedat_gen *b)
-{
-	char fields[600];
-	unsigned l = b->long_size;
-
-	(void)snprintf(fields, sizeof(fields),
-		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
-		       "\tfield:unsigned long parent_ip;\toffset:%u;\tsize:%u;\tsigned:0;\n",
-		       l, 8 + l, l);
-	tracedat_gen_format_add(b, "ftrace", "function", 1, fields, "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip");
-	(void)snprintf(fields, sizeof(fields),
-		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
-		       "\tfield:const char * fmt;\toffset:%u;\tsize:%u;\tsigned:0;\n"
-		       "\tfield:u32 buf[];\toffset:%u;\tsize:0;\tsigned:0;\n",
-		       l, 8 + l, l, 8 + 2 * l);
-	tracedat_gen_format_add(b, "ftrace", "bprint", 6, fields, "\"%ps: %s\", (void *)REC->ip, REC->fmt");
-	tracedat_gen_format_add(b, "demo", "tick", 300,
-				"\tfield:u32 count;\toffset:8;\tsize:4;\tsigned:0;\n"
-				"\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n",
-				"\"count=%u value=%llu\", REC->count, REC->value");
-	tracedat_gen_format_add(b, "demo", "label", 301,
-				"\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
-				"\tfield:int weight;\toffset:12;\tsize:4;\tsigned:1;\n",
-				"\"name=%s weight=%d\", __get_str(name), REC->weight");
-	tracedat_gen_format_add(b, "wide", "wide", 302, "\tfield:u8 bytes[200];\toffset:8;\tsize:200;\tsigned:0;\n",
-				"\"first=%u\", REC->bytes[0]");
-}
-
-static void make_texts(struct tracedat_gen *b)
-{
-	static const char *const names[] = { "_text", "demo_tick", "demo_label", "schedule", "_etext" };
-	uint64_t base = b->long_size == 8 ? UINT64_C(0xffffffff81000000) : 0xc1000000u;
-
-	tracedat_header_page_text(&b->header_page, b->long_size, b->header_page_size);
-	tracedat_header_event_text(&b->header_event);
-	for (size_t i = 0; i < 5; i++)
-		bytes_printf(&b->kallsyms, "%0*llx T %s\n", 2 * b->long_size, (unsigned long long)base + 0x100 * i, names[i]);
-	bytes_printf(&b->kallsyms, "%0*llx t demo_init\t[demo]\n", 2 * b->long_size, (unsigned long long)base + 0x1000);
-	bytes_printf(&b->printk, "0x%llx : \"count %%d\\n\"\n", (unsigned long long)base + 0x400);
-	bytes_text(&b->cmdlines, "1 init\n42 demo task\n");
-}
-
-/* ---- options ---- */
-
-static void option_text(struct tracedat_gen *b, unsigned id, const char *text)
-{
-	(void)tracedat_gen_option_add(b, id, text, strlen(text) + 1);
-}
-
-void tracedat_gen_stats(struct tracedat_gen *b)
-{
-	size_t nth = 0;
-	for (size_t i = 0; i < b->buffer_count; i++)
-		for (size_t j = 0; j < b->buffers[i].count; j++) {
-			const struct gen_cpu *c = &b->buffers[i].cpus[j];
-			for (; nth < b->option_count; nth++) {
-				const struct bytes *d = &b->options[nth].data;
-				if (b->options[nth].id == TRACEDAT_CPUSTAT && d->size && memmem(d->data, d->size, "CPU:", 4))
-					break;
-			}
-			if (nth == b->option_count)
-				return;
-			struct bytes *d = &b->options[nth++].data;
-			uint64_t now = b->time / 1000 + 1000;
-			d->size = 0;
-			bytes_printf(d,
-				     "CPU: %u\nentries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts: %5llu.%06llu\n"
-				     "now ts: %5llu.%06llu\ndropped events: 0\nread events: %llu\n",
-				     c->cpu, 0ull, 0ull, (unsigned long long)(now / 1000000), (unsigned long long)(now % 1000000),
-				     (unsigned long long)c->records);
-			bytes_u8(d, 0);
-		}
-}
-
-static void make_options(struct tracedat_gen *b)
-{
-	char clock[64];
-	uint8_t number[8];
-	uint32_t cpus = 0;
-
-	(void)snprintf(clock, sizeof(clock), "%s global [%s] x86-tsc\n", strcmp(b->buffers[0].clock, "local") ? "local" : "perf",
-		       b->buffers[0].clock);
-	option_text(b, TRACEDAT_TRACECLOCK, clock);
-	option_text(b, TRACEDAT_UNAME, "Linux demo 6.1.0 x86_64");
-	option_text(b, TRACEDAT_VERSION, "3.1.6 generated");
-	store_u64(number, choices_u64(b->choices), b->big_endian);
-	(void)tracedat_gen_option_add(b, TRACEDAT_TRACEID, number, 8);
-	for (size_t i = 0; i < b->buffer_count; i++) {
-		if (i) {
-			char text[64];
-			(void)snprintf(text, sizeof(text), "\nBuffer: %s\n\n", b->buffers[i].name);
-			option_text(b, TRACEDAT_CPUSTAT, text);
-		}
-		for (size_t j = 0; j < b->buffers[i].count; j++) {
-			option_text(b, TRACEDAT_CPUSTAT, "CPU: 0\n");
-			if (b->buffers[i].cpus[j].cpu + 1 > cpus)
-				cpus = b->buffers[i].cpus[j].cpu + 1;
-		}
-	}
-	tracedat_gen_stats(b);
-	if (b->version == 7) {
-		store_u32(number, cpus, b->big_endian);
-		(void)tracedat_gen_option_add(b, TRACEDAT_CPUCOUNT, number, 4);
-	}
-	if (choices_chance(b->choices, 1, 4))
-		option_text(b, TRACEDAT_DATE, "0x5f0e3d");
-	if (choices_chance(b->choices, 1, 4))
-		option_text(b, TRACEDAT_OFFSET, "-1000");
-	if (choices_chance(b->choices, 1, 4))
-		option_text(b, TRACEDAT_PROCMAPS, "2a 1 demo\n400000 401000 /usr/bin/demo\n");
-	if (b->version == 6)
-		for (size_t i = 1; i < b->buffer_count; i++) {
-			struct gen_option *o = tracedat_gen_option_add(b, TRACEDAT_BUFFER, "\0\0\0\0\0\0\0", 8);
-			o->buffer = (int)i;
-			bytes_append(&o->data, b->buffers[i].name, strlen(b->buffers[i].name) + 1);
-		}
-}
-
-/* ---- buffers ---- */
-
-/* How well the content folds. */
-static void measure(struct tracedat_gen *b, const struct bytes *content)
-{
-	struct bytes folded = { 0 };
-	if (b->codec != TRACEDAT_NONE && content->size && tracedat_encode(b->codec, content->data, content->size, &folded)) {
-		b->folded = folded.size;
-		b->unfolded = content->size;
-	}
-	b->g->failed |= folded.failed;
-	bytes_free(&folded);
-}
-
-/* About how many bytes the content takes in the file, as chunks if it is compressed. */
-static uint64_t packed_size(const struct tracedat_gen *b, const struct gen_chunks *chunks, const struct bytes *content)
-{
-	if (b->codec == TRACEDAT_NONE)
-		return content->size;
-	return 4 + chunks->bytes.size + (b->unfolded ? content->size * b->folded / b->unfolded : content->size / 4);
-}
-
-static uint64_t cpu_size(const struct tracedat_gen *b, const struct gen_cpu *cpu)
-{
-	return packed_size(b, &cpu->chunks, &cpu->pages);
-}
-
-/* About how many bytes of the file are no CPU data: texts and some 300 a CPU for its options. */
-static uint64_t metadata_size(const struct tracedat_gen *b, size_t cpus)
-{
-	uint64_t size = b->header_page.size + b->header_event.size + b->kallsyms.size + b->printk.size + b->cmdlines.size;
-	for (size_t i = 0; i < b->format_count; i++)
-		size += b->formats[i].text.size;
-	return (b->codec == TRACEDAT_NONE ? size : size / 3) + 300 * cpus + 800;
-}
-
-/* Whether the pages of a CPU are about as large as wanted. What was estimated so far is measured then. */
-static bool is_large(struct tracedat_gen *b, const struct gen_cpu *cpu, uint64_t wanted)
-{
-	const uint64_t half = b->codec == TRACEDAT_NONE ? b->page_size / 2 : 256;
-	if (cpu_size(b, cpu) + half < wanted)
-		return false;
-	if (wanted)
-		measure(b, &cpu->pages);
-	return cpu_size(b, cpu) + half >= wanted;
-}
-
-/* The pages of a CPU: some records, then more until there are enough. */
-static void make_cpu(struct tracedat_gen *b, struct gen_cpu *cpu, uint64_t wanted)
-{
-	struct choices *c = b->choices;
-	bool broken = b->g->rule >= 0;
-	uint64_t records = 3 + choices_below(c, 12);
-
-	for (uint64_t k = 0; k < records || !is_large(b, cpu, wanted); k++) {
-		if (cpu->pages.failed || b->g->failed)
-			break;
-		if (broken)
-			k & 1 ? tracedat_gen_label(b, cpu, "sample") : tracedat_gen_tick(b, cpu);
-		else
-			gen_any(b, cpu);
-		if (!broken && choices_chance(c, 1, 40))
-			tracedat_gen_page_end(b, cpu);
-	}
-}
-
-static void make_buffers(struct tracedat_gen *b)
-{
-	static const char *const clocks[] = { "local", "mono", "global", "x86-tsc", "boot" };
-	bool broken = b->g->rule >= 0;
-	struct choices *c = b->choices;
-	const char *clock = broken ? "local" : clocks[choices_below(c, 5)];
-	/* Only options name instances. */
-	size_t instances = broken ? b->instances : b->no_options ? 0 : (size_t)choices_below(c, 3);
-	size_t cpus = broken ? 2 : (size_t)choices_between(c, 1, 3);
-	/* What is left of the wanted size, and the CPUs that share it. */
-	size_t left = cpus * (1 + instances);
-	uint64_t at = tracedat_align(metadata_size(b, left), b->page_size);
-
-	b->buffer_count = 1 + instances;
-	b->time = 1000000000;
-	for (size_t i = 0; i < b->buffer_count; i++) {
-		struct gen_buffer *buffer = &b->buffers[i];
-		if (i)
-			(void)snprintf(buffer->name, sizeof(buffer->name), "inst%zu", i);
-		(void)snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
-		/* Version 6 has an entry for each CPU, version 7 only for those with data, which may be far apart. */
-		buffer->count = cpus;
-		for (size_t j = 0; j < cpus; j++, left--) {
-			struct gen_cpu *cpu = &buffer->cpus[j];
-			bool sparse = b->version == 7 && !broken && choices_chance(c, 1, 4);
-			cpu->cpu = j ? buffer->cpus[j - 1].cpu + 1 + (sparse ? 4 : 0) : 0;
-			cpu->last = UINT64_C(5000000000) + 1000 * j;
-			bool empty = !broken && b->version == 6 && choices_chance(c, 1, 5);
-			uint64_t wanted = b->g->size > at ? (b->g->size - at) / (left + b->extra_at_end) : 0;
-			if (!empty || (left == 1 && wanted))
-				make_cpu(b, cpu, wanted);
-			at = tracedat_align(at + cpu_size(b, cpu), b->page_size);
-		}
-	}
-}
-
-size_t tracedat_gen_extra(const struct tracedat_gen *b)
-{
-	return b->buffers[0].cpus[1].pages.size + 3 * (size_t)b->page_size;
-}
-
-/* The text of a latency tracer instead of pages. */
-static void make_latency(struct tracedat_gen *b)
-{
-	uint64_t lines = 1 + choices_below(b->choices, 40);
-
-	bytes_text(&b->text, "# tracer: wakeup\n#\n# wakeup latency trace\n");
-	uint64_t other = metadata_size(b, 1);
-	for (uint64_t i = 0; i < lines || other + packed_size(b, &b->text_chunks, &b->text) < b->g->size; i++) {
-		bytes_printf(&b->text, "  demo-42      0d..3 %4lluus+: demo_tick <-_text\n", (unsigned long long)i);
-		b->g->records++;
-		if (b->codec != TRACEDAT_NONE && b->text.size >= GEN_TEXT_CHUNK)
-			tracedat_gen_pack(b, &b->text_chunks, &b->text, GEN_TEXT_CHUNK);
-		if (b->text.failed || b->g->failed)
-			break;
-	}
-}
-
-void tracedat_gen_model(struct tracedat_gen *b)
-{
-	make_formats(b);
-	make_texts(b);
-	if (b->latency) {
-		make_latency(b);
-		option_text(b, TRACEDAT_UNAME, "Linux demo 6.1.0 x86_64");
-		return;
-	}
-	make_buffers(b);
-	make_options(b);
-}
-
-/* ---- the world ---- */
-
-static void make_world(struct tracedat_gen *b)
-{
-	struct choices *c = b->choices;
-	b->version = 6;
-	b->codec = TRACEDAT_NONE;
-	b->long_size = b->user_long = 8;
-	b->page_size = 4096;
-	b->chunk_pages = 10;
-	if (b->g->rule >= 0) {
-		b->version = strstr(tracedat_rules[b->g->rule].id, "/v7-") ? 7 : 6;
-		bool zstd = strstr(tracedat_rules[b->g->rule].id, "/v7-chunk") ||
-			    strstr(tracedat_rules[b->g->rule].id, "/v7-block");
-		b->codec = zstd ? TRACEDAT_ZSTD : TRACEDAT_NONE;
-		b->page_size = 1024;
-	} else {
-		b->version = 6 + (unsigned)choices_below(c, 2);
-		b->codec = b->version == 7 ? (enum tracedat_codec)choices_below(c, 3) : TRACEDAT_NONE;
-		b->big_endian = choices_chance(c, 1, 3);
-		b->long_size = choices_chance(c, 1, 4) ? 4 : 8;
-		b->user_long = b->long_size == 8 && choices_chance(c, 1, 8) ? 4 : b->long_size;
-		b->page_size = choices_chance(c, 1, 8) ? 8192 : 4096;
-		b->latency = choices_chance(c, 1, 12);
-		b->no_options = b->version == 6 && !b->latency && choices_chance(c, 1, 16);
-	}
-	b->header_page_size = b->page_size;
+	g->header_page_size = g->page_size;
 }
 
 /* Every buffer of the model, one after the other; NULL: that was all. */
-static struct bytes *model_bytes(struct tracedat_gen *b, size_t at)
+static struct bytes *model_bytes(struct tracedat_gen *g, size_t at)
 {
-	struct bytes *texts[] = { &b->header_page, &b->header_event, &b->kallsyms,	   &b->printk,
-				  &b->cmdlines,	   &b->text,	     &b->text_chunks.bytes };
+	struct bytes *texts[] = { &g->header_page, &g->header_event, &g->kallsyms,	   &g->printk,
+				  &g->cmdlines,	   &g->text,	     &g->text_chunks.bytes };
 	if (at < sizeof(texts) / sizeof(*texts))
 		return texts[at];
 	at -= sizeof(texts) / sizeof(*texts);
 	if (at < GEN_FORMATS)
-		return &b->formats[at].text;
+		return &g->formats[at].text;
 	at -= GEN_FORMATS;
 	if (at < GEN_OPTIONS)
-		return &b->options[at].data;
+		return &g->options[at].data;
 	at -= GEN_OPTIONS;
 	if (at >= 2 * GEN_BUFFERS * GEN_CPUS)
 		return NULL;
-	struct gen_cpu *c = &b->buffers[at / 2 / GEN_CPUS].cpus[at / 2 % GEN_CPUS];
+	struct gen_cpu *c = &g->buffers[at / 2 / GEN_CPUS].cpus[at / 2 % GEN_CPUS];
 	return at % 2 ? &c->chunks.bytes : &c->pages;
 }
 
 /* Whether memory went short so far. What is built on must be whole: a stage looks here first. */
-static bool gen_failed(struct tracedat_gen *b)
+static bool gen_failed(struct tracedat_gen *g)
 {
 	struct bytes *part;
-	b->g->failed |= b->out->failed;
-	for (size_t i = 0; (part = model_bytes(b, i)); i++)
-		b->g->failed |= part->failed;
-	return b->g->failed;
+	g->g->failed |= g->out->failed;
+	for (size_t i = 0; (part = model_bytes(g, i)); i++)
+		g->g->failed |= part->failed;
+	return g->g->failed;
 }
 
-static void gen_free(struct tracedat_gen *b)
+static void gen_free(struct tracedat_gen *g)
 {
 	struct bytes *part;
-	for (size_t i = 0; (part = model_bytes(b, i)); i++)
+	for (size_t i = 0; (part = model_bytes(g, i)); i++)
 		bytes_free(part);
-	free(b);
+	free(g);
 }
 
-#define RULE(symbol, ...) tracedat_break_##symbol,
-static tracedat_breaker *const breakers[] = {
-#include "formats/tracedat/tracedat_rules.def"
-};
-#undef RULE
-
-static void gen_stage(struct tracedat_gen *b, enum tracedat_stage stage)
+static void gen_stage(struct tracedat_gen *g, enum gen_stage stage)
 {
-	b->stage = stage;
-	if (b->g->rule >= 0 && !gen_failed(b))
-		breakers[b->g->rule](b);
+	if (!gen_failed(g))
+		tracedat_break(g, stage);
 }
 
-enum tracemend_status tracedat_generate(struct gen *g)
+enum tracemend_status tracedat_generate(struct gen *gen)
 {
-	struct tracedat_gen *b = calloc(1, sizeof(*b));
-	struct bytes *out = gen_file(g, "");
+	struct tracedat_gen *g = calloc(1, sizeof(*g));
+	struct bytes *out = gen_file(gen, "");
 
-	if (!b || !out) {
-		free(b);
+	if (!g || !out) {
+		free(g);
 		return TM_NO_MEMORY;
 	}
-	b->g = g;
-	b->choices = g->choices;
-	b->out = out;
-	make_world(b);
-	gen_stage(b, TRACEDAT_STAGE_WORLD);
-	out->big_endian = b->big_endian;
-	tracedat_gen_model(b);
-	gen_stage(b, TRACEDAT_STAGE_MODEL);
-	for (size_t i = 0; i < b->buffer_count; i++)
-		for (size_t j = 0; j < b->buffers[i].count; j++)
-			g->records += b->buffers[i].cpus[j].records;
-	if (!gen_failed(b))
-		tracedat_gen_serialise(b);
-	gen_stage(b, TRACEDAT_STAGE_BYTES);
-	bool failed = gen_failed(b);
-	gen_free(b);
+	g->g = gen;
+	g->choices = gen->choices;
+	g->out = out;
+	make_shape(g);
+	gen_stage(g, GEN_SHAPE);
+	out->big_endian = g->big_endian;
+	tracedat_gen_model(g);
+	gen_stage(g, GEN_MODEL);
+	for (size_t i = 0; i < g->buffer_count; i++)
+		for (size_t j = 0; j < g->buffers[i].count; j++)
+			gen->records += g->buffers[i].cpus[j].records;
+	if (!gen_failed(g))
+		tracedat_gen_serialise(g);
+	gen_stage(g, GEN_BYTES);
+	bool failed = gen_failed(g);
+	gen_free(g);
 	return failed ? TM_NO_MEMORY : TM_OK;
 }

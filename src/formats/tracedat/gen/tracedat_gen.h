@@ -2,20 +2,16 @@
 #ifndef TRACEDAT_GEN_H
 #define TRACEDAT_GEN_H
 
-#include "formats/tracedat/tracedat.h"
+#include "core/format.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
+#include "formats/tracedat/decode/tracedat_header_text.h"
+#include "formats/tracedat/decode/tracedat_shape.h"
 
 #define GEN_FORMATS 12u
 #define GEN_OPTIONS 48u
 #define GEN_BUFFERS 3u
 #define GEN_CPUS 4u
 #define GEN_TEXT_CHUNK 1024u /* bytes of latency output in a chunk */
-
-/* A breaker is called once at each stage. */
-enum tracedat_stage {
-	TRACEDAT_STAGE_WORLD, /* version, compression, byte order, sizes are chosen */
-	TRACEDAT_STAGE_MODEL, /* texts, options and pages are there */
-	TRACEDAT_STAGE_BYTES, /* the file is there */
-};
 
 struct gen_format_text {
 	char system[300];
@@ -69,7 +65,6 @@ struct tracedat_gen {
 	struct gen *g;
 	struct choices *choices;
 	struct bytes *out;
-	enum tracedat_stage stage;
 	unsigned version;
 	enum tracedat_codec codec;
 	bool big_endian;
@@ -108,56 +103,62 @@ struct tracedat_gen {
 /* ---- for breakers ---- */
 
 void tracedat_gen_text(struct bytes *b, const char *text); /* replaces the content */
-struct bytes *tracedat_gen_format_of(struct tracedat_gen *b, const char *name);
+struct bytes *tracedat_gen_format_of(struct tracedat_gen *g, const char *name);
 /* Replaces `what` by `with` in a text; what must be there. */
 void tracedat_gen_swap(struct bytes *text, const char *what, const char *with);
-struct gen_option *tracedat_gen_option(struct tracedat_gen *b, unsigned id);
-struct gen_option *tracedat_gen_option_add(struct tracedat_gen *b, unsigned id, const void *data, size_t size);
-void tracedat_gen_option_remove(struct tracedat_gen *b, unsigned id);
-void tracedat_gen_u16(struct tracedat_gen *b, size_t at, uint16_t value);
-void tracedat_gen_u32(struct tracedat_gen *b, size_t at, uint32_t value);
-void tracedat_gen_u64(struct tracedat_gen *b, size_t at, uint64_t value);
-uint32_t tracedat_gen_get32(struct tracedat_gen *b, size_t at);
-uint64_t tracedat_gen_get64(struct tracedat_gen *b, size_t at);
+struct gen_option *tracedat_gen_option(struct tracedat_gen *g, unsigned id);
+struct gen_option *tracedat_gen_option_add(struct tracedat_gen *g, unsigned id, const void *data, size_t size);
+void tracedat_gen_option_remove(struct tracedat_gen *g, unsigned id);
+void tracedat_gen_u16(struct tracedat_gen *g, size_t at, uint16_t value);
+void tracedat_gen_u32(struct tracedat_gen *g, size_t at, uint32_t value);
+void tracedat_gen_u64(struct tracedat_gen *g, size_t at, uint64_t value);
+uint32_t tracedat_gen_get32(struct tracedat_gen *g, size_t at);
+uint64_t tracedat_gen_get64(struct tracedat_gen *g, size_t at);
 /* Records appended to a CPU's pages. */
-void tracedat_gen_tick(struct tracedat_gen *b, struct gen_cpu *c);
-void tracedat_gen_label(struct tracedat_gen *b, struct gen_cpu *c, const char *name);
+void tracedat_gen_tick(struct tracedat_gen *g, struct gen_cpu *c);
+void tracedat_gen_label(struct tracedat_gen *g, struct gen_cpu *c, const char *name);
 /* Any payload, whose type must be set by the caller. */
-void tracedat_gen_record(struct tracedat_gen *b, struct gen_cpu *c, const void *payload, uint32_t size, uint32_t delta);
-void tracedat_gen_stamp(struct tracedat_gen *b, struct gen_cpu *c, uint32_t type, uint64_t value);
+void tracedat_gen_record(struct tracedat_gen *g, struct gen_cpu *c, const void *payload, uint32_t size, uint32_t delta);
+void tracedat_gen_stamp(struct tracedat_gen *g, struct gen_cpu *c, uint32_t type, uint64_t value);
 /* The prefix of a record of that event. */
-void tracedat_gen_common(struct tracedat_gen *b, uint8_t *payload, unsigned id, uint32_t pid);
+void tracedat_gen_common(struct tracedat_gen *g, uint8_t *payload, unsigned id, uint32_t pid);
+/* Room for total bytes in a page; a new page takes the time of the next record, whose delta is then 0. */
+uint8_t *tracedat_gen_room(struct tracedat_gen *g, struct gen_cpu *c, uint32_t total, uint32_t *delta);
+/* An event word. */
+uint32_t tracedat_gen_word(const struct tracedat_gen *g, uint32_t type, uint32_t delta);
 /* Closes the open page. */
-void tracedat_gen_page_end(struct tracedat_gen *b, struct gen_cpu *c);
+void tracedat_gen_page_end(struct tracedat_gen *g, struct gen_cpu *c);
 /* The page of a CPU in the model, its commit word, its data. */
-uint8_t *tracedat_gen_page(struct tracedat_gen *b, struct gen_cpu *c, size_t index);
-uint8_t *tracedat_gen_last_page(struct tracedat_gen *b, struct gen_cpu *c);
-uint64_t tracedat_gen_commit(struct tracedat_gen *b, const uint8_t *page);
-void tracedat_gen_commit_set(struct tracedat_gen *b, uint8_t *page, uint64_t commit);
+uint8_t *tracedat_gen_page(struct tracedat_gen *g, struct gen_cpu *c, size_t index);
+uint8_t *tracedat_gen_last_page(struct tracedat_gen *g, struct gen_cpu *c);
+uint64_t tracedat_gen_commit(struct tracedat_gen *g, const uint8_t *page);
+void tracedat_gen_commit_set(struct tracedat_gen *g, uint8_t *page, uint64_t commit);
 /* Rewrites the statistics after records were added or removed. */
-void tracedat_gen_stats(struct tracedat_gen *b);
+void tracedat_gen_stats(struct tracedat_gen *g);
 
 /* A new format in a system of its own, without own fields when fields is empty. */
-void tracedat_gen_format_add(struct tracedat_gen *b, const char *system, const char *name, unsigned id, const char *fields,
+void tracedat_gen_format_add(struct tracedat_gen *g, const char *system, const char *name, unsigned id, const char *fields,
 			     const char *print);
 
-#define BREAK(symbol) void tracedat_break_##symbol(struct tracedat_gen *b)
-#define EXPECT(symbol) gen_expect(b->g, TRACEDAT_RULE_##symbol)
-#define WORLD if (b->stage == TRACEDAT_STAGE_WORLD)
-#define MODEL if (b->stage == TRACEDAT_STAGE_MODEL)
-#define BYTES if (b->stage == TRACEDAT_STAGE_BYTES)
+#define BREAK(symbol) void tracedat_break_##symbol(struct tracedat_gen *g)
+#define EXPECT(symbol) gen_expect(g->g, TRACEDAT_RULE_##symbol)
+#define SHAPE if (g->g->stage == GEN_SHAPE)
+#define MODEL if (g->g->stage == GEN_MODEL)
+#define BYTES if (g->g->stage == GEN_BYTES)
 
 /* ---- inside ---- */
 
-void tracedat_gen_model(struct tracedat_gen *b);
+enum tracemend_status tracedat_generate(struct gen *g);
+
+void tracedat_gen_model(struct tracedat_gen *g);
 /* Bytes in the section that extra_at_end adds: room for the second CPU's pages somewhere inside. */
-size_t tracedat_gen_extra(const struct tracedat_gen *b);
+size_t tracedat_gen_extra(const struct tracedat_gen *g);
 /* Moves the first size bytes of the content to a chunk. */
-void tracedat_gen_pack(struct tracedat_gen *b, struct gen_chunks *chunks, struct bytes *content, size_t size);
-void tracedat_gen_serialise(struct tracedat_gen *b);
-typedef void tracedat_breaker(struct tracedat_gen *b);
-#define RULE(symbol, ...) tracedat_breaker tracedat_break_##symbol;
-#include "formats/tracedat/tracedat_rules.def"
-#undef RULE
+void tracedat_gen_pack(struct tracedat_gen *g, struct gen_chunks *chunks, struct bytes *content, size_t size);
+void tracedat_gen_serialise(struct tracedat_gen *g);
+
+#define BREAKERS_FORMAT tracedat
+#define BREAKERS_RULES "formats/tracedat/tracedat_rules.def"
+#include "core/breakers.h"
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TRACEDAT_OUTLINE_H
 #define TRACEDAT_OUTLINE_H
 
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_walk.h"
 
 /* What a field holds in compressed form: the pages of a chunk, or the body of a section. It is outlined when the file is. */
 struct tracedat_coded {
@@ -34,7 +34,7 @@ struct tracedat_place_item {
 };
 
 struct tracedat_sketch {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	struct outline *o;
 	const uint8_t *data;
 	uint64_t size;
@@ -49,7 +49,8 @@ struct tracedat_sketch {
 	size_t item_count, next_item;
 };
 
-/* tracedat_outline.c: both versions */
+/* tracedat_outline_sketch.c, tracedat_outline_section.c: both versions */
+void tracedat_sketch_offset(struct tracedat_sketch *s, uint64_t at);
 void tracedat_sketch_pointer(struct tracedat_sketch *s, uint32_t field, uint64_t to, bool length);
 void tracedat_sketch_anchor(struct tracedat_sketch *s, uint64_t at, uint32_t part, int64_t bias);
 uint64_t tracedat_sketch_number(const struct tracedat_sketch *s, uint64_t at, unsigned width);
@@ -76,5 +77,8 @@ uint64_t tracedat_sketch_lines(struct tracedat_sketch *s, uint64_t at, uint64_t 
 
 /* tracedat_outline_page.c: the pages of a CPU */
 void tracedat_sketch_page(struct tracedat_sketch *s, uint64_t at, uint32_t page_size);
+
+/* Declares the parts of the file after its walk. */
+void tracedat_outline_file(struct tracedat_walk *w);
 
 #endif

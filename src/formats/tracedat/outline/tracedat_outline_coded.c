@@ -3,18 +3,6 @@
 
 #include <stdlib.h>
 
-void tracedat_sketch_coded(struct tracedat_sketch *s, uint64_t at, uint64_t size, struct tracedat_coded coded)
-{
-	uint32_t measure = outline_field(s->o, "compressed size", FIELD_SIZE, at, 4);
-
-	coded.decoded = outline_field(s->o, "decoded size", FIELD_CHECKSUM, at + 4, 4);
-	coded.compressed = outline_field(s->o, "compressed", FIELD_CHECKSUM, at + 8, size);
-	outline_measure(s->o, measure, MEASURE_LENGTH, coded.compressed, 1, 0);
-	if (coded.compressed != OUTLINE_NONE &&
-	    tracedat_room(s->t, &s->coded, &s->coded_capacity, s->coded_count, sizeof(*s->coded), OUTLINE_PARTS_MAX))
-		s->coded[s->coded_count++] = coded;
-}
-
 /* outline_encode */
 static bool encode(int codec, const void *bytes, size_t size, struct bytes *out)
 {
@@ -30,8 +18,8 @@ static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *c
 
 	if (!data)
 		s->o->status = TM_NO_MEMORY;
-	else if (!tracedat_decode(s->t, s->t->codec, s->data + field->offset, field->length, data, size, &d) || !d.fits ||
-		 d.size != size || d.consumed != field->length) {
+	else if (!tracedat_decompress(s->w, s->data + field->offset, field->length, data, size, &d) || !d.fits || d.size != size ||
+		 d.consumed != field->length) {
 		free(data);
 		data = NULL;
 	}
@@ -40,7 +28,7 @@ static uint8_t *decode(struct tracedat_sketch *s, const struct tracedat_coded *c
 
 static void stream(struct tracedat_sketch *s, const struct tracedat_coded *coded, uint8_t *data, uint32_t size)
 {
-	uint32_t file = outline_stream(s->o, coded->compressed, data, size, encode, (int)s->t->codec);
+	uint32_t file = outline_stream(s->o, coded->compressed, data, size, encode, (int)s->w->shape.codec);
 	const uint8_t *outer = s->data;
 	uint64_t outer_size = s->size;
 
@@ -66,7 +54,7 @@ void tracedat_sketch_streams(struct tracedat_sketch *s)
 
 	/* Their offsets are those of the file. */
 	s->next_item = s->item_count;
-	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->t->codec != TRACEDAT_NONE; i++) {
+	for (size_t i = 0; i < s->coded_count && s->o->status == TM_OK && s->w->shape.codec != TRACEDAT_NONE; i++) {
 		const struct tracedat_coded *coded = &s->coded[i];
 		uint64_t size = outline_value(s->o, coded->decoded);
 		if (coded->decoded == OUTLINE_NONE || size > left)

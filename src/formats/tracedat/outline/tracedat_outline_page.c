@@ -1,4 +1,5 @@
 /* The parts of a page of the ring buffer. Layout as in tracedat_page.c. */
+#include "formats/tracedat/decode/tracedat_page_layout.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #define LENGTH_BITS 27u
@@ -56,9 +57,9 @@ static uint64_t record(struct tracedat_sketch *s, uint64_t at, uint64_t end)
 
 void tracedat_sketch_page(struct tracedat_sketch *s, uint64_t at, uint32_t page_size)
 {
-	struct tracedat *t = s->t;
-	unsigned width = t->long_size;
-	uint64_t data = at + tracedat_page_data(t), end = at + page_size;
+	struct tracedat_walk *w = s->w;
+	unsigned width = w->shape.long_size;
+	uint64_t data = at + tracedat_page_data(&w->shape), end = at + page_size;
 	uint32_t page = outline_open(s->o, PART_GROUP, "page", at, PART_LOOSE);
 
 	outline_room(s->o, page, page_size);
@@ -66,7 +67,7 @@ void tracedat_sketch_page(struct tracedat_sketch *s, uint64_t at, uint32_t page_
 	uint64_t length = tracedat_sketch_number(s, at + 8, width) & ((1u << LENGTH_BITS) - 1);
 	uint32_t commit = outline_bits(s->o, "commit", FIELD_SIZE, at + 8, width, 0, LENGTH_BITS);
 	(void)outline_bits(s->o, "missed", FIELD_FLAGS, at + 8, width, 30, 2);
-	if (length > end - data || t->old_ring)
+	if (length > end - data || w->shape.old_ring)
 		length = 0;
 	uint32_t group = outline_open(s->o, PART_GROUP, "records", data, PART_FIXED);
 	uint64_t stop = data + length;
@@ -81,7 +82,7 @@ void tracedat_sketch_page(struct tracedat_sketch *s, uint64_t at, uint32_t page_
 			(void)outline_leaf(s->o, PART_BYTES, "missed count", stop, width, PART_FIXED);
 		stop = end - stop >= width ? stop + width : stop;
 	}
-	if (!t->old_ring)
+	if (!w->shape.old_ring)
 		(void)outline_padding(s->o, stop, end, page_size, page);
 	outline_close(s->o, end);
 }

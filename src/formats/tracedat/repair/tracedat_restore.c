@@ -1,6 +1,7 @@
 /* What a killed recorder leaves: NAME.cpuN and NAME.INSTANCE.cpuN, raw pages without a header. The metadata comes from a donor,
  * or from a trace.dat that the recorder began to write beside them. */
 #include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct restore {
 	struct piece_file *files;
 	size_t count;
 	struct source *main, *metadata;
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	uint64_t records, bad;
 	bool cut;
 };
@@ -106,17 +107,17 @@ static void restore_say(struct restore *r, const char *message)
 /* One buffer a stem; what a stem has beyond the first is the name of its instance. */
 static bool buffers_make(struct restore *r)
 {
-	struct tracedat *t = r->t;
+	struct tracedat_walk *w = r->w;
 	const struct piece_file *top = &r->files[0];
 
-	for (size_t i = 0; i < t->buffer_count; i++) {
-		free(t->buffers[i].cpus);
-		bytes_free(&t->buffers[i].raw_name);
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		free(w->data.buffers[i].cpus);
+		bytes_free(&w->data.buffers[i].raw_name);
 		if (i)
-			bytes_free(&t->buffers[i].clock);
+			bytes_free(&w->data.buffers[i].clock);
 	}
-	struct bytes clock = t->buffer_count ? t->buffers[0].clock : (struct bytes){ 0 };
-	t->buffer_count = 0;
+	struct bytes clock = w->data.buffer_count ? w->data.buffers[0].clock : (struct bytes){ 0 };
+	w->data.buffer_count = 0;
 	if (!clock.size) {
 		bytes_text(&clock, "local");
 		bytes_u8(&clock, 0);
@@ -124,7 +125,7 @@ static bool buffers_make(struct restore *r)
 	for (size_t i = 0; i < r->count; i++) {
 		struct piece_file *f = &r->files[i];
 		bool same = i && f->stem == r->files[i - 1].stem && !memcmp(f->name, r->files[i - 1].name, f->stem);
-		struct tracedat_buffer *b = same ? &t->buffers[t->buffer_count - 1] : tracedat_buffer_add(t);
+		struct tracedat_buffer *b = same ? &w->data.buffers[w->data.buffer_count - 1] : tracedat_buffer_add(w);
 		if (!b)
 			break;
 		if (!same) {
@@ -142,47 +143,47 @@ static bool buffers_make(struct restore *r)
 			bytes_u8(&b->raw_name, 0);
 			bytes_append(&b->clock, clock.data, clock.size);
 			text_sanitise(b->name, sizeof(b->name), text_quote(shown, name, length));
-			b->page_size = t->page_size;
+			b->page_size = w->shape.page_size;
 		}
 		if (same && f->cpu == f[-1].cpu)
 			continue; /* the same CPU twice: the second is left out */
-		struct tracedat_cpu *c = tracedat_cpu_add(t, b);
+		struct tracedat_cpu *c = tracedat_cpu_add(w, b);
 		if (!c)
 			break;
-		f->buffer = (unsigned)t->buffer_count - 1;
+		f->buffer = (unsigned)w->data.buffer_count - 1;
 		c->cpu = f->cpu;
 		c->length = f->source->size;
 		c->found = true;
 		c->declared_at = i; /* which file */
 	}
 	bytes_free(&clock);
-	return t->status == TM_OK;
+	return w->status == TM_OK;
 }
 
-static void source_switch(struct tracedat *t, struct source *s)
+static void source_switch(struct tracedat_walk *w, struct source *s)
 {
-	t->source = s;
-	window_reset(&t->window, s);
+	w->source = s;
+	window_reset(&w->window, s);
 }
 
 /* Walks all files once; with t->emitting into the output. */
 static void files_walk(struct restore *r, struct tracedat_buffer *b)
 {
-	struct tracedat *t = r->t;
-	for (size_t j = 0; j < b->count && t->status == TM_OK; j++) {
+	struct tracedat_walk *w = r->w;
+	for (size_t j = 0; j < b->count && w->status == TM_OK; j++) {
 		struct tracedat_cpu *c = &b->cpus[j];
 		const struct piece_file *f = &r->files[c->declared_at];
-		if (t->emitting) {
-			uint64_t n = tracedat_align(t->out.size, b->page_size) - t->out.size;
-			tracedat_put_zeros(t, n, TRACEDAT_RULE_recorder_killed, "padding up to a page");
-			c->moved = t->out.size;
+		if (w->emitting) {
+			uint64_t n = tracedat_align(w->out.pieces.size, b->page_size) - w->out.pieces.size;
+			tracedat_put_zeros(w, n, TRACEDAT_RULE_recorder_killed, "padding up to a page");
+			c->moved = w->out.pieces.size;
 		}
-		source_switch(t, f->source);
-		tracedat_cpu_walk(t, b, c);
-		if (t->window.status != TM_OK)
-			t->status = t->window.status;
-		if (t->emitting)
-			c->moved_size = t->out.size - c->moved;
+		source_switch(w, f->source);
+		tracedat_cpu_walk(w, b, c);
+		if (w->window.status != TM_OK)
+			w->status = w->window.status;
+		if (w->emitting)
+			c->moved_size = w->out.pieces.size - c->moved;
 		r->cut |= c->length % b->page_size != 0;
 	}
 }
@@ -194,301 +195,285 @@ static bool option_is_kept(unsigned id)
 	return id == TRACEDAT_TRACECLOCK || id == TRACEDAT_UNAME || id == TRACEDAT_VERSION || id == TRACEDAT_TSC2NSEC;
 }
 
-static uint32_t cpus_of(const struct tracedat *t)
+static uint32_t cpus_of(const struct tracedat_walk *w)
 {
 	uint32_t count = 1;
-	for (size_t i = 0; i < t->buffer_count; i++)
-		for (size_t j = 0; j < t->buffers[i].count; j++)
-			if (t->buffers[i].cpus[j].cpu + 1 > count)
-				count = t->buffers[i].cpus[j].cpu + 1;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++)
+			if (w->data.buffers[i].cpus[j].cpu + 1 > count)
+				count = w->data.buffers[i].cpus[j].cpu + 1;
 	return count;
 }
 
 #define RULE_HERE TRACEDAT_RULE_recorder_killed
 static const char why_here[] = "the header of the joined file";
 
-static void put_option_head(struct tracedat *t, unsigned id, size_t size)
+static void put_option_head(struct tracedat_walk *w, unsigned id, size_t size)
 {
 	uint8_t head[6];
-	store_u16(head, (uint16_t)id, t->big_endian);
-	store_u32(head + 2, (uint32_t)size, t->big_endian);
-	(void)tracedat_literal(&t->out, head, 6, RULE_HERE, why_here);
+	store_u16(head, (uint16_t)id, w->shape.big_endian);
+	store_u32(head + 2, (uint32_t)size, w->shape.big_endian);
+	(void)tracedat_literal(&w->out.pieces, head, 6, RULE_HERE, why_here);
 }
 
 static void put_kept_options(struct restore *r)
 {
-	struct tracedat *t = r->t;
-	for (size_t i = 0; i < t->option_count; i++) {
-		const struct tracedat_option *o = &t->options[i];
+	struct tracedat_walk *w = r->w;
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
 		if (!option_is_kept(o->id) || o->dropped)
 			continue;
-		put_option_head(t, o->id, o->changed.size ? o->changed.size : o->size);
+		put_option_head(w, o->id, o->changed.size ? o->changed.size : o->size);
 		if (o->changed.size)
-			(void)tracedat_literal(&t->out, o->changed.data, o->changed.size, o->rule, o->why);
+			(void)tracedat_literal(&w->out.pieces, o->changed.data, o->changed.size, o->rule, o->why);
 		else
-			tracedat_put_block(t, o->block, o->at, o->size, RULE_HERE, why_here);
+			tracedat_put_block(w, o->block, o->at, o->size, RULE_HERE, why_here);
 	}
 }
 
 static void put_parts(struct restore *r)
 {
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
-		tracedat_put_part(r->t, &r->t->parts[k], &r->t->meta);
+		tracedat_put_part(r->w, &r->w->meta.parts[k], &r->w->meta.v6);
 }
 
-static void put_clock(struct tracedat *t, const struct tracedat_buffer *b)
+static void put_clock(struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
-	struct bytes clock = { .big_endian = t->big_endian };
+	struct bytes clock = { .big_endian = w->shape.big_endian };
 	bytes_u64(&clock, b->clock.size + 1);
 	bytes_printf(&clock, "[%s]", (const char *)b->clock.data);
-	(void)tracedat_literal(&t->out, clock.data, clock.size, RULE_HERE, why_here);
-	t->out.failed |= clock.failed;
+	(void)tracedat_literal(&w->out.pieces, clock.data, clock.size, RULE_HERE, why_here);
+	w->out.pieces.failed |= clock.failed;
 	bytes_free(&clock);
 }
 
 static void compose_v6(struct restore *r)
 {
-	struct tracedat *t = r->t;
-	uint32_t cpus = cpus_of(t);
-	size_t *places = calloc(t->buffer_count + 2 * (size_t)cpus + 1, sizeof(*places));
+	struct tracedat_walk *w = r->w;
+	uint32_t cpus = cpus_of(w);
+	size_t *places = calloc(w->data.buffer_count + 2 * (size_t)cpus + 1, sizeof(*places));
 	const uint8_t done[2] = { 0 };
 
 	if (!places) {
-		tracedat_no_memory(t);
+		tracedat_no_memory(w);
 		return;
 	}
-	size_t *table = places + t->buffer_count;
-	tracedat_put_prefix(t);
+	size_t *table = places + w->data.buffer_count;
+	tracedat_put_prefix(w);
 	put_parts(r);
-	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus, RULE_HERE, why_here);
-	(void)tracedat_literal(&t->out, "options  ", 10, RULE_HERE, why_here);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus, RULE_HERE, why_here);
+	(void)tracedat_literal(&w->out.pieces, "options  ", 10, RULE_HERE, why_here);
 	put_kept_options(r);
-	for (size_t i = 1; i < t->buffer_count; i++) {
-		put_option_head(t, TRACEDAT_BUFFER, 8 + t->buffers[i].raw_name.size);
-		places[i] = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
-		(void)tracedat_literal(&t->out, t->buffers[i].raw_name.data, t->buffers[i].raw_name.size, RULE_HERE, why_here);
+	for (size_t i = 1; i < w->data.buffer_count; i++) {
+		put_option_head(w, TRACEDAT_BUFFER, 8 + w->data.buffers[i].raw_name.size);
+		places[i] = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+		(void)tracedat_literal(&w->out.pieces, w->data.buffers[i].raw_name.data, w->data.buffers[i].raw_name.size,
+				       RULE_HERE, why_here);
 	}
-	(void)tracedat_literal(&t->out, done, 2, RULE_HERE, why_here);
-	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
-		struct tracedat_buffer *b = &t->buffers[i];
-		tracedat_fill_u64(t, i ? places[i] : SIZE_MAX, t->out.size);
-		(void)tracedat_literal(&t->out, "flyrecord", 10, RULE_HERE, why_here);
+	(void)tracedat_literal(&w->out.pieces, done, 2, RULE_HERE, why_here);
+	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &w->data.buffers[i];
+		tracedat_fill_u64(w, i ? places[i] : SIZE_MAX, w->out.pieces.size);
+		(void)tracedat_literal(&w->out.pieces, "flyrecord", 10, RULE_HERE, why_here);
 		for (uint32_t c = 0; c < 2 * cpus; c++)
-			table[c] = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
-		put_clock(t, b);
+			table[c] = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+		put_clock(w, b);
 		files_walk(r, b);
 		for (uint32_t c = 0; c < cpus; c++) {
-			uint64_t at = tracedat_align(t->out.size, b->page_size), size = 0;
+			uint64_t at = tracedat_align(w->out.pieces.size, b->page_size), size = 0;
 			for (size_t j = 0; j < b->count; j++)
 				if (b->cpus[j].cpu == c) {
 					at = b->cpus[j].moved;
 					size = b->cpus[j].moved_size;
 				}
-			tracedat_fill_u64(t, table[2 * c], at);
-			tracedat_fill_u64(t, table[2 * c + 1], size);
+			tracedat_fill_u64(w, table[2 * c], at);
+			tracedat_fill_u64(w, table[2 * c + 1], size);
 		}
 	}
 	free(places);
 }
 
-static size_t put_section_head(struct tracedat *t, unsigned id)
+static size_t put_section_head(struct tracedat_walk *w, unsigned id)
 {
 	uint8_t head[8];
-	store_u16(head, (uint16_t)id, t->big_endian);
-	store_u16(head + 2, 0, t->big_endian);
-	store_u32(head + 4, UINT32_MAX, t->big_endian);
-	(void)tracedat_literal(&t->out, head, 8, RULE_HERE, why_here);
-	return tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+	store_u16(head, (uint16_t)id, w->shape.big_endian);
+	store_u16(head + 2, 0, w->shape.big_endian);
+	store_u32(head + 4, UINT32_MAX, w->shape.big_endian);
+	(void)tracedat_literal(&w->out.pieces, head, 8, RULE_HERE, why_here);
+	return tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
 }
 
-static void put_pointer(struct tracedat *t, unsigned id, uint64_t at)
+static void put_pointer(struct tracedat_walk *w, unsigned id, uint64_t at)
 {
-	put_option_head(t, id, 8);
-	(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, at, RULE_HERE, why_here);
+	put_option_head(w, id, 8);
+	(void)tracedat_put_u64(w, TRACEDAT_NO_OLD, at, RULE_HERE, why_here);
 }
 
-static void put_buffer_option(struct tracedat *t, const struct tracedat_buffer *b)
+static void put_buffer_option(struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
-	put_option_head(t, TRACEDAT_BUFFER, 8 + b->raw_name.size + b->clock.size + 8 + 20 * b->count);
-	(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->moved, RULE_HERE, why_here);
-	(void)tracedat_literal(&t->out, b->raw_name.data, b->raw_name.size, RULE_HERE, why_here);
-	(void)tracedat_literal(&t->out, b->clock.data, b->clock.size, RULE_HERE, why_here);
-	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, b->page_size, RULE_HERE, why_here);
-	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, (uint32_t)b->count, RULE_HERE, why_here);
+	put_option_head(w, TRACEDAT_BUFFER, 8 + b->raw_name.size + b->clock.size + 8 + 20 * b->count);
+	(void)tracedat_put_u64(w, TRACEDAT_NO_OLD, b->moved, RULE_HERE, why_here);
+	(void)tracedat_literal(&w->out.pieces, b->raw_name.data, b->raw_name.size, RULE_HERE, why_here);
+	(void)tracedat_literal(&w->out.pieces, b->clock.data, b->clock.size, RULE_HERE, why_here);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, b->page_size, RULE_HERE, why_here);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, (uint32_t)b->count, RULE_HERE, why_here);
 	for (size_t j = 0; j < b->count; j++) {
-		(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, b->cpus[j].cpu, RULE_HERE, why_here);
-		(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->cpus[j].moved, RULE_HERE, why_here);
-		(void)tracedat_put_u64(t, TRACEDAT_NO_OLD, b->cpus[j].moved_size, RULE_HERE, why_here);
+		(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, b->cpus[j].cpu, RULE_HERE, why_here);
+		(void)tracedat_put_u64(w, TRACEDAT_NO_OLD, b->cpus[j].moved, RULE_HERE, why_here);
+		(void)tracedat_put_u64(w, TRACEDAT_NO_OLD, b->cpus[j].moved_size, RULE_HERE, why_here);
 	}
 }
 
 static void compose_v7(struct restore *r)
 {
-	struct tracedat *t = r->t;
+	struct tracedat_walk *w = r->w;
 	uint64_t parts[TRACEDAT_PARTS] = { 0 };
 
-	tracedat_put_prefix(t);
-	tracedat_put_compression(t);
-	size_t first = tracedat_put_u64(t, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
-	for (size_t i = 0; i < t->section_count; i++) {
-		struct tracedat_section *s = &t->sections[i];
+	tracedat_put_prefix(w);
+	tracedat_put_compression(w);
+	size_t first = tracedat_put_u64(w, TRACEDAT_NO_OLD, 0, RULE_HERE, why_here);
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		struct tracedat_section *s = &w->dir.sections[i];
 		unsigned k = s->id - TRACEDAT_HEADER_INFO;
-		if (k < TRACEDAT_PARTS && t->part_block[k] == &s->block)
-			parts[k] = tracedat_put_part_section(t, s, k);
+		if (k < TRACEDAT_PARTS && w->meta.blocks[k] == &s->block)
+			parts[k] = tracedat_put_part_section(w, s, k);
 		else if (s->id == TRACEDAT_STRINGS && s->block.data && !s->lost)
-			tracedat_put_strings(t, s);
+			tracedat_put_strings(w, s);
 	}
 	/* Headers and event formats have to be there. */
 	for (unsigned k = 0; k <= 2; k += 2)
 		if (!parts[k])
-			parts[k] = tracedat_put_part_section(t, NULL, k);
-	for (size_t i = 0; i < t->buffer_count && t->status == TM_OK; i++) {
-		struct tracedat_buffer *b = &t->buffers[i];
-		b->moved = t->out.size;
-		size_t size = put_section_head(t, TRACEDAT_BUFFER);
+			parts[k] = tracedat_put_part_section(w, NULL, k);
+	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &w->data.buffers[i];
+		b->moved = w->out.pieces.size;
+		size_t size = put_section_head(w, TRACEDAT_BUFFER);
 		files_walk(r, b);
-		tracedat_fill_u64(t, size, t->out.size - b->moved - 16);
+		tracedat_fill_u64(w, size, w->out.pieces.size - b->moved - 16);
 	}
-	source_switch(t, r->metadata);
-	uint64_t at = t->out.size;
-	tracedat_fill_u64(t, first, at);
-	size_t size = put_section_head(t, TRACEDAT_DONE);
+	source_switch(w, r->metadata);
+	uint64_t at = w->out.pieces.size;
+	tracedat_fill_u64(w, first, at);
+	size_t size = put_section_head(w, TRACEDAT_DONE);
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
 		if (parts[k])
-			put_pointer(t, TRACEDAT_HEADER_INFO + k, parts[k]);
+			put_pointer(w, TRACEDAT_HEADER_INFO + k, parts[k]);
 	put_kept_options(r);
-	put_option_head(t, TRACEDAT_CPUCOUNT, 4);
-	(void)tracedat_put_u32(t, TRACEDAT_NO_OLD, cpus_of(t), RULE_HERE, why_here);
-	for (size_t i = 0; i < t->buffer_count; i++)
-		put_buffer_option(t, &t->buffers[i]);
-	put_pointer(t, TRACEDAT_DONE, 0);
-	tracedat_fill_u64(t, size, t->out.size - at - 16);
+	put_option_head(w, TRACEDAT_CPUCOUNT, 4);
+	(void)tracedat_put_u32(w, TRACEDAT_NO_OLD, cpus_of(w), RULE_HERE, why_here);
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		put_buffer_option(w, &w->data.buffers[i]);
+	put_pointer(w, TRACEDAT_DONE, 0);
+	tracedat_fill_u64(w, size, w->out.pieces.size - at - 16);
 }
 
 /* ---- does the donor fit? ---- */
 
-static uint64_t donor_misfits(const struct tracedat *t, uint32_t *worst)
+static uint64_t donor_misfits(const struct tracedat_walk *w, uint32_t *worst)
 {
 	uint64_t n = 0, most = 0;
-	for (uint32_t id = 0; t->unknown && id < 65536; id++) {
-		n += t->unknown[id].records;
-		if (t->unknown[id].records > most) {
-			most = t->unknown[id].records;
+	for (uint32_t id = 0; w->events.unknown && id < 65536; id++) {
+		n += w->events.unknown[id].records;
+		if (w->events.unknown[id].records > most) {
+			most = w->events.unknown[id].records;
 			*worst = id;
 		}
 	}
-	return n + findings_count(t->scratch, TRACEDAT_RULE_record_shorter_than_format);
+	return n + findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format);
 }
 
 static enum tracemend_status restore_compose(struct restore *r)
 {
-	struct tracedat *t = r->t;
+	struct tracedat_walk *w = r->w;
 	struct plan *plan = r->scan->plan;
-	uint64_t errors_before = findings_count(t->scratch, TRACEDAT_RULE_record_shorter_than_format);
+	uint64_t errors_before = findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format);
 	uint32_t worst = 0;
 
-	t->findings = t->scratch;
+	w->findings = w->scratch;
 	/* What the donor's own records were is of no concern. */
-	free(t->unknown);
-	t->unknown = NULL;
-	t->records = 0;
-	t->format_finding = NULL;
+	free(w->events.unknown);
+	w->events.unknown = NULL;
+	w->pages.records = w->pages.fast = 0;
+	w->events.finding = NULL;
 	if (!buffers_make(r))
-		return t->status;
-	for (size_t i = 0; i < t->buffer_count; i++)
-		files_walk(r, &t->buffers[i]);
-	uint64_t misfits = donor_misfits(t, &worst) - errors_before;
-	if (t->status != TM_OK)
-		return t->status;
-	if (!t->records) {
+		return w->status;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		files_walk(r, &w->data.buffers[i]);
+	uint64_t misfits = donor_misfits(w, &worst) - errors_before;
+	if (w->status != TM_OK)
+		return w->status;
+	if (!w->pages.records) {
 		restore_say(r, "no page of the .cpuN files can be decoded with the metadata of the donor");
 		return TM_NOTHING;
 	}
-	if (misfits > t->records / 1000 * MISFIT_MAX + 1) {
+	if (misfits > w->pages.records / 1000 * MISFIT_MAX + 1) {
 		char message[200];
 		(void)snprintf(
 			message, sizeof(message),
 			"the donor does not fit: %llu of %llu records have events that it does not know or other sizes (ID %u)",
-			(unsigned long long)misfits, (unsigned long long)t->records, worst);
+			(unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
 		restore_say(r, message);
 		return TM_NOTHING;
 	}
-	r->scan->records = t->records;
-	source_switch(t, r->metadata);
-	if (!tracedat_prepare(t))
-		return t->status;
-	t->emitting = true;
-	if (t->version == 6)
+	r->scan->records = w->pages.records;
+	r->scan->fast = w->pages.fast;
+	source_switch(w, r->metadata);
+	if (!tracedat_prepare(w))
+		return w->status;
+	w->emitting = true;
+	if (w->shape.version == 6)
 		compose_v6(r);
 	else
 		compose_v7(r);
-	t->emitting = false;
-	source_switch(t, r->metadata);
+	w->emitting = false;
+	source_switch(w, r->metadata);
 	for (size_t i = 0; i < r->count; i++)
 		plan_doubt(plan, r->files[i].source, 0, r->files[i].source->size,
 			   plan_why(plan, "decoded with the metadata of %s; CPU %u by the name of its file",
 				    source_name(r->metadata), r->files[i].cpu));
-	plan_kept(plan, t->kept);
-	plan_lost(plan, t->lost, r->cut ? TM_UNKNOWN_COUNT : t->lost_is);
-	if (t->lost_other)
+	plan_kept(plan, w->out.kept);
+	plan_lost(plan, w->out.lost, r->cut ? TM_UNKNOWN_COUNT : w->out.lost_is);
+	if (w->out.lost_other)
 		plan_lost_other(plan);
-	return tracedat_flush(t);
+	return tracedat_flush(w);
 }
 
 static enum tracemend_status metadata_load(struct restore *r)
 {
-	struct tracedat *t = calloc(1, sizeof(*t));
-	if (!t)
+	struct tracedat_walk *w = calloc(1, sizeof(*w));
+	if (!w)
 		return TM_NO_MEMORY;
-	if (!tracedat_open(t, r->scan, r->metadata)) {
-		tracedat_close(t);
-		free(t);
+	if (!tracedat_open(w, r->scan, r->metadata)) {
+		tracedat_close(w);
+		free(w);
 		return TM_NO_MEMORY;
 	}
-	t->findings = t->scratch;
-	tracedat_walk_file(t);
-	r->t = t;
-	if (t->window.status != TM_OK)
-		return t->window.status;
-	return t->status;
-}
-
-/* The shape of raw pages: the usual ones are tried on the first page. */
-bool tracedat_shape_guess(struct tracedat *t)
-{
-	static const uint32_t sizes[] = { 4096, 65536, 16384, 8192, 1024, 2048 };
-	for (unsigned i = 0; i < 6 * 4; i++) {
-		uint32_t records;
-		t->long_size = i & 1 ? 4 : 8;
-		t->big_endian = i & 2;
-		const uint8_t *p = window_at(&t->window, 0, sizes[i / 4]);
-		if (p && tracedat_page_plausible(t, p, sizes[i / 4], &records) && tracedat_long(t, p + 8) &&
-		    tracedat_page_tail_zero(t, p, sizes[i / 4])) {
-			t->page_size = sizes[i / 4];
-			return true;
-		}
-	}
-	return false;
+	w->findings = w->scratch;
+	tracedat_walk_file(w);
+	r->w = w;
+	if (w->window.status != TM_OK)
+		return w->window.status;
+	return w->status;
 }
 
 /* Pages counted without any metadata. */
-static void count_blind(struct restore *r, struct tracedat *t)
+static void count_blind(struct restore *r, struct tracedat_walk *w)
 {
-	for (size_t i = 0; i < r->count && t->status == TM_OK; i++) {
+	for (size_t i = 0; i < r->count && w->status == TM_OK; i++) {
 		struct source *s = r->files[i].source;
-		source_switch(t, s);
-		if (!t->page_size)
-			(void)tracedat_shape_guess(t);
-		for (uint64_t at = 0; t->page_size && s->size - at >= t->page_size; at += t->page_size) {
+		source_switch(w, s);
+		if (!w->shape.page_size)
+			(void)tracedat_shape_guess(&w->window, &w->shape);
+		for (uint64_t at = 0; w->shape.page_size && s->size - at >= w->shape.page_size; at += w->shape.page_size) {
 			uint32_t records = 0;
-			const uint8_t *p = window_at(&t->window, at, t->page_size);
+			const uint8_t *p = window_at(&w->window, at, w->shape.page_size);
 			if (!p)
 				return;
-			if (tracedat_page_plausible(t, p, t->page_size, &records))
-				t->records += records;
+			if (tracedat_page_plausible(w, p, w->shape.page_size, &records))
+				w->pages.records += records;
 		}
 	}
-	r->scan->records = t->records;
+	r->scan->records = w->pages.records;
 }
 
 enum tracemend_status tracedat_restore(struct scan *s)
@@ -505,9 +490,10 @@ enum tracemend_status tracedat_restore(struct scan *s)
 		free(r.files);
 		return s->plan ? TM_NOTHING : TM_OK;
 	}
-	struct finding *fd = finding_new(s->findings, TRACEDAT_RULE_recorder_killed, r.files[0].source, 0,
-					 r.files[0].source->size < 16 ? r.files[0].source->size : 16);
-	finding_say(fd, "%zu files of pages, and %s", r.count, r.main ? "a trace.dat that was not finished" : "no trace.dat");
+	struct source *first = r.files[0].source;
+	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
+					    first->size < 16 ? first->size : 16, "%zu files of pages, and %s", r.count,
+					    r.main ? "a trace.dat that was not finished" : "no trace.dat");
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;
@@ -517,28 +503,28 @@ enum tracemend_status tracedat_restore(struct scan *s)
 		return TM_NOTHING;
 	}
 	if (!s->plan) {
-		struct tracedat *t = calloc(1, sizeof(*t));
-		status = t && tracedat_open(t, s, r.files[0].source) ? TM_OK : TM_NO_MEMORY;
+		struct tracedat_walk *w = calloc(1, sizeof(*w));
+		status = w && tracedat_open(w, s, r.files[0].source) ? TM_OK : TM_NO_MEMORY;
 		if (status == TM_OK)
-			count_blind(&r, t);
-		if (t) {
-			status = status == TM_OK && t->window.status != TM_OK ? t->window.status : status;
-			tracedat_close(t);
+			count_blind(&r, w);
+		if (w) {
+			status = status == TM_OK && w->window.status != TM_OK ? w->window.status : status;
+			tracedat_close(w);
 		}
-		free(t);
+		free(w);
 		free(r.files);
 		return status;
 	}
 	status = metadata_load(&r);
-	if (status == TM_OK && (!r.t->version || !r.t->event_count)) {
+	if (status == TM_OK && (!r.w->shape.version || !r.w->events.count)) {
 		restore_say(&r, "the donor has no event formats");
 		status = TM_NOTHING;
 	}
 	if (status == TM_OK)
 		status = restore_compose(&r);
-	if (r.t) {
-		tracedat_close(r.t);
-		free(r.t);
+	if (r.w) {
+		tracedat_close(r.w);
+		free(r.w);
 	}
 	free(r.files);
 	return status;

@@ -1,5 +1,6 @@
 /* A trace.dat whose beginning is gone: what the content further in says of version, byte order and compressor. */
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 
 /* Bytes from the beginning in which the first section header or event format is looked for, and the steps of it. */
 #define INFER_MAX (256u * 1024)
@@ -69,12 +70,12 @@ static bool look(struct tracedat_inferred *found, const uint8_t *data, size_t si
 	return false;
 }
 
-bool tracedat_infer(struct window *w, uint64_t size, struct tracedat_inferred *found)
+bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferred *found)
 {
 	*found = (struct tracedat_inferred){ 0 };
 	for (uint64_t at = 0; at < INFER_MAX; at += INFER_STEP - INFER_LOOK) {
 		size_t got;
-		const uint8_t *data = window_upto(w, at, INFER_STEP, &got);
+		const uint8_t *data = window_upto(window, at, INFER_STEP, &got);
 		if (!data || got < INFER_LOOK || look(found, data, got, size - at))
 			break;
 	}

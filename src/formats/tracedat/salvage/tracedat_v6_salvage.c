@@ -1,5 +1,6 @@
 /* Version 6 where a size lies: what comes next is found from both ends, forward by texts, backward from the data tag by sizes that
  * lead exactly to what is known already. */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 size_t tracedat_v6_find(const struct v6 *v, size_t from, const char *what, size_t length)
@@ -34,7 +35,7 @@ static size_t find_systems(const struct v6 *v, size_t from, size_t end)
 		size_t name = text - 13;
 		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
 			name--;
-		if (name < text - 13 && load_u32(d + text - 12, v->t->big_endian) - 1 < 65536)
+		if (name < text - 13 && load_u32(d + text - 12, v->w->shape.big_endian) - 1 < 65536)
 			return name - 4;
 	}
 	return V6_UNKNOWN;
@@ -46,7 +47,8 @@ static size_t find_size(const struct v6 *v, size_t low, size_t to, size_t width,
 	if (to == V6_UNKNOWN || to < width)
 		return V6_UNKNOWN;
 	for (size_t at = to - width + 1; at-- > low;) {
-		uint64_t size = width == 8 ? load_u64(v->data + at, v->t->big_endian) : load_u32(v->data + at, v->t->big_endian);
+		uint64_t size = width == 8 ? load_u64(v->data + at, v->w->shape.big_endian)
+					   : load_u32(v->data + at, v->w->shape.big_endian);
 		if (size == to - at - width && fits(v->data + at + width, (size_t)size))
 			return at;
 	}
@@ -101,6 +103,45 @@ static size_t measure_back(const struct v6 *v, size_t low, size_t end)
 	return at;
 }
 
+/* What the text blocks in front of a known one have: sizes that lead exactly to it. */
+static void texts_backward(struct v6 *v, size_t low)
+{
+	struct v6_map *m = &v->m;
+	if (m->printk == V6_UNKNOWN)
+		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
+	if (m->kallsyms == V6_UNKNOWN)
+		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+}
+
+/* printk formats behind known symbols: where their lines end, or where their size leads if that looks like the next block. */
+static void printk_forward(struct v6 *v, size_t end)
+{
+	struct v6_map *m = &v->m;
+	size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
+	uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
+	size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
+	size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
+
+	if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
+		at = claimed;
+	if (stop - at >= 4)
+		m->printk = at;
+}
+
+/* The same for command lines behind known printk formats. */
+static void cmdlines_forward(struct v6 *v, size_t end)
+{
+	struct v6_map *m = &v->m;
+	uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
+	size_t at = measure_lines(v, m->printk + 4, end, true);
+	size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
+
+	if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
+		at = claimed;
+	if (end - at >= 8)
+		m->cmdlines = at;
+}
+
 static void salvage_texts(struct v6 *v, size_t low)
 {
 	struct v6_map *m = &v->m;
@@ -108,41 +149,20 @@ static void salvage_texts(struct v6 *v, size_t low)
 
 	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN)
 		m->cmdlines = find_size(v, low, m->cpus, 8, fits_cmdlines);
-	if (m->printk == V6_UNKNOWN)
-		m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-	if (m->kallsyms == V6_UNKNOWN)
-		m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
-	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN) {
-		size_t stop = m->cmdlines != V6_UNKNOWN ? m->cmdlines : end;
-		uint32_t declared = load_u32(v->data + m->kallsyms, v->t->big_endian);
-		size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
-		size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : V6_UNKNOWN;
-		if (claimed != V6_UNKNOWN && stop - claimed >= 8 && v->data[claimed + 4] == '0' && v->data[claimed + 5] == 'x')
-			at = claimed;
-		if (stop - at >= 4)
-			m->printk = at;
-	}
-	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN) {
-		uint32_t declared = load_u32(v->data + m->printk, v->t->big_endian);
-		size_t at = measure_lines(v, m->printk + 4, end, true);
-		size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : V6_UNKNOWN;
-		if (claimed != V6_UNKNOWN && end - claimed >= 9 && v->data[claimed + 8] >= '0' && v->data[claimed + 8] <= '9')
-			at = claimed;
-		if (end - at >= 8)
-			m->cmdlines = at;
-	}
+	texts_backward(v, low);
+	if (m->kallsyms != V6_UNKNOWN && m->printk == V6_UNKNOWN)
+		printk_forward(v, end);
+	if (m->printk != V6_UNKNOWN && m->cmdlines == V6_UNKNOWN)
+		cmdlines_forward(v, end);
 	if (m->cmdlines == V6_UNKNOWN && m->cpus != V6_UNKNOWN) {
 		size_t text = measure_back(v, low, m->cpus);
 		if (text >= low + 8)
 			m->cmdlines = text - 8;
-		if (m->printk == V6_UNKNOWN)
-			m->printk = find_size(v, low, m->cmdlines, 4, fits_printk);
-		if (m->kallsyms == V6_UNKNOWN)
-			m->kallsyms = find_size(v, low, m->printk, 4, fits_kallsyms);
+		texts_backward(v, low);
 	}
 	/* The tag is gone, but the sizes before it lead somewhere. */
 	if (m->cmdlines != V6_UNKNOWN && m->cpus == V6_UNKNOWN && v->size - m->cmdlines >= 22) {
-		uint64_t declared = load_u64(v->data + m->cmdlines, v->t->big_endian);
+		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);
 		if (declared <= v->size - m->cmdlines - 22) {
 			m->cpus = m->cmdlines + 8 + (size_t)declared;
 			m->tag = m->cpus + 4;
@@ -154,7 +174,7 @@ static void salvage_texts(struct v6 *v, size_t low)
 static bool chain_without_tag(struct v6 *v)
 {
 	const uint8_t *d = v->data;
-	bool be = v->t->big_endian;
+	bool be = v->w->shape.big_endian;
 	size_t at = v->m.kallsyms, places[3];
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -189,7 +209,7 @@ void tracedat_v6_salvage(struct v6 *v)
 	m->tag = find_tag(v, low);
 	/* Options that stand in front of the other tags had one, too. */
 	if (m->tag != V6_UNKNOWN && v->data[m->tag] != 'o') {
-		size_t options = tracedat_options_lead(v->t, v->data, low, m->tag);
+		size_t options = tracedat_options_lead(&v->w->shape, v->data, low, m->tag);
 		if (options != SIZE_MAX && options >= low + TRACEDAT_TAG_SIZE)
 			m->tag = options - TRACEDAT_TAG_SIZE;
 	}
@@ -199,7 +219,7 @@ void tracedat_v6_salvage(struct v6 *v)
 		m->tag = V6_UNKNOWN;
 	/* Sizes that lead on from a known symbol table vouch for a place that the tag cannot. */
 	if (m->kallsyms != V6_UNKNOWN && v->size - m->kallsyms >= 4) {
-		size_t size = load_u32(v->data + m->kallsyms, v->t->big_endian), at = m->kallsyms + 4;
+		size_t size = load_u32(v->data + m->kallsyms, v->w->shape.big_endian), at = m->kallsyms + 4;
 		if (size <= v->size - at && v->size - at - size >= 6 && v->data[at + size + 4] == '0' &&
 		    v->data[at + size + 5] == 'x')
 			m->printk = at + size;

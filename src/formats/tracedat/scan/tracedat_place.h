@@ -2,7 +2,7 @@
 #ifndef TRACEDAT_PLACE_H
 #define TRACEDAT_PLACE_H
 
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_page.h"
 
 struct tracedat_range {
 	uint64_t from, to;
@@ -12,13 +12,25 @@ struct tracedat_range {
 };
 
 /* All ranges in use, sorted. The caller frees them. NULL: none, or out of memory. */
-struct tracedat_range *tracedat_ranges(struct tracedat *t, size_t *count);
+struct tracedat_range *tracedat_ranges(struct tracedat_walk *w, size_t *count);
 /* Whether a plausible page stands there. */
-bool tracedat_page_at(struct tracedat *t, uint64_t at, uint32_t size);
+bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size);
 
-/* ---- tracedat_gap.c ---- */
+/* Where the pages of each CPU are: judges tables, finds lost ranges. */
+void tracedat_place(struct tracedat_walk *w);
+
+/* ---- tracedat_page_shape.c ---- */
+
+/* Page size and long size where the header contradicts itself. */
+void tracedat_shape_decide(struct tracedat_walk *w);
+/* An instance may have pages of its own size, when they are pages of that size. */
+void tracedat_instance_page_size(struct tracedat_walk *w, struct tracedat_buffer *b);
+/* Whether the window shows raw pages: sets byte order, long size and page size. */
+bool tracedat_shape_guess(struct window *window, struct tracedat_shape *shape);
+
+/* ---- salvage/tracedat_unreferenced.c ---- */
 
 /* Gaps in [from, to), where the ranges of one buffer or of the file lie: pages in them are given to CPUs that lack some. */
-void tracedat_gaps(struct tracedat *t, unsigned buffer, uint64_t from, uint64_t to);
+void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TRACEDAT_V6_H
 #define TRACEDAT_V6_H
 
-#include "formats/tracedat/tracedat.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
 
 #define V6_UNKNOWN SIZE_MAX
 
@@ -12,7 +12,7 @@ struct v6_map {
 };
 
 struct v6 {
-	struct tracedat *t;
+	struct tracedat_walk *w;
 	const uint8_t *data;
 	size_t size;
 	struct v6_map m;

@@ -1,10 +1,9 @@
 /* Generates uftrace directories: chooses the shape, has the model made and written, and lets a breaker do its work. */
 #include "formats/uftrace/gen/uftrace_gen.h"
-#include "formats/uftrace/gen/break/uftrace_break.h"
 
 #include <stdlib.h>
 
-#define ALONE (~(uint64_t)(UFTGEN_FOREIGN | UFTGEN_NOTE | UFTGEN_BIG_ENDIAN))
+#define ALONE (~(uint64_t)(UFTRACE_GEN_FOREIGN | UFTRACE_GEN_NOTE | UFTRACE_GEN_BIG_ENDIAN))
 
 /* What a feature asks of the rest of the capture, and how often it is there. Later rows give way to earlier ones. */
 static const struct feature {
@@ -12,36 +11,36 @@ static const struct feature {
 	unsigned since; /* writer version */
 	unsigned one_in;
 } features[] = {
-	{ UFTGEN_FOREIGN, 0, ALONE, 140, 24 },
-	{ UFTGEN_BIG_ENDIAN, 0, 0, 0, 8 },
-	{ UFTGEN_NARROW, 0, 0, 0, 8 },
-	{ UFTGEN_DEEP, 0, 0, 60, 32 },
-	{ UFTGEN_EXEC, UFTGEN_LIBCALL, UFTGEN_THREADS, 60, 6 },
-	{ UFTGEN_THREADS, UFTGEN_LIBCALL, 0, 0, 3 },
-	{ UFTGEN_FORK, UFTGEN_LIBCALL, 0, 0, 4 },
-	{ UFTGEN_FORK_EXEC, UFTGEN_LIBCALL, 0, 0, 6 },
-	{ UFTGEN_SPAWN, UFTGEN_LIBCALL, 0, 0, 8 },
-	{ UFTGEN_DLOPEN, UFTGEN_LIBCALL, 0, 62, 4 },
-	{ UFTGEN_LONGJMP, UFTGEN_LIBCALL, 0, 0, 8 },
-	{ UFTGEN_COLLIDE, UFTGEN_LIBRARIES, 0, 100, 8 },
-	{ UFTGEN_DEBUG, 0, 0, 90, 4 },
-	{ UFTGEN_AUTO, UFTGEN_LIBCALL, 0, 82, 4 },
-	{ UFTGEN_ARGS, 0, 0, 60, 3 },
-	{ UFTGEN_RETVALS, 0, 0, 60, 4 },
-	{ UFTGEN_LOST, 0, 0, 60, 6 },
-	{ UFTGEN_EVENTS, 0, 0, 80, 4 },
-	{ UFTGEN_PROBES, 0, 0, 80, 6 },
-	{ UFTGEN_PERF, 0, 0, 80, 2 },
-	{ UFTGEN_KERNEL, 0, 0, 60, 12 },
-	{ UFTGEN_EXTERN, 0, 0, 90, 8 },
-	{ UFTGEN_NOTE, 0, 0, 90, 8 },
-	{ UFTGEN_OPTS, 0, 0, 93, 2 },
-	{ UFTGEN_OPEN, 0, 0, 0, 6 },
-	{ UFTGEN_ESTIMATE, 0, 0, 100, 12 },
-	{ UFTGEN_INTERRUPTED, 0, 0, 0, 12 },
-	{ UFTGEN_ORPHAN, 0, 0, 60, 12 },
-	{ UFTGEN_LIBRARIES, 0, 0, 0, 2 },
-	{ UFTGEN_LIBCALL, 0, 0, 0, 2 },
+	{ UFTRACE_GEN_FOREIGN, 0, ALONE, 140, 24 },
+	{ UFTRACE_GEN_BIG_ENDIAN, 0, 0, 0, 8 },
+	{ UFTRACE_GEN_NARROW, 0, 0, 0, 8 },
+	{ UFTRACE_GEN_DEEP, 0, 0, 60, 32 },
+	{ UFTRACE_GEN_EXEC, UFTRACE_GEN_LIBCALL, UFTRACE_GEN_THREADS, 60, 6 },
+	{ UFTRACE_GEN_THREADS, UFTRACE_GEN_LIBCALL, 0, 0, 3 },
+	{ UFTRACE_GEN_FORK, UFTRACE_GEN_LIBCALL, 0, 0, 4 },
+	{ UFTRACE_GEN_FORK_EXEC, UFTRACE_GEN_LIBCALL, 0, 0, 6 },
+	{ UFTRACE_GEN_SPAWN, UFTRACE_GEN_LIBCALL, 0, 0, 8 },
+	{ UFTRACE_GEN_DLOPEN, UFTRACE_GEN_LIBCALL, 0, 62, 4 },
+	{ UFTRACE_GEN_LONGJMP, UFTRACE_GEN_LIBCALL, 0, 0, 8 },
+	{ UFTRACE_GEN_COLLIDE, UFTRACE_GEN_LIBRARIES, 0, 100, 8 },
+	{ UFTRACE_GEN_DEBUG, 0, 0, 90, 4 },
+	{ UFTRACE_GEN_AUTO, UFTRACE_GEN_LIBCALL, 0, 82, 4 },
+	{ UFTRACE_GEN_ARGS, 0, 0, 60, 3 },
+	{ UFTRACE_GEN_RETVALS, 0, 0, 60, 4 },
+	{ UFTRACE_GEN_LOST, 0, 0, 60, 6 },
+	{ UFTRACE_GEN_EVENTS, 0, 0, 80, 4 },
+	{ UFTRACE_GEN_PROBES, 0, 0, 80, 6 },
+	{ UFTRACE_GEN_PERF, 0, 0, 80, 2 },
+	{ UFTRACE_GEN_KERNEL, 0, 0, 60, 12 },
+	{ UFTRACE_GEN_EXTERN, 0, 0, 90, 8 },
+	{ UFTRACE_GEN_NOTE, 0, 0, 90, 8 },
+	{ UFTRACE_GEN_OPTS, 0, 0, 93, 2 },
+	{ UFTRACE_GEN_OPEN, 0, 0, 0, 6 },
+	{ UFTRACE_GEN_ESTIMATE, 0, 0, 100, 12 },
+	{ UFTRACE_GEN_INTERRUPTED, 0, 0, 0, 12 },
+	{ UFTRACE_GEN_ORPHAN, 0, 0, 60, 12 },
+	{ UFTRACE_GEN_LIBRARIES, 0, 0, 0, 2 },
+	{ UFTRACE_GEN_LIBCALL, 0, 0, 0, 2 },
 };
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
@@ -51,139 +50,111 @@ static const unsigned versions[] = { 130, 100, 130, 93, 140, 92, 130, 90, 82, 17
 
 enum { VERSION_COUNT = sizeof(versions) / sizeof(versions[0]) };
 
-static void choose_version(struct uftrace_gen *u)
+static void choose_version(struct uftrace_gen *g)
 {
-	unsigned low = u->version_low, count = 0;
+	unsigned low = g->version_low, count = 0;
 
-	for (size_t i = 0; i < FEATURE_COUNT; i++) /* what is wished for needs what it needs */
-		if (u->want & features[i].feature)
-			u->want |= features[i].needs;
+	for (size_t i = 0; i < FEATURE_COUNT; i++) /* a feature that is asked for brings what it needs */
+		if (g->want & features[i].feature)
+			g->want |= features[i].needs;
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		if ((u->want & features[i].feature) && features[i].since > low)
+		if ((g->want & features[i].feature) && features[i].since > low)
 			low = features[i].since;
 	for (size_t i = 0; i < VERSION_COUNT; i++)
-		count += versions[i] >= low && versions[i] <= u->version_high;
-	u->version = versions[0];
+		count += versions[i] >= low && versions[i] <= g->version_high;
+	g->version = versions[0];
 	if (!count)
 		return;
-	count = uftgen_below(u, count);
+	count = uftrace_gen_below(g, count);
 	for (size_t i = 0; i < VERSION_COUNT; i++) {
-		if (versions[i] < low || versions[i] > u->version_high)
+		if (versions[i] < low || versions[i] > g->version_high)
 			continue;
-		u->version = versions[i];
+		g->version = versions[i];
 		if (!count--)
 			return;
 	}
 }
 
-static void choose_features(struct uftrace_gen *u)
+static void choose_features(struct uftrace_gen *g)
 {
-	u->features = u->want;
+	g->features = g->want;
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature *f = &features[i];
 		/* Beside a defect there is less to look at. */
-		bool drawn = choices_chance(u->c, 1, u->g->rule >= 0 ? 3 * f->one_in : f->one_in);
+		bool drawn = choices_chance(g->g->choices, 1, g->g->rule >= 0 ? 3 * f->one_in : f->one_in);
 
-		if (drawn && f->since <= u->version && !(f->feature & u->refuse) && !(f->needs & u->refuse) &&
-		    !(f->excludes & u->want))
-			u->features |= f->feature;
+		if (drawn && f->since <= g->version && !(f->feature & g->refuse) && !(f->needs & g->refuse) &&
+		    !(f->excludes & g->want))
+			g->features |= f->feature;
 	}
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		if (u->features & features[i].feature)
-			u->features = (u->features & ~features[i].excludes) | features[i].needs;
-	u->features |= u->want;
-	if (uftgen_has(u, UFTGEN_FOREIGN))
-		u->version = 190;
+		if (g->features & features[i].feature)
+			g->features = (g->features & ~features[i].excludes) | features[i].needs;
+	g->features |= g->want;
+	if (uftrace_gen_has(g, UFTRACE_GEN_FOREIGN))
+		g->version = 190;
 }
 
-static void choose_numbers(struct uftrace_gen *u)
+static void choose_numbers(struct uftrace_gen *g)
 {
 	static const unsigned stacks[] = { 1024, 1024, 1024, 16, 100, 1023 };
 	static const int statuses[] = { 0, 0, 256, 9, 11, 139, 134, 15 };
 
-	u->max_stack = stacks[uftgen_below(u, 6)];
-	if (uftgen_has(u, UFTGEN_DEEP))
-		u->max_stack = uftgen_below(u, 2) ? 65535 : 2000;
-	if (u->version < 60)
-		u->max_stack = 1024;
-	u->cpus = 1 + uftgen_below(u, 3);
-	u->arm = choices_chance(u->c, 1, 8);
-	u->by_trigger = choices_chance(u->c, 1, 8);
-	if (u->version >= 90) {
+	g->max_stack = stacks[uftrace_gen_below(g, 6)];
+	if (uftrace_gen_has(g, UFTRACE_GEN_DEEP))
+		g->max_stack = uftrace_gen_below(g, 2) ? 65535 : 2000;
+	if (g->version < 60)
+		g->max_stack = 1024;
+	g->cpus = 1 + uftrace_gen_below(g, 3);
+	g->arm = choices_chance(g->g->choices, 1, 8);
+	g->by_trigger = choices_chance(g->g->choices, 1, 8);
+	if (g->version >= 90) {
 		/* With debug information the names of --auto-args are one pattern for everything, and so no simple one.
 		 */
-		unsigned pattern = uftgen_below(u, uftgen_has(u, UFTGEN_DEBUG) ? 2 : 3);
+		unsigned pattern = uftrace_gen_below(g, uftrace_gen_has(g, UFTRACE_GEN_DEBUG) ? 2 : 3);
 
-		u->pattern = pattern == 0 ? UFTGEN_REGEX : pattern == 1 ? UFTGEN_GLOB : UFTGEN_SIMPLE;
+		g->pattern = pattern == 0 ? UFTRACE_GEN_REGEX : pattern == 1 ? UFTRACE_GEN_GLOB : UFTRACE_GEN_SIMPLE;
 	}
-	u->exit_status = statuses[uftgen_below(u, 8)];
-	if (uftgen_has(u, UFTGEN_INTERRUPTED))
-		u->exit_status = uftgen_below(u, 2) ? -1 : 65536;
+	g->exit_status = statuses[uftrace_gen_below(g, 8)];
+	if (uftrace_gen_has(g, UFTRACE_GEN_INTERRUPTED))
+		g->exit_status = uftrace_gen_below(g, 2) ? -1 : 65536;
 }
 
-static void make_capture(struct uftrace_gen *u)
+static void make_capture(struct uftrace_gen *g)
 {
-	choose_version(u);
-	choose_features(u);
-	choose_numbers(u);
-	uftgen_make_world(u);
-	uftgen_make_calls(u);
-	if (uftgen_has(u, UFTGEN_ORPHAN))
-		(void)uftgen_make_session(u, uftgen_other_program(u));
-	uftgen_write_info(u);
-	uftgen_write_tasks(u);
-	uftgen_write_maps(u);
-	uftgen_write_symbols(u);
-	uftgen_write_debug(u);
-	uftgen_write_side_files(u);
+	choose_version(g);
+	choose_features(g);
+	choose_numbers(g);
+	uftrace_gen_make_world(g);
+	uftrace_gen_make_calls(g);
+	if (uftrace_gen_has(g, UFTRACE_GEN_ORPHAN))
+		(void)uftrace_gen_make_session(g, uftrace_gen_other_program(g));
+	uftrace_gen_write_info(g);
+	uftrace_gen_write_tasks(g);
+	uftrace_gen_write_maps(g);
+	uftrace_gen_write_symbols(g);
+	uftrace_gen_write_debug(g);
+	uftrace_gen_write_side_files(g);
 }
 
-bool uftgen_ready(struct uftrace_gen *u, uint64_t want, uint64_t refuse)
+enum tracemend_status uftrace_generate(struct gen *gen)
 {
-	if (!u->wishing)
-		return true;
-	u->want |= want;
-	u->refuse |= refuse;
-	return false;
-}
+	struct uftrace_gen *g = calloc(1, sizeof(*g));
 
-void uftgen_versions(struct uftrace_gen *u, unsigned low, unsigned high)
-{
-	u->version_low = low;
-	u->version_high = high;
-}
-
-#define RULE(sym, id, severity, class, title, clause, explanation, repair) uftrace_break_##sym,
-
-static void (*const breakers[])(struct uftrace_gen *) = {
-#include "formats/uftrace/uftrace_rules.def"
-};
-
-#undef RULE
-
-enum tracemend_status uftrace_generate(struct gen *g)
-{
-	struct uftrace_gen *u = calloc(1, sizeof(*u));
-
-	if (!u) {
-		g->failed = true;
+	if (!g) {
+		gen->failed = true;
 		return TM_NO_MEMORY;
 	}
-	u->g = g;
-	u->c = g->choices;
-	u->version_high = 999;
-	if (g->rule >= 0) {
-		u->wishing = true;
-		breakers[g->rule](u);
-		u->wishing = false;
-	}
-	make_capture(u);
-	for (size_t i = 0; i < g->file_count; i++)
-		g->failed |= g->files[i].bytes.failed;
-	if (g->rule >= 0 && !g->failed)
-		breakers[g->rule](u);
-	free(u);
-	for (size_t i = 0; i < g->file_count; i++)
-		g->failed |= g->files[i].bytes.failed;
-	return g->failed ? TM_NO_MEMORY : TM_OK;
+	g->g = gen;
+	g->version_high = 999;
+	uftrace_break(g, GEN_SHAPE);
+	make_capture(g);
+	for (size_t i = 0; i < gen->file_count; i++)
+		gen->failed |= gen->files[i].bytes.failed;
+	if (!gen->failed)
+		uftrace_break(g, GEN_BYTES);
+	free(g);
+	for (size_t i = 0; i < gen->file_count; i++)
+		gen->failed |= gen->files[i].bytes.failed;
+	return gen->failed ? TM_NO_MEMORY : TM_OK;
 }

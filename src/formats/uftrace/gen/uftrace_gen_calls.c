@@ -18,31 +18,31 @@ enum {
 /* A function that the running task can call. */
 struct call {
 	uint64_t address;
-	const struct uftgen_symbol *symbol;
+	const struct uftrace_gen_symbol *symbol;
 };
 
 struct run {
-	struct uftrace_gen *u;
+	struct uftrace_gen *g;
 	unsigned task;
-	struct uftgen_task *t;
+	struct uftrace_gen_task *t;
 	struct bytes *out;
 	unsigned depth; /* open frames */
 	bool first;	/* the next record starts a file, an image, or follows LOST */
 	bool plain;	/* no function has a spec: records need no look-up */
-	struct call calls[UFTGEN_CALLS_MAX];
+	struct call calls[UFTRACE_GEN_CALLS_MAX];
 	unsigned call_count, plain_count; /* plain: without the library calls that tell a story */
 };
 
 /* ---- one record ---- */
 
-static void mark(struct run *r, uint64_t offset, unsigned type, uint64_t address, const struct uftgen_symbol *symbol, bool more,
-		 bool text)
+static void mark(struct run *r, uint64_t offset, unsigned type, uint64_t address, const struct uftrace_gen_symbol *symbol,
+		 bool more, bool text)
 {
-	struct uftrace_gen *u = r->u;
+	struct uftrace_gen *g = r->g;
 
-	if (u->g->rule < 0 || u->mark_count == UFTGEN_MARKS_MAX)
+	if (g->g->rule < 0 || g->mark_count == UFTRACE_GEN_MARKS_MAX)
 		return;
-	u->marks[u->mark_count++] = (struct uftgen_mark){
+	g->marks[g->mark_count++] = (struct uftrace_gen_mark){
 		.offset = offset,
 		.time = r->t->time,
 		.address = address,
@@ -72,24 +72,24 @@ static void put(struct run *r, unsigned type, bool more, unsigned depth, uint64_
 	r->t->records++;
 }
 
-static void put_text(struct run *r, const struct uftgen_item *item)
+static void put_text(struct run *r, const struct uftrace_gen_item *item)
 {
 	static const char *const words[] = {
 		"", "hello", "bread and butter", "a=1&b=%20", "/opt/shop/etc/shop.conf", "gr\xc3\xbc\xc3\x9f"
 	};
 	static const char sentence[] = "the quick brown fox jumps over the lazy dog while five boxing wizards pack my box with "
 				       "twelve dozen liquor jugs and one more";
-	struct uftrace_gen *u = r->u;
-	const char *text = words[uftgen_below(u, 6)];
+	struct uftrace_gen *g = r->g;
+	const char *text = words[uftrace_gen_below(g, 6)];
 	char long_text[TEXT_MAX + 1];
 
 	(void)item;
-	switch (uftgen_below(u, 8)) {
+	switch (uftrace_gen_below(g, 8)) {
 	case 6: /* NULL; before 0.9 four 0xff bytes */
-		text = u->version >= 90 ? "NULL" : "\xff\xff\xff\xff";
+		text = g->version >= 90 ? "NULL" : "\xff\xff\xff\xff";
 		break;
 	case 7: /* cut by the writer */
-		(void)snprintf(long_text, sizeof(long_text), "%.95s...", &sentence[uftgen_below(u, 30)]);
+		(void)snprintf(long_text, sizeof(long_text), "%.95s...", &sentence[uftrace_gen_below(g, 30)]);
 		text = long_text;
 		break;
 	default:
@@ -99,12 +99,12 @@ static void put_text(struct run *r, const struct uftgen_item *item)
 	bytes_text(r->out, text);
 }
 
-static void put_item(struct run *r, const struct uftgen_item *item, size_t payload)
+static void put_item(struct run *r, const struct uftrace_gen_item *item, size_t payload)
 {
-	if (item->kind == UFTGEN_TEXT) {
+	if (item->kind == UFTRACE_GEN_TEXT) {
 		put_text(r, item);
 	} else {
-		uint64_t value = choices_number(r->u->c);
+		uint64_t value = choices_number(r->g->g->choices);
 
 		for (unsigned i = 0; i < item->size; i++)
 			bytes_u8(r->out, (uint8_t)(value >> (8 * (i % 8))));
@@ -114,9 +114,9 @@ static void put_item(struct run *r, const struct uftgen_item *item, size_t paylo
 }
 
 /* ENTRY or EXIT of a function, at the depth r->depth. */
-static void put_call(struct run *r, unsigned type, const struct uftgen_frame *frame)
+static void put_call(struct run *r, unsigned type, const struct uftrace_gen_frame *frame)
 {
-	const struct uftgen_spec *spec = r->plain ? NULL : uftgen_spec_of(r->u, frame->symbol);
+	const struct uftrace_gen_spec *spec = r->plain ? NULL : uftrace_gen_spec_of(r->g, frame->symbol);
 	bool more = spec && (type == WORD_ENTRY ? spec->count > 0 : spec->returns);
 	bool text = false;
 	uint64_t offset = r->out->size;
@@ -130,7 +130,7 @@ static void put_call(struct run *r, unsigned type, const struct uftgen_frame *fr
 		if (type == WORD_EXIT)
 			put_item(r, &spec->value, payload);
 		bytes_align(r->out, 8);
-		text = (type == WORD_ENTRY ? spec->items[0].kind : spec->value.kind) == UFTGEN_TEXT;
+		text = (type == WORD_ENTRY ? spec->items[0].kind : spec->value.kind) == UFTRACE_GEN_TEXT;
 	}
 	mark(r, offset, type, frame->address, frame->symbol, more, text);
 	r->first = false;
@@ -138,45 +138,45 @@ static void put_call(struct run *r, unsigned type, const struct uftgen_frame *fr
 
 static void enter(struct run *r, struct call call)
 {
-	struct uftgen_frame frame = { call.address, call.symbol };
+	struct uftrace_gen_frame frame = { call.address, call.symbol };
 
 	put_call(r, WORD_ENTRY, &frame);
-	r->u->frames[r->depth++] = frame;
+	r->g->frames[r->depth++] = frame;
 }
 
 static void leave(struct run *r)
 {
 	r->depth--;
-	put_call(r, WORD_EXIT, &r->u->frames[r->depth]);
+	put_call(r, WORD_EXIT, &r->g->frames[r->depth]);
 }
 
 static bool has_room(const struct run *r, unsigned levels)
 {
-	return r->depth + levels <= r->u->max_stack && r->depth + levels <= UFTGEN_FRAMES_MAX;
+	return r->depth + levels <= r->g->max_stack && r->depth + levels <= UFTRACE_GEN_FRAMES_MAX;
 }
 
 static void pass_time(struct run *r, uint64_t at_most)
 {
-	r->t->time += 1 + choices_below(r->u->c, at_most);
+	r->t->time += 1 + choices_below(r->g->g->choices, at_most);
 }
 
 /* ---- what a task can call ---- */
 
 static void add_calls(struct run *r, unsigned module, uint64_t base)
 {
-	const struct uftgen_module *m = &r->u->modules[module];
+	const struct uftrace_gen_module *m = &r->g->modules[module];
 
-	for (unsigned i = 0; i < m->symbol_count && r->call_count < UFTGEN_CALLS_MAX; i++) {
-		const struct uftgen_symbol *s = &m->symbols[i];
+	for (unsigned i = 0; i < m->symbol_count && r->call_count < UFTRACE_GEN_CALLS_MAX; i++) {
+		const struct uftrace_gen_symbol *s = &m->symbols[i];
 
 		if (s->type == 'T' || s->type == 't' || s->type == 'w')
 			r->calls[r->call_count++] = (struct call){ base + s->address + s->hook, s };
 	}
 	r->plain_count = r->call_count;
 	/* Calls that tell a story (fork, exec, ...) are left to those who tell it. */
-	for (unsigned i = 0; i < m->symbol_count && r->call_count < UFTGEN_CALLS_MAX; i++) {
+	for (unsigned i = 0; i < m->symbol_count && r->call_count < UFTRACE_GEN_CALLS_MAX; i++) {
 		static const char told[] = " fork execve posix_spawn pthread_create dlopen _setjmp longjmp ";
-		const struct uftgen_symbol *s = &m->symbols[i];
+		const struct uftrace_gen_symbol *s = &m->symbols[i];
 		char word[72];
 
 		(void)snprintf(word, sizeof(word), " %s ", s->name);
@@ -189,19 +189,19 @@ static void add_calls(struct run *r, unsigned module, uint64_t base)
 /* Everything in the image of the task's session: its first function first. */
 static void list_calls(struct run *r)
 {
-	const struct uftgen_session *session = &r->u->sessions[r->t->session];
+	const struct uftrace_gen_session *session = &r->g->sessions[r->t->session];
 
 	r->call_count = 0;
 	for (unsigned i = 0; i < session->map_count; i++)
 		add_calls(r, session->maps[i].module, session->maps[i].base);
-	r->plain = r->u->spec_count == 0;
+	r->plain = r->g->spec_count == 0;
 }
 
 /* A library call of the program by name; its first function where the program does not have it. */
 static struct call library_call(struct run *r, const char *name)
 {
-	const struct uftgen_session *session = &r->u->sessions[r->t->session];
-	const struct uftgen_module *m = &r->u->modules[session->program];
+	const struct uftrace_gen_session *session = &r->g->sessions[r->t->session];
+	const struct uftrace_gen_module *m = &r->g->modules[session->program];
 
 	for (unsigned i = 0; i < m->symbol_count; i++)
 		if (m->symbols[i].type == 'P' && strcmp(m->symbols[i].name, name) == 0)
@@ -218,7 +218,7 @@ static void wander(struct run *r, uint64_t count, uint64_t limit)
 	unsigned floor = r->depth;
 
 	for (; count && r->call_count && r->out->size < limit && !r->out->failed; count--) {
-		uint64_t bits = choices_u64(r->u->c);
+		uint64_t bits = choices_u64(r->g->g->choices);
 		struct call call = r->calls[(bits >> 8) % r->call_count];
 
 		r->t->time += 1 + ((bits >> 24) & 0x3ff);
@@ -251,59 +251,59 @@ static void wander(struct run *r, uint64_t count, uint64_t limit)
 
 /* ---- incidents ---- */
 
-static struct uftgen_line *add_line(struct uftrace_gen *u, int kind, uint64_t time, int pid, int other)
+static struct uftrace_gen_line *add_line(struct uftrace_gen *g, int kind, uint64_t time, int pid, int other)
 {
-	if (u->line_count == UFTGEN_LINES_MAX)
+	if (g->line_count == UFTRACE_GEN_LINES_MAX)
 		return NULL;
 
-	struct uftgen_line *line = &u->lines[u->line_count++];
+	struct uftrace_gen_line *line = &g->lines[g->line_count++];
 
-	*line = (struct uftgen_line){ .time = time, .pid = pid, .other = other };
-	line->kind = kind == UFTGEN_SESS     ? UFTGEN_SESS
-		     : kind == UFTGEN_TASK   ? UFTGEN_TASK
-		     : kind == UFTGEN_FORKED ? UFTGEN_FORKED
-					     : UFTGEN_DLOP;
+	*line = (struct uftrace_gen_line){ .time = time, .pid = pid, .other = other };
+	line->kind = kind == UFTRACE_GEN_SESS	  ? UFTRACE_GEN_SESS
+		     : kind == UFTRACE_GEN_TASK	  ? UFTRACE_GEN_TASK
+		     : kind == UFTRACE_GEN_FORKED ? UFTRACE_GEN_FORKED
+						  : UFTRACE_GEN_DLOP;
 	return line;
 }
 
 /* A new task that runs later; NULL when there are enough. Five lines are kept for what it may add to task.txt. */
-static struct uftgen_task *add_task(struct uftrace_gen *u, unsigned session, uint64_t time)
+static struct uftrace_gen_task *add_task(struct uftrace_gen *g, unsigned session, uint64_t time)
 {
-	if (u->task_count == UFTGEN_TASKS_MAX || u->line_count + 5 > UFTGEN_LINES_MAX)
+	if (g->task_count == UFTRACE_GEN_TASKS_MAX || g->line_count + 5 > UFTRACE_GEN_LINES_MAX)
 		return NULL;
 
-	struct uftgen_task *t = &u->tasks[u->task_count++];
+	struct uftrace_gen_task *t = &g->tasks[g->task_count++];
 
-	u->next_pid += 1 + (int)uftgen_below(u, 3);
-	*t = (struct uftgen_task){ .tid = u->next_pid, .session = session, .time = time };
+	g->next_pid += 1 + (int)uftrace_gen_below(g, 3);
+	*t = (struct uftrace_gen_task){ .tid = g->next_pid, .session = session, .time = time };
 	return t;
 }
 
 /* SESS and TASK of an image that starts in process pid. */
-static void start_image(struct uftrace_gen *u, struct uftgen_task *t, unsigned program)
+static void start_image(struct uftrace_gen *g, struct uftrace_gen_task *t, unsigned program)
 {
-	struct uftgen_line *line;
+	struct uftrace_gen_line *line;
 
-	t->session = uftgen_make_session(u, program);
-	u->modules[program].used = true;
-	t->time += 1 + uftgen_below(u, 100000);
-	line = add_line(u, UFTGEN_SESS, t->time, t->pid, 0);
+	t->session = uftrace_gen_make_session(g, program);
+	g->modules[program].used = true;
+	t->time += 1 + uftrace_gen_below(g, 100000);
+	line = add_line(g, UFTRACE_GEN_SESS, t->time, t->pid, 0);
 	if (line)
 		line->session = t->session;
-	t->time += 1 + uftgen_below(u, 100000);
-	(void)add_line(u, UFTGEN_TASK, t->time, t->tid, t->pid);
+	t->time += 1 + uftrace_gen_below(g, 100000);
+	(void)add_line(g, UFTRACE_GEN_TASK, t->time, t->tid, t->pid);
 }
 
 static void do_thread(struct run *r)
 {
-	struct uftgen_task *t;
+	struct uftrace_gen_task *t;
 
 	enter(r, library_call(r, "pthread_create"));
 	pass_time(r, 5000);
-	t = add_task(r->u, r->t->session, r->t->time);
+	t = add_task(r->g, r->t->session, r->t->time);
 	if (t) {
 		t->pid = r->t->pid;
-		(void)add_line(r->u, UFTGEN_TASK, t->time, t->tid, t->pid);
+		(void)add_line(r->g, UFTRACE_GEN_TASK, t->time, t->tid, t->pid);
 	}
 	pass_time(r, 5000);
 	leave(r);
@@ -311,20 +311,20 @@ static void do_thread(struct run *r)
 
 static void do_fork(struct run *r, bool exec)
 {
-	struct uftgen_task *t;
+	struct uftrace_gen_task *t;
 
-	if (r->depth >= UFTGEN_INHERITED_MAX)
+	if (r->depth >= UFTRACE_GEN_INHERITED_MAX)
 		return;
 	enter(r, library_call(r, "fork"));
 	pass_time(r, 5000);
-	t = add_task(r->u, r->t->session, r->t->time);
+	t = add_task(r->g, r->t->session, r->t->time);
 	if (t) {
 		t->pid = t->tid;
 		t->forked = true;
 		t->exec = exec;
 		t->inherited_count = r->depth;
-		memcpy(t->inherited, r->u->frames, r->depth * sizeof(t->inherited[0]));
-		(void)add_line(r->u, UFTGEN_FORKED, t->time, t->tid, r->t->pid);
+		memcpy(t->inherited, r->g->frames, r->depth * sizeof(t->inherited[0]));
+		(void)add_line(r->g, UFTRACE_GEN_FORKED, t->time, t->tid, r->t->pid);
 	}
 	pass_time(r, 5000);
 	leave(r);
@@ -332,14 +332,14 @@ static void do_fork(struct run *r, bool exec)
 
 static void do_spawn(struct run *r)
 {
-	struct uftgen_task *t;
+	struct uftrace_gen_task *t;
 
 	enter(r, library_call(r, "posix_spawn"));
 	pass_time(r, 5000);
-	t = r->u->session_count + 2 < UFTGEN_SESSIONS_MAX ? add_task(r->u, 0, r->t->time) : NULL;
+	t = r->g->session_count + 2 < UFTRACE_GEN_SESSIONS_MAX ? add_task(r->g, 0, r->t->time) : NULL;
 	if (t) {
 		t->pid = t->tid;
-		start_image(r->u, t, uftgen_other_program(r->u));
+		start_image(r->g, t, uftrace_gen_other_program(r->g));
 	}
 	pass_time(r, 5000);
 	leave(r);
@@ -348,10 +348,10 @@ static void do_spawn(struct run *r)
 /* The open frames stay as they are; the new image starts at depth 0. */
 static void do_exec(struct run *r)
 {
-	if (r->u->session_count + 1 >= UFTGEN_SESSIONS_MAX || r->u->line_count + 2 > UFTGEN_LINES_MAX)
+	if (r->g->session_count + 1 >= UFTRACE_GEN_SESSIONS_MAX || r->g->line_count + 2 > UFTRACE_GEN_LINES_MAX)
 		return;
 	enter(r, library_call(r, "execve"));
-	start_image(r->u, r->t, uftgen_other_program(r->u));
+	start_image(r->g, r->t, uftrace_gen_other_program(r->g));
 	pass_time(r, 5000);
 	r->depth = 0;
 	r->first = true;
@@ -361,18 +361,18 @@ static void do_exec(struct run *r)
 
 static void do_dlopen(struct run *r)
 {
-	int plugin = uftgen_plugin(r->u);
-	uint64_t base = r->u->sessions[r->t->session].plugin_base;
-	struct uftgen_line *line;
+	int plugin = uftrace_gen_plugin(r->g);
+	uint64_t base = r->g->sessions[r->t->session].plugin_base;
+	struct uftrace_gen_line *line;
 
 	if (plugin < 0)
 		return;
-	line = add_line(r->u, UFTGEN_DLOP, r->t->time, r->t->tid, 0);
+	line = add_line(r->g, UFTRACE_GEN_DLOP, r->t->time, r->t->tid, 0);
 	if (!line)
 		return;
 	line->session = r->t->session;
 	line->module = (unsigned)plugin;
-	r->u->modules[plugin].used = true;
+	r->g->modules[plugin].used = true;
 	line->base = base;
 	enter(r, library_call(r, "dlopen"));
 	pass_time(r, 5000);
@@ -390,17 +390,17 @@ static void do_dlopen(struct run *r)
 static void do_lost(struct run *r)
 {
 	uint64_t offset = r->out->size;
-	uint64_t count = 1 + choices_below(r->u->c, 100000);
+	uint64_t count = 1 + choices_below(r->g->g->choices, 100000);
 
-	put(r, WORD_LOST, false, uftgen_below(r->u, 8), count);
+	put(r, WORD_LOST, false, uftrace_gen_below(r->g, 8), count);
 	mark(r, offset, WORD_LOST, count, NULL, false, false);
 	pass_time(r, 1000000);
-	if (uftgen_below(r->u, 2) && r->depth > 1)
+	if (uftrace_gen_below(r->g, 2) && r->depth > 1)
 		r->depth--;
-	else if (uftgen_below(r->u, 2) && has_room(r, 1))
-		r->u->frames[r->depth++] = (struct uftgen_frame){ r->calls[0].address, r->calls[0].symbol };
+	else if (uftrace_gen_below(r->g, 2) && has_room(r, 1))
+		r->g->frames[r->depth++] = (struct uftrace_gen_frame){ r->calls[0].address, r->calls[0].symbol };
 	r->first = true;
-	if (r->depth && uftgen_below(r->u, 2)) {
+	if (r->depth && uftrace_gen_below(r->g, 2)) {
 		leave(r);
 	} else if (has_room(r, 1)) {
 		enter(r, r->calls[0]);
@@ -421,12 +421,12 @@ static void put_event(struct run *r, const struct event *event)
 	uint16_t length = event->length;
 
 	if (event->id == 100012) /* the address of the variable, and its value */
-		length = (uint16_t)(uftgen_long_size(r->u) + (1u << uftgen_below(r->u, 4)));
+		length = (uint16_t)(uftrace_gen_long_size(r->g) + (1u << uftrace_gen_below(r->g, 4)));
 	put(r, WORD_EVENT, length != 0, 0, event->id);
 	if (length) {
 		bytes_u16(r->out, length);
 		for (unsigned i = 0; i < length; i++)
-			bytes_u8(r->out, (uint8_t)uftgen_below(r->u, 256));
+			bytes_u8(r->out, (uint8_t)uftrace_gen_below(r->g, 256));
 		bytes_align(r->out, 8);
 	}
 	mark(r, offset, WORD_EVENT, event->id, NULL, length != 0, false);
@@ -441,15 +441,15 @@ static void do_event(struct run *r)
 	};
 	unsigned count = 0;
 
-	while (count < sizeof(events) / sizeof(events[0]) && events[count].since <= r->u->version)
+	while (count < sizeof(events) / sizeof(events[0]) && events[count].since <= r->g->version)
 		count++;
 	if (count)
-		put_event(r, &events[uftgen_below(r->u, count)]);
+		put_event(r, &events[uftrace_gen_below(r->g, count)]);
 }
 
 static void do_probe(struct run *r)
 {
-	struct event event = { 1000000 + uftgen_below(r->u, r->u->probes), 0, 80 };
+	struct event event = { 1000000 + uftrace_gen_below(r->g, r->g->probes), 0, 80 };
 
 	put_event(r, &event);
 }
@@ -458,7 +458,7 @@ static void do_probe(struct run *r)
 static void do_longjmp(struct run *r)
 {
 	struct call setjmp_call = library_call(r, "_setjmp");
-	struct uftgen_frame frame = { setjmp_call.address, setjmp_call.symbol };
+	struct uftrace_gen_frame frame = { setjmp_call.address, setjmp_call.symbol };
 
 	if (!has_room(r, 3))
 		return;
@@ -466,7 +466,7 @@ static void do_longjmp(struct run *r)
 	pass_time(r, 50);
 	leave(r);
 	pass_time(r, 50);
-	enter(r, r->calls[uftgen_below(r->u, r->plain_count)]);
+	enter(r, r->calls[uftrace_gen_below(r->g, r->plain_count)]);
 	pass_time(r, 50);
 	enter(r, library_call(r, "longjmp"));
 	pass_time(r, 50);
@@ -478,7 +478,7 @@ static void do_longjmp(struct run *r)
 static void do_deep(struct run *r)
 {
 	unsigned bottom = r->depth;
-	unsigned top = 1024 + 1 + uftgen_below(r->u, 40);
+	unsigned top = 1024 + 1 + uftrace_gen_below(r->g, 40);
 
 	while (r->depth < top && has_room(r, 1)) {
 		enter(r, r->calls[0]);
@@ -501,10 +501,10 @@ static void settle(struct run *r)
 
 static void repeat(struct run *r, uint64_t feature, void (*incident)(struct run *), unsigned at_most)
 {
-	if (!uftgen_has(r->u, feature))
+	if (!uftrace_gen_has(r->g, feature))
 		return;
-	for (unsigned n = 1 + uftgen_below(r->u, at_most); n; n--) {
-		wander(r, uftgen_below(r->u, STORY_CALLS), UINT64_MAX);
+	for (unsigned n = 1 + uftrace_gen_below(r->g, at_most); n; n--) {
+		wander(r, uftrace_gen_below(r->g, STORY_CALLS), UINT64_MAX);
 		settle(r);
 		pass_time(r, 100);
 		incident(r);
@@ -534,99 +534,100 @@ static void call_all(struct run *r)
 	}
 }
 
-static void run_task(struct uftrace_gen *u, unsigned index)
+static void run_task(struct uftrace_gen *g, unsigned index)
 {
-	struct run r = { .u = u, .task = index, .t = &u->tasks[index], .first = true };
+	struct run r = { .g = g, .task = index, .t = &g->tasks[index], .first = true };
 	char name[24];
 	bool main_task = index == 0;
 
 	(void)snprintf(name, sizeof(name), "%d.dat", r.t->tid);
-	r.out = gen_file(u->g, name);
+	r.out = gen_file(g->g, name);
 	if (!r.out)
 		return;
-	r.out->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	r.out->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 	list_calls(&r);
 	pass_time(&r, 1000);
 	if (r.t->forked) { /* the child returns from fork() inside the parent's frames */
-		memcpy(u->frames, r.t->inherited, r.t->inherited_count * sizeof(u->frames[0]));
+		memcpy(g->frames, r.t->inherited, r.t->inherited_count * sizeof(g->frames[0]));
 		r.depth = r.t->inherited_count;
 		leave(&r);
-		while (r.depth && uftgen_below(u, 4) == 3) {
+		while (r.depth && uftrace_gen_below(g, 4) == 3) {
 			pass_time(&r, 500);
 			leave(&r);
 		}
 		if (r.t->exec) {
-			wander(&r, uftgen_below(u, STORY_CALLS), UINT64_MAX);
+			wander(&r, uftrace_gen_below(g, STORY_CALLS), UINT64_MAX);
 			do_exec(&r);
 		}
 	} else {
 		enter(&r, r.calls[0]);
 	}
-	if (main_task && u->g->rule >= 0)
+	if (main_task && g->g->rule >= 0)
 		call_all(&r);
 	if (main_task) {
-		repeat(&r, UFTGEN_DLOPEN, do_dlopen, 2);
-		repeat(&r, UFTGEN_THREADS, do_thread, 5);
-		repeat(&r, UFTGEN_FORK, do_plain_fork, 3);
-		repeat(&r, UFTGEN_FORK_EXEC, do_fork_exec, 2);
-		repeat(&r, UFTGEN_SPAWN, do_spawn, 2);
+		repeat(&r, UFTRACE_GEN_DLOPEN, do_dlopen, 2);
+		repeat(&r, UFTRACE_GEN_THREADS, do_thread, 5);
+		repeat(&r, UFTRACE_GEN_FORK, do_plain_fork, 3);
+		repeat(&r, UFTRACE_GEN_FORK_EXEC, do_fork_exec, 2);
+		repeat(&r, UFTRACE_GEN_SPAWN, do_spawn, 2);
 	}
-	if (main_task || uftgen_below(u, 2)) {
-		repeat(&r, UFTGEN_EVENTS, do_event, 6);
-		repeat(&r, UFTGEN_PROBES, do_probe, 3);
-		repeat(&r, UFTGEN_LONGJMP, do_longjmp, 2);
+	if (main_task || uftrace_gen_below(g, 2)) {
+		repeat(&r, UFTRACE_GEN_EVENTS, do_event, 6);
+		repeat(&r, UFTRACE_GEN_PROBES, do_probe, 3);
+		repeat(&r, UFTRACE_GEN_LONGJMP, do_longjmp, 2);
 	}
 	if (main_task)
-		repeat(&r, UFTGEN_DEEP, do_deep, 1);
-	if (main_task || uftgen_below(u, 4) == 3)
-		repeat(&r, UFTGEN_LOST, do_lost, 2);
+		repeat(&r, UFTRACE_GEN_DEEP, do_deep, 1);
+	if (main_task || uftrace_gen_below(g, 4) == 3)
+		repeat(&r, UFTRACE_GEN_LOST, do_lost, 2);
 	if (main_task)
-		repeat(&r, UFTGEN_EXEC, do_exec, 1);
+		repeat(&r, UFTRACE_GEN_EXEC, do_exec, 1);
 
 	settle(&r);
 	if (main_task) /* nobody else starts tasks: now it is known how many there are */
-		u->budget = u->g->size / u->task_count;
-	if (u->g->size)
-		wander(&r, UINT64_MAX, u->budget);
+		g->budget = g->g->size / g->task_count;
+	if (g->g->size)
+		wander(&r, UINT64_MAX, g->budget);
 	else
-		wander(&r, uftgen_below(u, SMALL_CALLS), UINT64_MAX);
-	while (r.depth && !(uftgen_has(u, UFTGEN_OPEN) && r.depth < 3)) {
+		wander(&r, uftrace_gen_below(g, SMALL_CALLS), UINT64_MAX);
+	while (r.depth && !(uftrace_gen_has(g, UFTRACE_GEN_OPEN) && r.depth < 3)) {
 		pass_time(&r, 500);
 		leave(&r);
 	}
-	if (r.t->time > u->end)
-		u->end = r.t->time;
-	u->g->records += r.t->records;
+	if (r.t->time > g->end)
+		g->end = r.t->time;
+	g->g->records += r.t->records;
 }
 
 /* The QEMU plugin: one task a CPU and privilege level, depth from 1 and one less on return. */
-static void run_foreign(struct uftrace_gen *u)
+static void run_foreign(struct uftrace_gen *g)
 {
-	unsigned cpus = 1 + uftgen_below(u, 3);
+	unsigned cpus = 1 + uftrace_gen_below(g, 3);
 
-	u->budget = u->g->size / cpus;
-	u->start = 1700000000000000000 + choices_below(u->c, 1000000000);
-	(void)uftgen_make_session(u, 0);
-	u->modules[0].used = true;
+	g->budget = g->g->size / cpus;
+	g->start = 1700000000000000000 + choices_below(g->g->choices, 1000000000);
+	(void)uftrace_gen_make_session(g, 0);
+	g->modules[0].used = true;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		struct uftgen_task *t = &u->tasks[u->task_count++];
-		struct run r = { .u = u, .task = cpu, .t = t, .first = true };
+		struct uftrace_gen_task *t = &g->tasks[g->task_count++];
+		struct run r = { .g = g, .task = cpu, .t = t, .first = true };
 		char name[24];
 
-		*t = (struct uftgen_task){ .tid = (int)(100 * (cpu + 1) + 3 * uftgen_below(u, 2)), .time = u->start };
+		*t = (struct uftrace_gen_task){ .tid = (int)(100 * (cpu + 1) + 3 * uftrace_gen_below(g, 2)), .time = g->start };
 		t->pid = t->tid;
-		(void)add_line(u, UFTGEN_SESS, 0, t->tid, 0);
-		(void)add_line(u, UFTGEN_TASK, 0, t->tid, t->pid);
+		(void)add_line(g, UFTRACE_GEN_SESS, 0, t->tid, 0);
+		(void)add_line(g, UFTRACE_GEN_TASK, 0, t->tid, t->pid);
 		(void)snprintf(name, sizeof(name), "%d.dat", t->tid);
-		r.out = gen_file(u->g, name);
+		r.out = gen_file(g->g, name);
 		if (!r.out)
 			return;
-		r.out->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+		r.out->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 		list_calls(&r);
-		for (uint64_t n = 1 + uftgen_below(u, SMALL_CALLS); (n || r.out->size < u->budget) && !r.out->failed; n -= n > 0) {
-			struct call call = r.calls[uftgen_below(u, r.call_count)];
-			struct uftgen_frame frame = { call.address, call.symbol };
-			unsigned levels = 1 + uftgen_below(u, 4);
+		for (uint64_t n = 1 + uftrace_gen_below(g, SMALL_CALLS); (n || r.out->size < g->budget) && !r.out->failed;
+		     n -= n > 0) {
+			struct call call = r.calls[uftrace_gen_below(g, r.call_count)];
+			struct uftrace_gen_frame frame = { call.address, call.symbol };
+			unsigned levels = 1 + uftrace_gen_below(g, 4);
 
 			for (r.depth = 1; r.depth <= levels; r.depth++) {
 				pass_time(&r, 500);
@@ -639,42 +640,42 @@ static void run_foreign(struct uftrace_gen *u)
 				r.depth++;
 			}
 		}
-		if (t->time > u->end)
-			u->end = t->time;
-		u->g->records += t->records;
+		if (t->time > g->end)
+			g->end = t->time;
+		g->g->records += t->records;
 	}
 }
 
 /* task.txt is in the order of arrival, which is that of time. */
-static void sort_lines(struct uftrace_gen *u)
+static void sort_lines(struct uftrace_gen *g)
 {
-	for (unsigned i = 1; i < u->line_count; i++) {
-		struct uftgen_line line = u->lines[i];
+	for (unsigned i = 1; i < g->line_count; i++) {
+		struct uftrace_gen_line line = g->lines[i];
 		unsigned at = i;
 
-		for (; at && u->lines[at - 1].time > line.time; at--)
-			u->lines[at] = u->lines[at - 1];
-		u->lines[at] = line;
+		for (; at && g->lines[at - 1].time > line.time; at--)
+			g->lines[at] = g->lines[at - 1];
+		g->lines[at] = line;
 	}
 }
 
-void uftgen_make_calls(struct uftrace_gen *u)
+void uftrace_gen_make_calls(struct uftrace_gen *g)
 {
-	struct uftgen_task *first;
+	struct uftrace_gen_task *first;
 
-	if (uftgen_has(u, UFTGEN_FOREIGN)) {
-		run_foreign(u);
+	if (uftrace_gen_has(g, UFTRACE_GEN_FOREIGN)) {
+		run_foreign(g);
 		return;
 	}
-	u->start = 5043000000000 + choices_below(u->c, 1000000000000);
-	u->next_pid = 1000 + (int)uftgen_below(u, 20000);
-	u->probes = 1 + uftgen_below(u, 4);
-	first = add_task(u, 0, u->start);
+	g->start = 5043000000000 + choices_below(g->g->choices, 1000000000000);
+	g->next_pid = 1000 + (int)uftrace_gen_below(g, 20000);
+	g->probes = 1 + uftrace_gen_below(g, 4);
+	first = add_task(g, 0, g->start);
 	if (!first)
 		return;
 	first->pid = first->tid;
-	start_image(u, first, 0);
-	for (unsigned i = 0; i < u->task_count && !u->g->failed; i++)
-		run_task(u, i);
-	sort_lines(u);
+	start_image(g, first, 0);
+	for (unsigned i = 0; i < g->task_count && !g->g->failed; i++)
+		run_task(g, i);
+	sort_lines(g);
 }

@@ -5,33 +5,33 @@
 
 enum { NANOSECONDS = 1000000000 };
 
-uint64_t uftgen_feat_mask(const struct uftrace_gen *u)
+uint64_t uftrace_gen_feat_mask(const struct uftrace_gen *g)
 {
 	static const struct {
 		uint64_t feature;
 		unsigned bit;
 	} bits[] = {
-		{ UFTGEN_LIBCALL, 0 }, { UFTGEN_KERNEL, 2 }, { UFTGEN_ARGS, 3 },   { UFTGEN_RETVALS, 4 },
-		{ UFTGEN_PROBES, 7 },  { UFTGEN_PERF, 8 },   { UFTGEN_DEBUG, 10 }, { UFTGEN_ESTIMATE, 11 },
+		{ UFTRACE_GEN_LIBCALL, 0 }, { UFTRACE_GEN_KERNEL, 2 }, { UFTRACE_GEN_ARGS, 3 },	  { UFTRACE_GEN_RETVALS, 4 },
+		{ UFTRACE_GEN_PROBES, 7 },  { UFTRACE_GEN_PERF, 8 },   { UFTRACE_GEN_DEBUG, 10 }, { UFTRACE_GEN_ESTIMATE, 11 },
 	};
 	uint64_t mask = 1 << 1;
 
-	if (uftgen_has(u, UFTGEN_FOREIGN))
+	if (uftrace_gen_has(g, UFTRACE_GEN_FOREIGN))
 		return 0x1263;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
-		if (uftgen_has(u, bits[i].feature))
+		if (uftrace_gen_has(g, bits[i].feature))
 			mask |= (uint64_t)1 << bits[i].bit;
-	if (u->by_trigger)
+	if (g->by_trigger)
 		mask &= ~(uint64_t)(3 << 3);
-	if (uftgen_has(u, UFTGEN_AUTO))
+	if (uftrace_gen_has(g, UFTRACE_GEN_AUTO))
 		mask |= 3 << 3;
-	if (u->version >= 60)
+	if (g->version >= 60)
 		mask |= 1 << 5 | 1 << 6;
-	if (u->version >= 82)
+	if (g->version >= 82)
 		mask |= 1 << 9;
-	if (u->version >= 140)
+	if (g->version >= 140)
 		mask |= 1 << 12;
-	if (u->version >= 200 && uftgen_has(u, UFTGEN_EVENTS))
+	if (g->version >= 200 && uftrace_gen_has(g, UFTRACE_GEN_EVENTS))
 		mask |= 1 << 13;
 	return mask;
 }
@@ -39,69 +39,70 @@ uint64_t uftgen_feat_mask(const struct uftrace_gen *u)
 /* ---- arguments ---- */
 
 /* A name, or the pattern for all names that start so. */
-static void write_name(const struct uftrace_gen *u, struct bytes *b, const struct uftgen_spec *spec, bool *any)
+static void write_name(const struct uftrace_gen *g, struct bytes *b, const struct uftrace_gen_spec *spec, bool *any)
 {
-	bytes_printf(b, "%s%s%s%s", *any ? ";" : "", spec->family && u->pattern == UFTGEN_REGEX ? "^" : "", spec->name,
-		     spec->family && u->pattern == UFTGEN_GLOB ? "*" : "");
+	bytes_printf(b, "%s%s%s%s", *any ? ";" : "", spec->family && g->pattern == UFTRACE_GEN_REGEX ? "^" : "", spec->name,
+		     spec->family && g->pattern == UFTRACE_GEN_GLOB ? "*" : "");
 	*any = true;
 }
 
-static void write_specs(const struct uftrace_gen *u, struct bytes *b, int source, bool values)
+static void write_specs(const struct uftrace_gen *g, struct bytes *b, int source, bool values)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < u->spec_count; i++) {
-		const struct uftgen_spec *spec = &u->specs[i];
+	for (unsigned i = 0; i < g->spec_count; i++) {
+		const struct uftrace_gen_spec *spec = &g->specs[i];
 
 		if ((int)spec->source != source)
 			continue;
 		if (!values && spec->count) {
-			write_name(u, b, spec, &any);
+			write_name(g, b, spec, &any);
 			for (unsigned k = 0; k < spec->count; k++)
 				bytes_printf(b, "%c%s", k ? ',' : '@', spec->items[k].text);
 		}
 		if (values && spec->returns) {
-			write_name(u, b, spec, &any);
+			write_name(g, b, spec, &any);
 			bytes_printf(b, "@%s", spec->value.text);
 		}
 	}
-	if (source == UFTGEN_BY_TABLE && any)
+	if (source == UFTRACE_GEN_BY_TABLE && any)
 		bytes_text(b, ";");
 }
 
 /* Returns whether there was anything to say. */
-static bool write_arguments(struct uftrace_gen *u, struct bytes *b)
+static bool write_arguments(struct uftrace_gen *g, struct bytes *b)
 {
-	bool args = uftgen_has(u, UFTGEN_ARGS), values = uftgen_has(u, UFTGEN_RETVALS), automatic = uftgen_has(u, UFTGEN_AUTO);
+	bool args = uftrace_gen_has(g, UFTRACE_GEN_ARGS), values = uftrace_gen_has(g, UFTRACE_GEN_RETVALS),
+	     automatic = uftrace_gen_has(g, UFTRACE_GEN_AUTO);
 
-	if (uftgen_has(u, UFTGEN_FOREIGN) || (!args && !values && !automatic))
+	if (uftrace_gen_has(g, UFTRACE_GEN_FOREIGN) || (!args && !values && !automatic))
 		return false;
-	if (u->version <= 80) { /* one line for both */
+	if (g->version <= 80) { /* one line for both */
 		bytes_text(b, "argspec:");
-		write_specs(u, b, UFTGEN_BY_USER, false);
+		write_specs(g, b, UFTRACE_GEN_BY_USER, false);
 		if (values) {
 			bytes_text(b, args ? ";" : "");
-			write_specs(u, b, UFTGEN_BY_USER, true);
+			write_specs(g, b, UFTRACE_GEN_BY_USER, true);
 		}
 		bytes_text(b, "\n");
 		return true;
 	}
-	bytes_printf(b, "argspec:lines=%d\n", args + values + (u->version >= 82 ? 3 + automatic : 0));
+	bytes_printf(b, "argspec:lines=%d\n", args + values + (g->version >= 82 ? 3 + automatic : 0));
 	if (args) {
 		bytes_text(b, "argspec:");
-		write_specs(u, b, UFTGEN_BY_USER, false);
+		write_specs(g, b, UFTRACE_GEN_BY_USER, false);
 		bytes_text(b, "\n");
 	}
 	if (values) {
 		bytes_text(b, "retspec:");
-		write_specs(u, b, UFTGEN_BY_USER, true);
+		write_specs(g, b, UFTRACE_GEN_BY_USER, true);
 		bytes_text(b, "\n");
 	}
-	if (u->version >= 82) {
+	if (g->version >= 82) {
 		bytes_text(b, "argauto:");
-		write_specs(u, b, UFTGEN_BY_TABLE, false);
+		write_specs(g, b, UFTRACE_GEN_BY_TABLE, false);
 		bytes_text(b, "\nretauto:");
-		write_specs(u, b, UFTGEN_BY_TABLE, true);
+		write_specs(g, b, UFTRACE_GEN_BY_TABLE, true);
 		bytes_text(b, "\nenumauto:enum uft_dlopen_flag {RTLD_LOCAL = 0,RTLD_LAZY = 1,RTLD_NOW = 2,};"
 			      "enum color {RED, GREEN = 5, BLUE,};\n");
 		if (automatic)
@@ -112,10 +113,10 @@ static bool write_arguments(struct uftrace_gen *u, struct bytes *b)
 
 /* ---- blocks ---- */
 
-static void write_taskinfo(struct uftrace_gen *u, struct bytes *b)
+static void write_taskinfo(struct uftrace_gen *g, struct bytes *b)
 {
-	int tids[UFTGEN_TASKS_MAX];
-	unsigned count = uftgen_tids(u, tids);
+	int tids[UFTRACE_GEN_TASKS_MAX];
+	unsigned count = uftrace_gen_tids(g, tids);
 
 	bytes_printf(b, "taskinfo:lines=2\ntaskinfo:nr_tid=%u\ntaskinfo:tids=", count);
 	for (unsigned i = 0; i < count; i++)
@@ -123,18 +124,18 @@ static void write_taskinfo(struct uftrace_gen *u, struct bytes *b)
 	bytes_text(b, "\n");
 }
 
-static void write_usage(struct uftrace_gen *u, struct bytes *b)
+static void write_usage(struct uftrace_gen *g, struct bytes *b)
 {
-	unsigned writes = uftgen_below(u, 1000);
-	unsigned reads = uftgen_below(u, 1000);
-	unsigned minor_faults = uftgen_below(u, 2000);
-	unsigned major_faults = uftgen_below(u, 5);
-	unsigned resident = 4000 + uftgen_below(u, 9000);
-	unsigned involuntary = uftgen_below(u, 100);
-	unsigned voluntary = uftgen_below(u, 100);
-	unsigned user_microseconds = uftgen_below(u, 1000000);
-	unsigned user_seconds = uftgen_below(u, 5);
-	unsigned system_microseconds = 1 + uftgen_below(u, 999999);
+	unsigned writes = uftrace_gen_below(g, 1000);
+	unsigned reads = uftrace_gen_below(g, 1000);
+	unsigned minor_faults = uftrace_gen_below(g, 2000);
+	unsigned major_faults = uftrace_gen_below(g, 5);
+	unsigned resident = 4000 + uftrace_gen_below(g, 9000);
+	unsigned involuntary = uftrace_gen_below(g, 100);
+	unsigned voluntary = uftrace_gen_below(g, 100);
+	unsigned user_microseconds = uftrace_gen_below(g, 1000000);
+	unsigned user_seconds = uftrace_gen_below(g, 5);
+	unsigned system_microseconds = 1 + uftrace_gen_below(g, 999999);
 
 	bytes_printf(b,
 		     "usageinfo:lines=6\nusageinfo:systime=0.%06u\nusageinfo:usrtime=%u.%06u\n"
@@ -144,7 +145,7 @@ static void write_usage(struct uftrace_gen *u, struct bytes *b)
 		     minor_faults, reads, writes);
 }
 
-static void write_machine(struct uftrace_gen *u, struct bytes *b)
+static void write_machine(struct uftrace_gen *g, struct bytes *b)
 {
 	static const char *const commands[] = {
 		"uftrace record ./shop",
@@ -152,23 +153,23 @@ static void write_machine(struct uftrace_gen *u, struct bytes *b)
 		"uftrace record -P . ./shop\targument with a tab",
 	};
 
-	bytes_printf(b, "cmdline:%s\n", commands[uftgen_below(u, 3)]);
-	bytes_printf(b, "cpuinfo:lines=2\ncpuinfo:nr_cpus=%u / %u (online/possible)\ncpuinfo:desc=%s\n", u->cpus,
-		     u->cpus + uftgen_below(u, 3), "A processor @ 2.4 GHz");
+	bytes_printf(b, "cmdline:%s\n", commands[uftrace_gen_below(g, 3)]);
+	bytes_printf(b, "cpuinfo:lines=2\ncpuinfo:nr_cpus=%u / %u (online/possible)\ncpuinfo:desc=%s\n", g->cpus,
+		     g->cpus + uftrace_gen_below(g, 3), "A processor @ 2.4 GHz");
 
-	unsigned tenths = uftgen_below(u, 10);
-	unsigned gigabytes = uftgen_below(u, 23);
+	unsigned tenths = uftrace_gen_below(g, 10);
+	unsigned gigabytes = uftrace_gen_below(g, 23);
 
 	bytes_printf(b, "meminfo:%u.%u / 23.5 GB (free / total)\n", gigabytes, tenths);
 	bytes_text(b, "osinfo:lines=3\nosinfo:kernel=Linux 6.1.0\nosinfo:hostname=till\nosinfo:distro=\"Debian GNU/Linux 12 "
 		      "(bookworm)\"\n");
 }
 
-static void write_load(struct uftrace_gen *u, struct bytes *b)
+static void write_load(struct uftrace_gen *g, struct bytes *b)
 {
-	unsigned fifteen_minutes = uftgen_below(u, 100);
-	unsigned five_minutes = uftgen_below(u, 100);
-	unsigned one_minute = uftgen_below(u, 100);
+	unsigned fifteen_minutes = uftrace_gen_below(g, 100);
+	unsigned five_minutes = uftrace_gen_below(g, 100);
+	unsigned one_minute = uftrace_gen_below(g, 100);
 
 	bytes_printf(b, "loadinfo:0.%02u / 0.%02u / 1.%02u\n", one_minute, five_minutes, fifteen_minutes);
 }
@@ -197,38 +198,38 @@ static const char *version_text(unsigned version)
 	}
 }
 
-static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
+static uint64_t write_blocks(struct uftrace_gen *g, struct bytes *b)
 {
 	static const char *const patterns[] = { "regex", "simple", "glob" };
-	const struct uftgen_module *program = &u->modules[0];
+	const struct uftrace_gen_module *program = &g->modules[0];
 	uint64_t mask = 0x2ff; /* exe, build-id, exit status, command line, cpu, memory, os, tasks; load */
-	uint64_t elapsed = u->end - u->start + 1000000 + uftgen_below(u, 1000000);
+	uint64_t elapsed = g->end - g->start + 1000000 + uftrace_gen_below(g, 1000000);
 
-	bytes_printf(b, "exename:%s\nbuild_id:%s\nexit_status:%d\n", program->path, program->build_id, u->exit_status);
-	write_machine(u, b);
-	write_taskinfo(u, b);
-	if (!uftgen_has(u, UFTGEN_INTERRUPTED)) {
-		write_usage(u, b);
+	bytes_printf(b, "exename:%s\nbuild_id:%s\nexit_status:%d\n", program->path, program->build_id, g->exit_status);
+	write_machine(g, b);
+	write_taskinfo(g, b);
+	if (!uftrace_gen_has(g, UFTRACE_GEN_INTERRUPTED)) {
+		write_usage(g, b);
 		mask |= 1 << 8;
 	}
-	write_load(u, b);
-	if (write_arguments(u, b))
+	write_load(g, b);
+	if (write_arguments(g, b))
 		mask |= 1 << 10;
-	if (u->version >= 80) {
-		bytes_printf(b, "record_date:Sat Nov 21 %02u:25:54 2026\nelapsed_time:%llu.%09llu sec\n", uftgen_below(u, 24),
+	if (g->version >= 80) {
+		bytes_printf(b, "record_date:Sat Nov 21 %02u:25:54 2026\nelapsed_time:%llu.%09llu sec\n", uftrace_gen_below(g, 24),
 			     (unsigned long long)(elapsed / NANOSECONDS), (unsigned long long)(elapsed % NANOSECONDS));
 		mask |= 1 << 11;
 	}
-	if (u->version >= 90) {
+	if (g->version >= 90) {
 		bytes_printf(b, "pattern_type:%s\nuftrace_version:%s ( x86_64 dwarf tui perf sched dynamic )\n",
-			     patterns[u->pattern], version_text(u->version));
+			     patterns[g->pattern], version_text(g->version));
 		mask |= 3 << 12;
 	}
-	if (u->version >= 170) {
-		bytes_printf(b, "utc_offset:%u\n", 1700000000 + uftgen_below(u, 1000000));
+	if (g->version >= 170) {
+		bytes_printf(b, "utc_offset:%u\n", 1700000000 + uftrace_gen_below(g, 1000000));
 		mask |= 1 << 14;
 	}
-	if (u->version >= 200) {
+	if (g->version >= 200) {
 		bytes_text(b, "sysctl:perf_event_paranoid=2 kptr_restrict=1\n");
 		mask |= 1 << 15;
 	}
@@ -236,37 +237,37 @@ static uint64_t write_blocks(struct uftrace_gen *u, struct bytes *b)
 }
 
 /* The QEMU plugin has nothing to say but says it line by line. */
-static uint64_t write_foreign_blocks(struct uftrace_gen *u, struct bytes *b)
+static uint64_t write_foreign_blocks(struct uftrace_gen *g, struct bytes *b)
 {
 	bytes_text(b, "exename:\nbuild_id:0000000000000000000000000000000000000000\nexit_status:\ncmdline:\ncpuinfo:lines=2\n"
 		      "cpuinfo:nr_cpus=\ncpuinfo:desc=\nmeminfo:\nosinfo:lines=3\nosinfo:kernel=\nosinfo:hostname=\n"
 		      "osinfo:distro=\n");
-	write_taskinfo(u, b);
+	write_taskinfo(g, b);
 	bytes_text(b, "usageinfo:lines=6\nusageinfo:systime=\nusageinfo:usrtime=\nusageinfo:ctxsw=\nusageinfo:maxrss=\n"
 		      "usageinfo:pagefault=\nusageinfo:iops=\nloadinfo:\nrecord_date:\nelapsed_time:\npattern_type:regex\n"
 		      "uftrace_version:\nutc_offset:\n");
 	return 0x7bff;
 }
 
-void uftgen_write_info(struct uftrace_gen *u)
+void uftrace_gen_write_info(struct uftrace_gen *g)
 {
-	struct bytes *b = gen_file(u->g, "info");
+	struct bytes *b = gen_file(g->g, "info");
 	uint64_t mask;
 
 	if (!b)
 		return;
-	b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	b->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 	bytes_append(b, "Ftrace!", 8);
-	bytes_u32(b, u->version < 60 ? 3 : 4);
+	bytes_u32(b, g->version < 60 ? 3 : 4);
 	bytes_u16(b, 40);
-	bytes_u8(b, uftgen_has(u, UFTGEN_BIG_ENDIAN) ? 2 : 1);
-	bytes_u8(b, uftgen_has(u, UFTGEN_NARROW) ? 1 : 2);
-	bytes_u64(b, uftgen_feat_mask(u));
+	bytes_u8(b, uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN) ? 2 : 1);
+	bytes_u8(b, uftrace_gen_has(g, UFTRACE_GEN_NARROW) ? 1 : 2);
+	bytes_u64(b, uftrace_gen_feat_mask(g));
 	bytes_u64(b, 0); /* info_mask: as writers do, when the text is complete */
-	bytes_u16(b, (uint16_t)(u->version < 60 ? 0 : u->max_stack));
+	bytes_u16(b, (uint16_t)(g->version < 60 ? 0 : g->max_stack));
 	bytes_u16(b, 0);
 	bytes_u32(b, 0);
-	mask = uftgen_has(u, UFTGEN_FOREIGN) ? write_foreign_blocks(u, b) : write_blocks(u, b);
+	mask = uftrace_gen_has(g, UFTRACE_GEN_FOREIGN) ? write_foreign_blocks(g, b) : write_blocks(g, b);
 	if (!b->failed)
 		store_u64(b->data + 24, mask, b->big_endian);
 }

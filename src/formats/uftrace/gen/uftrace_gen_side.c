@@ -16,14 +16,14 @@ static void write_perf_header(struct bytes *b, uint32_t type, uint16_t misc, uin
 	bytes_u16(b, size);
 }
 
-static void write_perf_sample(struct bytes *b, const struct uftgen_task *t, uint64_t time)
+static void write_perf_sample(struct bytes *b, const struct uftrace_gen_task *t, uint64_t time)
 {
 	bytes_u32(b, (uint32_t)t->pid);
 	bytes_u32(b, (uint32_t)t->tid);
 	bytes_u64(b, time);
 }
 
-static void write_perf_task(struct bytes *b, uint32_t type, const struct uftgen_task *t, uint64_t time)
+static void write_perf_task(struct bytes *b, uint32_t type, const struct uftrace_gen_task *t, uint64_t time)
 {
 	write_perf_header(b, type, 0, 48);
 	bytes_u32(b, (uint32_t)t->pid);
@@ -34,33 +34,33 @@ static void write_perf_task(struct bytes *b, uint32_t type, const struct uftgen_
 	write_perf_sample(b, t, time);
 }
 
-static void write_perf(struct uftrace_gen *u)
+static void write_perf(struct uftrace_gen *g)
 {
-	for (unsigned cpu = 0; cpu < u->cpus; cpu++) {
+	for (unsigned cpu = 0; cpu < g->cpus; cpu++) {
 		char name[32];
 		struct bytes *b;
-		uint64_t time = u->start, step = (u->end - u->start) / 64;
-		unsigned count = uftgen_below(u, 12);
+		uint64_t time = g->start, step = (g->end - g->start) / 64;
+		unsigned count = uftrace_gen_below(g, 12);
 
 		(void)snprintf(name, sizeof(name), "perf-cpu%u.dat", cpu);
-		b = gen_file(u->g, name);
+		b = gen_file(g->g, name);
 		if (!b)
 			return;
-		b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+		b->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 		if (cpu == 0) {
-			bool long_name = uftgen_below(u, 2);
+			bool long_name = uftrace_gen_below(g, 2);
 
 			write_perf_header(b, PERF_COMM, PERF_MISC_EXEC_OR_OUT, long_name ? 48 : 40);
-			bytes_u32(b, (uint32_t)u->tasks[0].pid);
-			bytes_u32(b, (uint32_t)u->tasks[0].tid);
+			bytes_u32(b, (uint32_t)g->tasks[0].pid);
+			bytes_u32(b, (uint32_t)g->tasks[0].tid);
 			bytes_append(b, long_name ? "shop-front\0\0\0\0\0\0" : "shop\0\0\0\0", long_name ? 16 : 8);
-			write_perf_sample(b, &u->tasks[0], time);
+			write_perf_sample(b, &g->tasks[0], time);
 		}
 		for (; count; count--) {
-			const struct uftgen_task *t = &u->tasks[uftgen_below(u, u->task_count)];
+			const struct uftrace_gen_task *t = &g->tasks[uftrace_gen_below(g, g->task_count)];
 
-			time += choices_below(u->c, step + 1);
-			switch (uftgen_below(u, 4)) {
+			time += choices_below(g->g->choices, step + 1);
+			switch (uftrace_gen_below(g, 4)) {
 			case 2:
 				write_perf_task(b, PERF_FORK, t, time);
 				break;
@@ -69,9 +69,9 @@ static void write_perf(struct uftrace_gen *u)
 				break;
 			default:
 				write_perf_header(b, PERF_SWITCH,
-						  PERF_MISC_EXEC_OR_OUT | (uftgen_below(u, 2) ? PERF_MISC_PREEMPT : 0), 24);
+						  PERF_MISC_EXEC_OR_OUT | (uftrace_gen_below(g, 2) ? PERF_MISC_PREEMPT : 0), 24);
 				write_perf_sample(b, t, time);
-				time += choices_below(u->c, step + 1);
+				time += choices_below(g->g->choices, step + 1);
 				write_perf_header(b, PERF_SWITCH, 0, 24);
 				write_perf_sample(b, t, time);
 				break;
@@ -95,13 +95,14 @@ static void write_kernel_block(struct bytes *b, const char *path, const char *te
 	bytes_printf(b, "TRACEFS: %s: %zu\n%s", path, strlen(text), text);
 }
 
-static void write_kernel_header(struct uftrace_gen *u)
+static void write_kernel_header(struct uftrace_gen *g)
 {
-	struct bytes *b = gen_file(u->g, "kernel_header");
+	struct bytes *b = gen_file(g->g, "kernel_header");
 
 	if (!b)
 		return;
-	bytes_printf(b, "PAGE_SIZE: %d\nLONG_SIZE: 8\nENDIAN: %s\n", KERNEL_PAGE, uftgen_has(u, UFTGEN_BIG_ENDIAN) ? "BE" : "LE");
+	bytes_printf(b, "PAGE_SIZE: %d\nLONG_SIZE: 8\nENDIAN: %s\n", KERNEL_PAGE,
+		     uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN) ? "BE" : "LE");
 	write_kernel_block(b, "events/header_page",
 			   "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			   "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
@@ -134,30 +135,30 @@ static void write_kernel_event(struct bytes *b, uint16_t id, unsigned words, uin
 	(void)bytes_grow(b, 4 * (words - 4));
 }
 
-static void write_kernel_pages(struct uftrace_gen *u)
+static void write_kernel_pages(struct uftrace_gen *g)
 {
-	for (unsigned cpu = 0; cpu < u->cpus; cpu++) {
+	for (unsigned cpu = 0; cpu < g->cpus; cpu++) {
 		char name[32];
 		struct bytes *b;
-		uint64_t time = u->start + uftgen_below(u, 1000);
+		uint64_t time = g->start + uftrace_gen_below(g, 1000);
 
 		(void)snprintf(name, sizeof(name), "kernel-cpu%u.dat", cpu);
-		b = gen_file(u->g, name);
+		b = gen_file(g->g, name);
 		if (!b)
 			return;
-		b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
-		for (unsigned pages = cpu == 0 ? 1 : uftgen_below(u, 2); pages; pages--) {
+		b->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
+		for (unsigned pages = cpu == 0 ? 1 : uftrace_gen_below(g, 2); pages; pages--) {
 			size_t page = b->size;
-			unsigned count = 1 + uftgen_below(u, 40);
+			unsigned count = 1 + uftrace_gen_below(g, 40);
 
 			bytes_u64(b, time);
 			bytes_u64(b, 0);
 			for (unsigned i = 0; i < count; i++) {
-				uint64_t function = 0xffffffff81000000 + 0x100 * (uint64_t)uftgen_below(u, 8);
-				uint32_t delta = 1 + uftgen_below(u, 1000);
+				uint64_t function = 0xffffffff81000000 + 0x100 * (uint64_t)uftrace_gen_below(g, 8);
+				uint32_t delta = 1 + uftrace_gen_below(g, 1000);
 
-				write_kernel_event(b, KERNEL_ENTRY_ID, 5, delta, u->tasks[0].tid, function);
-				write_kernel_event(b, KERNEL_EXIT_ID, 11, delta, u->tasks[0].tid, function);
+				write_kernel_event(b, KERNEL_ENTRY_ID, 5, delta, g->tasks[0].tid, function);
+				write_kernel_event(b, KERNEL_EXIT_ID, 11, delta, g->tasks[0].tid, function);
 				time += 2 * (uint64_t)delta;
 			}
 			if (b->failed)
@@ -168,66 +169,66 @@ static void write_kernel_pages(struct uftrace_gen *u)
 	}
 }
 
-static void write_kernel(struct uftrace_gen *u)
+static void write_kernel(struct uftrace_gen *g)
 {
-	struct bytes *b = gen_file(u->g, "kallsyms");
+	struct bytes *b = gen_file(g->g, "kallsyms");
 
 	if (!b)
 		return;
 	for (unsigned i = 0; i < 8; i++)
 		bytes_printf(b, "%016llx %c vfs_step%u%s\n", 0xffffffff81000000 + 0x100ULL * i, "Ttw"[i % 3], i,
 			     i == 7 ? "\t[shop_module]" : "");
-	write_kernel_header(u);
-	write_kernel_pages(u);
+	write_kernel_header(g);
+	write_kernel_pages(g);
 }
 
 /* ---- small text files ---- */
 
-static void write_probes(struct uftrace_gen *u)
+static void write_probes(struct uftrace_gen *g)
 {
 	static const char *const events[] = { "shop:order", "shop:bill", "python:function__entry", "libc:setjmp" };
-	struct bytes *b = gen_file(u->g, "events.txt");
+	struct bytes *b = gen_file(g->g, "events.txt");
 
-	for (unsigned i = 0; b && i < u->probes; i++)
+	for (unsigned i = 0; b && i < g->probes; i++)
 		bytes_printf(b, "EVENT: %u %s\n", 1000000 + i, events[i % 4]);
 }
 
-static void write_extern(struct uftrace_gen *u)
+static void write_extern(struct uftrace_gen *g)
 {
-	struct bytes *b = gen_file(u->g, "extern.dat");
-	uint64_t time = u->start, step = (u->end - u->start) / 4;
+	struct bytes *b = gen_file(g->g, "extern.dat");
+	uint64_t time = g->start, step = (g->end - g->start) / 4;
 
 	if (!b)
 		return;
-	if (uftgen_below(u, 2))
+	if (uftrace_gen_below(g, 2))
 		bytes_text(b, "# remarks from elsewhere\n");
-	for (unsigned i = 1 + uftgen_below(u, 4); i; i--) {
-		time += choices_below(u->c, step + 1);
+	for (unsigned i = 1 + uftrace_gen_below(g, 4); i; i--) {
+		time += choices_below(g->g->choices, step + 1);
 		bytes_printf(b, "%llu.%09llu remark %u: the shop is open\n", (unsigned long long)(time / NANOSECONDS),
 			     (unsigned long long)(time % NANOSECONDS), i);
 	}
 }
 
-void uftgen_write_side_files(struct uftrace_gen *u)
+void uftrace_gen_write_side_files(struct uftrace_gen *g)
 {
-	if (uftgen_has(u, UFTGEN_PERF))
-		write_perf(u);
-	if (uftgen_has(u, UFTGEN_KERNEL))
-		write_kernel(u);
-	if (uftgen_has(u, UFTGEN_PROBES))
-		write_probes(u);
-	if (uftgen_has(u, UFTGEN_EXTERN))
-		write_extern(u);
-	if (uftgen_has(u, UFTGEN_NOTE)) {
-		struct bytes *b = gen_file(u->g, "note.txt");
+	if (uftrace_gen_has(g, UFTRACE_GEN_PERF))
+		write_perf(g);
+	if (uftrace_gen_has(g, UFTRACE_GEN_KERNEL))
+		write_kernel(g);
+	if (uftrace_gen_has(g, UFTRACE_GEN_PROBES))
+		write_probes(g);
+	if (uftrace_gen_has(g, UFTRACE_GEN_EXTERN))
+		write_extern(g);
+	if (uftrace_gen_has(g, UFTRACE_GEN_NOTE)) {
+		struct bytes *b = gen_file(g->g, "note.txt");
 
 		if (b)
 			bytes_text(b, "Recorded before the sale.\n100 % of the orders are in it.\n");
 	}
-	if (uftgen_has(u, UFTGEN_OPTS)) {
-		struct bytes *b = gen_file(u->g, "default.opts");
+	if (uftrace_gen_has(g, UFTRACE_GEN_OPTS)) {
+		struct bytes *b = gen_file(g->g, "default.opts");
 
-		if (b && uftgen_below(u, 4) == 3)
+		if (b && uftrace_gen_below(g, 4) == 3)
 			bytes_text(b, "-t 5us\n");
 	}
 }

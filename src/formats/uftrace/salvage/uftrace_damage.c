@@ -1,94 +1,28 @@
 /* TID.dat: bytes that are no records, records that are there twice, and what is written of the rest. */
-#include "formats/uftrace/scan/uftrace_dat.h"
-
-/* ---- what is written ---- */
-
-void uftrace_tape_flush(struct uftrace_tape *t, uint64_t upto)
-{
-	if (t->w->plan && t->planned && upto > t->kept_from)
-		plan_copy(t->w->plan, t->out, t->s, t->kept_from, upto - t->kept_from);
-	t->kept_from = upto;
-}
-
-void uftrace_tape_drop(struct uftrace_tape *t, uint64_t from, uint64_t upto, unsigned rule, const char *why)
-{
-	uftrace_tape_flush(t, from);
-	if (t->w->plan && upto > from)
-		plan_drop(t->w->plan, t->s, from, upto - from, rule, why);
-	t->kept_from = upto;
-}
-
-void uftrace_tape_strip(struct uftrace_tape *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
-{
-	uint8_t record[UFTRACE_RECORD_SIZE];
-
-	if (!t->w->plan)
-		return;
-	uftrace_tape_flush(t, at);
-	store_u64(record, time, t->w->head.big_endian);
-	store_u64(record + 8, word & ~UINT64_C(4), t->w->head.big_endian);
-	if (t->planned) {
-		plan_replace(t->w->plan, t->out, t->s, at, sizeof(record), record, sizeof(record), rule,
-			     "the record, without arguments");
-		if (next > at + sizeof(record))
-			plan_drop(t->w->plan, t->s, at + sizeof(record), next - at - sizeof(record), rule,
-				  "arguments that cannot be read");
-	}
-	t->lost_some = true; /* arguments, and what was found behind them may be another record than the next */
-	t->kept_from = next;
-	t->patched++;
-}
+#include "formats/uftrace/repair/uftrace_repair_dat.h"
+#include "formats/uftrace/salvage/uftrace_resync.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
 
 /* ---- damage ---- */
 
-/* The record before is a part of what follows: take it back. */
-static uint64_t take_back(struct uftrace_tape *t, uint64_t at)
+/* The record before is a part of the damage that follows: it is withdrawn. */
+static uint64_t withdraw_last(struct uftrace_stream *t, uint64_t at)
 {
-	if (!t->odd || t->odd_at + UFTRACE_RECORD_SIZE != at || t->odd_at < t->kept_from)
+	if (!t->suspect || t->back.at + UFTRACE_RECORD_SIZE != at || t->back.at < t->output.kept_from)
 		return at;
-	t->odd = false;
-	t->depth = t->odd_depth;
-	t->unsure = t->odd_unsure;
-	t->time = t->odd_time;
-	t->last_time = t->odd_last_time;
-	t->last_word = t->odd_last_word;
+	t->suspect = false;
+	t->depth = t->back.depth;
+	t->unknown = t->back.unknown;
+	t->time = t->back.time;
+	t->last_time = t->back.last_time;
+	t->last_word = t->back.last_word;
 	t->time_limit = 0;
 	t->dat->records--;
-	return t->odd_at;
+	return t->back.at;
 }
 
-static void put_lost(struct uftrace_tape *t, uint64_t count)
-{
-	uint8_t record[UFTRACE_RECORD_SIZE] = { 0 };
-
-	if (!t->w->plan || !t->planned)
-		return;
-	store_u64(record + 8, uftrace_word(UFTRACE_LOST, false, 0, count), t->w->head.big_endian);
-	plan_literal(t->w->plan, t->out, record, sizeof(record), UFTRACE_RULE_dat_bad_magic,
-		     "a record of lost events where damaged bytes were; how many is estimated from their length");
-	plan_added(t->w->plan, 1);
-}
-
-void uftrace_doubt_before(struct uftrace_tape *t, uint64_t at)
-{
-	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
-
-	if (t->started && t->odd_at < start && at - t->odd_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
-		start = t->odd_at;
-	if (start < t->kept_from)
-		start = t->kept_from;
-	if (t->w->plan && t->planned && start < at)
-		plan_doubt(t->w->plan, t->s, start, at - start, "directly before damaged bytes");
-}
-
-/* What hit the bytes before it may have hit the low bytes of its time, which nothing tells. */
-static void doubt_behind(struct uftrace_tape *t, uint64_t at)
-{
-	if (t->w->plan && t->planned)
-		plan_doubt(t->w->plan, t->s, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
-}
-
-uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
+uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	struct finding *fd;
 	unsigned long long tid = t->dat->tid;
@@ -97,49 +31,49 @@ uint64_t uftrace_damage(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	if (zeros > end)
 		zeros = end;
 	if (zeros == end && end - at >= UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at);
-		finding_say(fd, "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_zero_tail, t->source, at, end - at,
+				    "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-		uftrace_doubt_before(t, at);
-		uftrace_tape_drop(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
-		t->lost_some = true;
+		uftrace_repair_doubt_before(t, at);
+		uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros, which are not records");
+		t->output.lost_some = true;
 		return end;
 	}
-	uint64_t from = take_back(t, at);
-	uftrace_session_of(t, uftrace_time_before(t)); /* not that of a damaged time */
-	t->session_changed = false;
-	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_time_before(t));
+	uint64_t from = withdraw_last(t, at);
+	uftrace_place_session(t, uftrace_resync_time(t)); /* not that of a damaged time */
+	t->session.changed = false;
+	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_resync_time(t));
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
-		fd = uftrace_report(t->w, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from);
-		finding_say(fd, "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->source, from, end - from,
+				    "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-		uftrace_tape_drop(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-		t->lost_some = true;
+		uftrace_repair_leave(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
+		t->output.lost_some = true;
 		return end;
 	}
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
 	count += count == 0;
-	fd = uftrace_report(t->w, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from);
-	finding_say(fd, "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
-		    next < end ? ": readers stop here and drop the rest of the task, which is sound"
-			       : ", up to the end of the file");
+	fd = finding_report(t->w->findings, UFTRACE_RULE_dat_bad_magic, t->source, from, next - from,
+			    "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
+			    next < end ? ": readers stop here and drop the rest of the task, which is sound"
+				       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
-	uftrace_doubt_before(t, from);
-	uftrace_tape_drop(t, from, next, UFTRACE_RULE_dat_bad_magic, "no record begins here");
-	t->lost_some = true;
+	uftrace_repair_doubt_before(t, from);
+	uftrace_repair_leave(t, from, next, UFTRACE_RULE_dat_bad_magic, "not a record");
+	t->output.lost_some = true;
 	if (next < end) {
-		put_lost(t, count);
-		doubt_behind(t, next);
-		t->seek = true;
-		t->unsure = t->depth;
+		uftrace_repair_lost(t, count);
+		uftrace_repair_doubt_behind(t, next);
+		t->find_depth = true;
+		t->unknown = t->depth;
 	}
 	t->time_limit = 0;
 	return next;
 }
 
 /* How many bytes are the same from both offsets on, in whole records. */
-static uint64_t common_length(struct uftrace_tape *t, uint64_t from, uint64_t at, uint64_t length)
+static uint64_t common_length(struct uftrace_stream *t, uint64_t from, uint64_t at, uint64_t length)
 {
 	for (uint64_t same = 0; same < length;) {
 		size_t n = length - same < UFTRACE_CHUNK ? (size_t)(length - same) : UFTRACE_CHUNK, i = 0;
@@ -157,30 +91,30 @@ static uint64_t common_length(struct uftrace_tape *t, uint64_t from, uint64_t at
 }
 
 /* Whether a copy that began at `at` was cut short: from `stop` on there are no records. */
-static bool nothing_behind(struct uftrace_tape *t, uint64_t at, uint64_t stop, uint64_t end)
+static bool nothing_behind(struct uftrace_stream *t, uint64_t at, uint64_t stop, uint64_t end)
 {
 	const uint8_t *last = stop > at ? window_at(&t->window, stop - UFTRACE_RECORD_SIZE, UFTRACE_RECORD_SIZE) : NULL;
 
-	if (!last || t->look_back < end - stop)
+	if (!last || t->reread < end - stop)
 		return false;
-	uint64_t next = uftrace_resync(t, stop, end, end, load_u64(last, t->w->head.big_endian));
-	t->look_back -= next - stop;
+	uint64_t next = uftrace_resync(t, stop, end, end, load_u64(last, t->w->info->head.big_endian));
+	t->reread -= next - stop;
 	return next == end;
 }
 
-uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
+uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	uint8_t first[UFTRACE_RECORD_SIZE];
 	const uint8_t *p = window_at(&t->window, at, sizeof(first));
-	uint64_t back = at < UFTRACE_LOOK_BACK ? at : UFTRACE_LOOK_BACK;
+	uint64_t back = at < UFTRACE_REREAD_MAX ? at : UFTRACE_REREAD_MAX;
 	size_t got = 0;
 
-	if (!p || back < sizeof(first) || t->look_back < back)
+	if (!p || back < sizeof(first) || t->reread < back)
 		return 0;
 	memcpy(first, p, sizeof(first));
-	t->look_back -= back;
+	t->reread -= back;
 	if (!t->other_open) {
-		window_open(&t->other, t->s);
+		window_open(&t->other, t->source);
 		t->other_open = true;
 	}
 	p = window_upto(&t->other, at - back, (size_t)back, &got);
@@ -193,20 +127,19 @@ uint64_t uftrace_repeated(struct uftrace_tape *t, uint64_t at, uint64_t end)
 	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same;
 	if (length > end - at)
 		length = end - at;
-	if (t->look_back < 2 * length)
+	if (t->reread < 2 * length)
 		return 0;
-	t->look_back -= 2 * length;
+	t->reread -= 2 * length;
 	same = common_length(t, from, at, length);
 	return same >= UFTRACE_COPY_MIN && (same == length || nothing_behind(t, at, at + same, end)) ? at + same : 0;
 }
 
-uint64_t uftrace_drop_repeated(struct uftrace_tape *t, uint64_t at, uint64_t next)
+uint64_t uftrace_damage_drop_repeated(struct uftrace_stream *t, uint64_t at, uint64_t next)
 {
-	struct finding *fd = uftrace_report(t->w, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at);
-
-	finding_say(fd, "%llu bytes are the same as those in front of them: they were written twice",
-		    (unsigned long long)(next - at));
+	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_duplicate_block, t->source, at, next - at,
+					    "%llu bytes are the same as those in front of them: they were written twice",
+					    (unsigned long long)(next - at));
 	finding_path(fd, "task %llu > after record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
-	uftrace_tape_drop(t, at, next, UFTRACE_RULE_dat_duplicate_block, "a copy of the records in front of it");
+	uftrace_repair_leave(t, at, next, UFTRACE_RULE_dat_duplicate_block, "a copy of the records in front of it");
 	return next;
 }

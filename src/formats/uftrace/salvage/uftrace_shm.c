@@ -2,7 +2,12 @@
  * task's file. */
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_records.h"
 
 struct leftover {
 	uint32_t file;
@@ -21,70 +26,72 @@ static int leftover_compare(const void *a, const void *b)
 
 static bool session_known(const struct uftrace_walk *w, const struct uftrace_file *f)
 {
-	struct uftrace_str sid = { f->sid, f->sid_length };
+	struct uftrace_str sid = { f->name.sid, f->name.sid_length };
 
-	for (size_t i = 0; i < w->session_count; i++)
-		if (uftrace_str_equal(w->sessions[i].sid, sid))
+	for (size_t i = 0; i < w->sessions->count; i++)
+		if (uftrace_str_equal(w->sessions->list[i].sid, sid))
 			return true;
 	return false;
 }
 
 bool uftrace_shm_walk(struct uftrace_walk *w)
 {
-	struct leftover *list = calloc(w->file_count + 1, sizeof(*list));
+	struct leftover *list = calloc(w->dir->count + 1, sizeof(*list));
 	size_t count = 0;
 
 	if (!list)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	for (size_t i = 0; i < w->file_count; i++) {
-		struct uftrace_file *f = &w->files[i];
-		struct source *s = f->source;
+	for (size_t i = 0; i < w->dir->count; i++) {
+		struct uftrace_file *f = &w->dir->files[i];
+		struct source *source = f->source;
 		uint8_t head[UFTRACE_SHM_HEADER_SIZE + UFTRACE_RECORD_SIZE] = { 0 };
 		if (f->kind != UFTRACE_FILE_SHM)
 			continue;
-		size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
-		if (source_read(s, 0, head, n) != TM_OK) {
+		size_t n = source->size < sizeof(head) ? (size_t)source->size : sizeof(head);
+		if (source_read(source, 0, head, n) != TM_OK) {
 			free(list);
-			return uftrace_walk_fail(w, s->bundle->error.status);
+			return uftrace_walk_fail(w, source->bundle->error.status);
 		}
-		uint32_t size = load_u32(head, w->head.big_endian), flag = load_u32(head + 4, w->head.big_endian);
-		bool sound = s->size >= UFTRACE_SHM_HEADER_SIZE && size <= s->size - UFTRACE_SHM_HEADER_SIZE;
+		uint32_t size = load_u32(head, w->info->head.big_endian), flag = load_u32(head + 4, w->info->head.big_endian);
+		bool sound = source->size >= UFTRACE_SHM_HEADER_SIZE && size <= source->size - UFTRACE_SHM_HEADER_SIZE;
 		bool full = sound && size >= UFTRACE_RECORD_SIZE && flag & UFTRACE_SHM_RECORDING;
 		bool ours = session_known(w, f);
 		if (ours) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_shm_leftover, s, 0, 0);
 			if (full)
-				finding_say(fd, "a buffer of task %llu with %u bytes that the recorder did not save",
-					    (unsigned long long)f->number, size);
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, source, 0, 0,
+					       "a buffer of task %llu with %u bytes that the recorder did not save",
+					       (unsigned long long)f->name.number, size);
 			else
-				finding_say(fd, "a buffer of task %llu %s", (unsigned long long)f->number,
-					    sound ? "that the recorder has saved, or that is empty" : "whose head makes no sense");
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, source, 0, 0, "a buffer of task %llu %s",
+					       (unsigned long long)f->name.number,
+					       sound ? "that the recorder has saved, or that is empty"
+						     : "whose header is not valid");
 		}
 		/* Those beside the recording are used when it needs repair anyway. */
-		bool use = s->role == TM_ROLE_EXTRA || w->recorder_died;
-		struct uftrace_dat *dat = uftrace_dat_of(w, f->number);
+		bool use = source->role == TM_ROLE_EXTRA || w->info->recorder_died;
+		struct uftrace_dat *dat = uftrace_records_of(w->records, f->name.number);
 		if (!use)
 			continue;
 		if (!full || !ours || !dat) {
-			if (s->role == TM_ROLE_EXTRA)
-				uftrace_file_drop(w, f, UFTRACE_RULE_shm_leftover,
-						  !ours	  ? "a buffer of another recording"
-						  : sound ? "a buffer that was saved already, or is empty"
-							  : "a buffer whose head makes no sense");
+			if (source->role == TM_ROLE_EXTRA)
+				uftrace_repair_drop(w, f, UFTRACE_RULE_shm_leftover,
+						    !ours   ? "a buffer of another recording"
+						    : sound ? "a buffer that was saved already, or is empty"
+							    : "a buffer whose header is not valid");
 			continue;
 		}
-		list[count++] = (struct leftover){ (uint32_t)i, f->number,
-						   load_u64(head + UFTRACE_SHM_HEADER_SIZE, w->head.big_endian) };
+		list[count++] = (struct leftover){ (uint32_t)i, f->name.number,
+						   load_u64(head + UFTRACE_SHM_HEADER_SIZE, w->info->head.big_endian) };
 	}
 	if (count)
 		qsort(list, count, sizeof(*list), leftover_compare);
 	for (size_t i = 0; i < count; i++) {
-		struct uftrace_dat *dat = uftrace_dat_of(w, list[i].tid);
+		struct uftrace_dat *dat = uftrace_records_of(w->records, list[i].tid);
 		if (!dat)
 			continue;
 		if (!dat->shm_count++)
-			dat->shm_first = (uint32_t)w->shm_count;
-		w->shm[w->shm_count++] = list[i].file;
+			dat->shm_first = (uint32_t)w->records->shm_count;
+		w->records->shm[w->records->shm_count++] = list[i].file;
 	}
 	free(list);
 	return true;

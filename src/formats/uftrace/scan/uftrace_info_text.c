@@ -1,10 +1,15 @@
 /* info: the lines after the header, "key:value", in the order of the bits of info_mask. */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "core/text.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
 
-/* Lines of info that are looked at; what follows them counts as trailing bytes. */
-#define INFO_LINES_MAX 65536u
+/* Lines of info that are read; what follows them counts as trailing bytes. */
+#define INFO_lines_MAX 65536u
 
 static const struct {
 	const char *key;
@@ -99,23 +104,22 @@ static bool line_rewrite(struct uftrace_walk *w, struct uftrace_line *line, cons
 
 static struct uftrace_str line_body(const struct uftrace_walk *w, const struct uftrace_line *line)
 {
-	return (struct uftrace_str){ w->info_text + line->offset, line->length };
+	return (struct uftrace_str){ w->info->text + line->offset, line->length };
 }
 
 /* Splits the text; finds where it ends: after the last line whose key is known. */
 static bool split(struct uftrace_walk *w)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	size_t at = UFTRACE_HEADER_SIZE, known = 0;
 
-	while (at < w->info_size && l->count < INFO_LINES_MAX) {
-		const char *text = w->info_text + at;
-		const char *end = memchr(text, '\n', w->info_size - at);
-		size_t raw = end ? (size_t)(end - text) + 1 : w->info_size - at;
-		struct uftrace_line *list = uftrace_grow(w, l->list, &l->capacity, l->count, sizeof(*list));
-		if (!list)
+	while (at < w->info->size && l->count < INFO_lines_MAX) {
+		const char *text = w->info->text + at;
+		const char *end = memchr(text, '\n', w->info->size - at);
+		size_t raw = end ? (size_t)(end - text) + 1 : w->info->size - at;
+		if (!uftrace_walk_room(w, &l->list, &l->capacity, l->count, sizeof(*l->list)))
 			return false;
-		l->list = list;
+		struct uftrace_line *list = l->list;
 		struct uftrace_line *line = &list[l->count++];
 		*line = (struct uftrace_line){ .offset = at, .raw = raw, .length = end ? raw - 1 : raw, .ended = end != NULL };
 		if (end && line->length && text[line->length - 1] == '\r')
@@ -130,9 +134,9 @@ static bool split(struct uftrace_walk *w)
 	return true;
 }
 
-static void check_ends(struct uftrace_walk *w, struct source *s)
+static void check_ends(struct uftrace_walk *w, struct source *source)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
 	uint64_t odd = 0;
 
@@ -142,38 +146,39 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 		if (!cr && !blank)
 			continue;
 		if (!odd++) {
-			fd = uftrace_report(w, UFTRACE_RULE_info_crlf_or_blank, s, line->offset, line->raw);
-			finding_say(fd, cr ? "the line ends in CR LF: readers take the CR for a part of the value"
-					   : "a blank line: readers give up here");
+			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, source, line->offset, line->raw,
+					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
+					       : "an empty line: readers give up here");
 			finding_path(fd, "line %zu", i + 1);
 		}
 		if (blank)
-			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "a blank line");
+			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "an empty line");
 		else
 			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
 	}
 	if (odd > 1)
 		finding_explains(fd, odd - 1);
-	const char *nul = w->info_size > l->trailing || !l->count ? NULL : w->info_text;
-	nul = l->count ? memchr(w->info_text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
+	const char *nul = w->info->size > l->trailing || !l->count ? NULL : w->info->text;
+	nul = l->count ? memchr(w->info->text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
 	if (l->count && nul) {
-		uint64_t offset = (uint64_t)(nul - w->info_text);
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_nul_in_text, s, offset, 1), "a NUL byte in the text: readers see "
-											    "the line end there");
+		uint64_t offset = (uint64_t)(nul - w->info->text);
+		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, source, offset, 1,
+			       "a NUL byte in the text: readers see the line end there");
 	}
 }
 
 /* The last line lacks its LF: the file was cut. */
-static void check_tail(struct uftrace_walk *w, struct source *s)
+static void check_tail(struct uftrace_walk *w, struct source *source)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	struct uftrace_line *last = l->count ? &l->list[l->count - 1] : NULL;
 
-	if (w->info_size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info_size))
+	if (w->info->size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info->size))
 		return;
 	if (last && !last->ended) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, last->offset, last->raw);
-		finding_say(fd, "the last line has no LF: the file was cut, and the value may be incomplete");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, source, last->offset,
+						    last->raw,
+						    "the last line has no LF: the file was cut, and the value may be incomplete");
 		finding_path(fd, "line %zu (%s)", l->count, bit_keys[last->bit]);
 		if (last->bit == UFTRACE_I_TASKINFO || last->bit == UFTRACE_I_ARG_SPEC || last->bit == UFTRACE_I_RECORD_DATE ||
 		    last->bit == UFTRACE_I_BUILD_ID || block_max(last->bit))
@@ -181,21 +186,21 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 		else {
 			line_rewrite(w, last, "", line_body(w, last), UFTRACE_RULE_info_no_final_newline, "the end of the line");
 			if (w->plan)
-				plan_doubt(w->plan, s, last->offset, last->raw, "the value may be incomplete");
+				plan_doubt(w->plan, source, last->offset, last->raw, "the value may be incomplete");
 		}
 		if (!l->damage)
 			l->damage = fd;
 		return;
 	}
 	/* What follows the last known line. Cut short of its key? */
-	const char *text = w->info_text + l->trailing;
-	size_t n = w->info_size - (size_t)l->trailing;
+	const char *text = w->info->text + l->trailing;
+	size_t n = w->info->size - (size_t)l->trailing;
 	bool cut = false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < 20; i++)
 		cut |= n <= strlen(keys[i].key) && !memcmp(text, keys[i].key, n);
 	if (cut) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_no_final_newline, s, l->trailing, n);
-		finding_say(fd, "the last line is cut in the middle of its key");
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, source, l->trailing, n,
+						    "the last line is cut in the middle of its key");
 		l->trailing_drop = true;
 		if (!l->damage)
 			l->damage = fd;
@@ -203,76 +208,88 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 			plan_lost_other(w->plan);
 		return;
 	}
-	struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n);
-	finding_say(fd, "%zu bytes after the last line", n);
+	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, source, l->trailing, n, "%zu bytes after the last line", n);
 }
 
-/* A block begins with "key:lines=N". */
-static bool check_count(struct uftrace_walk *w, struct source *s, size_t first, size_t end, unsigned bit)
-{
-	struct uftrace_lines *l = w->info_lines;
-	struct uftrace_line *head = NULL;
-	unsigned items = 0, max = block_max(bit);
-	uint64_t said = 0;
-	bool number = false;
-	char prefix[40];
+/* A block of lines: its first one, "key:lines=N", and the number of the others. */
+struct block {
+	unsigned bit;
+	size_t first, end;	   /* lines[first, end); those of other bits in between do not count */
+	struct uftrace_line *head; /* NULL: there is none */
+	bool number;		   /* N is a number: said */
+	uint64_t claimed;
+	unsigned items, max; /* items: max + 1 when there were more */
+};
 
-	for (size_t i = first; i < end; i++) {
+static void count_lines(struct uftrace_lines *l, struct block *b)
+{
+	for (size_t i = b->first; i < b->end; i++) {
 		struct uftrace_line *line = &l->list[i];
-		if (line->drop || line->bit != bit)
+		if (line->drop || line->bit != b->bit)
 			continue;
 		bool lines = line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6) && !line->key_second;
-		if (!head && !items && lines) {
-			head = line;
-			number = text_parse_u64(line->value.text + 6, line->value.length - 6, &said);
-			continue;
-		}
-		if (lines || items >= max) {
+		if (!b->head && !b->items && lines) {
+			b->head = line;
+			b->number = text_parse_u64(line->value.text + 6, line->value.length - 6, &b->claimed);
+		} else if (lines || b->items >= b->max) {
 			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
-			items += items >= max;
-			continue;
+			b->items += b->items >= b->max;
+		} else {
+			b->items++;
 		}
-		items++;
 	}
-	if (bit == UFTRACE_I_ARG_SPEC && !head && items == 1 && !l->list[first].key_second)
-		return true; /* writers before 0.8.1 */
-	unsigned kept = items > max ? max : items;
-	if (head && number && said == items && items <= max)
-		return true;
-	struct uftrace_line *at = head ? head : &l->list[first];
-	if (!l->damage || w->recorder_died == l->damage || head) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_lines_count, s, at->offset, at->raw);
-		if (head && number)
-			finding_say(fd, "the block says that %llu lines follow; there are %u", (unsigned long long)said, items);
-		else
-			finding_say(fd, head ? "the number of lines that follow is not a number"
-					     : "the block does not say how many "
-					       "lines follow");
-		finding_path(fd, "%s", bit_keys[bit]);
-		if (!l->damage)
-			l->damage = fd;
-	} else {
+}
+
+static void report_count(struct uftrace_walk *w, struct source *source, const struct block *b)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	const struct uftrace_line *at = b->head ? b->head : &l->list[b->first];
+	struct finding *fd;
+
+	if (l->damage && w->info->recorder_died != l->damage && !b->head) {
 		finding_explains(l->damage, 1);
+		return;
 	}
-	snprintf(prefix, sizeof(prefix), "%s:lines=%u", bit_keys[bit], kept);
-	struct uftrace_str none = { "", 0 };
-	if (head)
-		return line_rewrite(w, head, prefix, none, UFTRACE_RULE_info_lines_count, "the number of lines that follow");
+	if (b->head && b->number)
+		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
+				    "the block says that %llu lines follow; there are %u", (unsigned long long)b->claimed,
+				    b->items);
+	else
+		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
+				    b->head ? "the number of lines that follow is not a number"
+					    : "the block does not say how many lines follow");
+	finding_path(fd, "%s", bit_keys[b->bit]);
+	if (!l->damage)
+		l->damage = fd;
+}
+
+static bool check_count(struct uftrace_walk *w, struct source *source, size_t first, size_t end, unsigned bit)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	struct block b = { .bit = bit, .first = first, .end = end, .max = block_max(bit) };
+	const struct uftrace_str none = { "", 0 };
+	const char *why = "the number of lines that follow";
+	char prefix[40];
+
+	count_lines(l, &b);
+	if (bit == UFTRACE_I_ARG_SPEC && !b.head && b.items == 1 && !l->list[first].key_second)
+		return true; /* writers before 0.8.1 */
+	if (b.head && b.number && b.claimed == b.items && b.items <= b.max)
+		return true;
+	report_count(w, source, &b);
+	snprintf(prefix, sizeof(prefix), "%s:lines=%u%s", bit_keys[bit], b.items > b.max ? b.max : b.items, b.head ? "" : "\n");
+	if (b.head)
+		return line_rewrite(w, b.head, prefix, none, UFTRACE_RULE_info_lines_count, why);
 	for (size_t i = first; i < end; i++)
-		if (!l->list[i].drop && l->list[i].bit == bit) {
-			size_t n = strlen(prefix);
-			prefix[n] = '\n';
-			prefix[n + 1] = '\0';
-			return line_rewrite(w, &l->list[i], prefix, line_body(w, &l->list[i]), UFTRACE_RULE_info_lines_count,
-					    "the number of lines that follow");
-		}
+		if (!l->list[i].drop && l->list[i].bit == bit)
+			return line_rewrite(w, &l->list[i], prefix, line_body(w, &l->list[i]), UFTRACE_RULE_info_lines_count, why);
 	return true;
 }
 
 /* Each line on its own: length, digits. */
-static void check_values(struct uftrace_walk *w, struct source *s)
+static void check_values(struct uftrace_walk *w, struct source *source)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
@@ -280,10 +297,11 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 			continue;
 		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO &&
 		    line->bit != UFTRACE_I_ARG_SPEC) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw);
-			finding_say(fd, "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
+			struct finding *fd =
+				finding_report(w->findings, UFTRACE_RULE_info_line_too_long, source, line->offset, line->raw,
+					       "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
 			finding_path(fd, "line %zu (%s)", i + 1, bit_keys[line->bit]);
-			struct uftrace_str body = { w->info_text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
+			struct uftrace_str body = { w->info->text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
 			line_rewrite(w, line, "", body, UFTRACE_RULE_info_line_too_long, "cut to what readers take");
 			if (w->plan)
 				plan_lost_other(w->plan);
@@ -294,10 +312,9 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 				good = strchr("0123456789abcdefABCDEF", line->value.text[k]) && line->value.text[k];
 			if (!good) {
 				char shown[TEXT_QUOTE_SIZE];
-				struct finding *fd = uftrace_report(w, UFTRACE_RULE_info_build_id_format, s, line->offset,
-								    line->raw);
-				finding_say(fd, "build id '%s' is not 40 hexadecimal digits",
-					    text_quote(shown, line->value.text, line->value.length));
+				finding_report(w->findings, UFTRACE_RULE_info_build_id_format, source, line->offset, line->raw,
+					       "build id '%s' is not 40 hexadecimal digits",
+					       text_quote(shown, line->value.text, line->value.length));
 				line_drop(line, UFTRACE_RULE_info_build_id_format, "not a build id");
 			}
 		}
@@ -305,9 +322,9 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 }
 
 /* Two dates are one bit: both or none. */
-static void check_dates(struct uftrace_walk *w, struct source *s)
+static void check_dates(struct uftrace_walk *w, struct source *source)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	struct uftrace_line *date = NULL, *elapsed = NULL;
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -316,7 +333,7 @@ static void check_dates(struct uftrace_walk *w, struct source *s)
 			continue;
 		struct uftrace_line **slot = line->key_second ? &elapsed : &date;
 		if (*slot || (line->key_second && !date))
-			line_drop(line, UFTRACE_RULE_info_block_order, "there twice, or in the wrong order");
+			line_drop(line, UFTRACE_RULE_info_block_order, "a repetition, or in the wrong order");
 		else
 			*slot = line;
 	}
@@ -325,16 +342,16 @@ static void check_dates(struct uftrace_walk *w, struct source *s)
 	if (l->damage) {
 		finding_explains(l->damage, 1);
 	} else {
-		l->damage = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, date->offset, date->raw);
-		finding_say(l->damage, "record_date is not followed by elapsed_time");
+		l->damage = finding_report(w->findings, UFTRACE_RULE_info_block_missing, source, date->offset, date->raw,
+					   "record_date is not followed by elapsed_time");
 	}
 	line_drop(date, UFTRACE_RULE_info_block_missing, "the line that belongs to it is missing");
 }
 
 /* The blocks against info_mask and against each other. Returns the mask of the lines that are kept. */
-static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kept)
+static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t *kept)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	uint64_t seen = 0;
 	unsigned highest = 0;
 	bool order = false;
@@ -352,13 +369,12 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		bool again = seen & UFTRACE_BIT(bit);
 		if (again || (seen && bit < highest)) {
 			if (!order) {
-				order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s, l->list[i].offset,
-							       l->list[i].raw);
-				finding_say(order_finding,
-					    again ? "'%s' is there a second time"
-						  : "'%s' comes after '%s'; readers take the "
-						    "lines in the order of the bits of info_mask",
-					    bit_keys[bit], bit_keys[highest]);
+				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
+							       l->list[i].offset, l->list[i].raw,
+							       again ? "'%s' occurs twice"
+								     : "'%s' comes after '%s'; readers take the lines in the order "
+								       "of the bits of info_mask",
+							       bit_keys[bit], bit_keys[highest]);
 				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
 			} else {
 				finding_explains(order_finding, 1);
@@ -367,23 +383,23 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		}
 		if (again) {
 			for (size_t k = i; k < end; k++)
-				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
 		} else if (block_max(bit)) {
-			if (!check_count(w, s, i, end, bit))
+			if (!check_count(w, source, i, end, bit))
 				return false;
 		} else {
-			/* Of a single line only the first counts; the two dates are looked at by themselves. */
+			/* Of a single line only the first counts; check_dates() is about the two dates. */
 			bool first = true;
 			for (size_t k = i; k < end && bit != UFTRACE_I_RECORD_DATE; k++) {
 				if (l->list[k].drop || l->list[k].bit != bit)
 					continue;
 				if (!first) {
-					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
 					if (!order) {
 						order = true;
-						order_finding = uftrace_report(w, UFTRACE_RULE_info_block_order, s,
-									       l->list[k].offset, l->list[k].raw);
-						finding_say(order_finding, "'%s' is there a second time", bit_keys[bit]);
+						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
+									       l->list[k].offset, l->list[k].raw,
+									       "'%s' occurs twice", bit_keys[bit]);
 					} else {
 						finding_explains(order_finding, 1);
 					}
@@ -395,7 +411,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		highest = bit > highest ? bit : highest;
 		i = end;
 	}
-	check_dates(w, s);
+	check_dates(w, source);
 	*kept = 0;
 	for (size_t i = 0; i < l->count; i++)
 		if (!l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
@@ -403,17 +419,17 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 	return true;
 }
 
-static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
+static void check_mask(struct uftrace_walk *w, struct source *source, uint64_t kept)
 {
-	struct uftrace_lines *l = w->info_lines;
-	struct finding *missing = l->damage, *extra = w->head.mask ? NULL : l->damage;
+	struct uftrace_lines *l = &w->info->lines;
+	struct finding *missing = l->damage, *extra = w->info->head.mask ? NULL : l->damage;
 	uint64_t dropped = 0;
 
 	for (size_t i = 0; i < l->count; i++)
 		if (l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
 			dropped |= UFTRACE_BIT(l->list[i].bit);
 	for (unsigned bit = 0; bit < UFTRACE_I_COUNT; bit++) {
-		bool promised = w->head.mask & UFTRACE_BIT(bit), there = kept & UFTRACE_BIT(bit);
+		bool promised = w->info->head.mask & UFTRACE_BIT(bit), there = kept & UFTRACE_BIT(bit);
 		if (promised == there || (!there && dropped & UFTRACE_BIT(bit)))
 			continue;
 		struct finding **fd = there ? &extra : &missing;
@@ -421,31 +437,31 @@ static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
 			finding_explains(*fd, 1);
 			continue;
 		}
-		*fd = uftrace_report(w, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing, s,
-				     UFTRACE_H_INFO_MASK, 8);
+		*fd = finding_new(w->findings, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing,
+				  source, UFTRACE_H_INFO_MASK, 8);
 		if (there)
 			finding_say(*fd, "the line '%s' is there, and bit %u of info_mask is clear", bit_keys[bit], bit);
 		else
 			finding_say(*fd, "bit %u of info_mask is set, and the line '%s' is not there", bit, bit_keys[bit]);
-		finding_field(*fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)w->head.mask);
+		finding_field(*fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)w->info->head.mask);
 		if (!there)
 			l->damage = *fd;
 	}
 }
 
 /* Lines whose key is not known, among those that are: readers give up at the first. */
-static void check_strays(struct uftrace_walk *w, struct source *s, uint64_t kept)
+static void check_strays(struct uftrace_walk *w, struct source *source, uint64_t kept)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
 		if (line->bit < UFTRACE_I_COUNT || line->drop)
 			continue;
-		if (!l->damage && !fd && !(w->head.mask & ~kept & (UFTRACE_BIT(UFTRACE_I_COUNT) - 1))) {
-			fd = uftrace_report(w, UFTRACE_RULE_info_block_missing, s, line->offset, line->raw);
-			finding_say(fd, "a line whose key no reader knows: it stands where another is expected");
+		if (!l->damage && !fd && !(w->info->head.mask & ~kept & (UFTRACE_BIT(UFTRACE_I_COUNT) - 1))) {
+			fd = finding_report(w->findings, UFTRACE_RULE_info_block_missing, source, line->offset, line->raw,
+					    "a line whose key no reader knows: it stands where another is expected");
 			finding_path(fd, "line %zu", i + 1);
 			l->damage = fd;
 		}
@@ -471,7 +487,7 @@ static void read_version(struct uftrace_walk *w, struct uftrace_str v)
 	unsigned part[3] = { 0 };
 	size_t at = v.length && v.text[0] == 'v' ? 1 : 0;
 
-	w->version_text = v;
+	w->info->version_text = v;
 	for (unsigned i = 0; i < 3 && at < v.length; i++) {
 		while (at < v.length && v.text[at] >= '0' && v.text[at] <= '9' && part[i] < 100)
 			part[i] = part[i] * 10 + (unsigned)(v.text[at++] - '0');
@@ -479,10 +495,10 @@ static void read_version(struct uftrace_walk *w, struct uftrace_str v)
 			break;
 		at++;
 	}
-	w->version_number = part[0] * 10000 + part[1] * 100 + part[2];
+	w->info->version_number = part[0] * 10000 + part[1] * 100 + part[2];
 }
 
-static void read_exit_status(struct uftrace_walk *w, struct source *s, const struct uftrace_line *line)
+static void read_exit_status(struct uftrace_walk *w, struct source *source, const struct uftrace_line *line)
 {
 	bool negative = line->value.length && line->value.text[0] == '-';
 	uint64_t status;
@@ -491,9 +507,8 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (!line->value.length)
 		return;
 	if (number && negative && status == 1) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw),
-			    "exit status -1: "
-			    "the recorder was interrupted before the program ended");
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, line->offset, line->raw,
+			       "exit status -1: the recorder was interrupted before the program ended");
 		return;
 	}
 	bool exited = number && !negative && !(status & 0xffffffffffff00ff);
@@ -501,14 +516,14 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (exited || signalled || (number && !negative && status == 65536))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_say(uftrace_report(w, UFTRACE_RULE_info_exit_status_undecodable, s, line->offset, line->raw),
-		    "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
-		    text_quote(shown, line->value.text, line->value.length));
+	finding_report(w->findings, UFTRACE_RULE_info_exit_status_undecodable, source, line->offset, line->raw,
+		       "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
+		       text_quote(shown, line->value.text, line->value.length));
 }
 
-static bool read_values(struct uftrace_walk *w, struct source *s)
+static bool read_values(struct uftrace_walk *w, struct source *source)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 	bool empty_status = false, zero_id = false;
 	const struct uftrace_line *status = NULL, *pattern = NULL;
 
@@ -518,46 +533,46 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 		if (line->drop)
 			continue;
 		if (line->bit == UFTRACE_I_EXE_NAME)
-			w->exename = v;
+			w->info->exename = v;
 		else if (line->bit == UFTRACE_I_CMDLINE)
-			w->cmdline = v;
+			w->info->cmdline = v;
 		else if (line->bit == UFTRACE_I_BUILD_ID)
 			zero_id = v.length == 40 && strspn(v.text, "0") >= 40;
 		else if (line->bit == UFTRACE_I_EXIT_STATUS)
 			status = line, empty_status = !v.length;
 		else if (line->bit == UFTRACE_I_RECORD_DATE && line->key_second)
-			w->elapsed = parse_elapsed(v);
+			w->info->elapsed = parse_elapsed(v);
 		else if (line->bit == UFTRACE_I_VERSION)
 			read_version(w, v);
 		else if (line->bit == UFTRACE_I_PATTERN_TYPE)
 			pattern = line;
 	}
-	w->foreign = empty_status && zero_id;
+	w->info->foreign = empty_status && zero_id;
 	if (status)
-		read_exit_status(w, s, status);
-	if (w->head.mask && !(w->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->foreign &&
+		read_exit_status(w, source, status);
+	if (w->info->head.mask && !(w->info->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->info->foreign &&
 	    !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
-		finding_say(uftrace_report(w, UFTRACE_RULE_info_recorder_interrupted, s, UFTRACE_H_INFO_MASK, 8),
-			    "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
-	w->pattern_type = 1;
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, UFTRACE_H_INFO_MASK, 8,
+			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
+	w->info->pattern_type = 1;
 	if (pattern) {
 		struct uftrace_str v = pattern->value;
-		w->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
-		if (w->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
+		w->info->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
+		if (w->info->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
 			char shown[TEXT_QUOTE_SIZE];
-			finding_say(uftrace_report(w, UFTRACE_RULE_pattern_type_unknown, s, pattern->offset, pattern->raw),
-				    "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
-			w->pattern_type = 3;
+			finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, source, pattern->offset, pattern->raw,
+				       "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
+			w->info->pattern_type = 3;
 		}
 	}
 	for (size_t i = 0; i < l->count; i++) {
 		const struct uftrace_line *line = &l->list[i];
 		if (line->drop || line->bit != UFTRACE_I_ARG_SPEC)
 			continue;
-		const char *text = w->info_text + line->offset;
+		const char *text = w->info->text + line->offset;
 		struct uftrace_str key = { text, line->length - line->value.length - 1 };
-		w->has_argspec = true;
-		if (!uftrace_argspec_walk(w, key, line->value, line->offset))
+		w->specs->present = true;
+		if (!uftrace_spec_line(w, key, line->value, line->offset))
 			return false;
 	}
 	return true;
@@ -565,19 +580,19 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 
 bool uftrace_info_text(struct uftrace_walk *w)
 {
-	struct source *s = w->files[w->info].source;
+	struct source *source = w->dir->files[w->dir->info].source;
 	uint64_t kept;
 
 	if (!split(w))
 		return false;
-	check_ends(w, s);
-	check_tail(w, s);
-	check_values(w, s);
-	if (!check_blocks(w, s, &kept))
+	check_ends(w, source);
+	check_tail(w, source);
+	check_values(w, source);
+	if (!check_blocks(w, source, &kept))
 		return false;
-	check_strays(w, s, kept);
-	check_mask(w, s, kept);
-	w->head.new_mask = kept;
-	w->head.mask = w->head.present ? w->head.mask : 0;
-	return w->status == TM_OK && read_values(w, s) && uftrace_taskinfo_read(w);
+	check_strays(w, source, kept);
+	check_mask(w, source, kept);
+	w->info->head.new_mask = kept;
+	w->info->head.mask = w->info->head.present ? w->info->head.mask : 0;
+	return w->status == TM_OK && read_values(w, source) && uftrace_taskinfo_read(w);
 }

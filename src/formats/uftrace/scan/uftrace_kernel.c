@@ -1,7 +1,14 @@
 /* kernel_header and kernel-cpuN.dat: what ftrace recorded in the kernel. */
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/decode/uftrace_str.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_side.h"
 
 struct kernel {
 	uint64_t page_size, long_size;
@@ -64,22 +71,18 @@ static size_t block_length(const char *p, const char *end)
 /* False: they were all that there is. */
 static bool drop_all(struct uftrace_walk *w, const char *why)
 {
-	w->drop_kernel = true;
-	if (w->plan && !w->records)
+	if (w->plan && !w->records->count)
 		return uftrace_walk_fail(w, TM_NOTHING);
-	for (size_t i = 0; i < w->file_count; i++) {
-		struct uftrace_file *f = &w->files[i];
+	for (size_t i = 0; i < w->dir->count; i++) {
+		struct uftrace_file *f = &w->dir->files[i];
 		if (f->kind == UFTRACE_FILE_KERNEL_HEADER || f->kind == UFTRACE_FILE_KERNEL_DAT)
-			uftrace_file_drop(w, f, UFTRACE_RULE_kernel_header_malformed, why);
+			uftrace_repair_drop(w, f, UFTRACE_RULE_kernel_header_malformed, why);
 	}
 	if (w->plan)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
-	if (w->head.new_feat & UFTRACE_BIT(UFTRACE_F_KERNEL)) {
-		w->head.new_feat &= ~UFTRACE_BIT(UFTRACE_F_KERNEL);
-		if (w->info_lines->header_rule == UFTRACE_RULE_COUNT) {
-			w->info_lines->header_rule = UFTRACE_RULE_kernel_header_malformed;
-			w->info_lines->header_why = "the kernel files cannot be read";
-		}
+	if (w->info->head.new_feat & UFTRACE_BIT(UFTRACE_F_KERNEL)) {
+		w->info->head.new_feat &= ~UFTRACE_BIT(UFTRACE_F_KERNEL);
+		uftrace_info_blame(w->info, UFTRACE_RULE_kernel_header_malformed, "the kernel files cannot be read");
 	}
 	return true;
 }
@@ -87,20 +90,20 @@ static bool drop_all(struct uftrace_walk *w, const char *why)
 /* False: no kernel file can be read. */
 static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 {
-	struct uftrace_file *f = &w->files[w->kernel_header];
-	struct uftrace_edits edits = { 0 };
+	struct uftrace_file *f = &w->dir->files[w->dir->kernel_header];
+	struct edits edits = { 0 };
 	char *text = NULL;
 	size_t size = 0;
 
-	if (!uftrace_slurp(w, f->source, &text, &size))
+	if (!uftrace_walk_slurp(w, f->source, &text, &size))
 		return false;
 	const char *p = text, *end = text + size;
 	*usable = read_head(k, &p, end);
 	if (!*usable) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64);
-		finding_say(fd, "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64,
+			       "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
 		free(text);
-		return drop_all(w, "kernel files whose head cannot be read");
+		return drop_all(w, "kernel files whose header cannot be read");
 	}
 	while (p < end) {
 		size_t length = block_length(p, end);
@@ -116,16 +119,16 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 			next = next ? next + 1 : NULL;
 		} while (next);
 		uint64_t offset = (uint64_t)(p - text), n = (uint64_t)((next ? next : end) - p);
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n);
-		finding_say(fd, "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n,
+			       "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
 		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed,
 				 "not a block of kernel_header");
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		p = next ? next : end;
 	}
-	uftrace_edits_apply(w, &edits, f, f->source->name);
-	uftrace_edits_free(&edits);
+	uftrace_edit_apply(w, &edits, f, f->source->name);
+	edits_free(&edits);
 	free(text);
 	return w->status == TM_OK;
 }
@@ -165,28 +168,29 @@ static bool page_is_sound(const uint8_t *page, const struct kernel *k)
 /* *kept: bytes that stay, of all files. */
 static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const struct kernel *k, uint64_t *kept)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	struct window window;
-	unsigned out = w->plan ? plan_output(w->plan, s->name) : 0;
+	unsigned out = w->plan ? plan_output(w->plan, source->name) : 0;
 	uint64_t at = 0;
 
-	window_open(&window, s);
-	for (; s->size - at >= k->page_size; at += k->page_size) {
+	window_open(&window, source);
+	for (; source->size - at >= k->page_size; at += k->page_size) {
 		const uint8_t *page = window_at(&window, at, (size_t)k->page_size);
 		if (!page)
 			break;
 		if (page_is_sound(page, k)) {
 			if (w->plan)
-				plan_copy(w->plan, out, s, at, k->page_size);
+				plan_copy(w->plan, out, source, at, k->page_size);
 			*kept += k->page_size;
 			continue;
 		}
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size);
-		finding_say(fd, "page %llu: its length, or that of a record in it, passes its end",
-			    (unsigned long long)(at / k->page_size));
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_kernel_page_malformed, source, at, k->page_size,
+						    "page %llu: its length, or that of a record in it, passes its end",
+						    (unsigned long long)(at / k->page_size));
 		finding_field(fd, at + 8, 8, "commit word");
 		if (w->plan) {
-			plan_drop(w->plan, s, at, k->page_size, UFTRACE_RULE_kernel_page_malformed, "a page that crashes readers");
+			plan_drop(w->plan, source, at, k->page_size, UFTRACE_RULE_kernel_page_malformed,
+				  "a page that crashes readers");
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		}
 	}
@@ -194,13 +198,13 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	window_close(&window);
 	if (status != TM_OK)
 		return uftrace_walk_fail(w, status);
-	if (at < s->size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_kernel_size, s, at, s->size - at),
-			    "%llu bytes after the last whole page of %llu", (unsigned long long)(s->size - at),
-			    (unsigned long long)k->page_size);
+	if (at < source->size) {
+		finding_report(w->findings, UFTRACE_RULE_kernel_size, source, at, source->size - at,
+			       "%llu bytes after the last whole page of %llu", (unsigned long long)(source->size - at),
+			       (unsigned long long)k->page_size);
 		if (w->plan)
-			plan_copy(w->plan, out, s, at, s->size - at);
-		*kept += s->size - at;
+			plan_copy(w->plan, out, source, at, source->size - at);
+		*kept += source->size - at;
 	}
 	f->planned = true;
 	return true;
@@ -212,14 +216,14 @@ bool uftrace_kernel_walk(struct uftrace_walk *w)
 	bool usable = false;
 	uint64_t kept = 0;
 
-	if (w->kernel_header == UFTRACE_NONE)
+	if (w->dir->kernel_header == UFTRACE_NONE)
 		return true;
 	if (!walk_header(w, &k, &usable))
 		return false;
-	for (size_t i = 0; i < w->file_count && usable; i++)
-		if (w->files[i].kind == UFTRACE_FILE_KERNEL_DAT && !walk_pages(w, &w->files[i], &k, &kept))
+	for (size_t i = 0; i < w->dir->count && usable; i++)
+		if (w->dir->files[i].kind == UFTRACE_FILE_KERNEL_DAT && !walk_pages(w, &w->dir->files[i], &k, &kept))
 			return false;
-	if (w->plan && usable && w->has_kernel && !kept && !w->records)
+	if (w->plan && usable && w->dir->has_kernel && !kept && !w->records->count)
 		return uftrace_walk_fail(w, TM_NOTHING);
 	return true;
 }

@@ -1,7 +1,12 @@
 /* events.txt, extern.dat and default.opts. */
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_side.h"
 
 /* "EVENT: <id> <provider>:<event>" */
 static bool event_line(const char *text, size_t length, uint64_t *id, bool *too_long)
@@ -24,15 +29,15 @@ static bool event_line(const char *text, size_t length, uint64_t *id, bool *too_
 /* Read before the records, which refer to it; nothing here depends on them. */
 bool uftrace_events_walk(struct uftrace_walk *w)
 {
-	struct uftrace_edits edits = { 0 };
+	struct edits edits = { 0 };
 	char *text = NULL;
 	size_t size = 0;
 	uint64_t number = 0;
 
-	if (w->events == UFTRACE_NONE)
+	if (w->dir->events == UFTRACE_NONE)
 		return true;
-	struct uftrace_file *f = &w->files[w->events];
-	if (!uftrace_slurp(w, f->source, &text, &size))
+	struct uftrace_file *f = &w->dir->files[w->dir->events];
+	if (!uftrace_walk_slurp(w, f->source, &text, &size))
 		return false;
 	for (size_t at = 0; at < size && w->status == TM_OK;) {
 		const char *line = text + at, *end = memchr(line, '\n', size - at);
@@ -43,16 +48,16 @@ bool uftrace_events_walk(struct uftrace_walk *w)
 		struct finding *fd = NULL;
 		number++;
 		if (too_long) {
-			fd = uftrace_report(w, UFTRACE_RULE_events_malformed, f->source, at, raw);
-			finding_say(fd, "a name is longer than 511 bytes: readers crash");
+			fd = finding_report(w->findings, UFTRACE_RULE_events_malformed, f->source, at, raw,
+					    "a name is longer than 511 bytes: readers crash");
 			uftrace_edit_lose(w, &edits, at, raw, UFTRACE_RULE_events_malformed, "a line that crashes readers");
 		} else if (!good) {
-			fd = uftrace_report_as(w, UFTRACE_RULE_events_malformed, TM_WARNING, f->source, at, raw);
+			fd = finding_milder(w->findings, UFTRACE_RULE_events_malformed, TM_WARNING, f->source, at, raw);
 			finding_say(fd, "the line is not 'EVENT: <id> <provider>:<event>'; readers skip it");
-		} else if (uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE) {
-			fd = uftrace_report(w, UFTRACE_RULE_events_duplicate_id, f->source, at, raw);
-			finding_say(fd, "event %llu is there already", (unsigned long long)id);
-		} else if (w->event_ids.count < UFTRACE_EVENTS_MAX && !uftrace_ids_set(&w->event_ids, (int64_t)id, 0)) {
+		} else if (map_get(&w->records->event_ids, id) != UFTRACE_NONE) {
+			fd = finding_report(w->findings, UFTRACE_RULE_events_duplicate_id, f->source, at, raw,
+					    "event %llu is there already", (unsigned long long)id);
+		} else if (map_set(&w->records->event_ids, id, 0, UFTRACE_EVENTS_MAX) == TM_NO_MEMORY) {
 			uftrace_walk_fail(w, TM_NO_MEMORY);
 		}
 		if (fd)
@@ -60,8 +65,8 @@ bool uftrace_events_walk(struct uftrace_walk *w)
 		at += raw;
 	}
 	free(text);
-	uftrace_edits_apply(w, &edits, f, f->source->name);
-	uftrace_edits_free(&edits);
+	uftrace_edit_apply(w, &edits, f, f->source->name);
+	edits_free(&edits);
 	return w->status == TM_OK;
 }
 
@@ -84,14 +89,14 @@ static bool extern_line(const char *text, size_t length, uint64_t *time)
 	return at + 1 < length && text[at] == ' ';
 }
 
-static bool walk_extern(struct uftrace_walk *w, struct source *s)
+static bool walk_extern(struct uftrace_walk *w, struct source *source)
 {
 	struct window window;
 	struct line line;
 	uint64_t at = 0, previous = 0, number = 0;
 	bool unsorted = false;
 
-	window_open(&window, s);
+	window_open(&window, source);
 	while (window_line(&window, &at, &line)) {
 		uint64_t time = 0;
 		number++;
@@ -100,12 +105,12 @@ static bool walk_extern(struct uftrace_walk *w, struct source *s)
 		bool good = extern_line(line.text, line.length, &time);
 		struct finding *fd = NULL;
 		if (!good) {
-			fd = uftrace_report(w, UFTRACE_RULE_extern_malformed, s, line.offset, line.length);
-			finding_say(fd, "the line is not '<seconds>[.<fraction>] <message>'");
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_malformed, source, line.offset, line.length,
+					    "the line is not '<seconds>[.<fraction>] <message>'");
 		} else if (time < previous && !unsorted) {
 			unsorted = true;
-			fd = uftrace_report(w, UFTRACE_RULE_extern_unsorted, s, line.offset, line.length);
-			finding_say(fd, "the time is before that of the line in front of it, so it is shown late");
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_unsorted, source, line.offset, line.length,
+					    "the time is before that of the line in front of it, so it is shown late");
 		}
 		if (fd)
 			finding_path(fd, "line %llu", (unsigned long long)number);
@@ -140,30 +145,26 @@ static bool is_time_filter(const char *text, size_t length)
 
 static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	char *text = NULL;
 	size_t size = 0, blank = 0;
 
-	if (!s->size)
+	if (!source->size)
 		return true;
-	if (!uftrace_slurp(w, s, &text, &size))
+	if (!uftrace_walk_slurp(w, source, &text, &size))
 		return false;
 	while (blank < size && text[blank] && strchr(" \t\r\n\v\f", text[blank]))
 		blank++;
 	if (blank == size) {
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_whitespace, s, 0, size),
-			    "%zu bytes, and nothing but blanks: every "
-			    "command crashes",
-			    size);
+		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, source, 0, size,
+			       "%zu bytes, and nothing but white space: every command crashes", size);
 		if (w->plan)
-			(void)plan_output(w->plan, s->name);
-		uftrace_file_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "blanks that crash readers");
+			(void)plan_output(w->plan, source->name);
+		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "white space that crashes readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_say(uftrace_report(w, UFTRACE_RULE_default_opts_unexpected, s, 0, size),
-			    "every command takes '%s' as if it were "
-			    "typed",
-			    text_quote(shown, text, size));
+		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, source, 0, size,
+			       "every command takes '%s' as if it were typed", text_quote(shown, text, size));
 	}
 	free(text);
 	return true;
@@ -171,8 +172,8 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 
 bool uftrace_misc_walk(struct uftrace_walk *w)
 {
-	for (size_t i = 0; i < w->file_count; i++) {
-		struct uftrace_file *f = &w->files[i];
+	for (size_t i = 0; i < w->dir->count; i++) {
+		struct uftrace_file *f = &w->dir->files[i];
 		if (f->kind == UFTRACE_FILE_EXTERN && !walk_extern(w, f->source))
 			return false;
 		if (f->kind == UFTRACE_FILE_OPTS && !walk_options(w, f))

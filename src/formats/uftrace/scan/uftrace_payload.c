@@ -1,150 +1,45 @@
 /* The bytes after a record: arguments, return values, event data. Their size is known from elsewhere, or has to be found. */
-#include "formats/uftrace/scan/uftrace_dat.h"
+#include <stdio.h>
 
-#define HOLE_SEEN 64u /* bytes that tell a hole from values that are zero */
+#include "core/text.h"
+#include "formats/uftrace/salvage/uftrace_resync.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
+#include "formats/uftrace/scan/uftrace_task.h"
 
-static bool event_known(const struct uftrace_walk *w, uint64_t id)
-{
-	unsigned min, max;
-	return uftrace_event_length(id, 8, &min, &max) || (id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN) ||
-	       uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
-}
+#define HOLE_SEEN 64u /* so many zeros are not values: space that was never written */
 
-/* Whether a record of that time can have that address. After exec another map holds. */
-static bool place_fits(struct uftrace_tape *t, uint64_t time, uint64_t address)
-{
-	struct uftrace_walk *w = t->w;
-
-	if (time >= t->session_since && time < t->session_next) {
-		enum uftrace_place place = t->map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
-		return place == UFTRACE_PLACE_UNMAPPED ? t->map->unreadable : place != UFTRACE_PLACE_KERNEL;
-	}
-	uint32_t session = uftrace_session_at(w, t->pid, time);
-	uint32_t index = session != UFTRACE_NONE ? w->sessions[session].map : UFTRACE_NONE;
-	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps[index] : NULL;
-	return !map || !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->library_count;
-}
-
-uint64_t uftrace_horizon(const struct uftrace_walk *w)
-{
-	return w->elapsed && w->elapsed < UFTRACE_HORIZON / 10 ? w->elapsed * 10 : UFTRACE_HORIZON;
-}
-
-static bool row(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
-{
-	bool big = t->w->head.big_endian;
-	int expected = -1;
-
-	for (unsigned i = 0; i < chain; i++) {
-		if (at >= end || end - at < UFTRACE_RECORD_SIZE)
-			return i > 0 || at == end;
-		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
-		if (!p)
-			return false;
-		uint64_t when = load_u64(p, big), word = load_u64(p + 8, big), address = uftrace_word_address(word);
-		int depth = (int)uftrace_word_depth(word);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
-			return false;
-		enum uftrace_type type = uftrace_word_type(word);
-		bool more = uftrace_word_more(word);
-		if (type == UFTRACE_LOST) {
-			if (when || more || !address || address >> 40)
-				return false;
-			expected = -1;
-			at += UFTRACE_RECORD_SIZE;
-			continue;
-		}
-		if (!when || (time && (when < time || when - time > uftrace_horizon(t->w))) || when >> 62)
-			return false;
-		time = when;
-		if (type == UFTRACE_EVENT) {
-			if (!event_known(t->w, address))
-				return false;
-			if (more)
-				return true; /* its size is not looked into here */
-		} else {
-			if (!address || !place_fits(t, when, address))
-				return false;
-			if (when >= t->session_next)
-				expected = -1; /* exec starts over at depth 0 */
-			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) && !t->w->foreign)
-				return false;
-			expected = type == UFTRACE_ENTRY ? (depth + 1) & 1023 : depth;
-			if (more)
-				return t->w->has_argspec || i > 0;
-		}
-		at += UFTRACE_RECORD_SIZE;
-	}
-	return true;
-}
-
-uint64_t uftrace_time_before(const struct uftrace_tape *t)
-{
-	uint64_t time = t->odd ? t->odd_time : t->time;
-
-	return time && time >> 62 == 0 ? time : t->begin;
-}
-
-bool uftrace_plausible(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
-{
-	uint64_t before = uftrace_time_before(t);
-
-	/* The time itself may be what is damaged. */
-	return row(t, at, end, time, chain) || (before != time && row(t, at, end, before, chain));
-}
-
-uint64_t uftrace_resync(struct uftrace_tape *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time)
-{
-	for (; at < limit && end - at >= UFTRACE_RECORD_SIZE; at++) {
-		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
-		if (!p)
-			break;
-		/* Cheap first: the magic. */
-		uint64_t when = load_u64(p, t->w->head.big_endian), word = load_u64(p + 8, t->w->head.big_endian);
-		bool again = t->started && when == t->last_time && word == t->last_word;
-		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_plausible(t, at, end, time, 3))
-			return at;
-	}
-	return end;
-}
-
-/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
-static int find_size(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
-{
-	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)
-		if (uftrace_plausible(t, at + size, end, time, 2))
-			return (int)size;
-	return -1;
-}
-
-/* Whether it is a record whose time was hit, too, by what made everything behind it zero. */
-static bool hole_begins(struct uftrace_tape *t, uint64_t at, uint64_t end)
+/* Whether it is a record whose time is zero, too, as is everything behind it. */
+static bool hole_begins(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	const uint8_t *p = end - at >= HOLE_SEEN ? window_at(&t->window, at, HOLE_SEEN) : NULL;
 	return p && bytes_are_zero(p + 8, HOLE_SEEN - 8);
 }
 
-/* Whether bytes that do not pass for a record were one: zeros of a hole; or its time, or its address, which can hardly be
- * there by chance. Fewer than a record has are its begin. */
-static bool is_hurt(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time)
+/* Whether bytes that are not a valid record were one: zeros; or a time or an address that can hardly be there by chance. Fewer
+ * bytes than a record has are taken for its beginning. */
+static bool is_hurt(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
 {
 	uint64_t left = at < end ? end - at : 0;
 	const uint8_t *p = left ? window_at(&t->window, at, left < UFTRACE_RECORD_SIZE ? (size_t)left : UFTRACE_RECORD_SIZE) : NULL;
 
 	if (!p || left < sizeof(uint64_t))
 		return p != NULL;
-	uint64_t when = load_u64(p, t->w->head.big_endian);
-	if (when >= time && when - time <= uftrace_horizon(t->w))
+	uint64_t when = load_u64(p, t->w->info->head.big_endian);
+	if (when >= time && when - time <= uftrace_resync_horizon(t->w))
 		return true;
 	if (left < UFTRACE_RECORD_SIZE)
 		return false;
-	uint64_t word = load_u64(p + 8, t->w->head.big_endian);
+	uint64_t word = load_u64(p + 8, t->w->info->head.big_endian);
 	return (!when && !word) || hole_begins(t, at, end) ||
-	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->map &&
+	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->session.map &&
 		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
 }
 
-/* What stands behind a call or a return. */
+/* The values behind a call or a return. */
 struct values {
 	uint64_t at, end, time, address; /* of the record, of what may be read */
 	uint64_t body;			 /* where they begin */
@@ -152,148 +47,150 @@ struct values {
 	uint32_t module, symbol;
 };
 
-/* Reports that the values, of `found` bytes, cannot stay. *fd is NULL where the finding is only counted. */
-static uint64_t strip_values(struct uftrace_tape *t, const struct values *v, unsigned found, struct uftrace_fold *fold,
-			     enum uftrace_rule rule, unsigned *strip, struct finding **fd)
+/* Where the values were found, and which of them cannot stay. */
+static void name_values(struct uftrace_stream *t, const struct values *v, struct finding *fd)
 {
-	*strip = (unsigned)rule;
-	if (uftrace_fold(t, fold, rule, TM_ERROR, v->at, UFTRACE_RECORD_SIZE + found, fd))
-		finding_path(*fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid,
-			     (unsigned long long)t->dat->records, v->retval ? "return" : "call");
-	else
-		*fd = NULL;
-	return v->body + found;
+	finding_path(fd, "task %llu > record %llu (%s)", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records,
+		     v->retval ? "return" : "call");
 }
 
-/* Whether zeros begin within the address and go on: a hole, and no values. */
-static bool address_is_gone(struct uftrace_tape *t, const struct values *v)
+/* Whether zeros begin within the address and go on: space that was never written, and no values. */
+static bool address_is_gone(struct uftrace_stream *t, const struct values *v)
 {
 	const uint8_t *p = v->end - v->body >= HOLE_SEEN ? window_at(&t->window, v->body, HOLE_SEEN) : NULL;
 
 	return p && bytes_are_zero(p, HOLE_SEEN) &&
-	       (!v->address || (t->map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
+	       (!v->address || (t->session.map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
 }
 
-static void name_of(struct uftrace_tape *t, const struct values *v, char out[TEXT_QUOTE_SIZE])
+static void name_of(struct uftrace_stream *t, const struct values *v, char out[TEXT_QUOTE_SIZE])
 {
 	if (v->symbol == UFTRACE_NONE) {
 		snprintf(out, TEXT_QUOTE_SIZE, "0x%llx", (unsigned long long)v->address);
 		return;
 	}
-	const struct uftrace_module *m = &t->w->modules[v->module];
+	const struct uftrace_module *m = &t->w->symbols->modules[v->module];
 	text_quote(out, m->names + m->symbols[v->symbol].name, m->symbols[v->symbol].length);
 }
 
 /* info has no specifications at all. */
-static uint64_t unannounced(struct uftrace_tape *t, const struct values *v, unsigned *strip)
+static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, unsigned *strip)
 {
 	struct uftrace_walk *w = t->w;
-	int found = find_size(t, v->body, v->end, v->time, true);
+	int found = uftrace_resync_payload(t, v->body, v->end, v->time, true);
 
 	if (found < 0)
 		return 0;
 	*strip = UFTRACE_RULE_argspec_missing;
-	if (w->argspec_missing || w->recorder_died) {
-		w->argspec_missing = w->argspec_missing ? w->argspec_missing : w->recorder_died;
-		finding_explains(w->argspec_missing, 1);
+	if (w->records->specs_missing || w->info->recorder_died) {
+		w->records->specs_missing = w->records->specs_missing ? w->records->specs_missing : w->info->recorder_died;
+		finding_explains(w->records->specs_missing, 1);
 	} else {
-		w->argspec_missing = uftrace_report(w, UFTRACE_RULE_argspec_missing, t->s, v->at,
-						    UFTRACE_RECORD_SIZE + (unsigned)found);
-		finding_say(w->argspec_missing, "a record has arguments, and info has no argument specifications: readers stop "
-						"everything here");
-		finding_field(w->argspec_missing, v->at + 8, 1, "more = 1");
+		w->records->specs_missing = finding_report(
+			w->findings, UFTRACE_RULE_argspec_missing, t->source, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
+			"a record has arguments, and info has no argument specifications: readers stop everything here");
+		finding_field(w->records->specs_missing, v->at + 8, 1, "more = 1");
 	}
 	return v->body + (unsigned)found;
 }
 
-/* The function has no specification, or none that can be told from here. */
-static uint64_t unspecified(struct uftrace_tape *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
+/* The function has no specification, or none that can be determined. */
+static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
 {
 	struct uftrace_walk *w = t->w;
 	/* Where nothing is mapped readers find no specification either. They look for symbols on the disk only when the symbol
 	 * file gives none. */
-	enum uftrace_place place = t->map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
+	enum uftrace_place place = t->session.map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
 	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
-	bool nameless = v->symbol == UFTRACE_NONE && v->module != UFTRACE_NONE && w->modules[v->module].count;
-	int found = find_size(t, v->body, v->end, v->time, true);
+	bool nameless = v->symbol == UFTRACE_NONE && v->module != UFTRACE_NONE && w->symbols->modules[v->module].count;
+	int found = uftrace_resync_payload(t, v->body, v->end, v->time, true);
 	char name[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 
 	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless) {
-		w->unresolved_payloads++;
+		w->records->unresolved++;
 		return found < 0 ? 0 : v->body + (unsigned)found;
 	}
 	if (found < 0)
 		return 0;
-	bool made_up = t->session != UFTRACE_NONE && w->sessions[t->session].line == UFTRACE_NONE;
-	struct finding *cause = !t->map ? w->map_damage : made_up && place == UFTRACE_PLACE_UNMAPPED ? w->task_damage : NULL;
+	bool made_up = t->session.index != UFTRACE_NONE && w->sessions->list[t->session.index].line == UFTRACE_NONE;
+	struct finding *cause = !t->session.map				     ? w->sessions->map_damage
+				: made_up && place == UFTRACE_PLACE_UNMAPPED ? w->tasks->damage
+									     : NULL;
 	if (cause) {
 		finding_explains(cause, 1);
 		*strip = UFTRACE_RULE_dat_payload_without_spec;
 		return v->body + (unsigned)found;
 	}
-	uint64_t next = strip_values(t, v, (unsigned)found, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, strip, &fd);
+	*strip = UFTRACE_RULE_dat_payload_without_spec;
+	name_of(t, v, name);
+	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
+			  "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
+			  v->retval ? "a value" : "arguments");
 	if (fd) {
-		name_of(t, v, name);
-		finding_say(fd, "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
-			    v->retval ? "a value" : "arguments");
+		name_values(t, v, fd);
 		finding_field(fd, v->at + 8, 1, "more = 1");
 	}
-	return next;
+	return v->body + (unsigned)found;
 }
 
 /* Records go on elsewhere than where the specification has it: after `size` bytes, -1 for none. */
-static uint64_t mismatched(struct uftrace_tape *t, const struct values *v, int size, unsigned longest, unsigned *strip)
+static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int size, unsigned longest, unsigned *strip)
 {
-	int found = find_size(t, v->body, v->end, v->time, true);
+	int found = uftrace_resync_payload(t, v->body, v->end, v->time, true);
 	bool string = longest > UFTRACE_STRING_MAX;
 	char name[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 
 	if (found < 0)
 		return 0;
-	uint64_t next = strip_values(t, v, (unsigned)found, &t->desync,
-				     string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync, strip, &fd);
+	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
+	name_of(t, v, name);
+	if (string) {
+		*strip = UFTRACE_RULE_dat_string_length;
+		fd = uftrace_fold(t, &t->folds.desync, UFTRACE_RULE_dat_string_length, v->at, whole,
+				  "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
+	} else {
+		*strip = UFTRACE_RULE_dat_payload_desync;
+		fd = uftrace_fold(t, &t->folds.desync, UFTRACE_RULE_dat_payload_desync, v->at, whole,
+				  "the %s of %s take %d bytes, and their specification says %d", v->retval ? "values" : "arguments",
+				  name, found, size);
+	}
 	if (fd) {
-		name_of(t, v, name);
-		if (string)
-			finding_say(fd, "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
-		else
-			finding_say(fd, "the %s of %s take %d bytes, and their specification says %d",
-				    v->retval ? "values" : "arguments", name, found, size);
+		name_values(t, v, fd);
 		finding_field(fd, v->body, (uint32_t)found, "%s", v->retval ? "return value" : "arguments");
 	}
-	return next;
+	return v->body + (unsigned)found;
 }
 
-static uint64_t specified(struct uftrace_tape *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
+static uint64_t specified(struct uftrace_stream *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
 {
 	size_t got = 0, room = v->end - v->body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(v->end - v->body) : UFTRACE_PAYLOAD_MAX + 8;
 	unsigned longest = 0;
-	struct finding *fd;
 	const uint8_t *p = window_upto(&t->window, v->body, room, &got);
-	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->head.big_endian, &longest);
+	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->info->head.big_endian, &longest);
 
 	if (size < 0 || longest > UFTRACE_STRING_MAX)
 		return mismatched(t, v, size, longest, strip);
 	uint64_t after = v->body + (unsigned)size;
 	/* Where no record follows, it may be that one which is damaged. */
-	if (!uftrace_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_hurt(t, after, v->end, v->time)) {
-		if (find_size(t, v->body, v->end, v->time, false) >= 0)
+	if (!uftrace_resync_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_hurt(t, after, v->end, v->time)) {
+		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)
 			return mismatched(t, v, size, longest, strip);
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 			return 0; /* one begins within the values */
 	}
-	if (longest > UFTRACE_STRING_WRITER_MAX && uftrace_fold(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING,
-								v->at, UFTRACE_RECORD_SIZE + (unsigned)size, &fd))
-		finding_say(fd, "a string argument has %u bytes; writers cut at 98", longest);
+	if (longest > UFTRACE_STRING_WRITER_MAX)
+		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
+				    UFTRACE_RECORD_SIZE + (unsigned)size, "a string argument has %u bytes; writers cut at 98",
+				    longest);
 	struct uftrace_known *known = uftrace_known_at(t, v->address);
 	if (known->key == (v->address | t->era))
 		known->specs[v->retval] = spec;
 	return after;
 }
 
-uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
+uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
 {
 	struct values v = { .at = at,
 			    .end = end,
@@ -305,72 +202,76 @@ uint64_t uftrace_payload(struct uftrace_tape *t, uint64_t at, uint64_t end, uint
 	*strip = UFTRACE_RULE_COUNT;
 	if (address_is_gone(t, &v))
 		return 0;
-	t->w->arguments |= !v.retval;
-	t->w->retvals |= v.retval;
-	if (!t->w->has_argspec)
+	t->w->records->arguments |= !v.retval;
+	t->w->records->retvals |= v.retval;
+	if (!t->w->specs->present)
 		return unannounced(t, &v, strip);
-	uftrace_symbol_of(t, v.address, &v.module, &v.symbol);
-	const struct uftrace_spec *spec = uftrace_argspec_of(t->w, v.module, v.symbol, v.retval);
+	uftrace_place_symbol(t, v.address, &v.module, &v.symbol);
+	const struct uftrace_spec *spec = uftrace_spec_of(t->w, v.module, v.symbol, v.retval);
 	if (!spec)
 		return 0;
 	return spec->state == UFTRACE_SPEC_KNOWN ? specified(t, &v, spec, strip) : unspecified(t, &v, spec->state, strip);
 }
 
-uint64_t uftrace_event(struct uftrace_tape *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)
+/* An event without data. */
+static void check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool table)
 {
-	struct uftrace_walk *w = t->w;
+	bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
+	bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
+
+	if (never)
+		uftrace_fold(t, &t->folds.virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
+			     "event %llu is never stored in a task's file", (unsigned long long)id);
+	else if (!table && !(user && map_get(&t->w->records->event_ids, id) != UFTRACE_NONE))
+		uftrace_fold_milder(t, &t->folds.unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+				    "event %llu is not one of uftrace%s", (unsigned long long)id,
+				    user ? ", nor in events.txt" : "");
+}
+
+uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)
+{
+	const struct uftrace_head *head = &t->w->info->head;
 	uint64_t id = uftrace_word_address(word), body = at + UFTRACE_RECORD_SIZE;
 	unsigned min = 0, max = 0, length = 0;
 	struct finding *fd;
-	bool table = uftrace_event_length(id, w->head.class == UFTRACE_64 ? 8 : 4, &min, &max);
+	bool table = uftrace_event_length(id, head->class == UFTRACE_64 ? 8 : 4, &min, &max);
 
 	*drop = UFTRACE_RULE_COUNT;
-	if (uftrace_word_depth(word) &&
-	    uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, TM_NOTE, at, UFTRACE_RECORD_SIZE, &fd))
-		finding_say(fd, "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
+	if (uftrace_word_depth(word))
+		uftrace_fold(t, &t->folds.event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
+			     "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
 	if (!uftrace_word_more(word)) {
-		bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
-		bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
-		bool listed = uftrace_ids_get(&w->event_ids, (int64_t)id) != UFTRACE_NONE;
-		if (never) {
-			if (uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, TM_WARNING, at, UFTRACE_RECORD_SIZE,
-					 &fd))
-				finding_say(fd, "event %llu is never stored in a task's file", (unsigned long long)id);
-		} else if (!table && !(user && listed)) {
-			if (uftrace_fold(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
-					 &fd))
-				finding_say(fd, "event %llu is not one of uftrace%s", (unsigned long long)id,
-					    user ? ", nor in events.txt" : "");
-		}
+		check_event(t, at, id, table);
 		return body;
 	}
 	if (end - body >= 2) {
 		const uint8_t *p = window_at(&t->window, body, 2);
 		if (!p)
 			return 0;
-		length = load_u16(p, w->head.big_endian);
+		length = load_u16(p, head->big_endian);
 	}
-	unsigned said = (length + 2 + 7) & ~7u;
-	if (table && length >= min && length <= max && said <= end - body)
-		return body + said;
+	unsigned claimed = (length + 2 + 7) & ~7u;
+	bool room = claimed <= end - body;
 	if (table && length >= min && length <= max)
-		return 0; /* cut in the middle */
+		return room ? body + claimed : 0; /* 0: cut in the middle */
 	/* Which size is the true one? That after which records go on. */
-	int found = length && said <= UFTRACE_PAYLOAD_MAX && said <= end - body && uftrace_plausible(t, body + said, end, time, 2)
-			    ? (int)said
-			    : find_size(t, body, end, time, true);
+	int found = length && claimed <= UFTRACE_PAYLOAD_MAX && room && uftrace_resync_plausible(t, body + claimed, end, time, 2)
+			    ? (int)claimed
+			    : uftrace_resync_payload(t, body, end, time, true);
 	if (found < 0)
 		return 0;
-	*drop = table ? UFTRACE_RULE_dat_event_length : UFTRACE_RULE_dat_event_unknown;
-	if (uftrace_fold(t, table ? &t->event_length : &t->event_more, (enum uftrace_rule) * drop, TM_ERROR, at,
-			 UFTRACE_RECORD_SIZE + (unsigned)found, &fd)) {
-		if (table)
-			finding_say(fd, "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length,
-				    min);
-		else
-			finding_say(fd, "event %llu is unknown, and has data of %u bytes: readers stop here",
-				    (unsigned long long)id, length);
-		finding_field(fd, body, 2, "length = %u", length);
+	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
+	if (table) {
+		*drop = UFTRACE_RULE_dat_event_length;
+		fd = uftrace_fold(t, &t->folds.event_length, UFTRACE_RULE_dat_event_length, at, whole,
+				  "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length, min);
+	} else {
+		*drop = UFTRACE_RULE_dat_event_unknown;
+		fd = uftrace_fold(t, &t->folds.event_more, UFTRACE_RULE_dat_event_unknown, at, whole,
+				  "event %llu is unknown, and has data of %u bytes: readers stop here", (unsigned long long)id,
+				  length);
 	}
+	if (fd)
+		finding_field(fd, body, 2, "length = %u", length);
 	return body + (unsigned)found;
 }

@@ -1,72 +1,20 @@
 /* The walk over a recording, file by file. */
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
-
-bool uftrace_walk_fail(struct uftrace_walk *w, enum tracemend_status status)
-{
-	if (w->status == TM_OK)
-		w->status = status;
-	return false;
-}
-
-bool uftrace_walk_limit(struct uftrace_walk *w, const char *what, uint64_t limit)
-{
-	if (w->status == TM_OK)
-		w->status = scan_limit(w->scan, "more than %llu %s", (unsigned long long)limit, what);
-	return false;
-}
-
-bool uftrace_slurp(struct uftrace_walk *w, struct source *s, char **text, size_t *size)
-{
-	enum tracemend_status status = source_slurp(s, UFTRACE_TEXT_BYTES_MAX, text, size);
-
-	if (status == TM_LIMIT) {
-		w->status = scan_limit(w->scan, "%s is larger than %u bytes, the most that is read of a text file", s->name,
-				       UFTRACE_TEXT_BYTES_MAX);
-		return false;
-	}
-	return status == TM_OK || uftrace_walk_fail(w, status);
-}
-
-static void walk_free(struct uftrace_walk *w)
-{
-	for (size_t i = 0; i < w->map_count; i++) {
-		free(w->maps[i].text);
-		free(w->maps[i].list);
-	}
-	for (size_t i = 0; i < w->module_count; i++) {
-		free(w->modules[i].names);
-		free(w->modules[i].symbols);
-		free(w->modules[i].specs);
-	}
-	for (size_t i = 0; i < w->dbg_count; i++) {
-		free(w->dbgs[i].text);
-		free(w->dbgs[i].list);
-	}
-	uftrace_info_free(w);
-	uftrace_argspec_free(w);
-	uftrace_ids_free(&w->listed);
-	uftrace_ids_free(&w->known);
-	uftrace_ids_free(&w->pid_session);
-	uftrace_ids_free(&w->known_first);
-	uftrace_ids_free(&w->parents);
-	uftrace_ids_free(&w->event_ids);
-	uftrace_edits_free(&w->task_edits);
-	bytes_free(&w->task_added);
-	bytes_free(&w->task_front);
-	free(w->files);
-	free(w->dats);
-	free(w->shm);
-	free(w->maps);
-	free(w->modules);
-	free(w->dbgs);
-	free(w->tids);
-	free(w->task_text);
-	free(w->lines);
-	free(w->sessions);
-	free(w->libraries);
-}
+#include "core/text.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_side.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
+#include "formats/uftrace/scan/uftrace_task.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
 
 static void say_time(struct scan *s, const char *key, uint64_t ns)
 {
@@ -75,7 +23,7 @@ static void say_time(struct scan *s, const char *key, uint64_t ns)
 
 static void walk_facts(struct uftrace_walk *w)
 {
-	struct scan *s = w->scan;
+	struct scan *s = w->s;
 	static const char *const features[UFTRACE_F_COUNT] = { "PLTHOOK",    "TASK_SESSION", "KERNEL",	   "ARGUMENT",
 							       "RETVAL",     "SYM_REL_ADDR", "MAX_STACK",  "EVENT",
 							       "PERF_EVENT", "AUTO_ARGS",    "DEBUG_INFO", "ESTIMATE_RETURN",
@@ -83,45 +31,43 @@ static void walk_facts(struct uftrace_walk *w)
 
 	if (!s->facts)
 		return;
-	scan_fact(s, "version", "%u", w->head.version);
-	scan_fact(s, "byte order", "%s-endian", w->head.big_endian ? "big" : "little");
-	scan_fact(s, "word size", "%u bit", w->head.class == UFTRACE_32 ? 32 : 64);
+	scan_fact(s, "version", "%u", w->info->head.version);
+	scan_fact(s, "byte order", "%s-endian", w->info->head.big_endian ? "big" : "little");
+	scan_fact(s, "word size", "%u bit", w->info->head.class == UFTRACE_32 ? 32 : 64);
 	char shown[TEXT_QUOTE_SIZE];
-	if (w->version_text.length)
-		scan_fact(s, "recorder", "%s", text_quote(shown, w->version_text.text, w->version_text.length));
-	if (w->exename.length)
-		scan_fact(s, "program", "%s", text_quote(shown, w->exename.text, w->exename.length));
-	if (w->cmdline.length)
-		scan_fact(s, "command line", "%s", text_quote(shown, w->cmdline.text, w->cmdline.length));
-	if (w->head.present) {
+	if (w->info->version_text.length)
+		scan_fact(s, "recorder", "%s", text_quote(shown, w->info->version_text.text, w->info->version_text.length));
+	if (w->info->exename.length)
+		scan_fact(s, "program", "%s", text_quote(shown, w->info->exename.text, w->info->exename.length));
+	if (w->info->cmdline.length)
+		scan_fact(s, "command line", "%s", text_quote(shown, w->info->cmdline.text, w->info->cmdline.length));
+	if (w->info->head.present) {
 		char list[256] = "";
 		for (unsigned i = 0; i < UFTRACE_F_COUNT; i++) {
-			if (!(w->head.feat & UFTRACE_BIT(i)))
+			if (!(w->info->head.feat & UFTRACE_BIT(i)))
 				continue;
 			size_t n = strlen(list);
 			snprintf(list + n, sizeof(list) - n, "%s%s", n ? " " : "", features[i]);
 		}
 		scan_fact(s, "features", "%s", list);
-		scan_fact(s, "max stack depth", "%u", w->head.max_stack);
+		scan_fact(s, "max stack depth", "%u", w->info->head.max_stack);
 	}
 	scan_fact(s, "clock", "nanoseconds of the trace clock");
-	if (w->records) {
-		say_time(s, "first record", w->first_time);
-		say_time(s, "last record", w->last_time);
-		say_time(s, "span", w->last_time - w->first_time);
+	if (w->records->count) {
+		say_time(s, "first record", w->records->first_time);
+		say_time(s, "last record", w->records->last_time);
+		say_time(s, "span", w->records->last_time - w->records->first_time);
 	}
-	if (w->elapsed)
-		say_time(s, "elapsed", w->elapsed);
-	scan_fact(s, "sessions", "%zu", w->session_count);
-	for (size_t i = 0; i < w->session_count; i++)
-		scan_fact(s, "session", "%s", text_quote(shown, w->sessions[i].exename.text, w->sessions[i].exename.length));
-	scan_fact(s, "tasks", "%zu", w->dat_count);
-	for (size_t i = 0; i < w->dat_count; i++) {
-		const struct uftrace_dat *d = &w->dats[i];
-		uint32_t line = uftrace_ids_get(&w->known, (int64_t)d->tid);
-		int64_t pid = line == UFTRACE_NONE			 ? 0
-			      : w->lines[line].kind == UFTRACE_LINE_TASK ? w->lines[line].parent
-									 : w->lines[line].id;
+	if (w->info->elapsed)
+		say_time(s, "elapsed", w->info->elapsed);
+	scan_fact(s, "sessions", "%zu", w->sessions->count);
+	for (size_t i = 0; i < w->sessions->count; i++)
+		scan_fact(s, "session", "%s",
+			  text_quote(shown, w->sessions->list[i].exename.text, w->sessions->list[i].exename.length));
+	scan_fact(s, "tasks", "%zu", w->records->dat_count);
+	for (size_t i = 0; i < w->records->dat_count; i++) {
+		const struct uftrace_dat *d = &w->records->dats[i];
+		int64_t pid = map_get(&w->tasks->known, d->tid) == UFTRACE_NONE ? 0 : uftrace_task_process(w->tasks, d->tid);
 		scan_fact(s, "task", "tid %llu, pid %lld, %llu records, %llu.%09llu to %llu.%09llu s", (unsigned long long)d->tid,
 			  (long long)pid, (unsigned long long)d->records, (unsigned long long)(d->first_time / 1000000000u),
 			  (unsigned long long)(d->first_time % 1000000000u), (unsigned long long)(d->last_time / 1000000000u),
@@ -132,55 +78,100 @@ static void walk_facts(struct uftrace_walk *w)
 /* Whether there is one record at all; nothing else is worth judging without. */
 static bool walk_has_data(struct uftrace_walk *w)
 {
-	for (size_t i = 0; i < w->dat_count; i++)
-		if (w->dats[i].has_records)
+	for (size_t i = 0; i < w->records->dat_count; i++)
+		if (w->records->dats[i].has_records)
 			return true;
-	if (w->has_kernel && w->kernel_header != UFTRACE_NONE)
+	if (w->dir->has_kernel && w->dir->kernel_header != UFTRACE_NONE)
 		return true;
-	for (size_t i = 0; i < w->file_count; i++)
-		if (w->files[i].kind == UFTRACE_FILE_SHM)
+	for (size_t i = 0; i < w->dir->count; i++)
+		if (w->dir->files[i].kind == UFTRACE_FILE_SHM)
 			return true;
 	return false;
 }
 
+static void report_no_data(struct uftrace_walk *w)
+{
+	const struct uftrace_dir *dir = w->dir;
+	bool info = dir->info != UFTRACE_NONE;
+
+	if (!info && !w->in->count)
+		return;
+	const struct source *source = info ? dir->files[dir->info].source : w->in->sources[0];
+	if (!info && uftrace_dir_find(dir, "default.opts", 12) == UFTRACE_NONE)
+		finding_report(w->findings, UFTRACE_RULE_dir_not_uftrace, source, 0, 0,
+			       "neither info, nor default.opts, nor a task file with records");
+	else
+		finding_report(w->findings, UFTRACE_RULE_dat_all_empty, source, 0, 0,
+			       "no task file (<tid>.dat) has a record: %zu are there", w->records->dat_count);
+}
+
+/* The files in the order in which one is needed to read the next. */
 static bool walk_files(struct uftrace_walk *w)
 {
-	if (!uftrace_dir_walk(w) || !uftrace_info_walk(w) || !uftrace_events_walk(w) || !uftrace_dat_probe(w))
-		return false;
+	static bool (*const first[])(struct uftrace_walk *) = { uftrace_dir_walk, uftrace_records_begin, uftrace_info_walk,
+								uftrace_events_walk, uftrace_records_probe };
+	static bool (*const then[])(struct uftrace_walk *) = {
+		uftrace_map_walk,  uftrace_task_walk,	uftrace_session_link,	uftrace_sym_walk,     uftrace_dbg_walk,
+		uftrace_sym_link,  uftrace_shm_walk,	uftrace_taskinfo_check, uftrace_records_walk, uftrace_map_check,
+		uftrace_perf_walk, uftrace_kernel_walk, uftrace_misc_walk,	uftrace_feat_check,
+	};
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		if (!first[i](w))
+			return false;
 	if (!walk_has_data(w)) {
-		const struct source *s = w->info != UFTRACE_NONE ? w->files[w->info].source
-					 : w->in->count		 ? w->in->sources[0]
-								 : NULL;
-		struct finding *fd = NULL;
-		if (s && w->info == UFTRACE_NONE && uftrace_dir_find(w, "default.opts", 12) == UFTRACE_NONE) {
-			fd = uftrace_report(w, UFTRACE_RULE_dir_not_uftrace, s, 0, 0);
-			finding_say(fd, "neither info, nor default.opts, nor a task file with records");
-		} else if (s) {
-			fd = uftrace_report(w, UFTRACE_RULE_dat_all_empty, s, 0, 0);
-			finding_say(fd, "no task file (<tid>.dat) has a record: %zu are there", w->dat_count);
-		}
+		report_no_data(w);
 		if (w->plan)
 			return uftrace_walk_fail(w, TM_NOTHING);
 	}
-	return uftrace_map_walk(w) && uftrace_task_walk(w) && uftrace_session_link(w) && uftrace_sym_walk(w) &&
-	       uftrace_dbg_walk(w) && uftrace_sym_link(w) && uftrace_argspec_ready(w) && uftrace_shm_walk(w) &&
-	       uftrace_info_tasks(w) && uftrace_dat_walk(w) && uftrace_map_check(w) && uftrace_perf_walk(w) &&
-	       uftrace_kernel_walk(w) && uftrace_misc_walk(w);
+	for (size_t i = 0; i < sizeof(then) / sizeof(then[0]); i++)
+		if (!then[i](w))
+			return false;
+	return true;
 }
 
 enum tracemend_status uftrace_scan(struct scan *s)
 {
-	struct uftrace_walk w = { .scan = s, .in = s->in, .findings = s->findings, .plan = s->plan };
+	struct uftrace_dir dir = { 0 };
+	struct uftrace_info info = { 0 };
+	struct uftrace_taskinfo taskinfo = { 0 };
+	struct uftrace_tasks tasks = { 0 };
+	struct uftrace_sessions sessions = { 0 };
+	struct uftrace_maps maps = { 0 };
+	struct uftrace_symbols symbols = { 0 };
+	struct uftrace_specs specs = { 0 };
+	struct uftrace_records records = { 0 };
+	struct uftrace_walk w = { .s = s,
+				  .in = s->in,
+				  .findings = s->findings,
+				  .plan = s->plan,
+				  .dir = &dir,
+				  .info = &info,
+				  .taskinfo = &taskinfo,
+				  .tasks = &tasks,
+				  .sessions = &sessions,
+				  .maps = &maps,
+				  .symbols = &symbols,
+				  .specs = &specs,
+				  .records = &records };
 
 	if (walk_files(&w)) {
-		uftrace_info_late(&w);
-		snprintf(s->version, sizeof(s->version), "%u", w.head.version);
-		s->records = w.records;
+		snprintf(s->version, sizeof(s->version), "%u", info.head.version);
+		s->records = records.count;
+		s->fast = records.fast;
 		walk_facts(&w);
-		if (w.plan && w.status == TM_OK && uftrace_info_plan(&w) && uftrace_task_plan(&w))
-			uftrace_dir_plan(&w);
+		if (w.plan && w.status == TM_OK && uftrace_repair_info(&w) && uftrace_repair_tasks(&w))
+			uftrace_repair_files(&w);
 	}
-	walk_free(&w);
+	uftrace_dir_free(&dir);
+	uftrace_info_free(&info);
+	uftrace_taskinfo_free(&taskinfo);
+	uftrace_task_free(&tasks);
+	uftrace_session_free(&sessions);
+	uftrace_map_free(&maps);
+	uftrace_sym_free(&symbols);
+	uftrace_spec_free(&specs);
+	uftrace_records_free(&records);
 	if (w.status == TM_OK && s->in->error.status != TM_OK)
 		return s->in->error.status;
 	return w.status;

@@ -1,11 +1,18 @@
 /* info: the list of tasks, and that list against task.txt and the files of records. */
 #include <stdlib.h>
 
-#include "formats/uftrace/scan/uftrace_walk.h"
+#include "core/text.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_task.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
 
 static void rewrite(struct uftrace_walk *w, enum uftrace_rule rule, const char *why)
 {
-	struct uftrace_lines *l = w->info_lines;
+	struct uftrace_lines *l = &w->info->lines;
 
 	if (!l->taskinfo_rewrite || !l->taskinfo_why) {
 		l->taskinfo_rule = (unsigned)rule;
@@ -16,24 +23,20 @@ static void rewrite(struct uftrace_walk *w, enum uftrace_rule rule, const char *
 
 static bool tid_list(struct uftrace_walk *w, int64_t tid)
 {
-	int64_t *list = uftrace_grow(w, w->tids, &w->tid_capacity, w->tid_count, sizeof(*list));
-
-	if (!list)
+	if (!uftrace_walk_room(w, &w->taskinfo->tids, &w->taskinfo->capacity, w->taskinfo->count, sizeof(*w->taskinfo->tids)) ||
+	    !uftrace_walk_set(w, &w->taskinfo->listed, tid, (uint32_t)w->taskinfo->count))
 		return false;
-	w->tids = list;
-	if (!uftrace_ids_set(&w->listed, tid, (uint32_t)w->tid_count))
-		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	w->tids[w->tid_count++] = tid;
+	w->taskinfo->tids[w->taskinfo->count++] = tid;
 	return true;
 }
 
 static struct source *info_source(struct uftrace_walk *w)
 {
-	return w->info != UFTRACE_NONE ? w->files[w->info].source : NULL;
+	return w->dir->info != UFTRACE_NONE ? w->dir->files[w->dir->info].source : NULL;
 }
 
 /* "t1,t2,..." */
-static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_str list, uint64_t offset, uint64_t *items)
+static bool read_list(struct uftrace_walk *w, struct source *source, struct uftrace_str list, uint64_t offset, uint64_t *items)
 {
 	size_t at = 0;
 	bool unsorted = false;
@@ -46,23 +49,24 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 		uint64_t tid;
 		++*items;
 		if (!text_parse_u64(text, n, &tid) || tid == 0 || tid > INT32_MAX) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_invalid, s, offset + at, n);
-			finding_say(fd, "'%s' is not a task id", text_quote(shown, text, n));
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_invalid, source, offset + at, n,
+							    "'%s' is not a task id", text_quote(shown, text, n));
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is no task id");
-		} else if (uftrace_ids_get(&w->listed, (int64_t)tid) != UFTRACE_NONE) {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_duplicate_tid, s, offset + at, n);
-			finding_say(fd, "task %llu is listed a second time: readers show its calls twice", (unsigned long long)tid);
+		} else if (map_get(&w->taskinfo->listed, tid) != UFTRACE_NONE) {
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_duplicate_tid, source, offset + at,
+							    n, "task %llu is listed a second time: readers show its calls twice",
+							    (unsigned long long)tid);
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_duplicate_tid, "each task once");
 		} else {
-			if (w->tid_count >= UFTRACE_TASKS_MAX)
+			if (w->taskinfo->count >= UFTRACE_TASKS_MAX)
 				return uftrace_walk_limit(w, "tasks in info", UFTRACE_TASKS_MAX);
-			if (w->tid_count && w->tids[w->tid_count - 1] > (int64_t)tid && !unsorted) {
+			if (w->taskinfo->count && w->taskinfo->tids[w->taskinfo->count - 1] > (int64_t)tid && !unsorted) {
 				unsorted = true;
-				finding_say(uftrace_report(w, UFTRACE_RULE_taskinfo_unsorted, s, offset + at, n),
-					    "task %llu comes after task %lld", (unsigned long long)tid,
-					    (long long)w->tids[w->tid_count - 1]);
+				finding_report(w->findings, UFTRACE_RULE_taskinfo_unsorted, source, offset + at, n,
+					       "task %llu comes after task %lld", (unsigned long long)tid,
+					       (long long)w->taskinfo->tids[w->taskinfo->count - 1]);
 			}
 			if (!tid_list(w, (int64_t)tid))
 				return false;
@@ -76,10 +80,10 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 
 bool uftrace_taskinfo_read(struct uftrace_walk *w)
 {
-	struct uftrace_lines *l = w->info_lines;
-	struct source *s = info_source(w);
+	struct uftrace_lines *l = &w->info->lines;
+	struct source *source = info_source(w);
 	const struct uftrace_line *number = NULL, *list = NULL, *other = NULL;
-	uint64_t said = 0, items = 0;
+	uint64_t claimed = 0, items = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct uftrace_line *line = &l->list[i];
@@ -97,8 +101,8 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 		if (l->damage) {
 			finding_explains(l->damage, 1);
 		} else {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing, s, other ? other->offset : 0,
-							    other ? other->raw : 0);
+			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_missing, source,
+							 other ? other->offset : 0, other ? other->raw : 0);
 			if (other)
 				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
 			else
@@ -117,13 +121,14 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 	l->tids_offset = offset;
 	l->tids_length = list->value.length - 5;
 	struct uftrace_str tids = { list->value.text + 5, list->value.length - 5 };
-	if (!read_list(w, s, tids, offset, &items))
+	if (!read_list(w, source, tids, offset, &items))
 		return false;
 	if (!number)
 		return true;
-	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &said);
-	if (!valid || !said || said != items) {
-		struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_count_mismatch, s, number->offset, number->raw);
+	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &claimed);
+	if (!valid || !claimed || claimed != items) {
+		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, source, number->offset,
+						 number->raw);
 		char shown[TEXT_QUOTE_SIZE];
 		finding_say(fd, "nr_tid is '%s', and %llu tasks are listed",
 			    text_quote(shown, number->value.text + 7, number->value.length - 7), (unsigned long long)items);
@@ -136,37 +141,37 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 /* Listed tasks that task.txt does not know. */
 static bool check_listed(struct uftrace_walk *w)
 {
-	struct uftrace_lines *l = w->info_lines;
-	struct source *s = info_source(w);
+	struct uftrace_lines *l = &w->info->lines;
+	struct source *source = info_source(w);
 	size_t kept = 0;
 
-	for (size_t i = 0; i < w->tid_count; i++) {
-		int64_t tid = w->tids[i];
-		struct uftrace_dat *dat = uftrace_dat_of(w, (uint64_t)tid);
-		if (uftrace_ids_get(&w->known, tid) != UFTRACE_NONE) {
-			w->tids[kept++] = tid;
+	for (size_t i = 0; i < w->taskinfo->count; i++) {
+		int64_t tid = w->taskinfo->tids[i];
+		struct uftrace_dat *dat = uftrace_records_of(w->records, (uint64_t)tid);
+		if (map_get(&w->tasks->known, (uint64_t)tid) != UFTRACE_NONE) {
+			w->taskinfo->tids[kept++] = tid;
 			continue;
 		}
 		bool records = dat && dat->has_records;
-		if (w->task_damage || w->irregular_task) {
-			if (w->task_damage)
-				finding_explains(w->task_damage, 1);
+		if (w->tasks->damage || w->dir->irregular_task) {
+			if (w->tasks->damage)
+				finding_explains(w->tasks->damage, 1);
 		} else {
-			struct finding *fd = uftrace_report(w, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
-							    l->tids_length);
-			finding_say(fd, "task %lld is listed in info, and task.txt does not have it%s", (long long)tid,
-				    records ? "" : "; it has no records either");
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_not_in_task, source,
+							    l->tids_offset, l->tids_length,
+							    "task %lld is listed in info, and task.txt does not have it%s",
+							    (long long)tid, records ? "" : "; it has no records");
 			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
 		}
 		if (records) {
-			if (!uftrace_task_add(w, dat))
+			if (!uftrace_rebuild_task(w, dat))
 				return false;
-			w->tids[kept++] = tid;
+			w->taskinfo->tids[kept++] = tid;
 		} else {
-			rewrite(w, UFTRACE_RULE_taskinfo_tid_not_in_task, "without a task that nothing else knows");
+			rewrite(w, UFTRACE_RULE_taskinfo_tid_not_in_task, "without a task that is in no other file");
 		}
 	}
-	w->tid_count = kept;
+	w->taskinfo->count = kept;
 	return true;
 }
 
@@ -174,70 +179,78 @@ static bool check_listed(struct uftrace_walk *w)
  * process of the session. */
 static bool list_one_task(struct uftrace_walk *w, int64_t listed)
 {
-	int64_t tid = listed ? listed : w->sessions[0].pid;
+	int64_t tid = listed ? listed : w->sessions->list[0].pid;
 	struct uftrace_dat without_records = { .tid = tid > 0 && tid <= INT32_MAX ? (uint64_t)tid : 1 };
 
 	tid = (int64_t)without_records.tid;
-	if (uftrace_ids_get(&w->known, tid) == UFTRACE_NONE && !uftrace_task_add(w, &without_records))
+	if (map_get(&w->tasks->known, (uint64_t)tid) == UFTRACE_NONE && !uftrace_rebuild_task(w, &without_records))
 		return false;
-	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers refuse an empty list");
+	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers reject an empty list");
 	return tid_list(w, tid);
 }
 
-bool uftrace_info_tasks(struct uftrace_walk *w)
+/* A task that has records, and is not listed. */
+static bool check_unlisted(struct uftrace_walk *w, struct uftrace_dat *dat, bool had_list)
 {
-	struct uftrace_lines *l = w->info_lines;
-	bool had_list = l->tids_present;
-	int64_t first_listed = w->tid_count ? w->tids[0] : 0;
+	struct uftrace_lines *l = &w->info->lines;
+	bool known = map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE;
+	const struct source *source = dat->file != UFTRACE_NONE ? w->dir->files[dat->file].source : info_source(w);
+	struct finding *cause = known ? l->damage : w->tasks->damage ? w->tasks->damage : w->info->recorder_died;
+
+	if (had_list || (!known && w->dir->task_txt != UFTRACE_NONE)) {
+		enum uftrace_rule rule = known || cause ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced;
+		if (cause)
+			finding_explains(cause, 1);
+		else if (known)
+			finding_report(w->findings, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
+				       l->tids_length, "task %llu has records, and info does not list it: readers leave it out",
+				       (unsigned long long)dat->tid);
+		else
+			finding_report(w->findings, UFTRACE_RULE_dat_unreferenced, source, 0, 0,
+				       had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
+						: "task.txt does not know task %llu",
+				       (unsigned long long)dat->tid);
+		rewrite(w, rule, "with every task that has records");
+	}
+	return (known || uftrace_rebuild_task(w, dat)) && tid_list(w, (int64_t)dat->tid);
+}
+
+/* A list that is made anew has also the tasks that never recorded, as the recorder would list them. */
+static bool list_known(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->tasks->count; i++) {
+		const struct uftrace_task_line *line = &w->tasks->lines[i];
+		if ((line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK) || line->id <= 0 || line->id > INT32_MAX ||
+		    map_get(&w->taskinfo->listed, (uint64_t)line->id) != UFTRACE_NONE)
+			continue;
+		if (!tid_list(w, line->id))
+			return false;
+	}
+	return true;
+}
+
+bool uftrace_taskinfo_check(struct uftrace_walk *w)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	int64_t first_listed = w->taskinfo->count ? w->taskinfo->tids[0] : 0;
 
 	if (!check_listed(w))
 		return false;
-	/* Tasks with records that are not listed. */
-	for (size_t i = 0; i < w->dat_count; i++) {
-		struct uftrace_dat *dat = &w->dats[i];
-		if (!dat->has_records || uftrace_ids_get(&w->listed, (int64_t)dat->tid) != UFTRACE_NONE)
-			continue;
-		bool known = uftrace_ids_get(&w->known, (int64_t)dat->tid) != UFTRACE_NONE;
-		const struct source *s = dat->file != UFTRACE_NONE ? w->files[dat->file].source : info_source(w);
-		bool orphan = !known && w->task_txt != UFTRACE_NONE;
-		struct finding *cause = known ? l->damage : w->task_damage ? w->task_damage : w->recorder_died;
-		if ((had_list || orphan) && cause) {
-			finding_explains(cause, 1);
-			rewrite(w, UFTRACE_RULE_taskinfo_missing_tid, "with every task that has records");
-		} else if (had_list || orphan) {
-			struct finding *fd;
-			if (known) {
-				fd = uftrace_report(w, UFTRACE_RULE_taskinfo_missing_tid, info_source(w), l->tids_offset,
-						    l->tids_length);
-				finding_say(fd, "task %llu has records, and info does not list it: readers leave it out",
-					    (unsigned long long)dat->tid);
-			} else {
-				fd = uftrace_report(w, UFTRACE_RULE_dat_unreferenced, s, 0, 0);
-				finding_say(fd,
-					    had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
-						     : "task.txt does not know task %llu",
-					    (unsigned long long)dat->tid);
-			}
-			rewrite(w, known ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced,
-				"with every task that has records");
-		}
-		if (!known && !uftrace_task_add(w, dat))
-			return false;
-		if (!tid_list(w, (int64_t)dat->tid))
+	for (size_t i = 0; i < w->records->dat_count; i++) {
+		struct uftrace_dat *dat = &w->records->dats[i];
+		if (dat->has_records && map_get(&w->taskinfo->listed, dat->tid) == UFTRACE_NONE &&
+		    !check_unlisted(w, dat, l->tids_present))
 			return false;
 	}
-	if (!l->tids_present || l->taskinfo_rewrite)
+	if (!l->tids_present)
 		l->taskinfo_rewrite = true;
-	if (!had_list || !w->tid_count) {
-		/* Made anew: also the tasks that never recorded, as the recorder would. */
-		for (size_t i = 0; i < w->line_count; i++) {
-			const struct uftrace_task_line *line = &w->lines[i];
-			if ((line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK) || line->id <= 0 ||
-			    line->id > INT32_MAX || uftrace_ids_get(&w->listed, line->id) != UFTRACE_NONE)
-				continue;
-			if (!tid_list(w, line->id))
-				return false;
-		}
-	}
-	return w->tid_count || list_one_task(w, first_listed);
+	if ((!l->tids_present || !w->taskinfo->count) && !list_known(w))
+		return false;
+	return w->taskinfo->count || list_one_task(w, first_listed);
+}
+
+void uftrace_taskinfo_free(struct uftrace_taskinfo *taskinfo)
+{
+	map_free(&taskinfo->listed);
+	free(taskinfo->tids);
 }

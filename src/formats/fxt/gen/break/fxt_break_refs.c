@@ -1,12 +1,13 @@
 /* Defects of streams, texts, registrations and references. */
-#include "formats/fxt/gen/fxt_gen.h"
+#include "formats/fxt/gen/break/fxt_break.h"
+#include "formats/fxt/gen/fxt_gen_items.h"
 
 /* A mark of the record written last that a stream of that role has, and that is at least so long and, when asked,
  * padded. */
-static const struct fxt_mark *stream_mark(struct fxt_gen *f, unsigned least, bool padded, bool text)
+static const struct fxt_mark *stream_mark(struct fxt_gen *g, unsigned least, bool padded, bool text)
 {
-	for (unsigned i = 0; i < f->mark_count; i++) {
-		const struct fxt_mark *m = &f->marks[i];
+	for (unsigned i = 0; i < g->mark_count; i++) {
+		const struct fxt_mark *m = &g->marks[i];
 		if (m->kind == MARK_STREAM && m->length >= least && (!padded || m->length % FXT_WORD) &&
 		    (!text || m->role == STREAM_TEXT))
 			return m;
@@ -15,49 +16,53 @@ static const struct fxt_mark *stream_mark(struct fxt_gen *f, unsigned least, boo
 }
 
 /* A leaf with such a stream. Failing that, a log message. NULL when memory is short. */
-static const struct fxt_mark *make_stream(struct fxt_gen *f, unsigned least, bool padded, bool text)
+static const struct fxt_mark *make_stream(struct fxt_gen *g, unsigned least, bool padded, bool text)
 {
 	for (unsigned tries = 0; tries < 12; tries++) {
-		fxt_make_leaf(f);
-		const struct fxt_mark *m = stream_mark(f, least, padded, text);
+		fxt_make_leaf(g);
+		const struct fxt_mark *m = stream_mark(g, least, padded, text);
 		if (m)
 			return m;
 	}
-	const struct fxt_who who = fxt_who_any(f);
-	const struct fxt_text message = fxt_text_of(f, least + (padded && least % FXT_WORD == 0));
-	fxt_put_log(f, fxt_tick(f), who, message);
-	return stream_mark(f, least, padded, text);
+	const struct fxt_who who = fxt_who_any(g);
+	const struct fxt_text message = fxt_text_of(g, least + (padded && least % FXT_WORD == 0));
+	fxt_put_log(g, fxt_tick(g), who, message);
+	return stream_mark(g, least, padded, text);
 }
 
 /* Makes a text plain before something is put into it. */
-static void plain(struct fxt_gen *f, const struct fxt_mark *m)
+static void plain(struct fxt_gen *g, const struct fxt_mark *m)
 {
-	if (!f->out->failed)
-		memset(f->out->data + m->offset, 'x', m->length);
+	if (!g->out->failed)
+		memset(g->out->data + m->offset, 'x', m->length);
 }
 
-static void poke(struct fxt_gen *f, size_t offset, const void *data, size_t length)
+static void poke(struct fxt_gen *g, size_t offset, const void *data, size_t length)
 {
-	if (!f->out->failed)
-		memcpy(f->out->data + offset, data, length);
+	if (!g->out->failed)
+		memcpy(g->out->data + offset, data, length);
 }
 
-void fxt_break_nonzero_padding(struct fxt_gen *f)
+void fxt_break_nonzero_padding(struct fxt_gen *g)
 {
+	if (g->g->stage != GEN_PLANT)
+		return;
 	for (unsigned tries = 12;; tries--) {
-		const struct fxt_mark *m = make_stream(f, 1, true, false);
+		const struct fxt_mark *m = make_stream(g, 1, true, false);
 		if (!m)
 			return;
 		const size_t padding = FXT_WORD - m->length % FXT_WORD;
-		const uint8_t byte = (uint8_t)choices_between(f->c, 1, 255);
-		poke(f, m->offset + m->length + choices_below(f->c, padding), &byte, 1);
-		if (!fxt_break_withdraw(f, tries))
+		const uint8_t byte = (uint8_t)choices_between(g->c, 1, 255);
+		poke(g, m->offset + m->length + choices_below(g->c, padding), &byte, 1);
+		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
 }
 
-void fxt_break_invalid_utf8(struct fxt_gen *f)
+void fxt_break_invalid_utf8(struct fxt_gen *g)
 {
+	if (g->g->stage != GEN_PLANT)
+		return;
 	static const char *const bad[] = {
 		"\xff",		    /* no byte of UTF-8 */
 		"\x80",		    /* a continuation without a beginning */
@@ -65,92 +70,106 @@ void fxt_break_invalid_utf8(struct fxt_gen *f)
 		"\xed\xa0\x80",	    /* a surrogate */
 		"\xf4\x90\x80\x80", /* beyond U+10FFFF */
 	};
-	const char *bytes = bad[choices_below(f->c, 5)];
+	const char *bytes = bad[choices_below(g->c, 5)];
 	const size_t length = strlen(bytes);
 	for (unsigned tries = 12;; tries--) {
 		/* With a letter before and after it, whatever stood there. */
-		const struct fxt_mark *m = make_stream(f, (unsigned)length + 2, false, true);
+		const struct fxt_mark *m = make_stream(g, (unsigned)length + 2, false, true);
 		if (!m)
 			return;
-		plain(f, m);
-		poke(f, m->offset + 1 + choices_below(f->c, m->length - length - 1), bytes, length);
-		if (!fxt_break_withdraw(f, tries))
+		plain(g, m);
+		poke(g, m->offset + 1 + choices_below(g->c, m->length - length - 1), bytes, length);
+		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
 }
 
-void fxt_break_string_too_long(struct fxt_gen *f)
+void fxt_break_string_too_long(struct fxt_gen *g)
 {
-	const struct fxt_text text = fxt_text_of(f, (unsigned)choices_between(f->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const struct fxt_text text = fxt_text_of(g, (unsigned)choices_between(g->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
 	const struct fxt_arg arg = { .type = FXT_ARG_STRING,
-				     .name = fxt_ref_indexed(f, fxt_text("s")),
+				     .name = fxt_ref_indexed(g, fxt_text("s")),
 				     .text = fxt_ref_inline(text) };
 	struct fxt_gen_event e = { .who = { 0, 1, 2 }, .name = fxt_ref_inline(text) };
-	switch (choices_below(f->c, 3)) {
+	switch (choices_below(g->c, 3)) {
 	case 0:
-		fxt_put_string(f, fxt_string_unused(f), text);
+		fxt_put_string(g, fxt_string_unused(g), text);
 		break;
 	case 1:
-		e.time = fxt_tick(f);
-		fxt_put_event(f, &e);
+		e.time = fxt_tick(g);
+		fxt_put_event(g, &e);
 		break;
 	default:
-		fxt_break_event(f, FXT_INSTANT, &arg, 1, 0);
+		fxt_break_event(g, FXT_INSTANT, &arg, 1, 0);
 		break;
 	}
 }
 
-void fxt_break_embedded_nul(struct fxt_gen *f)
+void fxt_break_embedded_nul(struct fxt_gen *g)
 {
-	const struct fxt_mark *m = make_stream(f, 3, false, true);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const struct fxt_mark *m = make_stream(g, 3, false, true);
 	if (!m)
 		return;
-	plain(f, m);
-	poke(f, m->offset + 1 + choices_below(f->c, m->length - 2), "", 1);
+	plain(g, m);
+	poke(g, m->offset + 1 + choices_below(g->c, m->length - 2), "", 1);
 }
 
-void fxt_break_control_character_in_string(struct fxt_gen *f)
+void fxt_break_control_character_in_string(struct fxt_gen *g)
 {
-	const struct fxt_mark *m = make_stream(f, 3, false, true);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const struct fxt_mark *m = make_stream(g, 3, false, true);
 	if (!m)
 		return;
 	static const char control[] = { 0x01, 0x07, 0x08, 0x0b, 0x1b, 0x1f, 0x7f };
-	plain(f, m);
-	const size_t at = m->offset + 1 + choices_below(f->c, m->length - 2);
-	poke(f, at, &control[choices_below(f->c, sizeof(control))], 1);
+	plain(g, m);
+	const size_t at = m->offset + 1 + choices_below(g->c, m->length - 2);
+	poke(g, at, &control[choices_below(g->c, sizeof(control))], 1);
 }
 
-void fxt_break_string_index_zero(struct fxt_gen *f)
+void fxt_break_string_index_zero(struct fxt_gen *g)
 {
-	fxt_put_string(f, 0, fxt_text_any(f));
+	if (g->g->stage != GEN_PLANT)
+		return;
+	fxt_put_string(g, 0, fxt_text_any(g));
 }
 
-void fxt_break_string_flag_bit_set(struct fxt_gen *f)
+void fxt_break_string_flag_bit_set(struct fxt_gen *g)
 {
+	if (g->g->stage != GEN_PLANT)
+		return;
 	static const struct {
 		enum fxt_leaf leaf;
 		unsigned bit;
 	} forms[] = { { LEAF_STRING, 31 }, { LEAF_STRING, 47 }, { LEAF_LOG, 31 }, { LEAF_BLOB, 47 } };
 	for (unsigned tries = 12;; tries--) {
-		const size_t form = (size_t)choices_below(f->c, 4);
-		fxt_make_leaf_of(f, forms[form].leaf);
-		fxt_last_set(f, f->start, forms[form].bit, 1, 1);
-		if (!fxt_break_withdraw(f, tries))
+		const size_t form = (size_t)choices_below(g->c, 4);
+		fxt_make_leaf_of(g, forms[form].leaf);
+		fxt_last_set(g, g->start, forms[form].bit, 1, 1);
+		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
 }
 
-void fxt_break_empty_string_record(struct fxt_gen *f)
+void fxt_break_empty_string_record(struct fxt_gen *g)
 {
-	fxt_put_string(f, fxt_string_unused(f), fxt_text(""));
+	if (g->g->stage != GEN_PLANT)
+		return;
+	fxt_put_string(g, fxt_string_unused(g), fxt_text(""));
 }
 
-void fxt_break_zero_length_inline_string(struct fxt_gen *f)
+void fxt_break_zero_length_inline_string(struct fxt_gen *g)
 {
-	struct fxt_arg arg = { .type = FXT_ARG_NULL, .name = fxt_ref_indexed(f, fxt_text("x")) };
-	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_any(f), .args = &arg, .arg_count = 1 };
+	if (g->g->stage != GEN_PLANT)
+		return;
+	struct fxt_arg arg = { .type = FXT_ARG_NULL, .name = fxt_ref_indexed(g, fxt_text("x")) };
+	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_any(g), .args = &arg, .arg_count = 1 };
 	const struct fxt_ref empty = fxt_ref_inline(fxt_text(""));
-	switch (choices_below(f->c, 4)) {
+	switch (choices_below(g->c, 4)) {
 	case 0:
 		e.category = empty;
 		break;
@@ -165,174 +184,202 @@ void fxt_break_zero_length_inline_string(struct fxt_gen *f)
 		arg.text = empty;
 		break;
 	}
-	e.time = fxt_tick(f);
-	fxt_put_event(f, &e);
+	e.time = fxt_tick(g);
+	fxt_put_event(g, &e);
 }
 
-void fxt_break_string_redefinition(struct fxt_gen *f)
+void fxt_break_string_redefinition(struct fxt_gen *g)
 {
-	const uint16_t index = fxt_string_unused(f);
-	fxt_put_string(f, index, fxt_text("before"));
-	if (choices_chance(f->c, 1, 2))
-		fxt_make_event(f, FXT_INSTANT, 0);
-	fxt_put_string(f, index, fxt_text("after"));
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint16_t index = fxt_string_unused(g);
+	fxt_put_string(g, index, fxt_text("before"));
+	if (choices_chance(g->c, 1, 2))
+		fxt_make_event(g, FXT_INSTANT, 0);
+	fxt_put_string(g, index, fxt_text("after"));
 }
 
-void fxt_break_duplicate_string_registration(struct fxt_gen *f)
+void fxt_break_duplicate_string_registration(struct fxt_gen *g)
 {
-	const uint16_t index = fxt_string_unused(f);
-	const struct fxt_text text = fxt_text_any(f);
-	fxt_put_string(f, index, text);
-	if (choices_chance(f->c, 1, 2))
-		fxt_make_event(f, FXT_INSTANT, 0);
-	fxt_put_string(f, index, text);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint16_t index = fxt_string_unused(g);
+	const struct fxt_text text = fxt_text_any(g);
+	fxt_put_string(g, index, text);
+	if (choices_chance(g->c, 1, 2))
+		fxt_make_event(g, FXT_INSTANT, 0);
+	fxt_put_string(g, index, text);
 }
 
-void fxt_break_unused_string(struct fxt_gen *f)
+void fxt_break_unused_string(struct fxt_gen *g)
 {
-	fxt_make_leaf_of(f, LEAF_STRING);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	fxt_make_leaf_of(g, LEAF_STRING);
 }
 
-void fxt_break_unused_thread(struct fxt_gen *f)
+void fxt_break_unused_thread(struct fxt_gen *g)
 {
-	fxt_make_leaf_of(f, LEAF_THREAD);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	fxt_make_leaf_of(g, LEAF_THREAD);
 }
 
 /* ---- references ---- */
 
 /* A record one of whose string references is that index. */
-static void refer_to_string(struct fxt_gen *f, uint16_t index)
+static void refer_to_string(struct fxt_gen *g, uint16_t index)
 {
 	for (unsigned tries = 0; tries < 12; tries++) {
-		fxt_make_leaf(f);
-		const struct fxt_mark *m = fxt_last_mark(f, MARK_STRING);
+		fxt_make_leaf(g);
+		const struct fxt_mark *m = fxt_last_mark(g, MARK_STRING);
 		/* An inline one has its text in the record. */
-		if (m && !(fxt_last_get(f, m->offset, m->shift, 16) & FXT_STRING_INLINE)) {
-			fxt_last_set(f, m->offset, m->shift, 16, index);
+		if (m && !(fxt_last_get(g, m->offset, m->shift, 16) & FXT_STRING_INLINE)) {
+			fxt_last_set(g, m->offset, m->shift, 16, index);
 			return;
 		}
 	}
-	struct fxt_gen_event e = { .who = fxt_who_any(f) };
+	struct fxt_gen_event e = { .who = fxt_who_any(g) };
 	e.name.value = index;
-	e.time = fxt_tick(f);
-	fxt_put_event(f, &e);
+	e.time = fxt_tick(g);
+	fxt_put_event(g, &e);
 }
 
-static void refer_to_thread(struct fxt_gen *f, uint8_t index)
+static void refer_to_thread(struct fxt_gen *g, uint8_t index)
 {
 	for (unsigned tries = 0; tries < 12; tries++) {
-		fxt_make_leaf(f);
-		const struct fxt_mark *m = fxt_last_mark(f, MARK_THREAD);
-		if (m && fxt_last_get(f, m->offset, m->shift, 8)) {
-			fxt_last_set(f, m->offset, m->shift, 8, index);
-			if (!fxt_break_withdraw(f, 1))
+		fxt_make_leaf(g);
+		const struct fxt_mark *m = fxt_last_mark(g, MARK_THREAD);
+		if (m && fxt_last_get(g, m->offset, m->shift, 8)) {
+			fxt_last_set(g, m->offset, m->shift, 8, index);
+			if (!fxt_break_withdraw(g, 1))
 				return;
 		}
 	}
 	struct fxt_gen_event e = { .who = { index, 0, 0 } };
-	e.name = fxt_ref_any(f);
-	e.time = fxt_tick(f);
-	fxt_put_event(f, &e);
+	e.name = fxt_ref_any(g);
+	e.time = fxt_tick(g);
+	fxt_put_event(g, &e);
 }
 
-void fxt_break_dangling_string_ref(struct fxt_gen *f)
+void fxt_break_dangling_string_ref(struct fxt_gen *g)
 {
-	const uint16_t index = fxt_string_unused(f);
-	refer_to_string(f, index);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint16_t index = fxt_string_unused(g);
+	refer_to_string(g, index);
 }
 
-void fxt_break_forward_string_ref(struct fxt_gen *f)
+void fxt_break_forward_string_ref(struct fxt_gen *g)
 {
-	const uint16_t index = fxt_string_unused(f);
-	refer_to_string(f, index);
-	if (choices_chance(f->c, 1, 2))
-		fxt_break_settle(f);
-	fxt_put_string(f, index, fxt_text_any(f));
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint16_t index = fxt_string_unused(g);
+	refer_to_string(g, index);
+	if (choices_chance(g->c, 1, 2))
+		fxt_break_settle(g);
+	fxt_put_string(g, index, fxt_text_any(g));
 }
 
-void fxt_break_dangling_thread_ref(struct fxt_gen *f)
+void fxt_break_dangling_thread_ref(struct fxt_gen *g)
 {
-	const uint8_t index = fxt_thread_unused(f);
-	refer_to_thread(f, index);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint8_t index = fxt_thread_unused(g);
+	refer_to_thread(g, index);
 }
 
-static void register_thread(struct fxt_gen *f, uint8_t index)
+static void register_thread(struct fxt_gen *g, uint8_t index)
 {
-	const struct fxt_gen_thread t = fxt_thread_fresh(f);
-	fxt_put_thread(f, index, t.process, t.thread);
+	const struct fxt_gen_thread t = fxt_thread_fresh(g);
+	fxt_put_thread(g, index, t.process, t.thread);
 }
 
-void fxt_break_forward_thread_ref(struct fxt_gen *f)
+void fxt_break_forward_thread_ref(struct fxt_gen *g)
 {
-	const uint8_t index = fxt_thread_unused(f);
-	refer_to_thread(f, index);
-	if (choices_chance(f->c, 1, 2))
-		fxt_break_settle(f);
-	register_thread(f, index);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint8_t index = fxt_thread_unused(g);
+	refer_to_thread(g, index);
+	if (choices_chance(g->c, 1, 2))
+		fxt_break_settle(g);
+	register_thread(g, index);
 }
 
-void fxt_break_cross_provider_string_ref(struct fxt_gen *f)
+void fxt_break_cross_provider_string_ref(struct fxt_gen *g)
 {
-	const unsigned before = f->current;
-	const uint16_t index = fxt_string_unused(f);
-	fxt_break_provider(f);
-	fxt_put_string(f, index, fxt_text_any(f));
-	fxt_make_event(f, FXT_INSTANT, 0);
-	fxt_break_provider(f);
-	fxt_break_return(f, before);
-	refer_to_string(f, index);
-	fxt_break_return(f, before);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const unsigned before = g->current;
+	const uint16_t index = fxt_string_unused(g);
+	fxt_break_provider(g);
+	fxt_put_string(g, index, fxt_text_any(g));
+	fxt_make_event(g, FXT_INSTANT, 0);
+	fxt_break_provider(g);
+	fxt_break_return(g, before);
+	refer_to_string(g, index);
+	fxt_break_return(g, before);
 }
 
-void fxt_break_cross_provider_thread_ref(struct fxt_gen *f)
+void fxt_break_cross_provider_thread_ref(struct fxt_gen *g)
 {
-	const unsigned before = f->current;
-	const uint8_t index = fxt_thread_unused(f);
-	fxt_break_provider(f);
-	register_thread(f, index);
-	fxt_make_event(f, FXT_INSTANT, 0);
-	fxt_break_provider(f);
-	fxt_break_return(f, before);
-	refer_to_thread(f, index);
-	fxt_break_return(f, before);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const unsigned before = g->current;
+	const uint8_t index = fxt_thread_unused(g);
+	fxt_break_provider(g);
+	register_thread(g, index);
+	fxt_make_event(g, FXT_INSTANT, 0);
+	fxt_break_provider(g);
+	fxt_break_return(g, before);
+	refer_to_thread(g, index);
+	fxt_break_return(g, before);
 }
 
-void fxt_break_thread_index_zero(struct fxt_gen *f)
+void fxt_break_thread_index_zero(struct fxt_gen *g)
 {
-	register_thread(f, 0);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	register_thread(g, 0);
 }
 
-void fxt_break_thread_redefinition(struct fxt_gen *f)
+void fxt_break_thread_redefinition(struct fxt_gen *g)
 {
-	const uint8_t index = fxt_thread_unused(f);
-	register_thread(f, index);
-	if (choices_chance(f->c, 1, 2))
-		fxt_make_event(f, FXT_INSTANT, 0);
-	register_thread(f, index);
+	if (g->g->stage != GEN_PLANT)
+		return;
+	const uint8_t index = fxt_thread_unused(g);
+	register_thread(g, index);
+	if (choices_chance(g->c, 1, 2))
+		fxt_make_event(g, FXT_INSTANT, 0);
+	register_thread(g, index);
 }
 
-void fxt_break_unknown_inline_thread(struct fxt_gen *f)
+void fxt_break_unknown_inline_thread(struct fxt_gen *g)
 {
+	if (g->g->stage != GEN_PLANT)
+		return;
 	struct fxt_gen_event e = { .type = FXT_INSTANT };
-	e.name = fxt_ref_any(f);
-	e.time = fxt_tick(f);
-	if (choices_chance(f->c, 1, 3))
-		fxt_put_log(f, e.time, e.who, fxt_text_any(f));
+	e.name = fxt_ref_any(g);
+	e.time = fxt_tick(g);
+	if (choices_chance(g->c, 1, 3))
+		fxt_put_log(g, e.time, e.who, fxt_text_any(g));
 	else
-		fxt_put_event(f, &e);
+		fxt_put_event(g, &e);
 }
 
-void fxt_break_koid_exceeds_32_bits(struct fxt_gen *f)
+void fxt_break_koid_exceeds_32_bits(struct fxt_gen *g)
 {
-	struct fxt_gen_thread t = fxt_thread_fresh(f);
-	t.thread |= choices_between(f->c, 1, 0x7ffffffe) << 32;
+	if (g->g->stage != GEN_PLANT)
+		return;
+	struct fxt_gen_thread t = fxt_thread_fresh(g);
+	t.thread |= choices_between(g->c, 1, 0x7ffffffe) << 32;
 	const struct fxt_who who = fxt_who_inline(&t);
-	if (choices_chance(f->c, 1, 2)) {
-		fxt_put_thread(f, fxt_thread_unused(f), t.process, t.thread);
+	if (choices_chance(g->c, 1, 2)) {
+		fxt_put_thread(g, fxt_thread_unused(g), t.process, t.thread);
 		return;
 	}
 	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = who };
-	e.name = fxt_ref_any(f);
-	e.time = fxt_tick(f);
-	fxt_put_event(f, &e);
+	e.name = fxt_ref_any(g);
+	e.time = fxt_tick(g);
+	fxt_put_event(g, &e);
 }

@@ -3,152 +3,152 @@
 
 /* ---- tables ---- */
 
-static size_t entry(const struct tracedat_gen *b, size_t cpu)
+static size_t entry(const struct tracedat_gen *g, size_t cpu)
 {
-	return b->buffers[0].table_at + 16 * cpu;
+	return g->buffers[0].table_at + 16 * cpu;
 }
 
 BREAK(cpu_offset_alignment)
 {
-	BYTES tracedat_gen_u64(b, entry(b, 0), b->buffers[0].cpus[0].at + 8);
+	BYTES tracedat_gen_u64(g, entry(g, 0), g->buffers[0].cpus[0].at + 8);
 }
 
 BREAK(cpu_range_eof)
 {
-	BYTES tracedat_gen_u64(b, entry(b, 1) + 8, b->buffers[0].cpus[1].size + 4 * b->page_size);
+	BYTES tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size + 4 * g->page_size);
 }
 
 BREAK(cpu_range_wrap)
 {
 	BYTES
 	{
-		tracedat_gen_u64(b, entry(b, 1), UINT64_MAX - b->page_size + 1);
-		tracedat_gen_u64(b, entry(b, 1) + 8, 2 * b->page_size);
+		tracedat_gen_u64(g, entry(g, 1), UINT64_MAX - g->page_size + 1);
+		tracedat_gen_u64(g, entry(g, 1) + 8, 2 * g->page_size);
 	}
 }
 
 BREAK(cpu_range_in_header)
 {
-	BYTES tracedat_gen_u64(b, entry(b, 1), b->page_size);
+	BYTES tracedat_gen_u64(g, entry(g, 1), g->page_size);
 }
 
 BREAK(cpu_range_overlap)
 {
-	BYTES tracedat_gen_u64(b, entry(b, 1), b->buffers[0].cpus[0].at);
+	BYTES tracedat_gen_u64(g, entry(g, 1), g->buffers[0].cpus[0].at);
 }
 
 BREAK(cpu_size_not_page_multiple)
 {
-	BYTES tracedat_gen_u64(b, entry(b, 1) + 8, b->buffers[0].cpus[1].size - 100);
+	BYTES tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size - 100);
 }
 
 BREAK(cpu_order)
 {
 	BYTES for (size_t i = 0; i < 2; i++)
 	{
-		tracedat_gen_u64(b, entry(b, i), b->buffers[0].cpus[1 - i].at);
-		tracedat_gen_u64(b, entry(b, i) + 8, b->buffers[0].cpus[1 - i].size);
+		tracedat_gen_u64(g, entry(g, i), g->buffers[0].cpus[1 - i].at);
+		tracedat_gen_u64(g, entry(g, i) + 8, g->buffers[0].cpus[1 - i].size);
 	}
 }
 
 BREAK(cpu_gap_nonzero)
 {
-	BYTES b->out->data[b->buffers[0].cpus[0].at - 1] = 'x';
+	BYTES g->out->data[g->buffers[0].cpus[0].at - 1] = 'x';
 }
 
 BREAK(data_unreferenced)
 {
 	BYTES
 	{
-		tracedat_gen_u64(b, entry(b, 1), 0);
-		tracedat_gen_u64(b, entry(b, 1) + 8, 0);
+		tracedat_gen_u64(g, entry(g, 1), 0);
+		tracedat_gen_u64(g, entry(g, 1) + 8, 0);
 	}
 }
 
 BREAK(trailing_bytes)
 {
-	BYTES bytes_text(b->out, "something else");
+	BYTES bytes_text(g->out, "something else");
 }
 
 BREAK(truncated_file)
 {
 	BYTES
 	{
-		b->out->size = b->at.flyrecord + 12;
-		b->g->records = 0;
+		g->out->size = g->at.flyrecord + 12;
+		g->g->records = 0;
 	}
 }
 
 /* ---- pages ---- */
 
-static struct gen_cpu *first_cpu(struct tracedat_gen *b)
+static struct gen_cpu *first_cpu(struct tracedat_gen *g)
 {
-	return &b->buffers[0].cpus[0];
+	return &g->buffers[0].cpus[0];
 }
 
-static uint8_t *first_page(struct tracedat_gen *b)
+static uint8_t *first_page(struct tracedat_gen *g)
 {
-	return tracedat_gen_page(b, first_cpu(b), 0);
+	return tracedat_gen_page(g, first_cpu(g), 0);
 }
 
 /* The one that is open: it has room behind its records. */
-static uint8_t *open_page(struct tracedat_gen *b)
+static uint8_t *open_page(struct tracedat_gen *g)
 {
-	return tracedat_gen_last_page(b, first_cpu(b));
+	return tracedat_gen_last_page(g, first_cpu(g));
 }
 
 /* Pages are only missing when memory is short. */
-#define PAGE if (b->stage == TRACEDAT_STAGE_MODEL && tracedat_gen_page(b, first_cpu(b), 0))
+#define PAGE if (g->g->stage == GEN_MODEL && tracedat_gen_page(g, first_cpu(g), 0))
 
-static void commit_add(struct tracedat_gen *b, uint8_t *page, int64_t delta)
+static void commit_add(struct tracedat_gen *g, uint8_t *page, int64_t delta)
 {
-	tracedat_gen_commit_set(b, page, tracedat_gen_commit(b, page) + (uint64_t)delta);
+	tracedat_gen_commit_set(g, page, tracedat_gen_commit(g, page) + (uint64_t)delta);
 }
 
-static void commit_or(struct tracedat_gen *b, uint8_t *page, uint64_t bits)
+static void commit_or(struct tracedat_gen *g, uint8_t *page, uint64_t bits)
 {
-	tracedat_gen_commit_set(b, page, tracedat_gen_commit(b, page) | bits);
+	tracedat_gen_commit_set(g, page, tracedat_gen_commit(g, page) | bits);
 }
 
 BREAK(page_commit_reserved)
 {
-	PAGE commit_or(b, first_page(b), 1u << 28);
+	PAGE commit_or(g, first_page(g), 1u << 28);
 }
 
 BREAK(page_commit_length)
 {
-	PAGE tracedat_gen_commit_set(b, first_page(b), 5000);
+	PAGE tracedat_gen_commit_set(g, first_page(g), 5000);
 }
 
 BREAK(page_commit_unaligned)
 {
-	PAGE commit_add(b, open_page(b), 2);
+	PAGE commit_add(g, open_page(g), 2);
 }
 
 BREAK(page_commit_mid_record)
 {
-	PAGE commit_add(b, first_page(b), -4);
+	PAGE commit_add(g, first_page(g), -4);
 }
 
 BREAK(page_missed_stored_alone)
 {
-	PAGE commit_or(b, first_page(b), 1u << 30);
+	PAGE commit_or(g, first_page(g), 1u << 30);
 }
 
 /* Fills the open page of a CPU to its last byte. Returns where its last record begins. */
-static uint32_t fill_page(struct tracedat_gen *b)
+static uint32_t fill_page(struct tracedat_gen *g)
 {
-	struct gen_cpu *c = first_cpu(b);
+	struct gen_cpu *c = first_cpu(g);
 	uint8_t p[128] = { 0 };
 	uint32_t last = 0;
-	tracedat_gen_common(b, p, 300, 42);
-	while (c->used && b->page_size - c->used >= 80)
-		tracedat_gen_record(b, c, p, 24, 10);
+	tracedat_gen_common(g, p, 300, 42);
+	while (c->used && g->page_size - c->used >= 80)
+		tracedat_gen_record(g, c, p, 24, 10);
 	if (c->used) {
 		last = c->used;
-		tracedat_gen_record(b, c, p, b->page_size - c->used - 4, 10);
+		tracedat_gen_record(g, c, p, g->page_size - c->used - 4, 10);
 	}
-	tracedat_gen_stats(b);
+	tracedat_gen_stats(g);
 	return last;
 }
 
@@ -156,54 +156,54 @@ BREAK(page_missed_no_room)
 {
 	PAGE
 	{
-		(void)fill_page(b);
-		commit_or(b, open_page(b), 3u << 30);
+		(void)fill_page(g);
+		commit_or(g, open_page(g), 3u << 30);
 	}
 }
 
 BREAK(page_missed_count)
 {
-	PAGE commit_or(b, open_page(b), 3u << 30);
+	PAGE commit_or(g, open_page(g), 3u << 30);
 }
 
 BREAK(page_tail_not_zero)
 {
-	PAGE open_page(b)[b->page_size - 1] = 1;
+	PAGE open_page(g)[g->page_size - 1] = 1;
 }
 
 BREAK(page_missed_events)
 {
-	PAGE commit_or(b, first_page(b), 1u << 31);
+	PAGE commit_or(g, first_page(g), 1u << 31);
 }
 
-static uint8_t *add_page(struct tracedat_gen *b)
+static uint8_t *add_page(struct tracedat_gen *g)
 {
-	tracedat_gen_page_end(b, first_cpu(b));
-	return bytes_grow(&first_cpu(b)->pages, b->page_size);
+	tracedat_gen_page_end(g, first_cpu(g));
+	return bytes_grow(&first_cpu(g)->pages, g->page_size);
 }
 
 BREAK(page_empty)
 {
 	PAGE
 	{
-		uint8_t *page = add_page(b);
+		uint8_t *page = add_page(g);
 		if (page)
-			store_u64(page, first_cpu(b)->last + 1000, b->big_endian);
+			store_u64(page, first_cpu(g)->last + 1000, g->big_endian);
 	}
 }
 
 BREAK(page_all_zero)
 {
-	PAGE(void) add_page(b);
+	PAGE(void) add_page(g);
 }
 
 BREAK(page_all_ones)
 {
 	PAGE
 	{
-		uint8_t *page = add_page(b);
+		uint8_t *page = add_page(g);
 		if (page)
-			memset(page, 0xff, b->page_size);
+			memset(page, 0xff, g->page_size);
 	}
 }
 
@@ -211,76 +211,76 @@ BREAK(page_duplicate)
 {
 	PAGE
 	{
-		uint8_t *page = add_page(b);
+		uint8_t *page = add_page(g);
 		if (page)
-			memcpy(page, page - b->page_size, b->page_size);
-		first_cpu(b)->records += first_cpu(b)->page_records;
-		tracedat_gen_stats(b);
+			memcpy(page, page - g->page_size, g->page_size);
+		first_cpu(g)->records += first_cpu(g)->page_records;
+		tracedat_gen_stats(g);
 	}
 }
 
 BREAK(page_timestamp_zero)
 {
-	PAGE memset(first_page(b), 0, 8);
+	PAGE memset(first_page(g), 0, 8);
 }
 
-static void late_page(struct tracedat_gen *b, int64_t delta)
+static void late_page(struct tracedat_gen *g, int64_t delta)
 {
-	struct gen_cpu *c = first_cpu(b);
-	tracedat_gen_page_end(b, c);
+	struct gen_cpu *c = first_cpu(g);
+	tracedat_gen_page_end(g, c);
 	c->last += (uint64_t)delta;
-	tracedat_gen_tick(b, c);
-	tracedat_gen_stats(b);
+	tracedat_gen_tick(g, c);
+	tracedat_gen_stats(g);
 }
 
 BREAK(page_time_backwards)
 {
-	PAGE late_page(b, -1000000);
+	PAGE late_page(g, -1000000);
 }
 
 BREAK(page_time_jump)
 {
-	PAGE late_page(b, INT64_C(7200000000000));
+	PAGE late_page(g, INT64_C(7200000000000));
 }
 
 /* ---- records ---- */
 
-static void first_word(struct tracedat_gen *b, uint32_t type, uint32_t delta, uint32_t next)
+static void first_word(struct tracedat_gen *g, uint32_t type, uint32_t delta, uint32_t next)
 {
-	uint8_t *at = first_page(b) + 8 + b->long_size;
-	store_u32(at, b->big_endian ? type << 27 | delta : delta << 5 | type, b->big_endian);
+	uint8_t *at = first_page(g) + 8 + g->long_size;
+	store_u32(at, g->big_endian ? type << 27 | delta : delta << 5 | type, g->big_endian);
 	if (next != UINT32_MAX)
-		store_u32(at + 4, next, b->big_endian);
+		store_u32(at + 4, next, g->big_endian);
 }
 
 BREAK(record_null_padding_inside)
 {
-	PAGE first_word(b, 29, 0, UINT32_MAX);
+	PAGE first_word(g, 29, 0, UINT32_MAX);
 }
 
 BREAK(record_padding_length)
 {
-	PAGE first_word(b, 29, 1, 3);
+	PAGE first_word(g, 29, 1, 3);
 }
 
 BREAK(record_data_length)
 {
-	PAGE first_word(b, 0, 0, 2);
+	PAGE first_word(g, 0, 0, 2);
 }
 
 BREAK(record_past_commit)
 {
 	PAGE
 	{
-		uint32_t last = fill_page(b);
-		uint8_t *at = open_page(b) + last;
-		store_u32(at, b->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, b->big_endian);
+		uint32_t last = fill_page(g);
+		uint8_t *at = open_page(g) + last;
+		store_u32(at, g->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, g->big_endian);
 	}
 }
 
-static void bare_format(struct tracedat_gen *b)
+static void bare_format(struct tracedat_gen *g)
 {
-	tracedat_gen_format_add(b, "bare", "bare", 303, "", "\"\"");
+	tracedat_gen_format_add(g, "bare", "bare", 303, "", "\"\"");
 }
 
 BREAK(record_small_type_len)
@@ -288,41 +288,41 @@ BREAK(record_small_type_len)
 	PAGE
 	{
 		uint8_t p[8];
-		bare_format(b);
-		b->keep_small = true;
-		tracedat_gen_common(b, p, 303, 42);
-		tracedat_gen_record(b, first_cpu(b), p, 8, 10);
+		bare_format(g);
+		g->keep_small = true;
+		tracedat_gen_common(g, p, 303, 42);
+		tracedat_gen_record(g, first_cpu(g), p, 8, 10);
 	}
 }
 
 BREAK(record_time_extend_dangling)
 {
-	PAGE tracedat_gen_stamp(b, first_cpu(b), 30, 1u << 28);
+	PAGE tracedat_gen_stamp(g, first_cpu(g), 30, 1u << 28);
 }
 
 BREAK(record_absolute_backwards)
 {
 	PAGE
 	{
-		tracedat_gen_stamp(b, first_cpu(b), 31, first_cpu(b)->last - 50);
-		tracedat_gen_tick(b, first_cpu(b));
+		tracedat_gen_stamp(g, first_cpu(g), 31, first_cpu(g)->last - 50);
+		tracedat_gen_tick(g, first_cpu(g));
 	}
 }
 
 /* A record of that event, size bytes of zeros behind the common fields. */
-static void odd_record(struct tracedat_gen *b, unsigned id, uint32_t pid, uint32_t size)
+static void odd_record(struct tracedat_gen *g, unsigned id, uint32_t pid, uint32_t size)
 {
 	uint8_t p[112] = { 0 };
-	tracedat_gen_common(b, p, id, pid);
-	tracedat_gen_record(b, first_cpu(b), p, size, 10);
+	tracedat_gen_common(g, p, id, pid);
+	tracedat_gen_record(g, first_cpu(g), p, size, 10);
 }
 
 BREAK(record_payload_short)
 {
 	PAGE
 	{
-		b->keep_small = true;
-		odd_record(b, 300, 42, 4);
+		g->keep_small = true;
+		odd_record(g, 300, 42, 4);
 	}
 }
 
@@ -330,73 +330,73 @@ BREAK(record_unknown_event_id)
 {
 	PAGE
 	{
-		odd_record(b, 999, 42, 16);
-		odd_record(b, 999, 42, 16);
+		odd_record(g, 999, 42, 16);
+		odd_record(g, 999, 42, 16);
 	}
 }
 
 BREAK(record_shorter_than_format)
 {
-	PAGE odd_record(b, 300, 42, 16);
+	PAGE odd_record(g, 300, 42, 16);
 }
 
 BREAK(record_longer_than_format)
 {
-	PAGE odd_record(b, 300, 42, 40);
+	PAGE odd_record(g, 300, 42, 40);
 }
 
-static void dynamic_record(struct tracedat_gen *b, unsigned id, uint32_t first, uint32_t second, uint32_t size)
+static void dynamic_record(struct tracedat_gen *g, unsigned id, uint32_t first, uint32_t second, uint32_t size)
 {
 	uint8_t p[64];
 	memset(p, 'x', sizeof(p));
-	tracedat_gen_common(b, p, id, 42);
-	store_u32(p + 8, first, b->big_endian);
-	store_u32(p + 12, second, b->big_endian);
+	tracedat_gen_common(g, p, id, 42);
+	store_u32(p + 8, first, g->big_endian);
+	store_u32(p + 12, second, g->big_endian);
 	if (id == 303)
 		p[19] = p[23] = 0;
-	tracedat_gen_record(b, first_cpu(b), p, size, 10);
+	tracedat_gen_record(g, first_cpu(g), p, size, 10);
 }
 
 BREAK(record_data_loc_range)
 {
-	PAGE dynamic_record(b, 301, 100u << 16 | 16, 0, 24);
+	PAGE dynamic_record(g, 301, 100u << 16 | 16, 0, 24);
 }
 
 BREAK(record_data_loc_string)
 {
-	PAGE dynamic_record(b, 301, 4u << 16 | 16, 0, 20);
+	PAGE dynamic_record(g, 301, 4u << 16 | 16, 0, 20);
 }
 
 BREAK(record_data_loc_order)
 {
 	PAGE
 	{
-		tracedat_gen_format_add(b, "pair", "pair", 303,
+		tracedat_gen_format_add(g, "pair", "pair", 303,
 					"\tfield:__data_loc char[] one;\toffset:8;\tsize:4;\tsigned:0;\n"
 					"\tfield:__data_loc char[] two;\toffset:12;\tsize:4;\tsigned:0;\n",
 					"\"%s %s\", __get_str(one), __get_str(two)");
-		dynamic_record(b, 303, 4u << 16 | 20, 4u << 16 | 16, 24);
+		dynamic_record(g, 303, 4u << 16 | 20, 4u << 16 | 16, 24);
 	}
 }
 
 BREAK(record_pid_unknown)
 {
-	PAGE odd_record(b, 300, 77, 24);
+	PAGE odd_record(g, 300, 77, 24);
 }
 
 BREAK(record_pid_range)
 {
-	PAGE odd_record(b, 300, UINT32_MAX - 4, 24);
+	PAGE odd_record(g, 300, UINT32_MAX - 4, 24);
 }
 
 BREAK(record_printk_dangling)
 {
-	PAGE odd_record(b, 6, 42, 8 + 2u * b->long_size);
+	PAGE odd_record(g, 6, 42, 8 + 2u * g->long_size);
 }
 
 BREAK(record_ip_dangling)
 {
-	PAGE odd_record(b, 1, 42, 8 + 2u * b->long_size);
+	PAGE odd_record(g, 1, 42, 8 + 2u * g->long_size);
 }
 
 BREAK(record_flags_impossible)
@@ -404,9 +404,9 @@ BREAK(record_flags_impossible)
 	PAGE
 	{
 		uint8_t p[24] = { 0 };
-		tracedat_gen_common(b, p, 300, 42);
+		tracedat_gen_common(g, p, 300, 42);
 		p[2] = 0x40;
-		tracedat_gen_record(b, first_cpu(b), p, sizeof(p), 10);
+		tracedat_gen_record(g, first_cpu(g), p, sizeof(p), 10);
 	}
 }
 
@@ -414,20 +414,20 @@ BREAK(record_flags_impossible)
 
 BREAK(cpustat_event_count)
 {
-	PAGE tracedat_gen_tick(b, first_cpu(b));
+	PAGE tracedat_gen_tick(g, first_cpu(g));
 }
 
 BREAK(cpustat_overrun_no_missed)
 {
-	MODEL tracedat_gen_swap(&tracedat_gen_option(b, TRACEDAT_CPUSTAT)->data, "overrun: 0", "overrun: 5");
+	MODEL tracedat_gen_swap(&tracedat_gen_option(g, TRACEDAT_CPUSTAT)->data, "overrun: 0", "overrun: 5");
 }
 
 BREAK(cpustat_time_range)
 {
 	PAGE
 	{
-		tracedat_gen_stamp(b, first_cpu(b), 30, UINT64_C(20000000000));
-		tracedat_gen_tick(b, first_cpu(b));
+		tracedat_gen_stamp(g, first_cpu(g), 30, UINT64_C(20000000000));
+		tracedat_gen_tick(g, first_cpu(g));
 	}
 }
 
@@ -437,8 +437,8 @@ BREAK(recorder_killed)
 {
 	BYTES
 	{
-		b->out->size = 0;
-		bytes_append(b->out, first_cpu(b)->pages.data, first_cpu(b)->pages.size);
-		b->g->records = first_cpu(b)->records;
+		g->out->size = 0;
+		bytes_append(g->out, first_cpu(g)->pages.data, first_cpu(g)->pages.size);
+		g->g->records = first_cpu(g)->records;
 	}
 }

@@ -3,213 +3,213 @@
 
 #include <stdio.h>
 
-static void poke(struct tracedat_gen *b, size_t at, uint8_t value)
+static void poke(struct tracedat_gen *g, size_t at, uint8_t value)
 {
-	if (at < b->out->size)
-		b->out->data[at] = value;
+	if (at < g->out->size)
+		g->out->data[at] = value;
 }
 
-static size_t kallsyms(const struct tracedat_gen *b)
+static size_t kallsyms(const struct tracedat_gen *g)
 {
-	return b->at.section[TRACEDAT_KALLSYMS];
+	return g->at.section[TRACEDAT_KALLSYMS];
 }
 
 BREAK(v7_compressor_name)
 {
-	BYTES poke(b, 18, 'x');
+	BYTES poke(g, 18, 'x');
 }
 
 BREAK(v7_compressor_version)
 {
-	WORLD b->codec = TRACEDAT_ZLIB;
-	BYTES poke(b, 23, '9');
+	SHAPE g->codec = TRACEDAT_ZLIB;
+	BYTES poke(g, 23, '9');
 }
 
 BREAK(v7_options_offset)
 {
-	BYTES tracedat_gen_u64(b, b->at.options_offset, 7);
+	BYTES tracedat_gen_u64(g, g->at.options_offset, 7);
 }
 
 BREAK(v7_section_size)
 {
-	BYTES tracedat_gen_u64(b, kallsyms(b) + 8, tracedat_gen_get64(b, kallsyms(b) + 8) + 5);
+	BYTES tracedat_gen_u64(g, kallsyms(g) + 8, tracedat_gen_get64(g, kallsyms(g) + 8) + 5);
 }
 
 BREAK(v7_section_id_unknown)
 {
 	MODEL
 	{
-		b->extra_section = true;
-		b->extra_id = 99;
+		g->extra_section = true;
+		g->extra_id = 99;
 	}
 }
 
 BREAK(v7_section_id_mismatch)
 {
-	BYTES tracedat_gen_u16(b, kallsyms(b), 99);
+	BYTES tracedat_gen_u16(g, kallsyms(g), 99);
 }
 
 BREAK(v7_section_flags)
 {
-	BYTES tracedat_gen_u16(b, kallsyms(b) + 2, 2);
+	BYTES tracedat_gen_u16(g, kallsyms(g) + 2, 2);
 }
 
 BREAK(v7_section_desc)
 {
-	BYTES tracedat_gen_u32(b, kallsyms(b) + 4, 3);
+	BYTES tracedat_gen_u32(g, kallsyms(g) + 4, 3);
 }
 
 BREAK(v7_strings_missing)
 {
-	MODEL b->omit[TRACEDAT_STRINGS] = true;
+	MODEL g->omit[TRACEDAT_STRINGS] = true;
 }
 
 BREAK(v7_strings_nul)
 {
-	BYTES poke(b, b->out->size - 1, 'x');
+	BYTES poke(g, g->out->size - 1, 'x');
 }
 
 BREAK(v7_section_duplicate)
 {
 	MODEL
 	{
-		b->extra_section = true;
-		b->extra_id = TRACEDAT_KALLSYMS;
+		g->extra_section = true;
+		g->extra_id = TRACEDAT_KALLSYMS;
 	}
 }
 
 BREAK(v7_section_compress_flag)
 {
-	BYTES tracedat_gen_u16(b, kallsyms(b) + 2, 1);
+	BYTES tracedat_gen_u16(g, kallsyms(g) + 2, 1);
 }
 
 BREAK(v7_block_csize)
 {
-	BYTES tracedat_gen_u32(b, kallsyms(b) + 16, tracedat_gen_get32(b, kallsyms(b) + 16) + 3);
+	BYTES tracedat_gen_u32(g, kallsyms(g) + 16, tracedat_gen_get32(g, kallsyms(g) + 16) + 3);
 }
 
 BREAK(v7_block_usize)
 {
-	BYTES tracedat_gen_u32(b, kallsyms(b) + 20, 0);
+	BYTES tracedat_gen_u32(g, kallsyms(g) + 20, 0);
 }
 
 BREAK(v7_block_decode)
 {
 	/* The descriptor of the frame: a reserved bit makes it invalid. */
-	BYTES poke(b, kallsyms(b) + 28, 0xff);
+	BYTES poke(g, kallsyms(g) + 28, 0xff);
 }
 
 BREAK(v7_done_size)
 {
-	BYTES tracedat_gen_u32(b, b->at.done[1] + 2, 4);
+	BYTES tracedat_gen_u32(g, g->at.done[1] + 2, 4);
 }
 
 BREAK(v7_done_not_last)
 {
-	MODEL b->junk_after_done = true;
+	MODEL g->junk_after_done = true;
 }
 
 BREAK(v7_done_cycle)
 {
-	BYTES tracedat_gen_u64(b, b->at.done[1] + 6, b->at.section[TRACEDAT_DONE]);
+	BYTES tracedat_gen_u64(g, g->at.done[1] + 6, g->at.section[TRACEDAT_DONE]);
 }
 
 BREAK(v7_done_target)
 {
-	BYTES tracedat_gen_u64(b, b->at.done[0] + 6, 0);
+	BYTES tracedat_gen_u64(g, g->at.done[0] + 6, 0);
 }
 
 BREAK(v7_done_host_order)
 {
-	BYTES tracedat_gen_u32(b, b->at.done[1] + 2, 0x08000000);
+	BYTES tracedat_gen_u32(g, g->at.done[1] + 2, 0x08000000);
 }
 
 BREAK(v7_option_section_size)
 {
-	MODEL b->short_pointer = TRACEDAT_KALLSYMS;
+	MODEL g->short_pointer = TRACEDAT_KALLSYMS;
 }
 
 BREAK(v7_mandatory_section)
 {
-	MODEL b->omit[TRACEDAT_HEADER_INFO] = true;
+	MODEL g->omit[TRACEDAT_HEADER_INFO] = true;
 }
 
 /* ---- buffers ---- */
 
 /* Fields of the first BUFFER option: offset, "" and "local", page size, count, entries of 20 bytes. */
-static size_t buffer_field(const struct tracedat_gen *b, size_t at)
+static size_t buffer_field(const struct tracedat_gen *g, size_t at)
 {
-	return b->buffers[0].option_at + at;
+	return g->buffers[0].option_at + at;
 }
 
 BREAK(v7_buffer_missing)
 {
-	MODEL b->omit[TRACEDAT_BUFFER] = true;
+	MODEL g->omit[TRACEDAT_BUFFER] = true;
 }
 
 BREAK(v7_buffer_layout)
 {
-	BYTES tracedat_gen_u32(b, buffer_field(b, 19), 3);
+	BYTES tracedat_gen_u32(g, buffer_field(g, 19), 3);
 }
 
 BREAK(v7_buffer_cpu_id)
 {
-	BYTES tracedat_gen_u32(b, buffer_field(b, 23), 0x80000000);
+	BYTES tracedat_gen_u32(g, buffer_field(g, 23), 0x80000000);
 }
 
 BREAK(v7_buffer_page_size)
 {
-	BYTES tracedat_gen_u32(b, buffer_field(b, 15), 512);
+	BYTES tracedat_gen_u32(g, buffer_field(g, 15), 512);
 }
 
 BREAK(v7_buffer_section)
 {
-	BYTES tracedat_gen_u64(b, buffer_field(b, 0), 7);
+	BYTES tracedat_gen_u64(g, buffer_field(g, 0), 7);
 }
 
 BREAK(v7_buffer_cpu_outside_section)
 {
-	WORLD b->extra_at_end = true;
-	BYTES tracedat_gen_u64(b, buffer_field(b, 23 + 20 + 4),
-			       tracedat_align(b->out->size - (tracedat_gen_extra(b) - b->page_size), b->page_size));
+	SHAPE g->extra_at_end = true;
+	BYTES tracedat_gen_u64(g, buffer_field(g, 23 + 20 + 4),
+			       tracedat_align(g->out->size - (tracedat_gen_extra(g) - g->page_size), g->page_size));
 }
 
 BREAK(v7_buffer_clock_unknown)
 {
-	MODEL(void) snprintf(b->buffers[0].clock, sizeof(b->buffers[0].clock), "sundial");
+	MODEL(void) snprintf(g->buffers[0].clock, sizeof(g->buffers[0].clock), "sundial");
 }
 
 BREAK(v7_buffer_size_minus_four)
 {
-	WORLD b->codec = TRACEDAT_ZSTD;
-	MODEL b->minus_four = true;
+	SHAPE g->codec = TRACEDAT_ZSTD;
+	MODEL g->minus_four = true;
 }
 
 /* ---- chunks: count, then sizes and frame of each ---- */
 
-static size_t chunk(const struct tracedat_gen *b)
+static size_t chunk(const struct tracedat_gen *g)
 {
-	return b->buffers[0].cpus[0].at;
+	return g->buffers[0].cpus[0].at;
 }
 
 BREAK(v7_chunk_count)
 {
-	BYTES tracedat_gen_u32(b, chunk(b), 0);
+	BYTES tracedat_gen_u32(g, chunk(g), 0);
 }
 
 BREAK(v7_chunk_csize)
 {
-	BYTES tracedat_gen_u32(b, chunk(b) + 4, 0);
+	BYTES tracedat_gen_u32(g, chunk(g) + 4, 0);
 }
 
 BREAK(v7_chunk_usize)
 {
-	BYTES tracedat_gen_u32(b, chunk(b) + 8, 0);
+	BYTES tracedat_gen_u32(g, chunk(g) + 8, 0);
 }
 
 BREAK(v7_chunk_decode)
 {
-	BYTES poke(b, chunk(b) + 16, 0xff);
+	BYTES poke(g, chunk(g) + 16, 0xff);
 }
 
 /* ---- what else ---- */
@@ -218,26 +218,26 @@ BREAK(v7_btf_modules_none)
 {
 	MODEL
 	{
-		b->extra_section = true;
-		b->extra_id = TRACEDAT_BTF_FILE;
+		g->extra_section = true;
+		g->extra_id = TRACEDAT_BTF_FILE;
 	}
 }
 
 BREAK(v7_dangling_23_25)
 {
-	MODEL(void) tracedat_gen_option_add(b, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
+	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
 }
 
 BREAK(size_overflow_bomb)
 {
-	WORLD
+	SHAPE
 	{
-		b->version = 7;
-		b->codec = TRACEDAT_ZSTD;
+		g->version = 7;
+		g->codec = TRACEDAT_ZSTD;
 	}
 	MODEL
 	{
-		uint8_t *p = bytes_grow(&b->printk, 8u << 20);
+		uint8_t *p = bytes_grow(&g->printk, 8u << 20);
 		if (p)
 			memset(p, 'a', 8u << 20);
 	}

@@ -5,49 +5,49 @@
 #include <stdlib.h>
 
 /* The features that put payloads behind records. */
-#define WITH_PAYLOADS (UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO)
+#define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
 
 /* Replaces the rest of the line that starts with key. */
-static void set_value(struct uftrace_gen *u, const char *key, const char *value)
+static void set_value(struct uftrace_gen *g, const char *key, const char *value)
 {
-	struct bytes *b = break_file(u, "info");
-	struct row l = b ? row_find(b, key, 0) : (struct row){ 0, 0, false };
+	struct bytes *b = uftrace_genfile(g, "info");
+	struct uftrace_row l = b ? uftrace_row_find(b, key, 0) : (struct uftrace_row){ 0, 0, false };
 
 	if (l.found)
-		row_replace(b, l, "%s%s\n", key, value);
+		uftrace_row_replace(b, l, "%s%s\n", key, value);
 }
 
 /* ---- the directory ---- */
 
-void uftrace_break_dir_not_uftrace(struct uftrace_gen *u)
+void uftrace_break_dir_not_uftrace(struct uftrace_gen *g)
 {
-	if (!uftgen_ready(u, 0, UFTGEN_OPTS | UFTGEN_KERNEL))
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_OPTS | UFTRACE_GEN_KERNEL))
 		return;
-	gen_file_remove(u->g, "info");
-	break_remove_files(u, ".dat");
+	gen_file_remove(g->g, "info");
+	uftrace_genfile_remove(g, ".dat");
 }
 
 /* A link: of all that is no regular file it is what an archive or a version control can hold. */
-void uftrace_break_non_regular_file(struct uftrace_gen *u)
+void uftrace_break_non_regular_file(struct uftrace_gen *g)
 {
 	const char *name = NULL;
 
-	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN | WITH_PAYLOADS))
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
 		return;
-	switch (uftgen_below(u, 3)) {
+	switch (uftrace_gen_below(g, 3)) {
 	case 0: /* of several tasks: without any the recording is empty */
-		(void)break_any_file(u, "", u->task_count > 2 ? ".dat" : "info", &name);
+		(void)uftrace_genfile_any(g, "", g->task_count > 2 ? ".dat" : "info", &name);
 		break;
 	case 1:
-		(void)break_any_file(u, "", ".map", &name);
-		gen_expect(u->g, UFTRACE_RULE_task_session_without_map);
+		(void)uftrace_genfile_any(g, "", ".map", &name);
+		gen_expect(g->g, UFTRACE_RULE_task_session_without_map);
 		break;
 	default:
 		name = "info";
 		break;
 	}
-	for (size_t i = 0; name && i < u->g->file_count; i++) {
-		struct gen_file *file = &u->g->files[i];
+	for (size_t i = 0; name && i < g->g->file_count; i++) {
+		struct gen_file *file = &g->g->files[i];
 
 		if (strcmp(file->name, name) != 0)
 			continue;
@@ -58,34 +58,34 @@ void uftrace_break_non_regular_file(struct uftrace_gen *u)
 	}
 }
 
-void uftrace_break_stale_channel(struct uftrace_gen *u)
+void uftrace_break_stale_channel(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		(void)gen_file(u->g, ".channel");
+	if (uftrace_gen_made(g, 0, 0))
+		(void)gen_file(g->g, ".channel");
 }
 
-void uftrace_break_map_tmp_leftover(struct uftrace_gen *u)
+void uftrace_break_map_tmp_leftover(struct uftrace_gen *g)
 {
 	const char *name = NULL;
 	struct bytes *map, *copy;
 	char temporary[64];
 
-	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN))
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN))
 		return;
-	map = break_any_file(u, "sid-", ".map", &name);
+	map = uftrace_genfile_any(g, "sid-", ".map", &name);
 	if (!map)
 		return;
 	(void)snprintf(temporary, sizeof(temporary), "%s.tmp", name);
-	copy = gen_file(u->g, temporary);
-	map = break_file(u, name);
+	copy = gen_file(g->g, temporary);
+	map = uftrace_genfile(g, name);
 	if (copy && map)
-		bytes_append(copy, map->data, map->size - uftgen_below(u, (unsigned)map->size / 2));
+		bytes_append(copy, map->data, map->size - uftrace_gen_below(g, (unsigned)map->size / 2));
 }
 
-void uftrace_break_unknown_file(struct uftrace_gen *u)
+void uftrace_break_unknown_file(struct uftrace_gen *g)
 {
 	static const char *const names[] = { "core", "shop.log", "README", "shop.sym.bak" };
-	struct bytes *b = uftgen_ready(u, 0, 0) ? gen_file(u->g, names[uftgen_below(u, 4)]) : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? gen_file(g->g, names[uftrace_gen_below(g, 4)]) : NULL;
 
 	if (b)
 		bytes_text(b, "nobody knows\n");
@@ -93,172 +93,172 @@ void uftrace_break_unknown_file(struct uftrace_gen *u)
 
 /* ---- the header ---- */
 
-void uftrace_break_info_missing(struct uftrace_gen *u)
+void uftrace_break_info_missing(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, WITH_PAYLOADS))
-		gen_file_remove(u->g, "info");
+	if (uftrace_gen_made(g, 0, WITH_PAYLOADS))
+		gen_file_remove(g->g, "info");
 }
 
-void uftrace_break_info_truncated_header(struct uftrace_gen *u)
+void uftrace_break_info_truncated_header(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, WITH_PAYLOADS) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b && b->size > 40)
-		b->size = uftgen_below(u, 40);
+		b->size = uftrace_gen_below(g, 40);
 }
 
-static void flip_a_bit(struct uftrace_gen *u, uint8_t *byte)
+static void flip_a_bit(struct uftrace_gen *g, uint8_t *byte)
 {
-	*byte ^= (uint8_t)(1u << uftgen_below(u, 8));
+	*byte ^= (uint8_t)(1u << uftrace_gen_below(g, 8));
 }
 
-void uftrace_break_info_bad_magic(struct uftrace_gen *u)
+void uftrace_break_info_bad_magic(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		flip_a_bit(u, b->data + uftgen_below(u, 8));
+		flip_a_bit(g, b->data + uftrace_gen_below(g, 8));
 }
 
-void uftrace_break_info_version_unsupported(struct uftrace_gen *u)
+void uftrace_break_info_version_unsupported(struct uftrace_gen *g)
 {
 	static const uint32_t wrong[] = { 5, 2, 0, 1000 };
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		store_u32(b->data + 8, wrong[uftgen_below(u, 4)], uftgen_has(u, UFTGEN_BIG_ENDIAN));
+		store_u32(b->data + 8, wrong[uftrace_gen_below(g, 4)], uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
 }
 
-void uftrace_break_info_header_size(struct uftrace_gen *u)
+void uftrace_break_info_header_size(struct uftrace_gen *g)
 {
 	static const uint16_t wrong[] = { 0, 64, 39, 41 };
 
-	if (uftgen_ready(u, 0, 0))
-		info_set_u16(u, 12, wrong[uftgen_below(u, 4)]);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_set_u16(g, 12, wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_info_endian_invalid(struct uftrace_gen *u)
+void uftrace_break_info_endian_invalid(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		b->data[14] = (uint8_t)(uftgen_below(u, 2) ? 3 + uftgen_below(u, 250) : 0);
+		b->data[14] = (uint8_t)(uftrace_gen_below(g, 2) ? 3 + uftrace_gen_below(g, 250) : 0);
 }
 
-void uftrace_break_info_endian_mismatch(struct uftrace_gen *u)
+void uftrace_break_info_endian_mismatch(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
 		b->data[14] ^= 3;
 }
 
-void uftrace_break_info_class_invalid(struct uftrace_gen *u)
+void uftrace_break_info_class_invalid(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, WITH_PAYLOADS | UFTGEN_EVENTS) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS | UFTRACE_GEN_EVENTS) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		b->data[15] = (uint8_t)(uftgen_below(u, 2) ? 3 + uftgen_below(u, 250) : 0);
+		b->data[15] = (uint8_t)(uftrace_gen_below(g, 2) ? 3 + uftrace_gen_below(g, 250) : 0);
 }
 
-void uftrace_break_info_reserved_nonzero(struct uftrace_gen *u)
+void uftrace_break_info_reserved_nonzero(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b) {
-		uint8_t *reserved = b->data + 34 + uftgen_below(u, 6);
+		uint8_t *reserved = b->data + 34 + uftrace_gen_below(g, 6);
 
-		*reserved = (uint8_t)(1 + uftgen_below(u, 255));
+		*reserved = (uint8_t)(1 + uftrace_gen_below(g, 255));
 	}
 }
 
 /* ---- feature bits ---- */
 
-void uftrace_break_feat_unknown_bit(struct uftrace_gen *u)
+void uftrace_break_feat_unknown_bit(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_FEAT, (uint64_t)1 << (14 + uftgen_below(u, 50)), 0);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_FEAT, (uint64_t)1 << (14 + uftrace_gen_below(g, 50)), 0);
 }
 
-void uftrace_break_feat_newer_than_version(struct uftrace_gen *u)
+void uftrace_break_feat_newer_than_version(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 90, 93);
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_FEAT, 1 << 11, 0); /* exit times are estimated: 0.10 */
+	uftrace_gen_versions(g, 90, 93);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 11, 0); /* exit times are estimated: 0.10 */
 }
 
-void uftrace_break_feat_task_session_clear(struct uftrace_gen *u)
+void uftrace_break_feat_task_session_clear(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_FEAT, 0, 1 << 1);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 1);
 }
 
-void uftrace_break_feat_always_bits_missing(struct uftrace_gen *u)
+void uftrace_break_feat_always_bits_missing(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 60, 999);
-	if (uftgen_ready(u, 0, UFTGEN_DEEP))
-		info_mask(u, INFO_FEAT, 0, (uint64_t)(1 + uftgen_below(u, 3)) << 5);
+	uftrace_gen_versions(g, 60, 999);
+	if (uftrace_gen_made(g, 0, UFTRACE_GEN_DEEP))
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 5);
 }
 
-void uftrace_break_feat_perf_without_files(struct uftrace_gen *u)
+void uftrace_break_feat_perf_without_files(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 80, 999);
-	if (uftgen_ready(u, 0, UFTGEN_PERF))
-		info_mask(u, INFO_FEAT, 1 << 8, 0);
+	uftrace_gen_versions(g, 80, 999);
+	if (uftrace_gen_made(g, 0, UFTRACE_GEN_PERF))
+		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 8, 0);
 }
 
-void uftrace_break_feat_perf_clear_with_files(struct uftrace_gen *u)
+void uftrace_break_feat_perf_clear_with_files(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, UFTGEN_PERF, UFTGEN_FOREIGN))
-		info_mask(u, INFO_FEAT, 0, 1 << 8);
+	if (uftrace_gen_made(g, UFTRACE_GEN_PERF, UFTRACE_GEN_FOREIGN))
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 8);
 }
 
-void uftrace_break_feat_kernel_without_files(struct uftrace_gen *u)
+void uftrace_break_feat_kernel_without_files(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, UFTGEN_KERNEL))
-		info_mask(u, INFO_FEAT, 1 << 2, 0);
+	if (uftrace_gen_made(g, 0, UFTRACE_GEN_KERNEL))
+		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 2, 0);
 }
 
-void uftrace_break_feat_debuginfo_mismatch(struct uftrace_gen *u)
+void uftrace_break_feat_debuginfo_mismatch(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 90, 999);
-	if (!uftgen_ready(u, 0, UFTGEN_AUTO))
+	uftrace_gen_versions(g, 90, 999);
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_AUTO))
 		return;
-	if (uftgen_has(u, UFTGEN_DEBUG))
-		info_mask(u, INFO_FEAT, 0, 1 << 10);
+	if (uftrace_gen_has(g, UFTRACE_GEN_DEBUG))
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 10);
 	else
-		info_mask(u, INFO_FEAT, 1 << 10, 0);
+		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 10, 0);
 }
 
-void uftrace_break_feat_symsize_mismatch(struct uftrace_gen *u)
+void uftrace_break_feat_symsize_mismatch(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 60, 999);
-	if (!uftgen_ready(u, 0, 0))
+	uftrace_gen_versions(g, 60, 999);
+	if (!uftrace_gen_made(g, 0, 0))
 		return;
-	if (uftgen_feat_mask(u) & 1 << 12)
-		info_mask(u, INFO_FEAT, 0, 1 << 12);
+	if (uftrace_gen_feat_mask(g) & 1 << 12)
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 12);
 	else
-		info_mask(u, INFO_FEAT, 1 << 12, 0);
+		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 12, 0);
 }
 
-void uftrace_break_feat_args_mismatch(struct uftrace_gen *u)
+void uftrace_break_feat_args_mismatch(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, UFTGEN_ARGS | UFTGEN_RETVALS, UFTGEN_AUTO))
-		info_mask(u, INFO_FEAT, 0, (uint64_t)(1 + uftgen_below(u, 3)) << 3);
+	if (uftrace_gen_made(g, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS, UFTRACE_GEN_AUTO))
+		uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 3);
 }
 
 /* ---- the text ---- */
 
-void uftrace_break_info_mask_zero(struct uftrace_gen *u)
+void uftrace_break_info_mask_zero(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_MASK, 0, UINT64_MAX);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_MASK, 0, UINT64_MAX);
 }
 
-void uftrace_break_info_mask_unknown_bit(struct uftrace_gen *u)
+void uftrace_break_info_mask_unknown_bit(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_MASK, (uint64_t)1 << (16 + uftgen_below(u, 48)), 0);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_MASK, (uint64_t)1 << (16 + uftrace_gen_below(g, 48)), 0);
 }
 
 /* Blocks of one line that no other check needs. */
@@ -267,258 +267,259 @@ static const struct {
 	unsigned bit;
 } loose_blocks[] = { { "cmdline:", 3 }, { "meminfo:", 5 }, { "loadinfo:", 9 } };
 
-void uftrace_break_info_block_missing(struct uftrace_gen *u)
+void uftrace_break_info_block_missing(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		row_remove(b, row_find(b, loose_blocks[uftgen_below(u, 3)].key, 0));
+		uftrace_row_remove(b, uftrace_row_find(b, loose_blocks[uftrace_gen_below(g, 3)].key, 0));
 }
 
-void uftrace_break_info_block_unannounced(struct uftrace_gen *u)
+void uftrace_break_info_block_unannounced(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, 0, 0))
-		info_mask(u, INFO_MASK, 0, (uint64_t)1 << loose_blocks[uftgen_below(u, 3)].bit);
+	if (uftrace_gen_made(g, 0, 0))
+		uftrace_geninfo_mask(g, INFO_MASK, 0, (uint64_t)1 << loose_blocks[uftrace_gen_below(g, 3)].bit);
 }
 
-void uftrace_break_info_block_order(struct uftrace_gen *u)
+void uftrace_break_info_block_order(struct uftrace_gen *g)
 {
 	static const char *const keys[] = { "exename:", "build_id:", "exit_status:" };
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		row_swap(b, row_find(b, keys[uftgen_below(u, 3)], 0));
+		uftrace_row_swap(b, uftrace_row_find(b, keys[uftrace_gen_below(g, 3)], 0));
 }
 
-void uftrace_break_info_line_too_long(struct uftrace_gen *u)
+void uftrace_break_info_line_too_long(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, uftgen_below(u, 2) ? "cmdline:" : "meminfo:", 0) : (struct row){ 0, 0, false };
-	unsigned more = 4096 + uftgen_below(u, 100);
+	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? uftrace_genfile(g, "info") : NULL;
+	struct uftrace_row l = b ? uftrace_row_find(b, uftrace_gen_below(g, 2) ? "cmdline:" : "meminfo:", 0)
+				 : (struct uftrace_row){ 0, 0, false };
+	unsigned more = 4096 + uftrace_gen_below(g, 100);
 
 	for (unsigned i = 0; l.found && i < more; i += 32)
 		bytes_insert(b, l.at + l.length - 1, " --option=a-value-of-thirty-two-", 32);
 }
 
-void uftrace_break_info_lines_count(struct uftrace_gen *u)
+void uftrace_break_info_lines_count(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "1", "9", "x", "" };
 
-	if (uftgen_ready(u, 0, 0)) {
-		const char *count = wrong[uftgen_below(u, 4)];
+	if (uftrace_gen_made(g, 0, 0)) {
+		const char *count = wrong[uftrace_gen_below(g, 4)];
 
-		set_value(u, uftgen_below(u, 2) ? "cpuinfo:lines=" : "osinfo:lines=", count);
+		set_value(g, uftrace_gen_below(g, 2) ? "cpuinfo:lines=" : "osinfo:lines=", count);
 	}
 }
 
-void uftrace_break_info_crlf_or_blank(struct uftrace_gen *u)
+void uftrace_break_info_crlf_or_blank(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_any(u, b, "") : (struct row){ 0, 0, false };
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct uftrace_row l = b ? uftrace_row_any(g, b, "") : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
 		return;
-	if (uftgen_below(u, 2))
+	if (uftrace_gen_below(g, 2))
 		bytes_insert(b, l.at + l.length - 1, "\r", 1);
 	else
 		bytes_insert(b, l.at, "\n", 1);
 }
 
-void uftrace_break_info_nul_in_text(struct uftrace_gen *u)
+void uftrace_break_info_nul_in_text(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, UFTGEN_FOREIGN) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, "cmdline:", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? uftrace_genfile(g, "info") : NULL;
+	struct uftrace_row l = b ? uftrace_row_find(b, "cmdline:", 0) : (struct uftrace_row){ 0, 0, false };
 
 	if (l.found)
-		b->data[l.at + 8 + uftgen_below(u, (unsigned)l.length - 9)] = 0;
+		b->data[l.at + 8 + uftrace_gen_below(g, (unsigned)l.length - 9)] = 0;
 }
 
-void uftrace_break_info_trailing_bytes(struct uftrace_gen *u)
+void uftrace_break_info_trailing_bytes(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	if (b)
-		bytes_text(b, uftgen_below(u, 2) ? "left from before\n" : "sure ( x86_64 )\nmore\n");
+		bytes_text(b, uftrace_gen_below(g, 2) ? "left from before\n" : "sure ( x86_64 )\nmore\n");
 }
 
-void uftrace_break_info_no_final_newline(struct uftrace_gen *u)
+void uftrace_break_info_no_final_newline(struct uftrace_gen *g)
 {
 	struct bytes *b;
 
-	uftgen_versions(u, 80, 999); /* before, the last line may be that of the arguments */
-	b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	uftrace_gen_versions(g, 80, 999); /* before, the last line may be that of the arguments */
+	b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 	if (b && b->size)
 		b->size--;
 }
 
-void uftrace_break_info_build_id_format(struct uftrace_gen *u)
+void uftrace_break_info_build_id_format(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
-	struct row l = b ? row_find(b, "build_id:", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct uftrace_row l = b ? uftrace_row_find(b, "build_id:", 0) : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
 		return;
-	if (uftgen_below(u, 2))
-		b->data[l.at + 9 + uftgen_below(u, 40)] = 'z';
+	if (uftrace_gen_below(g, 2))
+		b->data[l.at + 9 + uftrace_gen_below(g, 40)] = 'z';
 	else
-		bytes_remove(b, l.at + 9, 1 + uftgen_below(u, 39));
+		bytes_remove(b, l.at + 9, 1 + uftrace_gen_below(g, 39));
 }
 
-void uftrace_break_info_exit_status_undecodable(struct uftrace_gen *u)
+void uftrace_break_info_exit_status_undecodable(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "300000", "-2", "many", "70000" };
 
-	if (uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_INTERRUPTED))
-		set_value(u, "exit_status:", wrong[uftgen_below(u, 4)]);
+	if (uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_INTERRUPTED))
+		set_value(g, "exit_status:", wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_info_recorder_interrupted(struct uftrace_gen *u)
+void uftrace_break_info_recorder_interrupted(struct uftrace_gen *g)
 {
-	if (uftgen_ready(u, UFTGEN_INTERRUPTED, UFTGEN_FOREIGN))
-		set_value(u, "exit_status:", "-1");
+	if (uftrace_gen_made(g, UFTRACE_GEN_INTERRUPTED, UFTRACE_GEN_FOREIGN))
+		set_value(g, "exit_status:", "-1");
 }
 
 /* ---- taskinfo ---- */
 
-void uftrace_break_taskinfo_missing(struct uftrace_gen *u)
+void uftrace_break_taskinfo_missing(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, 0, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 
 	for (unsigned i = 0; b && i < 3; i++)
-		row_remove(b, row_find(b, "taskinfo:", 0));
-	info_mask(u, INFO_MASK, 0, 1 << 7);
+		uftrace_row_remove(b, uftrace_row_find(b, "taskinfo:", 0));
+	uftrace_geninfo_mask(g, INFO_MASK, 0, 1 << 7);
 }
 
 /* Writes the list of tids anew, and how many there are. */
-static void write_tids(struct uftrace_gen *u, const int *tids, unsigned count, const char *more, int claimed)
+static void write_tids(struct uftrace_gen *g, const int *tids, unsigned count, const char *more, int claimed)
 {
-	struct bytes *b = break_file(u, "info");
-	struct row l = b ? row_find(b, "taskinfo:tids=", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = uftrace_genfile(g, "info");
+	struct uftrace_row l = b ? uftrace_row_find(b, "taskinfo:tids=", 0) : (struct uftrace_row){ 0, 0, false };
 	char text[24];
 
 	if (!l.found)
 		return;
-	row_replace(b, l, "taskinfo:tids=%s%s\n", more, count && *more ? "," : "");
-	l = row_find(b, "taskinfo:tids=", 0);
+	uftrace_row_replace(b, l, "taskinfo:tids=%s%s\n", more, count && *more ? "," : "");
+	l = uftrace_row_find(b, "taskinfo:tids=", 0);
 	for (unsigned i = count; i--;) {
 		(void)snprintf(text, sizeof(text), "%d%s", tids[i], i + 1 < count ? "," : "");
 		bytes_insert(b, l.at + l.length - 1, text, strlen(text));
 	}
 	(void)snprintf(text, sizeof(text), "%d", claimed);
-	set_value(u, "taskinfo:nr_tid=", text);
+	set_value(g, "taskinfo:nr_tid=", text);
 }
 
-void uftrace_break_taskinfo_count_mismatch(struct uftrace_gen *u)
+void uftrace_break_taskinfo_count_mismatch(struct uftrace_gen *g)
 {
 	char text[24];
 
-	if (!uftgen_ready(u, 0, 0))
+	if (!uftrace_gen_made(g, 0, 0))
 		return;
-	(void)snprintf(text, sizeof(text), "%d", uftgen_below(u, 2) ? (int)u->task_count + 1 : -(int)uftgen_below(u, 2));
-	set_value(u, "taskinfo:nr_tid=", text);
+	(void)snprintf(text, sizeof(text), "%d", uftrace_gen_below(g, 2) ? (int)g->task_count + 1 : -(int)uftrace_gen_below(g, 2));
+	set_value(g, "taskinfo:nr_tid=", text);
 }
 
 /* The tids in order, with room for one more. */
-static unsigned all_tids(const struct uftrace_gen *u, int tids[static UFTGEN_TASKS_MAX + 1])
+static unsigned all_tids(const struct uftrace_gen *g, int tids[static UFTRACE_GEN_TASKS_MAX + 1])
 {
-	return uftgen_tids(u, tids);
+	return uftrace_gen_tids(g, tids);
 }
 
-void uftrace_break_taskinfo_tid_invalid(struct uftrace_gen *u)
+void uftrace_break_taskinfo_tid_invalid(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "0", "-5", "12a", "one" };
-	int tids[UFTGEN_TASKS_MAX + 1];
+	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count;
 
-	if (!uftgen_ready(u, 0, 0))
+	if (!uftrace_gen_made(g, 0, 0))
 		return;
-	count = all_tids(u, tids);
-	write_tids(u, tids, count, wrong[uftgen_below(u, 4)], (int)count + 1);
+	count = all_tids(g, tids);
+	write_tids(g, tids, count, wrong[uftrace_gen_below(g, 4)], (int)count + 1);
 }
 
-void uftrace_break_taskinfo_duplicate_tid(struct uftrace_gen *u)
+void uftrace_break_taskinfo_duplicate_tid(struct uftrace_gen *g)
 {
-	int tids[UFTGEN_TASKS_MAX + 1];
+	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count, at;
 
-	if (!uftgen_ready(u, 0, 0))
+	if (!uftrace_gen_made(g, 0, 0))
 		return;
-	count = all_tids(u, tids);
-	at = uftgen_below(u, count);
+	count = all_tids(g, tids);
+	at = uftrace_gen_below(g, count);
 	memmove(tids + at + 1, tids + at, (count - at) * sizeof(tids[0]));
-	write_tids(u, tids, count + 1, "", (int)count + 1);
+	write_tids(g, tids, count + 1, "", (int)count + 1);
 }
 
-void uftrace_break_taskinfo_unsorted(struct uftrace_gen *u)
+void uftrace_break_taskinfo_unsorted(struct uftrace_gen *g)
 {
-	int tids[UFTGEN_TASKS_MAX + 1], first;
+	int tids[UFTRACE_GEN_TASKS_MAX + 1], first;
 	unsigned count, at;
 
-	if (!uftgen_ready(u, UFTGEN_THREADS, 0))
+	if (!uftrace_gen_made(g, UFTRACE_GEN_THREADS, 0))
 		return;
-	count = all_tids(u, tids);
-	at = uftgen_below(u, count - 1);
+	count = all_tids(g, tids);
+	at = uftrace_gen_below(g, count - 1);
 	first = tids[at];
 	tids[at] = tids[at + 1];
 	tids[at + 1] = first;
-	write_tids(u, tids, count, "", (int)count);
+	write_tids(g, tids, count, "", (int)count);
 }
 
-void uftrace_break_taskinfo_tid_not_in_task(struct uftrace_gen *u)
+void uftrace_break_taskinfo_tid_not_in_task(struct uftrace_gen *g)
 {
-	int tids[UFTGEN_TASKS_MAX + 1];
+	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count;
 
-	if (!uftgen_ready(u, 0, 0))
+	if (!uftrace_gen_made(g, 0, 0))
 		return;
-	count = all_tids(u, tids);
-	tids[count] = tids[count - 1] + 1 + (int)uftgen_below(u, 1000);
-	write_tids(u, tids, count + 1, "", (int)count + 1);
+	count = all_tids(g, tids);
+	tids[count] = tids[count - 1] + 1 + (int)uftrace_gen_below(g, 1000);
+	write_tids(g, tids, count + 1, "", (int)count + 1);
 }
 
-void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *u)
+void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *g)
 {
-	int tids[UFTGEN_TASKS_MAX + 1];
+	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count, at;
 
-	if (!uftgen_ready(u, UFTGEN_FORK, 0))
+	if (!uftrace_gen_made(g, UFTRACE_GEN_FORK, 0))
 		return;
-	count = all_tids(u, tids);
-	at = uftgen_below(u, count);
+	count = all_tids(g, tids);
+	at = uftrace_gen_below(g, count);
 	memmove(tids + at, tids + at + 1, (count - at - 1) * sizeof(tids[0]));
-	write_tids(u, tids, count - 1, "", (int)count - 1);
+	write_tids(g, tids, count - 1, "", (int)count - 1);
 }
 
 /* ---- arguments ---- */
 
-void uftrace_break_argspec_unparsable(struct uftrace_gen *u)
+void uftrace_break_argspec_unparsable(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@arg1:x" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, 0) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_ARGS, 0) ? uftrace_genfile(g, "info") : NULL;
 	/* Before 0.8.1 there is no line that says how many follow. */
-	struct row l = b ? row_find(b, "argspec:", u->version > 80) : (struct row){ 0, 0, false };
+	struct uftrace_row l = b ? uftrace_row_find(b, "argspec:", g->version > 80) : (struct uftrace_row){ 0, 0, false };
 	char text[64];
 
 	if (!l.found)
 		return;
-	(void)snprintf(text, sizeof(text), ";%s", wrong[uftgen_below(u, 4)]);
+	(void)snprintf(text, sizeof(text), ";%s", wrong[uftrace_gen_below(g, 4)]);
 	bytes_insert(b, l.at + l.length - 1, text, strlen(text));
 }
 
-void uftrace_break_argspec_missing(struct uftrace_gen *u)
+void uftrace_break_argspec_missing(struct uftrace_gen *g)
 {
 	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_ARGS, UFTGEN_DEEP) ? break_file(u, "info") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_ARGS, UFTRACE_GEN_DEEP) ? uftrace_genfile(g, "info") : NULL;
 
 	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++)
-		while (row_find(b, keys[i], 0).found)
-			row_remove(b, row_find(b, keys[i], 0));
-	info_mask(u, INFO_MASK, 0, 1 << 10);
+		while (uftrace_row_find(b, keys[i], 0).found)
+			uftrace_row_remove(b, uftrace_row_find(b, keys[i], 0));
+	uftrace_geninfo_mask(g, INFO_MASK, 0, 1 << 10);
 }
 
-void uftrace_break_pattern_type_unknown(struct uftrace_gen *u)
+void uftrace_break_pattern_type_unknown(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 90, 999);
-	if (uftgen_ready(u, 0, 0))
-		set_value(u, "pattern_type:", uftgen_below(u, 2) ? "fuzzy" : "none");
+	uftrace_gen_versions(g, 90, 999);
+	if (uftrace_gen_made(g, 0, 0))
+		set_value(g, "pattern_type:", uftrace_gen_below(g, 2) ? "fuzzy" : "none");
 }

@@ -8,10 +8,10 @@ enum { NANOSECONDS = 1000000000, NOBODY = 4000000, PERF_SWITCH = 14 };
 /* ---- perf-cpu<N>.dat ---- */
 
 /* One of the perf files; its records start where the offsets say. */
-static struct bytes *perf(struct uftrace_gen *u, size_t offsets[static 64], unsigned *count)
+static struct bytes *perf(struct uftrace_gen *g, size_t offsets[static 64], unsigned *count)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_PERF, 0) ? break_any_file(u, "perf-cpu", ".dat", NULL) : NULL;
-	bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PERF, 0) ? uftrace_genfile_any(g, "perf-cpu", ".dat", NULL) : NULL;
+	bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 
 	*count = 0;
 	for (size_t at = 0; b && at + 8 <= b->size && *count < 64;) {
@@ -26,236 +26,237 @@ static struct bytes *perf(struct uftrace_gen *u, size_t offsets[static 64], unsi
 }
 
 /* Writes a context switch of a task. */
-static void put_switch(struct uftrace_gen *u, struct bytes *b, int tid, uint64_t time, bool out)
+static void put_switch(struct uftrace_gen *g, struct bytes *b, int tid, uint64_t time, bool out)
 {
 	bytes_u32(b, PERF_SWITCH);
 	bytes_u16(b, out ? 0x2000 : 0);
 	bytes_u16(b, 24);
-	bytes_u32(b, (uint32_t)u->tasks[0].pid);
+	bytes_u32(b, (uint32_t)g->tasks[0].pid);
 	bytes_u32(b, (uint32_t)tid);
 	bytes_u64(b, time);
 }
 
-void uftrace_break_perf_record_size(struct uftrace_gen *u)
+void uftrace_break_perf_record_size(struct uftrace_gen *g)
 {
 	static const uint16_t wrong[] = { 0, 4, 20, 4000, 65528, 16 };
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
+	struct bytes *b = perf(g, offsets, &count);
 
 	if (b && count) {
-		uint8_t *record = b->data + offsets[uftgen_below(u, count)];
+		uint8_t *record = b->data + offsets[uftrace_gen_below(g, count)];
 
-		store_u16(record + 6, wrong[uftgen_below(u, 6)], uftgen_has(u, UFTGEN_BIG_ENDIAN));
+		store_u16(record + 6, wrong[uftrace_gen_below(g, 6)], uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
 	}
 }
 
-void uftrace_break_perf_truncated(struct uftrace_gen *u)
+void uftrace_break_perf_truncated(struct uftrace_gen *g)
 {
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
+	struct bytes *b = perf(g, offsets, &count);
 
 	if (b && b->size > 24)
-		b->size -= 1 + uftgen_below(u, 15);
+		b->size -= 1 + uftrace_gen_below(g, 15);
 }
 
-void uftrace_break_perf_unknown_type(struct uftrace_gen *u)
+void uftrace_break_perf_unknown_type(struct uftrace_gen *g)
 {
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
+	struct bytes *b = perf(g, offsets, &count);
 
 	if (b && count) {
-		uint8_t *record = b->data + offsets[uftgen_below(u, count)];
+		uint8_t *record = b->data + offsets[uftrace_gen_below(g, count)];
 
-		store_u32(record, 20 + uftgen_below(u, 100), uftgen_has(u, UFTGEN_BIG_ENDIAN));
+		store_u32(record, 20 + uftrace_gen_below(g, 100), uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
 	}
 }
 
-void uftrace_break_perf_time_order(struct uftrace_gen *u)
+void uftrace_break_perf_time_order(struct uftrace_gen *g)
 {
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
+	struct bytes *b = perf(g, offsets, &count);
 
 	if (!b)
 		return;
-	put_switch(u, b, u->tasks[0].tid, u->end, true);
-	put_switch(u, b, u->tasks[0].tid, u->start, false);
+	put_switch(g, b, g->tasks[0].tid, g->end, true);
+	put_switch(g, b, g->tasks[0].tid, g->start, false);
 }
 
-void uftrace_break_perf_unknown_tid(struct uftrace_gen *u)
+void uftrace_break_perf_unknown_tid(struct uftrace_gen *g)
 {
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
-	int tid = NOBODY + (int)uftgen_below(u, 1000);
+	struct bytes *b = perf(g, offsets, &count);
+	int tid = NOBODY + (int)uftrace_gen_below(g, 1000);
 
 	if (!b)
 		return;
-	put_switch(u, b, tid, u->end, true);
-	put_switch(u, b, tid, u->end, false);
+	put_switch(g, b, tid, g->end, true);
+	put_switch(g, b, tid, g->end, false);
 }
 
-void uftrace_break_perf_switch_unpaired(struct uftrace_gen *u)
+void uftrace_break_perf_switch_unpaired(struct uftrace_gen *g)
 {
 	size_t offsets[64];
 	unsigned count;
-	struct bytes *b = perf(u, offsets, &count);
-	bool out = uftgen_below(u, 2);
+	struct bytes *b = perf(g, offsets, &count);
+	bool out = uftrace_gen_below(g, 2);
 
 	if (!b)
 		return;
-	put_switch(u, b, u->tasks[0].tid, u->end, out);
-	put_switch(u, b, u->tasks[0].tid, u->end, out);
+	put_switch(g, b, g->tasks[0].tid, g->end, out);
+	put_switch(g, b, g->tasks[0].tid, g->end, out);
 }
 
 /* ---- text files ---- */
 
-void uftrace_break_events_malformed(struct uftrace_gen *u)
+void uftrace_break_events_malformed(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "EVENT: x shop:order\n", "EVENT 1000009 shop:order\n", "EVENT: 1000009\n",
 					     "nothing\n" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_PROBES, 0) ? break_file(u, "events.txt") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PROBES, 0) ? uftrace_genfile(g, "events.txt") : NULL;
 
 	if (!b)
 		return;
-	if (uftgen_below(u, 2)) {
-		row_insert_any(u, b, wrong, 4);
+	if (uftrace_gen_below(g, 2)) {
+		uftrace_row_insert_any(g, b, wrong, 4);
 		return;
 	}
-	row_insert(b, b->size, "EVENT: 1000099 shop:");
-	for (unsigned i = 520 + uftgen_below(u, 100); i; i--)
+	uftrace_row_insert(b, b->size, "EVENT: 1000099 shop:");
+	for (unsigned i = 520 + uftrace_gen_below(g, 100); i; i--)
 		bytes_u8(b, 'n');
 	bytes_u8(b, '\n');
 }
 
-void uftrace_break_events_duplicate_id(struct uftrace_gen *u)
+void uftrace_break_events_duplicate_id(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_PROBES, 0) ? break_file(u, "events.txt") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PROBES, 0) ? uftrace_genfile(g, "events.txt") : NULL;
 
 	if (b)
-		row_insert(b, b->size, "EVENT: %u shop:again\n", 1000000 + uftgen_below(u, u->probes));
+		uftrace_row_insert(b, b->size, "EVENT: %u shop:again\n", 1000000 + uftrace_gen_below(g, g->probes));
 }
 
-void uftrace_break_extern_malformed(struct uftrace_gen *u)
+void uftrace_break_extern_malformed(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_EXTERN, 0) ? break_file(u, "extern.dat") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_EXTERN, 0) ? uftrace_genfile(g, "extern.dat") : NULL;
 
 	if (!b)
 		return;
-	switch (uftgen_below(u, 3)) {
+	switch (uftrace_gen_below(g, 3)) {
 	case 0:
-		row_insert(b, row_any(u, b, "").at, "no time at all\n");
+		uftrace_row_insert(b, uftrace_row_any(g, b, "").at, "no time at all\n");
 		break;
 	case 1:
-		row_insert(b, b->size, "%llu.%09llu\n", (unsigned long long)(u->end / NANOSECONDS),
-			   (unsigned long long)(u->end % NANOSECONDS));
+		uftrace_row_insert(b, b->size, "%llu.%09llu\n", (unsigned long long)(g->end / NANOSECONDS),
+				   (unsigned long long)(g->end % NANOSECONDS));
 		break;
 	default:
-		row_insert(b, row_any(u, b, "").at, "12:30:00 lunch\n");
+		uftrace_row_insert(b, uftrace_row_any(g, b, "").at, "12:30:00 lunch\n");
 		break;
 	}
 }
 
-void uftrace_break_extern_unsorted(struct uftrace_gen *u)
+void uftrace_break_extern_unsorted(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_EXTERN, 0) ? break_file(u, "extern.dat") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_EXTERN, 0) ? uftrace_genfile(g, "extern.dat") : NULL;
 
 	if (b)
-		row_insert(b, b->size, "%llu.000000001 an early remark\n", (unsigned long long)(u->start / NANOSECONDS - 1));
+		uftrace_row_insert(b, b->size, "%llu.000000001 an early remark\n",
+				   (unsigned long long)(g->start / NANOSECONDS - 1));
 }
 
-void uftrace_break_default_opts_whitespace(struct uftrace_gen *u)
+void uftrace_break_default_opts_whitespace(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "\n", " \n", "\t", "\n\n" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_OPTS, 0) ? gen_file(u->g, "default.opts") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_OPTS, 0) ? gen_file(g->g, "default.opts") : NULL;
 
 	if (!b)
 		return;
 	b->size = 0;
-	bytes_text(b, wrong[uftgen_below(u, 4)]);
+	bytes_text(b, wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_default_opts_unexpected(struct uftrace_gen *u)
+void uftrace_break_default_opts_unexpected(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "-d elsewhere\n", "record\n", "-F main -t 1us\n", "-t\n" };
-	struct bytes *b = uftgen_ready(u, UFTGEN_OPTS, 0) ? gen_file(u->g, "default.opts") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_OPTS, 0) ? gen_file(g->g, "default.opts") : NULL;
 
 	if (!b)
 		return;
 	b->size = 0;
-	bytes_text(b, wrong[uftgen_below(u, 4)]);
+	bytes_text(b, wrong[uftrace_gen_below(g, 4)]);
 }
 
 /* ---- kernel ---- */
 
-void uftrace_break_kernel_header_malformed(struct uftrace_gen *u)
+void uftrace_break_kernel_header_malformed(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_KERNEL, 0) ? break_file(u, "kernel_header") : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile(g, "kernel_header") : NULL;
 
 	if (!b)
 		return;
-	switch (uftgen_below(u, 4)) {
+	switch (uftrace_gen_below(g, 4)) {
 	case 0:
-		(void)text_replace(b, 0, "header_page: ", "header_page: 9");
+		(void)uftrace_row_replace_text(b, 0, "header_page: ", "header_page: 9");
 		break;
 	case 1:
 		bytes_text(b, "TRACEFS: events/enable: 2\n0\n");
 		b->size--;
 		break;
 	case 2:
-		(void)text_replace(b, 0, "LONG_SIZE: 8", "LONG_SIZE: 16");
+		(void)uftrace_row_replace_text(b, 0, "LONG_SIZE: 8", "LONG_SIZE: 16");
 		break;
 	default:
-		b->size -= 1 + uftgen_below(u, 20);
+		b->size -= 1 + uftrace_gen_below(g, 20);
 		break;
 	}
 }
 
-void uftrace_break_kernel_page_malformed(struct uftrace_gen *u)
+void uftrace_break_kernel_page_malformed(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_KERNEL, 0) ? break_any_file(u, "kernel-cpu", ".dat", NULL) : NULL;
-	bool big = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL) : NULL;
+	bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 
 	if (!b)
 		return;
-	if (uftgen_below(u, 2))
-		store_u64(b->data + 8, 4081 + uftgen_below(u, 4000), big);
+	if (uftrace_gen_below(g, 2))
+		store_u64(b->data + 8, 4081 + uftrace_gen_below(g, 4000), big);
 	else
-		store_u64(b->data + 8, load_u64(b->data + 8, big) - 4 - 4 * (uint64_t)uftgen_below(u, 4), big);
+		store_u64(b->data + 8, load_u64(b->data + 8, big) - 4 - 4 * (uint64_t)uftrace_gen_below(g, 4), big);
 }
 
-void uftrace_break_kernel_size(struct uftrace_gen *u)
+void uftrace_break_kernel_size(struct uftrace_gen *g)
 {
-	struct bytes *b = uftgen_ready(u, UFTGEN_KERNEL, 0) ? break_any_file(u, "kernel-cpu", ".dat", NULL) : NULL;
+	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL) : NULL;
 
 	if (b)
-		(void)bytes_grow(b, 1 + uftgen_below(u, 4095));
+		(void)bytes_grow(b, 1 + uftrace_gen_below(g, 4095));
 }
 
 /* ---- shared memory ---- */
 
-void uftrace_break_shm_leftover(struct uftrace_gen *u)
+void uftrace_break_shm_leftover(struct uftrace_gen *g)
 {
 	char name[64];
 	struct bytes *b;
-	uint64_t address = u->marks[0].address;
+	uint64_t address = g->marks[0].address;
 
-	if (!uftgen_ready(u, 0, UFTGEN_FOREIGN | UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO))
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO))
 		return;
-	(void)snprintf(name, sizeof(name), "uftrace-%s-%d-%03u", u->sessions[0].sid, u->tasks[0].tid, uftgen_below(u, 4));
-	b = gen_file(u->g, name);
+	(void)snprintf(name, sizeof(name), "uftrace-%s-%d-%03u", g->sessions[0].sid, g->tasks[0].tid, uftrace_gen_below(g, 4));
+	b = gen_file(g->g, name);
 	if (!b)
 		return;
-	b->big_endian = uftgen_has(u, UFTGEN_BIG_ENDIAN);
+	b->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 	bytes_u32(b, 32); /* bytes of records */
 	bytes_u32(b, UFTRACE_SHM_RECORDING);
 	bytes_u64(b, 0);
-	bytes_u64(b, u->end + 1);
-	bytes_u64(b, record_make(RECORD_ENTRY, 0, address));
-	bytes_u64(b, u->end + 2);
-	bytes_u64(b, record_make(RECORD_EXIT, 0, address));
+	bytes_u64(b, g->end + 1);
+	bytes_u64(b, uftrace_record_make(RECORD_ENTRY, 0, address));
+	bytes_u64(b, g->end + 2);
+	bytes_u64(b, uftrace_record_make(RECORD_EXIT, 0, address));
 	(void)bytes_grow(b, 4096 - b->size);
 }

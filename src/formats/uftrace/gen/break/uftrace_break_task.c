@@ -3,16 +3,16 @@
 
 #include <stdio.h>
 
-#define WITH_PAYLOADS (UFTGEN_ARGS | UFTGEN_RETVALS | UFTGEN_AUTO)
+#define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
 
 enum { NANOSECONDS = 1000000000, NOBODY = 4000000 };
 
 /* task.txt, once the capture is made with these features; NULL before. */
-static struct bytes *tasks(struct uftrace_gen *u, uint64_t want, uint64_t refuse)
+static struct bytes *tasks(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
 {
-	if (u->wishing && u->version_low < 60)
-		u->version_low = 60;
-	return uftgen_ready(u, want, refuse) ? break_file(u, "task.txt") : NULL;
+	if (g->g->stage == GEN_SHAPE && g->version_low < 60)
+		g->version_low = 60;
+	return uftrace_gen_made(g, want, refuse) ? uftrace_genfile(g, "task.txt") : NULL;
 }
 
 static const char *stamp(char text[static 48], uint64_t time)
@@ -21,19 +21,19 @@ static const char *stamp(char text[static 48], uint64_t time)
 	return text;
 }
 
-void uftrace_break_task_missing(struct uftrace_gen *u)
+void uftrace_break_task_missing(struct uftrace_gen *g)
 {
-	if (tasks(u, 0, 0))
-		gen_file_remove(u->g, "task.txt");
+	if (tasks(g, 0, 0))
+		gen_file_remove(g->g, "task.txt");
 }
 
-void uftrace_break_task_legacy_shadow(struct uftrace_gen *u)
+void uftrace_break_task_legacy_shadow(struct uftrace_gen *g)
 {
-	if (tasks(u, 0, UFTGEN_FOREIGN))
-		(void)gen_file(u->g, "task");
+	if (tasks(g, 0, UFTRACE_GEN_FOREIGN))
+		(void)gen_file(g->g, "task");
 }
 
-void uftrace_break_task_line_malformed(struct uftrace_gen *u)
+void uftrace_break_task_line_malformed(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = {
 		"TASK timestamp=1.000000001 tid=abc pid=1\n",
@@ -42,262 +42,265 @@ void uftrace_break_task_line_malformed(struct uftrace_gen *u)
 		"DLOP timestamp=1.000000001 tid=1 sid=0123456789abcdef base=xyz libname=\"/opt/shop/lib/none.so\"\n",
 		"SESS timestamp= pid=1 sid=0123456789abcdef exename=\"/opt/shop/bin/shop\"\n",
 	};
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
 
 	if (b)
-		row_insert_any(u, b, wrong, 5);
+		uftrace_row_insert_any(g, b, wrong, 5);
 }
 
-void uftrace_break_task_line_unknown(struct uftrace_gen *u)
+void uftrace_break_task_line_unknown(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "NOTE a new keyword\n", "EXIT timestamp=1.000000001 tid=1\n", "sess\n" };
-	struct bytes *b = tasks(u, 0, 0);
+	struct bytes *b = tasks(g, 0, 0);
 
 	if (b)
-		row_insert_any(u, b, wrong, 3);
+		uftrace_row_insert_any(g, b, wrong, 3);
 }
 
-void uftrace_break_task_truncated_tail(struct uftrace_gen *u)
+void uftrace_break_task_truncated_tail(struct uftrace_gen *g)
 {
 	static const char whole[] = "TASK timestamp=9999999.999999999 tid=4000001 pid=4000001";
-	struct bytes *b = tasks(u, 0, 0);
+	struct bytes *b = tasks(g, 0, 0);
 
 	if (b)
-		bytes_append(b, whole, 5 + uftgen_below(u, sizeof(whole) - 10));
+		bytes_append(b, whole, 5 + uftrace_gen_below(g, sizeof(whole) - 10));
 }
 
-void uftrace_break_task_nul_bytes(struct uftrace_gen *u)
+void uftrace_break_task_nul_bytes(struct uftrace_gen *g)
 {
 	static const uint8_t zeros[64];
-	struct bytes *b = tasks(u, 0, 0);
+	struct bytes *b = tasks(g, 0, 0);
 
 	if (b) {
-		size_t count = 1 + uftgen_below(u, 64);
+		size_t count = 1 + uftrace_gen_below(g, 64);
 
-		bytes_insert(b, row_any(u, b, "").at, zeros, count);
+		bytes_insert(b, uftrace_row_any(g, b, "").at, zeros, count);
 	}
 }
 
-void uftrace_break_task_timestamp_digits(struct uftrace_gen *u)
+void uftrace_break_task_timestamp_digits(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
-	struct row l = b ? row_find(b, "SESS timestamp=", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct uftrace_row l = b ? uftrace_row_find(b, "SESS timestamp=", 0) : (struct uftrace_row){ 0, 0, false };
 	const uint8_t *dot = l.found ? memchr(b->data + l.at, '.', l.length) : NULL;
 
 	if (dot) /* the first line: it may become earlier, not later */
-		bytes_remove(b, (size_t)(dot - b->data) + 1 + 2, 1 + uftgen_below(u, 5));
+		bytes_remove(b, (size_t)(dot - b->data) + 1 + 2, 1 + uftrace_gen_below(g, 5));
 }
 
-void uftrace_break_task_sid_format(struct uftrace_gen *u)
+void uftrace_break_task_sid_format(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
-	const struct uftgen_session *s = &u->sessions[0];
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	const struct uftrace_gen_session *s = &g->sessions[0];
 	char wrong[24], from[40], to[40];
-	unsigned keep = 4 + uftgen_below(u, 12);
+	unsigned keep = 4 + uftrace_gen_below(g, 12);
 
 	if (!b)
 		return;
-	(void)snprintf(wrong, sizeof(wrong), "%.*s%s", (int)keep, s->sid, uftgen_below(u, 2) ? "" : "X");
-	for (size_t at = 0; text_replace(b, at, s->sid, "\x01"); at++)
+	(void)snprintf(wrong, sizeof(wrong), "%.*s%s", (int)keep, s->sid, uftrace_gen_below(g, 2) ? "" : "X");
+	for (size_t at = 0; uftrace_row_replace_text(b, at, s->sid, "\x01"); at++)
 		;
-	while (text_replace(b, 0, "\x01", wrong))
+	while (uftrace_row_replace_text(b, 0, "\x01", wrong))
 		;
 	(void)snprintf(from, sizeof(from), "sid-%s.map", s->sid);
 	(void)snprintf(to, sizeof(to), "sid-%s.map", wrong);
-	break_rename(u, from, to);
+	uftrace_genfile_rename(g, from, to);
 }
 
-void uftrace_break_task_duplicate_sid(struct uftrace_gen *u)
+void uftrace_break_task_duplicate_sid(struct uftrace_gen *g)
 {
 	/* Only one of the two gets what a DLOP line adds. */
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN);
-	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN);
+	struct uftrace_row l = b ? uftrace_row_find(b, "SESS ", 0) : (struct uftrace_row){ 0, 0, false };
 	char text[512];
 
 	if (!l.found)
 		return;
-	row_copy(b, l, text, sizeof(text));
-	row_insert(b, l.at + l.length, "%s\n", text);
+	uftrace_row_copy(b, l, text, sizeof(text));
+	uftrace_row_insert(b, l.at + l.length, "%s\n", text);
 }
 
-void uftrace_break_task_exename_quoting(struct uftrace_gen *u)
+void uftrace_break_task_exename_quoting(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, 0);
-	struct row l = b ? row_any(u, b, "SESS ") : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, 0, 0);
+	struct uftrace_row l = b ? uftrace_row_any(g, b, "SESS ") : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
 		return;
-	if (uftgen_below(u, 2)) /* the end of the name is the last quote, or the end of the line */
+	if (uftrace_gen_below(g, 2)) /* the end of the name is the last quote, or the end of the line */
 		bytes_remove(b, l.at + l.length - 2, 1);
 	else
-		(void)text_replace(b, l.at, "exename=\"", "exename='");
+		(void)uftrace_row_replace_text(b, l.at, "exename=\"", "exename='");
 }
 
-void uftrace_break_task_no_session(struct uftrace_gen *u)
+void uftrace_break_task_no_session(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_DLOPEN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_DLOPEN | WITH_PAYLOADS);
 
-	while (b && row_find(b, "SESS ", 0).found)
-		row_remove(b, row_find(b, "SESS ", 0));
+	while (b && uftrace_row_find(b, "SESS ", 0).found)
+		uftrace_row_remove(b, uftrace_row_find(b, "SESS ", 0));
 }
 
-void uftrace_break_task_sess_after_task(struct uftrace_gen *u)
+void uftrace_break_task_sess_after_task(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN | UFTGEN_DLOPEN | WITH_PAYLOADS);
-	struct row l = b ? row_find(b, "SESS ", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN | WITH_PAYLOADS);
+	struct uftrace_row l = b ? uftrace_row_find(b, "SESS ", 0) : (struct uftrace_row){ 0, 0, false };
 	char time[48];
 
 	if (!l.found)
 		return;
-	row_replace(b, l, "SESS timestamp=%s pid=%d sid=%s exename=\"%s\"\n", stamp(time, u->end + 1 + uftgen_below(u, 1000)),
-		    u->tasks[0].pid, u->sessions[0].sid, u->modules[0].path);
-	while (row_at(b, l.at + row_at(b, l.at).length).found) {
-		row_swap(b, l);
-		l = row_at(b, l.at + row_at(b, l.at).length);
+	uftrace_row_replace(b, l, "SESS timestamp=%s pid=%d sid=%s exename=\"%s\"\n",
+			    stamp(time, g->end + 1 + uftrace_gen_below(g, 1000)), g->tasks[0].pid, g->sessions[0].sid,
+			    g->modules[0].path);
+	while (uftrace_row_at(b, l.at + uftrace_row_at(b, l.at).length).found) {
+		uftrace_row_swap(b, l);
+		l = uftrace_row_at(b, l.at + uftrace_row_at(b, l.at).length);
 	}
 }
 
-void uftrace_break_task_session_without_map(struct uftrace_gen *u)
+void uftrace_break_task_session_without_map(struct uftrace_gen *g)
 {
 	const char *name = NULL;
 
-	if (!uftgen_ready(u, 0, UFTGEN_ORPHAN | WITH_PAYLOADS))
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
 		return;
-	if (break_any_file(u, "sid-", ".map", &name))
-		gen_file_remove(u->g, name);
+	if (uftrace_genfile_any(g, "sid-", ".map", &name))
+		gen_file_remove(g->g, name);
 }
 
-void uftrace_break_map_orphan(struct uftrace_gen *u)
+void uftrace_break_map_orphan(struct uftrace_gen *g)
 {
-	(void)uftgen_ready(u, UFTGEN_ORPHAN, UFTGEN_FOREIGN);
+	(void)uftrace_gen_made(g, UFTRACE_GEN_ORPHAN, UFTRACE_GEN_FOREIGN);
 }
 
 /* ---- forks ---- */
 
 /* Replaces the parent in one of the FORK lines; 0 is the child itself. */
-static void set_parent(struct uftrace_gen *u, struct bytes *b, int parent)
+static void set_parent(struct uftrace_gen *g, struct bytes *b, int parent)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < u->line_count; i++)
-		count += u->lines[i].kind == UFTGEN_FORKED;
+	for (unsigned i = 0; i < g->line_count; i++)
+		count += g->lines[i].kind == UFTRACE_GEN_FORKED;
 	if (!count)
 		return;
-	count = uftgen_below(u, count);
-	for (unsigned i = 0; i < u->line_count; i++) {
+	count = uftrace_gen_below(g, count);
+	for (unsigned i = 0; i < g->line_count; i++) {
 		char from[64], to[64];
 
-		if (u->lines[i].kind != UFTGEN_FORKED || count--)
+		if (g->lines[i].kind != UFTRACE_GEN_FORKED || count--)
 			continue;
-		(void)snprintf(from, sizeof(from), " pid=%d ppid=%d\n", u->lines[i].pid, u->lines[i].other);
-		(void)snprintf(to, sizeof(to), " pid=%d ppid=%d\n", u->lines[i].pid, parent ? parent : u->lines[i].pid);
-		(void)text_replace(b, 0, from, to);
+		(void)snprintf(from, sizeof(from), " pid=%d ppid=%d\n", g->lines[i].pid, g->lines[i].other);
+		(void)snprintf(to, sizeof(to), " pid=%d ppid=%d\n", g->lines[i].pid, parent ? parent : g->lines[i].pid);
+		(void)uftrace_row_replace_text(b, 0, from, to);
 		return;
 	}
 }
 
-void uftrace_break_task_fork_cycle(struct uftrace_gen *u)
+void uftrace_break_task_fork_cycle(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN);
+	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN);
 	char time[48];
 
-	for (unsigned i = 0; b && i < u->line_count; i++) {
-		const struct uftgen_line *line = &u->lines[i];
-		struct row l = row_find(b, "", i);
+	for (unsigned i = 0; b && i < g->line_count; i++) {
+		const struct uftrace_gen_line *line = &g->lines[i];
+		struct uftrace_row l = uftrace_row_find(b, "", i);
 
-		if (line->kind != UFTGEN_FORKED || !l.found)
+		if (line->kind != UFTRACE_GEN_FORKED || !l.found)
 			continue;
-		row_insert(b, l.at + l.length, "FORK timestamp=%s pid=%d ppid=%d\n", stamp(time, line->time), line->other,
-			   line->pid);
+		uftrace_row_insert(b, l.at + l.length, "FORK timestamp=%s pid=%d ppid=%d\n", stamp(time, line->time), line->other,
+				   line->pid);
 		return;
 	}
 }
 
-void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *u)
+void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS);
 
 	if (b)
-		set_parent(u, b, NOBODY + (int)uftgen_below(u, 1000));
+		set_parent(g, b, NOBODY + (int)uftrace_gen_below(g, 1000));
 }
 
-void uftrace_break_task_fork_self(struct uftrace_gen *u)
+void uftrace_break_task_fork_self(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_FORK, UFTGEN_FOREIGN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS);
 
 	if (b)
-		set_parent(u, b, 0);
+		set_parent(g, b, 0);
 }
 
-void uftrace_break_task_repeat_without_exec(struct uftrace_gen *u)
+void uftrace_break_task_repeat_without_exec(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN);
-	struct row l = b ? row_find(b, "TASK ", 0) : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct uftrace_row l = b ? uftrace_row_find(b, "TASK ", 0) : (struct uftrace_row){ 0, 0, false };
 	char text[512];
 
 	if (!l.found)
 		return;
-	row_copy(b, l, text, sizeof(text));
-	row_insert(b, l.at + l.length, "%s\n", text);
+	uftrace_row_copy(b, l, text, sizeof(text));
+	uftrace_row_insert(b, l.at + l.length, "%s\n", text);
 }
 
-void uftrace_break_task_time_order(struct uftrace_gen *u)
+void uftrace_break_task_time_order(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_THREADS, UFTGEN_FOREIGN | UFTGEN_FORK_EXEC | UFTGEN_SPAWN | UFTGEN_EXEC | UFTGEN_DLOPEN);
+	struct bytes *b = tasks(g, UFTRACE_GEN_THREADS,
+				UFTRACE_GEN_FOREIGN | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | UFTRACE_GEN_EXEC |
+					UFTRACE_GEN_DLOPEN);
 
 	if (b) /* two threads of one process, or the first and a thread */
-		row_swap(b, row_find(b, "TASK ", uftgen_below(u, row_count(b, "TASK ") - 1)));
+		uftrace_row_swap(b, uftrace_row_find(b, "TASK ", uftrace_gen_below(g, uftrace_row_count(b, "TASK ") - 1)));
 }
 
 /* ---- dlopen ---- */
 
-void uftrace_break_dlop_unknown_session(struct uftrace_gen *u)
+void uftrace_break_dlop_unknown_session(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
-	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS);
+	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
 	char text[512], sid[17];
 
 	if (!l.found)
 		return;
-	row_copy(b, l, text, sizeof(text));
-	if (uftgen_below(u, 2)) { /* before its session */
-		row_remove(b, l);
-		row_insert(b, 0, "%s\n", text);
+	uftrace_row_copy(b, l, text, sizeof(text));
+	if (uftrace_gen_below(g, 2)) { /* before its session */
+		uftrace_row_remove(b, l);
+		uftrace_row_insert(b, 0, "%s\n", text);
 		return;
 	}
-	uftgen_hex_digits(u, sid, 16);
+	uftrace_gen_hex_digits(g, sid, 16);
 	sid[0] = 'f';
-	(void)text_replace(b, l.at, u->sessions[0].sid, sid);
+	(void)uftrace_row_replace_text(b, l.at, g->sessions[0].sid, sid);
 }
 
-void uftrace_break_dlop_unknown_tid(struct uftrace_gen *u)
+void uftrace_break_dlop_unknown_tid(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, UFTGEN_DLOPEN, WITH_PAYLOADS);
-	struct row l = b ? row_any(u, b, "DLOP ") : (struct row){ 0, 0, false };
+	struct bytes *b = tasks(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS);
+	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
 	char from[32], to[32];
 
 	if (!l.found)
 		return;
-	(void)snprintf(from, sizeof(from), " tid=%d ", u->tasks[0].tid);
-	(void)snprintf(to, sizeof(to), " tid=%d ", NOBODY + (int)uftgen_below(u, 1000));
-	(void)text_replace(b, l.at, from, to);
+	(void)snprintf(from, sizeof(from), " tid=%d ", g->tasks[0].tid);
+	(void)snprintf(to, sizeof(to), " tid=%d ", NOBODY + (int)uftrace_gen_below(g, 1000));
+	(void)uftrace_row_replace_text(b, l.at, from, to);
 }
 
 /* ---- maps ---- */
 
 /* The map of the first session, and where its [stack] line starts. */
-static struct bytes *map(struct uftrace_gen *u, uint64_t want, uint64_t refuse, size_t *stack)
+static struct bytes *map(struct uftrace_gen *g, uint64_t want, uint64_t refuse, size_t *stack)
 {
 	struct bytes *b;
 	char name[40];
 
-	if (!uftgen_ready(u, want, refuse))
+	if (!uftrace_gen_made(g, want, refuse))
 		return NULL;
-	(void)snprintf(name, sizeof(name), "sid-%s.map", u->sessions[0].sid);
-	b = break_file(u, name);
+	(void)snprintf(name, sizeof(name), "sid-%s.map", g->sessions[0].sid);
+	b = uftrace_genfile(g, name);
 	*stack = 0;
-	for (struct row l = { 0, 0, true }; b && l.found; l = row_at(b, l.at + l.length)) {
-		l = row_at(b, l.at);
+	for (struct uftrace_row l = { 0, 0, true }; b && l.found; l = uftrace_row_at(b, l.at + l.length)) {
+		l = uftrace_row_at(b, l.at);
 		if (l.length > 8 && memcmp(b->data + l.at + l.length - 8, "[stack]\n", 8) == 0)
 			*stack = l.at;
 	}
@@ -305,130 +308,131 @@ static struct bytes *map(struct uftrace_gen *u, uint64_t want, uint64_t refuse, 
 }
 
 /* Where a module that the capture does not have could be: below the stack, above everything else. */
-static uint64_t free_address(const struct uftrace_gen *u)
+static uint64_t free_address(const struct uftrace_gen *g)
 {
-	return u->sessions[0].stack_start - 0x400000;
+	return g->sessions[0].stack_start - 0x400000;
 }
 
-static void insert_module(struct uftrace_gen *u, struct bytes *b, size_t at, uint64_t start, uint64_t end, const char *protection,
+static void insert_module(struct uftrace_gen *g, struct bytes *b, size_t at, uint64_t start, uint64_t end, const char *protection,
 			  const char *tail)
 {
-	(void)u;
-	row_insert(b, at, "%08llx-%08llx %s 00000000 00:00 0                          /usr/lib/libextra.so.3%s\n",
-		   (unsigned long long)start, (unsigned long long)end, protection, tail);
+	(void)g;
+	uftrace_row_insert(b, at, "%08llx-%08llx %s 00000000 00:00 0                          /usr/lib/libextra.so.3%s\n",
+			   (unsigned long long)start, (unsigned long long)end, protection, tail);
 }
 
-void uftrace_break_map_line_malformed(struct uftrace_gen *u)
+void uftrace_break_map_line_malformed(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { "a map has no such line\n", "00400000 00401000 r-xp 0 0 0\n",
 					     "zzz-yyy r-xp 00000000 00:00 0 /x\n" };
 	size_t stack;
-	struct bytes *b = map(u, 0, 0, &stack);
+	struct bytes *b = map(g, 0, 0, &stack);
 
 	if (b)
-		row_insert_any(u, b, wrong, 3);
+		uftrace_row_insert_any(g, b, wrong, 3);
 }
 
-void uftrace_break_map_no_stack(struct uftrace_gen *u)
+void uftrace_break_map_no_stack(struct uftrace_gen *g)
 {
 	size_t stack;
-	struct bytes *b = map(u, 0, 0, &stack);
+	struct bytes *b = map(g, 0, 0, &stack);
 
 	if (b)
-		row_remove(b, row_at(b, stack));
+		uftrace_row_remove(b, uftrace_row_at(b, stack));
 }
 
-void uftrace_break_map_range_invalid(struct uftrace_gen *u)
+void uftrace_break_map_range_invalid(struct uftrace_gen *g)
 {
 	size_t stack;
-	struct bytes *b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	uint64_t at = free_address(u);
+	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	uint64_t at = free_address(g);
 
 	if (!b)
 		return;
-	if (uftgen_below(u, 2))
-		insert_module(u, b, stack, at + 0x1000 * (uint64_t)uftgen_below(u, 8), at, "r-xp", "");
+	if (uftrace_gen_below(g, 2))
+		insert_module(g, b, stack, at + 0x1000 * (uint64_t)uftrace_gen_below(g, 8), at, "r-xp", "");
 	else
-		insert_module(u, b, stack + row_at(b, stack).length, (uint64_t)1 << 50, ((uint64_t)1 << 50) + 0x1000, "r-xp", "");
+		insert_module(g, b, stack + uftrace_row_at(b, stack).length, (uint64_t)1 << 50, ((uint64_t)1 << 50) + 0x1000,
+			      "r-xp", "");
 }
 
-void uftrace_break_map_overlap(struct uftrace_gen *u)
+void uftrace_break_map_overlap(struct uftrace_gen *g)
 {
 	size_t stack;
-	struct bytes *b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	struct row first = b ? row_at(b, 0) : (struct row){ 0, 0, false };
-	uint64_t end = u->sessions[0].maps[0].base + u->modules[u->sessions[0].program].length;
+	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	struct uftrace_row first = b ? uftrace_row_at(b, 0) : (struct uftrace_row){ 0, 0, false };
+	uint64_t end = g->sessions[0].maps[0].base + g->modules[g->sessions[0].program].length;
 
 	if (!first.found)
 		return;
-	if (u->version < 90) /* the program has two lines and one for the heap */
-		first.length += row_at(b, first.length).length;
-	insert_module(u, b, first.length, end - 0x1000, end + 0x2000, "r-xp", "");
+	if (g->version < 90) /* the program has two lines and one for the heap */
+		first.length += uftrace_row_at(b, first.length).length;
+	insert_module(g, b, first.length, end - 0x1000, end + 0x2000, "r-xp", "");
 }
 
-void uftrace_break_map_unsorted(struct uftrace_gen *u)
+void uftrace_break_map_unsorted(struct uftrace_gen *g)
 {
 	size_t stack;
 	struct bytes *b;
 
-	uftgen_versions(u, 90, 999);
-	b = map(u, UFTGEN_LIBRARIES, 0, &stack);
+	uftrace_gen_versions(g, 90, 999);
+	b = map(g, UFTRACE_GEN_LIBRARIES, 0, &stack);
 	if (b)
-		row_swap(b, row_find(b, "", uftgen_below(u, row_count(b, "") - 1)));
+		uftrace_row_swap(b, uftrace_row_find(b, "", uftrace_gen_below(g, uftrace_row_count(b, "") - 1)));
 }
 
-void uftrace_break_map_path_truncated_at_space(struct uftrace_gen *u)
+void uftrace_break_map_path_truncated_at_space(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN), *info;
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN), *info;
 	char from[112], to[128];
 
 	if (!b)
 		return;
-	(void)snprintf(from, sizeof(from), "%s\"\n", u->modules[0].path);
-	(void)snprintf(to, sizeof(to), "%s %s\"\n", u->modules[0].path, uftgen_below(u, 2) ? "front" : "two words");
-	for (unsigned i = 0; text_replace(b, 0, from, "\x01") && i < UFTGEN_LINES_MAX; i++)
+	(void)snprintf(from, sizeof(from), "%s\"\n", g->modules[0].path);
+	(void)snprintf(to, sizeof(to), "%s %s\"\n", g->modules[0].path, uftrace_gen_below(g, 2) ? "front" : "two words");
+	for (unsigned i = 0; uftrace_row_replace_text(b, 0, from, "\x01") && i < UFTRACE_GEN_LINES_MAX; i++)
 		;
-	while (text_replace(b, 0, "\x01", to))
+	while (uftrace_row_replace_text(b, 0, "\x01", to))
 		;
-	info = break_file(u, "info");
+	info = uftrace_genfile(g, "info");
 	if (info) {
 		to[strlen(to) - 2] = '\0';
-		row_replace(info, row_find(info, "exename:", 0), "exename:%s\n", to);
+		uftrace_row_replace(info, uftrace_row_find(info, "exename:", 0), "exename:%s\n", to);
 	}
 }
 
-void uftrace_break_map_field_too_long(struct uftrace_gen *u)
+void uftrace_break_map_field_too_long(struct uftrace_gen *g)
 {
 	size_t stack;
-	struct bytes *b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	uint64_t at = free_address(u);
+	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	uint64_t at = free_address(g);
 
 	if (!b)
 		return;
-	switch (uftgen_below(u, 3)) {
+	switch (uftrace_gen_below(g, 3)) {
 	case 0:
-		insert_module(u, b, stack, at, at + 0x1000, "r-xp-and-more", "");
+		insert_module(g, b, stack, at, at + 0x1000, "r-xp-and-more", "");
 		break;
 	case 1:
-		insert_module(u, b, stack, at, at + 0x1000, "r-xp",
+		insert_module(g, b, stack, at, at + 0x1000, "r-xp",
 			      " build-id:00000000000000000000000000000000000000000000000000000000000000000000");
 		break;
 	default:
-		insert_module(u, b, stack, at, at + 0x1000, "r-xp", "");
+		insert_module(g, b, stack, at, at + 0x1000, "r-xp", "");
 		for (unsigned i = 0; i < 4100; i += 10)
-			bytes_insert(b, stack + row_at(b, stack).length - 1, "/directory", 10);
+			bytes_insert(b, stack + uftrace_row_at(b, stack).length - 1, "/directory", 10);
 		break;
 	}
 }
 
-void uftrace_break_map_buildid_missing(struct uftrace_gen *u)
+void uftrace_break_map_buildid_missing(struct uftrace_gen *g)
 {
-	uftgen_versions(u, 100, 999);
-	if (!uftgen_ready(u, 0, UFTGEN_COLLIDE | UFTGEN_FOREIGN))
+	uftrace_gen_versions(g, 100, 999);
+	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_COLLIDE | UFTRACE_GEN_FOREIGN))
 		return;
-	for (size_t i = 0; i < u->g->file_count; i++) {
-		struct bytes *b = &u->g->files[i].bytes;
-		const char *name = u->g->files[i].name;
+	for (size_t i = 0; i < g->g->file_count; i++) {
+		struct bytes *b = &g->g->files[i].bytes;
+		const char *name = g->g->files[i].name;
 
 		if (strncmp(name, "sid-", 4) != 0)
 			continue;
@@ -438,31 +442,31 @@ void uftrace_break_map_buildid_missing(struct uftrace_gen *u)
 	}
 }
 
-void uftrace_break_map_buildid_format(struct uftrace_gen *u)
+void uftrace_break_map_buildid_format(struct uftrace_gen *g)
 {
 	static const char *const wrong[] = { " build-id:0123456789abcdef", " build-id:0123456789abcdef0123456789abcdef0123456z",
 					     " build-id:" };
 	size_t stack;
 	struct bytes *b;
 
-	uftgen_versions(u, 100, 999);
-	b = map(u, 0, UFTGEN_FOREIGN, &stack);
-	uint64_t at = free_address(u);
+	uftrace_gen_versions(g, 100, 999);
+	b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	uint64_t at = free_address(g);
 	if (b)
-		insert_module(u, b, stack, at, at + 0x1000, "r-xp", wrong[uftgen_below(u, 3)]);
+		insert_module(g, b, stack, at, at + 0x1000, "r-xp", wrong[uftrace_gen_below(g, 3)]);
 }
 
-void uftrace_break_map_exe_missing(struct uftrace_gen *u)
+void uftrace_break_map_exe_missing(struct uftrace_gen *g)
 {
-	struct bytes *b = tasks(u, 0, UFTGEN_FOREIGN), *info;
+	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN), *info;
 	char from[112];
 
 	if (!b)
 		return;
-	(void)snprintf(from, sizeof(from), "%s\"\n", u->modules[0].path);
-	while (text_replace(b, 0, from, "/opt/other/program\"\n"))
+	(void)snprintf(from, sizeof(from), "%s\"\n", g->modules[0].path);
+	while (uftrace_row_replace_text(b, 0, from, "/opt/other/program\"\n"))
 		;
-	info = break_file(u, "info");
+	info = uftrace_genfile(g, "info");
 	if (info)
-		row_replace(info, row_find(info, "exename:", 0), "exename:/opt/other/program\n");
+		uftrace_row_replace(info, uftrace_row_find(info, "exename:", 0), "exename:/opt/other/program\n");
 }

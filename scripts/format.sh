@@ -1,0 +1,22 @@
+#!/bin/bash
+# Makes the C sources as .clang-format says, with clang-format 14.
+#
+#   scripts/format.sh [FILE...]           changes the files (default: all of src, fuzz, tests)
+#   scripts/format.sh --check [FILE...]   changes nothing: exit 1 and a diff where a file is not like that
+set -u
+cd "$(dirname "$0")/.."
+check=0
+[ "${1:-}" = --check ] && { check=1; shift; }
+command -v clang-format-14 > /dev/null || { echo "format: clang-format-14 is not installed"; exit 77; }
+mapfile -t files < <(find src fuzz tests -name '*.[ch]' | LC_ALL=C sort)
+[ $# = 0 ] || files=("$@")
+if [ $check = 0 ]; then
+	clang-format-14 -i "${files[@]}"
+	exit
+fi
+bad=0
+for file in "${files[@]}"; do
+	clang-format-14 "$file" | diff -u --label "$file" --label "$file, formatted" "$file" - || bad=$((bad + 1))
+done
+echo "format: $((${#files[@]} - bad)) passed, $bad failed"
+[ $bad = 0 ]

@@ -1,0 +1,154 @@
+#include "core/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/bytes.h"
+
+struct spool {
+	struct spool *next;
+	struct bytes memory;
+	int fd; /* -1: in memory */
+	uint64_t size;
+};
+
+struct slice {
+	const struct spool *spool;
+	uint64_t from;
+};
+
+struct spool *spool_new(struct bundle *b)
+{
+	struct spool *spool = calloc(1, sizeof(*spool));
+	if (spool) {
+		spool->fd = -1;
+		spool->next = b->spools;
+		b->spools = spool;
+	}
+	return spool;
+}
+
+void spool_free_all(struct bundle *b)
+{
+	while (b->spools) {
+		struct spool *spool = b->spools;
+		b->spools = spool->next;
+		bytes_free(&spool->memory);
+		if (spool->fd >= 0)
+			(void)close(spool->fd);
+		free(spool);
+	}
+}
+
+static enum tracemend_status spool_write(struct bundle *b, const struct spool *spool, const void *data, size_t length)
+{
+	const uint8_t *p = data;
+	while (length) {
+		ssize_t n = write(spool->fd, p, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s", b->path,
+					 strerror(errno));
+		p += n;
+		length -= (size_t)n;
+	}
+	return TM_OK;
+}
+
+/* Opens an unlinked temporary file and moves what is in memory there. */
+static enum tracemend_status spool_to_disk(struct bundle *b, struct spool *spool)
+{
+	const char *directory = getenv("TMPDIR");
+	if (!directory || !*directory)
+		directory = "/tmp";
+	spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (spool->fd < 0) {
+		/* Not every file system has O_TMPFILE. */
+		char *path = NULL;
+		if (asprintf(&path, "%s/tracemend-XXXXXX", directory) < 0)
+			return fault_memory(&b->error);
+		spool->fd = mkostemp(path, O_CLOEXEC);
+		if (spool->fd >= 0)
+			(void)unlink(path);
+		free(path);
+	}
+	if (spool->fd < 0)
+		return fault_set(&b->error, TM_IO, "%s: cannot make a temporary file for its unpacked bytes in %s: %s", b->path,
+				 directory, strerror(errno));
+	enum tracemend_status status = spool_write(b, spool, spool->memory.data, spool->memory.size);
+	bytes_free(&spool->memory);
+	return status;
+}
+
+enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const void *data, size_t length)
+{
+	enum tracemend_status status = TM_OK;
+
+	if (length > UNPACK_BYTES_MAX - b->bytes_unpacked)
+		return fault_set(&b->error, TM_LIMIT, "%s: unpacks to more than %llu bytes", b->path,
+				 (unsigned long long)UNPACK_BYTES_MAX);
+	if (spool->fd < 0 && spool->size + length > UNPACK_MEMORY_MAX)
+		status = spool_to_disk(b, spool);
+	if (status == TM_OK && spool->fd >= 0) {
+		status = spool_write(b, spool, data, length);
+	} else if (status == TM_OK) {
+		bytes_append(&spool->memory, data, length);
+		if (spool->memory.failed)
+			status = fault_memory(&b->error);
+	}
+	if (status == TM_OK) {
+		spool->size += length;
+		b->bytes_unpacked += length;
+	}
+	return status;
+}
+
+uint64_t spool_size(const struct spool *spool)
+{
+	return spool->size;
+}
+
+void *spool_slice(struct spool *spool, uint64_t from)
+{
+	struct slice *slice = malloc(sizeof(*slice));
+	if (slice)
+		*slice = (struct slice){ .spool = spool, .from = from };
+	return slice;
+}
+
+static enum tracemend_status slice_read(struct source *s, uint64_t offset, void *buffer, size_t length,
+					struct tracemend_error *error)
+{
+	const struct slice *slice = s->data;
+	uint8_t *p = buffer;
+
+	offset += slice->from;
+	if (slice->spool->fd < 0) {
+		memcpy(buffer, slice->spool->memory.data + offset, length);
+		return TM_OK;
+	}
+	while (length) {
+		ssize_t n = pread(slice->spool->fd, p, length, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return fault_set(error, TM_IO, "%s: cannot read back its unpacked bytes: %s", s->origin,
+					 n < 0 ? strerror(errno) : "the temporary file is shorter");
+		p += n;
+		offset += (uint64_t)n;
+		length -= (size_t)n;
+	}
+	return TM_OK;
+}
+
+static void slice_close(struct source *s)
+{
+	free(s->data);
+}
+
+const struct source_ops spool_ops = { .read = slice_read, .close = slice_close };

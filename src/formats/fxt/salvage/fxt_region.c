@@ -1,0 +1,161 @@
+#include "formats/fxt/salvage/fxt_region.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *region_why(unsigned rule)
+{
+	switch (rule) {
+	case FXT_RULE_truncated_record:
+		return "the record is cut off by the end of the file";
+	case FXT_RULE_zero_filled_tail:
+		return "zeros up to the end of the file";
+	case FXT_RULE_zero_word_padding:
+		return "zeros between records";
+	case FXT_RULE_file_size_not_multiple_of_8:
+		return "stray bytes at the end";
+	case FXT_RULE_swallowed_records:
+		return "the size of the record is damaged";
+	default:
+		return "no sound record";
+	}
+}
+
+void fxt_region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
+		   enum tracemend_exactness lost, uint64_t records, const char *say)
+{
+	struct finding *fd = finding_new_at(w->s->findings, rule, w->report.source, from, until - from);
+	if (finding_kept(fd)) {
+		if (say)
+			finding_say(fd, "%s", say);
+		else
+			fxt_issue_say(fd, r, &r->fault);
+		if (r)
+			fxt_path(&w->report, fd, r, NULL);
+		if (r && r->fault.length && !say)
+			finding_field(fd, from + r->fault.at, r->fault.length, "header 0x%016" PRIx64, r->header);
+	}
+	w->report.damage = fd;
+	fxt_doubt_region(&w->doubt, rule, from, until, r, lost);
+	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
+	/* Bytes that no size vouches for may have been more records, or none. */
+	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
+	fxt_repair_lost(&w->repair, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
+	w->previous.header = 0;
+	w->report.here.at = until;
+}
+
+/* The word at w->report.here.at is zero. */
+static void zeros(struct fxt_walk *w)
+{
+	uint64_t from = w->report.here.at, end = window_skip_zeros(&w->resync.window, from);
+	char say[96];
+	if (w->resync.window.status != TM_OK)
+		return;
+	if (end >= w->report.here.size) {
+		snprintf(say, sizeof(say), "%" PRIu64 " zero bytes up to the end of the file", w->report.here.size - from);
+		fxt_region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, NULL, TM_UNKNOWN_COUNT, 0, say);
+		return;
+	}
+	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
+	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
+	if (!fxt_next_is_sound(&w->resync, until)) {
+		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
+		struct fxt_record *r = &w->record;
+		fxt_record_clear(r);
+		struct fxt_resume resume = fxt_resync(&w->resync, until, r);
+		until = resume.at;
+		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
+			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
+	}
+	fxt_region(w, FXT_RULE_zero_word_padding, from, until, NULL, TM_UNKNOWN_COUNT, 0, say);
+}
+
+void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
+{
+	uint64_t from = w->report.here.at, until = from + FXT_WORD;
+	uint64_t by_size = from + r->words * FXT_WORD;
+	struct finding *fd = finding_new_at(w->s->findings, rule, w->report.source, from, FXT_WORD);
+
+	if (finding_kept(fd)) {
+		finding_say(fd, "the magic number record is 0x%016" PRIx64 ", expected 0x%016" PRIx64, r->header, FXT_MAGIC);
+		fxt_path(&w->report, fd, r, NULL);
+		finding_field(fd, from, FXT_WORD, "magic number record");
+	}
+	/* Words that a longer record would have are kept if they are records; zeros are its own. */
+	if (r->words > 1 && by_size <= w->report.here.size && r->words <= FXT_RECORD_WORDS_MAX) {
+		const uint8_t *rest = window_at(&w->resync.window, until, (size_t)(by_size - until));
+		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
+		    (!fxt_next_is_sound(&w->resync, until) && fxt_next_is_sound(&w->resync, by_size)))
+			until = by_size;
+	}
+	if (w->report.magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
+		fxt_doubt_before(&w->doubt, rule, from, until, TM_AT_LEAST);
+		fxt_repair_drop(&w->repair, from, until, rule, "no magic number");
+		fxt_repair_lost(&w->repair, 1, TM_EXACT);
+	} else {
+		fxt_repair_magic(&w->repair, from, rule);
+		fxt_repair_drop(&w->repair, from + FXT_WORD, until, rule, "the magic number record is one word long");
+		w->report.magic_seen = true;
+		w->totals.by_type[FXT_METADATA]++;
+		w->registry.provider->records++;
+		fxt_position_took(&w->report.here, from);
+	}
+	w->report.here.at = until;
+}
+
+void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until)
+{
+	char say[160];
+	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid",
+		 until - w->report.here.at, (until - w->report.here.at) % FXT_WORD);
+	fxt_region(w, FXT_RULE_misaligned_records, w->report.here.at, until, r, TM_UNKNOWN_COUNT, 0, say);
+}
+
+void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
+{
+	uint64_t from = w->report.here.at;
+	char say[240];
+	struct fxt_resume resume = fxt_resync(&w->resync, from, r);
+	if (w->resync.window.status != TM_OK)
+		return;
+	if (resume.at == w->report.here.size && rule != FXT_RULE_truncated_record &&
+	    window_skip_zeros(&w->resync.window, from + FXT_WORD) == w->report.here.size) {
+		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
+		fxt_region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, r, TM_UNKNOWN_COUNT, 1, say);
+		return;
+	}
+	if (resume.shifted) {
+		fxt_region_misaligned(w, r, resume.at);
+		return;
+	}
+	if (rule == FXT_RULE_truncated_record && resume.at < w->report.here.size)
+		rule = FXT_RULE_record_past_end;
+	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
+		rule = FXT_RULE_swallowed_records;
+	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
+		if (rule == FXT_RULE_swallowed_records)
+			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
+				 r->words, (resume.at - from) / FXT_WORD);
+		else
+			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
+		fxt_region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
+		return;
+	}
+	fxt_region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, NULL);
+}
+
+void fxt_region_broken(struct fxt_walk *w, struct fxt_record *r)
+{
+	unsigned rule = r->fault.length ? r->fault.rule : (unsigned)FXT_RULE_unreadable_bytes;
+
+	if (!r->header) {
+		zeros(w);
+		return;
+	}
+	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
+		fxt_bad_magic(w, r, rule);
+		return;
+	}
+	fxt_region_resume(w, r, rule);
+}

@@ -1,0 +1,55 @@
+/* Finding the next sound record after one that is not, and judging what stands behind one. */
+#ifndef FXT_RESYNC_H
+#define FXT_RESYNC_H
+
+#include "core/window.h"
+#include "formats/fxt/decode/fxt_decode.h"
+#include "formats/fxt/scan/fxt_table.h"
+
+struct fxt_resync {
+	struct window window;		   /* of its own, to look elsewhere; its status is sticky */
+	const struct window *walk;	   /* the walk's, which must stay where it is */
+	const struct fxt_decoder *decoder; /* the walk's */
+	uint64_t size;			   /* of the file */
+	uint64_t jumps;			   /* far looks ahead so far */
+	struct fxt_record other;	   /* what was decoded last */
+};
+
+/* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
+struct fxt_resume {
+	uint64_t at;
+	bool shifted;	  /* off the grid */
+	bool exactly_one; /* just the one broken record lies in between */
+};
+
+void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder);
+void fxt_resync_close(struct fxt_resync *y);
+/* r: what was decoded at `bad`. */
+struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
+/* Where in [from, until) records begin that stand there in a row; until where there are none. */
+uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until);
+/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind, words too many), records begin that
+ * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record
+ * of unknown kind right behind damage. Its end where there are none. */
+uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage);
+/* True at the end of the file, and where two strict records follow. */
+bool fxt_next_is_sound(struct fxt_resync *y, uint64_t at);
+/* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,
+ * perhaps after others without an error. */
+bool fxt_begins_sound(struct fxt_resync *y);
+/* True where two records stand that are exact in size (and, unless `faults`, have no error), at the end of the file, and before
+ * what cannot count against the record in front: a hole, a cut. distance: how far ahead of the walk this is. What repair
+ * leaves in place of bytes that it drops always fits, so that no verdict changes in what it writes. */
+bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool faults);
+/* Whether the words behind the content of a record are sound records themselves: one that is longer than a word, or
+ * all there is. *first is where they begin. Depends on nothing outside the record. */
+bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r, uint64_t *first);
+/* Whether, read with one other bit in its type, the record is exact and refers to nothing but what the provider registered; one
+ * that has no fault but unknown references must then refer to more. What it is then is in y->other. */
+bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *p, uint64_t at, const struct fxt_record *r);
+/* Whether an argument may look like this record: both have type and size in the same low 16 bits of their headers. A pointer reads
+ * as a kernel object, a koid as a context switch, a 64-bit number as a nameless event, none at all as a provider's section, the
+ * number 0 as an empty string, a blob as a profiler's. */
+bool fxt_may_be_argument(const struct fxt_record *r);
+
+#endif

@@ -1,0 +1,32 @@
+/* Ticks and timestamps of providers: #timestamps, #initialization-record. */
+#ifndef FXT_CLOCK_H
+#define FXT_CLOCK_H
+
+#include "formats/fxt/scan/fxt_table.h"
+
+struct fxt_clock {
+	struct fxt_report *report;
+	bool default_init; /* an initialization record precedes every provider */
+	uint64_t default_init_offset;
+};
+
+/* An initialization record of provider p. */
+void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *p, uint64_t ticks, bool before_all, uint64_t offset,
+			  uint64_t length);
+/* The timestamp of a record, when it is not simply a little later than the one before: see fxt_clock_time(). */
+void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset);
+
+/* The timestamp of a record. */
+static inline void fxt_clock_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset)
+{
+	if (__builtin_expect(p->timed && time >= p->previous && time - p->previous <= p->step_max && time <= p->tick_limit, 1)) {
+		p->previous = time;
+		if (time > p->last)
+			p->last = time;
+		p->timed++;
+	} else {
+		fxt_clock_step(c, p, time, offset);
+	}
+}
+
+#endif

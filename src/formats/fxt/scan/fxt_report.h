@@ -1,0 +1,90 @@
+/* The findings of a walk: with the path of the record being walked, and with notes that come a million times folded. */
+#ifndef FXT_REPORT_H
+#define FXT_REPORT_H
+
+#include "core/format.h"
+#include "formats/fxt/decode/fxt_decode.h"
+
+#define FXT_RECENT 8u
+
+/* Where the walk stands. */
+struct fxt_position {
+	uint64_t at, size;		 /* of the next record; of the file */
+	const struct fxt_record *record; /* being walked */
+	uint32_t provider;		 /* the current one; of the anonymous one nothing is said */
+	bool anonymous;
+	uint64_t records;	     /* accepted so far */
+	uint64_t recent[FXT_RECENT]; /* offsets of the last records that were accepted: that of record n at n % FXT_RECENT */
+};
+
+/* Counts the record at offset as accepted. */
+static inline void fxt_position_took(struct fxt_position *p, uint64_t offset)
+{
+	p->recent[p->records++ % FXT_RECENT] = offset;
+}
+
+/* Offset of the n-th last record, n from 1 to p->records, or of as early a one as is remembered. */
+static inline uint64_t fxt_position_recent(const struct fxt_position *p, uint64_t n)
+{
+	if (n > FXT_RECENT)
+		n = FXT_RECENT;
+	return p->recent[(p->records - (n < p->records ? n : p->records)) % FXT_RECENT];
+}
+
+struct fxt_tally {
+	uint64_t count;
+	struct finding *finding;
+};
+
+/* What the document of 2022 does not know: fxt/newer-feature, each kind by itself. */
+enum fxt_newer {
+	FXT_NEWER_SWITCH,
+	FXT_NEWER_WAKEUP,
+	FXT_NEWER_PROFILER,
+	FXT_NEWER_PERFETTO_BLOB,
+	FXT_NEWER_BLOB_ARGUMENT,
+	FXT_NEWER_COUNT,
+};
+
+struct fxt_report {
+	struct scan *s;
+	struct source *source;
+	enum tracemend_status status; /* sticky: why the walk cannot go on */
+	struct fxt_position here;
+	bool buffer_full; /* the capture itself says that records were dropped */
+	bool magic_seen;
+	struct finding *damage;	  /* the last region that was unreadable: may have held what is missing */
+	struct finding *headless; /* says that the magic number is missing */
+	struct fxt_tally tallies[FXT_RULE_COUNT], newer[FXT_NEWER_COUNT];
+};
+
+/* Out of memory: sets report->status. */
+void fxt_report_no_memory(struct fxt_report *report);
+
+/* A finding at the record being walked, with its path. */
+#define fxt_report(report, rule, ...) ((void)PLACE(rule), fxt_report_at((report), (rule), __VA_ARGS__))
+struct finding *fxt_report_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
+/* A note that may come a million times: the first is reported, the others are folded under it. NULL when folded. */
+#define fxt_note(report, rule, ...) ((void)PLACE(rule), fxt_note_at((report), (rule), __VA_ARGS__))
+struct finding *fxt_note_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
+	PRINTF_LIKE(5, 6);
+/* The same as a note, of a rule whose row is graver. */
+#define fxt_note_milder(report, rule, ...) ((void)PLACE(rule), fxt_note_milder_at((report), (rule), __VA_ARGS__))
+struct finding *fxt_note_milder_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format,
+				   ...) PRINTF_LIKE(5, 6);
+/* Something that only later revisions know, in the record being walked; field: byte of the record. */
+void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t field);
+/* Says how many notes were folded under each that was reported. */
+void fxt_notes_flush(struct fxt_report *report);
+
+/* The path of a record; part: of it, or NULL. */
+void fxt_path(const struct fxt_report *report, struct finding *fd, const struct fxt_record *r, const char *part);
+/* Reports the issues of a decoded record at offset. */
+void fxt_issues_report(struct fxt_report *report, const struct fxt_record *r, uint64_t offset);
+/* Why, in words; for findings of the issue's rule. */
+void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct issue *i);
+/* "event, duration begin" */
+void fxt_describe(const struct fxt_record *r, char *out, size_t size);
+
+#endif

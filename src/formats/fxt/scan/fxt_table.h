@@ -1,0 +1,123 @@
+/* Providers and what they register: #string-references, #thread-references, #provider-section-metadata. */
+#ifndef FXT_TABLE_H
+#define FXT_TABLE_H
+
+#include "core/map.h"
+#include "formats/fxt/repair/fxt_repair.h"
+#include "formats/fxt/scan/fxt_hash.h"
+#include "formats/fxt/scan/fxt_nesting.h"
+
+#define FXT_PAGE 256u
+
+enum { FXT_REGISTERED = 1, FXT_USED = 2, FXT_DANGLING = 4 };
+
+/* 256 strings: allocated when the first of them is registered or missed. */
+struct fxt_string_page {
+	uint8_t state[FXT_PAGE];
+	uint64_t hash[FXT_PAGE];   /* of the text; of a dangling one: index into fxt_registry.missing */
+	uint64_t offset[FXT_PAGE]; /* of the record that registered it last */
+};
+
+struct fxt_thread_entry {
+	uint8_t state;
+	uint32_t missing; /* of a dangling one: index into fxt_registry.missing */
+	uint64_t process, thread;
+	uint64_t offset;	  /* of the record that registered it last */
+	struct fxt_thread *track; /* NULL: too many threads to follow */
+};
+
+struct fxt_tables {
+	struct fxt_string_page *pages[FXT_STRING_INDEX_MAX / FXT_PAGE + 1];
+	struct fxt_thread_entry threads[FXT_THREAD_INDEX_MAX + 1];
+};
+
+struct fxt_provider {
+	uint32_t id;
+	uint64_t offset; /* of the record that introduced it last, unless it is made up */
+	bool made_up;	 /* no record of the file introduces it */
+	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
+	char name[FXT_PROVIDER_NAME_MAX + 1];
+	uint8_t name_length;
+	struct fxt_tables *tables; /* never NULL: fxt_registry.no_tables until something is registered */
+	uint64_t ticks;		   /* a second */
+	uint64_t tick_limit;	   /* beyond it nanoseconds pass 2^63 - 1 */
+	uint64_t first, last;	   /* timestamps, lowest and highest */
+	uint64_t previous;	   /* timestamp */
+	uint64_t step_max;	   /* a larger step is looked at (outliers) */
+	uint64_t backward;
+	uint64_t timed; /* records with a timestamp */
+	uint64_t records, strings, threads;
+	bool redefined;
+	uint32_t sessions; /* times that it was introduced again */
+	uint64_t version;  /* of what it registered: another one when an entry changes, not when one is added; never 0 */
+	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
+	bool outlier_open;
+};
+
+/* A reference that nothing registered, with its first use. */
+struct fxt_missing {
+	uint32_t provider;
+	uint16_t index;
+	bool thread, elsewhere, settled;
+	bool forward, headless; /* registered later; used before any magic number */
+	uint8_t role;
+	int8_t argument;
+	uint8_t type, subtype;
+	uint64_t record, offset, length, field, count;
+	uint64_t before;       /* offset of a record some way in front of the first use */
+	struct finding *cause; /* damage that explains it, or NULL */
+};
+
+struct fxt_registry {
+	struct fxt_report *report;
+	struct fxt_nesting *nesting;   /* has the thread of each thread index */
+	struct fxt_repair *repair;     /* writes registrations that are missing */
+	struct fxt_provider *provider; /* current */
+	struct fxt_provider **list;    /* owned, each; in the order of appearance; the first is the anonymous one */
+	size_t count, capacity;
+	struct map ids;	   /* to the place in list, but for the anonymous one */
+	bool introduced;   /* some provider was */
+	uint64_t versions; /* given out so far */
+	size_t table_bytes;
+	struct fxt_tables no_tables;			    /* of providers that registered nothing; never written to */
+	struct fxt_string_page no_page, zero_page;	    /* no string; none but index 0, which is the empty one */
+	uint8_t anywhere_strings[FXT_STRING_INDEX_MAX + 1]; /* registered by whichever provider */
+	uint8_t anywhere_threads[FXT_THREAD_INDEX_MAX + 1];
+	struct fxt_missing *missing; /* owned */
+	size_t missing_count, missing_capacity;
+};
+
+/* False: out of memory (report->status). */
+bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, struct fxt_nesting *nesting, struct fxt_repair *repair);
+void fxt_registry_close(struct fxt_registry *reg);
+
+struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t id);
+/* The provider of that id, made if new. NULL: a limit or no memory (report->status). */
+struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id);
+/* Makes it the current one. */
+void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *p);
+/* Forgets strings and threads of a provider that is introduced anew. */
+void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *p);
+
+/* Registers in the tables of the current provider. False: report->status. */
+bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length);
+bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset);
+/* Looks a reference of the record being walked up, marks it used; a dangling one is counted and, in a repair, given a
+ * placeholder. Returns the hash of its text. */
+uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref);
+struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct fxt_record *r, uint8_t ref);
+/* True when an index has been registered, or was given a placeholder. */
+bool fxt_string_known(const struct fxt_provider *p, uint16_t ref);
+bool fxt_thread_known(const struct fxt_provider *p, uint8_t ref);
+/* References of a record to what a provider registered; *all tells whether there are no others. */
+unsigned fxt_refs_known(const struct fxt_provider *p, const struct fxt_record *r, bool *all);
+/* Reports what stayed dangling, and what was never used. */
+void fxt_missing_report(struct fxt_registry *reg);
+void fxt_unused_report(struct fxt_registry *reg);
+
+static inline uint8_t fxt_string_state(const struct fxt_tables *t, uint32_t index)
+{
+	return t->pages[index / FXT_PAGE]->state[index % FXT_PAGE];
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* The small XML of this format: descriptions of facilities, system.xml and bookmarks. */
+#ifndef LTTNG_XML_H
+#define LTTNG_XML_H
+
+#include "formats/lttng/lttng.h"
+
+struct lttng_xml {
+	const char *text;
+	size_t length, position;
+	bool failed; /* not well-formed */
+	size_t failed_at;
+	const char *why;
+};
+enum lttng_xml_kind { XML_END, XML_OPEN, XML_CLOSE };
+struct lttng_xml_tag {
+	enum lttng_xml_kind kind;
+	const char *name;
+	size_t name_length;
+	const char *attributes;
+	size_t attributes_length;
+	bool empty; /* <a/> */
+	size_t at;
+};
+
+/* The next tag; text between tags, comments, and declarations are passed over. Dialects without a prolog and with unquoted
+ * attributes are read, too. */
+bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag);
+bool lttng_xml_is(const struct lttng_xml_tag *tag, const char *name);
+/* The value of an attribute; NULL: it has none. */
+const char *lttng_xml_attribute(const struct lttng_xml_tag *tag, const char *name, size_t *length);
+bool lttng_xml_number(const struct lttng_xml_tag *tag, const char *name, uint64_t *value);
+
+/* What system.xml or bookmarks.xml holds. */
+struct lttng_xml_info {
+	const char *what; /* "system description" or "list of bookmarks"; NULL: neither */
+	const char *flaw; /* an attribute that is missing or makes no sense; NULL: none */
+	size_t locations; /* bookmarks */
+};
+/* Reads all of x; x->failed says whether it is well-formed. */
+struct lttng_xml_info lttng_xml_info(struct lttng_xml *x);
+
+#endif

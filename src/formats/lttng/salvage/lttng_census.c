@@ -1,0 +1,126 @@
+/* What the declarations of a trace agree on, before anything is judged: the sizes of C types, by majority vote. */
+#include "formats/lttng/salvage/lttng_salvage.h"
+
+/* Different answers that are counted. */
+#define CENSUS_VOTES 16u
+
+struct census {
+	struct {
+		struct lttng_sizes sizes;
+		unsigned count;
+	} votes[CENSUS_VOTES];
+	uint64_t events;
+	bool exact; /* the first block with data ended where it should */
+	bool first_only;
+};
+
+bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s)
+{
+	const uint64_t *v = t->constants.want.v;
+	/* The word in 0.x is a flag or a value. */
+	bool aligned = t->coding.layout->era == LTTNG_FACILITIES ? (s->v[SIZE_ALIGNMENT] != 0) == (v[LF_ALIGNMENT] != 0)
+								 : s->v[SIZE_ALIGNMENT] == v[LF_ALIGNMENT];
+	return s->v[SIZE_INT] == 4 && (s->v[SIZE_LONG] == 4 || s->v[SIZE_LONG] == 8) && s->v[SIZE_POINTER] == t->coding.arch &&
+	       (s->v[SIZE_SIZE_T] == 4 || s->v[SIZE_SIZE_T] == 8) && aligned;
+}
+
+static void vote(struct census *c, const struct lttng_sizes *sizes)
+{
+	for (unsigned i = 0; i < CENSUS_VOTES; i++) {
+		if (c->votes[i].count && memcmp(&c->votes[i].sizes, sizes, sizeof(*sizes)) != 0)
+			continue;
+		c->votes[i].sizes = *sizes;
+		c->votes[i].count++;
+		return;
+	}
+}
+
+/* Where the data of the block ends, as its header says. */
+static uint64_t block_limit(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame)
+{
+	struct lttng_header h;
+	if (!lttng_header_at(t, f, frame->offset, &h))
+		return frame->length;
+	uint64_t end = lttng_header_data_end(t->coding.layout, &h, frame->length);
+	return end >= t->coding.layout->size && end < frame->length ? end : frame->length;
+}
+
+/* Whether the event declares sizes, which are read. */
+static bool declares_sizes(const struct lttng_stream *in, const struct lttng_event *e, struct lttng_declaration *d)
+{
+	return lttng_event_declares(in, e) && (in->coding->layout->era == LTTNG_FACILITIES || e->id == 0) &&
+	       lttng_declaration_read(in, e, d);
+}
+
+/* The declarations of a block. Nothing is judged. */
+static void census_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, struct census *c)
+{
+	const struct lttng_stream in = lttng_stream_open(t, f, frame->offset);
+	uint64_t limit = block_limit(t, f, frame), rel = t->coding.layout->size, stamp = 0;
+
+	if (limit <= rel)
+		return;
+	window_reset(&t->window, f->source);
+	for (;;) {
+		struct lttng_event e;
+		struct lttng_declaration d;
+		enum lttng_defect defect = lttng_event_decode(&in, rel, limit, stamp, &e);
+		if (defect == EVENT_SIZE && e.sized_end && e.end)
+			e.end = e.sized_end;
+		else if (defect != EVENT_OK && defect != EVENT_LOW_BITS)
+			break;
+		if (defect != EVENT_SIZE && declares_sizes(&in, &e, &d))
+			vote(c, &d.sizes);
+		c->events++;
+		if (e.end <= rel)
+			break;
+		rel = e.end;
+		stamp = e.stamp;
+	}
+	c->exact |= rel == limit;
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+}
+
+static void census_take(struct lttng_trace *t, struct census *c)
+{
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		struct lttng_frame frame;
+		if (!f->channel || !f->metadata || f->aside || !f->layout)
+			continue;
+		if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS)
+			f->channel->table = t->declared.table;
+		if (!f->block_size && !t->coding.layout->variable)
+			lttng_frame_open(t, f);
+		for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at += frame.length) {
+			census_block(t, f, &frame, c);
+			if (c->first_only && c->events)
+				break;
+		}
+	}
+}
+
+uint64_t lttng_census_fits(struct lttng_trace *t)
+{
+	struct census c = { .first_only = true };
+	census_take(t, &c);
+	return c.exact ? c.events : 0;
+}
+
+void lttng_census(struct lttng_trace *t)
+{
+	struct census c = { 0 };
+	unsigned best = 0;
+
+	census_take(t, &c);
+	for (unsigned i = 0; i < CENSUS_VOTES && c.votes[i].count; i++) {
+		/* Twice the votes, so that being plausible only breaks ties. */
+		unsigned weight = 2 * c.votes[i].count + lttng_sizes_plausible(t, &c.votes[i].sizes);
+		if (weight > best) {
+			best = weight;
+			t->coding.sizes = c.votes[i].sizes;
+			t->declared.sizes_known = true;
+		}
+	}
+}

@@ -1,0 +1,43 @@
+/* What is found out where bytes are lost. */
+#ifndef LTTNG_SALVAGE_H
+#define LTTNG_SALVAGE_H
+
+#include "formats/lttng/scan/lttng_frame.h"
+#include "formats/lttng/scan/lttng_walk.h"
+
+/* lttng_vote.c: what the headers of the trace agree on, by majority: t->coding.layout, its byte order, t->constants. */
+void lttng_vote(struct lttng_trace *t);
+/* Whether the headers of a file are those of the trace. */
+bool lttng_file_votes(const struct lttng_trace *t, const struct lttng_file *f);
+/* Whether a value is one that the field can have: breaks ties. */
+bool lttng_value_plausible(enum lttng_field field, uint64_t v, bool nanoseconds);
+
+/* lttng_census.c: what the declarations of the trace agree on, before anything is judged. */
+/* The sizes that most declarations give: t->coding.sizes, t->declared.sizes_known. */
+void lttng_census(struct lttng_trace *t);
+/* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are
+ * whole, ending where the data does. 0: they do not. */
+uint64_t lttng_census_fits(struct lttng_trace *t);
+/* Whether the sizes can be those of the machine that the headers tell of. */
+bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s);
+
+/* lttng_resync.c */
+/* Looks for the place at or behind `from` where events go on again, and leaves out all before it. False: there is none. */
+bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);
+
+/* lttng_stale.c: events of an earlier lap in blocks without an end. */
+/* rel of the first byte of the block's tail that an earlier block of the file has at the same place; UINT64_MAX: none. */
+uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, uint64_t size);
+/* Remembers the events of earlier blocks; then tells whether an event is one of them. */
+void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f);
+bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+void lttng_seen_free(struct lttng_trace *t);
+/* The latest stamp that the trace can hold, by the ends of its closed blocks; UINT64_MAX when they do not tell. */
+uint64_t lttng_latest(struct lttng_trace *t);
+
+/* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
+ * are, and has repair declare them again. */
+void lttng_infer(struct lttng_trace *t);
+
+#endif

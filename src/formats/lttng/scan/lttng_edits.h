@@ -1,0 +1,31 @@
+/* Changes within a block: core's edits, and beside each what it says of the events around it. */
+#ifndef LTTNG_EDITS_H
+#define LTTNG_EDITS_H
+
+#include "core/edits.h"
+#include "formats/lttng/lttng.h"
+
+/* What an edit says of its neighbours: they are doubtful. Offsets are rel. */
+struct lttng_doubt {
+	uint64_t torn_from, torn_to; /* the event before it, which may have been hit, too; equal: it was not */
+	uint64_t found_to;	     /* end of the first event that was found, whose stamp may have been hit; 0: none */
+	bool found_again;	     /* what follows was searched for, and may be off in time */
+};
+
+struct lttng_edits {
+	struct edits edits; /* of the block in work, in the order of the block */
+	struct lttng_doubt doubts[LTTNG_EDITS_MAX];
+};
+
+/* Replaces [rel, rel + drop) by `length` bytes; 0: leaves it out. The edit stands behind all others. False: there are too many, or
+ * no memory (then e->edits.failed). doubt may be NULL. */
+bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const void *bytes, size_t length, unsigned rule,
+		     const struct lttng_doubt *doubt);
+/* Takes back all edits but the first `count`. */
+void lttng_edits_cut(struct lttng_edits *e, size_t count);
+/* Takes back those at or behind `rel`. */
+void lttng_edits_trim(struct lttng_edits *e, uint64_t rel);
+/* Bytes that [0, size) has after the edits. */
+uint64_t lttng_edits_size(const struct lttng_edits *e, uint64_t size);
+
+#endif

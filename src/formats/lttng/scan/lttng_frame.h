@@ -1,0 +1,24 @@
+/* Where blocks begin and end. */
+#ifndef LTTNG_FRAME_H
+#define LTTNG_FRAME_H
+
+#include "formats/lttng/scan/lttng_trace.h"
+
+struct lttng_frame {
+	uint64_t offset, length; /* length: to the next block, or to the end of the file */
+	bool last;
+	bool next_sound; /* a sound header follows */
+	bool sound;	 /* its own header was found sound by a search */
+};
+/* Finds the size of the file's blocks, up to 2.4. */
+void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f);
+/* The frame at offset; false at the end of the file. */
+bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame);
+/* How many constants of the header agree with the trace, and how many there are. */
+unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of);
+/* Whether it is what a hole left of a header of this trace: constants that agree, and zeros. */
+bool lttng_header_is_rest(const struct lttng_trace *t, const struct lttng_header *h);
+/* Whether a sound header of this trace is at that offset. */
+bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h);
+
+#endif

@@ -1,0 +1,65 @@
+/* The steps of a walk: an event stays, the walk ends, something was mended. */
+#include "formats/lttng/scan/lttng_walk.h"
+
+void lttng_walk_begin(struct lttng_walk *w)
+{
+	w->at.stamp = w->at.before = w->begin;
+	w->at.last = w->at.kept = w->at.rel;
+	w->at.first_stamp = 0;
+}
+
+/* Heartbeats that carry a whole stamp. */
+static bool carries_stamp(const struct lttng_coding *c, const struct lttng_event *e)
+{
+	return e->id == 3 && (c->layout->era == LTTNG_MARKERS || (c->layout->era == LTTNG_FACILITIES && c->layout->minor == 8));
+}
+
+/* The fast path may take the next events of that type. Declarations and heartbeats that carry a stamp are looked at one by one. */
+static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	bool plain = t->coding.layout->era >= LTTNG_TRACE_MARKERS || e->id > 3 || (e->id == 2 && t->coding.heartbeat);
+	if (!w->file->metadata && e->type->shape.known && plain && !w->open)
+		lttng_fast_learn(t, w->file, lttng_marker_of(e->type));
+}
+
+void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	lttng_event_judge(t, w, e, w->at.stamp);
+	if (t->s->outline)
+		lttng_outline_event(t, &w->in, e);
+	if (!w->at.events)
+		w->at.first_stamp = e->stamp;
+	w->at.events++;
+	w->at.last = e->start;
+	w->at.rel = w->at.kept = e->end;
+	w->at.before = w->at.stamp;
+	w->at.stamp = e->stamp;
+	if (e->type) {
+		lttng_marker_of(e->type)->used = true;
+		event_learn(t, w, e);
+	}
+	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
+	if (p)
+		w->at.stamp = load_u64(p, t->coding.big_endian);
+}
+
+void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken)
+{
+	w->out.broken = broken;
+	w->out.finding = fd ? fd : w->causes.block;
+	w->out.rule = rule;
+}
+
+void lttng_walk_trim(struct lttng_walk *w)
+{
+	lttng_edits_trim(w->edits, w->at.kept);
+	w->at.rel = w->at.kept;
+}
+
+void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd)
+{
+	if (w->file->metadata)
+		lttng_declarations_lose(&t->declared, fd);
+	w->causes.mended = fd;
+	w->causes.mended_to = w->at.rel;
+}

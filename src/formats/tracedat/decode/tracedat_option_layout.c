@@ -1,0 +1,98 @@
+/* Options by their bytes alone. */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
+
+const char *tracedat_clock_name(const char *text, size_t size, size_t *length)
+{
+	const char *open = memchr(text, '[', size);
+	const char *close = open ? memchr(open, ']', size - (size_t)(open - text)) : NULL;
+	*length = close ? (size_t)(close - open - 1) : 0;
+	return close ? open + 1 : NULL;
+}
+
+bool tracedat_clock_known(const char *name, size_t length)
+{
+	static const char *const clocks[] = { "local", "global", "counter", "uptime", "perf",	  "mono",    "mono_raw",
+					      "boot",  "tai",	 "x86-tsc", "ppc-tb", "s390-tod", "tsc2nsec" };
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (strlen(clocks[i]) == length && !memcmp(clocks[i], name, length))
+			return true;
+	return false;
+}
+
+bool tracedat_options_fit(const struct tracedat_shape *shape, const uint8_t *data, size_t at, size_t end)
+{
+	while (end - at >= 2) {
+		uint16_t id = load_u16(data + at, shape->big_endian);
+		if (shape->version == 6 && !id)
+			return at + 2 == end;
+		if (end - at < TRACEDAT_OPTION_HEADER || id > TRACEDAT_ID_LAST)
+			return false;
+		uint32_t size = load_u32(data + at + 2, shape->big_endian);
+		if (size > end - at - TRACEDAT_OPTION_HEADER)
+			return false;
+		at += TRACEDAT_OPTION_HEADER + size;
+		if (!id)
+			return size == 8 && at == end;
+	}
+	return false;
+}
+
+size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *data, size_t from, size_t stop)
+{
+	const size_t done = shape->version == 6 ? 2 : TRACEDAT_OPTION_HEADER + 8;
+	uint8_t leads[TRACEDAT_OPTIONS_LEAD_MAX / 8] = { 0 }; /* a bit for each place in front of stop */
+	size_t first = SIZE_MAX;
+
+	if (stop - from > TRACEDAT_OPTIONS_LEAD_MAX - 1)
+		from = stop - (TRACEDAT_OPTIONS_LEAD_MAX - 1);
+	if (stop - from < done || load_u16(data + stop - done, shape->big_endian) ||
+	    (shape->version != 6 && load_u32(data + stop - 8 - 4, shape->big_endian) != 8))
+		return SIZE_MAX;
+	leads[done / 8] |= (uint8_t)(1u << done % 8);
+	for (size_t back = done + TRACEDAT_OPTION_HEADER; back <= stop - from; back++) {
+		const uint8_t *p = data + stop - back;
+		unsigned id = load_u16(p, shape->big_endian);
+		uint32_t size = load_u32(p + 2, shape->big_endian);
+		if (id - 1u >= TRACEDAT_ID_LAST || size > back - TRACEDAT_OPTION_HEADER - done)
+			continue;
+		size_t behind = back - TRACEDAT_OPTION_HEADER - size;
+		if (leads[behind / 8] >> behind % 8 & 1) {
+			leads[back / 8] |= (uint8_t)(1u << back % 8);
+			first = stop - back;
+		}
+	}
+	return first;
+}
+
+/* Cuts a BUFFER payload (MAN7 "OPTIONS"). False where not even the texts end. */
+bool tracedat_buffer_layout(const uint8_t *p, size_t size, bool be, bool text, struct tracedat_buffer_layout *l)
+{
+	*l = (struct tracedat_buffer_layout){ 0 };
+	if (size < 10)
+		return false;
+	l->offset = load_u64(p, be);
+	l->name = (const char *)p + 8;
+	const uint8_t *nul = memchr(p + 8, 0, size - 8);
+	if (!nul)
+		return false;
+	l->name_size = (size_t)(nul - p) - 7;
+	l->clock = l->name + l->name_size;
+	size_t at = 8 + l->name_size;
+	nul = memchr(p + at, 0, size - at);
+	if (!nul)
+		return false;
+	l->clock_size = (size_t)(nul - p) - at + 1;
+	at += l->clock_size;
+	if (text) {
+		l->exact = at == size;
+		return true;
+	}
+	if (size - at < 8)
+		return false;
+	l->page_size = load_u32(p + at, be);
+	l->count = load_u32(p + at + 4, be);
+	l->entries = at + 8;
+	l->fitting = (size - at - 8) / 20;
+	l->exact = (uint64_t)l->count * 20 == size - at - 8;
+	return true;
+}

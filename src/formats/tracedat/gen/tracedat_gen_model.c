@@ -1,0 +1,304 @@
+/* A capture being made: the model. Choices that are used up give the smallest: version 6, one CPU, one page. */
+#include "formats/tracedat/gen/tracedat_gen.h"
+
+#include <stdio.h>
+
+static void gen_wide(struct tracedat_gen *g, struct gen_cpu *c)
+{
+	uint8_t p[208] = { 0 };
+	tracedat_gen_common(g, p, 302, 42);
+	for (size_t i = 8; i < sizeof(p); i++)
+		p[i] = (uint8_t)choices_below(g->choices, 256);
+	tracedat_gen_record(g, c, p, sizeof(p), (uint32_t)choices_between(g->choices, 100, 100000));
+}
+
+static void gen_function(struct tracedat_gen *g, struct gen_cpu *c)
+{
+	uint8_t p[24] = { 0 };
+	uint64_t base = g->long_size == 8 ? UINT64_C(0xffffffff81000000) : 0xc1000000u;
+	tracedat_gen_common(g, p, 1, 1);
+	if (g->long_size == 8) {
+		store_u64(p + 8, base + 0x10, g->big_endian);
+		store_u64(p + 16, base + 0x110, g->big_endian);
+	} else {
+		store_u32(p + 8, (uint32_t)base + 0x10, g->big_endian);
+		store_u32(p + 12, (uint32_t)base + 0x110, g->big_endian);
+	}
+	tracedat_gen_record(g, c, p, 8u + 2u * g->long_size, (uint32_t)choices_between(g->choices, 100, 100000));
+}
+
+static void gen_any(struct tracedat_gen *g, struct gen_cpu *c)
+{
+	static const char *const names[] = { "a", "label", "some longer label", "x y z", "" };
+	switch (choices_below(g->choices, 12)) {
+	case 1:
+	case 2:
+		tracedat_gen_label(g, c, names[choices_below(g->choices, 5)]);
+		break;
+	case 3:
+		gen_wide(g, c);
+		break;
+	case 4:
+		gen_function(g, c);
+		break;
+	case 5:
+		/* Time words stand before a record of their page. */
+		if (c->used && c->used + 64 < g->page_size)
+			tracedat_gen_stamp(g, c, 30, choices_between(g->choices, 1u << 27, UINT64_C(1) << 30));
+		tracedat_gen_tick(g, c);
+		break;
+	case 6:
+		if (c->used && c->used + 64 < g->page_size)
+			tracedat_gen_stamp(g, c, 31, c->last + choices_below(g->choices, 1u << 20));
+		tracedat_gen_tick(g, c);
+		break;
+	case 7: {
+		/* A discarded record: padding with a length. */
+		uint32_t none = 0;
+		if (c->used && c->used + 64 < g->page_size) {
+			uint8_t *at = tracedat_gen_room(g, c, 16, &none);
+			if (at) {
+				store_u32(at, tracedat_gen_word(g, 29, 1), g->big_endian);
+				store_u32(at + 4, 12, g->big_endian);
+			}
+		}
+		tracedat_gen_tick(g, c);
+		break;
+	}
+	default:
+		tracedat_gen_tick(g, c);
+		break;
+	}
+}
+
+/* ---- texts ---- */
+
+static void make_formats(struct tracedat_gen *g)
+{
+	char fields[600];
+	unsigned l = g->long_size;
+
+	(void)snprintf(fields, sizeof(fields),
+		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
+		       "\tfield:unsigned long parent_ip;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+		       l, 8 + l, l);
+	tracedat_gen_format_add(g, "ftrace", "function", 1, fields, "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip");
+	(void)snprintf(fields, sizeof(fields),
+		       "\tfield:unsigned long ip;\toffset:8;\tsize:%u;\tsigned:0;\n"
+		       "\tfield:const char * fmt;\toffset:%u;\tsize:%u;\tsigned:0;\n"
+		       "\tfield:u32 buf[];\toffset:%u;\tsize:0;\tsigned:0;\n",
+		       l, 8 + l, l, 8 + 2 * l);
+	tracedat_gen_format_add(g, "ftrace", "bprint", 6, fields, "\"%ps: %s\", (void *)REC->ip, REC->fmt");
+	tracedat_gen_format_add(g, "demo", "tick", 300,
+				"\tfield:u32 count;\toffset:8;\tsize:4;\tsigned:0;\n"
+				"\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n",
+				"\"count=%u value=%llu\", REC->count, REC->value");
+	tracedat_gen_format_add(g, "demo", "label", 301,
+				"\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
+				"\tfield:int weight;\toffset:12;\tsize:4;\tsigned:1;\n",
+				"\"name=%s weight=%d\", __get_str(name), REC->weight");
+	tracedat_gen_format_add(g, "wide", "wide", 302, "\tfield:u8 bytes[200];\toffset:8;\tsize:200;\tsigned:0;\n",
+				"\"first=%u\", REC->bytes[0]");
+}
+
+static void make_texts(struct tracedat_gen *g)
+{
+	static const char *const names[] = { "_text", "demo_tick", "demo_label", "schedule", "_etext" };
+	uint64_t base = g->long_size == 8 ? UINT64_C(0xffffffff81000000) : 0xc1000000u;
+
+	tracedat_header_page_text(&g->header_page, g->long_size, g->header_page_size);
+	tracedat_header_event_text(&g->header_event);
+	for (size_t i = 0; i < 5; i++)
+		bytes_printf(&g->kallsyms, "%0*llx T %s\n", 2 * g->long_size, (unsigned long long)base + 0x100 * i, names[i]);
+	bytes_printf(&g->kallsyms, "%0*llx t demo_init\t[demo]\n", 2 * g->long_size, (unsigned long long)base + 0x1000);
+	bytes_printf(&g->printk, "0x%llx : \"count %%d\\n\"\n", (unsigned long long)base + 0x400);
+	bytes_text(&g->cmdlines, "1 init\n42 demo task\n");
+}
+
+/* ---- options ---- */
+
+static void option_text(struct tracedat_gen *g, unsigned id, const char *text)
+{
+	(void)tracedat_gen_option_add(g, id, text, strlen(text) + 1);
+}
+
+static void make_options(struct tracedat_gen *g)
+{
+	char clock[64];
+	uint8_t number[8];
+	uint32_t cpus = 0;
+
+	(void)snprintf(clock, sizeof(clock), "%s global [%s] x86-tsc\n", strcmp(g->buffers[0].clock, "local") ? "local" : "perf",
+		       g->buffers[0].clock);
+	option_text(g, TRACEDAT_TRACECLOCK, clock);
+	option_text(g, TRACEDAT_UNAME, "Linux demo 6.1.0 x86_64");
+	option_text(g, TRACEDAT_VERSION, "3.1.6 generated");
+	store_u64(number, choices_u64(g->choices), g->big_endian);
+	(void)tracedat_gen_option_add(g, TRACEDAT_TRACEID, number, 8);
+	for (size_t i = 0; i < g->buffer_count; i++) {
+		if (i) {
+			char text[64];
+			(void)snprintf(text, sizeof(text), "\nBuffer: %s\n\n", g->buffers[i].name);
+			option_text(g, TRACEDAT_CPUSTAT, text);
+		}
+		for (size_t j = 0; j < g->buffers[i].count; j++) {
+			option_text(g, TRACEDAT_CPUSTAT, "CPU: 0\n");
+			if (g->buffers[i].cpus[j].cpu + 1 > cpus)
+				cpus = g->buffers[i].cpus[j].cpu + 1;
+		}
+	}
+	tracedat_gen_stats(g);
+	if (g->version == 7) {
+		store_u32(number, cpus, g->big_endian);
+		(void)tracedat_gen_option_add(g, TRACEDAT_CPUCOUNT, number, 4);
+	}
+	if (choices_chance(g->choices, 1, 4))
+		option_text(g, TRACEDAT_DATE, "0x5f0e3d");
+	if (choices_chance(g->choices, 1, 4))
+		option_text(g, TRACEDAT_OFFSET, "-1000");
+	if (choices_chance(g->choices, 1, 4))
+		option_text(g, TRACEDAT_PROCMAPS, "2a 1 demo\n400000 401000 /usr/bin/demo\n");
+	if (g->version == 6)
+		for (size_t i = 1; i < g->buffer_count; i++) {
+			struct gen_option *o = tracedat_gen_option_add(g, TRACEDAT_BUFFER, "\0\0\0\0\0\0\0", 8);
+			o->buffer = (int)i;
+			bytes_append(&o->data, g->buffers[i].name, strlen(g->buffers[i].name) + 1);
+		}
+}
+
+/* ---- buffers ---- */
+
+/* How well the content folds. */
+static void measure(struct tracedat_gen *g, const struct bytes *content)
+{
+	struct bytes folded = { 0 };
+	if (g->codec != TRACEDAT_NONE && content->size && tracedat_encode(g->codec, content->data, content->size, &folded)) {
+		g->folded = folded.size;
+		g->unfolded = content->size;
+	}
+	g->g->failed |= folded.failed;
+	bytes_free(&folded);
+}
+
+/* About how many bytes the content takes in the file, as chunks if it is compressed. */
+static uint64_t packed_size(const struct tracedat_gen *g, const struct gen_chunks *chunks, const struct bytes *content)
+{
+	if (g->codec == TRACEDAT_NONE)
+		return content->size;
+	return 4 + chunks->bytes.size + (g->unfolded ? content->size * g->folded / g->unfolded : content->size / 4);
+}
+
+static uint64_t cpu_size(const struct tracedat_gen *g, const struct gen_cpu *cpu)
+{
+	return packed_size(g, &cpu->chunks, &cpu->pages);
+}
+
+/* About how many bytes of the file are no CPU data: texts and some 300 a CPU for its options. */
+static uint64_t metadata_size(const struct tracedat_gen *g, size_t cpus)
+{
+	uint64_t size = g->header_page.size + g->header_event.size + g->kallsyms.size + g->printk.size + g->cmdlines.size;
+	for (size_t i = 0; i < g->format_count; i++)
+		size += g->formats[i].text.size;
+	return (g->codec == TRACEDAT_NONE ? size : size / 3) + 300 * cpus + 800;
+}
+
+/* Whether the pages of a CPU are about as large as wanted. What was estimated so far is measured then. */
+static bool is_large(struct tracedat_gen *g, const struct gen_cpu *cpu, uint64_t wanted)
+{
+	const uint64_t half = g->codec == TRACEDAT_NONE ? g->page_size / 2 : 256;
+	if (cpu_size(g, cpu) + half < wanted)
+		return false;
+	if (wanted)
+		measure(g, &cpu->pages);
+	return cpu_size(g, cpu) + half >= wanted;
+}
+
+/* The pages of a CPU: some records, then more until there are enough. */
+static void make_cpu(struct tracedat_gen *g, struct gen_cpu *cpu, uint64_t wanted)
+{
+	struct choices *c = g->choices;
+	bool broken = g->g->rule >= 0;
+	uint64_t records = 3 + choices_below(c, 12);
+
+	for (uint64_t k = 0; k < records || !is_large(g, cpu, wanted); k++) {
+		if (cpu->pages.failed || g->g->failed)
+			break;
+		if (broken)
+			k & 1 ? tracedat_gen_label(g, cpu, "sample") : tracedat_gen_tick(g, cpu);
+		else
+			gen_any(g, cpu);
+		if (!broken && choices_chance(c, 1, 40))
+			tracedat_gen_page_end(g, cpu);
+	}
+}
+
+static void make_buffers(struct tracedat_gen *g)
+{
+	static const char *const clocks[] = { "local", "mono", "global", "x86-tsc", "boot" };
+	bool broken = g->g->rule >= 0;
+	struct choices *c = g->choices;
+	const char *clock = broken ? "local" : clocks[choices_below(c, 5)];
+	/* Only options name instances. */
+	size_t instances = broken ? g->instances : g->no_options ? 0 : (size_t)choices_below(c, 3);
+	size_t cpus = broken ? 2 : (size_t)choices_between(c, 1, 3);
+	/* What is left of the wanted size, and the CPUs that share it. */
+	size_t left = cpus * (1 + instances);
+	uint64_t at = tracedat_align(metadata_size(g, left), g->page_size);
+
+	g->buffer_count = 1 + instances;
+	g->time = 1000000000;
+	for (size_t i = 0; i < g->buffer_count; i++) {
+		struct gen_buffer *buffer = &g->buffers[i];
+		if (i)
+			(void)snprintf(buffer->name, sizeof(buffer->name), "inst%zu", i);
+		(void)snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
+		/* Version 6 has an entry for each CPU, version 7 only for those with data, which may be far apart. */
+		buffer->count = cpus;
+		for (size_t j = 0; j < cpus; j++, left--) {
+			struct gen_cpu *cpu = &buffer->cpus[j];
+			bool sparse = g->version == 7 && !broken && choices_chance(c, 1, 4);
+			cpu->cpu = j ? buffer->cpus[j - 1].cpu + 1 + (sparse ? 4 : 0) : 0;
+			cpu->last = UINT64_C(5000000000) + 1000 * j;
+			bool empty = !broken && g->version == 6 && choices_chance(c, 1, 5);
+			uint64_t wanted = g->g->size > at ? (g->g->size - at) / (left + g->extra_at_end) : 0;
+			if (!empty || (left == 1 && wanted))
+				make_cpu(g, cpu, wanted);
+			at = tracedat_align(at + cpu_size(g, cpu), g->page_size);
+		}
+	}
+}
+
+size_t tracedat_gen_extra(const struct tracedat_gen *g)
+{
+	return g->buffers[0].cpus[1].pages.size + 3 * (size_t)g->page_size;
+}
+
+/* The text of a latency tracer instead of pages. */
+static void make_latency(struct tracedat_gen *g)
+{
+	uint64_t lines = 1 + choices_below(g->choices, 40);
+
+	bytes_text(&g->text, "# tracer: wakeup\n#\n# wakeup latency trace\n");
+	uint64_t other = metadata_size(g, 1);
+	for (uint64_t i = 0; i < lines || other + packed_size(g, &g->text_chunks, &g->text) < g->g->size; i++) {
+		bytes_printf(&g->text, "  demo-42      0d..3 %4lluus+: demo_tick <-_text\n", (unsigned long long)i);
+		g->g->records++;
+		if (g->codec != TRACEDAT_NONE && g->text.size >= GEN_TEXT_CHUNK)
+			tracedat_gen_pack(g, &g->text_chunks, &g->text, GEN_TEXT_CHUNK);
+		if (g->text.failed || g->g->failed)
+			break;
+	}
+}
+
+void tracedat_gen_model(struct tracedat_gen *g)
+{
+	make_formats(g);
+	make_texts(g);
+	if (g->latency) {
+		make_latency(g);
+		option_text(g, TRACEDAT_UNAME, "Linux demo 6.1.0 x86_64");
+		return;
+	}
+	make_buffers(g);
+	make_options(g);
+}

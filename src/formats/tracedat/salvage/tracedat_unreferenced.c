@@ -1,0 +1,242 @@
+/* Data that no table names: found by its look between and behind the ranges in use, and given to the CPUs that have none. */
+#include "formats/tracedat/scan/tracedat_place.h"
+
+#include <stdlib.h>
+
+static const struct tracedat_stat *expected_of(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
+{
+	for (size_t i = 0; i < w->dir.stat_count; i++) {
+		const struct tracedat_stat *s = &w->dir.stats[i];
+		if (s->cpu != cpu || !s->known)
+			continue;
+		if (s->buffer_name < 0 && !*b->name)
+			return s;
+		if (s->buffer_name < 0)
+			continue;
+		const struct tracedat_option *o = &w->dir.options[s->buffer_name];
+		const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
+		size_t length = strlen(b->name);
+		if (name && length && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
+		    name[8 + length] == '\n')
+			return s;
+	}
+	return NULL;
+}
+
+static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->cpus[i].cpu == cpu && b->cpus[i].length)
+			return true;
+	return false;
+}
+
+/* The next CPU from `from` on that has no data and should have some. */
+static uint32_t cpu_in_need(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
+{
+	/* Tables of more CPUs than any machine has are not searched for the one that lacks data. */
+	if (b->count > 1024 || w->dir.stat_count > 4096)
+		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
+	uint32_t most = w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX ? w->data.cpu_count : TRACEDAT_CPUS_MAX;
+	/* One of which the statistics say that it had events; else one of which they say nothing. */
+	for (unsigned silent = 0; silent < 2; silent++)
+		for (uint32_t cpu = from; cpu < most; cpu++) {
+			const struct tracedat_stat *s = expected_of(w, b, cpu);
+			if ((s ? s->entries + s->read != 0 : silent) && !cpu_has_data(b, cpu))
+				return cpu;
+		}
+	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
+		if (!cpu_has_data(b, cpu))
+			return cpu;
+	return TRACEDAT_CPUS_MAX - 1;
+}
+
+struct search {
+	struct tracedat_walk *w;
+	unsigned buffer;
+	uint32_t next; /* CPU */
+	struct tracedat_cpu run;
+	bool running, any;
+	uint64_t records, last;
+	uint64_t pages;
+};
+
+static void run_end(struct search *s, uint64_t at)
+{
+	struct tracedat_buffer *b = &s->w->data.buffers[s->buffer];
+	struct tracedat_cpu *c = NULL;
+
+	if (!s->running)
+		return;
+	s->running = false;
+	for (size_t i = 0; i < b->count && !c; i++)
+		if (b->cpus[i].cpu == s->run.cpu)
+			c = &b->cpus[i];
+	if (!c)
+		c = tracedat_cpu_add(s->w, b);
+	if (!c)
+		return;
+	c->cpu = s->run.cpu;
+	c->from = s->run.from;
+	c->length = at - s->run.from;
+	c->found = true;
+	c->lost = false;
+	c->clipped = true;
+	s->any = true;
+	s->next = s->run.cpu + 1;
+}
+
+/* The page at `at` belongs to the run, or begins one: a CPU ends where its count is reached, or time steps back. */
+static void search_page(struct search *s, uint64_t at, uint64_t ts, uint32_t records)
+{
+	struct tracedat_walk *w = s->w;
+	const struct tracedat_stat *expected = s->running ? expected_of(w, &w->data.buffers[s->buffer], s->run.cpu) : NULL;
+	bool full = expected && s->records >= expected->entries + expected->read;
+	/* Small steps back are a clock's; between CPUs it is the whole trace. */
+	if (s->running && (full || (ts < s->last && !(expected && s->records + records <= expected->entries + expected->read))))
+		run_end(s, at);
+	if (!s->running) {
+		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(w, &w->data.buffers[s->buffer], s->next), .from = at };
+		s->running = true;
+		s->records = 0;
+	}
+	s->records += records;
+	s->last = ts;
+	s->pages++;
+}
+
+/* The first bytes of a page that the end of the file cuts; NULL: there are none. */
+static const uint8_t *page_cut(struct tracedat_walk *w, uint64_t at, uint64_t to, uint32_t size)
+{
+	const uint8_t *p = to == w->source->size && to > at && to - at < size ? window_at(&w->window, at, (size_t)(to - at)) : NULL;
+	return p && tracedat_page_cut_sound(&w->shape, tracedat_known(w), p, (uint32_t)(to - at), size) ? p : NULL;
+}
+
+/* Uncompressed pages in [from, to). */
+static void search_pages(struct search *s, uint64_t from, uint64_t to)
+{
+	struct tracedat_walk *w = s->w;
+	uint32_t size = w->data.buffers[s->buffer].page_size;
+	uint64_t at = tracedat_align(from, size), end = at;
+	const uint8_t *p;
+
+	for (; to >= at && to - at >= size && w->status == TM_OK; at += size) {
+		uint32_t records = 0;
+		p = window_at(&w->window, at, size);
+		if (!p)
+			return;
+		if (!tracedat_page_plausible(w, p, size, &records))
+			continue;
+		search_page(s, at, load_u64(p, w->shape.big_endian), records);
+		end = at + size;
+	}
+	p = page_cut(w, at, to, size);
+	if (p) {
+		search_page(s, at, load_u64(p, w->shape.big_endian), 1);
+		end = to;
+	}
+	run_end(s, end);
+}
+
+static void search_chunks(struct search *s, uint64_t from, uint64_t to)
+{
+	struct tracedat_walk *w = s->w;
+	uint32_t size = w->data.buffers[s->buffer].page_size;
+
+	for (uint64_t at = tracedat_align(from, size); to > at && to - at >= 16 && w->status == TM_OK; at += size) {
+		if (!tracedat_chunk_begins(w, at + 4, to))
+			continue;
+		uint64_t end = at + 4;
+		while (tracedat_chunk_begins(w, end, to)) {
+			const uint8_t *p = window_at(&w->window, end, 8);
+			uint32_t csize = p ? load_u32(p, w->shape.big_endian) : 0;
+			if (!csize || csize > to - end - 8)
+				break;
+			end += 8 + csize;
+			s->pages++;
+		}
+		s->run = (struct tracedat_cpu){ .cpu = cpu_in_need(w, &w->data.buffers[s->buffer], s->next), .from = at };
+		s->running = true;
+		if (end == at + 4)
+			end = to < at + size ? to : at + size;
+		run_end(s, end);
+		at = ((end + size - 1) & ~(uint64_t)(size - 1)) - size;
+	}
+}
+
+/* Whether [from, to) holds pages; looks at each place where one may begin. */
+static uint64_t count_pages(struct tracedat_walk *w, uint64_t from, uint64_t to, uint32_t size)
+{
+	uint64_t n = 0;
+	uint64_t at = tracedat_align(from, size);
+	for (; to >= at && to - at >= size; at += size)
+		n += tracedat_page_at(w, at, size);
+	return n + (page_cut(w, at, to, size) != NULL);
+}
+
+/* Bytes between and behind what is in use. */
+static void gap_judge(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, bool last)
+{
+	struct tracedat_buffer *b = &w->data.buffers[buffer];
+	struct finding *fd;
+	uint64_t nonzero = window_skip_zeros(&w->window, from);
+	if (from >= to || nonzero >= to)
+		return;
+	bool zeroed = false; /* a CPU whose table entry was never filled in */
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			const struct tracedat_stat *s = !c->length ? expected_of(w, &w->data.buffers[i], c->cpu) : NULL;
+			zeroed |= !c->length &&
+				  (c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read));
+		}
+	zeroed |= !b->count;
+	bool lost = w->data.errors || zeroed;
+	uint64_t pages = b->compressed ? 0 : count_pages(w, from, to, b->page_size);
+	if (b->compressed && lost) {
+		struct search s = { .w = w, .buffer = buffer };
+		search_chunks(&s, from, to);
+		pages = s.pages;
+		if (!s.any)
+			return;
+	} else if (pages && lost) {
+		struct search s = { .w = w, .buffer = buffer };
+		search_pages(&s, from, to);
+	}
+	if (pages) {
+		if (!w->data.errors || !findings_errors(w->findings)) {
+			fd = tracedat_milder(w, TRACEDAT_RULE_data_unreferenced, lost ? TM_ERROR : TM_WARNING, from, to - from);
+			finding_say(fd, "%llu %s that no CPU has", (unsigned long long)pages,
+				    b->compressed ? "chunks" : "pages of events");
+		}
+		return;
+	}
+	if (lost && w->data.errors)
+		return;
+	(void)tracedat_report(w, last ? TRACEDAT_RULE_trailing_bytes : TRACEDAT_RULE_cpu_gap_nonzero, nonzero, to - nonzero,
+			      last ? "%llu bytes after the end of the data" : "%llu bytes of padding that are not zero",
+			      (unsigned long long)(to - nonzero));
+}
+
+void tracedat_gaps(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to)
+{
+	size_t count;
+	struct tracedat_range *r = tracedat_ranges(w, &count);
+	if (!r)
+		return;
+	uint64_t at = from;
+	for (size_t i = 0; i < count && w->status == TM_OK; i++) {
+		if (r[i].to <= from || r[i].from >= to)
+			continue;
+		/* What the chunks of a range really take is not known yet: four bytes may belong to it. */
+		if (r[i].from > at)
+			gap_judge(w, buffer, at, r[i].from, false);
+		uint64_t end = r[i].to;
+		if (r[i].buffer->compressed && r[i].cpu)
+			end = tracedat_align(end, r[i].buffer->page_size);
+		at = end > at ? end : at;
+	}
+	if (at < to && w->status == TM_OK)
+		gap_judge(w, buffer, at, to, true);
+	free(r);
+}

@@ -1,0 +1,74 @@
+/* What a walk knows of the data of the CPUs: where it is, and what its pages hold. */
+#ifndef TRACEDAT_DATA_H
+#define TRACEDAT_DATA_H
+
+#include "core/edits.h"
+#include "formats/tracedat/decode/tracedat_codec.h"
+#include "formats/tracedat/tracedat.h"
+
+struct finding;
+
+struct tracedat_cpu {
+	uint32_t cpu;
+	uint64_t offset, size; /* as declared */
+	uint64_t from, length; /* bytes of the file that are walked; length 0: none */
+	uint64_t records;      /* data records that are sound */
+	uint64_t first_time, last_time;
+	uint64_t moved, moved_size; /* where repair puts it */
+	uint64_t end;		    /* where its data in the file really ends */
+	uint64_t declared_at;	    /* file offset of its table entry; 0: none */
+	bool missed;		    /* a page says that events were lost */
+	uint64_t limit;		    /* compressed: chunks may reach up to here */
+	bool found;		    /* by content, no table names it */
+	bool clipped;		    /* its range was shortened: that is reported already */
+	bool fewer;		    /* chunks, or bytes of them, than are claimed */
+	bool lost;		    /* its range cannot be used */
+	bool shifted;		    /* its data is not where the table says: that is reported already */
+};
+
+struct tracedat_buffer {
+	char name[64]; /* of the instance, cut, for messages */
+	struct bytes raw_name, clock;
+	uint32_t page_size;
+	struct tracedat_cpu *cpus;
+	size_t count, capacity;
+	int section;		       /* v7: its section 3, or -1 */
+	size_t option;		       /* its option, or SIZE_MAX */
+	bool compressed, text;	       /* text: latency output */
+	bool text_torn;		       /* of which chunks are lost, or the last line has no end */
+	uint64_t text_stop;	       /* where its last whole line ends, of one that is not compressed */
+	uint64_t record_at;	       /* v6: of its tag in the file */
+	uint64_t table_at;	       /* v6: of its table in the file */
+	uint64_t clock_at, clock_size; /* v6: clock block with its length, or 0 */
+	bool clock_bad, lost;
+	uint64_t moved;
+};
+
+/* Where the data of the CPUs is. */
+struct tracedat_data {
+	struct tracedat_buffer *buffers;
+	size_t buffer_count, buffer_capacity;
+	uint32_t cpu_count;    /* as the file says */
+	uint64_t cpu_count_at; /* v6 */
+	uint64_t tag_at;       /* v6: of the data tag after the options */
+	bool latency;
+	bool errors; /* placement is broken in a way that loses data */
+	uint64_t latency_at, latency_stop;
+	unsigned slides, searches; /* searches after damage: each kind is bounded */
+	uint64_t compared;	   /* statistics that were compared: bounded */
+};
+
+/* The pages that are walked. */
+struct tracedat_pages {
+	uint8_t *chunk; /* one decoded chunk */
+	size_t chunk_capacity;
+	uint8_t *previous; /* the page before, when it was in another chunk */
+	uint64_t decoded;  /* bytes decoded so far */
+	struct tracedat_decoder decoder;
+	struct edits edits;	 /* of the page that was judged last */
+	uint64_t records, lines; /* lines: those of them that are latency output */
+	uint64_t fast;		 /* records that the fast path took */
+	struct finding *ip_finding, *printk_finding, *pid_finding;
+};
+
+#endif

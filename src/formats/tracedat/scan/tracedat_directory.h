@@ -1,0 +1,69 @@
+/* What a walk knows of options and sections. */
+#ifndef TRACEDAT_DIRECTORY_H
+#define TRACEDAT_DIRECTORY_H
+
+#include "formats/tracedat/scan/tracedat_metadata.h"
+
+struct tracedat_option {
+	const struct tracedat_block *block; /* that it lies in */
+	size_t at;			    /* of its payload in the block; the 6 bytes before it are id and size */
+	uint32_t size;
+	uint16_t id;
+	uint16_t section; /* index of its options section (v7) */
+	bool dropped;	  /* repair leaves it out */
+	unsigned rule;	  /* why it is dropped or changed */
+	const char *why;
+	struct bytes changed; /* payload that repair writes instead; empty: as it is */
+	int buffer;	      /* index of the buffer it describes, or -1 */
+};
+
+struct tracedat_section {
+	uint64_t offset; /* of its header */
+	uint64_t size;	 /* real bytes after the header */
+	uint64_t declared;
+	uint64_t moved; /* where repair puts it */
+	uint16_t id, flags;
+	int32_t description;
+	bool referenced; /* by an option, or by the walk for STRINGS */
+	bool reached;	 /* an options section of the chain */
+	bool lost;	 /* its content cannot be used: repair leaves it out */
+	bool size_bad;
+	unsigned rule; /* why it is lost */
+	const char *why;
+	struct finding *damage; /* its content is what came out before the damage that this tells of; NULL: all of it */
+	struct tracedat_block block;
+	uint64_t frame;				 /* compressed: bytes of the frame itself */
+	size_t first_option, option_count, done; /* of an options section; done: offset of its DONE item in the block */
+	bool has_done;
+};
+
+/* What one CPUSTAT option says. */
+struct tracedat_stat {
+	int buffer_name; /* option index of the "Buffer:" heading, or -1 for the top buffer */
+	uint32_t cpu;
+	uint64_t entries, overrun, read;
+	bool known;		    /* entries and read events were there */
+	uint64_t oldest_us, now_us; /* microseconds; 0: not there */
+	size_t option;
+};
+
+/* Options and sections. */
+struct tracedat_directory {
+	struct tracedat_option *options;
+	size_t option_count, option_capacity;
+	struct tracedat_stat *stats;
+	size_t stat_count, stat_capacity;
+	struct tracedat_section *sections;
+	size_t section_count, section_capacity;
+	struct bytes strings;
+	int clock_option, cpucount_option; /* last ones; -1: none */
+	uint64_t tag_at;		   /* v6: of the first data tag */
+	bool tag_seen;			   /* v6: it is that of options */
+	unsigned resyncs;		   /* searches for options after damage: bounded */
+};
+
+/* The section whose header is at offset; -1: none. */
+int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
+void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);
+
+#endif

@@ -1,0 +1,149 @@
+/* A format that is sound becomes an event: what its records must look like. */
+#include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t name_hash(const char *system, const char *name, size_t length)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; system[i]; i++)
+		h = (h ^ (uint8_t)system[i]) * UINT64_C(0x100000001b3);
+	h = (h ^ 0xff) * UINT64_C(0x100000001b3);
+	for (size_t i = 0; i < length; i++)
+		h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	return h ? h : 1;
+}
+
+/* Remembers a hash; false when it was there. */
+static bool name_add(struct tracedat_walk *w, uint64_t hash)
+{
+	if (map_get(&w->events.names, hash) != MAP_NONE)
+		return false;
+	if (map_set(&w->events.names, hash, 1, TRACEDAT_EVENTS_MAX) == TM_NO_MEMORY)
+		tracedat_no_memory(w);
+	return true;
+}
+
+static bool named(const struct format_parse *p, const struct tracedat_field *f, const char *name)
+{
+	return f->name_length == strlen(name) && !memcmp(p->text + f->name, name, f->name_length);
+}
+
+static bool event_named(const struct format_parse *p, const char *name)
+{
+	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
+}
+
+static void event_fields(struct format_parse *p, struct tracedat_event *e)
+{
+	struct tracedat_walk *w = p->w;
+	bool ftrace = !strcmp(p->system, "ftrace");
+	bool stack = ftrace && (event_named(p, "kernel_stack") || event_named(p, "user_stack"));
+	bool print = ftrace && (event_named(p, "bprint") || event_named(p, "bputs"));
+
+	e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
+	e->slack = 7;
+	e->dynamic = (uint32_t)w->events.dynamic_count;
+	for (size_t i = 0; i < p->field_count; i++) {
+		const struct tracedat_field *f = &p->fields[i];
+		if (f->common)
+			continue;
+		if (f->bad) {
+			e->slack = UINT32_MAX;
+			continue;
+		}
+		uint32_t end = f->offset + f->size;
+		if (f->open_array)
+			end = f->offset;
+		if (f->open_array || f->dynamic)
+			e->slack = UINT32_MAX;
+		if (stack && named(p, f, "caller")) {
+			e->slack = UINT32_MAX;
+			end = f->offset;
+		}
+		if (end > e->fixed)
+			e->fixed = end;
+		if (f->dynamic && f->size == 4 &&
+		    tracedat_room(w, &w->events.dynamics, &w->events.dynamic_capacity, w->events.dynamic_count,
+				  sizeof(*w->events.dynamics), 1u << 22)) {
+			w->events.dynamics[w->events.dynamic_count++] = (struct tracedat_dynamic){ (uint16_t)f->offset, f->relative,
+												   f->text };
+			e->dynamic_count++;
+			e->special = true;
+		}
+		if (print && f->size == w->shape.long_size && (named(p, f, "fmt") || named(p, f, "str")))
+			e->printk = (uint16_t)f->offset;
+		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
+			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
+	}
+	e->special |= e->printk || e->ip[0];
+}
+
+void tracedat_event_add(struct format_parse *p, bool placeholder)
+{
+	struct tracedat_walk *w = p->w;
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (!p->id_known)
+		return;
+	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
+	if (!placeholder && tracedat_orphan_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+		p->fatal = true;
+		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID is another event's");
+		return;
+	}
+	if (other) {
+		if (!placeholder) {
+			p->fatal = p->id_bad = true;
+			tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID %llu is that of %s too",
+					       (unsigned long long)p->id, other->name);
+		}
+		return;
+	}
+	if (!tracedat_room(w, &w->events.list, &w->events.capacity, w->events.count, sizeof(*w->events.list), TRACEDAT_EVENTS_MAX))
+		return;
+	struct tracedat_event *e = &w->events.list[w->events.count];
+	*e = (struct tracedat_event){
+		.id = (uint32_t)p->id, .placeholder = placeholder, .block = p->block, .text = p->base, .text_size = p->size
+	};
+	(void)snprintf(e->system, sizeof(e->system), "%s", p->system);
+	text_sanitise(e->name, sizeof(e->name), p->name ? text_quote(shown, p->name, p->name_length) : "unknown");
+	if (placeholder) {
+		e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
+		e->slack = UINT32_MAX;
+	} else {
+		event_fields(p, e);
+		e->hash = name_hash(p->system, p->name, p->name_length);
+		if (!name_add(w, e->hash))
+			tracedat_format_report(p, TRACEDAT_RULE_event_name_duplicate, 0, p->size,
+					       "a second event of this name in the system");
+		if (!strcmp(p->system, "ftrace") && event_named(p, "user_stack"))
+			w->events.blk_id = e->id + 1;
+	}
+	w->events.count++;
+	w->events.index[e->id] = (uint16_t)w->events.count;
+}
+
+void tracedat_event_orphan(struct format_parse *p)
+{
+	struct tracedat_walk *w = p->w;
+	struct tracedat_event own = { .text = p->base, .text_size = p->size };
+	struct tracedat_event *holder = p->id_known ? &w->events.list[w->events.index[p->id] - 1] : NULL;
+
+	event_fields(p, &own);
+	struct tracedat_orphan *first = NULL, *o = tracedat_orphan_add(w, p->block, &own);
+	if (o && holder && !holder->contested && !holder->placeholder && tracedat_unknown_table(w))
+		first = tracedat_orphan_add(w, holder->block, holder);
+	if (!first) {
+		/* Without its rival a format with an ID that comes twice is nobody's. */
+		if (o && holder)
+			bytes_free(&w->events.orphans[--w->events.orphan_count].text);
+		return;
+	}
+	holder->contested = holder->special = true;
+	o->claim = first->claim = (uint32_t)p->id;
+	o->rival = (int)(first - w->events.orphans);
+	first->holder = true;
+}

@@ -1,0 +1,387 @@
+/* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count lies, the texts
+ * themselves say where they begin and end. */
+#include "formats/tracedat/decode/tracedat_format_list.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+#include "formats/tracedat/scan/tracedat_format.h"
+
+#include <stdio.h>
+
+/* Bytes of the name of a system that readers survive. */
+#define SYSTEM_NAME_READERS 8192u
+#define SYSTEM_EVENTS_MAX 65536u
+/* Bytes in which the end of a format text is looked for, and how often in vain. */
+#define MEASURE_MAX (256u * 1024)
+#define MEASURES_MAX 2048u
+
+static const char unknown_system[] = "unknown";
+
+struct list {
+	struct tracedat_walk *w;
+	const struct tracedat_block *b;
+	size_t end;
+	bool exact;	 /* counts and sizes lead to the end: they vouch for each other, and nothing is searched */
+	bool systems;	 /* a system header may follow an entry */
+	bool miscounted; /* the last walk found another number of formats than was claimed */
+	struct tracedat_pieces *out;
+	char system[64];
+};
+
+/* A system header: its name's length with the NUL, or 0. */
+static size_t system_begins(const struct list *l, size_t at)
+{
+	const uint8_t *data = l->b->data;
+	size_t left = l->end - at, hops = 0;
+	size_t first = 0;
+
+	if (l->exact)
+		return strlen((const char *)data + at) + 1;
+	while (left >= 5 && hops < 4) {
+		const uint8_t *nul = memchr(data + at, 0, left < TRACEDAT_SYSTEM_NAME_MAX ? left : TRACEDAT_SYSTEM_NAME_MAX);
+		if (!nul)
+			return 0;
+		size_t length = (size_t)(nul - (data + at)) + 1;
+		if (left - length < 4)
+			return 0;
+		uint32_t events = load_u32(data + at + length, l->w->shape.big_endian);
+		first = first ? first : length;
+		if (tracedat_format_begins(data, at + length + 4, l->end))
+			return first;
+		/* An empty system must have a sensible name, and something sensible behind it. */
+		if (events || length < 2 || length > 256)
+			return 0;
+		for (size_t i = 0; i + 1 < length; i++)
+			if (data[at + i] < 0x21 || data[at + i] > 0x7e)
+				return 0;
+		at += length + 4;
+		left = l->end - at;
+		if (!left)
+			return first;
+		hops++;
+	}
+	return 0;
+}
+
+static bool entry_may_end(const struct list *l, size_t at)
+{
+	return at == l->end || tracedat_format_begins(l->b->data, at, l->end) || (l->systems && system_begins(l, at));
+}
+
+/* The length of the format text at `text`, going by its last line; 0: it has none. */
+static size_t text_measure(const struct list *l, size_t text)
+{
+	const uint8_t *data = l->b->data;
+	size_t room = l->end - text < MEASURE_MAX ? l->end - text : MEASURE_MAX;
+	if (room < 16 || l->w->events.measures >= MEASURES_MAX)
+		return 0;
+	const uint8_t *print = memmem(data + text, room, "\nprint fmt:", 11);
+	const uint8_t *next = memmem(data + text + 5, room - 5, "\nID:", 4);
+	next = next ? memmem(next + 4, room - (size_t)(next + 4 - (data + text)), "\nID:", 4) : NULL;
+	if (!print || (next && next < print)) {
+		l->w->events.measures++;
+		return 0;
+	}
+	size_t at = (size_t)(print + 1 - (data + text));
+	const uint8_t *lf = memchr(print + 1, '\n', room - at);
+	return lf ? (size_t)(lf - (data + text)) + 1 : 0;
+}
+
+static void entry_lost(struct list *l, size_t at, size_t length, unsigned rule)
+{
+	l->w->events.lost = true;
+	l->w->out.lost_other |= length > 8;
+	tracedat_drop_block(l->w, l->b, at, length, rule, "an event format that cannot be read");
+}
+
+/* A format whose place and length are settled. */
+static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, unsigned *count)
+{
+	struct tracedat_walk *w = l->w;
+	struct bytes changed = { .big_endian = w->shape.big_endian };
+	uint8_t number[8];
+	unsigned errors = tracedat_format_parse(w, l->b, text, size, l->system, &changed);
+
+	w->out.lost_other |= errors != 0;
+	if (w->repair) {
+		if (!errors) {
+			store_u64(number, size, w->shape.big_endian);
+			(void)tracedat_field(l->out, NULL, at, number, 8, TRACEDAT_RULE_format_size_mismatch,
+					     "the size that the text has");
+			tracedat_copy(l->out, NULL, text, size);
+			(*count)++;
+		} else if (changed.size) {
+			store_u64(number, changed.size, w->shape.big_endian);
+			(void)tracedat_literal(l->out, number, 8, TRACEDAT_RULE_format_size_mismatch,
+					       "the size that the mended text has");
+			(void)tracedat_literal(l->out, changed.data, changed.size, TRACEDAT_RULE_field_syntax,
+					       "the format without the lines that are in error");
+			tracedat_drop_block(w, l->b, at, 8 + size, TRACEDAT_RULE_field_syntax,
+					    "replaced by the format without its errors");
+			(*count)++;
+		} else {
+			tracedat_drop_block(w, l->b, at, text + size - at, TRACEDAT_RULE_format_text_bytes,
+					    "an event format that cannot be used");
+		}
+	} else {
+		(*count)++;
+	}
+	bytes_free(&changed);
+	return errors == 0;
+}
+
+/* One entry of a list. Returns the offset after it; SIZE_MAX where nothing there can be read. */
+static size_t list_entry(struct list *l, size_t at, unsigned *count)
+{
+	struct tracedat_walk *w = l->w;
+	const uint8_t *data = l->b->data;
+	struct finding *fd;
+
+	if (l->end - at < 8)
+		return SIZE_MAX;
+	uint64_t size = load_u64(data + at, w->shape.big_endian);
+	size_t text = at + 8;
+	bool fits = size && size <= TRACEDAT_FORMAT_MAX && size <= l->end - text;
+	bool begins = tracedat_format_begins(data, at, l->end);
+	if (l->exact || (fits && entry_may_end(l, text + (size_t)size))) {
+		(void)entry_parse(l, at, text, (size_t)size, count);
+		return text + (size_t)size;
+	}
+	size_t measured = begins ? text_measure(l, text) : 0;
+	if (measured && measured == size) {
+		/* What follows is damaged, not this. */
+		(void)entry_parse(l, at, text, measured, count);
+		return text + measured;
+	}
+	if (measured) {
+		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
+		fd = tracedat_block_report(w, rule, l->b, at, 8, "the size of this format is %llu, but its text has %zu bytes",
+					   (unsigned long long)size, measured);
+		finding_path(fd, "%s > %s", l->b->name, l->system);
+		(void)entry_parse(l, at, text, measured, count);
+		return text + measured;
+	}
+	if (!size && entry_may_end(l, text)) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_zero, l->b, at, 8, "a format of size 0");
+		finding_path(fd, "%s > %s", l->b->name, l->system);
+		entry_lost(l, at, 8, TRACEDAT_RULE_format_size_zero);
+		return text;
+	}
+	return SIZE_MAX;
+}
+
+/* The next place at or after `at` where an entry or a system header begins; the end if there is none. */
+static size_t list_resync(const struct list *l, size_t at)
+{
+	const uint8_t *data = l->b->data;
+	for (size_t from = at;;) {
+		const uint8_t *found = memmem(data + from, l->end - from, "name:", 5);
+		if (!found)
+			return l->end;
+		size_t text = (size_t)(found - data);
+		from = text + 5;
+		if (text < at + 8)
+			continue;
+		/* "name:" inside of a text follows a letter or a blank; at the begin of one, the bytes of a size. */
+		if (data[text - 1] == ' ' || data[text - 1] == '\t' || data[text - 1] == '"')
+			continue;
+		if (l->systems && text >= at + 8 + 4 + 2 && data[text - 13] == 0) {
+			size_t name = text - 13;
+			while (name > at && name > text - 13 - 255 && data[name - 1] > 0x20 && data[name - 1] < 0x7f)
+				name--;
+			if (name < text - 13 && load_u32(data + text - 12, l->w->shape.big_endian) <= SYSTEM_EVENTS_MAX)
+				return name;
+		}
+		return text - 8;
+	}
+}
+
+/* Entries from `at`; how many the file claims. Returns where they end and the number in *count. */
+static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found)
+{
+	struct tracedat_walk *w = l->w;
+	bool damaged = false;
+
+	*found = 0;
+	while (at < l->end && w->status == TM_OK) {
+		bool begins = tracedat_format_begins(l->b->data, at, l->end);
+		if (l->exact ? *found == claimed : !begins && ((l->systems && system_begins(l, at)) || *found >= claimed))
+			break;
+		size_t next = list_entry(l, at, count);
+		if (next == SIZE_MAX) {
+			size_t stop = list_resync(l, at + 1);
+			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
+								   "%zu bytes that are no event format", stop - at);
+			finding_path(fd, "%s > %s", l->b->name, l->system);
+			if (!w->events.finding)
+				w->events.finding = fd;
+			entry_lost(l, at, stop - at, TRACEDAT_RULE_format_size_mismatch);
+			damaged = true;
+			next = stop;
+			if (l->systems && !tracedat_format_begins(l->b->data, stop, l->end)) {
+				at = next;
+				break;
+			}
+		}
+		at = next;
+		(*found)++;
+	}
+	l->miscounted = *found != claimed && !damaged && w->status == TM_OK;
+	return at;
+}
+
+/* The list that ends at `at` has another number of formats than it claims. */
+#define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
+static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
+{
+	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "%u formats are claimed, %u are there", claimed,
+						      found);
+	finding_path(fd, "%s > %s", l->b->name, l->system);
+}
+
+void tracedat_ftrace(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct list l = { .w = w, .b = b, .end = end, .out = &w->meta.parts[1], .system = "ftrace" };
+	uint8_t number[4] = { 0 };
+	unsigned kept = 0;
+	uint32_t found;
+
+	w->meta.seen[1] = true;
+	if (end - at < 4) {
+		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible, "no ftrace formats are left");
+		return;
+	}
+	size_t count = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
+				      "the number of ftrace formats that are kept");
+	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
+	l.exact = tracedat_formats_hop(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
+	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
+	if (l.miscounted)
+		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
+	if (stop < end && w->status == TM_OK) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_ftrace_count_implausible, b, stop, end - stop,
+					    "%zu bytes after the last ftrace format", end - stop);
+		tracedat_drop_block(w, b, stop, end - stop, TRACEDAT_RULE_ftrace_count_implausible, "bytes after the last format");
+	}
+	store_u32(number, kept, w->shape.big_endian);
+	tracedat_fill(l.out, count, number);
+}
+
+/* Name and events of one system. Returns the offset after them. */
+static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, size_t length, uint64_t *seen, size_t *seen_count)
+{
+	const uint8_t *data = l->b->data;
+	const char *name = (const char *)data + at;
+	uint8_t number[4] = { 0 };
+	unsigned kept = 0;
+	uint32_t found;
+	bool odd = length < 2 || length > 256, overflows = length >= SYSTEM_NAME_READERS;
+
+	(void)snprintf(l->system, sizeof(l->system), "%.60s", name);
+	for (size_t i = 0; i + 1 < length; i++)
+		odd |= name[i] < 0x21 || name[i] > 0x7e || name[i] == '/';
+	if (odd) {
+		char shown[TEXT_QUOTE_SIZE];
+		struct finding *fd = tracedat_block_milder(w, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING,
+							   l->b, at, length);
+		finding_say(fd, "the name of the system is \"%s\" (%zu bytes)", text_quote(shown, name, length - 1), length - 1);
+	}
+	if (!strcmp(l->system, "ftrace")) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length,
+					    "the system ftrace has a block of its own");
+	}
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	/* Kernels have about 150 systems; hostile files are judged no further. */
+	for (size_t i = 0; i < *seen_count; i++)
+		if (seen[i] == hash) {
+			struct finding *fd = tracedat_block_finding(w, TRACEDAT_RULE_system_duplicate, l->b, at, length);
+			char shown[TEXT_QUOTE_SIZE];
+			finding_say(fd, "a second list for the system %s", text_quote(shown, name, length - 1));
+			break;
+		}
+	if (*seen_count < 512)
+		seen[(*seen_count)++] = hash;
+	if (overflows) {
+		(void)tracedat_literal(l->out, unknown_system, sizeof(unknown_system), TRACEDAT_RULE_system_name_bad,
+				       "a name that readers have room for");
+		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad, "a name that overflows readers");
+	} else {
+		tracedat_copy(l->out, NULL, at, length);
+	}
+	at += length;
+	size_t count = tracedat_field(l->out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+				      "the number of event formats of the system that are kept");
+	uint32_t claimed = load_u32(data + at, w->shape.big_endian);
+	at = list_walk(l, at + 4, claimed, &kept, &found);
+	if (l->miscounted)
+		list_count_report(l, TRACEDAT_RULE_system_count_implausible, at, claimed, found);
+	store_u32(number, kept, w->shape.big_endian);
+	tracedat_fill(l->out, count, number);
+	return at;
+}
+
+void tracedat_systems(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct list l = { .w = w, .b = b, .end = end, .systems = true, .out = &w->meta.parts[2] };
+	uint8_t number[4] = { 0 };
+	uint64_t seen[512];
+	size_t seen_count = 0, systems = 0;
+	bool damaged = false;
+
+	w->meta.seen[2] = true;
+	if (end - at < 4) {
+		(void)tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible, "no event formats are left");
+		return;
+	}
+	size_t total = tracedat_field(l.out, NULL, at, number, 4, TRACEDAT_RULE_system_count_implausible,
+				      "the number of event systems that are kept");
+	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
+	size_t begin = at;
+	l.exact = tracedat_systems_hop(w->shape.big_endian, b->data, at, end) == end;
+	at += 4;
+	while (at < end && w->status == TM_OK) {
+		if (systems == TRACEDAT_SYSTEMS_MAX) {
+			(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, end - at,
+						    "more than %u event systems", TRACEDAT_SYSTEMS_MAX);
+			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);
+			damaged = true;
+			break;
+		}
+		size_t length = system_begins(&l, at);
+		if (length) {
+			at = system_parse(w, &l, at, length, seen, &seen_count);
+			systems++;
+			continue;
+		}
+		size_t stop = list_resync(&l, at);
+		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
+							   "%zu bytes that are no event system", stop - at);
+		if (!w->events.finding)
+			w->events.finding = fd;
+		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
+		damaged = true;
+		if (stop < end && !system_begins(&l, stop)) {
+			/* Formats whose system is lost: they get one. */
+			unsigned kept = 0;
+			uint32_t found;
+			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
+			(void)tracedat_literal(l.out, unknown_system, sizeof(unknown_system),
+					       TRACEDAT_RULE_system_count_implausible, "a name for a system whose own is lost");
+			size_t count = tracedat_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
+							"the number of its formats");
+			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
+			store_u32(number, kept, w->shape.big_endian);
+			tracedat_fill(l.out, count, number);
+			stop = next > stop ? next : end;
+			systems++;
+		}
+		at = stop;
+	}
+	if (systems != claimed && !damaged && w->status == TM_OK) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
+					    "%u systems are claimed, %zu are there", claimed, systems);
+	}
+	w->events.systems = systems;
+	store_u32(number, (uint32_t)systems, w->shape.big_endian);
+	tracedat_fill(l.out, total, number);
+}

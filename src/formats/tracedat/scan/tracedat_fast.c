@@ -1,0 +1,304 @@
+/* The fast path over the records of a page: nothing is allocated and nothing is said here. It is a filter: it takes records of
+ * which the slow path (tracedat_record.c) would say nothing, and leaves all others. */
+#include "formats/tracedat/scan/tracedat_fast.h"
+
+#include "core/format.h"
+#include "formats/tracedat/scan/tracedat_record.h"
+
+/* ---- the contract: why it cannot hide a rule ---- */
+
+enum {
+	/* tested for, and left to the slow path */
+	FAST_event_id_duplicate = FAST_LEAVES,	   /* records of a contested ID: their sizes tell which format is theirs */
+	FAST_page_commit_mid_record = FAST_LEAVES, /* a record or time word beyond the length */
+	FAST_record_null_padding_inside = FAST_LEAVES,
+	FAST_record_padding_length = FAST_LEAVES,
+	FAST_record_data_length = FAST_LEAVES,
+	FAST_record_past_commit = FAST_LEAVES,
+	FAST_record_small_type_len = FAST_LEAVES,	/* types 1 and 2 */
+	FAST_record_time_extend_dangling = FAST_LEAVES, /* a time extension at the end */
+	FAST_record_absolute_backwards = FAST_LEAVES,	/* all absolute times */
+	FAST_record_payload_short = FAST_LEAVES,
+	FAST_record_unknown_event_id = FAST_LEAVES,
+	FAST_record_shorter_than_format = FAST_LEAVES,
+	FAST_record_longer_than_format = FAST_LEAVES,
+	FAST_record_data_loc_range = FAST_LEAVES,
+	FAST_record_data_loc_string = FAST_LEAVES,
+	FAST_record_data_loc_order = FAST_LEAVES,
+	FAST_record_pid_unknown = FAST_LEAVES,
+	FAST_record_pid_range = FAST_LEAVES,
+	FAST_record_printk_dangling = FAST_LEAVES,
+	FAST_record_ip_dangling = FAST_LEAVES,
+	FAST_record_flags_impossible = FAST_LEAVES,
+
+	/* judged elsewhere from what both paths keep */
+	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
+	FAST_page_time_jump = FAST_KEEPS,      /* the same */
+	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */
+	FAST_cpustat_time_range = FAST_KEEPS,  /* the time of the last record */
+
+	/* of what comes before, between and behind the records of pages */
+	FAST_bad_magic = FAST_ELSEWHERE,
+	FAST_version_unsupported = FAST_ELSEWHERE,
+	FAST_version_not_canonical = FAST_ELSEWHERE,
+	FAST_perf_tracing_blob = FAST_ELSEWHERE,
+	FAST_endian_flag_invalid = FAST_ELSEWHERE,
+	FAST_endian_flag_mismatch = FAST_ELSEWHERE,
+	FAST_user_long_invalid = FAST_ELSEWHERE,
+	FAST_user_long_exceeds_kernel_long = FAST_ELSEWHERE,
+	FAST_page_size_invalid = FAST_ELSEWHERE,
+	FAST_page_size_vs_header_page = FAST_ELSEWHERE,
+	FAST_header_page_tag = FAST_ELSEWHERE,
+	FAST_header_event_tag = FAST_ELSEWHERE,
+	FAST_header_page_size = FAST_ELSEWHERE,
+	FAST_header_page_fields = FAST_ELSEWHERE,
+	FAST_header_page_timestamp_size = FAST_ELSEWHERE,
+	FAST_header_page_commit_size = FAST_ELSEWHERE,
+	FAST_header_page_data_range = FAST_ELSEWHERE,
+	FAST_header_event_constants = FAST_ELSEWHERE,
+	FAST_header_sizes_old_kernel = FAST_ELSEWHERE,
+	FAST_ftrace_count_implausible = FAST_ELSEWHERE,
+	FAST_system_count_implausible = FAST_ELSEWHERE,
+	FAST_system_name_bad = FAST_ELSEWHERE,
+	FAST_system_duplicate = FAST_ELSEWHERE,
+	FAST_system_ftrace_in_events = FAST_ELSEWHERE,
+	FAST_format_size_zero = FAST_ELSEWHERE,
+	FAST_format_size_mismatch = FAST_ELSEWHERE,
+	FAST_format_no_name = FAST_ELSEWHERE,
+	FAST_format_no_id = FAST_ELSEWHERE,
+	FAST_event_id_range = FAST_ELSEWHERE,
+	FAST_event_name_duplicate = FAST_ELSEWHERE,
+	FAST_common_fields_differ = FAST_ELSEWHERE,
+	FAST_common_type_shape = FAST_ELSEWHERE,
+	FAST_common_pid_shape = FAST_ELSEWHERE,
+	FAST_field_syntax = FAST_ELSEWHERE,
+	FAST_field_size_zero = FAST_ELSEWHERE,
+	FAST_field_size_type = FAST_ELSEWHERE,
+	FAST_field_overlap = FAST_ELSEWHERE,
+	FAST_field_overlaps_common = FAST_ELSEWHERE,
+	FAST_field_out_of_page = FAST_ELSEWHERE,
+	FAST_field_misaligned = FAST_ELSEWHERE,
+	FAST_field_signedness = FAST_ELSEWHERE,
+	FAST_data_loc_size = FAST_ELSEWHERE,
+	FAST_field_name_duplicate = FAST_ELSEWHERE,
+	FAST_print_fmt_missing = FAST_ELSEWHERE,
+	FAST_print_fmt_unterminated = FAST_ELSEWHERE,
+	FAST_print_fmt_arg_count = FAST_ELSEWHERE,
+	FAST_print_fmt_unknown_field = FAST_ELSEWHERE,
+	FAST_print_fmt_arg_type = FAST_ELSEWHERE,
+	FAST_print_fmt_const_div_zero = FAST_ELSEWHERE,
+	FAST_print_fmt_depth = FAST_ELSEWHERE,
+	FAST_print_fmt_width = FAST_ELSEWHERE,
+	FAST_print_fmt_kernel_function = FAST_ELSEWHERE,
+	FAST_format_text_bytes = FAST_ELSEWHERE,
+	FAST_kallsyms_size = FAST_ELSEWHERE,
+	FAST_kallsyms_empty = FAST_ELSEWHERE,
+	FAST_kallsyms_line = FAST_ELSEWHERE,
+	FAST_kallsyms_no_final_newline = FAST_ELSEWHERE,
+	FAST_kallsyms_all_zero = FAST_ELSEWHERE,
+	FAST_kallsyms_unsorted = FAST_ELSEWHERE,
+	FAST_kallsyms_digit_width = FAST_ELSEWHERE,
+	FAST_kallsyms_module_bracket = FAST_ELSEWHERE,
+	FAST_kallsyms_nul = FAST_ELSEWHERE,
+	FAST_printk_size = FAST_ELSEWHERE,
+	FAST_printk_line = FAST_ELSEWHERE,
+	FAST_printk_duplicate_address = FAST_ELSEWHERE,
+	FAST_printk_bad_escape = FAST_ELSEWHERE,
+	FAST_cmdlines_size = FAST_ELSEWHERE,
+	FAST_cmdlines_line = FAST_ELSEWHERE,
+	FAST_cmdlines_pid_range = FAST_ELSEWHERE,
+	FAST_cmdlines_duplicate_pid = FAST_ELSEWHERE,
+	FAST_cmdlines_comm_length = FAST_ELSEWHERE,
+	FAST_cpu_count_range = FAST_ELSEWHERE,
+	FAST_data_tag_invalid = FAST_ELSEWHERE,
+	FAST_data_tag_padding = FAST_ELSEWHERE,
+	FAST_options_tag_twice = FAST_ELSEWHERE,
+	FAST_option_size = FAST_ELSEWHERE,
+	FAST_option_missing_done = FAST_ELSEWHERE,
+	FAST_option_unknown = FAST_ELSEWHERE,
+	FAST_option_v7_in_v6 = FAST_ELSEWHERE,
+	FAST_option_duplicate = FAST_ELSEWHERE,
+	FAST_option_string_nul = FAST_ELSEWHERE,
+	FAST_option_date_syntax = FAST_ELSEWHERE,
+	FAST_option_offset_syntax = FAST_ELSEWHERE,
+	FAST_option_cpustat_empty = FAST_ELSEWHERE,
+	FAST_option_cpustat_shape = FAST_ELSEWHERE,
+	FAST_option_clock_brackets = FAST_ELSEWHERE,
+	FAST_option_hook_syntax = FAST_ELSEWHERE,
+	FAST_option_cpucount_size = FAST_ELSEWHERE,
+	FAST_option_cpucount_value = FAST_ELSEWHERE,
+	FAST_option_procmaps_syntax = FAST_ELSEWHERE,
+	FAST_option_traceid_size = FAST_ELSEWHERE,
+	FAST_option_timeshift_layout = FAST_ELSEWHERE,
+	FAST_option_timeshift_empty_cpu = FAST_ELSEWHERE,
+	FAST_option_timeshift_order = FAST_ELSEWHERE,
+	FAST_option_guest_layout = FAST_ELSEWHERE,
+	FAST_option_tsc2nsec_range = FAST_ELSEWHERE,
+	FAST_option_buffer_name = FAST_ELSEWHERE,
+	FAST_v6_buffer_offset = FAST_ELSEWHERE,
+	FAST_v6_clock_block_missing = FAST_ELSEWHERE,
+	FAST_v6_clock_block_orphan = FAST_ELSEWHERE,
+	FAST_v6_clock_conflict = FAST_ELSEWHERE,
+	FAST_v6_latency_with_clock_option = FAST_ELSEWHERE,
+	FAST_cpu_offset_alignment = FAST_ELSEWHERE,
+	FAST_cpu_range_eof = FAST_ELSEWHERE,
+	FAST_cpu_range_wrap = FAST_ELSEWHERE,
+	FAST_cpu_range_in_header = FAST_ELSEWHERE,
+	FAST_cpu_range_overlap = FAST_ELSEWHERE,
+	FAST_cpu_size_not_page_multiple = FAST_ELSEWHERE,
+	FAST_cpu_order = FAST_ELSEWHERE,
+	FAST_cpu_gap_nonzero = FAST_ELSEWHERE,
+	FAST_data_unreferenced = FAST_ELSEWHERE,
+	FAST_trailing_bytes = FAST_ELSEWHERE,
+	FAST_page_commit_reserved = FAST_ELSEWHERE,
+	FAST_page_commit_length = FAST_ELSEWHERE,
+	FAST_page_commit_unaligned = FAST_ELSEWHERE,
+	FAST_page_missed_stored_alone = FAST_ELSEWHERE,
+	FAST_page_missed_no_room = FAST_ELSEWHERE,
+	FAST_page_missed_count = FAST_ELSEWHERE,
+	FAST_page_tail_not_zero = FAST_ELSEWHERE,
+	FAST_page_missed_events = FAST_ELSEWHERE,
+	FAST_page_empty = FAST_ELSEWHERE,
+	FAST_page_all_zero = FAST_ELSEWHERE,
+	FAST_page_all_ones = FAST_ELSEWHERE,
+	FAST_page_duplicate = FAST_ELSEWHERE,
+	FAST_page_timestamp_zero = FAST_ELSEWHERE,
+	FAST_cpustat_overrun_no_missed = FAST_ELSEWHERE,
+	FAST_v7_compressor_name = FAST_ELSEWHERE,
+	FAST_v7_compressor_version = FAST_ELSEWHERE,
+	FAST_v7_options_offset = FAST_ELSEWHERE,
+	FAST_v7_section_size = FAST_ELSEWHERE,
+	FAST_v7_section_id_unknown = FAST_ELSEWHERE,
+	FAST_v7_section_id_mismatch = FAST_ELSEWHERE,
+	FAST_v7_section_flags = FAST_ELSEWHERE,
+	FAST_v7_section_desc = FAST_ELSEWHERE,
+	FAST_v7_strings_missing = FAST_ELSEWHERE,
+	FAST_v7_strings_nul = FAST_ELSEWHERE,
+	FAST_v7_section_duplicate = FAST_ELSEWHERE,
+	FAST_v7_section_compress_flag = FAST_ELSEWHERE,
+	FAST_v7_block_csize = FAST_ELSEWHERE,
+	FAST_v7_block_usize = FAST_ELSEWHERE,
+	FAST_v7_block_decode = FAST_ELSEWHERE,
+	FAST_v7_done_size = FAST_ELSEWHERE,
+	FAST_v7_done_not_last = FAST_ELSEWHERE,
+	FAST_v7_done_cycle = FAST_ELSEWHERE,
+	FAST_v7_done_target = FAST_ELSEWHERE,
+	FAST_v7_done_host_order = FAST_ELSEWHERE,
+	FAST_v7_option_section_size = FAST_ELSEWHERE,
+	FAST_v7_mandatory_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_missing = FAST_ELSEWHERE,
+	FAST_v7_buffer_layout = FAST_ELSEWHERE,
+	FAST_v7_buffer_cpu_id = FAST_ELSEWHERE,
+	FAST_v7_buffer_page_size = FAST_ELSEWHERE,
+	FAST_v7_buffer_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_cpu_outside_section = FAST_ELSEWHERE,
+	FAST_v7_buffer_clock_unknown = FAST_ELSEWHERE,
+	FAST_v7_buffer_size_minus_four = FAST_ELSEWHERE,
+	FAST_v7_chunk_count = FAST_ELSEWHERE,
+	FAST_v7_chunk_csize = FAST_ELSEWHERE,
+	FAST_v7_chunk_usize = FAST_ELSEWHERE,
+	FAST_v7_chunk_decode = FAST_ELSEWHERE,
+	FAST_v7_btf_modules_none = FAST_ELSEWHERE,
+	FAST_v7_dangling_23_25 = FAST_ELSEWHERE,
+	FAST_truncated_file = FAST_ELSEWHERE,
+	FAST_restored_without_clock = FAST_ELSEWHERE,
+	FAST_size_overflow_bomb = FAST_ELSEWHERE,
+	FAST_host_order_cpucount = FAST_ELSEWHERE,
+	FAST_recorder_killed = FAST_ELSEWHERE,
+};
+
+#define RULE(symbol, ...) [TRACEDAT_RULE_##symbol] = FAST_##symbol,
+const uint8_t tracedat_fast_contract[TRACEDAT_RULE_COUNT] = {
+#include "formats/tracedat/tracedat_rules.def"
+};
+#undef RULE
+
+/* ---- records ---- */
+
+static inline bool arrays_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload,
+				uint32_t size, bool be)
+{
+	uint32_t end = 0;
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		const struct tracedat_dynamic *d = &w->events.dynamics[e->dynamic + i];
+		struct tracedat_array a = tracedat_array_read(d, payload, be);
+		if (!a.length)
+			continue;
+		if (tracedat_array_outside(&a, e, size) || tracedat_array_without_nul(&a, d, payload) || a.offset < end)
+			return false;
+		end = a.offset + a.length;
+	}
+	return true;
+}
+
+/* Of an event with dynamic arrays or addresses. */
+static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
+			  bool be)
+{
+	if (e->contested || size < e->fixed || !arrays_plain(w, e, payload, size, be))
+		return false;
+	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
+		return false;
+	for (unsigned i = 0; i < 2 && e->ip[i] && w->texts.symbols; i++)
+		if (!tracedat_symbol_known(&w->texts, tracedat_long(&w->shape, payload + e->ip[i])))
+			return false;
+	return true;
+}
+
+static inline bool record_plain(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size, bool be)
+{
+	uint16_t index = w->events.index[load_u16(payload, be)];
+	if (__builtin_expect(!index, 0))
+		return false;
+	const struct tracedat_event *e = &w->events.list[index - 1];
+	if (__builtin_expect(tracedat_size_odd(e, size) || !tracedat_pid_known(&w->texts, load_u32(payload + 4, be)) ||
+				     tracedat_flags_impossible(payload),
+			     0))
+		return false;
+	return !e->special || special_plain(w, e, payload, size, be);
+}
+
+/* As tracedat_fast(), a copy for each byte order. */
+static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
+{
+	const struct tracedat_walk *w = p->w;
+	const uint8_t *data = p->data;
+	uint32_t limit = p->limit, last = p->last, records = 0;
+	uint64_t time = p->time;
+
+	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
+		uint32_t word = load_u32(data + at, be), total, skip = 4;
+		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & WORD_DELTA_MAX : word >> 5;
+		if (__builtin_expect(type - 3 <= 28 - 3, 1)) {
+			total = 4 + 4 * type;
+		} else if (type == 0) {
+			uint32_t length = load_u32(data + at + 4, be);
+			if (length < 4 + TRACEDAT_COMMON_MIN || length & 3 || length > limit - at - 4)
+				break;
+			total = 4 + length;
+			skip = 8;
+		} else if (type == WORD_EXTEND) {
+			time += ((uint64_t)load_u32(data + at + 4, be) << 27) + delta;
+			at += 8;
+			continue;
+		} else {
+			break;
+		}
+		if (total > limit - at || !record_plain(w, data + at + skip, total - skip, be))
+			break;
+		time += delta;
+		last = at;
+		at += total;
+		records++;
+	}
+	p->time = time;
+	p->last = last;
+	p->records += records;
+	p->fast += records;
+	return at;
+}
+
+uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at)
+{
+	return p->be ? fast_walk(p, at, true) : fast_walk(p, at, false);
+}

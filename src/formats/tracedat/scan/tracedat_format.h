@@ -1,0 +1,72 @@
+/* One event format file while it is judged. */
+#ifndef TRACEDAT_FORMAT_H
+#define TRACEDAT_FORMAT_H
+
+#include "formats/tracedat/scan/tracedat_walk.h"
+
+struct format_parse {
+	struct tracedat_walk *w;
+	const struct tracedat_block *block; /* NULL: quiet */
+	size_t base;
+	const char *text;
+	size_t size;
+	const char *system;
+	char path[96];
+	struct tracedat_field *fields;
+	size_t field_count;
+	const char *name;
+	size_t name_length;
+	uint64_t id;
+	bool id_known, id_bad;	   /* bad: it is none, or another event's */
+	size_t common, common_end; /* the common block in the text */
+	size_t own_end;
+	size_t print, print_end; /* the print fmt line */
+	bool fatal, print_bad;
+	unsigned errors;
+};
+
+/* What is wrong with text[at, at + length). */
+#define tracedat_format_report(p, rule, ...) \
+	((void)PLACE(rule), tracedat_format_milder_at((p), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define tracedat_format_milder(p, rule, ...) ((void)PLACE(rule), tracedat_format_milder_at((p), (rule), __VA_ARGS__))
+void tracedat_format_milder_at(struct format_parse *p, unsigned rule, enum tracemend_severity severity, size_t at, size_t length,
+			       const char *format, ...) PRINTF_LIKE(6, 7);
+
+/* ---- tracedat_format_field.c ---- */
+
+/* Size and sign against the type; where the fields lie; names that come twice; the fields that all events share. */
+void tracedat_field_judge(struct format_parse *p, struct tracedat_field *f);
+void tracedat_fields_names(struct format_parse *p);
+void tracedat_fields_place(struct format_parse *p);
+void tracedat_common_judge(struct format_parse *p);
+
+/* ---- tracedat_event.c: into the tables ---- */
+
+/* placeholder: made by repair, nothing is known of its fields. */
+void tracedat_event_add(struct format_parse *p, bool placeholder);
+/* A format that has nothing wrong but its ID may still be of use; and so may the one that has the same ID. */
+void tracedat_event_orphan(struct format_parse *p);
+
+/* ---- tracedat_format.c ---- */
+
+/* Parses one format file (text of the block) into the event tables. Returns its errors.
+ * changed gets the repaired text when repair is on and there are errors; empty: the file is dropped. */
+unsigned tracedat_format_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size, const char *system,
+			       struct bytes *changed);
+
+/* ---- tracedat_print.c ---- */
+
+/* Checks a print format: text[0, size) after "print fmt:". Returns its errors. report: NULL for a quiet look. */
+struct tracedat_print {
+	struct tracedat_walk *w;
+	const struct tracedat_block *block; /* NULL: quiet */
+	size_t base;			    /* of text in the block */
+	const char *text, *file;	    /* file: the format file that the fields index */
+	size_t size;
+	const struct tracedat_field *fields;
+	size_t field_count;
+	const char *path; /* "sched > sched_switch" */
+};
+unsigned tracedat_print_check(struct tracedat_print *p);
+
+#endif

@@ -1,0 +1,220 @@
+/* header_page and header_event (MAN6 "HEADER INFO FORMAT"): the shape of a page. */
+#include "formats/tracedat/decode/tracedat_header_text.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+
+#define PAGE_TAG "header_page"
+#define PAGE_TAG_SIZE 12u
+#define EVENT_TAG "header_event"
+#define EVENT_TAG_SIZE 13u
+
+/* Where the long size cannot be read it is what most of its witnesses say. */
+static uint8_t page_long_size(const struct tracedat_walk *w, const struct tracedat_page_fields *p)
+{
+	bool commit = p->has_commit && (p->commit.size == 4 || p->commit.size == 8);
+	bool data = p->has_data && (p->data.offset == 12 || p->data.offset == 16);
+	if (data && (!commit || p->data.offset != 8 + p->commit.size))
+		return (uint8_t)(p->data.offset - 8);
+	if (commit)
+		return (uint8_t)p->commit.size;
+	return w->prefix.user_long == 4 ? 4 : 8;
+}
+
+static void header_page_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+{
+	const char *text = (const char *)b->data + at;
+	struct tracedat_page_fields p;
+	bool shape = tracedat_page_fields_parse(text, size, &p);
+
+	w->shape.long_size = page_long_size(w, &p);
+	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
+	w->meta.header.regenerate = true;
+	if (!shape) {
+		w->meta.header.rule = TRACEDAT_RULE_header_page_fields;
+		(void)tracedat_block_report(
+			w, TRACEDAT_RULE_header_page_fields, b, at, size,
+			"header_page does not consist of timestamp, commit, overwrite and data at their offsets");
+	} else if (p.timestamp.size != 8) {
+		w->meta.header.rule = TRACEDAT_RULE_header_page_timestamp_size;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_timestamp_size, b, at + p.timestamp.line,
+					    p.timestamp.line_end - p.timestamp.line, "the timestamp has %u bytes, expected 8",
+					    p.timestamp.size);
+	} else if (p.commit.size != 4 && p.commit.size != 8) {
+		w->meta.header.rule = TRACEDAT_RULE_header_page_commit_size;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_commit_size, b, at + p.commit.line,
+					    p.commit.line_end - p.commit.line, "the commit word has %u bytes, expected 4 or 8",
+					    p.commit.size);
+	} else if (p.data.offset != 8 + p.commit.size || !tracedat_page_size_ok(end)) {
+		w->meta.header.rule = TRACEDAT_RULE_header_page_data_range;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_data_range, b, at + p.data.line,
+					    p.data.line_end - p.data.line,
+					    "data is at offset %u with %u bytes; expected offset %u, and a page size as their sum",
+					    p.data.offset, p.data.size, 8 + p.commit.size);
+	} else if (p.has_overwrite &&
+		   (p.overwrite.offset != 8 || (p.overwrite.size != 1 && p.overwrite.size != w->shape.long_size))) {
+		w->meta.header.rule = TRACEDAT_RULE_header_page_fields;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_fields, b, at + p.overwrite.line,
+					    p.overwrite.line_end - p.overwrite.line,
+					    "overwrite is at offset %u with %u bytes, expected offset 8 and 1 byte",
+					    p.overwrite.offset, p.overwrite.size);
+	} else {
+		w->meta.header.regenerate = false;
+	}
+	if (tracedat_page_size_ok(end))
+		w->meta.header_page_size = (uint32_t)end;
+	if (w->meta.header.regenerate)
+		return;
+	if (w->prefix.page_size_bad) {
+		w->shape.page_size = w->meta.header_page_size;
+	} else if (w->meta.header_page_size != w->shape.page_size) {
+		(void)tracedat_report(w, TRACEDAT_RULE_page_size_vs_header_page, w->prefix.end - 4, 4,
+				      "the page size is %u, but the fields of header_page add up to %u", w->shape.page_size,
+				      w->meta.header_page_size);
+		w->meta.header.rule = TRACEDAT_RULE_page_size_vs_header_page;
+	}
+	if (w->shape.long_size == 4 && w->prefix.user_long == 8) {
+		(void)tracedat_report(w, TRACEDAT_RULE_user_long_exceeds_kernel_long, w->prefix.end - 5, 1,
+				      "programs have longs of 8 bytes, the kernel of 4");
+	}
+}
+
+static void header_event_judge(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t size)
+{
+	static const struct {
+		const char *label;
+		int value;
+		bool optional;
+	} expected[] = {
+		{ "type_len ", 5, false },	     { "time_delta ", 27, false },  { "array ", 32, false },
+		{ "padding ", 29, false },	     { "time_extend ", 30, false }, { "time_stamp ", 31, true },
+		{ "data max type_len ", 28, false },
+	};
+	const char *text = (const char *)b->data + at;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		int value = tracedat_header_event_number(text, size, expected[i].label);
+		if (value == expected[i].value || (value < 0 && expected[i].optional))
+			continue;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_constants, b, at, size,
+					    "header_event has %d for \"%s\", expected %d", value, expected[i].label,
+					    expected[i].value);
+		return;
+	}
+}
+
+void tracedat_header(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	const uint8_t *data = b->data;
+	size_t tag = at;
+
+	w->meta.header.block = b;
+	w->meta.seen[0] = true;
+	w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8;
+	if (end - at < PAGE_TAG_SIZE || memcmp(data + at, PAGE_TAG, PAGE_TAG_SIZE)) {
+		const uint8_t *found = memmem(data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
+		tag = found ? (size_t)(found - data) : at;
+		w->meta.header.page_tag_bad = true;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
+					    "expected the word header_page here%s", found ? "; it comes later" : "");
+	}
+	w->meta.header.size_at = tag + PAGE_TAG_SIZE;
+	w->meta.header.text = tag + PAGE_TAG_SIZE + 8;
+	if (w->meta.header.text > end) {
+		w->meta.header.page_lost = w->meta.header.event_lost = true;
+		return;
+	}
+	uint64_t size = load_u64(data + w->meta.header.size_at, w->shape.big_endian);
+	size_t room = end - w->meta.header.text;
+	bool fits = size <= TRACEDAT_HEADER_MAX && size <= room;
+	size_t event_tag;
+	if (fits && room - size >= EVENT_TAG_SIZE && !memcmp(data + w->meta.header.text + size, EVENT_TAG, EVENT_TAG_SIZE)) {
+		event_tag = w->meta.header.text + (size_t)size;
+	} else {
+		const uint8_t *found = memmem(data + w->meta.header.text, room, EVENT_TAG, EVENT_TAG_SIZE);
+		if (found) {
+			event_tag = (size_t)(found - data);
+			if (!w->meta.header.page_tag_bad) {
+				(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.size_at, 8,
+							    "the size of header_page is %llu, but its text has %zu bytes",
+							    (unsigned long long)size, event_tag - w->meta.header.text);
+			}
+		} else {
+			w->meta.header.event_tag_bad = true;
+			event_tag = fits ? w->meta.header.text + (size_t)size : end;
+			(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, event_tag, EVENT_TAG_SIZE,
+						    "expected the word header_event here");
+		}
+	}
+	w->meta.header.text_size = event_tag - w->meta.header.text;
+	w->meta.header.event_size_at = event_tag + EVENT_TAG_SIZE;
+	w->meta.header.event = event_tag + EVENT_TAG_SIZE + 8;
+	if (w->meta.header.event > end) {
+		w->meta.header.event_lost = true;
+	} else {
+		uint64_t event_size = load_u64(data + w->meta.header.event_size_at, w->shape.big_endian);
+		w->meta.header.event_size = end - w->meta.header.event;
+		if (event_size != w->meta.header.event_size && !w->meta.header.event_tag_bad) {
+			(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, w->meta.header.event_size_at, 8,
+						    "the size of header_event is %llu, but its text has %zu bytes",
+						    (unsigned long long)event_size, w->meta.header.event_size);
+			if (w->meta.header.event_size > TRACEDAT_HEADER_MAX)
+				w->meta.header.event_lost = true;
+		}
+	}
+	if (!w->meta.header.text_size && !w->meta.header.event_size && !w->meta.header.event_lost) {
+		w->shape.old_ring = true;
+		(void)tracedat_block_report(w, TRACEDAT_RULE_header_sizes_old_kernel, b, w->meta.header.size_at, 8,
+					    "header_page and header_event are empty: the encoding of Linux 2.6.30 and before");
+		return;
+	}
+	if (w->meta.header.page_tag_bad && !w->meta.header.text_size)
+		w->meta.header.page_lost = true;
+	else
+		header_page_judge(w, b, w->meta.header.text, w->meta.header.text_size);
+	if (!w->meta.header.event_lost && !w->meta.header.event_tag_bad)
+		header_event_judge(w, b, w->meta.header.event, w->meta.header.event_size);
+}
+
+void tracedat_header_compose(struct tracedat_walk *w)
+{
+	struct tracedat_pieces *p = &w->meta.parts[0];
+	bool seen = w->meta.seen[0];
+	struct bytes page = { 0 }, event = { 0 };
+	uint8_t size[8];
+	uint64_t old = TRACEDAT_NO_OLD;
+	bool page_new = !seen || w->meta.header.page_lost || w->meta.header.regenerate ||
+			(w->meta.header_page_size && w->meta.header_page_size != w->shape.page_size);
+	bool event_new = !seen || w->meta.header.event_lost || w->meta.header.event_tag_bad;
+
+	if (w->shape.old_ring)
+		page_new = event_new = false;
+	if (page_new)
+		tracedat_header_page_text(&page, w->shape.long_size, w->shape.page_size);
+	if (event_new)
+		tracedat_header_event_text(&event);
+	if (seen && !w->meta.header.page_lost)
+		old = w->meta.header.size_at - PAGE_TAG_SIZE;
+	unsigned rule = w->meta.header.rule ? w->meta.header.rule
+			: seen		    ? TRACEDAT_RULE_header_page_tag
+					    : TRACEDAT_RULE_v7_mandatory_section;
+	static const char why[] = "the header is written as its content asks for";
+	(void)tracedat_field(p, NULL, old, PAGE_TAG, PAGE_TAG_SIZE, rule, why);
+	store_u64(size, page_new ? page.size : w->meta.header.text_size, w->shape.big_endian);
+	(void)tracedat_field(p, NULL, old == TRACEDAT_NO_OLD ? old : w->meta.header.size_at, size, 8,
+			     TRACEDAT_RULE_header_page_size, why);
+	if (page_new)
+		(void)tracedat_literal(p, page.data, page.size, rule, "header_page for the long size and page size of the capture");
+	else
+		tracedat_copy(p, NULL, w->meta.header.text, w->meta.header.text_size);
+	old = event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at - EVENT_TAG_SIZE;
+	(void)tracedat_field(p, NULL, old, EVENT_TAG, EVENT_TAG_SIZE, TRACEDAT_RULE_header_event_tag, why);
+	store_u64(size, event_new ? event.size : w->meta.header.event_size, w->shape.big_endian);
+	(void)tracedat_field(p, NULL, event_new ? TRACEDAT_NO_OLD : w->meta.header.event_size_at, size, 8,
+			     TRACEDAT_RULE_header_page_size, why);
+	if (event_new)
+		(void)tracedat_literal(p, event.data, event.size, TRACEDAT_RULE_header_event_tag,
+				       "header_event as every kernel has it");
+	else
+		tracedat_copy(p, NULL, w->meta.header.event, w->meta.header.event_size);
+	p->failed |= page.failed || event.failed;
+	bytes_free(&page);
+	bytes_free(&event);
+}

@@ -1,0 +1,139 @@
+/* What a walk knows of the metadata: the initial block, the blocks of texts, and what these say of events and addresses. */
+#ifndef TRACEDAT_METADATA_H
+#define TRACEDAT_METADATA_H
+
+#include "core/bytes.h"
+#include "core/map.h"
+#include "formats/tracedat/decode/tracedat_field.h"
+#include "formats/tracedat/repair/tracedat_pieces.h"
+
+struct finding;
+
+/* A piece of the file as it is, or what a compressed section decodes to. */
+struct tracedat_block {
+	uint8_t *data; /* owned; a NUL follows */
+	size_t size;
+	uint64_t offset; /* in the file: of data[0], or of the compressed section's header */
+	uint64_t stored; /* bytes in the file */
+	bool compressed;
+	const char *name; /* "event formats": begins a finding's path */
+};
+
+/* The initial block, and the compression header of v7. */
+struct tracedat_prefix {
+	uint8_t user_long;
+	bool page_size_bad, lost; /* lost: all of it is inferred from the content */
+	bool codec_bad;		  /* v7: the name of the compressor cannot be kept */
+	uint64_t end;		  /* of the common 18 bytes */
+	uint64_t header_end;	  /* v7: of the compression header */
+	uint64_t options_offset;  /* v7 */
+	size_t version_length;	  /* bytes of the version string with its NUL, as it is */
+	uint64_t options_at;	  /* v7: where the offset is */
+};
+
+/* The blocks of metadata, and what they become. */
+struct tracedat_metadata {
+	struct tracedat_block v6;
+	struct tracedat_pieces parts[TRACEDAT_PARTS];
+	bool seen[TRACEDAT_PARTS];
+	const struct tracedat_block *blocks[TRACEDAT_PARTS];
+	struct {
+		size_t size_at, text, text_size; /* header_page in its block */
+		size_t event_size_at, event, event_size;
+		bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
+		const struct tracedat_block *block;
+		unsigned rule;
+	} header;
+	uint32_t header_page_size; /* as header_page implies; 0: unknown */
+	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
+};
+
+/* ---- events ---- */
+
+struct tracedat_dynamic {
+	uint16_t offset; /* of the field in the payload */
+	bool relative;	 /* __rel_loc: the offset counts from the end of the field */
+	bool text;	 /* char: a NUL is expected */
+};
+
+struct tracedat_event {
+	uint32_t id;
+	uint32_t fixed;	  /* bytes that a payload has at least */
+	uint32_t slack;	  /* bytes that it may have more */
+	uint32_t dynamic; /* first of its dynamic fields in tracedat.dynamics */
+	uint16_t dynamic_count;
+	uint16_t printk; /* offset of a pointer into the printk formats; 0: none */
+	uint16_t ip[2];	 /* offsets of kernel text addresses; 0: none */
+	bool special;	 /* one of the above is set, or it is contested */
+	bool contested;	 /* another format has its ID */
+	const struct tracedat_block *block;
+	size_t text, text_size;	   /* of its format in the block */
+	bool placeholder;	   /* made by repair for a format that is lost */
+	uint64_t hash;		   /* of system and name */
+	char system[24], name[40]; /* for messages; cut */
+};
+
+/* A format whose ID is none, or another's; or that other. */
+struct tracedat_orphan {
+	struct bytes text;
+	size_t id_at, id_end;  /* of the line with the ID in the text */
+	uint32_t fixed, slack; /* as of an event */
+	uint64_t hash;
+	uint32_t claim;		 /* the ID that comes twice; 0: the ID is none */
+	int rival;		 /* which other orphan has that ID, and is its holder; -1: none */
+	bool holder, moved;	 /* holder: it came first; moved: it gets another ID, and its rival this one */
+	uint32_t id;		 /* that it gets; 0: none */
+	uint64_t offset, stored; /* in the file: of the text, or of the compressed section */
+};
+
+struct tracedat_unknown {
+	struct finding *finding;
+	uint64_t records;
+	uint32_t least, most; /* bytes of their payloads */
+};
+
+/* What the event formats say. */
+struct tracedat_events {
+	bool lost;		 /* some formats are */
+	struct finding *finding; /* the first that says so; explains records without a format */
+	size_t systems;		 /* of the event formats */
+	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */
+	struct tracedat_event *list;
+	size_t count, capacity;
+	struct tracedat_dynamic *dynamics;
+	size_t dynamic_count, dynamic_capacity;
+	struct map names;		  /* hashes of system and name */
+	struct bytes common;		  /* the common block of the first good format */
+	uint32_t common_size;		  /* bytes of it in a record */
+	struct tracedat_field *fields;	  /* scratch of the format parser */
+	struct tracedat_unknown *unknown; /* by id, of records without a format; made when the first is met */
+	struct tracedat_orphan orphans[TRACEDAT_ORPHANS_MAX];
+	size_t orphan_count;
+	uint32_t blk_id;	/* of blktrace records without a format; 0: none */
+	unsigned measures;	/* searches for the end of a format: bounded */
+	uint64_t *placeholders; /* repair: bitmap of ids that get a placeholder */
+};
+
+/* The event of an id, or NULL. */
+static inline const struct tracedat_event *tracedat_event_of(const struct tracedat_events *events, uint32_t id)
+{
+	uint16_t index = events->index[id & 0xffff];
+	return index ? &events->list[index - 1] : NULL;
+}
+
+/* ---- addresses and processes ---- */
+
+struct tracedat_message {
+	uint64_t address, hash;
+};
+
+/* What kallsyms, printk formats and command lines say. */
+struct tracedat_texts {
+	uint8_t *pids;			 /* bitmap of known process ids */
+	struct tracedat_message *printk; /* sorted by address */
+	size_t printk_count, printk_capacity;
+	uint64_t symbol_low, symbol_high;
+	bool symbols, cmdlines; /* there are any */
+};
+
+#endif

@@ -1,0 +1,101 @@
+/* Options: items of id, size and payload that end in item 0 (MAN6 "REST OF TRACE-CMD HEADER", MAN7 "OPTIONS"). */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+
+#define OPTION_SIZE_MAX (64u << 20)
+#define RESYNCS_MAX 64u
+
+/* ---- items ---- */
+
+static struct tracedat_option *option_add(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, uint16_t id,
+					  uint32_t size, unsigned section)
+{
+	if (!tracedat_room(w, &w->dir.options, &w->dir.option_capacity, w->dir.option_count, sizeof(*w->dir.options),
+			   TRACEDAT_OPTIONS_MAX))
+		return NULL;
+	struct tracedat_option *o = &w->dir.options[w->dir.option_count++];
+	*o = (struct tracedat_option){ .block = b, .at = at, .size = size, .id = id, .section = (uint16_t)section, .buffer = -1 };
+	if (id == TRACEDAT_TRACECLOCK)
+		w->dir.clock_option = (int)w->dir.option_count - 1;
+	if (id == TRACEDAT_CPUCOUNT)
+		w->dir.cpucount_option = (int)w->dir.option_count - 1;
+	return o;
+}
+
+/* After a broken item: the next place from which items lead to the end. */
+static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
+{
+	size_t stop = end;
+	if (w->dir.resyncs++ >= RESYNCS_MAX)
+		return SIZE_MAX;
+	if (w->shape.version == 6) {
+		const uint8_t *tag = memmem(data + at, end - at, "flyrecord", 10);
+		if (!tag)
+			return SIZE_MAX;
+		stop = (size_t)(tag - data);
+	}
+	return at < stop ? tracedat_options_lead(&w->shape, data, at + 1, stop) : SIZE_MAX;
+}
+
+/* MAN7: DONE has a size and the offset of the next section. */
+static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
+{
+	struct tracedat_section *s = &w->dir.sections[section];
+
+	s->done = at;
+	uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : 0;
+	if (size == 0x08000000 && end - at >= TRACEDAT_OPTION_HEADER + 8) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_host_order, b, at + 2, 4,
+					    "the size of the end of the options is 0x08000000: 8 in the other byte order");
+		size = 8;
+		s->has_done = true;
+	} else if (size != 8 || end - at < TRACEDAT_OPTION_HEADER + 8) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_size, b, at,
+					    end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER,
+					    "the end of the options has a payload of %u bytes, expected 8", size);
+		return SIZE_MAX;
+	} else {
+		s->has_done = true;
+	}
+	return at + TRACEDAT_OPTION_HEADER + size;
+}
+
+size_t tracedat_options(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
+{
+	while (end - at >= 2 && w->status == TM_OK) {
+		uint16_t id = load_u16(b->data + at, w->shape.big_endian);
+		if (!id)
+			return w->shape.version == 6 ? at + 2 : option_done(w, b, at, end, section);
+		if (w->shape.version == 6 && end - at >= TRACEDAT_TAG_SIZE &&
+		    (!memcmp(b->data + at, "flyrecord", 9) || !memcmp(b->data + at, "latency", 7))) {
+			(void)tracedat_block_report(w, TRACEDAT_RULE_option_missing_done, b, at, TRACEDAT_TAG_SIZE,
+						    "the options run into the word that follows them: their end is missing");
+			return at;
+		}
+		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : UINT32_MAX;
+		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
+			size_t next = option_resync(w, b->data, at, end);
+			(void)tracedat_block_report(
+				w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
+				"option %u claims %u bytes, more than the %zu that are left", id, size, end - at);
+			w->out.lost_other = true;
+			tracedat_drop_block(w, b, at,
+					    (next == SIZE_MAX && w->shape.version == 7 ? end
+					     : next == SIZE_MAX			       ? at
+										       : next) -
+						    at,
+					    TRACEDAT_RULE_option_size, "an option that cannot be read");
+			if (next == SIZE_MAX)
+				return SIZE_MAX;
+			at = next;
+			continue;
+		}
+		if (!option_add(w, b, at + TRACEDAT_OPTION_HEADER, id, size, section))
+			return SIZE_MAX;
+		at += TRACEDAT_OPTION_HEADER + size;
+	}
+	if (w->status == TM_OK) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_option_missing_done, b, at, 0, "the options end without item 0");
+	}
+	return SIZE_MAX;
+}

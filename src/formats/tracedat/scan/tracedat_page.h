@@ -1,0 +1,127 @@
+/* The walk over the pages of a CPU: plain, in chunks, page by page and record by record. */
+#ifndef TRACEDAT_PAGE_H
+#define TRACEDAT_PAGE_H
+
+#include "formats/tracedat/decode/tracedat_page_layout.h"
+#include "formats/tracedat/scan/tracedat_walk.h"
+
+/* Lines that come in pieces. */
+struct tracedat_text {
+	bool begun, event;     /* a line is open; it is none of the heading */
+	bool skip;	       /* up to the next LF: what comes before it is lost */
+	bool torn;	       /* something is lost: chunks are made anew of whole lines */
+	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
+	struct bytes carry;    /* the begin of a line */
+};
+
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size);
+/* Something between two pieces is lost. */
+void tracedat_text_break(struct tracedat_text *l);
+/* Appends the lines that end in this piece. */
+void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out);
+
+/* State of a walk over the pages of one CPU. */
+struct tracedat_stream {
+	struct tracedat_buffer *buffer;
+	struct tracedat_cpu *cpu;
+	struct tracedat_text *text; /* of latency output in chunks; else NULL */
+	uint32_t page_size;
+	uint64_t index;			 /* of the page */
+	uint64_t last;			 /* time of the last record */
+	uint64_t page_time, page_commit; /* of the previous page */
+	uint64_t previous_at;		 /* file offset of it; 0: none, or in a chunk */
+	bool started, pending_missed;
+	bool sound; /* the last page was read to its end */
+	struct finding *zero;
+};
+
+/* Where a page is, for findings. */
+struct tracedat_place_of {
+	uint64_t offset, length; /* of the page in the file, or of the chunk that holds it */
+	bool in_chunk;
+	uint32_t in;	    /* offset of the page in the decoded chunk */
+	uint32_t available; /* bytes of the page that are there; 0: all */
+};
+
+enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
+
+/* What a walk over one page carries along. */
+struct tracedat_page {
+	struct tracedat_walk *w;
+	struct tracedat_stream *stream;
+	const uint8_t *bytes; /* of the page */
+	const uint8_t *data;  /* behind its header */
+	const struct tracedat_place_of *where;
+	uint32_t head;	/* bytes of the header */
+	uint32_t limit; /* of the data that is walked */
+	uint32_t capacity;
+	uint32_t records, bad;
+	uint32_t fast;			    /* records that the fast path took */
+	uint32_t removed;		    /* bytes of removed records */
+	uint32_t last;			    /* where the last data record begins */
+	uint64_t time, carry;		    /* carry: deltas of removed records */
+	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
+	bool cut;			    /* its length ends inside of a record */
+};
+
+/* tracedat_record.c */
+/* A finding on bytes [at, at + length) of the page; on its whole chunk where that is compressed. */
+#define tracedat_page_finding(p, rule, ...) ((void)PLACE(rule), tracedat_page_finding_at((p), (rule), __VA_ARGS__))
+struct finding *tracedat_page_finding_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length);
+#define tracedat_page_report(p, rule, ...) ((void)PLACE(rule), tracedat_page_report_at((p), (rule), __VA_ARGS__))
+struct finding *tracedat_page_report_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *format,
+					...) PRINTF_LIKE(5, 6);
+/* A change: bytes in the place of `remove` bytes at `at` of the page. */
+void tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, const void *bytes, size_t length, unsigned rule,
+			const char *why);
+/* Walks records from `at` up to p->limit. Returns where it stopped: the limit when all is well. In a page whose length is not
+ * trusted (`open`) a zero word is its end. */
+uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
+
+/* ---- tracedat_page.c ---- */
+
+/* Judges one page of stream->page_size bytes. Edits are left in w->pages.edits. *records: sound ones; *bad: others that are known.
+ */
+enum tracedat_verdict tracedat_page(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
+				    const struct tracedat_place_of *where, uint32_t *records, uint32_t *bad);
+/* The event IDs that have a format; NULL where formats are lost, or there are none: any ID will do. */
+static inline const uint16_t *tracedat_known(const struct tracedat_walk *w)
+{
+	return w->events.count && !w->events.lost ? w->events.index : NULL;
+}
+/* tracedat_page_sound() with the events of the file. */
+static inline bool tracedat_page_plausible(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size,
+					   uint32_t *records)
+{
+	return tracedat_page_sound(&w->shape, tracedat_known(w), page, page_size, records);
+}
+
+/* ---- repair/tracedat_page_output.c ---- */
+
+void tracedat_page_account(struct tracedat_walk *w, enum tracedat_verdict verdict, uint32_t records, uint32_t bad);
+/* Appends a page of the file with its edits to the output. n: bytes of it that are there. */
+void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n);
+
+/* ---- tracedat_chunk.c, tracedat_chunk_check.c ---- */
+
+/* Walks the chunks of compressed CPU data. */
+void tracedat_chunks(struct tracedat_walk *w, struct tracedat_stream *stream);
+/* Whether the chunk at `at` unfolds to a page. */
+bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, uint32_t page_size);
+/* Whether a chunk with a frame stands there. */
+bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
+/* Whether decoded pages can be what was compressed. */
+bool tracedat_chunk_vouched(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
+
+/* ---- tracedat_latency.c, tracedat_cpu.c ---- */
+
+/* Latency output. Returns where its last whole line ends. */
+uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t to);
+/* Latency output in a section of v7; compressed chunks of it are appended to the output while w->emitting. */
+void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b);
+/* Walks the pages of one CPU; also appends them to the output while w->emitting. */
+void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c);
+/* Walks all pages. */
+void tracedat_cpus(struct tracedat_walk *w);
+
+#endif

@@ -1,0 +1,77 @@
+/* The checks of a data record, for both paths over the records of a page: the fast one leaves a record where one of them holds, the
+ * slow one reports it. */
+#ifndef TRACEDAT_RECORD_H
+#define TRACEDAT_RECORD_H
+
+#include "formats/tracedat/scan/tracedat_page.h"
+
+/* Bytes of the common fields that all events have. */
+#define TRACEDAT_COMMON_MIN 8u
+
+/* The size is none that the format of the event allows. */
+static inline bool tracedat_size_odd(const struct tracedat_event *e, uint32_t size)
+{
+	return size - e->fixed > e->slack;
+}
+
+/* A process id in range that command lines or earlier records named; 0 is the idle task, which has none. */
+static inline bool tracedat_pid_known(const struct tracedat_texts *texts, uint32_t pid)
+{
+	return pid <= TRACEDAT_PID_MAX && (!pid || texts->pids[pid / 8] & 1u << pid % 8);
+}
+
+/* Flags and preemption count that no kernel writes. */
+static inline bool tracedat_flags_impossible(const uint8_t *payload)
+{
+	return (payload[2] & 0x48) == 0x40 || (payload[3] & 15) == 15;
+}
+
+static inline bool tracedat_symbol_known(const struct tracedat_texts *texts, uint64_t address)
+{
+	return address >= texts->symbol_low && address <= texts->symbol_high;
+}
+
+static inline bool tracedat_printk_known(const struct tracedat_texts *texts, uint64_t address)
+{
+	size_t low = 0, high = texts->printk_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (texts->printk[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < texts->printk_count && texts->printk[low].address == address;
+}
+
+/* A dynamic array of a record: where in the payload. */
+struct tracedat_array {
+	uint32_t offset, length;
+};
+
+static inline struct tracedat_array tracedat_array_read(const struct tracedat_dynamic *d, const uint8_t *payload, bool be)
+{
+	uint32_t v = load_u32(payload + d->offset, be);
+	return (struct tracedat_array){ (v & 0xffff) + (d->relative ? d->offset + 4u : 0), v >> 16 };
+}
+
+/* It is in the fixed fields, or ends behind the record. */
+static inline bool tracedat_array_outside(const struct tracedat_array *a, const struct tracedat_event *e, uint32_t size)
+{
+	return a->length && (a->offset < e->fixed || a->offset + a->length > size);
+}
+
+/* A text that has no NUL; it is not outside. */
+static inline bool tracedat_array_without_nul(const struct tracedat_array *a, const struct tracedat_dynamic *d,
+					      const uint8_t *payload)
+{
+	return a->length && d->text && !memchr(payload + a->offset, 0, a->length);
+}
+
+/* ---- tracedat_fast.c ---- */
+
+/* Takes records from `at` of the page's data on, as long as the slow path would say nothing of them and change nothing. Returns
+ * where the first one begins that it leaves; p->carry must be 0. */
+uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at);
+
+#endif

@@ -1,0 +1,75 @@
+/* The sections of version 7 that are known, and what stands at a place of the file (MAN7 "SECTIONS"). */
+#include "formats/tracedat/scan/tracedat_blocks.h"
+
+bool tracedat_section_header_at(struct tracedat_walk *w, uint64_t at, struct tracedat_section_header *h)
+{
+	const uint8_t *p = window_at(&w->window, at, TRACEDAT_SECTION_SIZE);
+	if (p)
+		tracedat_section_header_read(p, w->shape.big_endian, h);
+	return p != NULL;
+}
+
+bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size)
+{
+	const uint8_t *p = window_at(&w->window, at, size < 17 ? (size_t)size : 17);
+	return p && tracedat_body_is(p, id, size, w->shape.big_endian);
+}
+
+bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real)
+{
+	const uint8_t *p = size >= 12 ? window_at(&w->window, at, 12) : NULL;
+	if (!p || !tracedat_frame_begins(w->shape.codec, p + 8, 4))
+		return false;
+	*real = 8 + (uint64_t)load_u32(p, w->shape.big_endian);
+	return true;
+}
+
+/* A header that may stand behind another section: only its own bytes are looked at. */
+bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
+{
+	struct tracedat_section_header h;
+	if (at == w->source->size)
+		return true;
+	if (at > w->source->size || w->source->size - at < 16 || !tracedat_section_header_at(w, at, &h))
+		return false;
+	/* Odd flags are only odd where the size is fine. */
+	if ((h.flags > 1 && h.size > w->source->size - at - 16) || h.description < -1 || h.description > 65535)
+		return false;
+	if (h.id == TRACEDAT_DONE)
+		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
+	/* A kind that nobody knows counts where its size leads to the end or on. */
+	if (h.id > TRACEDAT_ID_LAST)
+		return h.size <= w->source->size - at - 16 && h.id < 1024 && h.size;
+	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
+}
+
+struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t offset)
+{
+	struct tracedat_section_header h;
+	if (!tracedat_section_header_at(w, offset, &h) ||
+	    !tracedat_room(w, &w->dir.sections, &w->dir.section_capacity, w->dir.section_count, sizeof(*w->dir.sections),
+			   TRACEDAT_SECTIONS_MAX))
+		return NULL;
+	struct tracedat_section *s = &w->dir.sections[w->dir.section_count++];
+	*s = (struct tracedat_section){ .offset = offset,
+					.size = h.size,
+					.declared = h.size,
+					.id = h.id,
+					.flags = h.flags,
+					/* One that is out of all bounds is none: repair writes that. */
+					.description = h.description >= -1 && h.description < 65536 ? h.description : -1 };
+	return s;
+}
+
+int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)
+{
+	size_t low = 0, high = dir->section_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (dir->sections[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < dir->section_count && dir->sections[low].offset == offset ? (int)low : -1;
+}

@@ -1,0 +1,322 @@
+/* The blocks that are lines of text: kallsyms, printk formats, saved command lines (MAN6 "KALLSYMS INFORMATION" to "PROCESS
+ * INFORMATION"). Readers stop at the first bad line, so repair leaves bad lines out. */
+#include "formats/tracedat/scan/tracedat_blocks.h"
+
+#include <stdlib.h>
+
+/* A walk over the lines of a block. */
+struct lines {
+	struct tracedat_walk *w;
+	const struct tracedat_block *b;
+	struct tracedat_pieces *out;
+	const char *text; /* of the whole block */
+	size_t at, end;	  /* what is left */
+	size_t kept_from; /* begin of the lines that are kept and not yet noted */
+	size_t kept;	  /* bytes that are kept */
+	uint64_t number;  /* of the line, from 1 */
+	bool ended;	  /* it has its LF */
+	/* the line */
+	const char *line;
+	size_t from, length;
+};
+
+static bool lines_next(struct lines *l)
+{
+	if (l->at >= l->end)
+		return false;
+	const char *lf = memchr(l->text + l->at, '\n', l->end - l->at);
+	l->from = l->at;
+	l->line = l->text + l->at;
+	l->ended = lf != NULL;
+	l->length = lf ? (size_t)(lf - l->line) : l->end - l->at;
+	l->at = l->from + l->length + l->ended;
+	l->number++;
+	return true;
+}
+
+/* Leaves the current line out of the repaired block. */
+static void lines_drop(struct lines *l, unsigned rule)
+{
+	tracedat_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
+	l->kept += l->from - l->kept_from;
+	l->kept_from = l->at;
+	l->w->out.lost_other = true;
+	tracedat_drop_block(l->w, l->b, l->from, l->at - l->from, rule, "a line that readers cannot parse");
+}
+
+static void lines_finish(struct lines *l)
+{
+	tracedat_copy(l->out, NULL, l->kept_from, l->end - l->kept_from);
+	l->kept += l->end - l->kept_from;
+}
+
+/* Reports the first line of a kind and folds the others under it. */
+#define lines_report(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), tracedat_rules[rule].severity, __VA_ARGS__))
+#define lines_milder(l, rule, ...) ((void)PLACE(rule), lines_milder_at((l), (rule), __VA_ARGS__))
+static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_severity severity, struct finding **first,
+			    const char *expected)
+{
+	char shown[TEXT_QUOTE_SIZE];
+	if (*first) {
+		finding_explains(*first, 1);
+		return;
+	}
+	*first = tracedat_block_milder_at(l->w, rule, severity, l->b, l->from, l->length ? l->length : 1);
+	finding_path(*first, "%s > line %llu", l->b->name, (unsigned long long)l->number);
+	if (finding_kept(*first))
+		finding_say(*first, "the line is \"%s\", expected %s", text_quote(shown, l->line, l->length), expected);
+}
+
+/* Opens a block that begins with its size in `width` bytes. False where not even that is there. */
+#define lines_open(l, rule, ...) ((void)PLACE(rule), lines_open_at((l), (rule), __VA_ARGS__))
+static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *w, const struct tracedat_block *b, size_t at,
+			  size_t end, size_t width, unsigned part, size_t *piece)
+{
+	uint8_t number[8] = { 0 };
+
+	*l = (struct lines){ .w = w,
+			     .b = b,
+			     .out = &w->meta.parts[part],
+			     .text = (const char *)b->data,
+			     .at = at + width,
+			     .end = end,
+			     .kept_from = at + width };
+	w->meta.seen[part] = true;
+	if (end < at || end - at < width) {
+		(void)tracedat_literal(l->out, number, width, rule, "the text is lost");
+		return false;
+	}
+	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
+	if (size != end - at - width) {
+		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, but the text has %zu bytes",
+					       (unsigned long long)size, end - at - width);
+	}
+	*piece = tracedat_field(l->out, NULL, at, number, width, rule, "the size that the text has");
+	return true;
+}
+
+static void lines_close(struct lines *l, size_t width, size_t piece)
+{
+	uint8_t number[8];
+	lines_finish(l);
+	if (width == 4)
+		store_u32(number, (uint32_t)l->kept, l->w->shape.big_endian);
+	else
+		store_u64(number, l->kept, l->w->shape.big_endian);
+	tracedat_fill(l->out, piece, number);
+}
+
+/* ---- kallsyms ---- */
+
+struct symbols {
+	uint64_t previous;
+	bool modules, any_address, unsorted_told;
+	size_t width;
+	struct finding *bad, *nul, *bracket, *digits;
+};
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static size_t hex_digits(const char *text, size_t length)
+{
+	size_t n = 0;
+	while (n < length && n < 17 &&
+	       ((text[n] >= '0' && text[n] <= '9') || (text[n] >= 'a' && text[n] <= 'f') || (text[n] >= 'A' && text[n] <= 'F')))
+		n++;
+	return n;
+}
+
+static uint64_t hex_value(const char *text, size_t digits)
+{
+	uint64_t v = 0;
+	for (size_t i = 0; i < digits; i++)
+		v = v << 4 | (uint64_t)((text[i] & 15) + (text[i] >= 'A' ? 9 : 0));
+	return v;
+}
+
+static void symbol_line(struct lines *l, struct symbols *s)
+{
+	struct tracedat_walk *w = l->w;
+	const char *line = l->line;
+	size_t digits = hex_digits(line, l->length), at = digits;
+
+	if (memchr(line, 0, l->length)) {
+		lines_report(l, TRACEDAT_RULE_kallsyms_nul, &s->nul, "text without a NUL");
+		lines_drop(l, TRACEDAT_RULE_kallsyms_nul);
+		return;
+	}
+	size_t name = at + 3;
+	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' &&
+		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ';
+	if (!fine) {
+		lines_report(l, TRACEDAT_RULE_kallsyms_line, &s->bad, "ADDRESS TYPE NAME");
+		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
+		return;
+	}
+	const char *bracket = memchr(line + name, '\t', l->length - name);
+	if (bracket && (size_t)(bracket - line) + 1 < l->length && bracket[1] == '[') {
+		s->modules = true;
+		if (line[l->length - 1] != ']') {
+			lines_report(l, TRACEDAT_RULE_kallsyms_module_bracket, &s->bracket, "a ] after the module");
+			lines_drop(l, TRACEDAT_RULE_kallsyms_module_bracket);
+			return;
+		}
+	}
+	uint64_t address = hex_value(line, digits);
+	s->any_address |= address != 0;
+	if (!s->modules && address < s->previous && !s->unsorted_told) {
+		struct finding *none = NULL;
+		s->unsorted_told = true;
+		lines_report(l, TRACEDAT_RULE_kallsyms_unsorted, &none, "an address not below that of the line before");
+	}
+	if (!s->modules)
+		s->previous = address;
+	if (digits != 2u * w->shape.long_size && !s->digits)
+		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * w->shape.long_size ? TM_NOTE : TM_WARNING,
+			     &s->digits, w->shape.long_size == 8 ? "16 digits" : "8 digits");
+	if (address < w->texts.symbol_low)
+		w->texts.symbol_low = address;
+	if (address > w->texts.symbol_high)
+		w->texts.symbol_high = address;
+	w->texts.symbols = true;
+}
+
+void tracedat_kallsyms(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct lines l;
+	struct symbols s = { 0 };
+	size_t piece;
+
+	if (!lines_open(&l, TRACEDAT_RULE_kallsyms_size, w, b, at, end, 4, 3, &piece))
+		return;
+	if (l.at == end) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_empty, b, at, 4, "the symbol table is empty");
+	}
+	while (lines_next(&l))
+		symbol_line(&l, &s);
+	if (l.number && !l.ended) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1,
+					    "the last line does not end");
+	}
+	if (w->texts.symbols && !s.any_address) {
+		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_all_zero, b, at + 4, 1, "all %llu symbols have address 0",
+					    (unsigned long long)l.number);
+		w->texts.symbols = false;
+	}
+	lines_close(&l, 4, piece);
+}
+
+/* ---- printk formats ---- */
+
+static uint64_t text_hash(const char *text, size_t length)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < length; i++)
+		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static int message_order(const void *left, const void *right)
+{
+	const struct tracedat_message *a = left, *b = right;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->hash < b->hash ? -1 : a->hash > b->hash;
+}
+
+static bool printk_escapes_fine(const char *text, size_t length)
+{
+	for (size_t i = 0; i + 1 < length; i++)
+		if (text[i] == '\\') {
+			i++;
+			if (text[i] != 'n' && text[i] != 't' && text[i] != '\\' && text[i] != '"')
+				return false;
+		}
+	return true;
+}
+
+void tracedat_printk(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct lines l;
+	struct finding *bad = NULL, *escape = NULL;
+	size_t piece;
+
+	if (!lines_open(&l, TRACEDAT_RULE_printk_size, w, b, at, end, 4, 4, &piece))
+		return;
+	while (lines_next(&l) && w->status == TM_OK) {
+		const char *p = l.line;
+		size_t digits = l.length > 2 ? hex_digits(p + 2, l.length - 2) : 0;
+		size_t text = 2 + digits + 4;
+		if (l.length < text + 1 || p[0] != '0' || p[1] != 'x' || !digits || digits > 16 ||
+		    memcmp(p + 2 + digits, " : \"", 4) || p[l.length - 1] != '"' || memchr(p, 0, l.length) || !l.ended) {
+			lines_report(&l, TRACEDAT_RULE_printk_line, &bad, "0xADDRESS : \"TEXT\"");
+			lines_drop(&l, TRACEDAT_RULE_printk_line);
+			continue;
+		}
+		if (!printk_escapes_fine(p + text, l.length - text - 1))
+			lines_report(&l, TRACEDAT_RULE_printk_bad_escape, &escape, "only the escapes \\n, \\t, \\\\ and \\\"");
+		if (!tracedat_room(w, &w->texts.printk, &w->texts.printk_capacity, w->texts.printk_count, sizeof(*w->texts.printk),
+				   TRACEDAT_BLOCK_MAX))
+			break;
+		w->texts.printk[w->texts.printk_count++] = (struct tracedat_message){ hex_value(p + 2, digits),
+										      text_hash(p + text, l.length - text) };
+	}
+	lines_close(&l, 4, piece);
+	if (!w->texts.printk_count)
+		return;
+	qsort(w->texts.printk, w->texts.printk_count, sizeof(*w->texts.printk), message_order);
+	struct finding *same = NULL, *other = NULL;
+	for (size_t i = 1; i < w->texts.printk_count; i++) {
+		const struct tracedat_message *m = &w->texts.printk[i];
+		if (m->address != m[-1].address)
+			continue;
+		struct finding **first = m->hash == m[-1].hash ? &same : &other;
+		if (*first) {
+			finding_explains(*first, 1);
+			continue;
+		}
+		*first = tracedat_block_milder(w, TRACEDAT_RULE_printk_duplicate_address,
+					       m->hash == m[-1].hash ? TM_NOTE : TM_WARNING, b, at + 4, 1);
+		finding_say(*first, "address 0x%llx comes twice, with %s", (unsigned long long)m->address,
+			    m->hash == m[-1].hash ? "the same text" : "different texts");
+	}
+}
+
+/* ---- saved command lines ---- */
+
+void tracedat_cmdlines(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	struct lines l;
+	struct finding *bad = NULL, *range = NULL, *twice = NULL, *long_name = NULL;
+	size_t piece;
+
+	if (!lines_open(&l, TRACEDAT_RULE_cmdlines_size, w, b, at, end, 8, 5, &piece))
+		return;
+	while (lines_next(&l)) {
+		size_t first = l.length && l.line[0] == '-', n = first;
+		uint64_t pid = 0;
+		while (n < l.length && l.line[n] >= '0' && l.line[n] <= '9' && n < 20)
+			pid = pid * 10 + (uint64_t)(l.line[n++] - '0');
+		/* A name may be empty: the kernel then writes the blank and the LF. */
+		if (n == first || n >= l.length || l.line[n] != ' ' || memchr(l.line, 0, l.length)) {
+			lines_report(&l, TRACEDAT_RULE_cmdlines_line, &bad, "PID NAME");
+			lines_drop(&l, TRACEDAT_RULE_cmdlines_line);
+			continue;
+		}
+		size_t name = l.length - n - 1;
+		if (!name || name > 15)
+			lines_report(&l, TRACEDAT_RULE_cmdlines_comm_length, &long_name, "a name of 1 to 15 bytes");
+		if (first || pid > TRACEDAT_PID_MAX) {
+			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
+			continue;
+		}
+		if (w->texts.pids[pid / 8] & 1u << pid % 8)
+			lines_report(&l, TRACEDAT_RULE_cmdlines_duplicate_pid, &twice, "each process id once");
+		w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
+		w->texts.cmdlines = true;
+	}
+	lines_close(&l, 8, piece);
+}

@@ -1,0 +1,52 @@
+/* Lines of latency output, which come in pieces. */
+#include "formats/tracedat/scan/tracedat_page.h"
+
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text *l, const uint8_t *text, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const uint8_t *lf = memchr(text + at, '\n', size - at);
+		/* Headings begin with #. */
+		if (!l->begun)
+			l->event = text[at] != '#' && text[at] != '\n';
+		l->begun = !lf;
+		if (!lf)
+			return;
+		bool counts = l->event && !l->skip;
+		w->pages.records += counts;
+		w->pages.lines += counts;
+		/* Lines have one path only, and nothing is ever said of a whole one. */
+		w->pages.fast += counts && !w->s->slow;
+		l->skip = false;
+		at = (size_t)(lf - text) + 1;
+		l->whole = l->total + at;
+	}
+}
+
+void tracedat_text_break(struct tracedat_text *l)
+{
+	l->begun = false;
+	l->skip = l->torn = true;
+	l->carry.size = 0;
+}
+
+void tracedat_text_whole(struct tracedat_text *l, const uint8_t *text, size_t size, struct bytes *out)
+{
+	const uint8_t *lf = l->skip ? memchr(text, '\n', size) : NULL;
+	if (l->skip && !lf)
+		return;
+	if (lf) {
+		size -= (size_t)(lf + 1 - text);
+		text = lf + 1;
+		l->skip = false;
+	}
+	lf = memrchr(text, '\n', size);
+	size_t whole = lf ? (size_t)(lf + 1 - text) : 0;
+	if (whole) {
+		bytes_append(out, l->carry.data, l->carry.size);
+		bytes_append(out, text, whole);
+		l->carry.size = 0;
+	}
+	/* A line is never as long as what a hostile file may have without one. */
+	if (l->carry.size < TRACEDAT_CHUNK_MAX)
+		bytes_append(&l->carry, text + whole, size - whole);
+}

@@ -1,0 +1,81 @@
+/* One walk over a file, from its initial block to its last page. */
+#include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_blocks.h"
+#include "formats/tracedat/scan/tracedat_place.h"
+
+#include <stdlib.h>
+
+bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *source)
+{
+	*w = (struct tracedat_walk){ .s = s,
+				     .findings = s->findings,
+				     .source = source,
+				     .repair = s->plan != NULL,
+				     .texts = { .symbol_low = UINT64_MAX },
+				     .dir = { .clock_option = -1, .cpucount_option = -1 } };
+	struct tracemend_options quiet = { .max_findings = 1 };
+	window_open(&w->window, source);
+	w->scratch = findings_new(tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
+	w->events.index = calloc(65536, sizeof(*w->events.index));
+	w->texts.pids = calloc(1, TRACEDAT_PID_MAX / 8 + 1);
+	w->events.fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*w->events.fields));
+	if (!w->scratch || !w->events.index || !w->texts.pids || !w->events.fields)
+		tracedat_no_memory(w);
+	return w->status == TM_OK;
+}
+
+void tracedat_close(struct tracedat_walk *w)
+{
+	window_close(&w->window);
+	tracedat_block_free(&w->meta.v6);
+	for (size_t i = 0; i < TRACEDAT_PARTS; i++)
+		tracedat_pieces_free(&w->meta.parts[i]);
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		bytes_free(&w->dir.options[i].changed);
+	for (size_t i = 0; i < w->dir.section_count; i++)
+		tracedat_block_free(&w->dir.sections[i].block);
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		free(w->data.buffers[i].cpus);
+		bytes_free(&w->data.buffers[i].raw_name);
+		bytes_free(&w->data.buffers[i].clock);
+	}
+	findings_free(w->scratch);
+	tracedat_decoder_free(&w->pages.decoder);
+	tracedat_pieces_free(&w->out.pieces);
+	bytes_free(&w->events.common);
+	bytes_free(&w->dir.strings);
+	free(w->events.index);
+	free(w->events.list);
+	free(w->events.dynamics);
+	map_free(&w->events.names);
+	free(w->events.fields);
+	free(w->events.unknown);
+	free(w->texts.pids);
+	free(w->texts.printk);
+	free(w->dir.options);
+	free(w->dir.stats);
+	free(w->dir.sections);
+	free(w->data.buffers);
+	free(w->pages.chunk);
+	free(w->pages.previous);
+	edits_free(&w->pages.edits);
+	free(w->out.drops);
+	tracedat_orphans_free(&w->events);
+	free(w->events.placeholders);
+}
+
+void tracedat_walk_file(struct tracedat_walk *w)
+{
+	if (!tracedat_prefix(w) || w->status != TM_OK)
+		return;
+	if (w->shape.version == 6)
+		tracedat_v6(w);
+	else
+		tracedat_v7(w);
+	if (w->status != TM_OK)
+		return;
+	tracedat_options_judge(w);
+	tracedat_place(w);
+	if (w->status == TM_OK)
+		tracedat_cpus(w);
+}

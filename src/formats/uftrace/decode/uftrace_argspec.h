@@ -1,0 +1,34 @@
+/* Argument specifications: what the values behind a record are. */
+#ifndef UFTRACE_ARGSPEC_H
+#define UFTRACE_ARGSPEC_H
+
+#include "formats/uftrace/decode/uftrace_str.h"
+
+#include <stdint.h>
+
+#define UFTRACE_ITEMS_MAX 64u /* of one function */
+
+struct uftrace_item {
+	uint16_t size; /* bytes; 0 with string unset: an empty structure */
+	bool string, retval;
+	uint8_t floating; /* index space: 0 integer, 1 floating point */
+	uint16_t index;
+};
+
+enum uftrace_spec_state { UFTRACE_SPEC_UNKNOWN, UFTRACE_SPEC_NONE, UFTRACE_SPEC_KNOWN };
+
+struct uftrace_spec {
+	enum uftrace_spec_state state;
+	size_t count;
+	struct uftrace_item items[];
+};
+
+/* Reads the items of a specification, separated by commas: adds those of arguments, or of the return value, to
+ * items[UFTRACE_ITEMS_MAX], where a later one replaces an earlier one of its index. long_size: 4 or 8. False at the first item
+ * that is not understood. */
+bool uftrace_argspec_items(struct uftrace_str t, unsigned long_size, bool retval, struct uftrace_item *items, size_t *count);
+/* Bytes that the values take with their padding, read from data; -1: they pass `size`, or a string cannot be so long.
+ * longest: the longest string. */
+int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian, unsigned *longest);
+
+#endif

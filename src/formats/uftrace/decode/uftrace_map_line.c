@@ -1,0 +1,71 @@
+/* The lines of sid-<sid>.map. */
+#include "formats/uftrace/decode/uftrace_map_line.h"
+
+#include <string.h>
+
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+
+static bool take_hex(const char *text, size_t length, size_t *at, uint64_t *value)
+{
+	size_t n = uftrace_hex_digits(text + *at, length - *at);
+
+	if (!n || n > 16 || !text_parse_hex(text + *at, n, value))
+		return false;
+	*at += n;
+	return true;
+}
+
+/* As scanf("%s") has it. */
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static struct uftrace_str take_word(const char *text, size_t length, size_t *at)
+{
+	while (*at < length && is_blank(text[*at]))
+		++*at;
+	struct uftrace_str word = { text + *at, 0 };
+	while (*at < length && !is_blank(text[*at])) {
+		++*at;
+		word.length++;
+	}
+	return word;
+}
+
+enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out)
+{
+	size_t at = 0;
+
+	if (!length || text[0] == '#')
+		return length ? UFTRACE_MAP_SKIPPED : UFTRACE_MAP_BAD;
+	if (!take_hex(text, length, &at, &out->start) || at >= length || text[at++] != '-' ||
+	    !take_hex(text, length, &at, &out->end) || at >= length || text[at] != ' ')
+		return UFTRACE_MAP_BAD;
+	struct uftrace_str prot = take_word(text, length, &at);
+	struct uftrace_str offset = take_word(text, length, &at), device = take_word(text, length, &at);
+	struct uftrace_str inode = take_word(text, length, &at);
+	if (prot.length > 4)
+		return UFTRACE_MAP_LONG;
+	uint64_t ignored;
+	size_t colon = device.length ? (size_t)strcspn(device.text, ":") : 0;
+	if (prot.length != 4 || !text_parse_hex(offset.text, offset.length, &ignored) || colon >= device.length ||
+	    !text_parse_hex(device.text, colon, &ignored) ||
+	    !text_parse_hex(device.text + colon + 1, device.length - colon - 1, &ignored) ||
+	    !text_parse_u64(inode.text, inode.length, &ignored))
+		return UFTRACE_MAP_BAD;
+	out->path = take_word(text, length, &at);
+	if (!out->path.length)
+		return UFTRACE_MAP_ANONYMOUS;
+	if (out->path.length > UFTRACE_PATH_MAX)
+		return UFTRACE_MAP_LONG;
+	out->id_at = at;
+	struct uftrace_str id = take_word(text, length, &at);
+	if (id.length >= 9 && !memcmp(id.text, "build-id:", 9)) {
+		out->build_id = (struct uftrace_str){ id.text + 9, id.length - 9 };
+		if (id.length > 49)
+			return UFTRACE_MAP_LONG_ID;
+	}
+	return UFTRACE_MAP_GOOD;
+}

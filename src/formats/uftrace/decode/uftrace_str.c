@@ -1,0 +1,38 @@
+#include "formats/uftrace/decode/uftrace_str.h"
+
+#include <string.h>
+
+bool uftrace_str_is(struct uftrace_str str, const char *text)
+{
+	return str.length == strlen(text) && !memcmp(str.text, text, str.length);
+}
+
+bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b)
+{
+	return a.length == b.length && (!a.length || !memcmp(a.text, b.text, a.length));
+}
+
+struct uftrace_str uftrace_basename(struct uftrace_str path)
+{
+	const char *slash = path.length ? memrchr(path.text, '/', path.length) : NULL;
+
+	if (slash) {
+		path.length -= (size_t)(slash + 1 - path.text);
+		path.text = slash + 1;
+	}
+	return path;
+}
+
+size_t uftrace_hex_digits(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && text[n] && strchr("0123456789abcdefABCDEF", text[n]))
+		n++;
+	return n;
+}
+
+bool uftrace_str_is_hex(struct uftrace_str str)
+{
+	return uftrace_hex_digits(str.text, str.length) == str.length;
+}

@@ -1,0 +1,22 @@
+/* A run of bytes within a text; not terminated. */
+#ifndef UFTRACE_STR_H
+#define UFTRACE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct uftrace_str {
+	const char *text;
+	size_t length;
+};
+
+bool uftrace_str_is(struct uftrace_str str, const char *text);
+bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b);
+/* Whether it is not empty and all of it are hexadecimal digits. */
+bool uftrace_str_is_hex(struct uftrace_str str);
+/* Hexadecimal digits at the beginning of text. */
+size_t uftrace_hex_digits(const char *text, size_t length);
+/* What is behind the last slash. */
+struct uftrace_str uftrace_basename(struct uftrace_str path);
+
+#endif

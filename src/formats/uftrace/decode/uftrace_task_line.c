@@ -1,0 +1,168 @@
+/* The lines of task.txt. */
+#include "formats/uftrace/decode/uftrace_task_line.h"
+
+#include <string.h>
+
+#include "core/text.h"
+
+struct parse {
+	const char *text;
+	size_t length, at;
+	bool failed, odd_digits, odd_quotes;
+};
+
+static void expect(struct parse *p, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (p->failed || p->length - p->at < n || memcmp(p->text + p->at, word, n) != 0)
+		p->failed = true;
+	else
+		p->at += n;
+}
+
+static uint64_t number(struct parse *p)
+{
+	size_t n = 0;
+	uint64_t value = 0;
+
+	while (p->at + n < p->length && p->text[p->at + n] >= '0' && p->text[p->at + n] <= '9')
+		n++;
+	if (p->failed || !text_parse_u64(p->text + p->at, n, &value))
+		p->failed = true;
+	p->at += n;
+	return value;
+}
+
+static int64_t identifier(struct parse *p)
+{
+	bool negative = !p->failed && p->at < p->length && p->text[p->at] == '-';
+	p->at += negative;
+	uint64_t value = number(p);
+	if (value > INT32_MAX)
+		p->failed = true;
+	return negative ? -(int64_t)value : (int64_t)value;
+}
+
+/* The fraction is a count of nanoseconds, however many digits it has. */
+static uint64_t timestamp(struct parse *p)
+{
+	expect(p, "timestamp=");
+	uint64_t seconds = number(p);
+	expect(p, ".");
+	size_t before = p->at;
+	uint64_t ns = number(p);
+	p->odd_digits = p->at - before != 9;
+	if (seconds > UINT64_C(10000000000) || ns > UINT64_C(1000000000000000000))
+		p->failed = true;
+	return p->failed ? 0 : seconds * 1000000000u + ns;
+}
+
+static struct uftrace_str word(struct parse *p)
+{
+	struct uftrace_str s = { p->text + p->at, 0 };
+	while (!p->failed && p->at < p->length && p->text[p->at] != ' ') {
+		p->at++;
+		s.length++;
+	}
+	if (!s.length)
+		p->failed = true;
+	return s;
+}
+
+/* Readers skip the first quote blindly, and end at the last one of the line. */
+static struct uftrace_str quoted(struct parse *p)
+{
+	struct uftrace_str s = { p->text + p->at, p->length - p->at };
+
+	if (p->failed || p->at >= p->length) {
+		p->failed = true;
+		return (struct uftrace_str){ "", 0 };
+	}
+	while (s.length && s.text[s.length - 1] == '\r')
+		s.length--;
+	p->at = p->length;
+	bool first = s.length && s.text[0] == '"', last = s.length > 1 && s.text[s.length - 1] == '"';
+	p->odd_quotes = !first || !last;
+	if (s.length < 2) {
+		p->failed = true;
+		return s;
+	}
+	s.text++;
+	s.length -= 1u + last;
+	return s;
+}
+
+static void finish(struct parse *p)
+{
+	while (p->at < p->length && (p->text[p->at] == '\r' || p->text[p->at] == ' '))
+		p->at++;
+	if (p->at != p->length)
+		p->failed = true;
+}
+
+bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task_parsed *out)
+{
+	struct parse p = { .text = text, .length = length, .at = 5 };
+
+	if (length < 5 || text[4] != ' ')
+		return false;
+	out->time = timestamp(&p);
+	switch (out->kind) {
+	case UFTRACE_LINE_OTHER:
+		return false;
+	case UFTRACE_LINE_SESS:
+		expect(&p, " ");
+		if (!p.failed && p.length - p.at >= 4 && !memcmp(p.text + p.at, "tid=", 4))
+			p.at += 4; /* older writers */
+		else
+			expect(&p, "pid=");
+		out->id = identifier(&p);
+		expect(&p, " sid=");
+		out->sid = word(&p);
+		expect(&p, " exename=");
+		out->path = quoted(&p);
+		break;
+	case UFTRACE_LINE_TASK:
+		expect(&p, " tid=");
+		out->id = identifier(&p);
+		expect(&p, " pid=");
+		out->parent = identifier(&p);
+		finish(&p);
+		break;
+	case UFTRACE_LINE_FORK:
+		expect(&p, " pid=");
+		out->id = identifier(&p);
+		expect(&p, " ppid=");
+		out->parent = identifier(&p);
+		finish(&p);
+		break;
+	case UFTRACE_LINE_DLOP: {
+		expect(&p, " tid=");
+		out->id = identifier(&p);
+		expect(&p, " sid=");
+		out->sid = word(&p);
+		expect(&p, " base=");
+		size_t n = p.at < p.length ? uftrace_hex_digits(p.text + p.at, p.length - p.at) : 0;
+		if (!text_parse_hex(p.text + (p.at < p.length ? p.at : 0), n, &out->base))
+			p.failed = true;
+		p.at += n;
+		expect(&p, " libname=");
+		out->path = quoted(&p);
+		break;
+	}
+	}
+	out->odd_digits = p.odd_digits;
+	out->odd_quotes = p.odd_quotes;
+	return !p.failed;
+}
+
+enum uftrace_task_kind uftrace_task_keyword(const char *text, size_t length)
+{
+	static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
+	unsigned kind = 0;
+
+	while (kind < UFTRACE_LINE_OTHER && (length < 4 || memcmp(text, keywords[kind], 4) != 0))
+		kind++;
+	return (enum uftrace_task_kind)kind;
+}

@@ -1,0 +1,27 @@
+/* The lines of task.txt: SESS, TASK, FORK and DLOP with their fields. */
+#ifndef UFTRACE_TASK_LINE_H
+#define UFTRACE_TASK_LINE_H
+
+#include "formats/uftrace/decode/uftrace_str.h"
+
+#include <stdint.h>
+
+enum uftrace_task_kind { UFTRACE_LINE_SESS, UFTRACE_LINE_TASK, UFTRACE_LINE_FORK, UFTRACE_LINE_DLOP, UFTRACE_LINE_OTHER };
+
+struct uftrace_task_parsed {
+	enum uftrace_task_kind kind;
+	uint64_t time;
+	int64_t id;		      /* SESS: pid; TASK, DLOP: tid; FORK: child pid */
+	int64_t parent;		      /* TASK: pid; FORK: ppid */
+	uint64_t base;		      /* DLOP */
+	struct uftrace_str sid, path; /* SESS, DLOP */
+	bool odd_digits;	      /* the fraction of the time does not have nine digits */
+	bool odd_quotes;	      /* the path is not in quotes */
+};
+
+/* By the first word of a line. */
+enum uftrace_task_kind uftrace_task_keyword(const char *text, size_t length);
+/* Reads a line of out->kind, without its LF. False: it does not have the fields of its keyword. */
+bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task_parsed *out);
+
+#endif

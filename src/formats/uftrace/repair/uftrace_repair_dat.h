@@ -1,0 +1,21 @@
+/* The records of a task in the output. */
+#ifndef UFTRACE_REPAIR_DAT_H
+#define UFTRACE_REPAIR_DAT_H
+
+#include <stdint.h>
+
+struct uftrace_stream;
+
+/* Keeps the records from `kept_from` on. */
+void uftrace_repair_keep(struct uftrace_stream *t, uint64_t upto);
+void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto, unsigned rule, const char *why);
+/* Copies the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
+void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
+/* A record of lost events, where bytes are left out. */
+void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count);
+/* The bytes directly before damage may be hit as well, where no check can see it: the values behind a record. */
+void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at);
+/* What hit the bytes before it may have hit the low bytes of its time, which no check can see. */
+void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at);
+
+#endif

@@ -1,0 +1,132 @@
+/* Lines of task.txt that are missing, made from the records and the maps. */
+#include <string.h>
+
+#include "formats/uftrace/salvage/uftrace_salvage.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+
+/* The task with the oldest record, or NULL. */
+static const struct uftrace_dat *oldest_task(const struct uftrace_walk *w)
+{
+	const struct uftrace_dat *best = NULL;
+
+	for (size_t i = 0; i < w->records->dat_count; i++)
+		if (w->records->dats[i].has_records && (!best || w->records->dats[i].first_time < best->first_time))
+			best = &w->records->dats[i];
+	return best;
+}
+
+static void print_time(struct bytes *b, uint64_t ns)
+{
+	bytes_printf(b, "%llu.%09llu", (unsigned long long)(ns / 1000000000u), (unsigned long long)(ns % 1000000000u));
+}
+
+void uftrace_rebuild_print(struct bytes *b, const struct uftrace_session *session)
+{
+	bytes_text(b, "SESS timestamp=");
+	print_time(b, session->time);
+	bytes_printf(b, " pid=%lld sid=", (long long)session->pid);
+	bytes_append(b, session->sid.text, session->sid.length);
+	bytes_text(b, " exename=\"");
+	bytes_append(b, session->exename.text, session->exename.length);
+	bytes_text(b, "\"\n");
+}
+
+static bool sid_is_regular(const struct uftrace_file *f)
+{
+	size_t n = 0;
+	while (n < f->name.sid_length && strchr("0123456789abcdef", f->name.sid[n]))
+		n++;
+	return n == UFTRACE_SID_LENGTH && n == f->name.sid_length;
+}
+
+/* A map for a session that has to be made: that of the oldest record's address, or the first. */
+static uint32_t choose_map(const struct uftrace_walk *w, const struct uftrace_dat *oldest)
+{
+	uint32_t first = UFTRACE_NONE;
+
+	for (size_t i = 0; i < w->maps->count; i++) {
+		if (!sid_is_regular(&w->dir->files[w->maps->list[i].file]))
+			continue;
+		if (oldest && uftrace_map_find(&w->maps->list[i], oldest->first_address))
+			return (uint32_t)i;
+		if (first == UFTRACE_NONE)
+			first = (uint32_t)i;
+	}
+	return first;
+}
+
+bool uftrace_rebuild_session(struct uftrace_walk *w)
+{
+	const struct uftrace_dat *oldest = oldest_task(w);
+	struct uftrace_session session = { .line = UFTRACE_NONE, .map = UFTRACE_NONE, .before = UFTRACE_NONE };
+
+	session.time = oldest ? oldest->first_time : 2;
+	session.pid = oldest ? (int64_t)oldest->tid : 1;
+	for (size_t i = 0; i < w->tasks->count; i++) {
+		const struct uftrace_task_line *line = &w->tasks->lines[i];
+		if (line->kind == UFTRACE_LINE_TASK && line->id == session.pid && oldest)
+			session.pid = line->parent;
+		if (line->time < session.time && line->time)
+			session.time = line->time;
+	}
+	session.time -= session.time > 2 ? 2 : 0;
+	uint32_t map = choose_map(w, oldest);
+	session.sid = (struct uftrace_str){ "0000000000000000", UFTRACE_SID_LENGTH };
+	session.exename = (struct uftrace_str){ "unknown", 7 };
+	if (map != UFTRACE_NONE) {
+		const struct uftrace_file *f = &w->dir->files[w->maps->list[map].file];
+		session.sid = (struct uftrace_str){ f->name.sid, f->name.sid_length };
+		if (w->maps->list[map].count && w->maps->list[map].list[0].path.text[0] != '[')
+			session.exename = w->maps->list[map].list[0].path;
+	} else {
+		for (size_t i = 0; i < w->dir->count; i++)
+			if (w->dir->files[i].kind == UFTRACE_FILE_MAP_TMP && sid_is_regular(&w->dir->files[i]))
+				session.sid = (struct uftrace_str){ w->dir->files[i].name.sid, w->dir->files[i].name.sid_length };
+	}
+	if (!uftrace_walk_room(w, &w->sessions->list, &w->sessions->capacity, w->sessions->count, sizeof(*w->sessions->list)))
+		return false;
+	w->sessions->list[w->sessions->count++] = session;
+	if (w->plan)
+		uftrace_rebuild_print(&w->tasks->front, &session);
+	return true;
+}
+
+bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
+{
+	struct uftrace_task_line line = { .kind = UFTRACE_LINE_TASK, .id = (int64_t)dat->tid, .session = UFTRACE_NONE };
+	uint32_t session = 0;
+
+	for (uint32_t i = 0; i < w->sessions->count; i++)
+		if (w->sessions->list[i].pid == line.id)
+			session = i;
+	line.parent = w->sessions->count ? w->sessions->list[session].pid : line.id;
+	if (uftrace_session_leads(w->sessions, w->tasks, line.parent, line.id))
+		line.parent = line.id; /* its children are known: it is a process of its own */
+	line.time = dat->first_time ? dat->first_time - 1 : 0;
+	if (w->sessions->count && line.time < w->sessions->list[session].time)
+		line.time = w->sessions->list[session].time;
+	/* The first thing that a forked child does is to return from fork. */
+	if (dat->has_records && dat->first_type == UFTRACE_EXIT && line.parent != line.id)
+		line.kind = UFTRACE_LINE_FORK;
+	if (!uftrace_walk_room(w, &w->tasks->lines, &w->tasks->capacity, w->tasks->count, sizeof(*w->tasks->lines)))
+		return false;
+	line.order = (uint32_t)w->tasks->count;
+	w->tasks->lines[w->tasks->count++] = line;
+	if (w->plan) {
+		bool fork = line.kind == UFTRACE_LINE_FORK;
+		bytes_text(&w->tasks->added, fork ? "FORK timestamp=" : "TASK timestamp=");
+		print_time(&w->tasks->added, line.time);
+		bytes_printf(&w->tasks->added, fork ? " pid=%lld ppid=%lld\n" : " tid=%lld pid=%lld\n", (long long)line.id,
+			     (long long)line.parent);
+	}
+	if (!w->tasks->rule)
+		w->tasks->rule = UFTRACE_RULE_dat_unreferenced;
+	if (line.kind == UFTRACE_LINE_FORK && !uftrace_walk_set(w, &w->tasks->parents, line.id, line.order))
+		return false;
+	return uftrace_walk_set(w, &w->tasks->known, line.id, line.order) &&
+	       uftrace_walk_set(w, &w->tasks->known_first, line.id, line.order);
+}

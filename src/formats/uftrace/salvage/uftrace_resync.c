@@ -1,0 +1,125 @@
+/* Where records go on: whether bytes are a record, by what surrounds them. */
+#include "formats/uftrace/salvage/uftrace_resync.h"
+
+#include "core/text.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
+
+static bool event_known(const struct uftrace_walk *w, uint64_t id)
+{
+	unsigned min, max;
+	return uftrace_event_length(id, 8, &min, &max) || (id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN) ||
+	       map_get(&w->records->event_ids, id) != UFTRACE_NONE;
+}
+
+/* Whether a record of that time can have that address. After exec another map holds. */
+static bool place_fits(struct uftrace_stream *t, uint64_t time, uint64_t address)
+{
+	struct uftrace_walk *w = t->w;
+
+	if (time >= t->session.since && time < t->session.next) {
+		enum uftrace_place place = t->session.map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
+		return place == UFTRACE_PLACE_UNMAPPED ? t->session.map->unreadable : place != UFTRACE_PLACE_KERNEL;
+	}
+	uint32_t session = uftrace_session_at(w->sessions, w->tasks, t->pid, time);
+	uint32_t index = session != UFTRACE_NONE ? w->sessions->list[session].map : UFTRACE_NONE;
+	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps->list[index] : NULL;
+	return !map || !uftrace_map_useful(map) || uftrace_map_find(map, address) || map->unreadable || w->sessions->library_count;
+}
+
+uint64_t uftrace_resync_horizon(const struct uftrace_walk *w)
+{
+	return w->info->elapsed && w->info->elapsed < UFTRACE_HORIZON / 10 ? w->info->elapsed * 10 : UFTRACE_HORIZON;
+}
+
+static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	bool big = t->w->info->head.big_endian;
+	int expected = -1;
+
+	for (unsigned i = 0; i < chain; i++) {
+		if (at >= end || end - at < UFTRACE_RECORD_SIZE)
+			return i > 0 || at == end;
+		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
+		if (!p)
+			return false;
+		uint64_t when = load_u64(p, big), word = load_u64(p + 8, big), address = uftrace_word_address(word);
+		int depth = (int)uftrace_word_depth(word);
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+			return false;
+		enum uftrace_type type = uftrace_word_type(word);
+		bool more = uftrace_word_more(word);
+		if (type == UFTRACE_LOST) {
+			if (when || more || !address || address >> 40)
+				return false;
+			expected = -1;
+			at += UFTRACE_RECORD_SIZE;
+			continue;
+		}
+		if (!when || (time && (when < time || when - time > uftrace_resync_horizon(t->w))) || when >= UFTRACE_TIME_MAX)
+			return false;
+		time = when;
+		if (type == UFTRACE_EVENT) {
+			if (!event_known(t->w, address))
+				return false;
+			if (more)
+				return true; /* its size is not checked here */
+		} else {
+			if (!address || !place_fits(t, when, address))
+				return false;
+			if (when >= t->session.next)
+				expected = -1; /* exec starts over at depth 0 */
+			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) &&
+			    !t->w->info->foreign)
+				return false;
+			expected = type == UFTRACE_ENTRY ? (depth + 1) & 1023 : depth;
+			if (more)
+				return t->w->specs->present || i > 0;
+		}
+		at += UFTRACE_RECORD_SIZE;
+	}
+	return true;
+}
+
+uint64_t uftrace_resync_time(const struct uftrace_stream *t)
+{
+	uint64_t time = t->suspect ? t->back.time : t->time;
+
+	return time && time < UFTRACE_TIME_MAX ? time : t->begin;
+}
+
+bool uftrace_resync_plausible(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	uint64_t before = uftrace_resync_time(t);
+
+	/* The time itself may be what is damaged. */
+	return row(t, at, end, time, chain) || (before != time && row(t, at, end, before, chain));
+}
+
+uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time)
+{
+	for (; at < limit && end - at >= UFTRACE_RECORD_SIZE; at++) {
+		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
+		if (!p)
+			break;
+		/* Cheap first: the magic. */
+		uint64_t when = load_u64(p, t->w->info->head.big_endian), word = load_u64(p + 8, t->w->info->head.big_endian);
+		bool again = t->started && when == t->last_time && word == t->last_word;
+		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_resync_plausible(t, at, end, time, 3))
+			return at;
+	}
+	return end;
+}
+
+/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
+int uftrace_resync_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
+{
+	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)
+		if (uftrace_resync_plausible(t, at + size, end, time, 2))
+			return (int)size;
+	return -1;
+}

@@ -1,0 +1,25 @@
+/* What is missing, from what is left. */
+#ifndef UFTRACE_SALVAGE_H
+#define UFTRACE_SALVAGE_H
+
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+struct uftrace_dat;
+
+/* uftrace_head.c: the byte order of the records; little-endian when in doubt */
+bool uftrace_head_order(const struct uftrace_walk *w);
+/* A header for an info that has none that could be used: everything is taken from the other files. */
+void uftrace_head_rebuild(struct uftrace_walk *w);
+
+/* uftrace_rebuild.c: a session where task.txt has none */
+bool uftrace_rebuild_session(struct uftrace_walk *w);
+/* A line for a task that task.txt does not have. */
+bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat);
+/* Appends a SESS line. */
+void uftrace_rebuild_print(struct bytes *out, const struct uftrace_session *session);
+
+/* uftrace_shm.c: which buffers that were left in /dev/shm belong to the recording; after task.txt */
+bool uftrace_shm_walk(struct uftrace_walk *w);
+
+#endif

@@ -1,0 +1,28 @@
+/* The files of a recording. */
+#ifndef UFTRACE_DIR_H
+#define UFTRACE_DIR_H
+
+#include "formats/uftrace/decode/uftrace_name.h"
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+struct uftrace_file {
+	struct source *source;
+	enum uftrace_kind kind;
+	struct uftrace_name name;
+	bool planned; /* the plan has all of its bytes */
+};
+
+struct uftrace_dir {
+	struct uftrace_file *files; /* owned; by role, then by name */
+	size_t count;
+	uint32_t info, task_txt, task_legacy, kernel_header, events; /* indices into files or UFTRACE_NONE */
+	bool irregular_info, irregular_task;			     /* the name is taken by what is not a regular file */
+	bool has_perf, has_kernel;
+};
+
+bool uftrace_dir_walk(struct uftrace_walk *w);
+/* The file of that exact name among the capture's own, or UFTRACE_NONE. */
+uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_t length);
+void uftrace_dir_free(struct uftrace_dir *dir);
+
+#endif

@@ -1,0 +1,45 @@
+/* sid-<sid>.map: what was mapped where in a session. */
+#ifndef UFTRACE_MAP_H
+#define UFTRACE_MAP_H
+
+#include "formats/uftrace/decode/uftrace_map_line.h"
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+struct uftrace_mapping {
+	uint64_t start, end;
+	struct uftrace_str path, build_id;
+	uint32_t module; /* index of its symbols; UFTRACE_NONE */
+	bool used;	 /* a record has an address in it */
+};
+
+struct uftrace_map {
+	uint32_t file;
+	char *text; /* owned */
+	size_t size;
+	struct uftrace_mapping *list; /* owned, ascending */
+	size_t count, capacity;
+	bool stack;	 /* has a [stack] line */
+	bool unreadable; /* has lines that are no mappings: they may have been */
+	bool build_ids;
+	bool referenced; /* by a session */
+};
+
+struct uftrace_maps {
+	struct uftrace_map *list; /* owned; the first `sorted` by their files */
+	size_t count, capacity, sorted;
+	size_t mappings; /* of all */
+};
+
+bool uftrace_map_walk(struct uftrace_walk *w);
+/* Reads one map; output: the name under which the plan writes it. UFTRACE_NONE: w->status. */
+uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file, const char *output);
+/* The map of a session, or UFTRACE_NONE. */
+uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid);
+/* What the maps announce of the other files; after the records, which show which mappings are used. */
+bool uftrace_map_check(struct uftrace_walk *w);
+struct uftrace_mapping *uftrace_map_find(const struct uftrace_map *map, uint64_t address);
+/* Whether the map has anything but the kernel's own pages. */
+bool uftrace_map_useful(const struct uftrace_map *map);
+void uftrace_map_free(struct uftrace_maps *maps);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which argument specification holds for a function. */
+#ifndef UFTRACE_SPEC_H
+#define UFTRACE_SPEC_H
+
+#include "formats/uftrace/decode/uftrace_argspec.h"
+#include "formats/uftrace/scan/uftrace_walk.h"
+
+struct uftrace_function_spec; /* one specification: a pattern and its items */
+
+struct uftrace_specs {
+	struct uftrace_function_spec *list; /* owned */
+	size_t count, capacity;
+	const struct uftrace_spec **made; /* owned, with what they point at */
+	size_t made_count, made_capacity;
+	unsigned regexes; /* compiled */
+	uint64_t work;	  /* attempts to match a name */
+	bool overflow;	  /* there were more than UFTRACE_SPECS_MAX */
+	bool present;	  /* info bit 10 */
+	bool auto_args;
+};
+
+/* A line of info: its key and value, and where the line begins. */
+bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, uint64_t offset);
+/* Those of a function, by its module and symbol. NULL when memory is short: w->status. */
+const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t module, uint32_t symbol, bool retval);
+void uftrace_spec_free(struct uftrace_specs *specs);
+
+#endif

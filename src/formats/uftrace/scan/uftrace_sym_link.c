@@ -1,0 +1,173 @@
+/* Which mapping or library a symbol file belongs to, and under which name readers look for it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/text.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
+
+static uint32_t module_of_name(const struct uftrace_walk *w, struct uftrace_str base, const char *suffix)
+{
+	char name[512];
+	size_t low = 0, high = w->symbols->module_count;
+
+	if (base.length + strlen(suffix) + 5 > sizeof(name))
+		return UFTRACE_NONE;
+	int n = snprintf(name, sizeof(name), "%.*s%s.sym", (int)base.length, base.text, suffix);
+	uint32_t file = uftrace_dir_find(w->dir, name, (size_t)n);
+	while (file != UFTRACE_NONE && low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (w->symbols->modules[middle].file == file)
+			return (uint32_t)middle;
+		if (w->symbols->modules[middle].file < file)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = 0; file == UFTRACE_NONE && i < w->symbols->renamed_count; i++)
+		if (!strcmp(w->symbols->renamed[i].name, name))
+			return w->symbols->renamed[i].module;
+	return UFTRACE_NONE;
+}
+
+static void path_suffix(struct uftrace_str path, struct uftrace_str build_id, char out[6])
+{
+	if (build_id.length >= 4) {
+		snprintf(out, 6, "-%.4s", build_id.text);
+		return;
+	}
+	unsigned sum = 0;
+	for (size_t i = 0; i < path.length; i++)
+		sum += (uint8_t)path.text[i];
+	snprintf(out, 6, "-%04x", sum & 0xffff);
+}
+
+static bool identity_fits(const struct uftrace_module *m, struct uftrace_str path, struct uftrace_str build_id)
+{
+	if (!m->headed)
+		return true;
+	if (!uftrace_str_equal(m->path, path))
+		return false;
+	return !m->build_id.length || !build_id.length || uftrace_str_equal(m->build_id, build_id);
+}
+
+static uint32_t find_module(struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str build_id)
+{
+	struct uftrace_str base = uftrace_basename(path);
+	char suffix[6];
+	uint32_t found = module_of_name(w, base, "");
+
+	if (found != UFTRACE_NONE && identity_fits(&w->symbols->modules[found], path, build_id))
+		return found;
+	path_suffix(path, build_id, suffix);
+	uint32_t second = module_of_name(w, base, suffix);
+	if (second != UFTRACE_NONE && identity_fits(&w->symbols->modules[second], path, build_id))
+		return second;
+	return UFTRACE_NONE;
+}
+
+/* Looks for the mapping or library whose path and build id the head names. */
+static bool find_identity(const struct uftrace_walk *w, const struct uftrace_module *m, struct uftrace_str *build_id)
+{
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
+			if (identity_fits(m, map->path, map->build_id)) {
+				*build_id = map->build_id;
+				return true;
+			}
+		}
+	for (size_t i = 0; i < w->sessions->library_count; i++)
+		if (uftrace_str_equal(w->sessions->libraries[i].name, m->path)) {
+			*build_id = m->build_id;
+			return true;
+		}
+	return false;
+}
+
+/* Renaming is for a file that matches something mapped, and has neither of the two names under which readers look for it. */
+void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *module, char *out, size_t size)
+{
+	const struct source *source = w->dir->files[module->file].source;
+	const char *own = source->name;
+	struct uftrace_str build_id = { 0 };
+	char suffix[6], wanted[512];
+
+	snprintf(out, size, "%s", own);
+	if (!module->headed || w->info->foreign || strlen(own) >= sizeof(wanted) || !module->path.length)
+		return;
+	struct uftrace_str base = uftrace_basename(module->path);
+	if (!base.length || base.length + 16 > sizeof(wanted) || memchr(base.text, '\0', base.length))
+		return;
+	if (!find_identity(w, module, &build_id)) {
+		char shown[TEXT_QUOTE_SIZE];
+		finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, source, 0, 0,
+			       "no map and no loaded library has '%s' with this build id",
+			       text_quote(shown, module->path.text, module->path.length));
+		return;
+	}
+	path_suffix(module->path, build_id, suffix);
+	int n = snprintf(wanted, sizeof(wanted), "%.*s.sym", (int)base.length, base.text);
+	if (!strcmp(own, wanted))
+		return;
+	uint32_t plain = uftrace_dir_find(w->dir, wanted, (size_t)n);
+	char second[512];
+	int k = snprintf(second, sizeof(second), "%.*s%s.sym", (int)base.length, base.text, suffix);
+	if (!strcmp(own, second))
+		return;
+	uint32_t other = uftrace_dir_find(w->dir, second, (size_t)k);
+	const char *target = plain == UFTRACE_NONE ? wanted : other == UFTRACE_NONE ? second : NULL;
+	bool taken = !target;
+	/* Two files must not get one name: the first in order takes it. */
+	for (size_t i = 0; target && i < w->symbols->renamed_count; i++)
+		taken |= !strcmp(w->symbols->renamed[i].name, target);
+	if (w->symbols->renamed_count >= sizeof(w->symbols->renamed) / sizeof(w->symbols->renamed[0]))
+		taken = true;
+	struct finding *fd = taken ? finding_milder(w->findings, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, source, 0, 0)
+				   : finding_new(w->findings, UFTRACE_RULE_sym_wrong_suffix, source, 0, 0);
+	char shown[TEXT_QUOTE_SIZE], shown_wanted[TEXT_QUOTE_SIZE];
+	finding_say(fd, "readers look for the symbols of '%s' in '%s'", text_quote(shown, module->path.text, module->path.length),
+		    text_quote(shown_wanted, target ? target : second, strlen(target ? target : second)));
+	if (taken)
+		return;
+	snprintf(out, size, "%s", target);
+	snprintf(w->symbols->renamed[w->symbols->renamed_count].name, sizeof(w->symbols->renamed[0].name), "%s", target);
+	w->symbols->renamed[w->symbols->renamed_count++].module = (uint32_t)(module - w->symbols->modules);
+}
+
+bool uftrace_sym_link(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			struct uftrace_mapping *m = &w->maps->list[i].list[k];
+			if (m->path.text[0] == '[')
+				continue;
+			m->module = find_module(w, m->path, m->build_id);
+			if (m->module == UFTRACE_NONE)
+				continue;
+			struct uftrace_module *module = &w->symbols->modules[m->module];
+			if (module->matched || !module->count || !w->maps->list[i].referenced)
+				continue;
+			module->matched = true;
+			/* Data reach beyond the file's mapping; functions do not. */
+			size_t n = module->count;
+			while (n > 1 && !strchr("TtwP", module->symbols[n - 1].type))
+				n--;
+			const struct uftrace_symbol *last = &module->symbols[n - 1];
+			if (!strchr("TtwP", last->type))
+				continue;
+			uint64_t room = m->end > m->start ? m->end - m->start : 0;
+			if (last->address > room || (module->sized && last->end != UINT64_MAX && last->end > room))
+				finding_report(w->findings, UFTRACE_RULE_sym_outside_map, w->dir->files[module->file].source,
+					       last->name, last->length, "address %llx is beyond the %llx bytes of the mapping",
+					       (unsigned long long)last->address, (unsigned long long)room);
+		}
+	for (size_t i = 0; i < w->sessions->library_count; i++) {
+		struct uftrace_str none = { 0 };
+		w->sessions->libraries[i].module = find_module(w, w->sessions->libraries[i].name, none);
+	}
+	return true;
+}

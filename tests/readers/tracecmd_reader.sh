@@ -1,0 +1,51 @@
+#!/bin/bash
+# trace-cmd as the real reader of generated captures: report must print as many events as were written. Its Debian build
+# reads plain and zstd files; zlib ones are counted as left out. Then what repair makes of damage, by the same reader: the table
+# of mutations, and cuts and zeroes at a few places. Prints "skip" and exits 77 where trace-cmd is not installed.
+#   tests/readers/tracecmd_reader.sh [COUNT [PLACES]]   default 150 captures, 6 places
+set -u
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build}
+count=${1:-150} places=${2:-6}
+
+command -v trace-cmd > /dev/null || { echo "skip: trace-cmd is not installed"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 left=0 events=0
+
+"$build/tracemend" gen -f tracedat --seed 1 --count "$count" -o "$work/gen" > /dev/null || exit 1
+while IFS=$'\t' read -r file records; do
+	timeout 20 trace-cmd report -i "$work/gen/$file" > "$work/out" 2> "$work/err"
+	code=$?
+	# 2: this build has no such decompressor
+	[ $code != 2 ] || { left=$((left + 1)); continue; }
+	lines=$(grep -c -v -e '^cpus=' -e '^#' -e '^ *$' -e 'EVENTS DROPPED' "$work/out")
+	if [ "$lines" = "$records" ]; then
+		passed=$((passed + 1)) events=$((events + records))
+	else
+		failed=$((failed + 1))
+		echo "tracecmd: $file: $lines lines, $records events were written (exit $code): $(head -1 "$work/err")"
+	fi
+done < <(jq -r '[.file, .records] | @tsv' "$work/gen/labels.jsonl")
+echo "tracecmd: $events events read, $left captures with zlib left out"
+
+# A script whose last line is "N passed, N failed".
+more() { # COMMAND...
+	local code
+	"$@" > "$work/out" 2>&1
+	code=$?
+	if [[ $(tail -1 "$work/out") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+		passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+		grep -e FAILED -e '^    ' "$work/out"
+		echo "$1: ${BASH_REMATCH[0]}"
+	elif [ $code = 77 ]; then
+		tail -1 "$work/out"
+	else
+		failed=$((failed + 1))
+		tail -5 "$work/out"
+	fi
+}
+more tests/formats/tracedat/tracecmd_mutations.py "$build/tracemend"
+more tests/formats/tracedat/tracecmd_damage.py --tool "$build/tracemend" --places "$places"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed -gt 0 ]

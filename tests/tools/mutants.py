@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""A sample of operator mutants of each format: does a test of `make test-<format>` notice?
+
+    mutants.py [--format NAME] [--count N] [--seed N] [--jobs N] [--files GLOB] [--survivors FILE]
+
+Each mutant changes one operator of one line of decode, scan, salvage or repair in a copy of one source file, which is compiled and linked
+into programs of its own; the outcomes of the corpus (outcomes.py) are compared with those that are kept, then the format's unit
+tests run. Prints the survivors, then a line of counts a format. Needs a finished `make`. Exit 1 if fewer than nine in
+ten are noticed; survivors that are known, with a reason each, stand in survivors.txt and are not drawn again.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import glob
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import outcomes  # noqa: E402
+
+SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "), (" && ", " || "),
+         (" || ", " && "), (" + 1", " + 2"), (" - 1", " - 0"), (" + ", " - "), (" & ", " | "), ("return true;", "return false;"),
+         ("return false;", "return true;"), ("if (!", "if ("), (" += ", " -= "), ("continue;", "break;")]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Isrc", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-pthread"]
+LIBRARIES = ["-pthread", "-ljansson", "-larchive", "-lnettle", "-lz", "-lzstd"]
+WRAPPED = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup"
+ROOMS = ("decode", "scan", "salvage", "repair")
+TIMEOUT = 60
+
+
+def places(path):
+    """[(line number, column, from, to)] of what can be changed; comments, directives and texts are left alone."""
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    found, comment = [], False
+    for number, line in enumerate(lines):
+        code = re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: "_" * len(m.group()), line)
+        if comment or code.lstrip().startswith(("#", "/*", "*", "//")):
+            comment = "*/" not in code if comment or "/*" in code else False
+            continue
+        code = code.split("/*")[0]
+        comment = "/*" in line and "*/" not in line
+        for old, new in SWAPS:
+            found += [(number, m.start(), old, new) for m in re.finditer(re.escape(old), code)]
+    return lines, found
+
+
+def known(path):
+    """{(file, line of code, from, to): reason}"""
+    out = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            for row in f:
+                if row.strip() and not row.startswith("#"):
+                    file, old, new, code, reason = row.rstrip("\n").split("\t")
+                    out[file, code, old, new] = reason
+    return out
+
+
+def link(objects, mutant, own, more, program):
+    subprocess.run(["gcc", *[o for o in objects if o != own], mutant, *more, *LIBRARIES, "-o", program], check=True)
+
+
+def unit_tests(name):
+    """The unit tests of a format that pass without a mutant."""
+    tests = sorted(glob.glob(f"tests/unit/test_{name}_*.c")) + [t for t in ["tests/unit/test_fast.c"] if os.path.exists(t)]
+    good = []
+    for test in tests:
+        program = "build/" + test[:-2]
+        subprocess.run(["make", "-s", program], stdout=subprocess.DEVNULL, check=True)
+        if subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+            print(f"{test} fails without any mutant and is left out", flush=True)
+        else:
+            good.append(test)
+    return good
+
+
+def mutate(name, path, change, lines, wanted, swept, tests):
+    """How the mutant was noticed, None if it was not, or "does not compile"."""
+    number, column, old, new = change
+    changed = list(lines)
+    changed[number] = changed[number][:column] + new + changed[number][column + len(old):]
+    own = os.path.join("build", path[:-2] + ".o")
+    objects = [o for o in glob.glob("build/src/**/*.o", recursive=True) if not o.startswith(("build/src/cli/", "build/src/report/"))]
+    with tempfile.TemporaryDirectory(prefix="tracemend-mutant-") as work:
+        source, mutant, program = (os.path.join(work, n) for n in (os.path.basename(path), "mutant.o", "outcome"))
+        with open(source, "w", encoding="utf-8") as f:
+            f.write("\n".join(changed))
+        if subprocess.run(["gcc", *FLAGS, "-c", source, "-o", mutant], stderr=subprocess.DEVNULL, check=False).returncode:
+            return "does not compile"
+        link(objects, mutant, own, ["tests/tools/outcome.c", "build/fuzz/capture.o", "-Isrc", "-D_GNU_SOURCE"], program)
+        try:
+            outcomes.TIMEOUT = TIMEOUT
+            now, codes = outcomes.outcomes(program, name, f"corpus/{name}")
+            if any(codes) or now != wanted:
+                return "outcomes"
+            now, codes = outcomes.sweep(program, name, f"corpus/{name}")
+            if any(codes) or now != swept:
+                return "sweep"
+        except subprocess.TimeoutExpired:
+            return "hang"
+        extra = sorted(glob.glob("build/fuzz/[cio]*.o"))
+        for test in tests:
+            link(objects, mutant, own, [test, *extra, "-Isrc", "-Ifuzz", "-D_GNU_SOURCE", "-w", WRAPPED, "-lcmocka"], program)
+            try:
+                if subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT, check=False).returncode:
+                    return os.path.basename(test)
+            except subprocess.TimeoutExpired:
+                return "hang"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--format")
+    parser.add_argument("--count", type=int, default=80, help="mutants a format")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--files", default="*", help="only source files of such names")
+    parser.add_argument("--survivors", default=os.path.join(HERE, "survivors.txt"))
+    options = parser.parse_args()
+    os.chdir(os.path.join(HERE, "..", ".."))
+    names = [options.format] if options.format else subprocess.run(["scripts/formats.sh"], stdout=subprocess.PIPE,
+                                                                   check=True).stdout.decode().split()
+    excused = known(options.survivors)
+    all_tried = all_noticed = 0
+    for name in names:
+        draw = random.Random(f"{name}-{options.seed}")
+        candidates = []
+        for room in ROOMS:
+            for path in sorted(glob.glob(f"src/formats/{name}/{room}/*.c")):
+                if fnmatch.fnmatch(os.path.basename(path), options.files):
+                    lines, found = places(path)
+                    candidates += [(path, change, lines) for change in found
+                                   if (path, lines[change[0]].strip(), change[2].strip(), change[3].strip()) not in excused]
+        wanted, swept, tests = outcomes.kept(f"corpus/{name}"), outcomes.kept(f"corpus/{name}", "sweep.jsonl"), unit_tests(name)
+        if outcomes.outcomes("build/outcome", name, f"corpus/{name}")[0] != wanted:
+            sys.exit(f"{name}: the outcomes of the corpus are not those that are kept, without any mutant")
+        tried = noticed = broken = 0
+        with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+            some = draw.sample(candidates, min(options.count, len(candidates)))
+            for (path, change, lines), how in zip(some, pool.map(lambda c: mutate(name, c[0], c[1], c[2], wanted, swept, tests), some)):
+                if how == "does not compile":
+                    broken += 1
+                    continue
+                tried += 1
+                noticed += how is not None
+                if how is None:
+                    print(f"survives: {path}:{change[0] + 1}\t{change[2].strip()}\t{change[3].strip()}\t{lines[change[0]].strip()}", flush=True)
+        all_tried += tried
+        all_noticed += noticed
+        print(f"{name}: {noticed} of {tried} mutants noticed ({100 * noticed // max(tried, 1)} %; {len(candidates)} places; {broken} do not compile)",
+              flush=True)
+    print(f"mutants: {all_noticed} of {all_tried} noticed, {100 * all_noticed / max(all_tried, 1):.1f} %")
+    return 0 if all_noticed * 10 >= all_tried * 9 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,340 @@
+/* What check and repair make of captures, one line of JSON each, on the public API alone: every finding by its rule, place and what
+ *it explains, and the plan by its counts, ranges and hashes. No texts: messages may be reworded, outcomes may not change unseen.
+ *
+ *	outcome [-f FORMAT] [-p PROFILE] PATH...
+ *
+ * tests/tools/outcomes.py compares the lines of the corpus with those that are kept there. Many captures in one process: a
+ * thousand small ones take a second or two. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../fuzz/capture.h"
+#include "core/choices.h"
+#include "engine/engine.h"
+
+/* Entries of a list that are shown; of the others their number and a hash. */
+#define SHOWN_MAX 40u
+
+/* FNV-1a. */
+static uint64_t hash_add(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* A list of which the first entries are shown as texts. */
+struct list {
+	json_t *shown;
+	size_t count;
+	uint64_t hash;
+};
+
+static void list_add(struct list *l, const char *text)
+{
+	if (!l->shown) {
+		l->shown = json_array();
+		l->hash = UINT64_C(0xcbf29ce484222325);
+	}
+	if (l->count++ < SHOWN_MAX)
+		json_array_append_new(l->shown, json_string(text));
+	else
+		l->hash = hash_add(hash_add(l->hash, text), "\n");
+}
+
+static json_t *list_json(struct list *l)
+{
+	char rest[64];
+
+	if (!l->shown)
+		return json_array();
+	if (l->count > SHOWN_MAX) {
+		(void)snprintf(rest, sizeof(rest), "and %zu more %016llx", l->count - SHOWN_MAX, (unsigned long long)l->hash);
+		json_array_append_new(l->shown, json_string(rest));
+	}
+	return l->shown;
+}
+
+static json_t *outcome_findings(const struct tracemend_report *report)
+{
+	struct list l = { 0 };
+	char text[1024];
+
+	for (size_t i = 0; i < tracemend_report_finding_count(report); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(report, i);
+		(void)snprintf(text, sizeof(text), "%s %s %s%s0x%llx+%llu%s", f->rule->id, tracemend_severity_name(f->severity),
+			       f->file, *f->file ? ":" : "", (unsigned long long)f->offset, (unsigned long long)f->length,
+			       f->explains ? " x" : "");
+		if (f->explains)
+			(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%llu", (unsigned long long)f->explains);
+		list_add(&l, text);
+	}
+	return list_json(&l);
+}
+
+static json_t *outcome_ranges(const struct tracemend_repair *repair, size_t count,
+			      struct tracemend_range (*get)(const struct tracemend_repair *repair, size_t index))
+{
+	struct list l = { 0 };
+	char text[256];
+
+	for (size_t i = 0; i < count; i++) {
+		struct tracemend_range r = get(repair, i);
+		(void)snprintf(text, sizeof(text), "%zu:0x%llx+%llu", r.input, (unsigned long long)r.from,
+			       (unsigned long long)r.length);
+		if (r.times > 1)
+			(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), " x%llu /%llu",
+				       (unsigned long long)r.times, (unsigned long long)r.repeat_from);
+		if (r.rule)
+			(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", r.rule->id);
+		list_add(&l, text);
+	}
+	return list_json(&l);
+}
+
+static json_t *outcome_repair(struct tracemend_input *input, const struct tracemend_options *options)
+{
+	struct tracemend_error error = { 0 };
+	struct tracemend_repair *repair = tracemend_repair(input, options, &error);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "status", json_integer(error.status));
+	if (!repair)
+		return o;
+	if (tracemend_repair_digest(repair, &error) != TM_OK)
+		json_object_set_new(o, "digest", json_integer(error.status));
+	const struct tracemend_outcome *was = tracemend_repair_outcome(repair);
+	char text[256];
+	(void)snprintf(text, sizeof(text), "%llu kept, %llu patched, %llu added, %llu dropped (%d)%s, %u passes",
+		       (unsigned long long)was->kept, (unsigned long long)was->patched, (unsigned long long)was->added,
+		       (unsigned long long)was->dropped, (int)was->dropped_is, was->lost ? ", lost" : "", was->passes);
+	json_object_set_new(o, "records", json_string(text));
+	struct list outputs = { 0 };
+	for (size_t i = 0; i < tracemend_repair_output_count(repair); i++) {
+		const struct tracemend_output *output = tracemend_repair_output(repair, i);
+		char line[1024];
+		(void)snprintf(line, sizeof(line), "%s%s%llu %.16s", output->file, *output->file ? " " : "",
+			       (unsigned long long)output->size, output->sha256);
+		list_add(&outputs, line);
+	}
+	json_object_set_new(o, "outputs", list_json(&outputs));
+	json_object_set_new(o, "dropped", outcome_ranges(repair, tracemend_repair_dropped_count(repair), tracemend_repair_dropped));
+	json_object_set_new(o, "doubtful",
+			    outcome_ranges(repair, tracemend_repair_doubtful_count(repair), tracemend_repair_doubtful));
+	tracemend_repair_free(repair);
+	return o;
+}
+
+/* Takes input, which may be NULL. */
+static void outcome_of(json_t *o, struct tracemend_input *input, const struct tracemend_options *options,
+		       struct tracemend_error *error)
+{
+	if (!input) {
+		json_object_set_new(o, "open", json_integer(error->status));
+		return;
+	}
+	struct tracemend_report *report = tracemend_check(input, options, error);
+	json_object_set_new(o, "status", json_integer(error->status));
+	if (report) {
+		const struct tracemend_summary *s = tracemend_report_summary(report);
+		json_object_set_new(o, "format", json_string(s->format));
+		json_object_set_new(o, "version", json_string(s->format_version));
+		json_object_set_new(o, "records", json_integer((json_int_t)s->records));
+		json_object_set_new(o, "complete", json_boolean(s->complete));
+		json_object_set_new(o, "findings", outcome_findings(report));
+		json_object_set_new(o, "repair", outcome_repair(input, options));
+	}
+	tracemend_report_free(report);
+	tracemend_close(input);
+}
+
+static json_t *outcome(const char *path, const struct tracemend_options *options)
+{
+	struct tracemend_error error = { 0 };
+	json_t *o = json_object();
+
+	json_object_set_new(o, "file", json_string(path));
+	outcome_of(o, tracemend_open(path, options, &error), options, &error);
+	return o;
+}
+
+/* ---- damaged copies ---- */
+
+static size_t some_length(struct choices *c)
+{
+	static const size_t lengths[] = { 1, 2, 4, 8, 16, 64 };
+	return lengths[choices_below(c, sizeof(lengths) / sizeof(lengths[0]))];
+}
+
+/* One hit on bytes[0, *size), which has room for 64 more. */
+static void hit(struct choices *c, uint8_t *bytes, size_t *size)
+{
+	size_t length = some_length(c), at;
+
+	if (!*size)
+		return;
+	at = choices_below(c, choices_chance(c, 1, 4) && *size > 128 ? 128 : *size); /* heads are small, and matter most */
+	if (length > *size - at)
+		length = *size - at;
+	switch (choices_below(c, 9)) {
+	case 0:
+	case 1:
+		bytes[at] ^= (uint8_t)(1u << choices_below(c, 8));
+		break;
+	case 2:
+		memset(bytes + at, 0, length);
+		break;
+	case 3:
+		memset(bytes + at, 0xff, length);
+		break;
+	case 4:
+		for (size_t i = 0; i < length; i++)
+			bytes[at + i] = (uint8_t)choices_u64(c);
+		break;
+	case 5:
+		memmove(bytes + at, bytes + at + length, *size - at - length);
+		*size -= length;
+		break;
+	case 6:
+		memmove(bytes + at + length, bytes + at, *size - at);
+		for (size_t i = 0; i < length; i++)
+			bytes[at + i] = (uint8_t)choices_u64(c);
+		*size += length;
+		break;
+	case 7:
+		*size = at;
+		break;
+	default:
+		bytes[at] = (uint8_t)choices_number(c);
+		break;
+	}
+}
+
+struct sums {
+	uint64_t hash, errors, warnings, records, kept, dropped, refused;
+};
+
+static void sums_add(struct sums *s, const json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	const json_t *repair = json_object_get(o, "repair");
+	unsigned long long kept = 0, patched = 0, added = 0, dropped = 0;
+	size_t i;
+	json_t *finding;
+
+	s->hash = hash_add(s->hash, text);
+	free(text);
+	json_array_foreach(json_object_get(o, "findings"), i, finding)
+	{
+		s->errors += strstr(json_string_value(finding), " error ") != NULL;
+		s->warnings += strstr(json_string_value(finding), " warning ") != NULL;
+	}
+	s->records += (uint64_t)json_integer_value(json_object_get(o, "records"));
+	const char *records = json_string_value(json_object_get(repair, "records"));
+	if (!records || sscanf(records, "%llu kept, %llu patched, %llu added, %llu", &kept, &patched, &added, &dropped) != 4)
+		s->refused++;
+	s->kept += kept + patched;
+	s->dropped += dropped;
+}
+
+/* The capture of the file at path, damaged so many times. Faults of a directory hit one of its files, or take it away. */
+static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t size, const struct tracemend_options *options,
+			       unsigned times)
+{
+	struct sums sums = { .hash = UINT64_C(0xcbf29ce484222325) };
+	struct choices c = choices_from_seed(hash_add(UINT64_C(0xcbf29ce484222325), path));
+	json_t *line = json_object();
+
+	for (unsigned n = 0; n < times; n++) {
+		struct tracemend_error error = { 0 };
+		struct capture whole;
+		capture_parse(&whole, data, size);
+		size_t which = whole.count ? choices_below(&c, whole.count) : 0;
+		uint8_t *copy = NULL;
+		if (whole.count && whole.files[which].kind == SOURCE_FILE) {
+			struct capture_file *f = &whole.files[which];
+			size_t length = f->size;
+			copy = malloc(length + 256);
+			if (!copy)
+				abort();
+			memcpy(copy, f->data, length);
+			for (unsigned hits = choices_chance(&c, 1, 5) ? 3 : 1; hits; hits--)
+				hit(&c, copy, &length);
+			f->data = copy;
+			f->size = length;
+			if (whole.count > 1 && choices_chance(&c, 1, 12)) {
+				memmove(f, f + 1, (whole.count - which - 1) * sizeof(*f));
+				whole.count--;
+			}
+		}
+		struct bundle *b = capture_bundle(&whole, options, NULL);
+		json_t *o = json_object();
+		outcome_of(o, b ? input_from_bundle(b, &error) : NULL, options, &error);
+		sums_add(&sums, o);
+		json_decref(o);
+		free(copy);
+	}
+	char text[32];
+	(void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)sums.hash);
+	json_object_set_new(line, "file", json_string(path));
+	json_object_set_new(line, "damaged", json_integer(times));
+	json_object_set_new(line, "errors", json_integer((json_int_t)sums.errors));
+	json_object_set_new(line, "warnings", json_integer((json_int_t)sums.warnings));
+	json_object_set_new(line, "records", json_integer((json_int_t)sums.records));
+	json_object_set_new(line, "kept", json_integer((json_int_t)sums.kept));
+	json_object_set_new(line, "dropped", json_integer((json_int_t)sums.dropped));
+	json_object_set_new(line, "nothing", json_integer((json_int_t)sums.refused));
+	json_object_set_new(line, "hash", json_string(text));
+	return line;
+}
+
+static uint8_t *slurp(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	uint8_t *data = NULL;
+	long length;
+
+	if (!in || fseek(in, 0, SEEK_END) || (length = ftell(in)) < 0 || fseek(in, 0, SEEK_SET)) {
+		perror(path);
+		exit(5);
+	}
+	*size = (size_t)length;
+	data = malloc(*size + 1);
+	if (!data || fread(data, 1, *size, in) != *size)
+		exit(5);
+	(void)fclose(in);
+	return data;
+}
+
+int main(int argc, char **argv)
+{
+	struct tracemend_options options = { 0 };
+	unsigned times = 0;
+	int at = 1;
+
+	for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+		if (!strcmp(argv[at], "-f"))
+			options.format = argv[at + 1];
+		else if (!strcmp(argv[at], "-p"))
+			options.profile = argv[at + 1];
+		else if (!strcmp(argv[at], "-x"))
+			times = (unsigned)strtoul(argv[at + 1], NULL, 10);
+	}
+	if (at == argc) {
+		fputs("usage: outcome [-f FORMAT] [-p PROFILE] [-x N] PATH...\n", stderr);
+		return 2;
+	}
+	for (; at < argc; at++) {
+		size_t size = 0;
+		uint8_t *data = times ? slurp(argv[at], &size) : NULL;
+		json_t *o = times ? outcome_damaged(argv[at], data, size, &options, times) : outcome(argv[at], &options);
+		if (json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) || puts("") < 0)
+			return 5;
+		json_decref(o);
+		free(data);
+		fflush(stdout); /* what was said before a crash is seen */
+	}
+	return 0;
+}

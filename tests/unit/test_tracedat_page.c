@@ -1,0 +1,167 @@
+/* The length of a page: each of its four contradictions is reported, to the byte; and what repair makes of it. */
+#include "unit.h"
+
+#include "core/bytes.h"
+#include "tracemend.h"
+
+#define PAGE_SIZE 4096u
+#define HEAD 16u /* time and commit word, of a kernel with longs of 8 bytes */
+#define CAPACITY (PAGE_SIZE - HEAD)
+
+/* The smallest capture: version 6, one CPU, one page at the end of the file. */
+struct capture {
+	uint8_t *data;
+	size_t size;
+	uint8_t *page;
+	uint64_t length; /* of its data */
+};
+
+static struct capture capture_make(void)
+{
+	const struct tracemend_recipe recipe = { .format = "tracedat", .choices = (const uint8_t *)"" };
+	struct tracemend_error error;
+	struct tracemend_sample *s = tracemend_generate(&recipe, &error);
+	struct capture c = { 0 };
+	const uint8_t *data;
+
+	assert_non_null(s);
+	assert_string_equal(tracemend_sample_file(s, 0, &data, &c.size), "");
+	c.data = malloc(c.size);
+	assert_non_null(c.data);
+	memcpy(c.data, data, c.size);
+	tracemend_sample_free(s);
+	assert_int_equal(c.size % PAGE_SIZE, 0);
+	c.page = c.data + c.size - PAGE_SIZE;
+	c.length = load_u64(c.page + 8, false);
+	assert_in_range(c.length, 16, CAPACITY - 8);
+	return c;
+}
+
+static struct tracemend_input *capture_open(const struct capture *c)
+{
+	struct tracemend_error error;
+	struct tracemend_input *in = tracemend_open_memory("page.dat", c->data, c->size, NULL, &error);
+	assert_non_null(in);
+	return in;
+}
+
+/* One finding of that rule, on those bytes of the page. */
+static void expect(const struct capture *c, const char *rule, uint64_t at, uint64_t length)
+{
+	struct tracemend_error error;
+	struct tracemend_input *in = capture_open(c);
+	struct tracemend_report *r = tracemend_check(in, NULL, &error);
+	unsigned found = 0;
+
+	assert_non_null(r);
+	for (size_t i = 0; i < tracemend_report_finding_count(r); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(r, i);
+		if (strcmp(f->rule->id, rule))
+			continue;
+		found++;
+		assert_int_equal(f->severity, TM_ERROR);
+		assert_int_equal(f->offset, (uint64_t)(c->page - c->data) + at);
+		assert_int_equal(f->length, length);
+	}
+	if (found != 1)
+		fail_msg("%s: %u findings, not 1", rule, found);
+	tracemend_report_free(r);
+	tracemend_close(in);
+}
+
+/* The commit word of the page in what repair makes, and its data; a repaired page ends in zeros. */
+static uint64_t repaired(const struct capture *c, uint8_t page[PAGE_SIZE])
+{
+	struct tracemend_error error;
+	struct tracemend_input *in = capture_open(c);
+	struct tracemend_repair *r = tracemend_repair(in, NULL, &error);
+
+	if (!r)
+		fail_msg("repair: %s", error.message);
+	assert_int_equal(tracemend_repair_output(r, 0)->size, c->size);
+	assert_int_equal(tracemend_repair_read(r, 0, c->size - PAGE_SIZE, page, PAGE_SIZE), TM_OK);
+	tracemend_repair_free(r);
+	tracemend_close(in);
+	uint64_t length = load_u64(page + 8, false) & 0x7ffffff;
+	assert_in_range(length, 0, CAPACITY);
+	for (uint64_t i = HEAD + length; i < PAGE_SIZE; i++)
+		assert_int_equal(page[i], 0);
+	return length;
+}
+
+static const char rule[] = "tracedat/page-commit-length";
+
+static void beyond_the_page(void **state)
+{
+	(void)state;
+	/* By as little as it can be, and by more. */
+	static const uint64_t lengths[] = { CAPACITY + 1, CAPACITY + 4, CAPACITY + 8, 0x7fffffc };
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		struct capture c = capture_make();
+		uint8_t page[PAGE_SIZE];
+		uint64_t length = c.length;
+		store_u64(c.page + 8, lengths[i], false);
+		expect(&c, rule, 8, 8);
+		assert_int_equal(repaired(&c, page), length);
+		free(c.data);
+	}
+}
+
+static void nothing_but_data(void **state)
+{
+	(void)state;
+	struct capture c = capture_make();
+	memset(c.page, 0, HEAD);
+	expect(&c, rule, 0, HEAD);
+	free(c.data);
+}
+
+static void length_of_zero(void **state)
+{
+	(void)state;
+	struct capture c = capture_make();
+	uint8_t page[PAGE_SIZE];
+	uint64_t length = c.length;
+	store_u64(c.page + 8, 0, false);
+	expect(&c, rule, 8, 8);
+	assert_int_equal(repaired(&c, page), length);
+	free(c.data);
+}
+
+static void length_of_zero_and_noise(void **state)
+{
+	(void)state;
+	struct capture c = capture_make();
+	store_u64(c.page + 8, 0, false);
+	memset(c.page + HEAD, 0xaa, 64);
+	expect(&c, rule, 8, 8);
+	free(c.data);
+}
+
+/* One record of an unknown event is taken out of its page, which gets shorter by as much. */
+static void record_removed(void **state)
+{
+	(void)state;
+	struct capture c = capture_make();
+	uint8_t page[PAGE_SIZE];
+	uint32_t total = 4 + 4 * (load_u32(c.page + HEAD, false) & 31);
+	assert_in_range(total, 16, 4 + 4 * 28);
+	assert_true(total < c.length);
+	store_u16(c.page + HEAD + 4, 999, false);
+	expect(&c, "tracedat/record-unknown-event-id", HEAD, 8);
+	assert_int_equal(repaired(&c, page), c.length - total);
+	/* The records behind it move up. Their first one takes its time on. */
+	assert_memory_equal(page + HEAD + 4, c.page + HEAD + total + 4, c.length - total - 4);
+	uint32_t gone = load_u32(c.page + HEAD, false) >> 5, next = load_u32(c.page + HEAD + total, false) >> 5;
+	assert_int_equal(load_u32(page + HEAD, false) >> 5, gone + next);
+	free(c.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(beyond_the_page),	    cmocka_unit_test(nothing_but_data), cmocka_unit_test(length_of_zero),
+		cmocka_unit_test(length_of_zero_and_noise), cmocka_unit_test(record_removed),
+	};
+	return RUN(tests);
+}
