@@ -59,7 +59,7 @@ static uint64_t reported(enum ktrace_rule rule, enum tracemend_severity *severit
 	c.files[0].data = file.data;
 	c.files[0].size = file.size;
 	struct bundle *b = capture_bundle(&c, NULL, NULL);
-	struct findings *f = findings_new(b, ktrace_rules, KTRACE_RULE_COUNT, NULL);
+	struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
 	struct scan s = { .in = b, .findings = f };
 	assert_int_equal(ktrace_format.scan(&s), TM_OK);
 	uint64_t count = findings_count(f, rule);
