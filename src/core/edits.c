@@ -97,7 +97,8 @@ uint64_t edits_size(struct edits *e, uint64_t size)
 		if (!edit)
 			break;
 		size += edit->length + edit->move_length - edit->remove;
-		at = edit->at + edit->remove;
+		if (edit->remove)
+			at = edit->at + edit->remove;
 	}
 	return size;
 }
@@ -142,12 +143,15 @@ void edits_apply_bytes(struct edits *e, const uint8_t *data, size_t size, struct
 		const struct edit *edit = edits_next(e, &i, at);
 		if (!edit || edit->at > size || edit->remove > size - edit->at)
 			break;
-		bytes_append(out, data + at, (size_t)edit->at - at);
+		if (edit->at > at) { /* else it inserts inside of what another one replaced */
+			bytes_append(out, data + at, (size_t)edit->at - at);
+			at = (size_t)edit->at;
+		}
 		if (edit->move_length)
 			bytes_append(out, data + edit->move_from, (size_t)edit->move_length);
 		else if (edit->length)
 			bytes_append(out, e->bytes.data + edit->bytes, edit->length);
-		at = (size_t)(edit->at + edit->remove);
+		at += (size_t)edit->remove;
 	}
 	bytes_append(out, data + at, size - at);
 }

@@ -1,0 +1,163 @@
+/* scan/ktrace_raw.c: what no capture of the corpus shows of RAW files, and the milder form of a rule. */
+#include "unit.h"
+
+#include "../../fuzz/capture.h"
+#include "core/format.h"
+#include "formats/ktrace/ktrace.h"
+
+extern const struct format ktrace_format;
+
+static struct bytes file;
+
+/* The header of a RAW file of version 2. */
+static void header(uint32_t magic, uint32_t threads, bool is_64)
+{
+	bytes_free(&file);
+	file = (struct bytes){ 0 };
+	bytes_u32(&file, magic);
+	bytes_u32(&file, threads);
+	bytes_u64(&file, 1500000000);
+	bytes_u32(&file, 0);
+	bytes_u32(&file, is_64);
+	bytes_u64(&file, 24000000);
+	(void)bytes_grow(&file, KTRACE_RAW2_HEADER - file.size);
+}
+
+static void threads(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		char name[KTRACE_NAME] = "kernel_task";
+		bytes_u64(&file, 0x64 + i);
+		bytes_u32(&file, 1);
+		bytes_append(&file, name, sizeof(name));
+	}
+}
+
+static void record(uint64_t time, uint64_t tid, uint32_t debugid)
+{
+	bytes_u64(&file, time);
+	for (unsigned i = 0; i < 4; i++)
+		bytes_u64(&file, 7);
+	bytes_u64(&file, tid);
+	bytes_u32(&file, debugid);
+	bytes_u32(&file, 1);
+	bytes_u64(&file, 0);
+}
+
+static void records(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		record(UINT64_C(1000000000000) + i, 0x64, 0x01400000);
+}
+
+/* Checks the file: how often a rule is reported; *severity: of the first time. */
+static uint64_t reported(enum ktrace_rule rule, enum tracemend_severity *severity)
+{
+	struct capture c = { .count = 1 };
+
+	assert_false(file.failed);
+	c.files[0].data = file.data;
+	c.files[0].size = file.size;
+	struct bundle *b = capture_bundle(&c, NULL, NULL);
+	struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
+	struct scan s = { .in = b, .findings = f };
+	assert_int_equal(ktrace_format.scan(&s), TM_OK);
+	uint64_t count = findings_count(f, rule);
+	for (size_t i = findings_kept_count(f); i-- > 0;)
+		if (findings_kept_at(f, i)->rule == &ktrace_rules[rule] && severity)
+			*severity = findings_kept_at(f, i)->severity;
+	findings_free(f);
+	bundle_free(b);
+	return count;
+}
+
+static void a_whole_file_has_none_of_these(void **state)
+{
+	(void)state;
+	header(KTRACE_MAGIC_RAW2, 8, true);
+	threads(8);
+	bytes_align(&file, KTRACE_PAGE);
+	records(20);
+	assert_int_equal(reported(KTRACE_RULE_legacy_raw_file, NULL), 1);
+	assert_int_equal(reported(KTRACE_RULE_bad_magic, NULL), 0);
+	assert_int_equal(reported(KTRACE_RULE_header_truncated, NULL), 0);
+	assert_int_equal(reported(KTRACE_RULE_raw_events_partial, NULL), 0);
+	assert_int_equal(reported(KTRACE_RULE_flags_bitness_mismatch, NULL), 0);
+	assert_int_equal(reported(KTRACE_RULE_event_tid_dangling, NULL), 0);
+}
+
+static void a_lost_magic_is_reported(void **state)
+{
+	(void)state;
+	header(0x11223344, 8, true);
+	threads(8);
+	bytes_align(&file, KTRACE_PAGE);
+	records(20);
+	assert_int_equal(reported(KTRACE_RULE_bad_magic, NULL), 1);
+}
+
+static void a_file_shorter_than_its_header_is_reported(void **state)
+{
+	(void)state;
+	for (size_t size = 4; size <= 24; size++) {
+		header(KTRACE_MAGIC_RAW1, 0, true);
+		file.size = size;
+		assert_int_equal(reported(KTRACE_RULE_header_truncated, NULL), size < 24);
+	}
+	for (size_t missing = 0; missing <= 9; missing += 3) {
+		header(KTRACE_MAGIC_RAW2, 0, true);
+		file.size -= missing;
+		assert_int_equal(reported(KTRACE_RULE_header_truncated, NULL), missing > 0);
+	}
+}
+
+static void a_file_that_ends_in_its_gap_is_reported(void **state)
+{
+	(void)state;
+	header(KTRACE_MAGIC_RAW2, 8, true);
+	threads(8);
+	(void)bytes_grow(&file, 100);
+	assert_int_equal(reported(KTRACE_RULE_raw_events_partial, NULL), 1);
+}
+
+static void a_wrong_width_is_reported_by_the_records_alone(void **state)
+{
+	(void)state;
+	header(KTRACE_MAGIC_RAW2, 0, false);
+	bytes_align(&file, KTRACE_PAGE);
+	records(20);
+	assert_int_equal(reported(KTRACE_RULE_flags_bitness_mismatch, NULL), 1);
+}
+
+static void unknown_threads_are_normal_where_events_were_lost(void **state)
+{
+	enum tracemend_severity severity = TM_ERROR;
+
+	(void)state;
+	for (unsigned lost = 0; lost < 2; lost++) {
+		header(KTRACE_MAGIC_RAW2, 8, true);
+		threads(8);
+		bytes_align(&file, KTRACE_PAGE);
+		records(20);
+		record(UINT64_C(1000000000100), 0x999, 0x01400000);
+		if (lost)
+			record(UINT64_C(1000000000101), 0x64, 0x07020008);
+		assert_int_equal(reported(KTRACE_RULE_event_tid_dangling, &severity), 1);
+		assert_int_equal(severity, lost ? TM_NOTE : TM_WARNING);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_file_has_none_of_these),
+		cmocka_unit_test(a_lost_magic_is_reported),
+		cmocka_unit_test(a_file_shorter_than_its_header_is_reported),
+		cmocka_unit_test(a_file_that_ends_in_its_gap_is_reported),
+		cmocka_unit_test(a_wrong_width_is_reported_by_the_records_alone),
+		cmocka_unit_test(unknown_threads_are_normal_where_events_were_lost),
+	};
+	int failed = RUN(tests);
+	bytes_free(&file);
+	return failed;
+}
