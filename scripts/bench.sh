@@ -1,10 +1,10 @@
 #!/bin/bash
-# Speed and memory of check on a capture of 100 MB and one of 1 GB, beside `cat` and the format's usual reader, alternately
-# on the same file, from the page cache; the best of several runs, and the highest peak. Exit 1 when memory grows with the file.
+# Speed and memory of check for captures of 100 MB and 1 GB, compared with `cat` and the format's usual reader, which run in turn
+# on the same file in the page cache. Prints the best of several runs and the highest peak. Exit 1 when memory grows with the file.
 #
 #   scripts/bench.sh [FORMAT...]                          generated captures
-#   scripts/bench.sh --repeat FILE [--head BYTES] FORMAT  FILE again and again, but for its first BYTES
-#   scripts/bench.sh --repeat DIRECTORY lttng             the blocks of a trace again and again, later each time
+#   scripts/bench.sh --repeat FILE [--head BYTES] FORMAT  repeats FILE without its first BYTES
+#   scripts/bench.sh --repeat DIRECTORY lttng             repeats the blocks of a trace, with later times
 #   --runs N  --sizes BYTES,BYTES
 set -eu
 cd "$(dirname "$0")/.."

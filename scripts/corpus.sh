@@ -1,12 +1,12 @@
 #!/bin/bash
-# Makes corpus/<format>/{valid,invalid,damaged} and its expectations.jsonl anew, with build/tracemend gen; regress/ holds
-# what fuzzers and people found, and is only listed in the expectations. The same program gives the same bytes.
-# Directories travel as plain tar files.
+# Regenerates corpus/<format>/{valid,invalid,damaged} and expectations.jsonl with build/tracemend gen; regress/ has files for bugs
+# that were found, which are only listed in the expectations. The same program gives the same bytes. Directories are stored as
+# plain tar files.
 #
 #   scripts/corpus.sh [--keep-going] [FORMAT...]   write
 #   scripts/corpus.sh --check [FORMAT...]          compare: exit 1 if anything differs
 #
-# --keep-going leaves out files that do not keep the generator's promise (each is named); without it they are an error.
+# --keep-going leaves out, and names, files for which check does not report what the generator declares; without it they are an error.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The main job, on two captures that are made here: diagnose, repair, see that nothing was made up.
+# The main use, on two generated captures: check, repair, check again, and rebuild the output from its manifest.
 set -u
 cd "$(dirname "$0")/.."
 scripts/install.sh || exit 1
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 wrong=0
 
 say() { printf '\n# %s\n' "$*"; }
-# Runs a command as shown, shows the first lines of what it says, and holds it to one of the exit codes.
+# Prints and runs a command, prints the first lines of its output, and tests its exit code.
 try() { # "CODES" LINES COMMAND...
 	local codes=$1 lines=$2 code
 	shift 2
@@ -27,22 +27,22 @@ try() { # "CODES" LINES COMMAND...
 	esac
 }
 
-say "1. A Fuchsia trace with a hole: a block of it never reached the disk."
+say "1. A Fuchsia trace with a hole: one block was never written to disk."
 try 0 5 $tool gen -f fxt --seed 56 --size 12000 --damage hole -o "$work/fxt"
 capture=$(find "$work/fxt" -name '*.fxt' | head -1)
 mv "$capture" "$work/broken.fxt"
 capture=$work/broken.fxt
 before=$(sha256sum < "$capture")
-say "What is wrong with it?"
+say "Its defects:"
 try 1 24 $tool check "$capture"
-say "Salvage what is left into a new file. Exit 3 says: the result is valid, but something is lost."
+say "Salvage it into a new file. Exit code 3: the result is valid, but content was lost."
 try "0 3" 24 $tool repair "$capture" -o "$work/mended.fxt" --manifest "$work/manifest.json"
 say "The result checks clean, and repairing it again changes nothing."
 try 0 6 $tool check "$work/mended.fxt"
 try 0 6 $tool repair "$work/mended.fxt" -o "$work/twice.fxt"
 cmp "$work/mended.fxt" "$work/twice.fxt" || wrong=1
 [ "$before" = "$(sha256sum < "$capture")" ] || { echo "demo: the input was changed"; wrong=1; }
-say "The manifest accounts for every byte; anyone can rebuild the output from it, here a page of Python does."
+say "The manifest accounts for every byte: a page of Python rebuilds the output from it."
 head -c 900 "$work/manifest.json"
 echo " …"
 try 0 3 python3 tests/lib/verify_manifest.py "$work/manifest.json" "$work/mended.fxt"
@@ -55,7 +55,7 @@ if scripts/formats.sh | grep -qx uftrace; then
 	last=$(find "$work/killed" -name '[0-9]*.dat' -size +0 | sort | tail -1)
 	truncate -s -5 "$last"
 	try 1 24 $tool check -f uftrace "$work/killed"
-	say "Repair writes a directory that uftrace reads again."
+	say "Repair writes a directory that uftrace can read."
 	try "0 3" 24 $tool repair -f uftrace "$work/killed" -o "$work/mended" --manifest "$work/manifest.json"
 	try 0 6 $tool check "$work/mended"
 	try 0 3 python3 tests/lib/verify_manifest.py "$work/manifest.json" "$work/mended"
@@ -63,5 +63,5 @@ if scripts/formats.sh | grep -qx uftrace; then
 		try 0 12 timeout 20 uftrace replay --no-pager -d "$work/mended"
 	fi
 fi
-[ $wrong = 0 ] && say "All went as told." || say "Something did not go as told."
+[ $wrong = 0 ] && say "All steps gave the expected results." || say "A step gave an unexpected result."
 exit $wrong

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Makes the C sources as .clang-format says, with clang-format 14.
+# Formats the C sources with clang-format 14.
 #
 #   scripts/format.sh [FILE...]           changes the files (default: all of src, fuzz, tests)
-#   scripts/format.sh --check [FILE...]   changes nothing: exit 1 and a diff where a file is not like that
+#   scripts/format.sh --check [FILE...]   changes nothing: exit 1 and a diff if a file is not formatted
 set -u
 cd "$(dirname "$0")/.."
 check=0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The formats of the program, one a line; with --rules FORMAT the ids of its rules in the order of their table.
+# Prints the formats of the program, one on each line; with --rules FORMAT, the ids of its rules in the order of their table.
 set -eu
 cd "$(dirname "$0")/.."
 tool=${TOOL:-build/tracemend}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Packs what somebody needs who fuzzes a trace reader with AFL++ or libFuzzer: mutators, dictionaries, seeds, options, and the
-# page fuzz/KIT.md. Called by `make fuzz-kit`, which builds the parts; the same sources give the same archive.
+# Packs a kit for fuzzing trace readers with AFL++ or libFuzzer: mutators, dictionaries, seeds, options, and the page
+# fuzz/KIT.md. Called by `make fuzz-kit`, which builds the parts; the same sources give the same archive.
 #
 #   scripts/fuzz-kit.sh BUILD
 set -eu

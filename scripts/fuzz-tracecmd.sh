@@ -1,11 +1,11 @@
 #!/bin/bash
-# Shows the mutator on a reader that is not ours: libtracecmd under AFL++.
+# Runs the mutator on another program's reader: libtracecmd with AFL++.
 #
 #   scripts/fuzz-tracecmd.sh SOURCE SECONDS [--blind]
 #
-# SOURCE is an unpacked source of trace-cmd 3.1.x (Debian 12 has the headers of the libraries that it needs in
-# libtraceevent-dev and libtracefs-dev). Its library is compiled with coverage; the harness is fuzz/harness_tracecmd.c. --blind
-# leaves the mutator out, for comparison. Prints what was found, and the names of the files that were kept.
+# SOURCE has the unpacked sources of trace-cmd 3.1.x, which need libtraceevent-dev and libtracefs-dev of Debian 12. The library is
+# compiled with coverage; the harness is fuzz/harness_tracecmd.c. --blind runs without the mutator, for comparison. Prints the
+# statistics, and the names of the files that were kept.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -29,7 +29,7 @@ done
 AFL_QUIET=1 afl-clang-fast $flags $include fuzz/harness_tracecmd.c "${objects[@]}" -fsanitize=fuzzer \
 	$(pkg-config --libs libtracefs libtraceevent) -lz -lzstd -o $out/harness
 
-# Few seeds: what is found is then the mutator's, not the corpus'.
+# Few seeds, so that findings are due to the mutator and not to the corpus.
 rm -rf $out/seeds $out/queue
 mkdir -p $out/seeds
 cp corpus/tracedat/valid/valid-28.dat corpus/tracedat/valid/valid-44.dat $out/seeds/

@@ -4,13 +4,13 @@
 #   scripts/fuzz.sh FORMAT SECONDS [--engine libfuzzer|afl|both] [--target check|repair|gen|all] [--fresh] [--runs N]
 #                                  [--jobs N] [--shared DIR] [--minimise]
 #
-# FORMAT may be "container". Each target runs SECONDS on each engine, with ASan and UBSan, from the corpus and what earlier
-# campaigns found interesting (build/fuzz/queue and minimised; --fresh forgets it). --runs stops after so many runs and fixes the random
-# numbers, so that the same build does the same again. --jobs runs N instances of the engine that share what they find: AFL++
-# one main instance and the others secondary, by turns with other schedules. --shared keeps that in DIR, which several machines may see:
-# the first to come runs the main instance. --minimise, while no campaign runs, fuzzes nothing (SECONDS bounds it): of the corpus and
-# all that both engines found interesting so far, it keeps in build/fuzz/minimised the fewest inputs that reach as much, and later
-# campaigns start from them.
+# FORMAT may be "container". Each target runs for SECONDS with each engine, with ASan and UBSan, from the corpus and the queues of
+# earlier campaigns (build/fuzz/queue and minimised; --fresh ignores them). --runs stops after N runs and fixes the random numbers, so
+# that the same build repeats the same campaign. --jobs runs N instances of the engine that share their queue: with AFL++, a main
+# instance and secondary ones with different schedules. --shared keeps the queue in DIR, which several machines may share: the first
+# one runs the main instance. --minimise does not fuzz, and must not run during a campaign: from the corpus and the queues of both
+# engines it selects the fewest inputs with the same coverage (in SECONDS at most) and stores them in build/fuzz/minimised, from which
+# later campaigns start.
 # Exit 1 if anything was found.
 set -u
 cd "$(dirname "$0")/.."
@@ -51,7 +51,7 @@ bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=65536) # of
 host=$(hostname | tr -c 'a-zA-Z0-9\n' -)
 found=0
 
-# One or more processes that share the queue, which libFuzzer reads again now and then. Sets $code to the worst.
+# One or more processes that share the queue, which libFuzzer reads again from time to time. Sets $code to the worst exit code.
 run_libfuzzer() {
 	local job pids=() one
 	for ((job = 1; job <= jobs; job++)); do
@@ -81,7 +81,7 @@ afl() { # LOG ARGUMENTS...
 		afl-fuzz -i "$seeds" -o "$queue" -V "$seconds" ${limit_afl[@]+"${limit_afl[@]}"} -t 5000+ -m none "$@" -- "$binary" > "$to" 2>&1
 }
 
-# A lone instance, or one main and others secondary. Instances of other machines are in the same folder, under their names.
+# A single instance, or a main one and secondary ones. Instances of other machines are in the same directory, with their names.
 run_afl() {
 	local schedules=(explore fast coe lin quad exploit rare) names=() pids=() job name one
 	if [ "$jobs" = 1 ] && [ -z "$shared" ]; then
@@ -126,7 +126,7 @@ run_afl() {
 	echo "FOUND by $engine in $target: $(ls "$artifacts" | wc -l) inputs"
 }
 
-# Coverage decides what is kept, by the libFuzzer target; what crashes it is not.
+# Inputs are selected by the coverage of the libFuzzer target; those that crash it are left out.
 run_minimise() {
 	local into=build/fuzz/minimised/$target queues=${shared:-build/fuzz/queue} from=("$seeds") one all
 	for one in "$queues/libfuzzer/$target" "$queues/afl/$target"/*/queue; do
@@ -143,7 +143,7 @@ run_minimise() {
 	all=$(find "${from[@]}" -type f ! -path '*/.state/*' ! -name README.txt | wc -l)
 	rm -rf "$into" "$queues/libfuzzer/$target" "$queues/afl/$target"
 	mv "$into.new" "$into"
-	echo "fuzz: $target: $(ls -A "$into" | wc -l) of $all inputs reach as much as all of them"
+	echo "fuzz: $target: $(ls -A "$into" | wc -l) of $all inputs have the coverage of all of them"
 }
 
 for target in $targets; do
@@ -170,7 +170,7 @@ for target in $targets; do
 		for artifact in "$artifacts"/*; do
 			[ -e "$artifact" ] || continue
 			echo "  replay it with:  build/fuzz/libfuzzer/fuzz_$target $artifact"
-			echo "  keep it with:    cp $artifact corpus/${format}/regress/NAME && scripts/corpus.sh $format   (once mended)"
+			echo "  keep it with:    cp $artifact corpus/${format}/regress/NAME && scripts/corpus.sh $format   (once fixed)"
 			break
 		done
 	done

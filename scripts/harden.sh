@@ -1,15 +1,15 @@
 #!/bin/bash
-# How hard the program is tested, as tables; takes from minutes to hours.
+# Measures how thoroughly the program is tested, as tables; takes minutes to hours.
 #
 #   scripts/harden.sh [--format NAME] [PART...]
 #
-#   coverage   lines and branches of each scanner and repairer that the committed corpus alone reaches
+#   coverage   line and branch coverage of each scanner and repair by the committed corpus
 #   faults     every failing allocation and every failing read, over the whole corpus
 #   prefixes   every prefix of the small captures of the corpus
-#   bytes      every single-byte change of the smallest ones, 3 changes a byte of the small ones
-#   knockout   each rule switched off: does a test fail?
-#   linear     instructions of hostile captures four times as large
-#   mutants    a sample of changed operators: does the corpus notice?
+#   bytes      every single-byte change of the smallest captures, 3 changes for each byte of the small ones
+#   knockout   whether a test fails when a rule is switched off
+#   linear     instructions for hostile captures and for ones four times as large
+#   mutants    whether the corpus detects changed operators, for a sample
 #
 # MUTANTS (default 40) a format. Exit 1 if a promise breaks; coverage and mutants only measure.
 set -u
@@ -25,7 +25,7 @@ failed=0
 
 fail() { failed=1; echo "$1"; tail -5 "$2" | sed 's/^/    /'; }
 small() { find "corpus/$1" -type f ! -name '*.jsonl' -size "-$2c" | LC_ALL=C sort; }
-# Runs replay over files, a process each, so that one broken promise does not hide the next.
+# Runs replay in a process for each file, so that a broken promise does not hide others.
 replayed() { # NAME FORMAT FILES ARGUMENTS...
 	local name=$1 format=$2 files=$3 log=build/harden/$1-$2.log good=0 bad=0 file
 	shift 3
@@ -63,7 +63,7 @@ for part in $parts; do
 			llvm-cov-14 show build/coverage/replay -instr-profile="build/harden/$format.profile" -show-branches=count $sources \
 				> "build/harden/$format-coverage.txt"
 		done
-		echo "coverage: the lines that nothing reaches are in build/harden/FORMAT-coverage.txt" ;;
+		echo "coverage: uncovered lines are in build/harden/FORMAT-coverage.txt" ;;
 	faults|prefixes|bytes)
 		make -s -j2 asan > build/harden/asan.log 2>&1 || { fail "$part: does not build" build/harden/asan.log; continue; }
 		for format in $formats; do

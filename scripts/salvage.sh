@@ -1,5 +1,5 @@
 #!/bin/bash
-# The salvage score of each format and kind of damage (tests/tools/salvage.py says how it is counted).
+# The salvage score of each format and kind of damage (tests/tools/salvage.py describes how it is computed).
 #   scripts/salvage.sh [--seeds N] [--size BYTES] [--format NAME] [--verbose]
 set -eu
 cd "$(dirname "$0")/.."

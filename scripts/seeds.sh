@@ -1,5 +1,5 @@
 #!/bin/bash
-# The seeds of one fuzz target, flat in a folder: the corpus of its format; of a generator only choices, a few lengths of bytes.
+# Writes the seeds of a fuzz target into a directory: the corpus of its format; for a generator, byte strings of a few lengths.
 #   scripts/seeds.sh TARGET DIR      TARGET as in repair_fxt, or container
 set -eu
 cd "$(dirname "$0")/.."
