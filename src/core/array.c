@@ -8,14 +8,14 @@
 
 enum tracemend_status array_room(void *list, size_t *capacity, size_t count, size_t size, size_t max)
 {
-	if (count < *capacity)
-		return TM_OK;
 	if (count >= max)
 		return TM_LIMIT;
+	if (count < *capacity)
+		return TM_OK;
 	size_t wanted = *capacity ? *capacity : ARRAY_FIRST / 2;
 	if (wanted > SIZE_MAX / 2 / size)
 		return TM_NO_MEMORY;
-	wanted *= 2;
+	wanted = wanted < max / 2 ? 2 * wanted : max;
 	void *old;
 	memcpy(&old, list, sizeof(old)); /* the pointer has another type there */
 	void *grown = realloc(old, wanted * size);

@@ -5,8 +5,9 @@
 
 #define MAP_FIRST 64u /* slots of a map with its first key */
 
-/* The slot that a key comes to where none is taken. Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): the uppermost bits,
- * as many as the capacity has, since only they depend on all bits of the key. Capacities are powers of two from MAP_FIRST on. */
+/* The slot that a key comes to where none is taken. Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): the uppermost
+ * bits, as many as the capacity has, since only they depend on all bits of the key. Capacities are powers of two from MAP_FIRST on.
+ */
 static size_t map_home(const struct map *m, uint64_t key)
 {
 	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> __builtin_clzll(m->capacity - 1));

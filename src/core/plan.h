@@ -30,7 +30,7 @@ void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t l
 /* plan_drop() of the range and plan_literal() of its replacement: a patch in place when the lengths are equal. */
 void plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
 		  size_t bytes_length, unsigned rule, const char *why);
-/* The range is kept, but nothing vouches for it. */
+/* The range is kept, but unverified: it is listed as doubtful. */
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why);
 /* `why` strings must outlive the plan: literals, or made by this. Equal consecutive texts share memory. */
 const char *plan_why(struct plan *p, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -43,7 +43,7 @@ void plan_kept(struct plan *p, uint64_t records);
 void plan_patched(struct plan *p, uint64_t records);
 void plan_added(struct plan *p, uint64_t records);
 /* Lost records. how: TM_EXACT when their number is known; the weakest claim wins. plan_lost(p, 0, TM_UNKNOWN_COUNT) says
- * that something is gone and nobody can know how much. */
+ * that something is lost and that the amount cannot be known. */
 void plan_lost(struct plan *p, uint64_t records, enum tracemend_exactness how);
 /* Something that is no record is gone, and carried more than what is known without it: arguments, a name, a description. */
 void plan_lost_other(struct plan *p);
