@@ -16,7 +16,7 @@ static const char *other_format(const uint8_t *p, size_t length)
 {
 	static const uint8_t inria[] = { 0x00, 0x00, 0x00, 0x02 };
 	if (length >= 4 && !memcmp(p, inria, sizeof(inria)))
-		return "an INRIA FxT trace, which shares nothing with the Fuchsia format but the extension";
+		return "an INRIA FxT trace, which has the extension in common with the Fuchsia format and nothing else";
 	return NULL;
 }
 

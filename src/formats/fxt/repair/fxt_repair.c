@@ -68,7 +68,7 @@ void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t in
 		  p->big_endian);
 	memcpy(bytes + FXT_WORD, text, length);
 	plan_literal(p->plan, p->output, bytes, FXT_WORD * (size_t)(1 + fxt_words(length)), FXT_RULE_dangling_string_ref,
-		     "stands for a string that the file does not register");
+		     "placeholder for a string that the file does not register");
 	plan_added(p->plan, 1);
 	plan_lost(p->plan, 0, TM_UNKNOWN_COUNT);
 }
@@ -77,7 +77,8 @@ void fxt_repair_insert_thread(struct fxt_repair *p, uint64_t before, uint8_t ind
 {
 	uint64_t words[3] = { fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, index), 0, UINT64_C(0xffffffff00000000) + index };
 
-	fxt_repair_insert(p, before, words, 3, FXT_RULE_dangling_thread_ref, "stands for a thread that the file does not register");
+	fxt_repair_insert(p, before, words, 3, FXT_RULE_dangling_thread_ref,
+			  "placeholder for a thread that the file does not register");
 	fxt_repair_lost(p, 0, TM_UNKNOWN_COUNT);
 }
 
@@ -171,13 +172,13 @@ static void edit_issue(struct fxt_repair *p, const struct fxt_record *r, uint32_
 		edit_text(p, r, i);
 		if (memchr(r->data + i->at, 0, i->length)) { /* no writer puts a NUL into a text */
 			plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD,
-				   "a text with NUL bytes may have taken records in");
+				   "a text with NUL bytes may contain the bytes of records");
 			plan_lost(p->plan, 0, TM_UNKNOWN_COUNT);
 		}
 		break;
 	case FXT_RULE_zero_tick_rate:
 		edit_word(p, i->at, FXT_TICKS_DEFAULT, p->big_endian, i->rule);
-		plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD, "the tick rate was 0; the default was put in");
+		plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD, "the tick rate was 0 and was replaced by the default");
 		break;
 	case FXT_RULE_mixed_endianness:
 		edit_arguments(p, r, i->rule);

@@ -74,15 +74,15 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		return;
 	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
 	if (rule == FXT_RULE_truncated_record && d->here->size - from >= FXT_WORD)
-		why = is_beginning(d, from) ? NULL : "stands right before bytes that begin no record";
+		why = is_beginning(d, from) ? NULL : "precedes bytes that are not the beginning of a record";
 	else if (is_within_zeros(d, from))
-		why = "ends in zeros, right before zeros: its end may be gone";
+		why = "ends in zeros and precedes zeros: its end may be lost";
 	else if (shifted)
-		why = "stands right before shifted bytes";
+		why = "precedes bytes that are off the 8-byte grid";
 	else if (lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end)
-		why = "stands right before bytes that are no record";
+		why = "precedes bytes that are not a record";
 	else if (last < from && is_unknown(d, last))
-		why = "is of no known kind, and stands right before damage";
+		why = "is of an unassigned type and precedes damage";
 	/* What stands before other damage is not the neighbour of this. */
 	if (!why || last >= from || length_at(d, last) != from - last)
 		return;
@@ -95,7 +95,7 @@ static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 {
 	uint64_t length = d->plan && is_within_zeros(d, at) ? length_at(d, at) : 0;
 	if (length && length <= d->here->size - at)
-		doubt(d, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
+		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
@@ -128,15 +128,15 @@ void fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (!d->plan)
 		return;
 	if (!d->here->at && wrote_magic && !r->known)
-		doubt(d, d->here->at, r->words * FXT_WORD, "stands where the magic number should, and is of no known kind");
+		doubt(d, d->here->at, r->words * FXT_WORD, "is of an unassigned type, where the magic number is expected");
 	if (d->here->at && d->here->at == d->torn)
 		d->unvouched = d->here->at;
 	/* The first record that is vouched for, vouches for what follows it. */
 	if (d->here->at && (d->here->at == d->unvouched || d->here->at == d->faulty) && !is_vouched_for(d, r)) {
 		doubt(d, d->here->at, r->words * FXT_WORD,
-		      d->here->at == d->faulty ? "stands right behind a faulty record, and refers to nothing known"
-		      : fxt_may_be_argument(r) ? "stands right behind bytes that are no record, and may be an argument of one"
-					       : "stands right behind bytes that are no record, and refers to nothing known");
+		      d->here->at == d->faulty ? "follows a faulty record, and refers to nothing that is registered"
+		      : fxt_may_be_argument(r) ? "follows bytes that are not a record, and may be an argument of a record"
+					       : "follows bytes that are not a record, and refers to nothing that is registered");
 		d->unvouched = d->here->at + r->words * FXT_WORD;
 	}
 }
@@ -146,7 +146,8 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 	for (unsigned bit = 0; bit < 32 && d->plan; bit++) {
 		const struct fxt_provider *p = fxt_provider_find(d->registry, missing ^ UINT32_C(1) << bit);
 		if (p && p->introduced && !p->made_up)
-			doubt(d, p->offset, length_at(d, p->offset), "introduces a provider, one bit away from what is missing");
+			doubt(d, p->offset, length_at(d, p->offset),
+			      "introduces a provider whose id differs by one bit from one that is missing");
 	}
 }
 
@@ -162,7 +163,7 @@ static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
 		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
 			doubt(d, offset, length_at(d, offset),
-			      "registers what nothing refers to, one bit away from what is missing");
+			      "registers an unused index that differs by one bit from one that is missing");
 	}
 }
 
@@ -178,10 +179,10 @@ void fxt_doubt_missing(struct fxt_doubt *d)
 		doubt_registration(d, m);
 		if (!last && m->before < m->offset)
 			doubt(d, m->before, m->offset - m->before,
-			      "stands before the first use of what is not registered so far: bytes may be missing here");
+			      "precedes the first use of an index that is not registered: a registration may be missing here");
 		if (m->count == 1 && (!last || last->offset != m->offset))
 			doubt(d, m->offset, m->length,
-			      "refers to what is not registered so far, as no other record does: the reference may be damaged");
+			      "is the only record that refers to an index that is not registered: the reference may be damaged");
 		last = m;
 	}
 }
@@ -194,5 +195,5 @@ void fxt_doubt_stale(struct fxt_doubt *d)
 	if (d->gapped && redefined && d->gap < d->here->size)
 		doubt(d, d->gap, d->here->size - d->gap,
 		      "strings or threads are registered several times, and a registration may have been lost before here: "
-		      "a reference may show an older one");
+		      "a reference may resolve to an older one");
 }

@@ -13,11 +13,11 @@ static const char *region_why(unsigned rule)
 	case FXT_RULE_zero_word_padding:
 		return "zeros between records";
 	case FXT_RULE_file_size_not_multiple_of_8:
-		return "stray bytes at the end";
+		return "less than a word at the end of the file";
 	case FXT_RULE_swallowed_records:
 		return "the size of the record is damaged";
 	default:
-		return "no sound record";
+		return "not a sound record";
 	}
 }
 
@@ -91,7 +91,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 	}
 	if (w->report.magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
 		fxt_doubt_before(&w->doubt, rule, from, until, TM_AT_LEAST);
-		fxt_repair_drop(&w->repair, from, until, rule, "no magic number");
+		fxt_repair_drop(&w->repair, from, until, rule, "not a magic number record");
 		fxt_repair_lost(&w->repair, 1, TM_EXACT);
 	} else {
 		fxt_repair_magic(&w->repair, from, rule);
@@ -107,7 +107,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until)
 {
 	char say[160];
-	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid",
+	snprintf(say, sizeof(say), "sound records continue after %" PRIu64 " bytes, %" PRIu64 " bytes off the 8-byte grid",
 		 until - w->report.here.at, (until - w->report.here.at) % FXT_WORD);
 	fxt_region(w, FXT_RULE_misaligned_records, w->report.here.at, until, r, TM_UNKNOWN_COUNT, 0, say);
 }
@@ -121,7 +121,7 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		return;
 	if (resume.at == w->report.here.size && rule != FXT_RULE_truncated_record &&
 	    window_skip_zeros(&w->resync.window, from + FXT_WORD) == w->report.here.size) {
-		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
+		snprintf(say, sizeof(say), "all words of the record but its header are zero, up to the end of the file");
 		fxt_region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, r, TM_UNKNOWN_COUNT, 1, say);
 		return;
 	}
@@ -135,10 +135,10 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		rule = FXT_RULE_swallowed_records;
 	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
 		if (rule == FXT_RULE_swallowed_records)
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
+			snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64,
 				 r->words, (resume.at - from) / FXT_WORD);
 		else
-			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
+			snprintf(say, sizeof(say), "the record that decodes here is faulty, and no record follows it");
 		fxt_region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
 		return;
 	}

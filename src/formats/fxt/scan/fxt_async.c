@@ -33,7 +33,7 @@ static struct fxt_id *ids_get(struct fxt_operations *o, struct fxt_ids *ids, uin
 		return &ids->list[n];
 	if (ids->keys.count == limit) {
 		fxt_note(o->report, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD,
-			 "more than %u ids are open at a time; further ones are not followed", limit);
+			 "more than %u ids are open at a time; further ids are not tracked", limit);
 		return NULL;
 	}
 	bool reuse = ids->closed != 0;
@@ -185,7 +185,7 @@ void fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name,
 	e->aside = offset;
 	if (e->bad)
 		fxt_report(o->report, FXT_RULE_perfetto_blob_invalid, offset, r->words * FXT_WORD,
-			   "the payload is no sequence of trace packets (fields number 1 with a length)");
+			   "the payload is not a sequence of trace packets (field number 1, length-delimited)");
 }
 
 /* ---- the end ---- */
@@ -247,11 +247,11 @@ static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 	qsort(list, n, sizeof(*list), by_offset);
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			unmatched(o, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation has no end", list[i].id);
 		else if (list[i].balance < 0)
-			unmatched(o, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation never began", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation has no begin", list[i].id);
 		if (list[i].has_aside)
-			unmatched(o, FXT_RULE_async_instant_outside, list[i].aside, "no async operation of this id is open here",
+			unmatched(o, FXT_RULE_async_instant_outside, list[i].aside, "no async operation with this id is open",
 				  list[i].id);
 	}
 }
@@ -263,11 +263,11 @@ static void flows_report(struct fxt_operations *o, struct fxt_ids *ids)
 	qsort(list, n, sizeof(*list), by_offset);
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			unmatched(o, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow has no end", list[i].id);
 		else if (list[i].balance < 0)
-			unmatched(o, FXT_RULE_flow_without_begin, list[i].offset, "this flow ends and never began", list[i].id);
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].offset, "this flow end has no begin", list[i].id);
 		if (list[i].has_aside)
-			unmatched(o, FXT_RULE_flow_without_begin, list[i].aside, "a step of a flow that is not open", list[i].id);
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].aside, "this flow step has no begin", list[i].id);
 	}
 }
 

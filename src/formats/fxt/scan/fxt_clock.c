@@ -36,7 +36,7 @@ static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t off
 	if (c->default_init && !p->anonymous && !p->init_misplaced) {
 		p->init_misplaced = true;
 		fxt_report(c->report, FXT_RULE_initialization_in_other_context, c->default_init_offset, 2 * FXT_WORD,
-			   "this initialization record precedes every provider; provider %u has none of its own", p->id);
+			   "this initialization record precedes all providers; provider %u has no initialization record", p->id);
 		return;
 	}
 	fd = fxt_note(c->report, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD,
@@ -52,7 +52,7 @@ static void settle_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t
 	p->outlier_open = false;
 	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
 		fxt_note(c->report, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD,
-			 "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
+			 "timestamp %llu is between timestamps %llu and %llu", (unsigned long long)p->outlier,
 			 (unsigned long long)p->outlier_before, (unsigned long long)time);
 	} else {
 		widen(p, p->outlier);
@@ -108,11 +108,11 @@ void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *p, uint64_t 
 {
 
 	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000)))
-		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length, "%llu ticks a second",
-			 (unsigned long long)ticks);
+		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length,
+			 "tick rate is %llu a second, expected 1000 to 10^12", (unsigned long long)ticks);
 	if (p->timed && ticks && ticks != p->ticks)
 		fxt_report(c->report, FXT_RULE_late_initialization, offset, length,
-			   "the rate changes from %llu to %llu ticks a second after %llu timestamps", (unsigned long long)p->ticks,
+			   "the tick rate changes from %llu to %llu a second after %llu timestamps", (unsigned long long)p->ticks,
 			   (unsigned long long)ticks, (unsigned long long)p->timed);
 	if (p->anonymous && before_all && !p->timed) {
 		c->default_init = true;

@@ -48,7 +48,7 @@ struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, u
 		return t;
 	if (n->count == FXT_THREADS_MAX) {
 		fxt_note(n->report, FXT_RULE_semantic_bound_reached, n->report->here.at, FXT_WORD,
-			 "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
+			 "there are more than %u threads; the durations of further threads are not tracked", FXT_THREADS_MAX);
 		return NULL;
 	}
 	struct fxt_thread *other = first_of(n, hash);
@@ -91,8 +91,8 @@ static bool grow(struct fxt_nesting *n, struct fxt_thread *t, struct fxt_open **
 	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
 	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - n->open_room) {
 		lose(n, t, offset,
-		     wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
-					    : "too many durations of all threads are open to follow them");
+		     wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to track them"
+					    : "too many durations of all threads are open to track them");
 		return false;
 	}
 	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
@@ -135,7 +135,7 @@ static void put_in(struct fxt_open *list, uint32_t *count, uint32_t at, struct f
 
 static void thread_report(struct fxt_nesting *n, struct fxt_thread *t);
 
-static const char too_late[] = "an event comes so late that the nesting of this thread is not followed";
+static const char too_late[] = "an event of this thread comes so late that its nesting is not tracked any more";
 
 /* Archives that were joined: the provider was introduced again, and its clock starts over. What is open stays so. */
 static void start_over(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time)
@@ -216,7 +216,7 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 			uint64_t begun = t->open[--t->depth].name;
 			if (name && begun != name)
 				fxt_note(n->report, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD,
-					 "the end has another name than the begin at offset 0x%llx",
+					 "the name of this end differs from that of its begin at offset 0x%llx",
 					 (unsigned long long)t->open[t->depth].offset);
 			return;
 		}
@@ -234,7 +234,9 @@ static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const 
 					    excused ? TM_NOTE : TM_WARNING, n->report->source, o->offset, 2 * FXT_WORD);
 	if (!finding_kept(fd))
 		return;
-	finding_say(fd, end ? "a duration ends at tick %llu, and none is open" : "the duration that begins at tick %llu never ends",
+	finding_say(fd,
+		    end ? "a duration ends at tick %llu, and no duration is open"
+			: "the duration that begins at tick %llu has no end",
 		    (unsigned long long)o->time);
 	finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
 }
@@ -244,7 +246,7 @@ static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 {
 	if (t->flows_outside && !t->completes && !t->late) {
 		struct finding *fd = fxt_note(n->report, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD,
-					      "%llu flow events of this thread lie in no duration",
+					      "%llu flow events of this thread are not inside a duration",
 					      (unsigned long long)t->flows_outside);
 		if (fd) {
 			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
@@ -253,7 +255,7 @@ static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 	}
 	if (t->unsure && (t->depth || t->ends_count)) {
 		lose(n, t, t->depth ? t->open[0].offset : t->ends[0].offset,
-		     "events of this thread come so late that what has no partner cannot be told");
+		     "events of this thread come so late that it is not known which begins and ends are unmatched");
 		return;
 	}
 	for (uint32_t i = 0; i < t->ends_count; i++)

@@ -73,7 +73,7 @@ static void check_repeat(struct fxt_walk *w, const struct fxt_record *r)
 	if (!repeat)
 		return;
 	struct finding *fd = fxt_note(&w->report, FXT_RULE_suspicious_repeat, w->report.here.at, length,
-				      "the record equals the one before it");
+				      "the record is equal to the record before it");
 	if (fd)
 		fxt_path(&w->report, fd, r, NULL);
 }
@@ -104,7 +104,7 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 			return true;
 		}
 	}
-	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+	snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
 		 (first - from) / FXT_WORD);
 	fxt_region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
 	return true;
@@ -119,7 +119,7 @@ static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 		return false;
 	fxt_describe(r, kind, sizeof(kind));
 	fxt_describe(&w->resync.other, other, sizeof(other));
-	snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
+	snprintf(say, sizeof(say), "the record type is damaged: the record is faulty as %s, and exact as %s", kind, other);
 	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
 	return true;
 }
@@ -201,7 +201,7 @@ static void write_magic(struct fxt_walk *w)
 {
 	uint64_t magic = FXT_MAGIC;
 	fxt_repair_insert(&w->repair, w->repair.keep_from, &magic, 1, FXT_RULE_missing_magic,
-			  "the magic number, by which readers know the file");
+			  "the magic number record, by which readers recognise the file");
 	w->magic_written = true;
 }
 
@@ -232,13 +232,14 @@ static void begin_without_magic(struct fxt_walk *w)
 	}
 	w->lost_prefix = true;
 	if (load_u64(p, w->decoder.big_endian) == FXT_MAGIC) {
-		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are no record precede the magic number", resume.at);
+		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are not a record precede the magic number record", resume.at);
 		fxt_region(w, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 		w->report.damage = NULL;
 		return;
 	}
 	snprintf(say, sizeof(say),
-		 "no magic number, and the first sound record stands at offset %" PRIu64 ": the beginning is lost", resume.at);
+		 "no magic number record, and the first sound record is at offset %" PRIu64 ": the beginning is lost",
+		 resume.at);
 	write_magic(w);
 	fxt_region(w, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 	w->report.magic_seen = true; /* said; a later one is another archive's */
@@ -262,7 +263,7 @@ static void begin(struct fxt_walk *w)
 	w->decoder.big_endian = w->repair.big_endian = big;
 	if (big) {
 		finding_report(w->s->findings, FXT_RULE_big_endian_trace, w->report.source, 0, FXT_WORD,
-			       "words are stored with the most significant byte first");
+			       "the magic number record is stored with the most significant byte first");
 	}
 	word = big ? swapped : word;
 	if (word == FXT_MAGIC)
@@ -286,13 +287,13 @@ static void finish(struct fxt_walk *w)
 
 	if (w->report.status == TM_OK && left) {
 		char say[80];
-		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, a word has 8", left);
+		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, expected a multiple of 8", left);
 		fxt_region(w, FXT_RULE_file_size_not_multiple_of_8, w->report.here.at, w->report.here.size, NULL, TM_UNKNOWN_COUNT,
 			   0, say);
 	}
 	if (w->report.status == TM_OK && !w->report.magic_seen) {
 		w->report.headless = finding_report(w->s->findings, FXT_RULE_missing_magic, w->report.source, 0, FXT_WORD,
-						    "the first record is no magic number, nor is any other");
+						    "no record is a magic number record");
 	}
 	fxt_doubt_missing(&w->doubt);
 	fxt_missing_report(&w->registry);

@@ -153,8 +153,9 @@ bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, stru
 static bool table_room(struct fxt_registry *reg, size_t bytes)
 {
 	if (bytes > FXT_TABLE_BYTES_MAX - reg->table_bytes) {
-		reg->report->status = scan_limit(
-			reg->report->s, "string and thread tables of all providers need more than %u bytes", FXT_TABLE_BYTES_MAX);
+		reg->report->status = scan_limit(reg->report->s,
+						 "the string and thread tables of all providers need more than %u bytes",
+						 FXT_TABLE_BYTES_MAX);
 		return false;
 	}
 	return true;
@@ -216,7 +217,7 @@ bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash
 		bool same = *known == hash;
 		fxt_note(reg->report, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length,
 			 same ? "string index 0x%04x is registered again with the same text"
-			      : "string index 0x%04x gets another text than before",
+			      : "string index 0x%04x is registered again with another text",
 			 index);
 		reg->provider->redefined = reg->provider->redefined || !same;
 		if (!same)
@@ -242,8 +243,9 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 	} else if (e->state & FXT_REGISTERED) {
 		if (e->process != process || e->thread != thread) {
 			fxt_note(reg->report, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD,
-				 "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
-				 (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
+				 "thread index 0x%02x was process %llu, thread %llu and is registered again as process %llu, "
+				 "thread %llu",
+				 index, (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
 				 (unsigned long long)thread);
 			reg->provider->redefined = true;
 			reg->provider->version = ++reg->versions;
@@ -417,8 +419,8 @@ static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
 		return;
 	finding_say(fd,
 		    forward	   ? "%s index 0x%0*x is used before its registration"
-		    : m->elsewhere ? "%s index 0x%0*x was registered by another provider only"
-				   : "%s index 0x%0*x was never registered",
+		    : m->elsewhere ? "%s index 0x%0*x is registered by another provider only"
+				   : "%s index 0x%0*x is not registered",
 		    kind, digits, (unsigned)m->index);
 	struct fxt_record r = { .type = m->type, .subtype = m->subtype };
 	char record[64];
