@@ -4,7 +4,7 @@
 #include "formats/fxt/fxt.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, " clause, explanation, repair)
+	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, \"" clause "\"", explanation, repair)
 const struct tracemend_rule fxt_rules[FXT_RULE_COUNT] = {
 #include "formats/fxt/fxt_rules.def"
 };
