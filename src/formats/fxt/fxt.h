@@ -40,16 +40,16 @@
 #define FXT_TABLE_BYTES_MAX (96u * 1024 * 1024)
 /* References without a registration that are told apart. Further ones are only counted, under the last one. */
 #define FXT_DANGLING_MAX 65536u
-/* Threads whose durations are followed; events of further ones are not judged (fxt/semantic-bound-reached). */
+/* Threads whose durations are tracked; events of further ones are not checked (fxt/semantic-bound-reached). */
 #define FXT_THREADS_MAX 65536u
 /* Open durations of a thread, and of all threads together (fxt/semantic-bound-reached). */
 #define FXT_DEPTH_MAX 65536u
 #define FXT_OPEN_MAX (1024u * 1024)
-/* Places that a late event may move in the list of open durations of its thread; further away it is not judged. */
+/* Entries by which a late event may move in the list of open durations of its thread; beyond that it is not checked. */
 #define FXT_LATE_MAX 1024u
 /* Async and flow ids that are open at a time (fxt/semantic-bound-reached). */
 #define FXT_IDS_MAX (256u * 1024)
-/* Named blob streams that are followed (fxt/semantic-bound-reached). */
+/* Named blob streams that are tracked (fxt/semantic-bound-reached). */
 #define FXT_BLOB_STREAMS_MAX 4096u
 
 /* ---- numbers ---- */

@@ -1,4 +1,4 @@
-/* The table of rules, and the names of what findings speak of. */
+/* The table of rules, and the names of types for messages. */
 #include "core/rule.h"
 
 #include "formats/fxt/fxt.h"

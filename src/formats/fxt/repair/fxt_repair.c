@@ -98,7 +98,7 @@ void fxt_repair_magic(struct fxt_repair *p, uint64_t at, unsigned rule)
 
 /* ---- corrections in place ---- */
 
-/* Bits of one word may be wrong for two reasons. */
+/* Issues of several rules may be about bits of one word. */
 static bool clears_bits(const struct issue *i)
 {
 	return i->severity == TM_ERROR && (i->rule == FXT_RULE_reserved_bits_set || i->rule == FXT_RULE_string_flag_bit_set ||
@@ -113,7 +113,7 @@ static void edit_word(struct fxt_repair *p, uint64_t at, uint64_t word, bool big
 	edits_add(&p->edits, at, FXT_WORD, bytes, FXT_WORD, rule, "corrected in place");
 }
 
-/* Clears all bits of the word that issues point at, under the rule of the first. */
+/* Clears all bits of the word that issues name, under the rule of the first one. */
 static void edit_bits(struct fxt_repair *p, const struct fxt_record *r, uint32_t n)
 {
 	const struct issue *first = &r->issues.list[n];
@@ -130,7 +130,7 @@ static void edit_bits(struct fxt_repair *p, const struct fxt_record *r, uint32_t
 	edit_word(p, first->at, load_u64(r->data + first->at, p->big_endian) & ~mask, p->big_endian, first->rule);
 }
 
-/* Bad bytes become question marks, one for one: no length changes. */
+/* Each invalid byte becomes a question mark, so that no length changes. */
 static void edit_text(struct fxt_repair *p, const struct fxt_record *r, const struct issue *i)
 {
 	edits_add(&p->edits, i->at, i->length, r->data + i->at, i->length, i->rule, "corrected in place");

@@ -38,7 +38,7 @@ void fxt_region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t un
 	w->report.damage = fd;
 	fxt_doubt_region(&w->doubt, rule, from, until, r, lost);
 	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
-	/* Bytes that no size vouches for may have been more records, or none. */
+	/* Bytes beyond the size field of the record may have been more records, or none. */
 	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
 	fxt_repair_lost(&w->repair, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
 	w->previous.header = 0;
@@ -60,7 +60,7 @@ static void zeros(struct fxt_walk *w)
 	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
 	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
 	if (!fxt_next_is_sound(&w->resync, until)) {
-		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
+		/* What follows is the rest of a record whose beginning is in the hole. */
 		struct fxt_record *r = &w->record;
 		fxt_record_clear(r);
 		struct fxt_resume resume = fxt_resync(&w->resync, until, r);
@@ -82,7 +82,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		fxt_path(&w->report, fd, r, NULL);
 		finding_field(fd, from, FXT_WORD, "magic number record");
 	}
-	/* Words that a longer record would have are kept if they are records; zeros are its own. */
+	/* The further words that the size field says are kept if they are records; zeros belong to the record. */
 	if (r->words > 1 && by_size <= w->report.here.size && r->words <= FXT_RECORD_WORDS_MAX) {
 		const uint8_t *rest = window_at(&w->resync.window, until, (size_t)(by_size - until));
 		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
@@ -99,7 +99,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		w->report.magic_seen = true;
 		w->totals.by_type[FXT_METADATA]++;
 		w->registry.provider->records++;
-		fxt_position_took(&w->report.here, from);
+		fxt_position_accept(&w->report.here, from);
 	}
 	w->report.here.at = until;
 }

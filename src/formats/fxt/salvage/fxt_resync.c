@@ -1,9 +1,9 @@
 /* Finding the next sound record after one that is not.
  *
- * Record headers are weak: four of five words of a real trace look like one. So a place counts only where a whole record
- * decodes strictly and a second one follows. Work stays linear in the file: every byte is tried as a beginning once, what
- * a trial may look at is paid from a budget that grows with the bytes passed, and jumps far ahead are rationed by offset, so
- * that the size of a window changes no result. */
+ * Record headers have little redundancy: four of five words of a real trace could be one. So an offset counts only where a
+ * whole record decodes strictly and a second one follows. Work is linear in the file: every byte is tried as a beginning once,
+ * the bytes that a trial may examine are taken from a budget that grows with the bytes passed, and reads far ahead are rationed
+ * by offset, so that the size of a window changes no result. */
 #include "formats/fxt/salvage/fxt_resync.h"
 
 /* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
@@ -23,7 +23,7 @@
 #define WORDS_CHEAP 16u
 /* A next record this far away costs a read of its own. */
 #define NEAR (64u * 1024)
-#define JUMPS_START 64u
+#define FAR_READS_START 64u
 /* Records at the beginning of a file among which two must be strict. */
 #define BEGINNING_RECORDS 8u
 /* Records of unknown kind that are looked through for one that fits. */
@@ -34,18 +34,18 @@ struct search {
 };
 
 /* Looking far ahead moves the window, so it is allowed once in a block of the file, and a few times more. */
-static bool may_jump(struct fxt_resync *y, uint64_t distance, uint64_t at)
+static bool may_read_far(struct fxt_resync *y, uint64_t distance, uint64_t at)
 {
 	if (distance <= NEAR)
 		return true;
-	if (y->jumps >= JUMPS_START + at / BLOCK)
+	if (y->far_reads >= FAR_READS_START + at / BLOCK)
 		return false;
-	y->jumps++;
+	y->far_reads++;
 	return true;
 }
 
 /* Decodes at `at` into y->other, looking at what it must. False where nothing decodes. */
-static bool look(struct fxt_resync *y, uint64_t at, unsigned flags)
+static bool decode_at(struct fxt_resync *y, uint64_t at, unsigned flags)
 {
 	uint64_t left = window_left(&y->window, at);
 	const uint8_t *p = left >= FXT_WORD ? window_at(&y->window, at, FXT_WORD) : NULL;
@@ -70,12 +70,12 @@ static bool walk_holds(const struct fxt_resync *y, uint64_t at)
 }
 
 /* The same by the window of the walk where that has the record: the other one would have to move. */
-static bool look_near(struct fxt_resync *y, uint64_t at, unsigned flags)
+static bool decode_near(struct fxt_resync *y, uint64_t at, unsigned flags)
 {
 	const struct window *w = y->walk;
 
 	if (!walk_holds(y, at))
-		return look(y, at, flags);
+		return decode_at(y, at, flags);
 	const uint8_t *p = w->buffer + (at - w->base);
 	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian)), left = y->size - at;
 	return words && words <= left / FXT_WORD && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
@@ -128,7 +128,7 @@ static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned
 			return false;
 		if (s && !s->budget && fxt_size(header) > WORDS_CHEAP)
 			return false;
-		bool good = look(y, at, FXT_DECODE_STRICT) && fxt_is_exact(&y->other);
+		bool good = decode_at(y, at, FXT_DECODE_STRICT) && fxt_is_exact(&y->other);
 		if (s)
 			s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
 		/* A record that is no anchor does not break the chain, either. */
@@ -136,7 +136,7 @@ static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned
 			return false;
 		k += !y->other.odd;
 		uint64_t length = y->other.words * FXT_WORD;
-		if (!may_jump(y, length, at))
+		if (!may_read_far(y, length, at))
 			return false;
 		if (y->other.late_padding && !late_padding_is_zero(y, at))
 			return false;
@@ -152,7 +152,7 @@ static bool chain_within(struct fxt_resync *y, uint64_t at, uint64_t until, stru
 {
 	unsigned anchors = 0;
 	for (unsigned k = 0; k < CHAIN_INNER; k++) {
-		if (until - at < FXT_WORD || !s->budget || !look(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
+		if (until - at < FXT_WORD || !s->budget || !decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
 		    y->other.late_padding)
 			return false;
 		s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
@@ -186,7 +186,7 @@ static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool 
 	unsigned beyond = 0, anchors = 0, odd = 0;
 	*across = false;
 	while (at != end && at < y->size) {
-		if (!look(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) || y->other.late_padding)
+		if (!decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) || y->other.late_padding)
 			return at;
 		anchors += !y->other.odd && !fxt_may_be_argument(&y->other);
 		beyond += !y->other.odd && at > end;
@@ -194,7 +194,7 @@ static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool 
 		odd += y->other.odd && at > end;
 		if (odd > CHAIN_ODD)
 			return at;
-		if (!may_jump(y, y->other.words * FXT_WORD, at))
+		if (!may_read_far(y, y->other.words * FXT_WORD, at))
 			return at;
 		at += y->other.words * FXT_WORD;
 		*across = at > end && anchors >= CHAIN && (beyond >= CHAIN || at == y->size);
@@ -207,7 +207,7 @@ static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool 
 /* Whether the record behind is beyond doubt. */
 static bool behind_is_sound(struct fxt_resync *y, uint64_t at)
 {
-	return (look_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
+	return (decode_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
 }
 
 /* Whether the record has content that can be anything. */
@@ -233,7 +233,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 			return first;
 	}
 	/* What follows a faulty one may be sound by chance. */
-	if (!may_jump(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
+	if (!may_read_far(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
 		return end;
 	for (uint64_t at = from + FXT_WORD; at < end && y->window.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
@@ -284,7 +284,7 @@ static struct fxt_resume resume_by_size(struct fxt_resync *y, uint64_t bad, cons
 	struct fxt_resume resume = { .at = bad };
 	uint64_t length = r->words && r->words <= (y->size - bad) / FXT_WORD ? r->words * FXT_WORD : 0;
 
-	if (length && r->header && may_jump(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
+	if (length && r->header && may_read_far(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
 		/* Where other records stand in between, that is chance: what stands here is the middle of one. */
 		resume.at = fxt_inner_records(y, bad, bad + length);
 		resume.exactly_one = resume.at == bad + length;
@@ -366,7 +366,7 @@ bool fxt_begins_sound(struct fxt_resync *y)
 	uint64_t at = 0;
 	unsigned strict = 0;
 	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < y->size; n++) {
-		if (!look(y, at, FXT_DECODE_STRICT) || y->other.issues.worst == TM_ERROR)
+		if (!decode_at(y, at, FXT_DECODE_STRICT) || y->other.issues.worst == TM_ERROR)
 			return false;
 		strict += fxt_is_strict(&y->other);
 		at += y->other.words * FXT_WORD;
@@ -378,7 +378,7 @@ bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool fa
 {
 	unsigned fits = 0;
 	for (unsigned depth = 0; depth < FIT_DEPTH; depth++) {
-		if (y->size - at < FXT_WORD || !may_jump(y, distance, at))
+		if (y->size - at < FXT_WORD || !may_read_far(y, distance, at))
 			return true;
 		const uint8_t *p = window_at(&y->window, at, FXT_WORD);
 		if (!p)
@@ -387,7 +387,7 @@ bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool fa
 		/* A hole, or the place where the file was cut, says nothing against what precedes it. */
 		if (!header || (words > (y->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
 			return true;
-		if (!look(y, at, 0) || (!faults && y->other.issues.worst == TM_ERROR))
+		if (!decode_at(y, at, 0) || (!faults && y->other.issues.worst == TM_ERROR))
 			return false;
 		/* One alone may be an argument that looks like a record. One of an unknown kind, or too long, counts for no
 		 * more than what follows it. */
@@ -412,7 +412,7 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 
 	*first = next;
 	while (next < end) {
-		if (!look(y, next, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) || y->other.late_padding ||
+		if (!decode_at(y, next, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) || y->other.late_padding ||
 		    y->other.words > (end - next) / FXT_WORD)
 			return false;
 		anchored = anchored || !fxt_may_be_argument(&y->other);

@@ -11,7 +11,7 @@ struct fxt_resync {
 	const struct window *walk;	   /* the walk's, which must stay where it is */
 	const struct fxt_decoder *decoder; /* the walk's */
 	uint64_t size;			   /* of the file */
-	uint64_t jumps;			   /* far looks ahead so far */
+	uint64_t far_reads;		   /* far looks ahead so far */
 	struct fxt_record other;	   /* what was decoded last */
 };
 

@@ -46,8 +46,8 @@ static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t off
 		fxt_path(c->report, fd, c->report->here.record, NULL);
 }
 
-/* An open suspicion is settled by the timestamp that follows: back among the others means that the one was alone. */
-static void settle_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t time)
+/* An open suspicion is reported by the timestamp that follows: back among the others means that the one was alone. */
+static void decide_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t time)
 {
 	p->outlier_open = false;
 	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
@@ -71,7 +71,7 @@ void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, 
 			   "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
 			   (unsigned long long)p->ticks);
 	if (p->outlier_open)
-		settle_outlier(c, p, time);
+		decide_outlier(c, p, time);
 	if (time < p->previous) {
 		p->backward++;
 		struct finding *fd = fxt_note(c->report, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD,

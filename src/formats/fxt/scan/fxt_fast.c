@@ -8,47 +8,47 @@
 #include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
-#define ALWAYS static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 /* Rare enough to stay out of a loop that needs its registers. */
-#define ASIDE static __attribute__((noinline))
+#define NOINLINE static __attribute__((noinline))
 
 /* Flags of the references of an event's header. */
 #define TEXTS ((uint64_t)FXT_STRING_INLINE << 32 | (uint64_t)FXT_STRING_INLINE << 48)
 
 /* A string index that is registered. *used keeps FXT_USED when it is known to be used, too. */
-ALWAYS bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
+INLINE bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
 {
 	unsigned state = fxt_string_state(t, (uint32_t)index);
 	*used &= state;
 	return state & FXT_REGISTERED;
 }
 
-ALWAYS uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
+INLINE uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 {
 	return t->pages[index / FXT_PAGE]->hash[index % FXT_PAGE];
 }
 
-ASIDE bool words_plain_long(const uint8_t *text, uint64_t length)
+NOINLINE bool words_plain_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_text_is_plain(text, length);
 }
 
 /* Whether nothing is to be said of inline text: it is printable ASCII, and the unused bytes of its last word are zero. All words
  * are there; mostly they are one. */
-ALWAYS bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
+INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_plain_long(text, ref & FXT_STRING_INDEX_MAX);
 	const uint64_t w = load_u64(text, false), unused = fxt_unused_bytes[ref % FXT_WORD];
-	return !(fxt_word_strangeness(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
+	return !(fxt_word_not_ascii(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
 }
 
-ASIDE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
+NOINLINE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_hash_padded(text, length);
 }
 
-ALWAYS uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
+INLINE uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_hash_long(text, ref & FXT_STRING_INDEX_MAX);
@@ -64,7 +64,7 @@ static unsigned words_short(uint64_t ref)
 }
 
 /* The same of a text of any length: what follows it. NULL: there is something, or it goes on behind `end`. */
-ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
+INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
 	bool fits = length && length <= FXT_STRING_BYTES_ADVISED && size <= (uint64_t)(end - text);
@@ -80,7 +80,7 @@ ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
-ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
+NOINLINE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
@@ -106,8 +106,8 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_
 }
 
 /* A plain argument of any kind. What follows it, or NULL, and the hash of its name. */
-ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
-				    unsigned *used)
+NOINLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
+				      unsigned *used)
 {
 	uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD, name = fxt_bits(h, 16, 16), value = fxt_bits(h, 32, 16);
 	unsigned type = (unsigned)(h & 15);
@@ -135,7 +135,7 @@ ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p
 }
 
 /* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
-ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
 				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
@@ -159,7 +159,7 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 				hashes[n] = shape->words ? words_hash(p + FXT_WORD, shape->words, h >> 16) : shape->name;
 			p += shape->size;
 		} else {
-			p = argument_aside(t, p, end, h, &hashes[n], &used);
+			p = argument_slow(t, p, end, h, &hashes[n], &used);
 			if (!p)
 				return NULL;
 		}
@@ -177,7 +177,7 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 /* ---- headers ---- */
 
 /* Looks up what a header says, by its key. NULL: no such event is plain. */
-ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
+NOINLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t ref = fxt_bits(key, 24, 8);
@@ -215,7 +215,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 }
 
 /* Marks what a plain event refers to as used. */
-ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
+NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
 {
 	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(h, 32, 16), h >> 48 };
 	unsigned count = 2;
@@ -238,12 +238,12 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 /* ---- events ---- */
 
 /* Takes a begin or an end that comes in order of time and needs no memory. */
-ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
+INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
 {
 	if (!track)
 		return true; /* too many threads: said already */
 	if (!track->steady)
-		return track->lost && !track->fresh; /* too late an event, or too many: said already */
+		return track->given_up && !track->fresh; /* too late an event, or too many: said already */
 	if (time < track->newest)
 		return false;
 	uint32_t depth = track->depth;
@@ -262,7 +262,7 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 }
 
 /* The thread of inline koids. NULL: they are not plain, or nothing was heard of it so far. */
-ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint64_t thread)
+NOINLINE struct fxt_thread *thread_slow(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
 		return NULL;
@@ -272,11 +272,11 @@ ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint
 	return track;
 }
 
-ALWAYS struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+INLINE struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
 	return known->track && known->thread == thread && known->process == process ? known->track
-										    : thread_aside(w, process, thread);
+										    : thread_slow(w, process, thread);
 }
 
 /* One event, on the way through the loop. */
@@ -291,7 +291,7 @@ struct event {
 
 /* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
  * event before. */
-ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
+INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
 			const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
@@ -325,8 +325,8 @@ ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 
 /* Async operations and flows are followed by the functions of the walk. text: of the inline name,
  * behind that of the category. */
-ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
-			   const uint8_t *text, struct fxt_thread *track, uint64_t id)
+NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
+			      const uint8_t *text, struct fxt_thread *track, uint64_t id)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t last = w->registry.provider->last, latest = time > last ? time : last;
@@ -344,12 +344,12 @@ ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, ui
 }
 
 /* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
-ALWAYS bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
+INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
 	const unsigned event = shape->event;
 
-	/* Not a switch: a table of jumps is mispredicted more often than these. */
+	/* Not a switch: a jump table is mispredicted more often than these branches. */
 	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
 		if (shape->words[1])
 			e->name = words_hash(e->text, shape->words[1], e->h >> 48);
@@ -374,7 +374,7 @@ static uint64_t highest_plain(const struct fxt_provider *provider)
 	return highest > provider->tick_limit ? provider->tick_limit : highest;
 }
 
-ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
+INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 {
 	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
 	struct fxt_provider *provider = w->registry.provider;
@@ -406,13 +406,13 @@ ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 		    (shape->arguments && arguments_plain(w, t, e.arguments, next - shape->tail, shape->arguments, shape->types,
 							 &e.used, big_endian) != next - shape->tail))
 			break;
-		/* Whatever path it takes from here on, such an event is accepted. */
+		/* Whichever path takes it, such an event is accepted. */
 		if (!(e.used & FXT_USED))
 			mark_used(t, shape, e.h, e.arguments, big_endian);
 		if (!event_meaning(w, &e, next, big_endian))
 			break;
 		w->totals.by_event[shape->event]++;
-		fxt_position_took(&w->report.here, e.at);
+		fxt_position_accept(&w->report.here, e.at);
 		w->previous.header = e.h;
 		previous = e.time;
 		e.at += size;
@@ -435,7 +435,7 @@ ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 
 static bool events(struct fxt_walk *w)
 {
-	/* Two copies of the loop, each with its byte order built in. */
+	/* Two copies of the loop, each with a constant byte order. */
 	return w->decoder.big_endian ? events_run(w, true) : events_run(w, false);
 }
 
@@ -454,7 +454,7 @@ static bool string(struct fxt_walk *w, uint64_t h)
 	(void)fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
 	w->totals.by_type[FXT_STRING]++;
 	w->registry.provider->records++;
-	fxt_position_took(&w->report.here, w->report.here.at);
+	fxt_position_accept(&w->report.here, w->report.here.at);
 	w->s->fast++;
 	w->report.here.at += size;
 	return true;

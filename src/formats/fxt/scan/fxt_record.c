@@ -1,5 +1,4 @@
-/* What a sound record means: it registers, refers, tells a time. fxt_fast.c does the same for plain
- * ones; everything else comes here. */
+/* The meaning of a sound record: registrations, references, timestamps, events. fxt_fast.c does the same for plain records. */
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include "formats/fxt/scan/fxt_hash.h"
@@ -24,7 +23,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	fxt_provider_reset(&w->registry, p);
 	p->sessions += p->timed != 0;
 	p->introduced = true;
-	p->made_up = false;
+	p->placeholder = false;
 	p->offset = offset;
 	p->name_length = (uint8_t)r->text_length;
 	memcpy(p->name, name, p->name_length);
@@ -56,7 +55,7 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 		fxt_repair_insert(&w->repair, offset, &info, 1, FXT_RULE_unknown_provider_section,
 				  "a provider info record for a provider whose own is lost");
 		fxt_repair_lost(&w->repair, 0, TM_UNKNOWN_COUNT);
-		p->introduced = p->made_up = true;
+		p->introduced = p->placeholder = true;
 		w->registry.introduced = true;
 	}
 	fxt_provider_enter(&w->registry, p);
@@ -70,7 +69,7 @@ static void accept_magic(struct fxt_walk *w, uint64_t offset)
 		for (size_t i = 0; i < w->registry.count; i++)
 			w->registry.list[i]->introduced = false;
 	} else if (offset && !w->lost_prefix) {
-		w->report.headless = fxt_report(&w->report, FXT_RULE_magic_not_first, offset, FXT_WORD,
+		w->report.no_magic = fxt_report(&w->report, FXT_RULE_magic_not_first, offset, FXT_WORD,
 						"the offset of the magic number record is %llu, expected 0",
 						(unsigned long long)offset);
 	}

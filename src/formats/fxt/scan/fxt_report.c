@@ -1,4 +1,4 @@
-/* What is said about records. Nothing here runs for a record that is fine. */
+/* Findings about records. Nothing here runs for a record without findings. */
 #include "formats/fxt/scan/fxt_report.h"
 
 #include <stdio.h>

@@ -326,7 +326,7 @@ static uint32_t missing_add(struct fxt_registry *reg, const struct fxt_record *r
 		.field = here->at + field,
 		.count = 1,
 		.cause = reg->report->damage,
-		.headless = !reg->report->magic_seen,
+		.no_magic = !reg->report->magic_seen,
 		.before = here->records ? fxt_position_recent(here, FXT_RECENT) : here->at,
 	};
 	return (uint32_t)reg->missing_count++;
@@ -380,7 +380,7 @@ struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct f
 	e->missing = n;
 	e->process = 0;
 	e->thread = UINT64_C(0xffffffff00000000) + ref;
-	/* Followed by provider, as a thread of its own: nothing says that two lost threads are one. */
+	/* Tracked as a separate thread of this provider, since two lost threads need not be the same. */
 	e->track = fxt_nesting_thread(reg->nesting, UINT64_C(0xffffffff00000000) + reg->provider->id, e->thread);
 	fxt_repair_insert_thread(reg->repair, reg->report->here.at, ref);
 	return e;
@@ -392,7 +392,7 @@ static const char *role_name(const struct fxt_missing *m)
 	return m->thread ? "thread" : names[m->role];
 }
 
-static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
+static void missing_report(struct fxt_registry *reg, struct fxt_missing *m)
 {
 	static const uint8_t rules[2][3] = {
 		{ FXT_RULE_dangling_string_ref, FXT_RULE_forward_string_ref, FXT_RULE_cross_provider_string_ref },
@@ -403,9 +403,9 @@ static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
 
 	bool forward = m->forward;
 
-	m->settled = true;
-	if (m->headless && !m->cause)
-		m->cause = reg->report->headless;
+	m->reported = true;
+	if (m->no_magic && !m->cause)
+		m->cause = reg->report->no_magic;
 	if (m->cause) {
 		finding_explains(m->cause, m->count);
 		return;
@@ -439,14 +439,14 @@ static void missing_forward(struct fxt_registry *reg, uint32_t n)
 {
 	struct fxt_missing *m = &reg->missing[n];
 	m->forward = true;
-	/* What a file without beginning misses is judged at its end, when it is known whether it has one. */
-	if (!m->settled && !m->headless)
-		missing_say(reg, m);
+	/* In a file without a magic number missing registrations are reported at the end, when it is known whether it has one. */
+	if (!m->reported && !m->no_magic)
+		missing_report(reg, m);
 }
 
 void fxt_missing_report(struct fxt_registry *reg)
 {
 	for (size_t i = 0; i < reg->missing_count; i++)
-		if (!reg->missing[i].settled)
-			missing_say(reg, &reg->missing[i]);
+		if (!reg->missing[i].reported)
+			missing_report(reg, &reg->missing[i]);
 }

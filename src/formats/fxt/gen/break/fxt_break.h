@@ -21,7 +21,7 @@ void fxt_break_return(struct fxt_gen *g, unsigned provider);
  * differs in one bit: then nobody can say which of the two is damaged. `tries` are left; the last one always stands. */
 bool fxt_break_withdraw(struct fxt_gen *g, unsigned tries);
 /* A few valid records that follow a damaged one. */
-void fxt_break_settle(struct fxt_gen *g);
+void fxt_break_follow(struct fxt_gen *g);
 /* A word that no record and no argument begins with: its size would be 0. */
 uint64_t fxt_break_word(struct fxt_gen *g);
 /* An instant event with arguments that are given; who and names are any. */

@@ -21,7 +21,7 @@ void fxt_break_return(struct fxt_gen *g, unsigned provider)
 		fxt_switch_provider(g, provider);
 }
 
-void fxt_break_settle(struct fxt_gen *g)
+void fxt_break_follow(struct fxt_gen *g)
 {
 	for (uint64_t n = 2 + choices_below(g->c, 3); n; n--)
 		fxt_make_event(g, FXT_INSTANT, 0);

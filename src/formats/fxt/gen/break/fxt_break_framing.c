@@ -15,7 +15,7 @@ void fxt_break_missing_magic(struct fxt_gen *g)
 		end_missing_magic(g);
 	if (g->g->stage != GEN_PLANT)
 		return;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_magic_not_first(struct fxt_gen *g)
@@ -43,7 +43,7 @@ void fxt_break_magic_not_first(struct fxt_gen *g)
 		end_magic_not_first(g);
 	if (g->g->stage != GEN_PLANT)
 		return;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_duplicate_magic(struct fxt_gen *g)
@@ -87,7 +87,7 @@ void fxt_break_bad_magic_size(struct fxt_gen *g)
 	while (words--)
 		fxt_put_word(g, 0);
 	fxt_put_end(g, FXT_METADATA, FXT_MAGIC & ~UINT64_C(0xffff));
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_bad_magic_value(struct fxt_gen *g)
@@ -110,7 +110,7 @@ void fxt_break_big_endian_trace(struct fxt_gen *g)
 	if (g->g->stage != GEN_PLANT)
 		return;
 	/* The byte order was set before the first record. */
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_stray(struct fxt_gen *g)
@@ -182,7 +182,7 @@ void fxt_break_zero_word_padding(struct fxt_gen *g)
 		return;
 	const uint64_t words = choices_chance(g->c, 1, 4) ? choices_between(g->c, 1, 512) : choices_between(g->c, 1, 8);
 	(void)bytes_grow(g->out, (size_t)words * FXT_WORD);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_no_events(struct fxt_gen *g)
@@ -242,7 +242,7 @@ void fxt_break_record_size_zero(struct fxt_gen *g)
 		return;
 	fxt_make_leaf(g);
 	fxt_last_claim(g, 0);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_size_too_small(struct fxt_gen *g)
@@ -263,7 +263,7 @@ void fxt_break_record_size_too_small(struct fxt_gen *g)
 	fxt_last_claim(g, words);
 	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* what it claims is also all that is there */
 		bytes_remove(g->out, g->start + (size_t)words * FXT_WORD, fxt_last_size(g) - (size_t)words * FXT_WORD);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_content_overrun(struct fxt_gen *g)
@@ -302,7 +302,7 @@ void fxt_break_record_content_overrun(struct fxt_gen *g)
 		fxt_last_set(g, g->out->size - (size_t)fxt_words(text.length) * FXT_WORD - FXT_WORD, 0, 64, length);
 		break;
 	}
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_record_past_end(struct fxt_gen *g)
@@ -355,7 +355,7 @@ void fxt_break_swallowed_records(struct fxt_gen *g)
 		g->start = start;
 		fxt_last_claim(g, words);
 	}
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_misaligned_records(struct fxt_gen *g)
@@ -367,7 +367,7 @@ void fxt_break_misaligned_records(struct fxt_gen *g)
 	for (uint64_t n = 1 + choices_below(g->c, 7); n; n--)
 		bytes_u8(g->out, (uint8_t)choices_between(g->c, 1, 255));
 	put_plain(g, 6);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_unreadable_bytes(struct fxt_gen *g)
@@ -392,7 +392,7 @@ void fxt_break_unreadable_bytes(struct fxt_gen *g)
 	}
 	}
 	fxt_last_set(g, g->start, 0, 4, fxt_last_header(g) ^ flip);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_trailing_words(struct fxt_gen *g)
