@@ -1,6 +1,6 @@
 /* FXT, the Fuchsia trace format: its numbers, its layouts, its rules.
  *
- * Source of every layout: the Fuchsia trace format document; headings are cited as in the rules ("#event-record").
+ * Source of every layout: the Fuchsia trace format document; sections are cited by their anchors ("#event-record").
  * A word is 8 bytes in the byte order of the writer; streams (text, payloads) are plain bytes, zero padded to a word.
  * Bit ranges are [low..high], bit 0 the least significant. */
 #ifndef FXT_H

@@ -4,7 +4,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Bytes that are no text: payloads. */
+/* Bytes of payloads, which are not text. */
 static const uint8_t *payload(struct fxt_gen *g)
 {
 	return g->pattern + FXT_GEN_PATTERN;
@@ -452,7 +452,7 @@ static void item_profiler(struct fxt_gen *g)
 	item_backtrace(g);
 }
 
-/* ---- registrations for their own sake ---- */
+/* ---- registrations that nothing needs ---- */
 
 static void item_strings(struct fxt_gen *g)
 {

@@ -1,4 +1,4 @@
-/* The parts of an FXT file. Layouts as in fxt_decode.c, whose reading of each record this stands on. */
+/* The parts of an FXT file, declared from what fxt_decode.c decodes. */
 #include "formats/fxt/outline/fxt_outline.h"
 
 #include "formats/fxt/decode/fxt_decode.h"
@@ -33,7 +33,7 @@ static void stream(const struct declaration *s, const char *name, enum field_kin
 /* The 16 bits of a string reference in the word at `at`. Its text is declared later: the word may have more fields. */
 static uint32_t reference(const struct declaration *s, const char *name, uint64_t at, unsigned low, uint16_t ref)
 {
-	/* Of an index the flag is left alone: with it, text would have to follow. */
+	/* The flag of an index is not part of the field: with it, inline text would have to follow. */
 	bool text = ref & FXT_STRING_INLINE;
 	return outline_bits(s->o, name, text ? FIELD_SIZE : FIELD_REFERENCE, s->at + at, FXT_WORD, low, text ? 16 : 15);
 }
@@ -98,7 +98,7 @@ static void arguments(const struct declaration *s, uint32_t count, uint64_t from
 	const struct fxt_record *r = s->r;
 	uint64_t end = from;
 
-	/* Those in the other byte order are left as bytes: nothing is set right in there. */
+	/* Arguments in the other byte order are not declared: their fields cannot be changed consistently. */
 	if (r->swapped)
 		return;
 	if (r->argument_count) {
@@ -362,7 +362,7 @@ enum tracemend_status fxt_outline(struct outline *o, const char *profile)
 	for (uint64_t at = 0; size - at >= FXT_WORD && o->status == TM_OK;) {
 		uint64_t left = size - at, words = fxt_size(load_u64(data + at, d.big_endian));
 		if (!words || words > left / FXT_WORD) {
-			/* No size to go on by: up to the next word that may begin a record. */
+			/* The size is unusable: continue at the next word that may begin a record. */
 			at += FXT_WORD;
 			continue;
 		}

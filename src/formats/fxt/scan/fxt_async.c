@@ -1,8 +1,7 @@
-/* Async operations, flows and blob streams: things that are told apart by an id or a name, not by nesting.
- * #async-begin-event, #flow-begin-event, #blob-record.
+/* Async operations, flows and blob streams, which are identified by an id or a name and not by nesting: "Async begin event",
+ * "Flow begin event", "BLOB record".
  *
- * Only what is open is kept. An async operation that begins as often as it ends is forgotten, whatever order its records
- * came in. */
+ * Only open ones are kept. An async operation with as many begins as ends is removed, in whatever order its records came. */
 #include "formats/fxt/scan/fxt_async.h"
 
 #include <stdlib.h>
@@ -10,15 +9,15 @@
 #include "core/array.h"
 #include "formats/fxt/scan/fxt_hash.h"
 
-/* One open operation. The key is hashed, so two of them meet once in 2^64; a warning is at stake, no structure. */
+/* One open operation. The key is a 64-bit hash; a collision can only make or hide a warning. */
 struct fxt_id {
 	uint64_t key, id;
 	uint64_t time;			   /* async, flow: of the begin */
-	uint64_t offset;		   /* of the first record without partner */
+	uint64_t offset;		   /* of the first unmatched record */
 	uint64_t outside_at, outside_time; /* offset and time of an instant or a step outside */
 	int64_t balance;		   /* begins less ends */
-	uint32_t remaining;		   /* blobs: bytes of a packet that the next piece owes */
-	uint8_t state;			   /* blobs: where the packet parser stands; type */
+	uint32_t remaining;		   /* blobs: bytes of the packet that are still to come */
+	uint8_t state;			   /* blobs: state of the packet parser; type */
 	uint8_t type;
 	uint8_t varint[10];
 	bool open, has_outside, bad;
@@ -65,7 +64,7 @@ void fxt_async(struct fxt_operations *o, unsigned event, const uint64_t key[4], 
 		return;
 	e->id = key[3];
 	if (event == FXT_ASYNC_INSTANT) {
-		bool late = time < last; /* its operation may be over and forgotten */
+		bool late = time < last; /* its operation may have ended and been removed */
 		if (e->balance <= 0 && !e->has_outside && !late) {
 			e->has_outside = true;
 			e->outside_at = offset;
@@ -206,7 +205,7 @@ static int by_id(const void *a, const void *b)
 	return l->id != r->id ? (l->id < r->id ? -1 : 1) : by_offset(a, b);
 }
 
-/* What is left, in a row at the front of the list. */
+/* Moves the open entries to the front of the list; returns how many. */
 static size_t ids_pack(struct fxt_ids *ids)
 {
 	size_t n = 0;
@@ -231,7 +230,7 @@ static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 	size_t n = ids_pack(ids);
 	struct fxt_id *list = ids->list;
 
-	/* Where a begin and an end agree in nothing but the id they are still partners: nobody fixed the scope of ids. */
+	/* A begin and an end that have only the id in common are matched: the document does not define the scope of ids. */
 	qsort(list, n, sizeof(*list), by_id);
 	for (size_t i = 0, end; i < n; i = end) {
 		int64_t sum = 0;

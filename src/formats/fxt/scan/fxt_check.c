@@ -4,7 +4,7 @@
 
 #include "formats/fxt/scan/fxt_hash.h"
 
-/* Cpus whose times are followed, and above which a number is remarkable. */
+/* Cpus whose times are tracked, and the highest number that is not noted. */
 #define CPU_FOLLOWED 1024u
 #define CPU_NOTED 1023u
 
@@ -125,7 +125,7 @@ void fxt_check_newer(struct fxt_check *c, const struct fxt_record *r)
 
 static bool object_assigned(unsigned type)
 {
-	/* Zircon's numbers; 7, 8, 10 and 13 were never given out. */
+	/* Zircon's numbers; 7, 8, 10 and 13 are not assigned. */
 	return type <= FXT_OBJECT_MAX && type != 7 && type != 8 && type != 10 && type != 13;
 }
 

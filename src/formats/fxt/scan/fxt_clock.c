@@ -1,10 +1,10 @@
 /* Ticks and timestamps: #timestamps, #initialization-record. */
 #include "formats/fxt/scan/fxt_clock.h"
 
-/* Timestamps that must be known before one can be called far away, and how many spans away that is. */
+/* Timestamps that must be known before one can be an outlier, and by how many times the span of all others it then differs. */
 #define OUTLIER_KNOWN 16u
 #define OUTLIER_SPANS 100u
-/* A timestamp of 0 is strange once all others are beyond this. */
+/* A timestamp of 0 is an outlier once all others are above this. */
 #define ZERO_STRANGE UINT64_C(1000000)
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -46,7 +46,7 @@ static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t off
 		fxt_path(c->report, fd, c->report->here.record, NULL);
 }
 
-/* An open suspicion is reported by the timestamp that follows: back among the others means that the one was alone. */
+/* The next timestamp decides whether the one before was an outlier: it was when this one is among the others again. */
 static void decide_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t time)
 {
 	p->outlier_open = false;

@@ -1,4 +1,4 @@
-/* What `info` tells of a trace. */
+/* The facts that `info` prints. */
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>

@@ -1,15 +1,14 @@
-/* Runs of plain events: nearly all of any trace. An event is plain when its thread is registered, its strings are, too,
- * or are printable ASCII, its size is that of its content, and nothing about it is worth a finding. It is then taken
- * into account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both
- * must come to the same verdict.
+/* The fast path: runs of plain events, which are nearly all of most traces, and plain string records between them. An event is
+ * plain when its thread is known, its strings are registered or printable ASCII, its size is that of its content, and no rule
+ * applies to it. It is then taken into account here, from the bytes of the window; any other record ends the run and is left to
+ * the walk. Both must report the same: see the contract at the end.
  *
- * Headers say nearly everything, and repeat: what one says but for its strings is looked up once (struct fxt_shape).
- * Plain string records, which stand between the events that need them, are registered here as well. */
+ * Headers have most of the information, and repeat: each is examined once, and the result is kept (struct fxt_shape). */
 #include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #define INLINE static inline __attribute__((always_inline))
-/* Rare enough to stay out of a loop that needs its registers. */
+/* For what is rare: kept out of the loop, which needs the registers. */
 #define NOINLINE static __attribute__((noinline))
 
 /* Flags of the references of an event's header. */
@@ -33,8 +32,8 @@ NOINLINE bool words_plain_long(const uint8_t *text, uint64_t length)
 	return fxt_text_is_plain(text, length);
 }
 
-/* Whether nothing is to be said of inline text: it is printable ASCII, and the unused bytes of its last word are zero. All words
- * are there; mostly they are one. */
+/* Whether inline text is plain: printable ASCII, and the unused bytes of its last word are zero. All words are in the window;
+ * mostly it is one. */
 INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
@@ -56,14 +55,14 @@ INLINE uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
 	return h ? h : 1;
 }
 
-/* Words that inline text takes; 0: it is none, or is worth a finding or a longer look. */
+/* Words of inline text; 0: it is not inline, or is left to the slower functions. */
 static unsigned words_short(uint64_t ref)
 {
 	uint64_t words = ref & FXT_STRING_INLINE ? ((ref & FXT_STRING_INDEX_MAX) + FXT_WORD - 1) / FXT_WORD : 0;
 	return words <= UINT8_MAX ? (unsigned)words : 0;
 }
 
-/* The same of a text of any length: what follows it. NULL: there is something, or it goes on behind `end`. */
+/* Where inline text of any length ends. NULL: it is not plain, or continues behind `end`. */
 INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
@@ -73,8 +72,7 @@ INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* ---- arguments ---- */
 
-/* Types of values that are plain, as far as their header goes; and those that a counter may have, less double, which may be
- * no number. */
+/* Types of arguments that can be plain; and those that a counter may have, without double, whose value may be not a number. */
 #define TYPES_PLAIN ((1u << FXT_ARG_BLOB) - 1)
 #define TYPES_COUNTED (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
 
@@ -227,7 +225,7 @@ NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t 
 		arguments += fxt_bits(a, 4, 12) * FXT_WORD;
 	}
 	for (unsigned i = 0; i < count; i++)
-		/* Index 0 is used by birth, and in a page that all share. */
+		/* Index 0 is always used, and in a page that all providers share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
 	if (fxt_bits(h, 24, 8))
@@ -241,9 +239,9 @@ NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t 
 INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
 {
 	if (!track)
-		return true; /* too many threads: said already */
+		return true; /* too many threads: noted already */
 	if (!track->steady)
-		return track->given_up && !track->fresh; /* too late an event, or too many: said already */
+		return track->given_up && !track->fresh; /* not tracked any more: noted already */
 	if (time < track->newest)
 		return false;
 	uint32_t depth = track->depth;
@@ -261,7 +259,7 @@ INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-/* The thread of inline koids. NULL: they are not plain, or nothing was heard of it so far. */
+/* The thread of inline koids. NULL: they are not plain, or the thread is new. */
 NOINLINE struct fxt_thread *thread_slow(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
@@ -279,13 +277,13 @@ INLINE struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uin
 										    : thread_slow(w, process, thread);
 }
 
-/* One event, on the way through the loop. */
+/* One event in the loop. */
 struct event {
 	uint64_t h, time, at;
 	const struct fxt_shape *shape;
 	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
 	struct fxt_thread *track;
-	uint64_t name; /* hash; of an inline one only when it is asked for */
+	uint64_t name; /* hash; of an inline one only when it is needed */
 	unsigned used;
 };
 
@@ -323,8 +321,7 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 	return true;
 }
 
-/* Async operations and flows are followed by the functions of the walk. text: of the inline name,
- * behind that of the category. */
+/* Async operations and flows are tracked by the functions of the walk. text: of the inline name, behind that of the category. */
 NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
 			      const uint8_t *text, struct fxt_thread *track, uint64_t id)
 {
@@ -343,7 +340,8 @@ NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape,
 	return w->report.status == TM_OK;
 }
 
-/* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
+/* Tracks the durations, operations and flows of a plain event. False: a rule may apply, or memory is needed; nothing is changed
+ * then. */
 INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
@@ -366,7 +364,7 @@ INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *ne
 	return true;
 }
 
-/* The highest timestamp that is not too high, and not one to look at: a lower bound of that of each event by itself. */
+/* The highest timestamp that cannot be an overflow or an outlier: a lower bound for all events of the run. */
 static uint64_t highest_plain(const struct fxt_provider *provider)
 {
 	uint64_t previous = provider->previous, step = provider->step_max;
@@ -444,7 +442,7 @@ static bool events(struct fxt_walk *w)
 static bool string(struct fxt_walk *w, uint64_t h)
 {
 	uint64_t index = fxt_bits(h, 16, 16), length = fxt_bits(h, 32, 32), size = fxt_bits(h, 4, 12) * FXT_WORD;
-	/* Set bits above the index and above the length make them too large. */
+	/* The reserved bits above index and length are part of the values, so that a set bit makes them too large. */
 	if (!index || index > FXT_STRING_INDEX_MAX || length - 1 >= FXT_STRING_BYTES_ADVISED ||
 	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(w->registry.provider->tables, (uint32_t)index))
 		return false;

@@ -36,7 +36,7 @@ static void end_magic_not_first(struct fxt_gen *g)
 void fxt_break_magic_not_first(struct fxt_gen *g)
 {
 	if (g->g->stage == GEN_SHAPE) {
-		/* What stands beside the damaged magic number has to be recognisable, which a provider is. */
+		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
 		g->shape.without[FEATURE_ANONYMOUS] = true;
 	}
 	if (g->g->stage == GEN_BYTES)
@@ -69,7 +69,7 @@ void fxt_break_duplicate_magic(struct fxt_gen *g)
 void fxt_break_bad_magic_size(struct fxt_gen *g)
 {
 	if (g->g->stage == GEN_SHAPE) {
-		/* What stands beside the damaged magic number has to be recognisable, which a provider is. */
+		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
 		g->shape.without[FEATURE_ANONYMOUS] = true;
 	}
 	if (g->g->stage != GEN_PLANT)
@@ -148,7 +148,7 @@ static void end_truncated(struct fxt_gen *g)
 	size_t kept = (size_t)choices_between(g->c, 1, fxt_last_size(g) / FXT_WORD - 1) * FXT_WORD;
 	if (g->out->failed)
 		return;
-	/* A rest of zeros would be another defect. */
+	/* A record that ends in zeros would be another defect. */
 	if (bytes_are_zero(g->out->data + g->start + FXT_WORD, kept - FXT_WORD))
 		kept = FXT_WORD;
 	bytes_remove(g->out, g->start + kept, fxt_last_size(g) - kept);
@@ -261,7 +261,7 @@ void fxt_break_record_size_too_small(struct fxt_gen *g)
 	fxt_make_leaf_of(g, forms[form].leaf);
 	const uint64_t words = choices_between(g->c, 1, forms[form].least - 1);
 	fxt_last_claim(g, words);
-	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* what it claims is also all that is there */
+	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* the record has no more words than its size field says */
 		bytes_remove(g->out, g->start + (size_t)words * FXT_WORD, fxt_last_size(g) - (size_t)words * FXT_WORD);
 	fxt_break_follow(g);
 }
@@ -270,7 +270,7 @@ void fxt_break_record_content_overrun(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* A length that says more than the record has. */
+	/* A length field that exceeds the record. */
 	const struct fxt_text text = fxt_text_of(g, 1 + (unsigned)choices_below(g->c, 60));
 	const uint64_t length = text.length + choices_between(g->c, 8, 64);
 	const struct fxt_gen_thread thread = fxt_thread_fresh(g);
@@ -328,7 +328,7 @@ void fxt_break_record_past_end(struct fxt_gen *g)
 	g->has[FEATURE_LONG_STRINGS] = false;
 }
 
-/* Instant events that refer to nothing and have nothing remarkable. */
+/* Instant events without references, to which no rule applies. */
 static void put_plain(struct fxt_gen *g, unsigned count)
 {
 	const struct fxt_gen_thread t = fxt_thread_fresh(g);
@@ -362,7 +362,7 @@ void fxt_break_misaligned_records(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* A word that is no record, so that the walk stops at it, and a part of one. */
+	/* A word that is not a record, so that the walk stops at it, and a part of a word. */
 	bytes_u64(g->out, fxt_break_word(g));
 	for (uint64_t n = 1 + choices_below(g->c, 7); n; n--)
 		bytes_u8(g->out, (uint8_t)choices_between(g->c, 1, 255));

@@ -1,4 +1,4 @@
-/* Defects of providers, clocks, and of what events mean together. */
+/* Defects of providers, clocks, and of the relations between events. */
 #include "formats/fxt/gen/break/fxt_break.h"
 #include "formats/fxt/gen/fxt_gen_items.h"
 
@@ -433,7 +433,7 @@ void fxt_break_semantic_bound_reached(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* More named blobs than are followed: the cheapest of the bounds. */
+	/* More named blobs than are tracked: the bound that needs the fewest bytes. */
 	for (unsigned i = 0; i <= FXT_BLOB_STREAMS_MAX && !g->out->failed; i++) {
 		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26), (char)('a' + i / 676 % 26) };
 		const struct fxt_ref name = fxt_ref_inline((struct fxt_text){ (const uint8_t *)text, 5 });

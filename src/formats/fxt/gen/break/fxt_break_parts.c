@@ -6,7 +6,7 @@
 
 /* ---- unassigned types ---- */
 
-/* Words that nothing takes for records. */
+/* Words that do not decode as records. */
 static void put_opaque(struct fxt_gen *g, unsigned words)
 {
 	while (words--)

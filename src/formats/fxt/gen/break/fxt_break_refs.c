@@ -30,7 +30,7 @@ static const struct fxt_mark *make_stream(struct fxt_gen *g, unsigned least, boo
 	return stream_mark(g, least, padded, text);
 }
 
-/* Makes a text plain before something is put into it. */
+/* Fills a text with letters before a defect is put into it. */
 static void text_fill(struct fxt_gen *g, const struct fxt_mark *m)
 {
 	if (!g->out->failed)
