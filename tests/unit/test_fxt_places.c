@@ -219,7 +219,7 @@ static void padding_beyond_the_window(void **state)
 	put(fxt_header(FXT_LARGE, 3 + fxt_words(payload)) | fxt_field(40, 4, FXT_LARGE_BLOB_PLAIN));
 	put(0);
 	put(payload);
-	assert_non_null(bytes_grow(&out, fxt_words(payload) * FXT_WORD));
+	assert_non_null(bytes_grow(&out, (size_t)(fxt_words(payload) * FXT_WORD)));
 	put_sound();
 	assert_int_equal(reported(FXT_RULE_nonzero_padding, NULL), 0);
 	out.data[4 * FXT_WORD + payload] = 1;

@@ -18,17 +18,17 @@ struct fxt_position {
 };
 
 /* Counts the record at offset as accepted. */
-static inline void fxt_position_accept(struct fxt_position *p, uint64_t offset)
+static inline void fxt_position_accept(struct fxt_position *here, uint64_t offset)
 {
-	p->recent[p->records++ % FXT_RECENT] = offset;
+	here->recent[here->records++ % FXT_RECENT] = offset;
 }
 
-/* Offset of the n-th last record, n from 1 to p->records, or of as early a one as is remembered. */
-static inline uint64_t fxt_position_recent(const struct fxt_position *p, uint64_t n)
+/* Offset of the n-th last record, n from 1 to here->records, or of as early a one as is remembered. */
+static inline uint64_t fxt_position_recent(const struct fxt_position *here, uint64_t n)
 {
 	if (n > FXT_RECENT)
 		n = FXT_RECENT;
-	return p->recent[(p->records - (n < p->records ? n : p->records)) % FXT_RECENT];
+	return here->recent[(here->records - (n < here->records ? n : here->records)) % FXT_RECENT];
 }
 
 struct fxt_tally {

@@ -95,9 +95,9 @@ struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t 
 /* The provider of that id, made if new. NULL: a limit or no memory (report->status). */
 struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id);
 /* Makes it the current one. */
-void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *p);
+void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider);
 /* Forgets strings and threads of a provider that is introduced anew. */
-void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *p);
+void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider);
 
 /* Registers in the tables of the current provider. False: report->status. */
 bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length);
@@ -107,10 +107,10 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref);
 struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct fxt_record *r, uint8_t ref);
 /* True when an index has been registered, or was given a placeholder. */
-bool fxt_string_known(const struct fxt_provider *p, uint16_t ref);
-bool fxt_thread_known(const struct fxt_provider *p, uint8_t ref);
+bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref);
+bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref);
 /* References of a record to what a provider registered; *all tells whether there are no others. */
-unsigned fxt_refs_known(const struct fxt_provider *p, const struct fxt_record *r, bool *all);
+unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all);
 /* Report dangling references, and unused registrations. */
 void fxt_missing_report(struct fxt_registry *reg);
 void fxt_unused_report(struct fxt_registry *reg);
