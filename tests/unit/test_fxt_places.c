@@ -63,7 +63,7 @@ static uint64_t reported(enum fxt_rule rule, enum tracemend_severity *severity)
 	assert_false(out.failed);
 	struct bundle *b = bundle_open_memory("capture", out.data, out.size, &options, &error);
 	assert_non_null(b);
-	struct findings *f = findings_new(b, fxt_rules, FXT_RULE_COUNT, &options);
+	struct findings *f = findings_new(fxt_rules, FXT_RULE_COUNT, &options);
 	assert_non_null(f);
 	struct scan s = { .in = b, .profile = "latest", .findings = f };
 	assert_int_equal(format_fxt()->scan(&s), TM_OK);
