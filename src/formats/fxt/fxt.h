@@ -34,11 +34,11 @@
 
 /* ---- limits of this reader, each reported when it is reached ---- */
 
-/* Providers that are told apart. A capture that names more stops the walk: TM_LIMIT. */
+/* Providers that are tracked. A capture that names more stops the walk: TM_LIMIT. */
 #define FXT_PROVIDERS_MAX 65536u
 /* Bytes of string and thread tables of all providers together. TM_LIMIT. One full table is under 300 KiB. */
 #define FXT_TABLE_BYTES_MAX (96u * 1024 * 1024)
-/* References without a registration that are told apart. Further ones are only counted, under the last one. */
+/* Indexes without a registration that are tracked. Further ones are only counted, under the last one. */
 #define FXT_DANGLING_MAX 65536u
 /* Threads whose durations are tracked; events of further ones are not checked (fxt/semantic-bound-reached). */
 #define FXT_THREADS_MAX 65536u

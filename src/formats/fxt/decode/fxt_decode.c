@@ -36,7 +36,7 @@ const uint64_t fxt_unused_bytes[FXT_WORD] = { 0,
 #define WALL_CLOCK_MIN UINT64_C(946684800000000000)
 #define WALL_CLOCK_MAX UINT64_C(4102444800000000000)
 
-/* Where a decode stands. Positions and limits are in words from the header. */
+/* The position of a decode. Positions and limits are in words from the header. */
 struct reader {
 	struct fxt_record *r;
 	const uint8_t *data;

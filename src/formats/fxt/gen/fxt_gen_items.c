@@ -10,7 +10,7 @@ static const uint8_t *payload(struct fxt_gen *g)
 	return g->pattern + FXT_GEN_PATTERN;
 }
 
-/* A text that is short enough to stand inline everywhere: the same at each place. */
+/* A text that is short enough to be inline in every record. */
 static struct fxt_text short_text(struct fxt_gen *g)
 {
 	const struct fxt_text text = fxt_text_any(g);

@@ -14,7 +14,7 @@ static uint64_t length_at(struct fxt_doubt *d, uint64_t at)
 	return p ? fxt_size(load_u64(p, d->resync->decoder->big_endian)) * FXT_WORD : 0;
 }
 
-/* Whether zeros stand on both sides of an offset: a hole may be smaller than a word. */
+/* Whether there are zeros on both sides of an offset: a hole may be smaller than a word. */
 static bool is_within_zeros(struct fxt_doubt *d, uint64_t at)
 {
 	const uint8_t *p = at && window_left(&d->resync->window, at) ? window_at(&d->resync->window, at - 1, 2) : NULL;

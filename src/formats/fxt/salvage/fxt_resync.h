@@ -26,11 +26,11 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 void fxt_resync_close(struct fxt_resync *y);
 /* r: what was decoded at `bad`. */
 struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
-/* Where in [from, until) records begin that stand there in a row; until where there are none. */
+/* Where in [from, until) several records in a row begin; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until);
-/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind, words too many), records begin that
- * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record
- * of unknown kind right behind damage. Its end where there are none. */
+/* Where, inside the record at `from`, other records begin, if its content cannot be checked (a payload, an unassigned type, words
+ * too many): several in a row that go on across its end, while the record has a fault or is not followed by a record; or, behind
+ * damage, several in a row inside a record of an unassigned type. The end of the record where there are none. */
 uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_resync *y, uint64_t at);

@@ -161,7 +161,7 @@ INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 			if (!p)
 				return NULL;
 		}
-		/* Two references may stand for the same name. */
+		/* Two references may be of the same name. */
 		for (unsigned k = 0; k < n; k++)
 			if (hashes[k] == hashes[n])
 				return NULL;
@@ -174,7 +174,7 @@ INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 
 /* ---- headers ---- */
 
-/* Looks up what a header says, by its key. NULL: no such event is plain. */
+/* Examines a header, by its key, and keeps the result. NULL: no such event is plain. */
 NOINLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
@@ -543,7 +543,7 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 #define FAST_record_content_overrun FAST_LEAVES
 #define FAST_record_past_end FAST_LEAVES
 #define FAST_swallowed_records FAST_LEAVES  /* the same; and nothing in it can be anything */
-#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is judged in its turn */
+#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is checked in its turn */
 #define FAST_unreadable_bytes FAST_LEAVES
 #define FAST_record_trailing_words FAST_LEAVES
 #define FAST_known_extension FAST_LEAVES /* its word makes the record longer than its content */

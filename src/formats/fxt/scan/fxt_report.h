@@ -7,11 +7,11 @@
 
 #define FXT_RECENT 8u
 
-/* Where the walk stands. */
+/* The position of the walk. */
 struct fxt_position {
 	uint64_t at, size;		 /* of the next record; of the file */
 	const struct fxt_record *record; /* being walked */
-	uint32_t provider;		 /* the current one; of the anonymous one nothing is said */
+	uint32_t provider;		 /* the current one; paths do not name the anonymous one */
 	bool anonymous;
 	uint64_t records;	     /* accepted so far */
 	uint64_t recent[FXT_RECENT]; /* offsets of the last records that were accepted: that of record n at n % FXT_RECENT */

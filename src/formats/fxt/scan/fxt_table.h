@@ -34,7 +34,7 @@ struct fxt_tables {
 struct fxt_provider {
 	uint32_t id;
 	uint64_t offset;  /* of the record that introduced it last, unless it is made up */
-	bool placeholder; /* no record of the file introduces it */
+	bool placeholder; /* no record of the file introduces it, and repair writes one */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
 	char name[FXT_PROVIDER_NAME_MAX + 1];
 	uint8_t name_length;

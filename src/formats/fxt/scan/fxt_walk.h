@@ -19,7 +19,7 @@ struct fxt_totals {
 	bool eventful; /* there is a record that a viewer shows, besides those of by_type[FXT_EVENT] */
 };
 
-/* The event before, where nothing but the current record stands between. */
+/* The event before the current record. */
 struct fxt_previous {
 	uint64_t header, time; /* header 0: none */
 };

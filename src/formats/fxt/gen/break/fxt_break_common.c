@@ -37,7 +37,7 @@ static bool last_is_ambiguous(const struct fxt_gen *g)
 		return false;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		const uint64_t type = fxt_bits(fxt_last_header(g), 0, 4) ^ (UINT64_C(1) << bit);
-		/* Both kinds of object have one layout, and are told apart by what they refer to. */
+		/* Both kinds of object have one layout, and are distinguished by their references. */
 		if (type == FXT_LARGE || type == FXT_KERNEL || type == FXT_USERSPACE)
 			continue;
 		d.flip = UINT64_C(1) << bit;

@@ -343,7 +343,7 @@ void fxt_break_swallowed_records(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* Without a scope word, which would stand between the record and those that it covers. */
+	/* Without a scope word, which would be between the record and those that it covers. */
 	const bool was = g->has[FEATURE_SCOPE];
 	g->has[FEATURE_SCOPE] = false;
 	fxt_make_leaf(g);
