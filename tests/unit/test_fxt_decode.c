@@ -86,7 +86,7 @@ static void decode_text(uint64_t length, unsigned cut)
 
 	memset(data, 0, sizeof(data));
 	store_u64(data, fxt_header(FXT_STRING, words) | fxt_field(16, 15, 1) | fxt_field(32, 15, length), false);
-	memset(data + FXT_WORD, 'x', length);
+	memset(data + FXT_WORD, 'x', (size_t)length);
 	for (unsigned i = 0; i < cut; i++)
 		data[FXT_WORD + length - cut + i] = cut > 3 ? 0xff : i ? 0x9f : 0xf0;
 	assert_true(fxt_decode(&little, &r, data, words * FXT_WORD, words * FXT_WORD, 0));

@@ -47,7 +47,7 @@ static void far_looks_are_rationed(void **state)
 	/* Near looks cost nothing. */
 	for (unsigned i = 0; i < 2 * RATION; i++)
 		assert_true(fxt_next_is_sound(y, size - 2 * FXT_WORD));
-	assert_int_equal(y->jumps, 0);
+	assert_int_equal(y->far_reads, 0);
 	/* From the beginning of the file as many as are free. Each asks for two records, both of them far. */
 	for (unsigned i = 0; i < RATION / 2; i++)
 		assert_true(fxt_next_is_sound(y, 0));

@@ -11,16 +11,16 @@ static const char *const profiles[] = { "latest", "2022", NULL };
 
 #define PROBE_BYTES 4096u
 
-/* INRIA's FxT shares the extension; its files begin with a small big-endian number of blocks. Others come by mistake. */
+/* INRIA's FxT has the same extension; its files begin with a small big-endian number of blocks. */
 static const char *other_format(const uint8_t *p, size_t length)
 {
 	static const uint8_t inria[] = { 0x00, 0x00, 0x00, 0x02 };
 	if (length >= 4 && !memcmp(p, inria, sizeof(inria)))
-		return "an INRIA FxT trace, which shares nothing with the Fuchsia format but the extension";
+		return "an INRIA FxT trace, which has the extension in common with the Fuchsia format and nothing else";
 	return NULL;
 }
 
-/* Records at the beginning that are looked at, among which three must be strict. */
+/* Records at the beginning that are decoded, among which three must be strict. */
 #define BEGINNING_RECORDS 8u
 
 /* Whether the file begins with records, however long they are: three strict ones, or two where that is all there is,
@@ -62,7 +62,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 	apart = apart_big < apart ? apart_big : apart;
 	if (apart <= FXT_MAGIC_DAMAGE_MAX)
 		return (struct bid){ 64 - (unsigned)apart, NULL };
-	/* A lost prefix or a damaged first word: three sound records in a row do not come about by chance. */
+	/* A lost prefix or a damaged first word: three sound records in a row are not chance. */
 	if (fxt_probe(p, got, s->size, &big_endian, &offset))
 		return (struct bid){ 24, NULL };
 	none.declined = other_format(p, got);

@@ -1,6 +1,6 @@
 /* FXT, the Fuchsia trace format: its numbers, its layouts, its rules.
  *
- * Source of every layout: the Fuchsia trace format document; headings are cited as in the rules ("#event-record").
+ * Source of every layout: the Fuchsia trace format document; sections are cited by their anchors ("#event-record").
  * A word is 8 bytes in the byte order of the writer; streams (text, payloads) are plain bytes, zero padded to a word.
  * Bit ranges are [low..high], bit 0 the least significant. */
 #ifndef FXT_H
@@ -34,22 +34,22 @@
 
 /* ---- limits of this reader, each reported when it is reached ---- */
 
-/* Providers that are told apart. A capture that names more stops the walk: TM_LIMIT. */
+/* Providers that are tracked. A capture that names more stops the walk: TM_LIMIT. */
 #define FXT_PROVIDERS_MAX 65536u
 /* Bytes of string and thread tables of all providers together. TM_LIMIT. One full table is under 300 KiB. */
 #define FXT_TABLE_BYTES_MAX (96u * 1024 * 1024)
-/* References without a registration that are told apart. Further ones are only counted, under the last one. */
+/* Indexes without a registration that are tracked. Further ones are only counted, under the last one. */
 #define FXT_DANGLING_MAX 65536u
-/* Threads whose durations are followed; events of further ones are not judged (fxt/semantic-bound-reached). */
+/* Threads whose durations are tracked; events of further ones are not checked (fxt/semantic-bound-reached). */
 #define FXT_THREADS_MAX 65536u
 /* Open durations of a thread, and of all threads together (fxt/semantic-bound-reached). */
 #define FXT_DEPTH_MAX 65536u
 #define FXT_OPEN_MAX (1024u * 1024)
-/* Places that a late event may move in the list of open durations of its thread; further away it is not judged. */
+/* Entries by which a late event may move in the list of open durations of its thread; beyond that it is not checked. */
 #define FXT_LATE_MAX 1024u
 /* Async and flow ids that are open at a time (fxt/semantic-bound-reached). */
 #define FXT_IDS_MAX (256u * 1024)
-/* Named blob streams that are followed (fxt/semantic-bound-reached). */
+/* Named blob streams that are tracked (fxt/semantic-bound-reached). */
 #define FXT_BLOB_STREAMS_MAX 4096u
 
 /* ---- numbers ---- */

@@ -1,10 +1,10 @@
-/* The table of rules, and the names of what findings speak of. */
+/* The table of rules, and the names of types for messages. */
 #include "core/rule.h"
 
 #include "formats/fxt/fxt.h"
 
 #define RULE(sym, id, severity, class, title, clause, explanation, repair) \
-	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, " clause, explanation, repair)
+	RULE_ROW("fxt", id, severity, class, title, "trace-format.md, \"" clause "\"", explanation, repair)
 const struct tracemend_rule fxt_rules[FXT_RULE_COUNT] = {
 #include "formats/fxt/fxt_rules.def"
 };

@@ -36,7 +36,7 @@ const uint64_t fxt_unused_bytes[FXT_WORD] = { 0,
 #define WALL_CLOCK_MIN UINT64_C(946684800000000000)
 #define WALL_CLOCK_MAX UINT64_C(4102444800000000000)
 
-/* Where a decode stands. Positions and limits are in words from the header. */
+/* The position of a decode. Positions and limits are in words from the header. */
 struct reader {
 	struct fxt_record *r;
 	const uint8_t *data;
@@ -101,7 +101,7 @@ static uint64_t take_word(struct reader *rd)
 	uint64_t at = rd->at;
 	if (!take(rd, 1))
 		return 0;
-	if (at >= rd->sight) { /* only payloads lie so far out */
+	if (at >= rd->sight) { /* only payloads are that long */
 		rd->failed = true;
 		return 0;
 	}
@@ -154,7 +154,7 @@ static void check_padding(struct reader *rd, uint64_t at, uint64_t length, int a
 	}
 }
 
-/* Text at byte `at`: encoding, length, strange characters. */
+/* Text at byte `at`: encoding, length, control characters. */
 static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argument, bool any_bytes)
 {
 	const uint8_t *p = rd->data + at;
@@ -183,7 +183,7 @@ static void check_text(struct reader *rd, uint64_t at, uint64_t length, int argu
 	}
 	bool nul = false, control = false;
 	for (uint64_t k = 0; k < length && !(nul && control); k++) {
-		/* Most words of a long text are plain; a search looks at it from many places. */
+		/* Most words of a long text are printable ASCII, and a search decodes it from many offsets. */
 		while (length - k >= FXT_WORD && fxt_word_is_plain(load_u64(p + k, false)))
 			k += FXT_WORD;
 		if (k == length)
@@ -350,7 +350,7 @@ static void take_arguments(struct reader *rd, unsigned count)
 		r->broken_off = true;
 		if (rd->swap || n != 0)
 			return;
-		/* Not even the first argument makes sense: does it in the other byte order? */
+		/* Not even the first argument decodes: try the other byte order. */
 		struct issue kept = r->fault;
 		rd->swap = true;
 		rd->at = start;

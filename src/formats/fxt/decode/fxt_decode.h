@@ -1,5 +1,5 @@
-/* Decoding one record from bytes: shared by the walk, by resynchronisation and by recognition. It looks at nothing but
- * the record: no table, no neighbour, no file. */
+/* Decoding one record from bytes: shared by the walk, by resynchronisation and by recognition. It depends on nothing but the
+ * record: no table, no other record, no file. */
 #ifndef FXT_DECODE_H
 #define FXT_DECODE_H
 
@@ -39,7 +39,7 @@ struct fxt_argument_view {
 };
 
 struct fxt_record {
-	const uint8_t *data; /* borrowed: as long as the window that it came from stands still */
+	const uint8_t *data; /* borrowed: valid until the window that it came from moves */
 	uint64_t header;
 	uint64_t words;	  /* that the size field claims */
 	uint64_t content; /* words that the content takes; valid unless the decode broke off */
@@ -53,7 +53,7 @@ struct fxt_record {
 	bool odd;	   /* legal, but no anchor for resynchronisation */
 	bool extended;	   /* trailing words of a known extension */
 	bool swapped;	   /* arguments are in the other byte order */
-	bool late_padding; /* the end of the payload was not in sight: its padding is still to be checked */
+	bool late_padding; /* the end of the payload was not in the window: its padding is still to be checked */
 	bool has_timestamp, has_tail;
 	uint8_t cpu_bits, out_state;
 	uint16_t cpu;
@@ -62,9 +62,9 @@ struct fxt_record {
 	uint64_t text_at, text_length;	     /* of string, provider and log records */
 	uint64_t payload_at, payload_length; /* of blobs */
 	struct fxt_thread_ref threads[2];
-	uint64_t work;	      /* bytes of text that were looked at */
+	uint64_t work;	      /* bytes of text that were examined */
 	struct issues issues; /* in issue_list; those of an argument have its number in `which` */
-	struct issue fault;   /* why the record cannot be used, when it is fatal; length 0: nothing to tell */
+	struct issue fault;   /* why the record cannot be used, when it is fatal; length 0: no reason */
 	/* Not cleared between records; counts tell what is valid. */
 	struct fxt_argument_view arguments[FXT_ARGUMENTS_MAX];
 	struct fxt_string_ref strings[2 + 2 * FXT_ARGUMENTS_MAX];
@@ -87,9 +87,9 @@ struct fxt_decoder {
 };
 
 #define FXT_DECODE_IGNORE_SIZE 1u /* find out where the content ends, whatever the size field says */
-#define FXT_DECODE_STRICT 2u	  /* break off at the first byte that is no text */
+#define FXT_DECODE_STRICT 2u	  /* stop at the first byte that is not text */
 
-/* Bytes from the header that decoding may look at, however large the record: text and arguments, not payloads. */
+/* Bytes from the header that decoding may examine, however large the record: text and arguments, not payloads. */
 #define FXT_DECODE_SPAN (1024u * 1024)
 
 /* Words that the header claims. */
@@ -109,8 +109,8 @@ static inline size_t fxt_span(uint64_t words)
 bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t *data, uint64_t have, uint64_t left,
 		unsigned flags);
 
-/* 0 when all eight bytes of a word are printable ASCII. A byte over 0x7f may carry: it is refused. */
-static inline uint64_t fxt_word_strangeness(uint64_t w)
+/* 0 when all eight bytes of a word are printable ASCII. A byte above 0x7f may carry into the next one, so it is rejected. */
+static inline uint64_t fxt_word_not_ascii(uint64_t w)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
 	/* Beyond 0x7f; below 0x20; 0x7f itself. */
@@ -119,14 +119,14 @@ static inline uint64_t fxt_word_strangeness(uint64_t w)
 
 static inline bool fxt_word_is_plain(uint64_t w)
 {
-	return !fxt_word_strangeness(w);
+	return !fxt_word_not_ascii(w);
 }
 
 /* Of the last word of a stream, by its length modulo 8: the bytes that are padding. */
 extern const uint64_t fxt_unused_bytes[FXT_WORD];
 
-/* True when a stream of text is printable ASCII, and its padding zero: nothing that a finding could tell of, but its
- * length. text holds fxt_words(length) whole words. */
+/* True when a stream of text is printable ASCII and its padding is zero: no rule but those of its length can apply. text has
+ * fxt_words(length) whole words. */
 static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 {
 	const uint64_t unused = fxt_unused_bytes[length % FXT_WORD];
@@ -145,7 +145,7 @@ static inline bool fxt_is_exact(const struct fxt_record *r)
 	return !r->fatal && r->known && r->issues.worst == TM_NOTE && (r->content == r->words || r->extended);
 }
 
-/* And when nothing about it is odd: good enough to start anew from. */
+/* And when nothing about it is odd: the walk may be resumed at it. */
 static inline bool fxt_is_strict(const struct fxt_record *r)
 {
 	return fxt_is_exact(r) && !r->odd;

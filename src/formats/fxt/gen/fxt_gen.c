@@ -22,7 +22,8 @@ static const struct {
 
 static void draw_features(struct fxt_gen *g)
 {
-	/* Swarms: a seed is dense or sparse, and sees combinations that an even draw of all features never makes. */
+	/* Swarm testing (Groce et al., 2012): a seed has many features or few, and so has combinations that an even draw of all
+	 * features never makes. */
 	const unsigned density = (unsigned)choices_below(g->c, 4);
 
 	for (unsigned i = 0; i < FEATURE_COMMON; i++)
@@ -59,7 +60,7 @@ static bool pattern_make(struct fxt_gen *g)
 
 #define BLOCK_TIMES 512u
 
-/* A piece of capture that leaves nothing open, and where its times are. */
+/* A part of the capture that leaves nothing open, and the offsets of its timestamps. */
 struct block {
 	size_t start, size;
 	uint64_t records, ticks;

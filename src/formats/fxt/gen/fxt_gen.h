@@ -41,7 +41,7 @@ struct fxt_gen_provider {
 };
 
 struct fxt_gen_thread {
-	unsigned provider; /* index of the only provider that speaks of it */
+	unsigned provider; /* index of the only provider that refers to it */
 	uint64_t process, thread;
 	uint8_t index;						      /* in that provider's table; 0: not registered */
 	unsigned depth;						      /* open durations */
@@ -67,7 +67,7 @@ enum fxt_feature {
 	FEATURE_MANY_ARGS, /* 15 of them */
 	FEATURE_UTF8,
 	FEATURE_EDGE_LENGTHS, /* string lengths around word boundaries */
-	FEATURE_STRINGS,      /* registrations for their own sake: empty, duplicate, highest index */
+	FEATURE_STRINGS,      /* registrations that nothing needs: empty, duplicate, highest index */
 	FEATURE_REDEFINE,     /* indexes registered again */
 	FEATURE_COUNTERS,
 	FEATURE_DURATIONS,

@@ -4,13 +4,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Bytes that are no text: payloads. */
+/* Bytes of payloads, which are not text. */
 static const uint8_t *payload(struct fxt_gen *g)
 {
 	return g->pattern + FXT_GEN_PATTERN;
 }
 
-/* A text that is short enough to stand inline everywhere: the same at each place. */
+/* A text that is short enough to be inline in every record. */
 static struct fxt_text short_text(struct fxt_gen *g)
 {
 	const struct fxt_text text = fxt_text_any(g);
@@ -452,7 +452,7 @@ static void item_profiler(struct fxt_gen *g)
 	item_backtrace(g);
 }
 
-/* ---- registrations for their own sake ---- */
+/* ---- registrations that nothing needs ---- */
 
 static void item_strings(struct fxt_gen *g)
 {

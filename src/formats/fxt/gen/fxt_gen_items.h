@@ -17,7 +17,7 @@ void fxt_make_end(struct fxt_gen *g, unsigned thread);
 /* A large blob of about that many words, at least 3. */
 void fxt_make_large_blob(struct fxt_gen *g, size_t words);
 
-/* Records on which nothing else depends: what spoils one of them has no consequences. */
+/* Records on which no other record depends: a defect in one of them has no consequences. */
 enum fxt_leaf {
 	LEAF_INSTANT,
 	LEAF_COUNTER,

@@ -309,7 +309,7 @@ static uint8_t thread_next(struct fxt_gen *g)
 	return p->next_thread < FXT_THREAD_INDEX_MAX ? ++p->next_thread : 0;
 }
 
-/* No thread of the model speaks of that index any more. */
+/* No thread of the model refers to that index any more. */
 void fxt_forget_thread_index(struct fxt_gen *g, uint8_t index)
 {
 	for (unsigned i = 0; i < g->thread_count; i++)

@@ -29,7 +29,7 @@ struct fxt_gen_provider *fxt_provider(struct fxt_gen *g);
 void fxt_introduce(struct fxt_gen *g);
 /* Makes that provider the current one: info the first time, section later. */
 void fxt_switch_provider(struct fxt_gen *g, unsigned provider);
-/* Adds a provider that no record speaks of yet. Returns its number; the current one when there is no room. */
+/* Adds a provider that no record names so far. Returns its number; the current one when there is no room. */
 unsigned fxt_add_provider(struct fxt_gen *g);
 /* An initialization record of the current provider. */
 void fxt_put_initial(struct fxt_gen *g);
@@ -44,7 +44,7 @@ struct fxt_gen_thread fxt_thread_fresh(struct fxt_gen *g);
 struct fxt_who fxt_who(struct fxt_gen *g, unsigned thread);
 struct fxt_who fxt_who_inline(const struct fxt_gen_thread *thread);
 struct fxt_who fxt_who_any(struct fxt_gen *g);
-/* That index of the current provider's table is about to mean another thread. */
+/* That index of the current provider's table will be registered for another thread. */
 void fxt_forget_thread_index(struct fxt_gen *g, uint8_t index);
 struct fxt_arg fxt_arg_any(struct fxt_gen *g);
 struct fxt_arg fxt_arg_of(struct fxt_gen *g, unsigned type, struct fxt_ref name);

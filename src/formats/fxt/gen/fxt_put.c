@@ -125,7 +125,7 @@ void fxt_put_args(struct fxt_gen *g, const struct fxt_arg *args, unsigned count)
 			put_text(g, a->text);
 			break;
 		case FXT_ARG_BOOL:
-			/* the other bits have a rule of their own and are no reserved field here */
+			/* the other bits have a rule of their own, and are not marked as reserved here */
 			header |= fxt_field(32, 1, a->value);
 			break;
 		case FXT_ARG_BLOB:

@@ -114,7 +114,7 @@ void fxt_put_backtrace(struct fxt_gen *g, uint64_t time, struct fxt_who who, uns
 /* A large blob of either format (metadata: format 0, with time, thread and arguments). Event supplies the rest. */
 void fxt_put_large_blob(struct fxt_gen *g, bool metadata, const struct fxt_gen_event *event, size_t payload);
 
-/* The record written last, for those who spoil it: its header, its words, its marks. */
+/* The record written last, for breakers: its header, its words, its marks. */
 uint64_t fxt_last_header(const struct fxt_gen *g);
 void fxt_last_set(struct fxt_gen *g, size_t offset, unsigned shift, unsigned width, uint64_t value);
 uint64_t fxt_last_get(const struct fxt_gen *g, size_t offset, unsigned shift, unsigned width);

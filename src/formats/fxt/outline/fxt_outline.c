@@ -1,28 +1,28 @@
-/* The parts of an FXT file. Layouts as in fxt_decode.c, whose reading of each record this stands on. */
+/* The parts of an FXT file, declared from what fxt_decode.c decodes. */
 #include "formats/fxt/outline/fxt_outline.h"
 
 #include "formats/fxt/decode/fxt_decode.h"
 
 /* One record being declared. */
-struct sketch {
+struct declaration {
 	struct outline *o;
 	const struct fxt_record *r;
 	uint64_t at;	 /* of the record in the file */
 	uint32_t record; /* its part */
 };
 
-static uint32_t bits(const struct sketch *s, const char *name, enum field_kind kind, unsigned low, unsigned width)
+static uint32_t bits(const struct declaration *s, const char *name, enum field_kind kind, unsigned low, unsigned width)
 {
 	return outline_bits(s->o, name, kind, s->at, FXT_WORD, low, width);
 }
 
-static void word(const struct sketch *s, const char *name, enum field_kind kind, uint64_t at)
+static void word(const struct declaration *s, const char *name, enum field_kind kind, uint64_t at)
 {
 	(void)outline_field(s->o, name, kind, s->at + at, FXT_WORD);
 }
 
 /* A stream of bytes with its padding; `size` is the field that measures it, less `bias`. */
-static void stream(const struct sketch *s, const char *name, enum field_kind kind, uint64_t at, uint64_t length, uint32_t size,
+static void stream(const struct declaration *s, const char *name, enum field_kind kind, uint64_t at, uint64_t length, uint32_t size,
 		   int64_t bias)
 {
 	uint32_t text = outline_field(s->o, name, kind, s->at + at, length);
@@ -31,20 +31,20 @@ static void stream(const struct sketch *s, const char *name, enum field_kind kin
 }
 
 /* The 16 bits of a string reference in the word at `at`. Its text is declared later: the word may have more fields. */
-static uint32_t reference(const struct sketch *s, const char *name, uint64_t at, unsigned low, uint16_t ref)
+static uint32_t reference(const struct declaration *s, const char *name, uint64_t at, unsigned low, uint16_t ref)
 {
-	/* Of an index the flag is left alone: with it, text would have to follow. */
+	/* The flag of an index is not part of the field: with it, inline text would have to follow. */
 	bool text = ref & FXT_STRING_INLINE;
 	return outline_bits(s->o, name, text ? FIELD_SIZE : FIELD_REFERENCE, s->at + at, FXT_WORD, low, text ? 16 : 15);
 }
 
-static void inline_text(const struct sketch *s, const struct fxt_string_ref *ref, const char *name, uint32_t size)
+static void inline_text(const struct declaration *s, const struct fxt_string_ref *ref, const char *name, uint32_t size)
 {
 	if (ref->ref & FXT_STRING_INLINE)
 		stream(s, name, FIELD_TEXT, ref->at, ref->ref & (uint16_t)~FXT_STRING_INLINE, size, FXT_STRING_INLINE);
 }
 
-static void koids(const struct sketch *s, const struct fxt_thread_ref *t)
+static void koids(const struct declaration *s, const struct fxt_thread_ref *t)
 {
 	if (t->ref)
 		return;
@@ -55,7 +55,7 @@ static void koids(const struct sketch *s, const struct fxt_thread_ref *t)
 
 /* ---- arguments ---- */
 
-static void argument(const struct sketch *s, const struct fxt_argument_view *a)
+static void argument(const struct declaration *s, const struct fxt_argument_view *a)
 {
 	struct outline *o = s->o;
 	uint64_t at = s->at + a->at;
@@ -93,12 +93,12 @@ static void argument(const struct sketch *s, const struct fxt_argument_view *a)
 }
 
 /* A record without arguments has room for some, too: at `from`. */
-static void arguments(const struct sketch *s, uint32_t count, uint64_t from)
+static void arguments(const struct declaration *s, uint32_t count, uint64_t from)
 {
 	const struct fxt_record *r = s->r;
 	uint64_t end = from;
 
-	/* Those in the other byte order are left as bytes: nothing is set right in there. */
+	/* Arguments in the other byte order are not declared: their fields cannot be changed consistently. */
 	if (r->swapped)
 		return;
 	if (r->argument_count) {
@@ -115,7 +115,7 @@ static void arguments(const struct sketch *s, uint32_t count, uint64_t from)
 
 /* ---- record types ---- */
 
-static void metadata(const struct sketch *s)
+static void metadata(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 
@@ -131,7 +131,7 @@ static void metadata(const struct sketch *s)
 	}
 }
 
-static void event(const struct sketch *s)
+static void event(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 
@@ -150,7 +150,7 @@ static void event(const struct sketch *s)
 		     r->subtype == FXT_DURATION_COMPLETE ? FIELD_TIME : FIELD_ID, (r->content - 1) * FXT_WORD);
 }
 
-static void object(const struct sketch *s)
+static void object(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 	bool kernel = r->type == FXT_KERNEL;
@@ -165,7 +165,7 @@ static void object(const struct sketch *s)
 	arguments(s, count, r->content * FXT_WORD);
 }
 
-static void scheduling(const struct sketch *s)
+static void scheduling(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 
@@ -194,7 +194,7 @@ static void scheduling(const struct sketch *s)
 	arguments(s, count, r->content * FXT_WORD);
 }
 
-static void profiler(const struct sketch *s)
+static void profiler(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 
@@ -233,7 +233,7 @@ static void profiler(const struct sketch *s)
 	}
 }
 
-static void large(const struct sketch *s)
+static void large(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 	uint64_t second = s->at + FXT_WORD;
@@ -263,7 +263,7 @@ static void large(const struct sketch *s)
 	stream(s, "payload", FIELD_TEXT, r->payload_at, r->payload_length, size, 0);
 }
 
-static void body(const struct sketch *s)
+static void body(const struct declaration *s)
 {
 	const struct fxt_record *r = s->r;
 	uint32_t size, name;
@@ -326,7 +326,7 @@ static const char *record_name(const struct fxt_record *r)
 
 static void record(struct outline *o, const struct fxt_record *r, uint64_t at)
 {
-	struct sketch s = { .o = o, .r = r, .at = at };
+	struct declaration s = { .o = o, .r = r, .at = at };
 	bool magic = r->header == FXT_MAGIC && !at;
 
 	if (magic) {
@@ -362,7 +362,7 @@ enum tracemend_status fxt_outline(struct outline *o, const char *profile)
 	for (uint64_t at = 0; size - at >= FXT_WORD && o->status == TM_OK;) {
 		uint64_t left = size - at, words = fxt_size(load_u64(data + at, d.big_endian));
 		if (!words || words > left / FXT_WORD) {
-			/* No size to go on by: up to the next word that may begin a record. */
+			/* The size is unusable: continue at the next word that may begin a record. */
 			at += FXT_WORD;
 			continue;
 		}

@@ -68,7 +68,7 @@ void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t in
 		  p->big_endian);
 	memcpy(bytes + FXT_WORD, text, length);
 	plan_literal(p->plan, p->output, bytes, FXT_WORD * (size_t)(1 + fxt_words(length)), FXT_RULE_dangling_string_ref,
-		     "stands for a string that the file does not register");
+		     "placeholder for a string that the file does not register");
 	plan_added(p->plan, 1);
 	plan_lost(p->plan, 0, TM_UNKNOWN_COUNT);
 }
@@ -77,7 +77,8 @@ void fxt_repair_insert_thread(struct fxt_repair *p, uint64_t before, uint8_t ind
 {
 	uint64_t words[3] = { fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, index), 0, UINT64_C(0xffffffff00000000) + index };
 
-	fxt_repair_insert(p, before, words, 3, FXT_RULE_dangling_thread_ref, "stands for a thread that the file does not register");
+	fxt_repair_insert(p, before, words, 3, FXT_RULE_dangling_thread_ref,
+			  "placeholder for a thread that the file does not register");
 	fxt_repair_lost(p, 0, TM_UNKNOWN_COUNT);
 }
 
@@ -97,7 +98,7 @@ void fxt_repair_magic(struct fxt_repair *p, uint64_t at, unsigned rule)
 
 /* ---- corrections in place ---- */
 
-/* Bits of one word may be wrong for two reasons. */
+/* Issues of several rules may be about bits of one word. */
 static bool clears_bits(const struct issue *i)
 {
 	return i->severity == TM_ERROR && (i->rule == FXT_RULE_reserved_bits_set || i->rule == FXT_RULE_string_flag_bit_set ||
@@ -112,7 +113,7 @@ static void edit_word(struct fxt_repair *p, uint64_t at, uint64_t word, bool big
 	edits_add(&p->edits, at, FXT_WORD, bytes, FXT_WORD, rule, "corrected in place");
 }
 
-/* Clears all bits of the word that issues point at, under the rule of the first. */
+/* Clears all bits of the word that issues name, under the rule of the first one. */
 static void edit_bits(struct fxt_repair *p, const struct fxt_record *r, uint32_t n)
 {
 	const struct issue *first = &r->issues.list[n];
@@ -129,7 +130,7 @@ static void edit_bits(struct fxt_repair *p, const struct fxt_record *r, uint32_t
 	edit_word(p, first->at, load_u64(r->data + first->at, p->big_endian) & ~mask, p->big_endian, first->rule);
 }
 
-/* Bad bytes become question marks, one for one: no length changes. */
+/* Each invalid byte becomes a question mark, so that no length changes. */
 static void edit_text(struct fxt_repair *p, const struct fxt_record *r, const struct issue *i)
 {
 	edits_add(&p->edits, i->at, i->length, r->data + i->at, i->length, i->rule, "corrected in place");
@@ -171,13 +172,13 @@ static void edit_issue(struct fxt_repair *p, const struct fxt_record *r, uint32_
 		edit_text(p, r, i);
 		if (memchr(r->data + i->at, 0, i->length)) { /* no writer puts a NUL into a text */
 			plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD,
-				   "a text with NUL bytes may have taken records in");
+				   "a text with NUL bytes may contain the bytes of records");
 			plan_lost(p->plan, 0, TM_UNKNOWN_COUNT);
 		}
 		break;
 	case FXT_RULE_zero_tick_rate:
 		edit_word(p, i->at, FXT_TICKS_DEFAULT, p->big_endian, i->rule);
-		plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD, "the tick rate was 0; the default was put in");
+		plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD, "the tick rate was 0 and was replaced by the default");
 		break;
 	case FXT_RULE_mixed_endianness:
 		edit_arguments(p, r, i->rule);

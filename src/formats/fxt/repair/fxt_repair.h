@@ -1,5 +1,5 @@
-/* What the output is: the walk says what stays, what goes and what is put in, and this writes the plan. All of it does nothing
- * without a plan. */
+/* What the output is: the walk decides what is kept, dropped and inserted, and this room writes the plan. Without a plan all
+ * functions do nothing. */
 #ifndef FXT_REPAIR_H
 #define FXT_REPAIR_H
 
@@ -20,8 +20,8 @@ struct fxt_repair {
 
 void fxt_repair_open(struct fxt_repair *p, struct plan *plan, struct source *source);
 void fxt_repair_close(struct fxt_repair *p);
-/* Keeps everything up to `until` that was not dropped or replaced. Records that stay are not touched one by one: everything since
- * the last break is one copy. */
+/* Keeps everything up to `until` that was not dropped or replaced. Kept records do not get a segment each: everything since the
+ * last drop, insertion or correction is one copy. */
 void fxt_repair_keep(struct fxt_repair *p, uint64_t until);
 void fxt_repair_drop(struct fxt_repair *p, uint64_t from, uint64_t until, unsigned rule, const char *why);
 /* Records that are lost with what was dropped or replaced. */
@@ -33,7 +33,7 @@ void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t in
 void fxt_repair_insert_thread(struct fxt_repair *p, uint64_t before, uint8_t index);
 /* Writes the magic number in place of the word at `at`. */
 void fxt_repair_magic(struct fxt_repair *p, uint64_t at, unsigned rule);
-/* Corrects in place what issues of the record at offset point at. TM_OK or TM_NO_MEMORY. */
+/* Corrects in place what the issues of the record at offset name. TM_OK or TM_NO_MEMORY. */
 enum tracemend_status fxt_repair_record(struct fxt_repair *p, const struct fxt_record *r, uint64_t offset);
 
 #endif

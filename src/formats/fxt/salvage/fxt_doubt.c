@@ -1,5 +1,5 @@
-/* Records that are kept although nothing vouches for them: they decode, and stand next to damage, or refer to what is not
- * there. The manifest lists them. */
+/* Doubtful records are kept, and listed in the manifest: they decode, but are next to damage, or refer to something that is not
+ * registered. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
 static void doubt(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
@@ -14,7 +14,7 @@ static uint64_t length_at(struct fxt_doubt *d, uint64_t at)
 	return p ? fxt_size(load_u64(p, d->resync->decoder->big_endian)) * FXT_WORD : 0;
 }
 
-/* Whether zeros stand on both sides of an offset: a hole may be smaller than a word. */
+/* Whether there are zeros on both sides of an offset: a hole may be smaller than a word. */
 static bool is_within_zeros(struct fxt_doubt *d, uint64_t at)
 {
 	const uint8_t *p = at && window_left(&d->resync->window, at) ? window_at(&d->resync->window, at - 1, 2) : NULL;
@@ -38,8 +38,8 @@ static uint64_t most_words(const struct fxt_record *r)
 	}
 }
 
-/* Whether what is left of a record at the end of the file is the beginning of one: sound as far as it goes, and of what
- * is registered. */
+/* Whether the bytes at the end of the file are the beginning of a record: sound up to the end of the file, and all references
+ * are registered. */
 static bool is_beginning(struct fxt_doubt *d, uint64_t at)
 {
 	struct fxt_record *o = &d->resync->other;
@@ -47,7 +47,7 @@ static bool is_beginning(struct fxt_doubt *d, uint64_t at)
 	const uint8_t *p = window_upto(&d->resync->window, at, FXT_DECODE_SPAN, &got);
 	bool all;
 	if (!p || got < FXT_WORD || fxt_decode(d->resync->decoder, o, p, got, d->here->size - at, FXT_DECODE_IGNORE_SIZE))
-		return false; /* what ends before the file does is not what was cut */
+		return false; /* a record that ends before the end of the file was not cut by it */
 	for (uint32_t i = 0; i < o->issues.count; i++)
 		if (o->issues.list[i].severity != TM_NOTE)
 			return false;
@@ -55,7 +55,7 @@ static bool is_beginning(struct fxt_doubt *d, uint64_t at)
 	return o->known && all && fxt_size(o->header) <= most_words(o);
 }
 
-/* Whether the record at `at` is skipped by its size: nothing is known of what it is made of. */
+/* Whether the record at `at` is of an unassigned type, so that its content is not known. */
 static bool is_unknown(struct fxt_doubt *d, uint64_t at)
 {
 	const uint8_t *p = window_at(&d->resync->window, at, FXT_WORD);
@@ -63,8 +63,8 @@ static bool is_unknown(struct fxt_doubt *d, uint64_t at)
 	       !d->resync->other.known;
 }
 
-/* A record that ends where damage begins, at `from`, has the right size, and may yet be made of other bytes; and where
- * these are shifted, so may the one before it. */
+/* A record that ends where damage begins, at `from`, has the right size, but may contain bytes of other records; where bytes
+ * are shifted, so may the record before it. */
 void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
 {
 	const char *why = NULL;
@@ -74,16 +74,16 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		return;
 	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
 	if (rule == FXT_RULE_truncated_record && d->here->size - from >= FXT_WORD)
-		why = is_beginning(d, from) ? NULL : "stands right before bytes that begin no record";
+		why = is_beginning(d, from) ? NULL : "precedes bytes that are not the beginning of a record";
 	else if (is_within_zeros(d, from))
-		why = "ends in zeros, right before zeros: its end may be gone";
+		why = "ends in zeros and precedes zeros: its end may be lost";
 	else if (shifted)
-		why = "stands right before shifted bytes";
+		why = "precedes bytes that are off the 8-byte grid";
 	else if (lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end)
-		why = "stands right before bytes that are no record";
+		why = "precedes bytes that are not a record";
 	else if (last < from && is_unknown(d, last))
-		why = "is of no known kind, and stands right before damage";
-	/* What stands before other damage is not the neighbour of this. */
+		why = "is of an unassigned type and precedes damage";
+	/* The last record is not adjacent when other damage is in between. */
 	if (!why || last >= from || length_at(d, last) != from - last)
 		return;
 	if (shifted && before < last && length_at(d, before) == last - before)
@@ -95,7 +95,7 @@ static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 {
 	uint64_t length = d->plan && is_within_zeros(d, at) ? length_at(d, at) : 0;
 	if (length && length <= d->here->size - at)
-		doubt(d, at, length, "begins with zeros, right behind zeros: its beginning may be gone");
+		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
@@ -108,12 +108,12 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
 	if (lost != TM_EXACT)
-		d->torn = until;
+		d->uncounted = until;
 }
 
-/* Strings and threads are recognised by what they are; what may be an argument of a record whose beginning is lost, and what
- * refers to nothing, are hardly. */
-static bool is_vouched_for(struct fxt_doubt *d, const struct fxt_record *r)
+/* String and thread records are distinctive. A record that may be an argument of one whose beginning is lost, or that has no
+ * references to verify, is not. */
+static bool is_verified(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	bool all;
 	if (fxt_may_be_argument(r))
@@ -128,16 +128,16 @@ void fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (!d->plan)
 		return;
 	if (!d->here->at && wrote_magic && !r->known)
-		doubt(d, d->here->at, r->words * FXT_WORD, "stands where the magic number should, and is of no known kind");
-	if (d->here->at && d->here->at == d->torn)
-		d->unvouched = d->here->at;
-	/* The first record that is vouched for, vouches for what follows it. */
-	if (d->here->at && (d->here->at == d->unvouched || d->here->at == d->faulty) && !is_vouched_for(d, r)) {
+		doubt(d, d->here->at, r->words * FXT_WORD, "is of an unassigned type, where the magic number is expected");
+	if (d->here->at && d->here->at == d->uncounted)
+		d->unverified = d->here->at;
+	/* The first verified record behind damage verifies those that follow it. */
+	if (d->here->at && (d->here->at == d->unverified || d->here->at == d->faulty) && !is_verified(d, r)) {
 		doubt(d, d->here->at, r->words * FXT_WORD,
-		      d->here->at == d->faulty ? "stands right behind a faulty record, and refers to nothing known"
-		      : fxt_may_be_argument(r) ? "stands right behind bytes that are no record, and may be an argument of one"
-					       : "stands right behind bytes that are no record, and refers to nothing known");
-		d->unvouched = d->here->at + r->words * FXT_WORD;
+		      d->here->at == d->faulty ? "follows a faulty record, and refers to nothing that is registered"
+		      : fxt_may_be_argument(r) ? "follows bytes that are not a record, and may be an argument of a record"
+					       : "follows bytes that are not a record, and refers to nothing that is registered");
+		d->unverified = d->here->at + r->words * FXT_WORD;
 	}
 }
 
@@ -145,12 +145,13 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 {
 	for (unsigned bit = 0; bit < 32 && d->plan; bit++) {
 		const struct fxt_provider *p = fxt_provider_find(d->registry, missing ^ UINT32_C(1) << bit);
-		if (p && p->introduced && !p->made_up)
-			doubt(d, p->offset, length_at(d, p->offset), "introduces a provider, one bit away from what is missing");
+		if (p && p->introduced && !p->placeholder)
+			doubt(d, p->offset, length_at(d, p->offset),
+			      "introduces a provider whose id differs by one bit from one that is missing");
 	}
 }
 
-/* A registration that nothing uses, of an index that differs by a bit from one that is missing. */
+/* An unused registration whose index differs by one bit from one that is missing. */
 static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 {
 	const struct fxt_provider *p = fxt_provider_find(d->registry, m->provider);
@@ -162,12 +163,12 @@ static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
 		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
 			doubt(d, offset, length_at(d, offset),
-			      "registers what nothing refers to, one bit away from what is missing");
+			      "registers an unused index that differs by one bit from one that is missing");
 	}
 }
 
-/* What nothing registers before its use, and one record alone refers to by then, may as well be a damaged reference as a lost
- * registration. And where a registration was cut out unseen, the records before its first use may be pieced together. */
+/* An index that is not registered before its use and that one record alone refers to may be a damaged reference as well as a
+ * lost registration. Where a registration was cut out, the records before its first use may be composed of pieces of others. */
 void fxt_doubt_missing(struct fxt_doubt *d)
 {
 	const struct fxt_missing *last = NULL;
@@ -178,10 +179,10 @@ void fxt_doubt_missing(struct fxt_doubt *d)
 		doubt_registration(d, m);
 		if (!last && m->before < m->offset)
 			doubt(d, m->before, m->offset - m->before,
-			      "stands before the first use of what is not registered so far: bytes may be missing here");
+			      "precedes the first use of an index that is not registered: a registration may be missing here");
 		if (m->count == 1 && (!last || last->offset != m->offset))
 			doubt(d, m->offset, m->length,
-			      "refers to what is not registered so far, as no other record does: the reference may be damaged");
+			      "is the only record that refers to an index that is not registered: the reference may be damaged");
 		last = m;
 	}
 }
@@ -194,5 +195,5 @@ void fxt_doubt_stale(struct fxt_doubt *d)
 	if (d->gapped && redefined && d->gap < d->here->size)
 		doubt(d, d->gap, d->here->size - d->gap,
 		      "strings or threads are registered several times, and a registration may have been lost before here: "
-		      "a reference may show an older one");
+		      "a reference may resolve to an older one");
 }

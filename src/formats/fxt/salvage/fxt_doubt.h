@@ -1,4 +1,4 @@
-/* Records that are kept and may yet not be what the recorder wrote. All of it does nothing without a plan. */
+/* Doubtful records: kept, and perhaps not what the recorder wrote. Without a plan all functions do nothing. */
 #ifndef FXT_DOUBT_H
 #define FXT_DOUBT_H
 
@@ -13,28 +13,29 @@ struct fxt_doubt {
 	const struct fxt_position *here;
 	uint64_t gap; /* end of the first region whose content is not known */
 	bool gapped;
-	uint64_t unvouched; /* end of the last record that is doubtful since nothing behind damage vouched for it; 0: none */
-	uint64_t faulty;    /* end of the last record that had an error and stays; 0: none */
-	uint64_t torn;	    /* end of the last region of which nobody knows how much was in it; 0: none */
+	uint64_t unverified; /* end of the last record that is doubtful since no verified record came since damage; 0: none */
+	uint64_t faulty;     /* end of the last record that had an error and stays; 0: none */
+	uint64_t uncounted;  /* end of the last region with an unknown number of records; 0: none */
 };
 
-/* [from, until) is damage and goes: the records in front of it, and the one behind zeros. r: the record that was there, or NULL. */
+/* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. r: the record that was
+ * there, or NULL. */
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
 		      enum tracemend_exactness lost);
 /* The records in front of a region of damage. */
 void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
 /* The record that the walk is at, before it is accepted. wrote_magic: the file had none, and gets one. */
 void fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic);
-/* Whether what stands at `at` follows damage, or what is doubtful. */
+/* Whether the record at `at` follows damage or a doubtful record. */
 static inline bool fxt_doubt_follows(const struct fxt_doubt *d, uint64_t at)
 {
-	return at && (at == d->torn || at == d->faulty || at == d->unvouched);
+	return at && (at == d->uncounted || at == d->faulty || at == d->unverified);
 }
-/* An introduction that may have been that of another provider, which is missing. */
+/* A provider info record that may be the damaged one of a provider that is missing. */
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
-/* What refers to what is missing, and what may have registered it. */
+/* Records that refer to missing registrations, and registrations that may be those, damaged. */
 void fxt_doubt_missing(struct fxt_doubt *d);
-/* What may show older registrations. */
+/* Records whose references may resolve to older registrations than the recorder meant. */
 void fxt_doubt_stale(struct fxt_doubt *d);
 
 #endif

@@ -13,11 +13,11 @@ static const char *region_why(unsigned rule)
 	case FXT_RULE_zero_word_padding:
 		return "zeros between records";
 	case FXT_RULE_file_size_not_multiple_of_8:
-		return "stray bytes at the end";
+		return "less than a word at the end of the file";
 	case FXT_RULE_swallowed_records:
 		return "the size of the record is damaged";
 	default:
-		return "no sound record";
+		return "not a sound record";
 	}
 }
 
@@ -38,7 +38,7 @@ void fxt_region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t un
 	w->report.damage = fd;
 	fxt_doubt_region(&w->doubt, rule, from, until, r, lost);
 	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
-	/* Bytes that no size vouches for may have been more records, or none. */
+	/* Bytes beyond the size field of the record may have been more records, or none. */
 	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);
 	fxt_repair_lost(&w->repair, records, sure ? TM_EXACT : TM_UNKNOWN_COUNT);
 	w->previous.header = 0;
@@ -60,7 +60,7 @@ static void zeros(struct fxt_walk *w)
 	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
 	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
 	if (!fxt_next_is_sound(&w->resync, until)) {
-		/* What follows belongs to the hole: the rest of a record whose beginning it took. */
+		/* What follows is the rest of a record whose beginning is in the hole. */
 		struct fxt_record *r = &w->record;
 		fxt_record_clear(r);
 		struct fxt_resume resume = fxt_resync(&w->resync, until, r);
@@ -82,7 +82,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		fxt_path(&w->report, fd, r, NULL);
 		finding_field(fd, from, FXT_WORD, "magic number record");
 	}
-	/* Words that a longer record would have are kept if they are records; zeros are its own. */
+	/* The further words that the size field says are kept if they are records; zeros belong to the record. */
 	if (r->words > 1 && by_size <= w->report.here.size && r->words <= FXT_RECORD_WORDS_MAX) {
 		const uint8_t *rest = window_at(&w->resync.window, until, (size_t)(by_size - until));
 		if ((rest && bytes_are_zero(rest, (size_t)(by_size - until))) ||
@@ -91,7 +91,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 	}
 	if (w->report.magic_seen || (from && rule == FXT_RULE_bad_magic_value)) {
 		fxt_doubt_before(&w->doubt, rule, from, until, TM_AT_LEAST);
-		fxt_repair_drop(&w->repair, from, until, rule, "no magic number");
+		fxt_repair_drop(&w->repair, from, until, rule, "not a magic number record");
 		fxt_repair_lost(&w->repair, 1, TM_EXACT);
 	} else {
 		fxt_repair_magic(&w->repair, from, rule);
@@ -99,7 +99,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		w->report.magic_seen = true;
 		w->totals.by_type[FXT_METADATA]++;
 		w->registry.provider->records++;
-		fxt_position_took(&w->report.here, from);
+		fxt_position_accept(&w->report.here, from);
 	}
 	w->report.here.at = until;
 }
@@ -107,7 +107,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until)
 {
 	char say[160];
-	snprintf(say, sizeof(say), "sound records go on after %" PRIu64 " bytes, %" PRIu64 " off the 8-byte grid",
+	snprintf(say, sizeof(say), "sound records continue after %" PRIu64 " bytes, %" PRIu64 " bytes off the 8-byte grid",
 		 until - w->report.here.at, (until - w->report.here.at) % FXT_WORD);
 	fxt_region(w, FXT_RULE_misaligned_records, w->report.here.at, until, r, TM_UNKNOWN_COUNT, 0, say);
 }
@@ -121,7 +121,7 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		return;
 	if (resume.at == w->report.here.size && rule != FXT_RULE_truncated_record &&
 	    window_skip_zeros(&w->resync.window, from + FXT_WORD) == w->report.here.size) {
-		snprintf(say, sizeof(say), "a record of which all but the header is zero, up to the end of the file");
+		snprintf(say, sizeof(say), "all words of the record but its header are zero, up to the end of the file");
 		fxt_region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, r, TM_UNKNOWN_COUNT, 1, say);
 		return;
 	}
@@ -135,10 +135,10 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		rule = FXT_RULE_swallowed_records;
 	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
 		if (rule == FXT_RULE_swallowed_records)
-			snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64,
+			snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64,
 				 r->words, (resume.at - from) / FXT_WORD);
 		else
-			snprintf(say, sizeof(say), "what decodes here as a record is faulty, and no record fits behind it");
+			snprintf(say, sizeof(say), "the record that decodes here is faulty, and no record follows it");
 		fxt_region(w, rule, from, resume.at, r, resume.exactly_one ? TM_EXACT : TM_AT_LEAST, 1, say);
 		return;
 	}

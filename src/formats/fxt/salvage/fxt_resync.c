@@ -1,9 +1,9 @@
 /* Finding the next sound record after one that is not.
  *
- * Record headers are weak: four of five words of a real trace look like one. So a place counts only where a whole record
- * decodes strictly and a second one follows. Work stays linear in the file: every byte is tried as a beginning once, what
- * a trial may look at is paid from a budget that grows with the bytes passed, and jumps far ahead are rationed by offset, so
- * that the size of a window changes no result. */
+ * Record headers have little redundancy: four of five words of a real trace could be one. So an offset counts only where a
+ * whole record decodes strictly and a second one follows. Work is linear in the file: every byte is tried as a beginning once,
+ * the bytes that a trial may examine are taken from a budget that grows with the bytes passed, and reads far ahead are rationed
+ * by offset, so that the size of a window changes no result. */
 #include "formats/fxt/salvage/fxt_resync.h"
 
 /* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
@@ -12,40 +12,40 @@
 #define GRID_TRUST 256u
 #define CHAIN 2u
 #define CHAIN_SHIFTED 6u
-/* Records between those of a chain that are no anchors. */
+/* Odd records (struct fxt_record) that may be between the strict ones of a chain. */
 #define CHAIN_ODD 4u
-/* Records in a row that no damaged record has inside. */
+/* So many strict records in a row inside another record are not chance. */
 #define CHAIN_INNER 6u
 /* Further records that a chain of nothing but possible arguments must have. */
 #define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
 #define BUDGET_FACTOR 16u
 #define WORDS_CHEAP 16u
-/* A next record this far away costs a read of its own. */
+/* The next record beyond this distance needs a read of its own. */
 #define NEAR (64u * 1024)
-#define JUMPS_START 64u
+#define FAR_READS_START 64u
 /* Records at the beginning of a file among which two must be strict. */
 #define BEGINNING_RECORDS 8u
-/* Records of unknown kind that are looked through for one that fits. */
+/* Records that are tried for two that fit; those of an unassigned type do not count. */
 #define FIT_DEPTH 5u
 
 struct search {
-	uint64_t budget; /* bytes of text that may still be looked at */
+	uint64_t budget; /* bytes of text that may still be examined */
 };
 
-/* Looking far ahead moves the window, so it is allowed once in a block of the file, and a few times more. */
-static bool may_jump(struct fxt_resync *y, uint64_t distance, uint64_t at)
+/* Reading far ahead moves the window, so it is allowed once for each block of the file, and FAR_READS_START times more. */
+static bool may_read_far(struct fxt_resync *y, uint64_t distance, uint64_t at)
 {
 	if (distance <= NEAR)
 		return true;
-	if (y->jumps >= JUMPS_START + at / BLOCK)
+	if (y->far_reads >= FAR_READS_START + at / BLOCK)
 		return false;
-	y->jumps++;
+	y->far_reads++;
 	return true;
 }
 
-/* Decodes at `at` into y->other, looking at what it must. False where nothing decodes. */
-static bool look(struct fxt_resync *y, uint64_t at, unsigned flags)
+/* Decodes the record at `at` into y->other. False where nothing decodes. */
+static bool decode_at(struct fxt_resync *y, uint64_t at, unsigned flags)
 {
 	uint64_t left = window_left(&y->window, at);
 	const uint8_t *p = left >= FXT_WORD ? window_at(&y->window, at, FXT_WORD) : NULL;
@@ -69,19 +69,19 @@ static bool walk_holds(const struct fxt_resync *y, uint64_t at)
 	return window_holds(w, w->source, at, fxt_span(words));
 }
 
-/* The same by the window of the walk where that has the record: the other one would have to move. */
-static bool look_near(struct fxt_resync *y, uint64_t at, unsigned flags)
+/* The same from the window of the walk where that has the record: the other window would have to move. */
+static bool decode_near(struct fxt_resync *y, uint64_t at, unsigned flags)
 {
 	const struct window *w = y->walk;
 
 	if (!walk_holds(y, at))
-		return look(y, at, flags);
+		return decode_at(y, at, flags);
 	const uint8_t *p = w->buffer + (at - w->base);
 	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian)), left = y->size - at;
 	return words && words <= left / FXT_WORD && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
 }
 
-/* The end of a payload that was out of sight. */
+/* Whether the padding of a payload is zero that was not in the window. */
 static bool late_padding_is_zero(struct fxt_resync *y, uint64_t at)
 {
 	uint64_t from = at + y->other.payload_at + y->other.payload_length;
@@ -110,9 +110,9 @@ bool fxt_may_be_argument(const struct fxt_record *r)
 	}
 }
 
-/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0,
- * and all of them may be arguments, so many others must follow, or fewer up to one that is none. A search pays for it;
- * search may be NULL. */
+/* True when `chain` strict records follow each other from `at`, or fewer that end with the file. Where `more` is not 0, and all
+ * of them may be arguments, so many further ones must follow, or fewer up to one that cannot be an argument. The bytes are
+ * taken from the budget of the search, which may be NULL. */
 static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned more, struct search *s)
 {
 	bool anchored = !more;
@@ -128,15 +128,15 @@ static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned
 			return false;
 		if (s && !s->budget && fxt_size(header) > WORDS_CHEAP)
 			return false;
-		bool good = look(y, at, FXT_DECODE_STRICT) && fxt_is_exact(&y->other);
+		bool good = decode_at(y, at, FXT_DECODE_STRICT) && fxt_is_exact(&y->other);
 		if (s)
 			s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
-		/* A record that is no anchor does not break the chain, either. */
+		/* An odd record does not count, but it does not end the chain. */
 		if (!good || (y->other.odd && (!k || odd++ == CHAIN_ODD)))
 			return false;
 		k += !y->other.odd;
 		uint64_t length = y->other.words * FXT_WORD;
-		if (!may_jump(y, length, at))
+		if (!may_read_far(y, length, at))
 			return false;
 		if (y->other.late_padding && !late_padding_is_zero(y, at))
 			return false;
@@ -146,13 +146,13 @@ static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned
 	return true;
 }
 
-/* Whether so many strict records, or as many as there are up to `until`, two of which are no arguments, stand between `at` and
- * `until`. */
+/* Whether CHAIN_INNER strict records, or as many as there are up to `until`, follow each other from `at`, of which two cannot
+ * be arguments. */
 static bool chain_within(struct fxt_resync *y, uint64_t at, uint64_t until, struct search *s)
 {
 	unsigned anchors = 0;
 	for (unsigned k = 0; k < CHAIN_INNER; k++) {
-		if (until - at < FXT_WORD || !s->budget || !look(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
+		if (until - at < FXT_WORD || !s->budget || !decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
 		    y->other.late_padding)
 			return false;
 		s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
@@ -179,22 +179,22 @@ uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until)
 	return until;
 }
 
-/* Where the exact records that follow each other from `at` lead: behind `end` by two strict ones or to the end of the file, or
- * to what is none. *across tells which. */
+/* Where the exact records that follow each other from `at` end. across: they go on across `end`, by two strict ones or to the
+ * end of the file. */
 static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool *across)
 {
 	unsigned beyond = 0, anchors = 0, odd = 0;
 	*across = false;
 	while (at != end && at < y->size) {
-		if (!look(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) || y->other.late_padding)
+		if (!decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) || y->other.late_padding)
 			return at;
 		anchors += !y->other.odd && !fxt_may_be_argument(&y->other);
 		beyond += !y->other.odd && at > end;
-		/* Others are gone through here as well: the way must not be long. */
+		/* Odd records are passed as well, but only a few. */
 		odd += y->other.odd && at > end;
 		if (odd > CHAIN_ODD)
 			return at;
-		if (!may_jump(y, y->other.words * FXT_WORD, at))
+		if (!may_read_far(y, y->other.words * FXT_WORD, at))
 			return at;
 		at += y->other.words * FXT_WORD;
 		*across = at > end && anchors >= CHAIN && (beyond >= CHAIN || at == y->size);
@@ -204,13 +204,13 @@ static uint64_t chain_end(struct fxt_resync *y, uint64_t at, uint64_t end, bool 
 	return at;
 }
 
-/* Whether the record behind is beyond doubt. */
+/* Whether the next record is strict, or two sound ones follow. */
 static bool behind_is_sound(struct fxt_resync *y, uint64_t at)
 {
-	return (look_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
+	return (decode_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
 }
 
-/* Whether the record has content that can be anything. */
+/* Whether the record has content of which no byte can be checked. */
 static bool is_opaque(const struct fxt_record *r)
 {
 	bool opaque = !r->known || r->payload_length || (r->content < r->words && !r->extended);
@@ -232,8 +232,8 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 		if (first < end)
 			return first;
 	}
-	/* What follows a faulty one may be sound by chance. */
-	if (!may_jump(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
+	/* The bytes behind a faulty record may be sound by chance. */
+	if (!may_read_far(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
 		return end;
 	for (uint64_t at = from + FXT_WORD; at < end && y->window.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
@@ -247,7 +247,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 	return end;
 }
 
-/* Looks in [from, until) every `step` bytes. until when there is none. */
+/* Searches [from, until) on the 8-byte grid. until when there is no chain. */
 static uint64_t search_grid(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, unsigned chain)
 {
 	for (uint64_t at = from; at < until && y->window.status == TM_OK; at += FXT_WORD) {
@@ -258,7 +258,7 @@ static uint64_t search_grid(struct fxt_resync *y, struct search *s, uint64_t fro
 	return until;
 }
 
-/* Looks in [from, until) at every byte that is not on the grid of `grid`. */
+/* Searches [from, until) at every byte that is not on the grid of `grid`. */
 static uint64_t search_shifted(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, uint64_t grid)
 {
 	for (uint64_t at = from; at < until && y->window.status == TM_OK; at++) {
@@ -284,8 +284,8 @@ static struct fxt_resume resume_by_size(struct fxt_resync *y, uint64_t bad, cons
 	struct fxt_resume resume = { .at = bad };
 	uint64_t length = r->words && r->words <= (y->size - bad) / FXT_WORD ? r->words * FXT_WORD : 0;
 
-	if (length && r->header && may_jump(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
-		/* Where other records stand in between, that is chance: what stands here is the middle of one. */
+	if (length && r->header && may_read_far(y, length, bad) && chain_at(y, bad + length, CHAIN, 0, NULL)) {
+		/* Where other records are in between, the size is right by chance: the bytes here are the middle of a record. */
 		resume.at = fxt_inner_records(y, bad, bad + length);
 		resume.exactly_one = resume.at == bad + length;
 	}
@@ -366,7 +366,7 @@ bool fxt_begins_sound(struct fxt_resync *y)
 	uint64_t at = 0;
 	unsigned strict = 0;
 	for (unsigned n = 0; n < BEGINNING_RECORDS && strict < CHAIN && at < y->size; n++) {
-		if (!look(y, at, FXT_DECODE_STRICT) || y->other.issues.worst == TM_ERROR)
+		if (!decode_at(y, at, FXT_DECODE_STRICT) || y->other.issues.worst == TM_ERROR)
 			return false;
 		strict += fxt_is_strict(&y->other);
 		at += y->other.words * FXT_WORD;
@@ -378,19 +378,19 @@ bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool fa
 {
 	unsigned fits = 0;
 	for (unsigned depth = 0; depth < FIT_DEPTH; depth++) {
-		if (y->size - at < FXT_WORD || !may_jump(y, distance, at))
+		if (y->size - at < FXT_WORD || !may_read_far(y, distance, at))
 			return true;
 		const uint8_t *p = window_at(&y->window, at, FXT_WORD);
 		if (!p)
 			return false;
 		uint64_t header = load_u64(p, y->decoder->big_endian), words = fxt_size(header);
-		/* A hole, or the place where the file was cut, says nothing against what precedes it. */
+		/* A hole, or a record that is cut by the end of the file, is no evidence against the record before it. */
 		if (!header || (words > (y->size - at) / FXT_WORD && words <= FXT_RECORD_WORDS_MAX))
 			return true;
-		if (!look(y, at, 0) || (!faults && y->other.issues.worst == TM_ERROR))
+		if (!decode_at(y, at, 0) || (!faults && y->other.issues.worst == TM_ERROR))
 			return false;
-		/* One alone may be an argument that looks like a record. One of an unknown kind, or too long, counts for no
-		 * more than what follows it. */
+		/* A single one may be an argument that has the form of a record. One of an unassigned type, or one that is too
+		 * long, does not count. */
 		if (y->other.known && (y->other.content == y->other.words || y->other.extended) && ++fits == CHAIN)
 			return true;
 		distance = y->other.words * FXT_WORD;
@@ -412,7 +412,7 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 
 	*first = next;
 	while (next < end) {
-		if (!look(y, next, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) || y->other.late_padding ||
+		if (!decode_at(y, next, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) || y->other.late_padding ||
 		    y->other.words > (end - next) / FXT_WORD)
 			return false;
 		anchored = anchored || !fxt_may_be_argument(&y->other);
@@ -432,7 +432,7 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
 		return false;
-	/* A record without a fault of its own, that only refers to what is missing, yields to better evidence alone. */
+	/* A record whose only fault is an unknown reference is given up only for a type with more known references. */
 	unsigned evidence = r->issues.worst == TM_ERROR ? 0 : fxt_refs_known(provider, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;

@@ -1,4 +1,4 @@
-/* Finding the next sound record after one that is not, and judging what stands behind one. */
+/* Resynchronising: finding the next sound record after one that is not, and evidence from the records that follow one. */
 #ifndef FXT_RESYNC_H
 #define FXT_RESYNC_H
 
@@ -7,11 +7,11 @@
 #include "formats/fxt/scan/fxt_table.h"
 
 struct fxt_resync {
-	struct window window;		   /* of its own, to look elsewhere; its status is sticky */
-	const struct window *walk;	   /* the walk's, which must stay where it is */
+	struct window window;		   /* for reading at other offsets than the walk; its status is sticky */
+	const struct window *walk;	   /* the walk's, which is never moved from here */
 	const struct fxt_decoder *decoder; /* the walk's */
 	uint64_t size;			   /* of the file */
-	uint64_t jumps;			   /* far looks ahead so far */
+	uint64_t far_reads;		   /* far looks ahead so far */
 	struct fxt_record other;	   /* what was decoded last */
 };
 
@@ -26,20 +26,20 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 void fxt_resync_close(struct fxt_resync *y);
 /* r: what was decoded at `bad`. */
 struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
-/* Where in [from, until) records begin that stand there in a row; until where there are none. */
+/* Where in [from, until) several records in a row begin; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until);
-/* Where, inside the record at `from` whose content can be anything (a payload, an unknown kind, words too many), records begin that
- * stand there in a row, and go on across its end although it has a fault or is not followed by a record; or that stand in a record
- * of unknown kind right behind damage. Its end where there are none. */
+/* Where, inside the record at `from`, other records begin, if its content cannot be checked (a payload, an unassigned type, words
+ * too many): several in a row that go on across its end, while the record has a fault or is not followed by a record; or, behind
+ * damage, several in a row inside a record of an unassigned type. The end of the record where there are none. */
 uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_resync *y, uint64_t at);
 /* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,
  * perhaps after others without an error. */
 bool fxt_begins_sound(struct fxt_resync *y);
-/* True where two records stand that are exact in size (and, unless `faults`, have no error), at the end of the file, and before
- * what cannot count against the record in front: a hole, a cut. distance: how far ahead of the walk this is. What repair
- * leaves in place of bytes that it drops always fits, so that no verdict changes in what it writes. */
+/* True where two records follow that are exact in size (and, unless `faults`, have no error), at the end of the file, and
+ * before a hole or a cut, which are no evidence against the record before them. distance: how far ahead of the walk this is.
+ * What repair leaves in place of bytes that it drops always fits, so that check comes to the same result in its output. */
 bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool faults);
 /* Whether the words behind the content of a record are sound records themselves: one that is longer than a word, or
  * all there is. *first is where they begin. Depends on nothing outside the record. */
@@ -47,9 +47,9 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what the provider registered; one
  * that has no fault but unknown references must then refer to more. What it is then is in y->other. */
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *p, uint64_t at, const struct fxt_record *r);
-/* Whether an argument may look like this record: both have type and size in the same low 16 bits of their headers. A pointer reads
- * as a kernel object, a koid as a context switch, a 64-bit number as a nameless event, none at all as a provider's section, the
- * number 0 as an empty string, a blob as a profiler's. */
+/* Whether an argument may decode as this record, since both have type and size in the low 16 bits of their headers: a pointer
+ * as a kernel object, a koid as a context switch, a 64-bit number as an event without a name, null as a provider section, the
+ * number 0 as an empty string, a blob as a profiler record. */
 bool fxt_may_be_argument(const struct fxt_record *r);
 
 #endif

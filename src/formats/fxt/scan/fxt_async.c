@@ -1,8 +1,7 @@
-/* Async operations, flows and blob streams: things that are told apart by an id or a name, not by nesting.
- * #async-begin-event, #flow-begin-event, #blob-record.
+/* Async operations, flows and blob streams, which are identified by an id or a name and not by nesting: "Async begin event",
+ * "Flow begin event", "BLOB record".
  *
- * Only what is open is kept. An async operation that begins as often as it ends is forgotten, whatever order its records
- * came in. */
+ * Only open ones are kept. An async operation with as many begins as ends is removed, in whatever order its records came. */
 #include "formats/fxt/scan/fxt_async.h"
 
 #include <stdlib.h>
@@ -10,18 +9,18 @@
 #include "core/array.h"
 #include "formats/fxt/scan/fxt_hash.h"
 
-/* One open operation. The key is hashed, so two of them meet once in 2^64; a warning is at stake, no structure. */
+/* One open operation. The key is a 64-bit hash; a collision can only make or hide a warning. */
 struct fxt_id {
 	uint64_t key, id;
-	uint64_t time;		    /* async, flow: of the begin */
-	uint64_t offset;	    /* of the first record without partner */
-	uint64_t aside, aside_time; /* offset and time of an instant or a step outside */
-	int64_t balance;	    /* begins less ends */
-	uint32_t remaining;	    /* blobs: bytes of a packet that the next piece owes */
-	uint8_t state;		    /* blobs: where the packet parser stands; type */
+	uint64_t time;			   /* async, flow: of the begin */
+	uint64_t offset;		   /* of the first unmatched record */
+	uint64_t outside_at, outside_time; /* offset and time of an instant or a step outside */
+	int64_t balance;		   /* begins less ends */
+	uint32_t remaining;		   /* blobs: bytes of the packet that are still to come */
+	uint8_t state;			   /* blobs: state of the packet parser; type */
 	uint8_t type;
 	uint8_t varint[10];
-	bool open, has_aside, bad;
+	bool open, has_outside, bad;
 };
 
 /* The entry of that key; a new one is zero but for its key. NULL: too many are open, which is noted, or there is no memory. */
@@ -33,7 +32,7 @@ static struct fxt_id *ids_get(struct fxt_operations *o, struct fxt_ids *ids, uin
 		return &ids->list[n];
 	if (ids->keys.count == limit) {
 		fxt_note(o->report, FXT_RULE_semantic_bound_reached, offset, 2 * FXT_WORD,
-			 "more than %u ids are open at a time; further ones are not followed", limit);
+			 "more than %u ids are open at a time; further ids are not tracked", limit);
 		return NULL;
 	}
 	bool reuse = ids->closed != 0;
@@ -65,22 +64,22 @@ void fxt_async(struct fxt_operations *o, unsigned event, const uint64_t key[4], 
 		return;
 	e->id = key[3];
 	if (event == FXT_ASYNC_INSTANT) {
-		bool late = time < last; /* its operation may be over and forgotten */
-		if (e->balance <= 0 && !e->has_aside && !late) {
-			e->has_aside = true;
-			e->aside = offset;
-			e->aside_time = time;
+		bool late = time < last; /* its operation may have ended and been removed */
+		if (e->balance <= 0 && !e->has_outside && !late) {
+			e->has_outside = true;
+			e->outside_at = offset;
+			e->outside_time = time;
 		}
 	} else {
-		if (event == FXT_ASYNC_BEGIN && e->has_aside && time <= e->aside_time)
-			e->has_aside = false;
+		if (event == FXT_ASYNC_BEGIN && e->has_outside && time <= e->outside_time)
+			e->has_outside = false;
 		if (!e->balance) {
 			e->offset = offset;
 			e->time = time;
 		}
 		e->balance += event == FXT_ASYNC_BEGIN ? 1 : -1;
 	}
-	if (!e->balance && !e->has_aside)
+	if (!e->balance && !e->has_outside)
 		ids_remove(&o->asyncs, e);
 }
 
@@ -99,8 +98,8 @@ void fxt_flow(struct fxt_operations *o, unsigned event, uint64_t id, uint64_t ti
 	e->id = id;
 	switch (event) {
 	case FXT_FLOW_BEGIN:
-		if (e->has_aside && time <= e->aside_time)
-			e->has_aside = false;
+		if (e->has_outside && time <= e->outside_time)
+			e->has_outside = false;
 		if (e->balance > 0) {
 			fxt_note(o->report, FXT_RULE_flow_id_reused, offset, 2 * FXT_WORD,
 				 "flow id %llu begins again; it began at offset 0x%llx and has not ended", (unsigned long long)id,
@@ -112,10 +111,10 @@ void fxt_flow(struct fxt_operations *o, unsigned event, uint64_t id, uint64_t ti
 		}
 		break;
 	case FXT_FLOW_STEP:
-		if (e->balance <= 0 && !e->has_aside && time >= last) {
-			e->has_aside = true;
-			e->aside = offset;
-			e->aside_time = time;
+		if (e->balance <= 0 && !e->has_outside && time >= last) {
+			e->has_outside = true;
+			e->outside_at = offset;
+			e->outside_time = time;
 		}
 		break;
 	default:
@@ -125,7 +124,7 @@ void fxt_flow(struct fxt_operations *o, unsigned event, uint64_t id, uint64_t ti
 		}
 		e->balance--;
 	}
-	if (!e->balance && !e->has_aside)
+	if (!e->balance && !e->has_outside)
 		ids_remove(&o->flows, e);
 }
 
@@ -174,18 +173,18 @@ void fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name,
 	if (!e->offset) {
 		e->offset = offset;
 		e->type = (uint8_t)type;
-	} else if (e->type != type && !e->has_aside) {
-		e->has_aside = true;
+	} else if (e->type != type && !e->has_outside) {
+		e->has_outside = true;
 		fxt_report(o->report, FXT_RULE_blob_name_type_mix, offset, FXT_WORD,
 			   "blob type %u; an earlier blob of the same name has type %u", type, e->type);
 	}
 	if (type != FXT_BLOB_PERFETTO || e->bad)
 		return;
 	packets(e, r->data + r->payload_at, r->payload_length);
-	e->aside = offset;
+	e->outside_at = offset;
 	if (e->bad)
 		fxt_report(o->report, FXT_RULE_perfetto_blob_invalid, offset, r->words * FXT_WORD,
-			   "the payload is no sequence of trace packets (fields number 1 with a length)");
+			   "the payload is not a sequence of trace packets (field number 1, length-delimited)");
 }
 
 /* ---- the end ---- */
@@ -195,8 +194,8 @@ static int by_offset(const void *a, const void *b)
 	const struct fxt_id *l = a, *r = b;
 	if (l->offset != r->offset)
 		return l->offset < r->offset ? -1 : 1;
-	if (l->aside != r->aside)
-		return l->aside < r->aside ? -1 : 1;
+	if (l->outside_at != r->outside_at)
+		return l->outside_at < r->outside_at ? -1 : 1;
 	return l->key < r->key ? -1 : l->key > r->key;
 }
 
@@ -206,7 +205,7 @@ static int by_id(const void *a, const void *b)
 	return l->id != r->id ? (l->id < r->id ? -1 : 1) : by_offset(a, b);
 }
 
-/* What is left, in a row at the front of the list. */
+/* Moves the open entries to the front of the list; returns how many. */
 static size_t ids_pack(struct fxt_ids *ids)
 {
 	size_t n = 0;
@@ -231,7 +230,7 @@ static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 	size_t n = ids_pack(ids);
 	struct fxt_id *list = ids->list;
 
-	/* Where a begin and an end agree in nothing but the id they are still partners: nobody fixed the scope of ids. */
+	/* A begin and an end that have only the id in common are matched: the document does not define the scope of ids. */
 	qsort(list, n, sizeof(*list), by_id);
 	for (size_t i = 0, end; i < n; i = end) {
 		int64_t sum = 0;
@@ -239,7 +238,7 @@ static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 			sum += list[end].balance;
 		for (size_t k = i; k < end; k++) {
 			if (end - i > 1)
-				list[k].has_aside = list[k].has_aside && sum == list[k].balance;
+				list[k].has_outside = list[k].has_outside && sum == list[k].balance;
 			if (!sum)
 				list[k].balance = 0;
 		}
@@ -247,11 +246,11 @@ static void asyncs_report(struct fxt_operations *o, struct fxt_ids *ids)
 	qsort(list, n, sizeof(*list), by_offset);
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			unmatched(o, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_async_begin, list[i].offset, "this async operation has no end", list[i].id);
 		else if (list[i].balance < 0)
-			unmatched(o, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation never began", list[i].id);
-		if (list[i].has_aside)
-			unmatched(o, FXT_RULE_async_instant_outside, list[i].aside, "no async operation of this id is open here",
+			unmatched(o, FXT_RULE_unmatched_async_end, list[i].offset, "this async operation has no begin", list[i].id);
+		if (list[i].has_outside)
+			unmatched(o, FXT_RULE_async_instant_outside, list[i].outside_at, "no async operation with this id is open",
 				  list[i].id);
 	}
 }
@@ -263,11 +262,11 @@ static void flows_report(struct fxt_operations *o, struct fxt_ids *ids)
 	qsort(list, n, sizeof(*list), by_offset);
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].balance > 0)
-			unmatched(o, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow never ends", list[i].id);
+			unmatched(o, FXT_RULE_unmatched_flow_begin, list[i].offset, "this flow has no end", list[i].id);
 		else if (list[i].balance < 0)
-			unmatched(o, FXT_RULE_flow_without_begin, list[i].offset, "this flow ends and never began", list[i].id);
-		if (list[i].has_aside)
-			unmatched(o, FXT_RULE_flow_without_begin, list[i].aside, "a step of a flow that is not open", list[i].id);
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].offset, "this flow end has no begin", list[i].id);
+		if (list[i].has_outside)
+			unmatched(o, FXT_RULE_flow_without_begin, list[i].outside_at, "this flow step has no begin", list[i].id);
 	}
 }
 
@@ -278,7 +277,7 @@ static void blobs_report(struct fxt_operations *o, struct fxt_ids *ids)
 	for (size_t i = 0; i < n; i++) {
 		if (ids->list[i].bad || ids->list[i].state == PACKET_TAG)
 			continue;
-		finding_report(o->report->s->findings, FXT_RULE_perfetto_blob_invalid, o->report->source, ids->list[i].aside,
+		finding_report(o->report->s->findings, FXT_RULE_perfetto_blob_invalid, o->report->source, ids->list[i].outside_at,
 			       FXT_WORD, "the last trace packet of this stream is cut off");
 	}
 }

@@ -1,4 +1,4 @@
-/* Async operations, flows and streams of blobs: what is told apart by an id or a name, not by nesting. */
+/* Async operations, flows and blob streams, which are identified by an id or a name and not by nesting. */
 #ifndef FXT_ASYNC_H
 #define FXT_ASYNC_H
 
@@ -9,7 +9,7 @@ struct fxt_ids {
 	struct map keys;     /* to the place in list */
 	struct fxt_id *list; /* owned */
 	size_t count, capacity;
-	uint32_t closed; /* 1 + the place of an entry that is not open, which has the same of the next one as its key; 0: none */
+	uint32_t closed; /* 1 + the index of an entry that is not open, whose key is the same of the next such entry; 0: none */
 };
 
 struct fxt_operations {

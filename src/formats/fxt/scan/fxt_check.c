@@ -4,14 +4,14 @@
 
 #include "formats/fxt/scan/fxt_hash.h"
 
-/* Cpus whose times are followed, and above which a number is remarkable. */
+/* Cpus whose times are tracked, and the highest number that is not noted. */
 #define CPU_FOLLOWED 1024u
 #define CPU_NOTED 1023u
 
 void fxt_check_koid(struct fxt_check *c, uint64_t koid, uint64_t offset)
 {
 	if (fxt_koid_is_wide(koid))
-		fxt_note(c->report, FXT_RULE_koid_exceeds_32_bits, offset, FXT_WORD, "koid %llu needs more than 32 bits",
+		fxt_note(c->report, FXT_RULE_koid_exceeds_32_bits, offset, FXT_WORD, "koid %llu has more than 32 bits",
 			 (unsigned long long)koid);
 }
 
@@ -36,12 +36,12 @@ void fxt_check_counter(struct fxt_check *c, const struct fxt_record *r, uint64_t
 {
 	if (!r->argument_count)
 		fxt_report(c->report, FXT_RULE_counter_without_arguments, offset, r->words * FXT_WORD,
-			   "the counter has no argument");
+			   "the counter has 0 arguments, expected at least 1");
 	for (unsigned n = 0; n < r->argument_count; n++) {
 		const struct fxt_argument_view *a = &r->arguments[n];
 		if (a->type == FXT_ARG_DOUBLE && (a->value >> 52 & 0x7ff) == 0x7ff)
 			fxt_note(c->report, FXT_RULE_counter_nan, offset, r->words * FXT_WORD,
-				 "argument %u is infinite or not a number", n + 1);
+				 "the value of argument %u is infinite or not a number", n + 1);
 		if (a->type >= FXT_ARG_INT32 && a->type <= FXT_ARG_DOUBLE)
 			continue;
 		fxt_report(c->report, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD,
@@ -53,7 +53,8 @@ void fxt_check_complete(struct fxt_check *c, uint64_t start, uint64_t end, uint6
 {
 	if (end < start)
 		fxt_report(c->report, FXT_RULE_complete_end_before_start, offset, 2 * FXT_WORD,
-			   "the duration starts at %llu and ends at %llu", (unsigned long long)start, (unsigned long long)end);
+			   "the duration starts at tick %llu and ends at tick %llu", (unsigned long long)start,
+			   (unsigned long long)end);
 }
 
 /* ---- arguments ---- */
@@ -66,7 +67,7 @@ static void check_argument(struct fxt_check *c, const struct fxt_record *r, unsi
 		fxt_note(c->report, FXT_RULE_empty_argument_name, offset, r->words * FXT_WORD, "argument %u has no name", n + 1);
 	if (fxt_integer_fits_32(a->type, a->value))
 		fxt_note(c->report, FXT_RULE_wide_integer_not_needed, offset, r->words * FXT_WORD,
-			 "argument %u is stored in 64 bits and fits 32", n + 1);
+			 "the value of argument %u is stored in 64 bits and fits 32 bits", n + 1);
 }
 
 /* Names by which readers know an argument. */
@@ -102,7 +103,7 @@ void fxt_check_arguments(struct fxt_check *c, const struct fxt_record *r, const 
 	}
 	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && !process)
 		fxt_note(c->report, FXT_RULE_thread_object_without_process, offset, r->words * FXT_WORD,
-			 "thread %llu has no argument \"process\"", (unsigned long long)r->tail);
+			 "the object of thread %llu has no argument \"process\"", (unsigned long long)r->tail);
 }
 
 /* ---- what later revisions of the document added ---- */
@@ -124,15 +125,15 @@ void fxt_check_newer(struct fxt_check *c, const struct fxt_record *r)
 
 static bool object_assigned(unsigned type)
 {
-	/* Zircon's numbers; 7, 8, 10 and 13 were never given out. */
+	/* Zircon's numbers; 7, 8, 10 and 13 are not assigned. */
 	return type <= FXT_OBJECT_MAX && type != 7 && type != 8 && type != 10 && type != 13;
 }
 
 void fxt_check_kernel_object(struct fxt_check *c, const struct fxt_record *r, uint64_t offset)
 {
 	if (!object_assigned(r->object_type))
-		fxt_note(c->report, FXT_RULE_unknown_object_type, offset, r->words * FXT_WORD, "kernel object type %u",
-			 r->object_type);
+		fxt_note(c->report, FXT_RULE_unknown_object_type, offset, r->words * FXT_WORD,
+			 "kernel object type is %u, which is not assigned", r->object_type);
 }
 
 void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint64_t offset)
@@ -153,7 +154,8 @@ void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint6
 			}
 		}
 		if (r->timestamp < c->cpu_times[r->cpu]) {
-			fxt_note(c->report, FXT_RULE_context_switch_order, offset, length, "cpu %u is at tick %llu already", r->cpu,
+			fxt_note(c->report, FXT_RULE_context_switch_order, offset, length,
+				 "cpu %u: an earlier record of this cpu has the later tick %llu", r->cpu,
 				 (unsigned long long)c->cpu_times[r->cpu]);
 		} else {
 			c->cpu_times[r->cpu] = r->timestamp;
@@ -163,22 +165,22 @@ void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint6
 		return;
 	if (r->out_state > FXT_STATE_DEAD) {
 		fxt_report(c->report, FXT_RULE_invalid_thread_state, offset, length,
-			   "the outgoing thread has state %u, assigned are 0 to %u", r->out_state, FXT_STATE_DEAD);
+			   "outgoing thread state is %u, expected 0 to %u", r->out_state, FXT_STATE_DEAD);
 	} else if (r->subtype == FXT_SWITCH_LEGACY && r->out_state == FXT_STATE_RUNNING)
-		fxt_report(c->report, FXT_RULE_outgoing_state_running, offset, length, "the outgoing thread has state %u (running)",
-			   r->out_state);
+		fxt_report(c->report, FXT_RULE_outgoing_state_running, offset, length,
+			   "outgoing thread state is %u (running), expected another state", r->out_state);
 }
 
 void fxt_check_large(struct fxt_check *c, const struct fxt_record *r, uint64_t offset)
 {
 	uint64_t bytes = r->words * FXT_WORD;
 	if (r->words > FXT_RECORD_WORDS_MAX) {
-		fxt_note(c->report, FXT_RULE_large_record_over_4095_words, offset, bytes, "a record of %llu words",
-			 (unsigned long long)r->words);
+		fxt_note(c->report, FXT_RULE_large_record_over_4095_words, offset, bytes,
+			 "the size of the record is %llu words, and some readers take at most 4095", (unsigned long long)r->words);
 	} else if (r->known && r->blob_format == FXT_LARGE_BLOB_PLAIN)
-		fxt_note(c->report, FXT_RULE_unnecessary_large_record, offset, bytes, "a payload of %llu bytes fits a blob record",
-			 (unsigned long long)r->payload_length);
+		fxt_note(c->report, FXT_RULE_unnecessary_large_record, offset, bytes,
+			 "the payload of %llu bytes fits a blob record", (unsigned long long)r->payload_length);
 	if (bytes > FXT_LARGE_ENGINE_BYTES_MAX)
-		fxt_note(c->report, FXT_RULE_large_record_over_256k, offset, bytes, "a record of %llu bytes",
-			 (unsigned long long)bytes);
+		fxt_note(c->report, FXT_RULE_large_record_over_256k, offset, bytes,
+			 "the size of the record is %llu bytes, more than 256 KiB", (unsigned long long)bytes);
 }

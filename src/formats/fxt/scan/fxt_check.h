@@ -1,5 +1,5 @@
-/* Checks of what a record says, by its kind: arguments, counters, objects, scheduling, large records. They report and change
- * nothing. */
+/* Checks of the values of a record, by its type: arguments, counters, objects, scheduling, large records. They report, and
+ * change nothing else. */
 #ifndef FXT_CHECK_H
 #define FXT_CHECK_H
 

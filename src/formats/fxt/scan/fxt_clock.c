@@ -1,10 +1,10 @@
 /* Ticks and timestamps: #timestamps, #initialization-record. */
 #include "formats/fxt/scan/fxt_clock.h"
 
-/* Timestamps that must be known before one can be called far away, and how many spans away that is. */
+/* Timestamps that must be known before one can be an outlier, and by how many times the span of all others it then differs. */
 #define OUTLIER_KNOWN 16u
 #define OUTLIER_SPANS 100u
-/* A timestamp of 0 is strange once all others are beyond this. */
+/* A timestamp of 0 is an outlier once all others are above this. */
 #define ZERO_STRANGE UINT64_C(1000000)
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -12,31 +12,32 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static uint64_t spans(const struct fxt_provider *p)
+static uint64_t spans(const struct fxt_provider *provider)
 {
-	uint64_t span = p->last - p->first;
+	uint64_t span = provider->last - provider->first;
 	return span > UINT64_MAX / OUTLIER_SPANS ? UINT64_MAX : span * OUTLIER_SPANS;
 }
 
-static void widen(struct fxt_provider *p, uint64_t time)
+static void widen(struct fxt_provider *provider, uint64_t time)
 {
-	if (time < p->first)
-		p->first = time;
-	if (time > p->last)
-		p->last = time;
-	p->step_max = p->timed < OUTLIER_KNOWN || p->outlier_open ? 0 : spans(p);
+	if (time < provider->first)
+		provider->first = time;
+	if (time > provider->last)
+		provider->last = time;
+	provider->step_max = provider->timed < OUTLIER_KNOWN || provider->outlier_open ? 0 : spans(provider);
 }
 
-static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t offset)
+static void first_time(struct fxt_clock *c, struct fxt_provider *provider, uint64_t offset)
 {
 	struct finding *fd;
 
-	if (p->initialized)
+	if (provider->initialized)
 		return;
-	if (c->default_init && !p->anonymous && !p->init_misplaced) {
-		p->init_misplaced = true;
+	if (c->default_init && !provider->anonymous && !provider->init_misplaced) {
+		provider->init_misplaced = true;
 		fxt_report(c->report, FXT_RULE_initialization_in_other_context, c->default_init_offset, 2 * FXT_WORD,
-			   "this initialization record precedes every provider; provider %u has none of its own", p->id);
+			   "this initialization record precedes all providers; provider %u has no initialization record",
+			   provider->id);
 		return;
 	}
 	fd = fxt_note(c->report, FXT_RULE_missing_initialization, offset, 2 * FXT_WORD,
@@ -46,51 +47,52 @@ static void first_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t off
 		fxt_path(c->report, fd, c->report->here.record, NULL);
 }
 
-/* An open suspicion is settled by the timestamp that follows: back among the others means that the one was alone. */
-static void settle_outlier(struct fxt_clock *c, struct fxt_provider *p, uint64_t time)
+/* The next timestamp decides whether the one before was an outlier: it was when this one is among the others again. */
+static void decide_outlier(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time)
 {
-	p->outlier_open = false;
-	if (distance(time, p->outlier_before) < distance(time, p->outlier)) {
-		fxt_note(c->report, FXT_RULE_timestamp_outlier, p->outlier_offset, 2 * FXT_WORD,
-			 "timestamp %llu stands between %llu and %llu", (unsigned long long)p->outlier,
-			 (unsigned long long)p->outlier_before, (unsigned long long)time);
+	provider->outlier_open = false;
+	if (distance(time, provider->outlier_before) < distance(time, provider->outlier)) {
+		fxt_note(c->report, FXT_RULE_timestamp_outlier, provider->outlier_offset, 2 * FXT_WORD,
+			 "timestamp %llu is between timestamps %llu and %llu", (unsigned long long)provider->outlier,
+			 (unsigned long long)provider->outlier_before, (unsigned long long)time);
 	} else {
-		widen(p, p->outlier);
+		widen(provider, provider->outlier);
 	}
 }
 
-void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset)
+void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time, uint64_t offset)
 {
 
-	if (!p->timed++) {
-		p->first = p->last = p->previous = time;
-		first_time(c, p, offset);
+	if (!provider->timed++) {
+		provider->first = provider->last = provider->previous = time;
+		first_time(c, provider, offset);
 	}
-	if (time > p->tick_limit)
+	if (time > provider->tick_limit)
 		fxt_report(c->report, FXT_RULE_timestamp_overflow, offset, 2 * FXT_WORD,
 			   "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
-			   (unsigned long long)p->ticks);
-	if (p->outlier_open)
-		settle_outlier(c, p, time);
-	if (time < p->previous) {
-		p->backward++;
+			   (unsigned long long)provider->ticks);
+	if (provider->outlier_open)
+		decide_outlier(c, provider, time);
+	if (time < provider->previous) {
+		provider->backward++;
 		struct finding *fd = fxt_note(c->report, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD,
 					      "timestamp %llu follows %llu", (unsigned long long)time,
-					      (unsigned long long)p->previous);
+					      (unsigned long long)provider->previous);
 		if (fd)
 			fxt_path(c->report, fd, c->report->here.record, NULL);
 	}
-	bool far = p->timed > OUTLIER_KNOWN && distance(time, p->previous) > spans(p) && p->last > p->first;
-	if (far || (!time && p->first > ZERO_STRANGE && p->timed > 2)) {
-		p->outlier_open = true;
-		p->outlier = time;
-		p->outlier_before = p->previous;
-		p->outlier_offset = offset;
-		p->step_max = 0;
+	bool far = provider->timed > OUTLIER_KNOWN && distance(time, provider->previous) > spans(provider) &&
+		   provider->last > provider->first;
+	if (far || (!time && provider->first > ZERO_STRANGE && provider->timed > 2)) {
+		provider->outlier_open = true;
+		provider->outlier = time;
+		provider->outlier_before = provider->previous;
+		provider->outlier_offset = offset;
+		provider->step_max = 0;
 	} else {
-		widen(p, time);
+		widen(provider, time);
 	}
-	p->previous = time;
+	provider->previous = time;
 }
 
 /* The last tick whose nanoseconds fit 63 bits. */
@@ -103,22 +105,22 @@ static uint64_t tick_limit(uint64_t ticks)
 	return seconds * ticks + part;
 }
 
-void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *p, uint64_t ticks, bool before_all, uint64_t offset,
+void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, uint64_t ticks, bool before_all, uint64_t offset,
 			  uint64_t length)
 {
 
 	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000)))
-		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length, "%llu ticks a second",
-			 (unsigned long long)ticks);
-	if (p->timed && ticks && ticks != p->ticks)
+		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length,
+			 "tick rate is %llu a second, expected 1000 to 10^12", (unsigned long long)ticks);
+	if (provider->timed && ticks && ticks != provider->ticks)
 		fxt_report(c->report, FXT_RULE_late_initialization, offset, length,
-			   "the rate changes from %llu to %llu ticks a second after %llu timestamps", (unsigned long long)p->ticks,
-			   (unsigned long long)ticks, (unsigned long long)p->timed);
-	if (p->anonymous && before_all && !p->timed) {
+			   "the tick rate changes from %llu to %llu a second after %llu timestamps",
+			   (unsigned long long)provider->ticks, (unsigned long long)ticks, (unsigned long long)provider->timed);
+	if (provider->anonymous && before_all && !provider->timed) {
 		c->default_init = true;
 		c->default_init_offset = offset;
 	}
-	p->initialized = true;
-	p->ticks = ticks ? ticks : FXT_TICKS_DEFAULT;
-	p->tick_limit = tick_limit(p->ticks);
+	provider->initialized = true;
+	provider->ticks = ticks ? ticks : FXT_TICKS_DEFAULT;
+	provider->tick_limit = tick_limit(provider->ticks);
 }

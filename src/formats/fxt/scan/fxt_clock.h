@@ -10,22 +10,24 @@ struct fxt_clock {
 	uint64_t default_init_offset;
 };
 
-/* An initialization record of provider p. */
-void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *p, uint64_t ticks, bool before_all, uint64_t offset,
+/* An initialization record of a provider. before_all: no provider was introduced so far. */
+void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, uint64_t ticks, bool before_all, uint64_t offset,
 			  uint64_t length);
 /* The timestamp of a record, when it is not simply a little later than the one before: see fxt_clock_time(). */
-void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset);
+void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time, uint64_t offset);
 
 /* The timestamp of a record. */
-static inline void fxt_clock_time(struct fxt_clock *c, struct fxt_provider *p, uint64_t time, uint64_t offset)
+static inline void fxt_clock_time(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time, uint64_t offset)
 {
-	if (__builtin_expect(p->timed && time >= p->previous && time - p->previous <= p->step_max && time <= p->tick_limit, 1)) {
-		p->previous = time;
-		if (time > p->last)
-			p->last = time;
-		p->timed++;
+	if (__builtin_expect(provider->timed && time >= provider->previous && time - provider->previous <= provider->step_max &&
+				     time <= provider->tick_limit,
+			     1)) {
+		provider->previous = time;
+		if (time > provider->last)
+			provider->last = time;
+		provider->timed++;
 	} else {
-		fxt_clock_step(c, p, time, offset);
+		fxt_clock_step(c, provider, time, offset);
 	}
 }
 

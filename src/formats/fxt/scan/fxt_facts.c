@@ -1,4 +1,4 @@
-/* What `info` tells of a trace. */
+/* The facts that `info` prints. */
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>
@@ -43,23 +43,23 @@ void fxt_facts(const struct fxt_walk *w)
 	scan_fact(s, "revision", "%s", s->profile);
 	scan_fact(s, "providers", "%u", (unsigned)w->registry.count - 1);
 	for (size_t i = 0; i < w->registry.count; i++) {
-		const struct fxt_provider *p = w->registry.list[i];
-		if ((p->anonymous && !p->records) || listed == PROVIDERS_LISTED)
+		const struct fxt_provider *provider = w->registry.list[i];
+		if ((provider->anonymous && !provider->records) || listed == PROVIDERS_LISTED)
 			continue;
 		listed++;
-		if (p->anonymous)
+		if (provider->anonymous)
 			snprintf(key, sizeof(key), "before any provider");
 		else
-			snprintf(key, sizeof(key), "provider %" PRIu32, p->id);
+			snprintf(key, sizeof(key), "provider %" PRIu32, provider->id);
 		scan_fact(s, key,
 			  "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
-			  text_quote(quoted, p->name, p->name_length), p->ticks, p->records, p->strings, p->threads,
-			  p->buffer_full ? ", buffer was full" : "");
-		if (!p->timed)
+			  text_quote(quoted, provider->name, provider->name_length), provider->ticks, provider->records,
+			  provider->strings, provider->threads, provider->buffer_full ? ", buffer was full" : "");
+		if (!provider->timed)
 			continue;
 		strncat(key, ", time", sizeof(key) - strlen(key) - 1);
-		scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", p->first, p->last,
-			  nanoseconds(p->last - p->first, p->ticks));
+		scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", provider->first, provider->last,
+			  nanoseconds(provider->last - provider->first, provider->ticks));
 	}
 	scan_fact(s, "threads", "%u", (unsigned)w->nesting.count);
 	counts(s, "records", w->totals.by_type, fxt_type_names);

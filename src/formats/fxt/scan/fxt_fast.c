@@ -1,54 +1,53 @@
-/* Runs of plain events: nearly all of any trace. An event is plain when its thread is registered, its strings are, too,
- * or are printable ASCII, its size is that of its content, and nothing about it is worth a finding. It is then taken
- * into account right here, from the bytes of the window; anything else ends the run, and the general road decides. Both
- * must come to the same verdict.
+/* The fast path: runs of plain events, which are nearly all of most traces, and plain string records between them. An event is
+ * plain when its thread is known, its strings are registered or printable ASCII, its size is that of its content, and no rule
+ * applies to it. It is then taken into account here, from the bytes of the window; any other record ends the run and is left to
+ * the walk. Both must report the same: see the contract at the end.
  *
- * Headers say nearly everything, and repeat: what one says but for its strings is looked up once (struct fxt_shape).
- * Plain string records, which stand between the events that need them, are registered here as well. */
+ * Headers have most of the information, and repeat: each is examined once, and the result is kept (struct fxt_shape). */
 #include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
-#define ALWAYS static inline __attribute__((always_inline))
-/* Rare enough to stay out of a loop that needs its registers. */
-#define ASIDE static __attribute__((noinline))
+#define INLINE static inline __attribute__((always_inline))
+/* For what is rare: kept out of the loop, which needs the registers. */
+#define NOINLINE static __attribute__((noinline))
 
 /* Flags of the references of an event's header. */
 #define TEXTS ((uint64_t)FXT_STRING_INLINE << 32 | (uint64_t)FXT_STRING_INLINE << 48)
 
 /* A string index that is registered. *used keeps FXT_USED when it is known to be used, too. */
-ALWAYS bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
+INLINE bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
 {
 	unsigned state = fxt_string_state(t, (uint32_t)index);
 	*used &= state;
 	return state & FXT_REGISTERED;
 }
 
-ALWAYS uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
+INLINE uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 {
 	return t->pages[index / FXT_PAGE]->hash[index % FXT_PAGE];
 }
 
-ASIDE bool words_plain_long(const uint8_t *text, uint64_t length)
+NOINLINE bool words_plain_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_text_is_plain(text, length);
 }
 
-/* Whether nothing is to be said of inline text: it is printable ASCII, and the unused bytes of its last word are zero. All words
- * are there; mostly they are one. */
-ALWAYS bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
+/* Whether inline text is plain: printable ASCII, and the unused bytes of its last word are zero. All words are in the window;
+ * mostly it is one. */
+INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_plain_long(text, ref & FXT_STRING_INDEX_MAX);
 	const uint64_t w = load_u64(text, false), unused = fxt_unused_bytes[ref % FXT_WORD];
-	return !(fxt_word_strangeness(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
+	return !(fxt_word_not_ascii(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
 }
 
-ASIDE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
+NOINLINE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_hash_padded(text, length);
 }
 
-ALWAYS uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
+INLINE uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_hash_long(text, ref & FXT_STRING_INDEX_MAX);
@@ -56,15 +55,15 @@ ALWAYS uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
 	return h ? h : 1;
 }
 
-/* Words that inline text takes; 0: it is none, or is worth a finding or a longer look. */
+/* Words of inline text; 0: it is not inline, or is left to the slower functions. */
 static unsigned words_short(uint64_t ref)
 {
 	uint64_t words = ref & FXT_STRING_INLINE ? ((ref & FXT_STRING_INDEX_MAX) + FXT_WORD - 1) / FXT_WORD : 0;
 	return words <= UINT8_MAX ? (unsigned)words : 0;
 }
 
-/* The same of a text of any length: what follows it. NULL: there is something, or it goes on behind `end`. */
-ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
+/* Where inline text of any length ends. NULL: it is not plain, or continues behind `end`. */
+INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
 	bool fits = length && length <= FXT_STRING_BYTES_ADVISED && size <= (uint64_t)(end - text);
@@ -73,14 +72,13 @@ ALWAYS const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* ---- arguments ---- */
 
-/* Types of values that are plain, as far as their header goes; and those that a counter may have, less double, which may be
- * no number. */
+/* Types of arguments that can be plain; and those that a counter may have, without double, whose value may be not a number. */
 #define TYPES_PLAIN ((1u << FXT_ARG_BLOB) - 1)
 #define TYPES_COUNTED (1u << FXT_ARG_INT32 | 1u << FXT_ARG_UINT32 | 1u << FXT_ARG_INT64 | 1u << FXT_ARG_UINT64)
 
 /* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
-ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
+NOINLINE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
@@ -106,8 +104,8 @@ ASIDE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_
 }
 
 /* A plain argument of any kind. What follows it, or NULL, and the hash of its name. */
-ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
-				    unsigned *used)
+NOINLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
+				      unsigned *used)
 {
 	uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD, name = fxt_bits(h, 16, 16), value = fxt_bits(h, 32, 16);
 	unsigned type = (unsigned)(h & 15);
@@ -135,7 +133,7 @@ ASIDE const uint8_t *argument_aside(const struct fxt_tables *t, const uint8_t *p
 }
 
 /* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
-ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
 				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
@@ -159,11 +157,11 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 				hashes[n] = shape->words ? words_hash(p + FXT_WORD, shape->words, h >> 16) : shape->name;
 			p += shape->size;
 		} else {
-			p = argument_aside(t, p, end, h, &hashes[n], &used);
+			p = argument_slow(t, p, end, h, &hashes[n], &used);
 			if (!p)
 				return NULL;
 		}
-		/* Two references may stand for the same name. */
+		/* Two references may be of the same name. */
 		for (unsigned k = 0; k < n; k++)
 			if (hashes[k] == hashes[n])
 				return NULL;
@@ -176,8 +174,8 @@ ALWAYS const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_table
 
 /* ---- headers ---- */
 
-/* Looks up what a header says, by its key. NULL: no such event is plain. */
-ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
+/* Examines a header, by its key, and keeps the result. NULL: no such event is plain. */
+NOINLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t ref = fxt_bits(key, 24, 8);
@@ -215,7 +213,7 @@ ASIDE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 }
 
 /* Marks what a plain event refers to as used. */
-ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
+NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
 {
 	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(h, 32, 16), h >> 48 };
 	unsigned count = 2;
@@ -227,7 +225,7 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 		arguments += fxt_bits(a, 4, 12) * FXT_WORD;
 	}
 	for (unsigned i = 0; i < count; i++)
-		/* Index 0 is used by birth, and in a page that all share. */
+		/* Index 0 is always used, and in a page that all providers share. */
 		if (refs[i] && !(refs[i] & FXT_STRING_INLINE))
 			t->pages[refs[i] / FXT_PAGE]->state[refs[i] % FXT_PAGE] |= FXT_USED;
 	if (fxt_bits(h, 24, 8))
@@ -238,12 +236,12 @@ ASIDE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, 
 /* ---- events ---- */
 
 /* Takes a begin or an end that comes in order of time and needs no memory. */
-ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
+INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
 {
 	if (!track)
-		return true; /* too many threads: said already */
+		return true; /* too many threads: noted already */
 	if (!track->steady)
-		return track->lost && !track->fresh; /* too late an event, or too many: said already */
+		return track->given_up && !track->fresh; /* not tracked any more: noted already */
 	if (time < track->newest)
 		return false;
 	uint32_t depth = track->depth;
@@ -261,8 +259,8 @@ ALWAYS bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-/* The thread of inline koids. NULL: they are not plain, or nothing was heard of it so far. */
-ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint64_t thread)
+/* The thread of inline koids. NULL: they are not plain, or the thread is new. */
+NOINLINE struct fxt_thread *thread_slow(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
 		return NULL;
@@ -272,26 +270,26 @@ ASIDE struct fxt_thread *thread_aside(struct fxt_walk *w, uint64_t process, uint
 	return track;
 }
 
-ALWAYS struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+INLINE struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
 	return known->track && known->thread == thread && known->process == process ? known->track
-										    : thread_aside(w, process, thread);
+										    : thread_slow(w, process, thread);
 }
 
-/* One event, on the way through the loop. */
+/* One event in the loop. */
 struct event {
 	uint64_t h, time, at;
 	const struct fxt_shape *shape;
 	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
 	struct fxt_thread *track;
-	uint64_t name; /* hash; of an inline one only when it is asked for */
+	uint64_t name; /* hash; of an inline one only when it is needed */
 	unsigned used;
 };
 
 /* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
  * event before. */
-ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
+INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
 			const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
@@ -323,10 +321,9 @@ ALWAYS bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 	return true;
 }
 
-/* Async operations and flows are followed by the functions of the walk. text: of the inline name,
- * behind that of the category. */
-ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
-			   const uint8_t *text, struct fxt_thread *track, uint64_t id)
+/* Async operations and flows are tracked by the functions of the walk. text: of the inline name, behind that of the category. */
+NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
+			      const uint8_t *text, struct fxt_thread *track, uint64_t id)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t last = w->registry.provider->last, latest = time > last ? time : last;
@@ -343,13 +340,14 @@ ASIDE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, ui
 	return w->report.status == TM_OK;
 }
 
-/* Follows what a plain event means. False: the walk would have something to say, or needs memory; nothing is changed then. */
-ALWAYS bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
+/* Tracks the durations, operations and flows of a plain event. False: a rule may apply, or memory is needed; nothing is changed
+ * then. */
+INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
 	const unsigned event = shape->event;
 
-	/* Not a switch: a table of jumps is mispredicted more often than these. */
+	/* Not a switch: a jump table is mispredicted more often than these branches. */
 	if (event == FXT_DURATION_BEGIN || event == FXT_DURATION_END) {
 		if (shape->words[1])
 			e->name = words_hash(e->text, shape->words[1], e->h >> 48);
@@ -366,7 +364,7 @@ ALWAYS bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *ne
 	return true;
 }
 
-/* The highest timestamp that is not too high, and not one to look at: a lower bound of that of each event by itself. */
+/* The highest timestamp that cannot be an overflow or an outlier: a lower bound for all events of the run. */
 static uint64_t highest_plain(const struct fxt_provider *provider)
 {
 	uint64_t previous = provider->previous, step = provider->step_max;
@@ -374,7 +372,7 @@ static uint64_t highest_plain(const struct fxt_provider *provider)
 	return highest > provider->tick_limit ? provider->tick_limit : highest;
 }
 
-ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
+INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 {
 	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
 	struct fxt_provider *provider = w->registry.provider;
@@ -406,13 +404,13 @@ ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 		    (shape->arguments && arguments_plain(w, t, e.arguments, next - shape->tail, shape->arguments, shape->types,
 							 &e.used, big_endian) != next - shape->tail))
 			break;
-		/* Whatever path it takes from here on, such an event is accepted. */
+		/* Whichever path takes it, such an event is accepted. */
 		if (!(e.used & FXT_USED))
 			mark_used(t, shape, e.h, e.arguments, big_endian);
 		if (!event_meaning(w, &e, next, big_endian))
 			break;
 		w->totals.by_event[shape->event]++;
-		fxt_position_took(&w->report.here, e.at);
+		fxt_position_accept(&w->report.here, e.at);
 		w->previous.header = e.h;
 		previous = e.time;
 		e.at += size;
@@ -435,7 +433,7 @@ ALWAYS bool events_run(struct fxt_walk *w, const bool big_endian)
 
 static bool events(struct fxt_walk *w)
 {
-	/* Two copies of the loop, each with its byte order built in. */
+	/* Two copies of the loop, each with a constant byte order. */
 	return w->decoder.big_endian ? events_run(w, true) : events_run(w, false);
 }
 
@@ -444,7 +442,7 @@ static bool events(struct fxt_walk *w)
 static bool string(struct fxt_walk *w, uint64_t h)
 {
 	uint64_t index = fxt_bits(h, 16, 16), length = fxt_bits(h, 32, 32), size = fxt_bits(h, 4, 12) * FXT_WORD;
-	/* Set bits above the index and above the length make them too large. */
+	/* The reserved bits above index and length are part of the values, so that a set bit makes them too large. */
 	if (!index || index > FXT_STRING_INDEX_MAX || length - 1 >= FXT_STRING_BYTES_ADVISED ||
 	    size != (1 + fxt_words(length)) * FXT_WORD || fxt_string_state(w->registry.provider->tables, (uint32_t)index))
 		return false;
@@ -454,7 +452,7 @@ static bool string(struct fxt_walk *w, uint64_t h)
 	(void)fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
 	w->totals.by_type[FXT_STRING]++;
 	w->registry.provider->records++;
-	fxt_position_took(&w->report.here, w->report.here.at);
+	fxt_position_accept(&w->report.here, w->report.here.at);
 	w->s->fast++;
 	w->report.here.at += size;
 	return true;
@@ -545,7 +543,7 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 #define FAST_record_content_overrun FAST_LEAVES
 #define FAST_record_past_end FAST_LEAVES
 #define FAST_swallowed_records FAST_LEAVES  /* the same; and nothing in it can be anything */
-#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is judged in its turn */
+#define FAST_misaligned_records FAST_LEAVES /* the next record begins where this one ends, and is checked in its turn */
 #define FAST_unreadable_bytes FAST_LEAVES
 #define FAST_record_trailing_words FAST_LEAVES
 #define FAST_known_extension FAST_LEAVES /* its word makes the record longer than its content */

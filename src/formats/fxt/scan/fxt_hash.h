@@ -1,5 +1,5 @@
-/* Hashes of texts and keys. They decide about notes and nesting only, so a collision costs no verdict. The steps are those of the
- * finalizer of MurmurHash3 (Appleby). */
+/* Hashes of texts and keys. They decide about notes and nesting only, so a collision can never make an error or hide one. The
+ * multiplier is one of the finalizer of MurmurHash3 (Appleby). */
 #ifndef FXT_HASH_H
 #define FXT_HASH_H
 

@@ -1,11 +1,10 @@
-/* Durations of a thread, #duration-begin-event and #duration-end-event, judged in the order of time although records may
+/* Durations of a thread, "Duration begin event" and "Duration end event", matched in the order of time although records may
  * come in any order.
  *
- * Begins and ends are parentheses. Of those seen so far only the ones without partner are kept: taken in the order of time
- * they always read ")))(((". An event that is not older than the newest one pushes or pops at the end. A late one, at time
- * t, is put where it belongs: a begin takes the first partnerless end after t, an end the last partnerless begin before t.
- * Where neither is there, which event is without partner is no longer certain; the thread is then called unsure, and what
- * remains of it is not reported. */
+ * Begins and ends are parentheses. Only the unmatched ones are kept: in the order of time they always read ")))(((". An event
+ * that is not older than the newest one pushes or pops at the end. A late one, at time t, is matched with what is there: a
+ * begin with the first unmatched end after t, an end with the last unmatched begin before t. Where there is none, it is not
+ * certain any more which events are unmatched; the thread is then called unsure, and its unmatched events are not reported. */
 #include "formats/fxt/scan/fxt_nesting.h"
 
 #include <stdlib.h>
@@ -48,7 +47,7 @@ struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, u
 		return t;
 	if (n->count == FXT_THREADS_MAX) {
 		fxt_note(n->report, FXT_RULE_semantic_bound_reached, n->report->here.at, FXT_WORD,
-			 "the durations of more than %u threads are not followed", FXT_THREADS_MAX);
+			 "there are more than %u threads; the durations of further threads are not tracked", FXT_THREADS_MAX);
 		return NULL;
 	}
 	struct fxt_thread *other = first_of(n, hash);
@@ -66,11 +65,11 @@ struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, u
 	return t;
 }
 
-/* The thread is not judged any more. */
-static void lose(struct fxt_nesting *n, struct fxt_thread *t, uint64_t offset, const char *why)
+/* Stops tracking a thread, and notes why. */
+static void thread_give_up(struct fxt_nesting *n, struct fxt_thread *t, uint64_t offset, const char *why)
 {
 	struct finding *fd = NULL;
-	if (!t->lost)
+	if (!t->given_up)
 		fd = fxt_note(n->report, FXT_RULE_semantic_bound_reached, offset, 0, "%s", why);
 	if (fd)
 		finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
@@ -79,7 +78,7 @@ static void lose(struct fxt_nesting *n, struct fxt_thread *t, uint64_t offset, c
 	free(t->ends);
 	t->open = t->ends = NULL;
 	t->depth = t->ends_count = t->open_capacity = t->ends_capacity = 0;
-	t->lost = true;
+	t->given_up = true;
 	t->steady = false;
 }
 
@@ -90,9 +89,9 @@ static bool grow(struct fxt_nesting *n, struct fxt_thread *t, struct fxt_open **
 		return true;
 	uint32_t wanted = *capacity ? 2 * *capacity : OPEN_START;
 	if (wanted > FXT_DEPTH_MAX || wanted - *capacity > FXT_OPEN_MAX - n->open_room) {
-		lose(n, t, offset,
-		     wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to follow them"
-					    : "too many durations of all threads are open to follow them");
+		thread_give_up(n, t, offset,
+			       wanted > FXT_DEPTH_MAX ? "too many durations of this thread are open to track them"
+						      : "too many durations of all threads are open to track them");
 		return false;
 	}
 	struct fxt_open *bigger = realloc(*list, wanted * sizeof(**list));
@@ -135,19 +134,19 @@ static void put_in(struct fxt_open *list, uint32_t *count, uint32_t at, struct f
 
 static void thread_report(struct fxt_nesting *n, struct fxt_thread *t);
 
-static const char too_late[] = "an event comes so late that the nesting of this thread is not followed";
+static const char too_late[] = "an event of this thread comes so late that its nesting is not tracked any more";
 
-/* Archives that were joined: the provider was introduced again, and its clock starts over. What is open stays so. */
+/* Archives were joined: the provider was introduced again, and its clock starts again. Durations that are open have no end. */
 static void start_over(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time)
 {
 	t->fresh = false;
-	t->steady = t->began && !t->lost;
+	t->steady = t->began && !t->given_up;
 	if (time >= t->newest)
 		return;
 	thread_report(n, t);
 	t->newest = t->first_begin = t->flows_outside = 0;
 	t->depth = t->ends_count = 0;
-	t->began = t->completes = t->late = t->unsure = t->lost = t->steady = false;
+	t->began = t->completes = t->late = t->unsure = t->given_up = t->steady = false;
 }
 
 void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name)
@@ -158,14 +157,14 @@ void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t tim
 	if (!t->began || time < t->first_begin)
 		t->first_begin = time;
 	t->began = true;
-	if (t->lost)
+	if (t->given_up)
 		return;
 	t->steady = true;
 	if (time < t->newest) {
 		t->late = true;
 		at = place(t->ends, t->ends_count, time);
 		if (at == UINT32_MAX) {
-			lose(n, t, offset, too_late);
+			thread_give_up(n, t, offset, too_late);
 			return;
 		}
 		if (at < t->ends_count) {
@@ -174,7 +173,7 @@ void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t tim
 		}
 		at = place(t->open, t->depth, time);
 		if (at == UINT32_MAX) {
-			lose(n, t, offset, too_late);
+			thread_give_up(n, t, offset, too_late);
 			return;
 		}
 		t->unsure = true;
@@ -191,13 +190,13 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 	uint32_t at;
 	if (t->fresh)
 		start_over(n, t, time);
-	if (t->lost)
+	if (t->given_up)
 		return;
 	if (time < t->newest) {
 		t->late = true;
 		at = place(t->open, t->depth, time);
 		if (at == UINT32_MAX) {
-			lose(n, t, offset, too_late);
+			thread_give_up(n, t, offset, too_late);
 			return;
 		}
 		if (at) {
@@ -206,7 +205,7 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 		}
 		at = place(t->ends, t->ends_count, time);
 		if (at == UINT32_MAX) {
-			lose(n, t, offset, too_late);
+			thread_give_up(n, t, offset, too_late);
 			return;
 		}
 		t->unsure = true;
@@ -216,7 +215,7 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 			uint64_t begun = t->open[--t->depth].name;
 			if (name && begun != name)
 				fxt_note(n->report, FXT_RULE_duration_end_name_mismatch, offset, FXT_WORD,
-					 "the end has another name than the begin at offset 0x%llx",
+					 "the name of this end differs from that of its begin at offset 0x%llx",
 					 (unsigned long long)t->open[t->depth].offset);
 			return;
 		}
@@ -234,17 +233,19 @@ static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const 
 					    excused ? TM_NOTE : TM_WARNING, n->report->source, o->offset, 2 * FXT_WORD);
 	if (!finding_kept(fd))
 		return;
-	finding_say(fd, end ? "a duration ends at tick %llu, and none is open" : "the duration that begins at tick %llu never ends",
+	finding_say(fd,
+		    end ? "a duration ends at tick %llu, and no duration is open"
+			: "the duration that begins at tick %llu has no end",
 		    (unsigned long long)o->time);
 	finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process, (unsigned long long)t->thread);
 }
 
-/* Says what is left of a thread. */
+/* Reports the unmatched begins and ends of a thread. */
 static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 {
 	if (t->flows_outside && !t->completes && !t->late) {
 		struct finding *fd = fxt_note(n->report, FXT_RULE_flow_outside_duration, t->flow_offset, 2 * FXT_WORD,
-					      "%llu flow events of this thread lie in no duration",
+					      "%llu flow events of this thread are not inside a duration",
 					      (unsigned long long)t->flows_outside);
 		if (fd) {
 			finding_path(fd, "process %llu > thread %llu", (unsigned long long)t->process,
@@ -252,8 +253,8 @@ static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 		}
 	}
 	if (t->unsure && (t->depth || t->ends_count)) {
-		lose(n, t, t->depth ? t->open[0].offset : t->ends[0].offset,
-		     "events of this thread come so late that what has no partner cannot be told");
+		thread_give_up(n, t, t->depth ? t->open[0].offset : t->ends[0].offset,
+			       "events of this thread come so late that it is not known which begins and ends are unmatched");
 		return;
 	}
 	for (uint32_t i = 0; i < t->ends_count; i++)

@@ -12,9 +12,9 @@ struct fxt_open {
 struct fxt_thread {
 	uint64_t process, thread;
 	uint64_t newest, first_begin;
-	struct fxt_open *open, *ends; /* begins and ends without partner, each in order of time */
+	struct fxt_open *open, *ends; /* unmatched begins and ends, each in the order of time */
 	uint32_t depth, open_capacity, ends_count, ends_capacity;
-	bool began, completes, late, unsure, lost;
+	bool began, completes, late, unsure, given_up;
 	bool fresh;	  /* its provider was introduced anew since its last duration */
 	bool steady;	  /* it began, and is neither lost nor fresh: begins and ends need no more than their lists */
 	uint32_t session; /* of its provider, when it was registered last */

@@ -1,5 +1,4 @@
-/* What a sound record means: it registers, refers, tells a time. fxt_fast.c does the same for plain
- * ones; everything else comes here. */
+/* The meaning of a sound record: registrations, references, timestamps, events. fxt_fast.c does the same for plain records. */
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include "formats/fxt/scan/fxt_hash.h"
@@ -8,70 +7,71 @@
 
 static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
-	struct fxt_provider *p = fxt_provider_get(&w->registry, r->id);
+	struct fxt_provider *provider = fxt_provider_get(&w->registry, r->id);
 	const uint8_t *name = r->data + r->text_at;
-	if (!p)
+	if (!provider)
 		return;
-	fxt_provider_enter(&w->registry, p);
-	if (p->introduced) {
-		if (p->name_length != r->text_length || memcmp(p->name, name, p->name_length)) {
+	fxt_provider_enter(&w->registry, provider);
+	if (provider->introduced) {
+		if (provider->name_length != r->text_length || memcmp(provider->name, name, provider->name_length)) {
 			fxt_report(&w->report, FXT_RULE_provider_name_changed, offset, r->words * FXT_WORD,
-				   "provider %u had another name before", r->id);
+				   "the name of provider %u differs from that of its earlier provider info record", r->id);
 		} else
 			fxt_report(&w->report, FXT_RULE_duplicate_provider_info, offset, r->words * FXT_WORD,
-				   "provider %u was introduced before; its strings and threads are forgotten", r->id);
+				   "provider %u was introduced before; readers forget its strings and threads", r->id);
 	}
-	fxt_provider_reset(&w->registry, p);
-	p->sessions += p->timed != 0;
-	p->introduced = true;
-	p->made_up = false;
-	p->offset = offset;
-	p->name_length = (uint8_t)r->text_length;
-	memcpy(p->name, name, p->name_length);
-	p->ticks = FXT_TICKS_DEFAULT;
-	p->tick_limit = INT64_MAX;
-	p->initialized = false;
+	fxt_provider_reset(&w->registry, provider);
+	provider->sessions += provider->timed != 0;
+	provider->introduced = true;
+	provider->placeholder = false;
+	provider->offset = offset;
+	provider->name_length = (uint8_t)r->text_length;
+	memcpy(provider->name, name, provider->name_length);
+	provider->ticks = FXT_TICKS_DEFAULT;
+	provider->tick_limit = INT64_MAX;
+	provider->initialized = false;
 	w->registry.introduced = true;
 }
 
 static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
-	struct fxt_provider *p = fxt_provider_find(&w->registry, r->id);
-	if (!p && !r->id && !w->registry.introduced) {
+	struct fxt_provider *provider = fxt_provider_find(&w->registry, r->id);
+	if (!provider && !r->id && !w->registry.introduced) {
 		fxt_provider_enter(&w->registry,
 				   w->registry.list[0]); /* readers know the context before any provider as number 0 */
 		return;
 	}
-	if (!p) {
+	if (!provider) {
 		uint64_t info = fxt_header(FXT_METADATA, 1) | fxt_field(16, 4, FXT_PROVIDER_INFO) | fxt_field(20, 32, r->id);
-		p = fxt_provider_get(&w->registry, r->id);
-		if (!p)
+		provider = fxt_provider_get(&w->registry, r->id);
+		if (!provider)
 			return;
 		if (w->report.damage) {
 			finding_explains(w->report.damage, 1);
 		} else
 			fxt_report(&w->report, FXT_RULE_unknown_provider_section, offset, FXT_WORD,
-				   "provider %u was never introduced", r->id);
+				   "no provider info record of provider %u precedes this section", r->id);
 		fxt_doubt_provider(&w->doubt, r->id);
 		fxt_repair_insert(&w->repair, offset, &info, 1, FXT_RULE_unknown_provider_section,
-				  "introduces the provider, whose name is lost");
+				  "a provider info record for a provider whose own is lost");
 		fxt_repair_lost(&w->repair, 0, TM_UNKNOWN_COUNT);
-		p->introduced = p->made_up = true;
+		provider->introduced = provider->placeholder = true;
 		w->registry.introduced = true;
 	}
-	fxt_provider_enter(&w->registry, p);
+	fxt_provider_enter(&w->registry, provider);
 }
 
 static void accept_magic(struct fxt_walk *w, uint64_t offset)
 {
 	if (w->report.magic_seen) {
-		fxt_report(&w->report, FXT_RULE_duplicate_magic, offset, FXT_WORD, "the magic number stands here again");
+		fxt_report(&w->report, FXT_RULE_duplicate_magic, offset, FXT_WORD, "a second magic number record");
 		/* A second archive: what it introduces is new. */
 		for (size_t i = 0; i < w->registry.count; i++)
 			w->registry.list[i]->introduced = false;
 	} else if (offset && !w->lost_prefix) {
-		w->report.headless = fxt_report(&w->report, FXT_RULE_magic_not_first, offset, FXT_WORD,
-						"the magic number stands at offset %llu, expected 0", (unsigned long long)offset);
+		w->report.no_magic = fxt_report(&w->report, FXT_RULE_magic_not_first, offset, FXT_WORD,
+						"the offset of the magic number record is %llu, expected 0",
+						(unsigned long long)offset);
 	}
 	if (!w->report.magic_seen && w->magic_written && !w->registry.introduced) {
 		fxt_repair_drop(&w->repair, offset, offset + FXT_WORD, FXT_RULE_magic_not_first, "moved to the beginning");
@@ -82,7 +82,7 @@ static void accept_magic(struct fxt_walk *w, uint64_t offset)
 
 static void accept_metadata(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
-	struct fxt_provider *p;
+	struct fxt_provider *provider;
 	switch (r->subtype) {
 	case FXT_PROVIDER_INFO:
 		accept_info(w, r, offset);
@@ -91,14 +91,14 @@ static void accept_metadata(struct fxt_walk *w, const struct fxt_record *r, uint
 		accept_section(w, r, offset);
 		break;
 	case FXT_PROVIDER_EVENT:
-		p = fxt_provider_find(&w->registry, r->id);
-		if (!p && (r->id || w->registry.introduced))
+		provider = fxt_provider_find(&w->registry, r->id);
+		if (!provider && (r->id || w->registry.introduced))
 			fxt_note(&w->report, FXT_RULE_unknown_provider_event_id, offset, FXT_WORD,
-				 "provider %u is not introduced so far", r->id);
+				 "no provider info record of provider %u precedes this event", r->id);
 		if (fxt_bits(r->header, 52, 4) == FXT_PROVIDER_BUFFER_FULL) {
 			w->report.buffer_full = true;
-			if (p)
-				p->buffer_full = true;
+			if (provider)
+				provider->buffer_full = true;
 			fxt_report(&w->report, FXT_RULE_buffer_full, offset, FXT_WORD,
 				   "the buffer of provider %u was full: records were dropped", r->id);
 		}
@@ -150,7 +150,7 @@ static void accept_event(struct fxt_walk *w, unsigned event, struct fxt_thread *
 static void check_blob(struct fxt_walk *w, const struct fxt_record *r, uint64_t name, uint64_t offset)
 {
 	if (r->id == FXT_BLOB_DATA && !r->strings[0].ref) {
-		fxt_note(&w->report, FXT_RULE_filler_blob, offset, r->words * FXT_WORD, "a nameless blob of %llu bytes",
+		fxt_note(&w->report, FXT_RULE_filler_blob, offset, r->words * FXT_WORD, "a blob of %llu bytes without a name",
 			 (unsigned long long)r->payload_length);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* What is said about records. Nothing here runs for a record that is fine. */
+/* Findings about records. Nothing here runs for a record without findings. */
 #include "formats/fxt/scan/fxt_report.h"
 
 #include <stdio.h>
@@ -127,7 +127,7 @@ void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t fie
 	t->finding = finding_new(report->s->findings, FXT_RULE_newer_feature, report->source, report->here.at, r->words * FXT_WORD);
 	if (!finding_kept(t->finding))
 		return;
-	finding_say(t->finding, "%s is not in the document of 2022: readers of its time skip it", names[kind]);
+	finding_say(t->finding, "%s is not in the document of 2022: readers made by it skip the record", names[kind]);
 	fxt_path(report, t->finding, r, NULL);
 	finding_field(t->finding, report->here.at + field, FXT_WORD, "header");
 }
@@ -155,19 +155,19 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		say_bits(fd, i, "reserved bits are set");
 		break;
 	case FXT_RULE_string_flag_bit_set:
-		say_bits(fd, i, "the bit above a 15-bit number is set");
+		say_bits(fd, i, "the bit above a 15-bit field is set");
 		break;
 	case FXT_RULE_bool_value_bits:
-		say_bits(fd, i, "a boolean has more than its one bit");
+		say_bits(fd, i, "bits above the value of a boolean are set");
 		break;
 	case FXT_RULE_nonzero_padding:
 		finding_say(fd, "%u bytes of padding after %llu bytes are not zero", i->length, got);
 		break;
 	case FXT_RULE_invalid_utf8:
-		finding_say(fd, "byte %llu of %u is no UTF-8 (0x%02x)", got, i->length, r->data[i->at + i->got]);
+		finding_say(fd, "byte %llu of %u is not UTF-8 (0x%02x)", got, i->length, r->data[i->at + i->got]);
 		break;
 	case FXT_RULE_string_too_long:
-		finding_say(fd, "%llu bytes of text, advised are at most %u", got, FXT_STRING_BYTES_ADVISED);
+		finding_say(fd, "the text has %llu bytes, expected at most %u", got, FXT_STRING_BYTES_ADVISED);
 		break;
 	case FXT_RULE_embedded_nul:
 		say_text(fd, r, i, "text holds a NUL byte");
@@ -179,17 +179,17 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		finding_say(fd, "the size of this record is 0, expected at least 1 (header 0x%016llx)", got);
 		break;
 	case FXT_RULE_record_size_too_small:
-		finding_say(fd, "the size is %llu words, and this type has at least %llu", got, want);
+		finding_say(fd, "the size of this record is %llu words, expected at least %llu for its type", got, want);
 		break;
 	case FXT_RULE_record_content_overrun:
-		finding_say(fd, "the content does not fit the %llu words of the record", got);
+		finding_say(fd, "the content needs more than the %llu words of the record", got);
 		break;
 	case FXT_RULE_truncated_record:
 	case FXT_RULE_record_past_end:
-		finding_say(fd, "the record claims %llu bytes, and the file has %llu more", got * FXT_WORD, want);
+		finding_say(fd, "the size of the record is %llu bytes, and the file has %llu left", got * FXT_WORD, want);
 		break;
 	case FXT_RULE_record_trailing_words:
-		finding_say(fd, "the record is %llu words long, its content %llu", got, want);
+		finding_say(fd, "the size of the record is %llu words, its content has %llu", got, want);
 		break;
 	case FXT_RULE_known_extension:
 		finding_say(fd, r->type == FXT_EVENT ? "an instant event with a scope word"
@@ -200,18 +200,18 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		break;
 	case FXT_RULE_argument_overrun:
 		finding_say(fd,
-			    want < got ? "argument %d claims %llu words, and the record has %llu left"
-				       : "the content of argument %d does not fit its %llu words",
+			    want < got ? "the size of argument %d is %llu words, and the record has %llu left"
+				       : "the content of argument %d needs more than its %llu words",
 			    i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_trailing_words:
-		finding_say(fd, "argument %d is %llu words long, its content %llu", i->which + 1, got, want);
+		finding_say(fd, "the size of argument %d is %llu words, its content has %llu", i->which + 1, got, want);
 		break;
 	case FXT_RULE_argument_count_mismatch:
-		finding_say(fd, "the record counts %llu arguments and ends after %llu", want, got);
+		finding_say(fd, "the argument count of the record is %llu, and the record ends after %llu", want, got);
 		break;
 	case FXT_RULE_unknown_argument_type:
-		finding_say(fd, "argument %d has type %llu, assigned are 0 to 10", i->which + 1, got);
+		finding_say(fd, "the type of argument %d is %llu, expected 0 to 10", i->which + 1, got);
 		break;
 	case FXT_RULE_mixed_endianness:
 		finding_say(fd, "%llu arguments are in the other byte order than the record", got);
@@ -221,11 +221,11 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		finding_say(fd, "the magic number record is 0x%016llx, expected 0x%016llx", got, want);
 		break;
 	case FXT_RULE_provider_name_length_mismatch:
-		finding_say(fd, "the name has %llu bytes by its length field, and text goes on in the %llu bytes of the record",
+		finding_say(fd, "the name length is %llu bytes, and text continues in the %llu bytes that the record has for it",
 			    got, want);
 		break;
 	case FXT_RULE_nonstandard_inline_thread:
-		finding_say(fd, "an inline thread of %llu words, this record type has %llu", got, want);
+		finding_say(fd, "the inline thread has %llu words, expected %llu in this record", got, want);
 		break;
 	case FXT_RULE_unknown_record_type:
 	case FXT_RULE_unknown_metadata_type:
@@ -237,17 +237,17 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	case FXT_RULE_unknown_large_type:
 	case FXT_RULE_unknown_blob_format:
 	case FXT_RULE_unknown_blob_type:
-		finding_say(fd, "number %llu is not assigned; the record is skipped by its size", got);
+		finding_say(fd, "type %llu is not assigned; the record is skipped by its size", got);
 		break;
 	case FXT_RULE_string_index_zero:
 	case FXT_RULE_thread_index_zero:
-		finding_say(fd, "a %s is registered under index 0", fxt_type_names[r->type]);
+		finding_say(fd, "a %s is registered under index 0, expected 1 or higher", fxt_type_names[r->type]);
 		break;
 	case FXT_RULE_empty_string_record:
-		finding_say(fd, "string index 0x%04x is registered with no text", r->id);
+		finding_say(fd, "string index 0x%04x is registered with a text of 0 bytes", r->id);
 		break;
 	case FXT_RULE_zero_length_inline_string:
-		finding_say(fd, "string reference 0x8000: inline text of 0 bytes");
+		finding_say(fd, "the string reference is 0x8000: inline text of 0 bytes");
 		break;
 	default:
 		finding_say(fd, "record header 0x%016llx", (unsigned long long)r->header);

@@ -1,4 +1,4 @@
-/* The findings of a walk: with the path of the record being walked, and with notes that come a million times folded. */
+/* The findings of a walk: with the path of the current record, and with repeated notes folded into one. */
 #ifndef FXT_REPORT_H
 #define FXT_REPORT_H
 
@@ -7,28 +7,28 @@
 
 #define FXT_RECENT 8u
 
-/* Where the walk stands. */
+/* The position of the walk. */
 struct fxt_position {
 	uint64_t at, size;		 /* of the next record; of the file */
 	const struct fxt_record *record; /* being walked */
-	uint32_t provider;		 /* the current one; of the anonymous one nothing is said */
+	uint32_t provider;		 /* the current one; paths do not name the anonymous one */
 	bool anonymous;
 	uint64_t records;	     /* accepted so far */
 	uint64_t recent[FXT_RECENT]; /* offsets of the last records that were accepted: that of record n at n % FXT_RECENT */
 };
 
 /* Counts the record at offset as accepted. */
-static inline void fxt_position_took(struct fxt_position *p, uint64_t offset)
+static inline void fxt_position_accept(struct fxt_position *here, uint64_t offset)
 {
-	p->recent[p->records++ % FXT_RECENT] = offset;
+	here->recent[here->records++ % FXT_RECENT] = offset;
 }
 
-/* Offset of the n-th last record, n from 1 to p->records, or of as early a one as is remembered. */
-static inline uint64_t fxt_position_recent(const struct fxt_position *p, uint64_t n)
+/* Offset of the n-th last record, n from 1 to here->records, or of as early a one as is remembered. */
+static inline uint64_t fxt_position_recent(const struct fxt_position *here, uint64_t n)
 {
 	if (n > FXT_RECENT)
 		n = FXT_RECENT;
-	return p->recent[(p->records - (n < p->records ? n : p->records)) % FXT_RECENT];
+	return here->recent[(here->records - (n < here->records ? n : here->records)) % FXT_RECENT];
 }
 
 struct fxt_tally {
@@ -53,19 +53,19 @@ struct fxt_report {
 	struct fxt_position here;
 	bool buffer_full; /* the capture itself says that records were dropped */
 	bool magic_seen;
-	struct finding *damage;	  /* the last region that was unreadable: may have held what is missing */
-	struct finding *headless; /* says that the magic number is missing */
+	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
+	struct finding *no_magic; /* the finding that the magic number is missing */
 	struct fxt_tally tallies[FXT_RULE_COUNT], newer[FXT_NEWER_COUNT];
 };
 
-/* Out of memory: sets report->status. */
+/* Sets report->status to out of memory. */
 void fxt_report_no_memory(struct fxt_report *report);
 
 /* A finding at the record being walked, with its path. */
 #define fxt_report(report, rule, ...) ((void)PLACE(rule), fxt_report_at((report), (rule), __VA_ARGS__))
 struct finding *fxt_report_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 	PRINTF_LIKE(5, 6);
-/* A note that may come a million times: the first is reported, the others are folded under it. NULL when folded. */
+/* A note that may be repeated for each record: the first is reported, the others are folded under it. NULL when folded. */
 #define fxt_note(report, rule, ...) ((void)PLACE(rule), fxt_note_at((report), (rule), __VA_ARGS__))
 struct finding *fxt_note_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 	PRINTF_LIKE(5, 6);
@@ -75,7 +75,7 @@ struct finding *fxt_note_milder_at(struct fxt_report *report, unsigned rule, uin
 				   ...) PRINTF_LIKE(5, 6);
 /* Something that only later revisions know, in the record being walked; field: byte of the record. */
 void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t field);
-/* Says how many notes were folded under each that was reported. */
+/* Adds to each note how many were folded under it. */
 void fxt_notes_flush(struct fxt_report *report);
 
 /* The path of a record; part: of it, or NULL. */

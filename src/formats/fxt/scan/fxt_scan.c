@@ -1,5 +1,4 @@
-/* The walk over an FXT file: plain events in runs (fxt_fast.c), every other sound record one by one, and what to do
- * about bytes that are none. */
+/* The walk over an FXT file: runs of plain records by the fast path (fxt_fast.c), every other record one by one. */
 #include "formats/fxt/scan/fxt_scan.h"
 
 #include "formats/fxt/salvage/fxt_region.h"
@@ -36,7 +35,7 @@ static bool has_unknown_refs(const struct fxt_walk *w, const struct fxt_record *
 	return false;
 }
 
-/* A record that is sound in itself but in the wrong place: would another type fit better? */
+/* Whether the record has faults, or is sound but unlikely in its place, so that other types are tried. */
 static bool is_suspect(const struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
 {
 	if (r->issues.worst == TM_ERROR || unknown_refs)
@@ -73,12 +72,12 @@ static void check_repeat(struct fxt_walk *w, const struct fxt_record *r)
 	if (!repeat)
 		return;
 	struct finding *fd = fxt_note(&w->report, FXT_RULE_suspicious_repeat, w->report.here.at, length,
-				      "the record equals the one before it");
+				      "the record is equal to the record before it");
 	if (fd)
 		fxt_path(&w->report, fd, r, NULL);
 }
 
-/* Whether there is more in the record than its content takes: it is not of a known kind, or too long. */
+/* Whether the record may be longer than its content: its type is unassigned, or words follow the content. */
 static bool is_loose(const struct fxt_record *r)
 {
 	return !r->known || (r->content < r->words && !r->extended);
@@ -93,10 +92,10 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 
 	if (is_loose(r) && r->known && fxt_swallows(&w->resync, from, r, &covered)) {
 		first = fxt_inner_records(&w->resync, from, covered);
-		/* One record with a damaged size, unless more speaks against it than its size. */
+		/* Exactly one record with a damaged size, unless it has other faults. */
 		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
 	} else {
-		first = fxt_hidden_records(&w->resync, r, from, from == w->doubt.torn || from == w->doubt.faulty);
+		first = fxt_hidden_records(&w->resync, r, from, from == w->doubt.uncounted || from == w->doubt.faulty);
 		if (first >= end)
 			return false;
 		if ((first - from) % FXT_WORD) {
@@ -104,7 +103,7 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 			return true;
 		}
 	}
-	snprintf(say, sizeof(say), "the size claims %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
+	snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
 		 (first - from) / FXT_WORD);
 	fxt_region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
 	return true;
@@ -119,12 +118,12 @@ static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 		return false;
 	fxt_describe(r, kind, sizeof(kind));
 	fxt_describe(&w->resync.other, other, sizeof(other));
-	snprintf(say, sizeof(say), "the type is damaged: the record is faulty as %s, and exact as %s", kind, other);
+	snprintf(say, sizeof(say), "the record type is damaged: the record is faulty as %s, and exact as %s", kind, other);
 	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
 	return true;
 }
 
-/* Noise that happens to decode: faulty, and nothing that fits behind it, or too long on top of it. */
+/* Bytes that decode as a record by chance: it is faulty, and no record follows it, or it is too long as well. */
 static bool is_noise(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
 {
 	uint64_t length = r->words * FXT_WORD;
@@ -168,7 +167,7 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 		fxt_report_no_memory(&w->report);
 	if (r->issues.worst == TM_ERROR)
 		w->doubt.faulty = from + length;
-	fxt_position_took(&w->report.here, from);
+	fxt_position_accept(&w->report.here, from);
 	w->report.here.at = from + length;
 }
 
@@ -201,7 +200,7 @@ static void write_magic(struct fxt_walk *w)
 {
 	uint64_t magic = FXT_MAGIC;
 	fxt_repair_insert(&w->repair, w->repair.keep_from, &magic, 1, FXT_RULE_missing_magic,
-			  "the magic number, by which readers know the file");
+			  "the magic number record, by which readers recognise the file");
 	w->magic_written = true;
 }
 
@@ -210,7 +209,7 @@ static void begin_without_magic(struct fxt_walk *w)
 {
 	if (fxt_begins_sound(&w->resync)) {
 		write_magic(w);
-		/* Nothing came before a provider but the magic number. */
+		/* Before the first provider info record only the magic number can be missing. */
 		const uint8_t *p = window_at(&w->window, 0, FXT_WORD);
 		uint64_t header = p ? load_u64(p, w->decoder.big_endian) : 0;
 		if ((header & 15) != FXT_METADATA || fxt_bits(header, 16, 4) != FXT_PROVIDER_INFO)
@@ -226,22 +225,22 @@ static void begin_without_magic(struct fxt_walk *w)
 	if (w->resync.window.status != TM_OK)
 		return;
 	if (!p) {
-		/* Not one pair of sound records: single ones may still be there. */
+		/* No two sound records follow each other, but single ones may be there. */
 		write_magic(w);
 		return;
 	}
 	w->lost_prefix = true;
 	if (load_u64(p, w->decoder.big_endian) == FXT_MAGIC) {
-		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are no record precede the magic number", resume.at);
+		snprintf(say, sizeof(say), "%" PRIu64 " bytes that are not a record precede the magic number record", resume.at);
 		fxt_region(w, FXT_RULE_magic_not_first, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
 		w->report.damage = NULL;
 		return;
 	}
 	snprintf(say, sizeof(say),
-		 "no magic number, and the first sound record stands at offset %" PRIu64 ": the beginning is lost", resume.at);
+		 "no magic number record, and the first sound record is at offset %" PRIu64 ": the beginning is lost", resume.at);
 	write_magic(w);
 	fxt_region(w, FXT_RULE_missing_magic, 0, resume.at, NULL, TM_UNKNOWN_COUNT, 0, say);
-	w->report.magic_seen = true; /* said; a later one is another archive's */
+	w->report.magic_seen = true; /* reported; a later one belongs to another archive */
 }
 
 static void begin(struct fxt_walk *w)
@@ -262,7 +261,7 @@ static void begin(struct fxt_walk *w)
 	w->decoder.big_endian = w->repair.big_endian = big;
 	if (big) {
 		finding_report(w->s->findings, FXT_RULE_big_endian_trace, w->report.source, 0, FXT_WORD,
-			       "words are stored with the most significant byte first");
+			       "the magic number record is stored with the most significant byte first");
 	}
 	word = big ? swapped : word;
 	if (word == FXT_MAGIC)
@@ -286,13 +285,13 @@ static void finish(struct fxt_walk *w)
 
 	if (w->report.status == TM_OK && left) {
 		char say[80];
-		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, a word has 8", left);
+		snprintf(say, sizeof(say), "%" PRIu64 " bytes are left, expected a multiple of 8", left);
 		fxt_region(w, FXT_RULE_file_size_not_multiple_of_8, w->report.here.at, w->report.here.size, NULL, TM_UNKNOWN_COUNT,
 			   0, say);
 	}
 	if (w->report.status == TM_OK && !w->report.magic_seen) {
-		w->report.headless = finding_report(w->s->findings, FXT_RULE_missing_magic, w->report.source, 0, FXT_WORD,
-						    "the first record is no magic number, nor is any other");
+		w->report.no_magic = finding_report(w->s->findings, FXT_RULE_missing_magic, w->report.source, 0, FXT_WORD,
+						    "no record is a magic number record");
 	}
 	fxt_doubt_missing(&w->doubt);
 	fxt_missing_report(&w->registry);
@@ -318,7 +317,7 @@ static void walk(struct fxt_walk *w)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, w->decoder.big_endian);
-		/* What stands right behind damage is looked at for itself: how far a run goes depends on the window. */
+		/* A record right behind damage is not left to the fast path: it may become doubtful. */
 		if (!w->s->slow && !fxt_doubt_follows(&w->doubt, here->at) && fxt_fast_run(w, header))
 			continue;
 		walk_record(w, header, left);

@@ -5,9 +5,9 @@
 
 #include "core/array.h"
 
-static void tables_free(struct fxt_registry *reg, struct fxt_provider *p)
+static void tables_free(struct fxt_registry *reg, struct fxt_provider *provider)
 {
-	struct fxt_tables *t = p->tables;
+	struct fxt_tables *t = provider->tables;
 	if (t == &reg->no_tables)
 		return;
 	for (size_t i = 0; i < sizeof(t->pages) / sizeof(t->pages[0]); i++)
@@ -17,7 +17,7 @@ static void tables_free(struct fxt_registry *reg, struct fxt_provider *p)
 		}
 	free(t);
 	reg->table_bytes -= sizeof(struct fxt_tables);
-	p->tables = &reg->no_tables;
+	provider->tables = &reg->no_tables;
 }
 
 void fxt_registry_close(struct fxt_registry *reg)
@@ -43,7 +43,7 @@ struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t 
 static struct fxt_provider *provider_add(struct fxt_registry *reg, uint32_t id)
 {
 	struct fxt_report *report = reg->report;
-	struct fxt_provider *p = NULL;
+	struct fxt_provider *provider = NULL;
 	enum tracemend_status status = array_room(&reg->list, &reg->capacity, reg->count, sizeof(struct fxt_provider *),
 						  FXT_PROVIDERS_MAX);
 
@@ -52,46 +52,46 @@ static struct fxt_provider *provider_add(struct fxt_registry *reg, uint32_t id)
 		return NULL;
 	}
 	if (status == TM_OK)
-		p = calloc(1, sizeof(*p));
-	if (!p) {
+		provider = calloc(1, sizeof(*provider));
+	if (!provider) {
 		fxt_report_no_memory(report);
 		return NULL;
 	}
-	p->id = id;
-	p->tables = &reg->no_tables;
-	p->ticks = FXT_TICKS_DEFAULT;
-	p->tick_limit = INT64_MAX;
-	p->version = ++reg->versions;
-	reg->list[reg->count++] = p;
-	return p;
+	provider->id = id;
+	provider->tables = &reg->no_tables;
+	provider->ticks = FXT_TICKS_DEFAULT;
+	provider->tick_limit = INT64_MAX;
+	provider->version = ++reg->versions;
+	reg->list[reg->count++] = provider;
+	return provider;
 }
 
 struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id)
 {
-	struct fxt_provider *p = fxt_provider_find(reg, id);
+	struct fxt_provider *provider = fxt_provider_find(reg, id);
 
-	if (p)
-		return p;
-	p = provider_add(reg, id);
-	if (p && map_set(&reg->ids, id, (uint32_t)reg->count - 1, FXT_PROVIDERS_MAX) != TM_OK) {
+	if (provider)
+		return provider;
+	provider = provider_add(reg, id);
+	if (provider && map_set(&reg->ids, id, (uint32_t)reg->count - 1, FXT_PROVIDERS_MAX) != TM_OK) {
 		fxt_report_no_memory(reg->report);
 		return NULL;
 	}
-	return p;
+	return provider;
 }
 
-void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *p)
+void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider)
 {
-	reg->provider = p;
-	reg->report->here.provider = p->id;
-	reg->report->here.anonymous = p->anonymous;
+	reg->provider = provider;
+	reg->report->here.provider = provider->id;
+	reg->report->here.anonymous = provider->anonymous;
 }
 
-static void unused_report(struct fxt_registry *reg, const struct fxt_provider *p)
+static void unused_report(struct fxt_registry *reg, const struct fxt_provider *provider)
 {
 	uint64_t strings = 0, threads = 0, unused_strings = 0, unused_threads = 0;
 	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
-		const struct fxt_string_page *page = p->tables->pages[i / FXT_PAGE];
+		const struct fxt_string_page *page = provider->tables->pages[i / FXT_PAGE];
 		if (page == reg->no_tables.pages[i / FXT_PAGE]) {
 			i |= FXT_PAGE - 1;
 			continue;
@@ -100,8 +100,8 @@ static void unused_report(struct fxt_registry *reg, const struct fxt_provider *p
 		strings += (state & FXT_REGISTERED) != 0;
 		unused_strings += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
 	}
-	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && p->tables != &reg->no_tables; i++) {
-		uint8_t state = p->tables->threads[i].state;
+	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && provider->tables != &reg->no_tables; i++) {
+		uint8_t state = provider->tables->threads[i].state;
 		threads += (state & FXT_REGISTERED) != 0;
 		unused_threads += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
 	}
@@ -110,13 +110,13 @@ static void unused_report(struct fxt_registry *reg, const struct fxt_provider *p
 		fd = fxt_note(reg->report, FXT_RULE_unused_string, 0, 0, "%llu of %llu strings are never referred to",
 			      (unsigned long long)unused_strings, (unsigned long long)strings);
 	if (fd)
-		finding_path(fd, "provider %u", p->id);
+		finding_path(fd, "provider %u", provider->id);
 	fd = NULL;
 	if (unused_threads)
 		fd = fxt_note(reg->report, FXT_RULE_unused_thread, 0, 0, "%llu of %llu threads are never referred to",
 			      (unsigned long long)unused_threads, (unsigned long long)threads);
 	if (fd)
-		finding_path(fd, "provider %u", p->id);
+		finding_path(fd, "provider %u", provider->id);
 }
 
 void fxt_unused_report(struct fxt_registry *reg)
@@ -125,11 +125,11 @@ void fxt_unused_report(struct fxt_registry *reg)
 		unused_report(reg, reg->list[i]);
 }
 
-void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *p)
+void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider)
 {
-	unused_report(reg, p);
-	tables_free(reg, p);
-	p->version = ++reg->versions;
+	unused_report(reg, provider);
+	tables_free(reg, provider);
+	provider->version = ++reg->versions;
 }
 
 bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, struct fxt_nesting *nesting, struct fxt_repair *repair)
@@ -140,11 +140,11 @@ bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, stru
 	reg->zero_page.state[0] = FXT_REGISTERED | FXT_USED;
 	for (size_t i = 0; i < sizeof(reg->no_tables.pages) / sizeof(reg->no_tables.pages[0]); i++)
 		reg->no_tables.pages[i] = i ? &reg->no_page : &reg->zero_page;
-	struct fxt_provider *p = provider_add(reg, 0);
-	if (!p)
+	struct fxt_provider *provider = provider_add(reg, 0);
+	if (!provider)
 		return false;
-	p->anonymous = true;
-	fxt_provider_enter(reg, p);
+	provider->anonymous = true;
+	fxt_provider_enter(reg, provider);
 	return true;
 }
 
@@ -153,8 +153,9 @@ bool fxt_registry_open(struct fxt_registry *reg, struct fxt_report *report, stru
 static bool table_room(struct fxt_registry *reg, size_t bytes)
 {
 	if (bytes > FXT_TABLE_BYTES_MAX - reg->table_bytes) {
-		reg->report->status = scan_limit(
-			reg->report->s, "string and thread tables of all providers need more than %u bytes", FXT_TABLE_BYTES_MAX);
+		reg->report->status = scan_limit(reg->report->s,
+						 "the string and thread tables of all providers need more than %u bytes",
+						 FXT_TABLE_BYTES_MAX);
 		return false;
 	}
 	return true;
@@ -163,9 +164,9 @@ static bool table_room(struct fxt_registry *reg, size_t bytes)
 /* Tables of the current provider that can be written to. */
 static struct fxt_tables *tables_own(struct fxt_registry *reg)
 {
-	struct fxt_provider *p = reg->provider;
-	if (p->tables != &reg->no_tables)
-		return p->tables;
+	struct fxt_provider *provider = reg->provider;
+	if (provider->tables != &reg->no_tables)
+		return provider->tables;
 	if (!table_room(reg, sizeof(struct fxt_tables)))
 		return NULL;
 	struct fxt_tables *t = malloc(sizeof(*t));
@@ -175,7 +176,7 @@ static struct fxt_tables *tables_own(struct fxt_registry *reg)
 	}
 	*t = reg->no_tables;
 	reg->table_bytes += sizeof(*t);
-	p->tables = t;
+	provider->tables = t;
 	return t;
 }
 
@@ -216,7 +217,7 @@ bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash
 		bool same = *known == hash;
 		fxt_note(reg->report, same ? FXT_RULE_duplicate_string_registration : FXT_RULE_string_redefinition, offset, length,
 			 same ? "string index 0x%04x is registered again with the same text"
-			      : "string index 0x%04x gets another text than before",
+			      : "string index 0x%04x is registered again with another text",
 			 index);
 		reg->provider->redefined = reg->provider->redefined || !same;
 		if (!same)
@@ -242,8 +243,9 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 	} else if (e->state & FXT_REGISTERED) {
 		if (e->process != process || e->thread != thread) {
 			fxt_note(reg->report, FXT_RULE_thread_redefinition, offset, 3 * FXT_WORD,
-				 "thread index 0x%02x changes from process %llu, thread %llu to %llu, %llu", index,
-				 (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
+				 "thread index 0x%02x was process %llu, thread %llu and is registered again as process %llu, "
+				 "thread %llu",
+				 index, (unsigned long long)e->process, (unsigned long long)e->thread, (unsigned long long)process,
 				 (unsigned long long)thread);
 			reg->provider->redefined = true;
 			reg->provider->version = ++reg->versions;
@@ -265,29 +267,29 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 	return reg->report->status == TM_OK;
 }
 
-bool fxt_string_known(const struct fxt_provider *p, uint16_t ref)
+bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref)
 {
-	return ref & FXT_STRING_INLINE || fxt_string_state(p->tables, ref) & (FXT_REGISTERED | FXT_DANGLING);
+	return ref & FXT_STRING_INLINE || fxt_string_state(provider->tables, ref) & (FXT_REGISTERED | FXT_DANGLING);
 }
 
-bool fxt_thread_known(const struct fxt_provider *p, uint8_t ref)
+bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref)
 {
-	return !ref || p->tables->threads[ref].state & (FXT_REGISTERED | FXT_DANGLING);
+	return !ref || provider->tables->threads[ref].state & (FXT_REGISTERED | FXT_DANGLING);
 }
 
-unsigned fxt_refs_known(const struct fxt_provider *p, const struct fxt_record *r, bool *all)
+unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all)
 {
 	unsigned known = 0;
 	*all = true;
 	for (unsigned i = 0; i < r->string_count; i++) {
 		uint16_t ref = r->strings[i].ref;
-		if (!fxt_string_known(p, ref))
+		if (!fxt_string_known(provider, ref))
 			*all = false;
 		else
 			known += ref && ref < FXT_STRING_INLINE;
 	}
 	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
-		if (!fxt_thread_known(p, r->threads[i].ref))
+		if (!fxt_thread_known(provider, r->threads[i].ref))
 			*all = false;
 		else
 			known += r->threads[i].ref != 0;
@@ -324,7 +326,7 @@ static uint32_t missing_add(struct fxt_registry *reg, const struct fxt_record *r
 		.field = here->at + field,
 		.count = 1,
 		.cause = reg->report->damage,
-		.headless = !reg->report->magic_seen,
+		.no_magic = !reg->report->magic_seen,
 		.before = here->records ? fxt_position_recent(here, FXT_RECENT) : here->at,
 	};
 	return (uint32_t)reg->missing_count++;
@@ -378,7 +380,7 @@ struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct f
 	e->missing = n;
 	e->process = 0;
 	e->thread = UINT64_C(0xffffffff00000000) + ref;
-	/* Followed by provider, as a thread of its own: nothing says that two lost threads are one. */
+	/* Tracked as a separate thread of this provider, since two lost threads need not be the same. */
 	e->track = fxt_nesting_thread(reg->nesting, UINT64_C(0xffffffff00000000) + reg->provider->id, e->thread);
 	fxt_repair_insert_thread(reg->repair, reg->report->here.at, ref);
 	return e;
@@ -390,7 +392,7 @@ static const char *role_name(const struct fxt_missing *m)
 	return m->thread ? "thread" : names[m->role];
 }
 
-static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
+static void missing_report(struct fxt_registry *reg, struct fxt_missing *m)
 {
 	static const uint8_t rules[2][3] = {
 		{ FXT_RULE_dangling_string_ref, FXT_RULE_forward_string_ref, FXT_RULE_cross_provider_string_ref },
@@ -401,9 +403,9 @@ static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
 
 	bool forward = m->forward;
 
-	m->settled = true;
-	if (m->headless && !m->cause)
-		m->cause = reg->report->headless;
+	m->reported = true;
+	if (m->no_magic && !m->cause)
+		m->cause = reg->report->no_magic;
 	if (m->cause) {
 		finding_explains(m->cause, m->count);
 		return;
@@ -417,8 +419,8 @@ static void missing_say(struct fxt_registry *reg, struct fxt_missing *m)
 		return;
 	finding_say(fd,
 		    forward	   ? "%s index 0x%0*x is used before its registration"
-		    : m->elsewhere ? "%s index 0x%0*x was registered by another provider only"
-				   : "%s index 0x%0*x was never registered",
+		    : m->elsewhere ? "%s index 0x%0*x is registered by another provider only"
+				   : "%s index 0x%0*x is not registered",
 		    kind, digits, (unsigned)m->index);
 	struct fxt_record r = { .type = m->type, .subtype = m->subtype };
 	char record[64];
@@ -437,14 +439,14 @@ static void missing_forward(struct fxt_registry *reg, uint32_t n)
 {
 	struct fxt_missing *m = &reg->missing[n];
 	m->forward = true;
-	/* What a file without beginning misses is judged at its end, when it is known whether it has one. */
-	if (!m->settled && !m->headless)
-		missing_say(reg, m);
+	/* In a file without a magic number missing registrations are reported at the end, when it is known whether it has one. */
+	if (!m->reported && !m->no_magic)
+		missing_report(reg, m);
 }
 
 void fxt_missing_report(struct fxt_registry *reg)
 {
 	for (size_t i = 0; i < reg->missing_count; i++)
-		if (!reg->missing[i].settled)
-			missing_say(reg, &reg->missing[i]);
+		if (!reg->missing[i].reported)
+			missing_report(reg, &reg->missing[i]);
 }

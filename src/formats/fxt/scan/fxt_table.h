@@ -33,8 +33,8 @@ struct fxt_tables {
 
 struct fxt_provider {
 	uint32_t id;
-	uint64_t offset; /* of the record that introduced it last, unless it is made up */
-	bool made_up;	 /* no record of the file introduces it */
+	uint64_t offset;  /* of the record that introduced it last, unless it is made up */
+	bool placeholder; /* no record of the file introduces it, and repair writes one */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
 	char name[FXT_PROVIDER_NAME_MAX + 1];
 	uint8_t name_length;
@@ -43,23 +43,23 @@ struct fxt_provider {
 	uint64_t tick_limit;	   /* beyond it nanoseconds pass 2^63 - 1 */
 	uint64_t first, last;	   /* timestamps, lowest and highest */
 	uint64_t previous;	   /* timestamp */
-	uint64_t step_max;	   /* a larger step is looked at (outliers) */
+	uint64_t step_max;	   /* a larger step may be an outlier */
 	uint64_t backward;
 	uint64_t timed; /* records with a timestamp */
 	uint64_t records, strings, threads;
 	bool redefined;
 	uint32_t sessions; /* times that it was introduced again */
 	uint64_t version;  /* of what it registered: another one when an entry changes, not when one is added; never 0 */
-	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp under suspicion */
+	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp that may be an outlier */
 	bool outlier_open;
 };
 
-/* A reference that nothing registered, with its first use. */
+/* An index that is used and not registered, with its first use. */
 struct fxt_missing {
 	uint32_t provider;
 	uint16_t index;
-	bool thread, elsewhere, settled;
-	bool forward, headless; /* registered later; used before any magic number */
+	bool thread, elsewhere, reported;
+	bool forward, no_magic; /* registered later; used before any magic number */
 	uint8_t role;
 	int8_t argument;
 	uint8_t type, subtype;
@@ -95,9 +95,9 @@ struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t 
 /* The provider of that id, made if new. NULL: a limit or no memory (report->status). */
 struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id);
 /* Makes it the current one. */
-void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *p);
+void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider);
 /* Forgets strings and threads of a provider that is introduced anew. */
-void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *p);
+void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider);
 
 /* Registers in the tables of the current provider. False: report->status. */
 bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length);
@@ -107,11 +107,11 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref);
 struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct fxt_record *r, uint8_t ref);
 /* True when an index has been registered, or was given a placeholder. */
-bool fxt_string_known(const struct fxt_provider *p, uint16_t ref);
-bool fxt_thread_known(const struct fxt_provider *p, uint8_t ref);
+bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref);
+bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref);
 /* References of a record to what a provider registered; *all tells whether there are no others. */
-unsigned fxt_refs_known(const struct fxt_provider *p, const struct fxt_record *r, bool *all);
-/* Reports what stayed dangling, and what was never used. */
+unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all);
+/* Report dangling references, and unused registrations. */
 void fxt_missing_report(struct fxt_registry *reg);
 void fxt_unused_report(struct fxt_registry *reg);
 

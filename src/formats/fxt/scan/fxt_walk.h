@@ -1,4 +1,4 @@
-/* One walk over an FXT file: each part of its state has a header and functions of its own, which get that part and no other. */
+/* One walk over an FXT file. Each part of its state has a header and functions of its own, which get that part and no other. */
 #ifndef FXT_WALK_H
 #define FXT_WALK_H
 
@@ -16,10 +16,10 @@
 /* Records by kind; for facts, and for what a trace without events is. */
 struct fxt_totals {
 	uint64_t by_type[16], by_event[16];
-	bool eventful; /* there is something that a viewer shows, other than by_type[FXT_EVENT] says */
+	bool eventful; /* there is a record that a viewer shows, besides those of by_type[FXT_EVENT] */
 };
 
-/* The event before, where nothing but the current record stands between. */
+/* The event before the current record. */
 struct fxt_previous {
 	uint64_t header, time; /* header 0: none */
 };

@@ -21,7 +21,7 @@ void fxt_break_return(struct fxt_gen *g, unsigned provider)
 		fxt_switch_provider(g, provider);
 }
 
-void fxt_break_settle(struct fxt_gen *g)
+void fxt_break_follow(struct fxt_gen *g)
 {
 	for (uint64_t n = 2 + choices_below(g->c, 3); n; n--)
 		fxt_make_event(g, FXT_INSTANT, 0);
@@ -37,7 +37,7 @@ static bool last_is_ambiguous(const struct fxt_gen *g)
 		return false;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		const uint64_t type = fxt_bits(fxt_last_header(g), 0, 4) ^ (UINT64_C(1) << bit);
-		/* Both kinds of object have one layout, and are told apart by what they refer to. */
+		/* Both kinds of object have one layout, and are distinguished by their references. */
 		if (type == FXT_LARGE || type == FXT_KERNEL || type == FXT_USERSPACE)
 			continue;
 		d.flip = UINT64_C(1) << bit;

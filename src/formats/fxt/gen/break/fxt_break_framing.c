@@ -15,7 +15,7 @@ void fxt_break_missing_magic(struct fxt_gen *g)
 		end_missing_magic(g);
 	if (g->g->stage != GEN_PLANT)
 		return;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_magic_not_first(struct fxt_gen *g)
@@ -36,14 +36,14 @@ static void end_magic_not_first(struct fxt_gen *g)
 void fxt_break_magic_not_first(struct fxt_gen *g)
 {
 	if (g->g->stage == GEN_SHAPE) {
-		/* What stands beside the damaged magic number has to be recognisable, which a provider is. */
+		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
 		g->shape.without[FEATURE_ANONYMOUS] = true;
 	}
 	if (g->g->stage == GEN_BYTES)
 		end_magic_not_first(g);
 	if (g->g->stage != GEN_PLANT)
 		return;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_duplicate_magic(struct fxt_gen *g)
@@ -69,7 +69,7 @@ void fxt_break_duplicate_magic(struct fxt_gen *g)
 void fxt_break_bad_magic_size(struct fxt_gen *g)
 {
 	if (g->g->stage == GEN_SHAPE) {
-		/* What stands beside the damaged magic number has to be recognisable, which a provider is. */
+		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
 		g->shape.without[FEATURE_ANONYMOUS] = true;
 	}
 	if (g->g->stage != GEN_PLANT)
@@ -87,7 +87,7 @@ void fxt_break_bad_magic_size(struct fxt_gen *g)
 	while (words--)
 		fxt_put_word(g, 0);
 	fxt_put_end(g, FXT_METADATA, FXT_MAGIC & ~UINT64_C(0xffff));
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_bad_magic_value(struct fxt_gen *g)
@@ -110,7 +110,7 @@ void fxt_break_big_endian_trace(struct fxt_gen *g)
 	if (g->g->stage != GEN_PLANT)
 		return;
 	/* The byte order was set before the first record. */
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_stray(struct fxt_gen *g)
@@ -148,7 +148,7 @@ static void end_truncated(struct fxt_gen *g)
 	size_t kept = (size_t)choices_between(g->c, 1, fxt_last_size(g) / FXT_WORD - 1) * FXT_WORD;
 	if (g->out->failed)
 		return;
-	/* A rest of zeros would be another defect. */
+	/* A record that ends in zeros would be another defect. */
 	if (bytes_are_zero(g->out->data + g->start + FXT_WORD, kept - FXT_WORD))
 		kept = FXT_WORD;
 	bytes_remove(g->out, g->start + kept, fxt_last_size(g) - kept);
@@ -182,7 +182,7 @@ void fxt_break_zero_word_padding(struct fxt_gen *g)
 		return;
 	const uint64_t words = choices_chance(g->c, 1, 4) ? choices_between(g->c, 1, 512) : choices_between(g->c, 1, 8);
 	(void)bytes_grow(g->out, (size_t)words * FXT_WORD);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_no_events(struct fxt_gen *g)
@@ -242,7 +242,7 @@ void fxt_break_record_size_zero(struct fxt_gen *g)
 		return;
 	fxt_make_leaf(g);
 	fxt_last_claim(g, 0);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_size_too_small(struct fxt_gen *g)
@@ -261,16 +261,16 @@ void fxt_break_record_size_too_small(struct fxt_gen *g)
 	fxt_make_leaf_of(g, forms[form].leaf);
 	const uint64_t words = choices_between(g->c, 1, forms[form].least - 1);
 	fxt_last_claim(g, words);
-	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* what it claims is also all that is there */
+	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* the record has no more words than its size field says */
 		bytes_remove(g->out, g->start + (size_t)words * FXT_WORD, fxt_last_size(g) - (size_t)words * FXT_WORD);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_content_overrun(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* A length that says more than the record has. */
+	/* A length field that exceeds the record. */
 	const struct fxt_text text = fxt_text_of(g, 1 + (unsigned)choices_below(g->c, 60));
 	const uint64_t length = text.length + choices_between(g->c, 8, 64);
 	const struct fxt_gen_thread thread = fxt_thread_fresh(g);
@@ -302,7 +302,7 @@ void fxt_break_record_content_overrun(struct fxt_gen *g)
 		fxt_last_set(g, g->out->size - (size_t)fxt_words(text.length) * FXT_WORD - FXT_WORD, 0, 64, length);
 		break;
 	}
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 static void end_record_past_end(struct fxt_gen *g)
@@ -328,7 +328,7 @@ void fxt_break_record_past_end(struct fxt_gen *g)
 	g->has[FEATURE_LONG_STRINGS] = false;
 }
 
-/* Instant events that refer to nothing and have nothing remarkable. */
+/* Instant events without references, to which no rule applies. */
 static void put_plain(struct fxt_gen *g, unsigned count)
 {
 	const struct fxt_gen_thread t = fxt_thread_fresh(g);
@@ -343,7 +343,7 @@ void fxt_break_swallowed_records(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* Without a scope word, which would stand between the record and those that it covers. */
+	/* Without a scope word, which would be between the record and those that it covers. */
 	const bool was = g->has[FEATURE_SCOPE];
 	g->has[FEATURE_SCOPE] = false;
 	fxt_make_leaf(g);
@@ -355,19 +355,19 @@ void fxt_break_swallowed_records(struct fxt_gen *g)
 		g->start = start;
 		fxt_last_claim(g, words);
 	}
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_misaligned_records(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* A word that is no record, so that the walk stops at it, and a part of one. */
+	/* A word that is not a record, so that the walk stops at it, and a part of a word. */
 	bytes_u64(g->out, fxt_break_word(g));
 	for (uint64_t n = 1 + choices_below(g->c, 7); n; n--)
 		bytes_u8(g->out, (uint8_t)choices_between(g->c, 1, 255));
 	put_plain(g, 6);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_unreadable_bytes(struct fxt_gen *g)
@@ -392,7 +392,7 @@ void fxt_break_unreadable_bytes(struct fxt_gen *g)
 	}
 	}
 	fxt_last_set(g, g->start, 0, 4, fxt_last_header(g) ^ flip);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_record_trailing_words(struct fxt_gen *g)

@@ -1,4 +1,4 @@
-/* Defects of providers, clocks, and of what events mean together. */
+/* Defects of providers, clocks, and of the relations between events. */
 #include "formats/fxt/gen/break/fxt_break.h"
 #include "formats/fxt/gen/fxt_gen_items.h"
 
@@ -51,7 +51,7 @@ void fxt_break_unknown_provider_section(struct fxt_gen *g)
 		g->providers[unknown].id = 2;
 	g->providers[unknown].introduced = true;
 	fxt_switch_provider(g, unknown);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -116,7 +116,7 @@ void fxt_break_missing_initialization(struct fxt_gen *g)
 	if (g->g->stage != GEN_PLANT)
 		return;
 	const unsigned before = bare_provider(g);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -128,12 +128,12 @@ void fxt_break_late_initialization(struct fxt_gen *g)
 	const unsigned before = bare_provider(g);
 	if (choices_chance(g->c, 1, 2))
 		fxt_put_initialization(g, FXT_TICKS_DEFAULT);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	struct fxt_gen_provider *p = fxt_provider(g);
 	p->rate = rates[choices_below(g->c, 4)];
 	p->initialised = true;
 	fxt_put_initialization(g, p->rate);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -158,7 +158,7 @@ void fxt_break_initialization_in_other_context(struct fxt_gen *g)
 	if (g->g->stage != GEN_PLANT)
 		return;
 	/* No provider of this capture has a record of its own. */
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	g->note = choices_between(g->c, 1, 3000) * 1000000;
 }
 
@@ -168,7 +168,7 @@ void fxt_break_zero_tick_rate(struct fxt_gen *g)
 		return;
 	const unsigned before = bare_provider(g);
 	fxt_put_initialization(g, 0);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -182,7 +182,7 @@ void fxt_break_implausible_tick_rate(struct fxt_gen *g)
 					     : choices_between(g->c, UINT64_C(1000000000001), UINT64_C(1) << 50);
 	fxt_put_initialization(g, p->rate);
 	p->initialised = true;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -201,9 +201,9 @@ void fxt_break_timestamp_overflow(struct fxt_gen *g)
 		return;
 	const unsigned before = bare_provider(g);
 	fxt_put_initialization(g, choices_chance(g->c, 1, 2) ? FXT_TICKS_DEFAULT : 1000000);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	lone_instant(g, UINT64_MAX - choices_below(g->c, UINT64_C(1) << 62));
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
@@ -212,7 +212,7 @@ void fxt_break_non_monotonic_timestamps(struct fxt_gen *g)
 	if (g->g->stage != GEN_PLANT)
 		return;
 	fxt_provider(g)->now += 1000;
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 	lone_instant(g, fxt_provider(g)->now - choices_between(g->c, 1, 1000));
 }
 
@@ -247,23 +247,23 @@ void fxt_break_suspicious_repeat(struct fxt_gen *g)
 
 /* ---- durations, async operations, flows ---- */
 
-struct strand {
+struct operation {
 	struct fxt_gen_thread thread;
 	struct fxt_text category, name;
 	uint64_t id;
 };
 
 /* A thread, names and an id that nothing else uses. */
-static struct strand strand_make(struct fxt_gen *g)
+static struct operation operation_make(struct fxt_gen *g)
 {
-	struct strand s = { .thread = fxt_thread_fresh(g) };
+	struct operation s = { .thread = fxt_thread_fresh(g) };
 	s.category = fxt_text("strand");
 	s.name = choices_chance(g->c, 1, 2) ? fxt_text("work") : fxt_text_of(g, 1 + (unsigned)choices_below(g->c, 40));
 	s.id = g->next_id++;
 	return s;
 }
 
-static void strand_put(struct fxt_gen *g, const struct strand *s, unsigned type)
+static void operation_put(struct fxt_gen *g, const struct operation *s, unsigned type)
 {
 	struct fxt_gen_event e = { .type = type, .who = fxt_who_inline(&s->thread), .tail = s->id };
 	e.category = fxt_ref_to(g, s->category);
@@ -278,21 +278,21 @@ void fxt_break_unmatched_duration_end(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_DURATION_BEGIN);
-	strand_put(g, &s, FXT_DURATION_END);
-	strand_put(g, &s, FXT_DURATION_END);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_DURATION_BEGIN);
+	operation_put(g, &s, FXT_DURATION_END);
+	operation_put(g, &s, FXT_DURATION_END);
 }
 
 void fxt_break_unclosed_duration(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_DURATION_BEGIN);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_DURATION_BEGIN);
 	if (choices_chance(g->c, 1, 2)) {
-		strand_put(g, &s, FXT_DURATION_BEGIN);
-		strand_put(g, &s, FXT_DURATION_END);
+		operation_put(g, &s, FXT_DURATION_BEGIN);
+		operation_put(g, &s, FXT_DURATION_END);
 	}
 }
 
@@ -300,11 +300,11 @@ void fxt_break_duration_end_name_mismatch(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	struct strand s = strand_make(g);
+	struct operation s = operation_make(g);
 	s.name = fxt_text("one name");
-	strand_put(g, &s, FXT_DURATION_BEGIN);
+	operation_put(g, &s, FXT_DURATION_BEGIN);
 	s.name = fxt_text("other name");
-	strand_put(g, &s, FXT_DURATION_END);
+	operation_put(g, &s, FXT_DURATION_END);
 }
 
 void fxt_break_complete_end_before_start(struct fxt_gen *g)
@@ -321,74 +321,74 @@ void fxt_break_unmatched_async_begin(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_ASYNC_BEGIN);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_ASYNC_BEGIN);
 	if (choices_chance(g->c, 1, 2))
-		strand_put(g, &s, FXT_ASYNC_INSTANT);
+		operation_put(g, &s, FXT_ASYNC_INSTANT);
 }
 
 void fxt_break_unmatched_async_end(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
+	const struct operation s = operation_make(g);
 	if (choices_chance(g->c, 1, 2)) {
-		strand_put(g, &s, FXT_ASYNC_BEGIN);
-		strand_put(g, &s, FXT_ASYNC_END);
+		operation_put(g, &s, FXT_ASYNC_BEGIN);
+		operation_put(g, &s, FXT_ASYNC_END);
 	}
-	strand_put(g, &s, FXT_ASYNC_END);
+	operation_put(g, &s, FXT_ASYNC_END);
 }
 
 void fxt_break_async_instant_outside(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
+	const struct operation s = operation_make(g);
 	if (choices_chance(g->c, 1, 2)) {
-		strand_put(g, &s, FXT_ASYNC_BEGIN);
-		strand_put(g, &s, FXT_ASYNC_END);
+		operation_put(g, &s, FXT_ASYNC_BEGIN);
+		operation_put(g, &s, FXT_ASYNC_END);
 	}
 	fxt_provider(g)->now++;
-	strand_put(g, &s, FXT_ASYNC_INSTANT);
+	operation_put(g, &s, FXT_ASYNC_INSTANT);
 }
 
 void fxt_break_unmatched_flow_begin(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_FLOW_BEGIN);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_FLOW_BEGIN);
 	if (choices_chance(g->c, 1, 2))
-		strand_put(g, &s, FXT_FLOW_STEP);
+		operation_put(g, &s, FXT_FLOW_STEP);
 }
 
 void fxt_break_flow_without_begin(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, choices_chance(g->c, 1, 2) ? FXT_FLOW_STEP : FXT_FLOW_END);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, choices_chance(g->c, 1, 2) ? FXT_FLOW_STEP : FXT_FLOW_END);
 }
 
 void fxt_break_flow_id_reused(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_FLOW_BEGIN);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_FLOW_BEGIN);
 	if (choices_chance(g->c, 1, 2))
-		strand_put(g, &s, FXT_FLOW_STEP);
-	strand_put(g, &s, FXT_FLOW_BEGIN);
-	strand_put(g, &s, FXT_FLOW_END);
+		operation_put(g, &s, FXT_FLOW_STEP);
+	operation_put(g, &s, FXT_FLOW_BEGIN);
+	operation_put(g, &s, FXT_FLOW_END);
 }
 
 void fxt_break_flow_outside_duration(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	const struct strand s = strand_make(g);
-	strand_put(g, &s, FXT_FLOW_BEGIN);
-	strand_put(g, &s, FXT_FLOW_END);
+	const struct operation s = operation_make(g);
+	operation_put(g, &s, FXT_FLOW_BEGIN);
+	operation_put(g, &s, FXT_FLOW_END);
 }
 
 /* ---- counters ---- */
@@ -433,7 +433,7 @@ void fxt_break_semantic_bound_reached(struct fxt_gen *g)
 {
 	if (g->g->stage != GEN_PLANT)
 		return;
-	/* More named blobs than are followed: the cheapest of the bounds. */
+	/* More named blobs than are tracked: the bound that needs the fewest bytes. */
 	for (unsigned i = 0; i <= FXT_BLOB_STREAMS_MAX && !g->out->failed; i++) {
 		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26), (char)('a' + i / 676 % 26) };
 		const struct fxt_ref name = fxt_ref_inline((struct fxt_text){ (const uint8_t *)text, 5 });

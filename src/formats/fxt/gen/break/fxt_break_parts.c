@@ -6,7 +6,7 @@
 
 /* ---- unassigned types ---- */
 
-/* Words that nothing takes for records. */
+/* Words that do not decode as records. */
 static void put_opaque(struct fxt_gen *g, unsigned words)
 {
 	while (words--)
@@ -256,7 +256,7 @@ void fxt_break_argument_size_zero(struct fxt_gen *g)
 		return;
 	const size_t at = opaque_argument(g, (unsigned)choices_below(g->c, FXT_ARG_BLOB));
 	fxt_last_set(g, at, 4, 12, 0);
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_argument_overrun(struct fxt_gen *g)
@@ -270,7 +270,7 @@ void fxt_break_argument_overrun(struct fxt_gen *g)
 		fxt_last_set(g, at, 4, 12, choices_between(g->c, 1, size - 1));
 	else /* past the end of the record, whose last argument it is */
 		fxt_last_set(g, at, 4, 12, size + choices_between(g->c, 1, 100));
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_argument_trailing_words(struct fxt_gen *g)
@@ -313,7 +313,7 @@ void fxt_break_argument_count_mismatch(struct fxt_gen *g)
 		break;
 	}
 	}
-	fxt_break_settle(g);
+	fxt_break_follow(g);
 }
 
 void fxt_break_wide_integer_not_needed(struct fxt_gen *g)

@@ -30,14 +30,14 @@ static const struct fxt_mark *make_stream(struct fxt_gen *g, unsigned least, boo
 	return stream_mark(g, least, padded, text);
 }
 
-/* Makes a text plain before something is put into it. */
-static void plain(struct fxt_gen *g, const struct fxt_mark *m)
+/* Fills a text with letters before a defect is put into it. */
+static void text_fill(struct fxt_gen *g, const struct fxt_mark *m)
 {
 	if (!g->out->failed)
 		memset(g->out->data + m->offset, 'x', m->length);
 }
 
-static void poke(struct fxt_gen *g, size_t offset, const void *data, size_t length)
+static void bytes_put(struct fxt_gen *g, size_t offset, const void *data, size_t length)
 {
 	if (!g->out->failed)
 		memcpy(g->out->data + offset, data, length);
@@ -53,7 +53,7 @@ void fxt_break_nonzero_padding(struct fxt_gen *g)
 			return;
 		const size_t padding = FXT_WORD - m->length % FXT_WORD;
 		const uint8_t byte = (uint8_t)choices_between(g->c, 1, 255);
-		poke(g, m->offset + m->length + choices_below(g->c, padding), &byte, 1);
+		bytes_put(g, m->offset + m->length + choices_below(g->c, padding), &byte, 1);
 		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
@@ -77,8 +77,8 @@ void fxt_break_invalid_utf8(struct fxt_gen *g)
 		const struct fxt_mark *m = make_stream(g, (unsigned)length + 2, false, true);
 		if (!m)
 			return;
-		plain(g, m);
-		poke(g, m->offset + 1 + choices_below(g->c, m->length - length - 1), bytes, length);
+		text_fill(g, m);
+		bytes_put(g, m->offset + 1 + choices_below(g->c, m->length - length - 1), bytes, length);
 		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
@@ -114,8 +114,8 @@ void fxt_break_embedded_nul(struct fxt_gen *g)
 	const struct fxt_mark *m = make_stream(g, 3, false, true);
 	if (!m)
 		return;
-	plain(g, m);
-	poke(g, m->offset + 1 + choices_below(g->c, m->length - 2), "", 1);
+	text_fill(g, m);
+	bytes_put(g, m->offset + 1 + choices_below(g->c, m->length - 2), "", 1);
 }
 
 void fxt_break_control_character_in_string(struct fxt_gen *g)
@@ -126,9 +126,9 @@ void fxt_break_control_character_in_string(struct fxt_gen *g)
 	if (!m)
 		return;
 	static const char control[] = { 0x01, 0x07, 0x08, 0x0b, 0x1b, 0x1f, 0x7f };
-	plain(g, m);
+	text_fill(g, m);
 	const size_t at = m->offset + 1 + choices_below(g->c, m->length - 2);
-	poke(g, at, &control[choices_below(g->c, sizeof(control))], 1);
+	bytes_put(g, at, &control[choices_below(g->c, sizeof(control))], 1);
 }
 
 void fxt_break_string_index_zero(struct fxt_gen *g)
@@ -277,7 +277,7 @@ void fxt_break_forward_string_ref(struct fxt_gen *g)
 	const uint16_t index = fxt_string_unused(g);
 	refer_to_string(g, index);
 	if (choices_chance(g->c, 1, 2))
-		fxt_break_settle(g);
+		fxt_break_follow(g);
 	fxt_put_string(g, index, fxt_text_any(g));
 }
 
@@ -302,7 +302,7 @@ void fxt_break_forward_thread_ref(struct fxt_gen *g)
 	const uint8_t index = fxt_thread_unused(g);
 	refer_to_thread(g, index);
 	if (choices_chance(g->c, 1, 2))
-		fxt_break_settle(g);
+		fxt_break_follow(g);
 	register_thread(g, index);
 }
 
