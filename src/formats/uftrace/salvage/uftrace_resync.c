@@ -60,7 +60,7 @@ static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t ti
 			at += UFTRACE_RECORD_SIZE;
 			continue;
 		}
-		if (!when || (time && (when < time || when - time > uftrace_resync_horizon(t->w))) || when >> 62)
+		if (!when || (time && (when < time || when - time > uftrace_resync_horizon(t->w))) || when >= UFTRACE_TIME_MAX)
 			return false;
 		time = when;
 		if (type == UFTRACE_EVENT) {
@@ -89,7 +89,7 @@ uint64_t uftrace_resync_time(const struct uftrace_stream *t)
 {
 	uint64_t time = t->odd ? t->odd_time : t->time;
 
-	return time && time >> 62 == 0 ? time : t->begin;
+	return time && time < UFTRACE_TIME_MAX ? time : t->begin;
 }
 
 bool uftrace_resync_plausible(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)

@@ -18,7 +18,7 @@ const uint8_t uftrace_fast_contract[UFTRACE_RULE_COUNT] = {
 
 /* The state of the walk between two records. */
 struct fast_state {
-	size_t at, values; /* values: bytes of them so far */
+	size_t at, last, values; /* last: of the last record; values: bytes of them so far */
 	uint64_t time, word;
 	unsigned depth;
 };
@@ -53,6 +53,7 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 			    : uftrace_word_depth(word) != level || level < unsure || level >= top ||
 				      (leave & (frames[level] != address)))
 			break;
+		size_t record = now.at;
 		if (word & MORE) {
 			size_t body = now.at + UFTRACE_RECORD_SIZE;
 			int values = values_size(known->specs[leave], p + body, size - body, big);
@@ -63,6 +64,7 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 			now.values += (unsigned)values;
 		}
 		now.at += UFTRACE_RECORD_SIZE;
+		now.last = record;
 		now.time = time;
 		now.word = word;
 		if (!foreign) {
@@ -74,7 +76,7 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 	return now.word & MORE ? before : now;
 }
 
-size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size)
+size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, size_t size)
 {
 	bool big = t->w->info->head.big_endian;
 	struct fast_state end = t->w->info->foreign ? (big ? run(t, p, size, true, true) : run(t, p, size, false, true))
@@ -88,6 +90,7 @@ size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size)
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
 	t->odd = false;
+	t->odd_at = at + end.last;
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)

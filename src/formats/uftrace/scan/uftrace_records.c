@@ -73,7 +73,7 @@ static bool probe(struct uftrace_stream *t, struct uftrace_dat *dat, struct sour
 		}
 		dat->has_records = true;
 		/* Not one to tell the time by. */
-		if (time >> 62 || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
+		if (time >= UFTRACE_TIME_MAX || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
 			at += sizeof(record);
 			continue;
 		}

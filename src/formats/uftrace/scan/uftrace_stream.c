@@ -42,7 +42,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		*odd = true;
 	}
 	uint64_t span = w->info->elapsed && w->info->elapsed < UINT64_MAX / 10 ? w->info->elapsed * 10 : UINT64_C(1) << 62;
-	if (time >> 62 || (t->started && time > t->time && time - t->time > span)) {
+	if (time >= UFTRACE_TIME_MAX || (t->started && time > t->time && time - t->time > span)) {
 		fd = uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, at, UFTRACE_RECORD_SIZE,
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
 		if (fd)
@@ -163,11 +163,15 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	t->odd_unsure = unsure;
 	t->time = t->last_time = time;
 	t->last_word = word;
-	/* From here on the fast path may go, up to what would be a new session or a jump. */
-	t->time_limit = time >> 62 ? 0 : time + uftrace_resync_horizon(t->w);
-	if (t->time_limit > t->session_next)
-		t->time_limit = t->session_next;
-	if (time > t->dat->last_time && !(time >> 62))
+	/* From here on the fast path may go, up to what would be a new session or a jump; but not behind a time that is itself in
+	 * doubt, or that the session does not cover. */
+	uint64_t limit = time + uftrace_resync_horizon(t->w);
+	t->time_limit = limit < t->session_next ? limit : t->session_next;
+	if (t->time_limit > UFTRACE_TIME_MAX)
+		t->time_limit = UFTRACE_TIME_MAX;
+	if (!time || time >= UFTRACE_TIME_MAX || time < t->session_since)
+		t->time_limit = 0;
+	if (time > t->dat->last_time && time < UFTRACE_TIME_MAX)
 		t->dat->last_time = time;
 }
 
@@ -240,7 +244,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, 
 		uint64_t left = end - at;
 		if (fast && t->started && !t->seek && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
 			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
-			size_t done = p ? uftrace_fast(t, p, got) : 0;
+			size_t done = p ? uftrace_fast(t, at, p, got) : 0;
 			at += done;
 			if (done && got - done < UFTRACE_RECORD_SIZE)
 				continue;

@@ -21,6 +21,9 @@
 /* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
 
+/* Times from here on are not those of a clock: 146 years. */
+#define UFTRACE_TIME_MAX (UINT64_C(1) << 62)
+
 enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
 		     UFTRACE_PLACE_UNMAPPED,
 		     UFTRACE_PLACE_KERNEL,
@@ -134,9 +137,9 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 
 /* ---- uftrace_fast.c ---- */
 
-/* Records that are as they should be, and of which the walk would have nothing to say; everything else stops it. Returns how
- * many bytes they have. */
-size_t uftrace_fast(struct uftrace_stream *t, const uint8_t *p, size_t size);
+/* Takes records at `at`, p[0, size), of which the walk would have nothing to say; everything else stops it. Returns how many
+ * bytes they have. */
+size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, size_t size);
 
 /* ---- uftrace_stream.c ---- */
 
