@@ -18,7 +18,8 @@ const uint8_t uftrace_fast_contract[UFTRACE_RULE_COUNT] = {
 
 /* The state of the walk between two records. */
 struct fast_state {
-	size_t at, last, values; /* last: of the last record; values: bytes of them so far */
+	size_t at, values;  /* values: bytes of them so far */
+	size_t with_values; /* the last record that has some */
 	uint64_t time, word;
 	unsigned depth;
 };
@@ -53,18 +54,17 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 			    : uftrace_word_depth(word) != level || level < unsure || level >= top ||
 				      (leave & (frames[level] != address)))
 			break;
-		size_t record = now.at;
 		if (word & MORE) {
 			size_t body = now.at + UFTRACE_RECORD_SIZE;
 			int values = values_size(known->specs[leave], p + body, size - body, big);
 			if (values < 0)
 				break;
 			before = now;
+			now.with_values = now.at;
 			now.at += (unsigned)values;
 			now.values += (unsigned)values;
 		}
 		now.at += UFTRACE_RECORD_SIZE;
-		now.last = record;
 		now.time = time;
 		now.word = word;
 		if (!foreign) {
@@ -90,7 +90,7 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
 	t->odd = false;
-	t->odd_at = at + end.last;
+	t->odd_at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)
