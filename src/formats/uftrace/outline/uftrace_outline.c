@@ -21,75 +21,75 @@ struct sketch {
 /* ---- text ---- */
 
 /* The offset after the line at `at`, its LF included. */
-static uint64_t line_end(const struct sketch *s, uint64_t at)
+static uint64_t line_end(const struct sketch *sk, uint64_t at)
 {
-	const uint8_t *lf = memchr(s->data + at, '\n', (size_t)(s->size - at));
-	return lf ? (uint64_t)(lf - s->data) + 1 : s->size;
+	const uint8_t *lf = memchr(sk->data + at, '\n', (size_t)(sk->size - at));
+	return lf ? (uint64_t)(lf - sk->data) + 1 : sk->size;
 }
 
-static bool begins(const struct sketch *s, uint64_t at, const char *text)
+static bool begins(const struct sketch *sk, uint64_t at, const char *text)
 {
 	size_t n = strlen(text);
-	return s->size - at >= n && !memcmp(s->data + at, text, n);
+	return sk->size - at >= n && !memcmp(sk->data + at, text, n);
 }
 
-static void line(const struct sketch *s, enum part_kind kind, const char *name, uint64_t at, uint64_t end, unsigned flags)
+static void line(const struct sketch *sk, enum part_kind kind, const char *name, uint64_t at, uint64_t end, unsigned flags)
 {
-	(void)outline_open(s->o, kind, name, at, flags);
-	outline_words(s->o, at, end);
-	outline_close(s->o, end);
+	(void)outline_open(sk->o, kind, name, at, flags);
+	outline_words(sk->o, at, end);
+	outline_close(sk->o, end);
 }
 
 /* Lines that can be left out one by one. */
-static void lines(const struct sketch *s, const char *name)
+static void lines(const struct sketch *sk, const char *name)
 {
-	for (uint64_t at = 0, end; at < s->size && s->o->status == TM_OK; at = end) {
-		end = line_end(s, at);
-		line(s, PART_RECORD, name, at, end, 0);
+	for (uint64_t at = 0, end; at < sk->size && sk->o->status == TM_OK; at = end) {
+		end = line_end(sk, at);
+		line(sk, PART_RECORD, name, at, end, 0);
 	}
 }
 
-static void task_lines(const struct sketch *s)
+static void task_lines(const struct sketch *sk)
 {
 	static const char *const names[] = { "SESS", "TASK", "FORK", "DLOP" };
-	for (uint64_t at = 0, end; at < s->size && s->o->status == TM_OK; at = end) {
+	for (uint64_t at = 0, end; at < sk->size && sk->o->status == TM_OK; at = end) {
 		const char *name = "line";
-		end = line_end(s, at);
+		end = line_end(sk, at);
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			name = begins(s, at, names[i]) ? names[i] : name;
-		line(s, PART_RECORD, name, at, end, 0);
+			name = begins(sk, at, names[i]) ? names[i] : name;
+		line(sk, PART_RECORD, name, at, end, 0);
 	}
 }
 
 /* Comments in front, of which "# symbols: " counts the lines after them. */
-static void symbol_lines(const struct sketch *s, const char *name)
+static void symbol_lines(const struct sketch *sk, const char *name)
 {
 	uint32_t count = OUTLINE_NONE;
 	uint64_t at = 0, end;
 
-	for (; at < s->size && s->data[at] == '#'; at = end) {
-		end = line_end(s, at);
-		(void)outline_open(s->o, PART_GROUP, "comment", at, PART_FIXED);
-		if (begins(s, at, "# symbols: ") && s->data[end - 1] == '\n') {
-			count = outline_field(s->o, "symbols", FIELD_COUNT, at + 11, end - 1 - (at + 11));
-			outline_coding(s->o, count, CODING_DECIMAL);
+	for (; at < sk->size && sk->data[at] == '#'; at = end) {
+		end = line_end(sk, at);
+		(void)outline_open(sk->o, PART_GROUP, "comment", at, PART_FIXED);
+		if (begins(sk, at, "# symbols: ") && sk->data[end - 1] == '\n') {
+			count = outline_field(sk->o, "symbols", FIELD_COUNT, at + 11, end - 1 - (at + 11));
+			outline_coding(sk->o, count, CODING_DECIMAL);
 		} else {
-			outline_words(s->o, at, end);
+			outline_words(sk->o, at, end);
 		}
-		outline_close(s->o, end);
+		outline_close(sk->o, end);
 	}
-	uint32_t group = outline_open(s->o, PART_GROUP, "symbols", at, 0);
-	outline_measure(s->o, count, MEASURE_COUNT, group, 1, 0);
-	for (; at < s->size && s->o->status == TM_OK; at = end) {
-		end = line_end(s, at);
-		line(s, PART_RECORD, name, at, end, 0);
+	uint32_t group = outline_open(sk->o, PART_GROUP, "symbols", at, 0);
+	outline_measure(sk->o, count, MEASURE_COUNT, group, 1, 0);
+	for (; at < sk->size && sk->o->status == TM_OK; at = end) {
+		end = line_end(sk, at);
+		line(sk, PART_RECORD, name, at, end, 0);
 	}
-	outline_close(s->o, s->size);
+	outline_close(sk->o, sk->size);
 }
 
 /* ---- info ---- */
 
-static void info(const struct sketch *s)
+static void info(const struct sketch *sk)
 {
 	static const struct {
 		const char *name;
@@ -105,26 +105,26 @@ static void info(const struct sketch *s)
 		{ "info mask", FIELD_FLAGS, UFTRACE_H_INFO_MASK, 8 },
 		{ "max stack", FIELD_VALUE, UFTRACE_H_MAX_STACK, 2 },
 	};
-	if (s->size < UFTRACE_HEADER_SIZE)
+	if (sk->size < UFTRACE_HEADER_SIZE)
 		return;
-	(void)outline_open(s->o, PART_GROUP, "header", 0, PART_FIXED);
+	(void)outline_open(sk->o, PART_GROUP, "header", 0, PART_FIXED);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		(void)outline_field(s->o, fields[i].name, fields[i].kind, fields[i].at, fields[i].length);
-	outline_close(s->o, UFTRACE_HEADER_SIZE);
+		(void)outline_field(sk->o, fields[i].name, fields[i].kind, fields[i].at, fields[i].length);
+	outline_close(sk->o, UFTRACE_HEADER_SIZE);
 	/* Each line is asked for by a bit, or counted by the line before it. */
-	for (uint64_t at = UFTRACE_HEADER_SIZE, end; at < s->size && s->o->status == TM_OK; at = end) {
-		end = line_end(s, at);
-		line(s, PART_GROUP, "info line", at, end, PART_FIXED);
+	for (uint64_t at = UFTRACE_HEADER_SIZE, end; at < sk->size && sk->o->status == TM_OK; at = end) {
+		end = line_end(sk, at);
+		line(sk, PART_GROUP, "info line", at, end, PART_FIXED);
 	}
 }
 
 /* ---- TID.dat ---- */
 
-static bool is_record(const struct sketch *s, uint64_t at, uint64_t time)
+static bool is_record(const struct sketch *sk, uint64_t at, uint64_t time)
 {
-	if (s->size - at < UFTRACE_RECORD_SIZE)
-		return at == s->size;
-	uint64_t when = load_u64(s->data + at, s->big_endian), word = load_u64(s->data + at + 8, s->big_endian);
+	if (sk->size - at < UFTRACE_RECORD_SIZE)
+		return at == sk->size;
+	uint64_t when = load_u64(sk->data + at, sk->big_endian), word = load_u64(sk->data + at + 8, sk->big_endian);
 	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
 		return false;
 	if (uftrace_word_type(word) == UFTRACE_LOST)
@@ -133,19 +133,20 @@ static bool is_record(const struct sketch *s, uint64_t at, uint64_t time)
 }
 
 /* Where the bytes after a record with `more` end. An event says it; else the first place where two records follow. */
-static uint64_t payload_end(const struct sketch *s, uint64_t at, uint64_t word)
+static uint64_t payload_end(const struct sketch *sk, uint64_t at, uint64_t word)
 {
-	uint64_t body = at + UFTRACE_RECORD_SIZE, time = load_u64(s->data + at, s->big_endian);
+	uint64_t body = at + UFTRACE_RECORD_SIZE, time = load_u64(sk->data + at, sk->big_endian);
 
-	if (uftrace_word_type(word) == UFTRACE_EVENT && s->size - body >= 2) {
-		uint64_t end = body + ((load_u16(s->data + body, s->big_endian) + 2u + 7) & ~7u);
-		return end <= s->size ? end : s->size;
+	if (uftrace_word_type(word) == UFTRACE_EVENT && sk->size - body >= 2) {
+		uint64_t end = body + ((load_u16(sk->data + body, sk->big_endian) + 2u + 7) & ~7u);
+		return end <= sk->size ? end : sk->size;
 	}
-	for (uint64_t end = body; end <= s->size && end - body <= UFTRACE_PAYLOAD_MAX; end += 8) {
-		if (!is_record(s, end, time))
+	for (uint64_t end = body; end <= sk->size && end - body <= UFTRACE_PAYLOAD_MAX; end += 8) {
+		if (!is_record(sk, end, time))
 			continue;
-		if (end == s->size || s->size - end < 2 * UFTRACE_RECORD_SIZE ||
-		    uftrace_word_more(load_u64(s->data + end + 8, s->big_endian)) || is_record(s, end + UFTRACE_RECORD_SIZE, time))
+		if (end == sk->size || sk->size - end < 2 * UFTRACE_RECORD_SIZE ||
+		    uftrace_word_more(load_u64(sk->data + end + 8, sk->big_endian)) ||
+		    is_record(sk, end + UFTRACE_RECORD_SIZE, time))
 			return end;
 	}
 	return body;
@@ -160,232 +161,232 @@ static bool is_plain(const uint8_t *p, uint64_t length)
 }
 
 /* Values at multiples of 4: a length and that many characters, or a number. */
-static void arguments(const struct sketch *s, uint32_t record, uint64_t at, uint64_t end)
+static void arguments(const struct sketch *sk, uint32_t record, uint64_t at, uint64_t end)
 {
 	uint64_t start = at;
 	while (end - at >= 4) {
-		uint64_t length = load_u16(s->data + at, s->big_endian), slot = (length + 2 + 3) & ~UINT64_C(3);
-		if (length && length <= UFTRACE_STRING_MAX && slot <= end - at && is_plain(s->data + at + 2, length)) {
-			uint32_t size = outline_field(s->o, "string length", FIELD_SIZE, at, 2);
-			outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "string", FIELD_TEXT, at + 2, length), 1,
+		uint64_t length = load_u16(sk->data + at, sk->big_endian), slot = (length + 2 + 3) & ~UINT64_C(3);
+		if (length && length <= UFTRACE_STRING_MAX && slot <= end - at && is_plain(sk->data + at + 2, length)) {
+			uint32_t size = outline_field(sk->o, "string length", FIELD_SIZE, at, 2);
+			outline_measure(sk->o, size, MEASURE_LENGTH, outline_field(sk->o, "string", FIELD_TEXT, at + 2, length), 1,
 					0);
-			(void)outline_padding(s->o, at + 2 + length, at + slot, 4, record);
+			(void)outline_padding(sk->o, at + 2 + length, at + slot, 4, record);
 			at += slot;
 			continue;
 		}
-		if (end - at == 4 && (at - start) % 8 == 4 && bytes_are_zero(s->data + at, 4))
+		if (end - at == 4 && (at - start) % 8 == 4 && bytes_are_zero(sk->data + at, 4))
 			break;
-		(void)outline_field(s->o, "argument", FIELD_VALUE, at, 4);
+		(void)outline_field(sk->o, "argument", FIELD_VALUE, at, 4);
 		at += 4;
 	}
-	(void)outline_padding(s->o, at, end, 8, record);
+	(void)outline_padding(sk->o, at, end, 8, record);
 }
 
-static void event_data(const struct sketch *s, uint32_t record, uint64_t at, uint64_t end)
+static void event_data(const struct sketch *sk, uint32_t record, uint64_t at, uint64_t end)
 {
-	uint64_t length = end - at >= 2 ? load_u16(s->data + at, s->big_endian) : 0;
-	uint32_t size = outline_field(s->o, "data length", FIELD_SIZE, at, 2);
+	uint64_t length = end - at >= 2 ? load_u16(sk->data + at, sk->big_endian) : 0;
+	uint32_t size = outline_field(sk->o, "data length", FIELD_SIZE, at, 2);
 	if (length + 2 > end - at)
 		return;
-	uint32_t data = outline_field(s->o, "event data", FIELD_TEXT, at + 2, length);
-	outline_measure(s->o, size, MEASURE_LENGTH, data, 1, 0);
-	(void)outline_padding(s->o, at + 2 + length, end, 8, record);
+	uint32_t data = outline_field(sk->o, "event data", FIELD_TEXT, at + 2, length);
+	outline_measure(sk->o, size, MEASURE_LENGTH, data, 1, 0);
+	(void)outline_padding(sk->o, at + 2 + length, end, 8, record);
 }
 
 /* The offset after the record at `at`; there are 16 bytes with the magic. */
-static uint64_t record(const struct sketch *s, uint64_t at)
+static uint64_t record(const struct sketch *sk, uint64_t at)
 {
 	static const char *const names[] = { "entry", "exit", "lost", "event" };
-	uint64_t word = load_u64(s->data + at + 8, s->big_endian), body = at + UFTRACE_RECORD_SIZE, end = body;
+	uint64_t word = load_u64(sk->data + at + 8, sk->big_endian), body = at + UFTRACE_RECORD_SIZE, end = body;
 	enum uftrace_type type = uftrace_word_type(word);
 	bool more = uftrace_word_more(word);
 
-	uint32_t part = outline_open(s->o, PART_RECORD, names[type], at, 0);
-	(void)outline_field(s->o, "time", FIELD_TIME, at, 8);
-	(void)outline_bits(s->o, "type", FIELD_TAG, at + 8, 8, 0, 2);
-	(void)outline_bits(s->o, "more", FIELD_FLAGS, at + 8, 8, 2, 1);
-	(void)outline_bits(s->o, "magic", FIELD_MAGIC, at + 8, 8, 3, 3);
-	(void)outline_bits(s->o, "depth", FIELD_VALUE, at + 8, 8, 6, 10);
-	(void)outline_bits(s->o,
+	uint32_t part = outline_open(sk->o, PART_RECORD, names[type], at, 0);
+	(void)outline_field(sk->o, "time", FIELD_TIME, at, 8);
+	(void)outline_bits(sk->o, "type", FIELD_TAG, at + 8, 8, 0, 2);
+	(void)outline_bits(sk->o, "more", FIELD_FLAGS, at + 8, 8, 2, 1);
+	(void)outline_bits(sk->o, "magic", FIELD_MAGIC, at + 8, 8, 3, 3);
+	(void)outline_bits(sk->o, "depth", FIELD_VALUE, at + 8, 8, 6, 10);
+	(void)outline_bits(sk->o,
 			   type == UFTRACE_LOST	   ? "lost count"
 			   : type == UFTRACE_EVENT ? "event id"
 						   : "address",
 			   type == UFTRACE_LOST ? FIELD_VALUE : FIELD_REFERENCE, at + 8, 8, 16, 48);
 	if (more)
-		end = payload_end(s, at, word);
+		end = payload_end(sk, at, word);
 	if (end > body && type == UFTRACE_EVENT)
-		event_data(s, part, body, end);
+		event_data(sk, part, body, end);
 	else if (end > body)
-		arguments(s, part, body, end);
-	outline_close(s->o, end);
+		arguments(sk, part, body, end);
+	outline_close(sk->o, end);
 	return end;
 }
 
-static uint64_t records(const struct sketch *s, uint64_t at, uint64_t end)
+static uint64_t records(const struct sketch *sk, uint64_t at, uint64_t end)
 {
-	while (at <= end && end - at >= UFTRACE_RECORD_SIZE && s->o->status == TM_OK) {
-		uint64_t word = load_u64(s->data + at + 8, s->big_endian);
-		at = uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC ? record(s, at) : at + 8;
+	while (at <= end && end - at >= UFTRACE_RECORD_SIZE && sk->o->status == TM_OK) {
+		uint64_t word = load_u64(sk->data + at + 8, sk->big_endian);
+		at = uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC ? record(sk, at) : at + 8;
 	}
 	return at;
 }
 
 /* A buffer that was left in shared memory: its header counts the bytes of its records. */
-static void leftover(const struct sketch *s)
+static void leftover(const struct sketch *sk)
 {
-	if (s->size < UFTRACE_SHM_HEADER_SIZE)
+	if (sk->size < UFTRACE_SHM_HEADER_SIZE)
 		return;
-	uint64_t used = load_u32(s->data, s->big_endian), end = UFTRACE_SHM_HEADER_SIZE + used;
-	uint32_t size = outline_field(s->o, "data size", FIELD_SIZE, 0, 4);
-	(void)outline_field(s->o, "flag", FIELD_FLAGS, 4, 4);
-	uint32_t group = outline_open(s->o, PART_GROUP, "records", UFTRACE_SHM_HEADER_SIZE, 0);
-	outline_measure(s->o, size, MEASURE_LENGTH, group, 1, 0);
-	(void)records(s, UFTRACE_SHM_HEADER_SIZE, end < s->size ? end : s->size);
-	outline_close(s->o, end < s->size ? end : s->size);
+	uint64_t used = load_u32(sk->data, sk->big_endian), end = UFTRACE_SHM_HEADER_SIZE + used;
+	uint32_t size = outline_field(sk->o, "data size", FIELD_SIZE, 0, 4);
+	(void)outline_field(sk->o, "flag", FIELD_FLAGS, 4, 4);
+	uint32_t group = outline_open(sk->o, PART_GROUP, "records", UFTRACE_SHM_HEADER_SIZE, 0);
+	outline_measure(sk->o, size, MEASURE_LENGTH, group, 1, 0);
+	(void)records(sk, UFTRACE_SHM_HEADER_SIZE, end < sk->size ? end : sk->size);
+	outline_close(sk->o, end < sk->size ? end : sk->size);
 }
 
 /* ---- perf, the kernel, the legacy task file ---- */
 
-static void perf_records(const struct sketch *s)
+static void perf_records(const struct sketch *sk)
 {
-	for (uint64_t at = 0; s->size - at >= UFTRACE_PERF_HEADER_SIZE && s->o->status == TM_OK;) {
-		uint64_t size = load_u16(s->data + at + 6, s->big_endian);
-		if (size < UFTRACE_PERF_HEADER_SIZE || size > s->size - at)
+	for (uint64_t at = 0; sk->size - at >= UFTRACE_PERF_HEADER_SIZE && sk->o->status == TM_OK;) {
+		uint64_t size = load_u16(sk->data + at + 6, sk->big_endian);
+		if (size < UFTRACE_PERF_HEADER_SIZE || size > sk->size - at)
 			break;
-		uint32_t part = outline_open(s->o, PART_RECORD, "perf record", at, 0);
-		(void)outline_field(s->o, "perf type", FIELD_TAG, at, 4);
-		(void)outline_field(s->o, "misc", FIELD_FLAGS, at + 4, 2);
-		outline_measure(s->o, outline_field(s->o, "size", FIELD_SIZE, at + 6, 2), MEASURE_LENGTH, part, 1, 0);
+		uint32_t part = outline_open(sk->o, PART_RECORD, "perf record", at, 0);
+		(void)outline_field(sk->o, "perf type", FIELD_TAG, at, 4);
+		(void)outline_field(sk->o, "misc", FIELD_FLAGS, at + 4, 2);
+		outline_measure(sk->o, outline_field(sk->o, "size", FIELD_SIZE, at + 6, 2), MEASURE_LENGTH, part, 1, 0);
 		if (size >= UFTRACE_PERF_HEADER_SIZE + 16) {
 			uint64_t id = at + size - 16; /* of every record, #9: pid, tid, time */
 			if (id > at + UFTRACE_PERF_HEADER_SIZE)
-				(void)outline_field(s->o, "body", FIELD_VALUE, at + UFTRACE_PERF_HEADER_SIZE,
+				(void)outline_field(sk->o, "body", FIELD_VALUE, at + UFTRACE_PERF_HEADER_SIZE,
 						    id - at - UFTRACE_PERF_HEADER_SIZE);
-			(void)outline_field(s->o, "pid", FIELD_ID, id, 4);
-			(void)outline_field(s->o, "tid", FIELD_ID, id + 4, 4);
-			(void)outline_field(s->o, "time", FIELD_TIME, id + 8, 8);
+			(void)outline_field(sk->o, "pid", FIELD_ID, id, 4);
+			(void)outline_field(sk->o, "tid", FIELD_ID, id + 4, 4);
+			(void)outline_field(sk->o, "time", FIELD_TIME, id + 8, 8);
 		}
-		outline_close(s->o, at + size);
+		outline_close(sk->o, at + size);
 		at += size;
 	}
 }
 
-static uint64_t number_after(const struct sketch *s, uint64_t at, uint64_t end, const char *key)
+static uint64_t number_after(const struct sketch *sk, uint64_t at, uint64_t end, const char *key)
 {
 	uint64_t value = 0, from = at + strlen(key);
-	if (!begins(s, at, key) || from >= end || !text_parse_u64((const char *)s->data + from, (size_t)(end - 1 - from), &value))
+	if (!begins(sk, at, key) || from >= end || !text_parse_u64((const char *)sk->data + from, (size_t)(end - 1 - from), &value))
 		return 0;
 	return value;
 }
 
-static void kernel_header(struct sketch *s)
+static void kernel_header(struct sketch *sk)
 {
 	uint64_t at = 0, end;
 
-	for (unsigned i = 0; i < 3 && at < s->size; i++, at = end) {
-		end = line_end(s, at);
-		uint64_t page = number_after(s, at, end, "PAGE_SIZE: "), word = number_after(s, at, end, "LONG_SIZE: ");
+	for (unsigned i = 0; i < 3 && at < sk->size; i++, at = end) {
+		end = line_end(sk, at);
+		uint64_t page = number_after(sk, at, end, "PAGE_SIZE: "), word = number_after(sk, at, end, "LONG_SIZE: ");
 		if (page >= 64 && page <= UFTRACE_KERNEL_PAGE_MAX)
-			s->page_size = (uint32_t)page;
+			sk->page_size = (uint32_t)page;
 		if (word == 4 || word == 8)
-			s->long_size = (uint32_t)word;
-		line(s, PART_GROUP, "header line", at, end, PART_FIXED);
+			sk->long_size = (uint32_t)word;
+		line(sk, PART_GROUP, "header line", at, end, PART_FIXED);
 	}
-	for (; at < s->size && begins(s, at, "TRACEFS: ") && s->o->status == TM_OK; at = end) {
-		uint64_t text = line_end(s, at), bytes;
-		const uint8_t *colon = memrchr(s->data + at, ':', (size_t)(text - at));
-		uint64_t from = (uint64_t)(colon - s->data) + 2;
+	for (; at < sk->size && begins(sk, at, "TRACEFS: ") && sk->o->status == TM_OK; at = end) {
+		uint64_t text = line_end(sk, at), bytes;
+		const uint8_t *colon = memrchr(sk->data + at, ':', (size_t)(text - at));
+		uint64_t from = (uint64_t)(colon - sk->data) + 2;
 		if (text - at < 12 || from >= text - 1 ||
-		    !text_parse_u64((const char *)s->data + from, (size_t)(text - 1 - from), &bytes) || bytes > s->size - text)
+		    !text_parse_u64((const char *)sk->data + from, (size_t)(text - 1 - from), &bytes) || bytes > sk->size - text)
 			break;
 		end = text + bytes;
-		(void)outline_open(s->o, PART_RECORD, "block", at, 0);
-		uint32_t size = outline_field(s->o, "block size", FIELD_SIZE, from, text - 1 - from);
-		outline_coding(s->o, size, CODING_DECIMAL);
-		uint32_t body = outline_open(s->o, PART_GROUP, "format text", text, PART_FIXED);
-		outline_words(s->o, text, end);
-		outline_close(s->o, end);
-		outline_measure(s->o, size, MEASURE_LENGTH, body, 1, 0);
-		outline_close(s->o, end);
+		(void)outline_open(sk->o, PART_RECORD, "block", at, 0);
+		uint32_t size = outline_field(sk->o, "block size", FIELD_SIZE, from, text - 1 - from);
+		outline_coding(sk->o, size, CODING_DECIMAL);
+		uint32_t body = outline_open(sk->o, PART_GROUP, "format text", text, PART_FIXED);
+		outline_words(sk->o, text, end);
+		outline_close(sk->o, end);
+		outline_measure(sk->o, size, MEASURE_LENGTH, body, 1, 0);
+		outline_close(sk->o, end);
 	}
 }
 
-static void kernel_pages(const struct sketch *s)
+static void kernel_pages(const struct sketch *sk)
 {
-	for (uint64_t at = 0; s->page_size && s->long_size && s->size - at >= s->page_size && s->o->status == TM_OK;
-	     at += s->page_size) {
-		(void)outline_open(s->o, PART_RECORD, "page", at, 0);
-		(void)outline_field(s->o, "time", FIELD_TIME, at, 8);
-		(void)outline_bits(s->o, "commit", FIELD_SIZE, at + 8, s->long_size, 0, 27);
-		outline_close(s->o, at + s->page_size);
+	for (uint64_t at = 0; sk->page_size && sk->long_size && sk->size - at >= sk->page_size && sk->o->status == TM_OK;
+	     at += sk->page_size) {
+		(void)outline_open(sk->o, PART_RECORD, "page", at, 0);
+		(void)outline_field(sk->o, "time", FIELD_TIME, at, 8);
+		(void)outline_bits(sk->o, "commit", FIELD_SIZE, at + 8, sk->long_size, 0, 27);
+		outline_close(sk->o, at + sk->page_size);
 	}
 }
 
-static void legacy_tasks(const struct sketch *s)
+static void legacy_tasks(const struct sketch *sk)
 {
-	for (uint64_t at = 0; s->size - at >= UFTRACE_TASK_HEADER_SIZE && s->o->status == TM_OK;) {
-		uint64_t body = at + UFTRACE_TASK_HEADER_SIZE, length = load_u32(s->data + at + 4, s->big_endian);
-		if (load_u16(s->data + at, s->big_endian) != UFTRACE_TASK_MAGIC || length > s->size - body)
+	for (uint64_t at = 0; sk->size - at >= UFTRACE_TASK_HEADER_SIZE && sk->o->status == TM_OK;) {
+		uint64_t body = at + UFTRACE_TASK_HEADER_SIZE, length = load_u32(sk->data + at + 4, sk->big_endian);
+		if (load_u16(sk->data + at, sk->big_endian) != UFTRACE_TASK_MAGIC || length > sk->size - body)
 			break;
-		(void)outline_open(s->o, PART_RECORD, "message", at, 0);
-		(void)outline_field(s->o, "message magic", FIELD_MAGIC, at, 2);
-		(void)outline_field(s->o, "message type", FIELD_TAG, at + 2, 2);
-		uint32_t size = outline_field(s->o, "message length", FIELD_SIZE, at + 4, 4);
-		outline_measure(s->o, size, MEASURE_LENGTH, outline_field(s->o, "message body", FIELD_TEXT, body, length), 1, 0);
-		outline_close(s->o, body + length);
+		(void)outline_open(sk->o, PART_RECORD, "message", at, 0);
+		(void)outline_field(sk->o, "message magic", FIELD_MAGIC, at, 2);
+		(void)outline_field(sk->o, "message type", FIELD_TAG, at + 2, 2);
+		uint32_t size = outline_field(sk->o, "message length", FIELD_SIZE, at + 4, 4);
+		outline_measure(sk->o, size, MEASURE_LENGTH, outline_field(sk->o, "message body", FIELD_TEXT, body, length), 1, 0);
+		outline_close(sk->o, body + length);
 		at = body + length;
 	}
 }
 
 /* ---- the directory ---- */
 
-static void outline_file(struct sketch *s, uint32_t file, enum uftrace_kind kind, const char *name, unsigned flags)
+static void outline_file(struct sketch *sk, uint32_t file, enum uftrace_kind kind, const char *name, unsigned flags)
 {
-	s->data = s->o->files[file].data;
-	s->size = s->o->files[file].size;
-	(void)outline_open_file(s->o, file, name, flags);
+	sk->data = sk->o->files[file].data;
+	sk->size = sk->o->files[file].size;
+	(void)outline_open_file(sk->o, file, name, flags);
 	switch (kind) {
 	case UFTRACE_FILE_INFO:
-		info(s);
+		info(sk);
 		break;
 	case UFTRACE_FILE_TASK_TXT:
-		task_lines(s);
+		task_lines(sk);
 		break;
 	case UFTRACE_FILE_MAP:
 	case UFTRACE_FILE_MAP_TMP:
-		lines(s, "mapping");
+		lines(sk, "mapping");
 		break;
 	case UFTRACE_FILE_SYM:
-		symbol_lines(s, "symbol");
+		symbol_lines(sk, "symbol");
 		break;
 	case UFTRACE_FILE_DBG:
-		symbol_lines(s, "debug line");
+		symbol_lines(sk, "debug line");
 		break;
 	case UFTRACE_FILE_KALLSYMS:
-		lines(s, "symbol");
+		lines(sk, "symbol");
 		break;
 	case UFTRACE_FILE_EVENTS:
 	case UFTRACE_FILE_OPTS:
 	case UFTRACE_FILE_EXTERN:
-		lines(s, "line");
+		lines(sk, "line");
 		break;
 	case UFTRACE_FILE_DAT:
-		(void)records(s, 0, s->size);
+		(void)records(sk, 0, sk->size);
 		break;
 	case UFTRACE_FILE_SHM:
-		leftover(s);
+		leftover(sk);
 		break;
 	case UFTRACE_FILE_PERF:
-		perf_records(s);
+		perf_records(sk);
 		break;
 	case UFTRACE_FILE_KERNEL_HEADER:
-		kernel_header(s);
+		kernel_header(sk);
 		break;
 	case UFTRACE_FILE_KERNEL_DAT:
-		kernel_pages(s);
+		kernel_pages(sk);
 		break;
 	case UFTRACE_FILE_TASK:
-		legacy_tasks(s);
+		legacy_tasks(sk);
 		break;
 	case UFTRACE_FILE_UNKNOWN:
 	case UFTRACE_FILE_DAT_ODD:
@@ -393,7 +394,7 @@ static void outline_file(struct sketch *s, uint32_t file, enum uftrace_kind kind
 	case UFTRACE_FILE_CHANNEL:
 		break;
 	}
-	outline_close_file(s->o);
+	outline_close_file(sk->o);
 }
 
 /* Files of one kind have one name, so that parts go from one to the other. */
@@ -416,7 +417,7 @@ static const char *file_name(enum uftrace_kind kind)
 
 enum tracemend_status uftrace_outline(struct outline *o, const char *profile)
 {
-	struct sketch s = { .o = o };
+	struct sketch sk = { .o = o };
 	(void)profile;
 
 	/* info first, then kernel_header: they say how the others are to be read. */
@@ -428,8 +429,8 @@ enum tracemend_status uftrace_outline(struct outline *o, const char *profile)
 			if (turn != pass)
 				continue;
 			if (!pass && o->files[i].size > UFTRACE_H_ENDIAN)
-				s.big_endian = o->big_endian = o->files[i].data[UFTRACE_H_ENDIAN] == UFTRACE_BIG;
-			outline_file(&s, i, kind, file_name(kind),
+				sk.big_endian = o->big_endian = o->files[i].data[UFTRACE_H_ENDIAN] == UFTRACE_BIG;
+			outline_file(&sk, i, kind, file_name(kind),
 				     kind == UFTRACE_FILE_INFO || kind == UFTRACE_FILE_TASK_TXT ? PART_FIXED : PART_LOOSE);
 		}
 	return TM_OK;

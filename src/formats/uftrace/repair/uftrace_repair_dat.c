@@ -7,7 +7,7 @@
 void uftrace_repair_keep(struct uftrace_stream *t, uint64_t upto)
 {
 	if (t->w->plan && t->planned && upto > t->kept_from)
-		plan_copy(t->w->plan, t->out, t->s, t->kept_from, upto - t->kept_from);
+		plan_copy(t->w->plan, t->out, t->source, t->kept_from, upto - t->kept_from);
 	t->kept_from = upto;
 }
 
@@ -15,7 +15,7 @@ void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto
 {
 	uftrace_repair_keep(t, from);
 	if (t->w->plan && upto > from)
-		plan_drop(t->w->plan, t->s, from, upto - from, rule, why);
+		plan_drop(t->w->plan, t->source, from, upto - from, rule, why);
 	t->kept_from = upto;
 }
 
@@ -29,10 +29,10 @@ void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, 
 	store_u64(record, time, t->w->info->head.big_endian);
 	store_u64(record + 8, word & ~UINT64_C(4), t->w->info->head.big_endian);
 	if (t->planned) {
-		plan_replace(t->w->plan, t->out, t->s, at, sizeof(record), record, sizeof(record), rule,
+		plan_replace(t->w->plan, t->out, t->source, at, sizeof(record), record, sizeof(record), rule,
 			     "the record, without arguments");
 		if (next > at + sizeof(record))
-			plan_drop(t->w->plan, t->s, at + sizeof(record), next - at - sizeof(record), rule,
+			plan_drop(t->w->plan, t->source, at + sizeof(record), next - at - sizeof(record), rule,
 				  "arguments that cannot be read");
 	}
 	t->lost_some = true; /* arguments, and what was found behind them may be another record than the next */
@@ -56,16 +56,16 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 {
 	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
 
-	if (t->started && t->odd_at < start && at - t->odd_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
-		start = t->odd_at;
+	if (t->started && t->back_at < start && at - t->back_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
+		start = t->back_at;
 	if (start < t->kept_from)
 		start = t->kept_from;
 	if (t->w->plan && t->planned && start < at)
-		plan_doubt(t->w->plan, t->s, start, at - start, "directly before damaged bytes");
+		plan_doubt(t->w->plan, t->source, start, at - start, "directly before damaged bytes");
 }
 
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)
 {
 	if (t->w->plan && t->planned)
-		plan_doubt(t->w->plan, t->s, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
+		plan_doubt(t->w->plan, t->source, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
 }

@@ -11,7 +11,7 @@
 static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bool write)
 {
 	struct uftrace_lines *l = &w->info->lines;
-	struct source *s = w->dir->files[w->dir->info].source;
+	struct source *source = w->dir->files[w->dir->info].source;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
@@ -20,13 +20,13 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		if (line->drop && line->rule != UFTRACE_RULE_info_crlf_or_blank)
 			plan_lost_other(w->plan);
 		if (!write || line->drop)
-			plan_drop(w->plan, s, line->offset, line->raw, line->drop ? line->rule : l->taskinfo_rule,
+			plan_drop(w->plan, source, line->offset, line->raw, line->drop ? line->rule : l->taskinfo_rule,
 				  line->drop ? line->why : l->taskinfo_why);
 		else if (line->text)
-			plan_replace(w->plan, out, s, line->offset, line->raw, line->text, strlen(line->text), line->rule,
+			plan_replace(w->plan, out, source, line->offset, line->raw, line->text, strlen(line->text), line->rule,
 				     line->why);
 		else
-			plan_copy(w->plan, out, s, line->offset, line->raw);
+			plan_copy(w->plan, out, source, line->offset, line->raw);
 	}
 }
 
@@ -82,9 +82,9 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 	struct uftrace_head *h = &w->info->head;
 	struct uftrace_lines *l = &w->info->lines;
 	uint8_t header[UFTRACE_HEADER_SIZE] = { 0 };
-	struct source *s = w->dir->info != UFTRACE_NONE ? w->dir->files[w->dir->info].source : NULL;
+	struct source *source = w->dir->info != UFTRACE_NONE ? w->dir->files[w->dir->info].source : NULL;
 
-	if (s && s->size >= sizeof(header) && h->present && w->info->text)
+	if (source && source->size >= sizeof(header) && h->present && w->info->text)
 		memcpy(header, w->info->text, sizeof(header));
 	else
 		store_u16(header + UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE, h->big_endian);
@@ -99,14 +99,14 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 		store_u16(header + UFTRACE_H_MAX_STACK, (uint16_t)h->new_max_stack, h->big_endian);
 	unsigned rule = l->header_rule != UFTRACE_RULE_COUNT ? l->header_rule : UFTRACE_RULE_info_block_missing;
 	const char *why = l->header_rule != UFTRACE_RULE_COUNT ? l->header_why : "the mask of the lines that are kept";
-	if (!s || !s->size)
+	if (!source || !source->size)
 		plan_literal(w->plan, out, header, sizeof(header), rule, why);
-	else if (s->size < sizeof(header))
-		plan_replace(w->plan, out, s, 0, s->size, header, sizeof(header), rule, why);
+	else if (source->size < sizeof(header))
+		plan_replace(w->plan, out, source, 0, source->size, header, sizeof(header), rule, why);
 	else if (w->info->text && !memcmp(header, w->info->text, sizeof(header)))
-		plan_copy(w->plan, out, s, 0, sizeof(header));
+		plan_copy(w->plan, out, source, 0, sizeof(header));
 	else
-		plan_replace(w->plan, out, s, 0, sizeof(header), header, sizeof(header), rule, why);
+		plan_replace(w->plan, out, source, 0, sizeof(header), header, sizeof(header), rule, why);
 }
 
 bool uftrace_repair_info(struct uftrace_walk *w)
@@ -136,12 +136,12 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 	}
 	if (text) {
 		plan_lines_of(w, out, UFTRACE_I_COUNT, false);
-		struct source *s = w->dir->files[w->dir->info].source;
-		if (l->trailing < s->size && l->trailing_drop)
-			plan_drop(w->plan, s, l->trailing, s->size - l->trailing, UFTRACE_RULE_info_no_final_newline,
+		struct source *source = w->dir->files[w->dir->info].source;
+		if (l->trailing < source->size && l->trailing_drop)
+			plan_drop(w->plan, source, l->trailing, source->size - l->trailing, UFTRACE_RULE_info_no_final_newline,
 				  "a line that was cut");
-		else if (l->trailing < s->size)
-			plan_copy(w->plan, out, s, l->trailing, s->size - l->trailing);
+		else if (l->trailing < source->size)
+			plan_copy(w->plan, out, source, l->trailing, source->size - l->trailing);
 	}
 	if (w->dir->info != UFTRACE_NONE)
 		w->dir->files[w->dir->info].planned = true;

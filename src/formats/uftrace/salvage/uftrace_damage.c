@@ -7,19 +7,19 @@
 /* ---- damage ---- */
 
 /* The record before is a part of what follows: take it back. */
-static uint64_t take_back(struct uftrace_stream *t, uint64_t at)
+static uint64_t withdraw_last(struct uftrace_stream *t, uint64_t at)
 {
-	if (!t->odd || t->odd_at + UFTRACE_RECORD_SIZE != at || t->odd_at < t->kept_from)
+	if (!t->suspect || t->back_at + UFTRACE_RECORD_SIZE != at || t->back_at < t->kept_from)
 		return at;
-	t->odd = false;
-	t->depth = t->odd_depth;
-	t->unsure = t->odd_unsure;
-	t->time = t->odd_time;
-	t->last_time = t->odd_last_time;
-	t->last_word = t->odd_last_word;
+	t->suspect = false;
+	t->depth = t->back_depth;
+	t->unknown = t->back_unknown;
+	t->time = t->back_time;
+	t->last_time = t->back_last_time;
+	t->last_word = t->back_last_word;
 	t->time_limit = 0;
 	t->dat->records--;
-	return t->odd_at;
+	return t->back_at;
 }
 
 uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
@@ -31,7 +31,7 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	if (zeros > end)
 		zeros = end;
 	if (zeros == end && end - at >= UFTRACE_RECORD_SIZE) {
-		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_zero_tail, t->s, at, end - at,
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_zero_tail, t->source, at, end - at,
 				    "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_repair_doubt_before(t, at);
@@ -39,12 +39,12 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		t->lost_some = true;
 		return end;
 	}
-	uint64_t from = take_back(t, at);
+	uint64_t from = withdraw_last(t, at);
 	uftrace_place_session(t, uftrace_resync_time(t)); /* not that of a damaged time */
 	t->session_changed = false;
 	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_resync_time(t));
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
-		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, from, end - from,
+		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->source, from, end - from,
 				    "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_repair_leave(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
@@ -53,8 +53,8 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	}
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
 	count += count == 0;
-	fd = finding_report(t->w->findings, UFTRACE_RULE_dat_bad_magic, t->s, from, next - from, "%llu bytes are no record%s%s",
-			    (unsigned long long)(next - from), uftrace_plural(count),
+	fd = finding_report(t->w->findings, UFTRACE_RULE_dat_bad_magic, t->source, from, next - from,
+			    "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
 			    next < end ? ": readers stop here and drop the rest of the task, which is sound"
 				       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
@@ -65,8 +65,8 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	if (next < end) {
 		uftrace_repair_lost(t, count);
 		uftrace_repair_doubt_behind(t, next);
-		t->seek = true;
-		t->unsure = t->depth;
+		t->find_depth = true;
+		t->unknown = t->depth;
 	}
 	t->time_limit = 0;
 	return next;
@@ -95,10 +95,10 @@ static bool nothing_behind(struct uftrace_stream *t, uint64_t at, uint64_t stop,
 {
 	const uint8_t *last = stop > at ? window_at(&t->window, stop - UFTRACE_RECORD_SIZE, UFTRACE_RECORD_SIZE) : NULL;
 
-	if (!last || t->look_back < end - stop)
+	if (!last || t->reread < end - stop)
 		return false;
 	uint64_t next = uftrace_resync(t, stop, end, end, load_u64(last, t->w->info->head.big_endian));
-	t->look_back -= next - stop;
+	t->reread -= next - stop;
 	return next == end;
 }
 
@@ -106,15 +106,15 @@ uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t
 {
 	uint8_t first[UFTRACE_RECORD_SIZE];
 	const uint8_t *p = window_at(&t->window, at, sizeof(first));
-	uint64_t back = at < UFTRACE_LOOK_BACK ? at : UFTRACE_LOOK_BACK;
+	uint64_t back = at < UFTRACE_REREAD_MAX ? at : UFTRACE_REREAD_MAX;
 	size_t got = 0;
 
-	if (!p || back < sizeof(first) || t->look_back < back)
+	if (!p || back < sizeof(first) || t->reread < back)
 		return 0;
 	memcpy(first, p, sizeof(first));
-	t->look_back -= back;
+	t->reread -= back;
 	if (!t->other_open) {
-		window_open(&t->other, t->s);
+		window_open(&t->other, t->source);
 		t->other_open = true;
 	}
 	p = window_upto(&t->other, at - back, (size_t)back, &got);
@@ -127,16 +127,16 @@ uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t
 	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same;
 	if (length > end - at)
 		length = end - at;
-	if (t->look_back < 2 * length)
+	if (t->reread < 2 * length)
 		return 0;
-	t->look_back -= 2 * length;
+	t->reread -= 2 * length;
 	same = common_length(t, from, at, length);
 	return same >= UFTRACE_COPY_MIN && (same == length || nothing_behind(t, at, at + same, end)) ? at + same : 0;
 }
 
 uint64_t uftrace_damage_drop_repeated(struct uftrace_stream *t, uint64_t at, uint64_t next)
 {
-	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_duplicate_block, t->s, at, next - at,
+	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_duplicate_block, t->source, at, next - at,
 					    "%llu bytes are the same as those in front of them: they were written twice",
 					    (unsigned long long)(next - at));
 	finding_path(fd, "task %llu > after record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);

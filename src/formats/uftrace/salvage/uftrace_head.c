@@ -11,9 +11,9 @@ bool uftrace_head_order(const struct uftrace_walk *w)
 	unsigned little = 0, big = 0;
 
 	for (size_t i = 0; i < w->records->dat_count && i < 64; i++) {
-		struct source *s = w->dir->files[w->records->dats[i].file].source;
-		for (uint64_t at = 0; at < 64 * sizeof(record) && at + sizeof(record) <= s->size; at += sizeof(record)) {
-			if (source_read(s, at, record, sizeof(record)) != TM_OK)
+		struct source *source = w->dir->files[w->records->dats[i].file].source;
+		for (uint64_t at = 0; at < 64 * sizeof(record) && at + sizeof(record) <= source->size; at += sizeof(record)) {
+			if (source_read(source, at, record, sizeof(record)) != TM_OK)
 				return false;
 			little += uftrace_word_magic(load_u64(record + 8, false)) == UFTRACE_RECORD_MAGIC &&
 				  load_u64(record, false) < UINT64_C(1) << 62;

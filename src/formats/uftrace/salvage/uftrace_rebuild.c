@@ -9,7 +9,7 @@
 #include "formats/uftrace/scan/uftrace_session.h"
 
 /* The task with the oldest record, or NULL. */
-static const struct uftrace_dat *leader(const struct uftrace_walk *w)
+static const struct uftrace_dat *oldest_task(const struct uftrace_walk *w)
 {
 	const struct uftrace_dat *best = NULL;
 
@@ -61,7 +61,7 @@ static uint32_t choose_map(const struct uftrace_walk *w, const struct uftrace_da
 
 bool uftrace_rebuild_session(struct uftrace_walk *w)
 {
-	const struct uftrace_dat *oldest = leader(w);
+	const struct uftrace_dat *oldest = oldest_task(w);
 	struct uftrace_session session = { .line = UFTRACE_NONE, .map = UFTRACE_NONE, .before = UFTRACE_NONE };
 
 	session.time = oldest ? oldest->first_time : 2;

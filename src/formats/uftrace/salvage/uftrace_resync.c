@@ -87,7 +87,7 @@ static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t ti
 
 uint64_t uftrace_resync_time(const struct uftrace_stream *t)
 {
-	uint64_t time = t->odd ? t->odd_time : t->time;
+	uint64_t time = t->suspect ? t->back_time : t->time;
 
 	return time && time < UFTRACE_TIME_MAX ? time : t->begin;
 }

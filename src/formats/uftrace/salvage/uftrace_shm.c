@@ -43,37 +43,37 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
 	for (size_t i = 0; i < w->dir->count; i++) {
 		struct uftrace_file *f = &w->dir->files[i];
-		struct source *s = f->source;
+		struct source *source = f->source;
 		uint8_t head[UFTRACE_SHM_HEADER_SIZE + UFTRACE_RECORD_SIZE] = { 0 };
 		if (f->kind != UFTRACE_FILE_SHM)
 			continue;
-		size_t n = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
-		if (source_read(s, 0, head, n) != TM_OK) {
+		size_t n = source->size < sizeof(head) ? (size_t)source->size : sizeof(head);
+		if (source_read(source, 0, head, n) != TM_OK) {
 			free(list);
-			return uftrace_walk_fail(w, s->bundle->error.status);
+			return uftrace_walk_fail(w, source->bundle->error.status);
 		}
 		uint32_t size = load_u32(head, w->info->head.big_endian), flag = load_u32(head + 4, w->info->head.big_endian);
-		bool sound = s->size >= UFTRACE_SHM_HEADER_SIZE && size <= s->size - UFTRACE_SHM_HEADER_SIZE;
+		bool sound = source->size >= UFTRACE_SHM_HEADER_SIZE && size <= source->size - UFTRACE_SHM_HEADER_SIZE;
 		bool full = sound && size >= UFTRACE_RECORD_SIZE && flag & UFTRACE_SHM_RECORDING;
 		bool ours = session_known(w, f);
 		if (ours) {
 			if (full)
-				finding_report(w->findings, UFTRACE_RULE_shm_leftover, s, 0, 0,
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, source, 0, 0,
 					       "a buffer of task %llu with %u bytes that the recorder did not save",
 					       (unsigned long long)f->name.number, size);
 			else
-				finding_report(w->findings, UFTRACE_RULE_shm_leftover, s, 0, 0, "a buffer of task %llu %s",
+				finding_report(w->findings, UFTRACE_RULE_shm_leftover, source, 0, 0, "a buffer of task %llu %s",
 					       (unsigned long long)f->name.number,
 					       sound ? "that the recorder has saved, or that is empty"
 						     : "whose head makes no sense");
 		}
 		/* Those beside the recording are used when it needs repair anyway. */
-		bool use = s->role == TM_ROLE_EXTRA || w->info->recorder_died;
+		bool use = source->role == TM_ROLE_EXTRA || w->info->recorder_died;
 		struct uftrace_dat *dat = uftrace_records_of(w->records, f->name.number);
 		if (!use)
 			continue;
 		if (!full || !ours || !dat) {
-			if (s->role == TM_ROLE_EXTRA)
+			if (source->role == TM_ROLE_EXTRA)
 				uftrace_repair_drop(w, f, UFTRACE_RULE_shm_leftover,
 						    !ours   ? "a buffer of another recording"
 						    : sound ? "a buffer that was saved already, or is empty"

@@ -11,7 +11,7 @@
 struct dbg_walk {
 	struct uftrace_walk *w;
 	struct uftrace_dbg *d;
-	struct source *s;
+	struct source *source;
 	size_t capacity;
 	struct edits edits;
 	bool skipping; /* a function whose F line is bad: its other lines go with it */
@@ -19,20 +19,20 @@ struct dbg_walk {
 	struct finding *bad;
 };
 
-static bool new_function(struct dbg_walk *g, uint64_t address)
+static bool new_function(struct dbg_walk *dbg, uint64_t address)
 {
-	if (!uftrace_walk_room(g->w, &g->d->list, &g->capacity, g->d->count, sizeof(*g->d->list)))
+	if (!uftrace_walk_room(dbg->w, &dbg->d->list, &dbg->capacity, dbg->d->count, sizeof(*dbg->d->list)))
 		return false;
-	struct uftrace_dbg_function *list = g->d->list;
-	if (g->w->symbols->count++ >= UFTRACE_SYMBOLS_MAX)
-		return uftrace_walk_limit(g->w, "symbols", UFTRACE_SYMBOLS_MAX);
-	list[g->d->count++] = (struct uftrace_dbg_function){ .address = address };
+	struct uftrace_dbg_function *list = dbg->d->list;
+	if (dbg->w->symbols->count++ >= UFTRACE_SYMBOLS_MAX)
+		return uftrace_walk_limit(dbg->w, "symbols", UFTRACE_SYMBOLS_MAX);
+	list[dbg->d->count++] = (struct uftrace_dbg_function){ .address = address };
 	return true;
 }
 
 enum dbg_state { DBG_GOOD, DBG_BAD, DBG_FUNCTION };
 
-static bool walk_line(struct dbg_walk *g, const char *text, size_t length, enum dbg_state *state)
+static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enum dbg_state *state)
 {
 	struct uftrace_str rest = { text + 3, length - 3 };
 
@@ -51,13 +51,13 @@ static bool walk_line(struct dbg_walk *g, const char *text, size_t length, enum 
 		if (!n || n > 16 || n + 1 >= rest.length || rest.text[n] != ' ' || !text_parse_hex(rest.text, n, &address))
 			return true;
 		*state = DBG_FUNCTION;
-		return new_function(g, address);
+		return new_function(dbg, address);
 	}
 	if (text[0] == 'E') {
 		*state = DBG_GOOD;
 		return true;
 	}
-	if (!g->d->count || !strchr("ARL", text[0]))
+	if (!dbg->d->count || !strchr("ARL", text[0]))
 		return true;
 	*state = DBG_GOOD;
 	if (text[0] == 'L')
@@ -66,8 +66,8 @@ static bool walk_line(struct dbg_walk *g, const char *text, size_t length, enum 
 		rest.text++;
 		rest.length--;
 	}
-	g->has_specs = true;
-	struct uftrace_dbg_function *f = &g->d->list[g->d->count - 1];
+	dbg->has_specs = true;
+	struct uftrace_dbg_function *f = &dbg->d->list[dbg->d->count - 1];
 	if (text[0] == 'A')
 		f->args = rest;
 	else
@@ -75,25 +75,25 @@ static bool walk_line(struct dbg_walk *g, const char *text, size_t length, enum 
 	return true;
 }
 
-static void report_bad(struct dbg_walk *g, const char *text, uint64_t offset, size_t raw, uint64_t line_number, bool error)
+static void report_bad(struct dbg_walk *dbg, const char *text, uint64_t offset, size_t raw, uint64_t line_number, bool error)
 {
-	struct uftrace_walk *w = g->w;
+	struct uftrace_walk *w = dbg->w;
 
-	if (g->bad) {
-		finding_explains(g->bad, 1);
+	if (dbg->bad) {
+		finding_explains(dbg->bad, 1);
 	} else {
 		char shown[TEXT_QUOTE_SIZE];
-		g->bad = error ? finding_new(w->findings, UFTRACE_RULE_dbg_malformed, g->s, offset, raw)
-			       : finding_milder(w->findings, UFTRACE_RULE_dbg_malformed, TM_WARNING, g->s, offset, raw);
-		finding_say(g->bad, "'%s' cannot be read: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
+		dbg->bad = error ? finding_new(w->findings, UFTRACE_RULE_dbg_malformed, dbg->source, offset, raw)
+				 : finding_milder(w->findings, UFTRACE_RULE_dbg_malformed, TM_WARNING, dbg->source, offset, raw);
+		finding_say(dbg->bad, "'%s' cannot be read: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
 			    error ? " and forget all argument types" : "");
-		finding_path(g->bad, "line %llu", (unsigned long long)line_number);
+		finding_path(dbg->bad, "line %llu", (unsigned long long)line_number);
 	}
 	if (error)
-		uftrace_edit_lose(w, &g->edits, offset, raw, UFTRACE_RULE_dbg_malformed, "a line that readers stop at");
+		uftrace_edit_lose(w, &dbg->edits, offset, raw, UFTRACE_RULE_dbg_malformed, "a line that readers stop at");
 }
 
-static bool walk_text(struct dbg_walk *g, const char *data, size_t size, bool error)
+static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool error)
 {
 	uint64_t line_number = 0;
 
@@ -105,18 +105,18 @@ static bool walk_text(struct dbg_walk *g, const char *data, size_t size, bool er
 		if (length && text[length - 1] == '\r')
 			length--;
 		if (length > 13 && !memcmp(text, "# path name: ", 13))
-			g->d->path = (struct uftrace_str){ text + 13, length - 13 };
+			dbg->d->path = (struct uftrace_str){ text + 13, length - 13 };
 		else if (length > 12 && !memcmp(text, "# build-id: ", 12))
-			g->d->build_id = (struct uftrace_str){ text + 12, length - 12 };
+			dbg->d->build_id = (struct uftrace_str){ text + 12, length - 12 };
 		else if (!length || text[0] != '#') {
 			enum dbg_state state;
-			if (g->skipping && length > 1 && text[1] == ':' && strchr("ARL", text[0]))
+			if (dbg->skipping && length > 1 && text[1] == ':' && strchr("ARL", text[0]))
 				state = DBG_BAD;
-			else if (!walk_line(g, text, length, &state))
+			else if (!walk_line(dbg, text, length, &state))
 				return false;
-			g->skipping = state == DBG_BAD && (!length || !strchr("ARLE", text[0]) || g->skipping);
+			dbg->skipping = state == DBG_BAD && (!length || !strchr("ARLE", text[0]) || dbg->skipping);
 			if (state == DBG_BAD)
-				report_bad(g, text, at, raw, line_number, error);
+				report_bad(dbg, text, at, raw, line_number, error);
 		}
 		at += raw;
 	}
@@ -131,22 +131,22 @@ static int function_compare(const void *a, const void *b)
 	return x->args.text < y->args.text ? -1 : x->args.text > y->args.text;
 }
 
-static void check_functions(struct dbg_walk *g)
+static void check_functions(struct dbg_walk *dbg)
 {
-	struct uftrace_walk *w = g->w;
+	struct uftrace_walk *w = dbg->w;
 
 	for (size_t i = 0; i < w->symbols->module_count; i++) {
 		const struct uftrace_module *m = &w->symbols->modules[i];
-		if (!m->headed || !uftrace_str_equal(m->path, g->d->path) || !m->count)
+		if (!m->headed || !uftrace_str_equal(m->path, dbg->d->path) || !m->count)
 			continue;
-		for (size_t k = 0; k < g->d->count; k++) {
-			uint32_t symbol = uftrace_sym_find(m, g->d->list[k].address);
+		for (size_t k = 0; k < dbg->d->count; k++) {
+			uint32_t symbol = uftrace_sym_find(m, dbg->d->list[k].address);
 			if (symbol != UFTRACE_NONE)
 				continue;
-			finding_report(w->findings, UFTRACE_RULE_dbg_func_unknown, g->s, 0, 0,
+			finding_report(w->findings, UFTRACE_RULE_dbg_func_unknown, dbg->source, 0, 0,
 				       "no symbol has the address %llx of a "
 				       "function",
-				       (unsigned long long)g->d->list[k].address);
+				       (unsigned long long)dbg->d->list[k].address);
 			return;
 		}
 	}
@@ -166,25 +166,25 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 		size_t size = 0;
 		if (f->kind != UFTRACE_FILE_DBG)
 			continue;
-		struct dbg_walk g = { .w = w, .d = &w->symbols->dbgs[w->symbols->dbg_count++], .s = f->source };
-		g.d->file = (uint32_t)i;
-		if (!uftrace_walk_slurp(w, f->source, &g.d->text, &size))
+		struct dbg_walk dbg = { .w = w, .d = &w->symbols->dbgs[w->symbols->dbg_count++], .source = f->source };
+		dbg.d->file = (uint32_t)i;
+		if (!uftrace_walk_slurp(w, f->source, &dbg.d->text, &size))
 			return false;
 		bytes += size;
 		if (bytes > UFTRACE_SYMBOL_BYTES_MAX)
 			return uftrace_walk_limit(w, "bytes of debug information", UFTRACE_SYMBOL_BYTES_MAX);
 		/* It matters to readers when arguments were recorded by these types. */
 		bool specs = w->specs->auto_args && size >= 4 &&
-			     (memmem(g.d->text, size, "\nA: ", 4) || memmem(g.d->text, size, "\nR: ", 4));
-		if (!walk_text(&g, g.d->text, size, specs)) {
-			edits_free(&g.edits);
+			     (memmem(dbg.d->text, size, "\nA: ", 4) || memmem(dbg.d->text, size, "\nR: ", 4));
+		if (!walk_text(&dbg, dbg.d->text, size, specs)) {
+			edits_free(&dbg.edits);
 			return false;
 		}
-		if (g.d->count)
-			qsort(g.d->list, g.d->count, sizeof(*g.d->list), function_compare);
-		check_functions(&g);
-		uftrace_edit_apply(w, &g.edits, f, f->source->name);
-		edits_free(&g.edits);
+		if (dbg.d->count)
+			qsort(dbg.d->list, dbg.d->count, sizeof(*dbg.d->list), function_compare);
+		check_functions(&dbg);
+		uftrace_edit_apply(w, &dbg.edits, f, f->source->name);
+		edits_free(&dbg.edits);
 	}
 	return true;
 }

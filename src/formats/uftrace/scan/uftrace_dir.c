@@ -11,12 +11,12 @@ uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_
 	/* Sources are ordered by role, then by name; the capture's own role is the first. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct source *s = dir->files[middle].source;
-		int order = s->role != TM_ROLE_INPUT ? 1 : strncmp(s->name, name, length);
-		if (!order && s->name[length])
+		const struct source *source = dir->files[middle].source;
+		int order = source->role != TM_ROLE_INPUT ? 1 : strncmp(source->name, name, length);
+		if (!order && source->name[length])
 			order = 1;
 		if (!order)
-			return s->kind == SOURCE_FILE ? (uint32_t)middle : UFTRACE_NONE;
+			return source->kind == SOURCE_FILE ? (uint32_t)middle : UFTRACE_NONE;
 		if (order < 0)
 			low = middle + 1;
 		else
@@ -32,22 +32,22 @@ static const char *kind_text(enum source_kind kind)
 
 static void report_irregular(struct uftrace_walk *w, struct uftrace_file *f)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 
 	f->planned = true;
 	if (f->kind == UFTRACE_FILE_CHANNEL) {
-		finding_report(w->findings, UFTRACE_RULE_stale_channel, s, 0, 0,
+		finding_report(w->findings, UFTRACE_RULE_stale_channel, source, 0, 0,
 			       "the recorder's FIFO is there: the recorder "
 			       "died, or is still running");
 		return;
 	}
 	if (f->kind == UFTRACE_FILE_UNKNOWN || f->kind == UFTRACE_FILE_SHM) {
-		finding_report(w->findings, UFTRACE_RULE_unknown_file, s, 0, 0, "%s of a name that is not part of a recording",
-			       kind_text(s->kind));
+		finding_report(w->findings, UFTRACE_RULE_unknown_file, source, 0, 0, "%s of a name that is not part of a recording",
+			       kind_text(source->kind));
 		return;
 	}
-	finding_report(w->findings, UFTRACE_RULE_non_regular_file, s, 0, 0, "%s where a regular file should be",
-		       kind_text(s->kind));
+	finding_report(w->findings, UFTRACE_RULE_non_regular_file, source, 0, 0, "%s where a regular file should be",
+		       kind_text(source->kind));
 	if (w->plan)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	w->dir->irregular_info |= f->kind == UFTRACE_FILE_INFO;
@@ -56,22 +56,23 @@ static void report_irregular(struct uftrace_walk *w, struct uftrace_file *f)
 
 static void report_name(struct uftrace_walk *w, struct uftrace_file *f)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	char shown[TEXT_QUOTE_SIZE];
 
 	if (f->kind == UFTRACE_FILE_UNKNOWN)
-		finding_report(w->findings, UFTRACE_RULE_unknown_file, s, 0, 0, "no version of uftrace has a file of this name");
+		finding_report(w->findings, UFTRACE_RULE_unknown_file, source, 0, 0,
+			       "no version of uftrace has a file of this name");
 	else if (f->kind == UFTRACE_FILE_CHANNEL)
-		finding_report(w->findings, UFTRACE_RULE_stale_channel, s, 0, 0,
+		finding_report(w->findings, UFTRACE_RULE_stale_channel, source, 0, 0,
 			       "the recorder's channel is there: the recorder "
 			       "died, or is still running");
 	else if (f->kind == UFTRACE_FILE_DAT_ODD)
-		finding_report(w->findings, UFTRACE_RULE_dat_name_invalid, s, 0, 0,
+		finding_report(w->findings, UFTRACE_RULE_dat_name_invalid, source, 0, 0,
 			       "'%s' is not a task id and .dat: readers "
 			       "never open it",
-			       text_quote(shown, s->name, strlen(s->name)));
+			       text_quote(shown, source->name, strlen(source->name)));
 	else if (f->kind == UFTRACE_FILE_MAP_TMP)
-		finding_report(w->findings, UFTRACE_RULE_map_tmp_leftover, s, 0, 0,
+		finding_report(w->findings, UFTRACE_RULE_map_tmp_leftover, source, 0, 0,
 			       "the recorder stopped while it wrote build "
 			       "ids into this map");
 }

@@ -39,24 +39,24 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 								   const bool big, const bool foreign)
 {
 	const uint64_t limit = t->time_limit, era = t->era;
-	const unsigned top = t->w->info->head.max_stack < 1024 ? t->w->info->head.max_stack : 1024, unsure = t->unsure;
+	const unsigned top = t->w->info->head.max_stack < 1024 ? t->w->info->head.max_stack : 1024, unknown = t->unknown;
 	uint64_t *const frames = t->frames;
 	struct fast_state now = { .time = t->time, .word = t->last_word, .depth = t->depth }, before = now;
 
 	while (size - now.at >= UFTRACE_RECORD_SIZE) {
 		uint64_t time = load_u64(p + now.at, big), word = load_u64(p + now.at + 8, big), address = word >> 16;
-		unsigned leave = word & 1, level = now.depth - leave;
+		unsigned is_exit = word & 1, level = now.depth - is_exit;
 		const struct uftrace_known *known = uftrace_known_at(t, address);
 		if ((word & CALL_MASK) != CALL || time < now.time || time >= limit || known->key != (address | era) ||
 		    known->place < UFTRACE_PLACE_MAPPED)
 			break;
 		if (foreign ? uftrace_is_again(time, word, now.time, now.word)
-			    : uftrace_word_depth(word) != level || level < unsure || level >= top ||
-				      (leave & (frames[level] != address)))
+			    : uftrace_word_depth(word) != level || level < unknown || level >= top ||
+				      (is_exit & (frames[level] != address)))
 			break;
 		if (word & MORE) {
 			size_t body = now.at + UFTRACE_RECORD_SIZE;
-			int values = values_size(known->specs[leave], p + body, size - body, big);
+			int values = values_size(known->specs[is_exit], p + body, size - body, big);
 			if (values < 0)
 				break;
 			before = now;
@@ -69,7 +69,7 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 		now.word = word;
 		if (!foreign) {
 			frames[level] = address; /* of a return it is there */
-			now.depth = level + 1 - leave;
+			now.depth = level + 1 - is_exit;
 		}
 	}
 	/* Values are as long as they seem only if a record follows. */
@@ -89,8 +89,8 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->depth = end.depth;
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
-	t->odd = false;
-	t->odd_at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
+	t->suspect = false;
+	t->back_at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)

@@ -13,7 +13,7 @@ struct finding *uftrace_fold_at(struct uftrace_stream *t, struct uftrace_fold *f
 		finding_explains(fold->finding, 1);
 		return NULL;
 	}
-	fold->finding = finding_milder_at(t->w->findings, rule, severity, t->s, offset, length);
+	fold->finding = finding_milder_at(t->w->findings, rule, severity, t->source, offset, length);
 	va_start(arguments, format);
 	finding_say_list(fold->finding, format, arguments);
 	va_end(arguments);

@@ -21,7 +21,7 @@ static bool version_fits(uint32_t version)
 }
 
 /* Byte order and version decide how all else is read. */
-static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct source *s)
+static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct source *source)
 {
 	struct uftrace_head *h = &w->info->head;
 	uint8_t endian = p[UFTRACE_H_ENDIAN];
@@ -34,7 +34,7 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 	} else if (version_fits(little) || version_fits(big)) {
 		h->big_endian = version_fits(big);
 		struct finding *fd = finding_report(
-			w->findings, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid, s,
+			w->findings, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid, source,
 			UFTRACE_H_ENDIAN, 1, "byte 14 is %u (%s), but the version makes sense in %s-endian order only", endian,
 			endian == UFTRACE_LITTLE ? "little-endian"
 			: endian == UFTRACE_BIG	 ? "big-endian"
@@ -46,8 +46,8 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 	} else {
 		h->big_endian = valid ? named_big : uftrace_head_order(w);
 		if (!valid) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_endian_invalid, s, UFTRACE_H_ENDIAN, 1,
-							    "byte 14 is %u; 1 is little-endian and 2 is big-endian", endian);
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_endian_invalid, source, UFTRACE_H_ENDIAN,
+							    1, "byte 14 is %u; 1 is little-endian and 2 is big-endian", endian);
 			finding_field(fd, UFTRACE_H_ENDIAN, 1, "byte order = %u", endian);
 			uftrace_info_blame(w->info, UFTRACE_RULE_info_endian_invalid, "the byte order of the records");
 		}
@@ -55,17 +55,17 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 	h->version = h->big_endian ? big : little;
 	if (version_fits(h->version))
 		return;
-	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_version_unsupported, s, UFTRACE_H_VERSION, 4,
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_version_unsupported, source, UFTRACE_H_VERSION, 4,
 					    "version %u; readers take 3 and 4", h->version);
 	finding_field(fd, UFTRACE_H_VERSION, 4, "version = %u", h->version);
 	uftrace_info_blame(w->info, UFTRACE_RULE_info_version_unsupported, "version 4, which is that of the records");
 	if (w->plan)
-		plan_doubt(w->plan, s, UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE - UFTRACE_H_HEADER_SIZE,
+		plan_doubt(w->plan, source, UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE - UFTRACE_H_HEADER_SIZE,
 			   "the rest of a header whose version was wrong");
 	h->version = UFTRACE_VERSION_MAX;
 }
 
-static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct source *s)
+static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct source *source)
 {
 	struct uftrace_head *h = &w->info->head;
 	bool big = h->big_endian;
@@ -74,38 +74,38 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	struct finding *fd;
 
 	if (header_size != UFTRACE_HEADER_SIZE) {
-		fd = finding_report(w->findings, UFTRACE_RULE_info_header_size, s, UFTRACE_H_HEADER_SIZE, 2,
+		fd = finding_report(w->findings, UFTRACE_RULE_info_header_size, source, UFTRACE_H_HEADER_SIZE, 2,
 				    "header size %u; writers store 40", header_size);
 		finding_field(fd, UFTRACE_H_HEADER_SIZE, 2, "header size = %u", header_size);
 	}
 	h->class = p[UFTRACE_H_CLASS];
 	if (h->class != UFTRACE_32 && h->class != UFTRACE_64) {
-		fd = finding_report(w->findings, UFTRACE_RULE_info_class_invalid, s, UFTRACE_H_CLASS, 1,
+		fd = finding_report(w->findings, UFTRACE_RULE_info_class_invalid, source, UFTRACE_H_CLASS, 1,
 				    "word size %u; 1 is 32 bit and 2 is 64 bit", h->class);
 		finding_field(fd, UFTRACE_H_CLASS, 1, "class = %u", h->class);
 		h->class = UFTRACE_32; /* as readers do */
 	}
 	if (!bytes_are_zero(p + reserved, UFTRACE_HEADER_SIZE - reserved)) {
-		fd = finding_report(w->findings, UFTRACE_RULE_info_reserved_nonzero, s, reserved, UFTRACE_HEADER_SIZE - reserved,
-				    "reserved bytes of the header are not zero");
+		fd = finding_report(w->findings, UFTRACE_RULE_info_reserved_nonzero, source, reserved,
+				    UFTRACE_HEADER_SIZE - reserved, "reserved bytes of the header are not zero");
 		finding_field(fd, reserved, UFTRACE_HEADER_SIZE - reserved, "reserved");
 	}
 	h->feat = h->new_feat = load_u64(p + UFTRACE_H_FEAT_MASK, big);
 	h->mask = load_u64(p + UFTRACE_H_INFO_MASK, big);
 	h->max_stack = h->new_max_stack = load_u16(p + UFTRACE_H_MAX_STACK, big);
 	if (h->feat >> UFTRACE_F_COUNT) {
-		fd = finding_report(w->findings, UFTRACE_RULE_feat_unknown_bit, s, UFTRACE_H_FEAT_MASK, 8,
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_unknown_bit, source, UFTRACE_H_FEAT_MASK, 8,
 				    "feat_mask 0x%llx has bits beyond %d", (unsigned long long)h->feat, UFTRACE_F_COUNT - 1);
 		finding_field(fd, UFTRACE_H_FEAT_MASK, 8, "feat_mask = 0x%llx", (unsigned long long)h->feat);
 	}
 	if (h->mask >> UFTRACE_I_COUNT) {
-		fd = finding_report(w->findings, UFTRACE_RULE_info_mask_unknown_bit, s, UFTRACE_H_INFO_MASK, 8,
+		fd = finding_report(w->findings, UFTRACE_RULE_info_mask_unknown_bit, source, UFTRACE_H_INFO_MASK, 8,
 				    "info_mask 0x%llx has bits beyond %d", (unsigned long long)h->mask, UFTRACE_I_COUNT - 1);
 		finding_field(fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)h->mask);
 	}
 	if (!(h->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION))) {
 		fd = finding_report(
-			w->findings, UFTRACE_RULE_feat_task_session_clear, s, UFTRACE_H_FEAT_MASK, 8,
+			w->findings, UFTRACE_RULE_feat_task_session_clear, source, UFTRACE_H_FEAT_MASK, 8,
 			"feat_mask 0x%llx has bit 1 (TASK_SESSION) clear: readers do not load tasks and maps, and crash",
 			(unsigned long long)h->feat);
 		finding_field(fd, UFTRACE_H_FEAT_MASK, 8, "feat_mask = 0x%llx", (unsigned long long)h->feat);
@@ -114,7 +114,7 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	}
 	uint64_t always = UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
 	if (h->version == 4 && (h->feat & always) != always) {
-		fd = finding_report(w->findings, UFTRACE_RULE_feat_always_bits_missing, s, UFTRACE_H_FEAT_MASK, 8,
+		fd = finding_report(w->findings, UFTRACE_RULE_feat_always_bits_missing, source, UFTRACE_H_FEAT_MASK, 8,
 				    "feat_mask 0x%llx has bit %s clear, which every writer of version 4 sets",
 				    (unsigned long long)h->feat,
 				    h->feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) ? "6 (MAX_STACK)" : "5 (SYM_REL_ADDR)");
@@ -126,10 +126,10 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 static void info_is_missing(struct uftrace_walk *w)
 {
 	/* A finding is about a file: it is told at the first of the recording. */
-	const struct source *s = w->in->count ? w->in->sources[0] : NULL;
+	const struct source *source = w->in->count ? w->in->sources[0] : NULL;
 	for (size_t i = 0; i < w->dir->count; i++)
 		if (w->dir->files[i].kind == UFTRACE_FILE_TASK_TXT)
-			s = w->dir->files[i].source;
+			source = w->dir->files[i].source;
 
 	w->info->lines.header_rule = w->dir->irregular_info ? UFTRACE_RULE_non_regular_file : UFTRACE_RULE_info_missing;
 	w->info->lines.header_why = "made from task.txt, the maps and the records";
@@ -140,7 +140,7 @@ static void info_is_missing(struct uftrace_walk *w)
 			  (w->dir->files[i].kind == UFTRACE_FILE_DAT || w->dir->files[i].kind == UFTRACE_FILE_SHM);
 	if (!w->dir->irregular_info && traces) {
 		w->info->recorder_died =
-			finding_report(w->findings, UFTRACE_RULE_info_missing, s, 0, 0,
+			finding_report(w->findings, UFTRACE_RULE_info_missing, source, 0, 0,
 				       "the recorder was killed before it could finish: the file 'info', which every reader "
 				       "needs, is missing; so are the symbol files, and what was still in its buffers");
 	}
@@ -156,22 +156,22 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 		info_is_missing(w);
 		return true;
 	}
-	struct source *s = w->dir->files[w->dir->info].source;
-	if (s->size < UFTRACE_HEADER_SIZE) {
-		w->info->recorder_died = finding_report(w->findings, UFTRACE_RULE_info_truncated_header, s, 0, s->size,
+	struct source *source = w->dir->files[w->dir->info].source;
+	if (source->size < UFTRACE_HEADER_SIZE) {
+		w->info->recorder_died = finding_report(w->findings, UFTRACE_RULE_info_truncated_header, source, 0, source->size,
 							"info has %llu bytes; its header alone has 40",
-							(unsigned long long)s->size);
+							(unsigned long long)source->size);
 		w->info->lines.header_rule = UFTRACE_RULE_info_truncated_header;
 		w->info->lines.header_why = "made from task.txt, the maps and the records";
 		w->info->head.damaged = true;
 		uftrace_head_rebuild(w);
 		return true;
 	}
-	if (!uftrace_walk_slurp(w, s, &w->info->text, &w->info->size))
+	if (!uftrace_walk_slurp(w, source, &w->info->text, &w->info->size))
 		return false;
 	memcpy(header, w->info->text, sizeof(header));
 	if (memcmp(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0) {
-		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_bad_magic, s, 0, UFTRACE_MAGIC_SIZE,
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_bad_magic, source, 0, UFTRACE_MAGIC_SIZE,
 						    "info does not begin with the bytes of \"Ftrace!\" and a NUL");
 		finding_field(fd, 0, UFTRACE_MAGIC_SIZE, "magic");
 		uftrace_info_blame(w->info, UFTRACE_RULE_info_bad_magic, "the magic string");
@@ -186,11 +186,11 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 		}
 	}
 	w->info->head.present = true;
-	walk_order(w, header, s);
-	walk_fields(w, header, s);
+	walk_order(w, header, source);
+	walk_fields(w, header, source);
 	if (!w->info->head.mask) {
 		struct finding *fd = finding_report(
-			w->findings, UFTRACE_RULE_info_mask_zero, s, UFTRACE_H_INFO_MASK, 8,
+			w->findings, UFTRACE_RULE_info_mask_zero, source, UFTRACE_H_INFO_MASK, 8,
 			"info_mask is 0: the recorder was killed while it wrote info, and readers see none of its lines");
 		finding_field(fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0");
 		w->info->recorder_died = fd;

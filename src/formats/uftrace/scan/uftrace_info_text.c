@@ -134,7 +134,7 @@ static bool split(struct uftrace_walk *w)
 	return true;
 }
 
-static void check_ends(struct uftrace_walk *w, struct source *s)
+static void check_ends(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
@@ -146,7 +146,7 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 		if (!cr && !blank)
 			continue;
 		if (!odd++) {
-			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, s, line->offset, line->raw,
+			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, source, line->offset, line->raw,
 					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
 					       : "a blank line: readers give up here");
 			finding_path(fd, "line %zu", i + 1);
@@ -162,14 +162,14 @@ static void check_ends(struct uftrace_walk *w, struct source *s)
 	nul = l->count ? memchr(w->info->text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
 	if (l->count && nul) {
 		uint64_t offset = (uint64_t)(nul - w->info->text);
-		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, s, offset, 1,
+		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, source, offset, 1,
 			       "a NUL byte in the text: readers see "
 			       "the line end there");
 	}
 }
 
 /* The last line lacks its LF: the file was cut. */
-static void check_tail(struct uftrace_walk *w, struct source *s)
+static void check_tail(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct uftrace_line *last = l->count ? &l->list[l->count - 1] : NULL;
@@ -177,7 +177,8 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 	if (w->info->size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info->size))
 		return;
 	if (last && !last->ended) {
-		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, s, last->offset, last->raw,
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, source, last->offset,
+						    last->raw,
 						    "the last line has no LF: the file was cut, and the value may be incomplete");
 		finding_path(fd, "line %zu (%s)", l->count, bit_keys[last->bit]);
 		if (last->bit == UFTRACE_I_TASKINFO || last->bit == UFTRACE_I_ARG_SPEC || last->bit == UFTRACE_I_RECORD_DATE ||
@@ -186,7 +187,7 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 		else {
 			line_rewrite(w, last, "", line_body(w, last), UFTRACE_RULE_info_no_final_newline, "the end of the line");
 			if (w->plan)
-				plan_doubt(w->plan, s, last->offset, last->raw, "the value may be incomplete");
+				plan_doubt(w->plan, source, last->offset, last->raw, "the value may be incomplete");
 		}
 		if (!l->damage)
 			l->damage = fd;
@@ -199,7 +200,7 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < 20; i++)
 		cut |= n <= strlen(keys[i].key) && !memcmp(text, keys[i].key, n);
 	if (cut) {
-		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, s, l->trailing, n,
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, source, l->trailing, n,
 						    "the last line is cut in the middle of its key");
 		l->trailing_drop = true;
 		if (!l->damage)
@@ -208,7 +209,7 @@ static void check_tail(struct uftrace_walk *w, struct source *s)
 			plan_lost_other(w->plan);
 		return;
 	}
-	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, s, l->trailing, n, "%zu bytes after the last line", n);
+	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, source, l->trailing, n, "%zu bytes after the last line", n);
 }
 
 /* A block of lines: its first one, "key:lines=N", and the number of the others. */
@@ -217,7 +218,7 @@ struct block {
 	size_t first, end;	   /* lines[first, end); those of other bits in between do not count */
 	struct uftrace_line *head; /* NULL: there is none */
 	bool number;		   /* N is a number: said */
-	uint64_t said;
+	uint64_t claimed;
 	unsigned items, max; /* items: max + 1 when there were more */
 };
 
@@ -230,7 +231,7 @@ static void count_lines(struct uftrace_lines *l, struct block *b)
 		bool lines = line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6) && !line->key_second;
 		if (!b->head && !b->items && lines) {
 			b->head = line;
-			b->number = text_parse_u64(line->value.text + 6, line->value.length - 6, &b->said);
+			b->number = text_parse_u64(line->value.text + 6, line->value.length - 6, &b->claimed);
 		} else if (lines || b->items >= b->max) {
 			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
 			b->items += b->items >= b->max;
@@ -252,7 +253,8 @@ static void report_count(struct uftrace_walk *w, struct source *source, const st
 	}
 	if (b->head && b->number)
 		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
-				    "the block says that %llu lines follow; there are %u", (unsigned long long)b->said, b->items);
+				    "the block says that %llu lines follow; there are %u", (unsigned long long)b->claimed,
+				    b->items);
 	else
 		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
 				    b->head ? "the number of lines that follow is not a number"
@@ -273,7 +275,7 @@ static bool check_count(struct uftrace_walk *w, struct source *source, size_t fi
 	count_lines(l, &b);
 	if (bit == UFTRACE_I_ARG_SPEC && !b.head && b.items == 1 && !l->list[first].key_second)
 		return true; /* writers before 0.8.1 */
-	if (b.head && b.number && b.said == b.items && b.items <= b.max)
+	if (b.head && b.number && b.claimed == b.items && b.items <= b.max)
 		return true;
 	report_count(w, source, &b);
 	snprintf(prefix, sizeof(prefix), "%s:lines=%u%s", bit_keys[bit], b.items > b.max ? b.max : b.items, b.head ? "" : "\n");
@@ -286,7 +288,7 @@ static bool check_count(struct uftrace_walk *w, struct source *source, size_t fi
 }
 
 /* Each line on its own: length, digits. */
-static void check_values(struct uftrace_walk *w, struct source *s)
+static void check_values(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 
@@ -297,7 +299,7 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 		if (line->length + 1 > UFTRACE_INFO_LINE_MAX && line->bit != UFTRACE_I_TASKINFO &&
 		    line->bit != UFTRACE_I_ARG_SPEC) {
 			struct finding *fd =
-				finding_report(w->findings, UFTRACE_RULE_info_line_too_long, s, line->offset, line->raw,
+				finding_report(w->findings, UFTRACE_RULE_info_line_too_long, source, line->offset, line->raw,
 					       "the line has %zu bytes; readers take at most 4095 with the LF", line->length + 1);
 			finding_path(fd, "line %zu (%s)", i + 1, bit_keys[line->bit]);
 			struct uftrace_str body = { w->info->text + line->offset, UFTRACE_INFO_LINE_MAX - 1 };
@@ -311,7 +313,7 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 				good = strchr("0123456789abcdefABCDEF", line->value.text[k]) && line->value.text[k];
 			if (!good) {
 				char shown[TEXT_QUOTE_SIZE];
-				finding_report(w->findings, UFTRACE_RULE_info_build_id_format, s, line->offset, line->raw,
+				finding_report(w->findings, UFTRACE_RULE_info_build_id_format, source, line->offset, line->raw,
 					       "build id '%s' is not 40 hexadecimal digits",
 					       text_quote(shown, line->value.text, line->value.length));
 				line_drop(line, UFTRACE_RULE_info_build_id_format, "not a build id");
@@ -321,7 +323,7 @@ static void check_values(struct uftrace_walk *w, struct source *s)
 }
 
 /* Two dates are one bit: both or none. */
-static void check_dates(struct uftrace_walk *w, struct source *s)
+static void check_dates(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct uftrace_line *date = NULL, *elapsed = NULL;
@@ -341,14 +343,14 @@ static void check_dates(struct uftrace_walk *w, struct source *s)
 	if (l->damage) {
 		finding_explains(l->damage, 1);
 	} else {
-		l->damage = finding_report(w->findings, UFTRACE_RULE_info_block_missing, s, date->offset, date->raw,
+		l->damage = finding_report(w->findings, UFTRACE_RULE_info_block_missing, source, date->offset, date->raw,
 					   "record_date is not followed by elapsed_time");
 	}
 	line_drop(date, UFTRACE_RULE_info_block_missing, "the line that belongs to it is missing");
 }
 
 /* The blocks against info_mask and against each other. Returns the mask of the lines that are kept. */
-static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kept)
+static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t *kept)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	uint64_t seen = 0;
@@ -368,8 +370,8 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		bool again = seen & UFTRACE_BIT(bit);
 		if (again || (seen && bit < highest)) {
 			if (!order) {
-				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, s, l->list[i].offset,
-							       l->list[i].raw,
+				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
+							       l->list[i].offset, l->list[i].raw,
 							       again ? "'%s' is there a second time"
 								     : "'%s' comes after '%s'; readers take the "
 								       "lines in the order of the bits of info_mask",
@@ -384,7 +386,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 			for (size_t k = i; k < end; k++)
 				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
 		} else if (block_max(bit)) {
-			if (!check_count(w, s, i, end, bit))
+			if (!check_count(w, source, i, end, bit))
 				return false;
 		} else {
 			/* Of a single line only the first counts; the two dates are looked at by themselves. */
@@ -396,7 +398,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
 					if (!order) {
 						order = true;
-						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, s,
+						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
 									       l->list[k].offset, l->list[k].raw,
 									       "'%s' is there a second time", bit_keys[bit]);
 					} else {
@@ -410,7 +412,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 		highest = bit > highest ? bit : highest;
 		i = end;
 	}
-	check_dates(w, s);
+	check_dates(w, source);
 	*kept = 0;
 	for (size_t i = 0; i < l->count; i++)
 		if (!l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
@@ -418,7 +420,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *s, uint64_t *kep
 	return true;
 }
 
-static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
+static void check_mask(struct uftrace_walk *w, struct source *source, uint64_t kept)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *missing = l->damage, *extra = w->info->head.mask ? NULL : l->damage;
@@ -436,8 +438,8 @@ static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
 			finding_explains(*fd, 1);
 			continue;
 		}
-		*fd = finding_new(w->findings, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing, s,
-				  UFTRACE_H_INFO_MASK, 8);
+		*fd = finding_new(w->findings, there ? UFTRACE_RULE_info_block_unannounced : UFTRACE_RULE_info_block_missing,
+				  source, UFTRACE_H_INFO_MASK, 8);
 		if (there)
 			finding_say(*fd, "the line '%s' is there, and bit %u of info_mask is clear", bit_keys[bit], bit);
 		else
@@ -449,7 +451,7 @@ static void check_mask(struct uftrace_walk *w, struct source *s, uint64_t kept)
 }
 
 /* Lines whose key is not known, among those that are: readers give up at the first. */
-static void check_strays(struct uftrace_walk *w, struct source *s, uint64_t kept)
+static void check_strays(struct uftrace_walk *w, struct source *source, uint64_t kept)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
@@ -459,7 +461,7 @@ static void check_strays(struct uftrace_walk *w, struct source *s, uint64_t kept
 		if (line->bit < UFTRACE_I_COUNT || line->drop)
 			continue;
 		if (!l->damage && !fd && !(w->info->head.mask & ~kept & (UFTRACE_BIT(UFTRACE_I_COUNT) - 1))) {
-			fd = finding_report(w->findings, UFTRACE_RULE_info_block_missing, s, line->offset, line->raw,
+			fd = finding_report(w->findings, UFTRACE_RULE_info_block_missing, source, line->offset, line->raw,
 					    "a line whose key no reader knows: it stands where another is expected");
 			finding_path(fd, "line %zu", i + 1);
 			l->damage = fd;
@@ -497,7 +499,7 @@ static void read_version(struct uftrace_walk *w, struct uftrace_str v)
 	w->info->version_number = part[0] * 10000 + part[1] * 100 + part[2];
 }
 
-static void read_exit_status(struct uftrace_walk *w, struct source *s, const struct uftrace_line *line)
+static void read_exit_status(struct uftrace_walk *w, struct source *source, const struct uftrace_line *line)
 {
 	bool negative = line->value.length && line->value.text[0] == '-';
 	uint64_t status;
@@ -506,7 +508,7 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (!line->value.length)
 		return;
 	if (number && negative && status == 1) {
-		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, s, line->offset, line->raw,
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, line->offset, line->raw,
 			       "exit status -1: "
 			       "the recorder was interrupted before the program ended");
 		return;
@@ -516,12 +518,12 @@ static void read_exit_status(struct uftrace_walk *w, struct source *s, const str
 	if (exited || signalled || (number && !negative && status == 65536))
 		return;
 	char shown[TEXT_QUOTE_SIZE];
-	finding_report(w->findings, UFTRACE_RULE_info_exit_status_undecodable, s, line->offset, line->raw,
+	finding_report(w->findings, UFTRACE_RULE_info_exit_status_undecodable, source, line->offset, line->raw,
 		       "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
 		       text_quote(shown, line->value.text, line->value.length));
 }
 
-static bool read_values(struct uftrace_walk *w, struct source *s)
+static bool read_values(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	bool empty_status = false, zero_id = false;
@@ -549,10 +551,10 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 	}
 	w->info->foreign = empty_status && zero_id;
 	if (status)
-		read_exit_status(w, s, status);
+		read_exit_status(w, source, status);
 	if (w->info->head.mask && !(w->info->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->info->foreign &&
 	    !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
-		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, s, UFTRACE_H_INFO_MASK, 8,
+		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, UFTRACE_H_INFO_MASK, 8,
 			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
 	w->info->pattern_type = 1;
 	if (pattern) {
@@ -560,7 +562,7 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 		w->info->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
 		if (w->info->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
 			char shown[TEXT_QUOTE_SIZE];
-			finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, s, pattern->offset, pattern->raw,
+			finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, source, pattern->offset, pattern->raw,
 				       "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
 			w->info->pattern_type = 3;
 		}
@@ -580,19 +582,19 @@ static bool read_values(struct uftrace_walk *w, struct source *s)
 
 bool uftrace_info_text(struct uftrace_walk *w)
 {
-	struct source *s = w->dir->files[w->dir->info].source;
+	struct source *source = w->dir->files[w->dir->info].source;
 	uint64_t kept;
 
 	if (!split(w))
 		return false;
-	check_ends(w, s);
-	check_tail(w, s);
-	check_values(w, s);
-	if (!check_blocks(w, s, &kept))
+	check_ends(w, source);
+	check_tail(w, source);
+	check_values(w, source);
+	if (!check_blocks(w, source, &kept))
 		return false;
-	check_strays(w, s, kept);
-	check_mask(w, s, kept);
+	check_strays(w, source, kept);
+	check_mask(w, source, kept);
 	w->info->head.new_mask = kept;
 	w->info->head.mask = w->info->head.present ? w->info->head.mask : 0;
-	return w->status == TM_OK && read_values(w, s) && uftrace_taskinfo_read(w);
+	return w->status == TM_OK && read_values(w, source) && uftrace_taskinfo_read(w);
 }

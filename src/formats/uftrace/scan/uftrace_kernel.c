@@ -168,28 +168,29 @@ static bool page_is_sound(const uint8_t *page, const struct kernel *k)
 /* *kept: bytes that stay, of all files. */
 static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const struct kernel *k, uint64_t *kept)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	struct window window;
-	unsigned out = w->plan ? plan_output(w->plan, s->name) : 0;
+	unsigned out = w->plan ? plan_output(w->plan, source->name) : 0;
 	uint64_t at = 0;
 
-	window_open(&window, s);
-	for (; s->size - at >= k->page_size; at += k->page_size) {
+	window_open(&window, source);
+	for (; source->size - at >= k->page_size; at += k->page_size) {
 		const uint8_t *page = window_at(&window, at, (size_t)k->page_size);
 		if (!page)
 			break;
 		if (page_is_sound(page, k)) {
 			if (w->plan)
-				plan_copy(w->plan, out, s, at, k->page_size);
+				plan_copy(w->plan, out, source, at, k->page_size);
 			*kept += k->page_size;
 			continue;
 		}
-		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_kernel_page_malformed, s, at, k->page_size,
+		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_kernel_page_malformed, source, at, k->page_size,
 						    "page %llu: its length, or that of a record in it, passes its end",
 						    (unsigned long long)(at / k->page_size));
 		finding_field(fd, at + 8, 8, "commit word");
 		if (w->plan) {
-			plan_drop(w->plan, s, at, k->page_size, UFTRACE_RULE_kernel_page_malformed, "a page that crashes readers");
+			plan_drop(w->plan, source, at, k->page_size, UFTRACE_RULE_kernel_page_malformed,
+				  "a page that crashes readers");
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		}
 	}
@@ -197,13 +198,13 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	window_close(&window);
 	if (status != TM_OK)
 		return uftrace_walk_fail(w, status);
-	if (at < s->size) {
-		finding_report(w->findings, UFTRACE_RULE_kernel_size, s, at, s->size - at,
-			       "%llu bytes after the last whole page of %llu", (unsigned long long)(s->size - at),
+	if (at < source->size) {
+		finding_report(w->findings, UFTRACE_RULE_kernel_size, source, at, source->size - at,
+			       "%llu bytes after the last whole page of %llu", (unsigned long long)(source->size - at),
 			       (unsigned long long)k->page_size);
 		if (w->plan)
-			plan_copy(w->plan, out, s, at, s->size - at);
-		*kept += s->size - at;
+			plan_copy(w->plan, out, source, at, source->size - at);
+		*kept += source->size - at;
 	}
 	f->planned = true;
 	return true;

@@ -45,29 +45,30 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 	return true;
 }
 
-static void check_mapping(struct uftrace_walk *w, struct source *s, const struct uftrace_map_line *m, uint64_t offset, size_t raw)
+static void check_mapping(struct uftrace_walk *w, struct source *source, const struct uftrace_map_line *m, uint64_t offset,
+			  size_t raw)
 {
 	uint64_t top = w->info->head.class == UFTRACE_32 ? UINT64_C(1) << 32 : UINT64_C(1) << 48;
 
 	/* The kernel's own pages, and the stand-ins of other writers for the stack, lie elsewhere. */
 	bool special = m->path.text[0] == '[';
 	if (!special && (m->start >= m->end || m->end > top)) {
-		finding_report(w->findings, UFTRACE_RULE_map_range_invalid, s, offset, raw, "the range %llx-%llx %s",
+		finding_report(w->findings, UFTRACE_RULE_map_range_invalid, source, offset, raw, "the range %llx-%llx %s",
 			       (unsigned long long)m->start, (unsigned long long)m->end,
 			       m->start >= m->end ? "is empty" : "is beyond the address space");
 	}
 	if (m->build_id.text && (m->build_id.length != 40 || !uftrace_str_is_hex(m->build_id))) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_report(w->findings, UFTRACE_RULE_map_buildid_format, s, offset, raw,
+		finding_report(w->findings, UFTRACE_RULE_map_buildid_format, source, offset, raw,
 			       "build id '%s' is not 40 hexadecimal digits",
 			       text_quote(shown, m->build_id.text, m->build_id.length));
 	}
 }
 
-static void report_long(struct uftrace_walk *w, struct source *s, struct edits *edits, enum uftrace_map_state state,
+static void report_long(struct uftrace_walk *w, struct source *source, struct edits *edits, enum uftrace_map_state state,
 			uint64_t offset, size_t raw, size_t length, size_t id_at)
 {
-	finding_report(w->findings, UFTRACE_RULE_map_field_too_long, s, offset, raw,
+	finding_report(w->findings, UFTRACE_RULE_map_field_too_long, source, offset, raw,
 		       state == UFTRACE_MAP_LONG_ID ? "the build id is longer than the 40 digits that readers have room for"
 						    : "the protection or the path is longer than what readers have room for");
 	if (state == UFTRACE_MAP_LONG_ID)
@@ -77,14 +78,14 @@ static void report_long(struct uftrace_walk *w, struct source *s, struct edits *
 		uftrace_edit_lose(w, edits, offset, raw, UFTRACE_RULE_map_field_too_long, "a line that crashes readers");
 }
 
-static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_map *map, struct edits *edits)
+static void add_stack(struct uftrace_walk *w, struct source *source, struct uftrace_map *map, struct edits *edits)
 {
 	static const char line64[] = "\n7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n";
 	static const char line32[] = "\nbffdf000-bffff000 rw-p 00000000 00:00 0                                  [stack]\n";
 	const char *line = w->info->head.class == UFTRACE_32 ? line32 : line64;
 	bool ended = !map->size || map->text[map->size - 1] == '\n';
 
-	finding_report(w->findings, UFTRACE_RULE_map_no_stack, s, map->size, 0,
+	finding_report(w->findings, UFTRACE_RULE_map_no_stack, source, map->size, 0,
 		       "no line for [stack]: readers take every address "
 		       "for one of the kernel and resolve no name");
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
@@ -93,21 +94,21 @@ static void add_stack(struct uftrace_walk *w, struct source *s, struct uftrace_m
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
-static void check_order(struct uftrace_walk *w, struct source *s, struct uftrace_map *map)
+static void check_order(struct uftrace_walk *w, struct source *source, struct uftrace_map *map)
 {
 	bool unsorted = false;
 
 	for (size_t i = 1; i < map->count && !unsorted; i++)
 		unsorted = map->list[i].start < map->list[i - 1].start;
 	if (unsorted) {
-		finding_report(w->findings, UFTRACE_RULE_map_unsorted, s, 0, 0, "mappings are not in ascending order");
+		finding_report(w->findings, UFTRACE_RULE_map_unsorted, source, 0, 0, "mappings are not in ascending order");
 		qsort(map->list, map->count, sizeof(*map->list), mapping_compare);
 	}
 	for (size_t i = 1; i < map->count; i++) {
 		const struct uftrace_mapping *a = &map->list[i - 1], *b = &map->list[i];
 		if (b->start >= a->end || uftrace_str_equal(a->path, b->path) || b->path.text[0] == '[' || a->path.text[0] == '[')
 			continue;
-		finding_report(w->findings, UFTRACE_RULE_map_overlap, s, (uint64_t)(b->path.text - map->text), b->path.length,
+		finding_report(w->findings, UFTRACE_RULE_map_overlap, source, (uint64_t)(b->path.text - map->text), b->path.length,
 			       "the mapping at %llx begins before the one in front of it ends (%llx)", (unsigned long long)b->start,
 			       (unsigned long long)a->end);
 		break;
@@ -116,7 +117,7 @@ static void check_order(struct uftrace_walk *w, struct source *s, struct uftrace
 
 static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct edits *edits)
 {
-	struct source *s = w->dir->files[map->file].source;
+	struct source *source = w->dir->files[map->file].source;
 	size_t at = 0;
 	uint64_t line_number = 0;
 
@@ -129,22 +130,22 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct ed
 		enum uftrace_map_state state = uftrace_map_line_read(text, seen, &line);
 		line_number++;
 		if (seen < length && state != UFTRACE_MAP_BAD) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, s, at + seen,
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, at + seen,
 							    length - seen, "readers do not see what is behind this NUL byte");
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		map->unreadable |= state == UFTRACE_MAP_BAD && length;
 		if (state == UFTRACE_MAP_BAD) {
-			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, s, at, raw);
+			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw);
 			char shown[TEXT_QUOTE_SIZE];
 			finding_say(fd, "'%s' is not a mapping; readers skip it", text_quote(shown, text, length));
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		} else if (state == UFTRACE_MAP_LONG || state == UFTRACE_MAP_LONG_ID) {
-			report_long(w, s, edits, state, at, raw, length, line.id_at);
+			report_long(w, source, edits, state, at, raw, length, line.id_at);
 			line.build_id = (struct uftrace_str){ NULL, 0 };
 		}
 		if (state == UFTRACE_MAP_GOOD || state == UFTRACE_MAP_LONG_ID) {
-			check_mapping(w, s, &line, at, raw);
+			check_mapping(w, source, &line, at, raw);
 			map->stack |= is_stack(line.path);
 			map->build_ids |= line.build_id.text != NULL;
 			if (!add_mapping(w, map, &line))
@@ -153,8 +154,8 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct ed
 		at += raw;
 	}
 	if (!map->stack)
-		add_stack(w, s, map, edits);
-	check_order(w, s, map);
+		add_stack(w, source, map, edits);
+	check_order(w, source, map);
 	return true;
 }
 
@@ -272,15 +273,15 @@ bool uftrace_map_check(struct uftrace_walk *w)
 {
 	for (size_t i = 0; i < w->maps->count; i++) {
 		struct uftrace_map *map = &w->maps->list[i];
-		struct source *s = w->dir->files[map->file].source;
+		struct source *source = w->dir->files[map->file].source;
 		if (!map->referenced) {
 			if (w->dir->files[map->file].kind == UFTRACE_FILE_MAP)
-				finding_report(w->findings, UFTRACE_RULE_map_orphan, s, 0, 0,
+				finding_report(w->findings, UFTRACE_RULE_map_orphan, source, 0, 0,
 					       "no session of task.txt names this map");
 			continue;
 		}
 		if (!map->build_ids && w->info->version_number >= 1000 && map->count > 1 && !w->info->foreign)
-			finding_report(w->findings, UFTRACE_RULE_map_buildid_missing, s, 0, 0,
+			finding_report(w->findings, UFTRACE_RULE_map_buildid_missing, source, 0, 0,
 				       "no mapping has a build id, which "
 				       "recorders of this version add at the end");
 		for (size_t k = 0; k < map->count; k++) {
@@ -292,7 +293,7 @@ bool uftrace_map_check(struct uftrace_walk *w)
 				continue;
 			}
 			char shown[TEXT_QUOTE_SIZE];
-			finding_report(w->findings, UFTRACE_RULE_sym_missing, s, (uint64_t)(m->path.text - map->text),
+			finding_report(w->findings, UFTRACE_RULE_sym_missing, source, (uint64_t)(m->path.text - map->text),
 				       m->path.length, "records have addresses in %s, and there is no symbol file for it",
 				       text_quote(shown, m->path.text, m->path.length));
 		}

@@ -89,14 +89,14 @@ static bool extern_line(const char *text, size_t length, uint64_t *time)
 	return at + 1 < length && text[at] == ' ';
 }
 
-static bool walk_extern(struct uftrace_walk *w, struct source *s)
+static bool walk_extern(struct uftrace_walk *w, struct source *source)
 {
 	struct window window;
 	struct line line;
 	uint64_t at = 0, previous = 0, number = 0;
 	bool unsorted = false;
 
-	window_open(&window, s);
+	window_open(&window, source);
 	while (window_line(&window, &at, &line)) {
 		uint64_t time = 0;
 		number++;
@@ -105,11 +105,11 @@ static bool walk_extern(struct uftrace_walk *w, struct source *s)
 		bool good = extern_line(line.text, line.length, &time);
 		struct finding *fd = NULL;
 		if (!good) {
-			fd = finding_report(w->findings, UFTRACE_RULE_extern_malformed, s, line.offset, line.length,
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_malformed, source, line.offset, line.length,
 					    "the line is not '<seconds>[.<fraction>] <message>'");
 		} else if (time < previous && !unsorted) {
 			unsorted = true;
-			fd = finding_report(w->findings, UFTRACE_RULE_extern_unsorted, s, line.offset, line.length,
+			fd = finding_report(w->findings, UFTRACE_RULE_extern_unsorted, source, line.offset, line.length,
 					    "the time is before that of the line in front of it, so it is shown late");
 		}
 		if (fd)
@@ -145,27 +145,27 @@ static bool is_time_filter(const char *text, size_t length)
 
 static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	char *text = NULL;
 	size_t size = 0, blank = 0;
 
-	if (!s->size)
+	if (!source->size)
 		return true;
-	if (!uftrace_walk_slurp(w, s, &text, &size))
+	if (!uftrace_walk_slurp(w, source, &text, &size))
 		return false;
 	while (blank < size && text[blank] && strchr(" \t\r\n\v\f", text[blank]))
 		blank++;
 	if (blank == size) {
-		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, s, 0, size,
+		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, source, 0, size,
 			       "%zu bytes, and nothing but blanks: every "
 			       "command crashes",
 			       size);
 		if (w->plan)
-			(void)plan_output(w->plan, s->name);
+			(void)plan_output(w->plan, source->name);
 		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "blanks that crash readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, s, 0, size,
+		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, source, 0, size,
 			       "every command takes '%s' as if it were "
 			       "typed",
 			       text_quote(shown, text, size));

@@ -19,13 +19,13 @@ static unsigned depth_meant(const struct uftrace_stream *t, uint64_t word, unsig
 
 static void seed(struct uftrace_stream *t, unsigned depth)
 {
-	t->depth = t->unsure = depth;
-	t->seek = false;
+	t->depth = t->unknown = depth;
+	t->find_depth = false;
 }
 
 static uint64_t frame(const struct uftrace_stream *t, unsigned index)
 {
-	return index < t->unsure ? UFTRACE_ANY : t->frames[index];
+	return index < t->unknown ? UFTRACE_ANY : t->frames[index];
 }
 
 static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word, unsigned depth)
@@ -52,8 +52,8 @@ static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word,
 				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
 		t->depth = depth;
-		if (t->unsure > depth)
-			t->unsure = depth;
+		if (t->unknown > depth)
+			t->unknown = depth;
 	}
 	if (t->depth < UFTRACE_FRAMES_MAX)
 		t->frames[t->depth++] = uftrace_word_address(word);
@@ -93,8 +93,8 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 	}
 	uint64_t open = frame(t, depth);
 	t->depth = depth;
-	if (t->unsure > depth)
-		t->unsure = depth;
+	if (t->unknown > depth)
+		t->unknown = depth;
 	if (open != UFTRACE_ANY && open != address && !jump) {
 		fd = uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, offset, UFTRACE_RECORD_SIZE,
 				  "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
@@ -112,7 +112,7 @@ static void check_fork(struct uftrace_stream *t, uint64_t offset, uint64_t addre
 	if (!entry && (!t->map || uftrace_place_has_name(t, address, "fork") || uftrace_place_has_name(t, address, "daemon") ||
 		       uftrace_place_of(t, address) != UFTRACE_PLACE_MAPPED))
 		return;
-	finding_report(t->w->findings, UFTRACE_RULE_dat_fork_prefix, t->s, offset, UFTRACE_RECORD_SIZE,
+	finding_report(t->w->findings, UFTRACE_RULE_dat_fork_prefix, t->source, offset, UFTRACE_RECORD_SIZE,
 		       "the first record of this forked process is %s, not the return of fork",
 		       entry ? "a call" : "another return");
 }
@@ -160,12 +160,12 @@ static void check_depth(struct uftrace_stream *t, uint64_t offset, uint64_t word
 
 bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word)
 {
-	bool entry = uftrace_word_type(word) == UFTRACE_ENTRY, seek = t->seek;
+	bool entry = uftrace_word_type(word) == UFTRACE_ENTRY, seek = t->find_depth;
 	unsigned expected = entry ? t->depth : t->depth ? t->depth - 1 : 0;
 	unsigned depth = depth_meant(t, word, expected);
 
 	if (t->w->info->foreign) { /* other writers count from 1, and returns differ */
-		t->seek = false;
+		t->find_depth = false;
 		return true;
 	}
 	if (!t->started && t->dat->forked)

@@ -87,7 +87,7 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 		finding_explains(w->records->specs_missing, 1);
 	} else {
 		w->records->specs_missing = finding_report(
-			w->findings, UFTRACE_RULE_argspec_missing, t->s, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
+			w->findings, UFTRACE_RULE_argspec_missing, t->source, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
 			"a record has arguments, and info has no argument specifications: readers stop "
 			"everything here");
 		finding_field(w->records->specs_missing, v->at + 8, 1, "more = 1");
@@ -251,13 +251,13 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 			return 0;
 		length = load_u16(p, head->big_endian);
 	}
-	unsigned said = (length + 2 + 7) & ~7u;
-	bool room = said <= end - body;
+	unsigned claimed = (length + 2 + 7) & ~7u;
+	bool room = claimed <= end - body;
 	if (table && length >= min && length <= max)
-		return room ? body + said : 0; /* 0: cut in the middle */
+		return room ? body + claimed : 0; /* 0: cut in the middle */
 	/* Which size is the true one? That after which records go on. */
-	int found = length && said <= UFTRACE_PAYLOAD_MAX && room && uftrace_resync_plausible(t, body + said, end, time, 2)
-			    ? (int)said
+	int found = length && claimed <= UFTRACE_PAYLOAD_MAX && room && uftrace_resync_plausible(t, body + claimed, end, time, 2)
+			    ? (int)claimed
 			    : uftrace_resync_payload(t, body, end, time, true);
 	if (found < 0)
 		return 0;

@@ -7,7 +7,7 @@
 
 struct perf_walk {
 	struct uftrace_walk *w;
-	struct source *s;
+	struct source *source;
 	struct window window;
 	unsigned out;
 	uint64_t kept_from;
@@ -38,125 +38,126 @@ static bool type_is_read(uint32_t type)
 }
 
 /* A record of a known type, followed by another or by the end. */
-static bool plausible(struct perf_walk *p, uint64_t at)
+static bool plausible(struct perf_walk *perf, uint64_t at)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		if (p->s->size - at < UFTRACE_PERF_HEADER_SIZE)
+		if (perf->source->size - at < UFTRACE_PERF_HEADER_SIZE)
 			return i > 0;
-		const uint8_t *h = window_at(&p->window, at, UFTRACE_PERF_HEADER_SIZE);
+		const uint8_t *h = window_at(&perf->window, at, UFTRACE_PERF_HEADER_SIZE);
 		if (!h)
 			return false;
-		uint32_t type = load_u32(h, p->w->info->head.big_endian), size = load_u16(h + 6, p->w->info->head.big_endian);
+		uint32_t type = load_u32(h, perf->w->info->head.big_endian), size = load_u16(h + 6, perf->w->info->head.big_endian);
 		if (!type_is_read(type) || !size_fits(type, size))
 			return false;
-		if (size > p->s->size - at)
+		if (size > perf->source->size - at)
 			return true;
 		at += size;
 	}
 	return true;
 }
 
-static void check_body(struct perf_walk *p, uint64_t at, uint32_t type, uint16_t misc, uint32_t size)
+static void check_body(struct perf_walk *perf, uint64_t at, uint32_t type, uint16_t misc, uint32_t size)
 {
-	struct uftrace_walk *w = p->w;
-	const uint8_t *b = window_at(&p->window, at, size);
+	struct uftrace_walk *w = perf->w;
+	const uint8_t *b = window_at(&perf->window, at, size);
 
 	if (!b)
 		return;
 	uint64_t time = load_u64(b + size - 8, w->info->head.big_endian);
 	int64_t tid = (int32_t)load_u32(b + size - 12, w->info->head.big_endian);
-	if (time < p->previous && !p->order) {
-		p->order = finding_report(w->findings, UFTRACE_RULE_perf_time_order, p->s, at, size,
-					  "time %llu ns is before that of a record in front of it", (unsigned long long)time);
+	if (time < perf->previous && !perf->order) {
+		perf->order = finding_report(w->findings, UFTRACE_RULE_perf_time_order, perf->source, at, size,
+					     "time %llu ns is before that of a record in front of it", (unsigned long long)time);
 	}
-	p->previous = time > p->previous ? time : p->previous;
+	perf->previous = time > perf->previous ? time : perf->previous;
 	if (map_get(&w->taskinfo->listed, (uint64_t)tid) == UFTRACE_NONE) {
-		if (p->unknown)
-			finding_explains(p->unknown, 1);
+		if (perf->unknown)
+			finding_explains(perf->unknown, 1);
 		else if (w->info->head.present) {
-			p->unknown = finding_report(w->findings, UFTRACE_RULE_perf_unknown_tid, p->s, at, size,
-						    "task %lld is not listed in info", (long long)tid);
+			perf->unknown = finding_report(w->findings, UFTRACE_RULE_perf_unknown_tid, perf->source, at, size,
+						       "task %lld is not listed in info", (long long)tid);
 		}
 	}
 	if (type != UFTRACE_PERF_SWITCH)
 		return;
 	uint32_t out = misc & UFTRACE_PERF_MISC_SWITCH_OUT ? 1 : 0;
-	if (map_get(&p->switched, (uint64_t)tid) == out && !p->pair) {
-		p->pair = finding_report(w->findings, UFTRACE_RULE_perf_switch_unpaired, p->s, at, size,
-					 "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
+	if (map_get(&perf->switched, (uint64_t)tid) == out && !perf->pair) {
+		perf->pair = finding_report(w->findings, UFTRACE_RULE_perf_switch_unpaired, perf->source, at, size,
+					    "task %lld is switched %s twice in a row", (long long)tid, out ? "out" : "in");
 	}
-	if (map_set(&p->switched, (uint64_t)tid, out, UFTRACE_TASKS_MAX) == TM_NO_MEMORY)
+	if (map_set(&perf->switched, (uint64_t)tid, out, UFTRACE_TASKS_MAX) == TM_NO_MEMORY)
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 }
 
 /* A size that makes readers crash or hang. Returns where records go on. */
-static uint64_t damage(struct perf_walk *p, uint64_t at, uint32_t type, uint32_t size)
+static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
 {
-	struct uftrace_walk *w = p->w;
+	struct uftrace_walk *w = perf->w;
 	uint64_t next = at + 8;
 	unsigned rule = type_is_read(type) ? UFTRACE_RULE_perf_record_size : UFTRACE_RULE_perf_unknown_type;
 
-	while (next < p->s->size && !plausible(p, next) && p->window.status == TM_OK)
+	while (next < perf->source->size && !plausible(perf, next) && perf->window.status == TM_OK)
 		next += 8;
-	if (next > p->s->size)
-		next = p->s->size;
+	if (next > perf->source->size)
+		next = perf->source->size;
 	struct finding *fd;
 	if (type_is_read(type))
-		fd = finding_report(w->findings, UFTRACE_RULE_perf_record_size, p->s, at, next - at,
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_record_size, perf->source, at, next - at,
 				    "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
 	else
-		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, p->s, at, next - at,
+		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, perf->source, at, next - at,
 				    "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
-		if (at > p->kept_from)
-			plan_copy(w->plan, p->out, p->s, p->kept_from, at - p->kept_from);
-		plan_drop(w->plan, p->s, at, next - at, rule, "not a perf record");
+		if (at > perf->kept_from)
+			plan_copy(w->plan, perf->out, perf->source, perf->kept_from, at - perf->kept_from);
+		plan_drop(w->plan, perf->source, at, next - at, rule, "not a perf record");
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	}
-	p->kept_from = next;
+	perf->kept_from = next;
 	return next;
 }
 
-static bool walk_file(struct perf_walk *p)
+static bool walk_file(struct perf_walk *perf)
 {
-	struct uftrace_walk *w = p->w;
+	struct uftrace_walk *w = perf->w;
 	bool big = w->info->head.big_endian;
 	uint64_t at = 0;
 
-	while (p->s->size - at >= UFTRACE_PERF_HEADER_SIZE && w->status == TM_OK) {
-		const uint8_t *h = window_at(&p->window, at, UFTRACE_PERF_HEADER_SIZE);
+	while (perf->source->size - at >= UFTRACE_PERF_HEADER_SIZE && w->status == TM_OK) {
+		const uint8_t *h = window_at(&perf->window, at, UFTRACE_PERF_HEADER_SIZE);
 		if (!h)
 			break;
 		uint32_t type = load_u32(h, big);
 		uint16_t misc = load_u16(h + 4, big), size = load_u16(h + 6, big);
 		bool fits = size_fits(type, size);
 		if (!fits && (type_is_read(type) || size < UFTRACE_PERF_HEADER_SIZE)) {
-			at = damage(p, at, type, size);
+			at = damage(perf, at, type, size);
 			continue;
 		}
-		if (size > p->s->size - at)
+		if (size > perf->source->size - at)
 			break;
 		if (type_is_read(type)) {
-			check_body(p, at, type, misc, size);
-		} else if (p->type) {
-			finding_explains(p->type, 1);
+			check_body(perf, at, type, misc, size);
+		} else if (perf->type) {
+			finding_explains(perf->type, 1);
 		} else {
-			p->type = finding_milder(w->findings, UFTRACE_RULE_perf_unknown_type, TM_NOTE, p->s, at, size);
-			finding_say(p->type, "a record of type %u, which readers skip", type);
+			perf->type = finding_milder(w->findings, UFTRACE_RULE_perf_unknown_type, TM_NOTE, perf->source, at, size);
+			finding_say(perf->type, "a record of type %u, which readers skip", type);
 		}
 		at += size;
 	}
-	if (p->window.status != TM_OK)
-		return uftrace_walk_fail(w, p->window.status);
-	if (at < p->s->size) {
-		finding_report(w->findings, UFTRACE_RULE_perf_truncated, p->s, at, p->s->size - at,
-			       "the last record is incomplete: %llu bytes of it are there", (unsigned long long)(p->s->size - at));
+	if (perf->window.status != TM_OK)
+		return uftrace_walk_fail(w, perf->window.status);
+	if (at < perf->source->size) {
+		finding_report(w->findings, UFTRACE_RULE_perf_truncated, perf->source, at, perf->source->size - at,
+			       "the last record is incomplete: %llu bytes of it are there",
+			       (unsigned long long)(perf->source->size - at));
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 	}
-	if (w->plan && p->s->size > p->kept_from)
-		plan_copy(w->plan, p->out, p->s, p->kept_from, p->s->size - p->kept_from);
+	if (w->plan && perf->source->size > perf->kept_from)
+		plan_copy(w->plan, perf->out, perf->source, perf->kept_from, perf->source->size - perf->kept_from);
 	return w->status == TM_OK;
 }
 
@@ -166,15 +167,15 @@ bool uftrace_perf_walk(struct uftrace_walk *w)
 		struct uftrace_file *f = &w->dir->files[i];
 		if (f->kind != UFTRACE_FILE_PERF)
 			continue;
-		struct perf_walk p = { .w = w, .s = f->source };
+		struct perf_walk perf = { .w = w, .source = f->source };
 		if (w->plan) {
-			p.out = plan_output(w->plan, f->source->name);
+			perf.out = plan_output(w->plan, f->source->name);
 			f->planned = true;
 		}
-		window_open(&p.window, f->source);
-		bool good = walk_file(&p);
-		window_close(&p.window);
-		map_free(&p.switched);
+		window_open(&perf.window, f->source);
+		bool good = walk_file(&perf);
+		window_close(&perf.window);
+		map_free(&perf.switched);
 		if (!good)
 			return false;
 	}

@@ -121,6 +121,6 @@ bool uftrace_place_has_name(struct uftrace_stream *t, uint64_t address, const ch
 	if (symbol == UFTRACE_NONE)
 		return false;
 	const struct uftrace_module *m = &t->w->symbols->modules[module];
-	const struct uftrace_symbol *s = &m->symbols[symbol];
-	return s->length && memmem(m->names + s->name, s->length, part, strlen(part)) != NULL;
+	const struct uftrace_symbol *entry = &m->symbols[symbol];
+	return entry->length && memmem(m->names + entry->name, entry->length, part, strlen(part)) != NULL;
 }

@@ -55,17 +55,17 @@ void uftrace_records_free(struct uftrace_records *records)
 }
 
 /* Finds the records by which the task is known, where the walk will find them: the stream has no map yet. */
-static bool probe(struct uftrace_stream *t, struct uftrace_dat *dat, struct source *s, uint64_t at, uint64_t end)
+static bool probe(struct uftrace_stream *t, struct uftrace_dat *dat, struct source *source, uint64_t at, uint64_t end)
 {
 	struct uftrace_walk *w = t->w;
 	uint8_t record[UFTRACE_RECORD_SIZE];
 
 	for (unsigned i = 0; i < 256 && at < end && end - at >= sizeof(record); i++) {
-		if (source_read(s, at, record, sizeof(record)) != TM_OK)
-			return uftrace_walk_fail(w, s->bundle->error.status);
+		if (source_read(source, at, record, sizeof(record)) != TM_OK)
+			return uftrace_walk_fail(w, source->bundle->error.status);
 		uint64_t time = load_u64(record, w->info->head.big_endian), word = load_u64(record + 8, w->info->head.big_endian);
 		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC) {
-			window_reset(&t->window, s);
+			window_reset(&t->window, source);
 			at = uftrace_resync(t, at + 1, end, end, 0);
 			if (t->window.status != TM_OK)
 				return uftrace_walk_fail(w, t->window.status);
@@ -123,8 +123,8 @@ bool uftrace_records_probe(struct uftrace_walk *w)
 	t->w = w;
 	t->session_next = UINT64_MAX;
 	for (size_t i = 0; i < own && good; i++) {
-		struct source *s = w->dir->files[w->records->dats[i].file].source;
-		good = probe(t, &w->records->dats[i], s, 0, s->size);
+		struct source *source = w->dir->files[w->records->dats[i].file].source;
+		good = probe(t, &w->records->dats[i], source, 0, source->size);
 	}
 	good = good && probe_leftovers(t);
 	if (t->window.source)

@@ -203,12 +203,12 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 /* False with *dropped: the line closes a circle. */
 static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line, bool *dropped)
 {
-	struct source *s = uftrace_task_source(w);
+	struct source *source = uftrace_task_source(w);
 	struct finding *fd;
 
 	*dropped = false;
 	if (line->parent == line->id) {
-		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_self, s, line->offset, line->length,
+		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_self, source, line->offset, line->length,
 				    "process %lld is its own parent", (long long)line->id);
 		finding_path(fd, "line %u", line->order + 1);
 		return true;
@@ -219,7 +219,7 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 		return true;
 	}
 	if (map_get(&l->pids, (uint64_t)line->parent) == UFTRACE_NONE) {
-		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_unknown_parent, s, line->offset, line->length,
+		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_unknown_parent, source, line->offset, line->length,
 				    "the parent %lld of process %lld is unknown", (long long)line->parent, (long long)line->id);
 		finding_path(fd, "line %u", line->order + 1);
 	}
@@ -245,13 +245,13 @@ static void move_library(struct uftrace_walk *w, const struct uftrace_task_line 
 static bool link_library(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line)
 {
 	struct uftrace_library *library = &w->sessions->libraries[line->session];
-	struct source *s = uftrace_task_source(w);
+	struct source *source = uftrace_task_source(w);
 	uint32_t found = map_get(&l->by_sid, (uint64_t)sid_key(library->sid));
 	struct finding *fd;
 
 	if (found == UFTRACE_NONE) {
 		uint32_t later = map_get(&l->all_sids, (uint64_t)sid_key(library->sid));
-		fd = finding_report(w->findings, UFTRACE_RULE_dlop_unknown_session, s, line->offset, line->length,
+		fd = finding_report(w->findings, UFTRACE_RULE_dlop_unknown_session, source, line->offset, line->length,
 				    later == UFTRACE_NONE ? "no session has the id %.*s"
 							  : "the session %.*s comes later in the file",
 				    (int)library->sid.length, library->sid.text);
@@ -346,7 +346,7 @@ static bool map_replace(struct uftrace_walk *w, struct uftrace_session *session)
 static void check_program(struct uftrace_walk *w, struct uftrace_session *session)
 {
 	const struct uftrace_map *map = &w->maps->list[session->map];
-	struct source *s = w->dir->files[map->file].source;
+	struct source *source = w->dir->files[map->file].source;
 	char shown[TEXT_QUOTE_SIZE];
 
 	for (size_t k = 0; k < map->count; k++)
@@ -358,14 +358,15 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 		struct uftrace_str path = map->list[k].path;
 		if (path.length < session->exename.length && !memcmp(path.text, session->exename.text, path.length) &&
 		    session->exename.text[path.length] == ' ') {
-			finding_report(w->findings, UFTRACE_RULE_map_path_truncated_at_space, s, (uint64_t)(path.text - map->text),
-				       path.length, "the program is '%s', and its path in the map ends at the blank",
+			finding_report(w->findings, UFTRACE_RULE_map_path_truncated_at_space, source,
+				       (uint64_t)(path.text - map->text), path.length,
+				       "the program is '%s', and its path in the map ends at the blank",
 				       text_quote(shown, session->exename.text, session->exename.length));
 			return;
 		}
 	}
 	if (!w->info->foreign)
-		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, s, 0, 0,
+		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, source, 0, 0,
 			       "the program '%s' of the session is not in its "
 			       "map",
 			       text_quote(shown, session->exename.text, session->exename.length));

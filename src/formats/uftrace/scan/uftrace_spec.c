@@ -219,11 +219,11 @@ const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t modu
 	const struct uftrace_spec *known = *slot;
 	if (known)
 		return known;
-	const struct uftrace_symbol *s = &m->symbols[symbol];
-	struct uftrace_str name = { m->names + s->name, s->length };
+	const struct uftrace_symbol *entry = &m->symbols[symbol];
+	struct uftrace_str name = { m->names + entry->name, entry->length };
 	bool certain = collect(w, name, false, retval, items, &count);
 	if (certain && !count && w->specs->auto_args) {
-		const struct uftrace_dbg_function *d = dbg_function(w, m, s);
+		const struct uftrace_dbg_function *d = dbg_function(w, m, entry);
 		struct uftrace_str text = d ? (retval ? d->retval : d->args) : (struct uftrace_str){ NULL, 0 };
 		if (text.length)
 			certain = uftrace_argspec_items(text, long_size(w), retval, items, &count);

@@ -27,7 +27,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 	if (t->started && time < t->time) {
 		bool estimated = w->info->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
 		/* The jump ahead that came before it is the cause. */
-		if (t->far.finding && t->last_time == t->time && t->odd)
+		if (t->far.finding && t->last_time == t->time && t->suspect)
 			finding_explains(t->far.finding, 1);
 		else {
 			enum tracemend_severity severity = estimated
@@ -50,7 +50,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		*odd = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
-		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->s, at, UFTRACE_RECORD_SIZE,
+		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->source, at, UFTRACE_RECORD_SIZE,
 				    "the first record has time %llu ns, and task.txt begins the task at %llu ns",
 				    (unsigned long long)time, (unsigned long long)t->begin);
 		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
@@ -104,26 +104,26 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 				    "a record of lost events that counts none");
 	}
 	if (time) {
-		finding_report(t->w->findings, UFTRACE_RULE_dat_lost, t->s, at, UFTRACE_RECORD_SIZE,
+		finding_report(t->w->findings, UFTRACE_RULE_dat_lost, t->source, at, UFTRACE_RECORD_SIZE,
 			       "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
-		t->odd = true;
+		t->suspect = true;
 	} else {
 		uftrace_fold_milder(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE,
 				    "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
 	}
 	t->lost_records += count;
-	t->unsure = t->depth;
-	t->seek = true;
+	t->unknown = t->depth;
+	t->find_depth = true;
 	return next;
 }
 
 /* What walk_item() goes back to when a record turns out to be a part of the damage behind it. */
 static void remember(struct uftrace_stream *t, uint64_t at)
 {
-	t->odd_at = at;
-	t->odd_time = t->time;
-	t->odd_last_time = t->last_time;
-	t->odd_last_word = t->last_word;
+	t->back_at = at;
+	t->back_time = t->time;
+	t->back_last_time = t->last_time;
+	t->back_last_word = t->last_word;
 }
 
 /* No record follows that makes sense: it is cut off at the end, or damaged. Returns where records go on. */
@@ -133,7 +133,7 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 		return end;
 	if (end - at > UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX || uftrace_resync(t, at + 1, end, end, time) != end)
 		return uftrace_damage(t, at, end);
-	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->s, at, end - at,
+	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->source, at, end - at,
 					    "the arguments of the last record are incomplete");
 	finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
 	uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
@@ -144,7 +144,7 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 /* A call, a return or an event that is a record, up to `next`. rule: its payload goes; UFTRACE_RULE_COUNT: it stays. */
 static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
 {
-	unsigned depth = t->depth, unsure = t->unsure;
+	unsigned depth = t->depth, unknown = t->unknown;
 	bool odd = false;
 
 	t->dat->records++;
@@ -158,9 +158,9 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	if (rule != UFTRACE_RULE_COUNT)
 		uftrace_repair_strip(t, at, next, time, word, rule);
 	remember(t, at);
-	t->odd = odd && next == at + UFTRACE_RECORD_SIZE;
-	t->odd_depth = depth;
-	t->odd_unsure = unsure;
+	t->suspect = odd && next == at + UFTRACE_RECORD_SIZE;
+	t->back_depth = depth;
+	t->back_unknown = unknown;
 	t->time = t->last_time = time;
 	t->last_word = word;
 	/* From here on the fast path may go, up to what would be a new session or a jump; but not behind a time that is itself in
@@ -214,7 +214,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	if (call && t->started && uftrace_is_again(time, word, t->last_time, t->last_word))
 		return uftrace_damage_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {
-		if (t->odd)
+		if (t->suspect)
 			uftrace_repair_doubt_before(t, at);
 		uftrace_repair_leave(t, at, next, rule, "an event whose data cannot be read");
 		t->lost_some = true;
@@ -226,23 +226,23 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 }
 
 /* Records of [at, end) of the source. */
-static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, uint64_t end)
+static bool walk_range(struct uftrace_stream *t, struct source *source, uint64_t at, uint64_t end)
 {
 	bool fast = !t->w->s->slow;
 
-	t->s = s;
-	window_reset(&t->window, s);
+	t->source = source;
+	window_reset(&t->window, source);
 	if (t->other_open) {
 		window_close(&t->other);
 		t->other_open = false;
 	}
 	t->kept_from = at;
-	t->odd = false;
-	t->look_back = s->size > UINT64_MAX / 8 ? UINT64_MAX : s->size * 4 + UFTRACE_LOOK_BACK;
+	t->suspect = false;
+	t->reread = source->size > UINT64_MAX / 8 ? UINT64_MAX : source->size * 4 + UFTRACE_REREAD_MAX;
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
 		size_t got = 0;
 		uint64_t left = end - at;
-		if (fast && t->started && !t->seek && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
+		if (fast && t->started && !t->find_depth && t->time_limit && left >= UFTRACE_RECORD_SIZE) {
 			const uint8_t *p = window_upto(&t->window, at, left < UFTRACE_CHUNK ? (size_t)left : UFTRACE_CHUNK, &got);
 			size_t done = p ? uftrace_fast(t, at, p, got) : 0;
 			at += done;
@@ -262,7 +262,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *s, uint64_t at, 
 /* ---- leftover buffers ---- */
 
 /* How many bytes at the beginning of data are in the file already: the recorder died while it wrote them. */
-static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct source *s, uint64_t size, uint64_t *have)
+static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct source *source, uint64_t size, uint64_t *have)
 {
 	uint64_t back = dat->size < size + UFTRACE_RECORD_SIZE ? dat->size : size + UFTRACE_RECORD_SIZE;
 	char *tail = NULL, *data = NULL;
@@ -274,7 +274,7 @@ static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct so
 	data = malloc((size_t)size);
 	enum tracemend_status status = tail && data ? source_read(dat, dat->size - back, tail, (size_t)back) : TM_NO_MEMORY;
 	if (status == TM_OK)
-		status = source_read(s, UFTRACE_SHM_HEADER_SIZE, data, (size_t)size);
+		status = source_read(source, UFTRACE_SHM_HEADER_SIZE, data, (size_t)size);
 	const char *found = status == TM_OK ? memmem(tail, (size_t)back, data, UFTRACE_RECORD_SIZE) : NULL;
 	if (found) {
 		size_t n = (size_t)(tail + back - found);
@@ -290,26 +290,27 @@ static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct so
 static bool walk_leftover(struct uftrace_stream *t, struct uftrace_file *f, struct source *dat, uint64_t partial)
 {
 	struct uftrace_walk *w = t->w;
-	struct source *s = f->source;
+	struct source *source = f->source;
 	uint8_t head[4];
 	uint64_t have = 0;
 
-	if (source_read(s, 0, head, sizeof(head)) != TM_OK)
-		return uftrace_walk_fail(w, s->bundle->error.status);
+	if (source_read(source, 0, head, sizeof(head)) != TM_OK)
+		return uftrace_walk_fail(w, source->bundle->error.status);
 	uint64_t size = load_u32(head, w->info->head.big_endian);
-	if (dat && !find_overlap(t, dat, s, size, &have))
+	if (dat && !find_overlap(t, dat, source, size, &have))
 		return false;
 	/* An incomplete record at the end of the file was cut off there: it is whole here. */
 	have = have > partial ? have - partial : 0;
 	uint64_t begin = UFTRACE_SHM_HEADER_SIZE + have, end = UFTRACE_SHM_HEADER_SIZE + size;
 	if (w->plan) {
-		plan_drop(w->plan, s, 0, begin, UFTRACE_RULE_shm_leftover,
+		plan_drop(w->plan, source, 0, begin, UFTRACE_RULE_shm_leftover,
 			  have ? "the head of the buffer, and records that the file has already" : "the head of the buffer");
-		if (end < s->size)
-			plan_drop(w->plan, s, end, s->size - end, UFTRACE_RULE_shm_leftover, "the unused part of the buffer");
+		if (end < source->size)
+			plan_drop(w->plan, source, end, source->size - end, UFTRACE_RULE_shm_leftover,
+				  "the unused part of the buffer");
 	}
 	f->planned = true;
-	return walk_range(t, s, begin, end);
+	return walk_range(t, source, begin, end);
 }
 
 /* ---- a task ---- */
@@ -320,7 +321,7 @@ static void finish(struct uftrace_stream *t)
 	struct uftrace_dat *dat = t->dat;
 
 	if (t->depth && dat->records && !w->info->foreign) {
-		finding_report(w->findings, UFTRACE_RULE_dat_open_frames, t->s, t->s->size, 0,
+		finding_report(w->findings, UFTRACE_RULE_dat_open_frames, t->source, t->source->size, 0,
 			       "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
 			       (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
 	}
@@ -354,7 +355,7 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 				      .places = t->places,
 				      .era = t->era,
 				      .window = t->window,
-				      .seek = true,
+				      .find_depth = true,
 				      .session = UFTRACE_NONE };
 	t->wrap = w->info->head.max_stack > 1024;
 	t->pid = uftrace_task_process(w->tasks, dat->tid);

@@ -15,7 +15,7 @@
 /* Bytes that are looked at in one go. */
 #define UFTRACE_CHUNK (64u * 1024)
 /* How far back a block that is there twice is looked for. */
-#define UFTRACE_LOOK_BACK (1024u * 1024)
+#define UFTRACE_REREAD_MAX (1024u * 1024)
 /* The smallest copy: of few records it cannot be told whether the repair of what is around them made them alike. */
 #define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
 /* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
@@ -48,7 +48,7 @@ struct uftrace_fold {
 struct uftrace_stream {
 	struct uftrace_walk *w;
 	struct uftrace_dat *dat;
-	struct source *s;
+	struct source *source;
 	struct window window, other; /* `other` looks back, for blocks that are there twice */
 	bool other_open;
 	unsigned out;	    /* of the plan */
@@ -57,9 +57,9 @@ struct uftrace_stream {
 
 	uint64_t *frames; /* addresses of the open calls */
 	unsigned depth;	  /* how many */
-	unsigned unsure;  /* frames below this are not known: after lost records */
+	unsigned unknown; /* frames below this are not known: after lost records */
 	bool wrap;	  /* depths beyond 1023 can occur */
-	bool seek;	  /* the next record tells the depth: at the start, after lost records */
+	bool find_depth;  /* the next record tells the depth: at the start, after lost records */
 	bool started;
 
 	uint64_t time;	     /* of the last record */
@@ -72,14 +72,14 @@ struct uftrace_stream {
 	uint64_t session_since, session_next; /* it holds in [since, next) */
 
 	/* The last record, while it may still turn out to be a part of the damage that follows it. */
-	bool odd;
-	uint64_t odd_at, odd_time, odd_last_time, odd_last_word;
-	unsigned odd_depth, odd_unsure;
+	bool suspect;
+	uint64_t back_at, back_time, back_last_time, back_last_word;
+	unsigned back_depth, back_unknown;
 	uint64_t last_time, last_word;
 
 	struct uftrace_known *places; /* by uftrace_known_at() */
 	uint64_t era;		      /* changes with the session; in the bits above an address */
-	uint64_t look_back;	      /* bytes that may still be read to find repetitions */
+	uint64_t reread;	      /* bytes that may still be read to find repetitions */
 	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost,
 		event_depth, unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length,
 		event_more, wrapped;

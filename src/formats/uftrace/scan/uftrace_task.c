@@ -203,7 +203,7 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 }
 
 /* NUL bytes within the text: one finding for all. Those after the last LF do no harm. */
-static struct finding *report_nul(struct uftrace_walk *w, struct source *s, size_t end)
+static struct finding *report_nul(struct uftrace_walk *w, struct source *source, size_t end)
 {
 	const char *first = end ? memchr(w->tasks->text, '\0', end) : NULL;
 	if (!first)
@@ -213,12 +213,12 @@ static struct finding *report_nul(struct uftrace_walk *w, struct source *s, size
 		n++;
 	for (size_t i = offset; i < end; i++)
 		all += !w->tasks->text[i];
-	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_nul_bytes, s, offset, n,
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_nul_bytes, source, offset, n,
 					    "%zu NUL bytes in the text: readers abort the load", all);
 	return fd;
 }
 
-static bool walk_text(struct uftrace_walk *w, struct source *s)
+static bool walk_text(struct uftrace_walk *w, struct source *source)
 {
 	size_t size = w->tasks->size, end = size;
 	const char *last = size ? memrchr(w->tasks->text, '\n', size) : NULL;
@@ -228,7 +228,7 @@ static bool walk_text(struct uftrace_walk *w, struct source *s)
 	if (last && bytes_are_zero(w->tasks->text + tail, size - tail))
 		end = tail;
 	w->tasks->zeros = size - end;
-	struct finding *nul = report_nul(w, s, end);
+	struct finding *nul = report_nul(w, source, end);
 	if (nul)
 		w->tasks->damage = nul;
 	uint64_t line_number = 0;
@@ -246,7 +246,7 @@ static bool walk_text(struct uftrace_walk *w, struct source *s)
 					own[n++] = own[i];
 			length = n;
 		}
-		const struct text_line line = { .source = s,
+		const struct text_line line = { .source = source,
 						.offset = at,
 						.raw = raw,
 						.text = text,
@@ -266,22 +266,22 @@ static bool walk_text(struct uftrace_walk *w, struct source *s)
 /* The binary file of writers up to 0.5, in the numbering that readers know today. Lines are added as task.txt has them. */
 static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 {
-	struct source *s = f->source;
+	struct source *source = f->source;
 	char *data = NULL;
 	size_t size = 0;
 	bool text = w->dir->task_txt != UFTRACE_NONE, good = true;
 
-	if (!s->size || text) {
-		struct finding *fd =
-			finding_report(w->findings, UFTRACE_RULE_task_legacy_shadow, s, 0, s->size,
-				       s->size ? "the old binary file 'task' is there beside task.txt: readers take it instead"
-					       : "the file 'task' is empty: readers take it for loaded and never look at task.txt");
+	if (!source->size || text) {
+		struct finding *fd = finding_report(
+			w->findings, UFTRACE_RULE_task_legacy_shadow, source, 0, source->size,
+			source->size ? "the old binary file 'task' is there beside task.txt: readers take it instead"
+				     : "the file 'task' is empty: readers take it for loaded and never look at task.txt");
 		uftrace_repair_drop(w, f, UFTRACE_RULE_task_legacy_shadow, "task.txt says the same, and more");
 		if (!text)
 			w->tasks->damage = fd;
 		return true;
 	}
-	if (!uftrace_walk_slurp(w, s, &data, &size))
+	if (!uftrace_walk_slurp(w, source, &data, &size))
 		return false;
 	const uint8_t *p = (const uint8_t *)data;
 	struct bytes out = { 0 };
@@ -329,13 +329,13 @@ static bool walk_legacy(struct uftrace_walk *w, struct uftrace_file *f)
 	bytes_free(&out);
 	if (!good) {
 		struct finding *fd = finding_report(
-			w->findings, UFTRACE_RULE_task_legacy_shadow, s, 0, size,
+			w->findings, UFTRACE_RULE_task_legacy_shadow, source, 0, size,
 			"the binary file 'task' is damaged or has the numbering of an older version; there is no task.txt");
 		w->tasks->damage = fd;
 	}
 	w->tasks->legacy_text = true;
 	w->tasks->legacy_bad = !good;
-	return walk_text(w, s);
+	return walk_text(w, source);
 }
 
 bool uftrace_task_walk(struct uftrace_walk *w)
@@ -345,8 +345,8 @@ bool uftrace_task_walk(struct uftrace_walk *w)
 	if (w->dir->task_txt == UFTRACE_NONE) {
 		return true;
 	}
-	struct source *s = w->dir->files[w->dir->task_txt].source;
-	return uftrace_walk_slurp(w, s, &w->tasks->text, &w->tasks->size) && walk_text(w, s);
+	struct source *source = w->dir->files[w->dir->task_txt].source;
+	return uftrace_walk_slurp(w, source, &w->tasks->text, &w->tasks->size) && walk_text(w, source);
 }
 
 struct source *uftrace_task_source(const struct uftrace_walk *w)

@@ -36,7 +36,7 @@ static struct source *info_source(struct uftrace_walk *w)
 }
 
 /* "t1,t2,..." */
-static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_str list, uint64_t offset, uint64_t *items)
+static bool read_list(struct uftrace_walk *w, struct source *source, struct uftrace_str list, uint64_t offset, uint64_t *items)
 {
 	size_t at = 0;
 	bool unsorted = false;
@@ -49,13 +49,13 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 		uint64_t tid;
 		++*items;
 		if (!text_parse_u64(text, n, &tid) || tid == 0 || tid > INT32_MAX) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_invalid, s, offset + at, n,
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_invalid, source, offset + at, n,
 							    "'%s' is not a task id", text_quote(shown, text, n));
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is no task id");
 		} else if (map_get(&w->taskinfo->listed, tid) != UFTRACE_NONE) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_duplicate_tid, s, offset + at, n,
-							    "task %llu is listed a second time: readers show its calls twice",
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_duplicate_tid, source, offset + at,
+							    n, "task %llu is listed a second time: readers show its calls twice",
 							    (unsigned long long)tid);
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
 			rewrite(w, UFTRACE_RULE_taskinfo_duplicate_tid, "each task once");
@@ -64,7 +64,7 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 				return uftrace_walk_limit(w, "tasks in info", UFTRACE_TASKS_MAX);
 			if (w->taskinfo->count && w->taskinfo->tids[w->taskinfo->count - 1] > (int64_t)tid && !unsorted) {
 				unsorted = true;
-				finding_report(w->findings, UFTRACE_RULE_taskinfo_unsorted, s, offset + at, n,
+				finding_report(w->findings, UFTRACE_RULE_taskinfo_unsorted, source, offset + at, n,
 					       "task %llu comes after task %lld", (unsigned long long)tid,
 					       (long long)w->taskinfo->tids[w->taskinfo->count - 1]);
 			}
@@ -81,9 +81,9 @@ static bool read_list(struct uftrace_walk *w, struct source *s, struct uftrace_s
 bool uftrace_taskinfo_read(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
-	struct source *s = info_source(w);
+	struct source *source = info_source(w);
 	const struct uftrace_line *number = NULL, *list = NULL, *other = NULL;
-	uint64_t said = 0, items = 0;
+	uint64_t claimed = 0, items = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct uftrace_line *line = &l->list[i];
@@ -101,8 +101,8 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 		if (l->damage) {
 			finding_explains(l->damage, 1);
 		} else {
-			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_missing, s, other ? other->offset : 0,
-							 other ? other->raw : 0);
+			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_missing, source,
+							 other ? other->offset : 0, other ? other->raw : 0);
 			if (other)
 				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
 			else
@@ -121,13 +121,14 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 	l->tids_offset = offset;
 	l->tids_length = list->value.length - 5;
 	struct uftrace_str tids = { list->value.text + 5, list->value.length - 5 };
-	if (!read_list(w, s, tids, offset, &items))
+	if (!read_list(w, source, tids, offset, &items))
 		return false;
 	if (!number)
 		return true;
-	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &said);
-	if (!valid || !said || said != items) {
-		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, s, number->offset, number->raw);
+	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &claimed);
+	if (!valid || !claimed || claimed != items) {
+		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, source, number->offset,
+						 number->raw);
 		char shown[TEXT_QUOTE_SIZE];
 		finding_say(fd, "nr_tid is '%s', and %llu tasks are listed",
 			    text_quote(shown, number->value.text + 7, number->value.length - 7), (unsigned long long)items);
@@ -141,7 +142,7 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 static bool check_listed(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
-	struct source *s = info_source(w);
+	struct source *source = info_source(w);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < w->taskinfo->count; i++) {
@@ -156,8 +157,8 @@ static bool check_listed(struct uftrace_walk *w)
 			if (w->tasks->damage)
 				finding_explains(w->tasks->damage, 1);
 		} else {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_not_in_task, s, l->tids_offset,
-							    l->tids_length,
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_not_in_task, source,
+							    l->tids_offset, l->tids_length,
 							    "task %lld is listed in info, and task.txt does not have it%s",
 							    (long long)tid, records ? "" : "; it has no records either");
 			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);

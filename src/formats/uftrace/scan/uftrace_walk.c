@@ -30,12 +30,12 @@ bool uftrace_walk_limit(struct uftrace_walk *w, const char *what, uint64_t limit
 	return false;
 }
 
-bool uftrace_walk_slurp(struct uftrace_walk *w, struct source *s, char **text, size_t *size)
+bool uftrace_walk_slurp(struct uftrace_walk *w, struct source *source, char **text, size_t *size)
 {
-	enum tracemend_status status = source_slurp(s, UFTRACE_TEXT_BYTES_MAX, text, size);
+	enum tracemend_status status = source_slurp(source, UFTRACE_TEXT_BYTES_MAX, text, size);
 
 	if (status == TM_LIMIT) {
-		w->status = scan_limit(w->s, "%s is larger than %u bytes, the most that is read of a text file", s->name,
+		w->status = scan_limit(w->s, "%s is larger than %u bytes, the most that is read of a text file", source->name,
 				       UFTRACE_TEXT_BYTES_MAX);
 		return false;
 	}
