@@ -96,13 +96,14 @@ static bool sym_is_dropped(struct sym_output *o, const struct uftrace_sym_line *
 
 	if (line->raw > 11 && !memcmp(text, "# symbols: ", 11)) {
 		if (o->counted) {
-			plan_drop(o->p, o->source, line->offset, line->raw, UFTRACE_RULE_sym_count_dangerous, "a second head");
+			plan_drop(o->p, o->source, line->offset, line->raw, UFTRACE_RULE_sym_count_dangerous, "a second header");
 			return true;
 		}
 		o->counted = true;
 	}
 	if (first_mark && o->marks && o->mark_address == parsed.address) {
-		plan_drop(o->p, o->source, line->offset, line->raw, UFTRACE_RULE_sym_leading_sentinels, "an end mark too many");
+		plan_drop(o->p, o->source, line->offset, line->raw, UFTRACE_RULE_sym_leading_sentinels,
+			  "a second end marker at the beginning");
 		return true;
 	}
 	if (first_mark) {

@@ -35,7 +35,7 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 				    "the last %llu bytes are zero: they never reached the disk", (unsigned long long)(end - at));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_repair_doubt_before(t, at);
-		uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros that are no records");
+		uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros, which are not records");
 		t->lost_some = true;
 		return end;
 	}
@@ -60,7 +60,7 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
 	uftrace_repair_doubt_before(t, from);
-	uftrace_repair_leave(t, from, next, UFTRACE_RULE_dat_bad_magic, "no record begins here");
+	uftrace_repair_leave(t, from, next, UFTRACE_RULE_dat_bad_magic, "not a record");
 	t->lost_some = true;
 	if (next < end) {
 		uftrace_repair_lost(t, count);

@@ -65,7 +65,7 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 				finding_report(w->findings, UFTRACE_RULE_shm_leftover, source, 0, 0, "a buffer of task %llu %s",
 					       (unsigned long long)f->name.number,
 					       sound ? "that the recorder has saved, or that is empty"
-						     : "whose head makes no sense");
+						     : "whose header is not valid");
 		}
 		/* Those beside the recording are used when it needs repair anyway. */
 		bool use = source->role == TM_ROLE_EXTRA || w->info->recorder_died;
@@ -77,7 +77,7 @@ bool uftrace_shm_walk(struct uftrace_walk *w)
 				uftrace_repair_drop(w, f, UFTRACE_RULE_shm_leftover,
 						    !ours   ? "a buffer of another recording"
 						    : sound ? "a buffer that was saved already, or is empty"
-							    : "a buffer whose head makes no sense");
+							    : "a buffer whose header is not valid");
 			continue;
 		}
 		list[count++] = (struct leftover){ (uint32_t)i, f->name.number,

@@ -144,9 +144,7 @@ static void check_functions(struct dbg_walk *dbg)
 			if (symbol != UFTRACE_NONE)
 				continue;
 			finding_report(w->findings, UFTRACE_RULE_dbg_func_unknown, dbg->source, 0, 0,
-				       "no symbol has the address %llx of a "
-				       "function",
-				       (unsigned long long)dbg->d->list[k].address);
+				       "no symbol has the address %llx of a function", (unsigned long long)dbg->d->list[k].address);
 			return;
 		}
 	}

@@ -37,8 +37,7 @@ static void report_irregular(struct uftrace_walk *w, struct uftrace_file *f)
 	f->planned = true;
 	if (f->kind == UFTRACE_FILE_CHANNEL) {
 		finding_report(w->findings, UFTRACE_RULE_stale_channel, source, 0, 0,
-			       "the recorder's FIFO is there: the recorder "
-			       "died, or is still running");
+			       "the recorder's FIFO is there: the recorder died, or is still running");
 		return;
 	}
 	if (f->kind == UFTRACE_FILE_UNKNOWN || f->kind == UFTRACE_FILE_SHM) {
@@ -64,17 +63,14 @@ static void report_name(struct uftrace_walk *w, struct uftrace_file *f)
 			       "no version of uftrace has a file of this name");
 	else if (f->kind == UFTRACE_FILE_CHANNEL)
 		finding_report(w->findings, UFTRACE_RULE_stale_channel, source, 0, 0,
-			       "the recorder's channel is there: the recorder "
-			       "died, or is still running");
+			       "the recorder's channel is there: the recorder died, or is still running");
 	else if (f->kind == UFTRACE_FILE_DAT_ODD)
 		finding_report(w->findings, UFTRACE_RULE_dat_name_invalid, source, 0, 0,
-			       "'%s' is not a task id and .dat: readers "
-			       "never open it",
+			       "'%s' is not a task id and .dat: readers never open it",
 			       text_quote(shown, source->name, strlen(source->name)));
 	else if (f->kind == UFTRACE_FILE_MAP_TMP)
 		finding_report(w->findings, UFTRACE_RULE_map_tmp_leftover, source, 0, 0,
-			       "the recorder stopped while it wrote build "
-			       "ids into this map");
+			       "the recorder stopped while it wrote build ids into this map");
 }
 
 bool uftrace_dir_walk(struct uftrace_walk *w)

@@ -13,7 +13,7 @@ static void check_bits(struct uftrace_walk *w, const struct source *source, uint
 	for (unsigned i = 0; i < UFTRACE_F_COUNT; i++)
 		if (feat & UFTRACE_BIT(i) && version && version < since[i]) {
 			finding_report(w->findings, UFTRACE_RULE_feat_newer_than_version, source, UFTRACE_H_FEAT_MASK, 8,
-				       "bit %u of feat_mask is younger than the version that info names", i);
+				       "bit %u of feat_mask is newer than the version that info names", i);
 			break;
 		}
 }

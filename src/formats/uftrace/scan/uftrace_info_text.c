@@ -148,11 +148,11 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 		if (!odd++) {
 			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, source, line->offset, line->raw,
 					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
-					       : "a blank line: readers give up here");
+					       : "an empty line: readers give up here");
 			finding_path(fd, "line %zu", i + 1);
 		}
 		if (blank)
-			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "a blank line");
+			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "an empty line");
 		else
 			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
 	}
@@ -163,8 +163,7 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 	if (l->count && nul) {
 		uint64_t offset = (uint64_t)(nul - w->info->text);
 		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, source, offset, 1,
-			       "a NUL byte in the text: readers see "
-			       "the line end there");
+			       "a NUL byte in the text: readers see the line end there");
 	}
 }
 
@@ -334,7 +333,7 @@ static void check_dates(struct uftrace_walk *w, struct source *source)
 			continue;
 		struct uftrace_line **slot = line->key_second ? &elapsed : &date;
 		if (*slot || (line->key_second && !date))
-			line_drop(line, UFTRACE_RULE_info_block_order, "there twice, or in the wrong order");
+			line_drop(line, UFTRACE_RULE_info_block_order, "a repetition, or in the wrong order");
 		else
 			*slot = line;
 	}
@@ -372,9 +371,9 @@ static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t
 			if (!order) {
 				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
 							       l->list[i].offset, l->list[i].raw,
-							       again ? "'%s' is there a second time"
-								     : "'%s' comes after '%s'; readers take the "
-								       "lines in the order of the bits of info_mask",
+							       again ? "'%s' occurs twice"
+								     : "'%s' comes after '%s'; readers take the lines in the order "
+								       "of the bits of info_mask",
 							       bit_keys[bit], bit_keys[highest]);
 				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
 			} else {
@@ -384,7 +383,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t
 		}
 		if (again) {
 			for (size_t k = i; k < end; k++)
-				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
 		} else if (block_max(bit)) {
 			if (!check_count(w, source, i, end, bit))
 				return false;
@@ -395,12 +394,12 @@ static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t
 				if (l->list[k].drop || l->list[k].bit != bit)
 					continue;
 				if (!first) {
-					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "there a second time");
+					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
 					if (!order) {
 						order = true;
 						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
 									       l->list[k].offset, l->list[k].raw,
-									       "'%s' is there a second time", bit_keys[bit]);
+									       "'%s' occurs twice", bit_keys[bit]);
 					} else {
 						finding_explains(order_finding, 1);
 					}
@@ -509,8 +508,7 @@ static void read_exit_status(struct uftrace_walk *w, struct source *source, cons
 		return;
 	if (number && negative && status == 1) {
 		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, line->offset, line->raw,
-			       "exit status -1: "
-			       "the recorder was interrupted before the program ended");
+			       "exit status -1: the recorder was interrupted before the program ended");
 		return;
 	}
 	bool exited = number && !negative && !(status & 0xffffffffffff00ff);

@@ -103,7 +103,7 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64,
 			       "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
 		free(text);
-		return drop_all(w, "kernel files whose head cannot be read");
+		return drop_all(w, "kernel files whose header cannot be read");
 	}
 	while (p < end) {
 		size_t length = block_length(p, end);

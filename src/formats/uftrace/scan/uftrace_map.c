@@ -86,8 +86,7 @@ static void add_stack(struct uftrace_walk *w, struct source *source, struct uftr
 	bool ended = !map->size || map->text[map->size - 1] == '\n';
 
 	finding_report(w->findings, UFTRACE_RULE_map_no_stack, source, map->size, 0,
-		       "no line for [stack]: readers take every address "
-		       "for one of the kernel and resolve no name");
+		       "no line for [stack]: readers take every address for one of the kernel and resolve no name");
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
 			 "a stack at its usual place");
 	if (w->plan) /* every writer puts it last: the map was cut, and what else was? */
@@ -282,8 +281,7 @@ bool uftrace_map_check(struct uftrace_walk *w)
 		}
 		if (!map->build_ids && w->info->version_number >= 1000 && map->count > 1 && !w->info->foreign)
 			finding_report(w->findings, UFTRACE_RULE_map_buildid_missing, source, 0, 0,
-				       "no mapping has a build id, which "
-				       "recorders of this version add at the end");
+				       "no mapping has a build id, which recorders of this version add at the end");
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];
 			if (!m->used || m->module != UFTRACE_NONE || ignored_module(m->path) || w->info->foreign)

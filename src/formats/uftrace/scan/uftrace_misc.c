@@ -157,18 +157,14 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 		blank++;
 	if (blank == size) {
 		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, source, 0, size,
-			       "%zu bytes, and nothing but blanks: every "
-			       "command crashes",
-			       size);
+			       "%zu bytes, and nothing but white space: every command crashes", size);
 		if (w->plan)
 			(void)plan_output(w->plan, source->name);
-		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "blanks that crash readers");
+		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "white space that crashes readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];
 		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, source, 0, size,
-			       "every command takes '%s' as if it were "
-			       "typed",
-			       text_quote(shown, text, size));
+			       "every command takes '%s' as if it were typed", text_quote(shown, text, size));
 	}
 	free(text);
 	return true;

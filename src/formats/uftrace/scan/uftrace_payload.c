@@ -88,8 +88,7 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 	} else {
 		w->records->specs_missing = finding_report(
 			w->findings, UFTRACE_RULE_argspec_missing, t->source, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
-			"a record has arguments, and info has no argument specifications: readers stop "
-			"everything here");
+			"a record has arguments, and info has no argument specifications: readers stop everything here");
 		finding_field(w->records->specs_missing, v->at + 8, 1, "more = 1");
 	}
 	return v->body + (unsigned)found;

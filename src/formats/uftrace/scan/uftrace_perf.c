@@ -103,10 +103,10 @@ static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint3
 	struct finding *fd;
 	if (type_is_read(type))
 		fd = finding_report(w->findings, UFTRACE_RULE_perf_record_size, perf->source, at, next - at,
-				    "a record of type %u has %u bytes, which it cannot have: readers crash", type, size);
+				    "a record of type %u has %u bytes, which is not valid for it: readers crash", type, size);
 	else
 		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, perf->source, at, next - at,
-				    "a record of unknown type %u has %u bytes; its head alone has 8: readers hang", type, size);
+				    "a record of unknown type %u has %u bytes; its header alone has 8: readers hang", type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
 		if (at > perf->kept_from)

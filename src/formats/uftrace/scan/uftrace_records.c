@@ -175,7 +175,8 @@ bool uftrace_records_walk(struct uftrace_walk *w)
 	if (good && w->records->unresolved && w->specs->present) {
 		struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_argspec_unparsable, TM_NOTE,
 						    w->dir->files[w->dir->info].source, 0, 0);
-		finding_say(fd, "the arguments of %llu records were skipped without their specification, which could not be told",
+		finding_say(fd,
+			    "the arguments of %llu records were skipped without their specification, which could not be determined",
 			    (unsigned long long)w->records->unresolved);
 	}
 	return good;

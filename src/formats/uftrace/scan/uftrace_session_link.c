@@ -158,11 +158,11 @@ static void drop_circle(struct uftrace_walk *w, const struct uftrace_task_line *
 {
 	struct finding *fd =
 		finding_report(w->findings, UFTRACE_RULE_task_fork_cycle, uftrace_task_source(w), line->offset, line->length,
-			       "%lld is said to come from %lld, which comes from %lld itself: readers follow that for ever",
+			       "%lld is said to come from %lld, which comes from %lld itself: readers follow that forever",
 			       (long long)line->id, (long long)line->parent, (long long)line->id);
 	finding_path(fd, "line %u", line->order + 1);
 	uftrace_edit_add(w, &w->tasks->edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_task_fork_cycle,
-			 "it closes a circle of parents");
+			 "it closes a cycle of parents");
 	w->tasks->damage = fd;
 }
 
@@ -258,7 +258,7 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 		finding_path(fd, "line %u", line->order + 1);
 		if (later == UFTRACE_NONE || w->sessions->list[later].line == UFTRACE_NONE) {
 			uftrace_edit_lose(w, &w->tasks->edits, line->offset, line->length, UFTRACE_RULE_dlop_unknown_session,
-					  "a library of a session that is not there");
+					  "a library of a missing session");
 			return true;
 		}
 		const struct uftrace_task_line *own = &w->tasks->lines[w->sessions->list[later].line];
@@ -360,15 +360,14 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 		    session->exename.text[path.length] == ' ') {
 			finding_report(w->findings, UFTRACE_RULE_map_path_truncated_at_space, source,
 				       (uint64_t)(path.text - map->text), path.length,
-				       "the program is '%s', and its path in the map ends at the blank",
+				       "the program is '%s', and its path in the map ends at the space",
 				       text_quote(shown, session->exename.text, session->exename.length));
 			return;
 		}
 	}
 	if (!w->info->foreign)
 		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, source, 0, 0,
-			       "the program '%s' of the session is not in its "
-			       "map",
+			       "the program '%s' of the session is not in its map",
 			       text_quote(shown, session->exename.text, session->exename.length));
 }
 

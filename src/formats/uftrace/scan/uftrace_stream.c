@@ -304,7 +304,7 @@ static bool walk_leftover(struct uftrace_stream *t, struct uftrace_file *f, stru
 	uint64_t begin = UFTRACE_SHM_HEADER_SIZE + have, end = UFTRACE_SHM_HEADER_SIZE + size;
 	if (w->plan) {
 		plan_drop(w->plan, source, 0, begin, UFTRACE_RULE_shm_leftover,
-			  have ? "the head of the buffer, and records that the file has already" : "the head of the buffer");
+			  have ? "the header of the buffer, and records that the file has already" : "the header of the buffer");
 		if (end < source->size)
 			plan_drop(w->plan, source, end, source->size - end, UFTRACE_RULE_shm_leftover,
 				  "the unused part of the buffer");

@@ -43,7 +43,7 @@ static void comment(struct sym_walk *sym, const char *text, size_t length, uint6
 		if (sym->count_lines++) {
 			finding_report(w->findings, UFTRACE_RULE_sym_count_dangerous, sym->source, offset, raw,
 				       "a second '# symbols' line: readers shrink their table under the symbols in it, and crash");
-			uftrace_edit_add(w, &sym->edits, offset, raw, NULL, 0, UFTRACE_RULE_sym_count_dangerous, "a second head");
+			uftrace_edit_add(w, &sym->edits, offset, raw, NULL, 0, UFTRACE_RULE_sym_count_dangerous, "a second header");
 			return;
 		}
 		sym->claimed = number ? count : UINT64_MAX;
@@ -97,11 +97,12 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 		sym->sentinel_address = line->address;
 		sym->first_data = line->offset;
 	} else if (sym->lines == 1 && sym->first_sentinel && sentinel && line->address == sym->sentinel_address) {
-		fd = finding_report(w->findings, UFTRACE_RULE_sym_leading_sentinels, sym->source, sym->first_data,
-				    line->offset + line->raw - sym->first_data,
-				    "the first two symbols are end marks of one address: readers step in front of their table");
+		fd = finding_report(
+			w->findings, UFTRACE_RULE_sym_leading_sentinels, sym->source, sym->first_data,
+			line->offset + line->raw - sym->first_data,
+			"the first two symbols are end markers of one address: readers go before the start of their table");
 		uftrace_edit_add(w, &sym->edits, line->offset, line->raw, NULL, 0, UFTRACE_RULE_sym_leading_sentinels,
-				 "an end mark with nothing in front of it");
+				 "a second end marker at the beginning");
 		sym->lines--; /* further ones are as bad */
 	}
 	sym->lines++;
@@ -142,8 +143,7 @@ static bool walk_lines(struct sym_walk *sym)
 		if (length && text[length - 1] == '\r') {
 			if (!sym->cr++)
 				finding_report(sym->w->findings, UFTRACE_RULE_sym_crlf, sym->source, at, raw,
-					       "lines end in CR LF: the CR "
-					       "becomes a part of each name");
+					       "lines end in CR LF: the CR becomes a part of each name");
 			length--;
 			uftrace_edit_add(sym->w, &sym->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
 		}
@@ -205,7 +205,7 @@ static void check_head(struct sym_walk *sym)
 		if (sym->claimed == UINT64_MAX)
 			finding_say(fd, "the number of symbols is not a number; there are %llu", (unsigned long long)sym->real);
 		else
-			finding_say(fd, "the head says %llu symbols; there are %llu", (unsigned long long)sym->claimed,
+			finding_say(fd, "the header says %llu symbols; there are %llu", (unsigned long long)sym->claimed,
 				    (unsigned long long)sym->real);
 		if (dangerous) {
 			char text[48];
@@ -220,8 +220,7 @@ static void check_head(struct sym_walk *sym)
 			       (unsigned long long)sym->unsized);
 	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign)
 		finding_report(w->findings, UFTRACE_RULE_sym_missing_sentinel, sym->source, sym->size, 0,
-			       "the file does not end with an end "
-			       "mark (type '?'), so the last symbol has no size");
+			       "the file does not end with an end marker (type '?'), so the last symbol has no size");
 }
 
 static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t index)

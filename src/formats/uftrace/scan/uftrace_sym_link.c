@@ -105,8 +105,7 @@ void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *modul
 	if (!find_identity(w, module, &build_id)) {
 		char shown[TEXT_QUOTE_SIZE];
 		finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, source, 0, 0,
-			       "no map and no loaded library has "
-			       "'%s' with this build id",
+			       "no map and no loaded library has '%s' with this build id",
 			       text_quote(shown, module->path.text, module->path.length));
 		return;
 	}

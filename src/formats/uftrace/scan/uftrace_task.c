@@ -186,7 +186,8 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 				 "the end of the line");
 	}
 	if (!good && l->holed) {
-		uftrace_edit_lose(w, &w->tasks->edits, l->offset, l->raw, UFTRACE_RULE_task_nul_bytes, "a line with a hole");
+		uftrace_edit_lose(w, &w->tasks->edits, l->offset, l->raw, UFTRACE_RULE_task_nul_bytes,
+				  "a line with NUL bytes in a field");
 		return true;
 	}
 	if (!good) {
@@ -255,7 +256,7 @@ static bool walk_text(struct uftrace_walk *w, struct source *source)
 						.holed = holed,
 						.number = line_number };
 		if (holed && !length)
-			uftrace_edit_add(w, &w->tasks->edits, at, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes, "a hole");
+			uftrace_edit_add(w, &w->tasks->edits, at, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes, "NUL bytes");
 		else if (!walk_line(w, &line))
 			return false;
 		at += raw;

@@ -160,7 +160,7 @@ static bool check_listed(struct uftrace_walk *w)
 			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_not_in_task, source,
 							    l->tids_offset, l->tids_length,
 							    "task %lld is listed in info, and task.txt does not have it%s",
-							    (long long)tid, records ? "" : "; it has no records either");
+							    (long long)tid, records ? "" : "; it has no records");
 			finding_path(fd, "taskinfo:tids > %lld", (long long)tid);
 		}
 		if (records) {
@@ -168,7 +168,7 @@ static bool check_listed(struct uftrace_walk *w)
 				return false;
 			w->taskinfo->tids[kept++] = tid;
 		} else {
-			rewrite(w, UFTRACE_RULE_taskinfo_tid_not_in_task, "without a task that nothing else knows");
+			rewrite(w, UFTRACE_RULE_taskinfo_tid_not_in_task, "without a task that is in no other file");
 		}
 	}
 	w->taskinfo->count = kept;
@@ -185,7 +185,7 @@ static bool list_one_task(struct uftrace_walk *w, int64_t listed)
 	tid = (int64_t)without_records.tid;
 	if (map_get(&w->tasks->known, (uint64_t)tid) == UFTRACE_NONE && !uftrace_rebuild_task(w, &without_records))
 		return false;
-	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers refuse an empty list");
+	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "one task, since readers reject an empty list");
 	return tid_list(w, tid);
 }
 
