@@ -6,9 +6,9 @@
 
 void uftrace_repair_keep(struct uftrace_stream *t, uint64_t upto)
 {
-	if (t->w->plan && t->planned && upto > t->kept_from)
-		plan_copy(t->w->plan, t->out, t->source, t->kept_from, upto - t->kept_from);
-	t->kept_from = upto;
+	if (t->w->plan && t->output.planned && upto > t->output.kept_from)
+		plan_copy(t->w->plan, t->output.out, t->source, t->output.kept_from, upto - t->output.kept_from);
+	t->output.kept_from = upto;
 }
 
 void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto, unsigned rule, const char *why)
@@ -16,7 +16,7 @@ void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto
 	uftrace_repair_keep(t, from);
 	if (t->w->plan && upto > from)
 		plan_drop(t->w->plan, t->source, from, upto - from, rule, why);
-	t->kept_from = upto;
+	t->output.kept_from = upto;
 }
 
 void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
@@ -28,26 +28,26 @@ void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, 
 	uftrace_repair_keep(t, at);
 	store_u64(record, time, t->w->info->head.big_endian);
 	store_u64(record + 8, word & ~UINT64_C(4), t->w->info->head.big_endian);
-	if (t->planned) {
-		plan_replace(t->w->plan, t->out, t->source, at, sizeof(record), record, sizeof(record), rule,
+	if (t->output.planned) {
+		plan_replace(t->w->plan, t->output.out, t->source, at, sizeof(record), record, sizeof(record), rule,
 			     "the record, without arguments");
 		if (next > at + sizeof(record))
 			plan_drop(t->w->plan, t->source, at + sizeof(record), next - at - sizeof(record), rule,
 				  "arguments that cannot be read");
 	}
-	t->lost_some = true; /* arguments, and what was found behind them may be another record than the next */
-	t->kept_from = next;
-	t->patched++;
+	t->output.lost_some = true; /* arguments, and what was found behind them may be another record than the next */
+	t->output.kept_from = next;
+	t->output.patched++;
 }
 
 void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE] = { 0 };
 
-	if (!t->w->plan || !t->planned)
+	if (!t->w->plan || !t->output.planned)
 		return;
 	store_u64(record + 8, uftrace_word(UFTRACE_LOST, false, 0, count), t->w->info->head.big_endian);
-	plan_literal(t->w->plan, t->out, record, sizeof(record), UFTRACE_RULE_dat_bad_magic,
+	plan_literal(t->w->plan, t->output.out, record, sizeof(record), UFTRACE_RULE_dat_bad_magic,
 		     "a record of lost events where damaged bytes were; how many is estimated from their length");
 	plan_added(t->w->plan, 1);
 }
@@ -56,16 +56,16 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 {
 	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
 
-	if (t->started && t->back_at < start && at - t->back_at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
-		start = t->back_at;
-	if (start < t->kept_from)
-		start = t->kept_from;
-	if (t->w->plan && t->planned && start < at)
+	if (t->started && t->back.at < start && at - t->back.at <= UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX)
+		start = t->back.at;
+	if (start < t->output.kept_from)
+		start = t->output.kept_from;
+	if (t->w->plan && t->output.planned && start < at)
 		plan_doubt(t->w->plan, t->source, start, at - start, "directly before damaged bytes");
 }
 
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)
 {
-	if (t->w->plan && t->planned)
+	if (t->w->plan && t->output.planned)
 		plan_doubt(t->w->plan, t->source, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
 }

@@ -13,9 +13,9 @@ void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto
 void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
 /* A record of lost events, where bytes are left out. */
 void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count);
-/* What stands directly before damage may be hit, too, where nothing shows it: the values behind a record. */
+/* The bytes directly before damage may be hit as well, where no check can see it: the values behind a record. */
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at);
-/* What hit the bytes before it may have hit the low bytes of its time, which nothing tells. */
+/* What hit the bytes before it may have hit the low bytes of its time, which no check can see. */
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at);
 
 #endif

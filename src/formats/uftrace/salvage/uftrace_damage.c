@@ -6,20 +6,20 @@
 
 /* ---- damage ---- */
 
-/* The record before is a part of what follows: take it back. */
+/* The record before is a part of the damage that follows: it is withdrawn. */
 static uint64_t withdraw_last(struct uftrace_stream *t, uint64_t at)
 {
-	if (!t->suspect || t->back_at + UFTRACE_RECORD_SIZE != at || t->back_at < t->kept_from)
+	if (!t->suspect || t->back.at + UFTRACE_RECORD_SIZE != at || t->back.at < t->output.kept_from)
 		return at;
 	t->suspect = false;
-	t->depth = t->back_depth;
-	t->unknown = t->back_unknown;
-	t->time = t->back_time;
-	t->last_time = t->back_last_time;
-	t->last_word = t->back_last_word;
+	t->depth = t->back.depth;
+	t->unknown = t->back.unknown;
+	t->time = t->back.time;
+	t->last_time = t->back.last_time;
+	t->last_word = t->back.last_word;
 	t->time_limit = 0;
 	t->dat->records--;
-	return t->back_at;
+	return t->back.at;
 }
 
 uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
@@ -36,19 +36,19 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_repair_doubt_before(t, at);
 		uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_zero_tail, "zeros, which are not records");
-		t->lost_some = true;
+		t->output.lost_some = true;
 		return end;
 	}
 	uint64_t from = withdraw_last(t, at);
 	uftrace_place_session(t, uftrace_resync_time(t)); /* not that of a damaged time */
-	t->session_changed = false;
+	t->session.changed = false;
 	uint64_t next = uftrace_resync(t, from + 1, end, end, uftrace_resync_time(t));
 	if (next == end && end - from < UFTRACE_RECORD_SIZE) {
 		fd = finding_report(t->w->findings, UFTRACE_RULE_dat_trailing_bytes, t->source, from, end - from,
 				    "%llu bytes at the end are less than a record", (unsigned long long)(end - from));
 		finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
 		uftrace_repair_leave(t, from, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-		t->lost_some = true;
+		t->output.lost_some = true;
 		return end;
 	}
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
@@ -61,7 +61,7 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
 	uftrace_repair_doubt_before(t, from);
 	uftrace_repair_leave(t, from, next, UFTRACE_RULE_dat_bad_magic, "not a record");
-	t->lost_some = true;
+	t->output.lost_some = true;
 	if (next < end) {
 		uftrace_repair_lost(t, count);
 		uftrace_repair_doubt_behind(t, next);

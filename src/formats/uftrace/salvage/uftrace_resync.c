@@ -21,9 +21,9 @@ static bool place_fits(struct uftrace_stream *t, uint64_t time, uint64_t address
 {
 	struct uftrace_walk *w = t->w;
 
-	if (time >= t->session_since && time < t->session_next) {
-		enum uftrace_place place = t->map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
-		return place == UFTRACE_PLACE_UNMAPPED ? t->map->unreadable : place != UFTRACE_PLACE_KERNEL;
+	if (time >= t->session.since && time < t->session.next) {
+		enum uftrace_place place = t->session.map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
+		return place == UFTRACE_PLACE_UNMAPPED ? t->session.map->unreadable : place != UFTRACE_PLACE_KERNEL;
 	}
 	uint32_t session = uftrace_session_at(w->sessions, w->tasks, t->pid, time);
 	uint32_t index = session != UFTRACE_NONE ? w->sessions->list[session].map : UFTRACE_NONE;
@@ -67,11 +67,11 @@ static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t ti
 			if (!event_known(t->w, address))
 				return false;
 			if (more)
-				return true; /* its size is not looked into here */
+				return true; /* its size is not checked here */
 		} else {
 			if (!address || !place_fits(t, when, address))
 				return false;
-			if (when >= t->session_next)
+			if (when >= t->session.next)
 				expected = -1; /* exec starts over at depth 0 */
 			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) &&
 			    !t->w->info->foreign)
@@ -87,7 +87,7 @@ static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t ti
 
 uint64_t uftrace_resync_time(const struct uftrace_stream *t)
 {
-	uint64_t time = t->suspect ? t->back_time : t->time;
+	uint64_t time = t->suspect ? t->back.time : t->time;
 
 	return time && time < UFTRACE_TIME_MAX ? time : t->begin;
 }

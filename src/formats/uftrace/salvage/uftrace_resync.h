@@ -8,7 +8,7 @@ struct uftrace_stream;
 
 /* How far ahead of the record in front of it a record may be. */
 uint64_t uftrace_resync_horizon(const struct uftrace_walk *w);
-/* The last time that nothing speaks against; 0: none. */
+/* The last time that is plausible; 0: none. */
 uint64_t uftrace_resync_time(const struct uftrace_stream *t);
 /* Whether [at, ...) reads like `chain` records in a row, or fewer up to the end, from `time` on or the one before it. */
 bool uftrace_resync_plausible(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);

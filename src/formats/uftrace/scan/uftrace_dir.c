@@ -1,4 +1,4 @@
-/* The files of the directory: which is which, and what is done with those that nothing else looks at. */
+/* The files of the directory: which is which. */
 #include <stdlib.h>
 
 #include "core/text.h"

@@ -90,7 +90,7 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
 	t->suspect = false;
-	t->back_at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
+	t->back.at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)

@@ -1,4 +1,4 @@
-/* Findings of one task that are told once, with a count. */
+/* Findings that are reported once a task, with a count. */
 #include "formats/uftrace/scan/uftrace_stream.h"
 
 struct finding *uftrace_fold_at(struct uftrace_stream *t, struct uftrace_fold *fold, enum uftrace_rule rule,

@@ -125,7 +125,7 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 
 static void info_is_missing(struct uftrace_walk *w)
 {
-	/* A finding is about a file: it is told at the first of the recording. */
+	/* A finding is about a file: here it is the first of the recording. */
 	const struct source *source = w->in->count ? w->in->sources[0] : NULL;
 	for (size_t i = 0; i < w->dir->count; i++)
 		if (w->dir->files[i].kind == UFTRACE_FILE_TASK_TXT)
@@ -176,7 +176,7 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 		finding_field(fd, 0, UFTRACE_MAGIC_SIZE, "magic");
 		uftrace_info_blame(w->info, UFTRACE_RULE_info_bad_magic, "the magic string");
 		if (bytes_are_zero(header, sizeof(header))) {
-			/* A hole: nothing of the header is left. The lines may be. */
+			/* Zeros: nothing of the header is left. The lines may be. */
 			w->info->recorder_died = fd;
 			w->info->head.damaged = true;
 			uftrace_head_rebuild(w);

@@ -8,7 +8,7 @@
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_taskinfo.h"
 
-/* Lines of info that are looked at; what follows them counts as trailing bytes. */
+/* Lines of info that are read; what follows them counts as trailing bytes. */
 #define INFO_lines_MAX 65536u
 
 static const struct {
@@ -388,7 +388,7 @@ static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t
 			if (!check_count(w, source, i, end, bit))
 				return false;
 		} else {
-			/* Of a single line only the first counts; the two dates are looked at by themselves. */
+			/* Of a single line only the first counts; check_dates() is about the two dates. */
 			bool first = true;
 			for (size_t k = i; k < end && bit != UFTRACE_I_RECORD_DATE; k++) {
 				if (l->list[k].drop || l->list[k].bit != bit)

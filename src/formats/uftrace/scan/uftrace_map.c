@@ -267,7 +267,7 @@ static bool ignored_module(struct uftrace_str path)
 	       (base.length >= 9 && !memcmp(base.text, "libstdc++", 9));
 }
 
-/* What the maps promise of the other files; after the records, which tell what is used. */
+/* What the maps announce of the other files; after the records, which show which mappings are used. */
 bool uftrace_map_check(struct uftrace_walk *w)
 {
 	for (size_t i = 0; i < w->maps->count; i++) {

@@ -35,7 +35,7 @@ bool uftrace_map_walk(struct uftrace_walk *w);
 uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file, const char *output);
 /* The map of a session, or UFTRACE_NONE. */
 uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid);
-/* What the maps promise of the other files; after the records, which tell what is used. */
+/* What the maps announce of the other files; after the records, which show which mappings are used. */
 bool uftrace_map_check(struct uftrace_walk *w);
 struct uftrace_mapping *uftrace_map_find(const struct uftrace_map *map, uint64_t address);
 /* Whether the map has anything but the kernel's own pages. */

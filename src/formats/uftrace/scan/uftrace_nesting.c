@@ -2,7 +2,7 @@
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
 
-/* The depth that a record means. Ten bits are stored; deeper ones are told by what is open. */
+/* The depth of a record. Ten bits of it are stored; the bits above them follow from the calls that are open. */
 static unsigned depth_meant(const struct uftrace_stream *t, uint64_t word, unsigned expected)
 {
 	unsigned stored = uftrace_word_depth(word);
@@ -34,18 +34,18 @@ static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word,
 	bool fits = depth == t->depth;
 
 	if (depth > t->depth) {
-		fd = uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
 				  "a call at depth %u, and %u calls are open", depth, t->depth);
 		if (fd)
 			finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		seed(t, depth);
 	} else if (depth < t->depth) {
 		/* exec starts over at depth 0; longjmp takes all frames above its target away. */
-		bool jump = t->session_changed || uftrace_place_has_name(t, frame(t, t->depth - 1), "jmp") ||
+		bool jump = t->session.changed || uftrace_place_has_name(t, frame(t, t->depth - 1), "jmp") ||
 			    uftrace_place_has_name(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
 		if (!jump) {
-			fd = uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
+			fd = uftrace_fold(t, &t->folds.closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
 					  "a call at depth %u, and %u calls are open: some ended without a return", depth,
 					  t->depth);
 			if (fd)
@@ -70,8 +70,8 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 		bool again = uftrace_place_has_name(t, address, "jmp");
 		fits = again;
 		if (!again) {
-			fd = uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
-					  "a return at depth %u, and %u calls are open", depth, t->depth);
+			fd = uftrace_fold(t, &t->folds.without_entry, UFTRACE_RULE_dat_exit_without_entry, offset,
+					  UFTRACE_RECORD_SIZE, "a return at depth %u, and %u calls are open", depth, t->depth);
 			if (fd)
 				finding_field(fd, offset + 8, 2, "depth = %u", depth);
 		}
@@ -84,7 +84,7 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 		       uftrace_place_has_name(t, frame(t, t->depth - 1), "exec");
 		fits = jump;
 		if (!jump) {
-			fd = uftrace_fold(t, &t->closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
+			fd = uftrace_fold(t, &t->folds.closed, UFTRACE_RULE_dat_implicit_close, offset, UFTRACE_RECORD_SIZE,
 					  "a return at depth %u, and %u calls are open: those within it ended without a return",
 					  depth, t->depth);
 			if (fd)
@@ -96,7 +96,7 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 	if (t->unknown > depth)
 		t->unknown = depth;
 	if (open != UFTRACE_ANY && open != address && !jump) {
-		fd = uftrace_fold(t, &t->mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, offset, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.mismatch, UFTRACE_RULE_dat_exit_addr_mismatch, offset, UFTRACE_RECORD_SIZE,
 				  "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
 				  (unsigned long long)address, depth, (unsigned long long)open);
 		if (fd)
@@ -109,8 +109,8 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 /* The first record of a forked process is the return of fork, or of a function that calls it. */
 static void check_fork(struct uftrace_stream *t, uint64_t offset, uint64_t address, bool entry)
 {
-	if (!entry && (!t->map || uftrace_place_has_name(t, address, "fork") || uftrace_place_has_name(t, address, "daemon") ||
-		       uftrace_place_of(t, address) != UFTRACE_PLACE_MAPPED))
+	if (!entry && (!t->session.map || uftrace_place_has_name(t, address, "fork") ||
+		       uftrace_place_has_name(t, address, "daemon") || uftrace_place_of(t, address) != UFTRACE_PLACE_MAPPED))
 		return;
 	finding_report(t->w->findings, UFTRACE_RULE_dat_fork_prefix, t->source, offset, UFTRACE_RECORD_SIZE,
 		       "the first record of this forked process is %s, not the return of fork",
@@ -127,11 +127,11 @@ static void name_depth(struct finding *fd, uint64_t offset, unsigned depth)
 static void check_first(struct uftrace_stream *t, uint64_t offset, unsigned depth, bool entry)
 {
 	if (!entry)
-		name_depth(uftrace_fold(t, &t->without_entry, UFTRACE_RULE_dat_exit_without_entry, offset, UFTRACE_RECORD_SIZE,
-					"the first record of the task is a return"),
+		name_depth(uftrace_fold(t, &t->folds.without_entry, UFTRACE_RULE_dat_exit_without_entry, offset,
+					UFTRACE_RECORD_SIZE, "the first record of the task is a return"),
 			   offset, depth);
 	else if (depth)
-		name_depth(uftrace_fold(t, &t->gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+		name_depth(uftrace_fold(t, &t->folds.gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
 					"the first record of the task is a call at depth %u", depth),
 			   offset, depth);
 }
@@ -145,12 +145,12 @@ static void check_depth(struct uftrace_stream *t, uint64_t offset, uint64_t word
 	if (depth >= head->max_stack && head->present && sure)
 		*deepest = depth + 1 > *deepest ? depth + 1 : *deepest; /* uftrace_feat_check() reports it */
 	else if (depth >= head->max_stack && head->present)
-		name_depth(uftrace_fold_milder(t, &t->too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
+		name_depth(uftrace_fold_milder(t, &t->folds.too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
 					       UFTRACE_RECORD_SIZE, "depth %u, and info allows %u", depth, head->max_stack),
 			   offset, depth);
 	if (depth > UFTRACE_DEPTH_MASK) {
 		struct finding *fd =
-			uftrace_fold(t, &t->wrapped, UFTRACE_RULE_dat_depth_wrap, offset, UFTRACE_RECORD_SIZE,
+			uftrace_fold(t, &t->folds.wrapped, UFTRACE_RULE_dat_depth_wrap, offset, UFTRACE_RECORD_SIZE,
 				     "depth %u does not fit its ten bits: %u is stored, and the address is %u too high", depth,
 				     uftrace_word_depth(word), depth >> UFTRACE_DEPTH_BITS);
 		if (fd)

@@ -10,17 +10,17 @@
 #include "formats/uftrace/scan/uftrace_sym.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
-#define HOLE_SEEN 64u /* bytes that tell a hole from values that are zero */
+#define HOLE_SEEN 64u /* so many zeros are not values: space that was never written */
 
-/* Whether it is a record whose time was hit, too, by what made everything behind it zero. */
+/* Whether it is a record whose time is zero, too, as is everything behind it. */
 static bool hole_begins(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
 	const uint8_t *p = end - at >= HOLE_SEEN ? window_at(&t->window, at, HOLE_SEEN) : NULL;
 	return p && bytes_are_zero(p + 8, HOLE_SEEN - 8);
 }
 
-/* Whether bytes that do not pass for a record were one: zeros of a hole; or its time, or its address, which can hardly be
- * there by chance. Fewer than a record has are its begin. */
+/* Whether bytes that are not a valid record were one: zeros; or a time or an address that can hardly be there by chance. Fewer
+ * bytes than a record has are taken for its beginning. */
 static bool is_hurt(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
 {
 	uint64_t left = at < end ? end - at : 0;
@@ -35,11 +35,11 @@ static bool is_hurt(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_
 		return false;
 	uint64_t word = load_u64(p + 8, t->w->info->head.big_endian);
 	return (!when && !word) || hole_begins(t, at, end) ||
-	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->map &&
+	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->session.map &&
 		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
 }
 
-/* What stands behind a call or a return. */
+/* The values behind a call or a return. */
 struct values {
 	uint64_t at, end, time, address; /* of the record, of what may be read */
 	uint64_t body;			 /* where they begin */
@@ -54,13 +54,13 @@ static void name_values(struct uftrace_stream *t, const struct values *v, struct
 		     v->retval ? "return" : "call");
 }
 
-/* Whether zeros begin within the address and go on: a hole, and no values. */
+/* Whether zeros begin within the address and go on: space that was never written, and no values. */
 static bool address_is_gone(struct uftrace_stream *t, const struct values *v)
 {
 	const uint8_t *p = v->end - v->body >= HOLE_SEEN ? window_at(&t->window, v->body, HOLE_SEEN) : NULL;
 
 	return p && bytes_are_zero(p, HOLE_SEEN) &&
-	       (!v->address || (t->map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
+	       (!v->address || (t->session.map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
 }
 
 static void name_of(struct uftrace_stream *t, const struct values *v, char out[TEXT_QUOTE_SIZE])
@@ -94,13 +94,13 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 	return v->body + (unsigned)found;
 }
 
-/* The function has no specification, or none that can be told from here. */
+/* The function has no specification, or none that can be determined. */
 static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
 {
 	struct uftrace_walk *w = t->w;
 	/* Where nothing is mapped readers find no specification either. They look for symbols on the disk only when the symbol
 	 * file gives none. */
-	enum uftrace_place place = t->map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
+	enum uftrace_place place = t->session.map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
 	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
 	bool nameless = v->symbol == UFTRACE_NONE && v->module != UFTRACE_NONE && w->symbols->modules[v->module].count;
 	int found = uftrace_resync_payload(t, v->body, v->end, v->time, true);
@@ -113,8 +113,8 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	}
 	if (found < 0)
 		return 0;
-	bool made_up = t->session != UFTRACE_NONE && w->sessions->list[t->session].line == UFTRACE_NONE;
-	struct finding *cause = !t->map					     ? w->sessions->map_damage
+	bool made_up = t->session.index != UFTRACE_NONE && w->sessions->list[t->session.index].line == UFTRACE_NONE;
+	struct finding *cause = !t->session.map				     ? w->sessions->map_damage
 				: made_up && place == UFTRACE_PLACE_UNMAPPED ? w->tasks->damage
 									     : NULL;
 	if (cause) {
@@ -124,7 +124,7 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	}
 	*strip = UFTRACE_RULE_dat_payload_without_spec;
 	name_of(t, v, name);
-	fd = uftrace_fold(t, &t->no_spec, UFTRACE_RULE_dat_payload_without_spec, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
+	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
 			  "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
 			  v->retval ? "a value" : "arguments");
 	if (fd) {
@@ -148,11 +148,11 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 	name_of(t, v, name);
 	if (string) {
 		*strip = UFTRACE_RULE_dat_string_length;
-		fd = uftrace_fold(t, &t->desync, UFTRACE_RULE_dat_string_length, v->at, whole,
+		fd = uftrace_fold(t, &t->folds.desync, UFTRACE_RULE_dat_string_length, v->at, whole,
 				  "a string argument of %s claims %u bytes; a record has room for 1018", name, longest);
 	} else {
 		*strip = UFTRACE_RULE_dat_payload_desync;
-		fd = uftrace_fold(t, &t->desync, UFTRACE_RULE_dat_payload_desync, v->at, whole,
+		fd = uftrace_fold(t, &t->folds.desync, UFTRACE_RULE_dat_payload_desync, v->at, whole,
 				  "the %s of %s take %d bytes, and their specification says %d", v->retval ? "values" : "arguments",
 				  name, found, size);
 	}
@@ -181,7 +181,7 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 			return 0; /* one begins within the values */
 	}
 	if (longest > UFTRACE_STRING_WRITER_MAX)
-		uftrace_fold_milder(t, &t->long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
+		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
 				    UFTRACE_RECORD_SIZE + (unsigned)size, "a string argument has %u bytes; writers cut at 98",
 				    longest);
 	struct uftrace_known *known = uftrace_known_at(t, v->address);
@@ -220,10 +220,10 @@ static void check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool
 	bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
 
 	if (never)
-		uftrace_fold(t, &t->virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold(t, &t->folds.virtual_event, UFTRACE_RULE_dat_event_virtual, at, UFTRACE_RECORD_SIZE,
 			     "event %llu is never stored in a task's file", (unsigned long long)id);
 	else if (!table && !(user && map_get(&t->w->records->event_ids, id) != UFTRACE_NONE))
-		uftrace_fold_milder(t, &t->unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold_milder(t, &t->folds.unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
 				    "event %llu is not one of uftrace%s", (unsigned long long)id,
 				    user ? ", nor in events.txt" : "");
 }
@@ -238,7 +238,7 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 
 	*drop = UFTRACE_RULE_COUNT;
 	if (uftrace_word_depth(word))
-		uftrace_fold(t, &t->event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold(t, &t->folds.event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
 			     "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
 	if (!uftrace_word_more(word)) {
 		check_event(t, at, id, table);
@@ -263,11 +263,11 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
 	if (table) {
 		*drop = UFTRACE_RULE_dat_event_length;
-		fd = uftrace_fold(t, &t->event_length, UFTRACE_RULE_dat_event_length, at, whole,
+		fd = uftrace_fold(t, &t->folds.event_length, UFTRACE_RULE_dat_event_length, at, whole,
 				  "the data of event %llu have %u bytes; they should have %u", (unsigned long long)id, length, min);
 	} else {
 		*drop = UFTRACE_RULE_dat_event_unknown;
-		fd = uftrace_fold(t, &t->event_more, UFTRACE_RULE_dat_event_unknown, at, whole,
+		fd = uftrace_fold(t, &t->folds.event_more, UFTRACE_RULE_dat_event_unknown, at, whole,
 				  "event %llu is unknown, and has data of %u bytes: readers stop here", (unsigned long long)id,
 				  length);
 	}

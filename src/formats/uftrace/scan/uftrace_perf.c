@@ -16,7 +16,7 @@ struct perf_walk {
 	struct finding *order, *unknown, *pair, *type;
 };
 
-/* Whether records of a type have that size; types that readers do not look at have any. */
+/* Whether records of a type have that size; types that readers skip have any. */
 static bool size_fits(uint32_t type, uint32_t size)
 {
 	switch (type) {

@@ -13,7 +13,7 @@ void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *
 	struct uftrace_walk *w = t->w;
 
 	*module = *symbol = UFTRACE_NONE;
-	struct uftrace_mapping *m = t->map ? uftrace_map_find(t->map, address) : NULL;
+	struct uftrace_mapping *m = t->session.map ? uftrace_map_find(t->session.map, address) : NULL;
 	if (m) {
 		m->used = true;
 		*module = m->module;
@@ -24,7 +24,7 @@ void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *
 	for (size_t i = w->sessions->library_count; i-- > 0 && w->sessions->work < (1u << 26);) {
 		const struct uftrace_library *l = &w->sessions->libraries[i];
 		w->sessions->work++;
-		if (l->session != t->session || address < l->base || l->module == UFTRACE_NONE)
+		if (l->session != t->session.index || address < l->base || l->module == UFTRACE_NONE)
 			continue;
 		uint32_t found = uftrace_sym_find(&w->symbols->modules[l->module], address - l->base);
 		if (found == UFTRACE_NONE)
@@ -43,7 +43,7 @@ static bool in_nameless_library(struct uftrace_stream *t, uint64_t address)
 	for (size_t i = 0; i < w->sessions->library_count && w->sessions->work < (1u << 26); i++) {
 		const struct uftrace_library *l = &w->sessions->libraries[i];
 		w->sessions->work++;
-		if (l->session == t->session && address >= l->base && address - l->base < (64u << 20))
+		if (l->session == t->session.index && address >= l->base && address - l->base < (64u << 20))
 			return true;
 	}
 	return false;
@@ -54,9 +54,9 @@ static enum uftrace_place place_find(struct uftrace_stream *t, uint64_t address)
 	struct uftrace_walk *w = t->w;
 	uint32_t module, symbol;
 
-	if (!uftrace_map_useful(t->map))
+	if (!uftrace_map_useful(t->session.map))
 		return UFTRACE_PLACE_UNCHECKED;
-	struct uftrace_mapping *m = uftrace_map_find(t->map, address);
+	struct uftrace_mapping *m = uftrace_map_find(t->session.map, address);
 	uftrace_place_symbol(t, address, &module, &symbol);
 	if (module != UFTRACE_NONE)
 		return symbol == UFTRACE_NONE ? UFTRACE_PLACE_NO_SYMBOL : UFTRACE_PLACE_MAPPED;
@@ -94,19 +94,19 @@ void uftrace_place_session(struct uftrace_stream *t, uint64_t time)
 {
 	struct uftrace_walk *w = t->w;
 
-	if (time >= t->session_since && time < t->session_next)
+	if (time >= t->session.since && time < t->session.next)
 		return;
 	uint32_t session = uftrace_session_at(w->sessions, w->tasks, t->pid, time);
-	t->session_since = session != UFTRACE_NONE ? w->sessions->list[session].time : 0;
-	t->session_next = uftrace_session_next(w->sessions, t->pid, time);
-	if (t->session_found && session == t->session)
+	t->session.since = session != UFTRACE_NONE ? w->sessions->list[session].time : 0;
+	t->session.next = uftrace_session_next(w->sessions, t->pid, time);
+	if (t->session.found && session == t->session.index)
 		return;
-	t->session_changed = t->started;
-	t->session_found = true;
-	t->session = session;
-	t->map = session != UFTRACE_NONE && w->sessions->list[session].map != UFTRACE_NONE
-			 ? &w->maps->list[w->sessions->list[session].map]
-			 : NULL;
+	t->session.changed = t->started;
+	t->session.found = true;
+	t->session.index = session;
+	t->session.map = session != UFTRACE_NONE && w->sessions->list[session].map != UFTRACE_NONE
+				 ? &w->maps->list[w->sessions->list[session].map]
+				 : NULL;
 	era_begin(t);
 }
 

@@ -72,7 +72,7 @@ static bool probe(struct uftrace_stream *t, struct uftrace_dat *dat, struct sour
 			continue;
 		}
 		dat->has_records = true;
-		/* Not one to tell the time by. */
+		/* Its time is not that of a record of the task. */
 		if (time >= UFTRACE_TIME_MAX || (!time && uftrace_word_type(word) == UFTRACE_LOST)) {
 			at += sizeof(record);
 			continue;
@@ -121,7 +121,7 @@ bool uftrace_records_probe(struct uftrace_walk *w)
 	if (!t)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
 	t->w = w;
-	t->session_next = UINT64_MAX;
+	t->session.next = UINT64_MAX;
 	for (size_t i = 0; i < own && good; i++) {
 		struct source *source = w->dir->files[w->records->dats[i].file].source;
 		good = probe(t, &w->records->dats[i], source, 0, source->size);
@@ -166,7 +166,7 @@ bool uftrace_records_walk(struct uftrace_walk *w)
 	free(frames);
 	free(places);
 	free(t);
-	/* What looked like records at first was none. */
+	/* What seemed to be records at first was not. */
 	if (good && w->plan && !w->records->count && !(w->dir->has_kernel && w->dir->kernel_header != UFTRACE_NONE))
 		return uftrace_walk_fail(w, TM_NOTHING);
 	/* The recorder died: what its buffers held is known only if they are here, all of them. */

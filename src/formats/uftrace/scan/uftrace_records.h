@@ -27,7 +27,7 @@ struct uftrace_records {
 	uint64_t first_time, last_time;
 	unsigned deepest;	       /* max_stack that they need */
 	bool arguments, retvals;       /* some have */
-	uint64_t unresolved;	       /* payloads whose specification could not be told */
+	uint64_t unresolved;	       /* payloads whose specification could not be determined */
 	struct finding *specs_missing; /* there are payloads, and no specifications */
 };
 

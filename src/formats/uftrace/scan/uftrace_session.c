@@ -3,7 +3,7 @@
 
 #include "formats/uftrace/scan/uftrace_session.h"
 
-/* Parents that a session is looked for in. */
+/* Generations of parents in which a session is searched for. */
 #define PARENTS_MAX 64u
 
 static uint32_t own_session(struct uftrace_sessions *sessions, int64_t pid, uint64_t time)

@@ -1,4 +1,4 @@
-/* TID.dat: the records of a task, streamed. What is sound goes by in a tight loop; everything else gets a second look. */
+/* TID.dat: the records of a task, streamed. The fast path takes most of them; the rest is checked one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +20,21 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 	struct finding *fd;
 
 	if (!time) {
-		uftrace_fold(t, &t->zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
+		uftrace_fold(t, &t->folds.zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
 		*odd = true;
 		return;
 	}
 	if (t->started && time < t->time) {
 		bool estimated = w->info->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
 		/* The jump ahead that came before it is the cause. */
-		if (t->far.finding && t->last_time == t->time && t->suspect)
-			finding_explains(t->far.finding, 1);
+		if (t->folds.far.finding && t->last_time == t->time && t->suspect)
+			finding_explains(t->folds.far.finding, 1);
 		else {
 			enum tracemend_severity severity = estimated
 								   ? TM_NOTE
 								   : TM_ERROR; /* times of returns that were estimated may cross */
-			fd = uftrace_fold_milder(t, &t->backward, UFTRACE_RULE_dat_time_backward, severity, at, UFTRACE_RECORD_SIZE,
+			fd = uftrace_fold_milder(t, &t->folds.backward, UFTRACE_RULE_dat_time_backward, severity, at,
+						 UFTRACE_RECORD_SIZE,
 						 "time %llu ns is before that of the record in front of it, %llu ns",
 						 (unsigned long long)time, (unsigned long long)t->time);
 			if (fd)
@@ -43,7 +44,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 	}
 	uint64_t span = w->info->elapsed && w->info->elapsed < UINT64_MAX / 10 ? w->info->elapsed * 10 : UINT64_C(1) << 62;
 	if (time >= UFTRACE_TIME_MAX || (t->started && time > t->time && time - t->time > span)) {
-		fd = uftrace_fold(t, &t->far, UFTRACE_RULE_dat_time_far, at, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.far, UFTRACE_RULE_dat_time_far, at, UFTRACE_RECORD_SIZE,
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
@@ -64,20 +65,20 @@ static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address,
 	switch (uftrace_place_of(t, address)) {
 	case UFTRACE_PLACE_UNMAPPED:
 		*odd = true;
-		fd = uftrace_fold(t, &t->unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
 				  "no mapping has the address 0x%llx", (unsigned long long)address);
 		if (fd)
 			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_KERNEL:
 		*odd = true;
-		fd = uftrace_fold(t, &t->kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
 				  "address 0x%llx is not one of a program", (unsigned long long)address);
 		if (fd)
 			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_NO_SYMBOL:
-		uftrace_fold(t, &t->no_symbol, UFTRACE_RULE_dat_address_unsymbolised, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold(t, &t->folds.no_symbol, UFTRACE_RULE_dat_address_unsymbolised, at, UFTRACE_RECORD_SIZE,
 			     "no symbol has the address 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_MAPPED:
@@ -94,13 +95,13 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 	if (uftrace_word_more(word)) {
 		if (!uftrace_resync_plausible(t, next, end, t->time, 2))
 			return 0;
-		fd = uftrace_fold(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, at, UFTRACE_RECORD_SIZE,
+		fd = uftrace_fold(t, &t->folds.lost_more, UFTRACE_RULE_dat_lost_more, at, UFTRACE_RECORD_SIZE,
 				  "a record of lost events says that it has arguments: readers stop here");
 		if (fd)
 			finding_field(fd, at + 8, 1, "more = 1");
 		uftrace_repair_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
-		uftrace_fold_milder(t, &t->lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold_milder(t, &t->folds.lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
 				    "a record of lost events that counts none");
 	}
 	if (time) {
@@ -108,7 +109,7 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 			       "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
 		t->suspect = true;
 	} else {
-		uftrace_fold_milder(t, &t->lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE,
+		uftrace_fold_milder(t, &t->folds.lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE,
 				    "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
 	}
 	t->lost_records += count;
@@ -120,10 +121,10 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 /* What walk_item() goes back to when a record turns out to be a part of the damage behind it. */
 static void remember(struct uftrace_stream *t, uint64_t at)
 {
-	t->back_at = at;
-	t->back_time = t->time;
-	t->back_last_time = t->last_time;
-	t->back_last_word = t->last_word;
+	t->back.at = at;
+	t->back.time = t->time;
+	t->back.last_time = t->last_time;
+	t->back.last_word = t->last_word;
 }
 
 /* No record follows that makes sense: it is cut off at the end, or damaged. Returns where records go on. */
@@ -137,7 +138,7 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 					    "the arguments of the last record are incomplete");
 	finding_path(fd, "task %llu > record %llu", (unsigned long long)t->dat->tid, (unsigned long long)t->dat->records);
 	uftrace_repair_leave(t, at, end, UFTRACE_RULE_dat_trailing_bytes, "an incomplete record");
-	t->lost_some = true;
+	t->output.lost_some = true;
 	return end;
 }
 
@@ -154,22 +155,22 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 		odd |= !uftrace_nest(t, at, word);
 	}
 	t->started = true;
-	t->session_changed = false;
+	t->session.changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
 		uftrace_repair_strip(t, at, next, time, word, rule);
 	remember(t, at);
 	t->suspect = odd && next == at + UFTRACE_RECORD_SIZE;
-	t->back_depth = depth;
-	t->back_unknown = unknown;
+	t->back.depth = depth;
+	t->back.unknown = unknown;
 	t->time = t->last_time = time;
 	t->last_word = word;
 	/* From here on the fast path may go, up to what would be a new session or a jump; but not behind a time that is itself in
 	 * doubt, or that the session does not cover. */
 	uint64_t limit = time + uftrace_resync_horizon(t->w);
-	t->time_limit = limit < t->session_next ? limit : t->session_next;
+	t->time_limit = limit < t->session.next ? limit : t->session.next;
 	if (t->time_limit > UFTRACE_TIME_MAX)
 		t->time_limit = UFTRACE_TIME_MAX;
-	if (!time || time >= UFTRACE_TIME_MAX || time < t->session_since)
+	if (!time || time >= UFTRACE_TIME_MAX || time < t->session.since)
 		t->time_limit = 0;
 	if (time > t->dat->last_time && time < UFTRACE_TIME_MAX)
 		t->dat->last_time = time;
@@ -217,7 +218,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		if (t->suspect)
 			uftrace_repair_doubt_before(t, at);
 		uftrace_repair_leave(t, at, next, rule, "an event whose data cannot be read");
-		t->lost_some = true;
+		t->output.lost_some = true;
 		return next;
 	}
 	uftrace_place_session(t, sound);
@@ -236,7 +237,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *source, uint64_t
 		window_close(&t->other);
 		t->other_open = false;
 	}
-	t->kept_from = at;
+	t->output.kept_from = at;
 	t->suspect = false;
 	t->reread = source->size > UINT64_MAX / 8 ? UINT64_MAX : source->size * 4 + UFTRACE_REREAD_MAX;
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
@@ -325,12 +326,12 @@ static void finish(struct uftrace_stream *t)
 			       "%u call%s of task %llu %s open at the end", t->depth, uftrace_plural(t->depth),
 			       (unsigned long long)dat->tid, t->depth == 1 ? "is" : "are");
 	}
-	if (t->unmapped.count > 1)
-		finding_path(t->unmapped.finding, "task %llu > %llu records", (unsigned long long)dat->tid,
-			     (unsigned long long)t->unmapped.count);
-	if (t->lost.count > 1)
-		finding_say(t->lost.finding, "the recorder lost %llu records at %llu places", (unsigned long long)t->lost_records,
-			    (unsigned long long)t->lost.count);
+	if (t->folds.unmapped.count > 1)
+		finding_path(t->folds.unmapped.finding, "task %llu > %llu records", (unsigned long long)dat->tid,
+			     (unsigned long long)t->folds.unmapped.count);
+	if (t->folds.lost.count > 1)
+		finding_say(t->folds.lost.finding, "the recorder lost %llu records at %llu places",
+			    (unsigned long long)t->lost_records, (unsigned long long)t->folds.lost.count);
 	w->records->count += dat->records;
 	if (dat->records && dat->first_time && (!w->records->first_time || dat->first_time < w->records->first_time))
 		w->records->first_time = dat->first_time;
@@ -338,9 +339,9 @@ static void finish(struct uftrace_stream *t)
 		w->records->last_time = dat->last_time;
 	if (!w->plan)
 		return;
-	plan_kept(w->plan, dat->records - t->patched);
-	plan_patched(w->plan, t->patched);
-	if (t->lost_some)
+	plan_kept(w->plan, dat->records - t->output.patched);
+	plan_patched(w->plan, t->output.patched);
+	if (t->output.lost_some)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
@@ -356,7 +357,7 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 				      .era = t->era,
 				      .window = t->window,
 				      .find_depth = true,
-				      .session = UFTRACE_NONE };
+				      .session = { .index = UFTRACE_NONE } };
 	t->wrap = w->info->head.max_stack > 1024;
 	t->pid = uftrace_task_process(w->tasks, dat->tid);
 	uint32_t first = map_get(&w->tasks->known_first, dat->tid);
@@ -367,8 +368,8 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 	struct uftrace_file *file = dat->file != UFTRACE_NONE ? &w->dir->files[dat->file] : NULL;
 	snprintf(name, sizeof(name), "%llu.dat", (unsigned long long)dat->tid);
 	if (w->plan) {
-		t->out = plan_output(w->plan, name);
-		t->planned = true;
+		t->output.out = plan_output(w->plan, name);
+		t->output.planned = true;
 	}
 	uint64_t partial = 0;
 	bool good = true;
@@ -376,7 +377,7 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 		file->planned = true;
 		good = walk_range(t, file->source, 0, file->source->size);
 		/* What the walk cut off at the end, if it is less than a record. */
-		if (good && w->plan && plan_size(w->plan, t->out) < file->source->size &&
+		if (good && w->plan && plan_size(w->plan, t->output.out) < file->source->size &&
 		    file->source->size % UFTRACE_RECORD_SIZE && !w->specs->present)
 			partial = file->source->size % UFTRACE_RECORD_SIZE;
 	}

@@ -1,4 +1,4 @@
-/* The walk over one task's records: what its files share. */
+/* The walk over the record stream of one task: what its files share. */
 #ifndef UFTRACE_STREAM_H
 #define UFTRACE_STREAM_H
 
@@ -11,20 +11,20 @@
 #define UFTRACE_ANY UINT64_MAX
 /* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
 #define UFTRACE_FRAMES_MAX 65536u
-#define UFTRACE_PLACES 8192u /* addresses of which is remembered what they are; a power of two */
-/* Bytes that are looked at in one go. */
+/* Entries of the cache of addresses; a power of two. */
+#define UFTRACE_PLACES 8192u
+/* Bytes that the fast path is given at a time. */
 #define UFTRACE_CHUNK (64u * 1024)
-/* How far back a block that is there twice is looked for. */
+/* A duplicated block is searched for in so many bytes in front of it. */
 #define UFTRACE_REREAD_MAX (1024u * 1024)
-/* The smallest copy: of few records it cannot be told whether the repair of what is around them made them alike. */
+/* The smallest duplicated block: fewer records may have become equal by the repair of what is around them. */
 #define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
-/* A later record is no further away than this, where it is asked whether bytes are a record: about 19 hours. */
+/* Whether bytes are a record is also judged by their time, which is at most so far ahead: about 19 hours. */
 #define UFTRACE_HORIZON (UINT64_C(1) << 46)
-
 /* Times from here on are not those of a clock: 146 years. */
 #define UFTRACE_TIME_MAX (UINT64_C(1) << 62)
 
-enum uftrace_place { /* what an address is; of those from MAPPED on there is nothing to say */
+enum uftrace_place { /* what an address is; from MAPPED on no rule is about it */
 		     UFTRACE_PLACE_UNMAPPED,
 		     UFTRACE_PLACE_KERNEL,
 		     UFTRACE_PLACE_NO_SYMBOL,
@@ -32,63 +32,84 @@ enum uftrace_place { /* what an address is; of those from MAPPED on there is not
 		     UFTRACE_PLACE_UNCHECKED,
 };
 
-/* What was found out about an address. */
+/* An entry of the cache of addresses. */
 struct uftrace_known {
 	uint64_t key; /* the address, and above it the era: entries of other sessions and tasks do not match */
 	const struct uftrace_spec *specs[2]; /* of its arguments, of its return value; NULL: not asked yet, or not known */
 	enum uftrace_place place;
 };
 
-/* Findings of one task that are told once, with a count. */
+/* A finding that is reported once a task, with a count. */
 struct uftrace_fold {
 	struct finding *finding;
 	uint64_t count;
+};
+
+struct uftrace_folds {
+	struct uftrace_fold unmapped, no_symbol, kernel;			     /* addresses */
+	struct uftrace_fold backward, zero, far;				     /* times */
+	struct uftrace_fold gap, without_entry, mismatch, closed, too_deep, wrapped; /* depths */
+	struct uftrace_fold lost, lost_more;
+	struct uftrace_fold event_depth, event_length, event_more, unknown_event, virtual_event;
+	struct uftrace_fold desync, no_spec, long_string; /* payloads */
+};
+
+/* The session that holds at the time of the last record, in [since, next). */
+struct uftrace_stream_session {
+	const struct uftrace_map *map;
+	uint32_t index;
+	bool found, changed;
+	uint64_t since, next;
+};
+
+/* The output of this task. */
+struct uftrace_stream_output {
+	unsigned out;	    /* of the plan */
+	bool planned;	    /* something is written: `out` is valid */
+	uint64_t kept_from; /* bytes from here on are not planned yet */
+	uint64_t patched;
+	bool lost_some; /* records are left out, in unknown number */
+};
+
+/* The state in front of the last record, which may turn out to be a part of the damage behind it. */
+struct uftrace_stream_back {
+	uint64_t at; /* of the last record */
+	uint64_t time, last_time, last_word;
+	unsigned depth, unknown;
 };
 
 struct uftrace_stream {
 	struct uftrace_walk *w;
 	struct uftrace_dat *dat;
 	struct source *source;
-	struct window window, other; /* `other` looks back, for blocks that are there twice */
+	struct window window, other; /* `other` reads what is in front, for duplicated blocks */
 	bool other_open;
-	unsigned out;	    /* of the plan */
-	bool planned;	    /* something is written: `out` is valid */
-	uint64_t kept_from; /* bytes from here on are not planned yet */
+	uint64_t reread; /* bytes that may still be read for duplicated blocks */
 
 	uint64_t *frames; /* addresses of the open calls */
 	unsigned depth;	  /* how many */
 	unsigned unknown; /* frames below this are not known: after lost records */
 	bool wrap;	  /* depths beyond 1023 can occur */
-	bool find_depth;  /* the next record tells the depth: at the start, after lost records */
+	bool find_depth;  /* the depth is taken from the next record: at the start, after lost records */
 	bool started;
 
 	uint64_t time;	     /* of the last record */
-	uint64_t time_limit; /* records at or beyond it need a look: a new session, or a jump */
+	uint64_t time_limit; /* the fast path leaves records from here on: a new session, or a jump */
 	uint64_t begin;	     /* of the task in task.txt; 0 unknown */
 	int64_t pid;
-	const struct uftrace_map *map;
-	uint32_t session;
-	bool session_found, session_changed;
-	uint64_t session_since, session_next; /* it holds in [since, next) */
-
-	/* The last record, while it may still turn out to be a part of the damage that follows it. */
-	bool suspect;
-	uint64_t back_at, back_time, back_last_time, back_last_word;
-	unsigned back_depth, back_unknown;
 	uint64_t last_time, last_word;
+	bool suspect; /* the last record may be a part of the damage behind it */
+	struct uftrace_stream_back back;
+	struct uftrace_stream_session session;
 
 	struct uftrace_known *places; /* by uftrace_known_at() */
 	uint64_t era;		      /* changes with the session; in the bits above an address */
-	uint64_t reread;	      /* bytes that may still be read to find repetitions */
-	struct uftrace_fold unmapped, no_symbol, kernel, backward, zero, far, gap, without_entry, mismatch, closed, lost,
-		event_depth, unknown_event, virtual_event, too_deep, desync, no_spec, long_string, lost_more, event_length,
-		event_more, wrapped;
+	struct uftrace_folds folds;
 	uint64_t lost_records;
-	uint64_t patched;
-	bool lost_some; /* bytes are left out that were records, nobody knows how many */
+	struct uftrace_stream_output output;
 };
 
-/* Where that address would be remembered. */
+/* The entry of the cache for an address: Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). */
 static inline struct uftrace_known *uftrace_known_at(const struct uftrace_stream *t, uint64_t address)
 {
 	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];

@@ -88,7 +88,7 @@ static bool find_identity(const struct uftrace_walk *w, const struct uftrace_mod
 	return false;
 }
 
-/* Renaming is for a file that matches something mapped, and is under neither of the two names that are looked at. */
+/* Renaming is for a file that matches something mapped, and has neither of the two names under which readers look for it. */
 void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *module, char *out, size_t size)
 {
 	const struct source *source = w->dir->files[module->file].source;

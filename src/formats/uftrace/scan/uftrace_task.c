@@ -17,7 +17,7 @@ static bool sid_is_plain(struct uftrace_str sid)
 	return n == sid.length;
 }
 
-/* A line of the text, as it is looked at. */
+/* A line of the text. */
 struct text_line {
 	struct source *source;
 	uint64_t offset; /* in the file */
@@ -145,7 +145,7 @@ static bool check_sid(struct uftrace_walk *w, const struct text_line *l, struct 
 	return true;
 }
 
-/* The line without its NUL bytes, which were between sound parts. */
+/* The line without its NUL bytes: all of its fields are there. */
 static bool close_holes(struct uftrace_walk *w, const struct text_line *l)
 {
 	char *clean = malloc(l->length + 1);
