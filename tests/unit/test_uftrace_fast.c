@@ -10,12 +10,13 @@
 #include "formats/uftrace/uftrace.h"
 
 #define RECORDS 2000u
+#define STACK 8u
 #define ADDRESS UINT64_C(0x401000)
 #define START UINT64_C(1000000000000)
 
 struct capture {
 	char path[64];
-	uint8_t dat[(RECORDS + 8) * 32];
+	uint8_t dat[(RECORDS + 8) * 32]; /* with room behind the last record */
 	size_t size;
 };
 
@@ -27,8 +28,9 @@ static void capture_write(struct capture *c, bool foreign)
 				   "TASK timestamp=1.000000000 tid=10 pid=10\n";
 	static const char map[] = "00400000-00402000 r-xp 00000000 08:01 1 /a\n"
 				  "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n";
-	static const char sym[] = "# symbols: 2\n# path name: /a\n1000 T f\n1100 T g\n2000 ? __sym_end\n";
-	static const char lines[] = "taskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids=10\nargspec:lines=1\nargspec:g@arg1\n";
+	static const char sym[] = "# symbols: 3\n# path name: /a\n1000 T f\n1100 T g\n1200 T h\n1300 ? __sym_end\n";
+	static const char lines[] =
+		"taskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids=10\nargspec:lines=1\nargspec:g@arg1;h@arg1/s\n";
 	static const char plugin[] = "build_id:0000000000000000000000000000000000000000\nexit_status:\n";
 	uint64_t mask = UFTRACE_BIT(UFTRACE_I_TASKINFO) | UFTRACE_BIT(UFTRACE_I_ARG_SPEC);
 
@@ -43,7 +45,7 @@ static void capture_write(struct capture *c, bool foreign)
 			  UFTRACE_BIT(UFTRACE_F_ARGUMENT),
 		  false);
 	store_u64(info + UFTRACE_H_INFO_MASK, mask, false);
-	store_u16(info + UFTRACE_H_MAX_STACK, 1024, false);
+	store_u16(info + UFTRACE_H_MAX_STACK, STACK, false);
 	bytes_append(&b, info, sizeof(info));
 	if (foreign)
 		bytes_text(&b, plugin);
@@ -193,10 +195,106 @@ static void again(void **state)
 	}
 }
 
+static uint64_t seed;
+
+/* A linear congruential generator (Knuth, MMIX). */
+static unsigned below(unsigned n)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(seed >> 33) % n;
+}
+
+/* Calls f, g with a number and h with a string, nested up to the maximum; offsets of the records. */
+static unsigned put_tree(struct capture *c, size_t offsets[300])
+{
+	uint64_t open[STACK];
+	unsigned depth = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		bool call = depth == 0 || (depth < STACK && below(2));
+		uint64_t address = call ? ADDRESS + 0x100 * (uint64_t)below(3) : open[depth - 1];
+		bool more = call && address != ADDRESS;
+		depth -= !call;
+		offsets[i] = c->size;
+		put(c, START + c->size, uftrace_word(call ? UFTRACE_ENTRY : UFTRACE_EXIT, more, depth, address));
+		if (more && address == ADDRESS + 0x100)
+			c->size += 8; /* the value 0 */
+		else if (more) {
+			store_u16(c->dat + c->size, 6, false);
+			memcpy(c->dat + c->size + 2, "string", 6);
+			c->size += 8;
+		}
+		if (call)
+			open[depth++] = address;
+	}
+	return 300;
+}
+
+/* Changes one field of a record to what a rule is about, or nearly. */
+static void change(uint8_t *record)
+{
+	static const uint64_t addresses[] = { ADDRESS, ADDRESS + 0x100, 0x400500, 0x900000, UINT64_C(1) << 47, 0 };
+	uint64_t time = load_u64(record, false), word = load_u64(record + 8, false);
+
+	switch (below(6)) {
+	case 0:
+		time = below(3) ? time - 60 + below(120) : below(2) ? 0 : UINT64_C(1) << (30 + below(33));
+		break;
+	case 1:
+		word = (word & 0xffff) | addresses[below(6)] << 16;
+		break;
+	case 2:
+		word = (word & ~UINT64_C(0xffc0)) | (uint64_t)below(STACK + 2) << 6;
+		break;
+	case 3:
+		word ^= 1u << below(6);
+		break;
+	case 4:
+		store_u16(record + 16, (uint16_t)(90 + below(20)), false); /* the length of a string, or the next time */
+		break;
+	default:
+		memcpy(record, record + 16 * (1 + below(2)), 16);
+		return;
+	}
+	store_u64(record, time, false);
+	store_u64(record + 8, word, false);
+}
+
+static void changes(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 500; k++) {
+		struct capture c = { .size = 0 };
+		size_t offsets[300];
+		seed = k;
+		put_tree(&c, offsets);
+		for (unsigned n = 1 + below(2); n; n--)
+			change(c.dat + offsets[below(290)]);
+		same(&c, k % 5 == 4, NULL, false);
+	}
+}
+
+/* Longer strings than writers make, of a function whose specification is known. */
+static void strings(void **state)
+{
+	struct capture c = { .size = 0 };
+	(void)state;
+
+	for (unsigned i = 0; i < 40; i++) {
+		put(&c, START + c.size, uftrace_word(UFTRACE_ENTRY, true, 0, ADDRESS + 0x200));
+		unsigned length = i == 30 ? 99 : 10;
+		store_u16(c.dat + c.size, (uint16_t)length, false);
+		memset(c.dat + c.size + 2, 'x', length);
+		c.size += (length + 2 + 7) & ~7u;
+		put(&c, START + c.size, uftrace_word(UFTRACE_EXIT, false, 0, ADDRESS + 0x200));
+	}
+	same(&c, false, "dat-string-length", false);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(times), cmocka_unit_test(doubt),
-					    cmocka_unit_test(again) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(times),	cmocka_unit_test(doubt),
+					    cmocka_unit_test(again), cmocka_unit_test(changes), cmocka_unit_test(strings) };
 
 	return RUN(tests);
 }
