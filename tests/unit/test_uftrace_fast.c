@@ -180,6 +180,24 @@ static void doubt(void **state)
 	}
 }
 
+/* Two records with values, and the values of the second one are damaged: the first one, which the fast path took, is in doubt. */
+static void doubt_values(void **state)
+{
+	struct capture c = { .size = 0 };
+	uint64_t address = ADDRESS + 0x100;
+	(void)state;
+
+	put_plain(&c, 40, true);
+	put(&c, START + c.size, uftrace_word(UFTRACE_ENTRY, true, 0, address));
+	c.size += 8;
+	put(&c, START + c.size, uftrace_word(UFTRACE_ENTRY, true, 1, address));
+	c.size += 4;
+	put(&c, START + c.size, uftrace_word(UFTRACE_EXIT, false, 1, address));
+	put(&c, START + c.size, uftrace_word(UFTRACE_EXIT, false, 0, address));
+	put_plain(&c, 40, true);
+	same(&c, false, "dat-bad-magic", false);
+}
+
 /* A record that is there twice; other writers have no depths by which it would be seen. */
 static void again(void **state)
 {
@@ -196,6 +214,7 @@ static void again(void **state)
 }
 
 static uint64_t seed;
+static unsigned seed_deep; /* 1: calls are deeper than the maximum of info */
 
 /* A linear congruential generator (Knuth, MMIX). */
 static unsigned below(unsigned n)
@@ -207,11 +226,11 @@ static unsigned below(unsigned n)
 /* Calls f, g with a number and h with a string, nested up to the maximum; offsets of the records. */
 static unsigned put_tree(struct capture *c, size_t offsets[300])
 {
-	uint64_t open[STACK];
+	uint64_t open[STACK + 1];
 	unsigned depth = 0;
 
 	for (unsigned i = 0; i < 300; i++) {
-		bool call = depth == 0 || (depth < STACK && below(2));
+		bool call = depth == 0 || (depth < STACK + seed_deep && below(2));
 		uint64_t address = call ? ADDRESS + 0x100 * (uint64_t)below(3) : open[depth - 1];
 		bool more = call && address != ADDRESS;
 		depth -= !call;
@@ -267,6 +286,7 @@ static void changes(void **state)
 		struct capture c = { .size = 0 };
 		size_t offsets[300];
 		seed = k;
+		seed_deep = k % 3 == 0;
 		put_tree(&c, offsets);
 		for (unsigned n = 1 + below(2); n; n--)
 			change(c.dat + offsets[below(290)]);
@@ -293,8 +313,9 @@ static void strings(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(times),	cmocka_unit_test(doubt),
-					    cmocka_unit_test(again), cmocka_unit_test(changes), cmocka_unit_test(strings) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(plain),	    cmocka_unit_test(times), cmocka_unit_test(doubt),
+					    cmocka_unit_test(doubt_values), cmocka_unit_test(again), cmocka_unit_test(changes),
+					    cmocka_unit_test(strings) };
 
 	return RUN(tests);
 }
