@@ -30,9 +30,8 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		if (t->folds.far.finding && t->last_time == t->time && t->suspect)
 			finding_explains(t->folds.far.finding, 1);
 		else {
-			enum tracemend_severity severity = estimated
-								   ? TM_NOTE
-								   : TM_ERROR; /* times of returns that were estimated may cross */
+			/* Times of returns that were estimated may cross. */
+			enum tracemend_severity severity = estimated ? TM_NOTE : TM_WARNING;
 			fd = uftrace_fold_milder(t, &t->folds.backward, UFTRACE_RULE_dat_time_backward, severity, at,
 						 UFTRACE_RECORD_SIZE,
 						 "time %llu ns is before that of the record in front of it, %llu ns",
