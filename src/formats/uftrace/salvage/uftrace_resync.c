@@ -131,7 +131,7 @@ uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, u
 	return end;
 }
 
-/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
+/* The size of a payload by search: the first after which records go on. -1: none. */
 int uftrace_resync_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
 {
 	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)

@@ -138,14 +138,14 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
-	uint64_t odd = 0;
+	uint64_t faulty = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
 		bool cr = line->ended && line->raw - line->length == 2, blank = line->raw <= 2 && !line->length;
 		if (!cr && !blank)
 			continue;
-		if (!odd++) {
+		if (!faulty++) {
 			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, source, line->offset, line->raw,
 					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
 					       : "an empty line: readers give up here");
@@ -156,8 +156,8 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 		else
 			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
 	}
-	if (odd > 1)
-		finding_explains(fd, odd - 1);
+	if (faulty > 1)
+		finding_explains(fd, faulty - 1);
 	const char *nul = w->info->size > l->trailing || !l->count ? NULL : w->info->text;
 	nul = l->count ? memchr(w->info->text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
 	if (l->count && nul) {
