@@ -70,7 +70,7 @@ static struct uftrace_str word(struct parse *p)
 	return s;
 }
 
-/* Readers skip the first quote blindly, and end at the last one of the line. */
+/* Readers skip one character as the first quote, and end at the last quote of the line. */
 static struct uftrace_str quoted(struct parse *p)
 {
 	struct uftrace_str s = { p->text + p->at, p->length - p->at };

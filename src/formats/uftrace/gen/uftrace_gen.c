@@ -80,7 +80,7 @@ static void choose_features(struct uftrace_gen *g)
 	g->features = g->want;
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature *f = &features[i];
-		/* Beside a defect there is less to look at. */
+		/* A capture with a defect has fewer features, so that the defect stands alone. */
 		bool drawn = choices_chance(g->g->choices, 1, g->g->rule >= 0 ? 3 * f->one_in : f->one_in);
 
 		if (drawn && f->since <= g->version && !(f->feature & g->refuse) && !(f->needs & g->refuse) &&

@@ -12,7 +12,7 @@ enum {
 	WORD_ADDRESS_SHIFT = 16,
 	TEXT_MAX = 98,	  /* longest string that a writer stores */
 	SMALL_CALLS = 40, /* calls of one task where no size is asked for */
-	STORY_CALLS = 4,  /* calls between two incidents */
+	CALLS_BETWEEN = 4,  /* calls between two incidents */
 };
 
 /* A function that the running task can call. */
@@ -28,9 +28,9 @@ struct run {
 	struct bytes *out;
 	unsigned depth; /* open frames */
 	bool first;	/* the next record starts a file, an image, or follows LOST */
-	bool plain;	/* no function has a spec: records need no look-up */
+	bool plain;	/* no function has a spec: records need no search */
 	struct call calls[UFTRACE_GEN_CALLS_MAX];
-	unsigned call_count, plain_count; /* plain: without the library calls that tell a story */
+	unsigned call_count, plain_count; /* plain: without the library calls that change tasks */
 };
 
 /* ---- one record ---- */
@@ -173,14 +173,14 @@ static void add_calls(struct run *r, unsigned module, uint64_t base)
 			r->calls[r->call_count++] = (struct call){ base + s->address + s->hook, s };
 	}
 	r->plain_count = r->call_count;
-	/* Calls that tell a story (fork, exec, ...) are left to those who tell it. */
+	/* Calls that change tasks (fork, exec, ...) are made where that happens. */
 	for (unsigned i = 0; i < m->symbol_count && r->call_count < UFTRACE_GEN_CALLS_MAX; i++) {
-		static const char told[] = " fork execve posix_spawn pthread_create dlopen _setjmp longjmp ";
+		static const char special[] = " fork execve posix_spawn pthread_create dlopen _setjmp longjmp ";
 		const struct uftrace_gen_symbol *s = &m->symbols[i];
 		char word[72];
 
 		(void)snprintf(word, sizeof(word), " %s ", s->name);
-		if (s->type == 'P' && !strstr(told, word))
+		if (s->type == 'P' && !strstr(special, word))
 			r->calls[r->call_count++] = (struct call){ base + s->address, s };
 	}
 	r->plain_count = r->call_count;
@@ -491,7 +491,7 @@ static void do_deep(struct run *r)
 }
 
 /* Goes back up until there is room for an incident. */
-static void settle(struct run *r)
+static void unwind(struct run *r)
 {
 	while (r->depth > 1 && (!has_room(r, 4) || r->depth > 10)) {
 		pass_time(r, 100);
@@ -504,8 +504,8 @@ static void repeat(struct run *r, uint64_t feature, void (*incident)(struct run 
 	if (!uftrace_gen_has(r->g, feature))
 		return;
 	for (unsigned n = 1 + uftrace_gen_below(r->g, at_most); n; n--) {
-		wander(r, uftrace_gen_below(r->g, STORY_CALLS), UINT64_MAX);
-		settle(r);
+		wander(r, uftrace_gen_below(r->g, CALLS_BETWEEN), UINT64_MAX);
+		unwind(r);
 		pass_time(r, 100);
 		incident(r);
 	}
@@ -523,7 +523,7 @@ static void do_fork_exec(struct run *r)
 
 /* ---- a task from its first record to its last ---- */
 
-/* Every function once, so that breakers find whatever they look for. */
+/* Every function once, so that each breaker finds what it needs. */
 static void call_all(struct run *r)
 {
 	for (unsigned i = 0; i < r->call_count && has_room(r, 1); i++) {
@@ -556,7 +556,7 @@ static void run_task(struct uftrace_gen *g, unsigned index)
 			leave(&r);
 		}
 		if (r.t->exec) {
-			wander(&r, uftrace_gen_below(g, STORY_CALLS), UINT64_MAX);
+			wander(&r, uftrace_gen_below(g, CALLS_BETWEEN), UINT64_MAX);
 			do_exec(&r);
 		}
 	} else {
@@ -583,8 +583,8 @@ static void run_task(struct uftrace_gen *g, unsigned index)
 	if (main_task)
 		repeat(&r, UFTRACE_GEN_EXEC, do_exec, 1);
 
-	settle(&r);
-	if (main_task) /* nobody else starts tasks: now it is known how many there are */
+	unwind(&r);
+	if (main_task) /* no other task starts tasks: now it is known how many there are */
 		g->budget = g->g->size / g->task_count;
 	if (g->g->size)
 		wander(&r, UINT64_MAX, g->budget);

@@ -175,7 +175,7 @@ static void spec_invent(struct uftrace_gen *g, struct uftrace_gen_spec *spec, bo
 			(void)snprintf(text, sizeof(text), "arg%u%s", ++plain, format);
 			on_stack = format[0] && uftrace_gen_below(g, 8) == 7;
 		}
-		if (on_stack) { /* each in a place of its own: readers tell arguments apart by it */
+		if (on_stack) { /* each in a place of its own: readers distinguish arguments by it */
 			size_t length = strlen(text);
 
 			(void)snprintf(text + length, sizeof(text) - length, "%%stack+%u", 1 + 2 * i);
@@ -316,7 +316,7 @@ static struct uftrace_gen_module *add_module(struct uftrace_gen *g, const char *
 	return module;
 }
 
-/* Fills in the symbols of a module: library calls, functions, variables, ascending. stem tells its names from those of
+/* Fills in the symbols of a module: library calls, functions, variables, ascending. stem distinguishes its names from those of
  * other modules, because a spec goes by name. */
 static void make_symbols(struct uftrace_gen *g, struct uftrace_gen_module *module, const char *stem, unsigned functions)
 {
@@ -324,7 +324,7 @@ static void make_symbols(struct uftrace_gen *g, struct uftrace_gen_module *modul
 	static const char *const classes[] = { "list", "queue", "order" };
 	uint64_t address = 0x1000;
 	bool variables = g->version >= 93 && uftrace_gen_below(g, 2);
-	/* Breakers look for functions without a spec. */
+	/* Breakers need functions without a spec. */
 	unsigned count = g->g->rule >= 0 ? 4 + functions / 4 : functions;
 	uint8_t hook = (uint8_t)(uftrace_gen_below(g, 2) ? 4 + uftrace_gen_below(g, 14) : 0);
 
@@ -476,7 +476,7 @@ unsigned uftrace_gen_make_session(struct uftrace_gen *g, unsigned program)
 	*session = (struct uftrace_gen_session){ .program = program };
 	if (uftrace_gen_has(g, UFTRACE_GEN_FOREIGN)) {
 		(void)snprintf(session->sid, sizeof(session->sid), "0");
-	} else { /* told apart by the first digit: they must differ */
+	} else { /* distinguished by the first digit: they must differ */
 		uftrace_gen_hex_digits(g, session->sid, 16);
 		session->sid[0] = "0123456789abcdef"[g->session_count];
 	}

@@ -4,7 +4,8 @@
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 
-/* Which byte order do the records have? Looks at the magic of the first of each task; little-endian when in doubt. */
+/* The byte order of the records: that in which the first records of the tasks have the magic more often (majority vote);
+ * little-endian when in doubt. */
 bool uftrace_head_order(const struct uftrace_walk *w)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];

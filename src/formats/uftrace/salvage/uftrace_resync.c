@@ -36,51 +36,67 @@ uint64_t uftrace_resync_horizon(const struct uftrace_walk *w)
 	return w->info->elapsed && w->info->elapsed < UFTRACE_HORIZON / 10 ? w->info->elapsed * 10 : UFTRACE_HORIZON;
 }
 
-static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+/* What is expected of the next record of a row. */
+struct row {
+	uint64_t time; /* at or after this; 0: any */
+	int depth;     /* of a call; -1: any */
+	bool ended;    /* where this record ends is not known: the row ends well */
+};
+
+static bool row_lost(struct row *r, uint64_t time, uint64_t word)
+{
+	uint64_t count = uftrace_word_address(word);
+
+	r->depth = -1;
+	return !time && !uftrace_word_more(word) && count && !(count >> 40);
+}
+
+static bool row_call(struct uftrace_stream *t, struct row *r, uint64_t time, uint64_t word)
+{
+	uint64_t address = uftrace_word_address(word);
+	int depth = (int)uftrace_word_depth(word);
+	bool entry = uftrace_word_type(word) == UFTRACE_ENTRY;
+
+	if (!address || !place_fits(t, time, address))
+		return false;
+	if (time >= t->session.next)
+		r->depth = -1; /* exec starts over at depth 0 */
+	if (r->depth >= 0 && depth != (entry ? r->depth : (r->depth - 1) & 1023) && !t->w->info->foreign)
+		return false;
+	r->depth = entry ? (depth + 1) & 1023 : depth;
+	return true;
+}
+
+/* Whether p is record i of a row. */
+static bool row_takes(struct uftrace_stream *t, struct row *r, const uint8_t *p, unsigned i)
 {
 	bool big = t->w->info->head.big_endian;
-	int expected = -1;
+	uint64_t time = load_u64(p, big), word = load_u64(p + 8, big);
+	enum uftrace_type type = uftrace_word_type(word);
 
-	for (unsigned i = 0; i < chain; i++) {
+	if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+		return false;
+	if (type == UFTRACE_LOST)
+		return row_lost(r, time, word);
+	if (!time || time >= UFTRACE_TIME_MAX || (r->time && (time < r->time || time - r->time > uftrace_resync_horizon(t->w))))
+		return false;
+	r->time = time;
+	r->ended = uftrace_word_more(word); /* the size of its payload is not checked here */
+	if (type == UFTRACE_EVENT)
+		return event_known(t->w, uftrace_word_address(word));
+	return row_call(t, r, time, word) && (!r->ended || t->w->specs->present || i > 0);
+}
+
+static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	struct row r = { .time = time, .depth = -1 };
+
+	for (unsigned i = 0; i < chain && !r.ended; i++, at += UFTRACE_RECORD_SIZE) {
 		if (at >= end || end - at < UFTRACE_RECORD_SIZE)
 			return i > 0 || at == end;
 		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
-		if (!p)
+		if (!p || !row_takes(t, &r, p, i))
 			return false;
-		uint64_t when = load_u64(p, big), word = load_u64(p + 8, big), address = uftrace_word_address(word);
-		int depth = (int)uftrace_word_depth(word);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
-			return false;
-		enum uftrace_type type = uftrace_word_type(word);
-		bool more = uftrace_word_more(word);
-		if (type == UFTRACE_LOST) {
-			if (when || more || !address || address >> 40)
-				return false;
-			expected = -1;
-			at += UFTRACE_RECORD_SIZE;
-			continue;
-		}
-		if (!when || (time && (when < time || when - time > uftrace_resync_horizon(t->w))) || when >= UFTRACE_TIME_MAX)
-			return false;
-		time = when;
-		if (type == UFTRACE_EVENT) {
-			if (!event_known(t->w, address))
-				return false;
-			if (more)
-				return true; /* its size is not checked here */
-		} else {
-			if (!address || !place_fits(t, when, address))
-				return false;
-			if (when >= t->session.next)
-				expected = -1; /* exec starts over at depth 0 */
-			if (expected >= 0 && depth != (type == UFTRACE_ENTRY ? expected : (expected - 1) & 1023) &&
-			    !t->w->info->foreign)
-				return false;
-			expected = type == UFTRACE_ENTRY ? (depth + 1) & 1023 : depth;
-			if (more)
-				return t->w->specs->present || i > 0;
-		}
-		at += UFTRACE_RECORD_SIZE;
 	}
 	return true;
 }
@@ -115,7 +131,7 @@ uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, u
 	return end;
 }
 
-/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
+/* The size of a payload by search: the first after which records go on. -1: none. */
 int uftrace_resync_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
 {
 	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)

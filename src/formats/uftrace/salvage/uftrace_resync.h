@@ -14,7 +14,7 @@ uint64_t uftrace_resync_time(const struct uftrace_stream *t);
 bool uftrace_resync_plausible(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain);
 /* The first record in [at, limit) that such a row begins with, and that is not the last one again; `end`: none. */
 uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time);
-/* Looks for the size of a payload by trying: the first after which records go on. -1: none. */
+/* The size of a payload by search: the first after which records go on. -1: none. */
 int uftrace_resync_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty);
 
 /* ---- uftrace_damage.c ---- */

@@ -68,6 +68,8 @@ void uftrace_info_free(struct uftrace_info *info);
 void uftrace_info_blame(struct uftrace_info *info, enum uftrace_rule rule, const char *why);
 /* uftrace_info_text.c: the lines after the header */
 bool uftrace_info_text(struct uftrace_walk *w);
+/* uftrace_info_values.c: what the lines say */
+bool uftrace_info_values(struct uftrace_walk *w);
 /* uftrace_feat.c: feature bits and the maximum depth against the files; after all of them were walked */
 bool uftrace_feat_check(struct uftrace_walk *w);
 

@@ -138,14 +138,14 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *fd = NULL;
-	uint64_t odd = 0;
+	uint64_t faulty = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
 		bool cr = line->ended && line->raw - line->length == 2, blank = line->raw <= 2 && !line->length;
 		if (!cr && !blank)
 			continue;
-		if (!odd++) {
+		if (!faulty++) {
 			fd = finding_report(w->findings, UFTRACE_RULE_info_crlf_or_blank, source, line->offset, line->raw,
 					    cr ? "the line ends in CR LF: readers take the CR for a part of the value"
 					       : "an empty line: readers give up here");
@@ -156,8 +156,8 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 		else
 			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
 	}
-	if (odd > 1)
-		finding_explains(fd, odd - 1);
+	if (faulty > 1)
+		finding_explains(fd, faulty - 1);
 	const char *nul = w->info->size > l->trailing || !l->count ? NULL : w->info->text;
 	nul = l->count ? memchr(w->info->text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
 	if (l->count && nul) {
@@ -348,68 +348,69 @@ static void check_dates(struct uftrace_walk *w, struct source *source)
 	line_drop(date, UFTRACE_RULE_info_block_missing, "the line that belongs to it is missing");
 }
 
+/* A block that occurs twice or comes too early. *order: the finding of the first such block, NULL before it. */
+static void report_order(struct uftrace_walk *w, struct source *source, size_t index, bool again, unsigned highest,
+			 struct finding **order)
+{
+	const struct uftrace_line *line = &w->info->lines.list[index];
+
+	if (*order) {
+		finding_explains(*order, 1);
+		return;
+	}
+	*order = finding_report(w->findings, UFTRACE_RULE_info_block_order, source, line->offset, line->raw,
+				again ? "'%s' occurs twice"
+				      : "'%s' comes after '%s'; readers take the lines in the order of the bits of info_mask",
+				bit_keys[line->bit], bit_keys[highest]);
+	finding_path(*order, "line %zu (%s)", index + 1, bit_keys[line->bit]);
+}
+
+/* Of a single line only the first counts. */
+static void check_single(struct uftrace_walk *w, struct source *source, size_t first, size_t end, struct finding **order)
+{
+	struct uftrace_lines *l = &w->info->lines;
+	unsigned bit = l->list[first].bit;
+
+	for (size_t i = first + 1; i < end; i++) {
+		struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit != bit)
+			continue;
+		line_drop(line, UFTRACE_RULE_info_block_order, "a repetition");
+		if (*order)
+			finding_explains(*order, 1);
+		else
+			*order = finding_report(w->findings, UFTRACE_RULE_info_block_order, source, line->offset, line->raw,
+						"'%s' occurs twice", bit_keys[bit]);
+	}
+}
+
 /* The blocks against info_mask and against each other. Returns the mask of the lines that are kept. */
 static bool check_blocks(struct uftrace_walk *w, struct source *source, uint64_t *kept)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	uint64_t seen = 0;
 	unsigned highest = 0;
-	bool order = false;
-	struct finding *order_finding = NULL;
+	struct finding *order = NULL;
 
-	for (size_t i = 0; i < l->count;) {
+	for (size_t i = 0, end; i < l->count; i = end) {
 		unsigned bit = l->list[i].bit;
-		size_t end = i + 1;
-		if (l->list[i].drop || bit >= UFTRACE_I_COUNT) {
-			i++;
+		end = i + 1;
+		if (l->list[i].drop || bit >= UFTRACE_I_COUNT)
 			continue;
-		}
 		while (end < l->count && (l->list[end].bit == bit || l->list[end].bit >= UFTRACE_I_COUNT || l->list[end].drop))
 			end++;
 		bool again = seen & UFTRACE_BIT(bit);
-		if (again || (seen && bit < highest)) {
-			if (!order) {
-				order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
-							       l->list[i].offset, l->list[i].raw,
-							       again ? "'%s' occurs twice"
-								     : "'%s' comes after '%s'; readers take the lines in the order "
-								       "of the bits of info_mask",
-							       bit_keys[bit], bit_keys[highest]);
-				finding_path(order_finding, "line %zu (%s)", i + 1, bit_keys[bit]);
-			} else {
-				finding_explains(order_finding, 1);
-			}
-			order = true;
-		}
-		if (again) {
+		if (again || (seen && bit < highest))
+			report_order(w, source, i, again, highest, &order);
+		if (again)
 			for (size_t k = i; k < end; k++)
 				line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
-		} else if (block_max(bit)) {
-			if (!check_count(w, source, i, end, bit))
-				return false;
-		} else {
-			/* Of a single line only the first counts; check_dates() is about the two dates. */
-			bool first = true;
-			for (size_t k = i; k < end && bit != UFTRACE_I_RECORD_DATE; k++) {
-				if (l->list[k].drop || l->list[k].bit != bit)
-					continue;
-				if (!first) {
-					line_drop(&l->list[k], UFTRACE_RULE_info_block_order, "a repetition");
-					if (!order) {
-						order = true;
-						order_finding = finding_report(w->findings, UFTRACE_RULE_info_block_order, source,
-									       l->list[k].offset, l->list[k].raw,
-									       "'%s' occurs twice", bit_keys[bit]);
-					} else {
-						finding_explains(order_finding, 1);
-					}
-				}
-				first = false;
-			}
-		}
+		else if (block_max(bit) && !check_count(w, source, i, end, bit))
+			return false;
+		else if (!block_max(bit) && bit != UFTRACE_I_RECORD_DATE) /* two lines: check_dates() */
+			check_single(w, source, i, end, &order);
 		seen |= UFTRACE_BIT(bit);
 		highest = bit > highest ? bit : highest;
-		i = end;
 	}
 	check_dates(w, source);
 	*kept = 0;
@@ -469,115 +470,6 @@ static void check_strays(struct uftrace_walk *w, struct source *source, uint64_t
 	}
 }
 
-static uint64_t parse_elapsed(struct uftrace_str v)
-{
-	uint64_t s = 0, ns = 0;
-	const char *dot = memchr(v.text, '.', v.length);
-	size_t whole = dot ? (size_t)(dot - v.text) : 0;
-	size_t digits = dot ? strspn(dot + 1, "0123456789") : 0;
-
-	if (!dot || !text_parse_u64(v.text, whole, &s) || digits != 9 || whole + 10 > v.length ||
-	    !text_parse_u64(dot + 1, digits, &ns) || s > UINT64_C(1) << 33)
-		return 0;
-	return s * 1000000000u + ns;
-}
-
-static void read_version(struct uftrace_walk *w, struct uftrace_str v)
-{
-	unsigned part[3] = { 0 };
-	size_t at = v.length && v.text[0] == 'v' ? 1 : 0;
-
-	w->info->version_text = v;
-	for (unsigned i = 0; i < 3 && at < v.length; i++) {
-		while (at < v.length && v.text[at] >= '0' && v.text[at] <= '9' && part[i] < 100)
-			part[i] = part[i] * 10 + (unsigned)(v.text[at++] - '0');
-		if (at >= v.length || v.text[at] != '.')
-			break;
-		at++;
-	}
-	w->info->version_number = part[0] * 10000 + part[1] * 100 + part[2];
-}
-
-static void read_exit_status(struct uftrace_walk *w, struct source *source, const struct uftrace_line *line)
-{
-	bool negative = line->value.length && line->value.text[0] == '-';
-	uint64_t status;
-	bool number = text_parse_u64(line->value.text + negative, line->value.length - negative, &status);
-
-	if (!line->value.length)
-		return;
-	if (number && negative && status == 1) {
-		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, line->offset, line->raw,
-			       "exit status -1: the recorder was interrupted before the program ended");
-		return;
-	}
-	bool exited = number && !negative && !(status & 0xffffffffffff00ff);
-	bool signalled = number && !negative && status < 256 && (status & 0x7f) && (status & 0x7f) != 0x7f;
-	if (exited || signalled || (number && !negative && status == 65536))
-		return;
-	char shown[TEXT_QUOTE_SIZE];
-	finding_report(w->findings, UFTRACE_RULE_info_exit_status_undecodable, source, line->offset, line->raw,
-		       "exit status '%s' is neither an exit nor a signal, nor 65536 or -1",
-		       text_quote(shown, line->value.text, line->value.length));
-}
-
-static bool read_values(struct uftrace_walk *w, struct source *source)
-{
-	struct uftrace_lines *l = &w->info->lines;
-	bool empty_status = false, zero_id = false;
-	const struct uftrace_line *status = NULL, *pattern = NULL;
-
-	for (size_t i = 0; i < l->count; i++) {
-		const struct uftrace_line *line = &l->list[i];
-		struct uftrace_str v = line->value;
-		if (line->drop)
-			continue;
-		if (line->bit == UFTRACE_I_EXE_NAME)
-			w->info->exename = v;
-		else if (line->bit == UFTRACE_I_CMDLINE)
-			w->info->cmdline = v;
-		else if (line->bit == UFTRACE_I_BUILD_ID)
-			zero_id = v.length == 40 && strspn(v.text, "0") >= 40;
-		else if (line->bit == UFTRACE_I_EXIT_STATUS)
-			status = line, empty_status = !v.length;
-		else if (line->bit == UFTRACE_I_RECORD_DATE && line->key_second)
-			w->info->elapsed = parse_elapsed(v);
-		else if (line->bit == UFTRACE_I_VERSION)
-			read_version(w, v);
-		else if (line->bit == UFTRACE_I_PATTERN_TYPE)
-			pattern = line;
-	}
-	w->info->foreign = empty_status && zero_id;
-	if (status)
-		read_exit_status(w, source, status);
-	if (w->info->head.mask && !(w->info->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO)) && !w->info->foreign &&
-	    !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
-		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, UFTRACE_H_INFO_MASK, 8,
-			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
-	w->info->pattern_type = 1;
-	if (pattern) {
-		struct uftrace_str v = pattern->value;
-		w->info->pattern_type = uftrace_str_is(v, "simple") ? 0 : uftrace_str_is(v, "glob") ? 2 : 1;
-		if (w->info->pattern_type == 1 && !uftrace_str_is(v, "regex")) {
-			char shown[TEXT_QUOTE_SIZE];
-			finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, source, pattern->offset, pattern->raw,
-				       "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
-			w->info->pattern_type = 3;
-		}
-	}
-	for (size_t i = 0; i < l->count; i++) {
-		const struct uftrace_line *line = &l->list[i];
-		if (line->drop || line->bit != UFTRACE_I_ARG_SPEC)
-			continue;
-		const char *text = w->info->text + line->offset;
-		struct uftrace_str key = { text, line->length - line->value.length - 1 };
-		w->specs->present = true;
-		if (!uftrace_spec_line(w, key, line->value, line->offset))
-			return false;
-	}
-	return true;
-}
-
 bool uftrace_info_text(struct uftrace_walk *w)
 {
 	struct source *source = w->dir->files[w->dir->info].source;
@@ -594,5 +486,5 @@ bool uftrace_info_text(struct uftrace_walk *w)
 	check_mask(w, source, kept);
 	w->info->head.new_mask = kept;
 	w->info->head.mask = w->info->head.present ? w->info->head.mask : 0;
-	return w->status == TM_OK && read_values(w, source) && uftrace_taskinfo_read(w);
+	return w->status == TM_OK && uftrace_info_values(w) && uftrace_taskinfo_read(w);
 }

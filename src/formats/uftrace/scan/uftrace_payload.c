@@ -10,18 +10,18 @@
 #include "formats/uftrace/scan/uftrace_sym.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
-#define HOLE_SEEN 64u /* so many zeros are not values: space that was never written */
+#define ZEROS_MIN 64u /* so many zeros are not values: space that was never written */
 
 /* Whether it is a record whose time is zero, too, as is everything behind it. */
-static bool hole_begins(struct uftrace_stream *t, uint64_t at, uint64_t end)
+static bool zeros_begin(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
-	const uint8_t *p = end - at >= HOLE_SEEN ? window_at(&t->window, at, HOLE_SEEN) : NULL;
-	return p && bytes_are_zero(p + 8, HOLE_SEEN - 8);
+	const uint8_t *p = end - at >= ZEROS_MIN ? window_at(&t->window, at, ZEROS_MIN) : NULL;
+	return p && bytes_are_zero(p + 8, ZEROS_MIN - 8);
 }
 
 /* Whether bytes that are not a valid record were one: zeros; or a time or an address that can hardly be there by chance. Fewer
  * bytes than a record has are taken for its beginning. */
-static bool is_hurt(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+static bool is_damaged(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
 {
 	uint64_t left = at < end ? end - at : 0;
 	const uint8_t *p = left ? window_at(&t->window, at, left < UFTRACE_RECORD_SIZE ? (size_t)left : UFTRACE_RECORD_SIZE) : NULL;
@@ -34,7 +34,7 @@ static bool is_hurt(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_
 	if (left < UFTRACE_RECORD_SIZE)
 		return false;
 	uint64_t word = load_u64(p + 8, t->w->info->head.big_endian);
-	return (!when && !word) || hole_begins(t, at, end) ||
+	return (!when && !word) || zeros_begin(t, at, end) ||
 	       (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) < UFTRACE_LOST && t->session.map &&
 		uftrace_place_of(t, uftrace_word_address(word)) == UFTRACE_PLACE_MAPPED);
 }
@@ -57,9 +57,9 @@ static void name_values(struct uftrace_stream *t, const struct values *v, struct
 /* Whether zeros begin within the address and go on: space that was never written, and no values. */
 static bool address_is_gone(struct uftrace_stream *t, const struct values *v)
 {
-	const uint8_t *p = v->end - v->body >= HOLE_SEEN ? window_at(&t->window, v->body, HOLE_SEEN) : NULL;
+	const uint8_t *p = v->end - v->body >= ZEROS_MIN ? window_at(&t->window, v->body, ZEROS_MIN) : NULL;
 
-	return p && bytes_are_zero(p, HOLE_SEEN) &&
+	return p && bytes_are_zero(p, ZEROS_MIN) &&
 	       (!v->address || (t->session.map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
 }
 
@@ -174,7 +174,7 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 		return mismatched(t, v, size, longest, strip);
 	uint64_t after = v->body + (unsigned)size;
 	/* Where no record follows, it may be that one which is damaged. */
-	if (!uftrace_resync_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_hurt(t, after, v->end, v->time)) {
+	if (!uftrace_resync_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_damaged(t, after, v->end, v->time)) {
 		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)
 			return mismatched(t, v, size, longest, strip);
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)

@@ -14,14 +14,14 @@
 
 /* ---- one item ---- */
 
-static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *odd)
+static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *suspect)
 {
 	struct uftrace_walk *w = t->w;
 	struct finding *fd;
 
 	if (!time) {
 		uftrace_fold(t, &t->folds.zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
-		*odd = true;
+		*suspect = true;
 		return;
 	}
 	if (t->started && time < t->time) {
@@ -30,9 +30,8 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		if (t->folds.far.finding && t->last_time == t->time && t->suspect)
 			finding_explains(t->folds.far.finding, 1);
 		else {
-			enum tracemend_severity severity = estimated
-								   ? TM_NOTE
-								   : TM_ERROR; /* times of returns that were estimated may cross */
+			/* Times of returns that were estimated may cross. */
+			enum tracemend_severity severity = estimated ? TM_NOTE : TM_WARNING;
 			fd = uftrace_fold_milder(t, &t->folds.backward, UFTRACE_RULE_dat_time_backward, severity, at,
 						 UFTRACE_RECORD_SIZE,
 						 "time %llu ns is before that of the record in front of it, %llu ns",
@@ -40,7 +39,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 			if (fd)
 				finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		}
-		*odd = true;
+		*suspect = true;
 	}
 	uint64_t span = w->info->elapsed && w->info->elapsed < UINT64_MAX / 10 ? w->info->elapsed * 10 : UINT64_C(1) << 62;
 	if (time >= UFTRACE_TIME_MAX || (t->started && time > t->time && time - t->time > span)) {
@@ -48,7 +47,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
-		*odd = true;
+		*suspect = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->source, at, UFTRACE_RECORD_SIZE,
@@ -58,20 +57,20 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 	}
 }
 
-static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address, bool *odd)
+static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address, bool *suspect)
 {
 	struct finding *fd;
 
 	switch (uftrace_place_of(t, address)) {
 	case UFTRACE_PLACE_UNMAPPED:
-		*odd = true;
+		*suspect = true;
 		fd = uftrace_fold(t, &t->folds.unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
 				  "no mapping has the address 0x%llx", (unsigned long long)address);
 		if (fd)
 			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_KERNEL:
-		*odd = true;
+		*suspect = true;
 		fd = uftrace_fold(t, &t->folds.kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
 				  "address 0x%llx is not one of a program", (unsigned long long)address);
 		if (fd)
@@ -146,20 +145,20 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
 {
 	unsigned depth = t->depth, unknown = t->unknown;
-	bool odd = false;
+	bool suspect = false;
 
 	t->dat->records++;
-	check_time(t, at, time, &odd);
+	check_time(t, at, time, &suspect);
 	if (uftrace_word_type(word) != UFTRACE_EVENT) {
-		check_place(t, at, uftrace_word_address(word), &odd);
-		odd |= !uftrace_nest(t, at, word);
+		check_place(t, at, uftrace_word_address(word), &suspect);
+		suspect |= !uftrace_nest(t, at, word);
 	}
 	t->started = true;
 	t->session.changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
 		uftrace_repair_strip(t, at, next, time, word, rule);
 	remember(t, at);
-	t->suspect = odd && next == at + UFTRACE_RECORD_SIZE;
+	t->suspect = suspect && next == at + UFTRACE_RECORD_SIZE;
 	t->back.depth = depth;
 	t->back.unknown = unknown;
 	t->time = t->last_time = time;

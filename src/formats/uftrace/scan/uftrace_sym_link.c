@@ -69,7 +69,7 @@ static uint32_t find_module(struct uftrace_walk *w, struct uftrace_str path, str
 	return UFTRACE_NONE;
 }
 
-/* Looks for the mapping or library whose path and build id the head names. */
+/* Looks for the mapping or library whose path and build id the header names. */
 static bool find_identity(const struct uftrace_walk *w, const struct uftrace_module *m, struct uftrace_str *build_id)
 {
 	for (size_t i = 0; i < w->maps->count; i++)

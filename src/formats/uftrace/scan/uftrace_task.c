@@ -23,8 +23,8 @@ struct text_line {
 	uint64_t offset; /* in the file */
 	size_t raw;	 /* bytes with NUL bytes and the LF */
 	const char *text;
-	size_t length;	   /* without NUL bytes and the LF */
-	bool ended, holed; /* it has an LF; it had NUL bytes */
+	size_t length;	     /* without NUL bytes and the LF */
+	bool ended, had_nul; /* it has an LF; it had NUL bytes */
 	uint64_t number;
 };
 
@@ -79,7 +79,7 @@ static bool keep_line(struct uftrace_walk *w, const struct text_line *l, const s
 	*line = (struct uftrace_task_line){ .offset = l->offset,
 					    .length = l->raw,
 					    .text = (uint32_t)l->length,
-					    .verbatim = l->ended && !l->holed,
+					    .verbatim = l->ended && !l->had_nul,
 					    .kind = parsed->kind,
 					    .order = (uint32_t)tasks->count++,
 					    .time = parsed->time,
@@ -146,7 +146,7 @@ static bool check_sid(struct uftrace_walk *w, const struct text_line *l, struct 
 }
 
 /* The line without its NUL bytes: all of its fields are there. */
-static bool close_holes(struct uftrace_walk *w, const struct text_line *l)
+static bool remove_nul(struct uftrace_walk *w, const struct text_line *l)
 {
 	char *clean = malloc(l->length + 1);
 
@@ -164,7 +164,7 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 {
 	struct uftrace_task_parsed parsed = { .kind = uftrace_task_keyword(l->text, l->length) };
 
-	if (parsed.kind == UFTRACE_LINE_OTHER && l->ended && !l->holed) {
+	if (parsed.kind == UFTRACE_LINE_OTHER && l->ended && !l->had_nul) {
 		char shown[TEXT_QUOTE_SIZE];
 		name_line(finding_report(w->findings, UFTRACE_RULE_task_line_unknown, l->source, l->offset, l->raw,
 					 "'%s' is neither SESS, TASK, FORK nor DLOP; readers skip it",
@@ -185,7 +185,7 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 		uftrace_edit_add(w, &w->tasks->edits, l->offset + l->raw, 0, "\n", 1, UFTRACE_RULE_task_truncated_tail,
 				 "the end of the line");
 	}
-	if (!good && l->holed) {
+	if (!good && l->had_nul) {
 		uftrace_edit_lose(w, &w->tasks->edits, l->offset, l->raw, UFTRACE_RULE_task_nul_bytes,
 				  "a line with NUL bytes in a field");
 		return true;
@@ -198,7 +198,7 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 	if (has_sid && !check_sid(w, l, parsed.sid))
 		return true;
 	warn_line(w, l, &parsed);
-	if (l->holed && !close_holes(w, l))
+	if (l->had_nul && !remove_nul(w, l))
 		return false;
 	return keep_line(w, l, &parsed);
 }
@@ -237,9 +237,9 @@ static bool walk_text(struct uftrace_walk *w, struct source *source)
 		const char *text = w->tasks->text + at;
 		const char *lf = memchr(text, '\n', end - at);
 		size_t raw = lf ? (size_t)(lf - text) + 1 : end - at, length = lf ? raw - 1 : raw;
-		bool holed = nul && memchr(text, '\0', length);
+		bool had_nul = nul && memchr(text, '\0', length);
 		line_number++;
-		if (holed) { /* the NUL bytes are removed in place, in our own copy of the file */
+		if (had_nul) { /* the NUL bytes are removed in place, in our own copy of the file */
 			char *own = w->tasks->text + at;
 			size_t n = 0;
 			for (size_t i = 0; i < length; i++)
@@ -253,9 +253,9 @@ static bool walk_text(struct uftrace_walk *w, struct source *source)
 						.text = text,
 						.length = length,
 						.ended = lf != NULL,
-						.holed = holed,
+						.had_nul = had_nul,
 						.number = line_number };
-		if (holed && !length)
+		if (had_nul && !length)
 			uftrace_edit_add(w, &w->tasks->edits, at, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes, "NUL bytes");
 		else if (!walk_line(w, &line))
 			return false;

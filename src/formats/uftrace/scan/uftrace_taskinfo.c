@@ -1,5 +1,6 @@
 /* info: the list of tasks, and that list against task.txt and the files of records. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/text.h"
 #include "formats/uftrace/salvage/uftrace_salvage.h"
@@ -78,63 +79,75 @@ static bool read_list(struct uftrace_walk *w, struct source *source, struct uftr
 	return true;
 }
 
+static bool begins(struct uftrace_str value, const char *word)
+{
+	size_t n = strlen(word);
+
+	return value.length >= n && !memcmp(value.text, word, n);
+}
+
+/* The list is missing, or readers do not find it. other: a line that stands in the way, or NULL. */
+static void report_missing(struct uftrace_walk *w, struct source *source, const char *what, const struct uftrace_line *other)
+{
+	struct uftrace_lines *l = &w->info->lines;
+
+	rewrite(w, UFTRACE_RULE_taskinfo_missing, "the tasks of task.txt and of the records");
+	if (l->damage)
+		finding_explains(l->damage, 1);
+	else if (other)
+		l->damage = finding_report(w->findings, UFTRACE_RULE_taskinfo_missing, source, other->offset, other->raw,
+					   "a line of taskinfo is neither nr_tid nor tids: readers give up");
+	else
+		l->damage = finding_report(
+			w->findings, UFTRACE_RULE_taskinfo_missing, source, 0, 0,
+			"info does not list the tasks (%s is missing), so readers would open none of their files", what);
+}
+
+static void check_number(struct uftrace_walk *w, struct source *source, const struct uftrace_line *line, uint64_t items)
+{
+	struct uftrace_str text = { line->value.text + 7, line->value.length - 7 }; /* behind "nr_tid=" */
+	uint64_t claimed = 0;
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (text_parse_u64(text.text, text.length, &claimed) && claimed && claimed == items)
+		return;
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, source, line->offset, line->raw,
+					    "nr_tid is '%s', and %llu tasks are listed", text_quote(shown, text.text, text.length),
+					    (unsigned long long)items);
+	finding_path(fd, "taskinfo:nr_tid");
+	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "as many as are listed");
+}
+
 bool uftrace_taskinfo_read(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct source *source = info_source(w);
 	const struct uftrace_line *number = NULL, *list = NULL, *other = NULL;
-	uint64_t claimed = 0, items = 0;
+	uint64_t items = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct uftrace_line *line = &l->list[i];
-		struct uftrace_str v = line->value;
 		if (line->drop || line->bit != UFTRACE_I_TASKINFO)
 			continue;
-		if (v.length >= 7 && !memcmp(v.text, "nr_tid=", 7) && !number && !list)
+		if (begins(line->value, "nr_tid=") && !number && !list)
 			number = line;
-		else if (v.length >= 5 && !memcmp(v.text, "tids=", 5) && !list)
+		else if (begins(line->value, "tids=") && !list)
 			list = line;
-		else if (v.length < 6 || memcmp(v.text, "lines=", 6) != 0)
+		else if (!begins(line->value, "lines="))
 			other = line;
 	}
-	if (!number || !list || other) {
-		if (l->damage) {
-			finding_explains(l->damage, 1);
-		} else {
-			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_missing, source,
-							 other ? other->offset : 0, other ? other->raw : 0);
-			if (other)
-				finding_say(fd, "a line of taskinfo is neither nr_tid nor tids: readers give up");
-			else
-				finding_say(
-					fd,
-					"info does not list the tasks (%s is missing), so readers would open none of their files",
-					number || list ? (number ? "taskinfo:tids" : "taskinfo:nr_tid") : "taskinfo");
-			l->damage = fd;
-		}
-		rewrite(w, UFTRACE_RULE_taskinfo_missing, "the tasks of task.txt and of the records");
-	}
+	if (!number || !list || other)
+		report_missing(w, source, number ? "taskinfo:tids" : list ? "taskinfo:nr_tid" : "taskinfo", other);
 	if (!list)
 		return true;
-	uint64_t offset = list->offset + (list->length - list->value.length) + 5;
 	l->tids_present = true;
-	l->tids_offset = offset;
+	l->tids_offset = list->offset + (list->length - list->value.length) + 5; /* behind "tids=" */
 	l->tids_length = list->value.length - 5;
 	struct uftrace_str tids = { list->value.text + 5, list->value.length - 5 };
-	if (!read_list(w, source, tids, offset, &items))
+	if (!read_list(w, source, tids, l->tids_offset, &items))
 		return false;
-	if (!number)
-		return true;
-	bool valid = text_parse_u64(number->value.text + 7, number->value.length - 7, &claimed);
-	if (!valid || !claimed || claimed != items) {
-		struct finding *fd = finding_new(w->findings, UFTRACE_RULE_taskinfo_count_mismatch, source, number->offset,
-						 number->raw);
-		char shown[TEXT_QUOTE_SIZE];
-		finding_say(fd, "nr_tid is '%s', and %llu tasks are listed",
-			    text_quote(shown, number->value.text + 7, number->value.length - 7), (unsigned long long)items);
-		finding_path(fd, "taskinfo:nr_tid");
-		rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "as many as are listed");
-	}
+	if (number)
+		check_number(w, source, number, items);
 	return true;
 }
 

@@ -9,7 +9,7 @@ enum {
 	WORD_MORE = 1 << 2,
 	WORD_MAGIC = 7 << 3, /* all of its bits */
 	DEPTH_MASK = 0x3ff << 6,
-	NOBODY = 4000000,
+	UNUSED_TID = 4000000,
 };
 
 /* ---- which records ---- */
@@ -124,7 +124,7 @@ void uftrace_break_dat_unreferenced(struct uftrace_gen *g)
 
 	if (!uftrace_gen_made(g, 0, WITH_PAYLOADS))
 		return;
-	(void)snprintf(name, sizeof(name), "%d.dat", NOBODY + (int)uftrace_gen_below(g, 1000));
+	(void)snprintf(name, sizeof(name), "%d.dat", UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 	put_pair(g, gen_file(g->g, name));
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { NANOSECONDS = 1000000000, NOBODY = 4000000, PERF_SWITCH = 14 };
+enum { NANOSECONDS = 1000000000, UNUSED_TID = 4000000, PERF_SWITCH = 14 };
 
 /* ---- perf-cpu<N>.dat ---- */
 
@@ -90,7 +90,7 @@ void uftrace_break_perf_unknown_tid(struct uftrace_gen *g)
 	size_t offsets[64];
 	unsigned count;
 	struct bytes *b = perf(g, offsets, &count);
-	int tid = NOBODY + (int)uftrace_gen_below(g, 1000);
+	int tid = UNUSED_TID + (int)uftrace_gen_below(g, 1000);
 
 	if (!b)
 		return;

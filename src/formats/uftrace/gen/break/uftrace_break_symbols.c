@@ -4,23 +4,23 @@
 #include <stdio.h>
 
 /* A line that no real program has, at an address of the module. */
-struct odd {
+struct added_symbol {
 	uint64_t address;
 	uint32_t size;
 	char type;
 	const char *name;
 };
 
-static void format_symbol(const struct uftrace_gen *g, char *text, size_t room, bool sized, const struct odd *odd)
+static void format_symbol(const struct uftrace_gen *g, char *text, size_t room, bool sized, const struct added_symbol *added)
 {
-	unsigned long long address = odd->address;
+	unsigned long long address = added->address;
 
 	if (sized && uftrace_gen_has(g, UFTRACE_GEN_FOREIGN))
-		(void)snprintf(text, room, "%012llx %012x %c %s\n", address, odd->size, odd->type, odd->name);
+		(void)snprintf(text, room, "%012llx %012x %c %s\n", address, added->size, added->type, added->name);
 	else if (sized)
-		(void)snprintf(text, room, "%016llx %08x %c %s\n", address, odd->size, odd->type, odd->name);
+		(void)snprintf(text, room, "%016llx %08x %c %s\n", address, added->size, added->type, added->name);
 	else
-		(void)snprintf(text, room, "%016llx %c %s\n", address, odd->type, odd->name);
+		(void)snprintf(text, room, "%016llx %c %s\n", address, added->type, added->name);
 }
 
 static bool is_sized(const struct uftrace_gen *g)
@@ -61,11 +61,11 @@ static struct uftrace_row symbol_line(const struct uftrace_gen *g, const struct 
 {
 	char text[96];
 	const struct uftrace_gen_symbol *s = &m->symbols[symbol];
-	struct odd odd = { s->address, s->size, s->type, s->name };
+	struct added_symbol added = { s->address, s->size, s->type, s->name };
 
 	if (g->version < 60 && m == g->modules)
-		odd.address += g->sessions[0].maps[0].base;
-	format_symbol(g, text, sizeof(text), is_sized(g), &odd);
+		added.address += g->sessions[0].maps[0].base;
+	format_symbol(g, text, sizeof(text), is_sized(g), &added);
 	return uftrace_row_find(b, text, 0);
 }
 
@@ -78,13 +78,14 @@ static void count_one_more(struct uftrace_gen *g, struct bytes *b, const struct 
 	uftrace_row_replace(b, l, "# symbols: %u\n", m->symbol_count + 1);
 }
 
-static void insert_odd(struct uftrace_gen *g, struct bytes *b, const struct uftrace_gen_module *m, size_t at, struct odd odd)
+static void insert_symbol(struct uftrace_gen *g, struct bytes *b, const struct uftrace_gen_module *m, size_t at,
+			  struct added_symbol added)
 {
 	char text[96];
 
 	if (g->version < 60 && m == g->modules)
-		odd.address += g->sessions[0].maps[0].base;
-	format_symbol(g, text, sizeof(text), is_sized(g), &odd);
+		added.address += g->sessions[0].maps[0].base;
+	format_symbol(g, text, sizeof(text), is_sized(g), &added);
 	bytes_insert(b, at, text, strlen(text));
 	count_one_more(g, b, m);
 }
@@ -188,14 +189,14 @@ void uftrace_break_sym_mixed_format(struct uftrace_gen *g)
 	const struct uftrace_gen_module *m = NULL;
 	struct bytes *b;
 	char text[96];
-	struct odd odd = { 0, 4, 'T', "between_forms" };
+	struct added_symbol added = { 0, 4, 'T', "between_forms" };
 
 	uftrace_gen_versions(g, 60, 999);
 	b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
 	if (!b)
 		return;
-	odd.address = last_address(m);
-	format_symbol(g, text, sizeof(text), !is_sized(g), &odd);
+	added.address = last_address(m);
+	format_symbol(g, text, sizeof(text), !is_sized(g), &added);
 	bytes_insert(b, last_place(g, b, m), text, strlen(text));
 	count_one_more(g, b, m);
 }
@@ -208,7 +209,8 @@ void uftrace_break_sym_unsorted(struct uftrace_gen *g)
 	uftrace_gen_versions(g, 60, 130);
 	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (b)
-		insert_odd(g, b, m, last_place(g, b, m), (struct odd){ 0x10 + uftrace_gen_below(g, 0x300), 4, 'T', "too_late" });
+		insert_symbol(g, b, m, last_place(g, b, m),
+			      (struct added_symbol){ 0x10 + uftrace_gen_below(g, 0x300), 4, 'T', "too_late" });
 }
 
 void uftrace_break_sym_leading_sentinels(struct uftrace_gen *g)
@@ -240,8 +242,8 @@ void uftrace_break_sym_type_unknown(struct uftrace_gen *g)
 	struct bytes *b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
 
 	if (b)
-		insert_odd(g, b, m, last_place(g, b, m),
-			   (struct odd){ last_address(m), 4, "WBzx"[uftrace_gen_below(g, 4)], "odd_type" });
+		insert_symbol(g, b, m, last_place(g, b, m),
+			      (struct added_symbol){ last_address(m), 4, "WBzx"[uftrace_gen_below(g, 4)], "odd_type" });
 }
 
 void uftrace_break_sym_overlap(struct uftrace_gen *g)
@@ -257,7 +259,8 @@ void uftrace_break_sym_overlap(struct uftrace_gen *g)
 
 		if (!strchr("Ttw", s->type))
 			continue;
-		insert_odd(g, b, m, l.at + l.length, (struct odd){ s->address + s->size - 2, 4, s->type, "inside_another" });
+		insert_symbol(g, b, m, l.at + l.length,
+			      (struct added_symbol){ s->address + s->size - 2, 4, s->type, "inside_another" });
 		return;
 	}
 }
@@ -275,7 +278,7 @@ void uftrace_break_sym_outside_map(struct uftrace_gen *g)
 		uftrace_row_replace(b, uftrace_row_at(b, last_place(g, b, m)), "%016llx ? __sym_end\n",
 				    (unsigned long long)m->length + 0x2020);
 	}
-	insert_odd(g, b, m, last_place(g, b, m), (struct odd){ m->length + 0x2000, 0x20, 'T', "far_away" });
+	insert_symbol(g, b, m, last_place(g, b, m), (struct added_symbol){ m->length + 0x2000, 0x20, 'T', "far_away" });
 }
 
 void uftrace_break_sym_name_too_long(struct uftrace_gen *g)
@@ -286,7 +289,7 @@ void uftrace_break_sym_name_too_long(struct uftrace_gen *g)
 
 	if (!b)
 		return;
-	insert_odd(g, b, m, last_place(g, b, m), (struct odd){ last_address(m), 4, 'T', "long_name" });
+	insert_symbol(g, b, m, last_place(g, b, m), (struct added_symbol){ last_address(m), 4, 'T', "long_name" });
 	l = uftrace_row_at(b, last_place(g, b, m));
 	for (unsigned i = 1030 + uftrace_gen_below(g, 300); i; i -= i < 10 ? i : 10)
 		bytes_insert(b, l.at + uftrace_row_at(b, l.at).length - 1, "_abcdefghi", i < 10 ? i : 10);

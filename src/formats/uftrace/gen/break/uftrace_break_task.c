@@ -5,7 +5,7 @@
 
 #define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
 
-enum { NANOSECONDS = 1000000000, NOBODY = 4000000 };
+enum { NANOSECONDS = 1000000000, UNUSED_TID = 4000000 };
 
 /* task.txt, once the capture is made with these features; NULL before. */
 static struct bytes *tasks(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
@@ -219,7 +219,7 @@ void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *g)
 	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS);
 
 	if (b)
-		set_parent(g, b, NOBODY + (int)uftrace_gen_below(g, 1000));
+		set_parent(g, b, UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 }
 
 void uftrace_break_task_fork_self(struct uftrace_gen *g)
@@ -282,7 +282,7 @@ void uftrace_break_dlop_unknown_tid(struct uftrace_gen *g)
 	if (!l.found)
 		return;
 	(void)snprintf(from, sizeof(from), " tid=%d ", g->tasks[0].tid);
-	(void)snprintf(to, sizeof(to), " tid=%d ", NOBODY + (int)uftrace_gen_below(g, 1000));
+	(void)snprintf(to, sizeof(to), " tid=%d ", UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 	(void)uftrace_row_replace_text(b, l.at, from, to);
 }
 
