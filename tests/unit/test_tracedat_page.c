@@ -138,6 +138,18 @@ static void length_of_zero_and_noise(void **state)
 	free(c.data);
 }
 
+/* The length ends inside a time stamp, of which only the first word is data. */
+static void time_stamp_cut(void **state)
+{
+	(void)state;
+	struct capture c = capture_make();
+	store_u32(c.page + HEAD + c.length, 1u << 5 | 30, false);
+	store_u32(c.page + HEAD + c.length + 4, 1, false);
+	store_u64(c.page + 8, c.length + 4, false);
+	expect(&c, "tracedat/page-commit-mid-record", HEAD + c.length, 4);
+	free(c.data);
+}
+
 /* One record of an unknown event is taken out of its page, which gets shorter by as much. */
 static void record_removed(void **state)
 {
@@ -203,9 +215,13 @@ static void array_in_a_record_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beyond_the_page), cmocka_unit_test(nothing_but_data),
-		cmocka_unit_test(length_of_zero),  cmocka_unit_test(length_of_zero_and_noise),
-		cmocka_unit_test(record_removed),  cmocka_unit_test(array_in_a_record_left_out),
+		cmocka_unit_test(beyond_the_page),
+		cmocka_unit_test(nothing_but_data),
+		cmocka_unit_test(length_of_zero),
+		cmocka_unit_test(length_of_zero_and_noise),
+		cmocka_unit_test(time_stamp_cut),
+		cmocka_unit_test(record_removed),
+		cmocka_unit_test(array_in_a_record_left_out),
 	};
 	return RUN(tests);
 }

@@ -132,8 +132,8 @@ uint64_t tracedat_put_part_section(struct tracedat_walk *w, struct tracedat_sect
 		else
 			tracedat_part_flatten(p, &(struct tracedat_block){ 0 }, &content);
 		const char *why = !b		    ? "an empty section for one that is lost"
-				  : section->damage ? "what comes before the damage of the section, compressed anew"
-						    : "the section is compressed anew with its content mended";
+				  : section->damage ? "what comes before the damage of the section, compressed again"
+						    : "the section is compressed again with its repaired content";
 		put_frame(w, &content, section->lost ? section->rule : TRACEDAT_RULE_v7_block_decode, why);
 		if (section->lost)
 			tracedat_drop(w, section->offset + 16, section->size, section->rule, section->why);

@@ -1,5 +1,5 @@
-/* The repaired file: the blocks as the scan noted them, in the order of the input. Sizes, offsets and counts are computed
- * anew; where they are unchanged, the bytes are copies. */
+/* The repaired file: the blocks as the scan noted them, in the order of the input. Sizes, offsets and counts are recomputed;
+ * where they are unchanged, the bytes are copies. */
 #include "formats/tracedat/repair/tracedat_repair.h"
 
 #include <stdlib.h>

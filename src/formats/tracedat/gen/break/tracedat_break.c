@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void poke(struct tracedat_gen *g, size_t at, uint8_t value)
+static void byte_set(struct tracedat_gen *g, size_t at, uint8_t value)
 {
 	if (at < g->out->size)
 		g->out->data[at] = value;
@@ -13,17 +13,17 @@ static void poke(struct tracedat_gen *g, size_t at, uint8_t value)
 
 BREAK(bad_magic)
 {
-	BYTES poke(g, 0, 0x16);
+	BYTES byte_set(g, 0, 0x16);
 }
 
 BREAK(version_unsupported)
 {
-	BYTES poke(g, 10, '5');
+	BYTES byte_set(g, 10, '5');
 }
 
 BREAK(version_not_canonical)
 {
-	BYTES poke(g, 11, ' ');
+	BYTES byte_set(g, 11, ' ');
 }
 
 BREAK(perf_tracing_blob)
@@ -37,17 +37,17 @@ BREAK(perf_tracing_blob)
 
 BREAK(endian_flag_invalid)
 {
-	BYTES poke(g, 12, 2);
+	BYTES byte_set(g, 12, 2);
 }
 
 BREAK(endian_flag_mismatch)
 {
-	BYTES poke(g, 12, 1);
+	BYTES byte_set(g, 12, 1);
 }
 
 BREAK(user_long_invalid)
 {
-	BYTES poke(g, 13, 0);
+	BYTES byte_set(g, 13, 0);
 }
 
 BREAK(user_long_exceeds_kernel_long)
@@ -69,12 +69,12 @@ BREAK(page_size_vs_header_page)
 
 BREAK(header_page_tag)
 {
-	BYTES poke(g, g->at.header, 'H');
+	BYTES byte_set(g, g->at.header, 'H');
 }
 
 BREAK(header_event_tag)
 {
-	BYTES poke(g, g->at.header_event, 'H');
+	BYTES byte_set(g, g->at.header_event, 'H');
 }
 
 BREAK(header_page_size)

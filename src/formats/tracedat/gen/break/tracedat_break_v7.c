@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void poke(struct tracedat_gen *g, size_t at, uint8_t value)
+static void byte_set(struct tracedat_gen *g, size_t at, uint8_t value)
 {
 	if (at < g->out->size)
 		g->out->data[at] = value;
@@ -16,13 +16,13 @@ static size_t kallsyms(const struct tracedat_gen *g)
 
 BREAK(v7_compressor_name)
 {
-	BYTES poke(g, 18, 'x');
+	BYTES byte_set(g, 18, 'x');
 }
 
 BREAK(v7_compressor_version)
 {
 	SHAPE g->codec = TRACEDAT_ZLIB;
-	BYTES poke(g, 23, '9');
+	BYTES byte_set(g, 23, '9');
 }
 
 BREAK(v7_options_offset)
@@ -66,7 +66,7 @@ BREAK(v7_strings_missing)
 
 BREAK(v7_strings_nul)
 {
-	BYTES poke(g, g->out->size - 1, 'x');
+	BYTES byte_set(g, g->out->size - 1, 'x');
 }
 
 BREAK(v7_section_duplicate)
@@ -96,7 +96,7 @@ BREAK(v7_block_usize)
 BREAK(v7_block_decode)
 {
 	/* The descriptor of the frame: a reserved bit makes it invalid. */
-	BYTES poke(g, kallsyms(g) + 28, 0xff);
+	BYTES byte_set(g, kallsyms(g) + 28, 0xff);
 }
 
 BREAK(v7_done_size)
@@ -209,10 +209,10 @@ BREAK(v7_chunk_usize)
 
 BREAK(v7_chunk_decode)
 {
-	BYTES poke(g, chunk(g) + 16, 0xff);
+	BYTES byte_set(g, chunk(g) + 16, 0xff);
 }
 
-/* ---- what else ---- */
+/* ---- others ---- */
 
 BREAK(v7_btf_modules_none)
 {
