@@ -87,9 +87,9 @@ const struct format lttng_format = {
 		    .directory = true,
 		    .donor = "descriptions of facilities (0.6 to 0.8) are taken where the trace has none and the donor's has the "
 			     "checksum "
-			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would "
-			     "show that "
-			     "the numbers of another one are wrong" },
+			     "that was recorded; markers (1.0 and later) have other numbers in every recording, and those of "
+			     "another "
+			     "one could not be checked" },
 	.rules = lttng_rules,
 	.rule_count = LTTNG_RULE_COUNT,
 	.fast = lttng_fast_contract,

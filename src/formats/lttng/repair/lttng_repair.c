@@ -31,14 +31,14 @@ void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *
 	h.v[LF_UNUSED] = l->variable ? data : size - data;
 	for (unsigned i = 0; i < LF_COUNT; i++)
 		lttng_header_store(block, l, t->coding.big_endian, (enum lttng_field)i, h.v[i]);
-	(void)plan_literal(t->s->plan, f->output, block, data, rule, "declarations by what the events show, under made-up names");
+	(void)plan_literal(t->s->plan, f->output, block, data, rule, "declarations inferred from the events, under made-up names");
 	put_zeros(t, f->output, size - data, rule);
 	f->last = h;
 }
 
-static const char why_torn[] = "stands right before bytes that are no event";
-static const char why_behind[] = "stands right behind bytes that are no event";
-static const char why_found[] = "found again behind damage; its clock may have turned meanwhile";
+static const char why_torn[] = "stands right before bytes that are not an event";
+static const char why_behind[] = "stands right behind bytes that are not an event";
+static const char why_found[] = "resynchronised behind damage; the clock may have wrapped in between";
 
 /* Events that were found again are in doubt up to the next damage. */
 static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
@@ -87,7 +87,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
 	if (w->out.odd && w->out.odd < w->at.last && !w->edits->edits.count)
 		plan_doubt(p, f->source, base + w->out.odd, w->at.last - w->out.odd,
-			   "legal, but strange, up to bytes that are no event");
+			   "legal, but unusual, up to bytes that are not an event");
 }
 
 /* What is behind the data: padding of the output up to `size`. True: it was something else. */
@@ -108,7 +108,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 			have = nonzero - from;
 		else
 			plan_doubt(p, f->source, nonzero, from + have - nonzero,
-				   "left behind the end of the data, where nothing reads it");
+				   "left behind the end of the data, where no reader reads it");
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
@@ -152,11 +152,10 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
 			   "the header of this block was made up from its neighbours");
 	else if (t->constants.clock_made_up && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "its times count by a clock that was made up");
+		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the frequency of its clock was made up");
 	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count && b->data_end > header)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "bytes came in somewhere among these, or are gone");
+			   "bytes were inserted somewhere among these, or are missing");
 	put_data(t, f, b, w);
 	if (w->at.events) {
 		f->last_from = frame->offset + w->at.last;

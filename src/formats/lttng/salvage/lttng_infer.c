@@ -417,9 +417,10 @@ static void report_found(struct lttng_inference *inf, const struct lttng_lost_ty
 			       m->texts > 1 ? "two texts" : "a text", m->after);
 	else
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
-	finding_say(fd,
-		    "the declaration of event type %u of %s is lost; what stands behind %u of its events shows that each has %s",
-		    type->is.marker->type.id, type->is.channel->name, type->count, length);
+	finding_say(
+		fd,
+		"the declaration of event type %u of %s is lost; the stamps behind %u of its events show that its payload has %s",
+		type->is.marker->type.id, type->is.channel->name, type->count, length);
 }
 
 /* The first size that a header tells of an event of the type, whose shape is set for the time being; UINT64_MAX: none does. */

@@ -93,11 +93,11 @@ static void judge_machine(struct lttng_trace *t)
 	if (!lttng_has(t->coding.layout, LF_ARCH_TYPE))
 		return;
 	if (!type || type > 12)
-		constant_report(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE, "architecture %llu is none of 1 to 12",
+		constant_report(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE, "arch_type is %llu; 1 to 12 are known",
 				(unsigned long long)type);
 	else if (!arch_has_size(type, v[LF_ARCH_SIZE]))
 		constant_report(t, LTTNG_RULE_arch_type_size_conflict, LF_ARCH_TYPE,
-				"architecture %llu has no pointers of %llu bytes", (unsigned long long)type,
+				"arch_type is %llu, which does not have pointers of %llu bytes", (unsigned long long)type,
 				(unsigned long long)v[LF_ARCH_SIZE]);
 	if (v[LF_ARCH_VARIANT])
 		constant_report(t, LTTNG_RULE_arch_variant_nonzero, LF_ARCH_VARIANT, "arch_variant is %llu",

@@ -22,7 +22,7 @@ static void judge_name(struct lttng_trace *t, struct lttng_file *f, bool loose)
 	if (f->cpu < 0 || f->cpu > (int64_t)LTTNG_CPU_MAX) {
 		finding_report(t->s->findings, LTTNG_RULE_cpu_number_range, f->source, 0, 0,
 			       "the cpu number in the name, %s, is not one from 0 to %u", bar ? bar + 1 : "", LTTNG_CPU_MAX);
-		lttng_file_aside(f, LTTNG_RULE_cpu_number_range, "no reader can take this cpu number");
+		lttng_file_aside(f, LTTNG_RULE_cpu_number_range, "no reader accepts this cpu number");
 	} else if (loose) {
 		finding_report(t->s->findings, LTTNG_RULE_cpu_leading_zero, f->source, 0, 0, "readers take \"%s\" for cpu %lld",
 			       bar ? bar + 1 : "", (long long)f->cpu);

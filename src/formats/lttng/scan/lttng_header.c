@@ -164,16 +164,16 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		break;
 	case LTTNG_RULE_byte_order_mixed:
 		lttng_block_report(t, f, b, LTTNG_RULE_byte_order_mixed, 0, frame->length,
-				   "the block's byte order is not that of the trace");
+				   "the magic number is in the other byte order than in the rest of the trace");
 		break;
 	case LTTNG_RULE_file_size_not_multiple:
 	case LTTNG_RULE_trailing_garbage:
-		lttng_block_report(t, f, b, rule, 0, frame->length, "%llu bytes that are no block follow the last one",
+		lttng_block_report(t, f, b, rule, 0, frame->length, "%llu bytes that are not a block follow the last one",
 				   (unsigned long long)frame->length);
 		break;
 	default:
 		lttng_block_report(t, f, b, rule, 0, frame->length,
-				   "there is no block header, and none of its fields is what it should be");
+				   "there is no block header: neither the magic number nor most constants of the trace are there");
 		break;
 	}
 	drop_block(b, rule);

@@ -111,7 +111,7 @@ void lttng_identity_judge(struct lttng_trace *t, struct lttng_file *f)
 	enum conversion_kind converted = text_converted(head, n, f->source);
 	if (is_foreign(head, n)) {
 		finding_report(t->s->findings, LTTNG_RULE_foreign_format, f->source, 0, n < 64 ? n : 64,
-			       "the file begins like a CTF stream");
+			       "the file begins with the magic number of a CTF stream");
 		aside(f, LTTNG_RULE_foreign_format);
 	} else if (converted != NOT_CONVERTED && f->major < 0) {
 		finding_report(t->s->findings, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size, "%s",
@@ -128,7 +128,7 @@ void lttng_identity_judge(struct lttng_trace *t, struct lttng_file *f)
 		judge_version(t, f, head, n);
 	} else if (!l) {
 		finding_report(t->s->findings, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END,
-			       "there is no magic number where any version has it");
+			       "there is no magic number at the offset of any version");
 		aside(f, LTTNG_RULE_bad_magic_first_block);
 	}
 }

@@ -39,7 +39,8 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 						  : "the next block begins after %llu bytes, and blocks of this file have %llu",
 				   (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
-		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "the next block begins %llu bytes late",
+		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length,
+				   "the next block begins %llu bytes behind the end of this one",
 				   (unsigned long long)(length - size));
 	}
 	b->h.v[LF_SIZE] = size;

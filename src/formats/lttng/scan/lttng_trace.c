@@ -89,7 +89,7 @@ static void judge_literal(struct lttng_trace *t)
 		}
 	if (lttng_census_fits(t)) {
 		finding_report(t->s->findings, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
-			       "events follow a header of 101 bytes; tracers wrote 109");
+			       "events follow a header of 101 bytes, as the document says; tracers wrote 109");
 		return;
 	}
 	const struct lttng_layout *literal = t->coding.layout;
