@@ -10,7 +10,7 @@ static const char *const profiles[] = { "wire", "literal", NULL };
 
 /* ---- recognition ---- */
 
-/* Files that are looked into; the answer is nearly always in the first. */
+/* Files whose first bytes are read; nearly always the first one is enough. */
 #define BID_FILES_MAX 64u
 #define BID_BYTES 96u
 
@@ -61,7 +61,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 			best.bits = bits > best.bits ? bits : best.bits;
 		}
 	}
-	/* A trace whose headers are all gone is still told by its names. */
+	/* A trace whose headers are all damaged is still recognised by its names. */
 	if (!best.bits && metadata)
 		best.bits = 4;
 	if (!best.bits && prehistoric && bundle_find(b, TM_ROLE_INPUT, "info/system.xml"))

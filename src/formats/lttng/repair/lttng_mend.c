@@ -28,7 +28,7 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 		if (!next.has_full && (next.stamp - w->at.stamp > turn || e->has_full))
 			return false;
 	} else {
-		/* The padding before it goes, too, and with it what was left out just before. */
+		/* The padding before it is left out, too, and what was left out just before joins it. */
 		lttng_walk_trim(w);
 		from = w->at.rel;
 	}

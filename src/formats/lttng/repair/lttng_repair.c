@@ -19,7 +19,7 @@ static void put_zeros(struct lttng_trace *t, unsigned output, uint64_t length, u
 	}
 }
 
-void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule)
+void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule)
 {
 	const struct lttng_layout *l = t->coding.layout;
 	struct lttng_header h = f->last;
@@ -40,7 +40,7 @@ static const char why_torn[] = "stands right before bytes that are not an event"
 static const char why_behind[] = "stands right behind bytes that are not an event";
 static const char why_found[] = "resynchronised behind damage; the clock may have wrapped in between";
 
-/* Events that were found again are in doubt up to the next damage. */
+/* Events behind damage are doubtful up to the next damage. */
 static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 {
 	for (edit++; edit < edits->count; edit++)
@@ -49,7 +49,7 @@ static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 	return end;
 }
 
-/* Bytes came in somewhere in the block, or are gone: what is behind it is not where whole pages lead. */
+/* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
 static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
@@ -85,8 +85,8 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	if (!(w->out.torn || is_shifted(t, f, b)) || w->at.last >= w->at.kept)
 		return;
 	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
-	if (w->out.odd && w->out.odd < w->at.last && !w->edits->edits.count)
-		plan_doubt(p, f->source, base + w->out.odd, w->at.last - w->out.odd,
+	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
+		plan_doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
 			   "legal, but unusual, up to bytes that are not an event");
 }
 
@@ -148,10 +148,10 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 				   rule_why(b->rule));
 	else
 		plan_copy(p, f->output, f->source, frame->offset, header);
-	if (b->made_up)
+	if (b->rebuilt)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
 			   "the header of this block was made up from its neighbours");
-	else if (t->constants.clock_made_up && b->data_end > header)
+	else if (t->constants.clock_guessed && b->data_end > header)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the frequency of its clock was made up");
 	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count && b->data_end > header)
 		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
@@ -162,7 +162,7 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		f->last_to = frame->offset + w->at.kept;
 	}
 	bool other = put_tail(t, f, b, written, !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count);
-	/* Of what a wrong end of the data leaves behind it, or of bytes that are gone, nobody knows how many events it was. */
+	/* It is not known how many events are behind a wrong end of the data, or were in missing bytes. */
 	bool unknown = b->lost || is_shifted(t, f, b) ||
 		       (other && !w->out.cut_known && !(b->unknown_end && w->stale <= b->data_end));
 	plan_lost(p, w->out.dropped, unknown ? TM_UNKNOWN_COUNT : TM_EXACT);

@@ -187,7 +187,7 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 		uint64_t budget = inf->lattice.budget + BUDGET_EACH * data;
 		inf->lattice.budget = budget < BUDGET_MAX ? (uint32_t)budget : BUDGET_MAX;
 	}
-	f->resync = 0; /* the file is gone through again from its beginning */
+	f->resync = 0; /* the walk starts again at the beginning of the file */
 }
 
 /* ---- types ---- */
@@ -423,7 +423,7 @@ static void report_found(struct lttng_inference *inf, const struct lttng_lost_ty
 		type->is.marker->type.id, type->is.channel->name, type->count, length);
 }
 
-/* The first size that a header tells of an event of the type, whose shape is set for the time being; UINT64_MAX: none does. */
+/* The first size in the header of an event of the type, whose shape is set for the moment; UINT64_MAX: none has one. */
 static uint64_t size_told(struct lttng_inference *inf, const struct lttng_lost_type *type)
 {
 	for (unsigned i = 0; i < inf->block_count; i++) {

@@ -17,7 +17,7 @@
 #define LATTICE_BEAM 16u
 /* The most bytes between the header of an event of unknown type and the next event. */
 #define LATTICE_GAP_MAX 255u
-/* A path whose score is lower by so many bits is no alternative. */
+/* A path whose score is lower by so many bits is not an alternative. */
 #define LATTICE_WORST 48
 
 enum lttng_node_kind {

@@ -37,14 +37,14 @@ static void judge_name(struct lttng_trace *t, struct lttng_file *f, bool loose)
 	}
 }
 
-/* Fills in what the name says. False: it is no tracefile. */
+/* Fills in what the name says. False: it is not a tracefile. */
 static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 {
 	const char *name = f->source->name + t->files.root_length;
 	bool loose;
 
 	f->base = lttng_name_base(f->source->name);
-	/* What is below no root goes with the first one, and is no tracefile. */
+	/* Files below no root belong to the first one, and are not tracefiles. */
 	if (strncmp(f->source->name, t->files.root, t->files.root_length) != 0)
 		return false;
 	if (lttng_name_is_hidden(f->source->name) || lttng_name_has_directory(name, "eventdefs") ||
@@ -65,7 +65,7 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 	f->control = directory == 8 && !memcmp(name, "control/", 8);
 	f->metadata = lttng_name_is_metadata(f->base);
 	f->flight = lttng_name_is_flight(f->base);
-	/* The prefix is no part of the channel, where it is at the beginning of the relative path. */
+	/* The prefix is not part of the channel where it is at the beginning of the relative path. */
 	const char *channel = f->flight && (!directory || f->metadata) ? f->base + LTTNG_FLIGHT_LENGTH : name;
 	size_t length = (size_t)(f->base + n - channel);
 	if (f->flight && f->metadata && directory)
@@ -84,7 +84,7 @@ void lttng_dir_collect(struct lttng_trace *t)
 {
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files.list[i];
-		/* No tracefile: looked at as XML, and copied, once the version is known. */
+		/* Not a tracefile: read as XML, and copied, once the version is known. */
 		if (!file_name(t, f))
 			f->channel = NULL;
 	}
@@ -92,7 +92,7 @@ void lttng_dir_collect(struct lttng_trace *t)
 		lttng_cpus_duplicates(t);
 }
 
-/* ---- what the version asks for ---- */
+/* ---- what the version requires ---- */
 
 static bool has_file_below(struct lttng_trace *t, const char *directory)
 {

@@ -351,7 +351,7 @@ static void description_aside(struct lttng_trace *t, const struct source *s)
 		}
 }
 
-/* The facility is there, and nobody knows what its events look like. */
+/* The facility is loaded, and its events are not described. */
 static void undescribed(struct lttng_trace *t, uint32_t id)
 {
 	for (uint32_t i = 0; i < 256; i++) {

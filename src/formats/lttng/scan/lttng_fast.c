@@ -1,4 +1,4 @@
-/* Events that are fine, in tight loops. A loop stops before the first event that is anything but plain; lttng_walk.c looks at that.
+/* Events that are fine, in tight loops. A loop stops before the first event that is not plain; lttng_walk.c takes that.
  *
  * Where an event ends is known only when its type and its text are, so one walk waits for memory most of the time. Two walks at
  * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where it
@@ -180,7 +180,7 @@ static ALWAYS_INLINE bool text_end(const struct hot *h, const struct behind *beh
 	return likely(zeros != 0);
 }
 
-/* The end of a payload of type `entry`. False: nothing here tells it. */
+/* The end of a payload of type `entry`. False: it is not known here. */
 static ALWAYS_INLINE bool plain_end(const struct hot *h, const struct rules *r, uint64_t entry, uint64_t payload, const bool packed,
 				    uint64_t *end)
 {
@@ -361,7 +361,7 @@ struct lane {
 	uint64_t first_stamp;
 };
 
-/* Gives the loops what the window has from the next event on. False: that is no more than they had. */
+/* Gives the loops what the window has from the next event on. False: they had that already. */
 static bool lane_refill(struct lane *l)
 {
 	uint64_t rel = l->from + l->h.at, limit = l->from + l->h.limit, last = l->from + l->h.last;
@@ -472,7 +472,7 @@ static bool header_compact(const struct hot *h, const struct rules *r, const uin
 	return word != 0;
 }
 
-/* One event that the loops leave: its texts are longer, or more, than they look at, or its size follows the event word. */
+/* One event that the loops leave: its texts are longer, or more, than they handle, or its size follows the event word. */
 static bool lane_event(struct lane *l, const struct rules *r)
 {
 	struct hot *h = &l->h;
@@ -519,7 +519,8 @@ static bool lane_begin(struct lane *l, const struct rules *r)
 
 /* ---- the block behind ---- */
 
-/* What the header behind the block says of the next one. Where it lies, nobody goes by it. */
+/* Opens the block behind by its header, which was not judged yet: if the walk of that block finds other values, what was done ahead
+ * is forgotten. */
 static void ahead_open(struct lttng_trace *t, const struct lttng_walk *w)
 {
 	struct ahead *a = &t->fast->ahead;

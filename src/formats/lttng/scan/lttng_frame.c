@@ -2,9 +2,9 @@
  * away the next one is. Where that does not lead to a header, the next sound header is searched for, once. */
 #include "formats/lttng/scan/lttng_frame.h"
 
-#define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing but itself vouches for */
+#define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing else confirms */
 
-/* Constants of a header that vouch for it where all others are zeros. */
+/* Constants of a header that must agree where all others are zeros. */
 #define REST_MIN 2u
 
 unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of)
@@ -89,7 +89,7 @@ static bool power_of_two(uint64_t v)
 	return v && !(v & (v - 1));
 }
 
-/* How well a block size fits the file: headers found where it says there are some, out of up to three. */
+/* How well a block size fits the file: headers found at up to three of its multiples. */
 static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint64_t size, unsigned *expected)
 {
 	unsigned found = 0;
@@ -147,7 +147,7 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
 	} else if (sibling) {
 		f->block_size = sibling;
 	} else {
-		/* Nothing tells: one block, as long as a tracer would have made it. */
+		/* The size is not known: one block, as long as a tracer would have made it. */
 		uint64_t size = LTTNG_PAGE;
 		while (size < file && size < (UINT64_C(1) << 31))
 			size *= 2;

@@ -133,7 +133,7 @@ static void drop_block(struct lttng_block *b, unsigned rule)
 	b->rule = rule;
 }
 
-/* A block whose header is gone: it may be worth nothing, or be made up from its neighbours. */
+/* A block whose header is lost: it is dropped, or gets a new one from its neighbours. */
 static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	const struct lttng_frame *frame = b->frame;
@@ -178,7 +178,7 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	}
 	drop_block(b, rule);
 	if (rule == LTTNG_RULE_magic_lost_in_block || rule == LTTNG_RULE_bad_magic_first_block) {
-		b->keep = b->made_up = true;
+		b->keep = b->rebuilt = true;
 		b->h = t->constants.want;
 		b->h.v[LF_BEGIN] = f->has_last ? f->last.v[LF_END] : t->constants.begin;
 	}
@@ -202,7 +202,7 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 			b->lost = true;
 		} else {
 			header_gone(t, f, b);
-			b->keep = b->made_up = false;
+			b->keep = b->rebuilt = false;
 		}
 		return;
 	}

@@ -1,7 +1,7 @@
 /* Files whose first bytes are not those of the trace: another version, another format, or damage. */
 #include "formats/lttng/salvage/lttng_salvage.h"
 
-/* Bytes that are looked at for signs of a text conversion. */
+/* Bytes that are searched for signs of a text conversion. */
 #define TEXT_LOOK 4096u
 /* Where the magic number of 0.6 ends, which lies furthest in. */
 #define MAGICS_END 76u

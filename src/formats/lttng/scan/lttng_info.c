@@ -1,4 +1,4 @@
-/* system.xml and bookmarks, which are looked at for information. */
+/* system.xml and bookmarks, which are read for information. */
 #include <stdlib.h>
 
 #include "formats/lttng/decode/lttng_xml.h"

@@ -134,8 +134,8 @@ static bool is_heartbeat(const struct lttng_coding *c, const struct lttng_event 
 
 void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
 {
-	if (!w->out.odd && (e->padded || e->stamp > w->end || (e->has_full && e->full < before)))
-		w->out.odd = e->start;
+	if (!w->out.unusual && (e->padded || e->stamp > w->end || (e->has_full && e->full < before)))
+		w->out.unusual = e->start;
 	if (e->padded && note_once(w, NOTED_PADDING))
 		lttng_event_report(t, w, LTTNG_RULE_event_alignment_nonzero_pad, e->start, e->end,
 				   "the bytes that align event %s are not zero", lttng_event_name(e));

@@ -18,17 +18,17 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	uint64_t size = f->block_size, length = b->frame->length, claimed = b->h.v[LF_SIZE], lost = b->h.v[LF_UNUSED];
 
 	b->size = size;
-	if (!b->open && !b->made_up && claimed != size) {
+	if (!b->open && !b->rebuilt && claimed != size) {
 		lttng_field_report(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, LF_SIZE,
 				   "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
 				   (unsigned long long)size);
 	}
-	if (!b->open && !b->made_up && lost > size - t->coding.layout->size) {
+	if (!b->open && !b->rebuilt && lost > size - t->coding.layout->size) {
 		lttng_field_report(t, f, b, LTTNG_RULE_lost_size_range, LF_UNUSED,
 				   "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
 				   (unsigned long long)size, t->coding.layout->size);
 	}
-	b->unknown_end = b->made_up || lost > size - t->coding.layout->size;
+	b->unknown_end = b->rebuilt || lost > size - t->coding.layout->size;
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
@@ -53,8 +53,8 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 	uint64_t pages = lttng_align(data, LTTNG_PAGE);
 
 	b->size = length;
-	b->unknown_end = b->made_up || data < t->coding.layout->size || data == LTTNG_OPEN;
-	if (b->made_up) {
+	b->unknown_end = b->rebuilt || data < t->coding.layout->size || data == LTTNG_OPEN;
+	if (b->rebuilt) {
 		b->data_end = length;
 		return;
 	}
@@ -99,7 +99,7 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 
-	if (!b->made_up && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
+	if (!b->rebuilt && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
 		judge_open(t, f, b);
 	if (t->coding.layout->variable) {
 		judge_variable(t, f, b);
