@@ -116,52 +116,73 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	return !as_it_is && nonzero < from + left;
 }
 
+/* The header of the block, and doubts about all of its data. */
+static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	struct plan *p = t->s->plan;
+	const uint64_t at = b->frame->offset, header = t->coding.layout->size;
+	const char *why = NULL;
+
+	if (memcmp(b->head, b->header, (size_t)header) != 0)
+		(void)plan_replace(p, f->output, f->source, at, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
+	else
+		plan_copy(p, f->output, f->source, at, header);
+	if (b->rebuilt)
+		why = "the header of this block was made up from its neighbours";
+	else if (t->constants.clock_guessed)
+		why = "the frequency of its clock was made up";
+	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
+		why = "bytes were inserted somewhere among these, or are missing";
+	if (why && (b->rebuilt || b->data_end > header))
+		plan_doubt(p, f->source, at + header, b->data_end - header, why);
+}
+
+/* Whether there is room for the zeros that the block needs. */
+static bool fits_zeros(const struct lttng_trace *t, const struct lttng_block *b)
+{
+	uint64_t left = LTTNG_ZEROS_MAX - (t->out.zeros < LTTNG_ZEROS_MAX ? t->out.zeros : LTTNG_ZEROS_MAX);
+	return b->size <= b->frame->length || b->size - b->frame->length <= left;
+}
+
+/* A block that does not stay. */
+static void drop_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
+{
+	plan_drop(t->s->plan, f->source, b->frame->offset, b->frame->length, b->rule, rule_why(b->rule));
+	plan_lost(t->s->plan, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+}
+
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *w)
 {
 	struct plan *p = t->s->plan;
-	const struct lttng_frame *frame = b->frame;
-	uint64_t header = t->coding.layout->size, written = b->data_end;
+	uint64_t written = lttng_edits_size(w->edits, b->data_end);
 
-	/* What took its header may have reached the event before it. */
+	/* Damage to the header may have reached the event before it. */
 	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
 		plan_doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
 	f->last_from = f->last_to = 0;
-	if (b->keep && b->size > frame->length &&
-	    b->size - frame->length > LTTNG_ZEROS_MAX - (t->out.zeros < LTTNG_ZEROS_MAX ? t->out.zeros : LTTNG_ZEROS_MAX)) {
-		b->keep = false; /* more padding than there may be */
+	if (b->keep && !fits_zeros(t, b)) {
+		b->keep = false;
 		b->lost = true;
 		t->totals.records -= w->at.events;
+		t->s->fast -= w->fast < w->at.events ? w->fast : w->at.events;
 		plan_lost(p, w->at.events, TM_AT_LEAST);
 	}
 	if (!b->keep) {
-		plan_drop(p, f->source, frame->offset, frame->length, b->rule, rule_why(b->rule));
-		plan_lost(p, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+		drop_block(t, f, b);
 		return;
 	}
-	written = lttng_edits_size(w->edits, written);
 	plan_kept(p, w->at.events - w->out.patched);
 	plan_patched(p, w->out.patched);
 	t->out.kept += w->at.events;
 	t->declared.kept |= f->metadata;
-	if (memcmp(b->head, b->header, (size_t)header) != 0)
-		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule,
-				   rule_why(b->rule));
-	else
-		plan_copy(p, f->output, f->source, frame->offset, header);
-	if (b->rebuilt)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "the header of this block was made up from its neighbours");
-	else if (t->constants.clock_guessed && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header, "the frequency of its clock was made up");
-	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "bytes were inserted somewhere among these, or are missing");
+	put_header(t, f, b, w);
 	put_data(t, f, b, w);
 	if (w->at.events) {
-		f->last_from = frame->offset + w->at.last;
-		f->last_to = frame->offset + w->at.kept;
+		f->last_from = b->frame->offset + w->at.last;
+		f->last_to = b->frame->offset + w->at.kept;
 	}
-	bool other = put_tail(t, f, b, written, !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count);
+	bool as_it_is = !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count;
+	bool other = put_tail(t, f, b, written, as_it_is);
 	/* It is not known how many events are behind a wrong end of the data, or were in missing bytes. */
 	bool unknown = b->lost || is_shifted(t, f, b) ||
 		       (other && !w->out.cut_known && !(b->unknown_end && w->stale <= b->data_end));

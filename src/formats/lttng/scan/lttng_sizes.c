@@ -47,6 +47,44 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 }
 
 /* From 2.5 on: the block size leads to the next block. */
+static void judge_distance(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	bool whole = length % LTTNG_PAGE == 0 && data <= length;
+
+	if (!size) {
+		lttng_field_report(t, f, b, LTTNG_RULE_buf_size_zero, LF_SIZE, "sb_size is 0, and the block has %llu bytes",
+				   (unsigned long long)length);
+	} else if (size % LTTNG_PAGE) {
+		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, LF_SIZE,
+				   "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
+				   (unsigned long long)size, (unsigned long long)length);
+	} else if (!b->frame->last || (whole && lttng_align(data, LTTNG_PAGE) == length)) {
+		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_misleads, LF_SIZE,
+				   "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
+				   (unsigned long long)length);
+	} else {
+		b->cut = true;
+		lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length, "%llu bytes of the block are there, of %llu",
+				   (unsigned long long)length, (unsigned long long)size);
+	}
+}
+
+/* From 2.5 on: the data against the block. */
+static void judge_data_size(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	bool short_data = data < t->coding.layout->size;
+
+	if (!short_data && (data <= length || b->cut) && data <= size)
+		return;
+	b->unknown_end = short_data || data > length;
+	if (!b->cut && (short_data || !b->errors || size > data))
+		lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
+				   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
+				   (unsigned long long)length, t->coding.layout->size);
+}
+
 static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
@@ -58,40 +96,14 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 		b->data_end = length;
 		return;
 	}
-	if (!b->open && size != length) {
-		bool whole = length % LTTNG_PAGE == 0 && data <= length;
-		if (!size) {
-			lttng_field_report(t, f, b, LTTNG_RULE_buf_size_zero, LF_SIZE, "sb_size is 0, and the block has %llu bytes",
-					   (unsigned long long)length);
-		} else if (size % LTTNG_PAGE) {
-			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, LF_SIZE,
-					   "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
-					   (unsigned long long)size, (unsigned long long)length);
-		} else if (!b->frame->last || (whole && pages == length)) {
-			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_misleads, LF_SIZE,
-					   "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
-					   (unsigned long long)length);
-		} else {
-			b->cut = true;
-			lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length,
-					   "%llu bytes of the block are there, of %llu", (unsigned long long)length,
-					   (unsigned long long)size);
-		}
-	}
-	if (!b->open && (data < t->coding.layout->size || (data > length && !b->cut) || data > size)) {
-		bool field = data < t->coding.layout->size || !b->errors || size > data;
-		b->unknown_end = data < t->coding.layout->size || data > length;
-		if (field && !b->cut) {
-			lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
-					   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
-					   (unsigned long long)length, t->coding.layout->size);
-		}
-	}
-	if (!b->open && !b->errors && pages != size && (size & (size - 1))) {
+	if (!b->open && size != length)
+		judge_distance(t, f, b);
+	if (!b->open)
+		judge_data_size(t, f, b);
+	if (!b->open && !b->errors && pages != size && (size & (size - 1)))
 		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_minimal, LF_SIZE,
 				   "sb_size is %llu, and %llu bytes of data need %llu", (unsigned long long)size,
 				   (unsigned long long)data, (unsigned long long)pages);
-	}
 	b->data_end = b->unknown_end ? length : data;
 	b->lost = b->cut && (b->frame->last || b->data_end > length);
 }
