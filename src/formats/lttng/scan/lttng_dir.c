@@ -144,43 +144,60 @@ static bool metadata_in_place(const struct lttng_trace *t, const struct lttng_fi
 	}
 }
 
-void lttng_dir_judge(struct lttng_trace *t)
+/* No file declares the events: nothing can be read. */
+static void judge_no_metadata(struct lttng_trace *t)
 {
-	bool metadata = false, first = false;
-	enum lttng_era era = t->coding.layout->era;
+	const enum lttng_era era = t->coding.layout->era;
+	static const char *const names[] = { "control/facilities_0", "control/facilities_0", "control/metadata_0", "metadata_0" };
+	bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
+	unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
 	struct finding *fd;
 
+	if (control)
+		fd = finding_report(t->s->findings, LTTNG_RULE_control_dir_missing, NULL, 0, 0,
+				    "a trace of version %s needs %s with data", t->coding.layout->name, names[era]);
+	else
+		fd = finding_report(t->s->findings, LTTNG_RULE_no_metadata_file, NULL, 0, 0,
+				    "a trace of version %s needs %s with data", t->coding.layout->name, names[era]);
+	t->declared.broken = fd;
+	t->declared.lost = true;
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].channel && !t->files.list[i].aside)
+			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
+}
+
+/* Which files are metadata, by where they are. Returns whether one of them has data; *first: one is of cpu 0. */
+static bool find_metadata(struct lttng_trace *t, bool *first)
+{
+	bool metadata = false;
+
+	*first = false;
 	for (size_t i = 0; i < t->files.count; i++) {
 		struct lttng_file *f = &t->files.list[i];
 		if (!f->channel || f->aside)
 			continue;
 		f->metadata = f->metadata && metadata_in_place(t, f);
 		metadata |= f->metadata && f->source->size;
-		first |= f->metadata && f->cpu == 0;
-		if (era == LTTNG_CHANNEL_MARKERS && !f->metadata && f->base != f->source->name + t->files.root_length) {
+		*first |= f->metadata && f->cpu == 0;
+		if (t->coding.layout->era == LTTNG_CHANNEL_MARKERS && !f->metadata &&
+		    f->base != f->source->name + t->files.root_length)
 			finding_report(t->s->findings, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0,
 				       "%s: tracefiles of %s are not in subdirectories", f->source->name + t->files.root_length,
 				       t->coding.layout->name);
-		}
 	}
-	if (!metadata) {
-		bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
-		fd = finding_report(t->s->findings, control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file, NULL, 0,
-				    0, "a trace of version %s needs %s with data", t->coding.layout->name,
-				    era <= LTTNG_MARKERS	 ? "control/facilities_0"
-				    : era == LTTNG_TRACE_MARKERS ? "control/metadata_0"
-								 : "metadata_0");
-		t->declared.broken = fd;
-		t->declared.lost = true;
-		unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
-		for (size_t i = 0; i < t->files.count; i++)
-			if (t->files.list[i].channel && !t->files.list[i].aside)
-				lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
-	} else if (!first) {
+	return metadata;
+}
+
+void lttng_dir_judge(struct lttng_trace *t)
+{
+	bool first;
+
+	if (!find_metadata(t, &first))
+		judge_no_metadata(t);
+	else if (!first)
 		finding_report(t->s->findings, LTTNG_RULE_reader_abort_risk, NULL, 0, 0,
 			       "there are declarations, but none of cpu 0, which LTTV opens first");
-	}
-	if (era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
+	if (t->coding.layout->era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
 		finding_report(t->s->findings, LTTNG_RULE_eventdefs_missing, NULL, 0, 0,
 			       "a trace of version %s needs the directory eventdefs with descriptions of its facilities",
 			       t->coding.layout->name);
