@@ -18,7 +18,7 @@ static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 			   "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
-/* Stamps beyond it are of no event of a block without end. */
+/* The latest stamp that an event of a block without end can have. */
 static uint64_t upper_bound(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
 	struct lttng_header next;

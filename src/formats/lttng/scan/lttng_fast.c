@@ -1,8 +1,9 @@
-/* Events that are fine, in tight loops. A loop stops before the first event that is not plain; lttng_walk.c takes that.
+/* The fast path: plain events in tight loops. A loop stops before the first event that is not plain, which lttng_walk.c takes.
  *
  * Where an event ends is known only when its type and its text are, so one walk waits for memory most of the time. Two walks at
- * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where it
- * came when its turn comes. What a lane did follows from the bytes and the types known so far alone, so it does not matter when. */
+ * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where the
+ * lane came when its turn comes. What a lane did depends only on the bytes and on the types known so far, so it does not matter
+ * when. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 /* Bytes that are asked for; all that the window has are used. */
 #define CHUNK 4096u
-#define ROOM 32u     /* bytes that a header takes at most, and that texts are looked for in; longer ones are measured one by one */
+#define ROOM 32u     /* bytes that a header takes at most, and in which a text must end for the loops */
 #define EXTENDED 32u /* entries of ids that do not fit an event word come behind those that do */
 #define TYPES (EXTENDED + 65536u)
 #define ALWAYS_INLINE inline __attribute__((always_inline)) /* or the state of a lane would live in memory */
@@ -220,7 +221,7 @@ static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const 
 	/* By the types alone where the layout is natural: also where events stand unaligned. */
 	uint64_t payload = packed ? header : align_up(header, r->types->plain[entry].align);
 
-	if (unlikely(!word)) /* may be no event */
+	if (unlikely(!word)) /* may be padding */
 		return false;
 	if (!plain_end(h, r, entry, payload, packed,
 		       &end)) /* as where the word says that a size follows: no type has these numbers */
@@ -445,7 +446,7 @@ static bool header_word(const struct hot *h, const struct rules *r, const uint8_
 	e->end = e->start + 4;
 	e->stamp = h->stamp + ((word - h->stamp) & LTTNG_TIME_MASK);
 	e->by_type = true;
-	/* A zero word may be no event. */
+	/* A zero word may be padding. */
 	return word && word_header(h, r, e->id, &e->end, &e->id, &e->size, &e->stamp);
 }
 

@@ -51,7 +51,7 @@ struct lttng_walk {
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
 	bool headless;		   /* its header is lost */
 	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
-	uint64_t bound;		   /* stamps beyond it are of no event of this block */
+	uint64_t bound;		   /* the latest stamp that an event can have */
 	uint64_t stale;		   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	struct lttng_position at;
 	uint64_t fast; /* of at.events, those that lttng_fast() took */
