@@ -142,7 +142,7 @@ fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-dict
 	@scripts/fuzz-kit.sh $(BUILD)
 
 # All that is compared there is scores, at which a fuzzer cannot aim; to trace it takes four times as long as all the rest.
-$(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer model path): CFLAGS += $(UNTRACED)
+$(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer lattice model): CFLAGS += $(UNTRACED)
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
 fuzz: fuzz-libfuzzer fuzz-afl

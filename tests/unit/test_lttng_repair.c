@@ -38,7 +38,7 @@ static void a_block_that_is_made_up(void **state)
 	f.last.v[LF_MAGIC] = LTTNG_MAGIC;
 	f.last.v[LF_BEGIN] = 100;
 	f.last.v[LF_END] = 2000;
-	lttng_repair_made_up(&t, &f, block, t.coding.layout->size + 100u, 2345, LTTNG_RULE_dangling_event_id);
+	lttng_repair_new_block(&t, &f, block, t.coding.layout->size + 100u, 2345, LTTNG_RULE_dangling_event_id);
 	assert_int_equal(plan_size(s.plan, f.output), LTTNG_PAGE);
 	assert_int_equal(plan_read(s.plan, f.output, 0, head, t.coding.layout->size), TM_OK);
 	lttng_header_load(&h, t.coding.layout, true, head);

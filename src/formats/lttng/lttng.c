@@ -10,7 +10,7 @@ static const char *const profiles[] = { "wire", "literal", NULL };
 
 /* ---- recognition ---- */
 
-/* Files that are looked into; the answer is nearly always in the first. */
+/* Files whose first bytes are read; nearly always the first one is enough. */
 #define BID_FILES_MAX 64u
 #define BID_BYTES 96u
 
@@ -61,7 +61,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 			best.bits = bits > best.bits ? bits : best.bits;
 		}
 	}
-	/* A trace whose headers are all gone is still told by its names. */
+	/* A trace whose headers are all damaged is still recognised by its names. */
 	if (!best.bits && metadata)
 		best.bits = 4;
 	if (!best.bits && prehistoric && bundle_find(b, TM_ROLE_INPUT, "info/system.xml"))
@@ -87,9 +87,9 @@ const struct format lttng_format = {
 		    .directory = true,
 		    .donor = "descriptions of facilities (0.6 to 0.8) are taken where the trace has none and the donor's has the "
 			     "checksum "
-			     "that was recorded; markers (1.0 and later) are numbered anew in every recording, and nothing would "
-			     "show that "
-			     "the numbers of another one are wrong" },
+			     "that was recorded; markers (1.0 and later) have other numbers in every recording, and those of "
+			     "another "
+			     "one could not be checked" },
 	.rules = lttng_rules,
 	.rule_count = LTTNG_RULE_COUNT,
 	.fast = lttng_fast_contract,

@@ -1,6 +1,6 @@
 /* The legacy LTTng/LTTV trace format, versions 0.6 to 2.6: its numbers, its limits, its rules.
  *
- * A trace is a directory of tracefiles, one a channel and cpu. A tracefile is a row of blocks (sub-buffers); a block is a
+ * A trace is a directory of tracefiles, one a channel and cpu. A tracefile is a sequence of blocks (sub-buffers); a block is a
  * header, events packed one after the other, and padding. Sources: "The LTTng trace format" of 2008-06-02, which describes
  * 1.0 (cited by heading, as in the rules), and for the other versions what their tracers wrote and their readers read.
  *
@@ -39,9 +39,9 @@
 #define LTTNG_NAME_MAX 256u
 /* Changes that repair makes within one block; the rest of the block is given up after them. */
 #define LTTNG_EDITS_MAX 256u
-/* XML files up to this size are looked into; larger ones are passed over (lttng/eventdefs-syntax). */
+/* XML files up to this size are read; larger ones are ignored (lttng/eventdefs-syntax). */
 #define LTTNG_XML_MAX (1024u * 1024)
-/* Zeros that repair writes for one trace; beyond it, bytes that are no events any more are left in the padding. */
+/* Zeros that repair writes for one trace; beyond it, bytes that are not events any more are left in the padding. */
 #define LTTNG_ZEROS_MAX (8u * 1024 * 1024)
 /* Blocks before a block without an end that are searched for events it repeats: laps of up to so many sub-buffers. */
 #define LTTNG_LAPS 4u

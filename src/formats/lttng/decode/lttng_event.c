@@ -38,7 +38,7 @@ static uint64_t end_by_size(const struct lttng_event *e, uint64_t start, uint64_
 static enum lttng_defect event_type(const struct lttng_stream *in, struct lttng_event *e)
 {
 	enum lttng_era era = in->coding->layout->era;
-	/* Who may declare, and who must. */
+	/* Metadata files hold nothing but core events; others hold no declarations. */
 	bool core = era == LTTNG_FACILITIES ? e->id < 0x100 : e->id <= (era == LTTNG_MARKERS ? 3u : 1u);
 	bool declares = era != LTTNG_FACILITIES && e->id <= 1 && era != LTTNG_CHANNEL_MARKERS;
 

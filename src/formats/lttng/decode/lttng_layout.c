@@ -104,7 +104,7 @@ const struct lttng_layout *lttng_identify(const uint8_t *p, size_t length, bool 
 			const struct lttng_layout *l = &lttng_layouts[j];
 			if (l->magic != places[i].magic || l->major != p[places[i].major] || l->minor != p[places[i].major + 1])
 				continue;
-			/* 2.0: the size of a pointer tells which header it is. */
+			/* 2.0: the size of a pointer decides which header it is. */
 			if (l->major == 2 && l->minor == 0 && length > 22 && p[22] == 8)
 				l++;
 			*big_endian = big;

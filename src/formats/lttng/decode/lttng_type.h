@@ -36,7 +36,7 @@ struct lttng_shape {
 	uint32_t fixed; /* payload bytes when it has one length */
 	uint8_t align;	/* of the start of the payload, where the version aligns it to its largest field */
 	bool is_fixed;
-	bool known; /* false: nobody knows the length */
+	bool known; /* false: the length is not known */
 };
 
 /* One event type: a marker, or an event of a facility. */

@@ -74,7 +74,7 @@ bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag)
 	const char *zero = x->position || x->failed || !x->length ? NULL : memchr(x->text, 0, x->length);
 
 	if (zero) /* within a text it would pass, and hide what it has replaced */
-		(void)xml_fail(x, (size_t)(zero - x->text), "a zero byte, which no XML has,");
+		(void)xml_fail(x, (size_t)(zero - x->text), "a zero byte, which XML does not allow,");
 	for (;;) {
 		const char *open = x->failed || x->position >= x->length
 					   ? NULL

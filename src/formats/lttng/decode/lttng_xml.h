@@ -22,7 +22,7 @@ struct lttng_xml_tag {
 	size_t at;
 };
 
-/* The next tag; text between tags, comments, and declarations are passed over. Dialects without a prolog and with unquoted
+/* The next tag; text between tags, comments, and declarations are skipped. Dialects without a prolog and with unquoted
  * attributes are read, too. */
 bool lttng_xml_next(struct lttng_xml *x, struct lttng_xml_tag *tag);
 bool lttng_xml_is(const struct lttng_xml_tag *tag, const char *name);

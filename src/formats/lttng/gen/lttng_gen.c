@@ -206,7 +206,7 @@ static void declare_markers(struct lttng_gen *g)
 
 	lttng_gen_sizes(g, sizes);
 	if (own && g->channel_count && choices_chance(g->c, 1, 3)) {
-		/* Tracers declare the declarations, too. */
+		/* Tracers declare the core types, too. */
 		lttng_gen_declare_id(g, &g->files[0], "metadata", "core_marker_format", 1, sizes);
 		lttng_gen_declare_format(g, &g->files[0], "metadata", "core_marker_format", "channel %s name %s format %s");
 	}
@@ -268,6 +268,20 @@ static uint64_t time_step(struct lttng_gen *g)
 	return 2 + choices_below(g->c, 2000);
 }
 
+/* Whether a new block begins before the n-th event. flush: events of a block; 0: any number. */
+static bool ends_block(struct lttng_gen *g, const struct lttng_made_file *f, uint64_t n, uint64_t flush)
+{
+	if (flush)
+		return n && n % flush == 0 && f->blocks + 1 < g->min_blocks;
+	return !g->budget && choices_chance(g->c, 1, 40);
+}
+
+/* Whether the file is to have more events. */
+static bool wants_events(const struct lttng_gen *g, const struct lttng_made_file *f, uint64_t done, uint64_t count)
+{
+	return (g->budget ? f->b.size < g->budget : done < count) && !f->b.failed && !g->failed;
+}
+
 static void make_data(struct lttng_gen *g, struct lttng_made_file *f)
 {
 	uint64_t count = g->breaking ? 24 + choices_below(g->c, 30) : choices_below(g->c, 40), done = 0;
@@ -282,12 +296,9 @@ static void make_data(struct lttng_gen *g, struct lttng_made_file *f)
 	if (f->big != g->big)
 		f->b.big_endian = f->big;
 	lttng_gen_open(g, f, g->channel_flight[f->channel] ? g->begin + choices_below(g->c, 1000) : g->begin);
-	for (; (g->budget ? f->b.size < g->budget : done < count) && !f->b.failed && !g->failed; done++) {
+	for (; wants_events(g, f, done, count); done++) {
 		at = (at > f->stamp ? at : f->stamp) + (g->early && !done ? 1 : time_step(g));
-		bool cut = flush ? done && done % flush == 0 && f->blocks + 1 < g->min_blocks
-				 : !g->budget && choices_chance(g->c, 1, 40);
-		if (done == plant || done == plant + 1)
-			cut = false;
+		bool cut = ends_block(g, f, done, flush) && done != plant && done != plant + 1;
 		lttng_gen_event(g, f, at, cut);
 		if (done == plant)
 			lttng_break(g, GEN_PLANT);
@@ -365,7 +376,7 @@ static void hand_over(struct lttng_gen *g)
 
 enum tracemend_status lttng_generate(struct gen *gen)
 {
-	/* Who reads by the document is not told that the trace is as the document says. */
+	/* The rule notes the layout of the document, which that profile takes for granted. */
 	if (gen->rule == LTTNG_RULE_seed_literal_start_time && gen->profile && !strcmp(gen->profile, "literal"))
 		return TM_USAGE;
 	struct lttng_gen *g = calloc(1, sizeof(*g));

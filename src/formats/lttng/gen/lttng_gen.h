@@ -136,9 +136,9 @@ uint32_t lttng_gen_xml(struct lttng_gen *g, struct bytes *to, const char *facili
 struct lttng_made_file *lttng_gen_file(struct lttng_gen *g, const char *name);
 void lttng_gen_open(struct lttng_gen *g, struct lttng_made_file *f, uint64_t begin);
 void lttng_gen_close(struct lttng_gen *g, struct lttng_made_file *f, uint64_t end);
-/* Writes an event with the payload in g->scratch. Returns its stamp. */
+/* Writes an event with the payload in g->scratch. */
 void lttng_gen_put(struct lttng_gen *g, struct lttng_made_file *f, const struct lttng_put *put);
-/* An event of the n-th kind of the file's channel, at the next moment; opens a new block when it must. */
+/* An event of any kind of the file's channel; flush, or lack of room, opens a new block. */
 void lttng_gen_event(struct lttng_gen *g, struct lttng_made_file *f, uint64_t stamp, bool flush);
 uint32_t lttng_gen_id(const struct lttng_gen *g, unsigned channel, unsigned kind);
 void lttng_gen_declare_id(struct lttng_gen *g, struct lttng_made_file *f, const char *channel, const char *name, uint32_t id,

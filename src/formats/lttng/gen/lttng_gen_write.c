@@ -222,44 +222,62 @@ static bool is_plain(struct lttng_gen *g)
 	return lttng_gen_is_large(g) && !g->breaking && choices_chance(g->c, 15, 16);
 }
 
+/* Closes the block and opens the next one before an event of that stamp; the payload of a `type` is in g->scratch, before and
+ * after. */
+static void next_block(struct lttng_gen *g, struct lttng_made_file *f, const struct lttng_kind *type, struct lttng_put *put,
+		       bool flush)
+{
+	uint64_t end = put->stamp, begin = put->stamp;
+	if (!flush && !g->breaking && choices_chance(g->c, 1, 3)) {
+		fill_exactly(g, f);
+		put->align = lttng_gen_payload(g, type);
+	}
+	if (choices_chance(g->c, 1, 4)) {
+		end = f->stamp + choices_below(g->c, put->stamp - f->stamp + 1);
+		begin = end == put->stamp ? end : put->stamp - choices_below(g->c, put->stamp - end);
+	}
+	lttng_gen_close(g, f, end);
+	lttng_gen_open(g, f, begin);
+}
+
+/* The form of an event that a tracer could have given its size; -1: as it would by itself. */
+static int choose_form(struct lttng_gen *g, const struct lttng_made_file *f, const struct lttng_put *put)
+{
+	bool sized = g->l->era > LTTNG_MARKERS && choices_chance(g->c, 1, 24);
+	return sized && !f->first_event && put->stamp - f->stamp <= LTTNG_TIME_MASK ? (int)LTTNG_FORM_SIZE : -1;
+}
+
+static bool event_fits(const struct lttng_gen *g, const struct lttng_made_file *f)
+{
+	return f->b.size - f->block + event_room(g) <= f->limit;
+}
+
 void lttng_gen_event(struct lttng_gen *g, struct lttng_made_file *f, uint64_t stamp, bool flush)
 {
 	const bool plain = is_plain(g);
 	unsigned kind = (unsigned)choices_below(g->c, g->kind_count);
 	if (plain && strchr(lttng_kinds[kind].fields, 's'))
 		kind = 0; /* has none */
-	struct lttng_put put = { .id = lttng_gen_id(g, f->channel, kind), .form = -1, .stamp = stamp };
 	const struct lttng_kind *type = &lttng_kinds[kind];
+	/* An event word of zeros is padding to a reader. */
+	struct lttng_put put = { .id = lttng_gen_id(g, f->channel, kind),
+				 .form = -1,
+				 .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1 };
 
 	if (f->compact)
 		put.id = g->l->era == LTTNG_MARKERS ? 8 + kind : kind;
-	/* An event word of zeros is padding to a reader. */
-	if (!(put.stamp & LTTNG_TIME_MASK))
-		put.stamp++;
-	if (!plain && g->l->era > LTTNG_MARKERS && choices_chance(g->c, 1, 24))
-		put.form = (int)LTTNG_FORM_SIZE;
-	if (put.form >= 0 && (f->first_event || put.stamp - f->stamp > LTTNG_TIME_MASK))
-		put.form = -1;
+	if (!plain)
+		put.form = choose_form(g, f, &put);
 	put.align = lttng_gen_payload(g, type);
-	if (flush || f->b.size - f->block + event_room(g) > f->limit) {
-		uint64_t end = put.stamp, begin = put.stamp;
-		if (!flush && !g->breaking && choices_chance(g->c, 1, 3)) {
-			fill_exactly(g, f);
-			put.align = lttng_gen_payload(g, type);
-		}
-		if (choices_chance(g->c, 1, 4)) {
-			end = f->stamp + choices_below(g->c, put.stamp - f->stamp + 1);
-			begin = end == put.stamp ? end : put.stamp - choices_below(g->c, put.stamp - end);
-		}
-		lttng_gen_close(g, f, end);
-		lttng_gen_open(g, f, begin);
+	if (flush || !event_fits(g, f)) {
+		next_block(g, f, type, &put, flush);
 		if (f->b.failed)
 			return;
 	}
 	if (g->l->era <= LTTNG_MARKERS && g->heartbeat && !f->compact && !g->breaking && choices_chance(g->c, 1, 40)) {
 		(void)put_heartbeat(g, f, put.stamp);
 		put.align = lttng_gen_payload(g, type);
-		if (f->b.size - f->block + event_room(g) > f->limit)
+		if (!event_fits(g, f))
 			return;
 	}
 	lttng_gen_put(g, f, &put);

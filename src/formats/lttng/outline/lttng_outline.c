@@ -258,7 +258,7 @@ void lttng_outline_event(struct lttng_trace *t, const struct lttng_stream *in, c
 	if (e->start < t->outline.at || e->payload < e->start || e->end < e->payload || !s.o->depth)
 		return;
 	uint32_t file = s.o->parts[s.o->open[0].part].file;
-	/* What aligns an event goes with it. */
+	/* Padding belongs to the event that it aligns. */
 	s.part = outline_open(s.o, PART_RECORD, in->metadata ? "declaration" : "event", in->base + t->outline.at, 0);
 	align(&s, t->outline.at, e->start, step, t->outline.block);
 	if (compact)

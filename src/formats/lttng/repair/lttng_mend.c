@@ -28,7 +28,7 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 		if (!next.has_full && (next.stamp - w->at.stamp > turn || e->has_full))
 			return false;
 	} else {
-		/* The padding before it goes, too, and with it what was left out just before. */
+		/* The padding before it is left out, too, and what was left out just before joins it. */
 		lttng_walk_trim(w);
 		from = w->at.rel;
 	}
@@ -74,7 +74,7 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 	return decodes(w, e->sized_end, e->stamp) && lttng_drop_event(w, e, e->sized_end, rule);
 }
 
-/* 2.x: a size that was hit may say 0xFFFF, or no longer, and all behind it is misread. If the event is whole when it is read
+/* 2.x: a damaged size may be 0xFFFF, or no longer, and all behind it is misread. If the event is whole when it is read
  * the other way, its size is all that is wrong. */
 static bool misread_escape(const struct lttng_walk *w, struct lttng_event *e)
 {

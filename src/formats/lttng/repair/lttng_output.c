@@ -81,7 +81,7 @@ void lttng_repair_eventdefs(struct lttng_trace *t)
 	char *path = description_path(t, "core");
 	if (path)
 		(void)plan_literal(t->s->plan, plan_output(t->s->plan, path), core, sizeof(core) - 1, LTTNG_RULE_eventdefs_missing,
-				   "readers ask for the directory");
+				   "readers require the directory");
 	free(path);
 }
 
@@ -109,6 +109,6 @@ void lttng_repair_extras(struct scan *s)
 	for (size_t i = 0; i < s->in->count; i++) {
 		const struct source *e = s->in->sources[i];
 		if (e->role == TM_ROLE_EXTRA && e->kind == SOURCE_FILE)
-			plan_drop(s->plan, e, 0, e->size, LTTNG_RULE_file_name_grammar, "there are no extra pieces in this format");
+			plan_drop(s->plan, e, 0, e->size, LTTNG_RULE_file_name_grammar, "this format has no extra pieces");
 	}
 }

@@ -132,7 +132,7 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 		f->has_last = true;
 	}
 	uint64_t stamp = f->last.v[LF_END];
-	/* A word of zeros is no event. */
+	/* A word of zeros is not an event. */
 	struct writer out = {
 		.t = t, .file = f, .capacity = block_capacity(t, f), .stamp = stamp & LTTNG_TIME_MASK ? stamp : stamp + 1
 	};
@@ -150,11 +150,11 @@ void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct l
 			continue;
 		}
 		/* One always fits an empty block: LTTNG_RESTORED_NAMES, LTTNG_RESTORED_FORMAT. */
-		lttng_repair_made_up(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
+		lttng_repair_new_block(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
 		memset(out.block, 0, out.capacity);
 		out.length = t->coding.layout->size;
 	}
-	lttng_repair_made_up(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
+	lttng_repair_new_block(t, f, out.block, out.length, out.stamp, LTTNG_RULE_dangling_event_id);
 	free(out.block);
 	t->declared.kept = true;
 }

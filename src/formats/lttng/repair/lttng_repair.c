@@ -19,7 +19,7 @@ static void put_zeros(struct lttng_trace *t, unsigned output, uint64_t length, u
 	}
 }
 
-void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule)
+void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule)
 {
 	const struct lttng_layout *l = t->coding.layout;
 	struct lttng_header h = f->last;
@@ -31,16 +31,16 @@ void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *
 	h.v[LF_UNUSED] = l->variable ? data : size - data;
 	for (unsigned i = 0; i < LF_COUNT; i++)
 		lttng_header_store(block, l, t->coding.big_endian, (enum lttng_field)i, h.v[i]);
-	(void)plan_literal(t->s->plan, f->output, block, data, rule, "declarations by what the events show, under made-up names");
+	(void)plan_literal(t->s->plan, f->output, block, data, rule, "declarations inferred from the events, under made-up names");
 	put_zeros(t, f->output, size - data, rule);
 	f->last = h;
 }
 
-static const char why_torn[] = "stands right before bytes that are no event";
-static const char why_behind[] = "stands right behind bytes that are no event";
-static const char why_found[] = "found again behind damage; its clock may have turned meanwhile";
+static const char why_torn[] = "stands right before bytes that are not an event";
+static const char why_behind[] = "stands right behind bytes that are not an event";
+static const char why_found[] = "resynchronised behind damage; the clock may have wrapped in between";
 
-/* Events that were found again are in doubt up to the next damage. */
+/* Events behind damage are doubtful up to the next damage. */
 static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 {
 	for (edit++; edit < edits->count; edit++)
@@ -49,7 +49,7 @@ static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 	return end;
 }
 
-/* Bytes came in somewhere in the block, or are gone: what is behind it is not where whole pages lead. */
+/* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
 static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
@@ -85,9 +85,9 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	if (!(w->out.torn || is_shifted(t, f, b)) || w->at.last >= w->at.kept)
 		return;
 	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
-	if (w->out.odd && w->out.odd < w->at.last && !w->edits->edits.count)
-		plan_doubt(p, f->source, base + w->out.odd, w->at.last - w->out.odd,
-			   "legal, but strange, up to bytes that are no event");
+	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
+		plan_doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
+			   "legal, but unusual, up to bytes that are not an event");
 }
 
 /* What is behind the data: padding of the output up to `size`. True: it was something else. */
@@ -108,7 +108,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 			have = nonzero - from;
 		else
 			plan_doubt(p, f->source, nonzero, from + have - nonzero,
-				   "left behind the end of the data, where nothing reads it");
+				   "left behind the end of the data, where no reader reads it");
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
@@ -116,54 +116,74 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	return !as_it_is && nonzero < from + left;
 }
 
+/* The header of the block, and doubts about all of its data. */
+static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	struct plan *p = t->s->plan;
+	const uint64_t at = b->frame->offset, header = t->coding.layout->size;
+	const char *why = NULL;
+
+	if (memcmp(b->head, b->header, (size_t)header) != 0)
+		(void)plan_replace(p, f->output, f->source, at, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
+	else
+		plan_copy(p, f->output, f->source, at, header);
+	if (b->rebuilt)
+		why = "the header of this block was made up from its neighbours";
+	else if (t->constants.clock_guessed)
+		why = "the frequency of its clock was made up";
+	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
+		why = "bytes were inserted somewhere among these, or are missing";
+	if (why && (b->rebuilt || b->data_end > header))
+		plan_doubt(p, f->source, at + header, b->data_end - header, why);
+}
+
+/* Whether there is room for the zeros that the block needs. */
+static bool fits_zeros(const struct lttng_trace *t, const struct lttng_block *b)
+{
+	uint64_t left = LTTNG_ZEROS_MAX - (t->out.zeros < LTTNG_ZEROS_MAX ? t->out.zeros : LTTNG_ZEROS_MAX);
+	return b->size <= b->frame->length || b->size - b->frame->length <= left;
+}
+
+/* A block that does not stay. */
+static void drop_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
+{
+	plan_drop(t->s->plan, f->source, b->frame->offset, b->frame->length, b->rule, rule_why(b->rule));
+	plan_lost(t->s->plan, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+}
+
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *w)
 {
 	struct plan *p = t->s->plan;
-	const struct lttng_frame *frame = b->frame;
-	uint64_t header = t->coding.layout->size, written = b->data_end;
+	uint64_t written = lttng_edits_size(w->edits, b->data_end);
 
-	/* What took its header may have reached the event before it. */
+	/* Damage to the header may have reached the event before it. */
 	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
 		plan_doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
 	f->last_from = f->last_to = 0;
-	if (b->keep && b->size > frame->length &&
-	    b->size - frame->length > LTTNG_ZEROS_MAX - (t->out.zeros < LTTNG_ZEROS_MAX ? t->out.zeros : LTTNG_ZEROS_MAX)) {
-		b->keep = false; /* more padding than there may be */
+	if (b->keep && !fits_zeros(t, b)) {
+		b->keep = false;
 		b->lost = true;
 		t->totals.records -= w->at.events;
+		t->s->fast -= w->fast < w->at.events ? w->fast : w->at.events;
 		plan_lost(p, w->at.events, TM_AT_LEAST);
 	}
 	if (!b->keep) {
-		plan_drop(p, f->source, frame->offset, frame->length, b->rule, rule_why(b->rule));
-		plan_lost(p, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
+		drop_block(t, f, b);
 		return;
 	}
-	written = lttng_edits_size(w->edits, written);
 	plan_kept(p, w->at.events - w->out.patched);
 	plan_patched(p, w->out.patched);
 	t->out.kept += w->at.events;
 	t->declared.kept |= f->metadata;
-	if (memcmp(b->head, b->header, (size_t)header) != 0)
-		(void)plan_replace(p, f->output, f->source, frame->offset, header, b->header, (size_t)header, b->rule,
-				   rule_why(b->rule));
-	else
-		plan_copy(p, f->output, f->source, frame->offset, header);
-	if (b->made_up)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "the header of this block was made up from its neighbours");
-	else if (t->constants.clock_made_up && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "its times count by a clock that was made up");
-	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count && b->data_end > header)
-		plan_doubt(p, f->source, frame->offset + header, b->data_end - header,
-			   "bytes came in somewhere among these, or are gone");
+	put_header(t, f, b, w);
 	put_data(t, f, b, w);
 	if (w->at.events) {
-		f->last_from = frame->offset + w->at.last;
-		f->last_to = frame->offset + w->at.kept;
+		f->last_from = b->frame->offset + w->at.last;
+		f->last_to = b->frame->offset + w->at.kept;
 	}
-	bool other = put_tail(t, f, b, written, !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count);
-	/* Of what a wrong end of the data leaves behind it, or of bytes that are gone, nobody knows how many events it was. */
+	bool as_it_is = !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count;
+	bool other = put_tail(t, f, b, written, as_it_is);
+	/* It is not known how many events are behind a wrong end of the data, or were in missing bytes. */
 	bool unknown = b->lost || is_shifted(t, f, b) ||
 		       (other && !w->out.cut_known && !(b->unknown_end && w->stale <= b->data_end));
 	plan_lost(p, w->out.dropped, unknown ? TM_UNKNOWN_COUNT : TM_EXACT);

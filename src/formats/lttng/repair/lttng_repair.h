@@ -13,14 +13,14 @@ void lttng_repair_description(struct lttng_trace *t, const char *name, struct so
 void lttng_repair_eventdefs(struct lttng_trace *t);
 /* Everything that is not walked: copied, set aside or dropped. */
 void lttng_repair_rest(struct lttng_trace *t);
-/* Drops files that are no input of this capture. */
+/* Drops files that are not part of this capture. */
 void lttng_repair_extras(struct scan *s);
 
 /* lttng_repair.c: what becomes of a block in the output. */
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *w);
 /* Appends a block of `data` bytes, from its header on, with events up to `end`; the header is filled in after that of the block
  * before. */
-void lttng_repair_made_up(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule);
+void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule);
 
 /* lttng_mend.c */
 /* A defect of the event at w->at.rel in a block whose end is known. False: the walk is over. */

@@ -1,11 +1,11 @@
-/* What the payload of an event type may look like whose declaration is lost, and which of many looks is the likeliest. */
+/* Models of payloads: bytes of values, up to two texts, bytes of values. */
 #include "formats/lttng/salvage/lttng_model.h"
 
 #include <stdio.h>
 
 #define HASH_PRIME 0x01000193u /* of FNV-1a */
 
-/* The largest value that a row of so many bytes begins with. */
+/* The largest value that so many bytes of values begin with. */
 static uint32_t largest(uint32_t bytes, bool wide)
 {
 	return bytes >= 8 && wide ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
@@ -48,7 +48,7 @@ struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number)
 		m.before = (uint16_t)(rest / (MODEL_AFTER_MAX + 1) / MODEL_TEXTS_MAX);
 	}
 	/* Wide values only where that makes a difference. */
-	m.counts = !m.wide || (m.before >= 8 && lttng_value_align(&t->coding, 8) > lttng_value_align(&t->coding, 4));
+	m.distinct = !m.wide || (m.before >= 8 && lttng_value_align(&t->coding, 8) > lttng_value_align(&t->coding, 4));
 	m.after_align = values_align(t, m.after, true);
 	m.align = values_align(t, m.before, m.wide);
 	if (m.align < m.after_align)
@@ -108,15 +108,15 @@ void lttng_model_format(char to[LTTNG_RESTORED_FORMAT], const struct lttng_model
 		memcpy(to, " ", 2); /* as tracers write where there are no fields */
 }
 
-/* Whether [from, to) of the file can be so many texts, and what they look like. */
-static void look_at_texts(struct lttng_trace *t, uint64_t from, uint64_t to, unsigned texts, struct lttng_model_memo *memo)
+/* Whether [from, to) of the file can be so many texts, and whether they are readable. */
+static void classify_texts(struct lttng_trace *t, uint64_t from, uint64_t to, unsigned texts, struct lttng_model_memo *memo)
 {
 	size_t got, run = 0;
 	if (memo->from == from && memo->to == to)
 		return;
 	memo->from = from;
 	memo->to = to;
-	memo->sound = memo->clear = false;
+	memo->valid = memo->readable = false;
 	memo->filled = to > from && to - from > texts;
 	const uint8_t *s = to > from ? window_upto(&t->window, from, to - from < 256 ? (size_t)(to - from) : 256, &got) : NULL;
 	if (!s)
@@ -129,36 +129,37 @@ static void look_at_texts(struct lttng_trace *t, uint64_t from, uint64_t to, uns
 		run = s[i] >= 0x20 ? run + 1 : 0;
 		letters |= run >= 4;
 	}
-	memo->sound = true;
-	memo->clear = ascii && letters;
+	memo->valid = true;
+	memo->readable = ascii && letters;
 }
 
-void lttng_model_hear(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
-		      struct lttng_model_score *score, struct lttng_model_memo *memo)
+void lttng_model_observe(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
+			 struct lttng_model_score *score, struct lttng_model_memo *memo)
 {
 	score->ends = (score->ends ^ (uint32_t)next) * HASH_PRIME;
 	if (!m->texts)
 		return;
 	if (end)
-		look_at_texts(t, payload + m->before, end - m->after, m->texts, memo);
-	score->out |= !end || !memo->sound;
-	score->texts += end && memo->sound && memo->filled;
-	score->clear_texts += end && memo->clear;
+		classify_texts(t, payload + m->before, end - m->after, m->texts, memo);
+	score->excluded |= !end || !memo->valid;
+	score->texts += end && memo->valid && memo->filled;
+	score->readable_texts += end && memo->readable;
 }
 
-static bool is_clear(const struct lttng_model_score *s)
+static bool is_readable(const struct lttng_model_score *s)
 {
-	return s->clear_texts && 3 * s->clear_texts >= s->texts;
+	return s->readable_texts && 3 * s->readable_texts >= s->texts;
 }
 
-/* Of those that measure the same: what padding hides are zeros of values, more often than not, and what reads as text is text. */
+/* Of equivalent models: texts where they are readable; then values of whole words, since padding hides their zeros more often than
+ * not; then the shorter one. */
 static bool is_likelier(const struct lttng_model *models, const struct lttng_model_score *scores, unsigned model, unsigned than)
 {
 	const struct lttng_model *m = &models[model], *o = &models[than];
 	if (!m->texts != !o->texts)
 		return m->texts;
-	if (scores[model].clear_texts != scores[than].clear_texts)
-		return scores[model].clear_texts > scores[than].clear_texts;
+	if (scores[model].readable_texts != scores[than].readable_texts)
+		return scores[model].readable_texts > scores[than].readable_texts;
 	if (!(m->before % 4) != !(o->before % 4))
 		return !(m->before % 4);
 	if (!(m->after % 4) != !(o->after % 4))
@@ -168,14 +169,14 @@ static bool is_likelier(const struct lttng_model *models, const struct lttng_mod
 
 static bool is_possible(const struct lttng_model_score *scores, unsigned model)
 {
-	return !scores[model].out && (model < MODELS_PLAIN || is_clear(&scores[model]));
+	return !scores[model].excluded && (model < MODELS_PLAIN || is_readable(&scores[model]));
 }
 
 static bool is_better(const struct lttng_model *models, const struct lttng_model_score *scores, unsigned model, unsigned than)
 {
 	const struct lttng_model_score *s = &scores[model], *o = &scores[than];
-	if (s->bits != o->bits || s->ends != o->ends)
-		return s->bits < o->bits;
+	if (s->penalty != o->penalty || s->ends != o->ends)
+		return s->penalty < o->penalty;
 	return is_likelier(models, scores, model, than);
 }
 
@@ -187,7 +188,7 @@ unsigned lttng_model_best(const struct lttng_model models[MODELS], const struct 
 			best = i;
 	*margin = UINT32_MAX;
 	for (unsigned i = 0; i < MODELS && best < MODELS; i++) {
-		uint32_t worse = scores[i].bits - scores[best].bits;
+		uint32_t worse = scores[i].penalty - scores[best].penalty;
 		if (is_possible(scores, i) && scores[i].ends != scores[best].ends && worse < *margin)
 			*margin = worse;
 	}

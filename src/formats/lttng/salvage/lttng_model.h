@@ -1,4 +1,4 @@
-/* lttng_model.c: what the payload of an event type may look like whose declaration is lost. */
+/* What the payload of an event type may look like whose declaration is lost, and which of these models fits what is observed. */
 #ifndef LTTNG_MODEL_H
 #define LTTNG_MODEL_H
 
@@ -9,7 +9,7 @@ struct lttng_model {
 	uint16_t before, after; /* bytes of values */
 	uint8_t texts;
 	bool wide;		    /* the values before hold one of eight bytes */
-	bool counts;		    /* it is like no other in this trace */
+	bool distinct;		    /* it is like no other in this trace */
 	uint8_t align, after_align; /* of the start of the payload, and of the values after */
 };
 #define MODEL_VALUES_MAX 192u
@@ -20,21 +20,22 @@ struct lttng_model {
 #define MODELS (MODELS_PLAIN + 2u * MODEL_TEXTS_MAX * (MODEL_BEFORE_MAX + 1) * (MODEL_AFTER_MAX + 1))
 #define MODEL_STEPS (2u + MODEL_TEXTS_MAX)
 
-/* What speaks against a model. */
+/* What was observed of a model. */
 struct lttng_model_score {
-	uint32_t bits;
-	uint32_t ends; /* hash of where the next events begin: models for which that is the same cannot be told apart */
-	uint32_t texts, clear_texts; /* events with texts that are not empty; clear: ASCII, with some in a row */
-	bool out;		     /* it is none of them */
+	uint32_t penalty; /* bits against it */
+	uint32_t ends;	  /* hash of where the next events begin: models for which that is the same cannot be told apart */
+	uint32_t texts,
+		readable_texts; /* events with texts that are not empty; readable: ASCII, with four printable bytes in a row */
+	bool excluded;		/* it cannot be */
 };
 
-/* Texts of one event that were looked for and at: models in a row ask for the same. Zeroed before the first. */
+/* Texts of one event that were measured and classified: consecutive models ask for the same. Zeroed before the first. */
 struct lttng_model_memo {
 	uint64_t payload, end; /* of texts behind so many bytes of values */
-	uint64_t from, to;     /* looked at */
+	uint64_t from, to;     /* classified */
 	uint16_t before;
-	uint8_t texts; /* 0: none were looked for */
-	bool sound, filled, clear;
+	uint8_t texts; /* 0: none were measured */
+	bool valid, filled, readable;
 };
 
 struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number);
@@ -45,12 +46,12 @@ uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *w, cons
 struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m,
 				     struct lttng_step steps[MODEL_STEPS]);
 void lttng_model_format(char to[LTTNG_RESTORED_FORMAT], const struct lttng_model *m);
-/* An event of which [payload, end) of the file would be the payload, and behind which the next begins at `next`. end 0: it cannot
- * be. */
-void lttng_model_hear(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
-		      struct lttng_model_score *score, struct lttng_model_memo *memo);
-/* The model that least speaks against, and by how many bits any that says something else is worse; UINT32_MAX: there is none.
- * MODELS: all are out. */
+/* Counts an event of which [payload, end) of the file would be the payload, and behind which the next begins at `next`. end 0: it
+ * cannot be. */
+void lttng_model_observe(struct lttng_trace *t, const struct lttng_model *m, uint64_t payload, uint64_t end, uint64_t next,
+			 struct lttng_model_score *score, struct lttng_model_memo *memo);
+/* The model with the least penalty, and by how many bits any that is not equivalent is worse; UINT32_MAX: there is none.
+ * MODELS: all are excluded. */
 unsigned lttng_model_best(const struct lttng_model models[MODELS], const struct lttng_model_score scores[MODELS], uint32_t *margin);
 
 #endif

@@ -22,7 +22,7 @@ uint64_t lttng_census_fits(struct lttng_trace *t);
 bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s);
 
 /* lttng_resync.c */
-/* Looks for the place at or behind `from` where events go on again, and leaves out all before it. False: there is none. */
+/* Resynchronises: searches the next event at or behind `from`, and leaves out all before it. False: there is none. */
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);
 
 /* lttng_stale.c: events of an earlier lap in blocks without an end. */
@@ -33,7 +33,7 @@ void lttng_seen_gather(struct lttng_trace *t, struct lttng_file *f);
 bool lttng_seen_test(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
 void lttng_seen_add(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
 void lttng_seen_free(struct lttng_trace *t);
-/* The latest stamp that the trace can hold, by the ends of its closed blocks; UINT64_MAX when they do not tell. */
+/* The latest stamp that the trace can hold, by the ends of its closed blocks; UINT64_MAX: not known. */
 uint64_t lttng_latest(struct lttng_trace *t);
 
 /* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types

@@ -1,6 +1,6 @@
 /* Events of an earlier lap. A tracer writes into the same memory lap after lap, so that behind the last event of a block that
- * was never closed there may be well-formed events of an earlier use. Two things give them away: the bytes are at the same place
- * of an earlier block of the file; or the same event, stamp and all, is in an earlier block. */
+ * was never closed there may be well-formed events of an earlier use. They are recognised by one of two things: the bytes are at
+ * the same place of an earlier block of the file; or the same event, stamp and all, is in an earlier block. */
 #include <stdlib.h>
 
 #include "core/map.h"

@@ -192,6 +192,18 @@ static void choose_layout(struct lttng_trace *t)
 	}
 }
 
+/* The headers of all files of one kind. */
+static void poll_files(struct lttng_trace *t, bool metadata, struct poll *p)
+{
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->layout && f->layout + 1 == t->coding.layout && t->coding.layout->literal)
+			(void)lttng_file_load(t, f);
+		if (lttng_file_votes(t, f) && f->metadata == metadata)
+			poll_file(t, f, p);
+	}
+}
+
 void lttng_vote(struct lttng_trace *t)
 {
 	struct poll p = { 0 };
@@ -207,13 +219,8 @@ void lttng_vote(struct lttng_trace *t)
 	/* The document's own layout of 1.0, where it is asked for. */
 	if (!strcmp(t->s->profile, "literal") && t->coding.layout->major == 1 && !t->coding.layout->literal)
 		t->coding.layout++;
-	for (int metadata = 1; metadata >= 0; metadata--)
-		for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
-			struct lttng_file *f = &t->files.list[i];
-			if (f->layout && f->layout + 1 == t->coding.layout && t->coding.layout->literal)
-				(void)lttng_file_load(t, f);
-			if (lttng_file_votes(t, f) && f->metadata == (metadata != 0))
-				poll_file(t, f, &p);
-		}
+	/* Of values with the same number of votes the first one wins: that of the metadata files. */
+	poll_files(t, true, &p);
+	poll_files(t, false, &p);
 	poll_winners(t, &p);
 }

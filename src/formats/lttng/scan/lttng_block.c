@@ -3,7 +3,7 @@
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Events that must follow each other in a block without a header before it counts as one. */
-#define MADE_UP_MIN 4u
+#define REBUILT_MIN 4u
 
 /* ---- stamps ---- */
 
@@ -11,14 +11,14 @@ static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 {
 	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END];
 
-	b->bad_end = b->made_up || end < begin;
-	if (!b->bad_end || b->made_up || b->open)
+	b->bad_end = b->rebuilt || end < begin;
+	if (!b->bad_end || b->rebuilt || b->open)
 		return;
 	lttng_field_report(t, f, b, end ? LTTNG_RULE_end_before_begin : LTTNG_RULE_end_stamp_zero, LF_END,
 			   "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
-/* Stamps beyond it are of no event of a block without end. */
+/* The latest stamp that an event of a block without end can have. */
 static uint64_t upper_bound(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
 	struct lttng_header next;
@@ -45,7 +45,7 @@ static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, 
 				.room = room,
 				.begin = b->h.v[LF_BEGIN],
 				.end = b->bad_end ? UINT64_MAX : b->h.v[LF_END],
-				.headless = b->made_up,
+				.headless = b->rebuilt,
 				.open = b->unknown_end,
 				.bound = UINT64_MAX,
 				.stale = UINT64_MAX,
@@ -145,7 +145,7 @@ static void close_block(struct lttng_trace *t, struct lttng_block *b, const stru
 	b->h.v[LF_SIZE] = b->size;
 	if (b->bad_end || ((b->open || b->unknown_end) && b->h.v[LF_END] < last))
 		b->h.v[LF_END] = last;
-	if (b->made_up) {
+	if (b->rebuilt) {
 		b->h.v[LF_BEGIN_FREQ] = b->h.v[LF_END_FREQ] = 0;
 		memset(b->header, 0, sizeof(b->header));
 	} else {
@@ -202,7 +202,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		walk_block(t, f, &b, &w);
 		if (t->s->outline)
 			lttng_outline_block_end(t, frame, b.data_end);
-		if (b.made_up && w.at.events < MADE_UP_MIN)
+		if (b.rebuilt && w.at.events < REBUILT_MIN)
 			b.keep = false;
 	}
 	if (t->status != TM_OK)

@@ -16,9 +16,9 @@ struct lttng_block {
 	bool keep;			  /* it stays */
 	bool open;			  /* the marks of a block that was never closed */
 	bool unknown_end;		  /* where its data ends is not known */
-	bool bad_end;			  /* its end stamp is no good */
+	bool bad_end;			  /* its end stamp is wrong */
 	bool cut;			  /* the file ends within it */
-	bool made_up;			  /* the header is gone */
+	bool rebuilt;			  /* the header is lost, and made anew from other blocks */
 	bool lost;			  /* something of it is lost, it cannot be known how much */
 	unsigned rule;			  /* of the first error: what changes are for */
 	struct finding *cause;

@@ -93,11 +93,11 @@ static void judge_machine(struct lttng_trace *t)
 	if (!lttng_has(t->coding.layout, LF_ARCH_TYPE))
 		return;
 	if (!type || type > 12)
-		constant_report(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE, "architecture %llu is none of 1 to 12",
+		constant_report(t, LTTNG_RULE_arch_type_unknown, LF_ARCH_TYPE, "arch_type is %llu; 1 to 12 are known",
 				(unsigned long long)type);
 	else if (!arch_has_size(type, v[LF_ARCH_SIZE]))
 		constant_report(t, LTTNG_RULE_arch_type_size_conflict, LF_ARCH_TYPE,
-				"architecture %llu has no pointers of %llu bytes", (unsigned long long)type,
+				"arch_type is %llu, which does not have pointers of %llu bytes", (unsigned long long)type,
 				(unsigned long long)v[LF_ARCH_SIZE]);
 	if (v[LF_ARCH_VARIANT])
 		constant_report(t, LTTNG_RULE_arch_variant_nonzero, LF_ARCH_VARIANT, "arch_variant is %llu",
@@ -161,19 +161,19 @@ static void judge_clock(struct lttng_trace *t)
 	uint64_t unit = t->coding.layout->nanoseconds ? 1000000000u : 1000000u;
 
 	if (!v[LF_FREQ]) {
-		/* Up to 1.0 blocks may still tell. */
+		/* Up to 1.0 blocks have a frequency, too. */
 		uint64_t freq = 0;
 		for (size_t i = 0; i < t->files.count && !freq; i++)
 			if (lttng_file_votes(t, &t->files.list[i]))
 				freq = t->files.list[i].first.v[LF_BEGIN_FREQ];
 		constant_report(t, LTTNG_RULE_freq_zero, LF_FREQ, "start_freq is 0");
 		constant_set(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
-		t->constants.clock_made_up = !freq;
+		t->constants.clock_guessed = !freq;
 	}
 	if (lttng_has(t->coding.layout, LF_SCALE) && !v[LF_SCALE]) {
 		constant_report(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, "freq_scale is 0");
 		constant_set(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
-		t->constants.clock_made_up = true;
+		t->constants.clock_guessed = true;
 	}
 	double freq = lttng_frequency(t->coding.layout, &t->constants.want);
 	if ((freq < 1e3 || freq > 1e11) && !t->constants.blame[LF_FREQ] && !t->constants.blame[LF_SCALE]) {

@@ -22,7 +22,7 @@ static void judge_name(struct lttng_trace *t, struct lttng_file *f, bool loose)
 	if (f->cpu < 0 || f->cpu > (int64_t)LTTNG_CPU_MAX) {
 		finding_report(t->s->findings, LTTNG_RULE_cpu_number_range, f->source, 0, 0,
 			       "the cpu number in the name, %s, is not one from 0 to %u", bar ? bar + 1 : "", LTTNG_CPU_MAX);
-		lttng_file_aside(f, LTTNG_RULE_cpu_number_range, "no reader can take this cpu number");
+		lttng_file_aside(f, LTTNG_RULE_cpu_number_range, "no reader accepts this cpu number");
 	} else if (loose) {
 		finding_report(t->s->findings, LTTNG_RULE_cpu_leading_zero, f->source, 0, 0, "readers take \"%s\" for cpu %lld",
 			       bar ? bar + 1 : "", (long long)f->cpu);
@@ -37,14 +37,14 @@ static void judge_name(struct lttng_trace *t, struct lttng_file *f, bool loose)
 	}
 }
 
-/* Fills in what the name says. False: it is no tracefile. */
+/* Fills in what the name says. False: it is not a tracefile. */
 static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 {
 	const char *name = f->source->name + t->files.root_length;
 	bool loose;
 
 	f->base = lttng_name_base(f->source->name);
-	/* What is below no root goes with the first one, and is no tracefile. */
+	/* Files below no root belong to the first one, and are not tracefiles. */
 	if (strncmp(f->source->name, t->files.root, t->files.root_length) != 0)
 		return false;
 	if (lttng_name_is_hidden(f->source->name) || lttng_name_has_directory(name, "eventdefs") ||
@@ -65,7 +65,7 @@ static bool file_name(struct lttng_trace *t, struct lttng_file *f)
 	f->control = directory == 8 && !memcmp(name, "control/", 8);
 	f->metadata = lttng_name_is_metadata(f->base);
 	f->flight = lttng_name_is_flight(f->base);
-	/* The prefix is no part of the channel, where it is at the beginning of the relative path. */
+	/* The prefix is not part of the channel where it is at the beginning of the relative path. */
 	const char *channel = f->flight && (!directory || f->metadata) ? f->base + LTTNG_FLIGHT_LENGTH : name;
 	size_t length = (size_t)(f->base + n - channel);
 	if (f->flight && f->metadata && directory)
@@ -84,7 +84,7 @@ void lttng_dir_collect(struct lttng_trace *t)
 {
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files.list[i];
-		/* No tracefile: looked at as XML, and copied, once the version is known. */
+		/* Not a tracefile: read as XML, and copied, once the version is known. */
 		if (!file_name(t, f))
 			f->channel = NULL;
 	}
@@ -92,7 +92,7 @@ void lttng_dir_collect(struct lttng_trace *t)
 		lttng_cpus_duplicates(t);
 }
 
-/* ---- what the version asks for ---- */
+/* ---- what the version requires ---- */
 
 static bool has_file_below(struct lttng_trace *t, const char *directory)
 {
@@ -144,43 +144,60 @@ static bool metadata_in_place(const struct lttng_trace *t, const struct lttng_fi
 	}
 }
 
-void lttng_dir_judge(struct lttng_trace *t)
+/* No file declares the events: nothing can be read. */
+static void judge_no_metadata(struct lttng_trace *t)
 {
-	bool metadata = false, first = false;
-	enum lttng_era era = t->coding.layout->era;
+	const enum lttng_era era = t->coding.layout->era;
+	static const char *const names[] = { "control/facilities_0", "control/facilities_0", "control/metadata_0", "metadata_0" };
+	bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
+	unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
 	struct finding *fd;
 
+	if (control)
+		fd = finding_report(t->s->findings, LTTNG_RULE_control_dir_missing, NULL, 0, 0,
+				    "a trace of version %s needs %s with data", t->coding.layout->name, names[era]);
+	else
+		fd = finding_report(t->s->findings, LTTNG_RULE_no_metadata_file, NULL, 0, 0,
+				    "a trace of version %s needs %s with data", t->coding.layout->name, names[era]);
+	t->declared.broken = fd;
+	t->declared.lost = true;
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].channel && !t->files.list[i].aside)
+			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
+}
+
+/* Which files are metadata, by where they are. Returns whether one of them has data; *first: one is of cpu 0. */
+static bool find_metadata(struct lttng_trace *t, bool *first)
+{
+	bool metadata = false;
+
+	*first = false;
 	for (size_t i = 0; i < t->files.count; i++) {
 		struct lttng_file *f = &t->files.list[i];
 		if (!f->channel || f->aside)
 			continue;
 		f->metadata = f->metadata && metadata_in_place(t, f);
 		metadata |= f->metadata && f->source->size;
-		first |= f->metadata && f->cpu == 0;
-		if (era == LTTNG_CHANNEL_MARKERS && !f->metadata && f->base != f->source->name + t->files.root_length) {
+		*first |= f->metadata && f->cpu == 0;
+		if (t->coding.layout->era == LTTNG_CHANNEL_MARKERS && !f->metadata &&
+		    f->base != f->source->name + t->files.root_length)
 			finding_report(t->s->findings, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0,
 				       "%s: tracefiles of %s are not in subdirectories", f->source->name + t->files.root_length,
 				       t->coding.layout->name);
-		}
 	}
-	if (!metadata) {
-		bool control = era <= LTTNG_MARKERS && !has_file_below(t, "control");
-		fd = finding_report(t->s->findings, control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file, NULL, 0,
-				    0, "a trace of version %s needs %s with data", t->coding.layout->name,
-				    era <= LTTNG_MARKERS	 ? "control/facilities_0"
-				    : era == LTTNG_TRACE_MARKERS ? "control/metadata_0"
-								 : "metadata_0");
-		t->declared.broken = fd;
-		t->declared.lost = true;
-		unsigned rule = control ? LTTNG_RULE_control_dir_missing : LTTNG_RULE_no_metadata_file;
-		for (size_t i = 0; i < t->files.count; i++)
-			if (t->files.list[i].channel && !t->files.list[i].aside)
-				lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
-	} else if (!first) {
+	return metadata;
+}
+
+void lttng_dir_judge(struct lttng_trace *t)
+{
+	bool first;
+
+	if (!find_metadata(t, &first))
+		judge_no_metadata(t);
+	else if (!first)
 		finding_report(t->s->findings, LTTNG_RULE_reader_abort_risk, NULL, 0, 0,
 			       "there are declarations, but none of cpu 0, which LTTV opens first");
-	}
-	if (era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
+	if (t->coding.layout->era == LTTNG_FACILITIES && !has_file_below(t, "eventdefs")) {
 		finding_report(t->s->findings, LTTNG_RULE_eventdefs_missing, NULL, 0, 0,
 			       "a trace of version %s needs the directory eventdefs with descriptions of its facilities",
 			       t->coding.layout->name);

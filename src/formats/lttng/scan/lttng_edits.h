@@ -7,8 +7,8 @@
 
 /* What an edit says of its neighbours: they are doubtful. Offsets are rel. */
 struct lttng_doubt {
-	uint64_t torn_from, torn_to; /* the event before it, which may have been hit, too; equal: it was not */
-	uint64_t found_to;	     /* end of the first event that was found, whose stamp may have been hit; 0: none */
+	uint64_t torn_from, torn_to; /* the event before it, which the damage may have reached; equal: there is none */
+	uint64_t found_to;	     /* end of the first event behind it, which the damage may have reached; 0: none */
 	bool found_again;	     /* what follows was searched for, and may be off in time */
 };
 

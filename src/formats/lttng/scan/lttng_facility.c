@@ -351,7 +351,7 @@ static void description_aside(struct lttng_trace *t, const struct source *s)
 		}
 }
 
-/* The facility is there, and nobody knows what its events look like. */
+/* The facility is loaded, and its events are not described. */
 static void undescribed(struct lttng_trace *t, uint32_t id)
 {
 	for (uint32_t i = 0; i < 256; i++) {
@@ -470,7 +470,7 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	}
 	if (d.crc != checksum) {
 		finding_report(t->s->findings, LTTNG_RULE_facility_checksum, f->source, at, 0,
-			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not held to that",
+			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not checked against it",
 			       quoted, checksum, d.crc);
 		undescribed(t, id);
 		return;

@@ -1,8 +1,9 @@
-/* Events that are fine, in tight loops. A loop stops before the first event that is anything but plain; lttng_walk.c looks at that.
+/* The fast path: plain events in tight loops. A loop stops before the first event that is not plain, which lttng_walk.c takes.
  *
  * Where an event ends is known only when its type and its text are, so one walk waits for memory most of the time. Two walks at
- * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where it
- * came when its turn comes. What a lane did follows from the bytes and the types known so far alone, so it does not matter when. */
+ * once fill the gaps: lane 0 is the block that lttng_walk.c is at, lane 1 the block behind it, whose walk goes on from where the
+ * lane came when its turn comes. What a lane did depends only on the bytes and on the types known so far, so it does not matter
+ * when. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 /* Bytes that are asked for; all that the window has are used. */
 #define CHUNK 4096u
-#define ROOM 32u     /* bytes that a header takes at most, and that texts are looked for in; longer ones are measured one by one */
+#define ROOM 32u     /* bytes that a header takes at most, and in which a text must end for the loops */
 #define EXTENDED 32u /* entries of ids that do not fit an event word come behind those that do */
 #define TYPES (EXTENDED + 65536u)
 #define ALWAYS_INLINE inline __attribute__((always_inline)) /* or the state of a lane would live in memory */
@@ -180,7 +181,7 @@ static ALWAYS_INLINE bool text_end(const struct hot *h, const struct behind *beh
 	return likely(zeros != 0);
 }
 
-/* The end of a payload of type `entry`. False: nothing here tells it. */
+/* The end of a payload of type `entry`. False: it is not known here. */
 static ALWAYS_INLINE bool plain_end(const struct hot *h, const struct rules *r, uint64_t entry, uint64_t payload, const bool packed,
 				    uint64_t *end)
 {
@@ -220,7 +221,7 @@ static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const 
 	/* By the types alone where the layout is natural: also where events stand unaligned. */
 	uint64_t payload = packed ? header : align_up(header, r->types->plain[entry].align);
 
-	if (unlikely(!word)) /* may be no event */
+	if (unlikely(!word)) /* may be padding */
 		return false;
 	if (!plain_end(h, r, entry, payload, packed,
 		       &end)) /* as where the word says that a size follows: no type has these numbers */
@@ -361,7 +362,7 @@ struct lane {
 	uint64_t first_stamp;
 };
 
-/* Gives the loops what the window has from the next event on. False: that is no more than they had. */
+/* Gives the loops what the window has from the next event on. False: they had that already. */
 static bool lane_refill(struct lane *l)
 {
 	uint64_t rel = l->from + l->h.at, limit = l->from + l->h.limit, last = l->from + l->h.last;
@@ -445,7 +446,7 @@ static bool header_word(const struct hot *h, const struct rules *r, const uint8_
 	e->end = e->start + 4;
 	e->stamp = h->stamp + ((word - h->stamp) & LTTNG_TIME_MASK);
 	e->by_type = true;
-	/* A zero word may be no event. */
+	/* A zero word may be padding. */
 	return word && word_header(h, r, e->id, &e->end, &e->id, &e->size, &e->stamp);
 }
 
@@ -472,7 +473,7 @@ static bool header_compact(const struct hot *h, const struct rules *r, const uin
 	return word != 0;
 }
 
-/* One event that the loops leave: its texts are longer, or more, than they look at, or its size follows the event word. */
+/* One event that the loops leave: its texts are longer, or more, than they handle, or its size follows the event word. */
 static bool lane_event(struct lane *l, const struct rules *r)
 {
 	struct hot *h = &l->h;
@@ -519,7 +520,8 @@ static bool lane_begin(struct lane *l, const struct rules *r)
 
 /* ---- the block behind ---- */
 
-/* What the header behind the block says of the next one. Where it lies, nobody goes by it. */
+/* Opens the block behind by its header, which was not judged yet: if the walk of that block finds other values, what was done ahead
+ * is forgotten. */
 static void ahead_open(struct lttng_trace *t, const struct lttng_walk *w)
 {
 	struct ahead *a = &t->fast->ahead;
@@ -744,27 +746,27 @@ enum {
 	FAST_events_lost = FAST_ELSEWHERE,
 	FAST_subbuf_corrupt = FAST_ELSEWHERE,
 	FAST_data_end_mid_event = FAST_LEAVES,	/* an event that goes on behind the limit */
-	FAST_data_end_in_padding = FAST_LEAVES, /* the same */
+	FAST_data_end_in_padding = FAST_LEAVES, /* an event that begins with zeros */
 	FAST_zero_hole = FAST_LEAVES,		/* an event that begins with zeros */
 	FAST_padding_not_zero = FAST_ELSEWHERE,
-	FAST_event_before_begin = FAST_LEAVES,		/* a full stamp before that of the event before, or the begin */
-	FAST_event_after_end = FAST_LEAVES,		/* a stamp behind the end */
-	FAST_tsc_not_monotonic = FAST_LEAVES,		/* the same, and a stamp behind the end */
-	FAST_full_stamp_low_bits = FAST_LEAVES,		/* word_header() compares them */
-	FAST_wrap_without_heartbeat = FAST_KEEPS,	/* stamp */
-	FAST_heartbeat_in_nohb_trace = FAST_LEAVES,	/* heartbeats are learned only where the header has them */
-	FAST_header_truncated = FAST_LEAVES,		/* the same */
-	FAST_payload_truncated = FAST_LEAVES,		/* the same */
-	FAST_event_alignment_nonzero_pad = FAST_LEAVES, /* zero_padding() */
+	FAST_event_before_begin = FAST_LEAVES,	    /* a full stamp before the begin, where the stamp of the event before starts */
+	FAST_event_after_end = FAST_LEAVES,	    /* a stamp behind the end */
+	FAST_tsc_not_monotonic = FAST_LEAVES,	    /* a full stamp before that of the event before, or a stamp behind the end */
+	FAST_full_stamp_low_bits = FAST_LEAVES,	    /* word_header() compares them */
+	FAST_wrap_without_heartbeat = FAST_KEEPS,   /* stamp */
+	FAST_heartbeat_in_nohb_trace = FAST_LEAVES, /* heartbeats are learned only where the header has them */
+	FAST_header_truncated = FAST_LEAVES,	    /* an event that goes on behind the limit */
+	FAST_payload_truncated = FAST_LEAVES,	    /* an event that goes on behind the limit */
+	FAST_event_alignment_nonzero_pad = FAST_LEAVES, /* zero_padding() checks them */
 	FAST_reserved_id_used = FAST_LEAVES,		/* ids in the long form have entries of their own, from 29 on */
 	FAST_dangling_event_id = FAST_LEAVES,		/* a type that is not learned */
-	FAST_dangling_facility_id = FAST_LEAVES,	/* the same */
-	FAST_event_id_out_of_facility = FAST_LEAVES,	/* the same */
-	FAST_event_without_format = FAST_LEAVES,	/* the same */
+	FAST_dangling_facility_id = FAST_LEAVES,	/* a type that is not learned */
+	FAST_event_id_out_of_facility = FAST_LEAVES,	/* a type that is not learned */
+	FAST_event_without_format = FAST_LEAVES,	/* a type that is not learned */
 	FAST_event_size_mismatch = FAST_LEAVES,		/* the size is that of the description */
 	FAST_event_size_escape_small = FAST_LEAVES,	/* LTTNG_SIZE_ESCAPE is left */
-	FAST_string_not_terminated = FAST_LEAVES,	/* the same */
-	FAST_core_id_in_data_file = FAST_LEAVES,	/* the same */
+	FAST_string_not_terminated = FAST_LEAVES,	/* an event that goes on behind the limit */
+	FAST_core_id_in_data_file = FAST_LEAVES,	/* a type that is not learned */
 	FAST_non_core_in_facilities = FAST_ELSEWHERE,
 	FAST_reserved_id_range = FAST_ELSEWHERE,
 	FAST_metadata_payload_length = FAST_ELSEWHERE,

@@ -7,7 +7,7 @@
 struct lttng_file {
 	struct source *source;
 	const char *base;	       /* borrowed: the last part of the name */
-	struct lttng_channel *channel; /* NULL: no tracefile */
+	struct lttng_channel *channel; /* NULL: not a tracefile */
 	int64_t cpu;
 	uint32_t serial; /* from 1 */
 	bool flight, metadata, compact, control, empty;

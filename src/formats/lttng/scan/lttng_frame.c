@@ -2,9 +2,9 @@
  * away the next one is. Where that does not lead to a header, the next sound header is searched for, once. */
 #include "formats/lttng/scan/lttng_frame.h"
 
-#define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing but itself vouches for */
+#define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing else confirms */
 
-/* Constants of a header that vouch for it where all others are zeros. */
+/* Constants of a header that must agree where all others are zeros. */
 #define REST_MIN 2u
 
 unsigned lttng_header_score(const struct lttng_trace *t, const struct lttng_header *h, unsigned *of)
@@ -89,7 +89,7 @@ static bool power_of_two(uint64_t v)
 	return v && !(v & (v - 1));
 }
 
-/* How well a block size fits the file: headers found where it says there are some, out of up to three. */
+/* How well a block size fits the file: headers found at up to three of its multiples. */
 static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint64_t size, unsigned *expected)
 {
 	unsigned found = 0;
@@ -107,69 +107,93 @@ static bool size_possible(const struct lttng_trace *t, uint64_t size)
 	return size && size >= t->coding.layout->size && size < LTTNG_OPEN;
 }
 
-void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
+/* The size that the first header claims, if headers confirm it; 0: they do not. */
+static uint64_t size_confirmed(struct lttng_trace *t, struct lttng_file *f, uint64_t claimed)
+{
+	unsigned expected;
+	if (!size_possible(t, claimed))
+		return 0;
+	unsigned found = size_evidence(t, f, claimed, &expected);
+	bool whole = f->source->size % claimed == 0 && found == expected;
+	if (whole)
+		f->channel->block_size = claimed;
+	return whole || found ? claimed : 0;
+}
+
+/* The size that another file of the channel has, if it fits this one; 0: it does not. */
+static uint64_t size_of_channel(struct lttng_trace *t, struct lttng_file *f)
+{
+	uint64_t size = f->channel->block_size;
+	unsigned expected;
+	return size && (f->source->size % size == 0 || size_evidence(t, f, size, &expected)) ? size : 0;
+}
+
+/* The size by the distance to the next sound header; 0: there is none. */
+static uint64_t size_by_distance(struct lttng_trace *t, struct lttng_file *f, uint64_t claimed)
+{
+	struct lttng_header h;
+	uint64_t next = next_header(t, f, 0);
+	if (next == UINT64_MAX)
+		return 0;
+	uint64_t size = lttng_header_at(t, f, next, &h) && size_possible(t, h.v[LF_SIZE]) ? h.v[LF_SIZE] : next;
+	return next % size && size_possible(t, claimed) && power_of_two(claimed) ? claimed : size;
+}
+
+/* Whether a size that no header confirms is one that a tracer would have used. */
+static bool size_usual(const struct lttng_trace *t, const struct lttng_file *f, uint64_t claimed)
 {
 	uint64_t file = f->source->size;
-	unsigned expected;
+	if (!size_possible(t, claimed) || claimed > SIZE_TRUSTED_MAX || claimed < LTTNG_PAGE)
+		return false;
+	return power_of_two(claimed) || (!power_of_two(file) && (claimed > file || file % claimed == 0));
+}
 
+/* One block, as long as a tracer would have made it. */
+static uint64_t size_of_file(const struct lttng_file *f)
+{
+	uint64_t size = LTTNG_PAGE;
+	while (size < f->source->size && size < (UINT64_C(1) << 31))
+		size *= 2;
+	return size;
+}
+
+void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
+{
 	f->block_size = 0;
-	if (t->coding.layout->variable || file < t->coding.layout->size)
+	if (t->coding.layout->variable || f->source->size < t->coding.layout->size)
 		return;
 	uint64_t claimed = f->layout == t->coding.layout ? f->first.v[LF_SIZE] : 0;
-	if (size_possible(t, claimed)) {
-		unsigned found = size_evidence(t, f, claimed, &expected);
-		bool whole = file % claimed == 0 && found == expected;
-		if (whole || found)
-			f->block_size = claimed;
-		if (whole)
-			f->channel->block_size = claimed;
-	}
-	if (f->block_size)
-		return;
-	uint64_t sibling = f->channel->block_size;
-	if (sibling && (file % sibling == 0 || size_evidence(t, f, sibling, &expected))) {
-		f->block_size = sibling;
-		return;
-	}
-	/* What the distance to the next header says. */
-	uint64_t next = next_header(t, f, 0);
-	if (next != UINT64_MAX) {
-		struct lttng_header h;
-		uint64_t size = lttng_header_at(t, f, next, &h) && size_possible(t, h.v[LF_SIZE]) ? h.v[LF_SIZE] : next;
-		if (next % size)
-			size = size_possible(t, claimed) && power_of_two(claimed) ? claimed : size;
-		f->block_size = size;
-		return;
-	}
-	if (size_possible(t, claimed) && (power_of_two(claimed) || !power_of_two(file)) && claimed <= SIZE_TRUSTED_MAX &&
-	    claimed >= LTTNG_PAGE && (claimed > file || file % claimed == 0 || power_of_two(claimed))) {
+	f->block_size = size_confirmed(t, f, claimed);
+	if (!f->block_size)
+		f->block_size = size_of_channel(t, f);
+	if (!f->block_size)
+		f->block_size = size_by_distance(t, f, claimed);
+	if (!f->block_size && size_usual(t, f, claimed))
 		f->block_size = claimed;
-	} else if (sibling) {
-		f->block_size = sibling;
-	} else {
-		/* Nothing tells: one block, as long as a tracer would have made it. */
-		uint64_t size = LTTNG_PAGE;
-		while (size < file && size < (UINT64_C(1) << 31))
-			size *= 2;
-		f->block_size = size;
-	}
+	if (!f->block_size)
+		f->block_size = f->channel->block_size;
+	if (!f->block_size)
+		f->block_size = size_of_file(f);
+}
+
+/* From 2.5 on: the distance to the next block, as the header has it; 0: it cannot be, and the next block is searched for. */
+static uint64_t variable_step(const struct lttng_trace *t, const struct lttng_header *h)
+{
+	uint64_t step = h->v[LF_SIZE];
+	bool data_fits = h->v[LF_UNUSED] <= step || h->v[LF_UNUSED] == LTTNG_OPEN;
+	return step % LTTNG_PAGE == 0 && step >= t->coding.layout->size && data_fits ? step : 0;
 }
 
 bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
 {
-	uint64_t size = f->source->size, step = f->block_size;
+	uint64_t size = f->source->size;
 	struct lttng_header h = { { 0 } };
 
 	*frame = (struct lttng_frame){ .offset = offset };
 	if (offset >= size || t->status != TM_OK)
 		return false;
 	frame->sound = lttng_header_at(t, f, offset, &h);
-	if (t->coding.layout->variable) {
-		step = frame->sound ? h.v[LF_SIZE] : 0;
-		/* A size that cannot be: searched for below. */
-		if (step % LTTNG_PAGE || step < t->coding.layout->size || (h.v[LF_UNUSED] > step && h.v[LF_UNUSED] != LTTNG_OPEN))
-			step = 0;
-	}
+	uint64_t step = t->coding.layout->variable ? (frame->sound ? variable_step(t, &h) : 0) : f->block_size;
 	uint64_t left = size - offset;
 	if (step == left) {
 		frame->length = left;

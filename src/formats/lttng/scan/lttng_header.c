@@ -133,7 +133,7 @@ static void drop_block(struct lttng_block *b, unsigned rule)
 	b->rule = rule;
 }
 
-/* A block whose header is gone: it may be worth nothing, or be made up from its neighbours. */
+/* A block whose header is lost: it is dropped, or gets a new one from its neighbours. */
 static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	const struct lttng_frame *frame = b->frame;
@@ -164,21 +164,21 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		break;
 	case LTTNG_RULE_byte_order_mixed:
 		lttng_block_report(t, f, b, LTTNG_RULE_byte_order_mixed, 0, frame->length,
-				   "the block's byte order is not that of the trace");
+				   "the magic number is in the other byte order than in the rest of the trace");
 		break;
 	case LTTNG_RULE_file_size_not_multiple:
 	case LTTNG_RULE_trailing_garbage:
-		lttng_block_report(t, f, b, rule, 0, frame->length, "%llu bytes that are no block follow the last one",
+		lttng_block_report(t, f, b, rule, 0, frame->length, "%llu bytes that are not a block follow the last one",
 				   (unsigned long long)frame->length);
 		break;
 	default:
 		lttng_block_report(t, f, b, rule, 0, frame->length,
-				   "there is no block header, and none of its fields is what it should be");
+				   "there is no block header: neither the magic number nor most constants of the trace are there");
 		break;
 	}
 	drop_block(b, rule);
 	if (rule == LTTNG_RULE_magic_lost_in_block || rule == LTTNG_RULE_bad_magic_first_block) {
-		b->keep = b->made_up = true;
+		b->keep = b->rebuilt = true;
 		b->h = t->constants.want;
 		b->h.v[LF_BEGIN] = f->has_last ? f->last.v[LF_END] : t->constants.begin;
 	}
@@ -202,7 +202,7 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 			b->lost = true;
 		} else {
 			header_gone(t, f, b);
-			b->keep = b->made_up = false;
+			b->keep = b->rebuilt = false;
 		}
 		return;
 	}

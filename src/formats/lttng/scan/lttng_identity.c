@@ -1,7 +1,7 @@
 /* Files whose first bytes are not those of the trace: another version, another format, or damage. */
 #include "formats/lttng/salvage/lttng_salvage.h"
 
-/* Bytes that are looked at for signs of a text conversion. */
+/* Bytes that are searched for signs of a text conversion. */
 #define TEXT_LOOK 4096u
 /* Where the magic number of 0.6 ends, which lies furthest in. */
 #define MAGICS_END 76u
@@ -111,7 +111,7 @@ void lttng_identity_judge(struct lttng_trace *t, struct lttng_file *f)
 	enum conversion_kind converted = text_converted(head, n, f->source);
 	if (is_foreign(head, n)) {
 		finding_report(t->s->findings, LTTNG_RULE_foreign_format, f->source, 0, n < 64 ? n : 64,
-			       "the file begins like a CTF stream");
+			       "the file begins with the magic number of a CTF stream");
 		aside(f, LTTNG_RULE_foreign_format);
 	} else if (converted != NOT_CONVERTED && f->major < 0) {
 		finding_report(t->s->findings, LTTNG_RULE_text_transcoded, f->source, 0, f->source->size, "%s",
@@ -128,7 +128,7 @@ void lttng_identity_judge(struct lttng_trace *t, struct lttng_file *f)
 		judge_version(t, f, head, n);
 	} else if (!l) {
 		finding_report(t->s->findings, LTTNG_RULE_bad_magic_first_block, f->source, 0, MAGICS_END,
-			       "there is no magic number where any version has it");
+			       "there is no magic number at the offset of any version");
 		aside(f, LTTNG_RULE_bad_magic_first_block);
 	}
 }

@@ -1,4 +1,4 @@
-/* system.xml and bookmarks, which are looked at for information. */
+/* system.xml and bookmarks, which are read for information. */
 #include <stdlib.h>
 
 #include "formats/lttng/decode/lttng_xml.h"
@@ -24,7 +24,7 @@ void lttng_info_report(struct lttng_trace *t, struct source *s)
 	else if (!info.what)
 		finding_say(fd, "neither a system description nor bookmarks are in it");
 	else if (info.flaw)
-		finding_say(fd, "a %s whose attribute %s is missing or makes no sense", info.what, info.flaw);
+		finding_say(fd, "a %s whose attribute %s is missing or invalid", info.what, info.flaw);
 	else
 		finding_say(fd, "a %s%s", info.what, info.locations ? "" : ", well-formed");
 	free(text);

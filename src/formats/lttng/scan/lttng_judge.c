@@ -101,7 +101,7 @@ static void judge_late(struct lttng_trace *t, struct lttng_walk *w, const struct
 	/* A step back is a step forward by nearly all that the few bits of a stamp can say. */
 	if (!e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 && t->coding.layout->era >= LTTNG_TRACE_MARKERS)
 		lttng_event_report(t, w, LTTNG_RULE_tsc_not_monotonic, e->start, e->end,
-				   "the event's stamp goes back, or forward to %llu, behind the block's end, %llu",
+				   "the stamp goes back, or forward to %llu, behind the block's end, %llu",
 				   (unsigned long long)e->stamp, (unsigned long long)w->end);
 	else
 		lttng_event_report(t, w, LTTNG_RULE_event_after_end, e->start, e->end,
@@ -134,8 +134,8 @@ static bool is_heartbeat(const struct lttng_coding *c, const struct lttng_event 
 
 void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
 {
-	if (!w->out.odd && (e->padded || e->stamp > w->end || (e->has_full && e->full < before)))
-		w->out.odd = e->start;
+	if (!w->out.unusual && (e->padded || e->stamp > w->end || (e->has_full && e->full < before)))
+		w->out.unusual = e->start;
 	if (e->padded && note_once(w, NOTED_PADDING))
 		lttng_event_report(t, w, LTTNG_RULE_event_alignment_nonzero_pad, e->start, e->end,
 				   "the bytes that align event %s are not zero", lttng_event_name(e));
@@ -197,7 +197,7 @@ static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk
 	struct finding *fd;
 	if (defect == EVENT_NO_FORMAT)
 		fd = lttng_event_report(t, w, LTTNG_RULE_event_without_format, e->start, e->payload,
-					"event type %u (%s) is used, and nothing describes it", e->id, lttng_event_name(e));
+					"event type %u (%s) is used, and has no description", e->id, lttng_event_name(e));
 	else if (defect == EVENT_NO_FACILITY)
 		fd = lttng_event_report(t, w, LTTNG_RULE_dangling_facility_id, e->start, e->payload, "facility %u was never loaded",
 					e->id >> 8);
@@ -247,7 +247,7 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 		return dangling_finding(t, w, e, defect);
 	case EVENT_HEADER_CUT:
 		return lttng_event_named(t, w, e, LTTNG_RULE_header_truncated, from, to,
-					 "%llu bytes are left of the data, which is no event header",
+					 "%llu bytes are left of the data, which is not an event header",
 					 (unsigned long long)(w->limit - w->at.rel));
 	case EVENT_STRING_CUT:
 		return lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,

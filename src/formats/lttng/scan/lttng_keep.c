@@ -14,7 +14,7 @@ static bool carries_stamp(const struct lttng_coding *c, const struct lttng_event
 	return e->id == 3 && (c->layout->era == LTTNG_MARKERS || (c->layout->era == LTTNG_FACILITIES && c->layout->minor == 8));
 }
 
-/* The fast path may take the next events of that type. Declarations and heartbeats that carry a stamp are looked at one by one. */
+/* The fast path may take the next events of that type. Declarations and heartbeats that carry a stamp stay with the walk. */
 static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	bool plain = t->coding.layout->era >= LTTNG_TRACE_MARKERS || e->id > 3 || (e->id == 2 && t->coding.heartbeat);

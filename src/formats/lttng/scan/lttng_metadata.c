@@ -148,7 +148,7 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *w, const struc
 	(void)text_quote(other, format + (at < d->format_length ? at : 0), strlen(format + (at < d->format_length ? at : 0)));
 	if (flaws & FORMAT_BAD) {
 		*rule = LTTNG_RULE_format_syntax;
-		*fd = declaration_report(t, w, e, LTTNG_RULE_format_syntax, "the format of %s cannot be understood from \"%s\" on",
+		*fd = declaration_report(t, w, e, LTTNG_RULE_format_syntax, "the format of %s cannot be parsed from \"%s\" on",
 					 quoted, other);
 		free(format);
 		free(n->shape.steps);

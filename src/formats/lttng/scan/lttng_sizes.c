@@ -18,17 +18,17 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	uint64_t size = f->block_size, length = b->frame->length, claimed = b->h.v[LF_SIZE], lost = b->h.v[LF_UNUSED];
 
 	b->size = size;
-	if (!b->open && !b->made_up && claimed != size) {
+	if (!b->open && !b->rebuilt && claimed != size) {
 		lttng_field_report(t, f, b, claimed ? LTTNG_RULE_buf_size_not_constant : LTTNG_RULE_buf_size_zero, LF_SIZE,
 				   "buf_size is %llu, and the blocks of this file have %llu bytes", (unsigned long long)claimed,
 				   (unsigned long long)size);
 	}
-	if (!b->open && !b->made_up && lost > size - t->coding.layout->size) {
+	if (!b->open && !b->rebuilt && lost > size - t->coding.layout->size) {
 		lttng_field_report(t, f, b, LTTNG_RULE_lost_size_range, LF_UNUSED,
 				   "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
 				   (unsigned long long)size, t->coding.layout->size);
 	}
-	b->unknown_end = b->made_up || lost > size - t->coding.layout->size;
+	b->unknown_end = b->rebuilt || lost > size - t->coding.layout->size;
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
@@ -39,58 +39,71 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 						  : "the next block begins after %llu bytes, and blocks of this file have %llu",
 				   (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
-		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "the next block begins %llu bytes late",
+		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length,
+				   "the next block begins %llu bytes behind the end of this one",
 				   (unsigned long long)(length - size));
 	}
 	b->h.v[LF_SIZE] = size;
 }
 
 /* From 2.5 on: the block size leads to the next block. */
+static void judge_distance(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	bool whole = length % LTTNG_PAGE == 0 && data <= length;
+
+	if (!size) {
+		lttng_field_report(t, f, b, LTTNG_RULE_buf_size_zero, LF_SIZE, "sb_size is 0, and the block has %llu bytes",
+				   (unsigned long long)length);
+	} else if (size % LTTNG_PAGE) {
+		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, LF_SIZE,
+				   "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
+				   (unsigned long long)size, (unsigned long long)length);
+	} else if (!b->frame->last || (whole && lttng_align(data, LTTNG_PAGE) == length)) {
+		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_misleads, LF_SIZE,
+				   "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
+				   (unsigned long long)length);
+	} else {
+		b->cut = true;
+		lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length, "%llu bytes of the block are there, of %llu",
+				   (unsigned long long)length, (unsigned long long)size);
+	}
+}
+
+/* From 2.5 on: the data against the block. */
+static void judge_data_size(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	bool short_data = data < t->coding.layout->size;
+
+	if (!short_data && (data <= length || b->cut) && data <= size)
+		return;
+	b->unknown_end = short_data || data > length;
+	if (!b->cut && (short_data || !b->errors || size > data))
+		lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
+				   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
+				   (unsigned long long)length, t->coding.layout->size);
+}
+
 static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
 	uint64_t pages = lttng_align(data, LTTNG_PAGE);
 
 	b->size = length;
-	b->unknown_end = b->made_up || data < t->coding.layout->size || data == LTTNG_OPEN;
-	if (b->made_up) {
+	b->unknown_end = b->rebuilt || data < t->coding.layout->size || data == LTTNG_OPEN;
+	if (b->rebuilt) {
 		b->data_end = length;
 		return;
 	}
-	if (!b->open && size != length) {
-		bool whole = length % LTTNG_PAGE == 0 && data <= length;
-		if (!size) {
-			lttng_field_report(t, f, b, LTTNG_RULE_buf_size_zero, LF_SIZE, "sb_size is 0, and the block has %llu bytes",
-					   (unsigned long long)length);
-		} else if (size % LTTNG_PAGE) {
-			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_page_multiple, LF_SIZE,
-					   "sb_size is %llu, which is not a multiple of 4096; the block has %llu bytes",
-					   (unsigned long long)size, (unsigned long long)length);
-		} else if (!b->frame->last || (whole && pages == length)) {
-			lttng_field_report(t, f, b, LTTNG_RULE_sb_size_misleads, LF_SIZE,
-					   "sb_size is %llu, and the next block begins after %llu bytes", (unsigned long long)size,
-					   (unsigned long long)length);
-		} else {
-			b->cut = true;
-			lttng_block_report(t, f, b, LTTNG_RULE_block_beyond_eof, 0, length,
-					   "%llu bytes of the block are there, of %llu", (unsigned long long)length,
-					   (unsigned long long)size);
-		}
-	}
-	if (!b->open && (data < t->coding.layout->size || (data > length && !b->cut) || data > size)) {
-		bool field = data < t->coding.layout->size || !b->errors || size > data;
-		b->unknown_end = data < t->coding.layout->size || data > length;
-		if (field && !b->cut) {
-			lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
-					   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
-					   (unsigned long long)length, t->coding.layout->size);
-		}
-	}
-	if (!b->open && !b->errors && pages != size && (size & (size - 1))) {
+	if (!b->open && size != length)
+		judge_distance(t, f, b);
+	if (!b->open)
+		judge_data_size(t, f, b);
+	if (!b->open && !b->errors && pages != size && (size & (size - 1)))
 		lttng_field_report(t, f, b, LTTNG_RULE_sb_size_not_minimal, LF_SIZE,
 				   "sb_size is %llu, and %llu bytes of data need %llu", (unsigned long long)size,
 				   (unsigned long long)data, (unsigned long long)pages);
-	}
 	b->data_end = b->unknown_end ? length : data;
 	b->lost = b->cut && (b->frame->last || b->data_end > length);
 }
@@ -98,7 +111,7 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 
-	if (!b->made_up && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
+	if (!b->rebuilt && (b->h.v[LF_UNUSED] == LTTNG_OPEN || b->h.v[LF_SIZE] == LTTNG_OPEN))
 		judge_open(t, f, b);
 	if (t->coding.layout->variable) {
 		judge_variable(t, f, b);

@@ -37,7 +37,7 @@ void lttng_time_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 	const uint64_t *v = b->h.v;
 
 	/* What follows from an open or lost header is none of its own. */
-	if (b->open || b->made_up)
+	if (b->open || b->rebuilt)
 		return;
 	judge_begin(t, f, b);
 	if (f->has_last && !f->noted_switch && w->at.events && v[LF_BEGIN] == f->last.v[LF_END] &&
@@ -71,7 +71,7 @@ void lttng_losses_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		if (!lttng_has(t->coding.layout, field))
 			continue;
 		uint32_t now = (uint32_t)b->h.v[field], before = f->has_last ? (uint32_t)f->last.v[field] : 0;
-		if (b->made_up) {
+		if (b->rebuilt) {
 			b->h.v[field] = before;
 			continue;
 		}

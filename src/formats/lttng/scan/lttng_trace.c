@@ -72,7 +72,7 @@ static bool relay(struct lttng_trace *t, const struct lttng_layout *was)
 	return true;
 }
 
-/* 1.0 as the document says it: nothing but the first event tells. */
+/* 1.0 as the document says it: only the first event shows which of the two layouts it is. */
 static void judge_literal(struct lttng_trace *t)
 {
 	const struct lttng_layout *was = t->coding.layout;
@@ -89,7 +89,7 @@ static void judge_literal(struct lttng_trace *t)
 		}
 	if (lttng_census_fits(t)) {
 		finding_report(t->s->findings, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
-			       "events follow a header of 101 bytes; tracers wrote 109");
+			       "events follow a header of 101 bytes, as the document says; tracers wrote 109");
 		return;
 	}
 	const struct lttng_layout *literal = t->coding.layout;
@@ -140,7 +140,7 @@ static void trace_facts(struct lttng_trace *t)
 	}
 }
 
-/* Where the declarations are silent, or make no sense, the machine tells. */
+/* Where declarations give no sizes, or impossible ones, those of the machine hold. */
 static void choose_sizes(struct lttng_trace *t)
 {
 	struct lttng_coding *c = &t->coding;
@@ -224,7 +224,7 @@ enum tracemend_status lttng_trace_scan(struct lttng_trace *t)
 	s->records += t->totals.records;
 	if (t->status == TM_OK && s->plan) {
 		lttng_repair_rest(t);
-		/* Errors, and not one event to keep, or no declaration by which to read it: the shell is worth nothing. */
+		/* Errors, and no event to keep, or no declaration by which to read it: there is nothing to salvage. */
 		if (t->status == TM_OK && (!l || (t->declared.lost && !(t->out.kept && t->declared.kept))))
 			t->status = TM_NOTHING;
 	}

@@ -14,7 +14,7 @@ struct lttng_constants {
 	struct lttng_header want;
 	unsigned blame[LF_COUNT]; /* rule that a constant broke everywhere, + 1 */
 	uint64_t begin;		  /* of the trace: the first begin stamp of most files */
-	bool clock_made_up;	  /* its frequency or scale was 0 everywhere */
+	bool clock_guessed;	  /* its frequency or scale was 0 everywhere */
 };
 
 /* Counts over all files. Owner: scan/lttng_block.c. */
@@ -88,7 +88,7 @@ void lttng_identity_judge(struct lttng_trace *t, struct lttng_file *f);
 void lttng_constants_apply(struct lttng_trace *t);
 /* Reports what is wrong with what the headers agree on. */
 void lttng_constants_judge(struct lttng_trace *t);
-/* Ticks in a second; 0 when the header does not tell. */
+/* Ticks in a second; 0: not known. */
 double lttng_frequency(const struct lttng_layout *l, const struct lttng_header *h);
 
 /* lttng_metadata.c: taking declarations in. */
@@ -104,7 +104,7 @@ void lttng_metadata_unused(struct lttng_trace *t);
 void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
 			     uint64_t at);
 
-/* lttng_info.c: looks at info/system.xml and bookmarks. */
+/* lttng_info.c: reads info/system.xml and bookmarks. */
 void lttng_info_report(struct lttng_trace *t, struct source *s);
 
 /* lttng_outline.c: declares the parts as the walk goes, when the scan has an outline. */

@@ -2,7 +2,7 @@
 #include "formats/lttng/repair/lttng_repair.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
-/* So many zero bytes where an event should begin are no events. In 2.x a word of zeros is type 0 at one of 2^27 ticks, with a
+/* So many zero bytes where an event should begin are not events. In 2.x a word of zeros is type 0 at one of 2^27 ticks, with a
  * payload of zeros; the few bits of compact words repeat sooner. */
 #define ZEROS_MIN 16u
 #define ZEROS_MIN_COMPACT 64u
@@ -10,7 +10,7 @@
 /* What the walk does next. */
 enum step { STEP_TAKE, STEP_PASSED, STEP_END };
 
-/* Zero bytes that are no event. */
+/* Zero bytes that cannot be an event. */
 static uint64_t least_zeros(const struct lttng_trace *t, const struct lttng_walk *w)
 {
 	/* A declaration of zeros declares nothing. */
@@ -68,8 +68,7 @@ static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *w, cons
 	return !lttng_seen_test(t, w, e);
 }
 
-/* A hole that took the header may have taken events, too: those behind it are looked for, although it is not known where they end.
- */
+/* A hole over the header may reach over events, too: searches those behind it, although it is not known where they end. */
 static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *w)
 {
 	uint64_t zeros = window_skip_zeros(&t->window, w->in.base + w->at.rel) - w->in.base;

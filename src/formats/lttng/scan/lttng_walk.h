@@ -20,13 +20,14 @@ struct lttng_position {
 /* What became of the events. */
 struct lttng_outcome {
 	uint64_t patched, dropped;
-	uint64_t odd;	/* start of the first event that stays and is legal, but strange where something is damaged; 0: none */
-	bool broken;	/* the walk stopped before the limit; what lies behind it is lost */
-	bool cut_known; /* the number of events lost is known */
-	bool end_moved; /* the end of data was wrong and is `rel` */
-	bool torn;	/* what stands behind the last event is damaged, and may be its own end */
-	bool resynced;	/* some of it was passed over, it cannot be known how many events */
-	unsigned rule;	/* for what it stopped */
+	uint64_t
+		unusual; /* start of the first kept event that is legal, but unusual, so that damage may have reached it; 0: none */
+	bool broken;	 /* the walk stopped before the limit; what lies behind it is lost */
+	bool cut_known;	 /* the number of events lost is known */
+	bool end_moved;	 /* the end of data was wrong and is `rel` */
+	bool torn;	 /* what stands behind the last event is damaged, and may be its own end */
+	bool resynced;	 /* some of it was passed over, it cannot be known how many events */
+	unsigned rule;	 /* for what it stopped */
 	struct finding *finding;
 };
 
@@ -43,21 +44,21 @@ struct lttng_causes {
 struct lttng_walk {
 	struct lttng_stream in;
 	struct lttng_file *file;
-	struct lttng_edits *edits; /* borrowed; NULL: the walk only looks */
+	struct lttng_edits *edits; /* borrowed; NULL: the walk changes nothing */
 	uint64_t number;	   /* of the block, for messages */
 	uint64_t limit;		   /* rel: where events must end */
 	uint64_t room;		   /* rel: end of the bytes that there are */
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
-	bool headless;		   /* its header is gone */
-	bool open;		   /* the end is not known: stop at what is no event, and report nothing. Then: */
-	uint64_t bound;		   /* stamps beyond it are of no event of this block */
+	bool headless;		   /* its header is lost */
+	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
+	uint64_t bound;		   /* the latest stamp that an event can have */
 	uint64_t stale;		   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	struct lttng_position at;
 	uint64_t fast; /* of at.events, those that lttng_fast() took */
 	struct lttng_outcome out;
 	struct lttng_causes causes;
 	struct {
-		uint64_t tries; /* bytes that searches may still look at */
+		uint64_t budget; /* bytes that searches may still decode */
 		bool begun;
 	} search;
 };
@@ -72,14 +73,14 @@ void lttng_walk_begin(struct lttng_walk *w);
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
 /* The walk ends here. broken: what follows up to the limit is lost. */
 void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken);
-/* Back to the end of the last event that stays: changes behind it are no changes of what stays. */
+/* Back to the end of the last event that stays: edits behind it are taken back. */
 void lttng_walk_trim(struct lttng_walk *w);
 /* Something was left out or changed up to w->at.rel, for this. */
 void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd);
 
 /* lttng_fast.c: passes over plain events of types that are `ready`. */
 void lttng_fast(struct lttng_trace *t, struct lttng_walk *w);
-/* Events of that type are looked at no more in this file when they are plain. */
+/* From now on the fast path takes plain events of that type in this file. */
 void lttng_fast_learn(struct lttng_trace *t, const struct lttng_file *f, struct lttng_marker *m);
 void lttng_fast_free(struct lttng_fast *fast);
 /* Why it cannot hide a rule: enum fast_reason, by rule. */
