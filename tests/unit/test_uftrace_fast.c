@@ -85,7 +85,7 @@ static char *run(const char *path, bool slow, bool plan, uint64_t *records, uint
 	struct tracemend_error error = { 0 };
 	struct bundle *b = bundle_open(path, NULL, &error);
 	assert_non_null(b);
-	struct findings *f = findings_new(b, uftrace_format.rules, uftrace_format.rule_count, NULL);
+	struct findings *f = findings_new(uftrace_format.rules, uftrace_format.rule_count, NULL);
 	struct plan *p = plan ? plan_new(b, uftrace_format.rules, uftrace_format.rule_count) : NULL;
 	struct scan s = { .in = b, .findings = f, .slow = slow, .plan = p };
 	char *text = NULL;

@@ -10,9 +10,9 @@ enum {
 	WORD_MAGIC = 5 << 3,
 	WORD_DEPTH_SHIFT = 6,
 	WORD_ADDRESS_SHIFT = 16,
-	TEXT_MAX = 98,	  /* longest string that a writer stores */
-	SMALL_CALLS = 40, /* calls of one task where no size is asked for */
-	CALLS_BETWEEN = 4,  /* calls between two incidents */
+	TEXT_MAX = 98,	   /* longest string that a writer stores */
+	SMALL_CALLS = 40,  /* calls of one task where no size is asked for */
+	CALLS_BETWEEN = 4, /* calls between two incidents */
 };
 
 /* A function that the running task can call. */
