@@ -18,13 +18,15 @@ A format brings tests/formats/<f>/<f>_events.py (or an executable of that name w
         problems    [(file, from, length, what)] of a strict reading; empty for a valid capture
         structure   [(file, from, length, what)] headers, tables and options, where damage is aimed; only with places
     SUFFIX          of a file's name
+    JOINABLE        whether one capture behind another is a capture (optional, False)
+    family(files)   captures of different families take no blocks from each other (optional)
     REGISTRATIONS   kinds of events that only describe others; PLACEHOLDERS: those of them for which repair may put a placeholder
     texts(files)    names of the files made of lines (optional)
     captures(folder) -> {name: files}   where the default, each file or directory of the folder, is not right (optional)
 
 A program answers `PROGRAM events|problems|structure PATH` with one JSON object a line: {"file", "ranges": [[from, length]...], "meaning": [...],
 "prerequisites": [[file, from, length]...], "kind"} or {"file", "from", "length", "what"}; `PROGRAM about` with one object: {"suffix",
-"registrations", "placeholders"}.
+"registrations", "placeholders", "joinable"}.
 """
 import argparse
 import fnmatch
@@ -64,7 +66,7 @@ class Program:
         self.path = path
         about = json.loads(subprocess.run([path, "about"], stdout=subprocess.PIPE, check=True).stdout)
         self.SUFFIX, self.REGISTRATIONS = about["suffix"], set(about.get("registrations", ()))
-        self.PLACEHOLDERS = set(about.get("placeholders", ()))
+        self.PLACEHOLDERS, self.JOINABLE = set(about.get("placeholders", ())), about.get("joinable", False)
 
     def ask(self, what, path):
         done = subprocess.run([self.path, what, path], stdout=subprocess.PIPE, check=True, timeout=TIMEOUT)
@@ -318,12 +320,14 @@ class Silence:
 class Meter:
     def __init__(self, name, parser, tool, options):
         self.name, self.parser, self.tool, self.options = name, parser, tool, options
+        self.joinable = getattr(parser, "JOINABLE", False)
         self.captures, self.left = captures_of(name, parser, tool, options.capture)
 
     def plan(self):
-        """[(kind, number of the capture, k)]: kinds by turns, each on all captures by turns."""
+        """[(kind, number of the capture, k)]: each capture undamaged, then kinds by turns, each on all captures by turns."""
         kinds = [kind for kind in truth_damage.KINDS if fnmatch.fnmatch(kind, self.options.kind)]
-        given, used, out = Counter(), Counter(), []
+        given, used = Counter(), Counter()
+        out = []
         turn, idle = {kind: i for i, kind in enumerate(kinds)}, set()
         while len(out) < self.options.damages and len(idle) < len(kinds):
             for kind in kinds:
@@ -334,7 +338,7 @@ class Meter:
                     out.append(task)
                 else:
                     idle.add(kind)
-        return out
+        return [(truth_damage.UNDAMAGED, number, 0) for number in range(len(self.captures))] + out
 
     def next_of(self, kind, turn, given, used):
         for _ in range(len(self.captures)):
@@ -355,7 +359,8 @@ class Meter:
         """Another capture, of the same size or less, so that the other does not outweigh."""
         own = self.captures[number]
         size = sum(map(len, own.files.values()))
-        rest = [c for c in self.captures if c is not own and sum(map(len, c.files.values())) <= 2 * size]
+        family = getattr(self.parser, "family", lambda files: None)
+        rest = [c for c in self.captures if c is not own and sum(map(len, c.files.values())) <= 2 * size and family(c.files) == family(own.files)]
         return rest[k % len(rest)] if rest else None
 
     def hits_of(self, kind, number, k):
@@ -364,13 +369,13 @@ class Meter:
         files = capture.files
         if other and kind == "two recordings":
             files = {**files, **{OTHER + name: data for name, data in other.files.items()}}
-        return truth_damage.make(kind, files, other.files if other else None, capture.texts, capture.aim, k, rng)
+        return truth_damage.make(kind, files, other.files if other else None, capture.texts, self.joinable, capture.aim, k, rng)
 
     def measure(self, kind, number, k, keep=None):
         """The tally of one damage."""
         capture, other = self.captures[number], self.other(number, k)
         hits = self.hits_of(kind, number, k)
-        both = kind in ("joined", "cut and joined", "two recordings")
+        both = kind == "two recordings" or (kind in ("joined", "cut and joined") and self.joinable)
         original = capture.with_other(other) if both else capture.original
         folder = {"first" + self.parser.SUFFIX: "", "second" + self.parser.SUFFIX: OTHER}
         if kind == "two recordings" and list(capture.files) == [""]:
@@ -413,7 +418,8 @@ def percent(part, whole):
 
 def rows_of(tallies):
     """[(title, [tally])]: the kinds, then sums."""
-    rows = [(kind, [t for t in tallies if t["kind"] == kind]) for kind in truth_damage.KINDS]
+    rows = [(kind, [t for t in tallies if t["kind"] == kind]) for kind in (truth_damage.UNDAMAGED, *truth_damage.KINDS)]
+    tallies = [t for t in tallies if t["hits"]]
     many = {f"{count} hits of 8" for count in truth_damage.MANY}
     single = [t for t in tallies if t["kind"] not in many and not t["kind"].startswith(("two rec", "joined", "cut and", "CR"))]
     return [row for row in rows if row[1]] + [("ALL, ONE HIT", single), ("ALL", tallies)]

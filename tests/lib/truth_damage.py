@@ -129,6 +129,7 @@ MANY = (2, 25, 400)
 # A capture is large enough for many hits when there are so many bytes a hit.
 ROOM = 2048
 
+UNDAMAGED = "undamaged"
 KINDS = ("one bit", "header byte",
          *(f"{fill} {size}" for fill in FILLS for size in SIZES),
          "cut", "cut, noise behind",
@@ -297,9 +298,22 @@ def file_kinds(kind, files, k):
     return [Hit((), (), {name: other})] if kind == "file renamed" else [Hit((), (), {}, {name: other})]
 
 
-def make(kind, files, other, texts, aim, k, rng):
-    """The hits of the k-th damage of a kind, or None where the capture has no place for it. other: a second capture, for "joined" with
-    its names prefixed by OTHER among files, too."""
+def joined(kind, own, other, joinable, aim, k, rng):
+    """The second capture behind the first. Where two are not a capture together, its bytes are as foreign as noise."""
+    if not other:
+        return None
+    at = len(own[""]) if kind == "joined" else aim.at(k, 1, rng)[1]
+    rest = len(own[""]) - at
+    if joinable:
+        return [Hit([Edit("", at, rest, (OTHER, 0, len(other[""])))], (OTHER,))]
+    return [Hit([Edit("", at, rest, other[""])])]
+
+
+def make(kind, files, other, texts, joinable, aim, k, rng):
+    """The hits of the k-th damage of a kind, or None where the capture has no place for it. other: a second capture; for two recordings in
+    one folder it is among files, too, with names prefixed by OTHER. joinable: two captures one behind the other are a capture."""
+    if kind == UNDAMAGED:
+        return []
     own = {name: data for name, data in files.items() if not name.startswith(OTHER)}
     single = list(own) == [""]
     if kind in ("one bit", "header byte"):
@@ -326,10 +340,7 @@ def make(kind, files, other, texts, aim, k, rng):
     if kind == "CR LF":
         return carriage_returns(own, k)
     if kind in ("joined", "cut and joined"):
-        if not single or not other:
-            return None
-        at = len(own[""]) if kind == "joined" else aim.at(k, 1, rng)[1]
-        return [Hit([Edit("", at, len(own[""]) - at, (OTHER, 0, len(other[""])))], (OTHER,))]
+        return joined(kind, own, other, joinable, aim, k, rng) if single else None
     if kind.endswith("hits of 8"):
         return scattered(kind, own, rng)
     if kind.startswith(("line", "character")):

@@ -22,6 +22,8 @@ SUFFIX = ".fxt"
 PLACEHOLDERS = {"string", "thread"}
 # Kinds of items that only describe others.
 REGISTRATIONS = {"magic", "provider", "section", "initialization", "string", "thread"}
+# Two traces that are joined are a trace again.
+JOINABLE = True
 
 MAGIC = 0x0016547846040010
 EVENT_TYPES = ("instant", "counter", "duration begin", "duration end", "duration complete", "async begin", "async instant", "async end",
@@ -428,6 +430,11 @@ class Reader:
             at += size
         if len(self.data) % 8:
             self.problems.append((self.name, count * 8, len(self.data) % 8, "bytes behind the last word"))
+
+
+def family(files):
+    """Only traces of one byte order can be one trace."""
+    return files[""][:8] == MAGIC.to_bytes(8, "big")
 
 
 def read(files, places=False):
