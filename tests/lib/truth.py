@@ -3,6 +3,7 @@
 manifest to the bytes it came from. Prints five numbers a format and kind of damage: lost, doubted, altered, invented, claims. What each
 means exactly is in truth_score.py; kinds of damage are in truth_damage.py.
 
+    truth.py --list events|problems|structure FORMAT PATH    what the independent parser says, as JSON lines
     truth.py [FORMAT...] [--damages N] [--jobs N] [--seed N] [--kind GLOB] [--capture GLOB] [--strict] [--details FILE] [--keep DIR] [--only ID]
 
 --damages   so many a format, all kinds by turns (default 200); a capture of more than 50,000 events gets 50 at most
@@ -64,7 +65,7 @@ class Program:
 
     def __init__(self, path):
         self.path = path
-        about = json.loads(subprocess.run([path, "about"], stdout=subprocess.PIPE, check=True).stdout)
+        about = json.loads(subprocess.run([path, "about"], stdout=subprocess.PIPE, check=True, timeout=TIMEOUT).stdout)
         self.SUFFIX, self.REGISTRATIONS = about["suffix"], set(about.get("registrations", ()))
         self.PLACEHOLDERS, self.JOINABLE = set(about.get("placeholders", ())), about.get("joinable", False)
 
@@ -75,8 +76,8 @@ class Program:
     def read(self, files, places=False):
         with tempfile.TemporaryDirectory(prefix="truth.") as folder:
             path = write(files, os.path.join(folder, "capture"), self.SUFFIX)
-            events = [tuple(e[key] for key in ("file", "ranges", "meaning", "prerequisites", "kind")) for e in self.ask("events", path)]
-            notes = [[tuple(e[key] for key in ("file", "from", "length", "what")) for e in self.ask(what, path)]
+            events = [tuple(e[key] for key in EVENT) for e in self.ask("events", path)]
+            notes = [[tuple(e[key] for key in PLACE) for e in self.ask(what, path)]
                      for what in ("problems", *(["structure"] if places else []))]
         return Reading(events, *notes)
 
@@ -84,6 +85,20 @@ class Program:
 class Reading:
     def __init__(self, events, problems, structure=()):
         self.events, self.problems, self.structure = events, problems, structure
+
+
+EVENT = ("file", "ranges", "meaning", "prerequisites", "kind")
+PLACE = ("file", "from", "length", "what")
+
+
+def listed(parser, what, path=None):
+    """The lines that a program would print for a parser that is a module."""
+    if what == "about":
+        about = {"suffix": parser.SUFFIX, "registrations": sorted(parser.REGISTRATIONS), "placeholders": sorted(parser.PLACEHOLDERS),
+                 "joinable": getattr(parser, "JOINABLE", False)}
+        return [json.dumps(about)]
+    entries = getattr(parser.read(files_of(path), True), what)
+    return [json.dumps(dict(zip(EVENT if what == "events" else PLACE, entry)), default=lambda raw: raw.decode("latin-1")) for entry in entries]
 
 
 def frozen(value):
@@ -294,6 +309,7 @@ class Silence:
     def __init__(self, capture, original, tool, parser):
         self.capture, self.original, self.tool, self.parser = capture, original, tool, parser
         self.base, self.problems = capture.base, capture.problems
+        self.by_parser = set()
 
     def __call__(self, hits):
         quiet = []
@@ -301,7 +317,9 @@ class Silence:
             numbers = range(first, min(first + BATCH, len(hits)))
             found = self.tool.findings([apply(self.original.files, {n: hits[n]}).files for n in numbers])
             quiet += [n for n, rules in zip(numbers, found) if rules is not None and not grown(rules, self.base)]
-        return set(self.unread(hits, quiet))
+        found = set(self.unread(hits, quiet))
+        self.by_parser = set(quiet) - found
+        return found
 
     def unread(self, hits, numbers):
         if not numbers:
@@ -386,8 +404,7 @@ class Meter:
             files = apply(original.files, dict(enumerate(hits))).files
         result = self.tool.repair(files, keep)
         if kind == "two recordings" and result.exit == 2:
-            tally = dict.fromkeys(("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits",
-                                   "all events", "invisible events"), 0) | {"found": []}
+            tally = dict.fromkeys(SUMMED, 0) | {"found": []}
         else:
             tally = truth_score.score(original, hits, result, self.parser, Silence(capture, original, self.tool, self.parser))
         if result.outputs is not None:
@@ -409,7 +426,7 @@ def one(task):
 
 # ---- the table ----
 
-SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events")
+SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events", "unchecked")
 
 
 def percent(part, whole):
@@ -419,14 +436,14 @@ def percent(part, whole):
 def rows_of(tallies):
     """[(title, [tally])]: the kinds, then sums."""
     rows = [(kind, [t for t in tallies if t["kind"] == kind]) for kind in (truth_damage.UNDAMAGED, *truth_damage.KINDS)]
-    tallies = [t for t in tallies if t["hits"]]
+    tallies = [t for t in tallies if t["kind"] != truth_damage.UNDAMAGED]
     many = {f"{count} hits of 8" for count in truth_damage.MANY}
     single = [t for t in tallies if t["kind"] not in many and not t["kind"].startswith(("two rec", "joined", "cut and", "CR"))]
     return [row for row in rows if row[1]] + [("ALL, ONE HIT", single), ("ALL", tallies)]
 
 
 def table(name, tallies):
-    out = [f"{'damage':<20}{'times':>6}{'events':>9}{'lost':>7}{'%':>8}{'doubted':>8}{'%':>8}{'altered':>8}{'invented':>9}{'claims':>7}{'no out':>7}"
+    out = [f"{'damage':<20}{'times':>6}{'events':>9}{'lost':>7}{'%':>8}{'doubted':>8}{'%':>8}{'altered':>8}{'invented':>9}{'claims':>7}{'no check':>9}{'no out':>7}"
            f"{'invisible hits':>15}{'events %':>9}  worst of 1,000 events or more"]
     for title, group in rows_of(tallies):
         s = {key: sum(t[key] for t in group) for key in SUMMED}
@@ -434,7 +451,7 @@ def table(name, tallies):
         worst = max(big, key=lambda t: (t["lost"] / t["events"], t["altered"] + t["invented"], t["doubted"]), default=None)
         text = "" if not worst else f"{percent(worst['lost'], worst['events'])} % lost, {percent(worst['doubted'], worst['events'])} % doubted: {worst['capture']}"
         out.append(f"{title:<20}{len(group):>6}{s['events']:>9}{s['lost']:>7}{percent(s['lost'], s['events']):>8}{s['doubted']:>8}"
-                   f"{percent(s['doubted'], s['events']):>8}{s['altered']:>8}{s['invented']:>9}{s['claims']:>7}{s['no output']:>7}"
+                   f"{percent(s['doubted'], s['events']):>8}{s['altered']:>8}{s['invented']:>9}{s['claims']:>7}{s['unchecked']:>9}{s['no output']:>7}"
                    f"{s['invisible hits']:>7}/{s['hits']:<7}{percent(s['invisible events'], s['all events']):>9}  {text}")
     return out
 
@@ -463,6 +480,7 @@ def options_of(arguments):
     parser.add_argument("--details", metavar="FILE")
     parser.add_argument("--keep", metavar="DIR")
     parser.add_argument("--only", metavar="ID")
+    parser.add_argument("--list", choices=("events", "problems", "structure", "about"))
     return parser.parse_args(arguments)
 
 
@@ -484,6 +502,9 @@ def main():
     global METER
     options = options_of(sys.argv[1:])
     tool = os.path.abspath(os.environ.get("TRACEMEND", os.path.join(TESTS, "..", "build", "tracemend")))
+    if options.list:
+        print("\n".join(listed(parser_of(options.formats[0]), options.list, *options.formats[1:])))
+        return 0
     names = options.formats or sorted(n for n in os.listdir(os.path.join(TESTS, "formats")) if parser_of(n))
     if options.only:
         names = [options.only.split("/")[0]]

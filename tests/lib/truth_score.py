@@ -293,16 +293,16 @@ def score(original, hits, result, parser, silent):
     lost = [i for i in whole if i not in match.present]
     doubted = [i for i in whole if i in match.doubted]
     altered = [(i, event) for i, event in sorted(match.wrong.items()) if state[i] and i not in excused]
-    # An event that was hit and comes out as another.
-    strange = match.strange + [(event, None) for i, event in match.wrong.items() if not state[i]]
-    invented = [(event, traced) for event, traced in strange if traced is None or not invisible.explains(event, traced)]
+    invented = [(event, traced) for event, traced in match.strange if not invisible.explains(event, traced)]
     # A result that does not hold a visibly hit event, or that is doubtful, and that calls itself complete.
     claims = sure and (any(i not in excused for i in gone) or bool(result.doubts))
+    unchecked = which | getattr(silent, "by_parser", set())
     return {
         "events": len(whole), "lost": len(lost), "doubted": len(doubted), "altered": len(altered), "invented": len(invented),
         "claims": int(claims), "no output": int(result.outputs is None),
         "hits": len(hits), "invisible hits": len(which), "all events": len(original.events),
-        "invisible events": len([i for i in gone if i in excused]) + len(strange) - len(invented),
+        "invisible events": len([i for i in gone if i in excused]),
+        "unchecked": len([t for _, t in invented if t.hits and t.hits <= unchecked]) + int(claims and len(unchecked) == len(hits)),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]
                  + [describe("doubted", original.events[i]) for i in doubted[:LISTED]]
                  + [describe("altered", original.events[i], event) for i, event in altered[:LISTED]]

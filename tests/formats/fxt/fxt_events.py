@@ -1,18 +1,14 @@
-#!/usr/bin/env python3
 """The records of a Fuchsia trace: the bytes of each, what it means, what it needs. Written from the document alone (Fuchsia trace
 format, and its later revisions for scheduling, profiler and blob arguments); nothing is shared with the program.
 
     read(files, places=False) -> Reading    the protocol of tests/lib/truth.py
-    fxt_events.py events|problems|structure PATH    the same as JSON lines
 
 Meaning: kind of event, provider (id, name), ticks per second, time, thread (process, thread), category, name, arguments, last word;
 references are resolved. Words that no revision of the document describes are part of the meaning.
 Prerequisites: the provider's records, its initialization, the string and thread records in force.
 A second provider record with the same id empties the provider's tables, as the readers of Fuchsia and Perfetto do.
 """
-import json
 import struct
-import sys
 from collections import namedtuple
 
 Reading = namedtuple("Reading", "events problems structure")
@@ -289,8 +285,6 @@ class Reader:
         needs = list(self.provider.context)
         kind = header >> 48 & 0xFF
         self.reserved(header & 1 << 47 | header >> 56)
-        if kind not in (1, 2, 3):
-            self.problem("a type of blob that is not assigned")
         name = self.string(header >> 16 & 0xFFFF, needs)
         self.item("blob", ("blob", self.provider.identity(), kind, name, self.stream(header >> 32 & 0x7FFF), self.rest()), needs)
 
@@ -446,17 +440,3 @@ def read(files, places=False):
         problems += reader.problems
         structure += reader.structure
     return Reading(events, problems, structure)
-
-
-def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("events", "problems", "structure"):
-        sys.exit(__doc__)
-    with open(sys.argv[2], "rb") as f:
-        reading = read({"": f.read()}, True)
-    for entry in getattr(reading, sys.argv[1]):
-        keys = ("file", "ranges", "meaning", "prerequisites", "kind") if sys.argv[1] == "events" else ("file", "from", "length", "what")
-        print(json.dumps(dict(zip(keys, entry)), default=lambda value: value.decode("latin-1")))
-
-
-if __name__ == "__main__":
-    main()

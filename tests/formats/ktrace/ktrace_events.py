@@ -1,17 +1,13 @@
-#!/usr/bin/env python3
 """The events of a Darwin ktrace file (version 3, and the RAW versions 0 to 2): the bytes of each, what it means, what it needs. Written from
 the manual page ktrace(5) and public descriptions of the chunks; nothing is shared with the program.
 
     read(files, places=False) -> Reading    the protocol of tests/lib/truth.py
-    ktrace_events.py events|problems|structure PATH    the same as JSON lines
 
 Kinds and meaning: an event (timebase, time, thread id, CPU, debugid, arguments; the words that must be 0 where they are not); an entry of a thread
 map or CPU map; the file header (times; its size only frames); headers of maps and of events chunks; any other chunk with its data. Null chunks
 and padding mean nothing. An event needs the timebase and the flags of its file header; the name of its process belongs to the thread map.
 """
-import json
 import struct
-import sys
 from collections import namedtuple
 
 Reading = namedtuple("Reading", "events problems structure")
@@ -195,7 +191,7 @@ class Reader:
                           (end > len(data), "a header size past the end of the file"), (not numerator or not denominator, "a timebase of 0"),
                           (micros >= 10 ** 6, "a million microseconds or more"), (not -840 <= west <= 720, "a time zone that is not one"),
                           (summer > 6, "a kind of daylight saving time that is not known"), (flags & ~1, "flags that are not known"),
-                          (minor, "a minor version that is not known"), (0 < seconds < 946684800, "a wall-clock time before 2000")):
+                          (0 < seconds < 946684800, "a wall-clock time before 2000")):
             if bad:
                 self.problem(0, 56, what)
         if rest < 40 or end > len(data):
@@ -426,17 +422,3 @@ def read(files, places=False):
         problems += reader.problems
         structure += reader.structure
     return Reading(events, problems, structure)
-
-
-def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("events", "problems", "structure"):
-        sys.exit(__doc__)
-    with open(sys.argv[2], "rb") as f:
-        reading = read({"": f.read()}, True)
-    for entry in getattr(reading, sys.argv[1]):
-        keys = ("file", "ranges", "meaning", "prerequisites", "kind") if sys.argv[1] == "events" else ("file", "from", "length", "what")
-        print(json.dumps(dict(zip(keys, entry)), default=lambda value: value.decode("latin-1")))
-
-
-if __name__ == "__main__":
-    main()
