@@ -228,15 +228,14 @@ def of_manifest(manifest, out, code, said, faults):
 class Capture:
     """A sound capture, read once. Also as the undamaged side of what is joined with another."""
 
-    def __init__(self, name, files, parser, tool, base):
+    def __init__(self, name, files, parser, base, seed):
         self.name, self.files = name, files
         reading = parser.read(files, True)
         self.original = Original(files, reading.events)
         self.problems = Counter(problem[3] for problem in reading.problems)
         self.base = base
-        self.aim = Aim(files, reading.structure)
+        self.aim = Aim(files, reading.structure, seed)
         self.texts = parser.texts(files) if hasattr(parser, "texts") else ()
-        self.given = 0
 
     def with_other(self, other):
         """The Original of both."""
@@ -270,13 +269,13 @@ def generated(name, tool):
     return out
 
 
-def captures_of(name, parser, tool, glob):
+def captures_of(name, parser, tool, glob, seed):
     """The sound captures of a format, and what was left out and why."""
     found = {**samples_of(name, parser), **generated(name, tool)}
     found = {key: files for key, files in found.items() if fnmatch.fnmatch(key, glob)}
     out, left = [], []
     for (key, files), base in zip(found.items(), tool.findings(list(found.values()))):
-        capture = Capture(key, files, parser, tool, base) if base is not None else None
+        capture = Capture(key, files, parser, base, seed) if base is not None else None
         if capture is None or not capture.original.events:
             left.append(f"{key}: not a capture of the format" if capture is None else f"{key}: no events")
         elif errors(key, files, tool):
@@ -339,7 +338,7 @@ class Meter:
     def __init__(self, name, parser, tool, options):
         self.name, self.parser, self.tool, self.options = name, parser, tool, options
         self.joinable = getattr(parser, "JOINABLE", False)
-        self.captures, self.left = captures_of(name, parser, tool, options.capture)
+        self.captures, self.left = captures_of(name, parser, tool, options.capture, options.seed)
 
     def plan(self):
         """[(kind, number of the capture, k)]: each capture undamaged, then kinds by turns, each on all captures by turns."""
@@ -348,7 +347,7 @@ class Meter:
         out = []
         turn, idle = {kind: i for i, kind in enumerate(kinds)}, set()
         while len(out) < self.options.damages and len(idle) < len(kinds):
-            for kind in kinds:
+            for kind in (kind for kind in kinds for _ in range(truth_damage.OFTEN.get(kind, 1))):
                 if len(out) >= self.options.damages:
                     break
                 task = self.next_of(kind, turn, given, used)
@@ -510,6 +509,8 @@ def main():
         names = [options.only.split("/")[0]]
     good, details = True, []
     with tempfile.TemporaryDirectory(prefix="truth.") as work:
+        # A copy, so that a build meanwhile does not matter.
+        tool = shutil.copy(tool, os.path.join(work, "tracemend"))
         for name in names:
             parser = parser_of(name)
             if parser is None:

@@ -126,6 +126,8 @@ SIZES = (8, 16, 64, 512, 4096)
 SHIFTS = (1, 4, 8, 64, 4096)
 FILLS = ("zeros", "FF", "noise")
 MANY = (2, 25, 400)
+# Kinds that come several times while the others come once: there is so much to hit.
+OFTEN = {"header byte": 4}
 # A capture is large enough for many hits when there are so many bytes a hit.
 ROOM = 2048
 
@@ -148,8 +150,8 @@ class Aim:
     """Chooses places: by turns in each kind of place that the parser names, so that with enough damages all bytes of each come; else by
     chance, in proportion to the sizes of files."""
 
-    def __init__(self, files, structure):
-        self.files = files
+    def __init__(self, files, structure, seed=0):
+        self.files, self.seed = files, seed
         groups = {}
         for name, start, length, what in structure:
             groups.setdefault(what, []).append((name, start, length))
@@ -166,7 +168,7 @@ class Aim:
         step = max(1, int(total * 0.618))
         while gcd(step, total) != 1:
             step += 1
-        n = (k // groups * step + total // 3) % total
+        n = ((k // groups + 1000 * self.seed) * step) % total
         for name, start, length in group:
             if n < length:
                 return name, start + n

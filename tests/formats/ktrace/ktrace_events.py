@@ -5,7 +5,8 @@ the manual page ktrace(5) and public descriptions of the chunks; nothing is shar
 
 Kinds and meaning: an event (timebase, time, thread id, CPU, debugid, arguments; the words that must be 0 where they are not); an entry of a thread
 map or CPU map; the file header (times; its size only frames); headers of maps and of events chunks; any other chunk with its data. Null chunks
-and padding mean nothing. An event needs the timebase and the flags of its file header; the name of its process belongs to the thread map.
+and padding mean nothing. An event needs the timebase and the flags of its file header, not the header of its chunk; what is in a sub-file needs
+the header of that. The name of a process belongs to the thread map, and no event needs it.
 """
 import struct
 from collections import namedtuple
@@ -49,6 +50,8 @@ class Reader:
         self.name, self.data, self.places = name, data, places
         self.events, self.problems, self.structure = [], [], []
         self.wide, self.base, self.needs = True, None, ()
+        # The headers of the chunks that this one is in.
+        self.inside = ()
         self.threads, self.cpus, self.last, self.lost = None, None, {}, False
         self.dangling = []
         self.seen = set()
@@ -185,7 +188,7 @@ class Reader:
             return
         self.item(0, 56, "header", ("header", magic, major, minor, numerator, denominator, stamp, seconds, micros, west, summer, flags))
         self.wide, self.base = bool(flags & 1), (numerator, denominator)
-        self.needs = ((self.name, 16, 8), (self.name, 52, 4))
+        self.needs = ((self.name, 16, 8), (self.name, 52, 4))  # timebase, flags
         end = 16 + rest
         for bad, what in ((major > (1 if magic == V3 else 14), "a major version that is not known"), (rest < 40, "a header size below 40"),
                           (end > len(data), "a header size past the end of the file"), (not numerator or not denominator, "a timebase of 0"),
@@ -261,13 +264,13 @@ class Reader:
         if tag == CPU_MAP:
             prefix = self.cpu_map(start, size)
             if prefix is None:
-                self.item(at, 16 + size, "chunk", (*path, tag, version, self.data[start:start + size]))
+                self.item(at, 16 + size, "chunk", (*path, tag, version, self.data[start:start + size]), self.inside)
             else:
                 self.place(start, prefix, "CPU map prefix")
-                self.item(at, 16 + prefix, "map header", (*path, "CPU map", version, prefix))
+                self.item(at, 16 + prefix, "map header", (*path, "CPU map", version, prefix), self.inside)
         elif tag == THREAD_MAP:
             entry = 32 if self.wide else 28
-            self.item(at, 16, "map header", (*path, "thread map", version))
+            self.item(at, 16, "map header", (*path, "thread map", version), self.inside)
             self.thread_map(start, size // entry)
             if size % entry:
                 self.problem(at, 16, "a thread map that ends inside an entry")
@@ -277,13 +280,15 @@ class Reader:
                 self.problem(at, 16, "a chunk of events without its timestamp")
                 return
             self.place(start, 8, "future timestamp")
-            self.item(at, 24, "events header", (*path, "events", version, self.data[start:start + 8]))
+            self.item(at, 24, "events header", (*path, "events", version, self.data[start:start + 8]), self.inside)
             self.records(start + 8, start + size, path)
             if (size - 8) % step:
                 self.problem(at, 16, "a chunk of events that ends inside one")
         elif tag in SUBFILES and major >> 15 and depth < DEEPEST:
-            self.item(at, 16, "container", (*path, tag, version))
+            self.item(at, 16, "container", (*path, tag, version), self.inside)
+            self.needs, self.inside = (*self.needs, (self.name, at, 16)), (*self.inside, (self.name, at, 16))
             end = self.chunks(start, start + size, False, (*path, tag), depth + 1)
+            self.needs, self.inside = self.needs[:-1], self.inside[:-1]
             if end is None or end < start + size and any(self.data[end:start + size]):
                 self.problem(at, 16, "chunks that do not fill the one that holds them")
         else:
@@ -291,7 +296,7 @@ class Reader:
                 count = struct.unpack_from("<I", self.data, start + 8)[0] if size >= 12 else 0
                 if size < 12 or not 3 * count <= size - 12 <= 65 * count:
                     self.problem(at, 16, "a chunk of compressed events whose count cannot be")
-            self.item(at, 16 + size, "chunk", (*path, tag, version, self.data[start:start + size]))
+            self.item(at, 16 + size, "chunk", (*path, tag, version, self.data[start:start + size]), self.inside)
 
     # ---- RAW files ----
 
