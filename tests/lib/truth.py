@@ -170,7 +170,7 @@ class Tool:
         return done.returncode, done.stdout, done.stderr
 
     def findings(self, captures):
-        """For each capture: the rules that check reports as error or warning, with counts; None where it could not judge."""
+        """For each capture: what check reports as error or warning, {(severity, rule): count}; None where it could not judge."""
         out = []
         for first in range(0, len(captures), BATCH):
             folder = tempfile.mkdtemp(dir=self.work)
@@ -185,7 +185,7 @@ class Tool:
             for path in paths:
                 report = reports.get(path)
                 sound = report is not None and report.get("format") and report["complete"]
-                out.append(Counter(f["rule"] for f in report["findings"] if f["severity"] != "note") if sound else None)
+                out.append(Counter((f["severity"], f["rule"]) for f in report["findings"] if f["severity"] != "note") if sound else None)
         return out
 
     def repair(self, files, keep=None):
@@ -308,17 +308,18 @@ class Silence:
     def __init__(self, capture, original, tool, parser):
         self.capture, self.original, self.tool, self.parser = capture, original, tool, parser
         self.base, self.problems = capture.base, capture.problems
-        self.by_parser = set()
+        # Hits of which check says no error, alone.
+        self.mild = set()
 
     def __call__(self, hits):
         quiet = []
         for first in range(0, len(hits), BATCH):
             numbers = range(first, min(first + BATCH, len(hits)))
             found = self.tool.findings([apply(self.original.files, {n: hits[n]}).files for n in numbers])
-            quiet += [n for n, rules in zip(numbers, found) if rules is not None and not grown(rules, self.base)]
-        found = set(self.unread(hits, quiet))
-        self.by_parser = set(quiet) - found
-        return found
+            judged = [(n, rules) for n, rules in zip(numbers, found) if rules is not None]
+            quiet += [n for n, rules in judged if not grown(rules, self.base)]
+            self.mild |= {n for n, rules in judged if not grown({key: count for key, count in rules.items() if key[0] == "error"}, self.base)}
+        return set(self.unread(hits, quiet))
 
     def unread(self, hits, numbers):
         if not numbers:
@@ -425,7 +426,7 @@ def one(task):
 
 # ---- the table ----
 
-SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events", "unchecked")
+SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events", "no error")
 
 
 def percent(part, whole):
@@ -442,7 +443,7 @@ def rows_of(tallies):
 
 
 def table(name, tallies):
-    out = [f"{'damage':<20}{'times':>6}{'events':>9}{'lost':>7}{'%':>8}{'doubted':>8}{'%':>8}{'altered':>8}{'invented':>9}{'claims':>7}{'no check':>9}{'no out':>7}"
+    out = [f"{'damage':<20}{'times':>6}{'events':>9}{'lost':>7}{'%':>8}{'doubted':>8}{'%':>8}{'altered':>8}{'invented':>9}{'claims':>7}{'no error':>9}{'no out':>7}"
            f"{'invisible hits':>15}{'events %':>9}  worst of 1,000 events or more"]
     for title, group in rows_of(tallies):
         s = {key: sum(t[key] for t in group) for key in SUMMED}
@@ -450,7 +451,7 @@ def table(name, tallies):
         worst = max(big, key=lambda t: (t["lost"] / t["events"], t["altered"] + t["invented"], t["doubted"]), default=None)
         text = "" if not worst else f"{percent(worst['lost'], worst['events'])} % lost, {percent(worst['doubted'], worst['events'])} % doubted: {worst['capture']}"
         out.append(f"{title:<20}{len(group):>6}{s['events']:>9}{s['lost']:>7}{percent(s['lost'], s['events']):>8}{s['doubted']:>8}"
-                   f"{percent(s['doubted'], s['events']):>8}{s['altered']:>8}{s['invented']:>9}{s['claims']:>7}{s['unchecked']:>9}{s['no output']:>7}"
+                   f"{percent(s['doubted'], s['events']):>8}{s['altered']:>8}{s['invented']:>9}{s['claims']:>7}{s['no error']:>9}{s['no output']:>7}"
                    f"{s['invisible hits']:>7}/{s['hits']:<7}{percent(s['invisible events'], s['all events']):>9}  {text}")
     return out
 

@@ -75,6 +75,9 @@ def apply(files, hits):
             at = start + length
         add_piece(pieces, Piece(len(out), len(data) - at, name, at, None))
         out += data[at:]
+        # Where both sides are beside each other in the original, too, nothing is missing.
+        starts = {piece.start for piece in pieces}
+        cuts = [cut for cut in cuts if cut[0] in starts or cut[0] == len(out)]
         for target in {renamed.get(name, name)} | ({doubled[name]} if name in doubled else set()):
             damaged.files[target], damaged.pieces[target], damaged.cuts[target] = bytes(out), pieces, sorted(cuts)
     return damaged

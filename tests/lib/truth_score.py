@@ -186,9 +186,12 @@ class Matching:
         self.used, self.literals = Counter(), {}
         for event in events:
             self.match(event)
-        # An event that is found once more with another meaning is not wrong: a block that was doubled.
-        for i in self.found:
-            self.wrong.pop(i, None)
+        # An event that is found elsewhere, too, is not the one that is wrong. Another copy of it is nothing new; what is not a copy is.
+        for i in self.found & set(self.wrong):
+            other = self.wrong.pop(i)
+            traced = trace(*other[:2])
+            if exactly(original, traced, other[1]) is None:
+                self.strange.append((other, traced))
 
     def placeholder(self, event):
         """Whether something that it refers to has a literal."""
@@ -296,13 +299,13 @@ def score(original, hits, result, parser, silent):
     invented = [(event, traced) for event, traced in match.strange if not invisible.explains(event, traced)]
     # A result that does not hold a visibly hit event, or that is doubtful, and that calls itself complete.
     claims = sure and (any(i not in excused for i in gone) or bool(result.doubts))
-    unchecked = which | getattr(silent, "by_parser", set())
+    mild = which | getattr(silent, "mild", set())
     return {
         "events": len(whole), "lost": len(lost), "doubted": len(doubted), "altered": len(altered), "invented": len(invented),
         "claims": int(claims), "no output": int(result.outputs is None),
         "hits": len(hits), "invisible hits": len(which), "all events": len(original.events),
         "invisible events": len([i for i in gone if i in excused]),
-        "unchecked": len([t for _, t in invented if t.hits and t.hits <= unchecked]) + int(claims and len(unchecked) == len(hits)),
+        "no error": len([t for _, t in invented if t.hits and t.hits <= mild]) + int(claims and len(mild) == len(hits)),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]
                  + [describe("doubted", original.events[i]) for i in doubted[:LISTED]]
                  + [describe("altered", original.events[i], event) for i, event in altered[:LISTED]]

@@ -14,8 +14,9 @@ from collections import namedtuple
 Reading = namedtuple("Reading", "events problems structure")
 
 SUFFIX = ".fxt"
-# Kinds of items whose text a repair may replace by a placeholder, in a literal that says so.
-PLACEHOLDERS = {"string", "thread"}
+# Kinds of items whose text a repair may replace by a placeholder, in a literal that says so. (Not the initialization, nor a section: a
+# rate or a provider that was guessed is not seen to be one.)
+PLACEHOLDERS = {"string", "thread", "provider"}
 # Kinds of items that only describe others.
 REGISTRATIONS = {"magic", "provider", "section", "initialization", "string", "thread"}
 # Two traces that are joined are a trace again.
@@ -229,9 +230,10 @@ class Reader:
         if not rate:
             self.problem("0 ticks per second")
         # Jane Street's writers add a base tick and the wall-clock time at it.
-        extra = self.rest(lambda words: len(words) == 2)
+        known = self.end - self.at == 2
+        extra = self.rest(lambda words: known)
         self.item("initialization", ("initialization", self.provider.identity(), rate, extra), self.provider.context)
-        self.provider.rate, self.provider.initialization = (rate, *extra), (self.span(),)
+        self.provider.rate, self.provider.initialization = (rate, *extra) if known else (rate,), (self.span(),)
 
     def register_string(self, header):
         self.place(self.end - self.start, "string", self.start)
