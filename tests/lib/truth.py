@@ -4,7 +4,8 @@ manifest to the bytes it came from. Prints five numbers a format and kind of dam
 means exactly is in truth_score.py; kinds of damage are in truth_damage.py.
 
     truth.py --list events|problems|structure FORMAT PATH    what the independent parser says, as JSON lines
-    truth.py [FORMAT...] [--damages N] [--jobs N] [--seed N] [--kind GLOB] [--capture GLOB] [--strict] [--details FILE] [--keep DIR] [--only ID]
+    truth.py [FORMAT...] [--damages N] [--jobs N] [--seed N] [--kind GLOB] [--capture GLOB] [--strict] [--details FILE]
+    truth.py --only ID [--keep DIR]
 
 --damages   so many a format, all kinds by turns (default 200); a capture of more than 50,000 events gets 50 at most
 --strict    exit 1 where altered, invented or claims are not 0
@@ -215,7 +216,7 @@ def of_manifest(manifest, out, code, said, faults):
     except Problem as problem:
         faults[f"manifest: {str(problem)[:80]}"] += 1
     names = [name_of(entry["file"]) for entry in manifest["inputs"]]
-    segments = {name_of(entry["file"]): [(s["offset"], s["length"], None, 0) if "bytes" in s else (s["offset"], s["length"], names[s["input"]], s["from"])
+    segments = {name_of(entry["file"]): [(s["offset"], s["length"], *((None, 0) if "bytes" in s else (names[s["input"]], s["from"])))
                                          for s in segments_of(entry)] for entry in manifest["outputs"]}
     doubts = {}
     for entry in ranges_of(manifest, "doubtful"):
@@ -228,13 +229,13 @@ def of_manifest(manifest, out, code, said, faults):
 class Capture:
     """A sound capture, read once. Also as the undamaged side of what is joined with another."""
 
-    def __init__(self, name, files, parser, base, seed):
+    def __init__(self, name, files, parser, base, seed, number):
         self.name, self.files = name, files
         reading = parser.read(files, True)
         self.original = Original(files, reading.events)
         self.problems = Counter(problem[3] for problem in reading.problems)
         self.base = base
-        self.aim = Aim(files, reading.structure, seed)
+        self.aim = Aim(files, reading.structure, seed, number)
         self.texts = parser.texts(files) if hasattr(parser, "texts") else ()
 
     def with_other(self, other):
@@ -275,7 +276,7 @@ def captures_of(name, parser, tool, glob, seed):
     found = {key: files for key, files in found.items() if fnmatch.fnmatch(key, glob)}
     out, left = [], []
     for (key, files), base in zip(found.items(), tool.findings(list(found.values()))):
-        capture = Capture(key, files, parser, base, seed) if base is not None else None
+        capture = Capture(key, files, parser, base, seed, len(out)) if base is not None else None
         if capture is None or not capture.original.events:
             left.append(f"{key}: not a capture of the format" if capture is None else f"{key}: no events")
         elif errors(key, files, tool):
@@ -442,17 +443,24 @@ def rows_of(tallies):
     return [row for row in rows if row[1]] + [("ALL, ONE HIT", single), ("ALL", tallies)]
 
 
-def table(name, tallies):
-    out = [f"{'damage':<20}{'times':>6}{'events':>9}{'lost':>7}{'%':>8}{'doubted':>8}{'%':>8}{'altered':>8}{'invented':>9}{'claims':>7}{'no error':>9}{'no out':>7}"
-           f"{'invisible hits':>15}{'events %':>9}  worst of 1,000 events or more"]
+# Title of a column, its width, and what of the sums it shows.
+COLUMNS = (("events", 9, lambda s: s["events"]), ("lost", 7, lambda s: s["lost"]), ("%", 8, lambda s: percent(s["lost"], s["events"])),
+           ("doubted", 8, lambda s: s["doubted"]), ("%", 8, lambda s: percent(s["doubted"], s["events"])), ("altered", 8, lambda s: s["altered"]),
+           ("invented", 9, lambda s: s["invented"]), ("claims", 7, lambda s: s["claims"]), ("no error", 9, lambda s: s["no error"]),
+           ("no out", 7, lambda s: s["no output"]), ("invisible hits", 15, lambda s: f"{s['invisible hits']}/{s['hits']}"),
+           ("events %", 9, lambda s: percent(s["invisible events"], s["all events"])))
+
+
+def table(tallies):
+    out = [f"{'damage':<20}{'times':>6}" + "".join(f"{title:>{width}}" for title, width, _ in COLUMNS) + "  worst of 1,000 events or more"]
     for title, group in rows_of(tallies):
         s = {key: sum(t[key] for t in group) for key in SUMMED}
         big = [t for t in group if t["events"] >= 1000]
         worst = max(big, key=lambda t: (t["lost"] / t["events"], t["altered"] + t["invented"], t["doubted"]), default=None)
-        text = "" if not worst else f"{percent(worst['lost'], worst['events'])} % lost, {percent(worst['doubted'], worst['events'])} % doubted: {worst['capture']}"
-        out.append(f"{title:<20}{len(group):>6}{s['events']:>9}{s['lost']:>7}{percent(s['lost'], s['events']):>8}{s['doubted']:>8}"
-                   f"{percent(s['doubted'], s['events']):>8}{s['altered']:>8}{s['invented']:>9}{s['claims']:>7}{s['no error']:>9}{s['no output']:>7}"
-                   f"{s['invisible hits']:>7}/{s['hits']:<7}{percent(s['invisible events'], s['all events']):>9}  {text}")
+        text = ""
+        if worst:
+            text = f"{percent(worst['lost'], worst['events'])} % lost, {percent(worst['doubted'], worst['events'])} % doubted: {worst['capture']}"
+        out.append(f"{title:<20}{len(group):>6}" + "".join(f"{show(s):>{width}}" for _, width, show in COLUMNS) + "  " + text)
     return out
 
 
@@ -461,7 +469,7 @@ def report(name, meter, tallies):
     print(f"{name}: {len(tallies)} damages of {len(meter.captures)} captures, {sum(len(c.original.events) for c in meter.captures)} events")
     for line in meter.left:
         print(f"  {line}")
-    print("\n".join(table(name, tallies)))
+    print("\n".join(table(tallies)))
     faults = sum((t["faults"] for t in tallies), Counter())
     for what, count in faults.most_common(20):
         print(f"  {count} times {what}")

@@ -151,10 +151,10 @@ def filled(fill, size, rng):
 
 class Aim:
     """Chooses places: by turns in each kind of place that the parser names, so that with enough damages all bytes of each come; else by
-    chance, in proportion to the sizes of files."""
+    chance, in proportion to the sizes of files. first: the kind of place to begin with, so that captures do not all begin with the same."""
 
-    def __init__(self, files, structure, seed=0):
-        self.files, self.seed = files, seed
+    def __init__(self, files, structure, seed=0, first=0):
+        self.files, self.seed, self.first = files, seed, first
         groups = {}
         for name, start, length, what in structure:
             groups.setdefault(what, []).append((name, start, length))
@@ -166,7 +166,8 @@ class Aim:
         groups = len(self.groups)
         if not groups:
             return None
-        group, total = self.groups[k % groups], self.totals[k % groups]
+        number = (k + self.first) % groups
+        group, total = self.groups[number], self.totals[number]
         # A step without a common divisor with the total visits every byte; near the golden section, far apart.
         step = max(1, int(total * 0.618))
         while gcd(step, total) != 1:

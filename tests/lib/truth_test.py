@@ -15,6 +15,7 @@ from collections import Counter
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import truth
+import truth_damage
 from truth_damage import KINDS, OTHER, Aim, Edit, Hit, Intact, apply, make
 from truth_score import Original, Result, score
 
@@ -231,7 +232,8 @@ def test_ktrace():
     wrong = lambda size: [(0, size_at), struct.pack("<Q", 8 + 64 * 6), (size_at + 8, b.span("event 3")[0]), (b.span("event 4")[1], size)]
     same("ktrace: an intact event is dropped with it", b.tally(hit, wrong, 3), lost=1)
     flag = b.parts["header"][0] + 16
-    same("ktrace: the timebase is replaced by a guess", b.tally([b.edit("header", 16, bytes(8))], lambda size: [(0, flag), struct.pack("<II", 1, 1), (flag + 8, size)], 3), altered=8)
+    guess = lambda size: [(0, flag), struct.pack("<II", 1, 1), (flag + 8, size)]
+    same("ktrace: the timebase is replaced by a guess", b.tally([b.edit("header", 16, bytes(8))], guess, 3), altered=8)
     same("ktrace: an unknown chunk is dropped", b.tally([], b.without("unknown"), 3), lost=1)
     first, second = b.span("event 1"), b.span("event 2")
     moved = lambda size: [(0, first[0] + 48), (second[0] + 48, second[0] + 56), (first[0] + 56, size)]
@@ -266,6 +268,40 @@ def test_damage():
     for kind in ("line deleted", "line doubled", "character changed", "file deleted", "file emptied", "file renamed", "file doubled"):
         damaged = apply(lines, dict(enumerate(make(kind, lines, None, ("one",), False, Aim(lines, ()), 0, random.Random(1)))))
         expect(f"damage: {kind}: something is different", damaged.files != lines)
+
+
+class Lines:
+    """A format of folders: each line is an event, which needs the file "info"."""
+
+    REGISTRATIONS, PLACEHOLDERS = set(), set()
+
+    @staticmethod
+    def read(files, places=False):
+        events = []
+        for name, data in sorted(files.items()):
+            needs = (("info", 0, 4),) if name != "info" and "info" in files else ()
+            events += [(name, ((start, end - start),), data[start:end], needs, "line") for start, end in truth_damage.lines(data)]
+        return truth.Reading(events, [] if "info" in files else [("", 0, 0, "no info")])
+
+
+def test_folder():
+    """Files that go, come and change their name."""
+    files = {"info": b"abc\n", "one": b"a\nb\n", "two": b"c\nd\n"}
+    original = Original(files, Lines.read(files).events)
+
+    def tally(hit, code=3, drop=()):
+        damaged = apply(files, {0: hit})
+        out = {name: data for name, data in damaged.files.items() if name not in drop}
+        segments = {name: [(0, len(data), name, 0)] for name, data in out.items()}
+        return score(original, [hit], Result(code, out, segments, {}, False), Lines, lambda hits: set())
+
+    same("folder: a file is deleted", tally(Hit((), ("two",))))
+    same("folder: the same at exit 0", tally(Hit((), ("two",)), 0), claims=1)
+    same("folder: what is needed is deleted", tally(Hit((), ("info",))))
+    same("folder: a file has another name", tally(Hit((), (), {"one": "three"}), 0))
+    same("folder: it is dropped for that", tally(Hit((), (), {"one": "three"}), 3, ["three"]), lost=2)
+    same("folder: a file comes twice", tally(Hit((), (), {}, {"one": "three"}), 0))
+    same("folder: lines are swapped", tally(Hit([Edit("one", 0, 4, ("two", 0, 4)), Edit("two", 0, 4, ("one", 0, 4))]), 0))
 
 
 def test_program():

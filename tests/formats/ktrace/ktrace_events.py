@@ -25,6 +25,7 @@ STACKSHOT, MACHINE, UUID, TIME_SYNC = 0x8002, 0x8C00, 0x8C01, 0x8013
 SUBFILES = {0x800A, 0x800B}
 IN_HEADER = {0x1A00, CPU_MAP, MACHINE, UUID, 0x8C02}
 IN_BODY = {THREAD_MAP, EVENTS, COMPRESSED}
+STACKSHOTS = (b"\x07\x58\xa2\x59", b"\x9a\xa5\x17\xde", b"PMOC")
 LISTS = {0x8001, 0x8004, 0x8005, 0x8006, 0x8008, 0x8009, 0x8010, 0x8011, 0x8012, MACHINE}
 SHORTEST = {0x8007: 8, 0x800C: 4, 0x800D: 56, 0x800E: 24, TIME_SYNC: 48, UUID: 16, 0x8030: 48}
 # The highest major version that the readers of Apple take.
@@ -245,6 +246,9 @@ class Reader:
         tag, major, minor, size = struct.unpack_from("<IHHQ", self.data, at)
         return 0 < tag < 0x20000 and major & 0x7FFF <= 16 and minor <= 16 and size <= limit - at - 16
 
+    def is_list(self, start):
+        return self.data[start:start + 6] == b"bplist" or self.data[start:start + 1] in (b"<", b"{")
+
     def chunk(self, at, tag, major, minor, size, header, path, depth):
         start = at + 16
         version = (major, minor)
@@ -254,8 +258,8 @@ class Reader:
                           (not header and not depth and tag in IN_HEADER, "a chunk of the header in the body"),
                           (tag in SINGLE and (path, tag) in self.seen, "a second chunk of a kind that is there once"),
                           (size < SHORTEST.get(tag, 0), "a chunk shorter than its content"),
-                          (tag == STACKSHOT and self.data[start:start + 4] not in (b"\x07\x58\xa2\x59", b"\x9a\xa5\x17\xde", b"PMOC"), "a stackshot without its magic number"),
-                          (tag in LISTS and size and self.data[start:start + 6] != b"bplist" and self.data[start:start + 1] not in (b"<", b"{"), "a property list that is none")):
+                          (tag == STACKSHOT and self.data[start:start + 4] not in STACKSHOTS, "a stackshot without its magic number"),
+                          (tag in LISTS and size and not self.is_list(start), "a property list that is none")):
             if bad:
                 self.problem(at, 16 + size, what)
         self.seen.add((path, tag))
@@ -339,8 +343,8 @@ class Reader:
             self.place(0, 32, "file header")
             self.wide, self.base, self.needs = flag != 0, frequency, ((self.name, 20, 12),)
             self.item(0, 288, "header", ("header", magic, seconds, micros, self.wide, frequency, data[32:288]))
-            for bad, what in ((any(data[32:288]), "reserved bytes are set"), (flag > 1, "a flag that is neither 0 nor 1"), (not frequency, "a frequency of 0"),
-                              (micros >= 10 ** 6, "a million microseconds or more")):
+            for bad, what in ((any(data[32:288]), "reserved bytes are set"), (flag > 1, "a flag that is neither 0 nor 1"),
+                              (not frequency, "a frequency of 0"), (micros >= 10 ** 6, "a million microseconds or more")):
                 if bad:
                     self.problem(0, 288, what)
             at = 288
