@@ -10,7 +10,8 @@ means exactly is in truth_score.py; kinds of damage are in truth_damage.py.
 --damages   so many a format, all kinds by turns (default 200); a capture of more than 50,000 events gets 50 at most
 --strict    exit 1 where altered, invented or claims are not 0
 --details   one JSON line for each damage in which anything was found, with the events
---only      one damage again, by the id that --details gives (FORMAT/KIND/CAPTURE/K); --keep DIR leaves its files there
+--only      one damage again, by the id that --details gives (FORMAT/KIND/CAPTURE/K), with the same --seed and --capture;
+            --keep DIR leaves its files there
 Environment: TRACEMEND (default build/tracemend), SAMPLES (default ../shared/samples).
 
 A format brings tests/formats/<f>/<f>_events.py (or an executable of that name without ".py", in any language) with an independent parser:
@@ -41,6 +42,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -229,13 +231,13 @@ def of_manifest(manifest, out, code, said, faults):
 class Capture:
     """A sound capture, read once. Also as the undamaged side of what is joined with another."""
 
-    def __init__(self, name, files, parser, base, seed, number):
+    def __init__(self, name, files, parser, base, seed):
         self.name, self.files = name, files
         reading = parser.read(files, True)
         self.original = Original(files, reading.events)
         self.problems = Counter(problem[3] for problem in reading.problems)
         self.base = base
-        self.aim = Aim(files, reading.structure, seed, number)
+        self.aim = Aim(files, reading.structure, seed, zlib.crc32(name.encode()))
         self.texts = parser.texts(files) if hasattr(parser, "texts") else ()
 
     def with_other(self, other):
@@ -276,7 +278,7 @@ def captures_of(name, parser, tool, glob, seed):
     found = {key: files for key, files in found.items() if fnmatch.fnmatch(key, glob)}
     out, left = [], []
     for (key, files), base in zip(found.items(), tool.findings(list(found.values()))):
-        capture = Capture(key, files, parser, base, seed, len(out)) if base is not None else None
+        capture = Capture(key, files, parser, base, seed) if base is not None else None
         if capture is None or not capture.original.events:
             left.append(f"{key}: not a capture of the format" if capture is None else f"{key}: no events")
         elif errors(key, files, tool):
@@ -405,7 +407,7 @@ class Meter:
             files = apply(original.files, dict(enumerate(hits))).files
         result = self.tool.repair(files, keep)
         if kind == "two recordings" and result.exit == 2:
-            tally = dict.fromkeys(SUMMED, 0) | {"found": []}
+            tally = dict.fromkeys(SUMMED, 0) | {"found": [], "kinds": Counter()}
         else:
             tally = truth_score.score(original, hits, result, self.parser, Silence(capture, original, self.tool, self.parser))
         if result.outputs is not None:
@@ -456,10 +458,11 @@ def table(tallies):
     for title, group in rows_of(tallies):
         s = {key: sum(t[key] for t in group) for key in SUMMED}
         big = [t for t in group if t["events"] >= 1000]
-        worst = max(big, key=lambda t: (t["lost"] / t["events"], t["altered"] + t["invented"], t["doubted"]), default=None)
+        worst = max(big, key=lambda t: ((t["lost"] + t["altered"] + t["invented"]) / t["events"], t["doubted"] / t["events"]), default=None)
         text = ""
         if worst:
-            text = f"{percent(worst['lost'], worst['events'])} % lost, {percent(worst['doubted'], worst['events'])} % doubted: {worst['capture']}"
+            shares = ", ".join(f"{percent(worst[key], worst['events'])} % {key}" for key in ("lost", "doubted", "altered"))
+            text = f"{shares}: {worst['capture']}"
         out.append(f"{title:<20}{len(group):>6}" + "".join(f"{show(s):>{width}}" for _, width, show in COLUMNS) + "  " + text)
     return out
 
@@ -470,6 +473,9 @@ def report(name, meter, tallies):
     for line in meter.left:
         print(f"  {line}")
     print("\n".join(table(tallies)))
+    kinds = sum((t.pop("kinds") for t in tallies), Counter())
+    for number in ("lost", "doubted", "altered", "invented"):
+        print(f"  {number}: " + (", ".join(f"{count} {kind}" for (of, kind), count in kinds.most_common() if of == number) or "nothing"))
     faults = sum((t["faults"] for t in tallies), Counter())
     for what, count in faults.most_common(20):
         print(f"  {count} times {what}")
@@ -503,7 +509,8 @@ def again(meter, options):
         print(f"edit: {edit.file or 'at'} {edit.start} {edit.length} bytes become {edit.new if isinstance(edit.new, tuple) else edit.new[:32].hex()}")
     for found in tally.pop("found"):
         print(json.dumps(found))
-    print(tally)
+    tally["kinds"] = {" ".join(key): count for key, count in tally["kinds"].items()}
+    print(json.dumps(tally))
 
 
 def main():

@@ -306,6 +306,8 @@ def score(original, hits, result, parser, silent):
         "hits": len(hits), "invisible hits": len(which), "all events": len(original.events),
         "invisible events": len([i for i in gone if i in excused]),
         "no error": len([t for _, t in invented if t.hits and t.hits <= mild]) + int(claims and len(mild) == len(hits)),
+        "kinds": Counter([("lost", original.events[i][4]) for i in lost] + [("doubted", original.events[i][4]) for i in doubted]
+                         + [("altered", original.events[i][4]) for i, _ in altered] + [("invented", event[4]) for event, _ in invented]),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]
                  + [describe("doubted", original.events[i]) for i in doubted[:LISTED]]
                  + [describe("altered", original.events[i], event) for i, event in altered[:LISTED]]
