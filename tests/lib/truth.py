@@ -429,7 +429,7 @@ def one(task):
 
 # ---- the table ----
 
-SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events", "no error")
+SUMMED = ("events", "lost", "doubted", "altered", "invented", "claims", "no output", "hits", "invisible hits", "all events", "invisible events", "no error", "behind doubt")
 
 
 def percent(part, whole):
@@ -476,6 +476,9 @@ def report(name, meter, tallies):
     kinds = sum((t.pop("kinds") for t in tallies), Counter())
     for number in ("lost", "doubted", "altered", "invented"):
         print(f"  {number}: " + (", ".join(f"{count} {kind}" for (of, kind), count in kinds.most_common() if of == number) or "nothing"))
+    behind = sum(t["behind doubt"] for t in tallies)
+    if behind:
+        print(f"  {behind} of those altered need something that is doubtful, and are not doubtful themselves")
     faults = sum((t["faults"] for t in tallies), Counter())
     for what, count in faults.most_common(20):
         print(f"  {count} times {what}")

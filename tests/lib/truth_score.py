@@ -12,6 +12,7 @@ Definitions (DESIGN: "The truth meter"), and how they are read here:
 - *lost*: not hit, its prerequisites were not, and it is not in the output.
 - *doubted*: the same, but it is in the output and listed.
 - *altered*: not hit, in the output with another meaning, not listed; also where its prerequisites were hit.
+  (*behind doubt*: those of them that need something that is itself doubtful: a tick rate, a provider. That lists the rate, not the events.)
 - *invented*: in the output, not found, not listed, and not an altered one. That is: bytes that were hit come out as a sound event, or intact
   bytes are read as what they are not; the same bytes of the damaged capture as two events; and each event that is not a registration and
   consists of literals only, listed or not.
@@ -203,6 +204,10 @@ class Matching:
                     return True
         return False
 
+    def behind_doubt(self, event):
+        """Whether something that it needs is doubtful, which alone does not list the event."""
+        return any(overlaps(self.doubts, self.trace(name, ((start, length),)).spans) for name, start, length in event[3])
+
     def match(self, event):
         name, ranges, meaning, _, kind = event
         traced = self.trace(name, ranges)
@@ -306,6 +311,7 @@ def score(original, hits, result, parser, silent):
         "hits": len(hits), "invisible hits": len(which), "all events": len(original.events),
         "invisible events": len([i for i in gone if i in excused]),
         "no error": len([t for _, t in invented if t.hits and t.hits <= mild]) + int(claims and len(mild) == len(hits)),
+        "behind doubt": len([1 for _, event in altered if match.behind_doubt(event)]),
         "kinds": Counter([("lost", original.events[i][4]) for i in lost] + [("doubted", original.events[i][4]) for i in doubted]
                          + [("altered", original.events[i][4]) for i, _ in altered] + [("invented", event[4]) for event, _ in invented]),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]

@@ -186,6 +186,9 @@ def spoiled_fxt(b):
     same("fxt: events move to another provider", b.tally([], b.without("section 1"), 3), lost=1, altered=5)
     same("fxt: the same, listed as doubtful", b.tally([], b.without("section 1"), 3, [(b.span("section 1")[1], len(b.data))]), lost=1, doubted=5)
     same("fxt: the tick rate is lost", b.tally([], b.without("initialization 2"), 3), lost=1, altered=4)
+    tally = same("fxt: doubt of a rate is not doubt of the times", b.tally([b.edit("initialization 2", 8, bytes(8))], WHOLE, 3,
+                                                                           [b.span("initialization 2")]), altered=4)
+    expect("fxt: they are counted apart", tally["behind doubt"] == 4, tally["behind doubt"])
     # A type of argument that is not assigned: the event is no longer what it was.
     hit = [b.edit("event 1 2", 16, b"\x2e")]
     same("fxt: a damaged event passed off as sound", b.tally(hit, WHOLE, 3), invented=1)
