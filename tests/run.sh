@@ -24,8 +24,8 @@ case ${1:-} in
 -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 case $tier in
-small) parts="style build unit outcomes corpus replay generated crosscheck manifest rules house cli readers reduce salvage damage" ;;
-all) parts="style build unit outcomes corpus replay generated crosscheck manifest rules house places cli readers reduce mutators samples salvage damage
+small) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house cli readers reduce salvage damage" ;;
+all) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house places cli readers reduce mutators samples salvage damage
 	fuzz oss-fuzz lint" ;;
 format) parts="outcomes replay generated unit crosscheck" ;;
 quick) parts="unit outcomes replay" ;;
@@ -179,6 +179,9 @@ generated() { # FORMAT
 test_crosscheck() { one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}; }
 
 test_manifest() { one "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
+
+# The meter itself; scripts/truth.sh measures.
+test_truth() { one "truth meter" timeout 300 python3 tests/lib/truth_test.py; }
 
 test_rules() { one rules timeout 600 scripts/rules.sh --table; }
 
