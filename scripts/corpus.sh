@@ -1,7 +1,7 @@
 #!/bin/bash
 # Regenerates corpus/<format>/{valid,invalid,damaged} and expectations.jsonl with build/tracemend gen; regress/ has files for bugs
 # that were found, which are only listed in the expectations. The same program gives the same bytes. Directories are stored as
-# plain tar files.
+# plain tar files. What check and repair make of all of them is written, too (tests/tools/outcomes.py): read that diff.
 #
 #   scripts/corpus.sh [--keep-going] [FORMAT...]   write
 #   scripts/corpus.sh --check [FORMAT...]          compare: exit 1 if anything differs
@@ -26,17 +26,15 @@ root=corpus
 status=0
 for f in "${formats[@]}"; do
 	mkdir -p "$root/$f"
-	if [ $check = 1 ] && [ -d "corpus/$f/regress" ]; then
-		cp -r "corpus/$f/regress" "$root/$f/"
-	fi
 	python3 tests/tools/corpus_make.py --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
-	python3 tests/tools/corpus.py --write ${keep[@]+"${keep[@]}"} --tool $tool --root "$root" --labels "$work/labels" --format "$f" || status=1
-	# What check and repair make of the captures has a test of its own: tests/tools/outcomes.py.
-	if [ $check = 1 ] && ! diff -r -x outcomes.jsonl -x sweep.jsonl "corpus/$f" "$root/$f"; then
-		status=1
+	if [ $check = 1 ]; then
+		python3 tests/tools/corpus.py --agree --labels "$work/labels" --format "$f" || status=1
+		diff -r -x '*.jsonl' -x regress "corpus/$f" "$root/$f" || status=1
+		continue
 	fi
+	python3 tests/tools/corpus.py --write ${keep[@]+"${keep[@]}"} --tool $tool --labels "$work/labels" --format "$f" || status=1
+	{ make -s build/outcome && python3 tests/tools/outcomes.py --write --format "$f"; } || status=1
 done
 [ ${#keep[@]} = 0 ] || status=0
-[ $check = 1 ] || { make -s build/outcome && python3 tests/tools/outcomes.py --write; }
 [ $check = 0 ] || [ $status != 0 ] || echo "corpus: regenerated without a difference"
 exit $status

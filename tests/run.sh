@@ -10,10 +10,9 @@
 #   BUILD        the folder of the build under test (build)        TEST_FUZZ    seconds a fuzz target, with --all (15; 0: none)
 #   SAMPLES      folder of real captures, with --all               TEST_LINT    1: clang-tidy and cppcheck, with --all (0)
 #   TEST_STYLE   1: the tree is as .clang-format makes it (0)      TEST_OSS_FUZZ 1: OSS-Fuzz's build, with --all (0)
-#   TEST_PLACES  I/N: silences the places I, I+N, ... that report a rule, with --all (1/8; 0: none)
 set -u
 cd "$(dirname "$0")/.."
-: "${BUILD:=build}" "${TEST_FUZZ:=15}" "${TEST_LINT:=0}" "${TEST_OSS_FUZZ:=0}" "${TEST_STYLE:=0}" "${TEST_PLACES:=1/8}"
+: "${BUILD:=build}" "${TEST_FUZZ:=15}" "${TEST_LINT:=0}" "${TEST_OSS_FUZZ:=0}" "${TEST_STYLE:=0}"
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -22,11 +21,11 @@ case ${1:-} in
 --all) tier=all; shift ;;
 --format) tier=format format=${2:?which format?}; shift 2 ;;
 --quick) tier=quick; shift ;;
--*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+-*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 case $tier in
-small) parts="style build unit outcomes corpus replay generated crosscheck manifest rules cli readers reduce salvage damage" ;;
-all) parts="style build unit outcomes corpus replay generated crosscheck manifest rules places cli readers reduce mutators samples salvage damage
+small) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house cli readers reduce salvage damage" ;;
+all) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house places cli readers reduce mutators samples salvage damage
 	fuzz oss-fuzz lint" ;;
 format) parts="outcomes replay generated unit crosscheck" ;;
 quick) parts="unit outcomes replay" ;;
@@ -181,11 +180,18 @@ test_crosscheck() { one "independent parsers" timeout 300 python3 tests/tools/cr
 
 test_manifest() { one "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
 
+# The meter itself; scripts/truth.sh measures.
+test_truth() { one "truth meter" timeout 300 python3 tests/lib/truth_test.py; }
+
 test_rules() { one rules timeout 600 scripts/rules.sh --table; }
 
+# Floors, circles, headers and names, as src/README.md says.
+test_house() { one house timeout 300 python3 tests/tools/house.py --build "$BUILD"; }
+
+# Each place that reports a rule, silenced.
 test_places() {
-	[ "$TEST_PLACES" = 0 ] && { part places 0 0 1 "TEST_PLACES=0"; return; }
-	one places timeout 1800 scripts/rules.sh --places "$TEST_PLACES"
+	one "build: places" make -s -j"$jobs" sites
+	one places timeout 1800 python3 tests/tools/knockout.py --jobs "$jobs"
 }
 
 # The files at the same time; what takes a processor for seconds is tagged slow.

@@ -54,6 +54,7 @@ small() {
 	done
 }
 
+# bats test_tags=slow
 @test "lttng becomes small, with other errors where the defect needs the end of a block, and --strict without" {
 	small lttng events-lost-decreases 1024
 	small lttng event-size-escape-small 1024 # in blocks of less than a page

@@ -234,6 +234,7 @@ digest() {
 	done
 }
 
+# bats test_tags=slow
 @test "tracedat 6: options that were hit do not cost the instance that they name" {
 	"$TRACEMEND" gen -q -f tracedat -o made --seed 9051 --size 6000 > /dev/null
 	local whole options table at length

@@ -47,6 +47,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 2 try "${TRY[@]}" --outcomes '' -- ./reader {}
 }
 
+# bats test_tags=slow
 @test "captures with one defect and one end are one group; -j changes nothing" {
 	bad_reader
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" --count 3 --outcomes signal,rejected,silent --format=json -- ./reader {}
@@ -89,12 +90,14 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 2 try - -- ./reader {}
 }
 
+# bats test_tags=slow
 @test "nothing to say of a good reader" {
 	for format in fxt uftrace tracedat ktrace lttng; do
 		exits 0 try --no-debugger -f $format -j2 -- "$TRACEMEND" check -q {}
 	done
 }
 
+# bats test_tags=slow
 @test "time and memory are limited, and nothing is left running" {
 	reader 'sleep 600 & echo $! > child; sleep 600'
 	exits 1 try --timeout 1 --no-debugger -f fxt --valid --format=json -- ./reader {}

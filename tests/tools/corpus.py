@@ -2,7 +2,8 @@
 """The corpus through the command line: every file does what corpus/<format>/expectations.jsonl says of it.
 
     corpus.py [--tool PATH] [--root DIR] [--format NAME]      test
-    corpus.py --write --labels FILE ... FORMAT                (scripts/corpus.sh) write the expectations
+    corpus.py --write --labels FILE --format NAME             (scripts/corpus.sh) write the expectations
+    corpus.py --agree --labels FILE --format NAME             only whether they are what the generator promised
 
 A line of the expectations: {"file", "rules", "only", "records", "check", "repair", "profile"}
   rules    ids that check must report; no other error may be reported beside them
@@ -119,12 +120,7 @@ def expectation_make(tool, name, root, file, label):
 
 def write(options):
     name = options.format
-    labels = {}
-    if options.labels:
-        with open(options.labels, encoding="utf-8") as f:
-            for line in f:
-                label = json.loads(line)
-                labels[label["corpus_file"]] = label
+    labels = labels_of(options) if options.labels else {}
     files = []
     for kind in ("valid", "invalid", "damaged", "regress"):
         folder = os.path.join(options.root, name, kind)
@@ -150,18 +146,38 @@ def write(options):
     return 1 if failed else 0
 
 
+def labels_of(options):
+    with open(options.labels, encoding="utf-8") as f:
+        return {label["corpus_file"]: label for label in map(json.loads, f)}
+
+
+def agree(options):
+    lines = {line["file"]: line for line in load(options.root, options.format)}
+    failed = 0
+    for file, label in labels_of(options).items():
+        kind, line = file.split("/")[0], lines.get(file, {})
+        good = line and line.get("profile") == label.get("profile")
+        good = good and (kind != "valid" or line["records"] == label["records"] and not line["rules"])
+        good = good and (kind != "invalid" or line["rules"] == (label["expect"] or [label["rule"]]))
+        failed += not good
+        if not good:
+            print(f"{options.format}/{file}: expected {line}, and the generator promised {label}")
+    return 1 if failed else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", default="build/tracemend")
     parser.add_argument("--root", default="corpus")
     parser.add_argument("--format")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--agree", action="store_true")
     parser.add_argument("--labels")
     parser.add_argument("--keep-going", action="store_true", help="with --write: leave out what does not keep its promise")
     options = parser.parse_args()
     if not shutil.which(options.tool):
         sys.exit(f"{options.tool}: not there")
-    return write(options) if options.write else test(options)
+    return write(options) if options.write else agree(options) if options.agree else test(options)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,8 @@ def main():
                 failed += not same
                 if not same and not options.quiet:
                     print(f"{name}/{one}: {difference(old.get(one), new.get(one))}"[:400])
-    print(f"outcomes: {passed} passed, {failed} failed")
+    if not options.write:
+        print(f"outcomes: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
