@@ -4,6 +4,8 @@
 enum { NOTED_LATE, NOTED_PADDING, NOTED_EXTENDED, NOTED_BACK };
 
 static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
+				 const char *format, va_list arguments) __attribute__((format(printf, 6, 0)));
+static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
 				 const char *format, va_list arguments)
 {
 	uint64_t size = w->file->source->size, at = w->in.base + from;
