@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A sample of operator mutants of each format: does a test of `make test-<format>` notice?
 
-    mutants.py [--format NAME] [--count N] [--seed N] [--jobs N] [--files GLOB] [--survivors FILE]
+    mutants.py [--format NAME] [--count N] [--seed N] [--jobs N] [--files GLOB] [--survivors DIR]
 
 Each mutant changes one operator of one line of decode, scan, salvage or repair in a copy of one source file, which is compiled and linked
 into programs of its own; the outcomes of the corpus (outcomes.py) are compared with those that are kept, then the format's unit
 tests run. Prints the survivors, then a line of counts a format. Needs a finished `make`. Exit 1 if fewer than nine in
-ten are noticed; survivors that are known, with a reason each, stand in survivors.txt and are not drawn again.
+ten are noticed; survivors that are known, with a reason each, stand in survivors/<format>.txt and are not drawn
+again: file, from, to, the line of code, and why no test can notice it (or why it need not), with tabs between.
 """
 import argparse
 import concurrent.futures
@@ -50,10 +51,10 @@ def places(path):
     return lines, found
 
 
-def known(path):
-    """{(file, line of code, from, to): reason}"""
+def known(folder):
+    """{(file, line of code, from, to): reason}, of all files in the folder"""
     out = {}
-    if os.path.exists(path):
+    for path in sorted(glob.glob(os.path.join(folder, "*.txt"))):
         with open(path, encoding="utf-8") as f:
             for row in f:
                 if row.strip() and not row.startswith("#"):
@@ -122,7 +123,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--files", default="*", help="only source files of such names")
-    parser.add_argument("--survivors", default=os.path.join(HERE, "survivors.txt"))
+    parser.add_argument("--survivors", default=os.path.join(HERE, "survivors"))
     options = parser.parse_args()
     os.chdir(os.path.join(HERE, "..", ".."))
     names = [options.format] if options.format else subprocess.run(["scripts/formats.sh"], stdout=subprocess.PIPE,
