@@ -16,6 +16,17 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
+# Temporary files in memory, where there are 2 GB and programs may run: thousands of small outputs are synced to the disk otherwise.
+memory() {
+	[ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ] || return 1
+	local probe
+	probe=$(mktemp /dev/shm/tracemend-XXXXXX) && cp /bin/true "$probe" && chmod +x "$probe" && "$probe"
+	local code=$?
+	rm -f "$probe"
+	return $code
+}
+if [ -z "${TMPDIR:-}" ] && memory 2> /dev/null; then export TMPDIR=/dev/shm; fi
+
 tier=small format=
 case ${1:-} in
 --all) tier=all; shift ;;
