@@ -7,7 +7,7 @@
 #   faults     every failing allocation and every failing read, over the whole corpus
 #   prefixes   every prefix of the small captures of the corpus
 #   bytes      every single-byte change of the smallest captures, 3 changes for each byte of the small ones
-#   knockout   whether a test fails when a rule is switched off
+#   knockout   whether a test fails when a place that reports a rule is silenced
 #   linear     instructions for hostile captures and for ones four times as large
 #   mutants    whether the corpus detects changed operators, for a sample
 #

@@ -176,7 +176,7 @@ static void over_the_corpus(void **state)
 	(void)state;
 	for (size_t i = 0; i < formats_count; i++) {
 		unsigned count = 0;
-		if (!formats[i]->fast)
+		if (!formats[i]->fast || !format_wanted(formats[i]->public.name))
 			continue;
 		for (size_t k = 0; k < sizeof(folders) / sizeof(folders[0]); k++) {
 			char folder[256];
@@ -196,7 +196,7 @@ static void over_real_captures(void **state)
 		skip();
 	for (size_t i = 0; i < formats_count; i++) {
 		char folder[4096];
-		if (!formats[i]->fast)
+		if (!formats[i]->fast || !format_wanted(formats[i]->public.name))
 			continue;
 		(void)snprintf(folder, sizeof(folder), "%s/%s", samples, formats[i]->public.name);
 		(void)compare_folder(formats[i], folder, true);
@@ -227,7 +227,7 @@ static void plain_captures_are_taken(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < formats_count; i++) {
-		if (!formats[i]->fast)
+		if (!formats[i]->fast || !format_wanted(formats[i]->public.name))
 			continue;
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 			struct tracemend_recipe recipe = { .format = formats[i]->public.name, .seed = seed, .size = LARGE_BYTES };
@@ -245,7 +245,7 @@ static void each_defect_among_plain_records(void **state)
 	for (size_t i = 0; i < formats_count; i++) {
 		const struct format *f = formats[i];
 		uint64_t most = 0;
-		if (!f->fast)
+		if (!f->fast || !format_wanted(f->public.name))
 			continue;
 		for (size_t rule = 0; rule < f->rule_count; rule++) {
 			struct tracemend_recipe recipe = {

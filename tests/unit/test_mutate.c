@@ -7,7 +7,7 @@
 #include "../../fuzz/mutate.h"
 #include "engine/engine.h"
 
-/* Of each format; MUTANTS=1000 in the environment asks for more (tests/mutators.sh). */
+/* Of each format; MUTANTS=1000 in the environment asks for more (tests/tools/mutators.sh). */
 #define MUTANTS_DEFAULT 200u
 /* In a hundred, of the mutants that break no rule and leave no measure wrong on purpose: those without a structural error. Field
  * edits may still break a structure: a length that readers take for a boundary of another kind, text without its NUL. */
