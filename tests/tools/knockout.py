@@ -6,7 +6,7 @@
 Needs `make sites`: a build in which each place has a number (src/core/place.h). Three kinds of tests are asked, until one fails: the
 outcomes of the captures of the corpus, those of damaged copies of them (outcomes.py), and the format's unit tests. Each is run
 once to learn which places it reaches; then each place is silenced over what reaches it. Prints the places that nothing reaches and
-those that no test misses. The last line is "places: N passed, N failed"; exit 1 if one failed. --format core: the places outside of
+those that no test misses. A place of which a comment above it says "No capture shows this:" and why is listed, and does not fail. The last line is "places: N passed, N failed"; exit 1 if one failed. --format core: the places outside of
 the formats, with the tests of all of them.
 """
 import argparse
@@ -107,6 +107,14 @@ def tests_of(build, names):
         yield lambda: UnitTests(build, name)
 
 
+def excuse(path, line):
+    """Why nothing shows this place, as a comment in the lines above it says; None: no comment does."""
+    with open(path, encoding="utf-8") as f:
+        above = "".join(f.readlines()[max(line - 6, 0):line])
+    found = re.search(r"No capture shows this: (.*?)\s*\*/", above, re.S)
+    return re.sub(r"\s*\*?\s+", " ", found.group(1)) if found else None
+
+
 def campaign(options, title, own, names, pool):
     """How many of the places `own` no test misses."""
     left, reached = [place[1:] for place in own], collections.defaultdict(list)
@@ -119,10 +127,14 @@ def campaign(options, title, own, names, pool):
         for key in left:
             reached[key] += now.get(key, [])
         left = [key for key, job in jobs if job is None or not job.result()]
+    excused = {key: why for key in left for why in [excuse(key[0], key[1])] if why}
+    for key, why in excused.items():
+        print(f"excused: {key[0]}:{key[1]} {key[2]}: {why}", flush=True)
+    left = [key for key in left if key not in excused]
     for key in [place[1:] for place in own] if options.list else left:
         what = "not missed" if reached[key] else "not reached"
         print(f"{what if key in left else 'missed'}: {key[0]}:{key[1]} {key[2]} {' '.join(reached[key][:5])}".rstrip(), flush=True)
-    print(f"{title}: {len(own) - len(left)} of {len(own)} places are missed when they are silent", flush=True)
+    print(f"{title}: {len(own) - len(left)} of {len(own)} places are missed when they are silent{f', {len(excused)} of them are excused' if excused else ''}", flush=True)
     return len(left)
 
 

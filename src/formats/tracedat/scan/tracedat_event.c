@@ -90,6 +90,7 @@ void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 		return;
 	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
 	if (!placeholder && tracedat_unassigned_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
+		/* No capture shows this: it is so only while repair walks again, whose findings are counted and not kept. */
 		p->fatal = true;
 		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID belongs to another event");
 		return;

@@ -347,6 +347,8 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 	at += 4;
 	while (at < end && w->status == TM_OK) {
 		if (systems == TRACEDAT_SYSTEMS_MAX) {
+			/* No capture shows this: a header of version 6 with such a list is not taken for one
+			 * (tracedat_systems_end()), and generated ones of version 7 compress theirs. */
 			(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, end - at,
 						    "more than the maximum of %u event systems", TRACEDAT_SYSTEMS_MAX);
 			entry_lost(&l, at, end - at, TRACEDAT_RULE_system_count_implausible);

@@ -163,7 +163,8 @@ static uint64_t section_by_content(struct finder *f, uint64_t at, const struct t
 
 	if (f->carves && f->carves-- && tracedat_section_carve(w, at, &found)) {
 		if (header_plausible(h) && h->id == found.id && h->size == found.size) {
-			/* The header behind it is damaged. */
+			/* The header behind it is damaged. No capture shows this: a damaged header is carved, or measured, before
+			 * its neighbour is; the place is a net below both. */
 			(void)tracedat_section_add(w, at);
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, next, TRACEDAT_SECTION_SIZE,
 					      "the header of a section is damaged");
