@@ -126,7 +126,7 @@ unit_tests() { # FOLDER TEST...
 	shift
 	for test in "$@"; do
 		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-		{ timeout 120 "$folder/tests/unit/$test" > "$work/$test" 2>&1 || echo "$?" > "$work/$test.code"; } &
+		{ timeout 600 "$folder/tests/unit/$test" > "$work/$test" 2>&1 || echo "$?" > "$work/$test.code"; } &
 	done
 	wait
 	for test in "$@"; do
