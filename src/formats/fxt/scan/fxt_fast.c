@@ -449,7 +449,7 @@ static bool string(struct fxt_walk *w, uint64_t h)
 	const uint8_t *p = window_at(&w->window, w->report.here.at, (size_t)size);
 	if (!p || !fxt_text_is_plain(p + FXT_WORD, length))
 		return false;
-	(void)fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
+	fxt_string_register(&w->registry, (uint32_t)index, fxt_hash_padded(p + FXT_WORD, length), w->report.here.at, size);
 	w->totals.by_type[FXT_STRING]++;
 	w->registry.provider->records++;
 	fxt_position_accept(&w->report.here, w->report.here.at);

@@ -226,14 +226,14 @@ void fxt_record_accept(struct fxt_walk *w, const struct fxt_record *r, uint64_t 
 		break;
 	case FXT_STRING:
 		if (r->id)
-			(void)fxt_string_register(&w->registry, r->id, fxt_hash(r->data + r->text_at, r->text_length), offset,
-						  r->words * FXT_WORD);
+			fxt_string_register(&w->registry, r->id, fxt_hash(r->data + r->text_at, r->text_length), offset,
+					    r->words * FXT_WORD);
 		break;
 	case FXT_THREAD:
 		fxt_check_koid(&w->check, r->threads[0].process, offset + FXT_WORD);
 		fxt_check_koid(&w->check, r->threads[0].thread, offset + FXT_WORD);
 		if (r->id)
-			(void)fxt_thread_register(&w->registry, r->id, r->threads[0].process, r->threads[0].thread, offset);
+			fxt_thread_register(&w->registry, r->id, r->threads[0].process, r->threads[0].thread, offset);
 		break;
 	case FXT_EVENT:
 		w->totals.by_event[r->subtype]++;

@@ -203,11 +203,11 @@ static struct fxt_string_page *page_own(struct fxt_registry *reg, uint32_t index
 
 static void missing_forward(struct fxt_registry *reg, uint32_t n);
 
-bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length)
+void fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length)
 {
 	struct fxt_string_page *page = page_own(reg, index);
 	if (!page)
-		return false;
+		return;
 	uint8_t *state = &page->state[index % FXT_PAGE];
 	uint64_t *known = &page->hash[index % FXT_PAGE];
 
@@ -229,14 +229,13 @@ bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash
 	*known = hash;
 	page->offset[index % FXT_PAGE] = offset;
 	reg->anywhere_strings[index] = 1;
-	return true;
 }
 
-bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset)
+void fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset)
 {
 	struct fxt_tables *t = tables_own(reg);
 	if (!t)
-		return false;
+		return;
 	struct fxt_thread_entry *e = &t->threads[index];
 	if (e->state & FXT_DANGLING) {
 		missing_forward(reg, e->missing);
@@ -264,7 +263,6 @@ bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 		e->track->steady = false;
 	}
 	reg->anywhere_threads[index] = 1;
-	return reg->report->status == TM_OK;
 }
 
 bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref)

@@ -99,9 +99,9 @@ void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider)
 /* Forgets strings and threads of a provider that is introduced anew. */
 void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider);
 
-/* Registers in the tables of the current provider. False: report->status. */
-bool fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length);
-bool fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset);
+/* Registers in the tables of the current provider. Where there is no room: report->status. */
+void fxt_string_register(struct fxt_registry *reg, uint32_t index, uint64_t hash, uint64_t offset, uint64_t length);
+void fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t process, uint64_t thread, uint64_t offset);
 /* Looks a reference of the record being walked up, marks it used; a dangling one is counted and, in a repair, given a
  * placeholder. Returns the hash of its text. */
 uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref);
