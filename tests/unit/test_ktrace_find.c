@@ -292,7 +292,7 @@ static void maps_of_one_width_leave_it_uncertain(void **state)
 	assert_int_equal(file.size, 6 * KTRACE_PAGE);
 	for (unsigned i = 0; i < KTRACE_PAGE / 32; i++)
 		record_32(1000 + i);
-	fill(0xff, KTRACE_PAGE);
+	fill(0x0d, KTRACE_PAGE); /* a class that does not exist */
 	open_file(false);
 	struct ktrace_raw1 form = ktrace_raw1_find(&in.window, threads, NULL);
 	assert_int_equal(form.map, 20);
