@@ -361,6 +361,23 @@ static void the_entries_are_counted_again(void **state)
 	}
 }
 
+/* The last entry ends where the records begin. */
+static void entries_end_before_the_records(void **state)
+{
+	struct ktrace_raw raw = { .version = 2, .threads = 300, .map = KTRACE_RAW2_HEADER };
+
+	(void)state;
+	begin();
+	fill(0, KTRACE_RAW2_HEADER);
+	entries(119, true);
+	assert_int_equal(file.size, KTRACE_PAGE);
+	for (unsigned n = 0; n < 20; n++)
+		record_64(1000 + n);
+	open_file(true);
+	assert_int_equal(ktrace_raw_threads_find(&in, &raw), 119);
+	close_file();
+}
+
 /* ---- RAW files: the gap ---- */
 
 static struct ktrace_raw gap(unsigned version, uint64_t map_end)
@@ -426,6 +443,7 @@ int main(void)
 		cmocka_unit_test(maps_of_one_width_leave_it_uncertain),
 		cmocka_unit_test(a_raw_file_is_read_again_as_it_was),
 		cmocka_unit_test(the_entries_are_counted_again),
+		cmocka_unit_test(entries_end_before_the_records),
 		cmocka_unit_test(events_begin_at_a_page),
 		cmocka_unit_test(a_gap_is_mostly_zeros),
 	};

@@ -4,6 +4,7 @@
 #include "../../fuzz/capture.h"
 #include "core/facts.h"
 #include "core/format.h"
+#include "core/plan.h"
 #include "formats/ktrace/ktrace.h"
 
 extern const struct format ktrace_format;
@@ -176,6 +177,44 @@ static void a_cpu_map_needs_room_in_the_gap(void **state)
 	}
 }
 
+/* Only version 1 has one. */
+static void a_gap_of_version_2_has_no_cpu_map(void **state)
+{
+	(void)state;
+	header(KTRACE_MAGIC_RAW2, 8, true);
+	threads(8);
+	bytes_u32(&file, KTRACE_MAGIC_RAW1);
+	bytes_u32(&file, 1);
+	bytes_align(&file, KTRACE_PAGE);
+	records(20);
+	assert_int_equal(reported(KTRACE_RULE_raw_pad_nonzero, NULL), 1);
+}
+
+/* A hole among the first records: their width is a guess, and readers would have to guess again. */
+static void a_guessed_width_is_not_repaired(void **state)
+{
+	struct capture c = { .count = 1 };
+
+	(void)state;
+	for (unsigned holes = 2; holes <= 4; holes += 2) {
+		header(KTRACE_MAGIC_RAW1, 0, false);
+		file.size = 24;
+		bytes_align(&file, KTRACE_PAGE);
+		(void)bytes_grow(&file, holes * 64);
+		records(40);
+		c.files[0].data = file.data;
+		c.files[0].size = file.size;
+		struct bundle *b = capture_bundle(&c, NULL, NULL);
+		struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
+		struct scan s = { .in = b, .findings = f, .plan = plan_new(b, ktrace_rules, KTRACE_RULE_COUNT) };
+		assert_non_null(s.plan);
+		assert_int_equal(ktrace_format.scan(&s), holes == 2 ? TM_OK : TM_NOTHING);
+		findings_free(f);
+		plan_free(s.plan);
+		bundle_free(b);
+	}
+}
+
 /* More than the tables hold: what needs them is no longer judged. */
 static void full_tables_are_said(void **state)
 {
@@ -206,6 +245,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_width_is_reported_by_the_records_alone),
 		cmocka_unit_test(unknown_threads_are_normal_where_events_were_lost),
 		cmocka_unit_test(a_cpu_map_needs_room_in_the_gap),
+		cmocka_unit_test(a_gap_of_version_2_has_no_cpu_map),
+		cmocka_unit_test(a_guessed_width_is_not_repaired),
 		cmocka_unit_test(full_tables_are_said),
 	};
 	int failed = RUN(tests);
