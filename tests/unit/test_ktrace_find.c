@@ -361,6 +361,34 @@ static void the_entries_are_counted_again(void **state)
 	}
 }
 
+/* A map of one entry. */
+static bool entry_is_plausible(uint64_t tid, int32_t pid, uint8_t first)
+{
+	begin();
+	bytes_u64(&file, tid);
+	bytes_u32(&file, (uint32_t)pid);
+	fill(first, 1);
+	fill(0, KTRACE_NAME - 1);
+	open_file(true);
+	bool plausible = ktrace_map_is_of(&in.window, 0, 1, 32);
+	close_file();
+	return plausible;
+}
+
+static void entries_have_small_numbers(void **state)
+{
+	(void)state;
+	assert_true(entry_is_plausible(1, 0, 'a'));
+	assert_true(entry_is_plausible(1, KTRACE_PID_MAX, 'a'));
+	assert_false(entry_is_plausible(1, KTRACE_PID_MAX + 1, 'a'));
+	assert_false(entry_is_plausible(1, -1, 'a'));
+	assert_true(entry_is_plausible((UINT64_C(1) << 48) - 1, 1, 'a'));
+	assert_false(entry_is_plausible(UINT64_C(1) << 48, 1, 'a'));
+	assert_true(entry_is_plausible(1, 1, 0));
+	assert_true(entry_is_plausible(1, 1, 0x20));
+	assert_false(entry_is_plausible(1, 1, 0x1f));
+}
+
 /* The last entry ends where the records begin. */
 static void entries_end_before_the_records(void **state)
 {
@@ -443,6 +471,7 @@ int main(void)
 		cmocka_unit_test(maps_of_one_width_leave_it_uncertain),
 		cmocka_unit_test(a_raw_file_is_read_again_as_it_was),
 		cmocka_unit_test(the_entries_are_counted_again),
+		cmocka_unit_test(entries_have_small_numbers),
 		cmocka_unit_test(entries_end_before_the_records),
 		cmocka_unit_test(events_begin_at_a_page),
 		cmocka_unit_test(a_gap_is_mostly_zeros),
