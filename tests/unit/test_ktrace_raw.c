@@ -2,7 +2,9 @@
 #include "unit.h"
 
 #include "../../fuzz/capture.h"
+#include "core/facts.h"
 #include "core/format.h"
+#include "core/plan.h"
 #include "formats/ktrace/ktrace.h"
 
 extern const struct format ktrace_format;
@@ -50,6 +52,9 @@ static void records(unsigned count)
 		record(UINT64_C(1000000000000) + i, 0x64, 0x01400000);
 }
 
+/* Whether the last check said that it did not judge something. */
+static bool not_judged;
+
 /* Checks the file: how often a rule is reported; *severity: of the first time. */
 static uint64_t reported(enum ktrace_rule rule, enum tracemend_severity *severity)
 {
@@ -60,9 +65,14 @@ static uint64_t reported(enum ktrace_rule rule, enum tracemend_severity *severit
 	c.files[0].size = file.size;
 	struct bundle *b = capture_bundle(&c, NULL, NULL);
 	struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
-	struct scan s = { .in = b, .findings = f };
+	struct facts facts = { 0 };
+	struct scan s = { .in = b, .findings = f, .facts = &facts };
 	assert_int_equal(ktrace_format.scan(&s), TM_OK);
 	uint64_t count = findings_count(f, rule);
+	not_judged = false;
+	for (size_t i = 0; i < facts.count; i++)
+		not_judged |= !strcmp(facts.list[i].key, "not judged");
+	facts_free(&facts);
 	for (size_t i = findings_kept_count(f); i-- > 0;)
 		if (findings_kept_at(f, i)->rule == &ktrace_rules[rule] && severity)
 			*severity = findings_kept_at(f, i)->severity;
@@ -147,6 +157,84 @@ static void unknown_threads_are_normal_where_events_were_lost(void **state)
 	}
 }
 
+/* The CPU map of version 1 begins eight bytes before the page of the events: there is room for none of its entries. */
+static void a_cpu_map_needs_room_in_the_gap(void **state)
+{
+	(void)state;
+	for (unsigned count = 126; count <= 127; count++) {
+		header(KTRACE_MAGIC_RAW1, count, false);
+		file.size = 24;
+		threads(count);
+		bytes_u32(&file, KTRACE_MAGIC_RAW1);
+		bytes_u32(&file, 1);
+		bytes_u64(&file, 0);
+		bytes_u64(&file, 0);
+		file.size = file.size < KTRACE_PAGE ? file.size : KTRACE_PAGE;
+		bytes_align(&file, KTRACE_PAGE);
+		records(20);
+		assert_int_equal(reported(KTRACE_RULE_raw_cpumap_count, NULL), count == 127);
+		assert_int_equal(reported(KTRACE_RULE_raw_pad_nonzero, NULL), 0);
+	}
+}
+
+/* Only version 1 has one. */
+static void a_gap_of_version_2_has_no_cpu_map(void **state)
+{
+	(void)state;
+	header(KTRACE_MAGIC_RAW2, 8, true);
+	threads(8);
+	bytes_u32(&file, KTRACE_MAGIC_RAW1);
+	bytes_u32(&file, 1);
+	bytes_align(&file, KTRACE_PAGE);
+	records(20);
+	assert_int_equal(reported(KTRACE_RULE_raw_pad_nonzero, NULL), 1);
+}
+
+/* A hole among the first records: their width is a guess, and readers would have to guess again. */
+static void a_guessed_width_is_not_repaired(void **state)
+{
+	struct capture c = { .count = 1 };
+
+	(void)state;
+	for (unsigned holes = 2; holes <= 4; holes += 2) {
+		header(KTRACE_MAGIC_RAW1, 0, false);
+		file.size = 24;
+		bytes_align(&file, KTRACE_PAGE);
+		(void)bytes_grow(&file, holes * 64);
+		records(40);
+		c.files[0].data = file.data;
+		c.files[0].size = file.size;
+		struct bundle *b = capture_bundle(&c, NULL, NULL);
+		struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
+		struct scan s = { .in = b, .findings = f, .plan = plan_new(b, ktrace_rules, KTRACE_RULE_COUNT) };
+		assert_non_null(s.plan);
+		assert_int_equal(ktrace_format.scan(&s), holes == 2 ? TM_OK : TM_NOTHING);
+		findings_free(f);
+		plan_free(s.plan);
+		bundle_free(b);
+	}
+}
+
+/* More than the tables hold: what needs them is no longer judged. */
+static void full_tables_are_said(void **state)
+{
+	static const unsigned limits[] = { KTRACE_OPEN_MAX, KTRACE_THREADS_MAX };
+
+	(void)state;
+	for (unsigned which = 0; which < 2; which++) {
+		for (unsigned more = 0; more < 2; more++) {
+			header(KTRACE_MAGIC_RAW2, 8, true);
+			threads(8);
+			bytes_align(&file, KTRACE_PAGE);
+			for (unsigned i = 0; i < limits[which] + more; i++)
+				record(UINT64_C(1000000000000) + i, 0x1000 + i, which ? 0x01400000 : 0x01400001);
+			assert_int_equal(reported(which ? KTRACE_RULE_event_tid_dangling : KTRACE_RULE_event_start_unclosed, NULL),
+					 !more);
+			assert_int_equal(not_judged, more);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +244,10 @@ int main(void)
 		cmocka_unit_test(a_file_that_ends_in_its_gap_is_reported),
 		cmocka_unit_test(a_wrong_width_is_reported_by_the_records_alone),
 		cmocka_unit_test(unknown_threads_are_normal_where_events_were_lost),
+		cmocka_unit_test(a_cpu_map_needs_room_in_the_gap),
+		cmocka_unit_test(a_gap_of_version_2_has_no_cpu_map),
+		cmocka_unit_test(a_guessed_width_is_not_repaired),
+		cmocka_unit_test(full_tables_are_said),
 	};
 	int failed = RUN(tests);
 	bytes_free(&file);
