@@ -109,6 +109,8 @@ static void task_lines(void **state)
 	assert_false(task("TASK timestamp=1.000000000 tid=2147483648 pid=4", &p));
 	assert_false(task("FOO timestamp=1.000000000", &p));
 	assert_false(task("TASK", &p));
+	p.kind = UFTRACE_LINE_OTHER;
+	assert_false(uftrace_task_line_read("XXXX timestamp=1.000000000", 26, &p));
 	assert_false(task("TASK ", &p));
 	assert_false(task("TASKxtimestamp=1.000000000 tid=5 pid=4", &p));
 	assert_false(task("TAS", &p));

@@ -241,6 +241,16 @@ static void leftovers(void **state)
 	assert_true(strstr(r->made, late) < strstr(r->made, early));
 	end(r);
 
+	/* Nor does one that was saved already hide the next. */
+	r = begin();
+	put_leftover(r, LEFT "10-000", START + 1000, true);
+	put_leftover(r, LEFT "10-001", START + 2000, true);
+	store_u32(file_of(r, LEFT "10-000")->data + 4, UFTRACE_SHM_WRITTEN, false);
+	look(r);
+	MAKES_NOT(r, early);
+	MAKES(r, late);
+	end(r);
+
 	/* Of a task that has no file. */
 	r = begin();
 	set(r, "task.txt", SESSION TASK "TASK timestamp=1.000000000 tid=11 pid=10\n");
@@ -342,8 +352,9 @@ static void word_size(void **state)
 		"08048000-08050000 r-xp 00000000 08:01 1 /a-123456789-1\nbffdf000-bffff000 rw-p 00000000 00:00 0 [stack]\n",
 		"008048000-08050000 r-xp 00000000 08:01 1 /a\nbffdf000-bffff000 rw-p 00000000 00:00 0 [stack]\n",
 		"8048000-8050000 r-xp 00000000 08:01 1 /a\n",
+		"08048000-08050000 r-xp 00000000 08:01 1 /a\n100000000-100001000 rw-p 00000000 00:00 0 [stack]\n",
 	};
-	static const char class[] = { UFTRACE_64, UFTRACE_32, UFTRACE_32, UFTRACE_64, UFTRACE_64 };
+	static const char class[] = { UFTRACE_64, UFTRACE_32, UFTRACE_32, UFTRACE_64, UFTRACE_64, UFTRACE_64 };
 	(void)state;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		struct recording *r = begin();
@@ -353,6 +364,7 @@ static void word_size(void **state)
 		look(r);
 		snprintf(head, sizeof(head), "== info\nFtrace!\\x00\\x04\\x00\\x00\\x00(\\x00\\x01\\x%02x", class[i]);
 		MAKES(r, head);
+		MAKES(r, "uftrace/info-missing: made from task.txt, the maps and the records\n");
 		end(r);
 	}
 }
