@@ -37,6 +37,44 @@ static void names(void **state)
 	assert_int_equal(kind("uftrace-0123456789abcdef-77-002", &n), UFTRACE_FILE_SHM);
 	assert_int_equal(n.number, 77);
 	assert_int_equal(kind("uftrace-0123456789abcdef0-77-002", &n), UFTRACE_FILE_UNKNOWN);
+	/* One change each. */
+	assert_int_equal(kind("sub/uftrace-0123456789abcdef-77-002", &n), UFTRACE_FILE_SHM);
+	assert_int_equal(n.number, 77);
+	assert_int_equal(n.sid_length, 16);
+	assert_memory_equal(n.sid, "0123456789abcdef", 16);
+	assert_int_equal(kind("uftrace-1-2147483647-0", &n), UFTRACE_FILE_SHM);
+	assert_int_equal(n.sid_length, 1);
+	assert_int_equal(kind("uftrace-1-2147483648-0", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace--77-002", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace-0123456789abcdef", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace-0123456789abcdef-77x002", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace-0123456789abcdef--002", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace-0123456789abcdef-77-", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("uftrace-0123456789abcdef-77-2x", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("sid-1.map", &n), UFTRACE_FILE_MAP);
+	assert_int_equal(n.sid_length, 1);
+	assert_int_equal(*n.sid, '1');
+	assert_int_equal(kind("sid-1.map.tmp", &n), UFTRACE_FILE_MAP_TMP);
+	assert_int_equal(n.sid_length, 1);
+	assert_int_equal(kind("sid-.map.tmp", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("sid-1.sym", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("sub/sid-1.map", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(n.number, 0);
+	assert_int_equal(kind("perf-cpu.dat", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("perf-cpu3.da", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("perf-cpu3x.dat", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("perf-cpu99999999999999999999.dat", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("kernel-cpu12.dat", &n), UFTRACE_FILE_KERNEL_DAT);
+	assert_int_equal(n.number, 12);
+	assert_int_equal(kind("1.dat", &n), UFTRACE_FILE_DAT);
+	assert_int_equal(kind("9.dat", &n), UFTRACE_FILE_DAT);
+	assert_int_equal(kind("1x.dat", &n), UFTRACE_FILE_DAT_ODD);
+	assert_int_equal(kind("1", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind(".dat", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("x.dat", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind(".sym", &n), UFTRACE_FILE_UNKNOWN);
+	assert_int_equal(kind("a.sym", &n), UFTRACE_FILE_SYM);
+	assert_int_equal(kind("a.dbg", &n), UFTRACE_FILE_DBG);
 	assert_int_equal(kind("a.out.sym", &n), UFTRACE_FILE_SYM);
 	assert_int_equal(kind("notes", &n), UFTRACE_FILE_UNKNOWN);
 }
@@ -70,6 +108,69 @@ static void task_lines(void **state)
 	assert_false(task("TASK timestamp=1.000000000 tid=5 pid=4 x", &p));
 	assert_false(task("TASK timestamp=1.000000000 tid=2147483648 pid=4", &p));
 	assert_false(task("FOO timestamp=1.000000000", &p));
+	assert_false(task("TASK", &p));
+	p.kind = UFTRACE_LINE_OTHER;
+	assert_false(uftrace_task_line_read("XXXX timestamp=1.000000000", 26, &p));
+	assert_false(task("TASK ", &p));
+	assert_false(task("TASKxtimestamp=1.000000000 tid=5 pid=4", &p));
+	assert_false(task("TAS", &p));
+	assert_true(task("TASK timestamp=0.000000000 tid=2147483647 pid=-1 \r", &p));
+	assert_int_equal(p.id, INT32_MAX);
+	assert_int_equal(p.parent, -1);
+	assert_false(p.odd_quotes);
+	assert_false(task("TASK timestamp=0.000000000 tid= pid=4", &p));
+	assert_false(task("TASK timestamp=0.000000000 tid=5 pid=", &p));
+	assert_false(task("TASK timestamp=0.000000000 tid=5 ppid=4", &p));
+	assert_false(task("TASK timestamp=0x000000000 tid=5 pid=4", &p));
+	assert_false(task("TASK timestamp=.000000000 tid=5 pid=4", &p));
+	assert_true(task("TASK timestamp=10000000000.000000000 tid=5 pid=4", &p));
+	assert_false(task("TASK timestamp=10000000001.000000000 tid=5 pid=4", &p));
+	assert_true(task("TASK timestamp=0.1000000000000000000 tid=5 pid=4", &p));
+	assert_int_equal(p.time, UINT64_C(1000000000000000000));
+	assert_false(task("TASK timestamp=0.1000000000000000001 tid=5 pid=4", &p));
+	assert_true(task("FORK timestamp=1.000000009 pid=5 ppid=4", &p));
+	assert_int_equal(p.kind, UFTRACE_LINE_FORK);
+	assert_int_equal(p.time, 1000000009);
+	assert_int_equal(p.id, 5);
+	assert_int_equal(p.parent, 4);
+	assert_false(task("FORK timestamp=1.000000009 pid=5 pid=4", &p));
+	assert_false(task("FORK timestamp=1.000000009 pid=5 ppid=4 x", &p));
+#define SESS "SESS timestamp=1.000000000 pid=7 "
+	assert_false(task(SESS, &p));
+	assert_false(task(SESS "sid=", &p));
+	assert_false(task(SESS "sid= exename=\"a\"", &p));
+	assert_false(task(SESS "sid=1", &p));
+	assert_false(task(SESS "sid=1 exename=", &p));
+	assert_false(task(SESS "sid=1 exename=\"", &p));
+	assert_false(task(SESS "sid=1 exename=\"\r\r", &p));
+	assert_true(task(SESS "sid=1 exename=\"\"", &p));
+	assert_true(uftrace_str_is(p.path, ""));
+	assert_false(p.odd_quotes);
+	assert_true(task(SESS "sid=1 exename=\"a\"\r\r", &p));
+	assert_true(uftrace_str_is(p.path, "a"));
+	assert_false(p.odd_quotes);
+	assert_true(task(SESS "sid=1 exename=\"ab", &p));
+	assert_true(uftrace_str_is(p.path, "ab"));
+	assert_true(p.odd_quotes);
+	assert_true(task(SESS "sid=1 exename=ab\"", &p));
+	assert_true(uftrace_str_is(p.path, "b"));
+	assert_true(p.odd_quotes);
+	assert_false(task("SESS timestamp=1.000000000 tid", &p));
+	assert_false(task("SESS timestamp=1.000000000 tid=", &p));
+#define DLOP "DLOP timestamp=1.000000000 tid=7 sid=01 "
+	assert_true(task(DLOP "base=aF09 libname=\"l\"", &p));
+	assert_int_equal(p.kind, UFTRACE_LINE_DLOP);
+	assert_int_equal(p.base, 0xaf09);
+	assert_int_equal(p.id, 7);
+	assert_true(uftrace_str_is(p.sid, "01"));
+	assert_true(uftrace_str_is(p.path, "l"));
+	assert_true(task(DLOP "base=ffffffffffffffff libname=\"l\"", &p));
+	assert_true(p.base == UINT64_MAX);
+	assert_false(task(DLOP "base=10000000000000000 libname=\"l\"", &p));
+	assert_false(task(DLOP "base= libname=\"l\"", &p));
+	assert_false(task(DLOP "base=", &p));
+	assert_false(task(DLOP "base=g libname=\"l\"", &p));
+	assert_false(task(DLOP "base=1 libname=", &p));
 }
 
 static enum uftrace_map_state map(const char *text, struct uftrace_map_line *out)
@@ -95,6 +196,36 @@ static void map_lines(void **state)
 	assert_int_equal(map("400000-401000 r-x 00000000 08:01 12 a", &m), UFTRACE_MAP_BAD);
 	assert_int_equal(map("400000-401000 r-xp 00000000 0801 12 a", &m), UFTRACE_MAP_BAD);
 	assert_int_equal(map("", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("#", &m), UFTRACE_MAP_SKIPPED);
+	assert_int_equal(map("1-2 r-xp 0 0:0 0 a", &m), UFTRACE_MAP_GOOD);
+	assert_null(m.build_id.text);
+	assert_int_equal(m.id_at, 18);
+	assert_int_equal(map("1-2 r-xp 0 0:0 0\t a\v build-id:", &m), UFTRACE_MAP_GOOD);
+	assert_non_null(m.build_id.text);
+	assert_int_equal(m.build_id.length, 0);
+	assert_int_equal(m.id_at, 19);
+	assert_int_equal(map("1-2 r-xp 0 0:0 0 a build-ix:1", &m), UFTRACE_MAP_GOOD);
+	assert_null(m.build_id.text);
+	assert_int_equal(map("1-2 r-xp 0 0:0 0 a build-id", &m), UFTRACE_MAP_GOOD);
+	assert_null(m.build_id.text);
+	assert_int_equal(map("1", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("-2 r-xp 0 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1 2 r-xp 0 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2xr-xp 0 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2\tr-xp 0 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1234567812345678-2 r-xp 0 0:0 0 a", &m), UFTRACE_MAP_GOOD);
+	assert_int_equal(m.start, UINT64_C(0x1234567812345678));
+	assert_int_equal(map("01234567812345678-2 r-xp 0 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp g 0:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 :0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 0: 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 g:0 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 0:g 0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 0:0 x a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0 00 0:0 a", &m), UFTRACE_MAP_BAD);
+	assert_int_equal(map("1-2 r-xp 0", &m), UFTRACE_MAP_BAD);
 	snprintf(id, sizeof(id), "1-2 r-xp 0 0:0 0 a build-id:%040d", 0);
 	assert_int_equal(map(id, &m), UFTRACE_MAP_GOOD);
 	snprintf(id, sizeof(id), "1-2 r-xp 0 0:0 0 a build-id:%041d", 0);
@@ -118,6 +249,31 @@ static void sym_lines(void **state)
 	assert_true(s.sized);
 	assert_int_equal(s.size, 0x2a);
 	assert_true(uftrace_str_is(s.name, "f(int)"));
+	assert_true(uftrace_sym_line_read("1 T a", 5, &s));
+	assert_true(uftrace_str_is(s.name, "a"));
+	assert_false(uftrace_sym_line_read("1 T ab", 4, &s));
+	assert_false(uftrace_sym_line_read(" T abc", 6, &s));
+	assert_false(uftrace_sym_line_read("1xT abc", 7, &s));
+	assert_false(uftrace_sym_line_read("1 Txabc", 7, &s));
+	assert_true(uftrace_sym_line_read("1234567812345678 T a", 20, &s));
+	assert_int_equal(s.address, UINT64_C(0x1234567812345678));
+	assert_true(uftrace_sym_line_read("1 9234567812345678 T a", 22, &s));
+	assert_int_equal(s.size, UINT64_C(0x9234567812345678));
+	assert_int_equal(s.type, 'T');
+	assert_true(uftrace_str_is(s.name, "a"));
+	assert_false(uftrace_sym_line_read("1 09234567812345678 T a", 23, &s));
+	assert_true(uftrace_sym_line_read("1 0 T ab", 7, &s));
+	assert_false(uftrace_sym_line_read("1 0 T ab", 6, &s));
+	assert_false(uftrace_sym_line_read("1 0 T ab", 5, &s));
+	assert_false(uftrace_sym_line_read("1 0 T ab", 4, &s));
+	assert_false(uftrace_sym_line_read("1 00 T ab", 4, &s));
+	assert_false(uftrace_sym_line_read("1 0xT ab", 8, &s));
+	assert_true(uftrace_sym_line_read("1 a name", 8, &s)); /* a size begins with a digit */
+	assert_int_equal(s.type, 'a');
+	assert_int_equal(s.size, 0);
+	assert_false(s.sized);
+	assert_true(uftrace_sym_line_read("1 T \t", 5, &s));
+	assert_int_equal(s.name.length, 0);
 	assert_false(uftrace_sym_line_read("1000 T", 6, &s));
 	assert_false(uftrace_sym_line_read("12345678123456781 T a", 21, &s)); /* more digits than an address has */
 }
@@ -164,6 +320,95 @@ static void items(void **state)
 	assert_int_equal(item("arg1/i8,arg1/i64", false), 8); /* a later one replaces an earlier one of its index */
 }
 
+/* How many items there are, and of the first one its index. */
+static void several(void **state)
+{
+	struct uftrace_item items[UFTRACE_ITEMS_MAX];
+	size_t count = 0;
+	char text[1000] = "";
+	(void)state;
+
+	assert_true(
+		uftrace_argspec_items((struct uftrace_str){ ",arg2,,fparg2,arg1/i8,retval,arg2/s,", 36 }, 4, false, items, &count));
+	assert_int_equal(count, 3);
+	assert_int_equal(items[0].index, 2);
+	assert_true(items[0].string);
+	assert_int_equal(items[1].size, 8);
+	assert_int_equal(items[1].floating, 1);
+	assert_int_equal(items[2].size, 1);
+	assert_true(uftrace_argspec_items((struct uftrace_str){ "arg3", 4 }, 4, false, items, &count));
+	assert_int_equal(count, 4);
+	assert_int_equal(items[3].size, 4);
+	assert_false(uftrace_argspec_items((struct uftrace_str){ "arg4,arg0,arg5", 14 }, 4, false, items, &count));
+	assert_int_equal(count, 5);
+	count = 0;
+	for (unsigned i = 1; i <= UFTRACE_ITEMS_MAX + 1; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "arg%u,", i);
+	assert_true(uftrace_argspec_items((struct uftrace_str){ text, strlen(text) }, 8, false, items, &count));
+	assert_int_equal(count, UFTRACE_ITEMS_MAX);
+	assert_int_equal(items[UFTRACE_ITEMS_MAX - 1].index, UFTRACE_ITEMS_MAX);
+	assert_int_equal(item("arg", false), -3);
+	assert_int_equal(item("fparg", false), -3);
+	assert_int_equal(item("fparg1/80", false), 10);
+	assert_int_equal(item("arg1/80", false), 10);
+	assert_int_equal(item("arg1/8", false), 1);
+	assert_int_equal(item("arg1/", false), 8);
+	assert_int_equal(item("arg1/f", false), 8);
+	assert_int_equal(item("arg1/f32", false), 4);
+	assert_int_equal(item("arg1/f24", false), -1);
+	assert_int_equal(item("arg1/x64", false), 8);
+	assert_int_equal(item("arg1/e8:a", false), -1);
+	assert_int_equal(item("arg1/e:", false), 8);
+	assert_int_equal(item("arg1/t0", false), 0);
+	assert_int_equal(item("arg1/z", false), -1);
+	assert_int_equal(item("retva", true), -3);
+	assert_int_equal(item("retval", true), 8);
+	assert_int_equal(item("", false), -3);
+}
+
+/* The values of a string and a number. */
+static void sizes(void **state)
+{
+	struct uftrace_spec *spec = calloc(1, sizeof(*spec) + 2 * sizeof(spec->items[0]));
+	uint8_t data[2000] = { 3, 0 };
+	unsigned longest;
+	(void)state;
+
+	assert_non_null(spec);
+	spec->count = 1;
+	spec->items[0].string = true;
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	assert_int_equal(longest, 3);
+	assert_int_equal(uftrace_argspec_size(spec, data, 7, false, &longest), -1);
+	assert_int_equal(uftrace_argspec_size(spec, data, 1, false, &longest), -1);
+	assert_int_equal(longest, 0);
+	data[0] = 0;
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	data[0] = 6;
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	data[0] = 7;
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, false, &longest), 16);
+	data[0] = 1022 & 0xff, data[1] = 1022 >> 8;
+	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &longest), 1024);
+	assert_int_equal(longest, 1022);
+	data[0] = 1023 & 0xff;
+	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &longest), -1);
+	data[0] = 0, data[1] = 5;
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, true, &longest), 8);
+	assert_int_equal(longest, 5);
+	spec->count = 2;
+	spec->items[1].size = 1;
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, true, &longest), 16);
+	spec->items[1] = spec->items[0];
+	data[0] = 2, data[1] = 0, data[4] = 1, data[5] = 0;
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	assert_int_equal(longest, 2);
+	assert_int_equal(uftrace_argspec_size(spec, data, 5, false, &longest), -1);
+	spec->count = 0;
+	assert_int_equal(uftrace_argspec_size(spec, data, 0, false, &longest), 0);
+	free(spec);
+}
+
 static void events(void **state)
 {
 	unsigned min, max;
@@ -175,15 +420,25 @@ static void events(void **state)
 	assert_true(uftrace_event_length(UFTRACE_E_WATCH_VAR, 4, &min, &max));
 	assert_int_equal(min, 5);
 	assert_int_equal(max, 12);
+	assert_true(uftrace_event_length(UFTRACE_E_WATCH_CPU, 8, &min, &max));
+	assert_int_equal(min, 4);
+	assert_int_equal(max, 4);
+	assert_true(uftrace_event_length(UFTRACE_E_DIFF_PROC_STATM, 8, &min, &max));
+	assert_int_equal(min, 24);
+	assert_true(uftrace_event_length(UFTRACE_E_READ_PAGE_FAULT, 8, &min, &max));
+	assert_int_equal(min, 16);
+	assert_int_equal(max, 16);
 	assert_true(uftrace_event_length(UFTRACE_E_CALLSITE, 8, &min, &max));
+	assert_int_equal(min, 8);
+	assert_int_equal(max, 8);
 	assert_false(uftrace_event_length(UFTRACE_E_CALLSITE + 1, 8, &min, &max));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),     cmocka_unit_test(task_lines), cmocka_unit_test(map_lines),
-		cmocka_unit_test(sym_lines), cmocka_unit_test(items),	   cmocka_unit_test(events),
+		cmocka_unit_test(names), cmocka_unit_test(task_lines), cmocka_unit_test(map_lines), cmocka_unit_test(sym_lines),
+		cmocka_unit_test(items), cmocka_unit_test(events),     cmocka_unit_test(several),   cmocka_unit_test(sizes),
 	};
 
 	return RUN(tests);

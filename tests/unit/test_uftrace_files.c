@@ -1,0 +1,460 @@
+/* formats/uftrace: whole recordings of a few lines, with one thing changed in one file: what is reported, and what repair writes.
+ */
+#include "unit.h"
+
+#include "core/bytes.h"
+#include "core/facts.h"
+#include "core/format.h"
+#include "formats/uftrace/decode/uftrace_layout.h"
+#include "formats/uftrace/decode/uftrace_record.h"
+#include "formats/uftrace/uftrace.h"
+
+#define ADDRESS UINT64_C(0x401000)
+#define START UINT64_C(1000000000000)
+#define SESSION "SESS timestamp=1.000000000 pid=10 sid=0123456789abcdef exename=\"/a\"\n"
+#define TASK "TASK timestamp=1.000000000 tid=10 pid=10\n"
+#define MAPPING "00400000-00402000 r-xp 00000000 08:01 1 /a\n"
+#define STACK "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n"
+#define SYMBOLS "# symbols: 3\n# path name: /a\n1000 T f\n1100 T g\n1200 T h\n1300 ? __sym_end\n"
+#define LINES "exit_status:0\ntaskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids=10\n"
+#define ARGUMENTS "argspec:lines=1\nargspec:g@arg1;h@arg1/s\n"
+/* info has no line of every kind that a recorder writes at the end. */
+#define BASE "uftrace/info-recorder-interrupted info:24+8\n"
+#define MAP "sid-0123456789abcdef.map"
+#define FEATURES \
+	(UFTRACE_BIT(UFTRACE_F_TASK_SESSION) | UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK) | \
+	 UFTRACE_BIT(UFTRACE_F_ARGUMENT))
+#define BLOCKS (UFTRACE_BIT(UFTRACE_I_EXIT_STATUS) | UFTRACE_BIT(UFTRACE_I_TASKINFO) | UFTRACE_BIT(UFTRACE_I_ARG_SPEC))
+
+struct file {
+	const char *name;
+	struct bytes data;
+	bool extra;
+};
+
+struct recording {
+	struct file files[16];
+	size_t count;
+	bool facts;
+	char *found; /* what was reported: "rule file:offset+length", one a line */
+	char *made;  /* what repair writes: "== file", its bytes, then what was changed and why */
+};
+
+static struct bytes *file_of(struct recording *r, const char *name)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (!strcmp(r->files[i].name, name))
+			return &r->files[i].data;
+	assert_true(r->count < 16);
+	r->files[r->count].name = name;
+	return &r->files[r->count++].data;
+}
+
+static void set(struct recording *r, const char *name, const char *text)
+{
+	struct bytes *b = file_of(r, name);
+	b->size = 0;
+	bytes_text(b, text);
+}
+
+static void without(struct recording *r, const char *name)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (!strcmp(r->files[i].name, name)) {
+			bytes_free(&r->files[i].data);
+			r->files[i] = r->files[--r->count];
+			r->files[r->count] = (struct file){ 0 };
+			return;
+		}
+	fail();
+}
+
+static void put(struct recording *r, const char *name, uint64_t time, uint64_t word)
+{
+	uint8_t record[UFTRACE_RECORD_SIZE];
+	store_u64(record, time, false);
+	store_u64(record + 8, word, false);
+	bytes_append(file_of(r, name), record, sizeof(record));
+}
+
+/* A call and its return. */
+static void put_call(struct recording *r, const char *name, uint64_t time, uint64_t address)
+{
+	put(r, name, time, uftrace_word(UFTRACE_ENTRY, false, 0, address));
+	put(r, name, time + 1, uftrace_word(UFTRACE_EXIT, false, 0, address));
+}
+
+static void put_info(struct recording *r, uint64_t features, uint64_t blocks, const char *lines)
+{
+	uint8_t info[UFTRACE_HEADER_SIZE] = UFTRACE_MAGIC;
+	struct bytes *b = file_of(r, "info");
+
+	store_u32(info + UFTRACE_H_VERSION, 4, false);
+	store_u16(info + UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE, false);
+	info[UFTRACE_H_ENDIAN] = UFTRACE_LITTLE;
+	info[UFTRACE_H_CLASS] = UFTRACE_64;
+	store_u64(info + UFTRACE_H_FEAT_MASK, features, false);
+	store_u64(info + UFTRACE_H_INFO_MASK, blocks, false);
+	store_u16(info + UFTRACE_H_MAX_STACK, 8, false);
+	b->size = 0;
+	bytes_append(b, info, sizeof(info));
+	bytes_text(b, lines);
+}
+
+static struct recording *begin(void)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	assert_non_null(r);
+	put_info(r, FEATURES, BLOCKS, LINES ARGUMENTS);
+	set(r, "task.txt", SESSION TASK);
+	set(r, MAP, MAPPING STACK);
+	set(r, "a.sym", SYMBOLS);
+	for (unsigned i = 0; i < 4; i++)
+		put_call(r, "10.dat", START + i * 10, ADDRESS);
+	return r;
+}
+
+/* A buffer of /dev/shm that holds one call. */
+static void put_leftover(struct recording *r, const char *name, uint64_t time, bool extra)
+{
+	uint8_t head[UFTRACE_SHM_HEADER_SIZE] = { 0 };
+	store_u32(head, 2 * UFTRACE_RECORD_SIZE, false);
+	store_u32(head + 4, UFTRACE_SHM_RECORDING, false);
+	bytes_append(file_of(r, name), head, sizeof(head));
+	put_call(r, name, time, ADDRESS);
+	r->files[r->count - 1].extra = extra;
+}
+
+static void show(FILE *out, struct plan *p, size_t output)
+{
+	uint64_t size = plan_size(p, (unsigned)output);
+	char *data = calloc(size + 1, 1);
+
+	assert_non_null(data);
+	assert_int_equal(plan_read(p, output, 0, data, size), TM_OK);
+	fprintf(out, "== %s\n", plan_output_name(p, output));
+	for (uint64_t i = 0; i < size; i++)
+		fprintf(out, data[i] == '\n' || (data[i] >= ' ' && data[i] < 127) ? "%c" : "\\x%02x", (uint8_t)data[i]);
+	free(data);
+	for (size_t i = 0; i < plan_segment_count(p, output); i++) {
+		struct tracemend_segment s = plan_segment_at(p, output, i);
+		if (s.rule)
+			fprintf(out, "++ %s %llu+%llu %s: %s\n", plan_output_name(p, output), (unsigned long long)s.offset,
+				(unsigned long long)s.length, s.rule->id, s.why);
+	}
+}
+
+static void look(struct recording *r)
+{
+	for (unsigned pass = 0; pass < 2; pass++) {
+		struct tracemend_error error = { 0 };
+		struct facts facts = { 0 };
+		struct bundle *b = bundle_new("recording", NULL);
+		for (size_t i = 0; i < r->count; i++) {
+			struct source *s = bundle_add_memory(b, r->files[i].name, r->files[i].data.data, r->files[i].data.size);
+			assert_non_null(s);
+			if (r->files[i].extra)
+				s->role = TM_ROLE_EXTRA;
+		}
+		bundle_sort(b);
+		struct findings *f = findings_new(uftrace_format.rules, uftrace_format.rule_count, NULL);
+		struct plan *p = pass ? plan_new(b, uftrace_format.rules, uftrace_format.rule_count) : NULL;
+		struct scan s = { .in = b, .findings = f, .plan = p, .facts = &facts };
+		size_t size = 0;
+		char **text = pass ? &r->made : &r->found;
+		free(*text);
+		FILE *out = open_memstream(text, &size);
+		assert_int_equal(uftrace_format.scan(&s), TM_OK);
+		for (size_t i = 0; !pass && i < findings_kept_count(f); i++) {
+			const struct tracemend_finding *x = findings_kept_at(f, i);
+			fprintf(out, "%s %s:%llu+%llu\n", x->rule->id, x->file, (unsigned long long)x->offset,
+				(unsigned long long)x->length);
+		}
+		for (size_t i = 0; !pass && i < facts.count; i++)
+			if (r->facts)
+				fprintf(out, "%s: %s\n", facts.list[i].key, facts.list[i].value);
+		facts_free(&facts);
+		if (pass) {
+			assert_int_equal(plan_verify(p, &error), TM_OK);
+			for (size_t i = 0; i < plan_output_count(p); i++)
+				show(out, p, i);
+			for (size_t i = 0; i < plan_dropped_count(p); i++) {
+				struct tracemend_range x = plan_dropped_at(p, i);
+				fprintf(out, "-- %llu+%llu %s: %s\n", (unsigned long long)x.from, (unsigned long long)x.length,
+					x.rule->id, x.why);
+			}
+			plan_free(p);
+		}
+		fclose(out);
+		findings_free(f);
+		bundle_free(b);
+	}
+}
+
+static void end(struct recording *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		bytes_free(&r->files[i].data);
+	free(r->found);
+	free(r->made);
+	free(r);
+}
+
+#define FINDS(r, text) assert_string_equal((r)->found, text)
+#define MAKES(r, text) assert_non_null(strstr((r)->made, text))
+#define MAKES_NOT(r, text) assert_null(strstr((r)->made, text))
+
+static void clean(void **state)
+{
+	struct recording *r = begin();
+	(void)state;
+	look(r);
+	FINDS(r, BASE);
+	MAKES_NOT(r, "\n++");
+	MAKES_NOT(r, "\n--");
+	end(r);
+}
+
+#define LEFT "uftrace-0123456789abcdef-"
+
+/* Leftovers are appended in the order of their times, whatever their names. */
+static void leftovers(void **state)
+{
+	static const char early[] = "\\xe8\\x13\\xa5\\xd4\\xe8", late[] = "\\xd0\\x17\\xa5\\xd4\\xe8"; /* START + 1000, + 2000 */
+	struct recording *r = begin();
+	(void)state;
+	put_leftover(r, LEFT "10-000", START + 2000, true);
+	put_leftover(r, LEFT "10-001", START + 1000, true);
+	look(r);
+	FINDS(r, BASE "uftrace/shm-leftover " LEFT "10-000:0+0\nuftrace/shm-leftover " LEFT "10-001:0+0\n");
+	MAKES(r, early);
+	assert_non_null(strstr(strstr(r->made, early), late));
+	end(r);
+
+	/* Those beside the recording stay unused, and do not hide those of --extra. */
+	r = begin();
+	put_leftover(r, LEFT "10-000", START + 1000, false);
+	put_leftover(r, LEFT "10-001", START + 2000, true);
+	look(r);
+	MAKES(r, "== " LEFT "10-000\n");
+	MAKES(r, late);
+	assert_true(strstr(r->made, late) < strstr(r->made, early));
+	end(r);
+
+	/* Nor does one that was saved already hide the next. */
+	r = begin();
+	put_leftover(r, LEFT "10-000", START + 1000, true);
+	put_leftover(r, LEFT "10-001", START + 2000, true);
+	store_u32(file_of(r, LEFT "10-000")->data + 4, UFTRACE_SHM_WRITTEN, false);
+	look(r);
+	MAKES_NOT(r, early);
+	MAKES(r, late);
+	end(r);
+
+	/* Of a task that has no file. */
+	r = begin();
+	set(r, "task.txt", SESSION TASK "TASK timestamp=1.000000000 tid=11 pid=10\n");
+	put_info(r, FEATURES, BLOCKS, "exit_status:0\ntaskinfo:lines=2\ntaskinfo:nr_tid=2\ntaskinfo:tids=10,11\n" ARGUMENTS);
+	put_leftover(r, LEFT "11-000", START + 1000, true);
+	look(r);
+	FINDS(r, BASE "uftrace/shm-leftover " LEFT "11-000:0+0\n");
+	MAKES(r, "== 11.dat\n");
+	MAKES(r, early);
+	end(r);
+
+	/* Of another recording, saved already, with a header that is not valid, or with less than a record. */
+	for (unsigned i = 0; i < 6; i++) {
+		static const struct {
+			uint32_t size, flag;
+			const char *expect;
+		} cases[] = { { 32, UFTRACE_SHM_RECORDING, "another recording" },
+			      { 32, UFTRACE_SHM_WRITTEN, "saved already" },
+			      { 33, UFTRACE_SHM_RECORDING, "not valid" },
+			      { 15, UFTRACE_SHM_RECORDING, "saved already" },
+			      { 16, UFTRACE_SHM_RECORDING, NULL },
+			      { 32, UFTRACE_SHM_RECORDING, NULL } };
+		const char *name = i ? LEFT "10-000" : "uftrace-1123456789abcdef-10-000";
+		r = begin();
+		put_leftover(r, name, START + 1000, true);
+		store_u32(file_of(r, name)->data, cases[i].size, false);
+		store_u32(file_of(r, name)->data + 4, cases[i].flag, false);
+		look(r);
+		if (cases[i].expect)
+			MAKES(r, cases[i].expect);
+		assert_int_equal(strstr(r->made, early) == NULL, cases[i].expect != NULL);
+		end(r);
+	}
+}
+
+/* An event at the end of the file, with its data, or cut in them. */
+static void event_at_the_end(void **state)
+{
+	(void)state;
+	for (size_t left = 0; left <= 24; left++) {
+		struct recording *r = begin();
+		uint8_t data[24] = { 16 };
+		put(r, "10.dat", START + 1000, uftrace_word(UFTRACE_EVENT, true, 0, UFTRACE_E_READ_PAGE_FAULT));
+		bytes_append(file_of(r, "10.dat"), data, left);
+		look(r);
+		char expect[200];
+		snprintf(expect, sizeof(expect), "%suftrace/%s 10.dat:128+%zu\n", BASE,
+			 left ? "dat-trailing-bytes" : "dat-event-length", 16 + left);
+		FINDS(r, left == 24 ? BASE : expect);
+		end(r);
+	}
+}
+
+static void debug_lines(void **state)
+{
+	static const struct {
+		const char *line, *rule;
+	} lines[] = {
+		{ "F: 1000 f\n", NULL },
+		{ "F: 0x1000 f\n", NULL },
+		{ "F: 1000 \n", "dbg-malformed" },
+		{ "F: 1000\n", "dbg-malformed" },
+		{ "F: 10000000000000000 f\n", "dbg-malformed" },
+		{ "F: 1000000000001000 f\n", "dbg-func-unknown" },
+		{ "F: g f\n", "dbg-malformed" },
+		{ "F 1000 f\n", "dbg-malformed" },
+		{ "F:1000 f\n", "dbg-malformed" },
+		{ "F:\n", "dbg-malformed" },
+		{ "F: \n", "dbg-malformed" },
+		{ "X: 1000 f\n", "dbg-malformed" },
+		{ "E: e=1\n", NULL },
+		{ "A: @arg1\n", "dbg-malformed" },
+		{ "L: 1 a.c\n", "dbg-malformed" },
+		{ "F: 1000 f\nA: @arg1\nR: @retval\nL: 1 a.c\nE: e=1\n", NULL },
+		{ "F: 1000 f\nX: 1\n", "dbg-malformed" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct recording *r = begin();
+		char text[200];
+		put_info(r, FEATURES | UFTRACE_BIT(UFTRACE_F_DEBUG_INFO), BLOCKS, LINES ARGUMENTS);
+		snprintf(text, sizeof(text), "# path name: /a\n%s", lines[i].line);
+		set(r, "a.dbg", text);
+		look(r);
+		if (lines[i].rule)
+			assert_non_null(strstr(r->found, lines[i].rule));
+		else
+			FINDS(r, BASE);
+		end(r);
+	}
+}
+
+/* Without a header the word size is that of the widest address. */
+static void word_size(void **state)
+{
+	static const char *const maps[] = {
+		"08048000-08050000 r-xp 00000000 08:01 1 /a\n7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n",
+		"08048000-08050000 r-xp 00000000 08:01 1 /a\nbffdf000-bffff000 rw-p 00000000 00:00 0 [stack]\n",
+		"08048000-08050000 r-xp 00000000 08:01 1 /a-123456789-1\nbffdf000-bffff000 rw-p 00000000 00:00 0 [stack]\n",
+		"008048000-08050000 r-xp 00000000 08:01 1 /a\nbffdf000-bffff000 rw-p 00000000 00:00 0 [stack]\n",
+		"8048000-8050000 r-xp 00000000 08:01 1 /a\n",
+		"08048000-08050000 r-xp 00000000 08:01 1 /a\n100000000-100001000 rw-p 00000000 00:00 0 [stack]\n",
+	};
+	static const char class[] = { UFTRACE_64, UFTRACE_32, UFTRACE_32, UFTRACE_64, UFTRACE_64, UFTRACE_64 };
+	(void)state;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct recording *r = begin();
+		char head[64];
+		without(r, "info");
+		set(r, MAP, maps[i]);
+		look(r);
+		snprintf(head, sizeof(head), "== info\nFtrace!\\x00\\x04\\x00\\x00\\x00(\\x00\\x01\\x%02x", class[i]);
+		MAKES(r, head);
+		MAKES(r, "uftrace/info-missing: made from task.txt, the maps and the records\n");
+		end(r);
+	}
+}
+
+/* The name of the program is taken from the first session if a line can hold it. */
+static void program_name(void **state)
+{
+	char long_name[4200], task[4400];
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		struct recording *r = begin();
+		static const char *const names[] = { "/a", "", "/a\rb" };
+		memset(long_name, 'n', sizeof(long_name));
+		long_name[i == 3 ? 4078 : 4079] = '\0';
+		snprintf(task, sizeof(task), "SESS timestamp=1.000000000 pid=10 sid=0123456789abcdef exename=\"%s\"\n" TASK,
+			 i < 3 ? names[i] : long_name);
+		set(r, "task.txt", task);
+		without(r, "info");
+		look(r);
+		if (i == 0 || i == 3)
+			MAKES(r, "exename:");
+		else
+			MAKES_NOT(r, "exename:");
+		end(r);
+	}
+}
+
+/* The pages of the kernel have no symbols, wherever they stand in the map. */
+static void vdso_first(void **state)
+{
+	struct recording *r = begin();
+	(void)state;
+	set(r, MAP, "00300000-00301000 r-xp 00000000 00:00 0 [vdso]\n" MAPPING STACK);
+	look(r);
+	FINDS(r, BASE);
+	end(r);
+	r = begin();
+	set(r, MAP, "00300000-00301000 r-xp 00000000 08:01 1 /b\n" MAPPING STACK);
+	look(r);
+	FINDS(r, BASE);
+	end(r);
+}
+
+/* The version that info names: 2000 is 0.20, from which on there are call sites. */
+static void versions(void **state)
+{
+	static const struct {
+		const char *text;
+		bool newer;
+	} cases[] = { { "v0.19", true },  { "v0.20", false }, { "0.19", true },	   { "0.20", false },
+		      { "1.2", false },	  { "v1.2", false },  { "v0.19.9", true }, { "", false },
+		      { "v", false },	  { "v0", false },    { "v0.0.1", true },  { "v0.20.1 ( x86_64 )", false },
+		      { "0.1.2.3", true } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct recording *r = begin();
+		char lines[300];
+		snprintf(lines, sizeof(lines), LINES ARGUMENTS "uftrace_version:%s\n", cases[i].text);
+		put_info(r, FEATURES | UFTRACE_BIT(UFTRACE_F_CALLSITE), BLOCKS | UFTRACE_BIT(UFTRACE_I_VERSION), lines);
+		look(r);
+		assert_int_equal(strstr(r->found, "feat-newer-than-version") != NULL, cases[i].newer);
+		end(r);
+	}
+}
+
+/* The first and the last time of all tasks, in which order they ever are. */
+static void times(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct recording *r = begin();
+		r->facts = true;
+		set(r, "task.txt", SESSION TASK "TASK timestamp=1.000000000 tid=11 pid=10\n");
+		put_info(r, FEATURES, BLOCKS,
+			 "exit_status:0\ntaskinfo:lines=2\ntaskinfo:nr_tid=2\ntaskinfo:tids=10,11\n" ARGUMENTS);
+		put_call(r, "11.dat", i ? START - 1000 : START + 1000, ADDRESS);
+		look(r);
+		assert_non_null(strstr(r->found, i ? "first record: 999.999999000 s\n" : "first record: 1000.000000000 s\n"));
+		assert_non_null(strstr(r->found, i ? "last record: 1000.000000031 s\n" : "last record: 1000.000001001 s\n"));
+		end(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean),       cmocka_unit_test(leftovers), cmocka_unit_test(event_at_the_end),
+		cmocka_unit_test(debug_lines), cmocka_unit_test(word_size), cmocka_unit_test(program_name),
+		cmocka_unit_test(vdso_first),  cmocka_unit_test(versions),  cmocka_unit_test(times),
+	};
+
+	return RUN(tests);
+}
