@@ -51,8 +51,38 @@ static void changed_texts(void **state)
 	tracemend_sample_free(sample);
 }
 
+/* The one finding of that rule, whose message has that text. */
+static void expect_in(const uint8_t *data, size_t size, const char *rule, const char *text)
+{
+	struct tracemend_error error;
+	struct tracemend_input *in = tracemend_open_memory("prefix.dat", data, size, NULL, &error);
+	struct tracemend_report *r = tracemend_check(in, NULL, &error);
+	unsigned found = 0;
+	assert_non_null(r);
+	for (size_t i = 0; i < tracemend_report_finding_count(r); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(r, i);
+		found += !strcmp(f->rule->id, rule) && strstr(f->message, text);
+	}
+	assert_int_equal(found, 1);
+	tracemend_report_free(r);
+	tracemend_close(in);
+}
+
+static void prefixes(void **state)
+{
+	(void)state;
+	/* A version without its NUL has two bytes, whatever digits follow. */
+	uint8_t data[4096] = "\x17\x08\x44tracing+6666666header_page";
+	expect_in(data, sizeof(data), "tracedat/version-not-canonical", "version 6");
+	/* The numbers behind the compressor's version, which is empty, show the byte order. */
+	static const char seven[] = "\x17\x08\x44tracing7\0\2\x08\0\0\x10\0none\0\0\0\0\0\0\0\0\0\x20\0\x10";
+	memset(data, 0, sizeof(data));
+	memcpy(data, seven, sizeof(seven));
+	expect_in(data, sizeof(data), "tracedat/endian-flag-invalid", "big-endian");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(changed_texts) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(changed_texts), cmocka_unit_test(prefixes) };
 	return RUN(tests);
 }
