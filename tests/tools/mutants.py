@@ -58,7 +58,8 @@ def known(folder):
         with open(path, encoding="utf-8") as f:
             for row in f:
                 if row.strip() and not row.startswith("#"):
-                    file, old, new, code, reason = row.rstrip("\n").split("\t")
+                    file, old, new, rest = row.rstrip("\n").split("\t", 3)
+                    code, reason = rest.rsplit("\t", 1)  # a line of code may have tabs
                     out[file, code, old, new] = reason
     return out
 
