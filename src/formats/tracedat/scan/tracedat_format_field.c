@@ -12,6 +12,13 @@ static const char *field_name(const struct tracedat_format *p, const struct trac
 	return text_quote(shown, p->text + f->name, f->name_length);
 }
 
+/* Whether the field is an argument of a system call, which the kernel states as a long, unsigned, whatever its C type is
+ * (Linux, kernel/trace/trace_syscalls.c). */
+static bool is_call_argument(const struct tracedat_format *p, const struct tracedat_field *f)
+{
+	return !f->array && !f->dynamic && f->size == p->w->shape.long_size && !strcmp(p->system, "syscalls");
+}
+
 void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f)
 {
 	unsigned long_size = p->w->shape.long_size;
@@ -29,6 +36,9 @@ void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f)
 	}
 	const struct tracedat_type *shape = f->pointer ? NULL : tracedat_type_find(p->text + f->type, f->type_length);
 	unsigned size = f->pointer ? long_size : shape ? (shape->size ? shape->size : long_size) : 0;
+	bool argument = is_call_argument(p, f);
+	if (argument && size < f->size)
+		size = f->size;
 	if (!f->size && !f->open_array) {
 		f->bad = true;
 		tracedat_format_report(p, TRACEDAT_RULE_field_size_zero, f->line, length, "field %s has size 0",
@@ -45,7 +55,7 @@ void tracedat_field_check(struct tracedat_format *p, struct tracedat_field *f)
 				       (unsigned long long)expected);
 		return;
 	}
-	if (shape && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
+	if (shape && !argument && shape->is_signed >= 0 && f->has_signed && f->is_signed != (shape->is_signed == 1))
 		tracedat_format_report(p, TRACEDAT_RULE_field_signedness, f->line, length,
 				       "field %s is marked %s, which its type is not", field_name(p, f, shown),
 				       f->is_signed ? "signed" : "unsigned");
