@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FLOORS = {"core": 0, "formats": 1, "engine": 2, "report": 3, "cli": 4}
 COMPLEXITY_MAX, HEADER_MAX = 30, 200
 # What a decode room may include: bytes, texts, rules and issues, no finding, plan or walk.
-DECODE_MAY = re.compile(r"core/(array|bytes|cursor|issue|limits|map|rule|text|fault|place)\.h|formats/\w+/(decode/\w+|\w+)\.h|tracemend\.h")
+DECODE_MAY = re.compile(r"core/(array|bytes|cursor|issue|limits|map|rule|text|fault|place)\.h|formats/\w+/(decode/\w+|\w+)\.h|formats/\w+/\w+_rules\.def|tracemend\.h")
 
 
 def symbols(build):
