@@ -3,7 +3,7 @@
 # scripts/oss-fuzz-local.sh (--oss-fuzz) or scripts/coverage-readers.sh (--coverage) need; only what is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev uthash-dev"
-test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
+test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
 [ "${1:-}" = --oss-fuzz ] && wanted="$build clang-14 libclang-rt-14-dev llvm-14 afl++ zip unzip file binutils python3 zstd git"
