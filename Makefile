@@ -1,49 +1,114 @@
 # tracemend: make            builds build/tracemend and libtracemend
 #            make demo       the main job on a damaged capture
 #            make test       all kinds of proof, small; test-all: what CI runs; test-FORMAT: one format, in seconds
+#            make install    DESTDIR, PREFIX (/usr/local), bindir, libdir, includedir, mandir, ... are honoured; uninstall
+#            make static     build/static/tracemend, which needs no library
+# CC, CPPFLAGS, CFLAGS, LDFLAGS and OPT are yours. WERROR=1: warnings are errors. HARDEN=: without the hardening flags.
 
 ifeq ($(origin CC),default)
-CC = gcc
+CC := $(if $(shell command -v gcc),gcc,cc)
 endif
 AR ?= ar
 BUILD ?= build
 OPT ?= -O2 -g
+SYSTEM := $(shell uname -s)
+VERSION := $(shell sed -n 's/^.define TRACEMEND_VERSION "\(.*\)"/\1/p' src/tracemend.h)
+SONAME_VERSION = 0
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
        -Wold-style-definition -Wcast-qual -Wcast-align -Wpointer-arith -Wundef -Wvla -Wformat=2 -Wwrite-strings \
-       -Wdouble-promotion -Wnull-dereference -Wswitch-enum -Werror
+       -Wdouble-promotion -Wnull-dereference -Wswitch-enum $(if $(filter-out 0,$(WERROR)),-Werror)
 STD = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc
-CFLAGS_ALL = $(STD) $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CFLAGS)
-LDFLAGS_ALL = -pthread $(SANITIZE) $(LDFLAGS)
-LIBS_CORE = -larchive -lnettle -lz -lzstd
-LIBS_CLI = -ljansson
 
-LIB_SRC := $(sort $(shell find src/core src/formats src/engine -name '*.c'))
-CLI_SRC := $(sort $(wildcard src/report/*.c src/cli/*.c))
+comma := ,
+# The options of $(1) that the compiler takes, as far as compiling (-S) goes; of $(1), as far as linking goes.
+takes = $(shell for o in $(1); do $(CC) -Werror $$o -S -x c /dev/null -o /dev/null 2> /dev/null && echo $$o; done)
+links = $(shell for o in $(1); do echo 'int main(void) { return 0; }' | $(CC) -Werror $$o -x c - -o $${TMPDIR:-/tmp}/tracemend-probe.$$$$ \
+	2> /dev/null && echo $$o; rm -f $${TMPDIR:-/tmp}/tracemend-probe.$$$$; done)
+
+# Sanitizers have checks of their own, which these would hide.
+ifeq (,$(findstring -fsanitize,$(SANITIZE) $(CFLAGS)))
+# FORTIFY needs an optimising compiler.
+HARDEN := $(if $(filter -O1 -O2 -O3 -Os -O,$(OPT) $(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) $(call takes,-fstack-protector-strong -fstack-clash-protection -fcf-protection)
+HARDEN_LD := $(call links,$(subst :,$(comma),-Wl:-z:relro -Wl:-z:now))
+HARDEN_PIE := $(call links,-pie)
+endif
+# The builder's path stays out of the binaries.
+MAP := $(call takes,-ffile-prefix-map=$(CURDIR)=.)
+LTO := $(findstring -flto,$(OPT) $(CFLAGS) $(LDFLAGS))
+
+CFLAGS_ALL = $(STD) $(OPT) $(WARN) $(HARDEN) $(MAP) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
+LDFLAGS_ALL = -pthread $(SANITIZE) $(HARDEN_LD) $(if $(LTO),$(OPT) $(CFLAGS)) $(LDFLAGS)
+# The libraries, and their names in pkg-config where they have one: scripts/packaging/libtracemend.pc is made of them.
+LIBS_CORE = -larchive -lnettle -lz -lzstd -llzma -lbz2
+LIBS_CLI = -ljansson
+LIBS = $(LIBS_CORE) $(LIBS_CLI)
+PC_archive = libarchive
+PC_nettle = nettle
+PC_z = zlib
+PC_zstd = libzstd
+PC_jansson = jansson
+PC_lzma = liblzma
+PC_deflate = libdeflate
+
+LIB_SRC := $(sort $(shell find src/core src/formats src/engine src/report -name '*.c'))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
+# Without printers, which need a library more.
+ENGINE_OBJ := $(filter-out $(BUILD)/src/report/%,$(LIB_OBJ))
 
-all: $(if $(CLI_SRC),$(BUILD)/tracemend) $(BUILD)/libtracemend.a $(BUILD)/libtracemend.so
+ifeq ($(SYSTEM),Darwin)
+SHARED = libtracemend.$(SONAME_VERSION).dylib
+SHARED_LINK = libtracemend.dylib
+SHARED_FLAGS = -dynamiclib -install_name $(libdir)/$(SHARED) -current_version $(VERSION) -compatibility_version $(SONAME_VERSION)
+else
+SHARED = libtracemend.so.$(VERSION)
+SHARED_NAME = libtracemend.so.$(SONAME_VERSION)
+SHARED_LINK = libtracemend.so
+SHARED_FLAGS = -shared -Wl,-soname,$(SHARED_NAME) -Wl,--version-script=scripts/packaging/libtracemend.map \
+	$(if $(SANITIZE),,-Wl,--no-undefined)
+endif
+
+all: $(BUILD)/tracemend $(BUILD)/libtracemend.a $(BUILD)/$(SHARED_LINK)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo '  CC      $<'
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-# One relocatable object whose internal names are local, so that a program that links the archive sees the API only.
+# One relocatable object whose internal names are local, so that a program that links the archive sees the API only. Where there is
+# no objcopy (or with clang's LTO, whose objects are not machine code yet), the archive has all objects, and their hidden names.
+# macOS: ld -r makes hidden names local.
+RELOCATABLE = $(CC) -r -nostdlib $(filter -m%,$(CFLAGS)) $(if $(LTO),$(OPT) $(CFLAGS) -flinker-output=nolto-rel)
+GCC := $(if $(shell $(CC) --version | grep -i 'free software foundation'),yes)
+ifeq ($(SYSTEM),Darwin)
+LOCALIZE = :
+else
+LOCALIZE := $(if $(shell command -v objcopy),objcopy --localize-hidden)
+endif
 $(BUILD)/libtracemend.a: $(LIB_OBJ)
 	@echo '  AR      $@'
-	@$(LD) -r $(LIB_OBJ) -o $(BUILD)/libtracemend.o
-	@objcopy --localize-hidden $(BUILD)/libtracemend.o
 	@rm -f $@
+ifneq (,$(and $(LOCALIZE),$(if $(LTO),$(GCC),yes)))
+	@$(RELOCATABLE) $(LIB_OBJ) -o $(BUILD)/libtracemend.o
+	@$(LOCALIZE) $(BUILD)/libtracemend.o
 	@$(AR) rcs $@ $(BUILD)/libtracemend.o
+else
+	@$(or $(if $(LTO),$(shell $(CC) -print-prog-name=llvm-ar)),$(AR)) rcs $@ $(LIB_OBJ)
+endif
 
-$(BUILD)/libtracemend.so: $(LIB_OBJ)
+$(BUILD)/$(SHARED): $(LIB_OBJ) $(wildcard scripts/packaging/libtracemend.map)
 	@echo '  LD      $@'
-	@$(CC) -shared -Wl,-soname,libtracemend.so.0 -Wl,--no-undefined $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
+	@$(CC) $(SHARED_FLAGS) $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS) -o $@
 
-$(BUILD)/tracemend: $(CLI_OBJ) $(BUILD)/libtracemend.a
+$(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
+	@cd $(BUILD) && for name in $(SHARED_NAME) $(SHARED_LINK); do ln -sf $(SHARED) $$name; done
+
+$(BUILD)/tracemend: $(CLI_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $(CLI_OBJ) $(BUILD)/libtracemend.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
+	@$(CC) $(HARDEN_PIE) $(CLI_OBJ) $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS) -o $@
+
+include scripts/packaging/install.mk
 
 # ---- proof: unit tests, the oracle's replay driver, fuzz targets ----
 
@@ -59,12 +124,12 @@ FUZZ_BIN := $(foreach f,$(FORMATS),$(BUILD)/fuzz_check_$(f) $(BUILD)/fuzz_repair
 
 $(BUILD)/replay: fuzz/replay.c $(ORACLE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(INJECT_LDFLAGS) $(LIBS) -o $@
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(ORACLE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
-	@$(CC) $(TEST_CFLAGS) $< $(ORACLE_OBJ) $(LIB_OBJ_USED) $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS_CORE) -o $@
+	@$(CC) $(TEST_CFLAGS) $< $(ORACLE_OBJ) $(LIB_OBJ_USED) $(LDFLAGS_ALL) $(INJECT_LDFLAGS) -lcmocka $(LIBS) -o $@
 
 # The oracle's own test brings a format table of its own.
 $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/formats/%,$(LIB_OBJ))
@@ -73,18 +138,18 @@ $(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
 $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
 
 # Between a publication and the disk.
-$(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename
+$(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename,--wrap=linkat,--wrap=syncfs
 
 unit-tests: $(UNIT_BIN)
 
 # What check and repair make of many captures, in one process (tests/tools/outcomes.py).
 $(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/fuzz/capture.o $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_CORE) -o $@
+	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS) -o $@
 
 # Linked by FUZZ_LD, since an engine may be written in C++.
 FUZZ_LD ?= $(CC)
-FUZZ_LINK = $(FUZZ_LD) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS_CORE) -o $@
+FUZZ_LINK = $(FUZZ_LD) $^ $(LDFLAGS_ALL) $(FUZZ_DRIVER) $(INJECT_LDFLAGS) $(LIBS) -o $@
 
 # mutating_*: with our own mutator in it (libFuzzer). MUTATOR is of another build, without sanitizers and coverage.
 MUTATOR ?= build/tracemend-mutator.o
@@ -111,27 +176,27 @@ fuzz-targets: $(FUZZ_BIN)
 
 # Only the functions that the engines call are seen from outside: the object goes into harnesses that have names of their own,
 # our own targets among them.
-$(BUILD)/tracemend-mutator-afl.o: $(BUILD)/fuzz/mutator_afl.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+$(BUILD)/tracemend-mutator-afl.o: $(BUILD)/fuzz/mutator_afl.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(ENGINE_OBJ)
 	@echo '  LD      $@'
-	@$(LD) -r $^ -o $@
+	@$(RELOCATABLE) $^ -o $@
 	@objcopy -w -G 'afl_custom_*' $@
 
 $(BUILD)/libtracemend-mutator.so: $(BUILD)/tracemend-mutator-afl.o
 	@echo '  LD      $@'
 	@$(CC) -shared -Wl,--no-undefined $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
-$(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+$(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(ENGINE_OBJ)
 	@echo '  LD      $@'
-	@$(LD) -r $^ -o $@
+	@$(RELOCATABLE) $^ -o $@
 	@objcopy -w -G 'LLVMFuzzerCustom*' $@
 
 mutators: $(BUILD)/libtracemend-mutator.so $(BUILD)/tracemend-mutator.o
 
-$(BUILD)/tracemend-with-directory: $(BUILD)/fuzz/with_directory.o $(BUILD)/fuzz/capture.o $(LIB_OBJ)
+$(BUILD)/tracemend-with-directory: $(BUILD)/fuzz/with_directory.o $(BUILD)/fuzz/capture.o $(ENGINE_OBJ)
 	@echo '  LD      $@'
 	@$(CC) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
-$(BUILD)/tracemend-dictionary: $(BUILD)/fuzz/dictionary.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+$(BUILD)/tracemend-dictionary: $(BUILD)/fuzz/dictionary.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(ENGINE_OBJ)
 	@echo '  LD      $@'
 	@$(FUZZ_LD) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
@@ -151,7 +216,7 @@ fuzz-libfuzzer:
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		UNTRACED=-fno-sanitize-coverage=trace-cmp fuzz-targets
 fuzz-afl:
-	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g' \
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g' HARDEN= \
 		FUZZ_DRIVER=-fsanitize=fuzzer fuzz-targets
 
 # Tests reach into sanitized builds of their own.
@@ -180,6 +245,6 @@ corpus: all
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/src $(BUILD)/fuzz -type f -name '*.d' 2> /dev/null)
 
 .PHONY: all clean dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan sites test test-all $(FORMATS:%=test-%) demo corpus

@@ -28,12 +28,12 @@ static bool capture_has_pieces(const struct capture *c)
 	return false;
 }
 
-/* P2: repair of a capture without errors. */
-static void repair_leaves_alone(const struct tracemend_outcome *outcome, bool same, uint64_t records)
+/* P2: repair of a capture without errors. Where it warns, some of it may be doubtful; then it is not known whether all is there. */
+static void repair_leaves_alone(const struct tracemend_outcome *outcome, bool same, uint64_t records, bool doubtful)
 {
 	if (!same)
 		oracle_broken("P2", "a capture without errors was changed");
-	if (outcome->lost || outcome->dropped || outcome->patched || outcome->added || outcome->kept != records)
+	if ((outcome->lost && !doubtful) || outcome->dropped || outcome->patched || outcome->added || outcome->kept != records)
 		oracle_broken("P2", "a capture without errors: kept %llu of %llu records, patched %llu, added %llu, dropped %llu",
 			      (unsigned long long)outcome->kept, (unsigned long long)records, (unsigned long long)outcome->patched,
 			      (unsigned long long)outcome->added, (unsigned long long)outcome->dropped);
@@ -85,7 +85,8 @@ static void repair_properties(const struct oracle *o, const struct capture *c, s
 	if (outcome->changed == same)
 		oracle_broken("P4", "changed is %d, and the output is %s", outcome->changed, same ? "the input" : "another");
 	if (!verdict->errors && !capture_has_pieces(c))
-		repair_leaves_alone(outcome, same, verdict->records);
+		repair_leaves_alone(outcome, same, verdict->records,
+				    tracemend_repair_doubtful_count(r->repair) != 0 || verdict->warnings);
 	verdict->repaired = true;
 	verdict->changed = outcome->changed;
 	if (!same) {

@@ -1,14 +1,18 @@
 #!/bin/bash
 # Installs the Debian packages that building (default), or building and testing (--test), scripts/harden.sh (--harden),
-# scripts/oss-fuzz-local.sh (--oss-fuzz) or scripts/coverage-readers.sh (--coverage) need; only what is missing.
+# scripts/oss-fuzz-local.sh (--oss-fuzz), scripts/coverage-readers.sh (--coverage), or packages, `make static` and builds for other
+# machines (--packaging) need; only what is missing.
 set -u
-build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev uthash-dev"
-test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd time uftrace trace-cmd"
+build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev"
+test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
+	g++ binutils pkg-config mandoc groff zsh fish"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
 [ "${1:-}" = --oss-fuzz ] && wanted="$build clang-14 libclang-rt-14-dev llvm-14 afl++ zip unzip file binutils python3 zstd git"
 [ "${1:-}" = --coverage ] && wanted="$build trace-cmd uftrace afl++ zzuf qemu-user-static binutils python3"
 [ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
+[ "${1:-}" = --packaging ] && wanted="$build debhelper dpkg-dev fakeroot lintian musl-tools gcc-multilib abigail-tools pkg-config
+	libacl1-dev liblz4-dev libxml2-dev python3 git"
 
 missing=()
 for package in $wanted; do

@@ -1,17 +1,29 @@
 /* libtracemend: check, repair and generate binary trace captures.
  *
- * The library has no global state, never exits, never prints, and never opens an input for writing. Every function may be called
- * from several threads at once on different objects; an object is used by one thread at a time.
+ * The library has no global state, never exits, prints only to a stream that it is given, and never opens an input for writing.
+ * Every function may be called from several threads at once on different objects; an object is used by one thread at a time, and
+ * an input, its repair and what was added to it count as one object.
  *
- * Ownership: an object made by a function of this header is freed by its *_free or *_close function. Strings and arrays returned
- * from an object live as long as the object. All returned text is valid UTF-8 without control characters: what comes from the
- * input has been escaped. */
+ * Ownership: an object made by a function of this header is freed by its *_free or *_close function, in any order: a repair keeps
+ * what it needs of an input that was closed. Strings and structures returned from an object live as long as the object; a report
+ * from a repair lives as long as the repair. What the caller gives is copied unless it is said here that it must outlive something.
+ * All returned text is valid UTF-8 without control characters: what comes from the input has been escaped.
+ *
+ * NULL and indices: an object, text or result pointer that is NULL is an error, never a crash: functions that return a status
+ * return TM_USAGE, the others NULL, 0, false or an empty structure. The same holds for an index beyond the count. options and error
+ * may always be NULL. *_free(NULL) and *_close(NULL) do nothing.
+ *
+ * Versions: within one soname, functions are only added, and structures grow only at their end. Those that the library returns by
+ * pointer must not be copied by their size, nor be made by the caller. Those that the caller makes begin with `size`, to be set to
+ * their sizeof; 0 is taken for the size in version 0.1.0. tracemend_error, tracemend_file, tracemend_segment, tracemend_advice and
+ * tracemend_range never grow. */
 #ifndef TRACEMEND_H
 #define TRACEMEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,11 +36,20 @@ extern "C" {
 #endif
 
 #define TRACEMEND_VERSION "0.1.0"
+#define TRACEMEND_VERSION_MAJOR 0
+#define TRACEMEND_VERSION_MINOR 1
+#define TRACEMEND_VERSION_PATCH 0
+/* 1002003 is version 1.2.3. */
+#define TRACEMEND_VERSION_NUMBER (TRACEMEND_VERSION_MAJOR * 1000000 + TRACEMEND_VERSION_MINOR * 1000 + TRACEMEND_VERSION_PATCH)
+
+/* The version of the library that runs, which may be newer than the header that a program was compiled with. */
+TRACEMEND_API const char *tracemend_version(void);
+TRACEMEND_API unsigned tracemend_version_number(void);
 
 /* Whether the program could do its work. It says nothing about the capture: findings do. */
 enum tracemend_status {
 	TM_OK = 0,
-	TM_USAGE,	 /* an invalid argument (unknown rule, output inside the input) */
+	TM_USAGE,	 /* an invalid argument (unknown rule, output inside the input, NULL) */
 	TM_IO,		 /* open, read or write failed, or the input is not a regular file */
 	TM_NO_MEMORY,	 /* an allocation failed */
 	TM_LIMIT,	 /* a limit of core/limits.h was reached */
@@ -44,7 +65,8 @@ struct tracemend_error {
 	char message[512];
 };
 
-enum tracemend_severity { TM_NOTE, TM_WARNING, TM_ERROR, TM_IGNORE };
+/* In ascending order. */
+enum tracemend_severity { TM_IGNORE = -1, TM_NOTE, TM_WARNING, TM_ERROR };
 
 /* One rule: a kind of defect. All members are static. */
 struct tracemend_rule {
@@ -84,20 +106,34 @@ struct tracemend_fact {
 	const char *value;
 };
 
+/* Set size, or begin with TRACEMEND_OPTIONS_INIT. Behind each member stand the calls that read it: o: tracemend_open() and its
+ * like, c: tracemend_check(), r: tracemend_repair(), d: tracemend_reduce(). */
 struct tracemend_options {
-	const char *format;  /* force a format by name; NULL: recognise it by content */
-	const char *profile; /* revision of the specification; NULL: the format's default */
-	size_t max_findings; /* findings kept for each rule; 0: all, up to FINDINGS_KEPT_MAX. All are counted */
-	size_t window;	     /* bytes read at a time; 0: WINDOW_DEFAULT. It does not change results */
-	bool facts;	     /* collect facts for `info` */
-	/* Changes the severity of a rule, or silences it (TM_IGNORE). NULL: as declared. Affects reports only, never what repair
-	 * does. */
+	size_t size;	     /* sizeof(struct tracemend_options) */
+	const char *format;  /* c r d: force a format by name; NULL: recognise it by content */
+	const char *profile; /* c r d: revision of the specification; NULL: the format's default */
+	size_t max_findings; /* c r: findings kept for each rule; 0: all, up to 100,000. All are counted */
+	size_t window;	     /* o r d: bytes read at a time; 0: the default. It does not change results */
+	bool facts;	     /* c r: collect facts for `info` */
+	bool found;	     /* c: the input was found in a search: a format must recognise it beyond doubt */
+	/* c r: Changes the severity of a rule, or silences it (TM_IGNORE). NULL: as declared. Affects reports only, never what
+	 * repair does. */
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
-	/* Called during the work with the bytes read so far and in all. Returning false cancels the work. May be NULL. */
+	/* o c r d: Called during the work with the bytes read so far and in all. Returning false cancels it: TM_CANCELLED. May be
+	 * NULL. That of the open call is called as long as the input is used, that of check as long as it runs, that of repair
+	 * until the repair is freed; where there are several, the last one given. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
+	/* o r: bytes that an archive or compressed file may unpack to, on disk; 0: 512 MiB or 200 times its size, whichever is
+	 * more, and at most 64 GiB. TM_LIMIT. */
+	uint64_t max_unpacked;
 };
+
+#define TRACEMEND_OPTIONS_INIT \
+	{ \
+		.size = sizeof(struct tracemend_options) \
+	}
 
 /* ---- formats and rules ---- */
 
@@ -110,14 +146,19 @@ struct tracemend_format {
 	const char *donor;	     /* what repair takes from a donor, as a sentence; NULL: nothing */
 };
 
-/* All formats; *count is set. Static. */
+/* All formats; *count is set unless count is NULL. Static. */
 TRACEMEND_API const struct tracemend_format *const *tracemend_formats(size_t *count);
 
 /* The number of rules of a format ("container" counts as one), or of all formats when format is NULL; 0 for an unknown name. */
 TRACEMEND_API size_t tracemend_rule_count(const char *format);
+/* NULL beyond the last one. */
 TRACEMEND_API const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index);
 /* The rule with that id, or NULL. */
 TRACEMEND_API const struct tracemend_rule *tracemend_rule_find(const char *id);
+/* The public address of the document and section that the rule's clause names first, in out[size]; "" when it has none. A size of
+ * 512 is enough. Returns out. */
+TRACEMEND_API const char *tracemend_rule_url(const struct tracemend_rule *rule, char *out, size_t size);
+/* "note", "warning", "error", "ignore"; "" for another value. */
 TRACEMEND_API const char *tracemend_severity_name(enum tracemend_severity severity);
 
 /* Escapes text from outside (a file name, an argument) in the way of all text that the library returns: valid UTF-8, with control
@@ -136,15 +177,42 @@ enum tracemend_role {
 
 /* Opens a file, a directory, an archive or compressed file, or standard input ("-"). Returns NULL and fills *error on
  * failure: TM_IO for what cannot be opened and for FIFOs, sockets and devices, TM_LIMIT for an archive beyond
- * UNPACK_BYTES_MAX. options may be NULL; it must outlive the input. */
+ * UNPACK_BYTES_MAX. */
 TRACEMEND_API struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options,
 						     struct tracemend_error *error);
-/* As tracemend_open(), for a capture in memory; name is used in reports. data is not copied and must outlive the input. */
+/* As tracemend_open(), for a capture in memory; name is used in reports. data is not copied, and must outlive the input and its
+ * repairs. */
 TRACEMEND_API struct tracemend_input *tracemend_open_memory(const char *name, const void *data, size_t size,
 							    const struct tracemend_options *options, struct tracemend_error *error);
+/* A file of a capture that is a directory. */
+struct tracemend_file {
+	const char *name; /* path below the directory, with '/' between its parts */
+	const void *data; /* may be NULL if size is 0 */
+	size_t size;
+};
+/* As tracemend_open_memory(), for a capture that is a directory of `count` files. Names and the array are copied, data is not. */
+TRACEMEND_API struct tracemend_input *tracemend_open_files(const char *name, const struct tracemend_file *files, size_t count,
+							   const struct tracemend_options *options, struct tracemend_error *error);
 /* Adds the files of another path to an input, as extra pieces or as a donor. */
 TRACEMEND_API enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path, enum tracemend_role role,
 						  struct tracemend_error *error);
+/* The name of the format that recognises the input, without checking it. NULL and *error if none does. */
+TRACEMEND_API const char *tracemend_recognise(struct tracemend_input *input, const struct tracemend_options *options,
+					      struct tracemend_error *error);
+/* Whether the input is a directory or an archive with several captures in directories of their own, which a format that looks below
+ * the topmost directory takes for one. */
+TRACEMEND_API bool tracemend_is_tree(struct tracemend_input *input);
+/* Searches an input that no format recognises, or that is a tree, for captures, which become its parts: inputs of their own
+ * that are closed with it. *passed_over is increased by the number of other files in it. A file that has the name of a capture is a
+ * part, whatever it contains. Returns the number of parts; 0 and *error on failure. */
+TRACEMEND_API size_t tracemend_split(struct tracemend_input *input, const struct tracemend_options *options, size_t *passed_over,
+				     struct tracemend_error *error);
+/* A part and its path ("archive.tar/run-1/trace.fxt", raw bytes); NULL beyond the last one. */
+TRACEMEND_API struct tracemend_input *tracemend_part(struct tracemend_input *input, size_t index, const char **path);
+/* Whether a file or directory of that name is expected to be a capture: "x.fxt", "x.ktrace.gz", "trace.dat.cpu0", "uftrace.data".
+ */
+TRACEMEND_API bool tracemend_name_expected(const char *path);
+/* Its repairs can be used on. */
 TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 
 /* ---- check ---- */
@@ -174,6 +242,31 @@ TRACEMEND_API const struct tracemend_finding *tracemend_report_finding(const str
 TRACEMEND_API uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule);
 TRACEMEND_API size_t tracemend_report_fact_count(const struct tracemend_report *report);
 TRACEMEND_API const struct tracemend_fact *tracemend_report_fact(const struct tracemend_report *report, size_t index);
+
+/* Where more of a damaged capture may be than was given. */
+struct tracemend_advice {
+	enum tracemend_role role; /* TM_ROLE_EXTRA: further pieces of it; TM_ROLE_DONOR: a donor that has to be recorded */
+	const char *path;	  /* what to add: a pattern for glob(3), or the name of a file */
+	const char *text;	  /* a sentence for people */
+};
+
+TRACEMEND_API size_t tracemend_report_advice_count(const struct tracemend_report *report);
+TRACEMEND_API struct tracemend_advice tracemend_report_advice(const struct tracemend_report *report, size_t index);
+
+/* A copy of a report without the findings for which keep() is false (NULL: with all), which count no more, and with at most
+ * max_findings of each rule (0: all). NULL: out of memory. */
+TRACEMEND_API struct tracemend_report *tracemend_report_select(const struct tracemend_report *report, size_t max_findings,
+							       bool (*keep)(void *ctx, const struct tracemend_finding *finding),
+							       void *ctx, struct tracemend_error *error);
+/* A report without findings, for those of a run on another machine; its counts are those of the summary. TM_USAGE: no such format.
+ */
+TRACEMEND_API struct tracemend_report *tracemend_report_make(const struct tracemend_summary *summary, size_t max_findings,
+							     struct tracemend_error *error);
+/* Adds a finding, or counts findings of a rule that are not in the list. All texts are copied, and must have been escaped.
+ * TM_USAGE: a rule of another format. */
+TRACEMEND_API enum tracemend_status tracemend_report_add(struct tracemend_report *report, const struct tracemend_finding *finding);
+TRACEMEND_API enum tracemend_status tracemend_report_add_unlisted(struct tracemend_report *report,
+								  const struct tracemend_rule *rule, uint64_t count);
 TRACEMEND_API void tracemend_report_free(struct tracemend_report *report);
 
 /* ---- repair ---- */
@@ -232,8 +325,8 @@ struct tracemend_range {
 	uint64_t times, repeat_from;
 };
 
-/* Plans a repair, and writes nothing. NULL and *error on failure; TM_NOTHING when nothing can be salvaged, TM_BUG when the planned
- * output would not check clean. */
+/* Plans a repair, and writes nothing. The repair needs the files of the input as they are until it is freed. NULL and *error on
+ * failure; TM_NOTHING when nothing can be salvaged, TM_BUG when the planned output would not check clean. */
 TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
 							struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *repair);
@@ -251,13 +344,23 @@ TRACEMEND_API size_t tracemend_repair_dropped_count(const struct tracemend_repai
 TRACEMEND_API struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *repair, size_t index);
 TRACEMEND_API size_t tracemend_repair_doubtful_count(const struct tracemend_repair *repair);
 TRACEMEND_API struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *repair, size_t index);
-/* Reads bytes of an output as it will be written. The range must lie within its size. */
+/* Reads bytes of an output as it will be written. TM_USAGE: the range is not within its size. */
 TRACEMEND_API enum tracemend_status tracemend_repair_read(struct tracemend_repair *repair, size_t output, uint64_t offset,
 							  void *buffer, size_t length);
+/* A whole output in memory, to be freed by tracemend_free(); *size is set. NULL and *error on failure. It was checked as a plan;
+ * the bytes need no further check. */
+TRACEMEND_API void *tracemend_repair_bytes(struct tracemend_repair *repair, size_t output, size_t *size,
+					   struct tracemend_error *error);
 /* Writes the output under a temporary name, checks it, and renames it to path. An existing file is replaced as a whole; an
  * existing directory must be empty. TM_USAGE when path is the input or lies inside it. */
 TRACEMEND_API enum tracemend_status tracemend_repair_publish(struct tracemend_repair *repair, const char *path,
 							     struct tracemend_error *error);
+/* The same, but accept() is asked before the output gets its name: with a path, in the folder of the output, at which other
+ * programs can read it. If it returns false, nothing is published: TM_CANCELLED. It must leave what is there as it is: TM_IO
+ * otherwise. NULL: nobody is asked. */
+TRACEMEND_API enum tracemend_status tracemend_repair_publish_if(struct tracemend_repair *repair, const char *path,
+								bool (*accept)(void *ctx, const char *temporary), void *ctx,
+								struct tracemend_error *error);
 TRACEMEND_API void tracemend_repair_free(struct tracemend_repair *repair);
 
 /* ---- generate ---- */
@@ -277,6 +380,7 @@ enum tracemend_damage {
 TRACEMEND_API const char *tracemend_damage_name(enum tracemend_damage damage);
 
 struct tracemend_recipe {
+	size_t struct_size;  /* sizeof(struct tracemend_recipe) */
 	const char *format;  /* name, mandatory */
 	const char *profile; /* NULL: the default */
 	const char *rule;    /* id of the rule to break; NULL: a valid capture */
@@ -321,6 +425,7 @@ TRACEMEND_API struct tracemend_sample *tracemend_sample_of(struct tracemend_inpu
 
 /* The interestingness predicate: what must stay true while a capture is made smaller. */
 struct tracemend_predicate {
+	size_t size; /* sizeof(struct tracemend_predicate) */
 	/* Called with each candidate, which it must not keep. Must return the same for the same bytes. */
 	bool (*holds)(void *ctx, const struct tracemend_sample *candidate);
 	void *ctx;
@@ -336,6 +441,31 @@ struct tracemend_predicate {
  * predicate does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
 TRACEMEND_API struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
 							const struct tracemend_predicate *predicate, struct tracemend_error *error);
+
+/* ---- printing ---- */
+
+struct tracemend_print {
+	size_t size;		    /* sizeof(struct tracemend_print) */
+	const char *format;	    /* one of tracemend_print_format(); NULL: the first, text */
+	bool color, quiet, verbose; /* of text */
+	enum tracemend_severity
+		fail_on; /* the lowest severity for which a capture fails, where a format says so; TM_IGNORE: none */
+	const struct tracemend_options *options; /* with which the reports were made; NULL: none */
+};
+
+/* The formats of reports, the default first; NULL beyond the last one. Static. */
+TRACEMEND_API const char *tracemend_print_format(size_t index);
+/* Prints reports as one document. print may be NULL. TM_USAGE: an unknown format. TM_IO: the stream has failed. */
+TRACEMEND_API enum tracemend_status tracemend_print(FILE *out, const struct tracemend_report *const *reports, size_t count,
+						    const struct tracemend_print *print, struct tracemend_error *error);
+/* Prints the manifest of a repair (tracemend-manifest(5)), and computes its digests before. */
+TRACEMEND_API enum tracemend_status tracemend_print_manifest(FILE *out, struct tracemend_repair *repair,
+							     struct tracemend_error *error);
+/* The same as text, to be freed by tracemend_free(). NULL and *error on failure. */
+TRACEMEND_API char *tracemend_report_text(const struct tracemend_report *report, const struct tracemend_print *print,
+					  struct tracemend_error *error);
+TRACEMEND_API char *tracemend_manifest_text(struct tracemend_repair *repair, struct tracemend_error *error);
+TRACEMEND_API void tracemend_free(void *memory);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@ set -u
 cd "$(dirname "$0")/.."
 : "${BUILD:=build}" "${TEST_FUZZ:=15}" "${TEST_LINT:=0}" "${TEST_OSS_FUZZ:=0}" "${TEST_STYLE:=0}"
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
-export SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export WERROR=1 SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # Temporary files in memory, where there are 2 GB and programs may run: thousands of small outputs are synced to the disk otherwise.
 memory() {
@@ -193,8 +193,11 @@ test_crosscheck() { one "independent parsers" timeout 300 python3 tests/tools/cr
 
 test_manifest() { one "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
 
-# The meter itself; scripts/truth.sh measures.
-test_truth() { one "truth meter" timeout 300 python3 tests/lib/truth_test.py; }
+# The meter itself, and what it measures: tests/lib/truth_aims.py has the numbers.
+test_truth() {
+	one "truth meter" timeout 300 python3 tests/lib/truth_test.py
+	TRACEMEND=$BUILD/tracemend one truth timeout "$(at 120 3000)" scripts/truth.sh --judge "$(at small all)" --jobs "$jobs"
+}
 
 test_rules() { one rules timeout 600 scripts/rules.sh --table; }
 
@@ -282,7 +285,7 @@ test_lint() { [ "$TEST_LINT" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }
 for p in $parts; do
 	declare -F "test_$p" > /dev/null || { echo "run.sh: there is no part $p" >&2; exit 2; }
 done
-built || scripts/install.sh --test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+built || { scripts/install.sh --test && { small || scripts/install.sh --packaging; }; } || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 mkdir -p "$logs"
 case " $parts " in *" build "*) ;; *) built || test_build ;; esac
 for p in $parts; do

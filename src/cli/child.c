@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/system.h"
 
 /* ---- arguments ---- */
 
@@ -37,7 +37,8 @@ static char *child_replace(const char *text, const char *path)
 	for (const char *p = text;;) {
 		const char *place = strstr(p, "{}");
 		size_t length = place ? (size_t)(place - p) : strlen(p);
-		at = (char *)mempcpy(at, p, length);
+		memcpy(at, p, length);
+		at += length;
 		if (!place)
 			break;
 		at = stpcpy(at, path);
@@ -96,7 +97,7 @@ char *child_quote(const char *const *arguments, size_t count)
 
 const char *child_signal_name(char name[32], int number)
 {
-	const char *known = sigabbrev_np(number);
+	const char *known = system_signal_name(number);
 
 	if (known)
 		(void)snprintf(name, 32, "SIG%s", known);
@@ -107,12 +108,9 @@ const char *child_signal_name(char name[32], int number)
 
 /* ---- the child's side: between fork and exec, only what may be done there ---- */
 
-static void child_limit(__rlimit_resource_t what, uint64_t soft, uint64_t hard)
-{
-	struct rlimit limit = { .rlim_cur = (rlim_t)soft, .rlim_max = (rlim_t)hard };
-
-	(void)setrlimit(what, &limit);
-}
+/* A macro, since the type of the first argument of setrlimit() is not the same everywhere. */
+#define CHILD_LIMIT(what, soft, hard) \
+	(void)setrlimit(what, &(struct rlimit){ .rlim_cur = (rlim_t)(soft), .rlim_max = (rlim_t)(hard) })
 
 _Noreturn static void child_become(char *const *arguments, const struct child_limits *limits, int out, int err, int status)
 {
@@ -120,14 +118,15 @@ _Noreturn static void child_become(char *const *arguments, const struct child_li
 	int nothing = open("/dev/null", O_RDONLY);
 
 	(void)setpgid(0, 0);
-	(void)personality(ADDR_NO_RANDOMIZE); /* a program that reads uninitialised memory finds the same there each time */
-	(void)signal(SIGPIPE, SIG_DFL);	      /* exec resets handlers, but an ignored signal stays ignored */
+	system_fix_addresses();		/* a program that reads uninitialised memory finds the same there each time */
+	(void)signal(SIGPIPE, SIG_DFL); /* exec resets handlers, but an ignored signal stays ignored */
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	child_limit(RLIMIT_CORE, 0, 0);
-	child_limit(RLIMIT_CPU, limits->seconds, (uint64_t)limits->seconds + 1);
+	CHILD_LIMIT(RLIMIT_CORE, 0, 0);
+	CHILD_LIMIT(RLIMIT_CPU, limits->seconds, (uint64_t)limits->seconds + 1);
 	if (limits->memory)
-		child_limit(RLIMIT_AS, limits->memory, limits->memory);
+		CHILD_LIMIT(RLIMIT_AS, limits->memory, limits->memory);
 	if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
 		(void)execvp(arguments[0], arguments);
 	int why = errno;
@@ -257,14 +256,14 @@ static void child_watch(struct child *c, const struct child_limits *limits)
 
 static bool child_pipe(int fds[2])
 {
-	return pipe2(fds, O_CLOEXEC) == 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
+	return system_pipe(fds) == 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 static void child_start(struct child *c, char *const *arguments, const struct child_limits *limits)
 {
 	int out[2] = { -1, -1 }, err[2] = { -1, -1 }, status[2] = { -1, -1 }, why = 0;
 
-	if (!child_pipe(out) || !child_pipe(err) || pipe2(status, O_CLOEXEC)) {
+	if (!child_pipe(out) || !child_pipe(err) || system_pipe(status)) {
 		c->result->code = errno;
 	} else {
 		c->pid = fork();

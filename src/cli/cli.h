@@ -2,6 +2,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,9 @@ enum cli_exit {
 /* Size of a buffer for cli_show(), enough for the longest path. */
 #define CLI_TEXT_MAX 20000
 
+/* Findings of a rule that a report for people lists by default. */
+#define CLI_FINDINGS_LISTED 20u
+
 struct cli_list {
 	const char **items;
 	size_t count;
@@ -37,7 +41,14 @@ struct cli_regrade {
 
 enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 
+/* What decides on the rules for a path. */
+struct cli_grading {
+	const struct cli_options *options;
+	uint64_t sections; /* of options->config: a bit for each that applies */
+};
+
 struct cli_options {
+	const struct cli_command *commands; /* all of them */
 	const struct cli_command *command;
 	struct tracemend_options library;
 	const char *format; /* --format: that of the report */
@@ -48,13 +59,23 @@ struct cli_options {
 
 	enum tracemend_severity fail_on; /* the lowest severity for which check exits with 1; TM_IGNORE: none */
 	struct cli_list only, ignore;
+	struct cli_list save; /* --save: FORMAT=FILE */
+	const char *baseline; /* --baseline */
+	bool update_baseline;
+	size_t max_findings; /* --max-findings; 0: all */
+	bool max_given, fail_given;
+	const char *config_path;    /* --config */
+	struct cli_config *config;  /* the file in use; may be NULL */
+	struct cli_grading grading; /* for all paths */
+	bool no_config;
 	struct cli_regrade *regrades;
 	size_t regrade_count;
 	unsigned jobs;
 
-	const char *output, *manifest;
+	const char *output, *manifest, *verify_with;
 	struct cli_list extra, donor;
-	bool dry_run;
+	struct cli_list owned; /* names that patterns stand for: freed with the options */
+	bool dry_run, in_place;
 
 	struct cli_list command_line; /* what follows "--" */
 	const char *shell;	      /* --command */
@@ -63,8 +84,10 @@ struct cli_options {
 	unsigned outcomes; /* a bit for each enum try_outcome */
 	bool no_debugger, strict;
 
-	const char *rule_name; /* --rule, as it was given */
-	const struct tracemend_rule *rule;
+	struct cli_list rule_names; /* --rule, as given */
+	const struct tracemend_rule **rules;
+	size_t rule_count;
+	const struct tracemend_rule *rule; /* the first */
 	enum tracemend_damage damage;
 	bool valid;
 	uint64_t seed, count, size;
@@ -87,6 +110,7 @@ struct cli_command {
 extern const struct cli_command cli_commands[];
 
 int cli_check(struct cli_options *o);
+int cli_report(struct cli_options *o);
 int cli_repair(struct cli_options *o);
 int cli_gen(struct cli_options *o);
 int cli_info(struct cli_options *o);
@@ -97,14 +121,56 @@ int cli_explain(struct cli_options *o);
 
 /* ---- cli_options.c ---- */
 
-/* Fills *o from the arguments after the command. Returns true to go on. Else everything was printed, and *code is the exit code.
- * cli_options_free() is due in both cases. */
-bool cli_options_parse(struct cli_options *o, const struct cli_command *command, int argc, char **argv, int *code);
+/* An option of the one table that parsing, --help, the manual pages and the completions are made of. key is its value from
+ * getopt_long(): a letter that users may type, or another one that stands for a long option only. */
+struct cli_option {
+	char key;
+	const char *name, *argument, *help; /* argument: NULL for none */
+};
+/* The option at that index of the table; NULL behind the last one. A command has those whose key is in its `accepts`. */
+const struct cli_option *cli_option_at(size_t index);
+/* Whether the option has a short form, its key. */
+/* The help of an option, for a command. */
+const char *cli_option_help(const struct cli_command *command, const struct cli_option *o);
+bool cli_option_is_letter(const struct cli_option *o);
+/* The report formats of a command, one by one, then NULL. */
+const char *cli_report_name(const struct cli_command *command, size_t index);
+
+/* Fills *o from the arguments after the command, which is one of `commands`. Returns true to go on. Else everything was printed,
+ * and *code is the exit code. cli_options_free() is due in both cases. */
+bool cli_options_parse(struct cli_options *o, const struct cli_command *commands, const struct cli_command *command, int argc,
+		       char **argv, int *code);
 void cli_options_free(struct cli_options *o);
 /* Prints the help of a command. */
 void cli_options_help(const struct cli_command *command, FILE *out);
 /* Whether --only and --ignore select a rule. */
 bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *rule);
+
+/* Whether a rule matches one of the patterns. */
+bool cli_globs_match(const struct cli_list *globs, const struct tracemend_rule *rule);
+/* Sets an option by its key. Returns an exit code after a message. */
+int cli_options_set(struct cli_options *o, int key, const char *text);
+
+/* ---- cli_config.c ---- */
+
+struct cli_config;
+/* Finds and reads the file of settings. Returns an exit code after a message. */
+int cli_config_load(struct cli_options *o);
+void cli_config_free(struct cli_config *c);
+/* Fills *g for a path; it is to be the grade_ctx of its tracemend_options. False: no rule is left. */
+bool cli_config_choose(struct cli_grading *g, const struct cli_options *o, const char *path);
+/* What the file says about a rule. */
+bool cli_config_chosen(const struct cli_grading *g, const struct tracemend_rule *rule);
+enum tracemend_severity cli_config_severity(const struct cli_grading *g, const struct tracemend_rule *rule,
+					    enum tracemend_severity severity);
+
+/* ---- cli_pages.c, cli_complete.c ---- */
+
+/* tracemend --generate WHAT, for `make install`: a manual page ("man", "man-check"), completions ("bash", "zsh", "fish"), or a list
+ * that completions ask for ("commands", "rules"). Returns an exit code. */
+int cli_generate(const struct cli_command *commands, const char *what);
+/* Prints completions for a shell. False: not one of bash, zsh and fish. */
+bool cli_complete(const struct cli_command *commands, const char *shell);
 
 /* ---- cli_message.c ---- */
 
@@ -135,26 +201,51 @@ bool cli_colored(const struct cli_options *o, FILE *stream);
 
 /* The rule with that id, or with that bare name if it is unique or `format` (may be NULL) has it. NULL after an error message. */
 const struct tracemend_rule *cli_rule_find(const char *name, const char *format);
+/* The word of a NULL-terminated list that is nearest to `word`; NULL: none is near. */
+const char *cli_nearest(const char *word, const char *const *words);
+/* "; did you mean BEFOREword?" for the nearest word, or "". Returns out. */
+#define CLI_HINT_MAX 128
+const char *cli_hint(char out[CLI_HINT_MAX], const char *before, const char *word, const char *const *words);
+/* The same for the names and titles of formats. */
+const char *cli_format_hint(char out[CLI_HINT_MAX], const char *word);
 /* The id of a rule without its format. */
 const char *cli_rule_bare(const struct tracemend_rule *rule);
 /* The format with that name, or NULL; "container" is not a format. */
 const struct tracemend_format *cli_format_find(const char *name);
 
+/* ---- cli_next.c ---- */
+
+/* Whether the text report of check ends in what to do next. */
+bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report *report);
+/* The repair that cli_next() describes; NULL: the capture is large, or nothing can be salvaged (*error). */
+struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const struct tracemend_report *report,
+				       const struct tracemend_options *library, struct tracemend_error *error);
+/* Prints the command that repairs the capture, what it would keep, and where more of the capture may be. */
+void cli_next(const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
+	      const struct tracemend_error *error);
+/* Prints where more of the capture may be; donors only where one is needed. */
+void cli_next_advice(FILE *out, const struct tracemend_report *report, bool donor_needed);
+/* Prints what is wrong with the donors that were given: damaged, or not of the format. */
+void cli_next_donors(FILE *out, const struct cli_options *o, const char *format);
+/* Prints the numbers of records that a repair keeps. */
+void cli_next_totals(FILE *out, const struct tracemend_outcome *outcome);
+
 /* ---- cli_file.c ---- */
 
+struct publication;
 /* A text file that appears as a whole or not at all; "-" is standard output. */
 struct cli_file {
 	FILE *stream;
-	char *path, *temporary; /* NULL for standard output */
+	struct publication *publication; /* NULL for standard output */
 };
 
-/* Opens a temporary file beside path. False after an error message. */
+/* Opens a file that gets its name at the commit. False after an error message. */
 bool cli_file_begin(struct cli_file *f, const char *path);
-/* Writes the file to disk; it does not have its name yet. False after an error message, when the temporary file was removed. */
+/* Writes the file to disk; it does not have its name yet. False after an error message, when nothing is left of it. */
 bool cli_file_flush(struct cli_file *f);
-/* Renames the file into place. False after an error message. */
+/* Gives the file its name. False after an error message. */
 bool cli_file_commit(struct cli_file *f);
-/* Removes the temporary file; does nothing after a commit. */
+/* Leaves nothing of the file; does nothing after a commit. */
 void cli_file_abandon(struct cli_file *f);
 /* Whether two paths are the same file; whether `path` (which need not exist) is inside the directory `other`. */
 bool cli_path_same(const char *path, const char *other);
@@ -175,6 +266,130 @@ uint64_t cli_sample_size(const struct tracemend_sample *sample);
 /* Makes a private directory below TMPDIR; the caller frees the name. NULL after an error message. */
 char *cli_scratch_make(void);
 
+/* ---- cli_saves.c ---- */
+
+struct cli_saves;
+struct report_printer;
+struct report_run;
+struct report_entry;
+
+/* The run of the report on standard output; shown: the options as it lists findings, which must outlive it. */
+struct report_run cli_saves_run(const struct cli_options *o, const struct tracemend_options *shown);
+/* How many findings a rule a report of this printer lists; 0: all. */
+size_t cli_saves_findings(const struct cli_options *o, const struct report_printer *printer);
+/* Takes FORMAT=FILE apart. Returns an exit code after a message. */
+int cli_saves_parse(const char *text, const struct report_printer **printer, const char **file);
+/* Begins the files of --save. Returns an exit code after a message; cli_saves_end() is due in every case. */
+int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o);
+/* Prints an input to one report, or to all of --save. kept: findings a rule that its report keeps; 0: all. */
+void cli_print_entry(struct report_run *run, const struct report_printer *printer, size_t kept, const struct report_entry *entry);
+/* Says how many files were passed over, if the report has no place for it. */
+void cli_say_passed_over(const struct cli_options *o, size_t passed_over);
+void cli_saves_entry(struct cli_saves *s, size_t kept, const struct report_entry *entry);
+/* Gives the files their names, or removes them if the run is not good, and frees s, which may be NULL. */
+int cli_saves_end(struct cli_saves *s, size_t passed_over, bool good);
+
+/* ---- cli_lines.c ---- */
+
+/* A file of JSON objects, one a line. */
+struct cli_lines {
+	FILE *stream;
+	const char *path;
+	char *text;
+	uint64_t number; /* of the line that was read last */
+};
+
+/* Opens a file, or "-". cli_lines_close() is due in every case. False and *error on failure, as of the next two. */
+bool cli_lines_open(struct cli_lines *l, const char *path, struct tracemend_error *error);
+/* Reads the object of the next line, which the caller frees; NULL at the end. */
+bool cli_lines_next(struct cli_lines *l, json_t **object, struct tracemend_error *error);
+/* Sets *error, with the path and the number of the line. */
+bool cli_lines_fail(const struct cli_lines *l, enum tracemend_status status, struct tracemend_error *error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void cli_lines_close(struct cli_lines *l);
+/* A member that is a whole number of 0 or more; false (and 0): it is not. A member that is a text, or NULL. */
+bool cli_lines_number(const json_t *object, const char *key, uint64_t *value);
+const char *cli_lines_text(const json_t *object, const char *key);
+
+/* ---- cli_baseline.c ---- */
+
+/* The findings that are known already. */
+struct cli_baseline;
+
+/* Reads the file of --baseline; *b is NULL without one, which the functions below accept. Returns an exit code after a message.
+ * cli_baseline_end() or cli_baseline_free() is due in every case. */
+int cli_baseline_begin(struct cli_baseline **b, const struct cli_options *o);
+/* The report of the next input without the findings that are known, in place of `report` (NULL: there is none), and their number.
+ */
+struct tracemend_report *cli_baseline_select(struct cli_baseline *b, struct tracemend_report *report, const char *shown,
+					     uint64_t *known);
+/* Names what did not occur again, or writes the file anew; neither unless the whole of all inputs was checked. Frees b. */
+int cli_baseline_end(struct cli_baseline *b, bool whole);
+/* Frees b and does nothing else. */
+void cli_baseline_free(struct cli_baseline *b);
+
+/* ---- cli_output.c ---- */
+
+struct cli_verify;
+
+/* "dir/name.mended.ext" for "dir/name.ext", without endings of archives and compressed files, which the output does not have; the
+ * name of a directory has no extension. made: the extension where the input has none. The caller frees it. NULL: out of memory; so
+ * the next three. */
+char *cli_output_named(const char *path, bool directory, const char *made);
+/* The name that repair gives to the result where none is given. */
+char *cli_output_beside(const char *path);
+/* The name of the input in a directory, without compression. */
+char *cli_output_below(const char *directory, const char *path);
+/* "path.orig" */
+char *cli_output_original(const char *path);
+/* Whether there is anything of that name, a dangling link included. */
+bool cli_output_exists(const char *path);
+/* Whether the name ends as that of a compressed file. */
+bool cli_output_is_packed(const char *path);
+/* Writes the output of a repair under the name of its input, which is renamed to "path.orig". Returns an exit code after a message.
+ */
+int cli_output_in_place(struct tracemend_repair *repair, const char *path, struct cli_verify *verify);
+
+/* ---- cli_verify.c ---- */
+
+struct child_result;
+/* --verify-with, for one result. */
+struct cli_verify {
+	const struct cli_options *options;
+	struct child_result *answer; /* NULL: nobody was asked */
+};
+
+/* Runs the command with the path of a result. Whether it ends with exit 0. ctx: struct cli_verify. */
+bool cli_verify_ask(void *ctx, const char *path);
+/* tracemend_repair_publish(), or _publish_if() with --verify-with. Returns an exit code after a message; none about the answer. */
+int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path);
+/* Whether the command was asked and did not end with exit 0. */
+bool cli_verify_refused(const struct cli_verify *v);
+/* Prints what the command answered. */
+void cli_verify_say(const struct cli_verify *v, FILE *out);
+void cli_verify_free(struct cli_verify *v);
+
+/* ---- cli_search.c ---- */
+
+/* Something to check. */
+struct cli_target {
+	char *path;
+	bool found;   /* below a directory, and not named by the user: it may be no capture */
+	size_t first; /* a directory that is no capture: the first of the targets that were found below it, which precede it. Else
+			 SIZE_MAX */
+};
+
+struct cli_targets {
+	struct cli_target *list;
+	size_t count, capacity;
+	size_t passed_over; /* what is neither a regular file nor a directory */
+};
+
+/* Lists the PATHs, and what is below those that are directories and no captures, in the order of their names. Returns an exit code
+ * after an error message. cli_targets_free() is due in every case. */
+int cli_targets_find(struct cli_targets *t, const struct cli_options *o);
+void cli_targets_free(struct cli_targets *t);
+
 /* ---- cli_progress.c ---- */
 
 struct cli_progress;
@@ -187,6 +402,8 @@ struct cli_progress_slot {
 
 /* Catches SIGINT, SIGTERM and SIGHUP: the work stops at the next progress call. */
 void cli_signals_catch(void);
+/* Whether the reader of a pipe that is standard output went away. */
+bool cli_output_gone(void);
 /* The signal that was caught, or 0. */
 int cli_signals_caught(void);
 /* slots: inputs worked on at once; inputs: all of them. NULL: no progress is shown, which the functions below accept. */

@@ -4,79 +4,255 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/report.h"
 
-/* Finished inputs that may wait to be printed, per thread. */
+/* Finished targets that may wait to be printed, per thread. */
 #define WAITING_PER_THREAD 4
 
-struct check_job {
-	struct tracemend_input *input;
+/* What came of one input; an archive may have several. */
+struct check_result {
+	char *path;
+	bool found; /* below a directory or in an archive: the report ends in no advice */
 	struct tracemend_report *report;
-	struct tracemend_error error;
+	struct tracemend_input *input;	 /* of the repair */
+	struct tracemend_repair *repair; /* what it would do, for the advice at the end; may be NULL */
+	struct tracemend_error error, repair_error;
+	struct check_result *next;
+};
+
+struct check_job {
+	struct tracemend_options library; /* outlives the inputs */
+	struct cli_grading grading;	  /* of the library */
+	struct check_result *results;
+	size_t passed_over;
+	bool failed;  /* out of memory */
+	bool printed; /* it had results */
 	bool done;
 };
 
 struct check {
 	struct cli_options *options;
+	struct cli_targets targets;
 	struct report_run run;
 	const struct report_printer *printer;
+	struct cli_saves *saves;
+	struct cli_baseline *baseline;
 	struct cli_progress *progress;
-	struct check_job *jobs;
+	struct check_job *jobs; /* of the targets */
 	int code;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next, printed; /* the next input to check; the number of printed ones */
+	size_t next, printed; /* the next target to check; the number of printed ones */
 	bool stopped;
 };
 
+/* Adds a result at the end. NULL: out of memory. */
+static struct check_result *check_result_add(struct check_job *job, const char *path)
+{
+	struct check_result **end = &job->results;
+	struct check_result *result = calloc(1, sizeof(*result));
+
+	while (*end)
+		end = &(*end)->next;
+	if (result)
+		result->path = strdup(path);
+	if (!result || !result->path) {
+		free(result);
+		job->failed = true;
+		return NULL;
+	}
+	*end = result;
+	return result;
+}
+
+static void check_results_free(struct check_job *job)
+{
+	while (job->results) {
+		struct check_result *result = job->results;
+		job->results = result->next;
+		tracemend_report_free(result->report);
+		tracemend_repair_free(result->repair);
+		tracemend_close(result->input);
+		free(result->path);
+		free(result);
+	}
+}
+
+/* Whether something that was found in a search may be left out, as it is no capture (then it may still be an archive of some:
+ * *error is TM_UNRECOGNISED), or none of the format that is wanted. */
+static bool check_passes_over(const struct cli_options *o, struct tracemend_input *input, const char *path,
+			      struct tracemend_error *error)
+{
+	struct tracemend_options library = o->library;
+	bool expected = tracemend_name_expected(path);
+
+	library.format = NULL;
+	library.found = !expected;
+	const char *format = tracemend_recognise(input, &library, error);
+	if (format)
+		return o->library.format && strcmp(format, o->library.format) != 0;
+	return error->status == TM_UNRECOGNISED && !expected;
+}
+
+/* The labels that gen writes beside its captures: `check DIR/...` with all files of it names them as well. */
+static bool check_is_labels(const struct cli_options *o, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return o->paths.count > 1 && !strcmp(slash ? slash + 1 : path, "labels.jsonl");
+}
+
+/* Checks the captures in an archive that is none itself. False: there are none, or *error says why they were not found. */
+static bool check_parts(struct check_job *job, struct tracemend_input *input, const struct tracemend_options *library,
+			struct tracemend_error *error)
+{
+	struct tracemend_error failed;
+	size_t count = tracemend_split(input, library, &job->passed_over, &failed);
+
+	if (failed.status != TM_OK)
+		*error = failed;
+	for (size_t i = 0; i < count; i++) {
+		const char *path;
+		struct tracemend_input *part = tracemend_part(input, i, &path);
+		struct check_result *result = check_result_add(job, path);
+		if (result) {
+			result->found = true;
+			result->report = tracemend_check(part, library, &result->error);
+		}
+	}
+	return count;
+}
+
+/* Plans the repair that the report ends in. The result keeps the input then. */
+static void check_plan(const struct check *c, const struct check_job *job, struct check_result *result,
+		       struct tracemend_input **input)
+{
+	if (result->found || !cli_next_wanted(c->options, result->report))
+		return;
+	result->repair = cli_next_plan(*input, result->report, &job->library, &result->repair_error);
+	if (!result->repair)
+		return;
+	result->input = *input;
+	*input = NULL;
+}
+
 static void check_work(struct check *c, size_t index, size_t slot)
 {
+	const struct cli_target *target = &c->targets.list[index];
 	struct check_job *job = &c->jobs[index];
-	struct tracemend_options library = c->options->library;
+	struct tracemend_options *library = &job->library;
+	struct tracemend_error error;
 
-	cli_progress_attach(c->progress, slot, &library);
-	job->input = tracemend_open(c->options->paths.items[index], &library, &job->error);
-	if (job->input)
-		job->report = tracemend_check(job->input, &library, &job->error);
-	tracemend_close(job->input);
-	job->input = NULL;
+	if (target->first != SIZE_MAX)
+		return;
+	*library = c->options->library;
+	cli_progress_attach(c->progress, slot, library);
+	bool left = true;
+	if (c->options->config) {
+		left = cli_config_choose(&job->grading, c->options, target->path);
+		library->grade_ctx = &job->grading;
+	}
+	struct tracemend_input *input = left ? tracemend_open(target->path, library, &error) : NULL;
+	if (!left) {
+		error.status = TM_USAGE;
+		(void)snprintf(error.message, sizeof(error.message), "the settings leave no rule: it would be called clean");
+	}
+	bool labels = input && check_is_labels(c->options, target->path);
+	struct tracemend_report *report = NULL;
+	bool tree = input && tracemend_is_tree(input);
+	bool passed_over = input && (target->found || labels) && check_passes_over(c->options, input, target->path, &error);
+	if (input && !passed_over && !tree)
+		report = tracemend_check(input, library, &error);
+	if ((error.status == TM_UNRECOGNISED || tree) && input && check_parts(job, input, library, &error)) {
+		/* printed one by one */
+	} else if (passed_over) {
+		job->passed_over++;
+	} else {
+		struct check_result *result = check_result_add(job, target->path);
+		if (result) {
+			result->report = report;
+			result->error = error;
+			result->found = target->found;
+			report = NULL;
+			check_plan(c, job, result, &input);
+		}
+	}
+	tracemend_report_free(report);
+	tracemend_close(input);
 	cli_progress_finished(c->progress, slot);
+}
+
+static void check_print_result(struct check *c, struct check_result *result)
+{
+	char shown[CLI_TEXT_MAX];
+	struct report_entry entry = { .path = result->path, .shown = cli_show(shown, result->path), .error = &result->error };
+	int code = cli_exit_code(result->error.status);
+
+	result->report = cli_baseline_select(c->baseline, result->report, shown, &entry.known);
+	entry.report = result->report;
+	cli_progress_hide(c->progress);
+	if (result->report) {
+		const struct tracemend_summary *s = tracemend_report_summary(result->report);
+		if (report_fails(&c->run, s))
+			code = cli_worse(code, CLI_FINDINGS);
+		if (!s->complete && result->error.status == TM_OK)
+			code = cli_worse(code, CLI_LIMIT);
+	}
+	cli_print_entry(&c->run, c->printer, c->options->library.max_findings, &entry);
+	cli_saves_entry(c->saves, c->options->library.max_findings, &entry);
+	if (result->error.status != TM_OK) {
+		fflush(stdout);
+		(void)cli_fail(&result->error);
+	}
+	if (!result->found && cli_next_wanted(c->options, result->report))
+		cli_next(result->path, result->report, result->repair, &result->repair_error);
+	cli_progress_show(c->progress);
+	c->code = cli_worse(c->code, code);
+}
+
+/* A searched directory: it fails only if there is nothing in it. */
+static void check_print_searched(struct check *c, size_t index)
+{
+	const struct cli_target *target = &c->targets.list[index];
+	struct check_result result = { .path = target->path, .error = { .status = TM_UNRECOGNISED } };
+	char shown[CLI_TEXT_MAX];
+
+	for (size_t i = target->first; i < index; i++)
+		if (c->jobs[i].printed)
+			return; /* something was printed */
+	/* What it is instead, if that can be told. */
+	struct tracemend_error error = { 0 };
+	struct tracemend_input *input = tracemend_open(target->path, &c->options->library, &error);
+	struct tracemend_report *report = input ? tracemend_check(input, &c->options->library, &error) : NULL;
+	tracemend_report_free(report);
+	tracemend_close(input);
+	if (error.status == TM_UNRECOGNISED)
+		(void)snprintf(result.error.message, sizeof(result.error.message), "%.*s; no capture is below it",
+			       (int)sizeof(result.error.message) - 32, error.message);
+	else
+		(void)snprintf(result.error.message, sizeof(result.error.message),
+			       "%s: not a capture of a known format; no capture is below it", cli_show(shown, target->path));
+	check_print_result(c, &result);
 }
 
 static void check_print(struct check *c, size_t index)
 {
 	struct check_job *job = &c->jobs[index];
-	char shown[CLI_TEXT_MAX];
-	struct report_entry entry = {
-		.path = c->options->paths.items[index],
-		.shown = cli_show(shown, c->options->paths.items[index]),
-		.report = job->report,
-		.error = &job->error,
-	};
-	int code = cli_exit_code(job->error.status);
 
-	cli_progress_hide(c->progress);
-	if (job->report) {
-		const struct tracemend_summary *s = tracemend_report_summary(job->report);
-		if (report_fails(&c->run, s))
-			code = cli_worse(code, CLI_FINDINGS);
-		if (!s->complete && job->error.status == TM_OK)
-			code = cli_worse(code, CLI_LIMIT);
-		c->run.with_errors += s->errors > 0;
-	}
-	c->run.incomplete += !job->report || !tracemend_report_summary(job->report)->complete;
-	c->printer->entry(&c->run, &entry);
-	c->run.printed++;
-	if (job->error.status != TM_OK) {
-		fflush(stdout);
-		(void)cli_fail(&job->error);
-	}
-	cli_progress_show(c->progress);
-	c->code = cli_worse(c->code, code);
-	tracemend_report_free(job->report);
-	job->report = NULL;
+	if (c->targets.list[index].first != SIZE_MAX)
+		check_print_searched(c, index);
+	/* The reports ask which rules are ignored, too: for this path. */
+	c->options->grading.sections |= job->grading.sections;
+	for (struct check_result *result = job->results; result; result = result->next)
+		check_print_result(c, result);
+	c->options->grading.sections = 1;
+	c->run.passed_over += job->passed_over;
+	c->run.failed = c->run.failed || job->failed;
+	job->printed = job->results;
+	check_results_free(job);
 }
 
 struct check_thread {
@@ -93,9 +269,9 @@ static void *check_thread(void *ctx)
 
 	(void)pthread_mutex_lock(&c->lock);
 	for (;;) {
-		while (!c->stopped && c->next < c->options->paths.count && c->next - c->printed >= ahead)
+		while (!c->stopped && c->next < c->targets.count && c->next - c->printed >= ahead)
 			(void)pthread_cond_wait(&c->changed, &c->lock);
-		if (c->stopped || c->next >= c->options->paths.count)
+		if (c->stopped || c->next >= c->targets.count)
 			break;
 		size_t index = c->next++;
 		(void)pthread_mutex_unlock(&c->lock);
@@ -111,7 +287,7 @@ static void *check_thread(void *ctx)
 /* Prints every input as soon as it and all before it are finished. */
 static void check_print_in_order(struct check *c)
 {
-	for (size_t i = 0; i < c->options->paths.count && !cli_signals_caught(); i++) {
+	for (size_t i = 0; i < c->targets.count && !cli_signals_caught(); i++) {
 		(void)pthread_mutex_lock(&c->lock);
 		while (!c->jobs[i].done)
 			(void)pthread_cond_wait(&c->changed, &c->lock);
@@ -155,7 +331,7 @@ static size_t check_parallel(struct check *c, struct check_thread *threads, size
 
 static void check_serial(struct check *c)
 {
-	for (size_t i = 0; i < c->options->paths.count && !cli_signals_caught(); i++) {
+	for (size_t i = 0; i < c->targets.count && !cli_signals_caught(); i++) {
 		check_work(c, i, 0);
 		check_print(c, i);
 	}
@@ -163,37 +339,47 @@ static void check_serial(struct check *c)
 
 int cli_check(struct cli_options *o)
 {
-	if (!o->paths.count)
-		return cli_usage("check needs a file or directory");
-
-	size_t threads = o->jobs < o->paths.count ? o->jobs : o->paths.count;
+	struct tracemend_options shown = o->library; /* as the report lists findings */
 	struct check c = {
 		.options = o,
-		.run = { .out = stdout,
-			 .color = cli_colored(o, stdout),
-			 .quiet = o->quiet,
-			 .verbose = o->verbose,
-			 .fail_on = o->fail_on,
-			 .options = &o->library },
+		.run = cli_saves_run(o, &shown),
 		.printer = report_printer_find(o->format),
-		.jobs = calloc(o->paths.count, sizeof(*c.jobs)),
 	};
-	struct check_thread *array = calloc(threads, sizeof(*array));
-	if (!c.jobs || !array) {
+
+	if (!o->paths.count)
+		return cli_usage("check needs a file or directory");
+	shown.max_findings = cli_saves_findings(o, c.printer);
+	c.code = cli_targets_find(&c.targets, o);
+	if (!c.code)
+		c.code = cli_baseline_begin(&c.baseline, o);
+	if (!c.code)
+		c.code = cli_saves_begin(&c.saves, o);
+	size_t threads = o->jobs < c.targets.count ? o->jobs : c.targets.count;
+	struct check_thread *array = calloc(threads ? threads : 1, sizeof(*array));
+	c.jobs = calloc(c.targets.count ? c.targets.count : 1, sizeof(*c.jobs));
+	if (c.code || !c.jobs || !array) {
+		(void)cli_saves_end(c.saves, 0, false);
+		cli_baseline_free(c.baseline);
+		cli_targets_free(&c.targets);
 		free(c.jobs);
 		free(array);
-		return cli_memory();
+		return c.code ? c.code : cli_memory();
 	}
-	c.progress = cli_progress_new(o, threads, o->paths.count);
+	c.run.passed_over = c.targets.passed_over;
+	c.progress = cli_progress_new(o, threads, c.targets.count);
 	if (c.printer->begin)
 		c.printer->begin(&c.run);
 	if (threads < 2 || !check_parallel(&c, array, threads))
 		check_serial(&c);
 	if (c.printer->end)
 		c.printer->end(&c.run);
-	for (size_t i = 0; i < o->paths.count; i++)
-		tracemend_report_free(c.jobs[i].report);
+	c.code = cli_worse(c.code, cli_saves_end(c.saves, c.run.passed_over, !cli_signals_caught()));
+	c.code = cli_worse(c.code, cli_baseline_end(c.baseline, !c.run.incomplete && !c.run.failed && !cli_signals_caught()));
+	cli_say_passed_over(o, c.run.passed_over);
+	for (size_t i = 0; i < c.targets.count; i++)
+		check_results_free(&c.jobs[i]);
 	cli_progress_free(c.progress);
+	cli_targets_free(&c.targets);
 	free(c.jobs);
 	free(array);
 	if (c.run.failed) {

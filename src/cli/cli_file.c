@@ -10,63 +10,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory of a path; the caller frees it. NULL: out of memory. */
-static char *cli_path_parent(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return strdup(".");
-	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
+#include "core/path.h"
+#include "core/publish.h"
 
 bool cli_file_begin(struct cli_file *f, const char *path)
 {
+	struct tracemend_error error = { 0 };
+
 	*f = (struct cli_file){ 0 };
 	if (!strcmp(path, "-")) {
 		f->stream = stdout;
 		return true;
 	}
-	struct stat st;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		cli_error("%s: exists and is not a regular file", path);
+	f->publication = publication_begin(path, false, &error);
+	if (!f->publication) {
+		cli_error("%s", error.message);
 		return false;
 	}
-	f->path = strdup(path);
-	char *parent = cli_path_parent(path);
-	if (!f->path || !parent || asprintf(&f->temporary, "%s/.tracemend-XXXXXX", parent) < 0) {
-		f->temporary = NULL;
-		free(parent);
-		cli_file_abandon(f);
-		cli_error("out of memory");
-		return false;
-	}
-	free(parent);
-	mode_t mask = umask(077);
-	int fd = mkostemp(f->temporary, O_CLOEXEC);
-	(void)umask(mask);
-	if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
-		f->stream = fdopen(fd, "w");
+	int fd = dup(publication_descriptor(f->publication));
+	f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f->stream) {
 		cli_error("%s: cannot be written: %s", path, strerror(errno));
-		if (fd >= 0) {
+		if (fd >= 0)
 			(void)close(fd);
-			(void)unlink(f->temporary);
-		}
-		free(f->temporary);
-		f->temporary = NULL;
 		cli_file_abandon(f);
-		return false;
 	}
-	return true;
+	return f->stream != NULL;
 }
 
 bool cli_file_flush(struct cli_file *f)
 {
-	if (!f->temporary)
+	if (!f->publication)
 		return true; /* standard output is checked when the program ends */
 	if (ferror(f->stream) || fflush(f->stream) || fsync(fileno(f->stream))) {
-		cli_error("%s: cannot be written: %s", f->path, strerror(errno));
+		cli_error("%s: cannot be written: %s", publication_path(f->publication), strerror(errno));
 		cli_file_abandon(f);
 		return false;
 	}
@@ -75,38 +52,58 @@ bool cli_file_flush(struct cli_file *f)
 
 bool cli_file_commit(struct cli_file *f)
 {
-	bool good = true;
+	struct tracemend_error error = { 0 };
 
-	if (f->temporary) {
-		good = !fclose(f->stream) && !rename(f->temporary, f->path);
-		f->stream = NULL;
-		if (good) {
-			free(f->temporary);
-			f->temporary = NULL;
-		} else {
-			cli_error("%s: cannot be written: %s", f->path, strerror(errno));
-		}
+	if (!f->publication)
+		return true;
+	if (ferror(f->stream) || fflush(f->stream)) {
+		cli_error("%s: cannot be written: %s", publication_path(f->publication), strerror(errno));
+		cli_file_abandon(f);
+		return false;
 	}
+	struct publication *p = f->publication;
+	f->publication = NULL;
 	cli_file_abandon(f);
-	return good;
+	if (publication_commit(p, &error) == TM_OK)
+		return true;
+	cli_error("%s", error.message);
+	return false;
 }
 
 void cli_file_abandon(struct cli_file *f)
 {
 	if (f->stream && f->stream != stdout)
 		(void)fclose(f->stream);
-	if (f->temporary)
-		(void)unlink(f->temporary);
-	free(f->temporary);
-	free(f->path);
+	publication_abandon(f->publication);
 	*f = (struct cli_file){ 0 };
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether two paths at which there is nothing yet would be the same: the same name in the same folder. */
+static bool will_be_same(const char *path, const char *other)
+{
+	struct stat a, b;
+	size_t m, n;
+	const char *last = path_last(path, &m), *last_other = path_last(other, &n);
+	char *parent = path_parent(path), *parent_other = path_parent(other);
+	bool same = parent && parent_other && m == n && !memcmp(last, last_other, n) && stat(parent, &a) == 0 &&
+		    stat(parent_other, &b) == 0 && is_same_file(&a, &b);
+
+	free(parent);
+	free(parent_other);
+	return same;
 }
 
 bool cli_path_same(const char *path, const char *other)
 {
 	struct stat a, b;
+	bool there = stat(path, &a) == 0, other_there = stat(other, &b) == 0;
 
-	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return there && other_there ? is_same_file(&a, &b) : there == other_there && will_be_same(path, other);
 }
 
 bool cli_path_inside(const char *path, const char *other)
@@ -117,7 +114,7 @@ bool cli_path_inside(const char *path, const char *other)
 
 	if (stat(other, &directory) || !S_ISDIR(directory.st_mode))
 		return false;
-	char *parent = cli_path_parent(path);
+	char *parent = path_parent(path);
 	if (!parent || !realpath(parent, resolved)) {
 		free(parent);
 		return false;
@@ -125,7 +122,7 @@ bool cli_path_inside(const char *path, const char *other)
 	free(parent);
 	for (;;) {
 		struct stat st;
-		if (stat(resolved, &st) == 0 && st.st_dev == directory.st_dev && st.st_ino == directory.st_ino)
+		if (stat(resolved, &st) == 0 && is_same_file(&st, &directory))
 			inside = true;
 		char *slash = strrchr(resolved, '/');
 		if (inside || !slash || !slash[1])

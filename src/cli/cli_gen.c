@@ -117,13 +117,35 @@ static int gen_check_options(const struct cli_options *o, struct tracemend_recip
 		recipe->format = o->rule->format;
 	if (!recipe->format)
 		return cli_usage("gen needs -f FORMAT: fxt, uftrace, tracedat, ktrace or lttng");
-	if (o->rule && strcmp(o->rule->format, recipe->format) && cli_format_find(o->rule->format))
-		return cli_usage("%s is not a rule of the format %s", o->rule->id, recipe->format);
+	for (size_t i = 0; i < o->rule_count; i++)
+		if (strcmp(o->rules[i]->format, recipe->format) && cli_format_find(o->rules[i]->format))
+			return cli_usage("%s is not a rule of the format %s", o->rules[i]->id, recipe->format);
 	if (!o->output)
 		return cli_usage("gen needs -o DIR, the directory for the files");
 	if (o->seed > INT64_MAX - (o->count - 1))
 		return cli_usage("--seed and --count exceed the largest seed, which is %lld", (long long)INT64_MAX);
 	return CLI_CLEAN;
+}
+
+/* -o -: the bytes of one capture. */
+static int gen_to_stdout(const struct cli_options *o, const struct tracemend_recipe *recipe)
+{
+	struct tracemend_error error = { 0 };
+	const uint8_t *data;
+	size_t size;
+
+	if (o->count > 1 || o->rule_count > 1)
+		return cli_usage("-o - is for one capture; give a directory for several");
+	struct tracemend_sample *sample = tracemend_generate(recipe, &error);
+	if (!sample)
+		return cli_fail(&error);
+	bool directory = tracemend_sample_is_directory(sample);
+	if (!directory) {
+		(void)tracemend_sample_file(sample, 0, &data, &size);
+		(void)fwrite(data, 1, size, stdout); /* checked when the program ends */
+	}
+	tracemend_sample_free(sample);
+	return directory ? cli_usage("-o -: a capture of %s is a directory; give one with -o DIR", recipe->format) : CLI_CLEAN;
 }
 
 int cli_gen(struct cli_options *o)
@@ -140,6 +162,9 @@ int cli_gen(struct cli_options *o)
 
 	if (code)
 		return code;
+	recipe.seed = o->seed;
+	if (!strcmp(o->output, "-"))
+		return gen_to_stdout(o, &recipe);
 	struct stat st;
 	if (stat(o->output, &st) == 0 && !S_ISDIR(st.st_mode))
 		return cli_usage("-o %s: is not a directory", o->output);
@@ -148,9 +173,12 @@ int cli_gen(struct cli_options *o)
 	json_t *labels = json_object();
 	code = labels ? gen_labels_load(labels, path) : cli_memory();
 	bool loaded = !code;
-	for (uint64_t i = 0; i < o->count && !code && !cli_signals_caught(); i++) {
-		recipe.seed = o->seed + i;
-		code = gen_one(o, &recipe, labels);
+	for (size_t k = 0; k < o->rule_count || !k; k++) {
+		recipe.rule = o->rule_count ? o->rules[k]->id : NULL;
+		for (uint64_t i = 0; i < o->count && !code && !cli_signals_caught(); i++) {
+			recipe.seed = o->seed + i;
+			code = gen_one(o, &recipe, labels);
+		}
 	}
 	if (loaded && json_object_size(labels)) { /* also after an early stop: the files that exist are labelled */
 		int written = gen_labels_write(labels, path);

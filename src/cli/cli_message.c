@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/report.h"
+
 static void cli_verror(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 static void cli_verror(const char *format, va_list arguments)
@@ -92,23 +94,14 @@ int cli_worse(int a, int b)
 
 const char *cli_number(char out[32], uint64_t n)
 {
-	char digits[24];
-	size_t count = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i && (count - i) % 3 == 0)
-			out[at++] = ',';
-		out[at++] = digits[i];
-	}
-	out[at] = '\0';
-	return out;
+	return report_number(out, n);
 }
 
 const char *cli_count(char out[64], uint64_t n, const char *noun)
 {
 	char number[32];
 
-	(void)snprintf(out, 64, "%s %s%s", cli_number(number, n), noun, n == 1 ? "" : "s");
+	(void)snprintf(out, 64, "%s %s%s", report_number(number, n), noun, n == 1 ? "" : "s");
 	return out;
 }
 

@@ -45,6 +45,73 @@ static unsigned name_distance(const char *a, const char *b)
 	return row[length];
 }
 
+const char *cli_nearest(const char *word, const char *const *words)
+{
+	/* A third of the letters may differ; a word that is begun stands for the whole. */
+	size_t length = strlen(word);
+	unsigned best = (unsigned)(length + 2) / 3 + 1;
+	const char *found = NULL;
+
+	for (; *words; words++) {
+		unsigned d = length > 1 && !strncmp(word, *words, length) ? 0 : name_distance(word, *words);
+		if (d < best) {
+			best = d;
+			found = *words;
+		}
+	}
+	return found;
+}
+
+const char *cli_hint(char out[CLI_HINT_MAX], const char *before, const char *word, const char *const *words)
+{
+	const char *near = cli_nearest(word, words);
+
+	if (near)
+		(void)snprintf(out, CLI_HINT_MAX, "; did you mean %s%s?", before, near);
+	else
+		*out = '\0';
+	return out;
+}
+
+const char *cli_format_hint(char out[CLI_HINT_MAX], const char *word)
+{
+	const char *names[16] = { NULL };
+	size_t count;
+	const struct tracemend_format *const *formats = tracemend_formats(&count);
+
+	for (size_t i = 0; i < count && i + 1 < sizeof(names) / sizeof(names[0]); i++) {
+		names[i] = formats[i]->name;
+		if (strlen(word) > 2 && strcasestr(formats[i]->title, word)) {
+			(void)snprintf(out, CLI_HINT_MAX, "; did you mean %s?", names[i]);
+			return out;
+		}
+	}
+	return cli_hint(out, "", word, names);
+}
+
+/* Prints the rules whose names contain a word; false: there is none. */
+static bool rule_suggest_part(const char *name)
+{
+	char list[512];
+	size_t count = tracemend_rule_count(NULL), at = 0, more = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tracemend_rule *rule = tracemend_rule_at(NULL, i);
+		if (!strstr(rule->id, name))
+			continue;
+		size_t room = strlen(rule->id) + 3;
+		if (at + room + 32 < sizeof(list))
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", at ? ", " : "", rule->id);
+		else
+			more++;
+	}
+	if (more)
+		(void)snprintf(list + at, sizeof(list) - at, " and %zu more", more);
+	if (at)
+		cli_error("unknown rule '%s'; rules with this word: %s", name, list);
+	return at;
+}
+
 /* Prints the rules with similar names. */
 static void rule_suggest(const char *name)
 {
@@ -53,6 +120,8 @@ static void rule_suggest(const char *name)
 	size_t count = tracemend_rule_count(NULL);
 	bool whole = strchr(name, '/') != NULL;
 
+	if (strlen(name) > 2 && rule_suggest_part(name))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct tracemend_rule *rule = tracemend_rule_at(NULL, i);
 		unsigned d = name_distance(name, whole ? rule->id : cli_rule_bare(rule));

@@ -4,41 +4,57 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/system.h"
 #include "report/report.h"
 #include "cli/try.h"
-
-/* One option. key is its value from getopt_long(): a letter that users may type, or an upper-case letter that stands for a long
- * option only. */
-struct cli_option {
-	char key;
-	const char *name, *argument, *help;
-};
 
 static const struct cli_option options[] = {
 	{ 'f', "input-format", "NAME",
 	  "read the input as this format instead of recognising it: fxt, uftrace, tracedat, ktrace, lttng" },
 	{ 'p', "profile", "NAME", "use this revision of the specification (fxt: latest, 2022; lttng 1.0: wire, literal)" },
 	{ 'F', "format", "NAME", "print the report as NAME (default: text)" },
+	{ 'A', "save", "FORMAT=FILE", "write another report of the same run to FILE; may be repeated" },
+	{ 'B', "baseline", "FILE", "neither list nor count the findings that FILE has; name those of FILE that no longer occur" },
+	{ 'J', "update-baseline", NULL, "write the findings of this run to the file of --baseline: they are known from now on" },
 	{ 'L', "fail-on", "LEVEL", "exit 1 for findings of this severity or a higher one: error (default), warning, note, never" },
 	{ 'O', "only", "GLOB", "use only rules whose id or bare name matches; may be repeated" },
 	{ 'I', "ignore", "GLOB", "ignore rules whose id or bare name matches; may be repeated" },
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
-	{ 'M', "max-findings", "N", "list at most N findings for each rule, and count the others (default 20; 0: list all)" },
-	{ 'j', "jobs", "N", "work on N captures at a time; the report does not change" },
+	{ 'M', "max-findings", "N",
+	  "list at most N findings for each rule, and count the others (0: list all; default: 20 in text, markdown and html, all "
+	  "in the other formats)" },
+	{ 'Q', "config", "FILE",
+	  "take settings from FILE (default: the nearest .tracemend.ini upwards from the working directory, but not from inside a "
+	  "capture): lines KEY = VALUE with the keys ignore, only, severity, fail-on, max-findings; a section [GLOB] is for the "
+	  "paths "
+	  "that match. Options of the command line win" },
+	{ 'z', "no-config", NULL, "take no settings from files" },
+	{ 'j', "jobs", "N",
+	  "work on N captures at a time; the report does not change (default of check: the number of cores; else 1)" },
 	{ 'o', "output", "PATH", "the result; not the input, nor a path inside it" },
+	{ 'P', "in-place", NULL, "write the result under the name of the input, which is renamed to NAME.orig" },
 	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },
 	{ 'm', "manifest", "FILE", "write the origin of every part of the output as JSON (-: standard output)" },
-	{ 'E', "extra", "PATH", "more pieces of the same capture; may be repeated" },
+	{ 'E', "extra", "PATH",
+	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated" },
+	{ 'w', "verify-with", "COMMAND",
+	  "run this shell command before the result gets its name: {} is the result, under a temporary name. If the command fails, "
+	  "nothing is written" },
 	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
+	{ 'u', "max-unpacked", "BYTES",
+	  "limit on what an archive or compressed file unpacks to (default: 512M or 200 times its size, at most 64G)" },
 	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },
 	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
 	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
-	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports" },
+	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports; may be repeated" },
 	{ 'W', "rule", "RULE", "reduce while check reports this rule" },
 	{ 'K', "damage", "KIND", "damage valid captures: truncate, hole, zero-tail, bitflip, duplicate, insert, delete" },
 	{ 'X', "command", "TEXT", "reduce while this shell command ends with the same signal or exit code; {} is the capture" },
@@ -57,14 +73,30 @@ static const struct cli_option options[] = {
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
-/* Whether the option has a short form. */
-static bool cli_is_letter(const struct cli_option *o)
+const struct cli_option *cli_option_at(size_t index)
+{
+	return index < OPTION_COUNT ? &options[index] : NULL;
+}
+
+const char *cli_option_help(const struct cli_command *command, const struct cli_option *o)
+{
+	if (o->key == 'f' && strchr(command->accepts, 'V'))
+		return "make captures of this format: fxt, uftrace, tracedat, ktrace, lttng";
+	if (o->key == 'o' && !strcmp(command->name, "gen"))
+		return "the directory for the files and their labels; -: one capture goes to standard output";
+	if (o->key == 'f' && command->tables)
+		return "list only the rules of this format: fxt, uftrace, tracedat, ktrace, lttng, container";
+	if (o->key == 'T' && command->run == cli_repair)
+		return "limit on the processor time of the command (default 60); elapsed time is limited to five times that";
+	return o->help;
+}
+
+bool cli_option_is_letter(const struct cli_option *o)
 {
 	return strchr("fjonqvh", o->key) != NULL;
 }
 
-/* The report formats of a command, one by one, then NULL. */
-static const char *cli_report_name(const struct cli_command *command, size_t index)
+const char *cli_report_name(const struct cli_command *command, size_t index)
 {
 	if (command->reports)
 		return command->reports[index];
@@ -80,10 +112,10 @@ void cli_options_help(const struct cli_command *command, FILE *out)
 		char label[64];
 		if (!strchr(command->accepts, o->key))
 			continue;
-		bool letter = cli_is_letter(o);
+		bool letter = cli_option_is_letter(o);
 		(void)snprintf(label, sizeof(label), "  %c%c%s --%s%s%s ", letter ? '-' : ' ', letter ? o->key : ' ',
 			       letter ? "," : " ", o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
-		cli_wrap(out, label, 28, o->help);
+		cli_wrap(out, label, 28, cli_option_help(command, o));
 	}
 	if (strchr(command->accepts, 'F')) {
 		fputs("\nReport formats:", out);
@@ -138,7 +170,7 @@ static bool cli_parse_severity(const char *text, const char *none, enum tracemen
 /* Returns CLI_CLEAN, or an exit code after an error message. */
 static int cli_list_add(struct cli_list *list, const char *item)
 {
-	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
+	const char **items = system_resize(list->items, list->count + 1, sizeof(*items));
 
 	if (!items)
 		return cli_memory();
@@ -147,12 +179,35 @@ static int cli_list_add(struct cli_list *list, const char *item)
 	return CLI_CLEAN;
 }
 
+/* Adds a path. A pattern that the shell left alone, and that is no file, stands for the files that match it. */
+static int cli_list_add_paths(struct cli_options *o, struct cli_list *list, const char *path)
+{
+	glob_t found = { 0 };
+	struct stat st;
+	int code = CLI_CLEAN;
+
+	if (!strpbrk(path, "*?[") || stat(path, &st) == 0 || glob(path, 0, NULL, &found)) {
+		globfree(&found);
+		return cli_list_add(list, path);
+	}
+	for (size_t i = 0; i < found.gl_pathc && !code; i++) {
+		char *copy = strdup(found.gl_pathv[i]);
+		code = copy ? cli_list_add(&o->owned, copy) : cli_memory();
+		if (code)
+			free(copy);
+		else
+			code = cli_list_add(list, copy);
+	}
+	globfree(&found);
+	return code;
+}
+
 static bool cli_glob_matches(const char *glob, const struct tracemend_rule *rule)
 {
 	return !fnmatch(glob, rule->id, 0) || !fnmatch(glob, cli_rule_bare(rule), 0);
 }
 
-static bool cli_globs_match(const struct cli_list *globs, const struct tracemend_rule *rule)
+bool cli_globs_match(const struct cli_list *globs, const struct tracemend_rule *rule)
 {
 	for (size_t i = 0; i < globs->count; i++)
 		if (cli_glob_matches(globs->items[i], rule))
@@ -168,6 +223,7 @@ static int cli_add_glob(struct cli_list *list, const char *option, const char *g
 	for (size_t i = 0; i < count; i++)
 		if (cli_glob_matches(glob, tracemend_rule_at(NULL, i)))
 			return cli_list_add(list, glob);
+	(void)cli_rule_find(glob, NULL);
 	return cli_usage("--%s=%s matches no rule; 'tracemend rules' lists them", option, glob);
 }
 
@@ -179,7 +235,7 @@ static int cli_add_regrade(struct cli_options *o, const char *text)
 	if (!equal || !cli_parse_severity(equal + 1, "ignore", &regrade.severity))
 		return cli_usage("--severity=%s: expected RULE=LEVEL with the level error, warning, note or ignore", text);
 	char *name = strndup(text, (size_t)(equal - text));
-	struct cli_regrade *regrades = reallocarray(o->regrades, o->regrade_count + 1, sizeof(*regrades));
+	struct cli_regrade *regrades = system_resize(o->regrades, o->regrade_count + 1, sizeof(*regrades));
 	if (regrades)
 		o->regrades = regrades;
 	if (!name || !regrades) {
@@ -202,14 +258,15 @@ bool cli_rule_chosen(const struct cli_options *o, const struct tracemend_rule *r
 /* tracemend_options.grade */
 static enum tracemend_severity cli_grade(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
 {
-	const struct cli_options *o = ctx;
+	const struct cli_grading *g = ctx;
+	const struct cli_options *o = g->options;
 
 	if (!cli_rule_chosen(o, rule))
 		return TM_IGNORE;
 	for (size_t i = o->regrade_count; i-- > 0;) /* the last one counts */
 		if (o->regrades[i].rule == rule)
 			return o->regrades[i].severity;
-	return severity;
+	return cli_config_chosen(g, rule) ? cli_config_severity(g, rule, severity) : TM_IGNORE;
 }
 
 /* Index of text in a NULL-terminated list, or -1. */
@@ -221,13 +278,40 @@ static int cli_parse_choice(const char *text, const char *const *choices)
 	return -1;
 }
 
+/* cli_hint() over the report formats of a command. */
+static const char *cli_report_hint(const struct cli_command *command, char out[CLI_HINT_MAX], const char *before, const char *word)
+{
+	const char *names[32] = { NULL };
+
+	for (size_t i = 0; i + 1 < sizeof(names) / sizeof(names[0]) && cli_report_name(command, i); i++)
+		names[i] = cli_report_name(command, i);
+	return cli_hint(out, before, word, names);
+}
+
+/* -f: a format of captures, or for tables one that has rules ("container"). */
+static int cli_set_input_format(struct cli_options *o, const char *text)
+{
+	char hint[CLI_HINT_MAX] = "";
+
+	o->library.format = text;
+	if (cli_format_find(text) || (o->command->tables && tracemend_rule_count(text)))
+		return CLI_CLEAN;
+	if (!*cli_format_hint(hint, text) && strchr(o->command->accepts, 'F'))
+		(void)cli_report_hint(o->command, hint, "--format ", text);
+	return cli_usage("unknown format '%s'%s", text, *hint ? hint : ": expected fxt, uftrace, tracedat, ktrace or lttng");
+}
+
 static int cli_set_format(struct cli_options *o, const char *text)
 {
 	o->format = text;
 	for (size_t i = 0; cli_report_name(o->command, i); i++)
 		if (!strcmp(text, cli_report_name(o->command, i)))
 			return CLI_CLEAN;
-	return cli_usage("--format=%s: unknown report format; 'tracemend %s --help' lists them", text, o->command->name);
+	char hint[CLI_HINT_MAX];
+	if (cli_format_find(text) && strchr(o->command->accepts, 'f'))
+		return cli_usage("--format=%s: unknown report format; did you mean -f %s, the format of the input?", text, text);
+	return cli_usage("--format=%s: unknown report format%s; 'tracemend %s --help' lists them", text,
+			 cli_report_hint(o->command, hint, "", text), o->command->name);
 }
 
 static int cli_set_damage(struct cli_options *o, const char *text)
@@ -274,6 +358,12 @@ static bool *cli_flag(struct cli_options *o, int key)
 	switch (key) {
 	case 'n':
 		return &o->dry_run;
+	case 'z':
+		return &o->no_config;
+	case 'P':
+		return &o->in_place;
+	case 'J':
+		return &o->update_baseline;
 	case 'V':
 		return &o->valid;
 	case 'H':
@@ -298,7 +388,8 @@ static int cli_set_count(struct cli_options *o, int key, const char *text)
 	switch (key) {
 	case 'M':
 		code = cli_set_number("--max-findings", text, false, 0, SIZE_MAX, &n);
-		o->library.max_findings = (size_t)n;
+		o->max_findings = (size_t)n;
+		o->max_given = true;
 		return code;
 	case 'j':
 		code = cli_set_number("-j", text, false, 1, 1024, &n);
@@ -310,6 +401,8 @@ static int cli_set_count(struct cli_options *o, int key, const char *text)
 		return cli_set_number("--count", text, false, 1, UINT64_C(1) << 32, &o->count);
 	case 'b':
 		return cli_set_number("--size", text, true, 1, UINT64_MAX, &o->size);
+	case 'u':
+		return cli_set_number("--max-unpacked", text, true, 1, UINT64_MAX, &o->library.max_unpacked);
 	case 'T':
 		code = cli_set_number("--timeout", text, false, 1, 3600, &n);
 		o->timeout = (unsigned)n;
@@ -323,7 +416,7 @@ static int cli_set_count(struct cli_options *o, int key, const char *text)
 	}
 }
 
-static int cli_set(struct cli_options *o, int key, const char *text)
+int cli_options_set(struct cli_options *o, int key, const char *text)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
 	bool *flag = cli_flag(o, key);
@@ -335,16 +428,23 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 	}
 	switch (key) {
 	case 'f':
-		o->library.format = text;
-		if (cli_format_find(text) || (o->command->tables && tracemend_rule_count(text)))
-			return CLI_CLEAN; /* "container" has rules, but is not a format */
-		return cli_usage("unknown format '%s'", text);
+		return cli_set_input_format(o, text);
 	case 'p':
 		o->library.profile = text;
 		return CLI_CLEAN;
 	case 'F':
 		return cli_set_format(o, text);
+	case 'A': {
+		const struct report_printer *printer;
+		const char *file;
+		int code = cli_saves_parse(text, &printer, &file);
+		return code ? code : cli_list_add(&o->save, text);
+	}
+	case 'B':
+		o->baseline = text;
+		return *text && strcmp(text, "-") ? CLI_CLEAN : cli_usage("--baseline needs the name of a file");
 	case 'L':
+		o->fail_given = true;
 		if (!cli_parse_severity(text, "never", &o->fail_on))
 			return cli_usage("--fail-on=%s: expected error, warning, note or never", text);
 		return CLI_CLEAN;
@@ -354,20 +454,25 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 		return cli_add_glob(&o->ignore, "ignore", text);
 	case 'S':
 		return cli_add_regrade(o, text);
+	case 'Q':
+		o->config_path = text;
+		return CLI_CLEAN;
 	case 'o':
 		o->output = text;
 		return *text ? CLI_CLEAN : cli_usage("-o needs a name");
 	case 'm':
 		o->manifest = text;
 		return *text ? CLI_CLEAN : cli_usage("--manifest needs a name");
+	case 'w':
+		o->verify_with = text;
+		return strstr(text, "{}") ? CLI_CLEAN : cli_usage("--verify-with=%s: needs {} for the path of the result", text);
 	case 'E':
-		return cli_list_add(&o->extra, text);
+		return cli_list_add_paths(o, &o->extra, text);
 	case 'D':
-		return cli_list_add(&o->donor, text);
+		return cli_list_add_paths(o, &o->donor, text);
 	case 'R':
 	case 'W':
-		o->rule_name = text;
-		return CLI_CLEAN;
+		return cli_list_add(&o->rule_names, text);
 	case 'K':
 		return cli_set_damage(o, text);
 	case 'X':
@@ -388,9 +493,34 @@ static int cli_set(struct cli_options *o, int key, const char *text)
 
 /* ---- parsing ---- */
 
-/* Explains an option that getopt_long() did not accept. */
-static int cli_options_strange(const struct cli_command *command, int answer, char **argv)
+/* Names the nearest option of the command, or the commands that have an option of this name. */
+static int cli_options_unknown(const struct cli_command *commands, const struct cli_command *command, const char *given)
 {
+	const char *names[OPTION_COUNT + 1] = { NULL };
+	char hint[CLI_HINT_MAX], word[64];
+	size_t count = 0, length = strcspn(given, "=");
+
+	(void)snprintf(word, sizeof(word), "%.*s", (int)length, given);
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (strchr(command->accepts, options[i].key))
+			names[count++] = options[i].name;
+	const char *name = word + strspn(word, "-");
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (strcmp(options[i].name, name) != 0)
+			continue;
+		for (const struct cli_command *c = commands; c->name; c++)
+			if (strchr(c->accepts, options[i].key))
+				return cli_usage("%s has no option '%s'; %s has it", command->name, word, c->name);
+	}
+	cli_hint(hint, "--", name, names);
+	return cli_usage("%s has no option '%s'%s; 'tracemend %s --help' lists them", command->name, word, hint, command->name);
+}
+
+/* Explains an option that getopt_long() did not accept. */
+static int cli_options_strange(const struct cli_options *o, int answer, char **argv)
+{
+	const struct cli_command *command = o->command;
+
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		if (optopt != options[i].key)
 			continue;
@@ -401,7 +531,7 @@ static int cli_options_strange(const struct cli_command *command, int answer, ch
 	}
 	if (optopt)
 		return cli_usage("%s has no option '-%c'; 'tracemend %s --help' lists them", command->name, optopt, command->name);
-	return cli_usage("%s has no option '%s'; 'tracemend %s --help' lists them", command->name, argv[optind - 1], command->name);
+	return cli_options_unknown(o->commands, command, argv[optind - 1]);
 }
 
 /* The profile must be one of the format, or of any format when the format will be recognised. */
@@ -457,7 +587,7 @@ static void cli_getopt_fill(struct cli_getopt *g, const struct cli_command *comm
 		if (!strchr(command->accepts, o->key))
 			continue;
 		g->longs[count++] = (struct option){ o->name, o->argument ? required_argument : no_argument, NULL, o->key };
-		if (!cli_is_letter(o))
+		if (!cli_option_is_letter(o))
 			continue;
 		g->shorts[at++] = o->key;
 		if (o->argument)
@@ -500,31 +630,64 @@ static int cli_take_options(struct cli_options *o, int argc, char **argv, bool *
 			return CLI_CLEAN;
 		case '?':
 		case ':':
-			code = cli_options_strange(o->command, answer, argv);
+			code = cli_options_strange(o, answer, argv);
 			break;
 		default:
-			code = cli_set(o, answer, optarg);
+			code = cli_options_set(o, answer, optarg);
 		}
 	}
 	*done = code != CLI_CLEAN;
 	return code;
 }
 
-bool cli_options_parse(struct cli_options *o, const struct cli_command *command, int argc, char **argv, int *code)
+/* Finds the rules of --rule. Only gen takes more than one. */
+static int cli_take_rules(struct cli_options *o)
+{
+	size_t count = o->rule_names.count;
+
+	if (count > 1 && !strchr(o->command->accepts, 'R'))
+		return cli_usage("%s takes one --rule", o->command->name);
+	o->rules = count ? calloc(count, sizeof(*o->rules)) : NULL;
+	if (count && !o->rules)
+		return cli_memory();
+	for (; o->rule_count < count; o->rule_count++) {
+		o->rules[o->rule_count] = cli_rule_find(o->rule_names.items[o->rule_count], o->library.format);
+		if (!o->rules[o->rule_count])
+			return CLI_USAGE;
+	}
+	o->rule = count ? o->rules[0] : NULL;
+	return CLI_CLEAN;
+}
+
+/* With no rule left, every capture would be clean. */
+static int cli_check_rules_left(const struct cli_options *o)
+{
+	size_t count = tracemend_rule_count(NULL), left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		left += cli_rule_chosen(o, tracemend_rule_at(NULL, i));
+	return left ? CLI_CLEAN : cli_usage("--only and --ignore leave no rule: every capture would be called clean");
+}
+
+bool cli_options_parse(struct cli_options *o, const struct cli_command *commands, const struct cli_command *command, int argc,
+		       char **argv, int *code)
 {
 	bool done = false;
 
-	*o = (struct cli_options){ .command = command,
+	*o = (struct cli_options){ .commands = commands,
+				   .command = command,
 				   .fail_on = TM_ERROR,
 				   .jobs = 1,
 				   .seed = 1,
 				   .count = 1,
-				   .timeout = 5,
+				   .timeout = command->run == cli_repair ? 60 : 5,
 				   .memory = UINT64_C(2) << 30,
 				   .tries = command->tries,
 				   .outcomes = UINT_MAX };
-	o->library.max_findings = 20;
+	o->max_findings = CLI_FINDINGS_LISTED;
 	o->format = "text";
+	long cores = command->run == cli_check ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+	o->jobs = cores > 1 && cores < 1024 ? (unsigned)cores : 1;
 	*code = cli_take_command(o, &argc, argv);
 	if (!*code)
 		*code = cli_take_options(o, argc, argv, &done);
@@ -532,26 +695,45 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *command,
 		return false;
 	*code = cli_check_profile(o);
 	/* After all options: -f decides which rule a bare name means. */
-	if (o->rule_name && !*code) {
-		o->rule = cli_rule_find(o->rule_name, o->library.format);
-		*code = o->rule ? CLI_CLEAN : CLI_USAGE;
-	}
+	if (!*code)
+		*code = cli_take_rules(o);
+	if (!*code && (o->only.count || o->ignore.count))
+		*code = cli_check_rules_left(o);
 	if (!*code)
 		*code = cli_take_paths(o, argc, argv);
-	if (o->only.count || o->ignore.count || o->regrade_count) {
+	if (!*code && strchr(command->accepts, 'Q'))
+		*code = cli_config_load(o);
+	const struct report_printer *printer = report_printer_find(o->format);
+	if (!o->max_given && printer && !printer->people)
+		o->max_findings = 0;
+	o->library.max_findings = o->baseline ? 0 : o->max_findings;
+	for (size_t i = 0; i < o->save.count; i++) {
+		const char *file;
+		if (!cli_saves_parse(o->save.items[i], &printer, &file) && !cli_saves_findings(o, printer))
+			o->library.max_findings = 0;
+	}
+	if (o->only.count || o->ignore.count || o->regrade_count || o->config) {
+		o->grading = (struct cli_grading){ .options = o, .sections = 1 };
 		o->library.grade = cli_grade;
-		o->library.grade_ctx = o;
+		o->library.grade_ctx = &o->grading;
 	}
 	return !*code;
 }
 
 void cli_options_free(struct cli_options *o)
 {
+	for (size_t i = 0; i < o->owned.count; i++)
+		free((void *)(uintptr_t)o->owned.items[i]);
+	free(o->owned.items);
+	free(o->rule_names.items);
+	free(o->rules);
 	free(o->paths.items);
 	free(o->command_line.items);
+	free(o->save.items);
 	free(o->only.items);
 	free(o->ignore.items);
 	free(o->extra.items);
 	free(o->donor.items);
 	free(o->regrades);
+	cli_config_free(o->config);
 }

@@ -2,6 +2,7 @@
  * second, and is erased at the end. */
 #include "cli/cli.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,6 +41,15 @@ void cli_signals_catch(void)
 	}
 	/* Writing to a closed pipe is reported as a failed write. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* So is writing past a limit on the size of files. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+}
+
+bool cli_output_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
 int cli_signals_caught(void)
@@ -88,12 +98,15 @@ static void cli_progress_draw(struct cli_progress *p, int64_t now)
 		done += p->slots[i].done;
 		total += p->slots[i].total;
 	}
-	uint64_t percent = total ? done / (total / 100 + 1) : 0;
+	/* A repair reads a capture several times: to plan, to check what it would write, to write it. */
+	uint64_t pass = total ? done / total : 0, percent = total ? (done - pass * total) / (total / 100 + 1) : 0;
 	cli_progress_erase(p);
 	if (p->inputs > 1)
 		fprintf(stderr, "%zu of %zu done, ", p->finished, p->inputs);
-	fprintf(stderr, "%llu MB read, %llu%%", (unsigned long long)(done >> 20),
-		(unsigned long long)(percent > 99 ? 99 : percent)); /* it may read a file more than once */
+	fprintf(stderr, "%llu MB read, ", (unsigned long long)(done >> 20));
+	if (pass)
+		fprintf(stderr, "pass %llu, ", (unsigned long long)pass + 1);
+	fprintf(stderr, "%llu%%", (unsigned long long)(percent > 99 ? 99 : percent));
 	fflush(stderr);
 	p->drawn = true;
 	p->last = now;

@@ -22,15 +22,34 @@ static void rules_text(const char *format)
 }
 
 /* Prints a cell of a Markdown table. */
-static void rules_cell(const char *text)
+static void rules_text_cell(const char *text)
 {
-	fputs("| ", stdout);
 	for (; *text; text++) {
 		if (strchr("|\\`*_<>[]", *text))
 			putchar('\\');
 		putchar(*text == '\n' ? ' ' : *text);
 	}
+}
+
+static void rules_cell(const char *text)
+{
+	fputs("| ", stdout);
+	rules_text_cell(text);
 	putchar(' ');
+}
+
+/* The clause, as a link where its document is published. */
+static void rules_link(const struct tracemend_rule *rule)
+{
+	char url[512];
+
+	if (!*tracemend_rule_url(rule, url, sizeof(url))) {
+		rules_cell(rule->clause);
+		return;
+	}
+	fputs("| [", stdout);
+	rules_text_cell(rule->clause);
+	printf("](<%s>) ", url);
 }
 
 static void rules_markdown(const char *format)
@@ -45,7 +64,7 @@ static void rules_markdown(const char *format)
 		rules_cell(tracemend_severity_name(rule->severity));
 		rules_cell(rule->class_name);
 		rules_cell(rule->title);
-		rules_cell(rule->clause);
+		rules_link(rule);
 		rules_cell(rule->repair);
 		puts("|");
 	}
@@ -84,6 +103,7 @@ int cli_explain(struct cli_options *o)
 {
 	bool color = cli_colored(o, stdout);
 	int code = CLI_CLEAN;
+	char url[512];
 
 	if (!o->paths.count)
 		return cli_usage("explain needs a rule; 'tracemend rules' lists them");
@@ -97,6 +117,8 @@ int cli_explain(struct cli_options *o)
 		cli_wrap(stdout, "  ", 2, rule->explanation);
 		putchar('\n');
 		cli_wrap(stdout, "  because  ", 11, rule->clause);
+		if (*tracemend_rule_url(rule, url, sizeof(url)))
+			printf("           %s\n", url);
 		cli_wrap(stdout, "  repair   ", 11, rule->repair);
 	}
 	return code;

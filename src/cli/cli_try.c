@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/system.h"
 
 /* ---- in parallel ---- */
 
@@ -56,7 +59,7 @@ static struct try_case *try_case_add(struct try *t)
 {
 	if ((t->case_count & (t->case_count - 1)) == 0) { /* the array is full at each power of two */
 		size_t room = t->case_count ? 2 * t->case_count : 1;
-		struct try_case *cases = reallocarray(t->cases, room, sizeof(*cases));
+		struct try_case *cases = system_resize(t->cases, room, sizeof(*cases));
 		if (!cases)
 			return NULL;
 		t->cases = cases;
@@ -93,8 +96,8 @@ static bool try_add_generated(struct try *t)
 
 	if (o->valid || !chosen)
 		good = try_add_seeds(t, NULL, TM_DAMAGE_NONE);
-	if (o->rule)
-		good = good && try_add_seeds(t, o->rule, TM_DAMAGE_NONE);
+	for (size_t i = 0; i < o->rule_count; i++)
+		good = good && try_add_seeds(t, o->rules[i], TM_DAMAGE_NONE);
 	for (size_t i = 0; (o->only.count || !chosen) && good && i < tracemend_rule_count(o->library.format); i++) {
 		const struct tracemend_rule *rule = tracemend_rule_at(o->library.format, i);
 		if (cli_rule_chosen(o, rule))
@@ -332,6 +335,30 @@ static void try_free(struct try *t)
 	free(t->scratch);
 }
 
+/* Whether execvp() would find the command; else it is said once, and not for every capture. */
+static bool try_command_found(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		if (!access(name, X_OK))
+			return true;
+		cli_error("%s: cannot be run: %s", name, strerror(errno));
+		return false;
+	}
+	for (const char *p = path ? path : ""; *p; p += *p == ':') {
+		size_t length = strcspn(p, ":");
+		char *file = NULL;
+		bool found = asprintf(&file, "%.*s/%s", (int)length, p, name) >= 0 && !access(file, X_OK);
+		free(file);
+		if (found)
+			return true;
+		p += length;
+	}
+	cli_error("%s: cannot be run: there is no such command in PATH", name);
+	return false;
+}
+
 int cli_try(struct cli_options *o)
 {
 	struct try t = { .options = o, .limits = { .seconds = o->timeout, .memory = o->memory } };
@@ -339,6 +366,8 @@ int cli_try(struct cli_options *o)
 
 	if (code)
 		return code;
+	if (!try_command_found(o->command_line.items[0]))
+		return CLI_IO;
 	if (!o->library.format && !o->paths.count)
 		o->library.format = o->rule->format;
 	o->library.grade = NULL; /* --only and --ignore select what to generate, not what check reports */

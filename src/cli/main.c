@@ -2,19 +2,23 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INPUTS \
 	"PATH is a file, a directory (uftrace, lttng, the files of a killed trace-cmd record), an archive or\n" \
 	"compressed file of these (.tar .tar.gz .tar.zst .gz .zst), or - for standard input. The format is\n" \
 	"recognised from the content, not from the name.\n"
 
+#define SIGNALS "  130 interrupted, 143 terminated, 141 the reader of standard output went away\n"
+
 #define FAILURES \
 	"  2   usage: nothing was examined\n" \
 	"  4   not recognised as one of the formats, or empty\n" \
 	"  5   I/O: a file cannot be opened, read or written, or is a FIFO, socket or device\n" \
 	"  6   a limit stopped the work: the verdict is incomplete\n" \
-	"  70  internal check failed: nothing was written\n"
+	"  70  internal check failed: nothing was written\n" SIGNALS
 
 static const char *const reports_plain[] = { "text", "json", NULL };
 static const char *const reports_rules[] = { "text", "json", "markdown", NULL };
@@ -26,7 +30,9 @@ const struct cli_command cli_commands[] = {
 		.synopsis = "check [OPTIONS] PATH...",
 		.description = "Checks captures and reports defects: file, offset, record, field, the expected and the actual\n"
 			       "value, and the clause of the specification. A defect is one finding; defects that follow from\n"
-			       "it are counted with it.\n\n" INPUTS,
+			       "it are counted with it.\n\n" INPUTS
+			       "A directory or archive that is no capture is searched for captures; other files are passed over\n"
+			       "and counted. Symbolic links in it are not followed.\n",
 		.ending = "Severities:\n"
 			  "  error    violates the specification, or stops a documented reader\n"
 			  "  warning  legal, but likely to mislead a reader or a person\n"
@@ -39,30 +45,57 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend check trace.fxt\n"
 			  "  tracemend check --fail-on=warning --format=sarif -j4 traces/*.dat > report.sarif\n"
 			  "  tracemend check --ignore='*-order' --severity fxt/size-zero=warning trace.fxt\n",
-		.accepts = "fpFLOISMjCqvhZ",
+		.accepts = "fpFABJLOISMQzjuCqvhZ",
 		.run = cli_check,
+	},
+	{
+		.name = "report",
+		.summary = "make one report of those of several runs",
+		.synopsis = "report [OPTIONS] JSONL...",
+		.description =
+			"Reads reports that 'tracemend check --format jsonl' wrote, on this machine or on others, and prints\n"
+			"them as one report in any format. The captures are not needed. JSONL is a file, or - for standard\n"
+			"input. A report that is damaged or cut is read up to the damage, and stands in the new one as an\n"
+			"input that was not checked.\n",
+		.ending = "Exit status: that of one run of check over all inputs\n"
+			  "  0   nothing at or above --fail-on\n"
+			  "  1   findings at or above --fail-on\n"
+			  "  2   usage: nothing was read\n"
+			  "  4   a damaged JSONL file, or an input of a run was not recognised\n"
+			  "  5   I/O, here or in a run\n"
+			  "  6   a limit stopped the work, here or in a run: the verdict is incomplete\n"
+			  "  70  internal check failed in a run\n" SIGNALS "\n"
+			  "Examples:\n"
+			  "  tracemend report job-*.jsonl\n"
+			  "  tracemend report --format junit --save html=report.html job-*.jsonl > report.xml\n",
+		.accepts = "FABJLMCqvhZ",
+		.run = cli_report,
 	},
 	{
 		.name = "repair",
 		.summary = "salvage a damaged capture into a new file or directory",
-		.synopsis = "repair [OPTIONS] PATH -o OUT",
-		.description = "Writes a copy that checks without errors. It keeps every record that still decodes, invents no\n"
-			       "events, and reports what is lost, or that this is unknown. A capture without errors is copied\n"
-			       "byte for byte. The input is never written to. OUT appears as a whole or not at all.\n\n" INPUTS,
+		.synopsis = "repair [OPTIONS] PATH... [-o OUT]",
+		.description =
+			"Writes a copy that checks without errors. It keeps every record that still decodes, invents no\n"
+			"events, and reports what is lost, or that this is unknown. A capture without errors is copied\n"
+			"byte for byte. The input is never written to. OUT appears as a whole or not at all.\n"
+			"Without -o, it is NAME.mended.EXT beside the input. With several inputs, OUT is a directory.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the output is valid and nothing was lost, or there was nothing to repair\n"
 			  "  1   with -n: there is something to repair\n"
 			  "  3   a valid output was written, but content was lost, or it is unknown whether any was\n"
+			  "  3   also if the command of --verify-with failed: nothing was written\n"
 			  "  2   usage: nothing was examined\n"
 			  "  4   not recognised, or nothing can be salvaged: nothing was written\n"
 			  "  5   I/O: a file cannot be opened, read or written\n"
 			  "  6   a limit stopped the work: nothing was written\n"
-			  "  70  internal check failed: nothing was written\n\n"
+			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
 			  "Examples:\n"
 			  "  tracemend repair -n crashed.fxt\n"
 			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
-			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n",
-		.accepts = "fponmEDCqvhZ",
+			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n"
+			  "  tracemend repair cut.dat -o mended.dat --verify-with 'trace-cmd report {} > report.txt'\n",
+		.accepts = "fpoPnmwTYEDuCqvhZ",
 		.run = cli_repair,
 	},
 	{
@@ -77,7 +110,7 @@ const struct cli_command cli_commands[] = {
 			  "  2   usage\n"
 			  "  5   I/O: a file cannot be written\n"
 			  "  6   a limit stopped the work\n"
-			  "  70  internal check failed: nothing was written\n\n"
+			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
 			  "Examples:\n"
 			  "  tracemend gen -f fxt -o files --count 1000\n"
 			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
@@ -102,7 +135,7 @@ const struct cli_command cli_commands[] = {
 			  "  2   usage: nothing was run\n"
 			  "  5   I/O: the command cannot be run, or a file cannot be opened, read or written\n"
 			  "  6   a limit stopped the work\n"
-			  "  70  internal check failed: nothing was written\n\n"
+			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
 			  "Examples:\n"
 			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
@@ -130,7 +163,7 @@ const struct cli_command cli_commands[] = {
 			  "  4   the capture does not meet the condition, or is not recognised\n"
 			  "  5   I/O: a file cannot be opened, read or written, or the command cannot be run\n"
 			  "  6   a limit stopped the work: nothing was written\n"
-			  "  70  internal check failed: nothing was written\n\n"
+			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
@@ -144,7 +177,7 @@ const struct cli_command cli_commands[] = {
 		.description = "Prints what captures contain.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   all captures were read\n" FAILURES,
-		.accepts = "fpFCqvhZ",
+		.accepts = "fpFuCqvhZ",
 		.reports = reports_plain,
 		.run = cli_info,
 	},
@@ -197,6 +230,18 @@ static const struct cli_command *main_find(const char *name)
 	return NULL;
 }
 
+static int main_unknown(const char *name)
+{
+	const char *names[32] = { NULL };
+	char hint[CLI_HINT_MAX];
+
+	for (size_t i = 0; cli_commands[i].name && i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = cli_commands[i].name;
+	if (!access(name, F_OK))
+		return cli_usage("unknown command '%s'; to check it: tracemend check %s", name, name);
+	return cli_usage("unknown command '%s'%s; 'tracemend --help' lists the commands", name, cli_hint(hint, "", name, names));
+}
+
 static int main_run(int argc, char **argv)
 {
 	struct cli_options options;
@@ -214,18 +259,20 @@ static int main_run(int argc, char **argv)
 		printf("tracemend %s\n", TRACEMEND_VERSION);
 		return CLI_CLEAN;
 	}
+	if (!strcmp(argv[1], "--generate") && argc == 3)
+		return cli_generate(cli_commands, argv[2]);
 	bool help = !strcmp(argv[1], "help");
 	const struct cli_command *command = main_find(argv[help ? 2 : 1]);
 	if (!command && argv[1][0] == '-')
 		return cli_usage("unknown option '%s' before the command; 'tracemend --help' lists the commands", argv[1]);
 	if (!command)
-		return cli_usage("unknown command '%s'; 'tracemend --help' lists the commands", argv[help ? 2 : 1]);
+		return main_unknown(argv[help ? 2 : 1]);
 	if (help) {
 		cli_options_help(command, stdout);
 		return CLI_CLEAN;
 	}
 	cli_signals_catch();
-	if (cli_options_parse(&options, command, argc - 1, argv + 1, &code))
+	if (cli_options_parse(&options, cli_commands, command, argc - 1, argv + 1, &code))
 		code = command->run(&options);
 	cli_options_free(&options);
 	return code;
@@ -236,11 +283,14 @@ int main(int argc, char **argv)
 	int code = main_run(argc, argv);
 
 	/* A report that could not be written is a failure. */
+	bool gone = cli_output_gone();
 	errno = 0;
 	bool written = !ferror(stdout) && !fflush(stdout);
 	int why = errno;
 	if (fclose(stdout))
 		written = false;
+	if (!written && gone)
+		return CLI_SIGNAL + SIGPIPE; /* as "| head" does: nothing is said */
 	if (!written) {
 		if (why != EPIPE)
 			cli_error("standard output cannot be written: %s", why ? strerror(why) : "an earlier write failed");

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/text.h"
+
 #define SITE_MARK "\n--tracemend-site--\n"
 #define SITE_FRAMES 3
 #define SITE_LOOK 40 /* frames at either end of the stack that gdb prints */
@@ -76,7 +78,7 @@ static bool site_in_module(const char *maps, unsigned long long address, char ou
 		if (address < start || address >= end)
 			continue;
 		size_t length = strcspn(line, "\n");
-		const char *path = memrchr(line, '/', length);
+		const char *path = text_last_byte(line, '/', length);
 		if (!path)
 			return false;
 		(void)snprintf(out, SITE_NAME_MAX, "%.*s+0x%llx", (int)(line + length - path - 1), path + 1,

@@ -20,6 +20,9 @@ struct bundle *bundle_new(const char *path, const struct tracemend_options *opti
 	b->window = options && options->window ? options->window : WINDOW_DEFAULT;
 	if (b->window > WINDOW_SPAN_MAX)
 		b->window = WINDOW_SPAN_MAX;
+	b->unpack_max = options && options->max_unpacked ? options->max_unpacked : UNPACK_BYTES_MAX;
+	b->unpack_chosen = options && options->max_unpacked;
+	b->unpack_why = "";
 	if (options) {
 		b->progress = options->progress;
 		b->progress_ctx = options->progress_ctx;
@@ -156,6 +159,23 @@ struct source *bundle_single(const struct bundle *b)
 	if (b->directory || !b->count || b->sources[0]->role != TM_ROLE_INPUT || b->sources[0]->kind != SOURCE_FILE)
 		return NULL;
 	return b->sources[0];
+}
+
+enum tracemend_status bundle_unchanged(struct bundle *b, struct tracemend_error *error)
+{
+	enum tracemend_status status = TM_OK;
+
+	for (size_t i = 0; i < b->count && status == TM_OK; i++) {
+		struct source *s = b->sources[i];
+		if (s->kind == SOURCE_FILE && s->ops->unchanged)
+			status = s->ops->unchanged(s, error);
+	}
+	return status;
+}
+
+int source_descriptor(struct source *s)
+{
+	return s->kind == SOURCE_FILE && s->ops->descriptor ? s->ops->descriptor(s) : -1;
 }
 
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length)

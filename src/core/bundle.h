@@ -24,6 +24,11 @@ struct source_ops {
 	enum tracemend_status (*read)(struct source *s, uint64_t offset, void *buffer, size_t length,
 				      struct tracemend_error *error);
 	void (*close)(struct source *s); /* frees `data`; may be NULL */
+	/* TM_IO and *error when the file is another one by now, or was written to. NULL: its bytes cannot change. */
+	enum tracemend_status (*unchanged)(struct source *s, struct tracemend_error *error);
+	/* A descriptor of the file, which stays the source's own; -1: it cannot be opened. NULL: the bytes are not those of a file.
+	 */
+	int (*descriptor)(struct source *s);
 };
 
 struct source {
@@ -59,6 +64,9 @@ struct bundle {
 	uint32_t open_next;
 	struct spool *spools; /* unpacked bytes, freed with the bundle */
 	uint64_t bytes_unpacked;
+	uint64_t unpack_max;	/* bytes that one archive or stream may unpack to; TM_LIMIT */
+	const char *unpack_why; /* why that is the limit: "" or an apposition, static */
+	bool unpack_chosen;	/* the caller set it */
 };
 
 /* Makes an empty bundle. options may be NULL. NULL: out of memory. */
@@ -80,11 +88,20 @@ struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enu
 void bundle_sort(struct bundle *b);
 void bundle_free(struct bundle *b);
 
+/* A part of a bundle as a bundle of its own, which reads from the whole and must not outlive it: a directory and all below it, or
+ * one file, unpacked if it is an archive or compressed. NULL and *error on failure. */
+struct bundle *bundle_part(struct bundle *whole, bool directory, const char *name, const struct tracemend_options *options,
+			   struct tracemend_error *error);
+
 /* The source with that role and name, or NULL. Binary search. */
 struct source *bundle_find(const struct bundle *b, enum tracemend_role role, const char *name);
 /* The only regular file of a bundle that is one file; NULL if it is a directory. */
 struct source *bundle_single(const struct bundle *b);
 
+/* TM_IO and *error when a file of the bundle was replaced or written to since it was added. */
+enum tracemend_status bundle_unchanged(struct bundle *b, struct tracemend_error *error);
+/* A descriptor for reading the bytes of the source, which the next read of the bundle may close; -1: there is none. */
+int source_descriptor(struct source *s);
 /* Reads exactly length bytes. A range that passes the end of the source is TM_IO. Failures are kept in b->error, too. */
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length);
 

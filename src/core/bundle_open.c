@@ -15,10 +15,33 @@
 
 /* ---- files: opened when first read, a bounded number at a time ---- */
 
+struct file {
+	struct stat seen; /* when it was added */
+	char path[];
+};
+
+static struct file *file_new(const char *path, const struct stat *seen)
+{
+	size_t length = strlen(path) + 1;
+	struct file *f = malloc(sizeof(*f) + length);
+
+	if (!f)
+		return NULL;
+	f->seen = *seen;
+	memcpy(f->path, path, length);
+	return f;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static enum tracemend_status file_open(struct source *s, struct tracemend_error *error)
 {
 	struct bundle *b = s->bundle;
-	const char *path = s->data;
+	const struct file *f = s->data;
+	const char *path = f->path;
 	struct stat st;
 
 	/* O_NONBLOCK: opening must not wait where a FIFO has taken the place of the file. */
@@ -28,6 +51,10 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)close(fd);
 		return fault_set(error, TM_IO, "%s: not a regular file", path);
+	}
+	if (!same_file(&st, &f->seen)) {
+		(void)close(fd);
+		return fault_set(error, TM_IO, "%s: another file has taken its place while it was read", path);
 	}
 	struct source **slot = &b->open[b->open_next++ % BUNDLE_OPEN_MAX];
 	if (*slot) {
@@ -55,9 +82,11 @@ static enum tracemend_status file_read(struct source *s, uint64_t offset, void *
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fault_set(error, TM_IO, "%s: cannot read: %s", (const char *)s->data, strerror(errno));
+			return fault_set(error, TM_IO, "%s: cannot read: %s", ((const struct file *)s->data)->path,
+					 strerror(errno));
 		if (n == 0)
-			return fault_set(error, TM_IO, "%s: became shorter while it was read", (const char *)s->data);
+			return fault_set(error, TM_IO, "%s: became shorter while it was read",
+					 ((const struct file *)s->data)->path);
 		p += n;
 		offset += (uint64_t)n;
 		length -= (size_t)n;
@@ -70,16 +99,45 @@ static void file_close(struct source *s)
 	free(s->data);
 }
 
-static const struct source_ops file_ops = { .read = file_read, .close = file_close };
+static enum tracemend_status file_unchanged(struct source *s, struct tracemend_error *error)
+{
+	const struct file *f = s->data;
+	struct stat now;
+	const char *how = NULL;
+
+	if (stat(f->path, &now) < 0)
+		return fault_set(error, TM_IO, "%s: was removed while it was read: %s", f->path, strerror(errno));
+	if (!same_file(&now, &f->seen))
+		how = "was replaced";
+	else if (now.st_size != f->seen.st_size)
+		how = now.st_size > f->seen.st_size ? "grew" : "became shorter";
+	else if (now.st_mtim.tv_sec != f->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != f->seen.st_mtim.tv_nsec)
+		how = "was written to";
+	if (!how)
+		return TM_OK;
+	return fault_set(error, TM_IO, "%s: %s while it was read; wait until its recorder has ended, or repair a copy", f->path,
+			 how);
+}
+
+static int file_descriptor(struct source *s)
+{
+	struct tracemend_error ignored = { 0 };
+
+	return s->fd >= 0 || file_open(s, &ignored) == TM_OK ? s->fd : -1;
+}
+
+static const struct source_ops file_ops = {
+	.read = file_read, .close = file_close, .unchanged = file_unchanged, .descriptor = file_descriptor
+};
 
 static enum tracemend_status bundle_add_file(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *path,
-					     const char *name, uint64_t size)
+					     const char *name, const struct stat *seen)
 {
-	char *copy = strdup(path);
-	if (!copy)
+	struct file *f = file_new(path, seen);
+	if (!f)
 		return fault_memory(&b->error);
-	if (!bundle_add_source(b, role, kind, name, size, &file_ops, copy)) {
-		free(copy);
+	if (!bundle_add_source(b, role, kind, name, kind == SOURCE_FILE ? (uint64_t)seen->st_size : 0, &file_ops, f)) {
+		free(f);
 		return b->error.status;
 	}
 	return TM_OK;
@@ -108,7 +166,7 @@ static enum tracemend_status bundle_add_entry(struct bundle *b, enum tracemend_r
 	if (S_ISDIR(st.st_mode))
 		return bundle_walk(b, role, path, name, depth + 1);
 	enum source_kind kind = S_ISREG(st.st_mode) ? SOURCE_FILE : S_ISLNK(st.st_mode) ? SOURCE_SYMLINK : SOURCE_SPECIAL;
-	return bundle_add_file(b, role, kind, path, name, kind == SOURCE_FILE ? (uint64_t)st.st_size : 0);
+	return bundle_add_file(b, role, kind, path, name, &st);
 }
 
 static enum tracemend_status bundle_walk(struct bundle *b, enum tracemend_role role, const char *path, const char *prefix,
@@ -136,7 +194,7 @@ static enum tracemend_status bundle_walk(struct bundle *b, enum tracemend_role r
 		status = fault_set(&b->error, TM_IO, "%s: cannot read: %s", path, strerror(errno));
 	(void)closedir(directory);
 	if (status == TM_OK && empty && depth)
-		status = bundle_add_file(b, role, SOURCE_DIRECTORY, path, prefix, 0);
+		status = bundle_add_file(b, role, SOURCE_DIRECTORY, path, prefix, &(struct stat){ 0 });
 	return status;
 }
 
@@ -190,13 +248,15 @@ static const char *path_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static enum tracemend_status bundle_add_regular(struct bundle *b, enum tracemend_role role, const char *path, uint64_t size)
+static enum tracemend_status bundle_add_regular(struct bundle *b, enum tracemend_role role, const char *path,
+						const struct stat *seen)
 {
-	char *copy = strdup(path);
-	if (!copy)
+	uint64_t size = (uint64_t)seen->st_size;
+	struct file *f = file_new(path, seen);
+	if (!f)
 		return fault_memory(&b->error);
 	/* Look at its first bytes before it becomes a source: an archive is replaced by its members. */
-	struct source whole = { .name = "", .origin = path, .size = size, .bundle = b, .ops = &file_ops, .data = copy, .fd = -1 };
+	struct source whole = { .name = "", .origin = path, .size = size, .bundle = b, .ops = &file_ops, .data = f, .fd = -1 };
 	uint8_t head[UNPACK_PEEK];
 	size_t got = size < sizeof(head) ? (size_t)size : sizeof(head);
 	enum tracemend_status status = source_read(&whole, 0, head, got);
@@ -204,13 +264,13 @@ static enum tracemend_status bundle_add_regular(struct bundle *b, enum tracemend
 		status = unpack_into(b, &whole, role);
 	else if (status == TM_OK)
 		/* Extra pieces are distinguished by their names; the only file of a capture has no name. */
-		status = bundle_add_file(b, role, SOURCE_FILE, path, role == TM_ROLE_INPUT ? "" : path_base(path), size);
+		status = bundle_add_file(b, role, SOURCE_FILE, path, role == TM_ROLE_INPUT ? "" : path_base(path), seen);
 	for (size_t i = 0; i < BUNDLE_OPEN_MAX; i++)
 		if (b->open[i] == &whole)
 			b->open[i] = NULL;
 	if (whole.fd >= 0)
 		(void)close(whole.fd);
-	free(copy);
+	free(f);
 	return status;
 }
 
@@ -229,7 +289,7 @@ enum tracemend_status bundle_add_path(struct bundle *b, const char *path, enum t
 			b->directory = true;
 		status = bundle_walk(b, role, path, "", 0);
 	} else if (S_ISREG(st.st_mode)) {
-		status = bundle_add_regular(b, role, path, (uint64_t)st.st_size);
+		status = bundle_add_regular(b, role, path, &st);
 	} else {
 		status = fault_set(&b->error, TM_IO, "%s: is a %s, not a regular file or directory", path,
 				   S_ISFIFO(st.st_mode)	  ? "FIFO"

@@ -3,8 +3,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <string.h>
 
 #include "core/facts.h"
+#include "core/text.h"
 
 const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT] = {
 #define RULE(symbol, id, severity, class, ...) RULE_ROW("container", id, severity, class, __VA_ARGS__)
@@ -16,7 +18,13 @@ void container_report(const struct bundle *b, struct findings *f)
 {
 	if (*b->damage) {
 		struct finding *fd = finding_new(f, CONTAINER_RULE_truncated, NULL, 0, 0);
-		finding_say(fd, "unpacking stopped early: %s", b->damage);
+		const struct source *last = NULL;
+		for (size_t i = 0; i < b->count && b->directory; i++)
+			if (b->sources[i]->role == TM_ROLE_INPUT && (!last || b->sources[i]->serial > last->serial))
+				last = b->sources[i];
+		char name[TEXT_QUOTE_SIZE];
+		finding_say(fd, "unpacking stopped early: %s%s%s", b->damage, last ? "; the last file that came out is " : "",
+			    last ? text_quote(name, last->name, strlen(last->name)) : "");
 	} else if (b->unpacked) {
 		struct finding *fd = finding_new(f, CONTAINER_RULE_compressed, NULL, 0, 0);
 		finding_say(fd, "unpacked from an archive or compressed file: %zu file%s, %llu byte%s", b->count,

@@ -154,7 +154,7 @@ struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracem
 	f->tallies[rule].count++;
 	if (severity == TM_ERROR)
 		f->own_errors++;
-	if (graded > TM_ERROR)
+	if (graded < TM_NOTE || graded > TM_ERROR)
 		return &f->uncounted;
 	f->totals[graded]++;
 	struct finding *fd = findings_keep(f, rule, graded);
@@ -269,6 +269,31 @@ bool findings_any(const struct findings *f, const unsigned *of, size_t count)
 enum tracemend_status findings_status(const struct findings *f)
 {
 	return f->status;
+}
+
+void findings_copy(struct findings *f, unsigned rule, const struct tracemend_finding *from)
+{
+	f->tallies[rule].count++;
+	if (from->severity < TM_NOTE || from->severity > TM_ERROR)
+		return;
+	f->totals[from->severity]++;
+	struct finding *fd = findings_keep(f, rule, from->severity);
+	if (!fd->kept)
+		return;
+	struct tracemend_finding *to = &fd->public;
+	const struct tracemend_rule *row = to->rule;
+	*to = *from;
+	to->rule = row;
+	to->message = to->path = to->field = to->file = no_text;
+	finding_text_set(fd, &to->message, from->message);
+	finding_text_set(fd, &to->path, from->path);
+	finding_text_set(fd, &to->field, from->field);
+	finding_text_set(fd, &to->file, from->file);
+}
+
+void findings_count_more(struct findings *f, unsigned rule, uint64_t n)
+{
+	f->tallies[rule].count += n;
 }
 
 size_t findings_kept_count(const struct findings *f)

@@ -57,6 +57,10 @@ enum tracemend_status findings_status(const struct findings *f);
 
 /* ---- for the engine ---- */
 
+/* Counts and keeps a copy of a finding of another report, whose texts are escaped already. rule: its index in the table. */
+void findings_copy(struct findings *f, unsigned rule, const struct tracemend_finding *from);
+/* Counts n findings of a rule that are not kept. */
+void findings_count_more(struct findings *f, unsigned rule, uint64_t n);
 size_t findings_kept_count(const struct findings *f);
 const struct tracemend_finding *findings_kept_at(const struct findings *f, size_t index);
 void findings_totals(const struct findings *f, uint64_t *errors, uint64_t *warnings, uint64_t *notes);

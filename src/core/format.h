@@ -12,6 +12,8 @@
 
 /* A bid of so many bits ends the recognition: a magic number of 8 bytes with a few damaged bits at most. */
 #define BID_CERTAIN 60u
+/* Fewer bits do not make a capture of a single file that was found in a search. Random bytes reach it once in 2^32 files. */
+#define BID_FOUND 32u
 
 /* How sure a format is that the input is one of its captures: the number of bits of the content that matched; 0: it is not. */
 struct bid {
@@ -20,23 +22,36 @@ struct bid {
 				 Ends the recognition with TM_UNRECOGNISED and this text */
 };
 
+/* Advices of one walk; more are left out. */
+#define ADVICE_MAX 4u
+
+/* Where more of a capture may be; as struct tracemend_advice. */
+struct advice {
+	enum tracemend_role role;
+	char path[192], text[384];
+};
+
 /* One walk over a capture. check, repair and info are the same walk, with different members set. */
 struct scan {
 	struct bundle *in;
-	const char *profile;	   /* never NULL for a format that has profiles */
-	struct findings *findings; /* never NULL */
-	struct plan *plan;	   /* NULL: only check. Else the walk copies, replaces or drops every byte in it */
-	struct facts *facts;	   /* NULL: not asked for */
-	struct outline *outline;   /* NULL: not wanted. Filled by formats whose outline is made by outline_by_scan() */
-	bool slow;		   /* for tests: use no fast path */
-	uint64_t records;	   /* out: records as a reader of the format counts them */
-	uint64_t fast;		   /* out: of these, records that the fast path took */
-	char version[32];	   /* out: format version, for the report; escaped by the engine */
-	char incomplete[256];	   /* out: why the walk could not finish or stopped judging something; empty: it finished */
+	const char *profile;		  /* never NULL for a format that has profiles */
+	struct findings *findings;	  /* never NULL */
+	struct plan *plan;		  /* NULL: only check. Else the walk copies, replaces or drops every byte in it */
+	struct facts *facts;		  /* NULL: not asked for */
+	struct outline *outline;	  /* NULL: not wanted. Filled by formats whose outline is made by outline_by_scan() */
+	bool slow;			  /* for tests: use no fast path */
+	uint64_t records;		  /* out: records as a reader of the format counts them */
+	uint64_t fast;			  /* out: of these, records that the fast path took */
+	char version[32];		  /* out: format version, for the report; escaped by the engine */
+	struct advice advice[ADVICE_MAX]; /* out: escaped */
+	size_t advice_count;
+	char incomplete[256]; /* out: why the walk could not finish or stopped judging something; empty: it finished */
 };
 
 /* Adds a fact, escaped. Does nothing when s->facts is NULL. */
 void scan_fact(struct scan *s, const char *key, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Says where more of the capture may be; the path is escaped and so is the text. An advice that is there already is ignored. */
+void scan_advise(struct scan *s, enum tracemend_role role, const char *path, const char *format, ...) PRINTF_LIKE(4, 5);
 /* For a walk that reached a limit, so that the verdict is incomplete: sets s->incomplete, once, and returns TM_LIMIT. Findings may
  * be missing; those reported are right. */
 enum tracemend_status scan_limit(struct scan *s, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -47,14 +62,14 @@ enum gen_stage {
 	GEN_MODEL, /* the model is complete, and nothing of it was written */
 	GEN_PLANT, /* records are being written: one may be inserted here */
 	GEN_BYTES, /* all files are complete */
+	GEN_STAGES
 };
 
 /* One capture being made. */
 struct gen {
 	struct choices *choices;
-	uint64_t size;	      /* wanted size in bytes, roughly; 0: a few hundred to a few thousand */
-	int rule;	      /* rule to break; -1: valid */
-	enum gen_stage stage; /* the stage at which the breaker is called */
+	uint64_t size; /* wanted size in bytes, roughly; 0: a few hundred to a few thousand */
+	int rule;      /* rule to break; -1: valid */
 	const char *profile;
 	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;

@@ -23,8 +23,14 @@
 /* Bytes of literals in a plan. Beyond it the repair stops with TM_LIMIT. */
 #define PLAN_LITERALS_MAX (1u << 30)
 
-/* Bytes that the archives and compressed files of one input may unpack to; they are spooled to disk. TM_LIMIT. */
+/* Bytes that an archive or compressed file may unpack to where the caller sets no limit (struct tracemend_options): so many always,
+ * more only up to a multiple of its size, and never more than a maximum. They are spooled to disk. TM_LIMIT. */
+#define UNPACK_BYTES_FREE (UINT64_C(512) << 20)
+#define UNPACK_RATIO 200u
 #define UNPACK_BYTES_MAX (UINT64_C(64) << 30)
+/* What a decoder may take: the window of zstd --long=27, and what xz -9 needs. TM_LIMIT. */
+#define INFLATE_ZSTD_WINDOW_LOG 27
+#define INFLATE_XZ_MEMORY (UINT64_C(72) << 20)
 /* Unpacked bytes kept in memory; more of them go to an unlinked temporary file. */
 #define UNPACK_MEMORY_MAX (1u << 20)
 /* Files of a directory or archive. TM_LIMIT. */

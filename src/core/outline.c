@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/format.h"
+#include "core/system.h"
 
 static void append_child(struct outline *o, uint32_t parent, uint32_t child)
 {
@@ -297,7 +298,7 @@ uint32_t outline_stream(struct outline *o, uint32_t field, uint8_t *data, uint32
 	/* A field of 8 bytes or less could be edited as a number. */
 	bool there = field != OUTLINE_NONE && o->parts[field].parent != OUTLINE_NONE && o->parts[field].length > sizeof(uint64_t);
 	if (there && o->status == TM_OK && size <= OUTLINE_STREAMS_MAX - o->stream_bytes) {
-		files = reallocarray(o->files, (size_t)index + 1, sizeof(*files));
+		files = system_resize(o->files, (size_t)index + 1, sizeof(*files));
 		o->status = files ? TM_OK : TM_NO_MEMORY;
 	}
 	if (!files) {

@@ -127,8 +127,18 @@ void plan_replace(struct plan *p, unsigned output, const struct source *s, uint6
 
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
 {
+	/* A doubt is of bytes that are there. */
+	if (from >= s->size)
+		return;
+	if (length > s->size - from)
+		length = s->size - from;
 	(void)pieces_add(p, &p->doubtful,
 			 (struct piece){ .length = length, .from = from, .source = s->index, .rule = NO_RULE, .why = why });
+}
+
+void plan_keep_doubts(struct plan *p)
+{
+	p->doubts_stay = true;
 }
 
 const char *plan_why(struct plan *p, const char *format, ...)

@@ -32,6 +32,9 @@ void plan_replace(struct plan *p, unsigned output, const struct source *s, uint6
 		  size_t bytes_length, unsigned rule, const char *why);
 /* The range is kept, but unverified: it is listed as doubtful. */
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why);
+/* Doubts, and what is said to be lost, stay where the capture turns out to have no error and is copied as it is; each `why` is a
+ * literal then. */
+void plan_keep_doubts(struct plan *p);
 /* `why` strings must outlive the plan: literals, or made by this. Equal consecutive texts share memory. */
 const char *plan_why(struct plan *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -60,6 +63,8 @@ enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
 enum tracemend_status plan_make_identity(struct plan *p);
 /* True when every output is a copy of the source of its name and nothing is dropped. */
 bool plan_is_identity(const struct plan *p);
+/* The source of which the output is a copy as a whole, or NULL. */
+struct source *plan_whole_copy(const struct plan *p, size_t output);
 /* A bundle whose sources are the outputs, read through the plan without writing them. The plan must outlive it. */
 struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *options, struct tracemend_error *error);
 

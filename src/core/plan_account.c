@@ -160,7 +160,20 @@ enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
 enum tracemend_status plan_make_identity(struct plan *p)
 {
 	uint64_t records = p->outcome.kept + p->outcome.patched + p->outcome.dropped;
+	struct pieces doubtful = { 0 };
+	struct tracemend_outcome outcome = p->outcome;
+	bool stay = p->doubts_stay;
+
+	if (stay) {
+		doubtful = p->doubtful;
+		p->doubtful = (struct pieces){ 0 };
+	}
 	plan_clear(p);
+	p->doubtful = doubtful;
+	if (stay) {
+		p->outcome.lost = outcome.lost;
+		p->outcome.dropped_is = outcome.dropped_is;
+	}
 	for (size_t i = 0; i < p->in->count; i++) {
 		const struct source *s = p->in->sources[i];
 		if (s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE)
@@ -190,6 +203,16 @@ bool plan_is_identity(const struct plan *p)
 			return false;
 	}
 	return true;
+}
+
+struct source *plan_whole_copy(const struct plan *p, size_t output)
+{
+	const struct output *o = &p->outputs[output];
+
+	if (o->pieces.count != 1 || o->pieces.items[0].source == LITERAL || o->pieces.items[0].from != 0)
+		return NULL;
+	struct source *s = p->in->sources[o->pieces.items[0].source];
+	return s->size == o->size ? s : NULL;
 }
 
 struct tracemend_outcome plan_outcome(const struct plan *p)

@@ -68,7 +68,8 @@ struct plan {
 	size_t output_count, output_capacity;
 	struct pieces dropped, doubtful;
 	struct bytes literals;
-	bool shared; /* more than the pieces refer to literals: none may be taken back */
+	bool doubts_stay; /* plan_make_identity() leaves them */
+	bool shared;	  /* more than the pieces refer to literals: none may be taken back */
 	char **whys;
 	size_t why_count, why_capacity;
 	struct tracemend_outcome outcome;

@@ -1,33 +1,188 @@
 #include "core/publish.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/path.h"
+#include "core/system.h"
+
 struct publication {
 	char *path;	 /* where it shall appear */
-	char *temporary; /* a sibling of it */
+	char *temporary; /* a sibling of it; NULL: an unnamed file (O_TMPFILE), which leaves nothing behind when the process dies */
+	char shown[32];	 /* the path of an unnamed file in this process */
 	bool directory;
-	int fd; /* of the file being written; -1: none */
+	int lock; /* of a named temporary: the file or directory itself, locked as long as the process lives; else -1 */
+	int fd;	  /* of the file being written; -1: none */
+	unsigned members;
+	bool sync_all; /* more was written than was synced by itself */
 	char *buffer;
 	size_t buffered;
 	struct tracemend_error error;
 };
 
 #define PUBLISH_BUFFER (1u << 18)
+/* So many files of a directory are synced one by one; what is more, by one call for the file system. */
+#define PUBLISH_SYNCED_SINGLY 16
+/* Bytes that the system is asked to copy at a time. */
+#define PUBLISH_COPY (1u << 30)
+/* The names of temporaries: short, since that of the output may be as long as a name can be. */
+#define TEMPORARY_PREFIX ".tracemend-"
+#define TEMPORARY_TEMPLATE TEMPORARY_PREFIX "XXXXXX"
 
-/* "dir/.name.tracemend-XXXXXX" for "dir/name". */
+/* ---- temporaries, and what is left of those of processes that were killed ---- */
+
 static char *temporary_name(const char *path)
 {
 	char *name = NULL;
 	const char *slash = strrchr(path, '/');
 	int parent = slash ? (int)(slash - path) + 1 : 0;
-	return asprintf(&name, "%.*s.%s.tracemend-XXXXXX", parent, path, path + parent) < 0 ? NULL : name;
+	return asprintf(&name, "%.*s" TEMPORARY_TEMPLATE, parent, path) < 0 ? NULL : name;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+static void temporary_remove(const char *path, bool directory)
+{
+	if (directory)
+		(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	else
+		(void)unlink(path);
+}
+
+/* Locks a temporary, so that publication_clean() of another process leaves it alone. False: it was about to be removed. Where
+ * there are no locks, nobody can take one in order to remove it. */
+static bool temporary_lock(int fd)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno != EWOULDBLOCK;
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+static bool is_temporary(const char *name)
+{
+	return !strncmp(name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) && strlen(name) == sizeof(TEMPORARY_TEMPLATE) - 1;
+}
+
+static void folder_clean(const char *folder)
+{
+	DIR *directory = opendir(folder);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)) != NULL) {
+		struct stat st;
+		if (!is_temporary(entry->d_name))
+			continue;
+		int fd = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		/* Only our own: in a directory that all may write to, those of others may be traps. */
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			char *full = NULL;
+			if (asprintf(&full, "%s/%s", folder, entry->d_name) >= 0) {
+				temporary_remove(full, S_ISDIR(st.st_mode));
+				free(full);
+			}
+		}
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	if (directory)
+		(void)closedir(directory);
+}
+
+void publication_clean(const char *path)
+{
+	char *parent = path_parent(path);
+
+	if (parent)
+		folder_clean(parent);
+	free(parent);
+}
+
+/* Once for each folder in a row: a program that writes thousands of files into one reads it once. */
+static void publication_clean_once(const char *path)
+{
+	static _Atomic uint64_t cleaned;
+	char *parent = path_parent(path);
+	struct stat st;
+
+	if (parent && stat(parent, &st) == 0) {
+		uint64_t key = (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32;
+		if (atomic_exchange(&cleaned, key) != key)
+			folder_clean(parent);
+	}
+	free(parent);
+}
+
+/* Makes a directory of the name that mkdtemp() finds, and opens it. */
+static int directory_make(char *name)
+{
+	if (!mkdtemp(name))
+		return -1;
+	int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		int why = errno;
+		(void)rmdir(name);
+		errno = why;
+	}
+	return fd;
+}
+
+/* Makes a temporary with a name, and locks it. */
+static bool publication_make_named(struct publication *p)
+{
+	for (int attempt = 0; attempt < 100; attempt++) {
+		char *name = temporary_name(p->path);
+		if (!name) {
+			errno = ENOMEM;
+			return false;
+		}
+		int fd = -1;
+		if (p->directory)
+			fd = directory_make(name);
+		else
+			fd = system_temporary(name);
+		if (fd >= 0 && temporary_lock(fd)) {
+			p->temporary = name;
+			p->lock = fd;
+			p->fd = p->directory ? -1 : fd;
+			return true;
+		}
+		free(name);
+		if (fd < 0)
+			return false;
+		(void)close(fd);
+	}
+	return false;
+}
+
+static bool publication_make(struct publication *p)
+{
+	if (!p->directory) {
+		char *parent = path_parent(p->path);
+		p->fd = parent ? system_unnamed_output(parent, p->shown, sizeof(p->shown)) : -1;
+		free(parent);
+		if (p->fd >= 0)
+			return true;
+	}
+	return publication_make_named(p);
 }
 
 /* A directory may be replaced only if it is empty: rename(2) makes sure of that, this only reports it early. */
@@ -58,29 +213,20 @@ struct publication *publication_begin(const char *path, bool directory, struct t
 		return NULL;
 	}
 	p->fd = -1;
+	p->lock = -1;
 	p->directory = directory;
 	p->path = strndup(path, length);
-	char *temporary = p->path ? temporary_name(p->path) : NULL;
 	p->buffer = malloc(PUBLISH_BUFFER);
-	if (!p->path || !temporary || !p->buffer) {
+	if (!p->path || !p->buffer) {
 		(void)fault_memory(error);
 	} else if (!length) {
 		(void)fault_set(error, TM_USAGE, "the name of the output is empty");
 	} else if (publication_may_replace(p->path, directory, error) == TM_OK) {
-		bool made = false;
-		if (directory) {
-			made = mkdtemp(temporary) != NULL;
-		} else {
-			p->fd = mkostemp(temporary, O_CLOEXEC);
-			made = p->fd >= 0;
-		}
-		if (made) {
-			p->temporary = temporary;
+		publication_clean_once(p->path);
+		if (publication_make(p))
 			return p;
-		}
 		(void)fault_set(error, TM_IO, "%s: cannot be created: %s", p->path, strerror(errno));
 	}
-	free(temporary);
 	publication_abandon(p);
 	return NULL;
 }
@@ -100,14 +246,23 @@ static enum tracemend_status publication_flush(struct publication *p)
 	return p->error.status;
 }
 
-/* Completes the file being written: its bytes are on disk before the rename makes them visible. */
-static enum tracemend_status publication_finish_file(struct publication *p)
+static enum tracemend_status publication_sync(struct publication *p, int fd)
 {
-	if (p->fd < 0)
+	if (p->error.status == TM_OK && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		(void)fault_set(&p->error, TM_IO, "%s: cannot write: %s", p->path, strerror(errno));
+	return p->error.status;
+}
+
+/* Completes the file of a directory that is being written. */
+static enum tracemend_status publication_finish_member(struct publication *p)
+{
+	if (p->fd < 0 || !p->directory)
 		return p->error.status;
 	(void)publication_flush(p);
-	if (p->error.status == TM_OK && fsync(p->fd) < 0 && errno != EINVAL && errno != EROFS)
-		(void)fault_set(&p->error, TM_IO, "%s: cannot write: %s", p->path, strerror(errno));
+	if (p->members++ < PUBLISH_SYNCED_SINGLY)
+		(void)publication_sync(p, p->fd);
+	else
+		p->sync_all = true;
 	if (close(p->fd) < 0)
 		(void)fault_set(&p->error, TM_IO, "%s: cannot write: %s", p->path, strerror(errno));
 	p->fd = -1;
@@ -134,7 +289,7 @@ static char *publication_member(struct publication *p, const char *name)
 {
 	char *full = NULL;
 
-	if (publication_finish_file(p) != TM_OK)
+	if (publication_finish_member(p) != TM_OK)
 		return NULL;
 	if (!name_is_safe(name)) {
 		(void)fault_set(&p->error, TM_IO, "%s: a file of the capture cannot be written under its name: %s", p->path, name);
@@ -146,7 +301,9 @@ static char *publication_member(struct publication *p, const char *name)
 	}
 	for (char *slash = strchr(full + strlen(p->temporary) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(full, 0777) < 0 && errno != EEXIST)
+		if (mkdir(full, 0777) == 0)
+			p->sync_all = true;
+		else if (errno != EEXIST)
 			(void)fault_set(&p->error, TM_IO, "%s: cannot be created: %s", full, strerror(errno));
 		*slash = '/';
 	}
@@ -201,10 +358,79 @@ enum tracemend_status publication_write(struct publication *p, const void *data,
 	return p->error.status;
 }
 
+bool publication_copy(struct publication *p, int from, uint64_t length)
+{
+	off_t at = 0;
+
+	if (p->fd < 0 || publication_flush(p) != TM_OK)
+		return false;
+	while ((uint64_t)at < length) {
+		uint64_t left = length - (uint64_t)at;
+		ssize_t n = system_copy(from, &at, p->fd, left < PUBLISH_COPY ? (size_t)left : PUBLISH_COPY);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 && !at)
+			return false;
+		if (n < 0)
+			(void)fault_set(&p->error, TM_IO, "%s: cannot write: %s", p->path, strerror(errno));
+		else if (n == 0)
+			(void)fault_set(&p->error, TM_IO, "%s: the input became shorter while it was copied", p->path);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
 const char *publication_temporary(struct publication *p)
 {
-	(void)publication_finish_file(p);
-	return p->temporary;
+	if (p->directory)
+		(void)publication_finish_member(p);
+	else
+		(void)publication_flush(p);
+	return p->temporary ? p->temporary : p->shown;
+}
+
+/* Gives an unnamed file the name of a temporary. */
+static enum tracemend_status publication_name(struct publication *p)
+{
+	for (int attempt = 0; attempt < 100 && !p->temporary && p->error.status == TM_OK; attempt++) {
+		/* mkstemp() finds a name that is free; link() does not replace, so it is made free again. */
+		char *name = temporary_name(p->path);
+		int fd = name ? system_temporary(name) : -1;
+		if (fd < 0) {
+			(void)fault_set(&p->error, name ? TM_IO : TM_NO_MEMORY, "%s: cannot be created: %s", p->path,
+					strerror(errno));
+			free(name);
+			return p->error.status;
+		}
+		(void)close(fd);
+		(void)unlink(name);
+		/* Locked before it has a name: the lock is the file's, not the name's. */
+		(void)flock(p->fd, LOCK_EX | LOCK_NB);
+		if (system_link(p->fd, name) == 0)
+			p->temporary = name;
+		else
+			free(name);
+	}
+	if (!p->temporary && p->error.status == TM_OK)
+		(void)fault_set(&p->error, TM_IO, "%s: cannot be created: %s", p->path, strerror(errno));
+	return p->error.status;
+}
+
+const char *publication_named_temporary(struct publication *p)
+{
+	(void)publication_temporary(p);
+	return publication_name(p) == TM_OK ? p->temporary : NULL;
+}
+
+const char *publication_path(const struct publication *p)
+{
+	return p->path;
+}
+
+int publication_descriptor(const struct publication *p)
+{
+	return p->fd;
 }
 
 enum tracemend_status publication_status(const struct publication *p)
@@ -217,28 +443,12 @@ const char *publication_message(const struct publication *p)
 	return p->error.message;
 }
 
-/* The umask, read without setting it: other threads may be creating files. */
-static mode_t process_umask(void)
-{
-	unsigned long mask = 022;
-	char line[128];
-	FILE *f = fopen("/proc/self/status", "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "Umask:", 6))
-			mask = strtoul(line + 6, NULL, 8);
-	if (f)
-		(void)fclose(f);
-	return (mode_t)(mask & 0777);
-}
-
 /* The directory entry must survive a power failure, too. */
 static void sync_parent(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	if (!parent)
-		return;
-	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *parent = path_parent(path);
+	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
 	if (fd >= 0) {
 		(void)fsync(fd);
 		(void)close(fd);
@@ -246,51 +456,64 @@ static void sync_parent(const char *path)
 	free(parent);
 }
 
-enum tracemend_status publication_commit(struct publication *p, struct tracemend_error *error)
+/* All bytes are on disk before the name makes them visible. */
+static enum tracemend_status publication_complete(struct publication *p)
 {
-	(void)publication_finish_file(p);
-	/* mkostemp() and mkdtemp() make private files; the output gets the usual permissions. */
-	if (p->error.status == TM_OK && chmod(p->temporary, (p->directory ? 0777 : 0666) & ~process_umask()) < 0)
-		(void)fault_set(&p->error, TM_IO, "%s: %s", p->path, strerror(errno));
-	if (p->error.status == TM_OK && rename(p->temporary, p->path) < 0) {
-		if (p->directory && (errno == ENOTEMPTY || errno == EEXIST))
-			(void)fault_set(&p->error, TM_USAGE, "%s: exists and is not empty", p->path);
-		else
-			(void)fault_set(&p->error, TM_IO, "%s: cannot be renamed into place: %s", p->path, strerror(errno));
+	if (!p->directory) {
+		(void)publication_flush(p);
+		return publication_sync(p, p->fd);
 	}
-	enum tracemend_status status = p->error.status;
-	if (status == TM_OK) {
-		sync_parent(p->path);
-		free(p->temporary);
-		p->temporary = NULL;
-	} else {
-		(void)fault_set(error, status, "%s", p->error.message);
-	}
-	publication_abandon(p);
-	return status;
+	(void)publication_finish_member(p);
+	if (p->sync_all && p->error.status == TM_OK && system_sync_all(p->lock) < 0)
+		return fault_set(&p->error, TM_IO, "%s: cannot write: %s", p->path, strerror(errno));
+	return publication_sync(p, p->lock);
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+/* Gives the temporary output its name. */
+static enum tracemend_status publication_appear(struct publication *p)
 {
-	(void)st;
-	(void)type;
-	(void)at;
-	(void)remove(path);
-	return 0;
+	/* Temporaries with a name are private; the output gets the usual permissions. An unnamed one has them from the start. */
+	if (p->temporary && p->lock >= 0 && fchmod(p->lock, (p->directory ? 0777 : 0666) & ~system_umask()) < 0)
+		return fault_set(&p->error, TM_IO, "%s: %s", p->path, strerror(errno));
+	if (!p->temporary && system_link(p->fd, p->path) == 0)
+		return TM_OK;
+	/* A file that is there is replaced by a rename. */
+	if (!p->temporary && (errno != EEXIST || publication_name(p) != TM_OK))
+		return fault_set(&p->error, TM_IO, "%s: cannot be created: %s", p->path, strerror(errno));
+	if (rename(p->temporary, p->path) == 0) {
+		free(p->temporary);
+		p->temporary = NULL;
+		return TM_OK;
+	}
+	if (p->directory && (errno == ENOTEMPTY || errno == EEXIST))
+		return fault_set(&p->error, TM_USAGE, "%s: exists and is not empty", p->path);
+	return fault_set(&p->error, TM_IO, "%s: cannot be renamed into place: %s", p->path, strerror(errno));
+}
+
+enum tracemend_status publication_commit(struct publication *p, struct tracemend_error *error)
+{
+	enum tracemend_status status = publication_complete(p);
+
+	if (status == TM_OK)
+		status = publication_appear(p);
+	if (status == TM_OK)
+		sync_parent(p->path);
+	else
+		(void)fault_set(error, status, "%s", p->error.message);
+	publication_abandon(p);
+	return status;
 }
 
 void publication_abandon(struct publication *p)
 {
 	if (!p)
 		return;
+	if (p->temporary)
+		temporary_remove(p->temporary, p->directory);
 	if (p->fd >= 0)
 		(void)close(p->fd);
-	if (p->temporary) {
-		if (p->directory)
-			(void)nftw(p->temporary, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-		else
-			(void)unlink(p->temporary);
-	}
+	if (p->lock >= 0 && p->lock != p->fd)
+		(void)close(p->lock);
 	free(p->temporary);
 	free(p->path);
 	free(p->buffer);

@@ -43,6 +43,24 @@ void scan_fact(struct scan *s, const char *key, const char *format, ...)
 	f->list[f->count++] = (struct tracemend_fact){ .key = k, .value = v };
 }
 
+void scan_advise(struct scan *s, enum tracemend_role role, const char *path, const char *format, ...)
+{
+	struct advice *a = &s->advice[s->advice_count];
+	va_list arguments;
+
+	if (s->advice_count >= ADVICE_MAX)
+		return;
+	a->role = role;
+	text_sanitise(a->path, sizeof(a->path), path);
+	va_start(arguments, format);
+	text_format(a->text, sizeof(a->text), format, arguments);
+	va_end(arguments);
+	for (size_t i = 0; i < s->advice_count; i++)
+		if (s->advice[i].role == role && !strcmp(s->advice[i].path, a->path))
+			return;
+	s->advice_count++;
+}
+
 enum tracemend_status scan_limit(struct scan *s, const char *format, ...)
 {
 	va_list arguments;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/bytes.h"
+#include "core/system.h"
 
 struct spool {
 	struct spool *next;
@@ -15,6 +16,8 @@ struct spool {
 	int fd; /* -1: in memory */
 	uint64_t size;
 };
+
+#define SPOOL_HOLE 4096
 
 struct slice {
 	const struct spool *spool;
@@ -44,17 +47,21 @@ void spool_free_all(struct bundle *b)
 	}
 }
 
-static enum tracemend_status spool_write(struct bundle *b, const struct spool *spool, const void *data, size_t length)
+/* Writes the bytes behind those that the file has. Whole steps of zeros, of which floods are made, become holes. */
+static enum tracemend_status spool_write(struct bundle *b, const struct spool *spool, uint64_t at, const void *data, size_t length)
 {
 	const uint8_t *p = data;
+	if (length >= SPOOL_HOLE && bytes_are_zero(p, length) && ftruncate(spool->fd, (off_t)(at + length)) == 0)
+		return TM_OK;
 	while (length) {
-		ssize_t n = write(spool->fd, p, length);
+		ssize_t n = pwrite(spool->fd, p, length, (off_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return fault_set(&b->error, TM_IO, "%s: cannot write its unpacked bytes to a temporary file: %s", b->path,
 					 strerror(errno));
 		p += n;
+		at += (uint64_t)n;
 		length -= (size_t)n;
 	}
 	return TM_OK;
@@ -66,21 +73,11 @@ static enum tracemend_status spool_to_disk(struct bundle *b, struct spool *spool
 	const char *directory = getenv("TMPDIR");
 	if (!directory || !*directory)
 		directory = "/tmp";
-	spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (spool->fd < 0) {
-		/* Not every file system has O_TMPFILE. */
-		char *path = NULL;
-		if (asprintf(&path, "%s/tracemend-XXXXXX", directory) < 0)
-			return fault_memory(&b->error);
-		spool->fd = mkostemp(path, O_CLOEXEC);
-		if (spool->fd >= 0)
-			(void)unlink(path);
-		free(path);
-	}
+	spool->fd = system_unnamed_file(directory);
 	if (spool->fd < 0)
 		return fault_set(&b->error, TM_IO, "%s: cannot make a temporary file for its unpacked bytes in %s: %s", b->path,
 				 directory, strerror(errno));
-	enum tracemend_status status = spool_write(b, spool, spool->memory.data, spool->memory.size);
+	enum tracemend_status status = spool_write(b, spool, 0, spool->memory.data, spool->memory.size);
 	bytes_free(&spool->memory);
 	return status;
 }
@@ -89,13 +86,13 @@ enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const 
 {
 	enum tracemend_status status = TM_OK;
 
-	if (length > UNPACK_BYTES_MAX - b->bytes_unpacked)
-		return fault_set(&b->error, TM_LIMIT, "%s: unpacks to more than %llu bytes", b->path,
-				 (unsigned long long)UNPACK_BYTES_MAX);
+	if (spool->size > b->unpack_max || length > b->unpack_max - spool->size)
+		return fault_set(&b->error, TM_LIMIT, "%s: unpacks to more than %llu bytes%s; --max-unpacked allows more", b->path,
+				 (unsigned long long)b->unpack_max, b->unpack_why);
 	if (spool->fd < 0 && spool->size + length > UNPACK_MEMORY_MAX)
 		status = spool_to_disk(b, spool);
 	if (status == TM_OK && spool->fd >= 0) {
-		status = spool_write(b, spool, data, length);
+		status = spool_write(b, spool, spool->size, data, length);
 	} else if (status == TM_OK) {
 		bytes_append(&spool->memory, data, length);
 		if (spool->memory.failed)
@@ -119,6 +116,14 @@ void *spool_slice(struct spool *spool, uint64_t from)
 	if (slice)
 		*slice = (struct slice){ .spool = spool, .from = from };
 	return slice;
+}
+
+void *spool_slice_again(const void *slice)
+{
+	struct slice *again = malloc(sizeof(*again));
+	if (again)
+		memcpy(again, slice, sizeof(*again));
+	return again;
 }
 
 static enum tracemend_status slice_read(struct source *s, uint64_t offset, void *buffer, size_t length,

@@ -66,14 +66,25 @@ size_t utf8_valid_prefix(const void *data, size_t length)
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {
-	{ 0x00, 0x1f },	    /* C0 controls */
-	{ 0x7f, 0x9f },	    /* delete, C1 controls */
-	{ 0x61c, 0x61c },   /* a bidirectional mark */
-	{ 0x200b, 0x200f }, /* zero width, bidirectional marks */
-	{ 0x2028, 0x202e }, /* line and paragraph separators, bidirectional overrides */
-	{ 0x2060, 0x206f }, /* word joiner, invisible operators, bidirectional isolates */
-	{ 0xfeff, 0xfeff }, /* byte order mark */
-	{ 0xfff0, 0xffff }, /* specials */
+	{ 0x00, 0x1f },	      /* C0 controls */
+	{ 0x7f, 0x9f },	      /* delete, C1 controls */
+	{ 0xad, 0xad },	      /* soft hyphen */
+	{ 0x34f, 0x34f },     /* combining grapheme joiner */
+	{ 0x61c, 0x61c },     /* a bidirectional mark */
+	{ 0x115f, 0x1160 },   /* Hangul fillers */
+	{ 0x17b4, 0x17b5 },   /* inherent vowels of Khmer */
+	{ 0x180b, 0x180f },   /* Mongolian variation selectors and vowel separator */
+	{ 0x200b, 0x200f },   /* zero width, bidirectional marks */
+	{ 0x2028, 0x202e },   /* line and paragraph separators, bidirectional overrides */
+	{ 0x2060, 0x206f },   /* word joiner, invisible operators, bidirectional isolates */
+	{ 0x3164, 0x3164 },   /* Hangul filler */
+	{ 0xfe00, 0xfe0f },   /* variation selectors */
+	{ 0xfeff, 0xfeff },   /* byte order mark */
+	{ 0xffa0, 0xffa0 },   /* Hangul filler, half width */
+	{ 0xfff0, 0xffff },   /* specials */
+	{ 0x1bca0, 0x1bca3 }, /* shorthand format controls */
+	{ 0x1d173, 0x1d17a }, /* musical beams and slurs */
+	{ 0xe0000, 0xe0fff }, /* tags, variation selectors */
 };
 
 /* Whether the valid sequence of n bytes can be shown unescaped. */
@@ -98,7 +109,9 @@ static size_t text_escape(char *out, size_t size, const uint8_t *p, size_t lengt
 
 	while (used < length) {
 		size_t n = utf8_sequence(p + used, length - used);
-		if (n && utf8_is_printable(p + used, n) && !(reversible && p[used] == '\\')) {
+		/* CI systems obey "##[command]" and "##vso[command]" anywhere in a line. */
+		bool command = p[used] == '#' && used + 1 < length && p[used + 1] == '#';
+		if (n && utf8_is_printable(p + used, n) && !command && !(reversible && p[used] == '\\')) {
 			if (size - at < n + 4)
 				break;
 			memcpy(out + at, p + used, n);
@@ -147,6 +160,15 @@ void text_sanitise(char *out, size_t size, const char *text)
 		if (size)
 			out[0] = '\0';
 		return;
+	}
+	/* CI systems obey "::command" at the head of a line. */
+	size_t blanks = strspn(text, " ");
+	if (!strncmp(text + blanks, "::", 2) && size - blanks > 16 && blanks < size) {
+		memset(out, ' ', blanks);
+		memcpy(out + blanks, "\\x3a", 4);
+		out += blanks + 4;
+		size -= blanks + 4;
+		text += blanks + 1;
 	}
 	(void)text_escape(out, size, (const uint8_t *)text, strlen(text), false);
 }
@@ -214,4 +236,14 @@ void text_hex(char *out, const uint8_t *data, size_t length)
 		*out++ = digits[data[i] & 15];
 	}
 	*out = '\0';
+}
+
+void *text_last_byte(const void *bytes, int c, size_t size)
+{
+	const unsigned char *p = bytes;
+
+	while (size--)
+		if (p[size] == (unsigned char)c)
+			return (void *)(uintptr_t)(p + size);
+	return NULL;
 }

@@ -8,6 +8,9 @@
 
 struct tracemend_input {
 	struct bundle *bundle;
+	unsigned users;			/* the caller, and each repair: the last one frees it */
+	struct tracemend_input **parts; /* of an archive with several captures */
+	size_t part_count, part_capacity;
 };
 
 struct tracemend_sample {
@@ -24,17 +27,32 @@ struct tracemend_report {
 	struct findings *container; /* about archives and compression */
 	struct findings *findings;
 	struct facts facts;
+	struct advice advice[ADVICE_MAX];
+	size_t advice_count;
 	struct tracemend_summary summary;
 	char version[sizeof(((struct scan *)0)->version)];
 	char incomplete[sizeof(((struct scan *)0)->incomplete)];
 	char *path;
 };
 
+/* Copies what the caller gives, of given_size bytes (0: first_size, that of the first version), into *own of `size` bytes: what an
+ * older caller does not know is 0. False and *error when a newer caller sets what is not known here. */
+bool engine_take(void *own, size_t size, size_t first_size, const void *given, size_t given_size, struct tracemend_error *error);
+bool engine_options(struct tracemend_options *own, const struct tracemend_options *given, struct tracemend_error *error);
+/* The error of a call: *fallback when the caller gave none. It is emptied. */
+struct tracemend_error *engine_begin(struct tracemend_error *error, struct tracemend_error *fallback);
+/* Sets *error to TM_USAGE; returns NULL. */
+void *engine_null(struct tracemend_error *error, const char *what);
+
 /* Makes an input from a bundle, and takes ownership of the bundle, also on failure. */
 struct tracemend_input *input_from_bundle(struct bundle *b, struct tracemend_error *error);
+/* Another user of the input, which calls tracemend_close(). */
+struct tracemend_input *input_share(struct tracemend_input *input);
+/* The progress of these options is called from now on, if they have one. */
+void input_progress(struct tracemend_input *input, const struct tracemend_options *options);
 struct bundle *input_bundle(struct tracemend_input *input);
 
-/* The format of that name, or NULL. */
+/* The format of that name, or NULL, also for the name NULL. */
 const struct format *format_find(const char *name);
 /* The format of the bundle: the one in the options, or the one with the highest bid. NULL and *error when there is none. */
 const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options, struct tracemend_error *error);

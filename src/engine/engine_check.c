@@ -8,21 +8,36 @@
 
 void tracemend_escape(char *out, size_t size, const char *text)
 {
-	text_sanitise(out, size, text);
+	if (out && size)
+		text_sanitise(out, size, text ? text : "");
 }
 
 /* ---- inputs ---- */
 
 struct tracemend_input *input_from_bundle(struct bundle *b, struct tracemend_error *error)
 {
-	struct tracemend_input *input = b ? malloc(sizeof(*input)) : NULL;
+	struct tracemend_input *input = b ? calloc(1, sizeof(*input)) : NULL;
 	if (!input) {
 		(void)fault_memory(error);
 		bundle_free(b);
 		return NULL;
 	}
-	input->bundle = b;
+	*input = (struct tracemend_input){ .bundle = b, .users = 1 };
 	return input;
+}
+
+struct tracemend_input *input_share(struct tracemend_input *input)
+{
+	input->users++;
+	return input;
+}
+
+void input_progress(struct tracemend_input *input, const struct tracemend_options *options)
+{
+	if (options->progress) {
+		input->bundle->progress = options->progress;
+		input->bundle->progress_ctx = options->progress_ctx;
+	}
 }
 
 struct bundle *input_bundle(struct tracemend_input *input)
@@ -32,38 +47,117 @@ struct bundle *input_bundle(struct tracemend_input *input)
 
 struct tracemend_input *tracemend_open(const char *path, const struct tracemend_options *options, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
-	return input_from_bundle(bundle_open(path, options, error), error);
+	struct tracemend_error fallback;
+	struct tracemend_options own;
+
+	error = engine_begin(error, &fallback);
+	if (!path)
+		return engine_null(error, "path");
+	if (!engine_options(&own, options, error))
+		return NULL;
+	return input_from_bundle(bundle_open(path, &own, error), error);
 }
 
 struct tracemend_input *tracemend_open_memory(const char *name, const void *data, size_t size,
 					      const struct tracemend_options *options, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
-	return input_from_bundle(bundle_open_memory(name, data, size, options, error), error);
+	struct tracemend_error fallback;
+	struct tracemend_options own;
+
+	error = engine_begin(error, &fallback);
+	if (!name || (!data && size))
+		return engine_null(error, name ? "data" : "name");
+	if (!engine_options(&own, options, error))
+		return NULL;
+	return input_from_bundle(bundle_open_memory(name, data, size, &own, error), error);
+}
+
+/* Relative, and without empty parts, "." and "..". */
+static bool file_name_is_plain(const char *name)
+{
+	for (const char *part = name;; part++) {
+		size_t length = strcspn(part, "/");
+		if (!length || (length == 1 && *part == '.') || (length == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		part += length;
+		if (!*part)
+			return true;
+	}
+}
+
+static bool files_are_sound(const struct tracemend_file *files, size_t count, struct tracemend_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!files[i].name || (!files[i].data && files[i].size)) {
+			(void)engine_null(error, files[i].name ? "the data of a file" : "the name of a file");
+			return false;
+		}
+		if (!file_name_is_plain(files[i].name)) {
+			(void)fault_set(error, TM_USAGE, "%s: is not a path below the directory", files[i].name);
+			return false;
+		}
+	}
+	return true;
+}
+
+struct tracemend_input *tracemend_open_files(const char *name, const struct tracemend_file *files, size_t count,
+					     const struct tracemend_options *options, struct tracemend_error *error)
+{
+	struct tracemend_error fallback;
+	struct tracemend_options own;
+
+	error = engine_begin(error, &fallback);
+	if (!name || (!files && count))
+		return engine_null(error, name ? "files" : "name");
+	if (!files_are_sound(files, count, error) || !engine_options(&own, options, error))
+		return NULL;
+	struct bundle *b = bundle_new(name, &own);
+	if (!b) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	b->directory = true;
+	for (size_t i = 0; i < count && b->error.status == TM_OK; i++)
+		(void)bundle_add_memory(b, files[i].name, files[i].size ? files[i].data : "", files[i].size);
+	bundle_sort(b);
+	if (b->error.status != TM_OK) {
+		*error = b->error;
+		bundle_free(b);
+		return NULL;
+	}
+	return input_from_bundle(b, error);
 }
 
 enum tracemend_status tracemend_add(struct tracemend_input *input, const char *path, enum tracemend_role role,
 				    struct tracemend_error *error)
 {
+	struct tracemend_error fallback;
+
+	error = engine_begin(error, &fallback);
+	if (!input || !path)
+		(void)engine_null(error, input ? "path" : "input");
+	else if (role != TM_ROLE_EXTRA && role != TM_ROLE_DONOR)
+		(void)fault_set(error, TM_USAGE, "only extra pieces and donors are added");
+	else if (input->users > 1)
+		(void)fault_set(error, TM_USAGE, "nothing is added to an input while there is a repair of it");
+	if (error->status != TM_OK || !input)
+		return error->status;
 	struct bundle *b = input->bundle;
 	enum tracemend_status status = bundle_add_path(b, path, role);
 	bundle_sort(b);
-	if (error)
-		*error = b->error;
+	*error = b->error;
 	return status;
 }
 
 void tracemend_close(struct tracemend_input *input)
 {
-	if (input) {
-		bundle_free(input->bundle);
-		free(input);
-	}
+	if (!input || --input->users)
+		return;
+	for (size_t i = 0; i < input->part_count; i++)
+		tracemend_close(input->parts[i]);
+	free(input->parts);
+	bundle_free(input->bundle);
+	free(input);
 }
 
 /* ---- the walk ---- */
@@ -126,6 +220,8 @@ static void report_summarise(struct tracemend_report *report, const struct bundl
 		if (b->sources[i]->role == TM_ROLE_INPUT)
 			sum->size += b->sources[i]->size;
 	sum->records = s->records;
+	memcpy(report->advice, s->advice, sizeof(report->advice));
+	report->advice_count = s->advice_count;
 	findings_totals(report->container, &sum->errors, &sum->warnings, &sum->notes);
 	findings_totals(report->findings, &errors, &warnings, &notes);
 	sum->errors += errors;
@@ -173,35 +269,52 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 struct tracemend_report *tracemend_check(struct tracemend_input *input, const struct tracemend_options *options,
 					 struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
+	struct tracemend_error fallback;
+	struct tracemend_options own;
 	enum tracemend_status status;
 
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
-	const struct format *f = format_recognise(input->bundle, options, error);
-	return f ? engine_scan(input->bundle, f, options, NULL, &status, error) : NULL;
+	error = engine_begin(error, &fallback);
+	if (!input)
+		return engine_null(error, "input");
+	if (!engine_options(&own, options, error))
+		return NULL;
+	struct bundle *b = input->bundle;
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total) = b->progress;
+	void *progress_ctx = b->progress_ctx;
+	input_progress(input, &own);
+	const struct format *f = format_recognise(b, &own, error);
+	struct tracemend_report *report = f ? engine_scan(b, f, &own, NULL, &status, error) : NULL;
+	b->progress = progress;
+	b->progress_ctx = progress_ctx;
+	return report;
 }
 
 /* ---- access ---- */
 
 const struct tracemend_summary *tracemend_report_summary(const struct tracemend_report *report)
 {
-	return &report->summary;
+	static const struct tracemend_summary none = { .path = "", .format = "", .format_version = "", .incomplete = "" };
+
+	return report ? &report->summary : &none;
 }
 
 size_t tracemend_report_finding_count(const struct tracemend_report *report)
 {
-	return findings_kept_count(report->container) + findings_kept_count(report->findings);
+	return report ? findings_kept_count(report->container) + findings_kept_count(report->findings) : 0;
 }
 
 const struct tracemend_finding *tracemend_report_finding(const struct tracemend_report *report, size_t index)
 {
+	if (index >= tracemend_report_finding_count(report))
+		return NULL;
 	size_t first = findings_kept_count(report->container);
 	return index < first ? findings_kept_at(report->container, index) : findings_kept_at(report->findings, index - first);
 }
 
 uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule)
 {
+	if (!report || !rule)
+		return 0;
 	if (rule >= container_rules && rule < container_rules + CONTAINER_RULE_COUNT)
 		return findings_count(report->container, (unsigned)(rule - container_rules));
 	const struct tracemend_rule *first = report->format->rules;
@@ -212,12 +325,25 @@ uint64_t tracemend_report_rule_count(const struct tracemend_report *report, cons
 
 size_t tracemend_report_fact_count(const struct tracemend_report *report)
 {
-	return report->facts.count;
+	return report ? report->facts.count : 0;
 }
 
 const struct tracemend_fact *tracemend_report_fact(const struct tracemend_report *report, size_t index)
 {
-	return &report->facts.list[index];
+	return index < tracemend_report_fact_count(report) ? &report->facts.list[index] : NULL;
+}
+
+size_t tracemend_report_advice_count(const struct tracemend_report *report)
+{
+	return report ? report->advice_count : 0;
+}
+
+struct tracemend_advice tracemend_report_advice(const struct tracemend_report *report, size_t index)
+{
+	if (index >= tracemend_report_advice_count(report))
+		return (struct tracemend_advice){ .path = "", .text = "" };
+	const struct advice *a = &report->advice[index];
+	return (struct tracemend_advice){ .role = a->role, .path = a->path, .text = a->text };
 }
 
 uint64_t report_own_errors(const struct tracemend_report *report)

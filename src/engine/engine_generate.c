@@ -53,6 +53,8 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.choices = &choices;
 	s->gen.size = recipe->size;
 	s->gen.rule = target->own;
+	if ((unsigned)recipe->damage >= TM_DAMAGE_COUNT)
+		return fault_set(error, TM_USAGE, "unknown kind of damage");
 	if (recipe->size > GEN_BYTES_MAX)
 		return fault_set(error, TM_LIMIT, "a generated capture has at most %llu bytes", (unsigned long long)GEN_BYTES_MAX);
 	s->gen.expected = calloc(s->format->rule_count, sizeof(*s->gen.expected));
@@ -108,16 +110,19 @@ static enum tracemend_status sample_title(struct tracemend_sample *s, const stru
 	return TM_OK;
 }
 
-struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *recipe, struct tracemend_error *error)
+struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *given, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
+	struct tracemend_error fallback;
+	struct tracemend_recipe own;
+	const struct tracemend_recipe *recipe = &own;
 	struct target target;
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
 
+	error = engine_begin(error, &fallback);
+	if (!engine_take(&own, sizeof(own), sizeof(own), given, given ? given->struct_size : 0, error))
+		return NULL;
 	const struct format *f = format_find(recipe->format);
 	if (!f) {
-		(void)fault_set(error, TM_USAGE, "unknown format: %s", recipe->format);
+		(void)fault_set(error, TM_USAGE, "unknown format: %s", recipe->format ? recipe->format : "none");
 		return NULL;
 	}
 	if (recipe_target(recipe, f, &target, error) != TM_OK)
@@ -141,12 +146,17 @@ struct tracemend_sample *tracemend_generate(const struct tracemend_recipe *recip
 struct tracemend_input *tracemend_open_sample(const struct tracemend_sample *s, const struct tracemend_options *options,
 					      struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
+	struct tracemend_error fallback;
+	struct tracemend_options own;
+
+	error = engine_begin(error, &fallback);
+	if (!s)
+		return engine_null(error, "sample");
 	if (!s->directory)
 		return tracemend_open_memory(s->name, s->gen.files[0].bytes.data, s->gen.files[0].bytes.size, options, error);
-	*error = (struct tracemend_error){ 0 };
-	struct bundle *b = bundle_new(s->name, options);
+	if (!engine_options(&own, options, error))
+		return NULL;
+	struct bundle *b = bundle_new(s->name, &own);
 	if (!b) {
 		(void)fault_memory(error);
 		return NULL;
@@ -187,11 +197,14 @@ static enum tracemend_status make_directory(const char *path, struct tracemend_e
 
 enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, const char *directory, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
+	struct tracemend_error fallback;
 	char *path = NULL;
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
 
+	error = engine_begin(error, &fallback);
+	if (!s || !directory) {
+		(void)engine_null(error, s ? "directory" : "sample");
+		return error->status;
+	}
 	if (make_directory(directory, error) != TM_OK)
 		return error->status;
 	if (asprintf(&path, "%s/%s", directory, s->name) < 0)
@@ -203,10 +216,13 @@ enum tracemend_status tracemend_sample_write(const struct tracemend_sample *s, c
 
 enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s, const char *path, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
+	struct tracemend_error fallback;
 
+	error = engine_begin(error, &fallback);
+	if (!s || !path) {
+		(void)engine_null(error, s ? "path" : "sample");
+		return error->status;
+	}
 	struct publication *p = publication_begin(path, s->directory, error);
 	if (!p)
 		return error->status;
@@ -222,37 +238,41 @@ enum tracemend_status tracemend_sample_write_as(const struct tracemend_sample *s
 
 const char *tracemend_sample_name(const struct tracemend_sample *s)
 {
-	return s->name;
+	return s ? s->name : "";
 }
 
 bool tracemend_sample_is_directory(const struct tracemend_sample *s)
 {
-	return s->directory;
+	return s && s->directory;
 }
 
 size_t tracemend_sample_file_count(const struct tracemend_sample *s)
 {
-	return s->gen.file_count;
+	return s ? s->gen.file_count : 0;
 }
 
 const char *tracemend_sample_file(const struct tracemend_sample *s, size_t index, const uint8_t **data, size_t *size)
 {
-	*data = s->gen.files[index].bytes.data;
-	*size = s->gen.files[index].bytes.size;
-	return s->gen.files[index].name;
+	bool known = index < tracemend_sample_file_count(s);
+
+	if (data)
+		*data = known ? s->gen.files[index].bytes.data : NULL;
+	if (size)
+		*size = known ? s->gen.files[index].bytes.size : 0;
+	return known ? s->gen.files[index].name : NULL;
 }
 
 uint64_t tracemend_sample_records(const struct tracemend_sample *s)
 {
-	return s->gen.records;
+	return s ? s->gen.records : 0;
 }
 
 size_t tracemend_sample_expect_count(const struct tracemend_sample *s)
 {
-	return s->expected_count;
+	return s ? s->expected_count : 0;
 }
 
 const struct tracemend_rule *tracemend_sample_expect(const struct tracemend_sample *s, size_t index)
 {
-	return s->expected[index];
+	return index < tracemend_sample_expect_count(s) ? s->expected[index] : NULL;
 }

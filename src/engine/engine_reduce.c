@@ -44,12 +44,13 @@ static enum tracemend_status sample_take(struct tracemend_sample *s, struct sour
 
 struct tracemend_sample *tracemend_sample_of(struct tracemend_input *input, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	struct bundle *b = input_bundle(input);
+	struct tracemend_error fallback;
 	enum tracemend_status status = TM_OK;
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
 
+	error = engine_begin(error, &fallback);
+	if (!input)
+		return engine_null(error, "input");
+	struct bundle *b = input_bundle(input);
 	struct tracemend_sample *s = calloc(1, sizeof(*s));
 	if (s)
 		s->name = sample_title(b);
@@ -91,13 +92,21 @@ static void reduction_run(struct reduction *r)
 }
 
 struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
-					  const struct tracemend_predicate *predicate, struct tracemend_error *error)
+					  const struct tracemend_predicate *given, struct tracemend_error *error)
 {
-	static const struct tracemend_options none;
-	struct tracemend_error fallback = { 0 }, ignored = { 0 };
-	struct reduction r = { .options = options ? options : &none, .predicate = predicate, .error = error ? error : &fallback };
-	*r.error = (struct tracemend_error){ 0 };
+	struct tracemend_error fallback, ignored = { 0 };
+	struct tracemend_options own;
+	struct tracemend_predicate own_predicate, *predicate = &own_predicate;
+	struct reduction r = { .options = &own, .predicate = predicate };
 
+	r.error = error = engine_begin(error, &fallback);
+	if (!input || !given)
+		return engine_null(error, input ? "predicate" : "input");
+	if (!engine_options(&own, options, error) ||
+	    !engine_take(predicate, sizeof(*predicate), sizeof(*predicate), given, given->size, error))
+		return NULL;
+	if (!predicate->holds)
+		return engine_null(error, "predicate.holds");
 	r.best = tracemend_sample_of(input, r.error);
 	if (!r.best)
 		return NULL;

@@ -7,13 +7,15 @@
 #include <sys/stat.h>
 
 #include "core/container.h"
+#include "core/path.h"
 #include "core/publish.h"
 #include "core/text.h"
 #include "engine/engine.h"
 
 struct tracemend_repair {
-	struct bundle *in; /* borrowed */
-	const struct tracemend_options *options;
+	struct tracemend_input *input; /* shared with the caller */
+	struct bundle *in;	       /* its bundle */
+	struct tracemend_options options;
 	struct tracemend_report *report;
 	struct plan *plan;
 	struct tracemend_outcome outcome;
@@ -35,6 +37,7 @@ void tracemend_repair_free(struct tracemend_repair *r)
 	free(r->outputs);
 	plan_free(r->plan);
 	tracemend_report_free(r->report);
+	tracemend_close(r->input);
 	free(r);
 }
 
@@ -65,13 +68,24 @@ static enum tracemend_status repair_list(struct tracemend_repair *r, struct trac
 	return TM_OK;
 }
 
+/* The result of some work on the input; but TM_IO when the input changed meanwhile, which makes the rest meaningless. */
+static enum tracemend_status repair_of_changing(const struct tracemend_repair *r, enum tracemend_status status,
+						struct tracemend_error *error)
+{
+	struct tracemend_error changed = { 0 };
+
+	if ((status == TM_OK || status == TM_BUG) && bundle_unchanged(r->in, &changed) != TM_OK) {
+		*error = changed;
+		return changed.status;
+	}
+	return status;
+}
+
 /* P1: the bundle must check without error. TM_BUG and *error name the first error. */
 static enum tracemend_status repair_recheck(const struct tracemend_repair *r, struct bundle *b, struct tracemend_error *error)
 {
 	enum tracemend_status status;
-	struct tracemend_options options = { .profile = r->options ? r->options->profile : NULL,
-					     .window = r->options ? r->options->window : 0,
-					     .max_findings = 1 };
+	struct tracemend_options options = { .profile = r->options.profile, .window = r->options.window, .max_findings = 1 };
 
 	struct tracemend_report *report = engine_scan(b, r->report->format, &options, NULL, &status, error);
 	if (report && status == TM_OK && report_own_errors(report)) {
@@ -97,7 +111,7 @@ static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct
 	struct plan *next = plan_new(written, f->rules, f->rule_count);
 
 	if (next)
-		tracemend_report_free(engine_scan(written, f, r->options, next, &status, &failure));
+		tracemend_report_free(engine_scan(written, f, &r->options, next, &status, &failure));
 	else
 		status = fault_memory(&failure);
 	if (status == TM_OK)
@@ -118,7 +132,7 @@ static enum tracemend_status repair_settle(struct tracemend_repair *r, struct tr
 		enum tracemend_status status = plan_verify(r->plan, error);
 		if (status != TM_OK || (pass == 1 && plan_is_identity(r->plan)))
 			return status;
-		struct bundle *written = plan_bundle(r->plan, r->options, error);
+		struct bundle *written = plan_bundle(r->plan, &r->options, error);
 		if (!written)
 			return error->status;
 		status = repair_recheck(r, written, error);
@@ -146,13 +160,13 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 	r->plan = plan_new(r->in, f->rules, f->rule_count);
 	if (!r->plan)
 		return fault_memory(error);
-	r->report = engine_scan(r->in, f, r->options, r->plan, &status, error);
+	r->report = engine_scan(r->in, f, &r->options, r->plan, &status, error);
 	/* A capture without errors in which there is nothing to salvage is copied as it is. */
 	if (status == TM_NOTHING && r->report && !report_own_errors(r->report) && !bundle_has_extras(r->in) &&
 	    r->in->error.status == TM_OK) {
 		tracemend_report_free(r->report);
 		*error = (struct tracemend_error){ 0 };
-		r->report = engine_scan(r->in, f, r->options, NULL, &status, error);
+		r->report = engine_scan(r->in, f, &r->options, NULL, &status, error);
 		if (status == TM_OK && report_own_errors(r->report))
 			status = fault_set(error, TM_NOTHING, "%s: nothing can be salvaged", r->in->path);
 	}
@@ -167,7 +181,7 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 		plan_lost(r->plan, 0, TM_UNKNOWN_COUNT);
 	if (!plan_output_count(r->plan))
 		return fault_set(error, TM_NOTHING, "%s: nothing can be salvaged", r->in->path);
-	status = repair_settle(r, error);
+	status = repair_of_changing(r, repair_settle(r, error), error);
 	r->outcome = plan_outcome(r->plan);
 	return status;
 }
@@ -175,23 +189,32 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
 					  struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
+	struct tracemend_error fallback, ignored = { 0 };
+	struct tracemend_options own;
 
-	const struct format *f = format_recognise(input->bundle, options, error);
+	error = engine_begin(error, &fallback);
+	if (!input)
+		return engine_null(error, "input");
+	if (!engine_options(&own, options, error))
+		return NULL;
+	input_progress(input, &own);
+	const struct format *f = format_recognise(input->bundle, &own, error);
 	struct tracemend_repair *r = f ? calloc(1, sizeof(*r)) : NULL;
 	if (!r) {
 		if (f)
 			(void)fault_memory(error);
 		return NULL;
 	}
+	r->input = input_share(input);
 	r->in = input->bundle;
-	r->options = options;
+	r->options = own;
 	if (repair_plan(r, f, error) != TM_OK || repair_list(r, error) != TM_OK) {
 		tracemend_repair_free(r);
 		return NULL;
 	}
+	/* The caller's texts need not live longer than this call. */
+	r->options.format = NULL;
+	r->options.profile = format_profile(f, own.profile, &ignored);
 	return r;
 }
 
@@ -208,7 +231,14 @@ static void digest_print(struct sha256_ctx *hash, char out[65])
 
 enum tracemend_status tracemend_repair_digest(struct tracemend_repair *r, struct tracemend_error *error)
 {
+	struct tracemend_error fallback;
 	struct sha256_ctx hash;
+
+	error = engine_begin(error, &fallback);
+	if (!r) {
+		(void)engine_null(error, "repair");
+		return error->status;
+	}
 	uint8_t *buffer = malloc(DIGEST_STEP);
 	enum tracemend_status status = buffer ? TM_OK : fault_memory(error);
 
@@ -264,20 +294,12 @@ static bool path_up(char *path)
 }
 
 /* The directory that contains `path`, without symbolic links. NULL: it does not exist, or *status is TM_NO_MEMORY. */
-static char *path_parent(const char *path, enum tracemend_status *status)
+static char *real_parent(const char *path, enum tracemend_status *status)
 {
-	char *parent = strdup(path);
+	char *parent = path_parent(path), *resolved = parent ? realpath(parent, NULL) : NULL;
 
-	if (!parent) {
+	if (!parent)
 		*status = TM_NO_MEMORY;
-		return NULL;
-	}
-	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
-		parent[n - 1] = '\0';
-	char *slash = strrchr(parent, '/');
-	if (slash)
-		slash[slash == parent ? 1 : 0] = '\0';
-	char *resolved = realpath(slash ? parent : ".", NULL);
 	free(parent);
 	return resolved;
 }
@@ -297,7 +319,7 @@ static enum tracemend_status output_is_apart(const struct bundle *b, const char 
 		if (is_file(path, &in))
 			return fault_set(error, TM_USAGE, "%s: is the input; repair never writes to it", path);
 		/* Go up from the output to the root: is one of the directories the input? */
-		char *parent = path_parent(path, &status);
+		char *parent = real_parent(path, &status);
 		if (status != TM_OK)
 			return fault_memory(error);
 		bool more = parent != NULL;
@@ -311,34 +333,112 @@ static enum tracemend_status output_is_apart(const struct bundle *b, const char 
 	return status;
 }
 
+/* Copies an output that is a file of the input, as it is, without looking at its bytes. False: not this one, or not this way. */
+static bool repair_write_whole(struct tracemend_repair *r, size_t output, struct publication *p)
+{
+	struct source *s = *r->outputs[output].sha256 ? NULL : plan_whole_copy(r->plan, output);
+	int from = s ? source_descriptor(s) : -1;
+
+	return from >= 0 && publication_copy(p, from, s->size);
+}
+
+/* Writes an output. Where its digest was promised by the manifest, what is written must have it. */
+static enum tracemend_status repair_write_output(struct tracemend_repair *r, size_t output, struct publication *p, uint8_t *buffer,
+						 struct tracemend_error *error)
+{
+	uint64_t size = plan_size(r->plan, (unsigned)output);
+	enum tracemend_status status = publication_file(p, plan_output_name(r->plan, output));
+	bool digested = *r->outputs[output].sha256 != '\0';
+	char digest[sizeof(r->outputs[output].sha256)];
+	struct sha256_ctx hash;
+
+	if (status != TM_OK || repair_write_whole(r, output, p) || publication_status(p) != TM_OK)
+		return publication_status(p);
+	sha256_init(&hash);
+	for (uint64_t at = 0; at < size && status == TM_OK;) {
+		size_t n = size - at < DIGEST_STEP ? (size_t)(size - at) : DIGEST_STEP;
+		status = plan_read(r->plan, output, at, buffer, n);
+		if (status != TM_OK)
+			return fault_set(error, status, "%s", r->in->error.message);
+		if (digested)
+			sha256_update(&hash, n, buffer);
+		status = publication_write(p, buffer, n);
+		at += n;
+	}
+	digest_print(&hash, digest);
+	if (status == TM_OK && digested && strcmp(digest, r->outputs[output].sha256) != 0)
+		return fault_set(error, TM_IO, "%s: was written to while it was read", r->in->path);
+	return status;
+}
+
 static enum tracemend_status repair_write(struct tracemend_repair *r, struct publication *p, struct tracemend_error *error)
 {
 	uint8_t *buffer = malloc(DIGEST_STEP);
 	enum tracemend_status status = buffer ? TM_OK : fault_memory(error);
 
-	for (size_t i = 0; i < plan_output_count(r->plan) && status == TM_OK; i++) {
-		uint64_t size = plan_size(r->plan, (unsigned)i);
-		status = publication_file(p, plan_output_name(r->plan, i));
-		for (uint64_t at = 0; at < size && status == TM_OK;) {
-			size_t n = size - at < DIGEST_STEP ? (size_t)(size - at) : DIGEST_STEP;
-			status = plan_read(r->plan, i, at, buffer, n);
-			if (status != TM_OK)
-				(void)fault_set(error, status, "%s", r->in->error.message);
-			else
-				status = publication_write(p, buffer, n);
-			at += n;
-		}
-	}
+	for (size_t i = 0; i < plan_output_count(r->plan) && status == TM_OK; i++)
+		status = repair_write_output(r, i, p, buffer, error);
 	free(buffer);
 	return status;
 }
 
+/* Whether the files of a bundle are those of the plan: no more and no less, byte for byte. */
+static bool repair_is_as_planned(struct tracemend_repair *r, struct bundle *written, uint8_t *planned, uint8_t *found)
+{
+	bool same = written->count == plan_output_count(r->plan);
+
+	for (size_t i = 0; i < plan_output_count(r->plan) && same; i++) {
+		struct source *s = bundle_find(written, TM_ROLE_INPUT, plan_output_name(r->plan, i));
+		uint64_t size = plan_size(r->plan, (unsigned)i);
+		same = s && s->kind == SOURCE_FILE && s->size == size;
+		for (uint64_t at = 0; at < size && same;) {
+			size_t n = size - at < DIGEST_STEP ? (size_t)(size - at) : DIGEST_STEP;
+			same = plan_read(r->plan, i, at, planned, n) == TM_OK && source_read(s, at, found, n) == TM_OK &&
+			       !memcmp(planned, found, n);
+			at += n;
+		}
+	}
+	return same;
+}
+
+/* Asks the caller about the output. A program that reads it may have written to it, too: what is published is what was planned. */
+static enum tracemend_status repair_ask(struct tracemend_repair *r, struct publication *p,
+					bool (*accept)(void *ctx, const char *temporary), void *ctx, struct tracemend_error *error)
+{
+	const char *temporary = publication_named_temporary(p);
+
+	if (!temporary)
+		return publication_status(p);
+	if (!accept(ctx, temporary))
+		return fault_set(error, TM_CANCELLED, "%s: not accepted; nothing was written", publication_path(p));
+	uint8_t *buffer = malloc((size_t)2 * DIGEST_STEP);
+	if (!buffer)
+		return fault_memory(error);
+	struct bundle *written = bundle_open(temporary, &r->options, error);
+	bool same = written && repair_is_as_planned(r, written, buffer, buffer + DIGEST_STEP);
+	bundle_free(written);
+	free(buffer);
+	if (same)
+		return TM_OK;
+	return fault_set(error, TM_IO, "%s: was changed by a program that read it; nothing was written", publication_path(p));
+}
+
 enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const char *path, struct tracemend_error *error)
 {
-	struct tracemend_error fallback = { 0 };
-	error = error ? error : &fallback;
-	*error = (struct tracemend_error){ 0 };
+	return tracemend_repair_publish_if(r, path, NULL, NULL, error);
+}
 
+enum tracemend_status tracemend_repair_publish_if(struct tracemend_repair *r, const char *path,
+						  bool (*accept)(void *ctx, const char *temporary), void *ctx,
+						  struct tracemend_error *error)
+{
+	struct tracemend_error fallback;
+
+	error = engine_begin(error, &fallback);
+	if (!r || !path) {
+		(void)engine_null(error, r ? "path" : "repair");
+		return error->status;
+	}
 	enum tracemend_status status = output_is_apart(r->in, path, error);
 	if (status != TM_OK)
 		return status;
@@ -348,12 +448,15 @@ enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const
 	status = repair_write(r, p, error);
 	if (status == TM_OK && r->outcome.changed) {
 		const char *temporary = publication_temporary(p);
-		struct bundle *written = publication_status(p) == TM_OK ? bundle_open(temporary, r->options, error) : NULL;
+		struct bundle *written = publication_status(p) == TM_OK ? bundle_open(temporary, &r->options, error) : NULL;
 		status = written ? repair_recheck(r, written, error) : publication_status(p);
 		if (!written && status == TM_OK)
 			status = error->status;
 		bundle_free(written);
 	}
+	if (status == TM_OK && accept)
+		status = repair_ask(r, p, accept, ctx, error);
+	status = repair_of_changing(r, status, error);
 	if (status == TM_OK)
 		return publication_commit(p, error);
 	if (error->status == TM_OK)
@@ -366,65 +469,100 @@ enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const
 
 const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *r)
 {
-	return &r->outcome;
+	static const struct tracemend_outcome none;
+
+	return r ? &r->outcome : &none;
 }
 
 const struct tracemend_report *tracemend_repair_report(const struct tracemend_repair *r)
 {
-	return r->report;
+	return r ? r->report : NULL;
 }
 
 bool tracemend_repair_is_directory(const struct tracemend_repair *r)
 {
-	return !(plan_output_count(r->plan) == 1 && !*plan_output_name(r->plan, 0));
+	return r && !(plan_output_count(r->plan) == 1 && !*plan_output_name(r->plan, 0));
 }
 
 size_t tracemend_repair_member_count(const struct tracemend_repair *r)
 {
-	return r->in->count;
+	return r ? r->in->count : 0;
 }
 
 const struct tracemend_member *tracemend_repair_member(const struct tracemend_repair *r, size_t index)
 {
-	return &r->members[index];
+	return index < tracemend_repair_member_count(r) ? &r->members[index] : NULL;
 }
 
 size_t tracemend_repair_output_count(const struct tracemend_repair *r)
 {
-	return plan_output_count(r->plan);
+	return r ? plan_output_count(r->plan) : 0;
 }
 
 const struct tracemend_output *tracemend_repair_output(const struct tracemend_repair *r, size_t index)
 {
-	return &r->outputs[index];
+	return index < tracemend_repair_output_count(r) ? &r->outputs[index] : NULL;
 }
 
 struct tracemend_segment tracemend_repair_segment(const struct tracemend_repair *r, size_t output, size_t index)
 {
-	return plan_segment_at(r->plan, output, index);
+	const struct tracemend_output *o = tracemend_repair_output(r, output);
+
+	return o && index < o->segment_count ? plan_segment_at(r->plan, output, index) : (struct tracemend_segment){ .why = "" };
 }
 
 size_t tracemend_repair_dropped_count(const struct tracemend_repair *r)
 {
-	return plan_dropped_count(r->plan);
+	return r ? plan_dropped_count(r->plan) : 0;
 }
 
 struct tracemend_range tracemend_repair_dropped(const struct tracemend_repair *r, size_t index)
 {
-	return plan_dropped_at(r->plan, index);
+	return index < tracemend_repair_dropped_count(r) ? plan_dropped_at(r->plan, index) : (struct tracemend_range){ .why = "" };
 }
 
 size_t tracemend_repair_doubtful_count(const struct tracemend_repair *r)
 {
-	return plan_doubtful_count(r->plan);
+	return r ? plan_doubtful_count(r->plan) : 0;
 }
 
 struct tracemend_range tracemend_repair_doubtful(const struct tracemend_repair *r, size_t index)
 {
-	return plan_doubtful_at(r->plan, index);
+	return index < tracemend_repair_doubtful_count(r) ? plan_doubtful_at(r->plan, index)
+							  : (struct tracemend_range){ .why = "" };
 }
 
 enum tracemend_status tracemend_repair_read(struct tracemend_repair *r, size_t output, uint64_t offset, void *buffer, size_t length)
 {
+	const struct tracemend_output *o = tracemend_repair_output(r, output);
+
+	if (!o || (!buffer && length) || offset > o->size || length > o->size - offset)
+		return TM_USAGE;
 	return plan_read(r->plan, output, offset, buffer, length);
+}
+
+void *tracemend_repair_bytes(struct tracemend_repair *r, size_t output, size_t *size, struct tracemend_error *error)
+{
+	struct tracemend_error fallback;
+	const struct tracemend_output *o = tracemend_repair_output(r, output);
+
+	error = engine_begin(error, &fallback);
+	if (!o || !size) {
+		(void)fault_set(error, TM_USAGE, "there is no such output, or size is NULL");
+		return NULL;
+	}
+	uint8_t *bytes = o->size < SIZE_MAX ? malloc((size_t)o->size + 1) : NULL;
+	if (!bytes) {
+		(void)fault_memory(error);
+		return NULL;
+	}
+	enum tracemend_status status = plan_read(r->plan, output, 0, bytes, (size_t)o->size);
+	if (status != TM_OK) {
+		(void)fault_set(error, status, "%s",
+				r->in->error.status != TM_OK ? r->in->error.message : "the output could not be read");
+		free(bytes);
+		return NULL;
+	}
+	*size = (size_t)o->size;
+	return bytes;
 }

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "core/container.h"
+#include "core/document.h"
+#include "core/neighbour.h"
 #include "engine/engine.h"
 
 /* The tables of rules in the order in which they are listed: archives, then the formats. */
@@ -47,7 +49,7 @@ const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index)
 
 const struct tracemend_rule *tracemend_rule_find(const char *id)
 {
-	for (size_t i = 0; i <= formats_count; i++) {
+	for (size_t i = 0; i <= formats_count && id; i++) {
 		const struct tracemend_rule *rules;
 		const char *name;
 		size_t n = rule_set(i, &rules, &name);
@@ -58,28 +60,46 @@ const struct tracemend_rule *tracemend_rule_find(const char *id)
 	return NULL;
 }
 
+const char *tracemend_rule_url(const struct tracemend_rule *rule, char *out, size_t size)
+{
+	if (!out || !size)
+		return "";
+	*out = '\0';
+	return rule ? document_url(rule->clause, out, size) : out;
+}
+
 const char *tracemend_severity_name(enum tracemend_severity severity)
 {
-	static const char *const names[] = { "note", "warning", "error", "ignore" };
-	return names[severity];
+	switch (severity) {
+	case TM_IGNORE:
+		return "ignore";
+	case TM_NOTE:
+		return "note";
+	case TM_WARNING:
+		return "warning";
+	case TM_ERROR:
+		return "error";
+	}
+	return "";
 }
 
 const char *tracemend_damage_name(enum tracemend_damage damage)
 {
 	static const char *const names[TM_DAMAGE_COUNT] = { "none",    "truncate",  "hole",   "zero-tail",
 							    "bitflip", "duplicate", "insert", "delete" };
-	return damage < TM_DAMAGE_COUNT ? names[damage] : "";
+	return (unsigned)damage < TM_DAMAGE_COUNT ? names[damage] : "";
 }
 
 const struct tracemend_format *const *tracemend_formats(size_t *count)
 {
-	*count = formats_count;
+	if (count)
+		*count = formats_count;
 	return formats_public;
 }
 
 const struct format *format_find(const char *name)
 {
-	for (size_t i = 0; i < formats_count; i++)
+	for (size_t i = 0; i < formats_count && name; i++)
 		if (!strcmp(formats[i]->public.name, name))
 			return formats[i];
 	return NULL;
@@ -114,6 +134,35 @@ static const struct format *format_forced(struct bundle *b, const char *name, st
 	return f;
 }
 
+/* What the file is instead of a capture, or what a file of the directory says about it; NULL: unknown. */
+static const char *neighbour_of(struct bundle *b)
+{
+	uint8_t head[NEIGHBOUR_BYTES];
+	struct source *s = bundle_single(b);
+
+	if (!s)
+		s = bundle_find(b, TM_ROLE_INPUT, "metadata"); /* of a CTF trace */
+	if (!s || s->kind != SOURCE_FILE || !s->size)
+		return NULL;
+	size_t length = s->size < sizeof(head) ? (size_t)s->size : sizeof(head);
+	return source_read(s, 0, head, length) == TM_OK ? neighbour_name(head, length) : NULL;
+}
+
+static void report_unrecognised(struct bundle *b, struct tracemend_error *error)
+{
+	const char *name = *b->damage ? NULL : neighbour_of(b);
+
+	if (b->error.status != TM_OK)
+		(void)fault_set(error, b->error.status, "%s", b->error.message);
+	else if (name)
+		(void)fault_set(error, TM_UNRECOGNISED, "%s: not an fxt, uftrace, tracedat, ktrace or lttng capture, but %s",
+				b->path, name);
+	else
+		(void)fault_set(error, TM_UNRECOGNISED,
+				"%s: not a capture of a known format (fxt, uftrace, tracedat, ktrace, lttng)%s%s", b->path,
+				*b->damage ? "; unpacking it failed: " : "", b->damage);
+}
+
 const struct format *format_recognise(struct bundle *b, const struct tracemend_options *options, struct tracemend_error *error)
 {
 	const struct format *best = NULL;
@@ -136,7 +185,7 @@ const struct format *format_recognise(struct bundle *b, const struct tracemend_o
 			(void)fault_set(error, TM_UNRECOGNISED, "%s: %s", b->path, bid.declined);
 			return NULL;
 		}
-		if (bid.bits > bits) {
+		if (bid.bits > bits && (bid.bits >= BID_FOUND || !options || !options->found || b->directory)) {
 			bits = bid.bits;
 			best = formats[i];
 		}
@@ -144,8 +193,7 @@ const struct format *format_recognise(struct bundle *b, const struct tracemend_o
 			break;
 	}
 	if (!best)
-		(void)fault_set(error, TM_UNRECOGNISED, "%s: not a capture of a known format%s%s", b->path,
-				*b->damage ? "; unpacking it failed: " : "", b->damage);
+		report_unrecognised(b, error);
 	return best;
 }
 

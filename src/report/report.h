@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/map.h"
 #include "tracemend.h"
 
 /* The result of one input. */
@@ -17,6 +18,7 @@ struct report_entry {
 	const char *shown;		       /* the same, escaped */
 	const struct tracemend_report *report; /* NULL: it was not checked at all */
 	const struct tracemend_error *error;   /* status TM_OK unless the work stopped early */
+	uint64_t known;			       /* findings that a baseline has, which are not in the report */
 };
 
 struct report_run {
@@ -26,12 +28,14 @@ struct report_run {
 	const struct tracemend_options *options; /* the options with which every input was checked */
 	size_t printed;				 /* inputs printed so far; of these: */
 	size_t with_errors, incomplete;
-	bool failed; /* out of memory: the report is incomplete */
-	void *state; /* for the printer */
+	size_t passed_over; /* files in searched directories and archives that are no captures; known at the end */
+	bool failed;	    /* out of memory: the report is incomplete */
+	void *state;	    /* for the printer */
 };
 
 struct report_printer {
 	const char *name;
+	bool people;			       /* made to be read: by default, it lists 20 findings a rule */
 	void (*begin)(struct report_run *run); /* may be NULL; so may end */
 	void (*entry)(struct report_run *run, const struct report_entry *entry);
 	void (*end)(struct report_run *run);
@@ -50,6 +54,7 @@ extern const struct report_printer report_sarif;
 extern const struct report_printer report_sarif_github;
 extern const struct report_printer report_junit;
 extern const struct report_printer report_github;
+extern const struct report_printer report_gitlab;
 extern const struct report_printer report_markdown;
 extern const struct report_printer report_html;
 
@@ -70,6 +75,8 @@ struct report_tally {
  * memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
 
+/* A number for people: 1,234,567. */
+const char *report_number(char out[32], uint64_t n);
 /* Prints `before`, the number and the noun, in the plural unless n is 1: ", 2 errors". */
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
 /* The same for errors, warnings and notes: "1 error, 0 warnings, 4 notes". */
@@ -81,6 +88,21 @@ typedef void (*report_put)(FILE *out, const char *text);
 /* Prints the hex rows of a finding; nothing if it has no context. */
 void report_hex(FILE *out, const struct tracemend_finding *f, bool color, report_put put);
 
+/* What a finding has in common with the same finding of another run: a hash, in lower-case hex, of its rule, its file, its path
+ * without numbers, and its first bytes, but not of its offset. Returns out. */
+#define REPORT_FINGERPRINT_SIZE 33
+const char *report_fingerprint(const struct tracemend_finding *f, char out[REPORT_FINGERPRINT_SIZE]);
+
+/* How many findings of a report have the same fingerprint. Zero-initialised is none. */
+struct report_alike {
+	struct map met;
+	uint64_t beyond;
+};
+/* A name for a finding of the input `path` that no other has in this report: a hash, and how many of it there were. Returns out. */
+const char *report_alike_name(struct report_alike *a, const char *path, const char *fingerprint,
+			      char out[REPORT_FINGERPRINT_SIZE + 24]);
+void report_alike_free(struct report_alike *a);
+
 /* ---- JSON ---- */
 
 /* Sets key to value and takes ownership of value, which may be NULL. False: out of memory. */
@@ -89,6 +111,8 @@ bool report_json_set(json_t *object, const char *key, json_t *value);
 json_t *report_json_number(uint64_t n);
 /* One finding as an object. NULL: out of memory. */
 json_t *report_json_finding(const struct tracemend_finding *f);
+/* The word for a status in reports; "" for TM_OK. */
+const char *report_status_name(enum tracemend_status status);
 /* The summary as an object, without findings. NULL: out of memory. */
 json_t *report_json_summary(struct report_run *run, const struct report_entry *entry);
 /* Prints a value compactly and frees it; NULL sets run->failed. */

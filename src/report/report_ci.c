@@ -1,4 +1,4 @@
-/* junit and github: for continuous integration. */
+/* junit, github and gitlab: for continuous integration. */
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -68,15 +68,22 @@ static void junit_entry(struct report_run *run, const struct report_entry *entry
 	xml_text(out, s.path);
 	fputs("\">\n", out);
 	if (!s.complete) {
+		const char *why = *s.incomplete ? s.incomplete : "the check is incomplete";
 		fputs("<error message=\"", out);
-		xml_text(out, *s.incomplete ? s.incomplete : "the check is incomplete");
-		fputs("\"/>\n", out);
+		xml_text(out, why);
+		fputs("\" type=\"incomplete\">", out);
+		xml_text(out, why);
+		fputs("</error>\n", out);
 	} else if (report_fails(run, &s)) {
+		/* Some readers, GitLab among them, show the text of the failure and nothing else. */
 		fputs("<failure message=\"", out);
 		report_counts(out, &s);
-		fprintf(out, "\" type=\"%s\"/>\n", s.errors ? "error" : s.warnings ? "warning" : "note");
+		fprintf(out, "\" type=\"%s\">", s.errors ? "error" : s.warnings ? "warning" : "note");
+		junit_findings(run, entry);
+		fputs("</failure>\n", out);
 	}
-	if (entry->report && tracemend_report_finding_count(entry->report)) {
+	bool told = s.complete && report_fails(run, &s);
+	if (!told && entry->report && tracemend_report_finding_count(entry->report)) {
 		fputs("<system-out>", out);
 		junit_findings(run, entry);
 		fputs("</system-out>\n", out);
@@ -109,42 +116,196 @@ static void github_text(FILE *out, const char *text, bool property)
 	}
 }
 
-static void github_entry(struct report_run *run, const struct report_entry *entry)
-{
-	static const char *const commands[] = { "notice", "warning", "error" };
-	struct tracemend_summary s = report_summary(entry);
-	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
-	FILE *out = run->out;
+/* GitHub shows ten annotations of a level and step, and drops the others. */
+#define GITHUB_LEVEL_MAX 10u
 
-	for (size_t i = 0; i < count; i++) {
-		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
-		fprintf(out, "::%s file=", commands[f->severity <= TM_ERROR ? f->severity : TM_ERROR]);
-		github_text(out, s.path, true);
-		if (*f->file) {
-			fputc('/', out);
-			github_text(out, f->file, true);
-		}
-		fprintf(out, ",title=%s::0x%llx: ", f->rule->id, (unsigned long long)f->offset);
-		github_text(out, f->message, false);
-		fputc('\n', out);
-	}
-	struct report_tally *tally = report_tally(run, entry, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (tally[i].count == tally[i].kept)
-			continue;
-		fputs("::notice file=", out);
-		github_text(out, s.path, true);
-		fprintf(out, ",title=%s::and %llu more of this rule\n", tally[i].rule->id,
-			(unsigned long long)(tally[i].count - tally[i].kept));
-	}
-	free(tally);
-	if (s.complete)
-		return;
-	fputs("::error file=", out);
-	github_text(out, s.path, true);
-	fputs(",title=not checked::", out);
-	github_text(out, *s.incomplete ? s.incomplete : "the check is incomplete", false);
-	fputc('\n', out);
+struct github {
+	struct github_level {
+		char *lines[GITHUB_LEVEL_MAX]; /* in the order of the findings */
+		size_t used;
+		uint64_t findings, inputs; /* all of this level, and the inputs that have some */
+	} levels[TM_ERROR + 1];
+};
+
+static void github_begin(struct report_run *run)
+{
+	run->state = calloc(1, sizeof(struct github));
+	run->failed = run->failed || !run->state;
 }
 
-const struct report_printer report_github = { .name = "github", .entry = github_entry };
+/* A stream into the next line of a level; NULL when it has enough. */
+static FILE *github_line(struct report_run *run, struct github_level *level, size_t *size)
+{
+	if (level->used == GITHUB_LEVEL_MAX)
+		return NULL;
+	FILE *line = open_memstream(&level->lines[level->used], size);
+	if (line)
+		level->used++;
+	else
+		run->failed = true;
+	return line;
+}
+
+static void github_close(struct report_run *run, FILE *line)
+{
+	if (fclose(line))
+		run->failed = true;
+}
+
+static void github_finding(struct report_run *run, const struct tracemend_summary *s, const struct tracemend_finding *f)
+{
+	static const char *const commands[] = { "notice", "warning", "error" };
+	struct github *g = run->state;
+	size_t size;
+	FILE *line = github_line(run, &g->levels[f->severity], &size);
+
+	if (!line)
+		return;
+	fprintf(line, "::%s file=", commands[f->severity]);
+	github_text(line, s->path, true);
+	if (*f->file) {
+		fputc('/', line);
+		github_text(line, f->file, true);
+	}
+	fprintf(line, ",title=%s::0x%llx: ", f->rule->id, (unsigned long long)f->offset);
+	github_text(line, f->message, false);
+	github_close(run, line);
+}
+
+static void github_entry(struct report_run *run, const struct report_entry *entry)
+{
+	struct github *g = run->state;
+	struct tracemend_summary s = report_summary(entry);
+	const uint64_t counts[] = { s.notes, s.warnings, s.errors + !s.complete };
+	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0, size;
+
+	if (!g)
+		return;
+	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
+		g->levels[i].findings += counts[i];
+		g->levels[i].inputs += counts[i] > 0;
+	}
+	FILE *line = s.complete ? NULL : github_line(run, &g->levels[TM_ERROR], &size);
+	if (line) {
+		fputs("::error file=", line);
+		github_text(line, s.path, true);
+		fputs(",title=not checked::", line);
+		github_text(line, *s.incomplete ? s.incomplete : "the check is incomplete", false);
+		github_close(run, line);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+		if (f->severity >= TM_NOTE && f->severity <= TM_ERROR)
+			github_finding(run, &s, f);
+	}
+}
+
+/* Errors first. Where a level has more than is shown, the last line sums up the others. */
+static void github_end(struct report_run *run)
+{
+	static const char *const commands[] = { "notice", "warning", "error" };
+	static const char *const nouns[] = { "note", "warning", "error" };
+	struct github *g = run->state;
+
+	for (int i = g ? TM_ERROR : TM_NOTE - 1; i >= TM_NOTE; i--) {
+		struct github_level *level = &g->levels[i];
+		bool summed = level->findings > level->used;
+		size_t shown = summed && level->used ? level->used - 1 : level->used;
+		for (size_t k = 0; k < level->used; k++) {
+			if (k < shown && level->lines[k])
+				fprintf(run->out, "%s\n", level->lines[k]);
+			free(level->lines[k]);
+		}
+		if (summed) {
+			fprintf(run->out, "::%s title=tracemend::", commands[i]);
+			report_count(run->out, shown ? "and " : "", level->findings - shown, nouns[i]);
+			report_count(run->out, shown ? " more; all are in " : " in ", level->inputs, "input");
+			fputc('\n', run->out);
+		}
+	}
+	free(g);
+	run->state = NULL;
+}
+
+const struct report_printer report_github = {
+	.name = "github",
+	.begin = github_begin,
+	.entry = github_entry,
+	.end = github_end,
+};
+
+/* ---- gitlab: Code Quality ---- */
+
+struct gitlab {
+	struct report_alike alike;
+	size_t printed;
+};
+
+static void gitlab_begin(struct report_run *run)
+{
+	run->state = calloc(1, sizeof(struct gitlab));
+	run->failed = run->failed || !run->state;
+	fputc('[', run->out);
+}
+
+/* A path in the repository: GitLab knows it without "./". */
+static const char *gitlab_path(const char *path)
+{
+	while (path[0] == '.' && path[1] == '/')
+		for (path += 2; *path == '/';)
+			path++;
+	return path;
+}
+
+static void gitlab_issue(struct report_run *run, const char *description, const char *check, const char *severity, const char *path,
+			 const char *file, const char *fingerprint)
+{
+	struct gitlab *g = run->state;
+	char unique[REPORT_FINGERPRINT_SIZE + 24];
+	json_t *where = json_sprintf("%s%s%s", gitlab_path(path), *file ? "/" : "", file);
+
+	report_alike_name(&g->alike, path, fingerprint, unique);
+	fputs(g->printed++ ? ",\n" : "\n", run->out);
+	report_json_print(run,
+			  json_pack("{s:s,s:s,s:s,s:s,s:{s:o,s:{s:i}}}", "description", description, "check_name", check,
+				    "fingerprint", unique, "severity", severity, "location", "path", where, "lines", "begin", 1));
+}
+
+static void gitlab_entry(struct report_run *run, const struct report_entry *entry)
+{
+	static const char *const severities[] = { "info", "minor", "critical" };
+	struct tracemend_summary s = report_summary(entry);
+	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+
+	if (!run->state)
+		return;
+	for (size_t i = 0; i < count && !run->failed; i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+		char fingerprint[REPORT_FINGERPRINT_SIZE], text[1024];
+		if (f->severity < TM_NOTE || f->severity > TM_ERROR)
+			continue;
+		(void)snprintf(text, sizeof(text), "%s (byte offset 0x%llx)", f->message, (unsigned long long)f->offset);
+		gitlab_issue(run, text, f->rule->id, severities[f->severity], s.path, f->file, report_fingerprint(f, fingerprint));
+	}
+	if (!s.complete)
+		gitlab_issue(run, *s.incomplete ? s.incomplete : "the check is incomplete", "not-checked", "blocker", s.path, "",
+			     "not-checked");
+}
+
+static void gitlab_end(struct report_run *run)
+{
+	struct gitlab *g = run->state;
+
+	fputs("\n]\n", run->out);
+	if (g)
+		report_alike_free(&g->alike);
+	free(g);
+	run->state = NULL;
+}
+
+const struct report_printer report_gitlab = {
+	.name = "gitlab",
+	.begin = gitlab_begin,
+	.entry = gitlab_entry,
+	.end = gitlab_end,
+};

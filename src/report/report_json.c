@@ -13,8 +13,30 @@ json_t *report_json_number(uint64_t n)
 	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
 }
 
+/* The underlined bytes and the bytes for the hex rows. False: out of memory. */
+static bool json_places(json_t *o, const struct tracemend_finding *f)
+{
+	static const char digits[] = "0123456789abcdef";
+	char hex[2 * TRACEMEND_CONTEXT + 1];
+
+	if (f->field_length && !report_json_set(o, "field",
+						json_pack("{s:o,s:I,s:s}", "offset", report_json_number(f->field_offset), "length",
+							  (json_int_t)f->field_length, "name", f->field)))
+		return false;
+	if (!f->context_length)
+		return true;
+	for (size_t i = 0; i < f->context_length; i++) {
+		hex[2 * i] = digits[f->context[i] >> 4];
+		hex[2 * i + 1] = digits[f->context[i] & 15];
+	}
+	return report_json_set(o, "context",
+			       json_pack("{s:o,s:s#}", "offset", report_json_number(f->context_offset), "bytes", hex,
+					 (int)(2 * f->context_length)));
+}
+
 json_t *report_json_finding(const struct tracemend_finding *f)
 {
+	char fingerprint[REPORT_FINGERPRINT_SIZE], url[512];
 	json_t *o = json_object();
 
 	if (report_json_set(o, "rule", json_string(f->rule->id)) &&
@@ -22,7 +44,12 @@ json_t *report_json_finding(const struct tracemend_finding *f)
 	    report_json_set(o, "file", json_string(f->file)) && report_json_set(o, "offset", report_json_number(f->offset)) &&
 	    report_json_set(o, "length", report_json_number(f->length)) && report_json_set(o, "path", json_string(f->path)) &&
 	    report_json_set(o, "message", json_string(f->message)) &&
-	    report_json_set(o, "explains", report_json_number(f->explains)))
+	    report_json_set(o, "explains", report_json_number(f->explains)) &&
+	    report_json_set(o, "title", json_string(f->rule->title)) &&
+	    report_json_set(o, "repair", json_string(f->rule->repair)) &&
+	    report_json_set(o, "clause", json_string(f->rule->clause)) &&
+	    (!*tracemend_rule_url(f->rule, url, sizeof(url)) || report_json_set(o, "url", json_string(url))) && json_places(o, f) &&
+	    report_json_set(o, "fingerprint", json_string(report_fingerprint(f, fingerprint))))
 		return o;
 	json_decref(o);
 	return NULL;
@@ -50,9 +77,27 @@ static json_t *json_unlisted(struct report_run *run, const struct report_entry *
 	return NULL;
 }
 
+const char *report_status_name(enum tracemend_status status)
+{
+	static const char *const names[] = {
+		[TM_OK] = "",
+		[TM_USAGE] = "usage",
+		[TM_IO] = "io",
+		[TM_NO_MEMORY] = "memory",
+		[TM_LIMIT] = "limit",
+		[TM_UNRECOGNISED] = "unrecognised",
+		[TM_NOTHING] = "nothing",
+		[TM_CANCELLED] = "cancelled",
+		[TM_BUG] = "bug",
+	};
+
+	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : "";
+}
+
 json_t *report_json_summary(struct report_run *run, const struct report_entry *entry)
 {
 	struct tracemend_summary s = report_summary(entry);
+	const char *status = entry->error ? report_status_name(entry->error->status) : "";
 	json_t *o = json_object();
 	bool cut;
 	json_t *unlisted = json_unlisted(run, entry, &cut);
@@ -65,6 +110,8 @@ json_t *report_json_summary(struct report_run *run, const struct report_entry *e
 	    report_json_set(o, "warnings", report_json_number(s.warnings)) &&
 	    report_json_set(o, "notes", report_json_number(s.notes)) && report_json_set(o, "complete", json_boolean(s.complete)) &&
 	    (s.complete || report_json_set(o, "incomplete", json_string(s.incomplete))) &&
+	    (!*status || report_json_set(o, "status", json_string(status))) &&
+	    (!entry->known || report_json_set(o, "known", report_json_number(entry->known))) &&
 	    (!cut || report_json_set(o, "unlisted", json_incref(unlisted)))) {
 		json_decref(unlisted);
 		return o;
@@ -87,11 +134,13 @@ void report_json_print(struct report_run *run, json_t *value)
 json_t *report_json_rule(const struct tracemend_rule *rule)
 {
 	json_t *o = json_object();
+	char url[512];
 
 	if (report_json_set(o, "id", json_string(rule->id)) && report_json_set(o, "format", json_string(rule->format)) &&
 	    report_json_set(o, "severity", json_string(tracemend_severity_name(rule->severity))) &&
 	    report_json_set(o, "class", json_string(rule->class_name)) && report_json_set(o, "title", json_string(rule->title)) &&
 	    report_json_set(o, "clause", json_string(rule->clause)) &&
+	    report_json_set(o, "url", json_string(tracemend_rule_url(rule, url, sizeof(url)))) &&
 	    report_json_set(o, "explanation", json_string(rule->explanation)) &&
 	    report_json_set(o, "repair", json_string(rule->repair)))
 		return o;
@@ -127,7 +176,10 @@ static void json_entry(struct report_run *run, const struct report_entry *entry)
 
 static void json_end(struct report_run *run)
 {
-	fputs("\n]}\n", run->out);
+	fputs("\n]", run->out);
+	if (run->passed_over)
+		fprintf(run->out, ",\"passed_over\":%zu", run->passed_over);
+	fputs("}\n", run->out);
 }
 
 const struct report_printer report_json = { .name = "json", .begin = json_begin, .entry = json_entry, .end = json_end };
@@ -162,4 +214,10 @@ static void jsonl_entry(struct report_run *run, const struct report_entry *entry
 	fputc('\n', run->out);
 }
 
-const struct report_printer report_jsonl = { .name = "jsonl", .entry = jsonl_entry };
+static void jsonl_end(struct report_run *run)
+{
+	if (run->passed_over)
+		fprintf(run->out, "{\"type\":\"search\",\"passed_over\":%zu}\n", run->passed_over);
+}
+
+const struct report_printer report_jsonl = { .name = "jsonl", .entry = jsonl_entry, .end = jsonl_end };

@@ -79,7 +79,7 @@ static void markdown_entry(struct report_run *run, const struct report_entry *en
 	}
 }
 
-const struct report_printer report_markdown = { .name = "markdown", .entry = markdown_entry };
+const struct report_printer report_markdown = { .name = "markdown", .people = true, .entry = markdown_entry };
 
 /* ---- html: one self-contained file ---- */
 
@@ -183,4 +183,6 @@ static void html_end(struct report_run *run)
 	fputs("</body></html>\n", run->out);
 }
 
-const struct report_printer report_html = { .name = "html", .begin = html_begin, .entry = html_entry, .end = html_end };
+const struct report_printer report_html = {
+	.name = "html", .people = true, .begin = html_begin, .entry = html_entry, .end = html_end
+};

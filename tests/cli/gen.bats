@@ -55,7 +55,7 @@ load helper
 @test "rules of archives go with any format" {
 	exits 0 gen -f "$FORMAT" -o made --rule container/compressed
 	file=$(jq -r .file made/labels.jsonl)
-	exits 0 check --only container/compressed "made/$file"
+	exits 0 check -v --only container/compressed "made/$file"
 	grep -q 'container/compressed' <<< "$output"
 }
 
@@ -88,4 +88,20 @@ load helper
 	echo "no label" > labels.jsonl
 	exits 5 gen -f "$FORMAT" -o .
 	[ "$(cat labels.jsonl)" = "no label" ]
+}
+
+@test "several rules make several captures, and one capture can go to standard output" {
+	exits 0 gen -f fxt -o made --rule dangling-string-ref --rule truncated-record --count 2
+	[ "$(jq -r .rule made/labels.jsonl | sort | uniq -c | xargs)" = "2 fxt/dangling-string-ref 2 fxt/truncated-record" ]
+	exits 2 gen -f fxt -o other --rule dangling-string-ref --rule uftrace/info-missing
+	said "not a rule of the format fxt"
+	[ ! -e other ]
+	"$TRACEMEND" gen -f fxt --rule dangling-string-ref -o - > piped.fxt
+	cmp piped.fxt made/dangling-string-ref-0001.fxt
+	"$TRACEMEND" gen -f fxt -o - | "$TRACEMEND" check -q -
+	exits 2 gen -f fxt -o - --count 2
+	exits 2 gen -f uftrace -o -
+	said "is a directory"
+	exits 0 gen --help
+	grep -q "make captures of this format" <<< "$output"
 }

@@ -93,3 +93,53 @@ load helper
 		[ "$status" != 0 ]
 	done
 }
+
+@test "files of other formats are named" {
+	tell() { # TEXT: of the file "other"
+		exits 4 check other
+		said "$1"
+		rm -r other
+	}
+	printf 'PERFILE2%s' "$(head -c 100 /dev/zero | tr '\0' x)" > other
+	tell "a perf.data file"
+	printf '\xc1\x1f\xfc\xc1more' > other
+	tell "a CTF 1 stream"
+	mkdir other
+	printf '/* CTF 1.8 */ trace {}' > other/metadata
+	printf '\xc1\x1f\xfc\xc1more' > other/channel0_0
+	tell "CTF 1"
+	cp "$TRACEMEND" other
+	tell "an ELF file"
+	printf '\xd4\xc3\xb2\xa1\x02\x00\x04\x00' > other
+	tell "a pcap file"
+	printf '\x0a\x0d\x0d\x0a\x1c\x00\x00\x00' > other
+	tell "a pcapng file"
+	printf 'LPKSHHRH\x00\x00\x00\x00' > other
+	tell "a systemd journal"
+	printf '{"traceEvents": [{"ph": "X", "ts": 1}]}' > other
+	tell "Chrome"
+	printf '# tracer: nop\n#\n bash-1 [000] 1.0: x\n' > other
+	tell "trace-cmd record"
+	printf '\x0a\x04\x10\x01\x18\x02\x0a\x02\x10\x01\x0a\x03\x08\x01\x00' > other
+	tell "a protobuf trace of Perfetto"
+	printf 'PK\x03\x04rest' > other
+	tell "ZIP"
+	mkdir other
+	head -c 100 /dev/zero > other/uftrace-0123456789abcdef-1-000
+	tell "--extra"
+	printf 'hello\n' > other
+	tell "a text file"
+	head -c 64 /dev/zero > other
+	tell "not a capture of a known format"
+}
+
+@test "what archives unpack to has a limit, which can be set" {
+	head -c 3000000 /dev/zero > zeros
+	gzip -k zeros
+	exits 6 check --max-unpacked 1M zeros.gz
+	said "unpacks to more than"
+	exits 4 check --max-unpacked 3000000 zeros.gz
+	exits 6 repair --max-unpacked 1M zeros.gz -o out
+	exits 6 info --max-unpacked 1M zeros.gz
+	[ ! -e out ]
+}

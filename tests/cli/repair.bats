@@ -50,6 +50,30 @@ digest() {
 	cmp m.json m2.json
 }
 
+@test "the manifest and the output are two files, whatever they are called" {
+	make_captures
+	mkdir -p folder
+	ln -s folder linked
+	exits 2 repair broken.bin -o out --manifest ./out
+	said "the same file"
+	exits 2 repair broken.bin -o "$PWD/out" --manifest out
+	exits 2 repair broken.bin -o folder/out --manifest linked/out
+	exits 2 repair broken.bin -o folder/out/ --manifest linked/out
+	[ ! -e out ] && [ ! -e folder/out ]
+	: > out
+	exits 2 repair broken.bin -o out --manifest ./out
+	[ ! -s out ]
+	tm repair broken.bin -o folder/out --manifest folder/out.json
+	[ -s folder/out ] && [ -s folder/out.json ]
+}
+
+@test "a limit on the size of files is an I/O error, and leaves nothing" {
+	tm gen -f fxt -o made --size 400K
+	large=$(ls made/*.fxt)
+	(ulimit -f 64 && exits 5 repair "$large" -o limited && said "too large")
+	[ "$(find . -maxdepth 1 -name '*tracemend-*' -o -maxdepth 1 -name limited | wc -l)" = 0 ]
+}
+
 @test "the manifest goes to standard output when asked" {
 	make_captures
 	tm repair broken.bin -o out --manifest -
@@ -202,7 +226,7 @@ digest() {
 	# The hole takes the declarations of three event types.
 	"$TRACEMEND" gen -q -f lttng -o made --seed 123 --size 5000 --damage hole > /dev/null
 	exits 1 check --fail-on note "made/$(label 1 file)"
-	echo "$output" | grep -F "the declaration of event type 34 of kernel is lost; the stamps behind 8 of its events show that its payload has 2 bytes"
+	echo "$output" | grep -F "the declaration of event type 34 of kernel is lost; the stamps after 8 of its events show that its payload has 2 bytes"
 	exits 3 repair "made/$(label 1 file)" -o mended --manifest m.json
 	cmp "made/$(label 1 file)/flight-kernel_0" mended/flight-kernel_0
 	exits 0 check mended
@@ -219,7 +243,7 @@ digest() {
 		    tracedat/invalid/{kallsyms-line,printk-line,field-syntax,option-hook-syntax,option-size}.dat; do
 		rm -rf mended again
 		exits 3 repair "$corpus/$name" -o mended --manifest m.json
-		said "no record was lost, but other content was"
+		said "no record was dropped, but other content is lost or unverified"
 		validate manifest m.json
 		jq -e '.lost and .records.dropped == 0 and .records.dropped_is == "exact"' m.json
 		exits 0 repair mended -o again --manifest m.json
@@ -227,7 +251,7 @@ digest() {
 	done
 	# What is corrected, or said nothing, is no loss.
 	for name in uftrace/invalid/{sym-crlf,dat-depth-exceeds-max-stack}.tar tracedat/invalid/kallsyms-size.dat \
-		    fxt/invalid/reserved-bits-set.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/freq-zero.tar; do
+		    fxt/invalid/mixed-endianness.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/freq-zero.tar; do
 		rm -rf mended
 		exits 0 repair "$corpus/$name" -o mended
 		said "nothing was lost"
@@ -251,4 +275,18 @@ digest() {
 			[ "$("$TRACEMEND" info --format json mended.dat | jq '.inputs[0].records')" = 18 ] || { echo "$length bytes at $at"; return 1; }
 		done
 	done
+}
+
+@test "a donor that does not help is told why" {
+	"$TRACEMEND" gen -q -f tracedat -o made --rule recorder-killed
+	"$TRACEMEND" gen -q -f fxt -o made
+	"$TRACEMEND" gen -q -f tracedat -o made --rule bad-magic
+	printf 'hello\n' > text
+	exits 4 repair -n made/recorder-killed-0001.dat --donor made/valid-0001.fxt
+	said "is a capture of the format fxt; one of tracedat is needed"
+	exits 4 repair -n made/recorder-killed-0001.dat --donor text
+	said "a text file"
+	"$TRACEMEND" gen -q -f fxt -o made --rule dangling-string-ref
+	exits 1 repair -n made/dangling-string-ref-0001.fxt --donor made/bad-magic-0001.dat
+	grep -q "is a capture of the format tracedat" <<< "$output"
 }

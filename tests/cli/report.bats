@@ -10,8 +10,66 @@ load helper
 	grep -qE '^  [0-9a-f]{4,}  ( {3})*[0-9a-f]{2} ' <<< "$output"
 	grep -q '^  because  ' <<< "$output"
 	grep -q '^  repair   ' <<< "$output"
-	[[ ${output##*$'\n'} == "broken.bin: $FORMAT"*" 1 error, 0 warnings, 0 notes" ]]
+	grep -qE "^broken\.bin: $FORMAT.* 1 error, 0 warnings, 0 notes$" <<< "$output"
 	[ ! -s talk ]
+}
+
+@test "after errors, check says what to do next" {
+	make_captures
+	exits 0 check valid.bin
+	refute grep -q "^next: " <<< "$output"
+	for name in broken.bin "it's broken.fxt" -broken.fxt "two
+lines"; do
+		rm -rf work
+		mkdir work
+		cp broken.bin "work/$name"
+		cd work
+		exits 1 check -- "$name"
+		line=$(grep "^next: tracemend repair " <<< "$output")
+		totals=$(grep "^  records: " <<< "$output")
+		# The command can be pasted, and keeps what check said that it keeps.
+		code=0
+		bash -c "\"$TRACEMEND\" ${line#next: tracemend }" 2> talk || code=$?
+		[ "$code" = 0 ] || [ "$code" = 3 ]
+		said "$totals"
+		[ "$(find . -name '*.mended*' -printf x | wc -c)" = 1 ]
+		cd ..
+	done
+	exits 1 check -q broken.bin
+	refute grep -q "^next: " <<< "$output"
+	exits 1 check --format=concise broken.bin
+	refute grep -q "^next: " <<< "$output"
+}
+
+@test "a killed uftrace recorder leaves more in shared memory, a killed trace-cmd needs a donor" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule info-missing
+	directory=$(find made -mindepth 1 -maxdepth 1 -type d)
+	sid=$(sed -n 's/^SESS .*sid=\([0-9a-f]\{16\}\) .*/\1/p' "$directory/task.txt" | head -1)
+	exits 1 check "$directory"
+	grep -qF "/dev/shm/uftrace-$sid-*" <<< "$output"
+	tm repair "$directory" -o out
+	said "--extra '/dev/shm/uftrace-$sid-*'"
+	"$TRACEMEND" gen -q -f tracedat -o made --rule recorder-killed
+	directory=made/recorder-killed-0001.dat
+	exits 1 check "$directory"
+	grep -q "^next: tracemend repair .*\.mended\.dat --donor donor.dat$" <<< "$output"
+	grep -q "trace-cmd record -e all -o donor.dat" <<< "$output"
+	exits 4 repair "$directory" -o out.dat
+	said "trace-cmd record -e all -o donor.dat"
+}
+
+@test "a quoted pattern stands for the pieces that match it" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule shm-leftover
+	directory=$(find made -mindepth 1 -maxdepth 1 -type d)
+	mkdir shm
+	mv "$directory"/uftrace-*-* shm/
+	mv "$directory/info" .
+	tm repair -n "$directory" --extra shm/uftrace-*-*
+	whole=$output code=$status
+	[ "$code" = 1 ]
+	exits 1 repair -n "$directory" --extra 'shm/uftrace-*'
+	[ "$output" = "$whole" ]
+	exits 5 repair -n "$directory" --extra 'shm/nothing-*'
 }
 
 @test "hex rows show the bytes of the file at the offset of the finding" {
@@ -55,12 +113,32 @@ load helper
 			error-error|error-warning|error-note|warning-warning|warning-note|note-note) code=1 ;;
 			*) code=0 ;;
 			esac
-			exits $code check --only "$RULE" --severity "$RULE=$level" --fail-on="$fail" broken.bin
+			exits $code check -v --only "$RULE" --severity "$RULE=$level" --fail-on="$fail" broken.bin
 			grep -q ": $level: " <<< "$output"
 		done
 	done
 	exits 0 check --only "$RULE" --severity "$RULE=ignore" --fail-on=note broken.bin
 	[[ $output == *": clean" ]]
+}
+
+@test "text lists errors and warnings in the order of the file, and counts notes" {
+	make_captures
+	exits 0 check --only "$RULE" --severity "$RULE=note" broken.bin
+	[ "$(wc -l <<< "$output")" = 1 ]
+	[[ $output == *": clean, 1 note (-v lists it)" ]]
+	for format in text concise; do
+		exits 0 check -v --format=$format --only "$RULE" --severity "$RULE=note" broken.bin
+		grep -q ": note: .*\[$RULE\]" <<< "$output"
+		[[ ${output##*$'\n'} == *": clean, 1 note" ]]
+		exits 1 check --fail-on=note --format=$format --only "$RULE" --severity "$RULE=note" broken.bin
+		grep -q ": note: .*\[$RULE\]" <<< "$output"
+	done
+	"$TRACEMEND" gen -q -f fxt -o many --count 20 --damage hole --size 20K
+	for file in many/*.fxt; do
+		tm check --max-findings=0 --format=concise "$file"
+		offsets=$(sed -n 's/^.*:0x\([0-9a-f]*\): .*/\1/p' <<< "$output")
+		[ "$offsets" = "$(python3 -c 'import sys; print(*sorted(sys.stdin.read().split(), key=lambda x: int(x, 16)), sep="\n")' <<< "$offsets")" ]
+	done
 }
 
 @test "--only, --ignore and --severity take ids, bare names and globs" {
@@ -70,8 +148,10 @@ load helper
 	exits 1 check --only "$FORMAT/*" broken.bin
 	exits 0 check --only "${OTHER#*/}" broken.bin
 	exits 1 check --only "${OTHER#*/}" --only "$RULE" broken.bin
-	exits 0 check --ignore "$RULE" --only "$RULE" broken.bin
-	exits 0 check --only "$RULE" --ignore "${bare%?}?" broken.bin
+	exits 2 check --ignore "$RULE" --only "$RULE" broken.bin
+	exits 2 check --ignore '*' broken.bin
+	said "leave no rule"
+	exits 0 check --only "$RULE" --only "$OTHER" --ignore "${bare%?}?" broken.bin
 	exits 0 check --only "$RULE" --severity "$bare=note" broken.bin
 	exits 1 check --only "$RULE" --severity "$RULE=note" --severity "$RULE=error" broken.bin # the last one counts
 }
@@ -96,9 +176,9 @@ load helper
 	pick=$(jq -r '[.inputs[] | .path as $p | .findings | group_by(.rule)[] | select(length > 1) | "\($p) \(.[0].rule) \(length)"][0]' <<< "$output")
 	read -r path rule count <<< "$pick"
 	[ "$count" -gt 1 ]
-	tm check --max-findings=1 --only "$rule" "$path"
+	tm check -v --max-findings=1 --only "$rule" "$path"
 	grep -qF "and $((count - 1)) more of this rule: --max-findings 0 shows all" <<< "$output"
-	tm check --max-findings=1 --only "$rule" --format=concise "$path"
+	tm check -v --max-findings=1 --only "$rule" --format=concise "$path"
 	grep -qF "and $((count - 1)) more [$rule]" <<< "$output"
 	tm check --max-findings=1 --only "$rule" --format=json "$path"
 	jq -e --arg rule "$rule" ".inputs[0].unlisted[\$rule] == $count - 1" <<< "$output"
@@ -153,10 +233,92 @@ load helper
 	done
 }
 
+@test "junit: the text of a failure says what was found" {
+	make_captures
+	exits 1 check --format=junit --only "$RULE" broken.bin
+	echo "$output" > report.xml
+	python3 - "$RULE" <<- 'EOF'
+		import sys, xml.etree.ElementTree as tree
+		failure = tree.parse("report.xml").getroot().find("testsuite/testcase/failure")
+		assert failure.text.startswith("0x") and sys.argv[1] in failure.text, failure.text
+	EOF
+}
+
+@test "gitlab: Code Quality, with fingerprints that differ" {
+	"$TRACEMEND" gen -q -f fxt -o many --count 10 --damage hole --size 20K > /dev/null
+	: > many/x.fxt
+	exits 4 check --format=gitlab ./many
+	echo "$output" > quality.json
+	jq -e 'all(.[]; (.description | length > 0) and (.check_name | length > 0) and (.fingerprint | length > 0) and
+		(.severity | IN("info", "minor", "major", "critical", "blocker")) and (.location.path | startswith("many/")) and .location.lines.begin == 1)' \
+		quality.json
+	jq -e '([.[].fingerprint] | length) == ([.[].fingerprint] | unique | length)' quality.json
+	exits 4 check --format=json many
+	[ "$(jq '[.inputs[].findings[]] | length + 1' <<< "$output")" = "$(jq length quality.json)" ]
+	exits 0 check --format=gitlab --only dangling-string-ref many/hole-0001.fxt
+	[ "$(jq length <<< "$output")" = 0 ]
+}
+
+@test "formats for machines list everything, those for people 20 a rule" {
+	# 100 events that refer to a string that nobody registers; each in its own way, so that none explains another.
+	"$TRACEMEND" gen -q -f fxt -o made --seed 3 --size 1M > /dev/null
+	local format=fxt rule
+	exits 0 check --format=json made
+	rule=$(jq -r '[.inputs[].findings | group_by(.rule)[] | select(length > 20)][0][0].rule' <<< "$output")
+	if [ "$rule" = null ]; then
+		python3 - <<- 'EOF'
+			data = bytearray(open("made/valid-0003.fxt", "rb").read())
+			for at in range(4096, len(data) - 4096, 8192):
+			    data[at:at + 64] = bytes(64)
+			open("made/valid-0003.fxt", "wb").write(data)
+		EOF
+	fi
+	tm check --format=json made
+	rule=$(jq -r '[.inputs[].findings | group_by(.rule)[] | select(length > 20)][0][0].rule' <<< "$output")
+	[ "$rule" != null ]
+	local all
+	all=$(jq --arg r "$rule" '[.inputs[].findings[] | select(.rule == $r)] | length' <<< "$output")
+	jq -e '.inputs[0] | has("unlisted") | not' <<< "$output"
+	for format in jsonl sarif concise; do
+		tm check -v --only "$rule" --format=$format made
+		[ "$(grep -c "$rule" <<< "$output")" -ge "$all" ]
+	done
+	for format in text markdown html; do
+		tm check -v --only "$rule" --format=$format made
+		grep -q "$((all - 20)) more" <<< "$output"
+		tm check -v --only "$rule" --max-findings=0 --format=$format made
+		refute grep -q "more of" <<< "$output"
+	done
+}
+
+@test "a fingerprint survives a shifted offset, and tells findings apart" {
+	make_captures
+	[ "$FORMAT" = fxt ] || skip "made for fxt"
+	tm check --format=json --only "$RULE" broken.bin
+	before=$(jq -c '.inputs[0].findings[] | [.offset, .fingerprint]' <<< "$output")
+	# An event record of 8 bytes more, the string record of index 900, behind the magic number.
+	{ head -c 8 broken.bin; printf '\x22\x00\x84\x03\x01\x00\x00\x00x\0\0\0\0\0\0\0'; tail -c +9 broken.bin; } > shifted.bin
+	tm check --format=json --only "$RULE" shifted.bin
+	after=$(jq -c '.inputs[0].findings[] | [.offset - 16, .fingerprint]' <<< "$output")
+	[ "$before" = "$after" ]
+}
+
 @test "github annotates, a line a finding" {
 	make_captures
 	exits 1 check --format=github --only "$RULE" broken.bin
 	[[ $output =~ ^::error\ file=broken\.bin,title=$RULE::0x[0-9a-f]+:\ .+$ ]]
+	"$TRACEMEND" gen -q -f fxt -o many --count 30 --damage hole --size 20K > /dev/null
+	exits 1 check --format=json many
+	local errors warnings
+	errors=$(jq '[.inputs[].errors] | add' <<< "$output")
+	warnings=$(jq '[.inputs[].warnings] | add' <<< "$output")
+	[ "$errors" -gt 10 ] && [ "$warnings" -gt 10 ]
+	exits 1 check --format=github many
+	[ "$(grep -c '^::error ' <<< "$output")" = 10 ]
+	[ "$(grep -c '^::warning ' <<< "$output")" = 10 ]
+	grep -q "^::error title=tracemend::and $((errors - 9)) errors more; all are in [0-9]* inputs$" <<< "$output"
+	grep -q "^::warning title=tracemend::and $((warnings - 9)) warnings more; all are in [0-9]* inputs$" <<< "$output"
+	[ "$(sed 's/ .*//' <<< "$output" | uniq)" = "$(printf '::error\n::warning\n::notice')" ]
 	exits 5 check --format=github nowhere
 	[[ $output == "::error file=nowhere,title=not checked::"* ]]
 }
@@ -220,11 +382,18 @@ load helper
 	[ "$code" = 5 ]
 }
 
-@test "a reader that went away is exit 5, and no crash" {
+@test "a reader that went away ends the program silently, as the signal does" {
 	"$TRACEMEND" gen -q -f "$FORMAT" -o many --count 300
 	set +o pipefail
-	{ code=0; "$TRACEMEND" check --format=json many/* 2> talk || code=$?; echo "$code" > code; } | true
-	[ "$(cat code)" = 5 ]
+	{ code=0; "$TRACEMEND" check --format=json many/*.fxt 2> talk || code=$?; echo "$code" > code; } | true
+	[ "$(cat code)" = 141 ]
+	[ ! -s talk ]
+	for arguments in rules "rules --format=json" "rules --format=markdown" --help "gen --help"; do
+		# shellcheck disable=SC2086
+		{ sleep 0.2; code=0; "$TRACEMEND" $arguments 2> talk || code=$?; echo "$code" > code; } | true
+		[ "$(cat code)" = 141 ]
+		[ ! -s talk ]
+	done
 }
 
 @test "a signal stops the work" {
@@ -275,4 +444,27 @@ load helper
 	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked completely" ]
 	exits 0 check --only "$RULE" valid.bin valid.bin
 	[ "$(tail -1 <<< "$output")" = "2 inputs: 0 with errors" ]
+}
+
+@test "--save writes further reports of the same run, and changes no exit code" {
+	make_captures
+	: > empty
+	for format in text sarif json jsonl junit markdown html gitlab github; do
+		exits 4 check --format=$format valid.bin broken.bin empty
+		echo "$output" > alone.$format
+	done
+	exits 4 check --save sarif=a.sarif --save json=a.json --save jsonl=a.jsonl --save junit=a.junit --save markdown=a.markdown \
+		--save html=a.html --save gitlab=a.gitlab --save github=a.github valid.bin broken.bin empty
+	diff <(echo "$output") alone.text
+	for format in sarif json jsonl junit markdown html gitlab github; do
+		diff a.$format alone.$format
+	done
+	exits 0 check --fail-on=never --format=json --save text=a.text valid.bin broken.bin
+	exits 0 check --fail-on=never valid.bin broken.bin
+	diff <(echo "$output") a.text
+	exits 2 check --save sarif valid.bin
+	exits 2 check --save nothing=file valid.bin
+	exits 2 check --save sarif=- valid.bin
+	exits 5 check --save sarif=nowhere/file valid.bin
+	[ -z "$(find . -name '.tracemend*')" ]
 }

@@ -41,6 +41,17 @@ load helper
 	[ "$output" = "$whole" ]
 }
 
+@test "a word finds the rules that have it" {
+	exits 2 explain dangling
+	said "fxt/dangling-string-ref"
+	said "tracedat/record-ip-dangling"
+	exits 2 explain size
+	[ "$(wc -c < talk)" -lt 600 ]
+	grep -qE " and [0-9]+ more$" talk
+	exits 2 check --ignore dangling x
+	said "fxt/dangling-string-ref"
+}
+
 @test "an unknown rule gets the nearest names" {
 	exits 2 explain "${RULE%?}"
 	said "$RULE"

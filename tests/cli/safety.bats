@@ -107,3 +107,26 @@ check_everything() {
 	plain report
 	plain talk
 }
+
+@test "names of files give no commands to a CI system" {
+	make_captures
+	mkdir names
+	cp broken.bin 'names/::add-mask::x.fxt'
+	cp broken.bin 'names/##[add-mask]x.fxt'
+	cp broken.bin 'names/##vso[task.setvariable variable=a]b.fxt'
+	printf -v invisible 'a\u00ad\u180e\u3164\U000e0041b.fxt'
+	cp broken.bin "names/$invisible"
+	cd names
+	for format in text concise json jsonl sarif junit github gitlab markdown html; do
+		tm check -v --format=$format ./* ::add-mask::x.fxt '##[add-mask]x.fxt' nowhere ::nowhere
+		[ "$status" = 5 ]
+		[ "$format" = github ] || refute grep -qE '^ *::' <<< "$output"
+		refute grep -q '::add-mask::' <<< "$(sed 's/^::[a-z]* file=//' <<< "$output" | grep '^ *::')"
+		refute grep -qE '##(\[|vso)' <<< "$output"
+		refute grep -qE '^ *::|##(\[|vso)' talk
+		LC_ALL=C.UTF-8 grep -qP '\x{e0041}' <<< "$invisible"
+		LC_ALL=C.UTF-8 refute grep -qP '[\x{ad}\x{180e}\x{3164}\x{e0041}]' <<< "$output"
+	done
+	tm info ./* ::add-mask::x.fxt
+	refute grep -qE '^ *::|##(\[|vso)' <<< "$output"
+}

@@ -186,3 +186,11 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 2 try -f fxt --valid -o file -- true {}
 	exits 5 try -f fxt --valid -o file/below -- true {}
 }
+
+@test "a command that does not exist is said once" {
+	exits 5 try -f fxt -- ./nosuch {}
+	[ "$(wc -l < talk)" = 1 ]
+	said "./nosuch: cannot be run"
+	exits 5 try -f fxt -- no-such-command-anywhere {}
+	[ "$(wc -l < talk)" = 1 ]
+}

@@ -11,6 +11,34 @@ load helper
 	exits 2 help frobnicate
 }
 
+@test "the nearest command, option, value and format are named" {
+	exits 2 chekc x
+	said "did you mean check?"
+	: > trace.fxt
+	exits 2 trace.fxt
+	said "tracemend check trace.fxt"
+	exits 2 check --fail-no=error x
+	said "did you mean --fail-on?"
+	exits 2 check --seed 3 x
+	said "check has no option '--seed'; gen has it"
+	exits 2 check -f json x
+	said "did you mean --format json?"
+	exits 2 check --format fxt x
+	said "did you mean -f fxt"
+	exits 2 check --format jsn x
+	said "did you mean json?"
+	exits 2 check -f uftrce x
+	said "did you mean uftrace?"
+	exits 2 check -f trace-cmd x
+	said "did you mean tracedat?"
+	exits 2 check -f Fuchsia x
+	said "did you mean fxt?"
+	exits 2 check -f nonsense x
+	said "expected fxt, uftrace, tracedat, ktrace or lttng"
+	exits 2 check --fail-on=warn x
+	said "expected error, warning, note or never"
+}
+
 @test "every command has its help, on standard output" {
 	exits 0 --help
 	for command in check repair gen info rules explain; do
@@ -87,9 +115,12 @@ load helper
 	exits 2 info
 	exits 2 explain
 	exits 2 repair -o out
-	exits 2 repair x
+	exits 2 repair - < /dev/null
 	said "-o OUT"
-	exits 2 repair x y -o out
+	exits 2 repair x --in-place -o out
+	exits 2 repair x y --manifest m.json
+	exits 2 repair a/x b/x -o out
+	said "a/x and b/x"
 	exits 2 repair x -o -
 	exits 2 gen -f "$FORMAT"
 	exits 2 gen -o d

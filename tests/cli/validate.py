@@ -4,6 +4,7 @@
 Exits 0, or 1 after it has printed what is wrong.
 """
 import json
+import re
 import pathlib
 import sys
 import urllib.parse
@@ -68,7 +69,7 @@ def check_lines(text, schema):
         validate(schema, value)
         if value["type"] == "finding":
             findings.append(value)
-        else:
+        elif value["type"] == "summary":
             require(all(f["input"] == value["path"] for f in findings), "a finding of another input")
             check_counts(value, findings)
             findings = []
@@ -101,7 +102,7 @@ def check_sarif(text, schema):
 
 def check_rules(text, _):
     rules = json.loads(text)["rules"]
-    keys = ["id", "format", "severity", "class", "title", "clause", "explanation", "repair"]
+    keys = ["id", "format", "severity", "class", "title", "clause", "url", "explanation", "repair"]
     classes = "malformed alignment reference truncation size text order semantics loss".split()
     require(rules, "no rules")
     require(len({r["id"] for r in rules}) == len(rules), "two rules of one id")
@@ -110,7 +111,8 @@ def check_rules(text, _):
         require(rule["id"].startswith(rule["format"] + "/"), f"id of {rule['id']}")
         require(rule["severity"] in ("error", "warning", "note"), f"severity of {rule['id']}")
         require(rule["class"] in classes, f"class of {rule['id']}")
-        require(all(rule[k].strip() for k in keys), f"empty text of {rule['id']}")
+        require(all(rule[k].strip() for k in keys if k != "url"), f"empty text of {rule['id']}")
+        require(re.fullmatch(r"(https://\S+)?", rule["url"]), f"address of {rule['id']}")
 
 
 def main():

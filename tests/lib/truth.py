@@ -5,6 +5,7 @@ means exactly is in truth_score.py; kinds of damage are in truth_damage.py.
 
     truth.py --list events|problems|structure FORMAT PATH    what the independent parser says, as JSON lines
     truth.py [FORMAT...] [--damages N] [--jobs N] [--seed N] [--kind GLOB] [--capture GLOB] [--strict] [--details FILE]
+    truth.py --judge small|all [FORMAT...] [--jobs N]
     truth.py --only ID [--keep DIR]
 
 --damages   so many a format, all kinds by turns (default 200); a capture of more than 50,000 events gets 50 at most
@@ -12,6 +13,7 @@ means exactly is in truth_score.py; kinds of damage are in truth_damage.py.
 --details   one JSON line for each damage in which anything was found, with the events
 --only      one damage again, by the id that --details gives (FORMAT/KIND/CAPTURE/K), with the same --seed and --capture;
             --keep DIR leaves its files there
+--judge     the tests' fixed parts (truth_aims.py): small, or all; the last line is "N passed, M failed"
 Environment: TRACEMEND (default build/tracemend), SAMPLES (default ../shared/samples).
 
 A format brings tests/formats/<f>/<f>_events.py (or an executable of that name without ".py", in any language) with an independent parser:
@@ -47,6 +49,7 @@ from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import truth_aims
 import truth_damage
 import truth_score
 from truth_damage import OTHER, Aim, apply
@@ -272,13 +275,14 @@ def generated(name, tool):
     return out
 
 
-def captures_of(name, parser, tool, glob, seed):
+def captures_of(name, parser, tool, options):
     """The sound captures of a format, and what was left out and why."""
-    found = {**samples_of(name, parser), **generated(name, tool)}
-    found = {key: files for key, files in found.items() if fnmatch.fnmatch(key, glob)}
+    found = {**(samples_of(name, parser) if options.samples else {}), **generated(name, tool)}
+    found = {key: files for key, files in found.items()
+             if fnmatch.fnmatch(key, options.capture) and sum(map(len, files.values())) <= options.largest}
     out, left = [], []
     for (key, files), base in zip(found.items(), tool.findings(list(found.values()))):
-        capture = Capture(key, files, parser, base, seed) if base is not None else None
+        capture = Capture(key, files, parser, base, options.seed) if base is not None else None
         if capture is None or not capture.original.events:
             left.append(f"{key}: not a capture of the format" if capture is None else f"{key}: no events")
         elif errors(key, files, tool):
@@ -342,7 +346,7 @@ class Meter:
     def __init__(self, name, parser, tool, options):
         self.name, self.parser, self.tool, self.options = name, parser, tool, options
         self.joinable = getattr(parser, "JOINABLE", False)
-        self.captures, self.left = captures_of(name, parser, tool, options.capture, options.seed)
+        self.captures, self.left = captures_of(name, parser, tool, options)
 
     def plan(self):
         """[(kind, number of the capture, k)]: each capture undamaged, then kinds by turns, each on all captures by turns."""
@@ -407,16 +411,18 @@ class Meter:
             files = apply(original.files, dict(enumerate(hits))).files
         result = self.tool.repair(files, keep)
         if kind == "two recordings" and result.exit == 2:
-            tally = dict.fromkeys(SUMMED, 0) | {"found": [], "kinds": Counter()}
+            # The command line asks for one of them: nothing was examined.
+            tally = dict.fromkeys(SUMMED, 0) | {"found": [], "kinds": Counter(), "problems": ()}
         else:
             tally = truth_score.score(original, hits, result, self.parser, Silence(capture, original, self.tool, self.parser))
         if result.outputs is not None:
-            bad = Counter(problem[3] for problem in self.parser.read(result.outputs).problems)
+            bad = Counter(problem[3] for problem in tally["problems"])
             for what in bad:
                 if bad[what] > capture.problems[what]:
                     self.tool.faults[f"the parser says of an output: {what}"] += 1
         faults, self.tool.faults = self.tool.faults, Counter()
         identity = f"{self.name}/{kind}/{capture.name}/{k}"
+        del tally["problems"]
         return tally | {"id": identity, "kind": kind, "capture": capture.name, "exit": result.exit, "faults": faults}
 
 
@@ -482,7 +488,7 @@ def report(name, meter, tallies):
     faults = sum((t["faults"] for t in tallies), Counter())
     for what, count in faults.most_common(20):
         print(f"  {count} times {what}")
-    return not faults["exit 70"] and not any(t[key] for t in tallies for key in AIMS)
+    return faults
 
 
 def options_of(arguments):
@@ -493,12 +499,18 @@ def options_of(arguments):
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--kind", default="*", metavar="GLOB")
     parser.add_argument("--capture", default="*", metavar="GLOB")
+    parser.add_argument("--largest", type=int, default=1 << 62, metavar="BYTES")
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--judge", choices=tuple(truth_aims.PARTS))
     parser.add_argument("--details", metavar="FILE")
     parser.add_argument("--keep", metavar="DIR")
     parser.add_argument("--only", metavar="ID")
     parser.add_argument("--list", choices=("events", "problems", "structure", "about"))
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.samples = True
+    if options.judge:
+        vars(options).update(truth_aims.PARTS[options.judge])
+    return options
 
 
 def again(meter, options):
@@ -516,6 +528,18 @@ def again(meter, options):
     print(json.dumps(tally))
 
 
+def measured(jobs):
+    """The tallies of METER's plan."""
+    tasks = METER.plan()
+    if jobs <= 1:
+        return [one(task) for task in tasks]
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        # The large captures first, so that no process is left with one of them at the end.
+        order = sorted(range(len(tasks)), key=lambda n: -len(METER.captures[tasks[n][1]].original.events))
+        done = dict(zip(order, pool.imap(one, [tasks[n] for n in order], 1)))
+    return [done[n] for n in range(len(tasks))]
+
+
 def main():
     global METER
     options = options_of(sys.argv[1:])
@@ -523,34 +547,37 @@ def main():
     if options.list:
         print("\n".join(listed(parser_of(options.formats[0]), options.list, *options.formats[1:])))
         return 0
-    names = options.formats or sorted(n for n in os.listdir(os.path.join(TESTS, "formats")) if parser_of(n))
+    names = options.formats or sorted(n for n in os.listdir(os.path.join(TESTS, "formats")) if options.judge or parser_of(n))
     if options.only:
         names = [options.only.split("/")[0]]
-    good, details = True, []
+    good, details, verdicts = True, [], truth_aims.Verdicts(options.judge)
     with tempfile.TemporaryDirectory(prefix="truth.") as work:
         # A copy, so that a build meanwhile does not matter.
         tool = shutil.copy(tool, os.path.join(work, "tracemend"))
         for name in names:
             parser = parser_of(name)
             if parser is None:
-                sys.exit(f"{name}: no parser tests/formats/{name}/{name}_events.py")
+                if not options.judge:
+                    sys.exit(f"{name}: no parser tests/formats/{name}/{name}_events.py")
+                print(f"{name}: skipped: no parser tests/formats/{name}/{name}_events.py")
+                continue
             METER = Meter(name, parser, Tool(tool, parser, work), options)
             if not METER.captures:
                 sys.exit(f"{name}: no captures")
             if options.only:
                 again(METER, options)
                 continue
-            tasks = METER.plan()
-            if options.jobs > 1:
-                with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
-                    tallies = pool.map(one, tasks, 1)
-            else:
-                tallies = [one(task) for task in tasks]
-            good &= report(name, METER, tallies)
+            tallies = measured(options.jobs)
+            faults = report(name, METER, tallies)
+            good &= not faults["exit 70"] and not any(t[key] for t in tallies for key in AIMS)
             details += [t for t in tallies if t["found"] or t["faults"]]
+            if options.judge:
+                verdicts.judge(name, tallies, rows_of(tallies), faults)
     if options.details:
         with open(options.details, "w", encoding="utf-8") as f:
             f.writelines(json.dumps(t) + "\n" for t in details)
+    if options.judge:
+        return verdicts.end()
     return 0 if good or not options.strict else 1
 
 

@@ -14,11 +14,12 @@ Definitions (DESIGN: "The truth meter"), and how they are read here:
 - *altered*: not hit, in the output with another meaning, not listed; also where its prerequisites were hit.
   (*behind doubt*: those of them that need something that is itself doubtful: a tick rate, a provider. That lists the rate, not the events.)
 - *invented*: in the output, not found, not listed, and not an altered one. That is: bytes that were hit come out as a sound event, or intact
-  bytes are read as what they are not; the same bytes of the damaged capture as two events; and each event that is not a registration and
-  consists of literals only, listed or not.
+  bytes are read as what they are not; the same bytes of the damaged capture as two events; an event a second time in its file (a block that is
+  doubled), where neither is listed; and each event that is not a registration and consists of literals only, listed or not.
 - *claims*: exit 0, or the words "nothing was lost", where an event of the original (hit or not) is not found, or anything is doubtful.
 - *invisible*: a hit of which, applied alone, neither `check` nor the independent parser says an error or warning that the undamaged capture
-  does not have. All invisible hits together are applied to the original, and the independent parser reads that: an event of the original
+  does not have. A block of another capture, or one that is doubled, is such a hit where its events decode strictly and no check can tell that it
+  was not there. All invisible hits together are applied to the original, and the independent parser reads that: an event of the original
   that it does not find follows from them, and no longer counts in any of the five. An invented event counts here, too, when all hits
   that its bytes have are invisible, or when the same bytes are an event there.
 
@@ -184,7 +185,7 @@ class Matching:
         for i, event in enumerate(original.events):
             if state[i] == 0:
                 self.mendable.setdefault(event[2], []).append(i)
-        self.used, self.literals = Counter(), {}
+        self.used, self.literals, self.places = Counter(), {}, {}
         for event in events:
             self.match(event)
         # An event that is found elsewhere, too, is not the one that is wrong. Another copy of it is nothing new; what is not a copy is.
@@ -229,6 +230,15 @@ class Matching:
             self.other(event, traced, doubtful)
 
     def known(self, i, event, doubtful):
+        if self.places.setdefault(i, event[0]) == event[0] and i in self.found and event[4] not in self.registrations:
+            # A second copy in the same file. One of the two may be listed: it is the one too many.
+            if doubtful:
+                self.listed += 1
+            elif i in self.doubted:
+                self.doubted.discard(i)
+            else:
+                self.strange.append((event, self.trace(*event[:2])))
+            return
         self.present.add(i)
         if event[2] == self.original.events[i][2]:
             self.found.add(i)
@@ -288,7 +298,8 @@ def score(original, hits, result, parser, silent):
     damaged = apply(original.files, numbered)
     state = states(original, Intact(damaged))
     segments = result.segments if result.outputs is not None else {}
-    events = parser.read(result.outputs).events if result.outputs is not None else []
+    reading = parser.read(result.outputs) if result.outputs is not None else None
+    events = reading.events if reading else []
     match = Matching(original, state, events, Trace(segments, damaged), result.doubts, parser.REGISTRATIONS, parser.PLACEHOLDERS)
     everything = range(len(original.events))
     gone = [i for i in everything if i not in match.found]
@@ -312,6 +323,7 @@ def score(original, hits, result, parser, silent):
         "invisible events": len([i for i in gone if i in excused]),
         "no error": len([t for _, t in invented if t.hits and t.hits <= mild]) + int(claims and len(mild) == len(hits)),
         "behind doubt": len([1 for _, event in altered if match.behind_doubt(event)]),
+        "problems": reading.problems if reading else (),
         "kinds": Counter([("lost", original.events[i][4]) for i in lost] + [("doubted", original.events[i][4]) for i in doubted]
                          + [("altered", original.events[i][4]) for i, _ in altered] + [("invented", event[4]) for event, _ in invented]),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]

@@ -4,6 +4,8 @@ find nothing in the valid captures of the corpus, and something in each that bre
 
 The repairs are made here, from a list of what is copied and what is literal; the program is not asked.
 """
+import contextlib
+import io
 import json
 import os
 import random
@@ -15,6 +17,7 @@ from collections import Counter
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import truth
+import truth_aims
 import truth_damage
 from truth_damage import KINDS, OTHER, Aim, Edit, Hit, Intact, apply, make
 from truth_score import Original, Result, score
@@ -99,9 +102,13 @@ class Bench:
         self.clean = Counter(problem[3] for problem in reading.problems)
         expect(f"{name}: the trace is sound", not reading.problems, reading.problems)
         self.original = Original({"": self.data}, reading.events)
+        # As if check saw every hit.
+        self.loud = False
 
     def silent(self, hits):
         """The invisible ones: the independent parser alone is asked."""
+        if self.loud:
+            return set()
         damaged = [apply({"": self.data}, {0: hit}).files for hit in hits]
         return {n for n, files in enumerate(damaged) if not truth.grown(Counter(p[3] for p in self.parser.read(files).problems), self.clean)}
 
@@ -179,6 +186,17 @@ def spoiled_fxt(b):
     # The time of the one with the rest of the other, all of it copied.
     swapped = lambda size: [(0, first[0] + 8), (second[0] + 8, second[0] + 16), (first[0] + 16, size)]
     same("fxt: an event gets the time of another", b.tally([], swapped, 3), altered=1)
+    double = [Edit("", first[1], 0, ("", first[0], first[1] - first[0]))]
+    again = (first[1], first[1] + first[1] - first[0])
+    late = [b.edit("event 1 1", 0, bytes(8))]
+    tally = same("fxt: a block is doubled, and nothing tells it", b.tally(double, WHOLE, 0))
+    expect("fxt: that is invisible", tally["invisible hits"] == 1, tally)
+    same("fxt: the same beside a visible hit", b.tally(double + late, b.without("event 1 1"), 3))
+    b.loud = True
+    same("fxt: a block is doubled, which check tells", b.tally(double, WHOLE, 3), invented=1)
+    same("fxt: the same, with one of the two listed", b.tally(double, WHOLE, 3, [again]))
+    same("fxt: the same, with the other listed", b.tally(double, WHOLE, 3, [first]))
+    b.loud = False
     made = b.data[first[0]:first[0] + 8] + bytes(8) + b.data[first[0] + 16:first[1]]
     same("fxt: an event is made up as a literal", b.tally([], lambda size: [(0, first[0]), made, (first[0], size)], 3), invented=1)
     same("fxt: an event comes twice", b.tally([], lambda size: [(0, first[1]), first, (first[1], size)], 3), invented=1)
@@ -322,6 +340,31 @@ def test_program():
         for what in ("events", "problems", "structure"):
             expect(f"program: {what}", getattr(ours, what) == getattr(theirs, what) and getattr(ours, what))
         expect("program: about", (program.SUFFIX, program.REGISTRATIONS, program.JOINABLE) == (module.SUFFIX, module.REGISTRATIONS, module.JOINABLE))
+
+
+def test_aims():
+    """Ceilings are judged, in both directions; none is below its target, or for a format or number that is not there."""
+    tally = {"kind": "one bit", "capture": "one", "exit": 3, "found": [], "events": 1000, "lost": 1, "doubted": 11, "altered": 0, "invented": 2, "claims": 0}
+    rows = [("ALL, ONE HIT", [tally]), ("ALL", [tally])]
+
+    def judged(ceilings, faults=(), exit_code=0):
+        verdicts = truth_aims.Verdicts(None)
+        verdicts.ceilings = {"fxt": ceilings}
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            verdicts.judge("fxt", [tally, {**tally, "kind": "undamaged", "exit": exit_code}], rows, dict(faults))
+            verdicts.end()
+        return verdicts.failed, said.getvalue()
+
+    expect("aims: what is above its target fails", judged({})[0] == 2, judged({})[1])
+    expect("aims: ceilings allow it", judged({"invented": 2, "doubted, one hit": 1.1})[0] == 0)
+    expect("aims: and no more", judged({"invented": 1, "doubted, one hit": 1.1})[0] == 1)
+    expect("aims: a ceiling that is no longer needed is named", "take its ceiling out" in judged({"claims": 5})[1])
+    expect("aims: exit 70 fails", judged({"invented": 2, "doubted, one hit": 1.1}, {"exit 70": 1})[0] == 1)
+    expect("aims: a sound capture at exit 3 fails", judged({"invented": 2, "doubted, one hit": 1.1}, (), 3)[0] == 1)
+    for part, formats in truth_aims.CEILINGS.items():
+        for name, ceilings in formats.items():
+            for number, ceiling in ceilings.items():
+                expect(f"aims: {part}, {name}: {number}", part in truth_aims.PARTS and truth.parser_of(name) and ceiling > truth_aims.NUMBERS[number][2])
 
 
 def test_corpus():

@@ -161,7 +161,9 @@ class Case:
         code = execute(options.tool, "repair", "-f", "fxt", self.damaged, "-o", self.repaired, "--manifest", manifest_path).returncode
         require(code in (0, 3), f"repair exits {code}")
         require(execute(options.tool, "check", "-f", "fxt", "-q", self.repaired).returncode == 0, "what was repaired is not clean")
-        require(execute(options.tool, "repair", "-f", "fxt", self.repaired, "-o", again).returncode == 0, "a second repair does not exit 0")
+        # 3: its bytes are as they should be, and still nobody knows whether something is missing.
+        code = execute(options.tool, "repair", "-f", "fxt", self.repaired, "-o", again).returncode
+        require(code in (0, 3), f"a second repair exits {code}")
         output = read(self.repaired)
         require(read(again) == output, "a second repair changes something")
         os.remove(again)

@@ -30,7 +30,7 @@ done
 
 mkdir "$work/seeds"
 cp corpus/fxt/valid/valid-01.fxt "$work/seeds/"
-libs="-larchive -lnettle -lz -lzstd"
+libs=$(sed -n "s/^LIBS_CORE = //p" Makefile)
 export TRACEMEND_FORMAT=fxt
 if have clang-14; then
 	clang-14 -O1 -g -fsanitize=fuzzer fuzz/harness_example.c "$kit/tracemend-mutator.o" $libs -o "$work/lf" || fail "the libFuzzer harness does not link"

@@ -168,17 +168,41 @@ static size_t some_length(struct choices *c)
 	return lengths[choices_below(c, sizeof(lengths) / sizeof(lengths[0]))];
 }
 
-/* One hit on bytes[0, *size), which has room for 64 more. */
+/* Adds a small number to an integer of 1, 2, 4 or 8 bytes: to a size, a count, a time, or a digit of a text. */
+static void hit_add(struct choices *c, uint8_t *bytes, size_t left)
+{
+	static const int64_t deltas[] = { 1, -1, 8, -8, 2, -2, 4, -4, 7, -7, 16, -16, 64, -64 };
+	size_t width = (size_t)1 << choices_below(c, 4);
+	uint64_t delta = (uint64_t)deltas[choices_below(c, choices_chance(c, 1, 2) ? 2 : sizeof(deltas) / sizeof(deltas[0]))];
+	bool big = choices_chance(c, 1, 3);
+
+	for (size_t i = 0; i < width && i < left; i++) {
+		uint8_t *p = bytes + (big && width <= left ? width - 1 - i : i);
+		uint64_t sum = *p + (delta & 0xff);
+		*p = (uint8_t)sum;
+		delta = (uint64_t)((int64_t)delta >> 8) + (sum >> 8);
+	}
+}
+
+/* One hit on bytes[0, *size), which has room for 64 more. Half of them are at words: what is compared with what often lies there.
+ */
 static void hit(struct choices *c, uint8_t *bytes, size_t *size)
 {
-	size_t length = some_length(c), at;
+	size_t length = some_length(c), at, from;
 
 	if (!*size)
 		return;
 	at = choices_below(c, choices_chance(c, 1, 4) && *size > 128 ? 128 : *size); /* heads are small, and matter most */
+	from = choices_below(c, *size);
+	if (choices_chance(c, 1, 2)) {
+		at &= ~(size_t)7;
+		from &= ~(size_t)7;
+	}
 	if (length > *size - at)
 		length = *size - at;
-	switch (choices_below(c, 9)) {
+	if (from > *size - length)
+		from = *size - length;
+	switch (choices_below(c, 14)) {
 	case 0:
 	case 1:
 		bytes[at] ^= (uint8_t)(1u << choices_below(c, 8));
@@ -206,14 +230,21 @@ static void hit(struct choices *c, uint8_t *bytes, size_t *size)
 	case 7:
 		*size = at;
 		break;
-	default:
+	case 8:
 		bytes[at] = (uint8_t)choices_number(c);
+		break;
+	case 9:
+	case 10:
+		memmove(bytes + at, bytes + from, length); /* equal to another place */
+		break;
+	default:
+		hit_add(c, bytes + at, *size - at);
 		break;
 	}
 }
 
 struct sums {
-	uint64_t hash, errors, warnings, records, kept, dropped, refused;
+	uint64_t hash, errors, warnings, records, kept, dropped, refused, bugs;
 };
 
 static void sums_add(struct sums *s, const json_t *o)
@@ -235,6 +266,7 @@ static void sums_add(struct sums *s, const json_t *o)
 	const char *records = json_string_value(json_object_get(repair, "records"));
 	if (!records || sscanf(records, "%llu kept, %llu patched, %llu added, %llu", &kept, &patched, &added, &dropped) != 4)
 		s->refused++;
+	s->bugs += json_integer_value(json_object_get(repair, "status")) == TM_BUG;
 	s->kept += kept + patched;
 	s->dropped += dropped;
 }
@@ -286,6 +318,8 @@ static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t siz
 	json_object_set_new(line, "kept", json_integer((json_int_t)sums.kept));
 	json_object_set_new(line, "dropped", json_integer((json_int_t)sums.dropped));
 	json_object_set_new(line, "nothing", json_integer((json_int_t)sums.refused));
+	if (sums.bugs)
+		json_object_set_new(line, "bugs", json_integer((json_int_t)sums.bugs));
 	json_object_set_new(line, "hash", json_string(text));
 	return line;
 }

@@ -17,8 +17,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 300
 # Damaged copies of each capture: as many as take a second or two.
-DAMAGED = {"tracedat": 6}
-DAMAGED_DEFAULT = 16
+DAMAGED = {"tracedat": 24, "lttng": 32}
+DAMAGED_DEFAULT = 64
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 

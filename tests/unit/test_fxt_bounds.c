@@ -602,6 +602,7 @@ static void what_may_be_an_argument(void **state)
 		assert_false(may_be(type, 0, high, 1, 0));
 		assert_false(may_be(type, 0, low, 2, 0));
 	}
+	assert_true(may_be(FXT_INITIALIZATION, 0, 0, 2, 0));
 	assert_true(may_be(FXT_EVENT, 0, UINT64_C(1) << 47, 4, 0));
 	assert_false(may_be(FXT_EVENT, 0, UINT64_C(1) << 48, 4, 0));
 	for (enum fxt_type type = FXT_USERSPACE; type <= FXT_KERNEL; type++) {
@@ -612,7 +613,6 @@ static void what_may_be_an_argument(void **state)
 	assert_false(may_be(FXT_SCHEDULING, FXT_SWITCH, 0, 4, 0));
 	assert_true(may_be(FXT_PROFILER, 0, 9 * high, 3, 0));
 	assert_false(may_be(FXT_PROFILER, 0, 8 * high, 3, 0));
-	assert_false(may_be(FXT_INITIALIZATION, 0, 0, 2, 0));
 	assert_false(may_be(FXT_THREAD, 0, 0, 3, 0));
 	assert_false(may_be(FXT_BLOB, 0, 0, 3, 0));
 	assert_false(may_be(FXT_LOG, 0, 0, 3, 0));

@@ -1,63 +1,24 @@
 /* salvage/ktrace_extent.h: how far a chunk reaches, at the edges of what is told apart. */
-#include "unit.h"
+#include "ktrace_bytes.h"
 
-#include "../../fuzz/capture.h"
 #include "formats/ktrace/salvage/ktrace_extent.h"
 
 #define RECORD 64u
-
-static struct bytes file;
-
-static void begin(void)
-{
-	bytes_free(&file);
-	file = (struct bytes){ 0 };
-}
-
-static void chunk_header(uint32_t tag, uint64_t size)
-{
-	bytes_u32(&file, tag);
-	bytes_u32(&file, 0);
-	bytes_u64(&file, size);
-}
-
-/* A record of 64 bytes that passes every test. */
-static void record(uint64_t time)
-{
-	bytes_u64(&file, time);
-	for (unsigned i = 0; i < 4; i++)
-		bytes_u64(&file, 7);
-	bytes_u64(&file, 0x64);
-	bytes_u32(&file, 0x01400000);
-	bytes_u32(&file, 1);
-	bytes_u64(&file, 0);
-}
 
 static void events(unsigned records)
 {
 	bytes_u64(&file, 0);
 	for (unsigned i = 0; i < records; i++)
-		record(1000 + i);
-}
-
-static void summary(void)
-{
-	chunk_header(KTRACE_SUMMARY, 8);
-	bytes_u64(&file, 2000);
+		record_64(1000 + i);
 }
 
 /* The extent of the first chunk of the file. */
 static struct ktrace_extent extent(void)
 {
-	struct capture c = { .count = 1 };
 	struct ktrace_input in;
 	struct ktrace_chunk chunk;
 
-	assert_false(file.failed);
-	c.files[0].data = file.data;
-	c.files[0].size = file.size;
-	struct bundle *b = capture_bundle(&c, NULL, NULL);
-	assert_non_null(b);
+	struct bundle *b = file_bundle(NULL);
 	ktrace_input_open(&in, bundle_single(b));
 	in.is_64 = true;
 	assert_true(ktrace_chunk_read(in.source, 0, &chunk));
@@ -187,7 +148,7 @@ static void padding_that_completes_a_record_belongs_to_it(void **state)
 	begin();
 	chunk_header(KTRACE_EVENTS, 8 + RECORD + 32);
 	events(1);
-	record(1001);
+	record_64(1001);
 	file.size -= 32;
 	summary();
 	EXPECT(extent(), 8 + RECORD + 32, 24 + RECORD + 32, KTRACE_RULE_COUNT);

@@ -1,35 +1,21 @@
 /* What decoding and salvage make of bytes at the edges of what they tell apart: records, thread maps, gaps, chunk headers. */
-#include "unit.h"
+#include "ktrace_bytes.h"
 
-#include "../../fuzz/capture.h"
 #include "formats/ktrace/decode/ktrace_header.h"
 #include "formats/ktrace/salvage/ktrace_raw_find.h"
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/salvage/ktrace_resync.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
-static struct bytes file;
-static struct capture capture;
 static struct capture_faults faults;
 static struct bundle *bundle;
 static struct ktrace_input in;
 
-static void begin(void)
-{
-	bytes_free(&file);
-	file = (struct bytes){ 0 };
-}
-
 /* Opens the file as it is now. */
 static void open_file(bool is_64)
 {
-	assert_false(file.failed);
-	capture = (struct capture){ .count = 1 };
 	faults = (struct capture_faults){ 0 };
-	capture.files[0].data = file.data;
-	capture.files[0].size = file.size;
-	bundle = capture_bundle(&capture, NULL, &faults);
-	assert_non_null(bundle);
+	bundle = file_bundle(&faults);
 	ktrace_input_open(&in, bundle_single(bundle));
 	in.is_64 = is_64;
 }
@@ -38,44 +24,6 @@ static void close_file(void)
 {
 	ktrace_input_close(&in);
 	bundle_free(bundle);
-}
-
-static void fill(uint8_t byte, size_t count)
-{
-	memset(bytes_grow(&file, count), byte, count);
-}
-
-static void chunk_header(uint32_t tag, uint64_t size)
-{
-	bytes_u32(&file, tag);
-	bytes_u32(&file, 0);
-	bytes_u64(&file, size);
-}
-
-static void summary(void)
-{
-	chunk_header(KTRACE_SUMMARY, 8);
-	bytes_u64(&file, 2000);
-}
-
-static void record_64(uint64_t time)
-{
-	bytes_u64(&file, time);
-	for (unsigned i = 0; i < 4; i++)
-		bytes_u64(&file, 7);
-	bytes_u64(&file, 0x64);
-	bytes_u32(&file, 0x01400000);
-	bytes_u32(&file, 1);
-	bytes_u64(&file, 0);
-}
-
-static void record_32(uint64_t time)
-{
-	bytes_u64(&file, time | UINT64_C(1) << 56);
-	for (unsigned i = 0; i < 4; i++)
-		bytes_u32(&file, 0x70007);
-	bytes_u32(&file, 0x64);
-	bytes_u32(&file, 0x01400000);
 }
 
 /* ---- decode ---- */
@@ -113,16 +61,7 @@ static bool header_field(enum ktrace_rule rule, unsigned at, unsigned size, uint
 	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
 
 	begin();
-	bytes_u32(&file, KTRACE_MAGIC);
-	bytes_u32(&file, 0);
-	bytes_u64(&file, 40);
-	bytes_u32(&file, 125);
-	bytes_u32(&file, 3);
-	bytes_u64(&file, 1000);
-	bytes_u64(&file, 1500000000);
-	for (unsigned i = 0; i < 3; i++)
-		bytes_u32(&file, 0);
-	bytes_u32(&file, 1);
+	file_header();
 	assert_int_equal(file.size, KTRACE_HEADER);
 	for (unsigned i = 0; i < size; i++)
 		file.data[at + i] = (uint8_t)(value >> (8 * i));

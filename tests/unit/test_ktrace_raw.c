@@ -1,21 +1,13 @@
 /* scan/ktrace_raw.c: what no capture of the corpus shows of RAW files, and the milder form of a rule. */
-#include "unit.h"
+#include "ktrace_bytes.h"
 
-#include "../../fuzz/capture.h"
 #include "core/facts.h"
-#include "core/format.h"
 #include "core/plan.h"
-#include "formats/ktrace/ktrace.h"
-
-extern const struct format ktrace_format;
-
-static struct bytes file;
 
 /* The header of a RAW file of version 2. */
 static void header(uint32_t magic, uint32_t threads, bool is_64)
 {
-	bytes_free(&file);
-	file = (struct bytes){ 0 };
+	begin();
 	bytes_u32(&file, magic);
 	bytes_u32(&file, threads);
 	bytes_u64(&file, 1500000000);
@@ -35,17 +27,6 @@ static void threads(unsigned count)
 	}
 }
 
-static void record(uint64_t time, uint64_t tid, uint32_t debugid)
-{
-	bytes_u64(&file, time);
-	for (unsigned i = 0; i < 4; i++)
-		bytes_u64(&file, 7);
-	bytes_u64(&file, tid);
-	bytes_u32(&file, debugid);
-	bytes_u32(&file, 1);
-	bytes_u64(&file, 0);
-}
-
 static void records(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -58,12 +39,7 @@ static bool not_judged;
 /* Checks the file: how often a rule is reported; *severity: of the first time. */
 static uint64_t reported(enum ktrace_rule rule, enum tracemend_severity *severity)
 {
-	struct capture c = { .count = 1 };
-
-	assert_false(file.failed);
-	c.files[0].data = file.data;
-	c.files[0].size = file.size;
-	struct bundle *b = capture_bundle(&c, NULL, NULL);
+	struct bundle *b = file_bundle(NULL);
 	struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
 	struct facts facts = { 0 };
 	struct scan s = { .in = b, .findings = f, .facts = &facts };
@@ -193,8 +169,6 @@ static void a_gap_of_version_2_has_no_cpu_map(void **state)
 /* A hole among the first records: their width is a guess, and readers would have to guess again. */
 static void a_guessed_width_is_not_repaired(void **state)
 {
-	struct capture c = { .count = 1 };
-
 	(void)state;
 	for (unsigned holes = 2; holes <= 4; holes += 2) {
 		header(KTRACE_MAGIC_RAW1, 0, false);
@@ -202,9 +176,7 @@ static void a_guessed_width_is_not_repaired(void **state)
 		bytes_align(&file, KTRACE_PAGE);
 		(void)bytes_grow(&file, holes * 64);
 		records(40);
-		c.files[0].data = file.data;
-		c.files[0].size = file.size;
-		struct bundle *b = capture_bundle(&c, NULL, NULL);
+		struct bundle *b = file_bundle(NULL);
 		struct findings *f = findings_new(ktrace_rules, KTRACE_RULE_COUNT, NULL);
 		struct scan s = { .in = b, .findings = f, .plan = plan_new(b, ktrace_rules, KTRACE_RULE_COUNT) };
 		assert_non_null(s.plan);

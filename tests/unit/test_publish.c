@@ -7,14 +7,15 @@
 #include <sys/wait.h>
 
 #include "core/publish.h"
+#include "core/system.h"
 
 static char scratch[64], out[96];
 
 /* ---- the order of what reaches the disk ---- */
 
-/* What was called, a letter each: "f" the file or a member is synced, whole; "c" the same before all of it was written; "r" the
- * rename; "d" a directory is synced. */
-static char calls[32];
+/* What was called, a letter each: "f" the file or a member is synced, whole; "c" the same before all of it was written; "d" a
+ * directory is synced; "s" the whole file system is; "l" the file is given a name, "r" another one. */
+static char calls[64];
 static off_t whole; /* bytes that a member has when all are written */
 
 static void called(char what)
@@ -31,6 +32,24 @@ int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
+int __real_linkat(int from_at, const char *from, int to_at, const char *to, int flags);
+int __wrap_linkat(int from_at, const char *from, int to_at, const char *to, int flags);
+int __real_syncfs(int fd);
+int __wrap_syncfs(int fd);
+
+int __wrap_linkat(int from_at, const char *from, int to_at, const char *to, int flags)
+{
+	int code = __real_linkat(from_at, from, to_at, to, flags);
+	if (code == 0)
+		called('l');
+	return code;
+}
+
+int __wrap_syncfs(int fd)
+{
+	called('s');
+	return __real_syncfs(fd);
+}
 
 int __wrap_fsync(int fd)
 {
@@ -63,6 +82,16 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* Whether files have no name before they are complete, here. */
+static bool unnamed(void)
+{
+	char path[64];
+	int fd = system_unnamed_output(scratch, path, sizeof(path));
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static struct publication *begin(bool directory)
 {
 	struct tracemend_error error = { 0 };
@@ -83,7 +112,7 @@ static void reads(const char *path, const char *text)
 	char buffer[64] = "";
 	FILE *f = fopen(path, "rb");
 	assert_non_null(f);
-	(void)fread(buffer, 1, sizeof(buffer) - 1, f);
+	assert_int_equal(fread(buffer, 1, sizeof(buffer) - 1, f), strlen(text));
 	fclose(f);
 	assert_string_equal(buffer, text);
 }
@@ -246,29 +275,86 @@ static void a_full_disk_leaves_nothing(void **state)
 	assert_int_equal(directory_count(scratch), 0);
 }
 
-static void killed_it_leaves_no_output(void **state)
+/* A process that is killed while it writes to `out`: a file, a directory, or a file that others can see already. */
+static void killed(bool directory, bool named)
 {
 	int gate[2];
 	char byte;
-	(void)state;
 	assert_int_equal(pipe(gate), 0);
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		struct publication *p = publication_begin(out, false, NULL);
-		publication_file(p, "");
+		struct publication *p = publication_begin(out, directory, NULL);
+		publication_file(p, directory ? "sub/f" : "");
 		publication_write(p, "half", 4);
-		(void)publication_temporary(p);
+		(void)(named ? publication_named_temporary(p) : publication_temporary(p));
+		/* A living process keeps what it has. */
+		publication_clean(out);
 		if (write(gate[1], "x", 1) == 1)
 			pause();
 		_exit(1);
 	}
 	assert_int_equal(read(gate[0], &byte, 1), 1);
+	publication_clean(out);
+	assert_int_equal(directory_count(scratch), directory || named || !unnamed());
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(gate[0]);
 	close(gate[1]);
 	assert_int_not_equal(access(out, F_OK), 0);
+}
+
+static void killed_it_leaves_no_output(void **state)
+{
+	(void)state;
+	killed(false, false);
+	if (unnamed())
+		assert_int_equal(directory_count(scratch), 0);
+	publication_clean(out);
+	assert_int_equal(directory_count(scratch), 0);
+}
+
+static void killed_it_leaves_one_temporary_that_the_next_run_removes(void **state)
+{
+	(void)state;
+	for (int named = 0; named < 2; named++) {
+		killed(!named, named);
+		assert_int_equal(directory_count(scratch), 1);
+		publication_clean(out);
+		assert_int_equal(directory_count(scratch), 0);
+	}
+}
+
+static void what_only_looks_like_a_temporary_stays(void **state)
+{
+	(void)state;
+	file_write(scratch, ".tracemend-longest", "precious", 8);
+	file_write(scratch, "x.tracemend-abcdef", "precious", 8);
+	assert_int_equal(symlink(scratch, (snprintf(out, sizeof(out), "%s/.tracemend-abcdef", scratch), out)), 0);
+	publication_clean(out);
+	assert_int_equal(directory_count(scratch), 3);
+}
+
+static void a_name_may_be_as_long_as_names_can_be(void **state)
+{
+	char name[256], path[400];
+	struct tracemend_error error = { 0 };
+	(void)state;
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", scratch, name);
+	for (int time = 0; time < 2; time++) {
+		struct publication *p = publication_begin(path, false, &error);
+		assert_non_null(p);
+		publication_write(p, "x", 1);
+		assert_int_equal(publication_commit(p, &error), TM_OK);
+		reads(path, "x");
+		assert_int_equal(directory_count(scratch), 1);
+	}
+	assert_int_equal(unlink(path), 0);
+	struct publication *p = publication_begin(path, true, &error);
+	assert_int_equal(publication_file(p, "f"), TM_OK);
+	assert_int_equal(publication_commit(p, &error), TM_OK);
 }
 
 /* The bytes are on disk before the name is, and the name before the commit returns. */
@@ -281,7 +367,12 @@ static void a_file_is_synced_before_its_name(void **state)
 	assert_int_equal(publication_file(p, ""), TM_OK);
 	assert_int_equal(publication_write(p, "hello", 5), TM_OK);
 	assert_int_equal(publication_commit(p, &error), TM_OK);
-	assert_string_equal(calls, "frd");
+	assert_string_equal(calls, unnamed() ? "fld" : "frd");
+	calls[0] = '\0';
+	p = begin(false);
+	assert_int_equal(publication_write(p, "again", 5), TM_OK);
+	assert_int_equal(publication_commit(p, &error), TM_OK);
+	assert_string_equal(calls, unnamed() ? "flrd" : "frd");
 }
 
 static void each_member_is_synced_before_the_name(void **state)
@@ -292,10 +383,41 @@ static void each_member_is_synced_before_the_name(void **state)
 	struct publication *p = begin(true);
 	assert_int_equal(publication_file(p, "a"), TM_OK);
 	assert_int_equal(publication_write(p, "one", 3), TM_OK);
-	assert_int_equal(publication_file(p, "sub/b"), TM_OK);
+	assert_int_equal(publication_file(p, "b"), TM_OK);
 	assert_int_equal(publication_write(p, "two", 3), TM_OK);
 	assert_int_equal(publication_commit(p, &error), TM_OK);
-	assert_string_equal(calls, "ffrd");
+	assert_string_equal(calls, "ffdrd");
+}
+
+/* Many members, and the entries of folders in the directory, are synced at once. */
+static void many_members_are_synced_together(void **state)
+{
+	struct tracemend_error error = { 0 };
+	char name[32];
+	(void)state;
+	whole = 1;
+	struct publication *p = begin(true);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		assert_int_equal(publication_file(p, name), TM_OK);
+		assert_int_equal(publication_write(p, "x", 1), TM_OK);
+	}
+	assert_int_equal(publication_commit(p, &error), TM_OK);
+	assert_string_equal(calls, "ffffffffffffffff"
+				   "sdrd");
+	assert_int_equal(directory_count(out), 100);
+}
+
+static void new_folders_are_synced(void **state)
+{
+	struct tracemend_error error = { 0 };
+	(void)state;
+	whole = 1;
+	struct publication *p = begin(true);
+	assert_int_equal(publication_file(p, "sub/a"), TM_OK);
+	assert_int_equal(publication_write(p, "x", 1), TM_OK);
+	assert_int_equal(publication_commit(p, &error), TM_OK);
+	assert_string_equal(calls, "fsdrd");
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -312,6 +434,11 @@ int main(void)
 					    T(a_full_disk_leaves_nothing),
 					    T(killed_it_leaves_no_output),
 					    T(a_file_is_synced_before_its_name),
-					    T(each_member_is_synced_before_the_name) };
+					    T(each_member_is_synced_before_the_name),
+					    T(many_members_are_synced_together),
+					    T(new_folders_are_synced),
+					    T(killed_it_leaves_one_temporary_that_the_next_run_removes),
+					    T(what_only_looks_like_a_temporary_stays),
+					    T(a_name_may_be_as_long_as_names_can_be) };
 	return RUN(tests);
 }

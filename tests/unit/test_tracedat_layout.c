@@ -25,14 +25,14 @@ static void bodies(void **state)
 	uint8_t p[17] = { 0 };
 	assert_true(tracedat_body_is(p, TRACEDAT_DONE, 14, false));
 	assert_false(tracedat_body_is(p, TRACEDAT_DONE, 13, false));
-	store_u16(p, TRACEDAT_ID_LAST, false);
+	store_u16(p, TRACEDAT_ID_LATER, false);
 	store_u32(p + 2, 8, false);
 	assert_true(tracedat_body_is(p, TRACEDAT_DONE, 14, false));
 	store_u32(p + 2, 9, false);
 	assert_false(tracedat_body_is(p, TRACEDAT_DONE, 14, false));
 	store_u32(p + 2, 0x08000000, false);
 	assert_true(tracedat_body_is(p, TRACEDAT_DONE, 14, false));
-	store_u16(p, TRACEDAT_ID_LAST + 1, false);
+	store_u16(p, TRACEDAT_ID_LATER + 1, false);
 	assert_false(tracedat_body_is(p, TRACEDAT_DONE, 14, false));
 
 	assert_true(is_body(TRACEDAT_HEADER_INFO, "header_page", 12, 0, 0, 12));
@@ -185,7 +185,7 @@ static void options(void **state)
 	assert_false(tracedat_options_fit(&seven, p, 0, end + 13));
 	assert_int_equal(tracedat_options_lead(&seven, p, 0, end + 14), SIZE_MAX);
 	memset(p, 0, sizeof(p));
-	(void)option(p, 0, TRACEDAT_ID_LAST + 1, 0);
+	(void)option(p, 0, TRACEDAT_ID_LATER + 1, 0);
 	assert_false(tracedat_options_fit(&six, p, 0, 8));
 	assert_int_equal(tracedat_options_lead(&six, p, 0, 8), SIZE_MAX);
 }

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "formats/uftrace/decode/uftrace_argspec.h"
+#include "formats/uftrace/decode/uftrace_demangle.h"
 #include "formats/uftrace/decode/uftrace_map_line.h"
 #include "formats/uftrace/decode/uftrace_name.h"
 #include "formats/uftrace/decode/uftrace_record.h"
@@ -284,8 +285,10 @@ static int item(const char *text, bool retval)
 	struct uftrace_item items[UFTRACE_ITEMS_MAX];
 	size_t count = 0;
 	struct uftrace_str t = { text, strlen(text) };
+	const struct uftrace_argspec_of of = { .long_size = 8 };
+	bool any = false;
 
-	if (!uftrace_argspec_items(t, 8, retval, items, &count))
+	if (uftrace_argspec_items(t, &of, retval, items, &count, &any) != UFTRACE_ARGSPEC_TAKEN)
 		return -1;
 	return !count ? -3 : items[0].string ? -2 : items[0].size;
 }
@@ -310,9 +313,9 @@ static void items(void **state)
 	assert_int_equal(item("arg1/t24", false), 24);
 	assert_int_equal(item("arg1/t1024", false), 1024);
 	assert_int_equal(item("arg1/t1025", false), -1);
-	assert_int_equal(item("arg1/t", false), -1);
+	assert_int_equal(item("arg1/t", false), 0);
 	assert_int_equal(item("arg1%rdi", false), 8);
-	assert_int_equal(item("arg0", false), -1);
+	assert_int_equal(item("arg0", false), -3);
 	assert_int_equal(item("arg1x", false), -1);
 	assert_int_equal(item("retval/i16", true), 2);
 	assert_int_equal(item("retval/i16", false), -3);
@@ -326,39 +329,47 @@ static void several(void **state)
 	struct uftrace_item items[UFTRACE_ITEMS_MAX];
 	size_t count = 0;
 	char text[1000] = "";
+	const struct uftrace_argspec_of narrow = { .long_size = 4 }, wide = { .long_size = 8 };
+	bool any = false;
 	(void)state;
 
-	assert_true(
-		uftrace_argspec_items((struct uftrace_str){ ",arg2,,fparg2,arg1/i8,retval,arg2/s,", 36 }, 4, false, items, &count));
+	assert_int_equal(uftrace_argspec_items((struct uftrace_str){ ",arg2,,fparg2,arg1/i8,retval,arg2/s,", 36 }, &narrow, false,
+					       items, &count, &any),
+			 UFTRACE_ARGSPEC_TAKEN);
+	assert_true(any);
 	assert_int_equal(count, 3);
 	assert_int_equal(items[0].index, 2);
 	assert_true(items[0].string);
 	assert_int_equal(items[1].size, 8);
 	assert_int_equal(items[1].floating, 1);
 	assert_int_equal(items[2].size, 1);
-	assert_true(uftrace_argspec_items((struct uftrace_str){ "arg3", 4 }, 4, false, items, &count));
+	assert_int_equal(uftrace_argspec_items((struct uftrace_str){ "arg3", 4 }, &narrow, false, items, &count, &any),
+			 UFTRACE_ARGSPEC_TAKEN);
 	assert_int_equal(count, 4);
 	assert_int_equal(items[3].size, 4);
-	assert_false(uftrace_argspec_items((struct uftrace_str){ "arg4,arg0,arg5", 14 }, 4, false, items, &count));
-	assert_int_equal(count, 5);
+	/* All or nothing. */
+	assert_int_equal(uftrace_argspec_items((struct uftrace_str){ "arg4,arg,arg5", 13 }, &narrow, false, items, &count, &any),
+			 UFTRACE_ARGSPEC_REFUSED);
+	assert_int_equal(count, 4);
 	count = 0;
 	for (unsigned i = 1; i <= UFTRACE_ITEMS_MAX + 1; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "arg%u,", i);
-	assert_true(uftrace_argspec_items((struct uftrace_str){ text, strlen(text) }, 8, false, items, &count));
+	assert_int_equal(uftrace_argspec_items((struct uftrace_str){ text, strlen(text) }, &wide, false, items, &count, &any),
+			 UFTRACE_ARGSPEC_TAKEN);
 	assert_int_equal(count, UFTRACE_ITEMS_MAX);
 	assert_int_equal(items[UFTRACE_ITEMS_MAX - 1].index, UFTRACE_ITEMS_MAX);
-	assert_int_equal(item("arg", false), -3);
-	assert_int_equal(item("fparg", false), -3);
+	assert_int_equal(item("arg", false), -1);
+	assert_int_equal(item("fparg", false), -1);
 	assert_int_equal(item("fparg1/80", false), 10);
-	assert_int_equal(item("arg1/80", false), 10);
-	assert_int_equal(item("arg1/8", false), 1);
-	assert_int_equal(item("arg1/", false), 8);
+	assert_int_equal(item("arg1/80", false), -1);
+	assert_int_equal(item("arg1/8", false), -1);
+	assert_int_equal(item("arg1/", false), -1);
 	assert_int_equal(item("arg1/f", false), 8);
 	assert_int_equal(item("arg1/f32", false), 4);
 	assert_int_equal(item("arg1/f24", false), -1);
 	assert_int_equal(item("arg1/x64", false), 8);
 	assert_int_equal(item("arg1/e8:a", false), -1);
-	assert_int_equal(item("arg1/e:", false), 8);
+	assert_int_equal(item("arg1/e:", false), -1);
 	assert_int_equal(item("arg1/t0", false), 0);
 	assert_int_equal(item("arg1/z", false), -1);
 	assert_int_equal(item("retva", true), -3);
@@ -434,11 +445,75 @@ static void events(void **state)
 	assert_false(uftrace_event_length(UFTRACE_E_CALLSITE + 1, 8, &min, &max));
 }
 
+/* As uftrace 0.13 shows them; NULL: not read. */
+static void mangled_names(void **state)
+{
+	static const struct {
+		const char *mangled, *name;
+	} known[] = {
+		{ "_ZN1A3fooEi", "A::foo" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back" },
+		{ "_ZN1AC2Ev", "A::A" },
+		{ "_ZN1AD1Ev", "A::~A" },
+		{ "_ZlsRSoRK1A", "operator<<" },
+		{ "_ZN1AcvbEv", "A::operator(cast)" },
+		{ "_ZdlPvm", "operator delete" },
+		{ "_ZdaPv", "operator delete[]" },
+		{ "_Znwm", "operator new" },
+		{ "_ZZN1A3fooEvENKUlvE_clEv", "A::foo::$_0::operator()" },
+		{ "_ZN12_GLOBAL__N_13barEv", "_GLOBAL__N_1::bar" },
+		{ "_ZNSsC1Ev", "std::basic_string<>::basic_string<>" },
+		{ "_ZNSi3getEv", "std::basic_istream::get" },
+		{ "_ZN1AB5cxx113fooB5cxx11Ev", "A::cxx11::foo::cxx11" },
+		{ "_Z3fooi.part.0", "foo" },
+		{ "_ZNK1A3getEv", "A::get" },
+		{ "_ZN1AixEi", "A::operator[]" },
+		{ "_ZNSt3__13fooEv", "std::__1::foo" },
+		{ "_Z3fooIiEvT_", "foo" },
+		{ "_ZN1AaSERKS_", "A::operator=" },
+		{ "_ZNKSt8functionIFvvEEclEv", "std::function::operator()" },
+		{ "_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", "std::move" },
+		{ "_ZThn16_N1A3fooEv", "A::foo" },
+		{ "_ZTv0_n24_NSt9strstreamD0Ev", "std::strstream::~strstream" },
+		{ "_ZGTtNKSt11logic_error4whatEv", "std::logic_error::what" },
+		{ "main", NULL },
+		{ "_Z", NULL },
+		{ "_ZN", NULL },
+		{ "_ZN1", NULL },
+		{ "_ZN9A3fooEv", NULL },
+		{ "_ZN1A3foo", NULL },
+		{ "_ZN99999999999999999999999A3fooEv", NULL },
+		{ "_ZN1AIX1EE3fooEv", NULL },
+		{ "_ZTV1A", NULL },
+		{ "_ZNS_3fooEv", NULL },
+		{ "_ZN1AIiE", NULL },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		char buffer[UFTRACE_DEMANGLE_MAX];
+		struct uftrace_str name, mangled = { known[i].mangled, strlen(known[i].mangled) };
+		bool good = uftrace_demangle(mangled, buffer, sizeof(buffer), &name);
+		if (good != (known[i].name != NULL) || (good && !uftrace_str_is(name, known[i].name)))
+			fail_msg("%s: %.*s", known[i].mangled, good ? (int)name.length : 1, good ? name.text : "-");
+	}
+	/* Nesting beyond all names, and no room. */
+	char deep[600] = "_Z", small[4];
+	struct uftrace_str name;
+	memset(deep + 2, 'P', sizeof(deep) - 3);
+	assert_false(uftrace_demangle((struct uftrace_str){ deep, sizeof(deep) - 1 }, small, sizeof(small), &name));
+	for (size_t i = 2; i + 3 < sizeof(deep); i += 3)
+		memcpy(deep + i, "1aI", 3);
+	assert_false(uftrace_demangle((struct uftrace_str){ deep, sizeof(deep) - 1 }, small, sizeof(small), &name));
+	assert_false(uftrace_demangle((struct uftrace_str){ "_ZN1A3fooEv", 11 }, small, sizeof(small), &name));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(task_lines), cmocka_unit_test(map_lines), cmocka_unit_test(sym_lines),
-		cmocka_unit_test(items), cmocka_unit_test(events),     cmocka_unit_test(several),   cmocka_unit_test(sizes),
+		cmocka_unit_test(mangled_names), cmocka_unit_test(names),     cmocka_unit_test(task_lines),
+		cmocka_unit_test(map_lines),	 cmocka_unit_test(sym_lines), cmocka_unit_test(items),
+		cmocka_unit_test(events),	 cmocka_unit_test(several),   cmocka_unit_test(sizes),
 	};
 
 	return RUN(tests);

@@ -89,7 +89,7 @@ static bool has_cpu_files(const struct bundle *b)
 	uint32_t cpu;
 	for (size_t i = 0; i < b->count; i++)
 		if (b->sources[i]->role == TM_ROLE_INPUT && b->sources[i]->kind == SOURCE_FILE && *b->sources[i]->name &&
-		    tracedat_cpu_file(b->sources[i]->name, &cpu))
+		    !strchr(b->sources[i]->name, '/') && tracedat_cpu_file(b->sources[i]->name, &cpu))
 			return true;
 	return false;
 }

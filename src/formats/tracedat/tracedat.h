@@ -85,7 +85,13 @@ enum tracedat_id {
 	TRACEDAT_LAST_BOOT = 24,
 	TRACEDAT_MODULES = 25,
 	TRACEDAT_ID_LAST = 25,
+	/* Of a later version, and accepted where sizes fit; beyond it: damage. */
+	TRACEDAT_ID_LATER = 1024,
 };
+
+/* The first bytes of a trace.dat. */
+#define TRACEDAT_MAGIC "\x17\x08\x44tracing"
+#define TRACEDAT_MAGIC_SIZE 10u
 
 #define TRACEDAT_PARTS 6 /* HEADER_INFO to CMDLINES, in their order */
 #define TRACEDAT_SECTION_SIZE 16u

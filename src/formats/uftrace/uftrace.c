@@ -51,6 +51,20 @@ static unsigned bid_file(struct source *s)
 	return 0;
 }
 
+/* Whether all files are buffers of shared memory: uftrace-<sid>-<tid>-<number>. */
+static bool only_leftovers(const struct bundle *b)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		const char *name = b->sources[i]->name, *slash = strrchr(name, '/');
+		if (strncmp(slash ? slash + 1 : name, "uftrace-", 8) != 0)
+			return false;
+		count++;
+	}
+	return count;
+}
+
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	unsigned bits = 0, tasks = 0;
@@ -65,6 +79,11 @@ static struct bid bid(struct bundle *b, struct window *w)
 		else if (found > tasks)
 			tasks = found;
 	}
+	if (!bits && !tasks && only_leftovers(b))
+		return (struct bid){
+			.declined = "shared-memory buffers of a uftrace recorder, without the recording they belong to; give "
+				    "them to it: tracemend repair RECORDING -o OUT --extra PATH"
+		};
 	return (struct bid){ bits + tasks, NULL };
 }
 

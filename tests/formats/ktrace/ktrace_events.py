@@ -252,7 +252,7 @@ class Reader:
     def chunk(self, at, tag, major, minor, size, header, path, depth):
         start = at + 16
         version = (major, minor)
-        for bad, what in ((tag == 0, "a chunk with tag 0"), (major & 0x7FFF > MAJORS.get(tag, 0x7FFF), "a version of a chunk that readers refuse"),
+        for bad, what in ((tag == 0, "a chunk with tag 0"), (tag == V3, "the header of another file"), (major & 0x7FFF > MAJORS.get(tag, 0x7FFF), "a version of a chunk that readers refuse"),
                           (major >> 15 and tag not in SUBFILES, "a chunk that holds chunks and should not"),
                           (header and tag in IN_BODY, "a chunk of the body in the header"),
                           (not header and not depth and tag in IN_HEADER, "a chunk of the header in the body"),

@@ -103,7 +103,8 @@ def mend(options, damaged, work):
         if run(options.tool, 'check', '-q', out)[0] != 0:
             wrong.append('the repaired file has errors')
         code = run(options.tool, 'repair', out, '-o', again)[0]
-        with open(out, 'rb') as a, open(again, 'rb') if code == 0 else open(os.devnull, 'rb') as b:
+        # 3: its bytes are as they should be, and still nobody knows whether something is missing.
+        with open(out, 'rb') as a, open(again, 'rb') if code in (0, 3) else open(os.devnull, 'rb') as b:
             if a.read() != b.read():
                 wrong.append(f'repairing again exits {code} or changes it')
         try:
@@ -151,7 +152,7 @@ def place(options, truth, kind, at, tally):
     extra, lost = sum((rest - hit).values()), len(due) - (count - sum(rest.values()))
     # What a damaged chunk unfolds to, or a page whose time was hit, may be wrong; then it must be listed as doubtful.
     doubted = collections.Counter(e[2][:2] for e in truth.events) - collections.Counter(e[2][:2] for e in due)
-    doubted = extra <= sum(n for (a, b), n in doubted.items() if any(c <= a and b <= d for c, d in doubtful))
+    doubted = extra <= sum(n for (a, b), n in doubted.items() if any(c < b and a < d for c, d in doubtful))
     tally.doubted += extra if doubted else 0
     extra = 0 if doubted else extra
     tally.due += len(due)

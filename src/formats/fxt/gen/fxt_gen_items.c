@@ -296,7 +296,7 @@ void fxt_make_large_blob(struct fxt_gen *g, size_t words)
 			     (metadata && !e.who.index ? 2 : 0);
 	size_t length = words > other ? (words - other) * FXT_WORD : 0;
 	if (length)
-		length -= choices_below(g->c, FXT_WORD);
+		length -= (size_t)choices_below(g->c, FXT_WORD);
 	fxt_put_large_blob(g, metadata, &e, length);
 }
 
@@ -539,7 +539,7 @@ static void item_full_record(struct fxt_gen *g)
 {
 	if (choices_chance(g->c, 1, 2)) {
 		const size_t length = (FXT_RECORD_WORDS_MAX - 1) * FXT_WORD;
-		fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, payload(g), length - choices_below(g->c, FXT_WORD));
+		fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, payload(g), (size_t)(length - choices_below(g->c, FXT_WORD)));
 		return;
 	}
 	struct fxt_gen_thread t = fxt_thread_fresh(g);

@@ -66,7 +66,7 @@ void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t in
 	fxt_repair_keep(p, before);
 	store_u64(bytes, fxt_header(FXT_STRING, 1 + fxt_words(length)) | fxt_field(16, 15, index) | fxt_field(32, 15, length),
 		  p->big_endian);
-	memcpy(bytes + FXT_WORD, text, length);
+	memcpy(bytes + FXT_WORD, text, (size_t)length);
 	plan_literal(p->plan, p->output, bytes, FXT_WORD * (size_t)(1 + fxt_words(length)), FXT_RULE_dangling_string_ref,
 		     "placeholder for a string that the file does not register");
 	plan_added(p->plan, 1);
@@ -94,6 +94,13 @@ void fxt_repair_magic(struct fxt_repair *p, uint64_t at, unsigned rule)
 	plan_patched(p->plan, 1);
 	p->patched++;
 	p->keep_from = at + FXT_WORD;
+}
+
+void fxt_repair_patched(struct fxt_repair *p)
+{
+	if (p->plan)
+		plan_patched(p->plan, 1);
+	p->patched += p->plan != NULL;
 }
 
 /* ---- corrections in place ---- */

@@ -33,6 +33,8 @@ void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t in
 void fxt_repair_insert_thread(struct fxt_repair *p, uint64_t before, uint8_t index);
 /* Writes the magic number in place of the word at `at`. */
 void fxt_repair_magic(struct fxt_repair *p, uint64_t at, unsigned rule);
+/* A record was changed. */
+void fxt_repair_patched(struct fxt_repair *p);
 /* Corrects in place what the issues of the record at offset name. TM_OK or TM_NO_MEMORY. */
 enum tracemend_status fxt_repair_record(struct fxt_repair *p, const struct fxt_record *r, uint64_t offset);
 

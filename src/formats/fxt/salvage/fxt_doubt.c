@@ -2,16 +2,55 @@
  * registered. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
+/* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
+ * with the file. */
+#define DOUBTS_LISTED 65536u
+/* A block, and the records that are cut by its ends; and regions that one block makes. */
+#define ISLAND_BYTES 4608u
+#define ISLAND_REGIONS 4u
+/* An initialization record so near behind damage may be two words of another record. */
+#define RATE_CLEAR 64u
+/* Blocks that were written twice: sizes are powers of two. */
+#define BLOCK_MOST 4096u
+#define BLOCK_LEAST 64u
+
 static void doubt(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
 {
+	d->active = true;
 	plan_doubt(d->plan, d->source, at, length, why);
+	plan_lost_other(d->plan);
+}
+
+/* The same for records in the order of the walk. */
+static void doubt_in_order(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
+{
+	if (at != d->listed_until && d->listed++ >= DOUBTS_LISTED && at > d->listed_until) {
+		length += at - d->listed_until;
+		at = d->listed_until;
+	}
+	d->listed_until = at + length;
+	doubt(d, at, length, why);
+}
+
+/* Of a record that was accepted. */
+static uint64_t header_at(struct fxt_doubt *d, uint64_t at)
+{
+	const uint8_t *p = window_at(&d->resync->window, at, FXT_WORD);
+	return p ? load_u64(p, d->resync->decoder->big_endian) : 0;
 }
 
 /* Bytes of the record at `at`, by its header. */
 static uint64_t length_at(struct fxt_doubt *d, uint64_t at)
 {
-	const uint8_t *p = window_at(&d->resync->window, at, FXT_WORD);
-	return p ? fxt_size(load_u64(p, d->resync->decoder->big_endian)) * FXT_WORD : 0;
+	return fxt_size(header_at(d, at)) * FXT_WORD;
+}
+
+/* Lists [from, until) in front of the position, if it is the record before. */
+static void doubt_last(struct fxt_doubt *d, const char *why)
+{
+	uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : d->here->at;
+	if (last < d->here->at && length_at(d, last) == d->here->at - last)
+		doubt(d, last, d->here->at - last, why);
 }
 
 /* Whether there are zeros on both sides of an offset: a hole may be smaller than a word. */
@@ -55,20 +94,211 @@ static bool is_beginning(struct fxt_doubt *d, uint64_t at)
 	return o->known && all && fxt_size(o->header) <= most_words(o);
 }
 
-/* Whether the record at `at` is of an unassigned type, so that its content is not known. */
-static bool is_unknown(struct fxt_doubt *d, uint64_t at)
+/* ---- what depends on doubtful records ---- */
+
+static void distrust_string(struct fxt_provider *p, uint32_t index)
 {
-	const uint8_t *p = window_at(&d->resync->window, at, FXT_WORD);
-	return p && fxt_decode(d->resync->decoder, &d->resync->other, p, FXT_WORD, d->here->size - at, 0) &&
-	       !d->resync->other.known;
+	struct fxt_string_page *page = p->tables->pages[index / FXT_PAGE];
+	if (index && page->state[index % FXT_PAGE] & FXT_REGISTERED)
+		page->state[index % FXT_PAGE] |= FXT_DOUBTFUL;
 }
+
+static void distrust_thread(struct fxt_provider *p, uint32_t index)
+{
+	if (index && p->tables->threads[index].state & FXT_REGISTERED)
+		p->tables->threads[index].state |= FXT_DOUBTFUL;
+}
+
+/* The record at `at`, which was accepted, is doubtful: so is what it registers. */
+static void distrust(struct fxt_doubt *d, uint64_t at)
+{
+	struct fxt_provider *provider = d->registry->provider;
+	uint64_t header = header_at(d, at);
+
+	switch (header & 15) {
+	case FXT_METADATA:
+		/* Of the last provider or section record; and whoever it was not read for is unknown as well. */
+		d->context = d->context || fxt_bits(header, 16, 4) == FXT_PROVIDER_SECTION;
+		provider->distrust.info = provider->distrust.info || fxt_bits(header, 16, 4) == FXT_PROVIDER_INFO;
+		break;
+	case FXT_INITIALIZATION:
+		provider->distrust.clock = true;
+		break;
+	case FXT_STRING:
+		distrust_string(provider, (uint32_t)fxt_bits(header, 16, 15));
+		break;
+	case FXT_THREAD:
+		distrust_thread(provider, (uint32_t)fxt_bits(header, 16, 8));
+		break;
+	default:
+		break;
+	}
+}
+
+/* Whether an entry of a table may not be what the recorder registered last. */
+static bool is_entry_doubtful(const struct fxt_provider *p, uint8_t state, uint64_t offset)
+{
+	if (!(state & FXT_REGISTERED))
+		return true; /* of a placeholder */
+	return state & FXT_DOUBTFUL || (p->distrust.redefined && offset < p->distrust.gap) ||
+	       (offset >= p->distrust.from && offset < p->distrust.until);
+}
+
+static bool refers_to_doubtful(const struct fxt_provider *p, const struct fxt_record *r)
+{
+	for (unsigned i = 0; i < r->string_count; i++) {
+		uint32_t ref = r->strings[i].ref;
+		const struct fxt_string_page *page = ref < FXT_STRING_INLINE ? p->tables->pages[ref / FXT_PAGE] : NULL;
+		if (ref && page && is_entry_doubtful(p, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE]))
+			return true;
+	}
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
+		const struct fxt_thread_entry *e = &p->tables->threads[r->threads[i].ref];
+		if (r->threads[i].ref && is_entry_doubtful(p, e->state, e->offset))
+			return true;
+	}
+	return false;
+}
+
+/* Why the record is doubtful though nothing about itself is; NULL: it is not. */
+static const char *why_by_context(const struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const struct fxt_provider *p = d->registry->provider;
+	bool enters = r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_PROVIDER_SECTION);
+
+	if (enters && r->subtype == FXT_PROVIDER_SECTION && (p = fxt_provider_find(d->registry, r->id)) && p->distrust.info)
+		return "the provider record that it refers to is doubtful";
+	if (r->type == FXT_METADATA)
+		return NULL;
+	if (d->context)
+		return "the record that says whose it is may be lost";
+	if (p->distrust.info)
+		return "the provider record that it belongs to is doubtful";
+	if (r->has_timestamp && p->distrust.clock)
+		return "the tick rate of its provider may be lost, or is doubtful";
+	return refers_to_doubtful(p, r) ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
+}
+
+/* What is between two regions that are no further apart than a block of a disk may be from elsewhere: another capture, or another
+ * place of this one. Where there are many regions, single bytes were hit. */
+static void doubt_island(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (d->regions++ && d->regions <= ISLAND_REGIONS && from > d->region_end && from - d->region_end <= ISLAND_BYTES) {
+		doubt(d, d->region_end, from - d->region_end, "is between two regions of damage, and may be from elsewhere");
+		p->distrust.from = p->distrust.until ? p->distrust.from : d->region_end;
+		p->distrust.until = from;
+	}
+	d->region_end = until;
+}
+
+/* Whether a block was written twice, with its second copy from within [from, until]: lists that. */
+static void doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	for (uint64_t size = BLOCK_MOST; size >= BLOCK_LEAST; size /= 2) {
+		uint64_t seam = (from + size - 1) / size * size;
+		if (seam < size || seam > until || d->here->size - seam < size)
+			continue;
+		const uint8_t *p = window_at(&d->resync->window, seam - size, (size_t)(2 * size));
+		if (!p || memcmp(p, p + size, (size_t)size) || bytes_are_zero(p, (size_t)size))
+			continue;
+		doubt(d, seam, size, "repeats the bytes before it: a block may have been written twice");
+		return;
+	}
+}
+
+/* What was registered in a region of damage that ends at `until` is not known. */
+static void distrust_region(struct fxt_doubt *d, uint64_t until)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	d->active = true;
+	p->distrust.gap = until;
+	p->distrust.first = p->distrust.first ? p->distrust.first : until;
+	if (!p->initialized && !p->timed)
+		p->distrust.clock = true;
+	/* One record: the magic number. */
+	if ((p->anonymous && p->records <= 1) || d->registry->count > 2)
+		d->context = true;
+	d->section_gap = d->section_gap ? d->section_gap : until;
+}
+
+void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (!d->plan)
+		return;
+	/* With a second provider it turns out that a record may have been lost that changes to it. */
+	if (d->section_gap && d->registry->count > 2 && d->section_gap < at) {
+		doubt(d, d->section_gap, at - d->section_gap, "the record that says whose it is may be lost");
+		p->distrust.from = p->distrust.until ? p->distrust.from : d->section_gap;
+		p->distrust.until = at;
+	}
+	d->context = false;
+	d->section_gap = 0;
+	d->entered = at;
+}
+
+/* Whether something that the record refers to is registered by another provider only. */
+static bool refers_elsewhere(const struct fxt_registry *reg, const struct fxt_record *r)
+{
+	for (unsigned i = 0; i < r->string_count; i++)
+		if (!fxt_string_known(reg->provider, r->strings[i].ref) && reg->anywhere_strings[r->strings[i].ref])
+			return true;
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++)
+		if (!fxt_thread_known(reg->provider, r->threads[i].ref) && reg->anywhere_threads[r->threads[i].ref])
+			return true;
+	return false;
+}
+
+/* Records up to here may be another provider's, since some record before this one. */
+static void distrust_section(struct fxt_doubt *d)
+{
+	struct fxt_provider *p = d->registry->provider;
+	uint64_t at = d->here->at;
+
+	if (d->context || d->entered >= at)
+		return;
+	doubt(d, d->entered, at - d->entered,
+	      "a record after it refers to what another provider registered: the record that changes to that one may be lost");
+	p->distrust.from = p->distrust.until ? p->distrust.from : d->entered;
+	p->distrust.until = at;
+	d->context = true;
+}
+
+void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (!d->plan)
+		return;
+	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
+	if (r->type == FXT_INITIALIZATION)
+		p->distrust.clock = doubtful || (p->distrust.gap && d->here->at - p->distrust.gap < RATE_CLEAR);
+	if (doubtful)
+		distrust(d, d->here->at);
+	/* Whatever index it was meant for still has what was registered before. */
+	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
+		distrust_region(d, d->here->at + r->words * FXT_WORD);
+	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
+	p->distrust.redefined = p->distrust.redefined || (redefines && !doubtful && d->here->at != d->uncounted);
+	if (p->distrust.redefined && p->distrust.first && !p->distrust.stale) {
+		p->distrust.stale = true;
+		doubt(d, p->distrust.first, d->here->at - p->distrust.first,
+		      "strings or threads are registered several times, and a registration may have been lost before here");
+	}
+}
+
+/* ---- next to damage ---- */
 
 /* A record that ends where damage begins, at `from`, has the right size, but may contain bytes of other records; where bytes
  * are shifted, so may the record before it. */
 void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
 {
 	const char *why = NULL;
-	bool shifted = rule == FXT_RULE_misaligned_records || (until - from) % FXT_WORD;
+	bool shifted = rule == FXT_RULE_misaligned_records || (until - from) % FXT_WORD, loose = true;
 
 	if (!d->plan || !d->here->records)
 		return;
@@ -79,15 +309,20 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		why = "ends in zeros and precedes zeros: its end may be lost";
 	else if (shifted)
 		why = "precedes bytes that are off the 8-byte grid";
-	else if (lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end)
+	else if (rule != FXT_RULE_file_size_not_multiple_of_8) {
 		why = "precedes bytes that are not a record";
-	else if (last < from && is_unknown(d, last))
-		why = "is of an unassigned type and precedes damage";
+		loose = lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end;
+	}
 	/* The last record is not adjacent when other damage is in between. */
 	if (!why || last >= from || length_at(d, last) != from - last)
 		return;
-	if (shifted && before < last && length_at(d, before) == last - before)
+	if (shifted && before < last && length_at(d, before) == last - before) {
+		distrust(d, before);
 		doubt(d, before, last - before, why);
+	}
+	/* Damage that begins with it may reach into it, but not into a header. */
+	if (loose || (header_at(d, last) & 15) == FXT_STRING || (header_at(d, last) & 15) == FXT_THREAD)
+		distrust(d, last);
 	doubt(d, last, from - last, why);
 }
 
@@ -98,17 +333,17 @@ static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
-void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
-		      enum tracemend_exactness lost)
+void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
 {
-	if (!d->gapped && (lost != TM_EXACT || !r || r->type == FXT_STRING || r->type == FXT_THREAD)) {
-		d->gapped = true;
-		d->gap = until;
-	}
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
 	if (lost != TM_EXACT)
 		d->uncounted = until;
+	if (d->plan) {
+		doubt_island(d, from, until);
+		doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
+		distrust_region(d, until);
+	}
 }
 
 /* String and thread records are distinctive. A record that may be an argument of one whose beginning is lost, or that has no
@@ -123,22 +358,99 @@ static bool is_verified(struct fxt_doubt *d, const struct fxt_record *r)
 	return (fxt_refs_known(d->registry->provider, r, &all) && all) || r->type == FXT_STRING || r->type == FXT_THREAD;
 }
 
-void fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic)
+/* Whether a writer is known to do this to sound records. */
+static bool is_habit(const struct fxt_record *r, unsigned rule)
 {
-	if (!d->plan)
-		return;
-	if (!d->here->at && wrote_magic && !r->known)
-		doubt(d, d->here->at, r->words * FXT_WORD, "is of an unassigned type, where the magic number is expected");
-	if (d->here->at && d->here->at == d->uncounted)
-		d->unverified = d->here->at;
-	/* The first verified record behind damage verifies those that follow it. */
-	if (d->here->at && (d->here->at == d->unverified || d->here->at == d->faulty) && !is_verified(d, r)) {
-		doubt(d, d->here->at, r->words * FXT_WORD,
-		      d->here->at == d->faulty ? "follows a faulty record, and refers to nothing that is registered"
-		      : fxt_may_be_argument(r) ? "follows bytes that are not a record, and may be an argument of a record"
-					       : "follows bytes that are not a record, and refers to nothing that is registered");
-		d->unverified = d->here->at + r->words * FXT_WORD;
+	switch (rule) {
+	case FXT_RULE_string_too_long:
+	case FXT_RULE_nonstandard_inline_thread:
+		return true;
+	case FXT_RULE_provider_name_length_mismatch:
+	case FXT_RULE_record_trailing_words:
+		/* ocaml-trace writes the words of the name where its bytes are meant. */
+		return r->type == FXT_METADATA && r->subtype == FXT_PROVIDER_INFO && r->text_length + 1 == r->words;
+	default:
+		return false;
 	}
+}
+
+/* Whether there is a sign of damage in the record that is no error: what no revision of the document describes. latest: the highest
+ * time that can be. */
+static bool is_strange(const struct fxt_record *r, uint64_t latest)
+{
+	if (r->has_timestamp && r->timestamp > latest)
+		return true;
+	if (r->type == FXT_EVENT && r->subtype == FXT_DURATION_COMPLETE && r->known && r->tail < r->timestamp)
+		return true;
+	for (uint32_t i = 0; i < r->issues.count; i++)
+		if (r->issues.list[i].severity == TM_WARNING && !is_habit(r, r->issues.list[i].rule))
+			return true;
+	return false;
+}
+
+/* Why the record is doubtful by itself or its place; NULL: it is not. */
+static const char *why_by_place(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic)
+{
+	uint64_t at = d->here->at;
+
+	if (!at && wrote_magic && !r->known)
+		return "is of an unassigned type, where the magic number is expected";
+	if (r->issues.worst == TM_ERROR && !r->swapped)
+		return "was corrected in place: what else of it was hit is not known";
+	if (at && at == d->uncounted)
+		d->unverified = at;
+	/* The first verified record behind damage verifies those that follow it. */
+	if (!at || (at != d->unverified && at != d->faulty) || is_verified(d, r))
+		return NULL;
+	d->unverified = at + r->words * FXT_WORD;
+	if (at == d->faulty)
+		return "follows a faulty record, and refers to nothing that is registered";
+	return fxt_may_be_argument(r) ? "follows bytes that are not a record, and may be an argument of a record"
+				      : "follows bytes that are not a record, and refers to nothing that is registered";
+}
+
+/* A timestamp is lower than that of the record before: one of the two is out of order, and if it is alone it may be damaged. */
+static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const struct fxt_provider *p = d->registry->provider;
+	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
+
+	d->steps_back++;
+	if (d->step_count == FXT_STEPS_BACK || d->here->records < 3 || d->here->at - last > UINT16_MAX)
+		return;
+	/* Time of an event record: the second word. */
+	const uint8_t *w = window_at(&d->resync->window, before, 2 * FXT_WORD);
+	bool high = w && (header_at(d, before) & 15) == FXT_EVENT && p->timed > 2 &&
+		    load_u64(w + FXT_WORD, d->resync->decoder->big_endian) <= r->timestamp;
+	d->steps[d->step_count++] = (struct fxt_step){ .at = high ? last : d->here->at,
+						       .length = (uint32_t)(high ? d->here->at - last : r->words * FXT_WORD) };
+}
+
+bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs)
+{
+	const char *why;
+	const struct fxt_provider *p = d->registry->provider;
+
+	if (!d->plan)
+		return false;
+	if (unknown_refs && d->registry->count > 2 && refers_elsewhere(d->registry, r))
+		distrust_section(d);
+	d->version = p->version;
+	why = why_by_place(d, r, wrote_magic);
+	if (!why && is_strange(r, d->registry->provider->tick_limit)) {
+		why = "has content that the format document does not describe, or a time that cannot be";
+		d->strange++;
+	}
+	if (!why)
+		why = why_by_context(d, r);
+	if (r->has_timestamp && p->timed && r->timestamp < p->previous)
+		note_step_back(d, r);
+	/* Damage that begins with the record may begin in the one before. */
+	if ((r->issues.worst == TM_ERROR && !r->swapped) || unknown_refs)
+		doubt_last(d, "precedes a record that is damaged");
+	if (why)
+		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);
+	return why;
 }
 
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
@@ -187,13 +499,17 @@ void fxt_doubt_missing(struct fxt_doubt *d)
 	}
 }
 
-void fxt_doubt_stale(struct fxt_doubt *d)
+void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 {
-	bool redefined = false;
-	for (size_t i = 0; i < d->registry->count; i++)
-		redefined = redefined || d->registry->list[i]->redefined;
-	if (d->gapped && redefined && d->gap < d->here->size)
-		doubt(d, d->gap, d->here->size - d->gap,
-		      "strings or threads are registered several times, and a registration may have been lost before here: "
-		      "a reference may resolve to an older one");
+	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
+	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
+		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
+	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
+	if ((findings_errors(report->s->findings) || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
+	    d->steps_back * FXT_STEPS_RARE <= d->here->records)
+		for (unsigned i = 0; i < d->step_count; i++)
+			doubt(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
+	/* What is strange again and again is how the recorder writes, unless there is damage. */
+	if (!findings_errors(report->s->findings) && d->strange < FXT_STRANGE_HABIT)
+		plan_keep_doubts(d->plan);
 }

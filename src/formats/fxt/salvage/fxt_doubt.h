@@ -2,40 +2,61 @@
 #ifndef FXT_DOUBT_H
 #define FXT_DOUBT_H
 
+#include "core/finding.h"
 #include "formats/fxt/salvage/fxt_resync.h"
 #include "formats/fxt/scan/fxt_table.h"
+
+/* Records with undescribed content that are a habit of the recorder, in a file without errors. */
+#define FXT_STRANGE_HABIT 3u
+
+/* Timestamps that step back which are remembered; and of so many records at most one may, or it is a habit of the recorder. */
+#define FXT_STEPS_BACK 1024u
+#define FXT_STEPS_RARE 24u
+
+struct fxt_step {
+	uint64_t at;
+	uint32_t length;
+};
 
 struct fxt_doubt {
 	struct plan *plan; /* NULL: only check */
 	struct source *source;
 	struct fxt_resync *resync;
-	const struct fxt_registry *registry;
+	struct fxt_registry *registry; /* states of entries are changed */
 	const struct fxt_position *here;
-	uint64_t gap; /* end of the first region whose content is not known */
-	bool gapped;
-	uint64_t unverified; /* end of the last record that is doubtful since no verified record came since damage; 0: none */
-	uint64_t faulty;     /* end of the last record that had an error and stays; 0: none */
-	uint64_t uncounted;  /* end of the last region with an unknown number of records; 0: none */
+	bool active;		      /* there was damage: the fast path, which knows no doubt, is not taken any more */
+	bool context;		      /* it is not known whose the records are, up to the next provider or section record */
+	uint64_t regions, region_end; /* regions of damage so far; end of the last one */
+	uint64_t version;	      /* of the provider, in front of the record */
+	uint64_t entered;	      /* offset of the last provider or section record */
+	uint64_t section_gap;	      /* end of the first region of damage since such a record; 0: none */
+	uint64_t unverified;   /* end of the last record that is doubtful since no verified record came since damage; 0: none */
+	uint64_t faulty;       /* end of the last record that had an error and stays; 0: none */
+	uint64_t uncounted;    /* end of the last region with an unknown number of records; 0: none */
+	uint64_t listed;       /* ranges of records in the order of the walk */
+	uint64_t listed_until; /* end of the last of them */
+	uint64_t strange;      /* records with undescribed content */
+	struct fxt_step steps[FXT_STEPS_BACK];
+	unsigned step_count;
+	uint64_t steps_back; /* all of them */
 };
 
-/* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. r: the record that was
- * there, or NULL. */
-void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, const struct fxt_record *r,
-		      enum tracemend_exactness lost);
+/* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. */
+void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
 /* The records in front of a region of damage. */
 void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
-/* The record that the walk is at, before it is accepted. wrote_magic: the file had none, and gets one. */
-void fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic);
-/* Whether the record at `at` follows damage or a doubtful record. */
-static inline bool fxt_doubt_follows(const struct fxt_doubt *d, uint64_t at)
-{
-	return at && (at == d->uncounted || at == d->faulty || at == d->unverified);
-}
+/* The record that the walk is at, before it is accepted: whether it is doubtful. wrote_magic: the file had none, and gets one.
+ * unknown_refs: it refers to something that is not registered. */
+bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs);
+/* The same after it was accepted: what it registers is doubtful if it is. */
+void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful);
+/* The provider or section record at `at` ends the records of the current provider. */
+void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
 /* A provider info record that may be the damaged one of a provider that is missing. */
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
 /* Records that refer to missing registrations, and registrations that may be those, damaged. */
 void fxt_doubt_missing(struct fxt_doubt *d);
-/* Records whose references may resolve to older registrations than the recorder meant. */
-void fxt_doubt_stale(struct fxt_doubt *d);
+/* At the end of the file. */
+void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report);
 
 #endif

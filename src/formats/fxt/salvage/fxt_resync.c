@@ -96,6 +96,8 @@ bool fxt_may_be_argument(const struct fxt_record *r)
 	case FXT_METADATA:
 	case FXT_STRING:
 		return r->words == 1 && !(r->header >> 32);
+	case FXT_INITIALIZATION: /* a number between 0 and 2^16 in a value or payload */
+		return true;
 	case FXT_EVENT:
 		return !(r->header >> 48);
 	case FXT_USERSPACE:
@@ -150,16 +152,20 @@ static bool chain_at(struct fxt_resync *y, uint64_t at, unsigned chain, unsigned
  * be arguments. */
 static bool chain_within(struct fxt_resync *y, uint64_t at, uint64_t until, struct search *s)
 {
-	unsigned anchors = 0;
-	for (unsigned k = 0; k < CHAIN_INNER; k++) {
-		if (until - at < FXT_WORD || !s->budget || !decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_strict(&y->other) ||
+	unsigned anchors = 0, odd = 0;
+	for (unsigned k = 0; k < CHAIN_INNER;) {
+		if (until - at < FXT_WORD || !s->budget || !decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(&y->other) ||
 		    y->other.late_padding)
 			return false;
 		s->budget -= y->other.work < s->budget ? y->other.work : s->budget;
 		uint64_t length = y->other.words * FXT_WORD;
 		if (length > until - at)
 			return false;
-		anchors += !fxt_may_be_argument(&y->other);
+		/* An odd record does not count, but it does not end the chain. */
+		if (y->other.odd && (!k || odd++ == CHAIN_ODD))
+			return false;
+		k += !y->other.odd;
+		anchors += !y->other.odd && !fxt_may_be_argument(&y->other);
 		at += length;
 		if (at == until)
 			break;
@@ -169,14 +175,17 @@ static bool chain_within(struct fxt_resync *y, uint64_t at, uint64_t until, stru
 
 uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until)
 {
-	struct search s = { .budget = BUDGET_START };
-	for (uint64_t at = from + FXT_WORD; until - at >= 2 * CHAIN * FXT_WORD && at < until && y->window.status == TM_OK;
-	     at += FXT_WORD) {
-		s.budget += FXT_WORD * BUDGET_FACTOR;
-		if (chain_within(y, at, until, &s))
-			return at;
+	/* One budget for all records: it grows with the bytes that are passed, not with the calls. */
+	struct search s = { .budget = y->inner_budget };
+	if (until > y->inner_until) {
+		s.budget += (until - (from > y->inner_until ? from : y->inner_until)) * BUDGET_FACTOR;
+		y->inner_until = until;
 	}
-	return until;
+	uint64_t at = from + FXT_WORD;
+	while (at < until && until - at >= 2 * CHAIN * FXT_WORD && y->window.status == TM_OK && !chain_within(y, at, until, &s))
+		at += FXT_WORD;
+	y->inner_budget = s.budget;
+	return at < until && until - at >= 2 * CHAIN * FXT_WORD ? at : until;
 }
 
 /* Where the exact records that follow each other from `at` end. across: they go on across `end`, by two strict ones or to the
@@ -210,16 +219,22 @@ static bool behind_is_sound(struct fxt_resync *y, uint64_t at)
 	return (decode_near(y, at, FXT_DECODE_STRICT) && fxt_is_strict(&y->other)) || fxt_next_is_sound(y, at);
 }
 
-/* Whether the record has content of which no byte can be checked. */
+/* Whether the record is faulty, or may be longer than its content. */
+static bool is_loose(const struct fxt_record *r)
+{
+	return !r->known || (r->content < r->words && !r->extended) || r->issues.worst == TM_ERROR;
+}
+
+/* Whether the record has content of which no byte can be checked, or that is not what it should be. */
 static bool is_opaque(const struct fxt_record *r)
 {
-	bool opaque = !r->known || r->payload_length || (r->content < r->words && !r->extended);
+	bool opaque = is_loose(r) || r->payload_length;
 	for (unsigned n = 0; n < r->argument_count && !opaque; n++)
 		opaque = r->arguments[n].type >= FXT_ARG_BLOB;
 	return opaque;
 }
 
-uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage)
+uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from)
 {
 	uint64_t length = r->words * FXT_WORD, end = from + length;
 	struct search s = { .budget = BUDGET_START };
@@ -227,7 +242,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 
 	if (!is_opaque(r))
 		return end;
-	if (!r->known && behind_damage) {
+	if (is_loose(r)) {
 		uint64_t first = fxt_inner_records(y, from, end);
 		if (first < end)
 			return first;
@@ -311,8 +326,7 @@ static struct fxt_resume resume_by_content(struct fxt_resync *y, uint64_t bad, c
 	return resume;
 }
 
-/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
-static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
+struct fxt_resume fxt_resync_search(struct fxt_resync *y, uint64_t bad)
 {
 	struct search s = { .budget = BUDGET_START };
 	uint64_t grid = bad % FXT_WORD, shifted_from = bad + 1;
@@ -334,13 +348,11 @@ static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
 	return (struct fxt_resume){ .at = y->size };
 }
 
-struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+struct fxt_resume fxt_resync_near(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
 	struct fxt_resume resume = resume_by_size(y, bad, r);
 
-	if (resume.at == bad)
-		resume = resume_by_content(y, bad, r);
-	return resume.at != bad ? resume : resume_by_search(y, bad);
+	return resume.at == bad ? resume_by_content(y, bad, r) : resume;
 }
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder)
@@ -349,6 +361,7 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 	y->walk = walk;
 	y->decoder = decoder;
 	y->size = source->size;
+	y->inner_budget = y->lines.budget = BUDGET_START;
 }
 
 void fxt_resync_close(struct fxt_resync *y)

@@ -6,13 +6,27 @@
 #include "formats/fxt/decode/fxt_decode.h"
 #include "formats/fxt/scan/fxt_table.h"
 
+#define FXT_LINES_BYTES 16384u
+
+/* Bytes of the file with their line ends converted back (fxt_lines.h). */
+struct fxt_lines {
+	bool known;		/* line ends are known to be converted */
+	uint64_t budget, until; /* bytes that may be converted; where that was last topped up */
+	bool whole;		/* up to the end of the file */
+	size_t size;
+	uint16_t raw[FXT_LINES_BYTES + 1]; /* where each byte, and the end, was */
+	uint8_t bytes[FXT_LINES_BYTES];
+};
+
 struct fxt_resync {
-	struct window window;		   /* for reading at other offsets than the walk; its status is sticky */
-	const struct window *walk;	   /* the walk's, which is never moved from here */
-	const struct fxt_decoder *decoder; /* the walk's */
-	uint64_t size;			   /* of the file */
-	uint64_t far_reads;		   /* far looks ahead so far */
-	struct fxt_record other;	   /* what was decoded last */
+	struct window window;		    /* for reading at other offsets than the walk; its status is sticky */
+	const struct window *walk;	    /* the walk's, which is never moved from here */
+	const struct fxt_decoder *decoder;  /* the walk's */
+	uint64_t size;			    /* of the file */
+	uint64_t far_reads;		    /* far looks ahead so far */
+	uint64_t inner_budget, inner_until; /* bytes that may be examined inside records; where it was last topped up */
+	struct fxt_lines lines;
+	struct fxt_record other; /* what was decoded last */
 };
 
 /* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
@@ -24,14 +38,16 @@ struct fxt_resume {
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder);
 void fxt_resync_close(struct fxt_resync *y);
-/* r: what was decoded at `bad`. */
-struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
+/* By what was decoded at `bad`: at is `bad` where neither its size nor its content leads to records. */
+struct fxt_resume fxt_resync_near(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
+/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
+struct fxt_resume fxt_resync_search(struct fxt_resync *y, uint64_t bad);
 /* Where in [from, until) several records in a row begin; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until);
 /* Where, inside the record at `from`, other records begin, if its content cannot be checked (a payload, an unassigned type, words
- * too many): several in a row that go on across its end, while the record has a fault or is not followed by a record; or, behind
- * damage, several in a row inside a record of an unassigned type. The end of the record where there are none. */
-uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from, bool behind_damage);
+ * too many) or is faulty: several in a row; in a sound payload only where they go on across its end, and no record follows it. The
+ * end of the record where there are none. */
+uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from);
 /* True at the end of the file, and where two strict records follow. */
 bool fxt_next_is_sound(struct fxt_resync *y, uint64_t at);
 /* True when the file begins with records, although not with a magic number: two strict ones, or one and the end,

@@ -222,6 +222,7 @@ static void unmatched_at(struct fxt_operations *o, enum fxt_rule rule, uint64_t 
 {
 	struct finding *fd = finding_milder_at(o->report->s->findings, rule, o->report->buffer_full ? TM_NOTE : TM_WARNING,
 					       o->report->source, offset, 2 * FXT_WORD);
+	o->report->unpaired += !o->report->buffer_full;
 	finding_say(fd, "%s (id %llu)", what, (unsigned long long)id);
 }
 

@@ -109,7 +109,7 @@ void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, ui
 			  uint64_t length)
 {
 
-	if (ticks && (ticks < 1000 || ticks > UINT64_C(1000000000000)))
+	if (ticks && !fxt_rate_is_plausible(ticks))
 		fxt_note(c->report, FXT_RULE_implausible_tick_rate, offset, length,
 			 "tick rate is %llu a second, expected 1000 to 10^12", (unsigned long long)ticks);
 	if (provider->timed && ticks && ticks != provider->ticks)

@@ -10,6 +10,12 @@ struct fxt_clock {
 	uint64_t default_init_offset;
 };
 
+/* Whether a clock may have so many ticks a second. */
+static inline bool fxt_rate_is_plausible(uint64_t ticks)
+{
+	return ticks >= 1000 && ticks <= UINT64_C(1000000000000);
+}
+
 /* An initialization record of a provider. before_all: no provider was introduced so far. */
 void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, uint64_t ticks, bool before_all, uint64_t offset,
 			  uint64_t length);

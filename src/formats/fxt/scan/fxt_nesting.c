@@ -228,6 +228,7 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const struct fxt_open *o, bool end)
 {
 	bool excused = n->report->buffer_full || (end && (!t->began || o->time < t->first_begin));
+	n->report->unpaired += !excused;
 	struct finding *fd = finding_milder(n->report->s->findings,
 					    end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
 					    excused ? TM_NOTE : TM_WARNING, n->report->source, o->offset, 2 * FXT_WORD);

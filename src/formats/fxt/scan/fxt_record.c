@@ -11,6 +11,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	const uint8_t *name = r->data + r->text_at;
 	if (!provider)
 		return;
+	fxt_doubt_leave(&w->doubt, offset);
 	fxt_provider_enter(&w->registry, provider);
 	if (provider->introduced) {
 		if (provider->name_length != r->text_length || memcmp(provider->name, name, provider->name_length)) {
@@ -30,6 +31,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	provider->ticks = FXT_TICKS_DEFAULT;
 	provider->tick_limit = INT64_MAX;
 	provider->initialized = false;
+	provider->distrust = (struct fxt_distrust){ 0 };
 	w->registry.introduced = true;
 }
 
@@ -37,6 +39,7 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 {
 	struct fxt_provider *provider = fxt_provider_find(&w->registry, r->id);
 	if (!provider && !r->id && !w->registry.introduced) {
+		fxt_doubt_leave(&w->doubt, offset);
 		fxt_provider_enter(&w->registry,
 				   w->registry.list[0]); /* readers know the context before any provider as number 0 */
 		return;
@@ -56,8 +59,10 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 				  "a provider info record for a provider whose own is lost");
 		fxt_repair_lost(&w->repair, 0, TM_UNKNOWN_COUNT);
 		provider->introduced = provider->placeholder = true;
+		provider->distrust.clock = true;
 		w->registry.introduced = true;
 	}
+	fxt_doubt_leave(&w->doubt, offset);
 	fxt_provider_enter(&w->registry, provider);
 }
 
@@ -226,7 +231,7 @@ void fxt_record_accept(struct fxt_walk *w, const struct fxt_record *r, uint64_t 
 		break;
 	case FXT_STRING:
 		if (r->id)
-			fxt_string_register(&w->registry, r->id, fxt_hash(r->data + r->text_at, r->text_length), offset,
+			fxt_string_register(&w->registry, r->id, fxt_hash(r->data + r->text_at, (size_t)r->text_length), offset,
 					    r->words * FXT_WORD);
 		break;
 	case FXT_THREAD:

@@ -11,16 +11,21 @@ void fxt_describe(const struct fxt_record *r, char *out, size_t size)
 	static const char *const scheduling[] = { "legacy context switch", "context switch", "thread wakeup" };
 	static const char *const profiler[] = { "module", "mmap", "backtrace" };
 	const char *type = fxt_type_names[r->type], *subtype = NULL;
+	/* Of a record that is cut, decode gives no subtype: its header has it. */
+	unsigned at = r->type == FXT_SCHEDULING ? 60
+		      : r->type == FXT_LARGE	? 36
+						: 16,
+		 kind = r->subtype ? r->subtype : (unsigned)fxt_bits(r->header, at, 4);
 
 	if (r->type == FXT_EVENT)
-		subtype = fxt_event_names[r->subtype];
-	else if (r->type == FXT_METADATA && r->subtype >= FXT_PROVIDER_INFO && r->subtype <= FXT_TRACE_INFO)
-		subtype = metadata[r->subtype];
-	else if (r->type == FXT_SCHEDULING && r->subtype <= FXT_WAKEUP)
-		subtype = scheduling[r->subtype];
-	else if (r->type == FXT_PROFILER && r->subtype <= FXT_PROFILER_BACKTRACE)
-		subtype = profiler[r->subtype];
-	else if (r->type == FXT_LARGE && r->subtype == FXT_LARGE_BLOB)
+		subtype = fxt_event_names[kind];
+	else if (r->type == FXT_METADATA && kind >= FXT_PROVIDER_INFO && kind <= FXT_TRACE_INFO)
+		subtype = metadata[kind];
+	else if (r->type == FXT_SCHEDULING && kind <= FXT_WAKEUP)
+		subtype = scheduling[kind];
+	else if (r->type == FXT_PROFILER && kind <= FXT_PROFILER_BACKTRACE)
+		subtype = profiler[kind];
+	else if (r->type == FXT_LARGE && kind == FXT_LARGE_BLOB)
 		subtype = "blob";
 	if (subtype)
 		snprintf(out, size, "%s, %s", type, subtype);

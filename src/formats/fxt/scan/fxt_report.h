@@ -53,6 +53,7 @@ struct fxt_report {
 	struct fxt_position here;
 	bool buffer_full; /* the capture itself says that records were dropped */
 	bool magic_seen;
+	uint64_t unpaired;	  /* warnings that a begin or an end has no counterpart */
 	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
 	struct finding *no_magic; /* the finding that the magic number is missing */
 	struct fxt_tally tallies[FXT_RULE_COUNT], newer[FXT_NEWER_COUNT];

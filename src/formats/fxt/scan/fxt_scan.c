@@ -1,6 +1,7 @@
 /* The walk over an FXT file: runs of plain records by the fast path (fxt_fast.c), every other record one by one. */
 #include "formats/fxt/scan/fxt_scan.h"
 
+#include "formats/fxt/salvage/fxt_lines.h"
 #include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
@@ -95,7 +96,7 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 		/* Exactly one record with a damaged size, unless it has other faults. */
 		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
 	} else {
-		first = fxt_hidden_records(&w->resync, r, from, from == w->doubt.uncounted || from == w->doubt.faulty);
+		first = fxt_hidden_records(&w->resync, r, from);
 		if (first >= end)
 			return false;
 		if ((first - from) % FXT_WORD) {
@@ -119,6 +120,22 @@ static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 	fxt_describe(r, kind, sizeof(kind));
 	fxt_describe(&w->resync.other, other, sizeof(other));
 	snprintf(say, sizeof(say), "the record type is damaged: the record is faulty as %s, and exact as %s", kind, other);
+	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
+	return true;
+}
+
+/* A second tick rate, which no clock has: two words of a value. */
+static bool is_chance_rate(struct fxt_walk *w, struct fxt_record *r, uint64_t from)
+{
+	const struct fxt_provider *p = w->registry.provider;
+	char say[160];
+
+	if (r->type != FXT_INITIALIZATION || !(p->initialized || p->timed) || !r->tail || r->tail == p->ticks ||
+	    (r->issues.worst <= TM_NOTE && fxt_rate_is_plausible(r->tail)))
+		return false;
+	snprintf(say, sizeof(say),
+		 "a tick rate of %" PRIu64 " a second after one of %" PRIu64 ": bytes that only look like a record", r->tail,
+		 p->ticks);
 	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
 	return true;
 }
@@ -148,6 +165,8 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 {
 	uint64_t from = w->report.here.at, length = r->words * FXT_WORD;
 
+	if ((is_loose(r) || r->issues.worst == TM_ERROR) && fxt_region_converted(w, r))
+		return;
 	if (covers_records(w, r, from))
 		return;
 	if (is_loose(r) && !fxt_next_fits(&w->resync, from + length, length, false)) {
@@ -155,20 +174,31 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 		return;
 	}
 	bool unknown_refs = has_unknown_refs(w, r);
-	if (has_other_type(w, r, from, unknown_refs) || is_noise(w, r, from, unknown_refs))
+	if (has_other_type(w, r, from, unknown_refs) || is_chance_rate(w, r, from) || is_noise(w, r, from, unknown_refs))
 		return;
 	if (r->type == FXT_INITIALIZATION && !r->tail)
 		issue_add(&r->issues, fxt_rules, FXT_RULE_zero_tick_rate, .at = FXT_WORD, .length = FXT_WORD);
 	fxt_issues_report(&w->report, r, from);
 	check_repeat(w, r);
-	fxt_doubt_record(&w->doubt, r, w->magic_written);
+	bool doubtful = fxt_doubt_record(&w->doubt, r, w->magic_written, unknown_refs);
 	fxt_record_accept(w, r, from);
+	fxt_doubt_accepted(&w->doubt, r, doubtful);
 	if (r->issues.worst == TM_ERROR && w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
 		fxt_report_no_memory(&w->report);
 	if (r->issues.worst == TM_ERROR)
 		w->doubt.faulty = from + length;
 	fxt_position_accept(&w->report.here, from);
 	w->report.here.at = from + length;
+}
+
+/* Whether there is a byte 0x0d in front of a byte 0x0a. */
+static bool bytes_have_line_end(const uint8_t *p, size_t length)
+{
+	const uint8_t *end = p + length;
+	for (p = memchr(p, '\r', length); p && p + 1 < end; p = memchr(p + 1, '\r', (size_t)(end - p - 1)))
+		if (p[1] == '\n')
+			return true;
+	return false;
 }
 
 static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
@@ -180,6 +210,15 @@ static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 	const uint8_t *p = window_at(&w->window, w->report.here.at, have);
 	if (!p)
 		return;
+	if (w->resync.lines.known) {
+		/* The last byte may be pushed behind the end. */
+		const uint8_t *more = window_at(&w->window, w->report.here.at, have + (left > have));
+		if (more && bytes_have_line_end(more, have + (left > have)) && fxt_region_converted(w, r))
+			return;
+		p = window_at(&w->window, w->report.here.at, have);
+		if (!p)
+			return;
+	}
 	fxt_decode(&w->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
 		check_late_padding(w, r);
@@ -317,8 +356,8 @@ static void walk(struct fxt_walk *w)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, w->decoder.big_endian);
-		/* A record right behind damage is not left to the fast path: it may become doubtful. */
-		if (!w->s->slow && !fxt_doubt_follows(&w->doubt, here->at) && fxt_fast_run(w, header))
+		/* The fast path knows no doubt. */
+		if (!w->s->slow && !w->doubt.active && fxt_fast_run(w, header))
 			continue;
 		walk_record(w, header, left);
 		if (w->window.status != TM_OK || w->resync.window.status != TM_OK)
@@ -374,7 +413,7 @@ enum tracemend_status fxt_scan(struct scan *s)
 	enum tracemend_status status = w->report.status;
 	if (s->plan && status == TM_OK) {
 		fxt_repair_keep(&w->repair, w->report.here.size);
-		fxt_doubt_stale(&w->doubt);
+		fxt_doubt_finish(&w->doubt, &w->report);
 		plan_kept(s->plan, s->records - w->repair.patched - w->repair.moved);
 		if (!s->records)
 			status = TM_NOTHING;

@@ -9,7 +9,8 @@
 
 #define FXT_PAGE 256u
 
-enum { FXT_REGISTERED = 1, FXT_USED = 2, FXT_DANGLING = 4 };
+/* FXT_DOUBTFUL: the registration is, and so is what refers to it. Only a repair sets it. */
+enum { FXT_REGISTERED = 1, FXT_USED = 2, FXT_DANGLING = 4, FXT_DOUBTFUL = 8 };
 
 /* 256 strings: allocated when the first of them is registered or missed. */
 struct fxt_string_page {
@@ -31,6 +32,16 @@ struct fxt_tables {
 	struct fxt_thread_entry threads[FXT_THREAD_INDEX_MAX + 1];
 };
 
+/* What of a provider is doubtful; used by fxt_doubt.c alone, and only in a repair. */
+struct fxt_distrust {
+	bool info;	      /* who it is */
+	bool clock;	      /* the tick rate: its record may be lost */
+	uint64_t gap, first;  /* ends of the last and of the first region of damage since it was introduced; 0: none */
+	bool redefined;	      /* its recorder uses indexes again for other strings or threads */
+	bool stale;	      /* registrations may have been lost in these regions */
+	uint64_t from, until; /* registrations from here to there may be another provider's */
+};
+
 struct fxt_provider {
 	uint32_t id;
 	uint64_t offset;  /* of the record that introduced it last, unless it is made up */
@@ -48,6 +59,7 @@ struct fxt_provider {
 	uint64_t timed; /* records with a timestamp */
 	uint64_t records, strings, threads;
 	bool redefined;
+	struct fxt_distrust distrust;
 	uint32_t sessions; /* times that it was introduced again */
 	uint64_t version;  /* of what it registered: another one when an entry changes, not when one is added; never 0 */
 	uint64_t outlier, outlier_offset, outlier_before; /* a timestamp that may be an outlier */

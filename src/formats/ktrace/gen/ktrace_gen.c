@@ -119,7 +119,7 @@ static void make_first_chunks(struct ktrace_gen *g)
 		ktrace_make_plist(&m->payload);
 	if (choices_chance(g->c, 1, 5) && (m = ktrace_make_chunk(g, KTRACE_STACKSHOT, 1, false)) != NULL) {
 		bytes_u32(&m->payload, 0x59a25807);
-		(void)bytes_grow(&m->payload, choices_below(g->c, 40));
+		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 40));
 	}
 	if ((m = ktrace_make_chunk(g, KTRACE_THREAD_MAP, 0, false)) != NULL)
 		make_threads(g, &m->payload);
@@ -136,7 +136,7 @@ static bool make_events_chunks(struct ktrace_gen *g, uint64_t count, uint64_t ev
 
 	for (uint64_t i = 0; i < count; i++) {
 		if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_NULL, 0, false)) != NULL)
-			(void)bytes_grow(&m->payload, choices_below(g->c, 64));
+			(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 64));
 		if ((m = ktrace_make_chunk(g, KTRACE_EVENTS, 0, false)) == NULL)
 			return false;
 		bytes_u64(&m->payload, 0);
@@ -157,14 +157,14 @@ static void make_last_chunks(struct ktrace_gen *g)
 		uint64_t events = choices_below(g->c, 9);
 		bytes_u64(&m->payload, 0);
 		bytes_u32(&m->payload, (uint32_t)events);
-		(void)bytes_grow(&m->payload, 5 * events);
+		(void)bytes_grow(&m->payload, (size_t)(5 * events));
 	}
 	if (choices_chance(g->c, 1, 4) && (m = ktrace_make_chunk(g, KTRACE_TRACE_CODES, 0, false)) != NULL)
 		bytes_text(&m->payload, "0x1400000 MACH_SCHED\n0x40c0014 BSC_open\n");
 	if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_SUMMARY, 0, false)) != NULL)
 		bytes_u64(&m->payload, g->time + 1);
 	if (choices_chance(g->c, 1, 4) && (m = ktrace_make_chunk(g, 0x8100 + (uint32_t)choices_below(g->c, 64), 0, false)) != NULL)
-		(void)bytes_grow(&m->payload, choices_below(g->c, 40));
+		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 40));
 }
 
 static void make_body_chunks(struct ktrace_gen *g)

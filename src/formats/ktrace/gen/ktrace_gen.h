@@ -70,8 +70,8 @@ struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g);
 void ktrace_make_valid_chunk(struct ktrace_gen *g, uint32_t tag);
 /* The payload of the first chunk of that tag, or NULL. */
 struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag);
-/* Cuts the finished file to that size. */
-void ktrace_made_cut(struct ktrace_gen *g, uint64_t size);
+/* Cuts the finished file to g->rest bytes. */
+void ktrace_made_cut(struct ktrace_gen *g);
 /* A well-formed binary property list: a dictionary without entries. */
 void ktrace_make_plist(struct bytes *to);
 

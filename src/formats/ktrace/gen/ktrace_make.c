@@ -155,8 +155,8 @@ struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag)
 	return m ? &m->payload : NULL;
 }
 
-void ktrace_made_cut(struct ktrace_gen *g, uint64_t size)
+void ktrace_made_cut(struct ktrace_gen *g)
 {
-	if (size < g->out->size)
-		g->out->size = size;
+	if (g->rest < g->out->size)
+		g->out->size = (size_t)g->rest;
 }

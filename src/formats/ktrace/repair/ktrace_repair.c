@@ -8,8 +8,10 @@ static const uint8_t zeros[KTRACE_PAGE];
 void ktrace_repair_open(struct ktrace_repair *r, struct plan *plan, const struct source *source)
 {
 	*r = (struct ktrace_repair){ .plan = plan, .source = source };
-	if (plan)
-		r->output = plan_output(plan, "");
+	if (!plan)
+		return;
+	r->output = plan_output(plan, "");
+	plan_keep_doubts(plan);
 }
 
 enum tracemend_status ktrace_repair_finish(struct ktrace_repair *r)
@@ -77,8 +79,10 @@ void ktrace_repair_write(struct ktrace_repair *r, uint64_t until)
 
 void ktrace_repair_doubt(struct ktrace_repair *r, uint64_t from, uint64_t until, const char *why)
 {
-	if (r->plan && from < until)
-		plan_doubt(r->plan, r->source, from, until - from, why);
+	if (!r->plan || from >= until)
+		return;
+	plan_doubt(r->plan, r->source, from, until - from, why);
+	plan_lost_other(r->plan); /* whether anything is lost is not known */
 }
 
 void ktrace_repair_kept(struct ktrace_repair *r, uint64_t records)

@@ -135,6 +135,22 @@ static void chunk_complete(struct ktrace_input *in, const struct ktrace_chunk *c
 	}
 }
 
+/* Whether a record is where the last one of an events chunk ends by its size, and neither a known chunk is
+ * there nor the placeholder that a killed recorder leaves. */
+static bool chunk_goes_on(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
+{
+	uint64_t data = ktrace_chunk_data(chunk), next = ktrace_chunk_next(chunk->offset, chunk->size);
+	uint64_t beyond = data + 8 +
+			  (chunk->size < 8 ? 0 : chunk->size - 8) / ktrace_event_size(in->is_64) * ktrace_event_size(in->is_64);
+	struct ktrace_chunk after;
+
+	if (chunk->tag != KTRACE_EVENTS || !ktrace_chunk_read(in->source, next, &after) || ktrace_kind_find(after.tag) ||
+	    ktrace_chunk_is_placeholder(&after))
+		return false;
+	return beyond <= limit && limit - beyond >= ktrace_event_size(in->is_64) &&
+	       !ktrace_events_failures(in->source, beyond, limit, in->is_64, 1);
+}
+
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = ktrace_chunk_data(chunk), next = ktrace_chunk_next(chunk->offset, chunk->size);
@@ -142,7 +158,7 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 	if (chunk->size <= limit - data &&
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
-	    !chunk_hides_list(in->source, chunk)) {
+	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit)) {
 		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 		chunk_complete(in, chunk, &x);
 		return x;

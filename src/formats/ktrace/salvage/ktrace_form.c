@@ -124,6 +124,9 @@ static bool map_plausible(struct window *window, uint64_t map, uint64_t threads,
 uint64_t ktrace_map_after_hole(struct window *window, uint64_t at, uint32_t entry)
 {
 	uint64_t zeros = at < window->source->size ? window_skip_zeros(window, at) - at : 0;
+	/* Less than a thread id is the lower end of one. */
+	if (zeros < (entry == ktrace_thread_size(true) ? 8 : 4))
+		return at;
 	return zeros <= KTRACE_MAP_HOLE ? at + (zeros + entry - 1) / entry * entry : at;
 }
 

@@ -1,6 +1,8 @@
 /* RAW files: their width, thread map and events, by content. */
 #include "formats/ktrace/salvage/ktrace_raw_find.h"
 
+#include "formats/ktrace/salvage/ktrace_records.h"
+
 struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
 	uint64_t file = in->source->size, page[2], threads = raw->threads < KTRACE_MAP_SAMPLE ? KTRACE_MAP_SAMPLE : raw->threads;
@@ -73,6 +75,45 @@ static uint64_t raw_gap_start(struct ktrace_input *in, const struct ktrace_raw *
 
 /* Version 0: after the map. Else at the next page, or a page or more later where writers pad more than is needed. Where most of the
  * bytes up to the page are not zero, there is no gap: streams that were cut out of their transport lack it. */
+/* Records in front of the page at which they should begin, in step with those there: bytes of the padding are missing. */
+static uint64_t raw_records_before(struct ktrace_input *in, uint64_t from, uint64_t page)
+{
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t time = ktrace_record_time(in, page);
+
+	while (page - from >= size) {
+		const uint8_t *p = window_at(&in->window, page - size, size);
+		struct ktrace_event e = p ? ktrace_record_decode(p, in->is_64) : (struct ktrace_event){ 0 };
+		if (!p || ktrace_record_failures(&e, in->is_64) || !e.debugid || e.time > time || (time - e.time) >> 40)
+			break;
+		time = e.time;
+		page -= size;
+	}
+	return page;
+}
+
+static bool raw_records_begin(struct ktrace_input *in, uint64_t at)
+{
+	return at < in->source->size && in->source->size - at >= ktrace_event_size(in->is_64) &&
+	       !ktrace_events_failures(in->source, at, in->source->size, in->is_64, 4);
+}
+
+/* Behind a thread map with a gap events are as far from their page as the map's end is from where it was; or at the end of the
+ * zeros. */
+static uint64_t raw_events_shifted(struct ktrace_input *in, const struct ktrace_raw *raw)
+{
+	uint64_t page = ktrace_page_up(raw->stated_end), at = page + raw->gap.end - raw->stated_end;
+	uint64_t stop = window_skip_zeros(&in->window, raw->gap.end);
+
+	if (raw_records_begin(in, at))
+		return at;
+	/* The lowest bytes of a time may be zeros. */
+	for (at = stop; at + 8 > stop && at >= raw->gap.end; at--)
+		if (raw_records_begin(in, at))
+			return at;
+	return stop;
+}
+
 void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 {
 	uint64_t file = in->source->size, from = raw_gap_start(in, raw), page = ktrace_page_up(raw->map_end), filled = 0;
@@ -82,7 +123,10 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 		raw->events = raw->map_end;
 		return;
 	}
-	if (stop >= page) {
+	if (raw->gap.from < raw->gap.until) {
+		raw->events = raw_events_shifted(in, raw);
+		raw->unpadded = true;
+	} else if (stop >= page) {
 		raw->events = stop < file ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
 	} else {
 		for (uint64_t at = from; at < page && at < file; at++) {
@@ -91,6 +135,10 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 		}
 		raw->unpadded = filled * 8 >= page - from;
 		raw->events = raw->unpadded ? from : page;
+		if (!raw->unpadded && page < file) {
+			raw->events = raw_records_before(in, from, page);
+			raw->unpadded = raw->early = raw->events < page;
+		}
 	}
 	if (raw->events > file)
 		raw->events = file;

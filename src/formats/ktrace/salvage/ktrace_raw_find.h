@@ -3,6 +3,7 @@
 #define KTRACE_RAW_FIND_H
 
 #include "formats/ktrace/salvage/ktrace_form.h"
+#include "formats/ktrace/salvage/ktrace_map_find.h"
 #include "formats/ktrace/scan/ktrace_input.h"
 
 struct ktrace_raw {
@@ -12,9 +13,12 @@ struct ktrace_raw {
 	uint64_t map;	       /* offset of the thread map */
 	uint64_t map_end;      /* after the last whole entry that is there */
 	uint64_t events;
-	bool unpadded; /* events follow the map directly, where a page was to be filled up */
-	bool guessed;  /* the width of the records is not certain, or would not be of what repair leaves */
-	bool flipped;  /* version 2: the header gives the wrong width */
+	struct ktrace_map_gap gap; /* of the thread map */
+	uint64_t stated_end;	   /* of the map without a gap */
+	bool unpadded;		   /* events follow the map directly, where a page was to be filled up */
+	bool early;		   /* events begin before their page */
+	bool guessed;		   /* the width of the records is not certain, or would not be of what repair leaves */
+	bool flipped;		   /* version 2: the header gives the wrong width */
 	bool magic_lost;
 };
 

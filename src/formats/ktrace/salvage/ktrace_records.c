@@ -207,6 +207,49 @@ static unsigned anomalies_at(struct ktrace_input *in, uint64_t offset, uint64_t 
 	return anomalies;
 }
 
+/* Whether the records at a and b are the same. */
+static bool records_equal(struct ktrace_input *in, uint64_t a, uint64_t b)
+{
+	uint8_t one[64], two[64];
+	uint32_t size = ktrace_event_size(in->is_64);
+	return source_read(in->source, a, one, size) == TM_OK && source_read(in->source, b, two, size) == TM_OK &&
+	       !memcmp(one, two, size);
+}
+
+uint64_t ktrace_records_later(struct ktrace_input *in, uint64_t run, uint64_t offset)
+{
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t time = ktrace_record_time(in, offset), low = 0, high = (offset - run) / size;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (ktrace_record_time(in, run + middle * size) < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return run + low * size;
+}
+
+uint64_t ktrace_records_doubled(struct ktrace_input *in, const struct ktrace_stretch *stretch, uint64_t original, uint64_t offset)
+{
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t copy = offset;
+
+	while (copy < stretch->end && stretch->end - copy >= size && original < offset && records_equal(in, original, copy)) {
+		original += size;
+		copy += size;
+	}
+	return copy;
+}
+
+uint64_t ktrace_record_time(struct ktrace_input *in, uint64_t offset)
+{
+	const uint8_t *p = window_at(&in->window, offset, 8);
+	uint64_t time = p ? load_u64(p, false) : 0;
+	return in->is_64 ? time : time & ((UINT64_C(1) << 56) - 1);
+}
+
 unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset)
 {
 	const uint8_t *p = window_at(&in->window, offset, ktrace_event_size(in->is_64));

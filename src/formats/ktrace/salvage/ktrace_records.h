@@ -15,6 +15,8 @@ struct ktrace_stretch {
 	const char *where;     /* for paths: "chunk 3 (events)" */
 	enum ktrace_rule rule; /* what is wrong with its size; KTRACE_RULE_COUNT: nothing */
 	bool resized;	       /* bytes may have been inserted or removed inside of it */
+	int64_t surplus;       /* so many, by the size of its chunk; negative: are missing; 0: unknown */
+	bool headless;	       /* the header before its first record is lost */
 };
 /* How many records from offset on, up to KTRACE_IN_ORDER_MAX, pass all tests and are in the order of time; 0 when they are fewer
  * than KTRACE_RUN. */
@@ -34,6 +36,14 @@ uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_
  * of them is all zeros: a hole. previous: time of the record before. */
 unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t previous);
 
+/* The record at `offset` is earlier than the one before; those from `run` on up to it are in order. The first of these that is not
+ * earlier than it. */
+uint64_t ktrace_records_later(struct ktrace_input *in, uint64_t run, uint64_t offset);
+/* Where the record at `offset` is a copy of that at `original`, and what follows of what follows that: a block was doubled. The end
+ * of the second copy, or `offset`. */
+uint64_t ktrace_records_doubled(struct ktrace_input *in, const struct ktrace_stretch *stretch, uint64_t original, uint64_t offset);
+/* Its time; 0 where it cannot be read. */
+uint64_t ktrace_record_time(struct ktrace_input *in, uint64_t offset);
 /* Anomalies of the record at offset by itself: failed tests, a CPU or thread that is not in the maps. */
 unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset);
 /* The bytes in a stretch that is not a whole number of records that are not records; the range may be empty. */

@@ -59,29 +59,37 @@ static bool chunk_is_known(struct source *source, const struct ktrace_chunk *chu
 	       (ktrace_chunk_versions_are_small(chunk) || ktrace_chunk_plausible(source, chunk->offset, limit, is_64));
 }
 
+/* Whether records lie there: some begin so few bytes before that the first one reaches to `at`. Their numbers look like small
+ * chunks. */
+static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t limit, bool is_64)
+{
+	for (uint64_t before = 0; before < ktrace_event_size(is_64) && before <= at; before += 8)
+		if (limit - (at - before) >= 4 * (uint64_t)ktrace_event_size(is_64) &&
+		    !ktrace_events_failures(source, at - before, limit, is_64, 4))
+			return true;
+	return false;
+}
+
+#define CHAIN 16u /* sizes in a row that lead from one chunk to the next */
+
 bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
 {
-	/* Numbers in records often look like unknown tags: the size of such a chunk must lead to the end or to a known chunk,
-	 * through further unknown ones only where the tag is in a range from which tags are allocated. */
-	for (unsigned links = 0; links < 4; links++) {
-		struct ktrace_chunk chunk, next;
+	bool plausible = true; /* the one before */
+
+	/* ktrace(5): "unrecognized chunks should be skipped". Their sizes must lead to the end, to a known chunk, or on and on. */
+	for (unsigned links = 0; links < CHAIN; links++) {
+		struct ktrace_chunk chunk;
+		/* A tag of 0 is what a hole leaves. */
 		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag)
 			return false;
 		if (chunk_is_known(source, &chunk, limit, is_64))
-			return true;
-		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
+			return plausible || chunk.tag != KTRACE_TAG_UNFINISHED;
+		plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
+		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64))
 			return false;
-		uint64_t end = ktrace_chunk_next(offset, chunk.size);
-		if (end >= limit || limit - end < KTRACE_CHUNK_HEADER)
+		offset = ktrace_chunk_next(offset, chunk.size);
+		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)
 			return true;
-		if (!ktrace_chunk_read(source, end, &next))
-			return false;
-		bool plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
-		if (chunk_is_known(source, &next, limit, is_64) && (plausible || next.tag != KTRACE_TAG_UNFINISHED))
-			return true;
-		if (!plausible)
-			return false;
-		offset = end;
 	}
 	return true;
 }

@@ -4,9 +4,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 #include "formats/ktrace/scan/ktrace_event.h"
 #include "formats/ktrace/scan/ktrace_payload.h"
+
+/* Doubt about its header. Of a chunk whose size does not fit, chunk_payload() and ktrace_events_walk() know more. */
+static void chunk_doubt(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk, uint64_t length)
+{
+	if (rule == KTRACE_RULE_header_chunk_in_body || rule == KTRACE_RULE_header_size_includes_body_chunk ||
+	    rule == KTRACE_RULE_body_chunk_in_header || rule == KTRACE_RULE_duplicate_singleton_chunk)
+		ktrace_odd_report(&w->repair, rule, chunk->offset, chunk->offset + length);
+}
 
 /* Reports a chunk, from its header on. */
 #define chunk_report(w, rule, ...) ((void)PLACE(rule), chunk_report_at((w), (rule), __VA_ARGS__))
@@ -20,6 +29,8 @@ static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule r
 	va_list arguments;
 
 	finding_path(fd, "chunk %" PRIu32 " (%s, tag 0x%" PRIx32 ")", w->chunks, ktrace_kind_name(chunk->tag), chunk->tag);
+	if (!place_silenced())
+		chunk_doubt(w, rule, chunk, length);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
@@ -43,6 +54,12 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 	if (!kind) {
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
 			return;
+		if (chunk->tag == KTRACE_MAGIC) {
+			chunk_report(w, KTRACE_RULE_file_header_in_body, chunk, KTRACE_CHUNK_HEADER + chunk->size,
+				     "the header of another file is here: this and all that follows belongs to another capture");
+			ktrace_foreign_doubt(w, chunk->offset);
+			return;
+		}
 		chunk_report(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER,
 			     "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
 		return;
@@ -147,12 +164,22 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 		finding_field(fd, data, 8, "future events timestamp");
 	}
 	(void)snprintf(where, sizeof(where), "chunk %" PRIu32 " (events)", w->chunks);
-	struct ktrace_stretch stretch = { data + 8, data + x->size, where, *rule, events_resized(w, chunk, *rule) };
+	struct ktrace_stretch stretch = {
+		.offset = data + 8, .end = data + x->size, .where = where, .rule = *rule, .resized = events_resized(w, chunk, *rule)
+	};
+	/* What the stored size says, where it is one. */
+	if (stretch.resized && ktrace_chunk_whole(chunk, chunk->size, w->in.is_64) == chunk->size && chunk->size >> 62 == 0)
+		stretch.surplus = (int64_t)x->size - (int64_t)chunk->size;
 	uint64_t kept = 8 + ktrace_events_walk(w, &stretch);
 	if (kept != x->size && *rule == KTRACE_RULE_COUNT)
 		*rule = KTRACE_RULE_events_damaged;
-	if (future > w->events.future)
+	/* Every writer that is known stores 0. */
+	if (future && (x->rule != KTRACE_RULE_COUNT || future > w->in.last_time))
+		ktrace_repair_doubt(&w->repair, chunk->offset, data + 8, "a lower bound that is later than the events");
+	if (future > w->events.future) {
 		w->events.future = future;
+		w->events.future_at = chunk->offset;
+	}
 	return kept;
 }
 
@@ -203,11 +230,15 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	enum ktrace_rule rule = x->rule;
 
 	if (x->rule != KTRACE_RULE_COUNT) {
-		ktrace_chunk_doubt_last(w, c);
+		ktrace_foreign_find(w, data, x->next);
+		/* A header of a known kind is where the chunk before ends. */
+		if (!ktrace_kind_find(chunk->tag))
+			ktrace_chunk_doubt_last(w, c);
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(chunk, x->size, w->in.is_64));
 	}
 	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
-	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged)
+	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged ||
+	    x->rule == KTRACE_RULE_chunk_size_overflow)
 		ktrace_repair_lost(r);
 	chunk_place(w, c, chunk, x->retagged);
 	bool is_short = chunk_is_short(w, chunk, x->size);

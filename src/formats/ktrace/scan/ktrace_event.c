@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/array.h"
+#include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/scan/ktrace_stretch.h"
 
 void ktrace_events_open(struct ktrace_events *k)
@@ -70,13 +71,21 @@ struct stretch_walk {
 	struct ktrace_walk *walk;
 	struct ktrace_count counts[COUNTS];
 	uint64_t known[256]; /* a direct-mapped cache of thread ids that were looked up */
+	struct ktrace_odd odd;
+	bool is_odd;   /* the record at hand */
+	uint64_t peak; /* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
+	bool back;     /* it is earlier than the one before */
+	uint64_t run;  /* offset of the first record since the last that was earlier than the one before */
 };
 
 #define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
 static void event_count_at(struct stretch_walk *ev, enum counted what, uint64_t offset)
 {
-	if (!place_silenced() && !ev->counts[what].count++)
+	if (place_silenced())
+		return;
+	if (!ev->counts[what].count++)
 		ev->counts[what].first = offset;
+	ev->is_odd |= ktrace_rule_casts_doubt(counted[what].rule);
 }
 
 /* ---- meaning of single events ---- */
@@ -166,7 +175,10 @@ static void event_meaning(struct stretch_walk *ev, const struct ktrace_event *e,
 
 	switch (e->debugid & ~KTRACE_FUNC_MASK) {
 	case KTRACE_NEWTHREAD:
-		(void)ktrace_table_set(&w->in.threads, e->args[0], 1);
+		if (!ktrace_table_has(&w->in.threads, e->args[0]))
+			(void)ktrace_table_set(&w->in.threads, e->args[0], 0);
+		if (w->events.born_count < KTRACE_BORN_MAX)
+			w->events.born[w->events.born_count++] = offset;
 		return;
 	case KTRACE_LOST_EVENTS:
 		w->events.lost = true;
@@ -201,14 +213,18 @@ static void event_meaning(struct stretch_walk *ev, const struct ktrace_event *e,
 
 static void event_thread_unknown(struct ktrace_events *k, uint64_t tid, uint64_t offset)
 {
-	if (k->unknown_index.full || ktrace_table_has(&k->unknown_index, tid))
+	uint32_t known = ktrace_table_get(&k->unknown_index, tid);
+
+	if (known != MAP_NONE)
+		k->unknown[known].count++;
+	if (known != MAP_NONE || k->unknown_index.full)
 		return;
 	enum tracemend_status status = array_room(&k->unknown, &k->unknown_capacity, k->unknown_count, sizeof(*k->unknown),
 						  KTRACE_THREADS_MAX);
 	k->unknown_index.full |= status == TM_LIMIT;
 	k->unknown_index.failed |= status == TM_NO_MEMORY;
 	if (status == TM_OK && ktrace_table_set(&k->unknown_index, tid, (uint32_t)k->unknown_count))
-		k->unknown[k->unknown_count++] = (struct ktrace_unknown){ tid, offset };
+		k->unknown[k->unknown_count++] = (struct ktrace_unknown){ tid, offset, 1 };
 }
 
 /* A thread is known from a thread map or from the event of its creation, which may come later in the file. */
@@ -220,9 +236,10 @@ static void event_thread(struct stretch_walk *ev, const struct ktrace_event *e, 
 	if (!e->tid) {
 		event_count(ev, event_tid_zero, offset);
 	} else if (*cached != e->tid) {
-		if (!ktrace_table_has(&w->in.threads, e->tid))
+		if (ktrace_table_has(&w->in.threads, e->tid))
+			*cached = e->tid;
+		else
 			event_thread_unknown(&w->events, e->tid, offset);
-		*cached = e->tid;
 	}
 }
 
@@ -234,15 +251,60 @@ static void event_time_count(struct stretch_walk *ev, uint64_t time, uint64_t of
 		event_count(ev, event_timestamp_zero, offset);
 }
 
+/* Instruments begins its streams with one sample of the profiler that is later than what follows: records of one class and thread.
+ */
+#define SAMPLE_MAX 16u
+#define SAMPLE_CLASS 0x25u
+
+static void event_first(struct stretch_walk *ev, const struct ktrace_event *e)
+{
+	struct ktrace_walk *w = ev->walk;
+	struct ktrace_events *k = &w->events;
+	uint64_t apart = e->time - k->first_time;
+
+	if (w->scan->records == 1) {
+		k->first_time = e->time;
+		k->sampled = e->debugid >> 24 == SAMPLE_CLASS;
+	} else if (k->sampled && e->time >= w->in.last_time) {
+		k->sampled = e->debugid >> 24 == SAMPLE_CLASS && apart < 1u << 16;
+	}
+}
+
+/* Earlier than the one before. */
+static void event_order(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset)
+{
+	struct ktrace_walk *w = ev->walk;
+	struct ktrace_events *k = &w->events;
+	bool odd = ev->is_odd;
+
+	ev->back = true;
+	ev->peak = ev->peak == UINT64_MAX || w->in.last_time > ev->peak ? w->in.last_time : ev->peak;
+	event_count(ev, event_timestamp_order, offset);
+	if (w->scan->records > SAMPLE_MAX || !k->sampled)
+		return;
+	/* Every CPU begins anew. */
+	k->sampled = false;
+	ev->is_odd = odd;
+	ev->peak = UINT64_MAX;
+	for (unsigned i = 0; i < 256; i++)
+		if (k->time_of_cpu[i] > e->time && i != e->cpu)
+			k->time_of_cpu[i] = 0;
+	if (e->cpu < 256 && k->time_of_cpu[e->cpu] > e->time) {
+		event_count(ev, event_timestamp_order_cpu, offset);
+		k->time_of_cpu[e->cpu] = 0;
+		ev->is_odd = odd;
+	}
+}
+
 static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset)
 {
 	struct ktrace_walk *w = ev->walk;
 	struct ktrace_events *k = &w->events;
 
-	if (__builtin_expect(!w->scan->records++, 0))
-		k->first_time = e->time;
-	else if (__builtin_expect(e->time < w->in.last_time, 0))
-		event_count(ev, event_timestamp_order, offset);
+	if (__builtin_expect(w->scan->records++ < SAMPLE_MAX, 0))
+		event_first(ev, e);
+	if (__builtin_expect(e->time < w->in.last_time, 0))
+		event_order(ev, e, offset);
 	if (e->cpu < 256) {
 		if (__builtin_expect(e->time < k->time_of_cpu[e->cpu], 0))
 			event_count(ev, event_timestamp_order_cpu, offset);
@@ -251,8 +313,17 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 	w->in.last_time = e->time;
 	if (__builtin_expect(e->time - 1 >= (UINT64_C(1) << 56) - 1, 0))
 		event_time_count(ev, e->time, offset);
-	if (__builtin_expect(e->time < k->future, 0))
+	if (__builtin_expect(e->time < k->future, 0)) {
 		event_count(ev, event_before_future_timestamp, offset);
+		if (ev->counts[COUNT_event_before_future_timestamp].count == 1)
+			ktrace_repair_doubt(&w->repair, k->future_at, k->future_at + KTRACE_CHUNK_HEADER + 8,
+					    "a lower bound that is later than the events");
+	}
+	if (__builtin_expect(e->time >= ev->peak, 0)) {
+		/* In order again, where a block in front of this belongs elsewhere. */
+		ev->is_odd |= ev->peak != 0;
+		ev->peak = UINT64_MAX;
+	}
 	if (__builtin_expect(e->time < w->clock.header_time, 0))
 		event_count(ev, event_before_header_timestamp, offset);
 	if (__builtin_expect(w->in.cpus && e->cpu >= w->in.cpus, 0))
@@ -283,9 +354,31 @@ static void events_report(struct stretch_walk *ev, const char *where)
 	}
 }
 
+/* What hit an odd record may have hit those beside it as well, and out of order is one of two. */
+static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stretch, uint64_t offset)
+{
+	uint32_t size = ktrace_event_size(ev->walk->in.is_64);
+	uint64_t from = offset - stretch->offset < size ? stretch->offset : offset - size;
+	uint64_t until = stretch->end - offset < 2 * (uint64_t)size ? stretch->end : offset + 2 * (uint64_t)size;
+
+	ev->is_odd = false;
+	if (ev->back) {
+		uint64_t block = ktrace_records_later(&ev->walk->in, ev->run, offset);
+		from = from - stretch->offset < size ? stretch->offset : from - size;
+		uint64_t doubled = ktrace_records_doubled(&ev->walk->in, stretch, block, offset);
+		until = doubled > until ? doubled : until;
+		/* Where a block that belongs elsewhere begins, a record of two pieces may stand. */
+		if (block < from)
+			ktrace_odd_add(&ev->odd,
+				       block - stretch->offset < 2 * (uint64_t)size ? stretch->offset : block - 2 * (uint64_t)size,
+				       block + size);
+	}
+	ktrace_odd_add(&ev->odd, from, until);
+}
+
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
-	struct stretch_walk ev = { .walk = w };
+	struct stretch_walk ev = { .walk = w, .odd.repair = &w->repair, .run = stretch->offset, .peak = UINT64_MAX };
 	struct ktrace_keep keep = ktrace_keep_begin(w, stretch);
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->in.last_time;
@@ -321,11 +414,70 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		run -= run ? 1 : 0;
 		previous = e.time;
 		event_check(&ev, &e, offset);
+		if (__builtin_expect(ev.is_odd, 0)) {
+			event_odd(&ev, stretch, offset);
+			keep.odd = true;
+		}
+		if (__builtin_expect(ev.back, 0)) {
+			ev.back = false;
+			ev.run = offset;
+		}
 		offset += size;
 	}
+	ktrace_odd_end(&ev.odd);
 	uint64_t kept = ktrace_keep_end(&keep, offset);
 	events_report(&ev, stretch->where);
 	return kept;
+}
+
+/* Threads that nothing names and that are searched for. */
+#define KTRACE_THREADS_LOST 16u
+/* Whether a thread that nothing names is what is left of a damaged id: real threads have more events than one. */
+#define LONE_SHARE 16u
+
+static void events_doubt_lone(struct ktrace_walk *w, uint64_t lone)
+{
+	const struct ktrace_events *k = &w->events;
+	struct ktrace_odd odd = { .repair = &w->repair };
+	uint64_t size = ktrace_event_size(w->in.is_64);
+
+	/* Where many are, a thread map is missing. */
+	if (lone > w->scan->records / LONE_SHARE + LONE_SHARE)
+		return;
+	for (size_t i = 0; i < k->unknown_count; i++)
+		if (k->unknown[i].count == 1 && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
+			ktrace_odd_add(&odd, k->unknown[i].first - size, k->unknown[i].first + 2 * (uint64_t)size);
+	ktrace_odd_end(&odd);
+}
+
+/* A thread with several events that nothing names: what named it is damaged. That is an event that creates a thread, or an entry of
+ * a thread map whose id differs in one byte. */
+static void events_doubt_names(struct ktrace_walk *w, uint64_t tid)
+{
+	uint32_t entry = ktrace_thread_size(w->in.is_64);
+
+	for (unsigned byte = 0; byte < (w->in.is_64 ? 6u : 4u); byte++)
+		for (uint64_t bits = 1; bits < 256; bits++) {
+			uint32_t at = ktrace_table_get(&w->in.threads, tid ^ bits << (8 * byte));
+			if (at != MAP_NONE && at)
+				ktrace_repair_doubt(&w->repair, 4 * (uint64_t)at, 4 * (uint64_t)at + entry,
+						    "an entry like that of a thread which no thread map has");
+		}
+}
+
+static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64_t lone)
+{
+	const struct ktrace_events *k = &w->events;
+
+	events_doubt_lone(w, lone);
+	if (threads == lone || threads - lone > KTRACE_THREADS_LOST)
+		return;
+	for (size_t i = 0; i < k->unknown_count; i++)
+		if (k->unknown[i].count > 1 && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
+			events_doubt_names(w, k->unknown[i].tid);
+	for (unsigned i = 0; i < k->born_count; i++)
+		ktrace_repair_doubt(&w->repair, k->born[i], k->born[i] + ktrace_event_size(w->in.is_64),
+				    "one of the events that create threads names another thread than it did");
 }
 
 static void events_finish_threads(struct ktrace_walk *w)
@@ -333,13 +485,14 @@ static void events_finish_threads(struct ktrace_walk *w)
 	const struct ktrace_events *k = &w->events;
 	struct findings *f = w->scan->findings;
 	uint32_t size = ktrace_event_size(w->in.is_64);
-	uint64_t threads = 0;
-	struct ktrace_unknown first = { 0, UINT64_MAX };
+	uint64_t threads = 0, lone = 0;
+	struct ktrace_unknown first = { 0, UINT64_MAX, 0 };
 
 	for (size_t i = 0; i < k->unknown_count; i++) {
 		if (ktrace_table_has(&w->in.threads, k->unknown[i].tid))
 			continue;
 		threads++;
+		lone += k->unknown[i].count == 1;
 		if (k->unknown[i].first < first.first)
 			first = k->unknown[i];
 	}
@@ -347,6 +500,8 @@ static void events_finish_threads(struct ktrace_walk *w)
 		return;
 	struct finding *fd = k->lost ? finding_milder(f, KTRACE_RULE_event_tid_dangling, TM_NOTE, w->in.source, first.first, size)
 				     : finding_new(f, KTRACE_RULE_event_tid_dangling, w->in.source, first.first, size);
+	if (!k->lost && w->repair.plan)
+		events_doubt_threads(w, threads, lone);
 	finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and no event creates; the first is 0x%" PRIx64,
 		    threads, threads == 1 ? "" : "s", first.tid);
 }

@@ -9,18 +9,26 @@
 /* A thread that nothing introduced so far. */
 struct ktrace_unknown {
 	uint64_t tid, first; /* offset of its first event */
+	uint64_t count;	     /* of its events */
 };
+
+/* Events that create threads, and that are remembered. */
+#define KTRACE_BORN_MAX 256u
 
 struct ktrace_events {
 	bool seen;	     /* there are events chunks, or records in a RAW file */
 	bool lost;	     /* an event records that others were lost */
 	uint64_t first_time; /* of the first record */
-	uint64_t future;     /* lower bound that an earlier events chunk states */
+	uint64_t future;     /* lower bound that an earlier events chunk states ... */
+	uint64_t future_at;  /* ... with its header at this offset */
 	uint64_t time_of_cpu[256];
 	struct ktrace_unknown *unknown; /* owned */
 	size_t unknown_count, unknown_capacity;
 	struct ktrace_table unknown_index; /* tid -> its place in `unknown` */
 	struct ktrace_table open;	   /* thread and event id -> starts that have no end so far */
+	uint64_t born[KTRACE_BORN_MAX];	   /* offsets of events that create a thread */
+	unsigned born_count;
+	bool sampled; /* the records so far are one sample of a profiler */
 	uint64_t open_starts, starts_first, lone_ends, lone_ends_first;
 	struct ktrace_table strings; /* ids of global strings */
 	struct ktrace_table spans;   /* thread and kind of string -> its bytes so far + 1; 0: it is complete */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 
 /* Reports a field of the header structure. */
@@ -21,6 +22,12 @@ static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 		      offset == KTRACE_AT_SIZE	  ? "header size"
 		      : offset == KTRACE_AT_FLAGS ? "flags"
 						  : "");
+	if (!place_silenced())
+		ktrace_odd_report(&w->repair, rule, 0, KTRACE_HEADER);
+	w->header_odd |= ktrace_rules[rule].severity >= TM_WARNING && rule != KTRACE_RULE_kernel_v3_magic;
+	/* Without it no time of an event means what it did. */
+	if (!place_silenced() && (rule == KTRACE_RULE_timebase_zero || rule == KTRACE_RULE_timebase_implausible))
+		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
@@ -113,6 +120,7 @@ static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const st
 			   "surplus bytes between the header structure and the first chunk");
 	if (end.size_rule == KTRACE_RULE_COUNT)
 		return end;
+	ktrace_foreign_find(w, KTRACE_AT_SIZE, end.end);
 	if (end.size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
 		ktrace_repair_lost(&w->repair);
 	header_report(w, end.size_rule, KTRACE_AT_SIZE, 8, "the header size is %" PRIu64 "; by the header chunks it is %" PRIu64,
@@ -139,6 +147,9 @@ enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_h
 	w->clock.denom = h->denom;
 	header_width_check(w, h);
 	*end = header_end_check(w, h);
+	/* What hit another field may have hit the timebase: those of Apple's machines are known. */
+	if (w->header_odd && !(h->numer == 1 && h->denom == 1) && !(h->numer == 125 && h->denom == 3))
+		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");
 	return TM_OK;
 }
 

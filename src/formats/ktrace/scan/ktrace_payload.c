@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "core/text.h"
+#include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/scan/ktrace_threads.h"
 
 /* Reports something inside of a chunk. */
@@ -21,6 +22,8 @@ static struct finding *payload_report_at(struct ktrace_walk *w, enum ktrace_rule
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
+	if (!place_silenced())
+		ktrace_odd_report(&w->repair, rule, offset, offset + length);
 	return fd;
 }
 
@@ -86,6 +89,17 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	}
 }
 
+/* Entries for the CPUs 0, 1, 2 and so on. */
+static bool cpumap_is_bare(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
+{
+	for (uint64_t i = 0; size % 16 == 0 && i < size / 16 && i < KTRACE_CPUS_MAX; i++) {
+		const uint8_t *p = window_at(&w->in.window, ktrace_chunk_data(chunk) + 16 * i, 4);
+		if (!p || load_u32(p, false) != i)
+			return false;
+	}
+	return size && size % 16 == 0;
+}
+
 /* The layout by its content: an extended map starts with 1, an older one with a RAW magic, the kernel's with an entry. */
 static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
 {
@@ -99,7 +113,7 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 		form = (struct cpu_form){ .prefix = 8, .entry = 40, .name = 32, .count = (size - 8) / 40 };
 	} else if (p && word == KTRACE_MAGIC_RAW1) {
 		form = (struct cpu_form){ .prefix = 8, .entry = 16, .name = 8, .count = (size - 8) / 16 };
-	} else if (p && size % 16 == 0 && word == 0) {
+	} else if (p && cpumap_is_bare(w, chunk, size)) {
 		form = (struct cpu_form){ .entry = 16, .name = 8, .count = size / 16 };
 		payload_report(w, KTRACE_RULE_cpumap_bare, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
 			       "%" PRIu64 " entries without a count before them", form.count);
@@ -202,6 +216,7 @@ static void timesync_check(struct ktrace_walk *w, const struct ktrace_chunk *chu
 					    "the timebase of the time sync is %" PRIu32 "/%" PRIu32
 					    ", that of the file header %" PRIu32 "/%" PRIu32,
 					    numer, denom, w->clock.numer, w->clock.denom);
+	ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events of which two timebases are stated");
 	finding_field(fd, ktrace_chunk_data(chunk) + 16, 8, "timebase %" PRIu32 "/%" PRIu32, numer, denom);
 }
 

@@ -94,14 +94,18 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	raw->count_offset = 4;
 	raw->threads = load_u32(p + 4, false);
 	raw2_width(w, raw, load_u32(p + 20, false)); /* and p is gone: it moves the window */
-	if (!frequency)
+	if (!frequency) {
 		finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->in.source, 24, 8,
 			       "the number of ticks per second is 0");
-	else
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events whose frequency may be damaged");
+	} else {
 		scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
-	if (reserved)
+	}
+	if (reserved) {
+		ktrace_repair_doubt(&w->repair, 0, KTRACE_RAW2_HEADER, "a header whose reserved bytes are set");
 		finding_report(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->in.source, 32, 256,
 			       "the reserved area of the header is not all zeros");
+	}
 }
 
 /* Fills raw and the width; the header, at p, is known to be there. */
@@ -125,6 +129,39 @@ static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint
 	}
 }
 
+/* Whether the entries of the map are out of step at a place; then the bytes there are dropped. */
+static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw)
+{
+	struct ktrace_repair *r = &w->repair;
+	uint32_t entry = ktrace_thread_size(w->in.is_64);
+	uint64_t file = w->in.source->size, stored = raw->threads;
+	struct ktrace_map_gap gap = ktrace_map_gap_find(&w->in, raw->map, raw->threads, file);
+
+	if (gap.from == gap.until)
+		return false;
+	raw->gap = gap;
+	raw->stated_end = raw->map_end;
+	raw->threads = (gap.from - raw->map + gap.end - gap.until) / entry;
+	raw->map_end = gap.end;
+	struct finding *fd =
+		finding_report(w->scan->findings, KTRACE_RULE_raw_thread_count, w->in.source, gap.from, gap.until - gap.from,
+			       "%" PRIu64 " bytes of the thread map are not whole entries; %" PRIu64 " entries before and %" PRIu64
+			       " after them are, and the thread count is %" PRIu64,
+			       gap.until - gap.from, (gap.from - raw->map) / entry, (gap.end - gap.until) / entry, stored);
+	finding_field(fd, raw->count_offset, 4, "thread count = %" PRIu64, stored);
+	if (raw->magic_lost)
+		ktrace_repair_raw2_magic(r);
+	if (raw->flipped)
+		ktrace_repair_raw2_width(r, w->in.is_64);
+	if (raw->threads != stored)
+		ktrace_repair_raw_threads(r, raw->count_offset, raw->threads, KTRACE_RULE_raw_thread_count);
+	ktrace_repair_drop(r, gap.from, gap.until, KTRACE_RULE_raw_thread_count, "not whole entries of the thread map");
+	ktrace_repair_doubt(r, gap.from - entry, gap.from, "an entry of the thread map beside bytes that are none");
+	ktrace_repair_doubt(r, gap.until, gap.until + entry, "an entry of the thread map beside bytes that are none");
+	ktrace_repair_lost_threads(r);
+	return true;
+}
+
 /* The thread map, which may have fewer whole entries than the header gives. */
 static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
@@ -137,6 +174,8 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 
 	raw->threads = found != UINT64_MAX ? found : stored <= there ? stored : there;
 	raw->map_end = raw->map + raw->threads * entry;
+	if (raw_map_resync(w, raw))
+		return;
 	/* Entries at its beginning were overwritten by zeros. */
 	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
 		ktrace_repair_lost_threads(r);
@@ -176,6 +215,10 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 	w->events.seen = raw->events < whole;
 	if (raw->flipped)
 		ktrace_repair_doubt(&w->repair, raw->events, whole, "records whose width was found by their content");
+	if (raw->early)
+		finding_report(f, KTRACE_RULE_events_damaged, w->in.source, raw->events, size,
+			       "events begin at 0x%" PRIx64 ", before the page at which readers look for them: bytes are missing",
+			       raw->events);
 	/* As it is written, the gap is there, so that readers find the events. */
 	if (raw->unpadded || cut)
 		ktrace_repair_raw_gap(&w->repair, raw->events, cut);
@@ -186,7 +229,11 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 		ktrace_repair_lost(&w->repair);
 		return;
 	}
-	struct ktrace_stretch stretch = { raw->events, file, "events", KTRACE_RULE_raw_events_partial, whole != file };
+	struct ktrace_stretch stretch = { .offset = raw->events,
+					  .end = file,
+					  .where = "events",
+					  .rule = KTRACE_RULE_raw_events_partial,
+					  .resized = whole != file };
 	(void)ktrace_events_walk(w, &stretch);
 	if (whole != file)
 		finding_report(f, KTRACE_RULE_raw_events_partial, w->in.source, whole, file - whole,
@@ -218,7 +265,13 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 		finding_report(s->findings, KTRACE_RULE_bad_magic, w->in.source, 0, 4,
 			       "the magic number is 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
 	raw_map(w, &raw);
-	ktrace_threads_check(w, raw.map, raw.threads, raw.version == 1);
+	if (raw.gap.from < raw.gap.until) {
+		uint32_t entry = ktrace_thread_size(w->in.is_64);
+		ktrace_threads_check(w, raw.map, (raw.gap.from - raw.map) / entry, raw.version == 1);
+		ktrace_threads_check(w, raw.gap.until, (raw.gap.end - raw.gap.until) / entry, raw.version == 1);
+	} else {
+		ktrace_threads_check(w, raw.map, raw.threads, raw.version == 1);
+	}
 	if (raw.map_end < file && raw.events < file)
 		raw_events(w, &raw);
 	ktrace_events_finish(w);

@@ -4,8 +4,12 @@
 
 #include <inttypes.h>
 
+#include "formats/ktrace/repair/ktrace_odd.h"
+
 /* Records beside damage that count as doubtful although they pass the tests. */
 #define MARGIN 2u
+/* One record in so many, at most, may follow a leap in time for a gap to be found by it. */
+#define LEAP_SHARE 16u
 
 struct ktrace_keep ktrace_keep_begin(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
@@ -41,6 +45,41 @@ static uint64_t keep_margin(struct ktrace_keep *keep, uint64_t from, uint64_t un
 	return margin < records ? margin : records;
 }
 
+/* Records are missing from [from, until), a whole number of them: the first and the last of those that are left may stand in one.
+ * Time leaps there: by a quarter of what so many records take on average, or more. Where that is so at many places, none can be
+ * told. */
+static void keep_doubt_missing(struct ktrace_keep *keep, uint64_t from, uint64_t until)
+{
+	struct ktrace_input *in = &keep->walk->in;
+	struct ktrace_odd odd = { .repair = &keep->walk->repair };
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t records = (until - from) / size,
+		 missing = keep->stretch->surplus < 0 ? (uint64_t)-keep->stretch->surplus / size : 0;
+	uint64_t first = ktrace_record_time(in, from), last = ktrace_record_time(in, until - size), leaps = 0, before = first;
+	uint64_t leap = records > 1 && last > first ? (last - first) / (records - 1) * missing / 4 : 0;
+
+	for (uint64_t at = from; leap && at < until && leaps <= records / LEAP_SHARE; at += size) {
+		uint64_t time = ktrace_record_time(in, at);
+		leaps += time > before && time - before >= leap;
+		before = time;
+	}
+	if (!leap || leaps > records / LEAP_SHARE) {
+		ktrace_repair_doubt(odd.repair, from, until, "records of a chunk that is damaged");
+		return;
+	}
+	/* Or before the first one, or after the last. */
+	ktrace_odd_add(&odd, from, from + 2 * (uint64_t)size < until ? from + 2 * (uint64_t)size : until);
+	before = first;
+	for (uint64_t at = from; at < until; at += size) {
+		uint64_t time = ktrace_record_time(in, at);
+		if (time > before && time - before >= leap)
+			ktrace_odd_add(&odd, at - 2 * (uint64_t)size > from ? at - 2 * (uint64_t)size : from, at + size);
+		before = time;
+	}
+	ktrace_odd_add(&odd, until - size, until);
+	ktrace_odd_end(&odd);
+}
+
 /* Lists the unverified records of the run [keep->from, until). Records have no checksum; that they are whole is verified by their
  * offset: a whole number of records from the start of the stretch, or from its end. last: it is the last run. */
 static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
@@ -58,14 +97,13 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 		ktrace_repair_doubt(r, from, until, "records after damage that are not aligned with those before it");
 		return;
 	}
-	if (stretch->resized && last && !keep->damaged && stretch->end == until) {
-		/* Where a whole number of records is missing or surplus, the position of the damage cannot be found. */
-		ktrace_repair_doubt(r, from, until, "records of a chunk that is damaged");
+	if (stretch->resized && last && !keep->damaged && stretch->end == until && !keep->odd) {
+		keep_doubt_missing(keep, from, until);
 		return;
 	}
 	/* The damage of the size may reach into the first record. */
-	bool hit = stretch->rule == KTRACE_RULE_chunk_size_damaged || stretch->rule == KTRACE_RULE_chunk_size_overflow ||
-		   stretch->rule == KTRACE_RULE_chunk_size_unknown;
+	bool hit = stretch->headless || stretch->rule == KTRACE_RULE_chunk_size_damaged ||
+		   stretch->rule == KTRACE_RULE_chunk_size_overflow;
 	uint64_t head = keep->damaged || hit ? from + size * keep_margin(keep, from, until, false) : from, tail = until;
 	if (!last || stretch->resized)
 		tail -= size * keep_margin(keep, from, until, true);
@@ -94,6 +132,22 @@ static void keep_run(struct ktrace_keep *keep, uint64_t until, bool last)
 		keep_doubt(keep, until, last);
 }
 
+void ktrace_foreign_find(struct ktrace_walk *w, uint64_t from, uint64_t until)
+{
+	if (!w->repair.plan || w->foreign)
+		return;
+	/* A header may reach into what looks like a record or a chunk behind it. */
+	for (uint64_t at = from; at < until && w->in.source->size - at >= KTRACE_HEADER; at++) {
+		const uint8_t *p = window_at(&w->in.window, at, 16);
+		uint32_t magic = p ? load_u32(p, false) : 0;
+		bool v3 = magic == KTRACE_MAGIC && load_u16(p + 4, false) <= 1 && load_u64(p + 8, false) <= w->in.source->size - at;
+		if (v3 || magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1) {
+			ktrace_foreign_doubt(w, at);
+			return;
+		}
+	}
+}
+
 /* Reports and drops [offset, resume), which holds no records. */
 static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume)
 {
@@ -105,6 +159,7 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
+	ktrace_foreign_find(w, offset, resume);
 	ktrace_repair_drop(&w->repair, offset, resume, KTRACE_RULE_events_damaged, "not records");
 	ktrace_repair_lost(&w->repair);
 	keep->damaged = true;

@@ -15,6 +15,7 @@ struct ktrace_keep {
 	uint64_t unaligned_from; /* records from here to the end of the stretch may be unaligned */
 	bool lenient;		 /* see ktrace_records_resync() */
 	bool damaged;		 /* something was dropped before that run */
+	bool odd;		 /* a record is listed as doubtful by itself */
 };
 
 /* Locates the gap of the stretch, if it has one. */

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "formats/ktrace/decode/ktrace_thread.h"
+#include "formats/ktrace/repair/ktrace_odd.h"
 
 /* One finding a map, with the first entry and the count. */
 #define THREAD_COUNTED(ROW) \
@@ -34,12 +35,25 @@ static const struct {
 #undef ROW
 };
 
-#define thread_count(counts, symbol, offset) \
-	((void)PLACE(KTRACE_RULE_##symbol), thread_count_at((counts), COUNT_##symbol, (offset)))
-static void thread_count_at(struct ktrace_count *counts, unsigned what, uint64_t offset)
+struct thread_walk {
+	struct ktrace_walk *walk;
+	uint64_t map; /* offset of the first entry */
+	struct ktrace_count counts[THREAD_COUNTS];
+	struct ktrace_table here;  /* thread ids of this map -> number of the entry */
+	struct ktrace_table names; /* process id -> hash of its first name */
+	struct ktrace_table first; /* process id -> number of the entry with it */
+	struct ktrace_odd odd;
+};
+
+#define thread_count(t, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), thread_count_at((t), COUNT_##symbol, (offset)))
+static void thread_count_at(struct thread_walk *t, unsigned what, uint64_t offset)
 {
-	if (!place_silenced() && !counts[what].count++)
-		counts[what].first = offset;
+	if (place_silenced())
+		return;
+	if (!t->counts[what].count++)
+		t->counts[what].first = offset;
+	if (ktrace_rule_casts_doubt(thread_rules[what].rule))
+		ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
 }
 
 static uint32_t name_hash(const uint8_t *name, size_t length)
@@ -50,66 +64,86 @@ static uint32_t name_hash(const uint8_t *name, size_t length)
 	return (uint32_t)(hash ^ hash >> 32) >> 1; /* never MAP_NONE */
 }
 
-struct thread_walk {
-	struct ktrace_walk *walk;
-	struct ktrace_count counts[THREAD_COUNTS];
-	struct ktrace_table here;  /* thread ids of this map */
-	struct ktrace_table names; /* process id -> hash of its first name */
-};
-
 /* Returns the length of the name. */
-static size_t thread_name(struct ktrace_count *counts, const struct ktrace_thread *thread, uint64_t offset)
+static size_t thread_name(struct thread_walk *t, const struct ktrace_thread *thread, uint64_t offset)
 {
 	const uint8_t *end = memchr(thread->name, 0, KTRACE_NAME);
 	size_t length = end ? (size_t)(end - thread->name) : KTRACE_NAME;
 
 	if (!end)
-		thread_count(counts, threadmap_name_unterminated, offset);
+		thread_count(t, threadmap_name_unterminated, offset);
 	else if (!bytes_are_zero(end, KTRACE_NAME - length))
-		thread_count(counts, threadmap_name_residue, offset);
+		thread_count(t, threadmap_name_residue, offset);
 	if (ktrace_thread_name_has_control(thread))
-		thread_count(counts, threadmap_name_control_bytes, offset);
+		thread_count(t, threadmap_name_control_bytes, offset);
 	/* A full name may be cut inside of a character. */
 	size_t valid = utf8_valid_prefix(thread->name, length);
 	if (valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3))
-		thread_count(counts, threadmap_name_not_utf8, offset);
+		thread_count(t, threadmap_name_not_utf8, offset);
 	return length;
+}
+
+/* Of two entries that contradict each other, either may be damaged: this is the earlier one. */
+static void thread_doubt_other(struct thread_walk *t, uint32_t entry)
+{
+	uint32_t size = ktrace_thread_size(t->walk->in.is_64);
+	uint64_t at = t->map + (uint64_t)entry * size;
+
+	if (entry != MAP_NONE)
+		ktrace_odd_add(&t->odd, at, at + size);
 }
 
 /* Ids that earlier entries have, too. */
 static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread, size_t length, uint64_t offset)
 {
-	(void)ktrace_table_set(&t->walk->in.threads, thread->tid, 1);
-	if (ktrace_table_has(&t->here, thread->tid))
-		thread_count(t->counts, threadmap_duplicate_tid, offset);
-	else
-		(void)ktrace_table_set(&t->here, thread->tid, 1);
+	uint64_t number = (offset - t->map) / ktrace_thread_size(t->walk->in.is_64);
+	uint32_t entry = number < MAP_NONE ? (uint32_t)number : MAP_NONE - 1, other = ktrace_table_get(&t->here, thread->tid);
+
+	(void)ktrace_table_set(&t->walk->in.threads, thread->tid, offset / 4 < MAP_NONE ? (uint32_t)(offset / 4) : 0);
+	if (other != MAP_NONE) {
+		thread_count(t, threadmap_duplicate_tid, offset);
+		thread_doubt_other(t, other);
+	} else {
+		(void)ktrace_table_set(&t->here, thread->tid, entry);
+	}
 	if (thread->pid <= 1)
 		return; /* launchd and the kernel share the process id 1 */
 	uint32_t hash = name_hash(thread->name, length), named = ktrace_table_get(&t->names, (uint32_t)thread->pid);
-	if (named == MAP_NONE)
+	if (named == MAP_NONE) {
 		(void)ktrace_table_set(&t->names, (uint32_t)thread->pid, hash);
-	else if (named != hash)
-		thread_count(t->counts, threadmap_pid_name_conflict, offset);
+		(void)ktrace_table_set(&t->first, (uint32_t)thread->pid, entry);
+	} else if (named != hash) {
+		thread_count(t, threadmap_pid_name_conflict, offset);
+		thread_doubt_other(t, ktrace_table_get(&t->first, (uint32_t)thread->pid));
+	}
 }
 
 static void thread_check(struct thread_walk *t, const struct ktrace_thread *thread, uint64_t offset)
 {
-	size_t length = thread_name(t->counts, thread, offset);
+	size_t length = thread_name(t, thread, offset);
 
-	if (!thread->pid)
-		thread_count(t->counts, threadmap_unused_entry, offset);
-	else if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX)
-		thread_count(t->counts, threadmap_negative_pid, offset);
+	if (!thread->pid) {
+		thread_count(t, threadmap_unused_entry, offset);
+		/* What a hole left of an entry. */
+		if (thread->tid && !thread->name[0])
+			ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
+	}
+	if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX)
+		thread_count(t, threadmap_negative_pid, offset);
 	if (thread->tid)
 		thread_ids(t, thread, length, offset);
 	else if (thread->pid)
-		thread_count(t->counts, threadmap_zero_tid, offset);
+		thread_count(t, threadmap_zero_tid, offset);
 }
 
 void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count, bool filler_is_normal)
 {
-	struct thread_walk t = { .walk = w, .here.max = KTRACE_THREADS_MAX, .names.max = KTRACE_THREADS_MAX };
+	struct thread_walk t = { .walk = w,
+				 .map = offset,
+				 .here.max = KTRACE_THREADS_MAX,
+				 .names.max = KTRACE_THREADS_MAX,
+				 .first.max = KTRACE_THREADS_MAX,
+				 .odd.repair = &w->repair };
 	uint32_t size = ktrace_thread_size(w->in.is_64);
 
 	w->in.thread_map = true;
@@ -122,6 +156,7 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 		if (thread.tid || thread.pid || !filler_is_normal)
 			thread_check(&t, &thread, at);
 	}
+	ktrace_odd_end(&t.odd);
 	for (unsigned i = 0; i < THREAD_COUNTS; i++) {
 		const struct ktrace_count *c = &t.counts[i];
 		if (!c->count)
@@ -132,7 +167,8 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 						    thread_rules[i].what);
 		finding_path(fd, "thread map at 0x%" PRIx64 " > entry %" PRIu64, offset, (c->first - offset) / size);
 	}
-	w->in.threads.failed |= t.here.failed || t.names.failed;
+	w->in.threads.failed |= t.here.failed || t.names.failed || t.first.failed;
 	ktrace_table_free(&t.here);
 	ktrace_table_free(&t.names);
+	ktrace_table_free(&t.first);
 }

@@ -45,6 +45,7 @@ static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum 
 	struct ktrace_repair *r = &w->repair;
 
 	ktrace_chunk_doubt_last(w, c);
+	ktrace_foreign_find(w, from, events);
 	if (from < events) {
 		ktrace_repair_drop(r, from, events, rule, "not a chunk");
 		ktrace_repair_lost(r);
@@ -52,10 +53,14 @@ static void region_salvage(struct ktrace_walk *w, struct ktrace_chunks *c, enum 
 	if (events < until) {
 		ktrace_repair_pad(r, events, 8, rule, "padding");
 		w->events.seen = true;
-		struct ktrace_stretch stretch = { events, until, "events without a chunk header", rule, true };
+		struct ktrace_stretch stretch = { .offset = events,
+						  .end = until,
+						  .where = "events without a chunk header",
+						  .rule = rule,
+						  .resized = (until - events) % ktrace_event_size(w->in.is_64) != 0,
+						  .headless = true };
 		uint64_t kept = ktrace_events_walk(w, &stretch);
 		ktrace_repair_events_header(r, events, kept, rule);
-		ktrace_repair_doubt(r, events, until, "records whose chunk header is lost");
 		w->chunks++;
 	}
 	if (!c->in_header)

@@ -32,6 +32,18 @@ struct ktrace_walk {
 	struct ktrace_table subfiles; /* ids of sub-file headers */
 	uint32_t chunks;	      /* so far */
 	bool cpu_map;		      /* one was seen */
+	bool header_odd;	      /* something is wrong with the header structure */
+	bool foreign;		      /* a second file begins inside of this one */
 };
+
+/* What follows `at` belongs to another capture: it is listed as doubtful, once. */
+static inline void ktrace_foreign_doubt(struct ktrace_walk *w, uint64_t at)
+{
+	if (!w->foreign)
+		ktrace_repair_doubt(&w->repair, at, w->in.source->size, "the header of another file, and what follows it");
+	w->foreign = true;
+}
+/* The same where such a header is in [from, until), which holds neither chunks nor records. */
+void ktrace_foreign_find(struct ktrace_walk *w, uint64_t from, uint64_t until);
 
 #endif

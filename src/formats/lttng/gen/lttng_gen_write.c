@@ -162,7 +162,7 @@ void lttng_gen_put(struct lttng_gen *g, struct lttng_made_file *f, const struct 
 	e.payload = f->b.size;
 	bytes_append(&f->b, g->scratch.data, g->scratch.size);
 	if (put->cut && f->b.size > f->block + put->cut)
-		f->b.size = f->block + put->cut;
+		f->b.size = (size_t)(f->block + put->cut);
 	e.end = f->end = f->b.size;
 	f->first_event = false;
 	if (!g->last_written++)

@@ -37,8 +37,8 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 }
 
 static const char why_torn[] = "stands right before bytes that are not an event";
-static const char why_behind[] = "stands right behind bytes that are not an event";
-static const char why_found[] = "resynchronised behind damage; the clock may have wrapped in between";
+static const char why_behind[] = "directly follows bytes that are not an event";
+static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
 /* Events behind damage are doubtful up to the next damage. */
 static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
@@ -108,7 +108,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 			have = nonzero - from;
 		else
 			plan_doubt(p, f->source, nonzero, from + have - nonzero,
-				   "left behind the end of the data, where no reader reads it");
+				   "left after the end of the data, where no reader reads it");
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);

@@ -419,7 +419,7 @@ static void report_found(struct lttng_inference *inf, const struct lttng_lost_ty
 		(void)snprintf(length, sizeof(length), "%u bytes", m->before);
 	finding_say(
 		fd,
-		"the declaration of event type %u of %s is lost; the stamps behind %u of its events show that its payload has %s",
+		"the declaration of event type %u of %s is lost; the stamps after %u of its events show that its payload has %s",
 		type->is.marker->type.id, type->is.channel->name, type->count, length);
 }
 

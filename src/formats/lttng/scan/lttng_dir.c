@@ -161,6 +161,12 @@ static void judge_no_metadata(struct lttng_trace *t)
 				    "a trace of version %s needs %s with data", t->coding.layout->name, names[era]);
 	t->declared.broken = fd;
 	t->declared.lost = true;
+	if (t->s->plan && !*t->s->incomplete)
+		(void)snprintf(
+			t->s->incomplete, sizeof(t->s->incomplete),
+			"%s, which describes the events of the whole trace, is missing or empty. Was the copy or the download "
+			"complete? Get that file, and try again",
+			names[era]);
 	for (size_t i = 0; i < t->files.count; i++)
 		if (t->files.list[i].channel && !t->files.list[i].aside)
 			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);

@@ -455,7 +455,11 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	if (!s || s->size > LTTNG_XML_MAX) {
 		/* Sizes are in the events: readers pass over those that nothing describes. */
 		fd = finding_milder(t->s->findings, LTTNG_RULE_event_without_format, TM_WARNING, f->source, at, 0);
-		finding_say(fd, "eventdefs has no description of facility %s", quoted);
+		if (s)
+			finding_say(fd, "the description of facility %s has %llu bytes, of which at most %u are read", quoted,
+				    (unsigned long long)s->size, LTTNG_XML_MAX);
+		else
+			finding_say(fd, "eventdefs has no description of facility %s", quoted);
 		if ((s || !donated(t, name, id, checksum)) && t->status == TM_OK)
 			undescribed(t, id);
 		return;

@@ -103,11 +103,11 @@ static void judge_late(struct lttng_trace *t, struct lttng_walk *w, const struct
 	/* A step back is a step forward by nearly all that the few bits of a stamp can say. */
 	if (!e->has_full && e->stamp - before >= (LTTNG_TIME_MASK + 1) / 2 && t->coding.layout->era >= LTTNG_TRACE_MARKERS)
 		lttng_event_report(t, w, LTTNG_RULE_tsc_not_monotonic, e->start, e->end,
-				   "the stamp goes back, or forward to %llu, behind the block's end, %llu",
+				   "the stamp goes back, or forward to %llu, past the block's end, %llu",
 				   (unsigned long long)e->stamp, (unsigned long long)w->end);
 	else
 		lttng_event_report(t, w, LTTNG_RULE_event_after_end, e->start, e->end,
-				   "the stamp %llu is behind the block's end, %llu", (unsigned long long)e->stamp,
+				   "the stamp %llu is past the block's end, %llu", (unsigned long long)e->stamp,
 				   (unsigned long long)w->end);
 }
 
@@ -275,6 +275,6 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 	case EVENT_END:
 	default:
 		return lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
-					 "event %s goes on behind the end of the block", lttng_event_name(e));
+					 "event %s continues past the end of the block", lttng_event_name(e));
 	}
 }

@@ -129,6 +129,11 @@ static enum tracemend_status scan_rest(struct scan *s, struct source *single)
 		const struct lttng_layout *l = lttng_identify(head, n, &big, &major, &minor);
 		(void)snprintf(s->version, sizeof(s->version), "%s", l ? l->name : "");
 	}
+	if (s->plan)
+		(void)snprintf(
+			s->incomplete, sizeof(s->incomplete), "%s",
+			single ? "the events of a tracefile are described by other files of its trace: give the whole directory"
+			       : "there is no tracefile");
 	return s->plan ? TM_NOTHING : TM_OK;
 }
 
@@ -171,6 +176,8 @@ static enum tracemend_status scan_roots(struct scan *s, const struct root *roots
 		hopeless |= status == TM_NOTHING;
 		if (status == TM_NOTHING && root_count > 1)
 			status = TM_OK;
+		if (status == TM_OK && (kept || !hopeless))
+			*s->incomplete = '\0'; /* what one trace lacks does not stop the others */
 		lttng_trace_free(t);
 	}
 	return status == TM_OK && hopeless && !kept ? TM_NOTHING : status;

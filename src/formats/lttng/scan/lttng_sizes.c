@@ -40,7 +40,7 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 				   (unsigned long long)length, (unsigned long long)size);
 	} else if (length > size) {
 		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length,
-				   "the next block begins %llu bytes behind the end of this one",
+				   "the next block begins %llu bytes after the end of this one",
 				   (unsigned long long)(length - size));
 	}
 	b->h.v[LF_SIZE] = size;

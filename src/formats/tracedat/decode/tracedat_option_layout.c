@@ -25,7 +25,7 @@ bool tracedat_options_fit(const struct tracedat_shape *shape, const uint8_t *dat
 		uint16_t id = load_u16(data + at, shape->big_endian);
 		if (shape->version == 6 && !id)
 			return at + 2 == end;
-		if (end - at < TRACEDAT_OPTION_HEADER || id > TRACEDAT_ID_LAST)
+		if (end - at < TRACEDAT_OPTION_HEADER || id > TRACEDAT_ID_LATER)
 			return false;
 		uint32_t size = load_u32(data + at + 2, shape->big_endian);
 		if (size > end - at - TRACEDAT_OPTION_HEADER)

@@ -13,7 +13,7 @@ bool tracedat_body_is(const uint8_t *p, unsigned id, uint64_t size, bool be)
 {
 	switch (id) {
 	case TRACEDAT_DONE:
-		return size >= 14 && load_u16(p, be) <= TRACEDAT_ID_LAST &&
+		return size >= 14 && load_u16(p, be) <= TRACEDAT_ID_LATER &&
 		       (load_u32(p + 2, be) <= size - 6 || load_u32(p + 2, be) == 0x08000000);
 	case TRACEDAT_HEADER_INFO:
 		return size >= 12 && !memcmp(p, "header_page", 12);

@@ -142,11 +142,7 @@ void tracedat_gen_stats(struct tracedat_gen *g);
 void tracedat_gen_format_add(struct tracedat_gen *g, const char *system, const char *name, unsigned id, const char *fields,
 			     const char *print);
 
-#define BREAK(symbol) void tracedat_break_##symbol(struct tracedat_gen *g)
 #define EXPECT(symbol) gen_expect(g->g, TRACEDAT_RULE_##symbol)
-#define SHAPE if (g->g->stage == GEN_SHAPE)
-#define MODEL if (g->g->stage == GEN_MODEL)
-#define BYTES if (g->g->stage == GEN_BYTES)
 
 /* ---- inside ---- */
 

@@ -123,7 +123,7 @@ static void version_7(struct tracedat_sketch *sketch)
 		uint64_t name = w->prefix.end;
 		if (name < w->prefix.options_at)
 			(void)outline_field(sketch->o, "compressor", FIELD_TEXT, name,
-					    strnlen((const char *)sketch->data + name, w->prefix.options_at - name));
+					    strnlen((const char *)sketch->data + name, (size_t)(w->prefix.options_at - name)));
 		tracedat_sketch_offset(sketch, w->prefix.options_at);
 	}
 	for (size_t i = 0; i < w->dir.section_count && sketch->o->status == TM_OK; i++) {

@@ -68,7 +68,7 @@ size_t tracedat_pieces_literal(struct tracedat_pieces *p, const void *bytes, siz
 void tracedat_pieces_fill(struct tracedat_pieces *p, size_t piece, const void *bytes)
 {
 	if (!p->failed && piece < p->count && p->list[piece].literal)
-		memcpy(p->literals.data + p->list[piece].from, bytes, p->list[piece].length);
+		memcpy(p->literals.data + p->list[piece].from, bytes, (size_t)p->list[piece].length);
 }
 
 static const uint8_t zeros[4096];

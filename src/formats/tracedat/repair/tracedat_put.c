@@ -76,7 +76,7 @@ bool tracedat_part_unchanged(const struct tracedat_pieces *p, const struct trace
 		uint64_t from = piece->literal ? piece->old : piece->from;
 		if (from != at)
 			return false;
-		if (piece->literal && memcmp(p->literals.data + piece->from, b->data + from, piece->length))
+		if (piece->literal && memcmp(p->literals.data + piece->from, b->data + from, (size_t)piece->length))
 			return false;
 		at += piece->length;
 	}

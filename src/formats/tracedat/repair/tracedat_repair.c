@@ -4,25 +4,68 @@
 
 #include <stdlib.h>
 
-static void account(struct tracedat_walk *w)
+/* Statistics among which the one that fits is looked for. */
+#define STATS_MAX 4096u
+
+/* Whether the number of events shows that data without a table is that of this CPU. */
+static bool is_verified(const struct tracedat_walk *w, const struct tracedat_cpu *c)
+{
+	const struct tracedat_stat *own = c->stat;
+	if (!own || !own->known || !c->records || !c->agrees || w->dir.stat_count > STATS_MAX)
+		return false;
+	for (size_t i = 0; i < w->dir.stat_count; i++) {
+		const struct tracedat_stat *other = &w->dir.stats[i];
+		if (other != own && (!other->known || other->entries + other->read == c->records))
+			return false;
+	}
+	return true;
+}
+
+/* Whether tables or options say wrongly where data is, so that data may be given to the wrong CPU or buffer. */
+static bool places_damaged(const struct tracedat_walk *w)
+{
+	return w->data.errors ||
+	       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_range_eof, TRACEDAT_RULE_cpu_range_wrap,
+			    TRACEDAT_RULE_cpu_range_in_header, TRACEDAT_RULE_cpu_range_overlap, TRACEDAT_RULE_cpu_offset_alignment,
+			    TRACEDAT_RULE_cpu_count_range, TRACEDAT_RULE_data_unreferenced, TRACEDAT_RULE_v6_buffer_offset,
+			    TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section, TRACEDAT_RULE_v7_buffer_missing,
+			    TRACEDAT_RULE_v7_buffer_cpu_id, TRACEDAT_RULE_v7_buffer_cpu_outside_section,
+			    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done);
+}
+
+/* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
+ * that are not there. */
+static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 {
 	struct plan *plan = w->s->plan;
-	/* A truncated file or invalid tables: the number of lost records is unknown. */
-	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
-		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
-				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
-	/* A section with a wrong size may be complete. If there are other errors, its size may have been correct. */
-	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
-	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
+	bool unknown = false, damaged = places_damaged(w);
 
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
-			if (c->found)
+			if (c->found && !is_verified(w, c))
 				plan_doubt(plan, w->source, c->from, c->length,
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
+			else if (!c->found && damaged && c->length && c->stat && c->stat->known && !c->agrees)
+				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
+					   "tables are damaged, and the kernel counted another number of events of this CPU");
+			if (c->missing) {
+				const struct tracedat_option *o = &w->dir.options[c->stat->option];
+				plan_doubt(plan, w->source, o->block->compressed ? o->block->offset : o->block->offset + o->at,
+					   o->block->compressed ? o->block->stored : o->size,
+					   "by these statistics there were more events than there are");
+			}
+			*missing += c->missing;
 			unknown |= c->lost || c->clipped || c->fewer;
 		}
+	return unknown;
+}
+
+static bool account_sections(struct tracedat_walk *w)
+{
+	struct plan *plan = w->s->plan;
+	bool unknown = false;
+
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		const struct tracedat_section *section = &w->dir.sections[i];
 		bool text_cut = section->id == TRACEDAT_BUFFER_TEXT && section->size_bad;
@@ -43,14 +86,37 @@ static void account(struct tracedat_walk *w)
 			   o->id == TRACEDAT_BUFFER_TEXT;
 		w->out.lost_other |= o->size > 0;
 	}
+	return unknown;
+}
+
+static void account(struct tracedat_walk *w)
+{
+	struct plan *plan = w->s->plan;
+	uint64_t missing = 0;
+	/* A truncated file or invalid tables: the number of lost records is unknown. */
+	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
+		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
+				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
+	/* A section with a wrong size may be complete. If there are other errors, its size may have been correct. */
+	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
+	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
+	unknown |= account_cpus(w, &missing);
+	unknown |= account_sections(w);
 	if (w->prefix.lost)
 		plan_doubt(plan, w->source, 0, w->prefix.end,
 			   plan_why(plan, "inferred from the content: version %u, %s, longs of %u bytes, pages of %u",
 				    w->shape.version, w->shape.big_endian ? "big-endian" : "little-endian", w->shape.long_size,
 				    w->shape.page_size));
 	plan_kept(plan, w->out.kept + w->pages.lines);
-	plan_lost(plan, w->out.lost, unknown ? TM_UNKNOWN_COUNT : w->out.lost_is);
-	if (w->out.lost_other)
+	/* The kernel's statistics may know of more than was seen to be lost, unless it may be with another CPU or buffer. */
+	bool elsewhere = FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section,
+				      TRACEDAT_RULE_v7_buffer_missing, TRACEDAT_RULE_v7_buffer_cpu_id);
+	if (missing > w->out.lost && findings_errors(w->findings) && !elsewhere)
+		plan_lost(plan, missing, TM_AT_LEAST);
+	else
+		plan_lost(plan, w->out.lost, unknown || (elsewhere && missing) ? TM_UNKNOWN_COUNT : w->out.lost_is);
+	/* Of what is doubtful nobody knows whether it is what was recorded. */
+	if (w->out.lost_other || plan_doubtful_count(plan))
 		plan_lost_other(plan);
 }
 
@@ -78,6 +144,7 @@ static void cpucount_correct(struct tracedat_walk *w)
 
 enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 {
+	plan_keep_doubts(w->s->plan);
 	if (!w->shape.version || (!w->pages.records && !w->meta.seen[2] && !w->data.latency))
 		return findings_errors(w->findings) ? TM_NOTHING : TM_OK;
 	if (w->stopped)

@@ -429,12 +429,14 @@ static enum tracemend_status restore_compose(struct restore *r)
 	source_switch(w, r->metadata);
 	for (size_t i = 0; i < r->count; i++)
 		plan_doubt(plan, r->files[i].source, 0, r->files[i].source->size,
-			   plan_why(plan, "decoded with the metadata of %s; CPU %u by the name of its file",
+			   plan_why(plan,
+				    "every record in the file was kept; what trace-cmd had not yet written is lost, and so are the "
+				    "process names; decoded with the metadata of %s, CPU %u by the name of its file",
 				    source_name(r->metadata), r->files[i].cpu));
 	plan_kept(plan, w->out.kept);
 	plan_lost(plan, w->out.lost, r->cut ? TM_UNKNOWN_COUNT : w->out.lost_is);
-	if (w->out.lost_other)
-		plan_lost_other(plan);
+	/* What was in the kernel's buffers and in the recorder's pipe, and the names of the processes. */
+	plan_lost_other(plan);
 	return tracedat_output_plan(w);
 }
 
@@ -493,11 +495,16 @@ enum tracemend_status tracedat_restore(struct scan *s)
 	}
 	struct source *first = r.files[0].source;
 	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
-					    first->size < 16 ? first->size : 16, "%zu files of pages, and %s", r.count,
-					    r.main ? "an unfinished trace.dat" : "no trace.dat");
+					    first->size < 16 ? first->size : 16, "%zu file%s of pages, and %s", r.count,
+					    r.count == 1 ? "" : "s", r.main ? "an unfinished trace.dat" : "no trace.dat");
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;
+	if (!r.metadata)
+		scan_advise(s, TM_ROLE_DONOR, "donor.dat",
+			    "The files have no event formats. They are taken from any trace.dat of the same kernel. To record one "
+			    "on that "
+			    "machine, as root: trace-cmd record -e all -o donor.dat true");
 	if (s->plan && !r.metadata) {
 		restore_say(&r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
 		free(r.files);

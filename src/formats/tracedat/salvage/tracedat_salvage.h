@@ -51,6 +51,10 @@ void tracedat_placeholder_text(const struct tracedat_events *events, uint32_t id
 
 /* ---- tracedat_slide.c ---- */
 
+/* After inserted or removed pages: moves the ranges of CPUs that follow each other to where time steps back. */
+void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b);
+/* The same for the chunks of a CPU. */
+uint64_t tracedat_chunks_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
 /* After inserted or removed bytes: the offset in [low, high) nearest to `at`, less than a page away, at which a plausible
  * page begins that another page or nothing follows. UINT64_MAX: there is none. */
 uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);

@@ -187,6 +187,13 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 	uint64_t nonzero = window_skip_zeros(&w->window, from);
 	if (from >= to || nonzero >= to)
 		return;
+	/* Another trace.dat behind this one: its pages are not ours. */
+	const uint8_t *magic = window_at(&w->window, nonzero, TRACEDAT_MAGIC_SIZE);
+	if (magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE)) {
+		(void)tracedat_report(w, TRACEDAT_RULE_trailing_bytes, nonzero, to - nonzero,
+				      "another trace.dat of %llu bytes begins here", (unsigned long long)(to - nonzero));
+		return;
+	}
 	bool zeroed = false; /* a CPU whose table entry was never filled in */
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {

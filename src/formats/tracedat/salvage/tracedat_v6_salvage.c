@@ -240,3 +240,30 @@ void tracedat_v6_salvage(struct tracedat_v6 *v)
 	if (m->systems == TRACEDAT_V6_UNKNOWN && m->ftrace != TRACEDAT_V6_UNKNOWN)
 		m->systems = find_systems(v, m->ftrace + 4, end);
 }
+
+/* Bytes behind the damage in which a table is searched. */
+#define TABLE_SEARCH_MAX (256u * 1024)
+
+size_t tracedat_v6_table_find(const struct tracedat_v6 *v, size_t from)
+{
+	const struct tracedat_walk *w = v->w;
+	uint32_t count = w->data.cpu_count, page = w->shape.page_size;
+
+	if (!count || count > TRACEDAT_CPUS_MAX || !tracedat_page_size_ok(page))
+		return TRACEDAT_V6_UNKNOWN;
+	for (size_t at = from; at < from + TABLE_SEARCH_MAX && at <= v->size && v->size - at >= 16ull * count; at++) {
+		uint64_t end = 0;
+		uint32_t i = 0;
+		for (; i < count; i++) {
+			const uint8_t *p = v->data + at + 16ull * i;
+			uint64_t offset = load_u64(p, w->shape.big_endian), size = load_u64(p + 8, w->shape.big_endian);
+			if (offset % page || size % page || offset < at + 16ull * count || size > w->source->size ||
+			    offset > w->source->size + page || (size && (offset > w->source->size - size || offset < end)))
+				break;
+			end = size ? offset + size : end;
+		}
+		if (i == count && end)
+			return at;
+	}
+	return TRACEDAT_V6_UNKNOWN;
+}

@@ -200,7 +200,8 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 						     .length = 8 + c->frame,
 						     .in_chunk = true,
 						     .in = i * size,
-						     .available = i + 1 == pages ? left : 0 };
+						     .available = i + 1 == pages ? left : 0,
+						     .more = i + 2 < pages || (i + 2 == pages && !left) };
 		uint32_t records, bad;
 		if (where.available && where.available < tracedat_page_data(&w->shape) + 4) {
 			changed = true;
@@ -364,10 +365,16 @@ void tracedat_chunks_walk(struct tracedat_walk *w, struct tracedat_stream *strea
 				     set.declared, set.count);
 		finding_path(fd, "CPU %u", cpu->cpu);
 	} else if (set.at == end + 4) {
+		/* A habit of the writer: it is in all CPUs or in none. */
+		if (w->pages.four_finding) {
+			finding_explains(w->pages.four_finding, 1);
+			return;
+		}
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_buffer_size_minus_four, cpu->declared_at, 20,
 				     "the size of the compressed data is stated as %llu, expected %llu",
 				     (unsigned long long)cpu->length, (unsigned long long)(set.at - cpu->from));
 		finding_path(fd, "CPU %u", cpu->cpu);
+		w->pages.four_finding = fd;
 	} else if (set.at != end && !cpu->found) {
 		fd = tracedat_report(w, TRACEDAT_RULE_v7_chunk_count, stream->text ? cpu->from : cpu->declared_at,
 				     stream->text ? 4 : 20,

@@ -98,7 +98,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			break;
 		}
 		const uint8_t *page = window_at(&w->window, at, size);
-		struct tracedat_page_place where = { .offset = at, .length = size };
+		struct tracedat_page_place where = { .offset = at, .length = size, .more = end - at >= 2 * (uint64_t)size };
 		uint32_t records, bad;
 		if (!page)
 			return;
@@ -116,18 +116,6 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 			tracedat_drop(w, at, size, TRACEDAT_RULE_page_commit_length, "a page without a readable record");
 		tracedat_page_account(&w->out, verdict, records, bad);
 	}
-}
-
-void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c)
-{
-	struct tracedat_stream stream = { .buffer = b, .cpu = c, .page_size = b->page_size };
-	c->end = c->from + c->length;
-	if (!c->length || w->status != TM_OK || w->stopped)
-		return;
-	if (b->compressed)
-		tracedat_chunks_walk(w, &stream);
-	else
-		walk_plain(w, &stream);
 }
 
 static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
@@ -154,20 +142,52 @@ static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const stru
 	return NULL;
 }
 
-/* Compares the kernel's statistics with the data. */
-static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
-	const struct tracedat_stat *stat = stat_find(w, b, c->cpu);
+	struct tracedat_stream stream = { .buffer = b, .cpu = c, .page_size = b->page_size };
+	c->end = c->from + c->length;
+	if (!w->emitting) {
+		c->stat = stat_find(w, b, c->cpu);
+		c->read_whole = c->stat && !c->stat->read;
+	}
+	if (!c->length || w->status != TM_OK || w->stopped)
+		return;
+	if (b->compressed)
+		tracedat_chunks_walk(w, &stream);
+	else
+		walk_plain(w, &stream);
+}
+
+/* The kernel takes the number of entries in the buffer first, and the number of read events later. In between the recorder may read
+ * whole pages, whose events are in both. */
+static bool stat_agrees(const struct tracedat_stat *stat, const struct tracedat_cpu *c)
+{
+	uint64_t records = c->records - c->repeated;
+	uint64_t most = stat->entries + stat->read, least = stat->entries > stat->read ? stat->entries : stat->read;
+	return records == most || (records >= least && records < most && c->read_whole);
+}
+
+/* Compares the kernel's statistics with the data. */
+static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+{
+	const struct tracedat_stat *stat = c->stat;
 	struct finding *fd;
 
 	if (!stat || w->stopped)
 		return;
 	const struct tracedat_option *o = &w->dir.options[stat->option];
-	unsigned long long counted = stat->entries + stat->read;
-	if (stat->known && counted != c->records) {
-		fd = tracedat_block_report(w, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size,
-					   "the kernel counted %llu events, the capture has %llu", counted,
-					   (unsigned long long)c->records);
+	c->agrees = stat->known && stat_agrees(stat, c);
+	if (stat->known && !c->agrees) {
+		unsigned long long least = stat->entries > stat->read ? stat->entries : stat->read,
+				   most = stat->entries + stat->read;
+		c->missing = c->records - c->repeated < least ? least - (c->records - c->repeated) : 0;
+		fd = tracedat_block_finding(w, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size);
+		if (least == most || stat->entries == 0 || stat->read == 0)
+			finding_say(fd, "the kernel counted %llu events, the capture has %llu", most,
+				    (unsigned long long)c->records);
+		else
+			finding_say(fd, "the kernel counted %llu to %llu events, the capture has %llu", least, most,
+				    (unsigned long long)c->records);
 		finding_path(fd, "%s%sCPU %u", b->name, *b->name ? " > " : "", c->cpu);
 	}
 	if (stat->overrun && !c->missed) {

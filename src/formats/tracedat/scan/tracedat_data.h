@@ -14,16 +14,21 @@ struct tracedat_cpu {
 	uint64_t from, length; /* bytes of the file that are walked; length 0: none */
 	uint64_t records;      /* valid data records */
 	uint64_t first_time, last_time;
-	uint64_t moved, moved_size; /* where repair puts it */
-	uint64_t end;		    /* where its data in the file really ends */
-	uint64_t declared_at;	    /* file offset of its table entry; 0: none */
-	bool missed;		    /* a page says that events were lost */
-	uint64_t limit;		    /* compressed: chunks may reach up to here */
-	bool found;		    /* by content, no table names it */
-	bool clipped;		    /* its range was shortened, which is reported already */
-	bool fewer;		    /* fewer chunks, or bytes of them, than stated */
-	bool lost;		    /* its range cannot be used */
-	bool shifted;		    /* its data is not where the table says, which is reported already */
+	const struct tracedat_stat *stat; /* what the kernel counted, or NULL */
+	bool read_whole;		  /* the events that it counted as read fill pages */
+	uint64_t repeated;		  /* records of pages that are identical to the one before */
+	bool agrees;			  /* all its counts are those of the data */
+	uint64_t missing;		  /* events that it counted, and that are not there */
+	uint64_t moved, moved_size;	  /* where repair puts it */
+	uint64_t end;			  /* where its data in the file really ends */
+	uint64_t declared_at;		  /* file offset of its table entry; 0: none */
+	bool missed;			  /* a page says that events were lost */
+	uint64_t limit;			  /* compressed: chunks may reach up to here */
+	bool found;			  /* by content, no table names it */
+	bool clipped;			  /* its range was shortened, which is reported already */
+	bool fewer;			  /* fewer chunks, or bytes of them, than stated */
+	bool lost;			  /* its range cannot be used */
+	bool shifted;			  /* its data is not where the table says, which is reported already */
 };
 
 struct tracedat_buffer {
@@ -63,12 +68,13 @@ struct tracedat_pages {
 	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
 	uint8_t *previous; /* the page before, when it was in another chunk */
+	uint8_t *next;	   /* the page behind, where it has to be judged */
 	uint64_t decoded;  /* bytes decoded so far */
 	struct tracedat_decoder decoder;
 	struct edits edits;	 /* of the page that was checked last */
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	uint64_t fast;		 /* records that the fast path took */
-	struct finding *ip_finding, *printk_finding, *pid_finding;
+	struct finding *ip_finding, *printk_finding, *pid_finding, *four_finding;
 };
 
 #endif

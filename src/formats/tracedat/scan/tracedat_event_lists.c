@@ -367,6 +367,7 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 		if (!w->events.finding)
 			w->events.finding = fd;
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
+		w->out.lost_other = true; /* of a name, maybe */
 		damaged = true;
 		if (stop < end && !system_begins(&l, stop)) {
 			/* Formats whose system is lost are put into a system "unknown". */

@@ -34,6 +34,7 @@ enum {
 	/* checked elsewhere from state that both paths keep */
 	FAST_page_time_backwards = FAST_KEEPS, /* the time of the last record */
 	FAST_page_time_jump = FAST_KEEPS,      /* the same */
+	FAST_record_time_ahead = FAST_KEEPS,   /* the same: the page is walked again, without this */
 	FAST_cpustat_event_count = FAST_KEEPS, /* the number of records */
 	FAST_cpustat_time_range = FAST_KEEPS,  /* the time of the last record */
 

@@ -37,6 +37,20 @@ static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t
 	return at < stop ? tracedat_options_lead(&w->shape, data, at + 1, stop) : SIZE_MAX;
 }
 
+/* What was hit at `at` may begin inside of the option in front of it. */
+void tracedat_option_suspect(struct tracedat_walk *w, const struct tracedat_block *b, size_t at)
+{
+	const struct tracedat_option *o = NULL;
+	for (size_t i = w->dir.option_count; i-- > 0 && !o;)
+		if (w->dir.options[i].block == b && w->dir.options[i].at + w->dir.options[i].size == at)
+			o = &w->dir.options[i];
+	if (!o || !w->s->plan)
+		return;
+	uint64_t from = b->compressed ? b->offset : b->offset + o->at - TRACEDAT_OPTION_HEADER;
+	plan_doubt(w->s->plan, w->source, from, b->compressed ? b->stored : TRACEDAT_OPTION_HEADER + (uint64_t)o->size,
+		   "an option that was hit, or that stands in front of damage");
+}
+
 /* MAN7: DONE has a size and the offset of the next section. */
 static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
@@ -53,6 +67,8 @@ static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_size, b, at,
 					    end - at < TRACEDAT_OPTION_HEADER ? end - at : TRACEDAT_OPTION_HEADER,
 					    "the size of the DONE option is %u, expected 8", size);
+		w->out.lost_other |= end - at > TRACEDAT_OPTION_HEADER + 8;
+		tracedat_option_suspect(w, b, at);
 		return SIZE_MAX;
 	} else {
 		sec->has_done = true;
@@ -60,12 +76,36 @@ static size_t option_done(struct tracedat_walk *w, const struct tracedat_block *
 	return at + TRACEDAT_OPTION_HEADER + size;
 }
 
+/* Item 0 that is not the end of a section of options: zeros. Returns where more options lead to the end; SIZE_MAX: none do. */
+static size_t option_not_done(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : 8;
+	if (size == 8 || size == 0x08000000)
+		return SIZE_MAX;
+	size_t next = option_resync(w, b->data, at, end);
+	if (next == SIZE_MAX)
+		return SIZE_MAX;
+	(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at, next - at,
+				    "%zu bytes that are not the end of the options: more options follow", next - at);
+	w->out.lost_other = true;
+	tracedat_drop_block(w, b, at, next - at, TRACEDAT_RULE_option_size, "not an option");
+	return next;
+}
+
 size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	while (end - at >= 2 && w->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, w->shape.big_endian);
-		if (!id)
-			return w->shape.version == 6 ? at + 2 : option_done(w, b, at, end, section);
+		if (!id && w->shape.version == 6)
+			return at + 2;
+		if (!id) {
+			size_t next = option_not_done(w, b, at, end);
+			if (next == SIZE_MAX)
+				return option_done(w, b, at, end, section);
+			tracedat_option_suspect(w, b, at);
+			at = next;
+			continue;
+		}
 		if (w->shape.version == 6 && end - at >= TRACEDAT_TAG_SIZE &&
 		    (!memcmp(b->data + at, "flyrecord", 9) || !memcmp(b->data + at, "latency", 7))) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_option_missing_done, b, at, TRACEDAT_TAG_SIZE,
@@ -75,6 +115,7 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : UINT32_MAX;
 		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
 			size_t next = option_resync(w, b->data, at, end);
+			tracedat_option_suspect(w, b, at);
 			(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at,
 						    next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
 						    "the size of option %u is %u, but only %zu bytes are left", id, size, end - at);

@@ -46,8 +46,16 @@ static const char *option_content(const struct tracedat_option *o, size_t *size)
 static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 {
 	const char *p = payload(o);
-	if (o->size && !p[o->size - 1])
+	if (o->size && !p[o->size - 1]) {
+		size_t length = strnlen(p, o->size);
+		if (!bytes_are_zero((const uint8_t *)p + length, o->size - length)) {
+			struct finding *odd = tracedat_block_milder(w, TRACEDAT_RULE_option_string_nul, TM_WARNING, o->block, o->at,
+								    o->size);
+			finding_say(odd, "the text of the option has a NUL inside, after %zu of %u bytes", length, o->size);
+			tracedat_option_suspect(w, o->block, o->at + o->size);
+		}
 		return true;
+	}
 	if (!o->size && o->id == TRACEDAT_TRACECLOCK && w->shape.version == 6)
 		return false;
 	struct finding *fd = option_finding(w, TRACEDAT_RULE_option_string_nul, o);

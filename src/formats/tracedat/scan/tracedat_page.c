@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #define HOUR UINT64_C(3600000000000)
+/* Clocks step back a little. A record later than the next page by more than this has a wrong time. */
+#define STEP_BACK UINT64_C(1000000000)
 
 static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
 {
@@ -31,30 +33,99 @@ static bool page_is_previous(struct tracedat_page *p)
 	       !memcmp(w->pages.previous, p->bytes, size);
 }
 
+/* The page behind this one; NULL: there is none. */
+static const uint8_t *page_next(struct tracedat_page *p)
+{
+	struct tracedat_walk *w = p->w;
+	uint32_t size = p->stream->page_size;
+
+	if (!p->where->more)
+		return NULL;
+	if (p->where->in_chunk)
+		return p->bytes + size;
+	if (!w->pages.next)
+		w->pages.next = malloc(TRACEDAT_PAGE_MAX);
+	if (!w->pages.next)
+		tracedat_no_memory(w);
+	else if (source_read(w->source, p->where->offset + size, w->pages.next, size) == TM_OK)
+		return w->pages.next;
+	return NULL;
+}
+
+/* A time that no record of the page can have; UINT64_MAX: nothing is known; 0: the page itself is too late. */
+static uint64_t page_latest(struct tracedat_page *p, uint64_t ts)
+{
+	struct tracedat_walk *w = p->w;
+	const struct tracedat_stat *stat = p->stream->cpu->stat;
+	uint64_t latest = UINT64_MAX;
+	const uint8_t *next = page_next(p);
+
+	if (next && load_u64(next, p->be) >= ts && tracedat_page_plausible(w, next, p->stream->page_size, NULL))
+		latest = load_u64(next, p->be);
+	else if (stat && stat->now_us && stat->now_us < UINT64_MAX / 2000)
+		latest = stat->now_us * 1000 + HOUR;
+	if (latest < ts)
+		return 0;
+	return latest < UINT64_MAX - STEP_BACK ? latest + STEP_BACK : UINT64_MAX;
+}
+
+/* The page in the output is not what it seems. */
+static void page_suspect(struct tracedat_page *p, const char *why)
+{
+	if (p->w->s->plan)
+		plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length, why);
+}
+
+/* Whether the next page shows that the time of this one is wrong, and not that of the page before. */
+static bool page_is_culprit(struct tracedat_page *p, uint64_t ts)
+{
+	const uint8_t *next = page_next(p);
+	uint64_t after = next ? load_u64(next, p->be) : 0;
+	return next && after >= p->stream->last && (after < ts || ts < p->stream->last) &&
+	       tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
+}
+
+static void page_backwards(struct tracedat_page *p, uint64_t ts)
+{
+	struct tracedat_stream *stream = p->stream;
+
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
+				   "the page begins at time %llu, before the end of the previous page at %llu",
+				   (unsigned long long)ts, (unsigned long long)stream->last);
+	p->strange = page_is_culprit(p, ts);
+	page_suspect(p, "the page is earlier than the one before: the time of either, or its place, may be wrong");
+	if (!p->strange && p->w->s->plan)
+		plan_doubt(p->w->s->plan, p->w->source, stream->before, stream->before_length,
+			   "the next page is earlier: the time of either, or its place, may be wrong");
+}
+
 static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 {
 	struct tracedat_stream *stream = p->stream;
+	bool first = !stream->started;
 
 	if (p->emitting)
 		return;
 	if (!ts) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8,
 					   "the timestamp of the page is 0, but it has events");
-	} else if (stream->started && ts < stream->last) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
-					   "the page begins at time %llu, before the end of the previous page at %llu",
-					   (unsigned long long)ts, (unsigned long long)stream->last);
-		if (!stream->sound && p->w->s->plan && !p->where->in_chunk)
-			plan_doubt(
-				p->w->s->plan, p->w->source, p->where->offset, p->where->length,
-				"the page steps back in time, and the previous page is damaged: the time of either may be wrong");
-	} else if (stream->started && stream->last && ts - stream->last > HOUR) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins %llu s after the previous page",
-					   (unsigned long long)((ts - stream->last) / 1000000000));
+		page_suspect(p, "the timestamp of the page is 0");
+	} else if (!first && ts < stream->last) {
+		page_backwards(p, ts);
+	} else if (!first && stream->last && ts - stream->last > STEP_BACK) {
+		if (ts - stream->last > HOUR)
+			(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8,
+						   "the page begins %llu s after the previous page",
+						   (unsigned long long)((ts - stream->last) / 1000000000));
+		p->strange = page_is_culprit(p, ts) || page_latest(p, ts) == 0;
+		if (p->strange)
+			page_suspect(p, "the time of the page is after that of the next one, or of the statistics");
 	}
-	if (stream->started && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
+	if (!first && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, stream->page_size,
 					   "the page is identical to the previous page");
+		page_suspect(p, "the page is identical to the one before");
+		p->repeated = true;
 	}
 }
 
@@ -174,13 +245,16 @@ static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 		return;
 	if (!c->records && p->records)
 		c->first_time = ts;
-	if (p->records) {
+	stream->before = p->where->offset;
+	stream->before_length = p->where->length;
+	if (p->records)
 		c->last_time = p->time;
-		stream->last = p->time;
-	} else if (ts) {
-		stream->last = ts;
-	}
+	/* A time that is wrong is no measure for the next page. */
+	if (!p->strange && (p->records || ts))
+		stream->last = p->records ? p->time : ts;
 	c->records += p->records;
+	c->repeated += p->repeated ? p->records : 0;
+	c->read_whole |= c->stat && c->records == c->stat->read;
 	stream->page_time = ts;
 	stream->page_commit = commit;
 	stream->started = true;
@@ -192,7 +266,8 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 	struct tracedat_walk *w = p->w;
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
-	bool mark = p->stream->pending_missed && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS);
+	/* A chunk is not compressed again for that: its events would no longer be those of the file. */
+	bool mark = p->stream->pending_missed && !(commit & TRACEDAT_COMMIT_MISSED_EVENTS) && !p->where->in_chunk;
 	p->stream->pending_missed = false;
 	if (mark)
 		commit |= TRACEDAT_COMMIT_MISSED_EVENTS;
@@ -243,7 +318,7 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
 					   "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
-		p->time = ts;
+		p->time = p->sync_time = ts;
 		uint32_t end = tracedat_page_walk(p, 0, true);
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
@@ -274,12 +349,34 @@ static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts,
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
 				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
 				   p->capacity);
-	p->limit = tracedat_page_prefix(&w->shape, tracedat_known(w), p->data, there, true, NULL);
+	p->limit = there;
 	uint32_t end = tracedat_page_walk(p, 0, true);
 	page_remember(p, ts, old);
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
 	return page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length);
+}
+
+/* Walks the records; again and with a bound where they are later than the next page. */
+static uint32_t page_walk_bounded(struct tracedat_page *p, uint64_t ts)
+{
+	bool failed = p->failed;
+	uint32_t end = tracedat_page_walk(p, 0, false);
+
+	if (p->time <= ts || p->time - ts <= STEP_BACK)
+		return end;
+	p->latest = page_latest(p, ts);
+	if (!p->latest || p->time <= p->latest)
+		return end;
+	edits_clear(&p->w->pages.edits);
+	p->time = p->sync_time = ts;
+	p->records = p->bad = p->removed = p->last = p->sync = p->trusted = 0;
+	p->carry = 0;
+	p->unsure = UINT32_MAX;
+	p->failed = failed;
+	p->cut = p->holed = false;
+	p->bounded = true;
+	return tracedat_page_walk(p, 0, false);
 }
 
 static enum tracedat_verdict page_check(struct tracedat_page *p)
@@ -297,7 +394,7 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 	if (!ts && !commit)
 		return page_blank(p);
 	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
-	p->time = ts;
+	p->time = p->sync_time = ts;
 	if (length > p->capacity)
 		return page_too_long(p, ts, commit, old);
 	page_missed(p, &commit, length);
@@ -317,7 +414,7 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		p->limit = there & ~3u;
 		p->failed = true;
 	}
-	uint32_t end = tracedat_page_walk(p, 0, false);
+	uint32_t end = page_walk_bounded(p, ts);
 	if (p->cut && !p->where->available)
 		end = page_continue(p, end);
 	else
@@ -380,6 +477,8 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 				   .head = tracedat_page_data(&w->shape),
 				   .be = w->shape.big_endian,
 				   .capacity = tracedat_page_capacity(&w->shape, stream->page_size),
+				   .unsure = UINT32_MAX,
+				   .latest = UINT64_MAX,
 				   .emitting = w->emitting };
 	enum tracedat_verdict verdict = TRACEDAT_KEEP;
 
@@ -393,7 +492,7 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;
 	*bad = p.bad;
-	stream->sound = !p.failed && !p.garbled;
+	stream->sound = !p.failed && !p.garbled && !p.holed;
 	if (w->pages.edits.failed) {
 		tracedat_no_memory(w);
 		return TRACEDAT_LEAVE;

@@ -29,7 +29,7 @@ struct tracedat_stream {
 	uint64_t index;			 /* of the page */
 	uint64_t last;			 /* time of the last record */
 	uint64_t page_time, page_commit; /* of the previous page */
-	uint64_t previous_at;		 /* file offset of it; 0: none, or in a chunk */
+	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
 	bool sound; /* the last page was read to its end */
 	struct finding *zero;
@@ -41,6 +41,7 @@ struct tracedat_page_place {
 	bool in_chunk;
 	uint32_t in;	    /* offset of the page in the decoded chunk */
 	uint32_t available; /* bytes of the page that are there; 0: all */
+	bool more;	    /* another page of the CPU follows at once */
 };
 
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
@@ -56,10 +57,20 @@ struct tracedat_page {
 	uint32_t limit; /* of the data that is walked */
 	uint32_t capacity;
 	uint32_t records, bad;
-	uint32_t fast;			    /* records that the fast path took */
-	uint32_t removed;		    /* bytes of removed records */
-	uint32_t last;			    /* where the last data record begins */
-	uint64_t time, carry;		    /* carry: deltas of removed records */
+	uint32_t fast;	      /* records that the fast path took */
+	uint32_t removed;     /* bytes of removed records */
+	uint32_t last;	      /* where the last data record begins */
+	uint64_t time, carry; /* carry: deltas of removed records */
+	uint32_t sync;	      /* where the chain of records that is walked begins, at sync_time */
+	uint64_t sync_time;
+	uint32_t trusted; /* up to here words are known to lead from one sound record to the next */
+	uint32_t unsure;  /* from here on times hang on what was lost; UINT32_MAX: they do not */
+	uint64_t latest;  /* no record can be later: the next page begins */
+	unsigned stop_rule;
+	bool bounded;			    /* the second walk over the page, since records of the first were later than that */
+	bool holed;			    /* something inside of it was left out */
+	bool repeated;			    /* identical to the page before */
+	bool strange;			    /* the pages around it show that its time is wrong */
 	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
 	bool cut;			    /* its length ends inside of a record */
 };
@@ -77,6 +88,18 @@ void tracedat_page_edit(struct tracedat_page *p, uint32_t at, uint32_t remove, c
 /* Walks records from `at` up to p->limit. Returns where it stopped: the limit if all records are valid. open: the length of
  * the page is not trusted, and a zero word is its end. */
 uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
+
+/* Lists data[from, to) of the page as doubtful in the output. */
+void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why);
+
+/* ---- salvage/tracedat_page_resync.c ---- */
+
+/* Whether records that their formats allow follow each other from `at` on: several, or all up to the end of the data. */
+bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open);
+/* Where such records begin, at least 4 bytes behind `at`; 0: nowhere. */
+uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open);
+/* Whether sound records follow at `at`, maybe behind more of the event with that id. */
+bool tracedat_page_goes_on(struct tracedat_page *p, uint32_t at, uint32_t id);
 
 /* ---- tracedat_page.c ---- */
 

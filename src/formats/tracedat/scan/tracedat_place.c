@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Bytes of a CPU with a chunk: the number of chunks, two sizes, a frame. */
+#define CHUNK_LEAST 16u
+
 /* ---- ranges ---- */
 
 /* A finding on the table entry of a CPU. */
@@ -54,18 +57,20 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 		c->from = above;
 }
 
-/* An aligned offset without a page, but with one nearby. */
-static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+/* Whether a table has the data of a CPU there. */
+static bool place_is_taken(const struct tracedat_walk *w, uint64_t place)
 {
-	uint32_t size = b->page_size;
-	if (b->compressed || c->length < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
-		return;
-	const uint8_t *p = window_at(&w->window, c->from, size);
-	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(w, c->from + size, size)))
-		return;
-	uint64_t place = tracedat_page_shifted(
-		w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end, w->source->size);
-	if (place == UINT64_MAX)
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++)
+			if (w->data.buffers[i].cpus[j].size && w->data.buffers[i].cpus[j].offset == place)
+				return true;
+	return false;
+}
+
+/* The data is at `place`; UINT64_MAX: it is not found. */
+static void range_moved(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c, uint64_t place)
+{
+	if (place == UINT64_MAX || place_is_taken(w, place))
 		return;
 	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
 			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
@@ -73,6 +78,47 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 	c->from = place;
 	if (c->length > w->source->size - place)
 		c->length = w->source->size - place;
+}
+
+/* An aligned offset without a page, but with one nearby. */
+static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+{
+	uint32_t size = b->page_size;
+	if (b->compressed && c->length >= CHUNK_LEAST) {
+		if (!tracedat_chunk_begins(w, c->from + 4, w->source->size))
+			range_moved(
+				w, b, c,
+				tracedat_chunks_shifted(w, c->from, size,
+							w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
+							w->source->size));
+		return;
+	}
+	if (b->compressed || c->length < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
+		return;
+	const uint8_t *p = window_at(&w->window, c->from, size);
+	if (!p || bytes_are_zero(p, size) || (c->length >= 2 * (uint64_t)size && tracedat_page_at(w, c->from + size, size)))
+		return;
+	uint64_t place = tracedat_page_shifted(
+		w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end, w->source->size);
+	range_moved(w, b, c, place);
+}
+
+/* The chunks show where they end, where the size of them all is wrong. */
+static void range_measure(struct tracedat_walk *w, struct tracedat_cpu *c)
+{
+	const uint8_t *p = window_at(&w->window, c->from, 4);
+	uint64_t at = c->from + 4, end = c->from + c->length;
+	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0;
+
+	for (; count && tracedat_chunk_begins(w, at, end); count--) {
+		p = window_at(&w->window, at, 4);
+		uint32_t csize = p ? load_u32(p, w->shape.big_endian) : 0;
+		if (!csize || csize > end - at - 8)
+			return;
+		at += 8 + (uint64_t)csize;
+	}
+	if (!count && at > c->from + 4)
+		c->length = at - c->from;
 }
 
 static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
@@ -118,6 +164,8 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		range_align(w, b, c);
 	else
 		range_shift(w, b, c);
+	if (b->compressed && c->clipped)
+		range_measure(w, c);
 	if (!b->compressed && c->size % b->page_size && !c->clipped) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_size_not_page_multiple, b, c,
 				 "the data has %llu bytes, expected a multiple of the page size %u", (unsigned long long)c->size,
@@ -295,6 +343,8 @@ void tracedat_data_place(struct tracedat_walk *w)
 		tracedat_instance_page_size(w, b);
 		for (size_t j = 0; j < b->count; j++)
 			range_check(w, b, &b->cpus[j], &eof);
+		if (findings_errors(w->findings) && !b->compressed && !w->shape.old_ring)
+			tracedat_ranges_step(w, b);
 	}
 	if (w->status == TM_OK)
 		ranges_overlap(w);

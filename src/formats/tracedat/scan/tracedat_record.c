@@ -79,9 +79,94 @@ static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint3
 	tracedat_page_edit(p, p->head + at, replaced, word, length, TRACEDAT_RULE_record_unknown_event_id, why);
 }
 
+void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why)
+{
+	/* Of a chunk that is changed all is listed. */
+	if (p->emitting && from < to && !p->where->in_chunk)
+		plan_doubt(p->w->s->plan, p->w->source, p->where->offset + p->head + from, to - from, why);
+}
+
+/* Where the last data record ends. */
+static uint32_t last_end(const struct tracedat_page *p)
+{
+	struct tracedat_word word;
+	return p->records && tracedat_word_read(p->data, p->last, p->limit, p->be, &word) ? p->last + word.total : p->sync;
+}
+
+static const char why_before[] = "what was hit may begin inside of this record";
+static const char why_behind[] = "the times of these records hang on what was lost before them in the page";
+
+/* Behind damage at data[from, to): the record in front of it, and the times behind it. */
+static void page_suspect(struct tracedat_page *p, uint32_t from, uint32_t to)
+{
+	p->holed = true;
+	if (p->records && last_end(p) == from && p->last >= p->sync)
+		tracedat_page_doubt(p, p->last, from, why_before);
+	if (p->unsure == UINT32_MAX)
+		p->unsure = to;
+}
+
+/* Times are known again, or the page ends. */
+static void page_sure(struct tracedat_page *p, uint32_t at)
+{
+	if (p->unsure != UINT32_MAX)
+		tracedat_page_doubt(p, p->unsure, at, why_behind);
+	p->unsure = UINT32_MAX;
+}
+
+/* The time at the end of the last data record of the chain that is walked. */
+static uint64_t chain_time(const struct tracedat_page *p, uint32_t end)
+{
+	uint64_t time = p->sync_time;
+	struct tracedat_word word;
+	for (uint32_t at = p->sync; at < end && tracedat_word_read(p->data, at, p->limit, p->be, &word); at += word.total) {
+		uint64_t high = word.type >= TRACEDAT_WORD_EXTEND ? (uint64_t)load_u32(p->data + at + 4, p->be) << 27 : 0;
+		if (word.type == TRACEDAT_WORD_STAMP)
+			time = ((high + word.delta) & TRACEDAT_WORD_STAMP_MASK) | (time & ~TRACEDAT_WORD_STAMP_MASK);
+		else if (word.type != TRACEDAT_WORD_PADDING || word.delta != 1)
+			time += high + word.delta;
+	}
+	return time;
+}
+
+/* The walk stopped at `at`. Leaves out what is damaged and returns where sound records go on; 0: there are none. */
+static uint32_t page_hole(struct tracedat_page *p, uint32_t at, bool open)
+{
+	uint32_t next = p->cut ? 0 : tracedat_page_resync(p, at, open), from = last_end(p);
+	struct tracedat_word word;
+
+	if (!next)
+		return 0;
+	/* Words of time in front of it may be damaged already. */
+	if (from > at || from < p->sync)
+		from = at;
+	uint64_t time = chain_time(p, from);
+	/* Where the word of the record that was hit leads to the next one, its time may be right as well. */
+	uint32_t delta = tracedat_word_read(p->data, at, p->limit, p->be, &word) && at + word.total == next &&
+					 word.type < TRACEDAT_WORD_PADDING && time + word.delta <= p->latest
+				 ? word.delta
+				 : 0;
+	p->bad++;
+	p->failed = p->cut = false;
+	page_suspect(p, from, next);
+	p->carry = 0;
+	if (p->emitting) {
+		tracedat_page_edit(p, p->head + from, next - from, NULL, 0, p->stop_rule, "bytes that are not a record");
+		p->removed += next - from;
+		p->stream->pending_missed = true;
+		p->carry = delta;
+	}
+	p->sync = next;
+	p->sync_time = p->time = time + delta;
+	return next;
+}
+
 static void record_remove(struct tracedat_page *p, uint32_t at, uint32_t length, uint32_t delta, unsigned rule)
 {
 	p->bad++;
+	p->records--;
+	page_suspect(p, at, at + length);
+	p->records++;
 	if (!p->emitting)
 		return;
 	p->records--;
@@ -110,6 +195,8 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	if (!tracedat_unknown_table(w))
 		return true;
 	struct tracedat_unknown *u = &w->events.unknown[id];
+	if (p->bounded)
+		return true; /* counted in the first walk */
 	record_size(u, size);
 	u->records++;
 	if (w->events.finding) {
@@ -139,6 +226,8 @@ static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint3
 			p->bad++;
 			if (p->emitting) {
 				uint8_t empty[4];
+				uint32_t at = (uint32_t)(payload - p->data);
+				tracedat_page_doubt(p, at, at + size, "an array of this record is lost");
 				store_u32(empty, d->relative ? e->fixed - d->offset - 4u : e->fixed, p->be);
 				tracedat_page_edit(p, field, 4, empty, 4, TRACEDAT_RULE_record_data_loc_range,
 						   "an empty array: its offset is unknown");
@@ -287,19 +376,8 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 	if (!p->failed)
 		(void)tracedat_page_report_at(p, rule, p->head + at, length, "%s %u at byte %u of %u", what, value, at, p->limit);
 	p->failed = true;
+	p->stop_rule = rule;
 	return at;
-}
-
-/* Where zeros stop the walk they may begin inside the last record: a record that ends in zeros is not kept. */
-static uint32_t zeros_begin(struct tracedat_page *p, uint32_t at, uint32_t word, uint32_t length)
-{
-	if (word || length || !p->records || at < 4 || p->last >= at || load_u32(p->data + at - 4, p->be))
-		return at;
-	if (p->removed)
-		return at;
-	p->records--;
-	p->bad++;
-	return p->last;
 }
 
 /* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
@@ -322,17 +400,45 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 			(void)walk_stop(p, TRACEDAT_RULE_record_past_commit, *at, left, "the size of a record is", *total);
 		return false;
 	}
-	uint32_t word = load_u32(p->data + *at, p->be), length = left >= 8 ? load_u32(p->data + *at + 4, p->be) : 0;
+	uint32_t length = left >= 8 ? load_u32(p->data + *at + 4, p->be) : 0;
 	*skip = 8;
 	*total = 4 + length;
 	if (length >= 5 && !(length & 3) && length <= left - 4)
 		return true;
 	if (open)
 		return false;
-	*at = zeros_begin(p, *at, word, length);
-	left = p->limit - *at;
 	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is", length);
 	return false;
+}
+
+/* Where a page was hit, its words lead into the middle of records. True: this is not a record, which is reported. */
+static bool record_garbled(struct tracedat_page *p, uint32_t at, uint32_t total, uint32_t skip, uint32_t delta)
+{
+	const struct tracedat_events *events = &p->w->events;
+	const uint8_t *payload = p->data + at + skip;
+	uint32_t size = total - skip, id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, p->be) : 0;
+	const struct tracedat_event *e = tracedat_event_of(events, id);
+	bool small = size < TRACEDAT_COMMON_MIN, unknown = !small && !e && !(id && id == events->blk_id);
+
+	if (p->bounded && p->time + delta > p->latest) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_time_ahead, at, 4, "a record is later than the next page; its delta is",
+				delta);
+	} else if (small && !tracedat_page_goes_on(p, at + total, id)) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_payload_short, at, total,
+				"a record is shorter than the common fields: its payload has the size", size);
+	} else if (unknown && (load_u32(payload + 4, p->be) > TRACEDAT_PID_MAX || !tracedat_page_goes_on(p, at + total, id))) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_unknown_event_id, at, total,
+				"bytes that are not a record: no format has the ID", id);
+	} else if (e && size < e->fixed && !e->contested && !tracedat_page_goes_on(p, at + total, id)) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_shorter_than_format, at, total,
+				"a record is shorter than its fields: its payload has the size", size);
+	} else if (e && size >= e->fixed && tracedat_size_odd(e, size) &&
+		   tracedat_page_chain(p, at + skip + ((e->fixed + 3) & ~3u), false)) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_data_length, at, 8, "records begin inside of a record of", total);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 /* Each of these walks over one word and its data. False: the walk stops at *at. */
@@ -342,13 +448,17 @@ static bool walk_data(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 
 	if (!data_size(p, at, type, open, &total, &skip))
 		return false;
+	if (record_garbled(p, *at, total, skip, delta))
+		return false;
 	if (type && type < 3 && !p->emitting)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_small_type_len, p->head + *at, total,
 					   "the record has %u bytes of payload, expected at least 12", 4 * type);
 	p->time += delta;
-	if (record_check(p, *at, total, p->data + *at + skip, total - skip, delta) && p->carry)
-		carry_add(p, *at, type, delta);
-	p->last = *at;
+	if (record_check(p, *at, total, p->data + *at + skip, total - skip, delta)) {
+		if (p->carry)
+			carry_add(p, *at, type, delta);
+		p->last = *at;
+	}
 	*at += total;
 	return true;
 }
@@ -387,11 +497,20 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	}
 	uint64_t high = (uint64_t)load_u32(p->data + *at + 4, p->be) << 27;
+	uint64_t later = type == TRACEDAT_WORD_EXTEND
+				 ? p->time + high + delta
+				 : (((high + delta) & TRACEDAT_WORD_STAMP_MASK) | (p->time & ~TRACEDAT_WORD_STAMP_MASK));
+	if (p->bounded && later > p->latest) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_time_ahead, *at, 8,
+				"a time stamp is later than the next page; its high part is", load_u32(p->data + *at + 4, p->be));
+		return false;
+	}
 	carry_add(p, *at, type, delta);
 	if (type == TRACEDAT_WORD_EXTEND) {
-		p->time += high + delta;
+		p->time = later;
 	} else {
-		uint64_t stamp = ((high + delta) & TRACEDAT_WORD_STAMP_MASK) | (p->time & ~TRACEDAT_WORD_STAMP_MASK);
+		uint64_t stamp = later;
+		page_sure(p, *at);
 		if (stamp < p->time && !p->emitting)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + *at, 8,
 						   "the absolute time is %llu, before the previous time %llu",
@@ -411,7 +530,7 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 
 	while (goes_on) {
 		/* A removed record changes the next one, whatever that is. */
-		if (!slow && !p->carry)
+		if (!slow && !p->carry && !p->bounded)
 			at = tracedat_fast(p, at);
 		if (at >= p->limit || p->limit - at < 4)
 			break;
@@ -423,6 +542,10 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 			goes_on = walk_padding(p, &at, delta, open);
 		else
 			goes_on = walk_time(p, &at, type, delta, open);
+		uint32_t next = goes_on ? 0 : page_hole(p, at, open);
+		goes_on |= next != 0;
+		at = next ? next : at;
 	}
+	page_sure(p, at);
 	return at;
 }

@@ -43,14 +43,18 @@ static bool body_begins(struct window *window, unsigned id, uint64_t at, uint64_
 	return p && tracedat_body_begins(p, id);
 }
 
-/* Checks a section without a signature: event data has zeros up to its first page, strings end in NUL. */
-static bool content_fits(struct tracedat_walk *w, unsigned id, uint64_t body, uint64_t size)
+/* Checks a section without a signature: event data has zeros up to its first page, which may have moved; strings end in NUL. */
+static bool content_fits(struct tracedat_walk *w, const struct tracedat_section_header *h, uint64_t body, uint64_t size)
 {
+	unsigned id = h->id;
 	if (id == TRACEDAT_BUFFER) {
 		uint32_t page = tracedat_page_size_ok(w->shape.page_size) ? w->shape.page_size : TRACEDAT_PAGE_MIN;
 		size_t padding = (size_t)(tracedat_align(body, page) - body);
 		const uint8_t *p = padding < size ? window_at(&w->window, body, padding) : NULL;
-		return p && bytes_are_zero(p, padding);
+		if (p && bytes_are_zero(p, padding))
+			return true;
+		return p && h->flags & TRACEDAT_COMPRESSED &&
+		       tracedat_chunks_shifted(w, body + padding, page, body, body + size) != UINT64_MAX;
 	}
 	const uint8_t *p = id == TRACEDAT_STRINGS ? window_at(&w->window, body + size - 1, 1) : NULL;
 	return id != TRACEDAT_STRINGS || (p && !*p);
@@ -83,7 +87,7 @@ static bool finder_plausible(struct finder *f, uint64_t at, uint64_t limit, uint
 	    h.id != TRACEDAT_MODULES)
 		return false;
 	/* Their content has no signature: a plausible section must follow. */
-	if (h.size > room || h.size < 16 || !f->far_checks || f->nested || !content_fits(w, h.id, body, h.size))
+	if (h.size > room || h.size < 16 || !f->far_checks || f->nested || !content_fits(w, &h, body, h.size))
 		return false;
 	f->far_checks--;
 	if (body + h.size == w->source->size)
@@ -107,6 +111,8 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 		if (!p)
 			return end;
 		for (i = 0; i + TRACEDAT_SECTION_SIZE <= got; i++) {
+			if (p[i] == 0x17 && !memcmp(p + i, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE))
+				return at + i; /* another trace.dat */
 			uint16_t id = load_u16(p + i, w->shape.big_endian);
 			if (id > TRACEDAT_ID_LAST || load_u16(p + i + 2, w->shape.big_endian) > 1 ||
 			    (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
@@ -257,6 +263,14 @@ void tracedat_sections_find(struct tracedat_walk *w)
 		w->prefix.header_end = at = tracedat_formats_begin(w, at, find_next(&f, at));
 	while (at < end && w->status == TM_OK) {
 		struct tracedat_section_header h;
+		const uint8_t *magic = at ? window_at(&w->window, at, TRACEDAT_MAGIC_SIZE) : NULL;
+		if (magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE)) {
+			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, end - at,
+					      "another trace.dat of %llu bytes begins here", (unsigned long long)(end - at));
+			tracedat_drop(w, at, end - at, TRACEDAT_RULE_v7_section_size, "another trace.dat");
+			w->out.lost_is = TM_UNKNOWN_COUNT;
+			return;
+		}
 		if (end - at < TRACEDAT_SECTION_SIZE || !tracedat_section_header_at(w, at, &h)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, end - at,
 					      "the file ends inside the header of a section");

@@ -32,14 +32,21 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 		return true;
 	if (at > w->source->size || w->source->size - at < 16 || !tracedat_section_header_at(w, at, &h))
 		return false;
+	/* Another trace.dat follows, which is reported. */
+	const uint8_t *magic = window_at(&w->window, at, TRACEDAT_MAGIC_SIZE);
+	if (magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE))
+		return true;
 	/* Unknown flags are accepted where the size fits. */
 	if ((h.flags > 1 && h.size > w->source->size - at - 16) || h.description < -1 || h.description > 65535)
 		return false;
+	uint64_t real;
+	if (h.id == TRACEDAT_DONE && h.flags & TRACEDAT_COMPRESSED)
+		return tracedat_frame_fits(w, at + TRACEDAT_SECTION_SIZE, w->source->size - at - TRACEDAT_SECTION_SIZE, &real);
 	if (h.id == TRACEDAT_DONE)
 		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
 	/* An unknown kind is accepted where its size fits the file. */
 	if (h.id > TRACEDAT_ID_LAST)
-		return h.size <= w->source->size - at - 16 && h.id < 1024 && h.size;
+		return h.size <= w->source->size - at - 16 && h.id <= TRACEDAT_ID_LATER && h.size;
 	return h.id >= TRACEDAT_BUFFER && (h.id == TRACEDAT_BUFFER || h.id >= TRACEDAT_STRINGS);
 }
 

@@ -1,4 +1,5 @@
 /* Lines of latency output, which come in pieces. */
+#include "core/text.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size)
@@ -39,7 +40,7 @@ void tracedat_text_whole_lines(struct tracedat_text_lines *l, const uint8_t *tex
 		text = lf + 1;
 		l->skip = false;
 	}
-	lf = memrchr(text, '\n', size);
+	lf = text_last_byte(text, '\n', size);
 	size_t whole = lf ? (size_t)(lf + 1 - text) : 0;
 	if (whole) {
 		bytes_append(out, l->carry.data, l->carry.size);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #define FIRST_LOAD (1u << 20)
+/* Kernels have about 150 event systems; with far more their number is damage. */
+#define SYSTEMS_USUAL 1024u
 /* The tables of instances begin behind pages. */
 #define INSTANCE_AWAY 1024u
 
@@ -46,8 +48,13 @@ static bool forward_formats(struct tracedat_v6 *v)
 					      load_u32(v->data + at, w->shape.big_endian));
 	size_t end = systems != TRACEDAT_V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size)
 						    : TRACEDAT_V6_UNKNOWN;
-	if (end == TRACEDAT_V6_UNKNOWN || v->size - end < 4)
+	if (end == TRACEDAT_V6_UNKNOWN || v->size - end < 4) {
+		/* Behind ftrace formats that are whole; the first system is damaged. */
+		bool counted = systems != TRACEDAT_V6_UNKNOWN && load_u32(v->data + at, w->shape.big_endian) &&
+			       v->size - systems >= 4 && load_u32(v->data + systems, w->shape.big_endian) - 1 < SYSTEMS_USUAL;
+		v->m.systems = counted ? systems : v->m.systems;
 		return false;
+	}
 	v->m.systems = systems;
 	v->m.kallsyms = end;
 	return true;
@@ -94,12 +101,14 @@ static bool forward(struct tracedat_v6 *v)
 				       TRACEDAT_V6_UNKNOWN,	 TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN, TRACEDAT_V6_UNKNOWN };
 	if (forward_header(v) && forward_formats(v) && forward_texts(v))
 		return true;
-	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && more_formats(v))
+	/* Systems follow their number, which is wrong. */
+	bool counted_zero = m->kallsyms != TRACEDAT_V6_UNKNOWN && more_formats(v);
+	if (counted_zero)
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	/* Counts and sizes of 0 lead through any zeros: without a tag at the end they are not accepted. */
 	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->w->shape.big_endian))
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
-	if (m->systems != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian))
+	if (m->systems != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian) && !counted_zero)
 		m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	if (m->ftrace != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->w->shape.big_endian))
 		m->ftrace = m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
@@ -203,12 +212,15 @@ static size_t options_read(struct tracedat_v6 *v, size_t at)
 		return after;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10), latency = tracedat_v6_find(v, at, "latency  ", 10);
 	size_t tag = fly < latency ? fly : latency;
+	if (after == TRACEDAT_V6_UNKNOWN && tag != TRACEDAT_V6_UNKNOWN && is_instance_table(w, tag))
+		return after; /* ours is damaged as well */
 	if (after == TRACEDAT_V6_UNKNOWN || tag == TRACEDAT_V6_UNKNOWN || tag <= after)
 		return tag != TRACEDAT_V6_UNKNOWN ? tag : after;
 	/* Zeros end the options. Where further options lead to the tag, the zeros were damage. */
 	size_t more = tracedat_options_lead(&w->shape, v->data, after, tag), stop = more != SIZE_MAX ? more : tag;
 	if (is_instance_table(w, tag) || (more == SIZE_MAX && tag - after >= INSTANCE_AWAY && tag % INSTANCE_AWAY == 0))
 		return after; /* that tag belongs to an instance; ours is damaged */
+	tracedat_option_suspect(w, &w->meta.v6, after - 2);
 	struct finding *fd = tracedat_finding(w, TRACEDAT_RULE_option_size, after, stop - after);
 	if (more == SIZE_MAX)
 		finding_say(fd, "%zu bytes after the end of the options", stop - after);
@@ -234,11 +246,16 @@ static void rest_of_header(struct tracedat_v6 *v)
 	if (kind == 1) {
 		w->dir.tag_seen = true;
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
+		size_t table = tag == TRACEDAT_V6_UNKNOWN ? tracedat_v6_table_find(v, v->m.tag + TRACEDAT_TAG_SIZE)
+							  : TRACEDAT_V6_UNKNOWN;
+		if (table != TRACEDAT_V6_UNKNOWN)
+			tag = table - TRACEDAT_TAG_SIZE;
 		if (tag == TRACEDAT_V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
 			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v->size, 0,
 					      "the file ends inside the options: no CPU table follows");
 			w->data.errors = true;
-			w->meta.stop = v->size;
+			/* Pages may follow. */
+			w->meta.stop = v->m.tag + TRACEDAT_TAG_SIZE;
 			return;
 		}
 		kind = tag_read(v, tag, false);
@@ -294,6 +311,11 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	if (!load_metadata(w, &v))
 		return;
 	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
+	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
+	const uint8_t *other = whole ? NULL : memmem(v.data + 1, v.size - 1, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	if (other)
+		v.size = (size_t)(other - v.data);
+	w->out.lost_other |= m->ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
 	if (!whole)
 		tracedat_v6_salvage(&v);
 	if (!whole && m->tag == TRACEDAT_V6_UNKNOWN && w->source->size > TRACEDAT_BLOCK_MAX) {

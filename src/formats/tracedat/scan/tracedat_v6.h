@@ -44,6 +44,9 @@ void tracedat_v6_clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
 
 /* ---- tracedat_v6_salvage.c ---- */
 
+/* A table of CPUs without its tag, at or behind `from`: by offsets and sizes of pages that follow each other. */
+size_t tracedat_v6_table_find(const struct tracedat_v6 *v, size_t from);
+
 /* Finds the blocks that the map does not have yet. */
 void tracedat_v6_salvage(struct tracedat_v6 *v);
 

@@ -216,7 +216,8 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
 static void part_unnamed(struct tracedat_walk *w, unsigned id, int index)
 {
 	bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
-	enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO	  ? TM_ERROR
+	/* Without event data readers need neither headers nor formats, and only the options are mandatory. */
+	enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO ? (data || w->dir.section_count > 1 ? TM_ERROR : TM_WARNING)
 					   : id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING)
 									  : TM_NOTE;
 	/* Readers do not find a section that no option names. */

@@ -98,6 +98,19 @@ static void buffer_flag(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	section->flags ^= TRACEDAT_COMPRESSED;
 }
 
+/* Whether plain pages stand where the table has data. */
+static bool buffer_plain(struct tracedat_walk *w, const struct tracedat_buffer *b)
+{
+	bool plain = false;
+	for (size_t i = 0; i < b->count && i < 64; i++) {
+		if (tracedat_chunk_begins(w, b->cpus[i].offset + 4, w->source->size))
+			return false;
+		const uint8_t *p = b->cpus[i].size ? window_at(&w->window, b->cpus[i].offset, w->shape.page_size) : NULL;
+		plain |= p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
+	}
+	return plain;
+}
+
 static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
 {
 	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
@@ -113,8 +126,7 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 	b->section = index;
 	if (index < 0) {
 		/* Repair makes a section for it; the data shows whether it is compressed. */
-		b->compressed = b->count && w->shape.codec != TRACEDAT_NONE &&
-				tracedat_chunk_begins(w, b->cpus[0].offset + 4, w->source->size);
+		b->compressed = b->count && w->shape.codec != TRACEDAT_NONE && !buffer_plain(w, b);
 		return;
 	}
 	w->dir.sections[index].referenced = true;

@@ -1,131 +1,228 @@
-/* Argument specifications: "arg1,arg2/s,retval/i32". */
+/* Argument specifications: "arg1,arg2/s,retval/i32". What is taken and what is refused is as in readers of release 0.13
+ * (utils/argspec.c, parse_argument_spec(); utils/filter.c, setup_trigger_action()). */
 #include "formats/uftrace/decode/uftrace_argspec.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/bytes.h"
 #include "formats/uftrace/decode/uftrace_record.h"
 
-static bool is_digit(struct uftrace_str t, size_t at)
+static bool is_digit(char c)
 {
-	return at < t.length && t.text[at] >= '0' && t.text[at] <= '9';
+	return c >= '0' && c <= '9';
 }
 
-/* The number at *at, up to about max; *at goes behind it. */
-static unsigned number(struct uftrace_str t, size_t *at, unsigned max)
-{
-	unsigned value = 0;
+/* An item, as it is read from left to right; ends in a NUL. */
+struct item_text {
+	const char *at;
+};
 
-	while (is_digit(t, *at) && value < max)
-		value = value * 10 + (unsigned)(t.text[(*at)++] - '0');
-	return value;
+/* As strtol() has it: blanks and a sign in front. False: there is no number. */
+static bool take_number(struct item_text *t, long *value)
+{
+	char *end;
+
+	*value = strtol(t->at, &end, 10);
+	bool any = end != t->at;
+	t->at = end;
+	return any;
 }
 
-/* What the item is of: "retval", "arg<n>" or "fparg<n>". *at: behind it; 0: something else. False: the index is missing. */
-static bool item_name(struct uftrace_str t, struct uftrace_item *item, size_t *at)
+static bool take_word(struct item_text *t, const char *word)
 {
-	bool floating = t.length > 5 && !memcmp(t.text, "fparg", 5);
+	size_t n = strlen(word);
+	bool there = !strncmp(t->at, word, n);
 
-	if (t.length >= 6 && !memcmp(t.text, "retval", 6)) {
-		item->retval = true;
-		*at = 6;
-		return true;
-	}
-	if (!floating && !(t.length > 3 && !memcmp(t.text, "arg", 3))) {
-		*at = 0;
-		return true;
-	}
-	*at = floating ? 5 : 3;
-	item->index = (uint16_t)number(t, at, 1000);
-	item->floating = floating;
-	if (floating)
-		item->size = 8;
-	return item->index != 0;
+	t->at += there ? n : 0;
+	return there;
 }
 
 /* A size in bits that a register can have; long double has 80. */
-static bool set_bits(struct uftrace_item *item, unsigned bits, bool floating)
+static bool set_bits(struct uftrace_item *item, long bits, bool floating)
 {
 	item->size = (uint16_t)(bits / 8);
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64 || (floating && bits == 80);
 }
 
-/* What is behind the slash: a letter, and a size. */
-static bool item_format(struct uftrace_str t, size_t at, struct uftrace_item *item)
+/* Behind "%": a place on the stack, or a register for arguments of one of the machines that there are recorders for. */
+static bool take_place(const char *text)
 {
-	char format = at < t.length && !is_digit(t, at) ? t.text[at++] : '\0';
-	size_t from = at;
-	unsigned size = number(t, &at, 100000);
-	bool sized = at > from;
+	/* x86-64, i386; by number: the vector registers of these, aarch64 and arm, RISC-V. */
+	static const char *const registers[] = { "rdi", "rsi", "rdx", "rcx", "r8", "r9", "ecx", "edx" };
+	static const char *const numbered[] = { "xmm", "x", "s", "d", "r", "a", "fa" };
 
+	if (!strncmp(text, "stack", 5))
+		return true;
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		if (!strcasecmp(text, registers[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		size_t n = strlen(numbered[i]);
+		if (!strncasecmp(text, numbered[i], n) && text[n] >= '0' && text[n] <= '7' && !text[n + 1])
+			return true;
+	}
+	return false;
+}
+
+/* Behind "/": a letter and a size; of floating arguments a size alone, too. */
+static bool take_format(struct item_text *t, const struct uftrace_argspec_of *of, struct uftrace_item *item)
+{
+	bool floating = item->floating;
+	char format = '\0';
+	long number;
+
+	if (!(item->floating && is_digit(*t->at)))
+		format = *t->at ? *t->at++ : '?';
 	switch (format) {
+	case 't': /* a structure: its bytes, and behind them its name and registers */
+		if (!take_number(t, &number))
+			number = 0;
+		item->size = (uint16_t)number;
+		t->at += strlen(t->at);
+		return number >= 0 && number <= (long)UFTRACE_PAYLOAD_MAX;
+	case 'e': /* "e:name" of an enumeration */
+		if (*t->at++ != ':' || !*t->at)
+			return false;
+		t->at += strcspn(t->at, "%");
+		return true;
 	case 's':
 	case 'S':
 		item->string = true;
-		return true;
-	case 'e': /* "e:name" of an enumeration */
-		return at < t.length && t.text[at] == ':' && !sized;
-	case '\0':
+		break;
+	case 'o':
+		if (!of->octal)
+			return false;
+		break;
+	case 'c':
+		item->size = 1;
+		break;
 	case 'f':
-		if (format == 'f')
-			item->size = 8;
-		return !sized || set_bits(item, size, true);
+		floating = true;
+		item->size = 8;
+		break;
+	case '\0':
 	case 'd':
 	case 'i':
 	case 'u':
 	case 'x':
-	case 'o':
-		return !sized || set_bits(item, size, false);
-	case 'c':
-		item->size = 1;
-		return true;
 	case 'p':
-		return true;
-	case 't': /* a structure: its bytes */
-		item->size = (uint16_t)size;
-		return sized && size <= UFTRACE_PAYLOAD_MAX;
+		break;
 	default:
 		return false;
 	}
-}
-
-static bool item_parse(struct uftrace_str t, unsigned long_size, struct uftrace_item *item, bool *ignored)
-{
-	size_t at;
-
-	*item = (struct uftrace_item){ .size = (uint16_t)long_size };
-	if (!item_name(t, item, &at))
-		return false;
-	*ignored = !at; /* a module, or another trigger */
-	if (!at || at >= t.length || t.text[at] == '%')
+	if (!*t->at || *t->at == '%')
 		return true;
-	return t.text[at] == '/' && item_format(t, at + 1, item);
+	return take_number(t, &number) && set_bits(item, number, floating);
 }
 
-/* Splits at the commas; false at the first item that is not understood. */
-bool uftrace_argspec_items(struct uftrace_str t, unsigned long_size, bool retval, struct uftrace_item *items, size_t *count)
+/* Behind its name: format and place. */
+static bool take_rest(struct item_text *t, const struct uftrace_argspec_of *of, struct uftrace_item *item)
 {
+	if (*t->at == '/') {
+		t->at++;
+		if (!take_format(t, of, item))
+			return false;
+	}
+	return !*t->at || (*t->at == '%' && take_place(t->at + 1));
+}
+
+/* Words for other things than arguments; what follows them does not matter. */
+static bool is_trigger(const char *text)
+{
+	static const char *const words[] = { "filter", "notrace", "hide",    "depth=", "time=",	 "size=",     "trace",
+					     "color=", "read=",	  "recover", "finish", "caller", "backtrace", "auto-args" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(text, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Whether the module is the one that an item names, by the beginning of its name. */
+static bool is_module(const char *text, const struct uftrace_argspec_of *of)
+{
+	if (!of->module.text)
+		return true;
+	if (!strcasecmp(text, "plt"))
+		return of->plt;
+	size_t n = strlen(text);
+	return n <= of->module.length && !memcmp(text, of->module.text, n);
+}
+
+enum item_kind { ITEM_ARGUMENT, ITEM_OTHER, ITEM_ELSEWHERE, ITEM_REFUSED };
+
+static enum item_kind read_item(const char *text, const struct uftrace_argspec_of *of, struct uftrace_item *item)
+{
+	struct item_text t = { text };
+	long number = 0;
+
+	*item = (struct uftrace_item){ .size = (uint16_t)of->long_size };
+	if (take_word(&t, "retval")) {
+		item->retval = true;
+	} else if (take_word(&t, "fparg") || take_word(&t, "arg")) {
+		item->floating = text[0] == 'f';
+		item->size = item->floating ? 8 : item->size;
+		if (!is_digit(*t.at) || !take_number(&t, &number))
+			return ITEM_REFUSED;
+		item->index = (uint16_t)(number < UINT16_MAX ? number : UINT16_MAX);
+	} else if (is_trigger(text)) {
+		return ITEM_OTHER;
+	} else {
+		return is_module(text, of) ? ITEM_OTHER : ITEM_ELSEWHERE;
+	}
+	return take_rest(&t, of, item) ? ITEM_ARGUMENT : ITEM_REFUSED;
+}
+
+static void add_item(struct uftrace_item *items, size_t *count, const struct uftrace_item *item)
+{
+	size_t k = 0;
+
+	while (k < *count && (items[k].index != item->index || items[k].floating != item->floating))
+		k++;
+	if (k == *count && *count < UFTRACE_ITEMS_MAX)
+		++*count;
+	if (k < UFTRACE_ITEMS_MAX)
+		items[k] = *item;
+}
+
+#define ITEM_LENGTH_MAX 1023u /* of one item; names of structures and enumerations are in it */
+
+enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const struct uftrace_argspec_of *of, bool retval,
+						 struct uftrace_item *items, size_t *count, bool *any)
+{
+	struct uftrace_item own[UFTRACE_ITEMS_MAX];
+	size_t own_count = 0;
+	bool found = false, elsewhere = false;
+
 	for (size_t at = 0; at < t.length;) {
 		const char *comma = memchr(t.text + at, ',', t.length - at);
-		struct uftrace_str one = { t.text + at, comma ? (size_t)(comma - t.text) - at : t.length - at };
+		size_t length = comma ? (size_t)(comma - t.text) - at : t.length - at;
 		struct uftrace_item item;
-		bool ignored;
-		at += one.length + 1;
-		if (!one.length)
+		char text[ITEM_LENGTH_MAX + 1];
+		if (length > ITEM_LENGTH_MAX || memchr(t.text + at, '\0', length))
+			return UFTRACE_ARGSPEC_REFUSED;
+		memcpy(text, t.text + at, length);
+		text[length] = '\0';
+		at += length + 1;
+		enum item_kind kind = length ? read_item(text, of, &item) : ITEM_OTHER;
+		if (kind == ITEM_REFUSED)
+			return UFTRACE_ARGSPEC_REFUSED;
+		elsewhere |= kind == ITEM_ELSEWHERE;
+		if (kind != ITEM_ARGUMENT)
 			continue;
-		if (!item_parse(one, long_size, &item, &ignored))
-			return false;
-		if (ignored || item.retval != retval)
-			continue;
-		size_t k = 0;
-		while (k < *count && (items[k].index != item.index || items[k].floating != item.floating))
-			k++;
-		if (k == *count && *count < UFTRACE_ITEMS_MAX)
-			++*count;
-		if (k < UFTRACE_ITEMS_MAX)
-			items[k] = item;
+		found = true;
+		/* "arg0" is none, and stands for no value. */
+		if (item.retval == retval && (item.retval || item.index))
+			add_item(own, &own_count, &item);
 	}
-	return true;
+	if (elsewhere)
+		return UFTRACE_ARGSPEC_ELSEWHERE;
+	for (size_t i = 0; i < own_count; i++)
+		add_item(items, count, &own[i]);
+	*any |= found;
+	return UFTRACE_ARGSPEC_TAKEN;
 }
 
 int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian, unsigned *longest)

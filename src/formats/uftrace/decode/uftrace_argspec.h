@@ -23,10 +23,25 @@ struct uftrace_spec {
 	struct uftrace_item items[];
 };
 
+/* Which function the items are for, and who reads them. */
+struct uftrace_argspec_of {
+	unsigned long_size;	   /* 4 or 8 */
+	bool octal;		   /* readers know the format 'o', of 0.16 */
+	struct uftrace_str module; /* the file name of the program or library; text NULL: any */
+	bool plt;		   /* a call through the PLT */
+};
+
+enum uftrace_argspec_state {
+	UFTRACE_ARGSPEC_TAKEN,
+	UFTRACE_ARGSPEC_ELSEWHERE, /* the items are for another module */
+	UFTRACE_ARGSPEC_REFUSED	   /* readers leave the specification out */
+};
+
 /* Reads the items of a specification, separated by commas: adds those of arguments, or of the return value, to
- * items[UFTRACE_ITEMS_MAX], where a later one replaces an earlier one of its index. long_size: 4 or 8. False at the first item
- * that is not understood. */
-bool uftrace_argspec_items(struct uftrace_str t, unsigned long_size, bool retval, struct uftrace_item *items, size_t *count);
+ * items[UFTRACE_ITEMS_MAX], where a later one replaces an earlier one of its index. *any is set where there is an item of either.
+ * Nothing is added where the specification is not taken. */
+enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const struct uftrace_argspec_of *of, bool retval,
+						 struct uftrace_item *items, size_t *count, bool *any);
 /* Bytes that the values take with their padding, read from data; -1: they pass `size`, or a string cannot be so long.
  * longest: the longest string. */
 int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian, unsigned *longest);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/text.h"
+
 bool uftrace_str_is(struct uftrace_str str, const char *text)
 {
 	return str.length == strlen(text) && !memcmp(str.text, text, str.length);
@@ -14,7 +16,7 @@ bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b)
 
 struct uftrace_str uftrace_basename(struct uftrace_str path)
 {
-	const char *slash = path.length ? memrchr(path.text, '/', path.length) : NULL;
+	const char *slash = path.length ? text_last_byte(path.text, '/', path.length) : NULL;
 
 	if (slash) {
 		path.length -= (size_t)(slash + 1 - path.text);

@@ -50,7 +50,7 @@ enum uftrace_gen_feature {
 struct uftrace_gen {
 	struct gen *g;
 
-	/* What a breaker asks for at GEN_SHAPE: see uftrace_gen_made(). */
+	/* What a breaker asks for at GEN_SHAPE: see uftrace_gen_need(). */
 	uint64_t want, refuse;
 	unsigned version_low, version_high;
 

@@ -361,7 +361,7 @@ static void make_symbols(struct uftrace_gen *g, struct uftrace_gen_module *modul
 		} else if (uftrace_gen_below(g, 5) == 4 && g->g->rule < 0) {
 			const char *name = classes[uftrace_gen_below(g, 3)];
 
-			(void)snprintf(symbol->name, sizeof(symbol->name), "_ZN%zu%s%zu%s3add%uEii", strlen(stem), stem,
+			(void)snprintf(symbol->name, sizeof(symbol->name), "_ZN%zu%s%zu%s4add%uEii", strlen(stem), stem,
 				       strlen(name), name, i % 10);
 		} else {
 			(void)snprintf(symbol->name, sizeof(symbol->name), "%s_%s%u", stem, verbs[uftrace_gen_below(g, 8)], i);

@@ -294,7 +294,7 @@ static void kernel_header(struct sketch *sk)
 	}
 	for (; at < sk->size && begins(sk, at, "TRACEFS: ") && sk->o->status == TM_OK; at = end) {
 		uint64_t text = line_end(sk, at), bytes;
-		const uint8_t *colon = memrchr(sk->data + at, ':', (size_t)(text - at));
+		const uint8_t *colon = text_last_byte(sk->data + at, ':', (size_t)(text - at));
 		uint64_t from = (uint64_t)(colon - sk->data) + 2;
 		if (text - at < 12 || from >= text - 1 ||
 		    !text_parse_u64((const char *)sk->data + from, (size_t)(text - 1 - from), &bytes) || bytes > sk->size - text)

@@ -17,6 +17,12 @@ void uftrace_edit_lose(struct uftrace_walk *w, struct edits *e, uint64_t at, uin
 	plan_lost_other(w->plan);
 }
 
+void uftrace_repair_doubt(struct uftrace_walk *w, const struct source *source, uint64_t at, uint64_t length)
+{
+	if (w->plan && length)
+		plan_doubt(w->plan, source, at, length, "a line that is not as it was written");
+}
+
 bool uftrace_edit_apply(struct uftrace_walk *w, struct edits *e, struct uftrace_file *file, const char *output)
 {
 	bool failed = e->failed;

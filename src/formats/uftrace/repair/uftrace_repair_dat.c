@@ -67,5 +67,5 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)
 {
 	if (t->w->plan && t->output.planned)
-		plan_doubt(t->w->plan, t->source, at, UFTRACE_RECORD_SIZE, "directly behind damaged bytes");
+		plan_doubt(t->w->plan, t->source, at, UFTRACE_RECORD_SIZE, "directly after damaged bytes");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_session.h"
@@ -17,7 +18,7 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		struct uftrace_line *line = &l->list[i];
 		if (line->bit != bit)
 			continue;
-		if (line->drop && line->rule != UFTRACE_RULE_info_crlf_or_blank)
+		if (line->drop && line->rule != UFTRACE_RULE_info_crlf_or_blank && line->rule != UFTRACE_RULE_argspec_missing)
 			plan_lost_other(w->plan);
 		if (!write || line->drop)
 			plan_drop(w->plan, source, line->offset, line->raw, line->drop ? line->rule : l->taskinfo_rule,
@@ -118,12 +119,19 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 	unsigned out = plan_output(w->plan, "info");
 	bool exename = !(mask & UFTRACE_BIT(UFTRACE_I_EXE_NAME)) && w->info->head.damaged && exename_can_be_written(w);
 
+	bool specs = w->infer->block.size, pattern = specs && !(mask & UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE));
+
 	if (exename)
 		mask |= UFTRACE_BIT(UFTRACE_I_EXE_NAME);
+	if (pattern)
+		mask |= UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE);
 	if (l->taskinfo_rewrite && !l->taskinfo_why) {
 		l->taskinfo_rule = l->header_rule != UFTRACE_RULE_COUNT ? l->header_rule : (unsigned)UFTRACE_RULE_taskinfo_missing;
 		l->taskinfo_why = "the tasks of task.txt and of the records";
 	}
+	/* The command line, the exit status and the machine that it named are known to nobody else. */
+	if (!text)
+		plan_lost_other(w->plan);
 	plan_header(w, out, mask);
 	if (exename)
 		plan_exename(w, out);
@@ -131,6 +139,12 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 		bool rewrite = bit == UFTRACE_I_TASKINFO && l->taskinfo_rewrite;
 		if (rewrite && !plan_taskinfo(w, out))
 			return false;
+		if (specs && bit == UFTRACE_I_ARG_SPEC)
+			plan_literal(w->plan, out, w->infer->block.data, w->infer->block.size, UFTRACE_RULE_argspec_missing,
+				     "specifications by the debug information and by the records");
+		if (pattern && bit == UFTRACE_I_PATTERN_TYPE)
+			plan_literal(w->plan, out, "pattern_type:regex\n", 19, UFTRACE_RULE_argspec_missing,
+				     "how the specifications name functions");
 		if (text)
 			plan_lines_of(w, out, bit, !rewrite);
 	}

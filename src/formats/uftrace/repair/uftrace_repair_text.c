@@ -14,7 +14,7 @@ bool uftrace_repair_tasks(struct uftrace_walk *w)
 
 	if (front->failed || end->failed)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	if (w->tasks->legacy_text && !w->tasks->legacy_bad && !front->size && !end->size)
+	if (w->tasks->legacy_text && !w->tasks->legacy_bad && !front->size && !end->size && !w->tasks->edits.count)
 		return true; /* the binary file serves, and is copied as it is */
 	unsigned out = plan_output(w->plan, "task.txt");
 	unsigned rule = w->dir->task_txt == UFTRACE_NONE ? UFTRACE_RULE_task_missing : w->tasks->rule;
@@ -27,9 +27,16 @@ bool uftrace_repair_tasks(struct uftrace_walk *w)
 	if (w->dir->task_txt != UFTRACE_NONE)
 		uftrace_edit_apply(w, &w->tasks->edits, &w->dir->files[w->dir->task_txt], "task.txt");
 	if (w->tasks->legacy_text) {
+		struct bytes text = { 0 };
+		edits_apply_bytes(&w->tasks->edits, (const uint8_t *)w->tasks->text, w->tasks->size, &text);
+		bool failed = text.failed || w->tasks->edits.failed;
 		edits_free(&w->tasks->edits);
-		plan_literal(w->plan, out, w->tasks->text, w->tasks->size, UFTRACE_RULE_task_legacy_shadow,
-			     "what the binary file said");
+		if (!failed)
+			plan_literal(w->plan, out, text.data, text.size, UFTRACE_RULE_task_legacy_shadow,
+				     "what the binary file said");
+		bytes_free(&text);
+		if (failed)
+			return uftrace_walk_fail(w, TM_NO_MEMORY);
 		struct uftrace_file *f = &w->dir->files[w->dir->task_legacy];
 		uftrace_repair_drop(w, f, UFTRACE_RULE_task_legacy_shadow, "written as task.txt");
 	}

@@ -58,7 +58,8 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 			    next < end ? ": readers stop here and drop the rest of the task, which is sound"
 				       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);
-	finding_field(fd, at + 8 < end ? at + 8 : at, 1, "magic, bits 3 to 5: must be 5");
+	finding_field(fd, at + UFTRACE_RECORD_SIZE <= end ? uftrace_word_at(t->w, at, 0, 1) : at, 1,
+		      "magic, bits 3 to 5: must be 5");
 	uftrace_repair_doubt_before(t, from);
 	uftrace_repair_leave(t, from, next, UFTRACE_RULE_dat_bad_magic, "not a record");
 	t->output.lost_some = true;
@@ -121,7 +122,7 @@ uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t
 	const uint8_t *found = p && got == back ? memmem(p, (size_t)back, first, sizeof(first)) : NULL;
 	/* The last one: the copy is as short as it can be. */
 	for (const uint8_t *more = found; more; found = more ? more : found)
-		more = memmem(found + 8, back - (size_t)(found + 8 - p), first, sizeof(first));
+		more = memmem(found + 8, (size_t)(back - (size_t)(found + 8 - p)), first, sizeof(first));
 	if (!found)
 		return 0;
 	uint64_t from = at - back + (uint64_t)(found - p), length = at - from, same;

@@ -19,14 +19,14 @@ struct dbg_walk {
 	struct finding *bad;
 };
 
-static bool new_function(struct dbg_walk *dbg, uint64_t address)
+static bool new_function(struct dbg_walk *dbg, uint64_t address, struct uftrace_str name)
 {
 	if (!uftrace_walk_room(dbg->w, &dbg->d->list, &dbg->capacity, dbg->d->count, sizeof(*dbg->d->list)))
 		return false;
 	struct uftrace_dbg_function *list = dbg->d->list;
 	if (dbg->w->symbols->count++ >= UFTRACE_SYMBOLS_MAX)
 		return uftrace_walk_limit(dbg->w, "symbols", UFTRACE_SYMBOLS_MAX);
-	list[dbg->d->count++] = (struct uftrace_dbg_function){ .address = address };
+	list[dbg->d->count++] = (struct uftrace_dbg_function){ .address = address, .name = name };
 	return true;
 }
 
@@ -51,7 +51,7 @@ static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enu
 		if (!n || n > 16 || n + 1 >= rest.length || rest.text[n] != ' ' || !text_parse_hex(rest.text, n, &address))
 			return true;
 		*state = DBG_FUNCTION;
-		return new_function(dbg, address);
+		return new_function(dbg, address, (struct uftrace_str){ rest.text + n + 1, rest.length - n - 1 });
 	}
 	if (text[0] == 'E') {
 		*state = DBG_GOOD;
@@ -89,7 +89,9 @@ static void report_bad(struct dbg_walk *dbg, const char *text, uint64_t offset, 
 			    error ? " and forget all argument types" : "");
 		finding_path(dbg->bad, "line %llu", (unsigned long long)line_number);
 	}
-	if (error)
+	if (!error)
+		uftrace_repair_doubt(w, dbg->source, offset, raw);
+	else
 		uftrace_edit_lose(w, &dbg->edits, offset, raw, UFTRACE_RULE_dbg_malformed, "a line that readers stop at");
 }
 

@@ -1,4 +1,5 @@
 /* Findings that are reported once a task, with a count. */
+#include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
 
 struct finding *uftrace_fold_at(struct uftrace_stream *t, struct uftrace_fold *fold, enum uftrace_rule rule,
@@ -18,4 +19,9 @@ struct finding *uftrace_fold_at(struct uftrace_stream *t, struct uftrace_fold *f
 	finding_say_list(fold->finding, format, arguments);
 	va_end(arguments);
 	return fold->finding;
+}
+
+uint64_t uftrace_word_at(const struct uftrace_walk *w, uint64_t record, unsigned at, unsigned length)
+{
+	return record + 8 + (w->info->head.big_endian ? 8 - at - length : at);
 }

@@ -201,6 +201,16 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 	return uftrace_info_text(w);
 }
 
+bool uftrace_info_lost(const struct uftrace_info *info, unsigned bit)
+{
+	for (size_t i = 0; i < info->lines.count; i++) {
+		const struct uftrace_line *line = &info->lines.list[i];
+		if (line->bit == bit && (line->drop || line->text))
+			return true;
+	}
+	return info->lines.damage && info->head.mask & UFTRACE_BIT(bit);
+}
+
 void uftrace_info_free(struct uftrace_info *info)
 {
 	for (size_t i = 0; i < info->lines.count; i++)

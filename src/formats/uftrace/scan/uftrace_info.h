@@ -64,6 +64,8 @@ enum uftrace_pattern { UFTRACE_PATTERN_SIMPLE, UFTRACE_PATTERN_REGEX, UFTRACE_PA
 /* uftrace_info.c: the header, then all the rest of the file */
 bool uftrace_info_walk(struct uftrace_walk *w);
 void uftrace_info_free(struct uftrace_info *info);
+/* Whether lines of that block are left out, or are said to be more than there are. */
+bool uftrace_info_lost(const struct uftrace_info *info, unsigned bit);
 /* Why the header is written anew; the first reason holds. */
 void uftrace_info_blame(struct uftrace_info *info, enum uftrace_rule rule, const char *why);
 /* uftrace_info_text.c: the lines after the header */

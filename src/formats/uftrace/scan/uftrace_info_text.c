@@ -217,6 +217,7 @@ struct block {
 	size_t first, end;	   /* lines[first, end); those of other bits in between do not count */
 	struct uftrace_line *head; /* NULL: there is none */
 	bool number;		   /* N is a number: said */
+	bool again;		   /* it comes twice */
 	uint64_t claimed;
 	unsigned items, max; /* items: max + 1 when there were more */
 };
@@ -233,6 +234,7 @@ static void count_lines(struct uftrace_lines *l, struct block *b)
 			b->number = text_parse_u64(line->value.text + 6, line->value.length - 6, &b->claimed);
 		} else if (lines || b->items >= b->max) {
 			line_drop(line, UFTRACE_RULE_info_lines_count, "one line too many");
+			b->again |= lines;
 			b->items += b->items >= b->max;
 		} else {
 			b->items++;
@@ -250,7 +252,10 @@ static void report_count(struct uftrace_walk *w, struct source *source, const st
 		finding_explains(l->damage, 1);
 		return;
 	}
-	if (b->head && b->number)
+	if (b->again && b->head && b->number && b->claimed == b->items)
+		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
+				    "the block says twice how many lines follow: readers give up");
+	else if (b->head && b->number)
 		fd = finding_report(w->findings, UFTRACE_RULE_info_lines_count, source, at->offset, at->raw,
 				    "the block says that %llu lines follow; there are %u", (unsigned long long)b->claimed,
 				    b->items);
@@ -274,7 +279,7 @@ static bool check_count(struct uftrace_walk *w, struct source *source, size_t fi
 	count_lines(l, &b);
 	if (bit == UFTRACE_I_ARG_SPEC && !b.head && b.items == 1 && !l->list[first].key_second)
 		return true; /* writers before 0.8.1 */
-	if (b.head && b.number && b.claimed == b.items && b.items <= b.max)
+	if (b.head && b.number && b.claimed == b.items && b.items <= b.max && !b.again)
 		return true;
 	report_count(w, source, &b);
 	snprintf(prefix, sizeof(prefix), "%s:lines=%u%s", bit_keys[bit], b.items > b.max ? b.max : b.items, b.head ? "" : "\n");
@@ -332,10 +337,17 @@ static void check_dates(struct uftrace_walk *w, struct source *source)
 		if (line->drop || line->bit != UFTRACE_I_RECORD_DATE)
 			continue;
 		struct uftrace_line **slot = line->key_second ? &elapsed : &date;
-		if (*slot || (line->key_second && !date))
-			line_drop(line, UFTRACE_RULE_info_block_order, "a repetition, or in the wrong order");
-		else
+		if (!*slot && !(line->key_second && !date)) {
 			*slot = line;
+			continue;
+		}
+		line_drop(line, UFTRACE_RULE_info_block_order, "a repetition, or in the wrong order");
+		if (l->damage)
+			finding_explains(l->damage, 1);
+		else
+			l->damage = finding_report(w->findings, UFTRACE_RULE_info_block_order, source, line->offset, line->raw,
+						   *slot ? "the line is there twice: readers give up"
+							 : "elapsed_time without record_date in front of it: readers give up");
 	}
 	if (!date || elapsed)
 		return;

@@ -55,7 +55,7 @@ static size_t block_length(const char *p, const char *end)
 
 	if (!lf || lf - p < 10 || memcmp(p, "TRACEFS: ", 9) != 0)
 		return 0;
-	const char *colon = memrchr(p, ':', (size_t)(lf - p));
+	const char *colon = text_last_byte(p, ':', (size_t)(lf - p));
 	struct uftrace_str name = { p + 9, colon && colon > p + 9 ? (size_t)(colon - p - 9) : 0 };
 	if (!name.length || !block_name_known(name) || colon + 2 > lf || colon[1] != ' ' ||
 	    !text_parse_u64(colon + 2, (size_t)(lf - colon - 2), &bytes) || bytes > UFTRACE_KERNEL_BLOCK_MAX ||

@@ -38,9 +38,12 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 	if (!uftrace_walk_room(w, &map->list, &map->capacity, map->count, sizeof(*map->list)))
 		return false;
 	struct uftrace_mapping *list = map->list;
-	list[map->count++] = (struct uftrace_mapping){
-		.start = m->start, .end = m->end, .path = m->path, .build_id = m->build_id, .module = UFTRACE_NONE
-	};
+	list[map->count++] = (struct uftrace_mapping){ .start = m->start,
+						       .end = m->end,
+						       .path = m->path,
+						       .build_id = m->build_id,
+						       .module = UFTRACE_NONE,
+						       .program = UFTRACE_NONE };
 	w->maps->mappings++;
 	return true;
 }
@@ -114,8 +117,9 @@ static void check_order(struct uftrace_walk *w, struct source *source, struct uf
 	}
 }
 
-static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct edits *edits)
+static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 {
+	struct edits *edits = &map->edits;
 	struct source *source = w->dir->files[map->file].source;
 	size_t at = 0;
 	uint64_t line_number = 0;
@@ -130,10 +134,12 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct ed
 		line_number++;
 		if (seen < length && state != UFTRACE_MAP_BAD) {
 			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, at + seen,
-							    length - seen, "readers do not see what is behind this NUL byte");
+							    length - seen, "readers do not see what follows this NUL byte");
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		map->unreadable |= state == UFTRACE_MAP_BAD && length;
+		if (state == UFTRACE_MAP_BAD || seen < length)
+			uftrace_repair_doubt(w, source, at, raw);
 		if (state == UFTRACE_MAP_BAD) {
 			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw);
 			char shown[TEXT_QUOTE_SIZE];
@@ -158,21 +164,44 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map, struct ed
 	return true;
 }
 
-uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file, const char *output)
+uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file)
 {
-	struct edits edits = { 0 };
-
 	if (!uftrace_walk_room(w, &w->maps->list, &w->maps->capacity, w->maps->count, sizeof(*w->maps->list)))
 		return UFTRACE_NONE;
 	struct uftrace_map *map = &w->maps->list[w->maps->count++];
 	*map = (struct uftrace_map){ .file = file };
 	if (!uftrace_walk_slurp(w, w->dir->files[file].source, &map->text, &map->size))
 		return UFTRACE_NONE;
-	bool good = map_parse(w, map, &edits);
-	if (good)
-		uftrace_edit_apply(w, &edits, &w->dir->files[file], output);
-	edits_free(&edits);
-	return good && w->status == TM_OK ? (uint32_t)(w->maps->count - 1) : UFTRACE_NONE;
+	w->dir->files[file].planned = true;
+	return map_parse(w, map) && w->status == TM_OK ? (uint32_t)(w->maps->count - 1) : UFTRACE_NONE;
+}
+
+void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), " build-id:%.*s", (int)build_id.length, build_id.text);
+
+	uftrace_edit_add(w, &map->edits, (uint64_t)(m->path.text + m->path.length - map->text), 0, text, (size_t)n,
+			 UFTRACE_RULE_map_buildid_missing, "the build id that its debug information has");
+	m->build_id = build_id;
+}
+
+bool uftrace_map_write(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->maps->count; i++) {
+		struct uftrace_map *map = &w->maps->list[i];
+		struct uftrace_file *f = &w->dir->files[map->file];
+		/* One that the recorder was writing takes the place of the map. */
+		size_t length = strlen(f->source->name) - (f->kind == UFTRACE_FILE_MAP_TMP ? 4 : 0);
+		char *output = strndup(f->source->name, length);
+		if (!output)
+			return uftrace_walk_fail(w, TM_NO_MEMORY);
+		bool good = uftrace_edit_apply(w, &map->edits, f, output);
+		free(output);
+		if (!good)
+			return false;
+	}
+	return true;
 }
 
 /* Without a header the word size is that of the addresses: more than eight digits are 64 bit. */
@@ -216,7 +245,7 @@ bool uftrace_map_walk(struct uftrace_walk *w)
 		bytes += f->source->size;
 		if (bytes > UFTRACE_TEXT_BYTES_MAX)
 			return uftrace_walk_limit(w, "bytes of maps", UFTRACE_TEXT_BYTES_MAX);
-		if (uftrace_map_load(w, (uint32_t)i, f->source->name) == UFTRACE_NONE)
+		if (uftrace_map_load(w, (uint32_t)i) == UFTRACE_NONE)
 			return false;
 	}
 	w->maps->sorted = w->maps->count;
@@ -312,6 +341,7 @@ void uftrace_map_free(struct uftrace_maps *maps)
 	for (size_t i = 0; i < maps->count; i++) {
 		free(maps->list[i].text);
 		free(maps->list[i].list);
+		edits_free(&maps->list[i].edits);
 	}
 	free(maps->list);
 }

@@ -5,11 +5,14 @@
 #include "formats/uftrace/decode/uftrace_map_line.h"
 #include "formats/uftrace/scan/uftrace_walk.h"
 
+#include "core/edits.h"
+
 struct uftrace_mapping {
 	uint64_t start, end;
 	struct uftrace_str path, build_id;
-	uint32_t module; /* index of its symbols; UFTRACE_NONE */
-	bool used;	 /* a record has an address in it */
+	uint32_t module;  /* index of its symbols; UFTRACE_NONE */
+	uint32_t program; /* of struct uftrace_infer; UFTRACE_NONE */
+	bool used;	  /* a record has an address in it */
 };
 
 struct uftrace_map {
@@ -21,7 +24,8 @@ struct uftrace_map {
 	bool stack;	 /* has a [stack] line */
 	bool unreadable; /* has lines that are no mappings: they may have been */
 	bool build_ids;
-	bool referenced; /* by a session */
+	bool referenced;    /* by a session */
+	struct edits edits; /* only with a plan */
 };
 
 struct uftrace_maps {
@@ -31,8 +35,12 @@ struct uftrace_maps {
 };
 
 bool uftrace_map_walk(struct uftrace_walk *w);
-/* Reads one map; output: the name under which the plan writes it. UFTRACE_NONE: w->status. */
-uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file, const char *output);
+/* Gives a mapping of that map the build id that its file has. */
+void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id);
+/* Writes all maps; after everything that may change them. */
+bool uftrace_map_write(struct uftrace_walk *w);
+/* Reads one map. UFTRACE_NONE: w->status. */
+uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file);
 /* The map of a session, or UFTRACE_NONE. */
 uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid);
 /* What the maps announce of the other files; after the records, which show which mappings are used. */

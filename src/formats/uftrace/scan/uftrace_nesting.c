@@ -37,7 +37,7 @@ static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word,
 		fd = uftrace_fold(t, &t->folds.gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
 				  "a call at depth %u, and %u calls are open", depth, t->depth);
 		if (fd)
-			finding_field(fd, offset + 8, 2, "depth = %u", depth);
+			finding_field(fd, uftrace_word_at(t->w, offset, 0, 2), 2, "depth = %u", depth);
 		seed(t, depth);
 	} else if (depth < t->depth) {
 		/* exec starts over at depth 0; longjmp takes all frames above its target away. */
@@ -49,7 +49,7 @@ static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word,
 					  "a call at depth %u, and %u calls are open: some ended without a return", depth,
 					  t->depth);
 			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
+				finding_field(fd, uftrace_word_at(t->w, offset, 0, 2), 2, "depth = %u", depth);
 		}
 		t->depth = depth;
 		if (t->unknown > depth)
@@ -73,7 +73,7 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 			fd = uftrace_fold(t, &t->folds.without_entry, UFTRACE_RULE_dat_exit_without_entry, offset,
 					  UFTRACE_RECORD_SIZE, "a return at depth %u, and %u calls are open", depth, t->depth);
 			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
+				finding_field(fd, uftrace_word_at(t->w, offset, 0, 2), 2, "depth = %u", depth);
 		}
 		seed(t, depth);
 		return fits;
@@ -88,7 +88,7 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 					  "a return at depth %u, and %u calls are open: those within it ended without a return",
 					  depth, t->depth);
 			if (fd)
-				finding_field(fd, offset + 8, 2, "depth = %u", depth);
+				finding_field(fd, uftrace_word_at(t->w, offset, 0, 2), 2, "depth = %u", depth);
 		}
 	}
 	uint64_t open = frame(t, depth);
@@ -100,7 +100,7 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 				  "a return of 0x%llx, and the call that is open at depth %u is 0x%llx",
 				  (unsigned long long)address, depth, (unsigned long long)open);
 		if (fd)
-			finding_field(fd, offset + 10, 6, "address = 0x%llx", (unsigned long long)address);
+			finding_field(fd, uftrace_word_at(t->w, offset, 2, 6), 6, "address = 0x%llx", (unsigned long long)address);
 		return false;
 	}
 	return fits;
@@ -117,21 +117,23 @@ static void check_fork(struct uftrace_stream *t, uint64_t offset, uint64_t addre
 		       entry ? "a call" : "another return");
 }
 
-static void name_depth(struct finding *fd, uint64_t offset, unsigned depth)
+static void name_depth(const struct uftrace_stream *t, struct finding *fd, uint64_t offset, unsigned depth)
 {
 	if (fd)
-		finding_field(fd, offset + 8, 2, "depth = %u", depth);
+		finding_field(fd, uftrace_word_at(t->w, offset, 0, 2), 2, "depth = %u", depth);
 }
 
 /* The first record of a task that was not forked is a call at depth 0. */
 static void check_first(struct uftrace_stream *t, uint64_t offset, unsigned depth, bool entry)
 {
 	if (!entry)
-		name_depth(uftrace_fold(t, &t->folds.without_entry, UFTRACE_RULE_dat_exit_without_entry, offset,
+		name_depth(t,
+			   uftrace_fold(t, &t->folds.without_entry, UFTRACE_RULE_dat_exit_without_entry, offset,
 					UFTRACE_RECORD_SIZE, "the first record of the task is a return"),
 			   offset, depth);
 	else if (depth)
-		name_depth(uftrace_fold(t, &t->folds.gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
+		name_depth(t,
+			   uftrace_fold(t, &t->folds.gap, UFTRACE_RULE_dat_depth_gap, offset, UFTRACE_RECORD_SIZE,
 					"the first record of the task is a call at depth %u", depth),
 			   offset, depth);
 }
@@ -145,7 +147,8 @@ static void check_depth(struct uftrace_stream *t, uint64_t offset, uint64_t word
 	if (depth >= head->max_stack && head->present && sure)
 		*deepest = depth + 1 > *deepest ? depth + 1 : *deepest; /* uftrace_feat_check() reports it */
 	else if (depth >= head->max_stack && head->present)
-		name_depth(uftrace_fold_milder(t, &t->folds.too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
+		name_depth(t,
+			   uftrace_fold_milder(t, &t->folds.too_deep, UFTRACE_RULE_dat_depth_exceeds_max_stack, TM_WARNING, offset,
 					       UFTRACE_RECORD_SIZE, "depth %u, and info allows %u", depth, head->max_stack),
 			   offset, depth);
 	if (depth > UFTRACE_DEPTH_MASK) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/text.h"
+#include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_session.h"
@@ -89,7 +90,7 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 		w->records->specs_missing = finding_report(
 			w->findings, UFTRACE_RULE_argspec_missing, t->source, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
 			"a record has arguments, and info has no argument specifications: readers stop everything here");
-		finding_field(w->records->specs_missing, v->at + 8, 1, "more = 1");
+		finding_field(w->records->specs_missing, uftrace_word_at(w, v->at, 0, 1), 1, "more = 1");
 	}
 	return v->body + (unsigned)found;
 }
@@ -107,14 +108,15 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	char name[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 
-	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless) {
+	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless && !w->infer->cause) {
 		w->records->unresolved++;
 		return found < 0 ? 0 : v->body + (unsigned)found;
 	}
 	if (found < 0)
 		return 0;
 	bool made_up = t->session.index != UFTRACE_NONE && w->sessions->list[t->session.index].line == UFTRACE_NONE;
-	struct finding *cause = !t->session.map				     ? w->sessions->map_damage
+	struct finding *cause = w->infer->cause				     ? w->infer->cause
+				: !t->session.map			     ? w->sessions->map_damage
 				: made_up && place == UFTRACE_PLACE_UNMAPPED ? w->tasks->damage
 									     : NULL;
 	if (cause) {
@@ -129,7 +131,7 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 			  v->retval ? "a value" : "arguments");
 	if (fd) {
 		name_values(t, v, fd);
-		finding_field(fd, v->at + 8, 1, "more = 1");
+		finding_field(fd, uftrace_word_at(t->w, v->at, 0, 1), 1, "more = 1");
 	}
 	return v->body + (unsigned)found;
 }

@@ -172,7 +172,7 @@ bool uftrace_records_walk(struct uftrace_walk *w)
 	/* The recorder died: what its buffers held is known only if they are here, all of them. */
 	if (good && w->plan && w->info->recorder_died && !buffers)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
-	if (good && w->records->unresolved && w->specs->present) {
+	if (good && w->records->unresolved && w->specs->present && w->dir->info != UFTRACE_NONE) {
 		struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_argspec_unparsable, TM_NOTE,
 						    w->dir->files[w->dir->info].source, 0, 0);
 		finding_say(fd,

@@ -4,6 +4,7 @@
 
 #include "core/text.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
@@ -108,12 +109,13 @@ static void report_no_data(struct uftrace_walk *w)
 /* The files in the order in which one is needed to read the next. */
 static bool walk_files(struct uftrace_walk *w)
 {
-	static bool (*const first[])(struct uftrace_walk *) = { uftrace_dir_walk, uftrace_records_begin, uftrace_info_walk,
-								uftrace_events_walk, uftrace_records_probe };
+	static bool (*const first[])(struct uftrace_walk *) = { uftrace_dir_walk,    uftrace_records_begin, uftrace_info_walk,
+								uftrace_events_walk, uftrace_records_probe, uftrace_infer_begin };
 	static bool (*const then[])(struct uftrace_walk *) = {
-		uftrace_map_walk,  uftrace_task_walk,	uftrace_session_link,	uftrace_sym_walk,     uftrace_dbg_walk,
-		uftrace_sym_link,  uftrace_shm_walk,	uftrace_taskinfo_check, uftrace_records_walk, uftrace_map_check,
-		uftrace_perf_walk, uftrace_kernel_walk, uftrace_misc_walk,	uftrace_feat_check,
+		uftrace_map_walk,  uftrace_task_walk,	   uftrace_session_link, uftrace_sym_walk,
+		uftrace_dbg_walk,  uftrace_sym_link,	   uftrace_shm_walk,	 uftrace_infer_walk,
+		uftrace_map_write, uftrace_taskinfo_check, uftrace_records_walk, uftrace_map_check,
+		uftrace_perf_walk, uftrace_kernel_walk,	   uftrace_misc_walk,	 uftrace_feat_check,
 	};
 
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
@@ -130,6 +132,26 @@ static bool walk_files(struct uftrace_walk *w)
 	return true;
 }
 
+/* Of a recorder that died, what it had not saved yet is in shared memory until the machine is restarted. */
+static void walk_advise(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->in->count; i++)
+		if (w->in->sources[i]->role == TM_ROLE_EXTRA)
+			return;
+	for (size_t i = 0; w->info->recorder_died && i < w->sessions->count; i++) {
+		struct uftrace_str sid = w->sessions->list[i].sid;
+		uint64_t value;
+		char path[64];
+		if (sid.length != 16 || !text_parse_hex(sid.text, sid.length, &value))
+			continue;
+		(void)snprintf(path, sizeof(path), "/dev/shm/uftrace-%.16s-*", sid.text);
+		scan_advise(w->s, TM_ROLE_EXTRA, path,
+			    "What the recorder had not saved may still be in shared memory of the machine that recorded, "
+			    "until it is restarted: %s",
+			    path);
+	}
+}
+
 enum tracemend_status uftrace_scan(struct scan *s)
 {
 	struct uftrace_dir dir = { 0 };
@@ -141,6 +163,7 @@ enum tracemend_status uftrace_scan(struct scan *s)
 	struct uftrace_symbols symbols = { 0 };
 	struct uftrace_specs specs = { 0 };
 	struct uftrace_records records = { 0 };
+	struct uftrace_infer infer = { 0 };
 	struct uftrace_walk w = { .s = s,
 				  .in = s->in,
 				  .findings = s->findings,
@@ -153,15 +176,20 @@ enum tracemend_status uftrace_scan(struct scan *s)
 				  .maps = &maps,
 				  .symbols = &symbols,
 				  .specs = &specs,
-				  .records = &records };
+				  .records = &records,
+				  .infer = &infer };
 
-	if (walk_files(&w)) {
+	bool walked = walk_files(&w);
+	walk_advise(&w);
+	if (walked) {
 		snprintf(s->version, sizeof(s->version), "%u", info.head.version);
 		s->records = records.count;
 		s->fast = records.fast;
 		walk_facts(&w);
-		if (w.plan && w.status == TM_OK && uftrace_repair_info(&w) && uftrace_repair_tasks(&w))
+		if (w.plan && w.status == TM_OK && uftrace_repair_info(&w) && uftrace_repair_tasks(&w)) {
+			uftrace_infer_write(&w);
 			uftrace_repair_files(&w);
+		}
 	}
 	uftrace_dir_free(&dir);
 	uftrace_info_free(&info);
@@ -172,6 +200,7 @@ enum tracemend_status uftrace_scan(struct scan *s)
 	uftrace_sym_free(&symbols);
 	uftrace_spec_free(&specs);
 	uftrace_records_free(&records);
+	uftrace_infer_free(&infer);
 	if (w.status == TM_OK && s->in->error.status != TM_OK)
 		return s->in->error.status;
 	return w.status;

@@ -125,7 +125,7 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 					    later ? "task %lld begins before the line of the session of its process %lld"
 						  : "task %lld begins before the session of its process %lld does",
 					    (long long)line->id, (long long)line->parent);
-	finding_path(fd, "line %u", line->order + 1);
+	finding_path(fd, "line %u", line->number);
 	if (young)
 		session->time = line->time;
 	if (own && w->plan) {
@@ -135,7 +135,11 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 			bytes_free(&text);
 			return uftrace_walk_fail(w, TM_NO_MEMORY);
 		}
-		if (young && w->plan)
+		/* The lines of the binary file are of what it was translated to. */
+		if (young && w->tasks->legacy_text)
+			plan_doubt(w->plan, uftrace_task_source(w), 0, uftrace_task_source(w)->size,
+				   "the time of a session is estimated");
+		else if (young)
 			plan_doubt(w->plan, uftrace_task_source(w), line->offset, line->length,
 				   "the time of its session is estimated");
 		if (!young && own->verbatim)
@@ -160,7 +164,7 @@ static void drop_circle(struct uftrace_walk *w, const struct uftrace_task_line *
 		finding_report(w->findings, UFTRACE_RULE_task_fork_cycle, uftrace_task_source(w), line->offset, line->length,
 			       "%lld is said to come from %lld, which comes from %lld itself: readers follow that forever",
 			       (long long)line->id, (long long)line->parent, (long long)line->id);
-	finding_path(fd, "line %u", line->order + 1);
+	finding_path(fd, "line %u", line->number);
 	uftrace_edit_add(w, &w->tasks->edits, line->offset, line->length, NULL, 0, UFTRACE_RULE_task_fork_cycle,
 			 "it closes a cycle of parents");
 	w->tasks->damage = fd;
@@ -194,7 +198,7 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 							    uftrace_task_source(w), line->offset, line->length);
 			finding_say(fd, "no session is known for process %lld of task %lld: its names are not resolved",
 				    (long long)line->parent, (long long)line->id);
-			finding_path(fd, "line %u", line->order + 1);
+			finding_path(fd, "line %u", line->number);
 		}
 	}
 	return true;
@@ -210,7 +214,7 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 	if (line->parent == line->id) {
 		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_self, source, line->offset, line->length,
 				    "process %lld is its own parent", (long long)line->id);
-		finding_path(fd, "line %u", line->order + 1);
+		finding_path(fd, "line %u", line->number);
 		return true;
 	}
 	if (uftrace_session_leads(w->sessions, w->tasks, line->parent, line->id)) {
@@ -221,7 +225,7 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 	if (map_get(&l->pids, (uint64_t)line->parent) == UFTRACE_NONE) {
 		fd = finding_report(w->findings, UFTRACE_RULE_task_fork_unknown_parent, source, line->offset, line->length,
 				    "the parent %lld of process %lld is unknown", (long long)line->parent, (long long)line->id);
-		finding_path(fd, "line %u", line->order + 1);
+		finding_path(fd, "line %u", line->number);
 	}
 	return uftrace_walk_set(w, &w->tasks->parents, line->id, line->order);
 }
@@ -237,9 +241,9 @@ static void move_library(struct uftrace_walk *w, const struct uftrace_task_line 
 		return;
 	}
 	uftrace_edit_add(w, &w->tasks->edits, to, 0, w->tasks->text + line->offset, line->text, rule,
-			 "the library, behind its session");
+			 "the library, after its session");
 	uftrace_edit_add(w, &w->tasks->edits, to, 0, "\n", 1, rule, "the end of the line");
-	uftrace_edit_add(w, &w->tasks->edits, line->offset, line->length, NULL, 0, rule, "moved behind its session");
+	uftrace_edit_add(w, &w->tasks->edits, line->offset, line->length, NULL, 0, rule, "moved after its session");
 }
 
 static bool link_library(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line)
@@ -255,7 +259,7 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 				    later == UFTRACE_NONE ? "no session has the id %.*s"
 							  : "the session %.*s comes later in the file",
 				    (int)library->sid.length, library->sid.text);
-		finding_path(fd, "line %u", line->order + 1);
+		finding_path(fd, "line %u", line->number);
 		if (later == UFTRACE_NONE || w->sessions->list[later].line == UFTRACE_NONE) {
 			uftrace_edit_lose(w, &w->tasks->edits, line->offset, line->length, UFTRACE_RULE_dlop_unknown_session,
 					  "a library of a missing session");
@@ -339,7 +343,7 @@ static bool map_replace(struct uftrace_walk *w, struct uftrace_session *session)
 		uftrace_repair_map(w, output);
 		return true;
 	}
-	session->map = uftrace_map_load(w, file, output);
+	session->map = uftrace_map_load(w, file);
 	return session->map != UFTRACE_NONE;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "formats/uftrace/decode/uftrace_demangle.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
@@ -24,9 +25,23 @@ struct uftrace_function_spec {
 	regex_t regex;
 };
 
-static unsigned long_size(const struct uftrace_walk *w)
+struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_t module, uint32_t symbol)
 {
-	return w->info->head.class == UFTRACE_64 ? 8 : 4;
+	unsigned version = w->info->version_number;
+	struct uftrace_argspec_of of = { .long_size = w->info->head.class == UFTRACE_64 ? 8 : 4,
+					 .octal = !version || version >= 1600 };
+
+	if (module == UFTRACE_NONE)
+		return of;
+	const struct uftrace_module *m = &w->symbols->modules[module];
+	if (m->headed && m->path.length) {
+		of.module = uftrace_basename(m->path);
+	} else if (m->file != UFTRACE_NONE) {
+		const char *name = w->dir->files[m->file].source->name;
+		of.module = (struct uftrace_str){ name, strlen(name) - 4 };
+	}
+	of.plt = m->symbols[symbol].type == 'P';
+	return of;
 }
 
 static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_source source, uint64_t offset)
@@ -47,11 +62,14 @@ static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_sou
 		spec.meta |= spec.pattern.text[i] && strchr(".?*+^$|()[]{}\\", spec.pattern.text[i]) != NULL;
 	struct uftrace_item items[UFTRACE_ITEMS_MAX];
 	size_t count = 0;
-	if (!uftrace_argspec_items(spec.items, long_size(w), false, items, &count)) {
-		spec.unusable = true;
+	bool any = false;
+	struct uftrace_argspec_of of = uftrace_spec_for(w, UFTRACE_NONE, UFTRACE_NONE);
+	if (uftrace_argspec_items(spec.items, &of, false, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED) {
+		spec.unusable = a->refused = true;
 		char shown[TEXT_QUOTE_SIZE];
-		finding_report(w->findings, UFTRACE_RULE_argspec_unparsable, w->dir->files[w->dir->info].source, offset, t.length,
-			       "the specification '%s' is not understood", text_quote(shown, t.text, t.length));
+		if (offset)
+			finding_report(w->findings, UFTRACE_RULE_argspec_unparsable, w->dir->files[w->dir->info].source, offset,
+				       t.length, "the specification '%s' is not understood", text_quote(shown, t.text, t.length));
 	}
 	if (!uftrace_walk_room(w, &a->list, &a->capacity, a->count, sizeof(*a->list)))
 		return false;
@@ -63,7 +81,7 @@ bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uf
 {
 	enum spec_source source;
 
-	offset += key.length + 1;
+	offset += offset ? key.length + 1 : 0;
 	if (uftrace_str_is(key, "argspec"))
 		source = SPEC_ARG;
 	else if (uftrace_str_is(key, "retspec"))
@@ -81,7 +99,7 @@ bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uf
 	for (size_t at = 0; at < value.length;) {
 		const char *end = memchr(value.text + at, ';', value.length - at);
 		struct uftrace_str one = { value.text + at, end ? (size_t)(end - value.text) - at : value.length - at };
-		if (one.length && !spec_add(w, one, source, offset + at))
+		if (one.length && !spec_add(w, one, source, offset ? offset + at : 0))
 			return false;
 		at += one.length + 1;
 	}
@@ -116,22 +134,36 @@ static enum match match_regex(struct uftrace_walk *w, struct uftrace_function_sp
 	return result == 0 ? MATCH_YES : result == REG_NOMATCH ? MATCH_NO : MATCH_MAYBE;
 }
 
-static enum match spec_match(struct uftrace_walk *w, struct uftrace_function_spec *f, struct uftrace_str name)
+/* The name that readers know a function by. False: it is mangled, and not understood here. */
+static bool name_shown(struct uftrace_str name, char *out, size_t size, struct uftrace_str *shown)
+{
+	*shown = name;
+	if (name.length < 3 || name.text[0] != '_' || name.text[1] != 'Z')
+		return true;
+	return uftrace_demangle(name, out, size, shown);
+}
+
+static enum match spec_match(struct uftrace_walk *w, struct uftrace_function_spec *f, struct uftrace_str name, bool sure)
 {
 	struct uftrace_specs *a = w->specs;
-	bool mangled = name.length > 2 && name.text[0] == '_' && name.text[1] == 'Z';
-	char copy[PATTERN_LENGTH_MAX * 2 + 1], pattern[PATTERN_LENGTH_MAX + 1];
+	char copy[PATTERN_LENGTH_MAX * 2 + 1], pattern[PATTERN_LENGTH_MAX * 2 + 1];
+	struct uftrace_str wanted;
 
 	if (++a->work > UFTRACE_MATCH_WORK_MAX)
 		return MATCH_MAYBE;
 	if (uftrace_str_equal(f->pattern, name))
 		return MATCH_YES;
-	/* Readers match the demangled name, which is not known here. */
 	bool automatic = f->source == SPEC_ARG_AUTO || f->source == SPEC_RET_AUTO;
-	if (!f->meta || automatic || w->info->pattern_type == UFTRACE_PATTERN_SIMPLE)
-		return mangled && !automatic ? MATCH_MAYBE : MATCH_NO;
-	if (mangled || w->info->pattern_type == UFTRACE_PATTERN_UNKNOWN || name.length >= sizeof(copy) ||
-	    f->pattern.length >= sizeof(pattern))
+	bool mangled = f->pattern.length > 2 && f->pattern.text[0] == '_' && f->pattern.text[1] == 'Z';
+	if (!f->meta || automatic || mangled || w->info->pattern_type == UFTRACE_PATTERN_SIMPLE) {
+		/* A pattern may be mangled, too: it stands for all functions of that name. */
+		a->work += mangled ? 16 : 0;
+		if (mangled && name_shown(f->pattern, pattern, sizeof(pattern), &wanted) && uftrace_str_equal(wanted, name))
+			return MATCH_YES;
+		return sure || (automatic && !mangled) ? MATCH_NO : MATCH_MAYBE;
+	}
+	if (!sure || w->info->pattern_type == UFTRACE_PATTERN_UNKNOWN || name.length >= sizeof(copy) ||
+	    f->pattern.length > PATTERN_LENGTH_MAX)
 		return MATCH_MAYBE;
 	a->work += 16;
 	memcpy(copy, name.text, name.length);
@@ -148,32 +180,44 @@ static enum match spec_match(struct uftrace_walk *w, struct uftrace_function_spe
 	return fnmatch(pattern, copy, 0) == 0 ? MATCH_YES : MATCH_NO;
 }
 
+/* A function, and what its specifications say of one of its sides. */
+struct wanted {
+	struct uftrace_str name;
+	bool sure; /* of the name */
+	struct uftrace_argspec_of of;
+	bool retval, any;
+	struct uftrace_item items[UFTRACE_ITEMS_MAX];
+	size_t count;
+};
+
 /* Items of all specifications of these sources that match. False: one of them cannot be known. */
-static bool collect(struct uftrace_walk *w, struct uftrace_str name, bool automatic, bool retval, struct uftrace_item *items,
-		    size_t *count)
+static bool collect(struct uftrace_walk *w, struct wanted *x, bool automatic)
 {
 	struct uftrace_specs *a = w->specs;
-	bool certain = true;
+	bool certain = true, other = false;
 
 	for (size_t i = 0; i < a->count; i++) {
 		struct uftrace_function_spec *f = &a->list[i];
 		bool is_auto = f->source == SPEC_ARG_AUTO || f->source == SPEC_RET_AUTO;
-		if (is_auto != automatic)
+		if (is_auto != automatic || f->unusable)
 			continue;
-		enum match match = spec_match(w, f, name);
-		if (match == MATCH_NO)
-			continue;
-		if (match == MATCH_MAYBE || f->unusable || !uftrace_argspec_items(f->items, long_size(w), retval, items, count))
-			certain = false;
+		enum match match = spec_match(w, f, x->name, x->sure);
+		if (match == MATCH_YES)
+			(void)uftrace_argspec_items(f->items, &x->of, x->retval, x->items, &x->count,
+						    f->source == SPEC_ARG ? &x->any : &other);
+		certain &= match != MATCH_MAYBE;
 	}
 	return certain;
 }
 
-/* By the path in their heads; files without a head belong together by their names. */
+/* By the path in their heads, and the build id, which the map must have, too (libraries that were loaded later are in no map);
+ * files without a head belong together by their names. */
 static bool dbg_belongs(const struct uftrace_walk *w, const struct uftrace_dbg *d, const struct uftrace_module *m)
 {
 	if (m->headed && d->path.length)
-		return uftrace_str_equal(d->path, m->path);
+		return uftrace_str_equal(d->path, m->path) && (!m->mapped || uftrace_str_equal(d->build_id, m->mapped_id));
+	if (m->file == UFTRACE_NONE)
+		return false;
 	const char *sym = w->dir->files[m->file].source->name, *dbg = w->dir->files[d->file].source->name;
 	return strlen(sym) == strlen(dbg) && !strncmp(sym, dbg, strlen(sym) - 4);
 }
@@ -199,11 +243,26 @@ static const struct uftrace_dbg_function *dbg_function(const struct uftrace_walk
 	return NULL;
 }
 
+/* Its specifications: those by name, or else those that are recorded automatically. False: one of them cannot be known. */
+static bool find_items(struct uftrace_walk *w, struct wanted *x, const struct uftrace_module *m,
+		       const struct uftrace_symbol *symbol)
+{
+	if (!collect(w, x, false))
+		return false;
+	if (x->count || !w->specs->auto_args)
+		return true;
+	const struct uftrace_dbg_function *d = dbg_function(w, m, symbol);
+	struct uftrace_str text = d ? (x->retval ? d->retval : d->args) : (struct uftrace_str){ NULL, 0 };
+	if (!text.length)
+		return collect(w, x, true);
+	bool other = false;
+	(void)uftrace_argspec_items(text, &x->of, x->retval, x->items, &x->count, &other);
+	return true;
+}
+
 const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t module, uint32_t symbol, bool retval)
 {
 	struct uftrace_specs *a = w->specs;
-	struct uftrace_item items[UFTRACE_ITEMS_MAX];
-	size_t count = 0;
 
 	if (module == UFTRACE_NONE || symbol == UFTRACE_NONE || a->overflow)
 		return &spec_unknown;
@@ -216,37 +275,43 @@ const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t modu
 		}
 	}
 	const struct uftrace_spec **slot = &m->specs[symbol * 2 + retval];
-	const struct uftrace_spec *known = *slot;
-	if (known)
-		return known;
+	if (*slot)
+		return *slot;
 	const struct uftrace_symbol *entry = &m->symbols[symbol];
-	struct uftrace_str name = { m->names + entry->name, entry->length };
-	bool certain = collect(w, name, false, retval, items, &count);
-	if (certain && !count && w->specs->auto_args) {
-		const struct uftrace_dbg_function *d = dbg_function(w, m, entry);
-		struct uftrace_str text = d ? (retval ? d->retval : d->args) : (struct uftrace_str){ NULL, 0 };
-		if (text.length)
-			certain = uftrace_argspec_items(text, long_size(w), retval, items, &count);
-		else
-			certain = collect(w, name, true, retval, items, &count);
-	}
-	if (!certain || !count) {
+	struct wanted x = { .of = uftrace_spec_for(w, module, symbol), .retval = retval };
+	char shown[UFTRACE_DEMANGLE_MAX];
+	x.sure = name_shown((struct uftrace_str){ m->names + entry->name, entry->length }, shown, sizeof(shown), &x.name);
+	if (!x.sure)
+		x.name = (struct uftrace_str){ m->names + entry->name, entry->length };
+	bool certain = find_items(w, &x, m, entry);
+	/* A call whose specification names only its value has no bytes. */
+	if (!certain || (!x.count && !(x.any && !retval))) {
 		*slot = certain ? &spec_none : &spec_unknown;
 		return *slot;
 	}
 	if (!uftrace_walk_room(w, &a->made, &a->made_capacity, a->made_count, sizeof(*a->made)))
 		return NULL;
-	struct uftrace_spec *spec = malloc(sizeof(*spec) + count * sizeof(items[0]));
+	struct uftrace_spec *spec = malloc(sizeof(*spec) + x.count * sizeof(x.items[0]));
 	if (!spec) {
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 		return NULL;
 	}
 	spec->state = UFTRACE_SPEC_KNOWN;
-	spec->count = count;
-	memcpy(spec->items, items, count * sizeof(items[0]));
+	spec->count = x.count;
+	memcpy(spec->items, x.items, x.count * sizeof(x.items[0]));
 	a->made[a->made_count++] = spec;
 	*slot = spec;
 	return spec;
+}
+
+void uftrace_spec_clear(struct uftrace_walk *w)
+{
+	uftrace_spec_free(w->specs);
+	*w->specs = (struct uftrace_specs){ .present = w->specs->present };
+	for (size_t i = 0; i < w->symbols->module_count; i++) {
+		free(w->symbols->modules[i].specs);
+		w->symbols->modules[i].specs = NULL;
+	}
 }
 
 void uftrace_spec_free(struct uftrace_specs *specs)

@@ -16,11 +16,16 @@ struct uftrace_specs {
 	uint64_t work;	  /* attempts to match a name */
 	bool overflow;	  /* there were more than UFTRACE_SPECS_MAX */
 	bool present;	  /* info bit 10 */
+	bool refused;	  /* readers leave one of them out */
 	bool auto_args;
 };
 
-/* A line of info: its key and value, and where the line begins. */
+/* A line of info: its key and value, and where the line begins; 0: it is made anew, and nothing is reported. */
 bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, uint64_t offset);
+/* How items are read that are for that module; UFTRACE_NONE: for any. symbol: as below. */
+struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_t module, uint32_t symbol);
+/* Forgets all of them, and what was found by them. */
+void uftrace_spec_clear(struct uftrace_walk *w);
 /* Those of a function, by its module and symbol. NULL when memory is short: w->status. */
 const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t module, uint32_t symbol, bool retval);
 void uftrace_spec_free(struct uftrace_specs *specs);

@@ -67,14 +67,14 @@ static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address,
 		fd = uftrace_fold(t, &t->folds.unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
 				  "no mapping has the address 0x%llx", (unsigned long long)address);
 		if (fd)
-			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
+			finding_field(fd, uftrace_word_at(t->w, at, 2, 6), 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_KERNEL:
 		*suspect = true;
 		fd = uftrace_fold(t, &t->folds.kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
 				  "address 0x%llx is not one of a program", (unsigned long long)address);
 		if (fd)
-			finding_field(fd, at + 10, 6, "address = 0x%llx", (unsigned long long)address);
+			finding_field(fd, uftrace_word_at(t->w, at, 2, 6), 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_NO_SYMBOL:
 		uftrace_fold(t, &t->folds.no_symbol, UFTRACE_RULE_dat_address_unsymbolised, at, UFTRACE_RECORD_SIZE,
@@ -97,7 +97,7 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 		fd = uftrace_fold(t, &t->folds.lost_more, UFTRACE_RULE_dat_lost_more, at, UFTRACE_RECORD_SIZE,
 				  "a record of lost events says that it has arguments: readers stop here");
 		if (fd)
-			finding_field(fd, at + 8, 1, "more = 1");
+			finding_field(fd, uftrace_word_at(t->w, at, 0, 1), 1, "more = 1");
 		uftrace_repair_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
 		uftrace_fold_milder(t, &t->folds.lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
@@ -261,9 +261,14 @@ static bool walk_range(struct uftrace_stream *t, struct source *source, uint64_t
 
 /* ---- leftover buffers ---- */
 
-/* How many bytes at the beginning of data are in the file already: the recorder died while it wrote them. */
-static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct source *source, uint64_t size, uint64_t *have)
+/* How many bytes at the end of the file the buffer begins with: the recorder died while it wrote them. */
+static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct source *source, uint64_t *have)
 {
+	uint8_t head[4];
+
+	if (source_read(source, 0, head, sizeof(head)) != TM_OK)
+		return uftrace_walk_fail(t->w, source->bundle->error.status);
+	uint64_t size = load_u32(head, t->w->info->head.big_endian);
 	uint64_t back = dat->size < size + UFTRACE_RECORD_SIZE ? dat->size : size + UFTRACE_RECORD_SIZE;
 	char *tail = NULL, *data = NULL;
 
@@ -287,24 +292,18 @@ static bool find_overlap(struct uftrace_stream *t, struct source *dat, struct so
 	return status == TM_OK || uftrace_walk_fail(t->w, status);
 }
 
-static bool walk_leftover(struct uftrace_stream *t, struct uftrace_file *f, struct source *dat, uint64_t partial)
+static bool walk_leftover(struct uftrace_stream *t, struct uftrace_file *f)
 {
 	struct uftrace_walk *w = t->w;
 	struct source *source = f->source;
 	uint8_t head[4];
-	uint64_t have = 0;
 
 	if (source_read(source, 0, head, sizeof(head)) != TM_OK)
 		return uftrace_walk_fail(w, source->bundle->error.status);
 	uint64_t size = load_u32(head, w->info->head.big_endian);
-	if (dat && !find_overlap(t, dat, source, size, &have))
-		return false;
-	/* An incomplete record at the end of the file was cut off there: it is whole here. */
-	have = have > partial ? have - partial : 0;
-	uint64_t begin = UFTRACE_SHM_HEADER_SIZE + have, end = UFTRACE_SHM_HEADER_SIZE + size;
+	uint64_t begin = UFTRACE_SHM_HEADER_SIZE, end = UFTRACE_SHM_HEADER_SIZE + size;
 	if (w->plan) {
-		plan_drop(w->plan, source, 0, begin, UFTRACE_RULE_shm_leftover,
-			  have ? "the header of the buffer, and records that the file has already" : "the header of the buffer");
+		plan_drop(w->plan, source, 0, begin, UFTRACE_RULE_shm_leftover, "the header of the buffer");
 		if (end < source->size)
 			plan_drop(w->plan, source, end, source->size - end, UFTRACE_RULE_shm_leftover,
 				  "the unused part of the buffer");
@@ -344,10 +343,9 @@ static void finish(struct uftrace_stream *t)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
-bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
+void uftrace_stream_begin(struct uftrace_stream *t, struct uftrace_dat *dat)
 {
 	struct uftrace_walk *w = t->w;
-	char name[32];
 
 	*t = (struct uftrace_stream){ .w = w,
 				      .dat = dat,
@@ -359,6 +357,14 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 				      .session = { .index = UFTRACE_NONE } };
 	t->wrap = w->info->head.max_stack > 1024;
 	t->pid = uftrace_task_process(w->tasks, dat->tid);
+}
+
+bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
+{
+	struct uftrace_walk *w = t->w;
+	char name[32];
+
+	uftrace_stream_begin(t, dat);
 	uint32_t first = map_get(&w->tasks->known_first, dat->tid);
 	if (first != UFTRACE_NONE) {
 		t->begin = w->tasks->lines[first].time;
@@ -370,19 +376,20 @@ bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat)
 		t->output.out = plan_output(w->plan, name);
 		t->output.planned = true;
 	}
-	uint64_t partial = 0;
 	bool good = true;
 	if (file) {
+		/* Of what both have the buffer's is taken: the file may end within a record. */
+		uint64_t both = 0;
+		if (dat->shm_count && !find_overlap(t, file->source, w->dir->files[w->records->shm[dat->shm_first]].source, &both))
+			return false;
 		file->planned = true;
-		good = walk_range(t, file->source, 0, file->source->size);
-		/* What the walk cut off at the end, if it is less than a record. */
-		if (good && w->plan && plan_size(w->plan, t->output.out) < file->source->size &&
-		    file->source->size % UFTRACE_RECORD_SIZE && !w->specs->present)
-			partial = file->source->size % UFTRACE_RECORD_SIZE;
+		good = walk_range(t, file->source, 0, file->source->size - both);
+		if (good && w->plan && both)
+			plan_drop(w->plan, file->source, file->source->size - both, both, UFTRACE_RULE_shm_leftover,
+				  "the beginning of a buffer, which is there whole");
 	}
 	for (uint32_t i = 0; good && i < dat->shm_count; i++)
-		good = walk_leftover(t, &w->dir->files[w->records->shm[dat->shm_first + i]], i == 0 && file ? file->source : NULL,
-				     partial);
+		good = walk_leftover(t, &w->dir->files[w->records->shm[dat->shm_first + i]]);
 	if (good && (file || dat->shm_count))
 		finish(t);
 	if (t->other_open)

@@ -126,6 +126,9 @@ static inline const char *uftrace_plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* Where `length` bytes of the word of a record lie that are `at` above its lowest byte, by the byte order. */
+uint64_t uftrace_word_at(const struct uftrace_walk *w, uint64_t record, unsigned at, unsigned length);
+
 /* Reports a rule once a task, as finding_report() does. NULL when it was reported before and is only counted. */
 #define uftrace_fold(t, fold, rule, ...) ((void)PLACE(rule), uftrace_fold_at((t), (fold), (rule), TM_ERROR, __VA_ARGS__))
 /* The same with a severity that is milder than the row's. */
@@ -164,6 +167,8 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 
 /* ---- uftrace_stream.c ---- */
 
+/* Starts t anew, on the records of dat; its buffers stay. */
+void uftrace_stream_begin(struct uftrace_stream *t, struct uftrace_dat *dat);
 /* All records of a task. t keeps what may be used again for the next one. */
 bool uftrace_stream_walk(struct uftrace_stream *t, struct uftrace_dat *dat);
 

@@ -130,6 +130,28 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 	return keep_symbol(sym, line);
 }
 
+/* No writer puts control characters into a name. */
+static bool is_printable(struct uftrace_str name)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < name.length; i++)
+		good &= (unsigned char)name.text[i] >= ' ';
+	return good;
+}
+
+static void report_line(struct sym_walk *sym, const char *text, size_t length, uint64_t at, size_t raw, uint64_t line_number)
+{
+	char shown[TEXT_QUOTE_SIZE];
+
+	uftrace_repair_doubt(sym->w, sym->source, at, raw);
+	if (sym->malformed++)
+		return;
+	struct finding *fd = finding_report(sym->w->findings, UFTRACE_RULE_sym_line_malformed, sym->source, at, raw,
+					    "'%s' is not a symbol; readers skip it", text_quote(shown, text, length));
+	finding_path(fd, "line %llu", (unsigned long long)line_number);
+}
+
 static bool walk_lines(struct sym_walk *sym)
 {
 	uint64_t line_number = 0;
@@ -149,15 +171,11 @@ static bool walk_lines(struct sym_walk *sym)
 		}
 		if (length && text[0] == '#')
 			comment(sym, text, length, at, raw);
-		else if (uftrace_sym_line_read(text, length, &line)) {
+		else if (uftrace_sym_line_read(text, length, &line) && is_printable(line.name)) {
 			if (!walk_data(sym, &line, line_number))
 				return false;
-		} else if (!sym->malformed++) {
-			char shown[TEXT_QUOTE_SIZE];
-			struct finding *fd = finding_report(sym->w->findings, UFTRACE_RULE_sym_line_malformed, sym->source, at, raw,
-							    "'%s' is not a symbol; readers skip it",
-							    text_quote(shown, text, length));
-			finding_path(fd, "line %llu", (unsigned long long)line_number);
+		} else {
+			report_line(sym, text, length, at, raw, line_number);
 		}
 		at += raw;
 	}
@@ -271,6 +289,28 @@ bool uftrace_sym_walk(struct uftrace_walk *w)
 			return false;
 	}
 	return true;
+}
+
+bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint32_t *module)
+{
+	struct uftrace_symbols *symbols = w->symbols;
+	struct uftrace_module *list = realloc(symbols->modules, (symbols->module_count + 1) * sizeof(*list));
+
+	if (!list)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	symbols->modules = list;
+	struct uftrace_module *m = &list[symbols->module_count];
+	*m = (struct uftrace_module){ .file = UFTRACE_NONE, .names = malloc(size + 1) };
+	*module = (uint32_t)symbols->module_count++;
+	if (!m->names)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	memcpy(m->names, text, size);
+	m->names[size] = '\0';
+	struct sym_walk sym = { .w = w, .m = m, .source = w->in->sources[0], .text = m->names, .size = size };
+	bool good = walk_lines(&sym);
+	close_symbols(&sym);
+	edits_free(&sym.edits);
+	return good;
 }
 
 uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)

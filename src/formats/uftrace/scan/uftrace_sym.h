@@ -14,17 +14,19 @@ struct uftrace_symbol {
 };
 
 struct uftrace_module {
-	uint32_t file;
+	uint32_t file;			   /* UFTRACE_NONE: made by repair */
 	struct uftrace_str path, build_id; /* of its head; in names */
+	struct uftrace_str mapped_id;	   /* the build id in the map */
 	char *names;			   /* owned: the bytes of the file */
 	struct uftrace_symbol *symbols;	   /* owned, ascending */
 	size_t count;
-	bool sized, headed, matched;
+	bool sized, headed, matched, mapped;
 	const struct uftrace_spec **specs; /* owned; by symbol, two each; NULL: not asked yet */
 };
 
 struct uftrace_dbg_function {
 	uint64_t address;
+	struct uftrace_str name;
 	struct uftrace_str args, retval; /* texts after "@" */
 };
 
@@ -54,6 +56,8 @@ struct uftrace_symbols {
 
 /* uftrace_sym.c */
 bool uftrace_sym_walk(struct uftrace_walk *w);
+/* Adds the symbols of a text that is made anew; *module: their index. */
+bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint32_t *module);
 /* Index of the symbol at an address from the start of its module; UFTRACE_NONE. */
 uint32_t uftrace_sym_find(const struct uftrace_module *module, uint64_t relative);
 void uftrace_sym_free(struct uftrace_symbols *symbols);

@@ -149,7 +149,12 @@ bool uftrace_sym_link(struct uftrace_walk *w)
 			if (m->module == UFTRACE_NONE)
 				continue;
 			struct uftrace_module *module = &w->symbols->modules[m->module];
-			if (module->matched || !module->count || !w->maps->list[i].referenced)
+			module->mapped = true;
+			if (!module->mapped_id.length)
+				module->mapped_id = m->build_id;
+			/* Files written before 0.6 have absolute addresses. */
+			bool absolute = w->info->head.present && !(w->info->head.feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR));
+			if (module->matched || !module->count || !w->maps->list[i].referenced || absolute)
 				continue;
 			module->matched = true;
 			/* Data reach beyond the file's mapping; functions do not. */

@@ -82,6 +82,7 @@ static bool keep_line(struct uftrace_walk *w, const struct text_line *l, const s
 					    .verbatim = l->ended && !l->had_nul,
 					    .kind = parsed->kind,
 					    .order = (uint32_t)tasks->count++,
+					    .number = (uint32_t)l->number,
 					    .time = parsed->time,
 					    .id = parsed->id,
 					    .parent = parsed->parent,
@@ -165,6 +166,7 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 	struct uftrace_task_parsed parsed = { .kind = uftrace_task_keyword(l->text, l->length) };
 
 	if (parsed.kind == UFTRACE_LINE_OTHER && l->ended && !l->had_nul) {
+		uftrace_repair_doubt(w, l->source, l->offset, l->raw);
 		char shown[TEXT_QUOTE_SIZE];
 		name_line(finding_report(w->findings, UFTRACE_RULE_task_line_unknown, l->source, l->offset, l->raw,
 					 "'%s' is neither SESS, TASK, FORK nor DLOP; readers skip it",
@@ -222,7 +224,7 @@ static struct finding *report_nul(struct uftrace_walk *w, struct source *source,
 static bool walk_text(struct uftrace_walk *w, struct source *source)
 {
 	size_t size = w->tasks->size, end = size;
-	const char *last = size ? memrchr(w->tasks->text, '\n', size) : NULL;
+	const char *last = size ? text_last_byte(w->tasks->text, '\n', size) : NULL;
 
 	/* Zeros after the last line, as of an allocation that was never written. */
 	size_t tail = last ? (size_t)(last - w->tasks->text) + 1 : 0;

@@ -12,7 +12,7 @@ struct uftrace_task_line {
 	uint32_t text;		 /* bytes of it in uftrace_tasks.text, without NUL bytes and LF */
 	bool verbatim;		 /* it is these and the LF */
 	enum uftrace_task_kind kind;
-	uint32_t order;
+	uint32_t order, number; /* among the kept lines, from 0; in the file, from 1 */
 	uint64_t time;
 	int64_t id;	  /* SESS: pid; TASK, DLOP: tid; FORK: child pid */
 	int64_t parent;	  /* TASK: pid; FORK: ppid */

@@ -16,6 +16,7 @@ struct uftrace_maps;	 /* memory maps */
 struct uftrace_symbols;	 /* symbols and debug information */
 struct uftrace_specs;	 /* argument specifications */
 struct uftrace_records;	 /* the records of the tasks */
+struct uftrace_infer;	 /* specifications that are made anew */
 
 /* The walk over one recording. What was read belongs to the files of scan/ that read it: each has a header of its own, and only
  * who includes that can look inside. */
@@ -35,6 +36,7 @@ struct uftrace_walk {
 	struct uftrace_symbols *symbols;
 	struct uftrace_specs *specs;
 	struct uftrace_records *records;
+	struct uftrace_infer *infer;
 };
 
 /* Each returns false when the walk must stop: w->status says why. */

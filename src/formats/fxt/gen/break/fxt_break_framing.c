@@ -4,21 +4,20 @@
 
 /* ---- the file ---- */
 
-static void end_missing_magic(struct fxt_gen *g)
+static void remove_magic(struct fxt_gen *g)
 {
 	bytes_remove(g->out, 0, FXT_WORD);
 }
 
-void fxt_break_missing_magic(struct fxt_gen *g)
+BREAKER_STAGES(missing_magic, [GEN_PLANT] = fxt_break_follow, [GEN_BYTES] = remove_magic)
+
+/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
+static void no_anonymous(struct fxt_gen *g)
 {
-	if (g->g->stage == GEN_BYTES)
-		end_missing_magic(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	fxt_break_follow(g);
+	g->shape.without[FEATURE_ANONYMOUS] = true;
 }
 
-static void end_magic_not_first(struct fxt_gen *g)
+static void move_magic(struct fxt_gen *g)
 {
 	uint8_t magic[FXT_WORD];
 	memcpy(magic, g->out->data, sizeof(magic));
@@ -33,23 +32,10 @@ static void end_magic_not_first(struct fxt_gen *g)
 	bytes_insert(g->out, at, magic, sizeof(magic));
 }
 
-void fxt_break_magic_not_first(struct fxt_gen *g)
-{
-	if (g->g->stage == GEN_SHAPE) {
-		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
-		g->shape.without[FEATURE_ANONYMOUS] = true;
-	}
-	if (g->g->stage == GEN_BYTES)
-		end_magic_not_first(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	fxt_break_follow(g);
-}
+BREAKER_STAGES(magic_not_first, [GEN_SHAPE] = no_anonymous, [GEN_PLANT] = fxt_break_follow, [GEN_BYTES] = move_magic)
 
-void fxt_break_duplicate_magic(struct fxt_gen *g)
+BREAKER(duplicate_magic, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_magic(g);
 	if (choices_chance(g->c, 1, 2))
 		return;
@@ -66,14 +52,8 @@ void fxt_break_duplicate_magic(struct fxt_gen *g)
 	fxt_introduce(g);
 }
 
-void fxt_break_bad_magic_size(struct fxt_gen *g)
+BREAKER_OF(bad_magic_size, GEN_PLANT, no_anonymous(g))
 {
-	if (g->g->stage == GEN_SHAPE) {
-		/* The record beside the damaged magic number must be recognisable, which a provider info record is. */
-		g->shape.without[FEATURE_ANONYMOUS] = true;
-	}
-	if (g->g->stage != GEN_PLANT)
-		return;
 	uint64_t words = choices_between(g->c, 1, 3);
 	if (choices_chance(g->c, 1, 2) && !g->out->failed) {
 		/* the one at the beginning */
@@ -90,10 +70,8 @@ void fxt_break_bad_magic_size(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_bad_magic_value(struct fxt_gen *g)
+BREAKER(bad_magic_value, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint64_t flip = UINT64_C(1) << choices_between(g->c, 24, 55);
 	if (choices_chance(g->c, 1, 2) && !g->out->failed) {
 		store_u64(g->out->data, load_u64(g->out->data, g->out->big_endian) ^ flip, g->out->big_endian);
@@ -103,30 +81,24 @@ void fxt_break_bad_magic_value(struct fxt_gen *g)
 	fxt_put_end(g, FXT_METADATA, (FXT_MAGIC ^ flip) & ~UINT64_C(0xffff));
 }
 
-void fxt_break_big_endian_trace(struct fxt_gen *g)
+BREAKER_OF(big_endian_trace, GEN_PLANT, g->shape.big_endian = true)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->shape.big_endian = true;
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* The byte order was set before the first record. */
 	fxt_break_follow(g);
 }
 
-static void end_stray(struct fxt_gen *g)
+static void choose_stray(struct fxt_gen *g)
+{
+	g->note = choices_between(g->c, 1, 7);
+}
+
+static void append_stray(struct fxt_gen *g)
 {
 	for (uint64_t n = g->note; n; n--)
 		bytes_u8(g->out, (uint8_t)choices_between(g->c, 1, 255));
 }
 
-void fxt_break_file_size_not_multiple_of_8(struct fxt_gen *g)
-{
-	if (g->g->stage == GEN_BYTES)
-		end_stray(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	g->note = choices_between(g->c, 1, 7);
-}
+BREAKER_STAGES(file_size_not_multiple_of_8, [GEN_PLANT] = choose_stray, [GEN_BYTES] = append_stray)
 
 /* A leaf of at least two words. Without arguments, and no large record: cut after one of their headers, what is left
  * reads like records. */
@@ -142,7 +114,7 @@ static void long_leaf(struct fxt_gen *g)
 	fxt_make_event(g, FXT_INSTANT, 0);
 }
 
-static void end_truncated(struct fxt_gen *g)
+BREAKER(truncated_record, GEN_BYTES)
 {
 	long_leaf(g);
 	size_t kept = (size_t)choices_between(g->c, 1, fxt_last_size(g) / FXT_WORD - 1) * FXT_WORD;
@@ -154,46 +126,34 @@ static void end_truncated(struct fxt_gen *g)
 	bytes_remove(g->out, g->start + kept, fxt_last_size(g) - kept);
 }
 
-void fxt_break_truncated_record(struct fxt_gen *g)
+static void choose_zeros(struct fxt_gen *g)
 {
-	if (g->g->stage == GEN_BYTES)
-		end_truncated(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
+	g->note = choices_chance(g->c, 1, 4) ? choices_between(g->c, 1, 512) : choices_between(g->c, 1, 16);
 }
 
-static void end_zeros(struct fxt_gen *g)
+static void append_zeros(struct fxt_gen *g)
 {
 	(void)bytes_grow(g->out, (size_t)g->note * FXT_WORD);
 }
 
-void fxt_break_zero_filled_tail(struct fxt_gen *g)
-{
-	if (g->g->stage == GEN_BYTES)
-		end_zeros(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	g->note = choices_chance(g->c, 1, 4) ? choices_between(g->c, 1, 512) : choices_between(g->c, 1, 16);
-}
+BREAKER_STAGES(zero_filled_tail, [GEN_PLANT] = choose_zeros, [GEN_BYTES] = append_zeros)
 
-void fxt_break_zero_word_padding(struct fxt_gen *g)
+BREAKER(zero_word_padding, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint64_t words = choices_chance(g->c, 1, 4) ? choices_between(g->c, 1, 512) : choices_between(g->c, 1, 8);
 	(void)bytes_grow(g->out, (size_t)words * FXT_WORD);
 	fxt_break_follow(g);
 }
 
-void fxt_break_no_events(struct fxt_gen *g)
+static void only_common(struct fxt_gen *g)
 {
-	if (g->g->stage == GEN_SHAPE) {
-		g->shape.no_items = true;
-		for (unsigned i = FEATURE_COMMON; i < FEATURE_COUNT; i++)
-			g->shape.without[i] = true;
-	}
-	if (g->g->stage != GEN_PLANT)
-		return;
+	g->shape.no_items = true;
+	for (unsigned i = FEATURE_COMMON; i < FEATURE_COUNT; i++)
+		g->shape.without[i] = true;
+}
+
+BREAKER_OF(no_events, GEN_PLANT, only_common(g))
+{
 	/* No item is drawn for this rule: registrations and objects only. */
 	for (uint64_t n = choices_below(g->c, 8); n; n--) {
 		static const enum fxt_leaf leaves[] = { LEAF_STRING, LEAF_THREAD, LEAF_KERNEL, LEAF_USERSPACE };
@@ -207,10 +167,8 @@ static void swap_word(struct fxt_gen *g, size_t offset)
 		store_u64(g->out->data + offset, load_u64(g->out->data + offset, false), true);
 }
 
-void fxt_break_mixed_endianness(struct fxt_gen *g)
+BREAKER(mixed_endianness, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* Small values, so that nothing reads as an argument in the order of the file. */
 	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_INT32, FXT_ARG_INT64,	 FXT_ARG_UINT64,
 					  FXT_ARG_KOID,	  FXT_ARG_BOOL,	 FXT_ARG_POINTER };
@@ -236,19 +194,15 @@ void fxt_break_mixed_endianness(struct fxt_gen *g)
 
 /* ---- framing ---- */
 
-void fxt_break_record_size_zero(struct fxt_gen *g)
+BREAKER(record_size_zero, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_leaf(g);
 	fxt_last_claim(g, 0);
 	fxt_break_follow(g);
 }
 
-void fxt_break_record_size_too_small(struct fxt_gen *g)
+BREAKER(record_size_too_small, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* Words that the type needs at least. */
 	static const struct {
 		enum fxt_leaf leaf;
@@ -266,10 +220,8 @@ void fxt_break_record_size_too_small(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_record_content_overrun(struct fxt_gen *g)
+BREAKER(record_content_overrun, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* A length field that exceeds the record. */
 	const struct fxt_text text = fxt_text_of(g, 1 + (unsigned)choices_below(g->c, 60));
 	const uint64_t length = text.length + choices_between(g->c, 8, 64);
@@ -305,7 +257,12 @@ void fxt_break_record_content_overrun(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-static void end_record_past_end(struct fxt_gen *g)
+static void short_strings(struct fxt_gen *g)
+{
+	g->has[FEATURE_LONG_STRINGS] = false;
+}
+
+static void exceed_end(struct fxt_gen *g)
 {
 	fxt_make_leaf(g);
 	const size_t start = g->start;
@@ -319,14 +276,7 @@ static void end_record_past_end(struct fxt_gen *g)
 	fxt_last_claim(g, left < 4000 ? choices_between(g->c, left + 1, FXT_RECORD_WORDS_MAX) : FXT_RECORD_WORDS_MAX);
 }
 
-void fxt_break_record_past_end(struct fxt_gen *g)
-{
-	if (g->g->stage == GEN_BYTES)
-		end_record_past_end(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	g->has[FEATURE_LONG_STRINGS] = false;
-}
+BREAKER_STAGES(record_past_end, [GEN_PLANT] = short_strings, [GEN_BYTES] = exceed_end)
 
 /* Instant events without references, to which no rule applies. */
 static void put_plain(struct fxt_gen *g, unsigned count)
@@ -339,10 +289,8 @@ static void put_plain(struct fxt_gen *g, unsigned count)
 	}
 }
 
-void fxt_break_swallowed_records(struct fxt_gen *g)
+BREAKER(swallowed_records, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* Without a scope word, which would be between the record and those that it covers. */
 	const bool was = g->has[FEATURE_SCOPE];
 	g->has[FEATURE_SCOPE] = false;
@@ -358,10 +306,8 @@ void fxt_break_swallowed_records(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_misaligned_records(struct fxt_gen *g)
+BREAKER(misaligned_records, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* A word that is not a record, so that the walk stops at it, and a part of a word. */
 	bytes_u64(g->out, fxt_break_word(g));
 	for (uint64_t n = 1 + choices_below(g->c, 7); n; n--)
@@ -370,10 +316,8 @@ void fxt_break_misaligned_records(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_unreadable_bytes(struct fxt_gen *g)
+BREAKER(unreadable_bytes, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* A record whose type has another bit: it is faulty as what it says, and would be exact as what it was. Not right behind a
 	 * blob, whose payload can look like a record that goes on to the end of the faulty one. */
 	put_plain(g, 1);
@@ -395,20 +339,16 @@ void fxt_break_unreadable_bytes(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_record_trailing_words(struct fxt_gen *g)
+BREAKER(record_trailing_words, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_leaf(g);
 	for (uint64_t n = 2 + choices_below(g->c, 3); n; n--)
 		bytes_u64(g->out, fxt_break_word(g));
 	fxt_last_claim(g, fxt_last_size(g) / FXT_WORD);
 }
 
-void fxt_break_known_extension(struct fxt_gen *g)
+BREAKER(known_extension, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_gen_provider *p = fxt_provider(g);
 	if (choices_chance(g->c, 1, 2)) {
 		struct fxt_gen_event e = { .scope = true };
@@ -422,10 +362,8 @@ void fxt_break_known_extension(struct fxt_gen *g)
 	fxt_put_long_initialization(g, p->rate, p->now, UINT64_C(1650419113989693816) + choices_below(g->c, 1000000));
 }
 
-void fxt_break_reserved_bits_set(struct fxt_gen *g)
+BREAKER(reserved_bits_set, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	for (unsigned tries = 12;; tries--) {
 		if (choices_chance(g->c, 1, 10) && fxt_provider(g)->introduced)
 			fxt_put_provider_section(g, fxt_provider(g)->id);

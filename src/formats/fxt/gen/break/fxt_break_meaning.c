@@ -20,28 +20,22 @@ static void info_again(struct fxt_gen *g, struct fxt_text name)
 	fxt_make_event(g, FXT_INSTANT, 0);
 }
 
-void fxt_break_duplicate_provider_info(struct fxt_gen *g)
+BREAKER(duplicate_provider_info, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	if (!fxt_provider(g)->introduced || choices_chance(g->c, 1, 2))
 		fxt_break_provider(g);
 	info_again(g, fxt_provider(g)->name);
 }
 
-void fxt_break_provider_name_changed(struct fxt_gen *g)
+BREAKER(provider_name_changed, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	if (!fxt_provider(g)->introduced || choices_chance(g->c, 1, 2))
 		fxt_break_provider(g);
 	info_again(g, fxt_text("another name"));
 }
 
-void fxt_break_unknown_provider_section(struct fxt_gen *g)
+BREAKER(unknown_provider_section, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = g->current;
 	fxt_break_leave(g);
 	const unsigned unknown = fxt_add_provider(g);
@@ -55,18 +49,14 @@ void fxt_break_unknown_provider_section(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_unknown_provider_event_id(struct fxt_gen *g)
+BREAKER(unknown_provider_event_id, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint32_t id = g->providers[g->current].id ^ 0x5a5a0000u ^ (uint32_t)choices_below(g->c, 256);
 	fxt_put_provider_event(g, id, FXT_PROVIDER_BUFFER_FULL);
 }
 
-void fxt_break_provider_name_length_mismatch(struct fxt_gen *g)
+BREAKER(provider_name_length_mismatch, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = g->current;
 	fxt_break_leave(g);
 	const unsigned provider = fxt_add_provider(g);
@@ -83,10 +73,8 @@ void fxt_break_provider_name_length_mismatch(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_buffer_full(struct fxt_gen *g)
+BREAKER(buffer_full, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	if (!fxt_provider(g)->introduced)
 		fxt_break_provider(g);
 	fxt_put_provider_event(g, fxt_provider(g)->id, FXT_PROVIDER_BUFFER_FULL);
@@ -107,23 +95,16 @@ static unsigned bare_provider(struct fxt_gen *g)
 	return before;
 }
 
-void fxt_break_missing_initialization(struct fxt_gen *g)
+/* An initialization of the anonymous context would be misplaced, not missing. */
+BREAKER_OF(missing_initialization, GEN_PLANT, g->shape.without[FEATURE_ANONYMOUS] = true)
 {
-	if (g->g->stage == GEN_SHAPE) {
-		/* An initialization of the anonymous context would be misplaced, not missing. */
-		g->shape.without[FEATURE_ANONYMOUS] = true;
-	}
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = bare_provider(g);
 	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
-void fxt_break_late_initialization(struct fxt_gen *g)
+BREAKER(late_initialization, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const uint64_t rates[] = { 1000000, 24000000, 19200000, 3000000000 };
 	const unsigned before = bare_provider(g);
 	if (choices_chance(g->c, 1, 2))
@@ -137,7 +118,20 @@ void fxt_break_late_initialization(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-static void end_early_initialization(struct fxt_gen *g)
+static void no_initialization(struct fxt_gen *g)
+{
+	g->shape.with[FEATURE_NO_INIT] = true;
+	g->shape.without[FEATURE_ANONYMOUS] = true;
+}
+
+/* No provider of this capture has a record of its own. */
+static void choose_rate(struct fxt_gen *g)
+{
+	fxt_break_follow(g);
+	g->note = choices_between(g->c, 1, 3000) * 1000000;
+}
+
+static void insert_initialization(struct fxt_gen *g)
 {
 	/* Between the magic and the first provider. */
 	uint8_t record[2 * FXT_WORD];
@@ -147,35 +141,19 @@ static void end_early_initialization(struct fxt_gen *g)
 	bytes_insert(g->out, FXT_WORD, record, sizeof(record));
 }
 
-void fxt_break_initialization_in_other_context(struct fxt_gen *g)
-{
-	if (g->g->stage == GEN_SHAPE) {
-		g->shape.with[FEATURE_NO_INIT] = true;
-		g->shape.without[FEATURE_ANONYMOUS] = true;
-	}
-	if (g->g->stage == GEN_BYTES)
-		end_early_initialization(g);
-	if (g->g->stage != GEN_PLANT)
-		return;
-	/* No provider of this capture has a record of its own. */
-	fxt_break_follow(g);
-	g->note = choices_between(g->c, 1, 3000) * 1000000;
-}
+BREAKER_STAGES(initialization_in_other_context, [GEN_SHAPE] = no_initialization, [GEN_PLANT] = choose_rate,
+	       [GEN_BYTES] = insert_initialization)
 
-void fxt_break_zero_tick_rate(struct fxt_gen *g)
+BREAKER(zero_tick_rate, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = bare_provider(g);
 	fxt_put_initialization(g, 0);
 	fxt_break_follow(g);
 	fxt_break_return(g, before);
 }
 
-void fxt_break_implausible_tick_rate(struct fxt_gen *g)
+BREAKER(implausible_tick_rate, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = bare_provider(g);
 	struct fxt_gen_provider *p = fxt_provider(g);
 	p->rate = choices_chance(g->c, 1, 2) ? choices_between(g->c, 100, 999)
@@ -195,10 +173,8 @@ static void lone_instant(struct fxt_gen *g, uint64_t time)
 	fxt_put_event(g, &e);
 }
 
-void fxt_break_timestamp_overflow(struct fxt_gen *g)
+BREAKER(timestamp_overflow, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = bare_provider(g);
 	fxt_put_initialization(g, choices_chance(g->c, 1, 2) ? FXT_TICKS_DEFAULT : 1000000);
 	fxt_break_follow(g);
@@ -207,19 +183,15 @@ void fxt_break_timestamp_overflow(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_non_monotonic_timestamps(struct fxt_gen *g)
+BREAKER(non_monotonic_timestamps, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_provider(g)->now += 1000;
 	fxt_break_follow(g);
 	lone_instant(g, fxt_provider(g)->now - choices_between(g->c, 1, 1000));
 }
 
-void fxt_break_timestamp_outlier(struct fxt_gen *g)
+BREAKER(timestamp_outlier, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = bare_provider(g);
 	const uint64_t base = UINT64_C(1000000000000);
 	fxt_put_initialization(g, FXT_TICKS_DEFAULT);
@@ -233,10 +205,8 @@ void fxt_break_timestamp_outlier(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_suspicious_repeat(struct fxt_gen *g)
+BREAKER(suspicious_repeat, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const enum fxt_leaf leaves[] = { LEAF_INSTANT, LEAF_COUNTER, LEAF_COMPLETE };
 	fxt_make_leaf_of(g, leaves[choices_below(g->c, 3)]);
 	const size_t start = g->start, size = fxt_last_size(g);
@@ -274,20 +244,16 @@ static void operation_put(struct fxt_gen *g, const struct operation *s, unsigned
 		fxt_make_event(g, FXT_INSTANT, 0);
 }
 
-void fxt_break_unmatched_duration_end(struct fxt_gen *g)
+BREAKER(unmatched_duration_end, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_DURATION_BEGIN);
 	operation_put(g, &s, FXT_DURATION_END);
 	operation_put(g, &s, FXT_DURATION_END);
 }
 
-void fxt_break_unclosed_duration(struct fxt_gen *g)
+BREAKER(unclosed_duration, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_DURATION_BEGIN);
 	if (choices_chance(g->c, 1, 2)) {
@@ -296,10 +262,8 @@ void fxt_break_unclosed_duration(struct fxt_gen *g)
 	}
 }
 
-void fxt_break_duration_end_name_mismatch(struct fxt_gen *g)
+BREAKER(duration_end_name_mismatch, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct operation s = operation_make(g);
 	s.name = fxt_text("one name");
 	operation_put(g, &s, FXT_DURATION_BEGIN);
@@ -307,30 +271,24 @@ void fxt_break_duration_end_name_mismatch(struct fxt_gen *g)
 	operation_put(g, &s, FXT_DURATION_END);
 }
 
-void fxt_break_complete_end_before_start(struct fxt_gen *g)
+BREAKER(complete_end_before_start, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_provider(g)->now += 500;
 	fxt_make_event(g, FXT_DURATION_COMPLETE, 0);
 	const uint64_t start = fxt_last_get(g, g->start + FXT_WORD, 0, 64);
 	fxt_last_set(g, g->out->size - FXT_WORD, 0, 64, start - choices_between(g->c, 1, 500));
 }
 
-void fxt_break_unmatched_async_begin(struct fxt_gen *g)
+BREAKER(unmatched_async_begin, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_ASYNC_BEGIN);
 	if (choices_chance(g->c, 1, 2))
 		operation_put(g, &s, FXT_ASYNC_INSTANT);
 }
 
-void fxt_break_unmatched_async_end(struct fxt_gen *g)
+BREAKER(unmatched_async_end, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	if (choices_chance(g->c, 1, 2)) {
 		operation_put(g, &s, FXT_ASYNC_BEGIN);
@@ -339,10 +297,8 @@ void fxt_break_unmatched_async_end(struct fxt_gen *g)
 	operation_put(g, &s, FXT_ASYNC_END);
 }
 
-void fxt_break_async_instant_outside(struct fxt_gen *g)
+BREAKER(async_instant_outside, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	if (choices_chance(g->c, 1, 2)) {
 		operation_put(g, &s, FXT_ASYNC_BEGIN);
@@ -352,28 +308,22 @@ void fxt_break_async_instant_outside(struct fxt_gen *g)
 	operation_put(g, &s, FXT_ASYNC_INSTANT);
 }
 
-void fxt_break_unmatched_flow_begin(struct fxt_gen *g)
+BREAKER(unmatched_flow_begin, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_FLOW_BEGIN);
 	if (choices_chance(g->c, 1, 2))
 		operation_put(g, &s, FXT_FLOW_STEP);
 }
 
-void fxt_break_flow_without_begin(struct fxt_gen *g)
+BREAKER(flow_without_begin, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, choices_chance(g->c, 1, 2) ? FXT_FLOW_STEP : FXT_FLOW_END);
 }
 
-void fxt_break_flow_id_reused(struct fxt_gen *g)
+BREAKER(flow_id_reused, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_FLOW_BEGIN);
 	if (choices_chance(g->c, 1, 2))
@@ -382,10 +332,8 @@ void fxt_break_flow_id_reused(struct fxt_gen *g)
 	operation_put(g, &s, FXT_FLOW_END);
 }
 
-void fxt_break_flow_outside_duration(struct fxt_gen *g)
+BREAKER(flow_outside_duration, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct operation s = operation_make(g);
 	operation_put(g, &s, FXT_FLOW_BEGIN);
 	operation_put(g, &s, FXT_FLOW_END);
@@ -393,17 +341,13 @@ void fxt_break_flow_outside_duration(struct fxt_gen *g)
 
 /* ---- counters ---- */
 
-void fxt_break_counter_without_arguments(struct fxt_gen *g)
+BREAKER(counter_without_arguments, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_break_event(g, FXT_COUNTER, NULL, 0, choices_number(g->c));
 }
 
-void fxt_break_counter_non_numeric(struct fxt_gen *g)
+BREAKER(counter_non_numeric, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const unsigned types[] = { FXT_ARG_STRING, FXT_ARG_NULL, FXT_ARG_BOOL, FXT_ARG_KOID, FXT_ARG_POINTER };
 	struct fxt_arg args[2];
 	args[0] = fxt_arg_of(g, FXT_ARG_UINT32, fxt_ref_to(g, fxt_text("value")));
@@ -412,10 +356,8 @@ void fxt_break_counter_non_numeric(struct fxt_gen *g)
 	fxt_break_event(g, FXT_COUNTER, args, 2, 1);
 }
 
-void fxt_break_counter_nan(struct fxt_gen *g)
+BREAKER(counter_nan, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const uint64_t values[] = {
 		UINT64_C(0x7ff8000000000000), /* not a number */
 		UINT64_C(0x7ff0000000000000), /* infinity */
@@ -429,10 +371,8 @@ void fxt_break_counter_nan(struct fxt_gen *g)
 
 /* ---- bounds of the checker ---- */
 
-void fxt_break_semantic_bound_reached(struct fxt_gen *g)
+BREAKER(semantic_bound_reached, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* More named blobs than are tracked: the bound that needs the fewest bytes. */
 	for (unsigned i = 0; i <= FXT_BLOB_STREAMS_MAX && !g->out->failed; i++) {
 		char text[FXT_WORD] = { 'b', 'l', (char)('a' + i % 26), (char)('a' + i / 26 % 26), (char)('a' + i / 676 % 26) };

@@ -13,58 +13,46 @@ static void put_opaque(struct fxt_gen *g, unsigned words)
 		fxt_put_word(g, fxt_break_word(g));
 }
 
-void fxt_break_unknown_record_type(struct fxt_gen *g)
+BREAKER(unknown_record_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	put_opaque(g, (unsigned)choices_below(g->c, 6));
 	const uint64_t fields = choices_u64(g->c) & ~UINT64_C(0xffff);
 	fxt_put_end(g, (unsigned)choices_between(g->c, 11, 14), fields);
 }
 
-void fxt_break_unknown_metadata_type(struct fxt_gen *g)
+BREAKER(unknown_metadata_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	put_opaque(g, (unsigned)choices_below(g->c, 4));
 	const uint64_t type = choices_between(g->c, 4, 15);
 	fxt_put_end(g, FXT_METADATA, fxt_field(16, 4, type == 4 ? 0 : type) | fxt_field(20, 32, choices_u64(g->c)));
 }
 
-void fxt_break_unknown_trace_info_type(struct fxt_gen *g)
+BREAKER(unknown_trace_info_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	const uint64_t type = choices_between(g->c, 1, 15);
 	fxt_put_end(g, FXT_METADATA,
 		    fxt_field(16, 4, FXT_TRACE_INFO) | fxt_field(20, 4, type) | fxt_field(24, 40, choices_u64(g->c)));
 }
 
-void fxt_break_unknown_provider_event(struct fxt_gen *g)
+BREAKER(unknown_provider_event, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_break_leave(g);
 	if (!fxt_provider(g)->introduced)
 		fxt_break_provider(g);
 	fxt_put_provider_event(g, fxt_provider(g)->id, (unsigned)choices_between(g->c, 1, 15));
 }
 
-void fxt_break_unknown_event_type(struct fxt_gen *g)
+BREAKER(unknown_event_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_event(g, FXT_INSTANT, 0);
 	fxt_last_set(g, g->start, 16, 4, choices_between(g->c, 11, 15));
 }
 
-void fxt_break_unknown_scheduling_type(struct fxt_gen *g)
+BREAKER(unknown_scheduling_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	put_opaque(g, (unsigned)choices_below(g->c, 5));
 	const uint64_t type = choices_between(g->c, 3, 15);
@@ -73,41 +61,33 @@ void fxt_break_unknown_scheduling_type(struct fxt_gen *g)
 	fxt_put_end(g, FXT_SCHEDULING, fxt_field(60, 4, type) | fxt_field(16, 44, choices_u64(g->c)));
 }
 
-void fxt_break_unknown_profiler_type(struct fxt_gen *g)
+BREAKER(unknown_profiler_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	put_opaque(g, (unsigned)choices_below(g->c, 5));
 	const uint64_t type = choices_between(g->c, 3, 15);
 	fxt_put_end(g, FXT_PROFILER, fxt_field(16, 4, type) | fxt_field(20, 44, choices_u64(g->c)));
 }
 
-void fxt_break_unknown_large_type(struct fxt_gen *g)
+BREAKER(unknown_large_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_begin(g);
 	put_opaque(g, (unsigned)choices_below(g->c, 8));
 	const uint64_t fields = fxt_field(40, 24, choices_u64(g->c));
 	fxt_put_end_large(g, (unsigned)choices_between(g->c, 1, 15), fields);
 }
 
-void fxt_break_unknown_blob_format(struct fxt_gen *g)
+BREAKER(unknown_blob_format, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_large_blob(g, (size_t)choices_between(g->c, 3, 12));
 	fxt_last_set(g, g->start, 40, 4, choices_between(g->c, 2, 15));
 }
 
-void fxt_break_unknown_blob_type(struct fxt_gen *g)
+BREAKER(unknown_blob_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint64_t type = choices_between(g->c, 3, 255);
 	const struct fxt_ref name = fxt_ref_to(g, fxt_text("blob of another type"));
-	fxt_put_blob(g, name, type == 3 ? 0 : (unsigned)type, g->pattern, choices_below(g->c, 40));
+	fxt_put_blob(g, name, type == 3 ? 0 : (unsigned)type, g->pattern, (size_t)choices_below(g->c, 40));
 }
 
 /* An event whose last argument is one of opaque words that the caller then types. Returns the argument's offset. */
@@ -126,18 +106,14 @@ static size_t opaque_argument(struct fxt_gen *g, unsigned type)
 	return at;
 }
 
-void fxt_break_unknown_argument_type(struct fxt_gen *g)
+BREAKER(unknown_argument_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const size_t at = opaque_argument(g, choices_chance(g->c, 1, 2) ? FXT_ARG_UINT64 : FXT_ARG_UINT32);
 	fxt_last_set(g, at, 0, 4, choices_between(g->c, 11, 15));
 }
 
-void fxt_break_newer_feature(struct fxt_gen *g)
+BREAKER(newer_feature, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* What the 2022 revision does not know; the items for it are not drawn there. */
 	const bool was = g->latest;
 	g->latest = true;
@@ -159,41 +135,31 @@ void fxt_break_newer_feature(struct fxt_gen *g)
 
 /* ---- sizes that are only remarkable ---- */
 
-void fxt_break_large_record_over_4095_words(struct fxt_gen *g)
+BREAKER(large_record_over_4095_words, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_large_blob(g, (size_t)choices_between(g->c, 4100, 4400));
 }
 
-void fxt_break_large_record_over_256k(struct fxt_gen *g)
+BREAKER(large_record_over_256k, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_large_blob(g, (size_t)choices_between(g->c, FXT_LARGE_ENGINE_BYTES_MAX / FXT_WORD + 4, 33000));
 }
 
-void fxt_break_unnecessary_large_record(struct fxt_gen *g)
+BREAKER(unnecessary_large_record, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	/* Without metadata, which a blob record could not carry. */
 	struct fxt_gen_event e = { .category = fxt_ref_any(g) };
 	e.name = fxt_ref_any(g);
-	fxt_put_large_blob(g, false, &e, choices_below(g->c, 300));
+	fxt_put_large_blob(g, false, &e, (size_t)choices_below(g->c, 300));
 }
 
-void fxt_break_filler_blob(struct fxt_gen *g)
+BREAKER(filler_blob, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
-	fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, g->pattern + FXT_GEN_PATTERN, choices_between(g->c, 8, 800));
+	fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, g->pattern + FXT_GEN_PATTERN, (size_t)choices_between(g->c, 8, 800));
 }
 
-void fxt_break_nonstandard_inline_thread(struct fxt_gen *g)
+BREAKER(nonstandard_inline_thread, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_gen_thread t = fxt_thread_fresh(g);
 	const struct fxt_who who = fxt_who_inline(&t);
 	if (g->latest && choices_chance(g->c, 1, 2)) {
@@ -220,10 +186,8 @@ void fxt_break_nonstandard_inline_thread(struct fxt_gen *g)
 
 /* ---- arguments ---- */
 
-void fxt_break_duplicate_argument_name(struct fxt_gen *g)
+BREAKER(duplicate_argument_name, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg args[FXT_ARGS_MAX];
 	const unsigned count = (unsigned)choices_between(g->c, 2, 5);
 	const uint64_t first = choices_below(g->c, count - 1), second = choices_between(g->c, first + 1, count - 1);
@@ -233,36 +197,28 @@ void fxt_break_duplicate_argument_name(struct fxt_gen *g)
 	fxt_break_event(g, FXT_INSTANT, args, count, 0);
 }
 
-void fxt_break_empty_argument_name(struct fxt_gen *g)
+BREAKER(empty_argument_name, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg arg = fxt_arg_any(g);
 	arg.name = fxt_ref_empty();
 	fxt_break_event(g, FXT_INSTANT, &arg, 1, 0);
 }
 
-void fxt_break_bool_value_bits(struct fxt_gen *g)
+BREAKER(bool_value_bits, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const size_t at = opaque_argument(g, FXT_ARG_BOOL);
 	fxt_last_set(g, at, (unsigned)choices_between(g->c, 33, 63), 1, 1);
 }
 
-void fxt_break_argument_size_zero(struct fxt_gen *g)
+BREAKER(argument_size_zero, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const size_t at = opaque_argument(g, (unsigned)choices_below(g->c, FXT_ARG_BLOB));
 	fxt_last_set(g, at, 4, 12, 0);
 	fxt_break_follow(g);
 }
 
-void fxt_break_argument_overrun(struct fxt_gen *g)
+BREAKER(argument_overrun, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const unsigned wide[] = { FXT_ARG_INT64, FXT_ARG_UINT64, FXT_ARG_DOUBLE, FXT_ARG_POINTER, FXT_ARG_KOID };
 	const size_t at = opaque_argument(g, wide[choices_below(g->c, COUNT(wide))]);
 	const uint64_t size = fxt_last_get(g, at, 4, 12);
@@ -273,10 +229,8 @@ void fxt_break_argument_overrun(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_argument_trailing_words(struct fxt_gen *g)
+BREAKER(argument_trailing_words, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const size_t at = opaque_argument(g, (unsigned)choices_below(g->c, FXT_ARG_BLOB));
 	const uint64_t words = choices_between(g->c, 1, 3);
 	for (uint64_t i = 0; i < words; i++)
@@ -285,10 +239,8 @@ void fxt_break_argument_trailing_words(struct fxt_gen *g)
 	fxt_last_claim(g, fxt_last_size(g) / FXT_WORD);
 }
 
-void fxt_break_argument_count_mismatch(struct fxt_gen *g)
+BREAKER(argument_count_mismatch, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg args[FXT_ARGS_MAX];
 	const unsigned count = (unsigned)choices_below(g->c, 4);
 	const uint64_t claimed = choices_between(g->c, count + 1, FXT_ARGS_MAX);
@@ -316,10 +268,8 @@ void fxt_break_argument_count_mismatch(struct fxt_gen *g)
 	fxt_break_follow(g);
 }
 
-void fxt_break_wide_integer_not_needed(struct fxt_gen *g)
+BREAKER(wide_integer_not_needed, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg arg = { .name = fxt_ref_any(g) };
 	arg.type = choices_chance(g->c, 1, 2) ? FXT_ARG_INT64 : FXT_ARG_UINT64;
 	arg.value = choices_below(g->c, 1u << 31);
@@ -328,20 +278,16 @@ void fxt_break_wide_integer_not_needed(struct fxt_gen *g)
 
 /* ---- objects, scheduling, blobs ---- */
 
-void fxt_break_thread_object_without_process(struct fxt_gen *g)
+BREAKER(thread_object_without_process, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg args[FXT_ARGS_MAX];
 	const struct fxt_ref name = fxt_ref_any(g);
 	const unsigned count = fxt_args_any(g, args, 0);
 	fxt_put_kernel(g, FXT_OBJECT_THREAD, fxt_koid(g), name, args, count);
 }
 
-void fxt_break_process_argument_wrong_type(struct fxt_gen *g)
+BREAKER(process_argument_wrong_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const unsigned types[] = { FXT_ARG_UINT64,  FXT_ARG_INT64,  FXT_ARG_UINT32,
 					  FXT_ARG_POINTER, FXT_ARG_STRING, FXT_ARG_NULL };
 	const struct fxt_ref process = fxt_ref_to(g, fxt_text("process"));
@@ -350,10 +296,8 @@ void fxt_break_process_argument_wrong_type(struct fxt_gen *g)
 	fxt_put_kernel(g, FXT_OBJECT_THREAD, fxt_koid(g), name, &arg, 1);
 }
 
-void fxt_break_unknown_object_type(struct fxt_gen *g)
+BREAKER(unknown_object_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const uint8_t types[] = { 7, 8, 10, 13, 60, 99, 128, 250, 255 };
 	const struct fxt_ref name = fxt_ref_any(g);
 	const unsigned type = types[choices_below(g->c, COUNT(types))];
@@ -371,25 +315,19 @@ static void put_state(struct fxt_gen *g, bool legacy, unsigned state)
 		fxt_put_switch(g, fxt_tick(g), cpu, state, outgoing.thread, incoming.thread, NULL, 0);
 }
 
-void fxt_break_invalid_thread_state(struct fxt_gen *g)
+BREAKER(invalid_thread_state, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const bool legacy = !g->latest || choices_chance(g->c, 1, 2);
 	put_state(g, legacy, (unsigned)choices_between(g->c, 6, 15));
 }
 
-void fxt_break_outgoing_state_running(struct fxt_gen *g)
+BREAKER(outgoing_state_running, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	put_state(g, true, FXT_STATE_RUNNING);
 }
 
-void fxt_break_cpu_number_implausible(struct fxt_gen *g)
+BREAKER(cpu_number_implausible, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned cpu = (unsigned)(choices_chance(g->c, 3, 4) ? choices_between(g->c, FXT_CPU_MAX, 65535)
 								   : choices_between(g->c, 1024, FXT_CPU_MAX - 1));
 	const uint64_t thread = fxt_koid(g);
@@ -399,10 +337,8 @@ void fxt_break_cpu_number_implausible(struct fxt_gen *g)
 		fxt_put_switch(g, fxt_tick(g), cpu, FXT_STATE_BLOCKED, thread, thread + 1, NULL, 0);
 }
 
-void fxt_break_weight_argument_wrong_type(struct fxt_gen *g)
+BREAKER(weight_argument_wrong_type, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const char *const names[] = { "weight", "waker", "incoming_weight", "outgoing_weight" };
 	static const unsigned types[] = { FXT_ARG_UINT32, FXT_ARG_UINT64, FXT_ARG_INT64, FXT_ARG_STRING, FXT_ARG_DOUBLE };
 	const size_t which = (size_t)choices_below(g->c, 4);
@@ -415,10 +351,8 @@ void fxt_break_weight_argument_wrong_type(struct fxt_gen *g)
 		fxt_put_switch(g, fxt_tick(g), 1, FXT_STATE_BLOCKED, thread, thread + 1, &arg, 1);
 }
 
-void fxt_break_context_switch_order(struct fxt_gen *g)
+BREAKER(context_switch_order, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_who outgoing = fxt_who_any(g);
 	const struct fxt_who incoming = fxt_who_any(g);
 	fxt_provider(g)->now += 2000;
@@ -429,10 +363,8 @@ void fxt_break_context_switch_order(struct fxt_gen *g)
 	fxt_put_legacy_switch(g, time - back, cpu, FXT_STATE_BLOCKED, incoming, outgoing, 2, 1);
 }
 
-void fxt_break_blob_name_type_mix(struct fxt_gen *g)
+BREAKER(blob_name_type_mix, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_text name = fxt_text("one stream");
 	const bool order = choices_chance(g->c, 1, 2);
 	fxt_put_blob(g, fxt_ref_to(g, name), order ? FXT_BLOB_DATA : FXT_BLOB_LAST_BRANCH, g->pattern, 9);
@@ -441,10 +373,8 @@ void fxt_break_blob_name_type_mix(struct fxt_gen *g)
 	fxt_put_blob(g, fxt_ref_to(g, name), order ? FXT_BLOB_LAST_BRANCH : FXT_BLOB_DATA, g->pattern, 16);
 }
 
-void fxt_break_perfetto_blob_invalid(struct fxt_gen *g)
+BREAKER(perfetto_blob_invalid, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const struct fxt_text payloads[] = {
 		{ (const uint8_t *)"not a packet at all", 19 },
 		{ (const uint8_t *)"\x0a\x05\x40\x05", 4 },	    /* a packet longer than its blob */

@@ -43,26 +43,22 @@ static void bytes_put(struct fxt_gen *g, size_t offset, const void *data, size_t
 		memcpy(g->out->data + offset, data, length);
 }
 
-void fxt_break_nonzero_padding(struct fxt_gen *g)
+BREAKER(nonzero_padding, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	for (unsigned tries = 12;; tries--) {
 		const struct fxt_mark *m = make_stream(g, 1, true, false);
 		if (!m)
 			return;
 		const size_t padding = FXT_WORD - m->length % FXT_WORD;
 		const uint8_t byte = (uint8_t)choices_between(g->c, 1, 255);
-		bytes_put(g, m->offset + m->length + choices_below(g->c, padding), &byte, 1);
+		bytes_put(g, (size_t)(m->offset + m->length + choices_below(g->c, padding)), &byte, 1);
 		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
 }
 
-void fxt_break_invalid_utf8(struct fxt_gen *g)
+BREAKER(invalid_utf8, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const char *const bad[] = {
 		"\xff",		    /* no byte of UTF-8 */
 		"\x80",		    /* a continuation without a beginning */
@@ -78,16 +74,14 @@ void fxt_break_invalid_utf8(struct fxt_gen *g)
 		if (!m)
 			return;
 		text_fill(g, m);
-		bytes_put(g, m->offset + 1 + choices_below(g->c, m->length - length - 1), bytes, length);
+		bytes_put(g, (size_t)(m->offset + 1 + choices_below(g->c, m->length - length - 1)), bytes, length);
 		if (!fxt_break_withdraw(g, tries))
 			return;
 	}
 }
 
-void fxt_break_string_too_long(struct fxt_gen *g)
+BREAKER(string_too_long, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_text text = fxt_text_of(g, (unsigned)choices_between(g->c, FXT_STRING_BYTES_ADVISED + 1, 32100));
 	const struct fxt_arg arg = { .type = FXT_ARG_STRING,
 				     .name = fxt_ref_indexed(g, fxt_text("s")),
@@ -107,41 +101,33 @@ void fxt_break_string_too_long(struct fxt_gen *g)
 	}
 }
 
-void fxt_break_embedded_nul(struct fxt_gen *g)
+BREAKER(embedded_nul, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_mark *m = make_stream(g, 3, false, true);
 	if (!m)
 		return;
 	text_fill(g, m);
-	bytes_put(g, m->offset + 1 + choices_below(g->c, m->length - 2), "", 1);
+	bytes_put(g, (size_t)(m->offset + 1 + choices_below(g->c, m->length - 2)), "", 1);
 }
 
-void fxt_break_control_character_in_string(struct fxt_gen *g)
+BREAKER(control_character_in_string, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const struct fxt_mark *m = make_stream(g, 3, false, true);
 	if (!m)
 		return;
 	static const char control[] = { 0x01, 0x07, 0x08, 0x0b, 0x1b, 0x1f, 0x7f };
 	text_fill(g, m);
-	const size_t at = m->offset + 1 + choices_below(g->c, m->length - 2);
+	const size_t at = (size_t)(m->offset + 1 + choices_below(g->c, m->length - 2));
 	bytes_put(g, at, &control[choices_below(g->c, sizeof(control))], 1);
 }
 
-void fxt_break_string_index_zero(struct fxt_gen *g)
+BREAKER(string_index_zero, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_string(g, 0, fxt_text_any(g));
 }
 
-void fxt_break_string_flag_bit_set(struct fxt_gen *g)
+BREAKER(string_flag_bit_set, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	static const struct {
 		enum fxt_leaf leaf;
 		unsigned bit;
@@ -155,17 +141,13 @@ void fxt_break_string_flag_bit_set(struct fxt_gen *g)
 	}
 }
 
-void fxt_break_empty_string_record(struct fxt_gen *g)
+BREAKER(empty_string_record, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_put_string(g, fxt_string_unused(g), fxt_text(""));
 }
 
-void fxt_break_zero_length_inline_string(struct fxt_gen *g)
+BREAKER(zero_length_inline_string, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_arg arg = { .type = FXT_ARG_NULL, .name = fxt_ref_indexed(g, fxt_text("x")) };
 	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_any(g), .args = &arg, .arg_count = 1 };
 	const struct fxt_ref empty = fxt_ref_inline(fxt_text(""));
@@ -188,10 +170,8 @@ void fxt_break_zero_length_inline_string(struct fxt_gen *g)
 	fxt_put_event(g, &e);
 }
 
-void fxt_break_string_redefinition(struct fxt_gen *g)
+BREAKER(string_redefinition, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint16_t index = fxt_string_unused(g);
 	fxt_put_string(g, index, fxt_text("before"));
 	if (choices_chance(g->c, 1, 2))
@@ -199,10 +179,8 @@ void fxt_break_string_redefinition(struct fxt_gen *g)
 	fxt_put_string(g, index, fxt_text("after"));
 }
 
-void fxt_break_duplicate_string_registration(struct fxt_gen *g)
+BREAKER(duplicate_string_registration, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint16_t index = fxt_string_unused(g);
 	const struct fxt_text text = fxt_text_any(g);
 	fxt_put_string(g, index, text);
@@ -211,17 +189,13 @@ void fxt_break_duplicate_string_registration(struct fxt_gen *g)
 	fxt_put_string(g, index, text);
 }
 
-void fxt_break_unused_string(struct fxt_gen *g)
+BREAKER(unused_string, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_leaf_of(g, LEAF_STRING);
 }
 
-void fxt_break_unused_thread(struct fxt_gen *g)
+BREAKER(unused_thread, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	fxt_make_leaf_of(g, LEAF_THREAD);
 }
 
@@ -262,18 +236,14 @@ static void refer_to_thread(struct fxt_gen *g, uint8_t index)
 	fxt_put_event(g, &e);
 }
 
-void fxt_break_dangling_string_ref(struct fxt_gen *g)
+BREAKER(dangling_string_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint16_t index = fxt_string_unused(g);
 	refer_to_string(g, index);
 }
 
-void fxt_break_forward_string_ref(struct fxt_gen *g)
+BREAKER(forward_string_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint16_t index = fxt_string_unused(g);
 	refer_to_string(g, index);
 	if (choices_chance(g->c, 1, 2))
@@ -281,10 +251,8 @@ void fxt_break_forward_string_ref(struct fxt_gen *g)
 	fxt_put_string(g, index, fxt_text_any(g));
 }
 
-void fxt_break_dangling_thread_ref(struct fxt_gen *g)
+BREAKER(dangling_thread_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint8_t index = fxt_thread_unused(g);
 	refer_to_thread(g, index);
 }
@@ -295,10 +263,8 @@ static void register_thread(struct fxt_gen *g, uint8_t index)
 	fxt_put_thread(g, index, t.process, t.thread);
 }
 
-void fxt_break_forward_thread_ref(struct fxt_gen *g)
+BREAKER(forward_thread_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint8_t index = fxt_thread_unused(g);
 	refer_to_thread(g, index);
 	if (choices_chance(g->c, 1, 2))
@@ -306,10 +272,8 @@ void fxt_break_forward_thread_ref(struct fxt_gen *g)
 	register_thread(g, index);
 }
 
-void fxt_break_cross_provider_string_ref(struct fxt_gen *g)
+BREAKER(cross_provider_string_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = g->current;
 	const uint16_t index = fxt_string_unused(g);
 	fxt_break_provider(g);
@@ -321,10 +285,8 @@ void fxt_break_cross_provider_string_ref(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_cross_provider_thread_ref(struct fxt_gen *g)
+BREAKER(cross_provider_thread_ref, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const unsigned before = g->current;
 	const uint8_t index = fxt_thread_unused(g);
 	fxt_break_provider(g);
@@ -336,17 +298,13 @@ void fxt_break_cross_provider_thread_ref(struct fxt_gen *g)
 	fxt_break_return(g, before);
 }
 
-void fxt_break_thread_index_zero(struct fxt_gen *g)
+BREAKER(thread_index_zero, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	register_thread(g, 0);
 }
 
-void fxt_break_thread_redefinition(struct fxt_gen *g)
+BREAKER(thread_redefinition, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	const uint8_t index = fxt_thread_unused(g);
 	register_thread(g, index);
 	if (choices_chance(g->c, 1, 2))
@@ -354,10 +312,8 @@ void fxt_break_thread_redefinition(struct fxt_gen *g)
 	register_thread(g, index);
 }
 
-void fxt_break_unknown_inline_thread(struct fxt_gen *g)
+BREAKER(unknown_inline_thread, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_gen_event e = { .type = FXT_INSTANT };
 	e.name = fxt_ref_any(g);
 	e.time = fxt_tick(g);
@@ -367,10 +323,8 @@ void fxt_break_unknown_inline_thread(struct fxt_gen *g)
 		fxt_put_event(g, &e);
 }
 
-void fxt_break_koid_exceeds_32_bits(struct fxt_gen *g)
+BREAKER(koid_exceeds_32_bits, GEN_PLANT)
 {
-	if (g->g->stage != GEN_PLANT)
-		return;
 	struct fxt_gen_thread t = fxt_thread_fresh(g);
 	t.thread |= choices_between(g->c, 1, 0x7ffffffe) << 32;
 	const struct fxt_who who = fxt_who_inline(&t);

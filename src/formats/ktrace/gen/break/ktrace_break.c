@@ -3,6 +3,4 @@
 #include "formats/ktrace/gen/ktrace_gen.h"
 
 #define BREAKERS_TABLE
-#define BREAKERS_FORMAT ktrace
-#define BREAKERS_RULES "formats/ktrace/ktrace_rules.def"
 #include "core/breakers.h"

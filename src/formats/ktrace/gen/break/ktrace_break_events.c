@@ -13,45 +13,37 @@ static void defective_event(struct ktrace_gen *g, struct ktrace_event e)
 
 /* ---- events ---- */
 
-void ktrace_break_events_size_short(struct ktrace_gen *g)
+BREAKER(events_size_short, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_made *m = ktrace_make_chunk(g, choices_chance(g->c, 1, 2) ? KTRACE_EVENTS : KTRACE_EVENTS_COMPRESSED, 0,
 						  false);
 	if (m)
-		(void)bytes_grow(&m->payload, choices_below(g->c, 8));
+		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 8));
 	m = ktrace_make_chunk(g, KTRACE_SUMMARY, 0, false);
 	if (m)
 		bytes_u64(&m->payload, g->time + 1);
 }
 
-void ktrace_break_events_empty(struct ktrace_gen *g)
+BREAKER(events_empty, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_made *m = ktrace_make_chunk(g, KTRACE_EVENTS, 0, false);
 	if (m)
 		bytes_u64(&m->payload, 0);
 }
 
-void ktrace_break_events_partial_record(struct ktrace_gen *g)
+BREAKER(events_partial_record, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	struct ktrace_made *m;
 	if (b)
-		(void)bytes_grow(b, 1 + choices_below(g->c, ktrace_event_size(g->is_64) - 1));
+		(void)bytes_grow(b, (size_t)(1 + choices_below(g->c, ktrace_event_size(g->is_64) - 1)));
 	m = ktrace_make_chunk(g, KTRACE_SUMMARY, 0, false);
 	if (m)
 		bytes_u64(&m->payload, g->time + 1);
 }
 
-void ktrace_break_events_size_excludes_future(struct ktrace_gen *g)
+BREAKER(events_size_excludes_future, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	struct ktrace_made *m = b ? &g->chunks[g->count - 1] : NULL;
 	if (m) {
@@ -63,10 +55,8 @@ void ktrace_break_events_size_excludes_future(struct ktrace_gen *g)
 		bytes_u64(&m->payload, g->time + 1);
 }
 
-void ktrace_break_events_damaged(struct ktrace_gen *g)
+BREAKER(events_damaged, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	if (!b)
 		return;
@@ -75,19 +65,15 @@ void ktrace_break_events_damaged(struct ktrace_gen *g)
 	ktrace_make_events(g, b, 8);
 }
 
-void ktrace_break_events_future_timestamp_set(struct ktrace_gen *g)
+BREAKER(events_future_timestamp_set, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	if (b)
 		store_u64(b->data, g->time, false);
 }
 
-void ktrace_break_event_before_future_timestamp(struct ktrace_gen *g)
+BREAKER(event_before_future_timestamp, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	if (b)
 		store_u64(b->data, g->time + 1000000, false);
@@ -95,21 +81,15 @@ void ktrace_break_event_before_future_timestamp(struct ktrace_gen *g)
 	(void)ktrace_make_events_chunk(g);
 }
 
-void ktrace_break_event_unused_nonzero(struct ktrace_gen *g)
+BREAKER_OF(event_unused_nonzero, GEN_MODEL, g->width = 64)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->width = 64;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.unused = 1 + choices_below(g->c, 1000);
 	defective_event(g, e);
 }
 
-void ktrace_break_event_debugid_zero(struct ktrace_gen *g)
+BREAKER(event_debugid_zero, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0;
 	defective_event(g, e);
@@ -118,40 +98,33 @@ void ktrace_break_event_debugid_zero(struct ktrace_gen *g)
 /* A record is written with this time, since 0 means "draw one". */
 #define TIME_ZERO_MARK UINT64_C(0x00fedcba98765432)
 
-static void time_zero(struct bytes *out)
+static void time_zero(struct ktrace_gen *g)
 {
+	struct bytes *out = g->out;
 	for (size_t i = 0; i + 8 <= out->size; i += 8)
 		if (load_u64(out->data + i, false) == TIME_ZERO_MARK)
 			store_u64(out->data + i, 0, false);
 }
 
-void ktrace_break_event_timestamp_zero(struct ktrace_gen *g)
+static void model_event_timestamp_zero(struct ktrace_gen *g)
 {
-	if (g->g->stage == GEN_BYTES)
-		time_zero(g->out);
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.cpu = 0;
 	e.time = TIME_ZERO_MARK;
 	defective_event(g, e);
 }
 
-void ktrace_break_event_timestamp_implausible(struct ktrace_gen *g)
+BREAKER_STAGES(event_timestamp_zero, [GEN_MODEL] = model_event_timestamp_zero, [GEN_BYTES] = time_zero)
+
+BREAKER_OF(event_timestamp_implausible, GEN_MODEL, g->width = 64)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->width = 64;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.time = UINT64_C(1) << (56 + choices_below(g->c, 8));
 	defective_event(g, e);
 }
 
-void ktrace_break_event_timestamp_order(struct ktrace_gen *g)
+BREAKER(event_timestamp_order, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	struct ktrace_event e = ktrace_any_event(g);
 	if (!b)
@@ -163,88 +136,68 @@ void ktrace_break_event_timestamp_order(struct ktrace_gen *g)
 	ktrace_make_events(g, b, 3);
 }
 
-void ktrace_break_event_timestamp_order_cpu(struct ktrace_gen *g)
+BREAKER(event_timestamp_order_cpu, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
-	ktrace_break_event_timestamp_order(g);
+	break_event_timestamp_order(g);
 }
 
-void ktrace_break_event_before_header_timestamp(struct ktrace_gen *g)
+BREAKER(event_before_header_timestamp, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	g->header_time = 1000 + 1000 * (1 + choices_below(g->c, 100000));
 	g->header_time += g->time;
 }
 
-void ktrace_break_event_cpu_out_of_map(struct ktrace_gen *g)
+BREAKER(event_cpu_out_of_map, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.cpu = g->cpus + (uint32_t)choices_below(g->c, 100);
 	defective_event(g, e);
 }
 
-void ktrace_break_event_tid_dangling(struct ktrace_gen *g)
+BREAKER(event_tid_dangling, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.tid = 0x90000 + choices_below(g->c, 0x10000);
 	defective_event(g, e);
 }
 
-void ktrace_break_event_tid_zero(struct ktrace_gen *g)
+BREAKER(event_tid_zero, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.tid = 0;
 	defective_event(g, e);
 }
 
-void ktrace_break_event_start_end_both(struct ktrace_gen *g)
+BREAKER(event_start_end_both, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c0014 | KTRACE_FUNC_MASK;
 	defective_event(g, e);
 }
 
-void ktrace_break_event_end_without_start(struct ktrace_gen *g)
+BREAKER(event_end_without_start, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c7770 | KTRACE_FUNC_END;
 	defective_event(g, e);
 }
 
-void ktrace_break_event_start_unclosed(struct ktrace_gen *g)
+BREAKER(event_start_unclosed, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = 0x040c7770 | KTRACE_FUNC_START;
 	defective_event(g, e);
 }
 
-void ktrace_break_events_lost(struct ktrace_gen *g)
+BREAKER(events_lost, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = KTRACE_LOST_EVENTS;
 	defective_event(g, e);
 }
 
-void ktrace_break_events_retrograde(struct ktrace_gen *g)
+BREAKER(events_retrograde, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = choices_chance(g->c, 1, 2) ? KTRACE_RETROGRADE : KTRACE_PAST;
 	defective_event(g, e);
@@ -252,10 +205,8 @@ void ktrace_break_events_retrograde(struct ktrace_gen *g)
 
 /* ---- strings ---- */
 
-void ktrace_break_string_sequence_broken(struct ktrace_gen *g)
+BREAKER(string_sequence_broken, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	static const uint32_t ids[] = { KTRACE_STRING_GLOBAL, KTRACE_STRING_THREADNAME, KTRACE_STRING_THREADNAME_PREV };
 	e.debugid = ids[choices_below(g->c, 3)];
@@ -264,12 +215,8 @@ void ktrace_break_string_sequence_broken(struct ktrace_gen *g)
 	defective_event(g, e);
 }
 
-void ktrace_break_string_id_signature(struct ktrace_gen *g)
+BREAKER_OF(string_id_signature, GEN_MODEL, g->width = 64)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->width = 64;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = KTRACE_STRING_GLOBAL | KTRACE_FUNC_MASK;
 	e.args[1] = choices_chance(g->c, 1, 2) ? 5 : UINT64_C(0x70ac) << 48;
@@ -277,10 +224,8 @@ void ktrace_break_string_id_signature(struct ktrace_gen *g)
 	defective_event(g, e);
 }
 
-void ktrace_break_string_id_unknown(struct ktrace_gen *g)
+BREAKER(string_id_unknown, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_event e = ktrace_any_event(g);
 	e.debugid = KTRACE_STRING_GLOBAL | KTRACE_FUNC_MASK;
 	e.args[1] = UINT64_C(0x70ac000000777777);
@@ -288,10 +233,8 @@ void ktrace_break_string_id_unknown(struct ktrace_gen *g)
 	defective_event(g, e);
 }
 
-void ktrace_break_string_too_long(struct ktrace_gen *g)
+BREAKER(string_too_long, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_make_events_chunk(g);
 	struct ktrace_event e = ktrace_any_event(g);
 	uint64_t pieces = (g->is_64 ? 5 : 10) + choices_below(g->c, 4);

@@ -24,23 +24,19 @@ static uint8_t *cpumap(struct ktrace_gen *g, uint32_t n)
 	return p;
 }
 
-void ktrace_break_cpumap_form(struct ktrace_gen *g)
+BREAKER(cpumap_form, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_made_payload(g, KTRACE_CPU_MAP);
 	if (!b)
 		return;
 	b->size = 0;
 	bytes_u32(b, 77);
-	(void)bytes_grow(b, 8 + choices_below(g->c, 40));
+	(void)bytes_grow(b, (size_t)(8 + choices_below(g->c, 40)));
 	g->cpus = 0;
 }
 
-void ktrace_break_cpumap_bare(struct ktrace_gen *g)
+BREAKER(cpumap_bare, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_made_payload(g, KTRACE_CPU_MAP);
 	if (!b)
 		return;
@@ -52,37 +48,29 @@ void ktrace_break_cpumap_bare(struct ktrace_gen *g)
 	}
 }
 
-void ktrace_break_cpumap_count_mismatch(struct ktrace_gen *g)
+BREAKER(cpumap_count_mismatch, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 2);
 	if (p)
 		store_u32(p - 4, g->cpus + 1 + (uint32_t)choices_below(g->c, 100), false);
 }
 
-void ktrace_break_cpumap_id_out_of_range(struct ktrace_gen *g)
+BREAKER(cpumap_id_out_of_range, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 3);
 	if (p)
 		store_u32(p + 40 * (size_t)(g->cpus - 1), g->cpus + (uint32_t)choices_below(g->c, 1000), false);
 }
 
-void ktrace_break_cpumap_duplicate_id(struct ktrace_gen *g)
+BREAKER(cpumap_duplicate_id, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 3);
 	if (p)
 		store_u32(p + 40, 0, false);
 }
 
-void ktrace_break_cpumap_order(struct ktrace_gen *g)
+BREAKER(cpumap_order, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 3);
 	if (p) {
 		store_u32(p, 1, false);
@@ -90,19 +78,15 @@ void ktrace_break_cpumap_order(struct ktrace_gen *g)
 	}
 }
 
-void ktrace_break_cpumap_flags(struct ktrace_gen *g)
+BREAKER(cpumap_flags, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 2);
 	if (p)
 		store_u32(p + 4, UINT32_C(2) << choices_below(g->c, 30), false);
 }
 
-void ktrace_break_cpumap_name_unterminated(struct ktrace_gen *g)
+BREAKER(cpumap_name_unterminated, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint8_t *p = cpumap(g, 2);
 	if (p && choices_chance(g->c, 1, 2))
 		memset(p + 8, 'x', 32);
@@ -110,10 +94,8 @@ void ktrace_break_cpumap_name_unterminated(struct ktrace_gen *g)
 		p[9] = 7;
 }
 
-void ktrace_break_cpumap_missing(struct ktrace_gen *g)
+BREAKER(cpumap_missing, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_made *m = ktrace_made_find(g, KTRACE_CPU_MAP);
 	if (!m)
 		return;
@@ -121,10 +103,8 @@ void ktrace_break_cpumap_missing(struct ktrace_gen *g)
 	memset(m->payload.data, 0, m->payload.size);
 }
 
-void ktrace_break_cpumap_empty(struct ktrace_gen *g)
+BREAKER(cpumap_empty, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_made_payload(g, KTRACE_CPU_MAP);
 	if (!b)
 		return;
@@ -142,84 +122,62 @@ static void one_thread(struct ktrace_gen *g, uint64_t tid, int32_t pid, const ch
 		ktrace_make_thread(g, b, tid, pid, name, length);
 }
 
-void ktrace_break_threadmap_size(struct ktrace_gen *g)
+BREAKER(threadmap_size, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_made_payload(g, KTRACE_THREAD_MAP);
 	if (b)
-		(void)bytes_grow(b, 1 + choices_below(g->c, ktrace_thread_size(g->is_64) - 1));
+		(void)bytes_grow(b, (size_t)(1 + choices_below(g->c, ktrace_thread_size(g->is_64) - 1)));
 }
 
-void ktrace_break_threadmap_name_unterminated(struct ktrace_gen *g)
+BREAKER(threadmap_name_unterminated, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "abcdefghijklmnopqrst", 20);
 }
 
-void ktrace_break_threadmap_name_control_bytes(struct ktrace_gen *g)
+BREAKER(threadmap_name_control_bytes, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "bell\a", 5);
 }
 
-void ktrace_break_threadmap_name_not_utf8(struct ktrace_gen *g)
+BREAKER(threadmap_name_not_utf8, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "caf\xe9!", 5);
 }
 
-void ktrace_break_threadmap_name_residue(struct ktrace_gen *g)
+BREAKER(threadmap_name_residue, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "new\0old", 7);
 }
 
-void ktrace_break_threadmap_zero_tid(struct ktrace_gen *g)
+BREAKER(threadmap_zero_tid, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0, 77, "nobody", 6);
 }
 
-void ktrace_break_threadmap_unused_entry(struct ktrace_gen *g)
+BREAKER(threadmap_unused_entry, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 0, "", 0);
 }
 
-void ktrace_break_threadmap_negative_pid(struct ktrace_gen *g)
+BREAKER(threadmap_negative_pid, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, -1 - (int32_t)choices_below(g->c, 1000), "minus", 5);
 }
 
-void ktrace_break_threadmap_duplicate_tid(struct ktrace_gen *g)
+BREAKER(threadmap_duplicate_tid, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "twice", 5);
 	one_thread(g, 0x900, 77, "twice", 5);
 }
 
-void ktrace_break_threadmap_pid_name_conflict(struct ktrace_gen *g)
+BREAKER(threadmap_pid_name_conflict, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	one_thread(g, 0x900, 77, "one", 3);
 	one_thread(g, 0x901, 77, "two", 3);
 }
 
-void ktrace_break_threadmap_missing(struct ktrace_gen *g)
+BREAKER(threadmap_missing, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct ktrace_made *m = ktrace_made_find(g, KTRACE_THREAD_MAP);
 	if (!m)
 		return;
@@ -235,10 +193,8 @@ static struct bytes *new_payload(struct ktrace_gen *g, uint32_t tag, uint16_t ma
 	return m ? &m->payload : NULL;
 }
 
-void ktrace_break_compressed_count(struct ktrace_gen *g)
+BREAKER(compressed_count, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_EVENTS_COMPRESSED, 0);
 	if (!b)
 		return;
@@ -247,19 +203,15 @@ void ktrace_break_compressed_count(struct ktrace_gen *g)
 	(void)bytes_grow(b, 20);
 }
 
-void ktrace_break_plist_magic(struct ktrace_gen *g)
+BREAKER(plist_magic, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, 0x8010, 0);
 	if (b)
 		bytes_text(b, "no property list, surely");
 }
 
-void ktrace_break_plist_trailer(struct ktrace_gen *g)
+BREAKER(plist_trailer, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, 0x8010, 0);
 	if (!b)
 		return;
@@ -268,38 +220,30 @@ void ktrace_break_plist_trailer(struct ktrace_gen *g)
 		store_u64(b->data + b->size - 8, 1000 + choices_below(g->c, 1000), true);
 }
 
-void ktrace_break_stackshot_magic(struct ktrace_gen *g)
+BREAKER(stackshot_magic, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_STACKSHOT, 1);
 	if (b)
 		bytes_u64(b, choices_below(g->c, 1000000));
 	(void)new_payload(g, KTRACE_NULL, 0);
 }
 
-void ktrace_break_fixed_payload_short(struct ktrace_gen *g)
+BREAKER(fixed_payload_short, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_PASSIVE_INTERVAL, 0);
 	if (b)
-		(void)bytes_grow(b, choices_below(g->c, 48));
+		(void)bytes_grow(b, (size_t)choices_below(g->c, 48));
 }
 
-void ktrace_break_summary_before_last_event(struct ktrace_gen *g)
+BREAKER(summary_before_last_event, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_SUMMARY, 0);
 	if (b)
 		bytes_u64(b, choices_below(g->c, 900));
 }
 
-void ktrace_break_timesync_conflict(struct ktrace_gen *g)
+BREAKER(timesync_conflict, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = ktrace_made_payload(g, KTRACE_TIME_SYNC);
 	if (!b) {
 		b = new_payload(g, KTRACE_TIME_SYNC, 1);
@@ -312,10 +256,8 @@ void ktrace_break_timesync_conflict(struct ktrace_gen *g)
 	store_u32(b->data + 20, 11, false);
 }
 
-void ktrace_break_subfile_id_unmatched(struct ktrace_gen *g)
+BREAKER(subfile_id_unmatched, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_SUBFILE_BODY, KTRACE_SUBCHUNKS);
 	if (!b)
 		return;
@@ -326,28 +268,22 @@ void ktrace_break_subfile_id_unmatched(struct ktrace_gen *g)
 	bytes_align(b, 8);
 }
 
-void ktrace_break_trace_codes_syntax(struct ktrace_gen *g)
+BREAKER(trace_codes_syntax, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_TRACE_CODES, 0);
 	if (b)
 		bytes_text(b, choices_chance(g->c, 1, 2) ? "0x1400000 MACH_SCHED\nno code at all\n" : "0x1400000\n");
 }
 
-void ktrace_break_nested_ktrace_invalid(struct ktrace_gen *g)
+BREAKER(nested_ktrace_invalid, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	struct bytes *b = new_payload(g, KTRACE_NESTED, 0);
 	if (b)
-		(void)bytes_grow(b, choices_below(g->c, 100));
+		(void)bytes_grow(b, (size_t)choices_below(g->c, 100));
 }
 
-void ktrace_break_no_events(struct ktrace_gen *g)
+BREAKER(no_events, GEN_MODEL)
 {
-	if (g->g->stage != GEN_MODEL)
-		return;
 	for (unsigned i = 0; i < g->count; i++)
 		if (g->chunks[i].tag == KTRACE_EVENTS || g->chunks[i].tag == KTRACE_EVENTS_COMPRESSED) {
 			g->chunks[i].tag = KTRACE_NULL;

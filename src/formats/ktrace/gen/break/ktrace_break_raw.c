@@ -1,14 +1,13 @@
 /* Breakers of RAW files. */
 #include "formats/ktrace/gen/ktrace_gen.h"
 
-void ktrace_break_raw_threadmap_truncated(struct ktrace_gen *g)
+static void any_raw(struct ktrace_gen *g)
 {
-	if (g->g->stage == GEN_BYTES)
-		ktrace_made_cut(g, g->rest);
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 1 + (int)choices_below(g->c, 2);
-	if (g->g->stage != GEN_MODEL)
-		return;
+	g->raw = 1 + (int)choices_below(g->c, 2);
+}
+
+static void model_raw_threadmap_truncated(struct ktrace_gen *g)
+{
 	g->events.size = 0;
 	g->gap.size = 0;
 	g->g->records = 0;
@@ -16,35 +15,26 @@ void ktrace_break_raw_threadmap_truncated(struct ktrace_gen *g)
 	g->raw_count += g->rest % 2 ? 2 : 5;
 }
 
-void ktrace_break_raw_thread_count(struct ktrace_gen *g)
+BREAKER_STAGES(
+	raw_threadmap_truncated, [GEN_SHAPE] = any_raw, [GEN_MODEL] = model_raw_threadmap_truncated, [GEN_BYTES] = ktrace_made_cut)
+
+/* Of version 2: version 1 does not tell its width any more, then. */
+BREAKER_OF(raw_thread_count, GEN_MODEL, g->raw = 2)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 2; /* version 1 does not tell its width any more, then */
-	if (g->g->stage != GEN_MODEL)
-		return;
 	/* More than the file has room for. */
 	ktrace_make_events(g, &g->events, 16);
 	g->raw_count += (uint32_t)(g->events.size / 28) + 1000 + (uint32_t)choices_below(g->c, 100000);
 }
 
-void ktrace_break_raw_pad_nonzero(struct ktrace_gen *g)
+BREAKER_OF(raw_pad_nonzero, GEN_MODEL, g->raw = 1)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 1;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	(void)bytes_grow(&g->gap, 32);
 	bytes_u8(&g->gap, 1 + (uint8_t)choices_below(g->c, 255));
 }
 
-void ktrace_break_raw_extra_page(struct ktrace_gen *g)
+/* Of 32 bits: a 64-bit map of version 1 never ends at a page. */
+BREAKER_OF(raw_extra_page, GEN_MODEL, g->raw = 1, g->width = 32)
 {
-	if (g->g->stage == GEN_SHAPE) {
-		g->raw = 1;
-		g->width = 32; /* a 64-bit map of version 1 never ends at a page */
-	}
-	if (g->g->stage != GEN_MODEL)
-		return;
 	/* Filler entries up to the end of the page, then a page of zeros. */
 	uint32_t head = g->is_64 ? 24 : 20, entry = ktrace_thread_size(g->is_64);
 	g->gap.size = 0;
@@ -55,52 +45,32 @@ void ktrace_break_raw_extra_page(struct ktrace_gen *g)
 	(void)bytes_grow(&g->gap, KTRACE_PAGE);
 }
 
-void ktrace_break_raw_cpumap_count(struct ktrace_gen *g)
+BREAKER_OF(raw_cpumap_count, GEN_MODEL, g->raw = 1)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 1;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	g->gap.size = 0;
 	bytes_u32(&g->gap, KTRACE_MAGIC_RAW1);
 	bytes_u32(&g->gap, 1001 + (uint32_t)choices_below(g->c, 100000));
 }
 
-void ktrace_break_raw_events_partial(struct ktrace_gen *g)
+BREAKER_OF(raw_events_partial, GEN_MODEL, g->raw = 1 + (int)choices_below(g->c, 2))
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 1 + (int)choices_below(g->c, 2);
-	if (g->g->stage != GEN_MODEL)
-		return;
 	uint64_t partial = 1 + choices_below(g->c, ktrace_event_size(g->is_64) - 1);
-	g->events.size -= ktrace_event_size(g->is_64) - partial;
+	g->events.size -= (size_t)(ktrace_event_size(g->is_64) - partial);
 	g->g->records--;
 }
 
-void ktrace_break_v2_frequency_zero(struct ktrace_gen *g)
+BREAKER_OF(v2_frequency_zero, GEN_MODEL, g->raw = 2)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 2;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	g->frequency = 0;
 }
 
-void ktrace_break_v2_reserved_nonzero(struct ktrace_gen *g)
+BREAKER_OF(v2_reserved_nonzero, GEN_MODEL, g->raw = 2)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 2;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	g->reserved = 1 + (uint8_t)choices_below(g->c, 255);
 }
 
-void ktrace_break_v2_event_offset_ambiguous(struct ktrace_gen *g)
+BREAKER_OF(v2_event_offset_ambiguous, GEN_MODEL, g->raw = 2)
 {
-	if (g->g->stage == GEN_SHAPE)
-		g->raw = 2;
-	if (g->g->stage != GEN_MODEL)
-		return;
 	/* A map of a whole number of pages: 128 entries of 32 bytes, 1024 of 28. */
 	while (g->map.size % KTRACE_PAGE && !g->map.failed) {
 		(void)bytes_grow(&g->map, ktrace_thread_size(g->is_64));

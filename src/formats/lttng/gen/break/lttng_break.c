@@ -5,8 +5,6 @@
 #include <string.h>
 
 #define BREAKERS_TABLE
-#define BREAKERS_FORMAT lttng
-#define BREAKERS_RULES "formats/lttng/lttng_rules.def"
 #include "core/breakers.h"
 
 /* ---- names ---- */
@@ -38,10 +36,8 @@ static int cpu_digits(const struct lttng_made_file *f)
 
 /* ---- the directory ---- */
 
-void lttng_break_trace_dir_missing(struct lttng_gen *g)
+BREAKER_OF(trace_dir_missing, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	/* Hidden files are none. */
 	static const char *const prefixes[] = { ".old/", ".trace/", ".Trash/1/" };
 	const char *prefix = prefixes[choices_below(g->c, 3)];
@@ -49,52 +45,41 @@ void lttng_break_trace_dir_missing(struct lttng_gen *g)
 		file_rename(&g->files[i], prefix, 0, "");
 }
 
-void lttng_break_no_metadata_file(struct lttng_gen *g)
+BREAKER_OF(no_metadata_file, GEN_BYTES, g->want_control = true, lttng_target_shape(g, LV_ALL, 1))
 {
-	g->want_control = true;
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	for (unsigned i = 0; i < g->file_count; i++)
 		if (g->files[i].metadata)
 			file_remove(&g->files[i]);
 }
 
-void lttng_break_control_dir_missing(struct lttng_gen *g)
+BREAKER_OF(control_dir_missing, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	for (unsigned i = 0; i < g->file_count; i++)
 		if (starts_with(g->files[i].name, "control/"))
 			file_remove(&g->files[i]);
 }
 
-void lttng_break_eventdefs_missing(struct lttng_gen *g)
+BREAKER_OF(eventdefs_missing, GEN_BYTES, lttng_target_shape(g, LV_FACILITIES, 1))
 {
-	if (lttng_target_shape(g, LV_FACILITIES, 1))
-		return;
 	for (unsigned i = 0; i < g->file_count; i++)
 		if (starts_with(g->files[i].name, "eventdefs/"))
 			file_remove(&g->files[i]);
 }
 
-void lttng_break_control_dir_unexpected(struct lttng_gen *g)
+BREAKER(control_dir_unexpected, GEN_SHAPE)
 {
 	g->prefix = "control/";
-	(void)lttng_target_shape(g, LV_CHANNEL, 1);
+	lttng_target_shape(g, LV_CHANNEL, 1);
 }
 
-void lttng_break_file_name_grammar(struct lttng_gen *g)
+BREAKER_OF(file_name_grammar, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
 	static const char *const names[] = { "README", "notes.txt", "kernel", "trace_x.log", "core.dump" };
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	bytes_text(&lttng_gen_file(g, names[choices_below(g->c, 5)])->b, "This trace is of a Tuesday.\n");
 }
 
-void lttng_break_cpu_leading_zero(struct lttng_gen *g)
+BREAKER_OF(cpu_leading_zero, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	if (choices_chance(g->c, 1, 2)) {
 		char digits[24];
@@ -106,10 +91,8 @@ void lttng_break_cpu_leading_zero(struct lttng_gen *g)
 	}
 }
 
-void lttng_break_cpu_number_range(struct lttng_gen *g)
+BREAKER_OF(cpu_number_range, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	char digits[24];
 	if (choices_chance(g->c, 1, 2))
@@ -119,10 +102,8 @@ void lttng_break_cpu_number_range(struct lttng_gen *g)
 	file_rename(f, "", cpu_digits(f), digits);
 }
 
-void lttng_break_duplicate_channel_cpu(struct lttng_gen *g)
+BREAKER_OF(duplicate_channel_cpu, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	if (choices_chance(g->c, 1, 2) || strchr(f->name, '/')) {
 		char name[64], digits[24];
@@ -138,17 +119,15 @@ void lttng_break_duplicate_channel_cpu(struct lttng_gen *g)
 	}
 }
 
-void lttng_break_cpu_gap(struct lttng_gen *g)
+BREAKER(cpu_gap, GEN_SHAPE)
 {
 	g->want_gap = true;
 	g->min_cpus = 2;
-	(void)lttng_target_shape(g, LV_ALL, 1);
+	lttng_target_shape(g, LV_ALL, 1);
 }
 
-void lttng_break_channel_cpu_without_metadata_cpu(struct lttng_gen *g)
+BREAKER_OF(channel_cpu_without_metadata_cpu, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	char name[64];
 	(void)snprintf(name, sizeof(name), "%.*s%u", (int)strlen(f->name) - cpu_digits(f), f->name,
@@ -156,18 +135,13 @@ void lttng_break_channel_cpu_without_metadata_cpu(struct lttng_gen *g)
 	bytes_append(&lttng_gen_file(g, name)->b, f->b.data, f->b.size);
 }
 
-void lttng_break_channel_cpu_missing(struct lttng_gen *g)
+BREAKER_OF(channel_cpu_missing, GEN_BYTES, g->min_cpus = 2, lttng_target_shape(g, LV_ALL, 1))
 {
-	g->min_cpus = 2;
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	file_remove(lttng_target_file(g));
 }
 
-void lttng_break_flight_prefix_on_metadata(struct lttng_gen *g)
+BREAKER_OF(flight_prefix_on_metadata, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	char name[64];
 	struct lttng_made_file *f = &g->files[choices_below(g->c, g->cpu_count)];
 	const char *slash = strchr(f->name, '/');
@@ -176,38 +150,30 @@ void lttng_break_flight_prefix_on_metadata(struct lttng_gen *g)
 	memcpy(f->name, name, sizeof(name));
 }
 
-void lttng_break_flight_flag_mismatch(struct lttng_gen *g)
+BREAKER_OF(flight_flag_mismatch, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_FLIGHT, 1 + choices_below(g->c, 2));
 }
 
-void lttng_break_normal_prefix(struct lttng_gen *g)
+BREAKER(normal_prefix, GEN_SHAPE)
 {
 	g->prefix = "normal-";
-	(void)lttng_target_shape(g, LV_CHANNEL, 1);
+	lttng_target_shape(g, LV_CHANNEL, 1);
 }
 
-void lttng_break_empty_file(struct lttng_gen *g)
+BREAKER_OF(empty_file, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	bytes_free(&lttng_target_file(g)->b);
 }
 
-void lttng_break_file_shorter_than_header(struct lttng_gen *g)
+BREAKER_OF(file_shorter_than_header, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	size_t size = 1 + (size_t)choices_below(g->c, g->l->size - 1u);
 	lttng_target_file(g)->b.size = size;
 }
 
-void lttng_break_text_transcoded(struct lttng_gen *g)
+BREAKER_OF(text_transcoded, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	struct bytes out = { 0 };
 	for (size_t i = 0; i < f->b.size; i++) {
@@ -220,10 +186,8 @@ void lttng_break_text_transcoded(struct lttng_gen *g)
 	f->b = out;
 }
 
-void lttng_break_foreign_format(struct lttng_gen *g)
+BREAKER_OF(foreign_format, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	bool big = choices_chance(g->c, 1, 2);
 	f->b.size = 0;
@@ -234,38 +198,32 @@ void lttng_break_foreign_format(struct lttng_gen *g)
 	(void)bytes_grow(&f->b, LTTNG_PAGE - 24);
 }
 
-void lttng_break_unsupported_version(struct lttng_gen *g)
+BREAKER_OF(unsupported_version, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	bool small = g->l->major == 2;
 	lttng_target_set_all(g, LF_MINOR, (small ? 7 : 9) + choices_below(g->c, 200));
 }
 
 /* ---- side files ---- */
 
-void lttng_break_eventdefs_syntax(struct lttng_gen *g)
+BREAKER_OF(eventdefs_syntax, GEN_BYTES, lttng_target_shape(g, LV_FACILITIES, 1))
 {
-	if (lttng_target_shape(g, LV_FACILITIES, 1))
-		return;
 	for (unsigned i = 0; i < g->file_count; i++) {
 		struct lttng_made_file *f = &g->files[i];
 		if (!strcmp(f->name, "eventdefs/kernel.xml"))
-			f->b.size = 1 + choices_below(g->c, f->b.size - 16);
+			f->b.size = 1 + (size_t)choices_below(g->c, f->b.size - 16);
 	}
 }
 
-void lttng_break_reader_abort_risk(struct lttng_gen *g)
+BREAKER(reader_abort_risk, GEN_SHAPE)
 {
 	g->min_cpus = 2;
 	g->want_gap = true;
-	(void)lttng_target_shape(g, LV_ALL, 1);
+	lttng_target_shape(g, LV_ALL, 1);
 }
 
-void lttng_break_legacy_info_files(struct lttng_gen *g)
+BREAKER_OF(legacy_info_files, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	if (choices_chance(g->c, 1, 2))
 		bytes_printf(&lttng_gen_file(g, "bookmarks.xml")->b,
 			     "<bookmarks><location cpu=\"0\" time=\"%u.25\"/></bookmarks>\n", (unsigned)choices_below(g->c, 1000));

@@ -5,134 +5,99 @@
 
 /* ---- constants of the header ---- */
 
-void lttng_break_arch_size_invalid(struct lttng_gen *g)
+BREAKER_OF(arch_size_invalid, GEN_BYTES, g->want_aligned = 0, lttng_target_shape(g, LV_ALL & ~LTTNG_V(LV_2_0_64), 1))
 {
 	static const uint8_t sizes[] = { 0, 1, 2, 3, 5, 6, 7, 16, 32, 64 };
-	g->want_aligned = 0;
-	if (lttng_target_shape(g, LV_ALL & ~LTTNG_V(LV_2_0_64), 1))
-		return;
 	lttng_target_set_all(g, LF_ARCH_SIZE, sizes[choices_below(g->c, sizeof(sizes))]);
 }
 
-void lttng_break_arch_type_unknown(struct lttng_gen *g)
+BREAKER_OF(arch_type_unknown, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_ARCH_TYPE, choices_chance(g->c, 1, 4) ? 0 : 13 + choices_below(g->c, 9999));
 }
 
-void lttng_break_arch_type_size_conflict(struct lttng_gen *g)
+BREAKER_OF(arch_type_size_conflict, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_ARCH_TYPE, (g->arch == 8 ? 1 : 7) + choices_below(g->c, 2));
 }
 
-void lttng_break_arch_variant_nonzero(struct lttng_gen *g)
+BREAKER_OF(arch_variant_nonzero, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_ARCH_VARIANT, 1 + choices_below(g->c, 9));
 }
 
-void lttng_break_float_word_order_value(struct lttng_gen *g)
+BREAKER_OF(float_word_order_value, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_FLOAT_ORDER, 1 + choices_below(g->c, 1000));
 }
 
-void lttng_break_flag_not_boolean(struct lttng_gen *g)
+BREAKER_OF(flag_not_boolean, GEN_BYTES, g->want_heartbeat = 1, lttng_target_shape(g, LV_OLD, 1))
 {
-	g->want_heartbeat = 1;
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	uint64_t value = 3 + choices_below(g->c, 253);
 	lttng_target_set_all(g, choices_chance(g->c, 1, 2) ? LF_FLIGHT : LF_HEARTBEAT, value);
 }
 
-void lttng_break_alignment_invalid(struct lttng_gen *g)
+BREAKER_OF(alignment_invalid, GEN_BYTES, g->want_aligned = 0, lttng_target_shape(g, LV_ALL, 1))
 {
 	static const uint8_t values[] = { 3, 5, 6, 7, 9, 12, 16, 32, 255 };
-	g->want_aligned = 0;
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	lttng_target_set_all(g, LF_ALIGNMENT, values[choices_below(g->c, sizeof(values))]);
 }
 
-void lttng_break_compact_fields_invalid(struct lttng_gen *g)
+BREAKER_OF(compact_fields_invalid, GEN_BYTES, lttng_target_shape(g, LTTNG_V(LV_0_8) | LV_ONE, 1))
 {
-	if (lttng_target_shape(g, LTTNG_V(LV_0_8) | LV_ONE, 1))
-		return;
 	lttng_target_set_all(g, LF_TSCBITS, choices_chance(g->c, 1, 3) ? 0 : 33 + choices_below(g->c, 200));
 }
 
-void lttng_break_compact_without_heartbeat(struct lttng_gen *g)
+BREAKER(compact_without_heartbeat, GEN_SHAPE)
 {
 	g->want_compact = true;
 	g->want_heartbeat = 0;
-	(void)lttng_target_shape(g, LTTNG_V(LV_0_8) | LV_ONE, 1);
+	lttng_target_shape(g, LTTNG_V(LV_0_8) | LV_ONE, 1);
 }
 
-void lttng_break_freq_zero(struct lttng_gen *g)
+BREAKER_OF(freq_zero, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	lttng_target_set_all(g, LF_FREQ, 0);
 }
 
-void lttng_break_freq_scale_zero(struct lttng_gen *g)
+BREAKER_OF(freq_scale_zero, GEN_BYTES, lttng_target_shape(g, LV_ALL & ~(LTTNG_V(LV_0_6) | LTTNG_V(LV_0_8)), 1))
 {
 	/* 0.6 has none; in 0.8 a scale of 0 marks blocks of some vendors. */
-	if (lttng_target_shape(g, LV_ALL & ~(LTTNG_V(LV_0_6) | LTTNG_V(LV_0_8)), 1))
-		return;
 	lttng_target_set_all(g, LF_SCALE, 0);
 }
 
-void lttng_break_freq_implausible(struct lttng_gen *g)
+BREAKER_OF(freq_implausible, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	lttng_target_set_all(g, LF_FREQ, (UINT64_C(1) << 50) + choices_u64(g->c) / 2);
 }
 
-void lttng_break_block_freq_differs(struct lttng_gen *g)
+BREAKER_OF(block_freq_differs, GEN_BYTES, lttng_target_shape(g, LV_OLD, 2))
 {
-	if (lttng_target_shape(g, LV_OLD, 2))
-		return;
 	uint64_t freq = g->h.v[LF_FREQ] + 1 + choices_below(g->c, 999);
 	enum lttng_field field = choices_chance(g->c, 1, 2) ? LF_BEGIN_FREQ : LF_END_FREQ;
 	lttng_target_set(g, lttng_target_block(g, 0, ANY_BLOCK), field, freq);
 }
 
-void lttng_break_start_time_subsecond_range(struct lttng_gen *g)
+BREAKER_OF(start_time_subsecond_range, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	lttng_target_set_all(g, LF_SUBSEC, 1000000000 + choices_below(g->c, 1000000000));
 }
 
-void lttng_break_start_time_implausible(struct lttng_gen *g)
+BREAKER_OF(start_time_implausible, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	lttng_target_set_all(g, LF_SEC,
 			     choices_chance(g->c, 1, 2) ? choices_below(g->c, 1000000000)
 							: 2000000000 + choices_below(g->c, 99999999));
 }
 
-void lttng_break_start_monotonic_nonzero(struct lttng_gen *g)
+BREAKER_OF(start_monotonic_nonzero, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_MONOTONIC, 1 + choices_u64(g->c) / 2);
 }
 
-void lttng_break_header_field_differs(struct lttng_gen *g)
+BREAKER_OF(header_field_differs, GEN_BYTES, lttng_target_shape(g, LV_ALL, 3))
 {
 	static const enum lttng_field fields[] = { LF_FREQ, LF_SUBSEC, LF_ARCH_TYPE, LF_MONOTONIC, LF_ALIGNMENT };
-	if (lttng_target_shape(g, LV_ALL, 3))
-		return;
 	enum lttng_field field = fields[choices_below(g->c, 5)];
 	if (!lttng_has(g->l, field))
 		field = LF_FREQ;
@@ -140,10 +105,8 @@ void lttng_break_header_field_differs(struct lttng_gen *g)
 	lttng_target_set(g, lttng_target_block(g, 1, ANY_BLOCK), field, value);
 }
 
-void lttng_break_vendor_0_8_loss_fields(struct lttng_gen *g)
+BREAKER_OF(vendor_0_8_loss_fields, GEN_BYTES, lttng_target_shape(g, LTTNG_V(LV_0_8), 3))
 {
-	if (lttng_target_shape(g, LTTNG_V(LV_0_8), 3))
-		return;
 	for (size_t i = 0; i < g->block_count; i++)
 		if (g->blocks[i].number) {
 			lttng_target_set(g, &g->blocks[i], LF_SCALE, 0);
@@ -151,25 +114,21 @@ void lttng_break_vendor_0_8_loss_fields(struct lttng_gen *g)
 		}
 }
 
-void lttng_break_seed_literal_start_time(struct lttng_gen *g)
+BREAKER(seed_literal_start_time, GEN_SHAPE)
 {
-	(void)lttng_target_shape(g, LTTNG_V(LV_LITERAL), 1);
+	lttng_target_shape(g, LTTNG_V(LV_LITERAL), 1);
 }
 
 /* ---- stamps and counters of blocks ---- */
 
-void lttng_break_end_before_begin(struct lttng_gen *g)
+BREAKER_OF(end_before_begin, GEN_BYTES, lttng_target_shape(g, LV_ALL, 2))
 {
-	if (lttng_target_shape(g, LV_ALL, 2))
-		return;
 	const struct lttng_made_block *b = lttng_target_block(g, 0, ANY_BLOCK);
 	lttng_target_set(g, b, LF_END, b->begin - 1 - choices_below(g->c, 1000000));
 }
 
-void lttng_break_end_stamp_zero(struct lttng_gen *g)
+BREAKER_OF(end_stamp_zero, GEN_BYTES, lttng_target_shape(g, LV_ALL, 2))
 {
-	if (lttng_target_shape(g, LV_ALL, 2))
-		return;
 	lttng_target_set(g, lttng_target_block(g, 0, ANY_BLOCK), LF_END, 0);
 }
 
@@ -179,18 +138,14 @@ static const struct lttng_made_block *before(const struct lttng_made_block *b)
 	return b - 1;
 }
 
-void lttng_break_blocks_overlap(struct lttng_gen *g)
+BREAKER_OF(blocks_overlap, GEN_BYTES, lttng_target_shape(g, LV_ALL, 3))
 {
-	if (lttng_target_shape(g, LV_ALL, 3))
-		return;
 	const struct lttng_made_block *b = lttng_target_block(g, 1, ANY_BLOCK), *a = before(b);
 	lttng_target_set(g, b, LF_BEGIN, a->begin + choices_below(g->c, a->end - a->begin));
 }
 
-void lttng_break_first_begin_differs(struct lttng_gen *g)
+BREAKER_OF(first_begin_differs, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
-	if (lttng_target_shape(g, LV_ALL, 1))
-		return;
 	const struct lttng_made_file *f = lttng_target_file(g);
 	for (size_t i = 0; i < g->block_count; i++) {
 		const struct lttng_made_block *b = &g->blocks[i];
@@ -202,18 +157,13 @@ void lttng_break_first_begin_differs(struct lttng_gen *g)
 	}
 }
 
-void lttng_break_start_tsc_mismatch(struct lttng_gen *g)
+BREAKER_OF(start_tsc_mismatch, GEN_BYTES, lttng_target_shape(g, LV_OLD, 1))
 {
-	if (lttng_target_shape(g, LV_OLD, 1))
-		return;
 	lttng_target_set_all(g, LF_TSC, g->begin - 1 - choices_below(g->c, 999999));
 }
 
-void lttng_break_blocks_not_sorted(struct lttng_gen *g)
+BREAKER_OF(blocks_not_sorted, GEN_BYTES, g->block_size = LTTNG_PAGE, lttng_target_shape(g, LV_ALL, 4))
 {
-	g->block_size = LTTNG_PAGE;
-	if (lttng_target_shape(g, LV_ALL, 4))
-		return;
 	struct lttng_made_block *b = lttng_target_block(g, 2, ANY_BLOCK);
 	const struct lttng_made_block *a = before(b);
 	uint8_t *p = lttng_target_bytes(g, a), *q = lttng_target_bytes(g, b);
@@ -224,19 +174,15 @@ void lttng_break_blocks_not_sorted(struct lttng_gen *g)
 	}
 }
 
-void lttng_break_block_switch_first_event(struct lttng_gen *g)
+BREAKER_OF(block_switch_first_event, GEN_BYTES, lttng_target_shape(g, LV_ALL, 3))
 {
-	if (lttng_target_shape(g, LV_ALL, 3))
-		return;
 	const struct lttng_made_block *b = lttng_target_block(g, 1, WITH_EVENTS);
 	lttng_target_set(g, before(b), LF_END, b->first_stamp - 1);
 	lttng_target_set(g, b, LF_BEGIN, b->first_stamp - 1);
 }
 
-void lttng_break_appended_sessions(struct lttng_gen *g)
+BREAKER_OF(appended_sessions, GEN_BYTES, lttng_target_shape(g, LV_ALL, 3))
 {
-	if (lttng_target_shape(g, LV_ALL, 3))
-		return;
 	struct lttng_made_file *f = lttng_target_file(g);
 	for (size_t i = 0; i < g->block_count; i++) {
 		struct lttng_made_block b = g->blocks[i];
@@ -259,10 +205,8 @@ static void count_from(struct lttng_gen *g, const struct lttng_made_block *b, en
 		lttng_target_set(g, p, field, value);
 }
 
-void lttng_break_events_lost_decreases(struct lttng_gen *g)
+BREAKER_OF(events_lost_decreases, GEN_BYTES, lttng_target_shape(g, LV_LOSS, 3))
 {
-	if (lttng_target_shape(g, LV_LOSS, 3))
-		return;
 	const struct lttng_made_block *b = lttng_target_block(g, 1, ANY_BLOCK);
 	enum lttng_field field = choices_chance(g->c, 1, 2) ? LF_EVENTS_LOST : LF_CORRUPT;
 	uint64_t value = 1 + choices_below(g->c, 100000);
@@ -270,18 +214,14 @@ void lttng_break_events_lost_decreases(struct lttng_gen *g)
 	count_from(g, b, field, choices_below(g->c, value));
 }
 
-void lttng_break_events_lost(struct lttng_gen *g)
+BREAKER_OF(events_lost, GEN_BYTES, lttng_target_shape(g, LV_LOSS, 3))
 {
-	if (lttng_target_shape(g, LV_LOSS, 3))
-		return;
 	uint64_t lost = 1 + choices_below(g->c, 100000);
 	count_from(g, lttng_target_block(g, 0, ANY_BLOCK), LF_EVENTS_LOST, lost);
 }
 
-void lttng_break_subbuf_corrupt(struct lttng_gen *g)
+BREAKER_OF(subbuf_corrupt, GEN_BYTES, lttng_target_shape(g, LV_LOSS, 3))
 {
-	if (lttng_target_shape(g, LV_LOSS, 3))
-		return;
 	uint64_t corrupt = 1 + choices_below(g->c, 100);
 	count_from(g, lttng_target_block(g, 0, ANY_BLOCK), LF_CORRUPT, corrupt);
 }

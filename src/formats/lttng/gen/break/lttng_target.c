@@ -1,13 +1,10 @@
 /* What breakers share: the trace they need, and places in it. */
 #include "formats/lttng/gen/break/lttng_target.h"
 
-bool lttng_target_shape(struct lttng_gen *g, uint32_t versions, unsigned blocks)
+void lttng_target_shape(struct lttng_gen *g, uint32_t versions, unsigned blocks)
 {
-	if (g->g->stage == GEN_SHAPE) {
-		g->versions = versions;
-		g->min_blocks = blocks;
-	}
-	return g->g->stage != GEN_BYTES;
+	g->versions = versions;
+	g->min_blocks = blocks;
 }
 
 static bool block_fits(const struct lttng_gen *g, const struct lttng_made_block *b, unsigned least, unsigned kind)
@@ -22,7 +19,7 @@ struct lttng_made_block *lttng_target_block(struct lttng_gen *g, unsigned least,
 	size_t count = 0;
 	for (size_t i = 0; i < g->block_count; i++)
 		count += block_fits(g, &g->blocks[i], least, kind);
-	size_t nth = choices_below(g->c, count ? count : 1);
+	size_t nth = (size_t)choices_below(g->c, count ? count : 1);
 	for (size_t i = 0; i < g->block_count; i++)
 		if (block_fits(g, &g->blocks[i], least, kind) && !nth--)
 			return &g->blocks[i];

@@ -7,8 +7,8 @@
 /* What block lttng_target_block() is to find, as bits. */
 enum { ANY_BLOCK = 0, WITH_PADDING = 1, NOT_LAST = 2, LAST = 4, WITH_EVENTS = 8 };
 
-/* Says what trace is needed; true when the breaker has nothing else to do in this stage. */
-bool lttng_target_shape(struct lttng_gen *g, uint32_t versions, unsigned blocks);
+/* Says what trace is needed, at GEN_SHAPE. */
+void lttng_target_shape(struct lttng_gen *g, uint32_t versions, unsigned blocks);
 /* A block of a data file, of at least that number; the shape sees to it that there is one. */
 struct lttng_made_block *lttng_target_block(struct lttng_gen *g, unsigned least, unsigned kind);
 /* A data file. */

@@ -11,132 +11,126 @@ static void byte_set(struct tracedat_gen *g, size_t at, uint8_t value)
 
 /* ---- initial block ---- */
 
-BREAK(bad_magic)
+BREAKER(bad_magic, GEN_BYTES)
 {
-	BYTES byte_set(g, 0, 0x16);
+	byte_set(g, 0, 0x16);
 }
 
-BREAK(version_unsupported)
+BREAKER(version_unsupported, GEN_BYTES)
 {
-	BYTES byte_set(g, 10, '5');
+	byte_set(g, 10, '5');
 }
 
-BREAK(version_not_canonical)
+BREAKER(version_not_canonical, GEN_BYTES)
 {
-	BYTES byte_set(g, 11, ' ');
+	byte_set(g, 11, ' ');
 }
 
-BREAK(perf_tracing_blob)
+BREAKER(perf_tracing_blob, GEN_BYTES)
 {
-	BYTES
-	{
-		bytes_insert(g->out, 10, "0.", 2);
-		g->g->records = 0;
-	}
+	bytes_insert(g->out, 10, "0.", 2);
+	g->g->records = 0;
 }
 
-BREAK(endian_flag_invalid)
+BREAKER(endian_flag_invalid, GEN_BYTES)
 {
-	BYTES byte_set(g, 12, 2);
+	byte_set(g, 12, 2);
 }
 
-BREAK(endian_flag_mismatch)
+BREAKER(endian_flag_mismatch, GEN_BYTES)
 {
-	BYTES byte_set(g, 12, 1);
+	byte_set(g, 12, 1);
 }
 
-BREAK(user_long_invalid)
+BREAKER(user_long_invalid, GEN_BYTES)
 {
-	BYTES byte_set(g, 13, 0);
+	byte_set(g, 13, 0);
 }
 
-BREAK(user_long_exceeds_kernel_long)
+BREAKER(user_long_exceeds_kernel_long, GEN_SHAPE)
 {
-	SHAPE g->long_size = 4;
+	g->long_size = 4;
 }
 
-BREAK(page_size_invalid)
+BREAKER(page_size_invalid, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, 14, 0);
+	tracedat_gen_u32(g, 14, 0);
 }
 
-BREAK(page_size_vs_header_page)
+BREAKER(page_size_vs_header_page, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, 14, 2 * g->page_size);
+	tracedat_gen_u32(g, 14, 2 * g->page_size);
 }
 
 /* ---- header_page and header_event ---- */
 
-BREAK(header_page_tag)
+BREAKER(header_page_tag, GEN_BYTES)
 {
-	BYTES byte_set(g, g->at.header, 'H');
+	byte_set(g, g->at.header, 'H');
 }
 
-BREAK(header_event_tag)
+BREAKER(header_event_tag, GEN_BYTES)
 {
-	BYTES byte_set(g, g->at.header_event, 'H');
+	byte_set(g, g->at.header_event, 'H');
 }
 
-BREAK(header_page_size)
+BREAKER(header_page_size, GEN_MODEL)
 {
-	MODEL g->hp_delta = 1;
+	g->hp_delta = 1;
 }
 
-BREAK(header_page_fields)
+BREAKER(header_page_fields, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->header_page, "local_t commit", "local_t comment");
+	tracedat_gen_swap(&g->header_page, "local_t commit", "local_t comment");
 }
 
-BREAK(header_page_timestamp_size)
+BREAKER(header_page_timestamp_size, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->header_page, "offset:0;\tsize:8", "offset:0;\tsize:4");
+	tracedat_gen_swap(&g->header_page, "offset:0;\tsize:8", "offset:0;\tsize:4");
 }
 
-BREAK(header_page_commit_size)
+BREAKER(header_page_commit_size, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->header_page, "commit;\toffset:8;\tsize:8", "commit;\toffset:8;\tsize:6");
+	tracedat_gen_swap(&g->header_page, "commit;\toffset:8;\tsize:8", "commit;\toffset:8;\tsize:6");
 }
 
-BREAK(header_page_data_range)
+BREAKER(header_page_data_range, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->header_page, "data;\toffset:16", "data;\toffset:24");
+	tracedat_gen_swap(&g->header_page, "data;\toffset:16", "data;\toffset:24");
 }
 
-BREAK(header_event_constants)
+BREAKER(header_event_constants, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->header_event, "27 bits", "26 bits");
+	tracedat_gen_swap(&g->header_event, "27 bits", "26 bits");
 }
 
-BREAK(header_sizes_old_kernel)
+BREAKER(header_sizes_old_kernel, GEN_MODEL)
 {
-	MODEL
-	{
-		g->header_page.size = g->header_event.size = 0;
-		for (size_t i = 0; i < g->buffers[0].count; i++) {
-			struct tracedat_gen_cpu *c = &g->buffers[0].cpus[i];
-			uint8_t *page;
-			for (c->records = 0; (page = tracedat_gen_page(g, c, c->records)) != NULL; c->records++) {
-				memset(page + 8, 0, g->page_size - 8);
-				tracedat_gen_commit_set(g, page, 20);
-				/* One record: type 3, four units of 4 bytes. */
-				store_u32(page + 16, 100u << 5 | 4u << 2 | 3u, g->big_endian);
-				tracedat_gen_common(g, page + 20, 300, 42);
-			}
+	g->header_page.size = g->header_event.size = 0;
+	for (size_t i = 0; i < g->buffers[0].count; i++) {
+		struct tracedat_gen_cpu *c = &g->buffers[0].cpus[i];
+		uint8_t *page;
+		for (c->records = 0; (page = tracedat_gen_page(g, c, (size_t)c->records)) != NULL; c->records++) {
+			memset(page + 8, 0, g->page_size - 8);
+			tracedat_gen_commit_set(g, page, 20);
+			/* One record: type 3, four units of 4 bytes. */
+			store_u32(page + 16, 100u << 5 | 4u << 2 | 3u, g->big_endian);
+			tracedat_gen_common(g, page + 20, 300, 42);
 		}
-		tracedat_gen_stats(g);
 	}
+	tracedat_gen_stats(g);
 }
 
 /* ---- lists of formats ---- */
 
-BREAK(ftrace_count_implausible)
+BREAKER(ftrace_count_implausible, GEN_MODEL)
 {
-	MODEL g->ftrace_delta = 1;
+	g->ftrace_delta = 1;
 }
 
-BREAK(system_count_implausible)
+BREAKER(system_count_implausible, GEN_MODEL)
 {
-	MODEL g->systems_delta = 1;
+	g->systems_delta = 1;
 }
 
 static struct tracedat_gen_format *last_format(struct tracedat_gen *g)
@@ -149,62 +143,56 @@ static void rename_system(struct tracedat_gen *g, const char *name)
 	(void)snprintf(last_format(g)->system, sizeof(last_format(g)->system), "%s", name);
 }
 
-BREAK(system_name_bad)
+BREAKER(system_name_bad, GEN_MODEL)
 {
-	MODEL rename_system(g, "wi/de");
+	rename_system(g, "wi/de");
 }
 
-BREAK(system_duplicate)
+BREAKER(system_duplicate, GEN_MODEL)
 {
-	MODEL rename_system(g, "demo#2");
+	rename_system(g, "demo#2");
 }
 
-BREAK(system_ftrace_in_events)
+BREAKER(system_ftrace_in_events, GEN_MODEL)
 {
-	MODEL rename_system(g, "ftrace#2");
+	rename_system(g, "ftrace#2");
 }
 
-BREAK(format_size_zero)
+BREAKER(format_size_zero, GEN_MODEL)
 {
-	MODEL
-	{
-		tracedat_gen_format_add(g, "wide", "empty", 303, "", "\"\"");
-		last_format(g)->text.size = 0;
-	}
+	tracedat_gen_format_add(g, "wide", "empty", 303, "", "\"\"");
+	last_format(g)->text.size = 0;
 }
 
-BREAK(format_size_mismatch)
+BREAKER(format_size_mismatch, GEN_MODEL)
 {
-	MODEL last_format(g)->size_delta = 5;
+	last_format(g)->size_delta = 5;
 }
 
-BREAK(format_no_name)
+BREAKER(format_no_name, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "name: label\n", "");
+	tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "name: label\n", "");
 }
 
-BREAK(format_no_id)
+BREAKER(format_no_id, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "ID: 301\n", "");
+	tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "ID: 301\n", "");
 }
 
-BREAK(event_id_range)
+BREAKER(event_id_range, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "ID: 301", "ID: 70000");
+	tracedat_gen_swap(tracedat_gen_format_of(g, "label"), "ID: 301", "ID: 70000");
 }
 
-BREAK(event_id_duplicate)
+BREAKER(event_id_duplicate, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(tracedat_gen_format_of(g, "wide"), "ID: 302", "ID: 300");
+	tracedat_gen_swap(tracedat_gen_format_of(g, "wide"), "ID: 302", "ID: 300");
 }
 
-BREAK(event_name_duplicate)
+BREAKER(event_name_duplicate, GEN_MODEL)
 {
-	MODEL
-	{
-		rename_system(g, "demo");
-		tracedat_gen_swap(tracedat_gen_format_of(g, "wide"), "name: wide", "name: tick");
-	}
+	rename_system(g, "demo");
+	tracedat_gen_swap(tracedat_gen_format_of(g, "wide"), "name: wide", "name: tick");
 }
 
 /* ---- fields ---- */
@@ -214,139 +202,131 @@ static void swap_in(struct tracedat_gen *g, const char *event, const char *what,
 	tracedat_gen_swap(tracedat_gen_format_of(g, event), what, with);
 }
 
-BREAK(common_fields_differ)
+BREAKER(common_fields_differ, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "unsigned char common_flags", "u8 common_flags");
+	swap_in(g, "wide", "unsigned char common_flags", "u8 common_flags");
 }
 
-BREAK(common_type_shape)
+BREAKER(common_type_shape, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "common_type;\toffset:0;\tsize:2", "common_type;\toffset:0;\tsize:4");
+	swap_in(g, "wide", "common_type;\toffset:0;\tsize:2", "common_type;\toffset:0;\tsize:4");
 }
 
-BREAK(common_pid_shape)
+BREAKER(common_pid_shape, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "common_pid;\toffset:4;\tsize:4", "common_pid;\toffset:4;\tsize:2");
+	swap_in(g, "wide", "common_pid;\toffset:4;\tsize:4", "common_pid;\toffset:4;\tsize:2");
 }
 
-BREAK(field_syntax)
+BREAKER(field_syntax, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "bytes[200];\toffset:8", "bytes[200];\tat:8");
+	swap_in(g, "wide", "bytes[200];\toffset:8", "bytes[200];\tat:8");
 }
 
-BREAK(field_size_zero)
+BREAKER(field_size_zero, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "size:200", "size:0");
+	swap_in(g, "wide", "size:200", "size:0");
 }
 
-BREAK(field_size_type)
+BREAKER(field_size_type, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "count;\toffset:8;\tsize:4", "count;\toffset:8;\tsize:2");
+	swap_in(g, "tick", "count;\toffset:8;\tsize:4", "count;\toffset:8;\tsize:2");
 }
 
-BREAK(field_overlap)
+BREAKER(field_overlap, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "value;\toffset:16", "value;\toffset:10");
+	swap_in(g, "tick", "value;\toffset:16", "value;\toffset:10");
 }
 
-BREAK(field_overlaps_common)
+BREAKER(field_overlaps_common, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "count;\toffset:8", "count;\toffset:6");
+	swap_in(g, "tick", "count;\toffset:8", "count;\toffset:6");
 }
 
-BREAK(field_out_of_page)
+BREAKER(field_out_of_page, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "offset:8;\tsize:200", "offset:80000;\tsize:200");
+	swap_in(g, "wide", "offset:8;\tsize:200", "offset:80000;\tsize:200");
 }
 
-BREAK(field_misaligned)
+BREAKER(field_misaligned, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "value;\toffset:16", "value;\toffset:12");
+	swap_in(g, "tick", "value;\toffset:16", "value;\toffset:12");
 }
 
-BREAK(field_signedness)
+BREAKER(field_signedness, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "count;\toffset:8;\tsize:4;\tsigned:0", "count;\toffset:8;\tsize:4;\tsigned:1");
+	swap_in(g, "tick", "count;\toffset:8;\tsize:4;\tsigned:0", "count;\toffset:8;\tsize:4;\tsigned:1");
 }
 
-BREAK(data_loc_size)
+BREAKER(data_loc_size, GEN_MODEL)
 {
-	MODEL swap_in(g, "label", "name;\toffset:8;\tsize:4", "name;\toffset:8;\tsize:8");
+	swap_in(g, "label", "name;\toffset:8;\tsize:4", "name;\toffset:8;\tsize:8");
 }
 
-BREAK(field_name_duplicate)
+BREAKER(field_name_duplicate, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "u64 value", "u64 count");
+	swap_in(g, "tick", "u64 value", "u64 count");
 }
 
 /* ---- print formats ---- */
 
-BREAK(print_fmt_missing)
+BREAKER(print_fmt_missing, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "print fmt: \"first=%u\", REC->bytes[0]\n", "");
+	swap_in(g, "wide", "print fmt: \"first=%u\", REC->bytes[0]\n", "");
 }
 
-BREAK(print_fmt_unterminated)
+BREAKER(print_fmt_unterminated, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "\"first=%u\"", "\"first=%u");
+	swap_in(g, "wide", "\"first=%u\"", "\"first=%u");
 }
 
-BREAK(print_fmt_arg_count)
+BREAKER(print_fmt_arg_count, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "first=%u", "first=%u second=%u");
+	swap_in(g, "wide", "first=%u", "first=%u second=%u");
 }
 
-BREAK(print_fmt_unknown_field)
+BREAKER(print_fmt_unknown_field, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "REC->bytes", "REC->octets");
+	swap_in(g, "wide", "REC->bytes", "REC->octets");
 }
 
-BREAK(print_fmt_arg_type)
+BREAKER(print_fmt_arg_type, GEN_MODEL)
 {
-	MODEL swap_in(g, "tick", "count=%u", "count=%s");
+	swap_in(g, "tick", "count=%u", "count=%s");
 }
 
-BREAK(print_fmt_const_div_zero)
+BREAKER(print_fmt_const_div_zero, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "REC->bytes[0]", "REC->bytes[0] / 0");
+	swap_in(g, "wide", "REC->bytes[0]", "REC->bytes[0] / 0");
 }
 
-BREAK(print_fmt_depth)
+BREAKER(print_fmt_depth, GEN_MODEL)
 {
-	MODEL
-	{
-		char deep[2 * 300 + 2];
-		memset(deep, '(', 300);
-		deep[300] = '1';
-		memset(deep + 301, ')', 300);
-		deep[601] = '\0';
-		swap_in(g, "wide", "REC->bytes[0]", deep);
-	}
+	char deep[2 * 300 + 2];
+	memset(deep, '(', 300);
+	deep[300] = '1';
+	memset(deep + 301, ')', 300);
+	deep[601] = '\0';
+	swap_in(g, "wide", "REC->bytes[0]", deep);
 }
 
-BREAK(print_fmt_width)
+BREAKER(print_fmt_width, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "first=%u", "first=%2000000000u");
+	swap_in(g, "wide", "first=%u", "first=%2000000000u");
 }
 
-BREAK(print_fmt_kernel_function)
+BREAKER(print_fmt_kernel_function, GEN_MODEL)
 {
-	MODEL swap_in(g, "wide", "REC->bytes[0]", "jiffies_to_msecs(REC->bytes[0])");
+	swap_in(g, "wide", "REC->bytes[0]", "jiffies_to_msecs(REC->bytes[0])");
 }
 
-BREAK(format_text_bytes)
+BREAKER(format_text_bytes, GEN_MODEL)
 {
-	MODEL
-	{
-		struct bytes *text = tracedat_gen_format_of(g, "wide");
-		if (text->size > 30)
-			text->data[30] = 0;
-	}
+	struct bytes *text = tracedat_gen_format_of(g, "wide");
+	if (text->size > 30)
+		text->data[30] = 0;
 }
 
 /* ---- the table ---- */
 
-#define BREAKERS_FORMAT tracedat
-#define BREAKERS_RULES "formats/tracedat/tracedat_rules.def"
 #define BREAKERS_TABLE
 #include "core/breakers.h"

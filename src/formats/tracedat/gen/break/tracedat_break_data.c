@@ -8,75 +8,65 @@ static size_t entry(const struct tracedat_gen *g, size_t cpu)
 	return g->buffers[0].table_at + 16 * cpu;
 }
 
-BREAK(cpu_offset_alignment)
+BREAKER(cpu_offset_alignment, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, entry(g, 0), g->buffers[0].cpus[0].at + 8);
+	tracedat_gen_u64(g, entry(g, 0), g->buffers[0].cpus[0].at + 8);
 }
 
-BREAK(cpu_range_eof)
+BREAKER(cpu_range_eof, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size + 4 * g->page_size);
+	tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size + 4 * g->page_size);
 }
 
-BREAK(cpu_range_wrap)
+BREAKER(cpu_range_wrap, GEN_BYTES)
 {
-	BYTES
-	{
-		tracedat_gen_u64(g, entry(g, 1), UINT64_MAX - g->page_size + 1);
-		tracedat_gen_u64(g, entry(g, 1) + 8, 2 * g->page_size);
-	}
+	tracedat_gen_u64(g, entry(g, 1), UINT64_MAX - g->page_size + 1);
+	tracedat_gen_u64(g, entry(g, 1) + 8, 2 * g->page_size);
 }
 
-BREAK(cpu_range_in_header)
+BREAKER(cpu_range_in_header, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, entry(g, 1), g->page_size);
+	tracedat_gen_u64(g, entry(g, 1), g->page_size);
 }
 
-BREAK(cpu_range_overlap)
+BREAKER(cpu_range_overlap, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, entry(g, 1), g->buffers[0].cpus[0].at);
+	tracedat_gen_u64(g, entry(g, 1), g->buffers[0].cpus[0].at);
 }
 
-BREAK(cpu_size_not_page_multiple)
+BREAKER(cpu_size_not_page_multiple, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size - 100);
+	tracedat_gen_u64(g, entry(g, 1) + 8, g->buffers[0].cpus[1].size - 100);
 }
 
-BREAK(cpu_order)
+BREAKER(cpu_order, GEN_BYTES)
 {
-	BYTES for (size_t i = 0; i < 2; i++)
-	{
+	for (size_t i = 0; i < 2; i++) {
 		tracedat_gen_u64(g, entry(g, i), g->buffers[0].cpus[1 - i].at);
 		tracedat_gen_u64(g, entry(g, i) + 8, g->buffers[0].cpus[1 - i].size);
 	}
 }
 
-BREAK(cpu_gap_nonzero)
+BREAKER(cpu_gap_nonzero, GEN_BYTES)
 {
-	BYTES g->out->data[g->buffers[0].cpus[0].at - 1] = 'x';
+	g->out->data[g->buffers[0].cpus[0].at - 1] = 'x';
 }
 
-BREAK(data_unreferenced)
+BREAKER(data_unreferenced, GEN_BYTES)
 {
-	BYTES
-	{
-		tracedat_gen_u64(g, entry(g, 1), 0);
-		tracedat_gen_u64(g, entry(g, 1) + 8, 0);
-	}
+	tracedat_gen_u64(g, entry(g, 1), 0);
+	tracedat_gen_u64(g, entry(g, 1) + 8, 0);
 }
 
-BREAK(trailing_bytes)
+BREAKER(trailing_bytes, GEN_BYTES)
 {
-	BYTES bytes_text(g->out, "something else");
+	bytes_text(g->out, "something else");
 }
 
-BREAK(truncated_file)
+BREAKER(truncated_file, GEN_BYTES)
 {
-	BYTES
-	{
-		g->out->size = g->at.flyrecord + 12;
-		g->g->records = 0;
-	}
+	g->out->size = g->at.flyrecord + 12;
+	g->g->records = 0;
 }
 
 /* ---- pages ---- */
@@ -97,9 +87,6 @@ static uint8_t *open_page(struct tracedat_gen *g)
 	return tracedat_gen_last_page(g, first_cpu(g));
 }
 
-/* Pages are only missing when memory is short. */
-#define PAGE if (g->g->stage == GEN_MODEL && tracedat_gen_page(g, first_cpu(g), 0))
-
 static void commit_add(struct tracedat_gen *g, uint8_t *page, int64_t delta)
 {
 	tracedat_gen_commit_set(g, page, tracedat_gen_commit(g, page) + (uint64_t)delta);
@@ -110,29 +97,29 @@ static void commit_or(struct tracedat_gen *g, uint8_t *page, uint64_t bits)
 	tracedat_gen_commit_set(g, page, tracedat_gen_commit(g, page) | bits);
 }
 
-BREAK(page_commit_reserved)
+BREAKER(page_commit_reserved, GEN_MODEL)
 {
-	PAGE commit_or(g, first_page(g), 1u << 28);
+	commit_or(g, first_page(g), 1u << 28);
 }
 
-BREAK(page_commit_length)
+BREAKER(page_commit_length, GEN_MODEL)
 {
-	PAGE tracedat_gen_commit_set(g, first_page(g), 5000);
+	tracedat_gen_commit_set(g, first_page(g), 5000);
 }
 
-BREAK(page_commit_unaligned)
+BREAKER(page_commit_unaligned, GEN_MODEL)
 {
-	PAGE commit_add(g, open_page(g), 2);
+	commit_add(g, open_page(g), 2);
 }
 
-BREAK(page_commit_mid_record)
+BREAKER(page_commit_mid_record, GEN_MODEL)
 {
-	PAGE commit_add(g, first_page(g), -4);
+	commit_add(g, first_page(g), -4);
 }
 
-BREAK(page_missed_stored_alone)
+BREAKER(page_missed_stored_alone, GEN_MODEL)
 {
-	PAGE commit_or(g, first_page(g), 1u << 30);
+	commit_or(g, first_page(g), 1u << 30);
 }
 
 /* Fills the open page of a CPU to its last byte. Returns where its last record begins. */
@@ -152,28 +139,25 @@ static uint32_t fill_page(struct tracedat_gen *g)
 	return last;
 }
 
-BREAK(page_missed_no_room)
+BREAKER(page_missed_no_room, GEN_MODEL)
 {
-	PAGE
-	{
-		(void)fill_page(g);
-		commit_or(g, open_page(g), 3u << 30);
-	}
+	(void)fill_page(g);
+	commit_or(g, open_page(g), 3u << 30);
 }
 
-BREAK(page_missed_count)
+BREAKER(page_missed_count, GEN_MODEL)
 {
-	PAGE commit_or(g, open_page(g), 3u << 30);
+	commit_or(g, open_page(g), 3u << 30);
 }
 
-BREAK(page_tail_not_zero)
+BREAKER(page_tail_not_zero, GEN_MODEL)
 {
-	PAGE open_page(g)[g->page_size - 1] = 1;
+	open_page(g)[g->page_size - 1] = 1;
 }
 
-BREAK(page_missed_events)
+BREAKER(page_missed_events, GEN_MODEL)
 {
-	PAGE commit_or(g, first_page(g), 1u << 31);
+	commit_or(g, first_page(g), 1u << 31);
 }
 
 static uint8_t *add_page(struct tracedat_gen *g)
@@ -182,46 +166,37 @@ static uint8_t *add_page(struct tracedat_gen *g)
 	return bytes_grow(&first_cpu(g)->pages, g->page_size);
 }
 
-BREAK(page_empty)
+BREAKER(page_empty, GEN_MODEL)
 {
-	PAGE
-	{
-		uint8_t *page = add_page(g);
-		if (page)
-			store_u64(page, first_cpu(g)->last + 1000, g->big_endian);
-	}
+	uint8_t *page = add_page(g);
+	if (page)
+		store_u64(page, first_cpu(g)->last + 1000, g->big_endian);
 }
 
-BREAK(page_all_zero)
+BREAKER(page_all_zero, GEN_MODEL)
 {
-	PAGE(void) add_page(g);
+	(void)add_page(g);
 }
 
-BREAK(page_all_ones)
+BREAKER(page_all_ones, GEN_MODEL)
 {
-	PAGE
-	{
-		uint8_t *page = add_page(g);
-		if (page)
-			memset(page, 0xff, g->page_size);
-	}
+	uint8_t *page = add_page(g);
+	if (page)
+		memset(page, 0xff, g->page_size);
 }
 
-BREAK(page_duplicate)
+BREAKER(page_duplicate, GEN_MODEL)
 {
-	PAGE
-	{
-		uint8_t *page = add_page(g);
-		if (page)
-			memcpy(page, page - g->page_size, g->page_size);
-		first_cpu(g)->records += first_cpu(g)->page_records;
-		tracedat_gen_stats(g);
-	}
+	uint8_t *page = add_page(g);
+	if (page)
+		memcpy(page, page - g->page_size, g->page_size);
+	first_cpu(g)->records += first_cpu(g)->page_records;
+	tracedat_gen_stats(g);
 }
 
-BREAK(page_timestamp_zero)
+BREAKER(page_timestamp_zero, GEN_MODEL)
 {
-	PAGE memset(first_page(g), 0, 8);
+	memset(first_page(g), 0, 8);
 }
 
 static void late_page(struct tracedat_gen *g, int64_t delta)
@@ -233,14 +208,26 @@ static void late_page(struct tracedat_gen *g, int64_t delta)
 	tracedat_gen_stats(g);
 }
 
-BREAK(page_time_backwards)
+BREAKER(page_time_backwards, GEN_MODEL)
 {
-	PAGE late_page(g, -1000000);
+	late_page(g, -1000000);
 }
 
-BREAK(page_time_jump)
+BREAKER(record_time_ahead, GEN_MODEL)
 {
-	PAGE late_page(g, INT64_C(7200000000000));
+	struct tracedat_gen_cpu *c = first_cpu(g);
+	uint64_t last = c->last;
+	tracedat_gen_stamp(g, c, 30, UINT64_C(4) << 30);
+	tracedat_gen_tick(g, c);
+	tracedat_gen_page_end(g, c);
+	c->last = last;
+	tracedat_gen_tick(g, c);
+	tracedat_gen_stats(g);
+}
+
+BREAKER(page_time_jump, GEN_MODEL)
+{
+	late_page(g, INT64_C(7200000000000));
 }
 
 /* ---- records ---- */
@@ -253,29 +240,26 @@ static void first_word(struct tracedat_gen *g, uint32_t type, uint32_t delta, ui
 		store_u32(at + 4, next, g->big_endian);
 }
 
-BREAK(record_null_padding_inside)
+BREAKER(record_null_padding_inside, GEN_MODEL)
 {
-	PAGE first_word(g, 29, 0, UINT32_MAX);
+	first_word(g, 29, 0, UINT32_MAX);
 }
 
-BREAK(record_padding_length)
+BREAKER(record_padding_length, GEN_MODEL)
 {
-	PAGE first_word(g, 29, 1, 3);
+	first_word(g, 29, 1, 3);
 }
 
-BREAK(record_data_length)
+BREAKER(record_data_length, GEN_MODEL)
 {
-	PAGE first_word(g, 0, 0, 2);
+	first_word(g, 0, 0, 2);
 }
 
-BREAK(record_past_commit)
+BREAKER(record_past_commit, GEN_MODEL)
 {
-	PAGE
-	{
-		uint32_t last = fill_page(g);
-		uint8_t *at = open_page(g) + last;
-		store_u32(at, g->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, g->big_endian);
-	}
+	uint32_t last = fill_page(g);
+	uint8_t *at = open_page(g) + last;
+	store_u32(at, g->big_endian ? 28u << 27 | 10 : 10u << 5 | 28, g->big_endian);
 }
 
 static void bare_format(struct tracedat_gen *g)
@@ -283,30 +267,24 @@ static void bare_format(struct tracedat_gen *g)
 	tracedat_gen_format_add(g, "bare", "bare", 303, "", "\"\"");
 }
 
-BREAK(record_small_type_len)
+BREAKER(record_small_type_len, GEN_MODEL)
 {
-	PAGE
-	{
-		uint8_t p[8];
-		bare_format(g);
-		g->keep_small = true;
-		tracedat_gen_common(g, p, 303, 42);
-		tracedat_gen_record(g, first_cpu(g), p, 8, 10);
-	}
+	uint8_t p[8];
+	bare_format(g);
+	g->keep_small = true;
+	tracedat_gen_common(g, p, 303, 42);
+	tracedat_gen_record(g, first_cpu(g), p, 8, 10);
 }
 
-BREAK(record_time_extend_dangling)
+BREAKER(record_time_extend_dangling, GEN_MODEL)
 {
-	PAGE tracedat_gen_stamp(g, first_cpu(g), 30, 1u << 28);
+	tracedat_gen_stamp(g, first_cpu(g), 30, 1u << 28);
 }
 
-BREAK(record_absolute_backwards)
+BREAKER(record_absolute_backwards, GEN_MODEL)
 {
-	PAGE
-	{
-		tracedat_gen_stamp(g, first_cpu(g), 31, first_cpu(g)->last - 50);
-		tracedat_gen_tick(g, first_cpu(g));
-	}
+	tracedat_gen_stamp(g, first_cpu(g), 31, first_cpu(g)->last - 50);
+	tracedat_gen_tick(g, first_cpu(g));
 }
 
 /* A record of that event, size bytes of zeros behind the common fields. */
@@ -317,32 +295,26 @@ static void odd_record(struct tracedat_gen *g, unsigned id, uint32_t pid, uint32
 	tracedat_gen_record(g, first_cpu(g), p, size, 10);
 }
 
-BREAK(record_payload_short)
+BREAKER(record_payload_short, GEN_MODEL)
 {
-	PAGE
-	{
-		g->keep_small = true;
-		odd_record(g, 300, 42, 4);
-	}
+	g->keep_small = true;
+	odd_record(g, 300, 42, 4);
 }
 
-BREAK(record_unknown_event_id)
+BREAKER(record_unknown_event_id, GEN_MODEL)
 {
-	PAGE
-	{
-		odd_record(g, 999, 42, 16);
-		odd_record(g, 999, 42, 16);
-	}
+	odd_record(g, 999, 42, 16);
+	odd_record(g, 999, 42, 16);
 }
 
-BREAK(record_shorter_than_format)
+BREAKER(record_shorter_than_format, GEN_MODEL)
 {
-	PAGE odd_record(g, 300, 42, 16);
+	odd_record(g, 300, 42, 16);
 }
 
-BREAK(record_longer_than_format)
+BREAKER(record_longer_than_format, GEN_MODEL)
 {
-	PAGE odd_record(g, 300, 42, 40);
+	odd_record(g, 300, 42, 40);
 }
 
 static void dynamic_record(struct tracedat_gen *g, unsigned id, uint32_t first, uint32_t second, uint32_t size)
@@ -357,88 +329,76 @@ static void dynamic_record(struct tracedat_gen *g, unsigned id, uint32_t first, 
 	tracedat_gen_record(g, first_cpu(g), p, size, 10);
 }
 
-BREAK(record_data_loc_range)
+BREAKER(record_data_loc_range, GEN_MODEL)
 {
-	PAGE dynamic_record(g, 301, 100u << 16 | 16, 0, 24);
+	dynamic_record(g, 301, 100u << 16 | 16, 0, 24);
 }
 
-BREAK(record_data_loc_string)
+BREAKER(record_data_loc_string, GEN_MODEL)
 {
-	PAGE dynamic_record(g, 301, 4u << 16 | 16, 0, 20);
+	dynamic_record(g, 301, 4u << 16 | 16, 0, 20);
 }
 
-BREAK(record_data_loc_order)
+BREAKER(record_data_loc_order, GEN_MODEL)
 {
-	PAGE
-	{
-		tracedat_gen_format_add(g, "pair", "pair", 303,
-					"\tfield:__data_loc char[] one;\toffset:8;\tsize:4;\tsigned:0;\n"
-					"\tfield:__data_loc char[] two;\toffset:12;\tsize:4;\tsigned:0;\n",
-					"\"%s %s\", __get_str(one), __get_str(two)");
-		dynamic_record(g, 303, 4u << 16 | 20, 4u << 16 | 16, 24);
-	}
+	tracedat_gen_format_add(g, "pair", "pair", 303,
+				"\tfield:__data_loc char[] one;\toffset:8;\tsize:4;\tsigned:0;\n"
+				"\tfield:__data_loc char[] two;\toffset:12;\tsize:4;\tsigned:0;\n",
+				"\"%s %s\", __get_str(one), __get_str(two)");
+	dynamic_record(g, 303, 4u << 16 | 20, 4u << 16 | 16, 24);
 }
 
-BREAK(record_pid_unknown)
+BREAKER(record_pid_unknown, GEN_MODEL)
 {
-	PAGE odd_record(g, 300, 77, 24);
+	odd_record(g, 300, 77, 24);
 }
 
-BREAK(record_pid_range)
+BREAKER(record_pid_range, GEN_MODEL)
 {
-	PAGE odd_record(g, 300, UINT32_MAX - 4, 24);
+	odd_record(g, 300, UINT32_MAX - 4, 24);
 }
 
-BREAK(record_printk_dangling)
+BREAKER(record_printk_dangling, GEN_MODEL)
 {
-	PAGE odd_record(g, 6, 42, 8 + 2u * g->long_size);
+	odd_record(g, 6, 42, 8 + 2u * g->long_size);
 }
 
-BREAK(record_ip_dangling)
+BREAKER(record_ip_dangling, GEN_MODEL)
 {
-	PAGE odd_record(g, 1, 42, 8 + 2u * g->long_size);
+	odd_record(g, 1, 42, 8 + 2u * g->long_size);
 }
 
-BREAK(record_flags_impossible)
+BREAKER(record_flags_impossible, GEN_MODEL)
 {
-	PAGE
-	{
-		uint8_t p[24] = { 0 };
-		tracedat_gen_common(g, p, 300, 42);
-		p[2] = 0x40;
-		tracedat_gen_record(g, first_cpu(g), p, sizeof(p), 10);
-	}
+	uint8_t p[24] = { 0 };
+	tracedat_gen_common(g, p, 300, 42);
+	p[2] = 0x40;
+	tracedat_gen_record(g, first_cpu(g), p, sizeof(p), 10);
 }
 
 /* ---- statistics ---- */
 
-BREAK(cpustat_event_count)
+BREAKER(cpustat_event_count, GEN_MODEL)
 {
-	PAGE tracedat_gen_tick(g, first_cpu(g));
+	tracedat_gen_tick(g, first_cpu(g));
 }
 
-BREAK(cpustat_overrun_no_missed)
+BREAKER(cpustat_overrun_no_missed, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&tracedat_gen_option(g, TRACEDAT_CPUSTAT)->data, "overrun: 0", "overrun: 5");
+	tracedat_gen_swap(&tracedat_gen_option(g, TRACEDAT_CPUSTAT)->data, "overrun: 0", "overrun: 5");
 }
 
-BREAK(cpustat_time_range)
+BREAKER(cpustat_time_range, GEN_MODEL)
 {
-	PAGE
-	{
-		tracedat_gen_stamp(g, first_cpu(g), 30, UINT64_C(20000000000));
-		tracedat_gen_tick(g, first_cpu(g));
-	}
+	tracedat_gen_stamp(g, first_cpu(g), 30, UINT64_C(20000000000));
+	tracedat_gen_tick(g, first_cpu(g));
 }
 
 /* ---- a killed recorder ---- */
 
-BREAK(recorder_killed)
+BREAKER(recorder_killed, GEN_BYTES)
 {
-	BYTES
-	{
-		g->out->size = 0;
-		bytes_append(g->out, first_cpu(g)->pages.data, first_cpu(g)->pages.size);
-		g->g->records = first_cpu(g)->records;
-	}
+	g->out->size = 0;
+	bytes_append(g->out, first_cpu(g)->pages.data, first_cpu(g)->pages.size);
+	g->g->records = first_cpu(g)->records;
 }

@@ -5,193 +5,189 @@
 
 /* ---- kallsyms ---- */
 
-BREAK(kallsyms_size)
+BREAKER(kallsyms_size, GEN_MODEL)
 {
-	MODEL g->kallsyms_delta = 1;
+	g->kallsyms_delta = 1;
 }
 
-BREAK(kallsyms_empty)
+BREAKER(kallsyms_empty, GEN_MODEL)
 {
-	MODEL g->kallsyms.size = 0;
+	g->kallsyms.size = 0;
 }
 
-BREAK(kallsyms_line)
+BREAKER(kallsyms_line, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->kallsyms, "_text\n", "_text\nno symbol\n");
+	tracedat_gen_swap(&g->kallsyms, "_text\n", "_text\nno symbol\n");
 }
 
-BREAK(kallsyms_no_final_newline)
+BREAKER(kallsyms_no_final_newline, GEN_MODEL)
 {
-	MODEL g->kallsyms.size -= g->kallsyms.size > 0;
+	g->kallsyms.size -= g->kallsyms.size > 0;
 }
 
-BREAK(kallsyms_all_zero)
+BREAKER(kallsyms_all_zero, GEN_MODEL)
 {
-	MODEL tracedat_gen_text(&g->kallsyms, "0000000000000000 T _text\n0000000000000000 T _etext\n");
+	tracedat_gen_text(&g->kallsyms, "0000000000000000 T _text\n0000000000000000 T _etext\n");
 }
 
-BREAK(kallsyms_unsorted)
+BREAKER(kallsyms_unsorted, GEN_MODEL)
 {
-	MODEL tracedat_gen_text(&g->kallsyms, "ffffffff81000200 T later\nffffffff81000100 T earlier\n");
+	tracedat_gen_text(&g->kallsyms, "ffffffff81000200 T later\nffffffff81000100 T earlier\n");
 }
 
-BREAK(kallsyms_digit_width)
+BREAKER_OF(kallsyms_digit_width, GEN_MODEL, g->long_size = g->user_long = 4)
 {
-	SHAPE g->long_size = g->user_long = 4;
-	MODEL tracedat_gen_text(&g->kallsyms, "00000000c1000000 T _text\n00000000c1000400 T _etext\n");
+	tracedat_gen_text(&g->kallsyms, "00000000c1000000 T _text\n00000000c1000400 T _etext\n");
 }
 
-BREAK(kallsyms_module_bracket)
+BREAKER(kallsyms_module_bracket, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->kallsyms, "[demo]", "[demo");
+	tracedat_gen_swap(&g->kallsyms, "[demo]", "[demo");
 }
 
-BREAK(kallsyms_nul)
+BREAKER(kallsyms_nul, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->kallsyms, "demo_tick", "demo@tick");
-	MODEL
-	{
-		uint8_t *p = memchr(g->kallsyms.data, '@', g->kallsyms.size);
-		if (p)
-			*p = 0;
-	}
+	tracedat_gen_swap(&g->kallsyms, "demo_tick", "demo@tick");
+	uint8_t *p = memchr(g->kallsyms.data, '@', g->kallsyms.size);
+	if (p)
+		*p = 0;
 }
 
 /* ---- printk formats and command lines ---- */
 
-BREAK(printk_size)
+BREAKER(printk_size, GEN_MODEL)
 {
-	MODEL g->printk_delta = 1;
+	g->printk_delta = 1;
 }
 
-BREAK(printk_line)
+BREAKER(printk_line, GEN_MODEL)
 {
-	MODEL bytes_text(&g->printk, "0x1234\n");
+	bytes_text(&g->printk, "0x1234\n");
 }
 
-BREAK(printk_duplicate_address)
+BREAKER(printk_duplicate_address, GEN_MODEL)
 {
-	MODEL bytes_text(&g->printk, "0xffffffff81000400 : \"another text\"\n");
+	bytes_text(&g->printk, "0xffffffff81000400 : \"another text\"\n");
 }
 
-BREAK(printk_bad_escape)
+BREAKER(printk_bad_escape, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->printk, "\\n", "\\q");
+	tracedat_gen_swap(&g->printk, "\\n", "\\q");
 }
 
-BREAK(cmdlines_size)
+BREAKER(cmdlines_size, GEN_MODEL)
 {
-	MODEL g->cmdlines_delta = INT64_C(1) << 62;
+	g->cmdlines_delta = INT64_C(1) << 62;
 }
 
-BREAK(cmdlines_line)
+BREAKER(cmdlines_line, GEN_MODEL)
 {
-	MODEL tracedat_gen_swap(&g->cmdlines, "1 init\n", "1 init\nnobody\n");
+	tracedat_gen_swap(&g->cmdlines, "1 init\n", "1 init\nnobody\n");
 }
 
-BREAK(cmdlines_pid_range)
+BREAKER(cmdlines_pid_range, GEN_MODEL)
 {
-	MODEL bytes_text(&g->cmdlines, "5000000 far\n");
+	bytes_text(&g->cmdlines, "5000000 far\n");
 }
 
-BREAK(cmdlines_duplicate_pid)
+BREAKER(cmdlines_duplicate_pid, GEN_MODEL)
 {
-	MODEL bytes_text(&g->cmdlines, "42 other\n");
+	bytes_text(&g->cmdlines, "42 other\n");
 }
 
-BREAK(cmdlines_comm_length)
+BREAKER(cmdlines_comm_length, GEN_MODEL)
 {
-	MODEL bytes_text(&g->cmdlines, "43 a name that is too long\n");
+	bytes_text(&g->cmdlines, "43 a name that is too long\n");
 }
 
 /* ---- the rest of the header ---- */
 
-BREAK(cpu_count_range)
+BREAKER(cpu_count_range, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, g->at.cpus, 0);
+	tracedat_gen_u32(g, g->at.cpus, 0);
 }
 
-BREAK(data_tag_invalid)
+BREAKER(data_tag_invalid, GEN_BYTES)
 {
-	BYTES g->out->data[g->at.tag] = 'O';
+	g->out->data[g->at.tag] = 'O';
 }
 
-BREAK(data_tag_padding)
+BREAKER(data_tag_padding, GEN_BYTES)
 {
-	BYTES g->out->data[g->at.tag + 8] = 'x';
+	g->out->data[g->at.tag + 8] = 'x';
 }
 
-BREAK(options_tag_twice)
+BREAKER(options_tag_twice, GEN_MODEL)
 {
-	MODEL g->twice = true;
+	g->twice = true;
 }
 
-BREAK(option_size)
+BREAKER(option_size, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, tracedat_gen_option(g, TRACEDAT_VERSION)->at + 2, 0xffffff);
+	tracedat_gen_u32(g, tracedat_gen_option(g, TRACEDAT_VERSION)->at + 2, 0xffffff);
 }
 
-BREAK(option_missing_done)
+BREAKER(option_missing_done, GEN_MODEL)
 {
-	MODEL g->no_done = true;
+	g->no_done = true;
 }
 
-BREAK(option_unknown)
+BREAKER(option_unknown, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, 99, "something", 10);
+	(void)tracedat_gen_option_add(g, 99, "something", 10);
 }
 
-BREAK(option_v7_in_v6)
+BREAKER(option_v7_in_v6, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_KALLSYMS, "\0\0\0\0\0\0\0", 8);
+	(void)tracedat_gen_option_add(g, TRACEDAT_KALLSYMS, "\0\0\0\0\0\0\0", 8);
 }
 
-BREAK(option_duplicate)
+BREAKER(option_duplicate, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_UNAME, "Linux again", 12);
+	(void)tracedat_gen_option_add(g, TRACEDAT_UNAME, "Linux again", 12);
 }
 
-BREAK(option_string_nul)
+BREAKER(option_string_nul, GEN_MODEL)
 {
-	MODEL tracedat_gen_option(g, TRACEDAT_UNAME)->data.size--;
+	tracedat_gen_option(g, TRACEDAT_UNAME)->data.size--;
 }
 
-BREAK(option_date_syntax)
+BREAKER(option_date_syntax, GEN_MODEL)
 {
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_DATE);
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_DATE, "yesterday", 10);
+	tracedat_gen_option_remove(g, TRACEDAT_DATE);
+	(void)tracedat_gen_option_add(g, TRACEDAT_DATE, "yesterday", 10);
 }
 
-BREAK(option_offset_syntax)
+BREAKER(option_offset_syntax, GEN_MODEL)
 {
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_OFFSET);
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_OFFSET, "soon", 5);
+	tracedat_gen_option_remove(g, TRACEDAT_OFFSET);
+	(void)tracedat_gen_option_add(g, TRACEDAT_OFFSET, "soon", 5);
 }
 
-BREAK(option_cpustat_empty)
+BREAKER(option_cpustat_empty, GEN_MODEL)
 {
-	MODEL tracedat_gen_option(g, TRACEDAT_CPUSTAT)->data.size = 0;
+	tracedat_gen_option(g, TRACEDAT_CPUSTAT)->data.size = 0;
 }
 
-BREAK(option_cpustat_shape)
+BREAKER(option_cpustat_shape, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_CPUSTAT, "nothing to tell\n", 17);
+	(void)tracedat_gen_option_add(g, TRACEDAT_CPUSTAT, "nothing to tell\n", 17);
 }
 
-BREAK(option_clock_brackets)
+BREAKER(option_clock_brackets, GEN_MODEL)
 {
-	MODEL tracedat_gen_text(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, "local global []\n");
-	MODEL bytes_u8(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, 0);
+	tracedat_gen_text(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, "local global []\n");
+	bytes_u8(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, 0);
 }
 
-BREAK(option_hook_syntax)
+BREAKER(option_hook_syntax, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_HOOK, "no hook", 8);
+	(void)tracedat_gen_option_add(g, TRACEDAT_HOOK, "no hook", 8);
 }
 
-BREAK(option_cpucount_size)
+BREAKER(option_cpucount_size, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_CPUCOUNT, "\2", 2);
+	(void)tracedat_gen_option_add(g, TRACEDAT_CPUCOUNT, "\2", 2);
 }
 
 static void option_cpus(struct tracedat_gen *g, uint32_t count)
@@ -202,26 +198,25 @@ static void option_cpus(struct tracedat_gen *g, uint32_t count)
 	(void)tracedat_gen_option_add(g, TRACEDAT_CPUCOUNT, number, 4);
 }
 
-BREAK(option_cpucount_value)
+BREAKER(option_cpucount_value, GEN_MODEL)
 {
-	MODEL option_cpus(g, 7);
+	option_cpus(g, 7);
 }
 
-BREAK(host_order_cpucount)
+BREAKER_OF(host_order_cpucount, GEN_MODEL, g->version = 7)
 {
-	SHAPE g->version = 7;
-	MODEL option_cpus(g, 0x02000000);
+	option_cpus(g, 0x02000000);
 }
 
-BREAK(option_procmaps_syntax)
+BREAKER(option_procmaps_syntax, GEN_MODEL)
 {
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_PROCMAPS);
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_PROCMAPS, "2a 3 demo\n400000 401000 /usr/bin/demo\n", 39);
+	tracedat_gen_option_remove(g, TRACEDAT_PROCMAPS);
+	(void)tracedat_gen_option_add(g, TRACEDAT_PROCMAPS, "2a 3 demo\n400000 401000 /usr/bin/demo\n", 39);
 }
 
-BREAK(option_traceid_size)
+BREAKER(option_traceid_size, GEN_MODEL)
 {
-	MODEL tracedat_gen_option(g, TRACEDAT_TRACEID)->data.size = 4;
+	tracedat_gen_option(g, TRACEDAT_TRACEID)->data.size = 4;
 }
 
 /* A time shift of one CPU that states n samples and has two. */
@@ -238,89 +233,73 @@ static void option_shift(struct tracedat_gen *g, uint32_t n, uint32_t there, uin
 		bytes_u64(&o->data, i);
 }
 
-BREAK(option_timeshift_layout)
+BREAKER(option_timeshift_layout, GEN_MODEL)
 {
-	MODEL option_shift(g, 1000, 2, 2000);
+	option_shift(g, 1000, 2, 2000);
 }
 
-BREAK(option_timeshift_empty_cpu)
+BREAKER(option_timeshift_empty_cpu, GEN_MODEL)
 {
-	MODEL option_shift(g, 0, 0, 0);
+	option_shift(g, 0, 0, 0);
 }
 
-BREAK(option_timeshift_order)
+BREAKER(option_timeshift_order, GEN_MODEL)
 {
-	MODEL option_shift(g, 2, 2, 500);
+	option_shift(g, 2, 2, 500);
 }
 
-BREAK(option_guest_layout)
+BREAKER(option_guest_layout, GEN_MODEL)
 {
-	MODEL
-	{
-		struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", 6);
-		bytes_u64(&o->data, 7);
-		bytes_u32(&o->data, 1);
-		bytes_u32(&o->data, 5); /* not below 1 */
-		bytes_u32(&o->data, 100);
-	}
+	struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", 6);
+	bytes_u64(&o->data, 7);
+	bytes_u32(&o->data, 1);
+	bytes_u32(&o->data, 5); /* not below 1 */
+	bytes_u32(&o->data, 100);
 }
 
-BREAK(option_tsc2nsec_range)
+BREAKER(option_tsc2nsec_range, GEN_MODEL)
 {
-	MODEL
-	{
-		struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0);
-		bytes_u32(&o->data, 1000);
-		bytes_u32(&o->data, 64);
-		bytes_u64(&o->data, 0);
-	}
+	struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0);
+	bytes_u32(&o->data, 1000);
+	bytes_u32(&o->data, 64);
+	bytes_u64(&o->data, 0);
 }
 
-BREAK(option_buffer_name)
+BREAKER_OF(option_buffer_name, GEN_MODEL, g->instances = 1)
 {
-	SHAPE g->instances = 1;
-	MODEL tracedat_gen_option(g, TRACEDAT_BUFFER)->data.size--;
+	tracedat_gen_option(g, TRACEDAT_BUFFER)->data.size--;
 }
 
-BREAK(v6_buffer_offset)
+BREAKER_OF(v6_buffer_offset, GEN_BYTES, g->version = 6, g->instances = 1)
 {
-	SHAPE
-	{
-		g->version = 6;
-		g->instances = 1;
-	}
-	BYTES tracedat_gen_u64(g, tracedat_gen_option(g, TRACEDAT_BUFFER)->at + 6, g->at.header);
+	tracedat_gen_u64(g, tracedat_gen_option(g, TRACEDAT_BUFFER)->at + 6, g->at.header);
 }
 
-BREAK(v6_clock_block_missing)
+BREAKER(v6_clock_block_missing, GEN_MODEL)
 {
-	MODEL g->no_clock_block = true;
+	g->no_clock_block = true;
 }
 
-BREAK(v6_clock_block_orphan)
+BREAKER(v6_clock_block_orphan, GEN_MODEL)
 {
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_TRACECLOCK);
+	tracedat_gen_option_remove(g, TRACEDAT_TRACECLOCK);
 }
 
-BREAK(restored_without_clock)
+BREAKER(restored_without_clock, GEN_MODEL)
 {
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_TRACECLOCK);
-	MODEL tracedat_gen_option_remove(g, TRACEDAT_CPUSTAT);
+	tracedat_gen_option_remove(g, TRACEDAT_TRACECLOCK);
+	tracedat_gen_option_remove(g, TRACEDAT_CPUSTAT);
 }
 
-BREAK(v6_clock_conflict)
+BREAKER(v6_clock_conflict, GEN_MODEL)
 {
-	MODEL tracedat_gen_text(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, "local [mono] boot\n");
-	MODEL bytes_u8(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, 0);
+	tracedat_gen_text(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, "local [mono] boot\n");
+	bytes_u8(&tracedat_gen_option(g, TRACEDAT_TRACECLOCK)->data, 0);
 }
 
-BREAK(v6_latency_with_clock_option)
+BREAKER_OF(v6_latency_with_clock_option, GEN_MODEL, g->latency = true)
 {
 	static const char *const clocks[] = { "[local] global\n", "local [global]\n", "local [mono]\n", "[boot] local\n" };
-	SHAPE g->latency = true;
-	MODEL
-	{
-		const char *text = clocks[choices_below(g->choices, 4)];
-		(void)tracedat_gen_option_add(g, TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
-	}
+	const char *text = clocks[choices_below(g->choices, 4)];
+	(void)tracedat_gen_option_add(g, TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
 }

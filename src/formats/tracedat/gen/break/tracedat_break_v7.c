@@ -14,124 +14,117 @@ static size_t kallsyms(const struct tracedat_gen *g)
 	return g->at.section[TRACEDAT_KALLSYMS];
 }
 
-BREAK(v7_compressor_name)
+BREAKER(v7_compressor_name, GEN_BYTES)
 {
-	BYTES byte_set(g, 18, 'x');
+	byte_set(g, 18, 'x');
 }
 
-BREAK(v7_compressor_version)
+BREAKER_OF(v7_compressor_version, GEN_BYTES, g->codec = TRACEDAT_ZLIB)
 {
-	SHAPE g->codec = TRACEDAT_ZLIB;
-	BYTES byte_set(g, 23, '9');
+	byte_set(g, 23, '9');
 }
 
-BREAK(v7_options_offset)
+BREAKER(v7_options_offset, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, g->at.options_offset, 7);
+	tracedat_gen_u64(g, g->at.options_offset, 7);
 }
 
-BREAK(v7_section_size)
+BREAKER(v7_section_size, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, kallsyms(g) + 8, tracedat_gen_get64(g, kallsyms(g) + 8) + 5);
+	tracedat_gen_u64(g, kallsyms(g) + 8, tracedat_gen_get64(g, kallsyms(g) + 8) + 5);
 }
 
-BREAK(v7_section_id_unknown)
+BREAKER(v7_section_id_unknown, GEN_MODEL)
 {
-	MODEL
-	{
-		g->extra_section = true;
-		g->extra_id = 99;
-	}
+	g->extra_section = true;
+	g->extra_id = 99;
 }
 
-BREAK(v7_section_id_mismatch)
+BREAKER(v7_section_id_mismatch, GEN_BYTES)
 {
-	BYTES tracedat_gen_u16(g, kallsyms(g), 99);
+	tracedat_gen_u16(g, kallsyms(g), 99);
 }
 
-BREAK(v7_section_flags)
+BREAKER(v7_section_flags, GEN_BYTES)
 {
-	BYTES tracedat_gen_u16(g, kallsyms(g) + 2, 2);
+	tracedat_gen_u16(g, kallsyms(g) + 2, 2);
 }
 
-BREAK(v7_section_desc)
+BREAKER(v7_section_desc, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, kallsyms(g) + 4, 3);
+	tracedat_gen_u32(g, kallsyms(g) + 4, 3);
 }
 
-BREAK(v7_strings_missing)
+BREAKER(v7_strings_missing, GEN_MODEL)
 {
-	MODEL g->omit[TRACEDAT_STRINGS] = true;
+	g->omit[TRACEDAT_STRINGS] = true;
 }
 
-BREAK(v7_strings_nul)
+BREAKER(v7_strings_nul, GEN_BYTES)
 {
-	BYTES byte_set(g, g->out->size - 1, 'x');
+	byte_set(g, g->out->size - 1, 'x');
 }
 
-BREAK(v7_section_duplicate)
+BREAKER(v7_section_duplicate, GEN_MODEL)
 {
-	MODEL
-	{
-		g->extra_section = true;
-		g->extra_id = TRACEDAT_KALLSYMS;
-	}
+	g->extra_section = true;
+	g->extra_id = TRACEDAT_KALLSYMS;
 }
 
-BREAK(v7_section_compress_flag)
+BREAKER(v7_section_compress_flag, GEN_BYTES)
 {
-	BYTES tracedat_gen_u16(g, kallsyms(g) + 2, 1);
+	tracedat_gen_u16(g, kallsyms(g) + 2, 1);
 }
 
-BREAK(v7_block_csize)
+BREAKER(v7_block_csize, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, kallsyms(g) + 16, tracedat_gen_get32(g, kallsyms(g) + 16) + 3);
+	tracedat_gen_u32(g, kallsyms(g) + 16, tracedat_gen_get32(g, kallsyms(g) + 16) + 3);
 }
 
-BREAK(v7_block_usize)
+BREAKER(v7_block_usize, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, kallsyms(g) + 20, 0);
+	tracedat_gen_u32(g, kallsyms(g) + 20, 0);
 }
 
-BREAK(v7_block_decode)
+BREAKER(v7_block_decode, GEN_BYTES)
 {
 	/* The descriptor of the frame: a reserved bit makes it invalid. */
-	BYTES byte_set(g, kallsyms(g) + 28, 0xff);
+	byte_set(g, kallsyms(g) + 28, 0xff);
 }
 
-BREAK(v7_done_size)
+BREAKER(v7_done_size, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, g->at.done[1] + 2, 4);
+	tracedat_gen_u32(g, g->at.done[1] + 2, 4);
 }
 
-BREAK(v7_done_not_last)
+BREAKER(v7_done_not_last, GEN_MODEL)
 {
-	MODEL g->junk_after_done = true;
+	g->junk_after_done = true;
 }
 
-BREAK(v7_done_cycle)
+BREAKER(v7_done_cycle, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, g->at.done[1] + 6, g->at.section[TRACEDAT_DONE]);
+	tracedat_gen_u64(g, g->at.done[1] + 6, g->at.section[TRACEDAT_DONE]);
 }
 
-BREAK(v7_done_target)
+BREAKER(v7_done_target, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, g->at.done[0] + 6, 0);
+	tracedat_gen_u64(g, g->at.done[0] + 6, 0);
 }
 
-BREAK(v7_done_host_order)
+BREAKER(v7_done_host_order, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, g->at.done[1] + 2, 0x08000000);
+	tracedat_gen_u32(g, g->at.done[1] + 2, 0x08000000);
 }
 
-BREAK(v7_option_section_size)
+BREAKER(v7_option_section_size, GEN_MODEL)
 {
-	MODEL g->short_pointer = TRACEDAT_KALLSYMS;
+	g->short_pointer = TRACEDAT_KALLSYMS;
 }
 
-BREAK(v7_mandatory_section)
+BREAKER(v7_mandatory_section, GEN_MODEL)
 {
-	MODEL g->omit[TRACEDAT_HEADER_INFO] = true;
+	g->omit[TRACEDAT_HEADER_INFO] = true;
 }
 
 /* ---- buffers ---- */
@@ -142,103 +135,90 @@ static size_t buffer_field(const struct tracedat_gen *g, size_t at)
 	return g->buffers[0].option_at + at;
 }
 
-BREAK(v7_buffer_missing)
+BREAKER(v7_buffer_missing, GEN_MODEL)
 {
-	MODEL g->omit[TRACEDAT_BUFFER] = true;
+	g->omit[TRACEDAT_BUFFER] = true;
 }
 
-BREAK(v7_buffer_layout)
+BREAKER(v7_buffer_layout, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, buffer_field(g, 19), 3);
+	tracedat_gen_u32(g, buffer_field(g, 19), 3);
 }
 
-BREAK(v7_buffer_cpu_id)
+BREAKER(v7_buffer_cpu_id, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, buffer_field(g, 23), 0x80000000);
+	tracedat_gen_u32(g, buffer_field(g, 23), 0x80000000);
 }
 
-BREAK(v7_buffer_page_size)
+BREAKER(v7_buffer_page_size, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, buffer_field(g, 15), 512);
+	tracedat_gen_u32(g, buffer_field(g, 15), 512);
 }
 
-BREAK(v7_buffer_section)
+BREAKER(v7_buffer_section, GEN_BYTES)
 {
-	BYTES tracedat_gen_u64(g, buffer_field(g, 0), 7);
+	tracedat_gen_u64(g, buffer_field(g, 0), 7);
 }
 
-BREAK(v7_buffer_cpu_outside_section)
+BREAKER_OF(v7_buffer_cpu_outside_section, GEN_BYTES, g->extra_at_end = true)
 {
-	SHAPE g->extra_at_end = true;
-	BYTES tracedat_gen_u64(g, buffer_field(g, 23 + 20 + 4),
-			       tracedat_align(g->out->size - (tracedat_gen_extra(g) - g->page_size), g->page_size));
+	tracedat_gen_u64(g, buffer_field(g, 23 + 20 + 4),
+			 tracedat_align(g->out->size - (tracedat_gen_extra(g) - g->page_size), g->page_size));
 }
 
-BREAK(v7_buffer_clock_unknown)
+BREAKER(v7_buffer_clock_unknown, GEN_MODEL)
 {
-	MODEL(void) snprintf(g->buffers[0].clock, sizeof(g->buffers[0].clock), "sundial");
+	(void)snprintf(g->buffers[0].clock, sizeof(g->buffers[0].clock), "sundial");
 }
 
-BREAK(v7_buffer_size_minus_four)
+BREAKER_OF(v7_buffer_size_minus_four, GEN_MODEL, g->codec = TRACEDAT_ZSTD)
 {
-	SHAPE g->codec = TRACEDAT_ZSTD;
-	MODEL g->minus_four = true;
+	g->minus_four = true;
 }
 
 /* ---- chunks: count, then sizes and frame of each ---- */
 
 static size_t chunk(const struct tracedat_gen *g)
 {
-	return g->buffers[0].cpus[0].at;
+	return (size_t)g->buffers[0].cpus[0].at;
 }
 
-BREAK(v7_chunk_count)
+BREAKER(v7_chunk_count, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, chunk(g), 0);
+	tracedat_gen_u32(g, chunk(g), 0);
 }
 
-BREAK(v7_chunk_csize)
+BREAKER(v7_chunk_csize, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, chunk(g) + 4, 0);
+	tracedat_gen_u32(g, chunk(g) + 4, 0);
 }
 
-BREAK(v7_chunk_usize)
+BREAKER(v7_chunk_usize, GEN_BYTES)
 {
-	BYTES tracedat_gen_u32(g, chunk(g) + 8, 0);
+	tracedat_gen_u32(g, chunk(g) + 8, 0);
 }
 
-BREAK(v7_chunk_decode)
+BREAKER(v7_chunk_decode, GEN_BYTES)
 {
-	BYTES byte_set(g, chunk(g) + 16, 0xff);
+	byte_set(g, chunk(g) + 16, 0xff);
 }
 
 /* ---- others ---- */
 
-BREAK(v7_btf_modules_none)
+BREAKER(v7_btf_modules_none, GEN_MODEL)
 {
-	MODEL
-	{
-		g->extra_section = true;
-		g->extra_id = TRACEDAT_BTF_FILE;
-	}
+	g->extra_section = true;
+	g->extra_id = TRACEDAT_BTF_FILE;
 }
 
-BREAK(v7_dangling_23_25)
+BREAKER(v7_dangling_23_25, GEN_MODEL)
 {
-	MODEL(void) tracedat_gen_option_add(g, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
+	(void)tracedat_gen_option_add(g, TRACEDAT_BTF_FILE, "\5\0\0\0\0\0\0", 8);
 }
 
-BREAK(size_overflow_bomb)
+BREAKER_OF(size_overflow_bomb, GEN_MODEL, g->version = 7, g->codec = TRACEDAT_ZSTD)
 {
-	SHAPE
-	{
-		g->version = 7;
-		g->codec = TRACEDAT_ZSTD;
-	}
-	MODEL
-	{
-		uint8_t *p = bytes_grow(&g->printk, 8u << 20);
-		if (p)
-			memset(p, 'a', 8u << 20);
-	}
+	uint8_t *p = bytes_grow(&g->printk, 8u << 20);
+	if (p)
+		memset(p, 'a', 8u << 20);
 }

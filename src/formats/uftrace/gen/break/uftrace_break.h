@@ -1,24 +1,17 @@
 /* What breakers share: finding and editing files, lines and records of a generated uftrace directory.
- *
- * A breaker has two stages. At GEN_SHAPE it says what the capture must have for the defect to be possible; at GEN_BYTES it edits
- * the finished files:
- *
- *	void uftrace_break_dlop_unknown_tid(struct uftrace_gen *g)
- *	{
- *		if (!uftrace_gen_made(g, UFTRACE_GEN_DLOPEN, 0))
- *			return;
- *		...
- *	}
- */
+ * A breaker edits the finished files, at GEN_BYTES. */
 #ifndef UFTRACE_BREAK_H
 #define UFTRACE_BREAK_H
 
 #include "formats/uftrace/gen/uftrace_gen.h"
 
-/* True at GEN_BYTES. At GEN_SHAPE: notes the features that the capture must have and must not have. */
-bool uftrace_gen_made(struct uftrace_gen *g, uint64_t want, uint64_t refuse);
-/* Narrows the versions of the writer (both included); before uftrace_gen_made(). */
+/* At GEN_SHAPE: the features that the capture must have and must not have. */
+void uftrace_gen_need(struct uftrace_gen *g, uint64_t want, uint64_t refuse);
+/* At GEN_SHAPE: the versions of the writer (both included). */
 void uftrace_gen_versions(struct uftrace_gen *g, unsigned low, unsigned high);
+
+/* At GEN_SHAPE: a number that is drawn and not used. Without it, the rule's file in corpus/ would be another one. */
+void uftrace_gen_unused(struct uftrace_gen *g, unsigned n);
 
 /* ---- files ---- */
 

@@ -4,21 +4,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- stages ---- */
+/* ---- shape ---- */
 
-bool uftrace_gen_made(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
+void uftrace_gen_need(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
 {
-	if (g->g->stage == GEN_SHAPE) {
-		g->want |= want;
-		g->refuse |= refuse;
-	}
-	return g->g->stage == GEN_BYTES;
+	g->want |= want;
+	g->refuse |= refuse;
 }
 
 void uftrace_gen_versions(struct uftrace_gen *g, unsigned low, unsigned high)
 {
 	g->version_low = low;
 	g->version_high = high;
+}
+
+void uftrace_gen_unused(struct uftrace_gen *g, unsigned n)
+{
+	(void)uftrace_gen_below(g, n);
 }
 
 /* ---- files ---- */

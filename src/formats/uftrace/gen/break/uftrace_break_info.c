@@ -19,21 +19,17 @@ static void set_value(struct uftrace_gen *g, const char *key, const char *value)
 
 /* ---- the directory ---- */
 
-void uftrace_break_dir_not_uftrace(struct uftrace_gen *g)
+BREAKER_OF(dir_not_uftrace, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_OPTS | UFTRACE_GEN_KERNEL))
 {
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_OPTS | UFTRACE_GEN_KERNEL))
-		return;
 	gen_file_remove(g->g, "info");
 	uftrace_genfile_remove(g, ".dat");
 }
 
 /* A link: of all that is no regular file it is what an archive or a version control can hold. */
-void uftrace_break_non_regular_file(struct uftrace_gen *g)
+BREAKER_OF(non_regular_file, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
 {
 	const char *name = NULL;
 
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
-		return;
 	switch (uftrace_gen_below(g, 3)) {
 	case 0: /* of several tasks: without any the recording is empty */
 		(void)uftrace_genfile_any(g, "", g->task_count > 2 ? ".dat" : "info", &name);
@@ -58,20 +54,17 @@ void uftrace_break_non_regular_file(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_stale_channel(struct uftrace_gen *g)
+BREAKER(stale_channel, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		(void)gen_file(g->g, ".channel");
+	(void)gen_file(g->g, ".channel");
 }
 
-void uftrace_break_map_tmp_leftover(struct uftrace_gen *g)
+BREAKER_OF(map_tmp_leftover, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const char *name = NULL;
 	struct bytes *map, *copy;
 	char temporary[64];
 
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN))
-		return;
 	map = uftrace_genfile_any(g, "sid-", ".map", &name);
 	if (!map)
 		return;
@@ -82,10 +75,10 @@ void uftrace_break_map_tmp_leftover(struct uftrace_gen *g)
 		bytes_append(copy, map->data, map->size - uftrace_gen_below(g, (unsigned)map->size / 2));
 }
 
-void uftrace_break_unknown_file(struct uftrace_gen *g)
+BREAKER(unknown_file, GEN_BYTES)
 {
 	static const char *const names[] = { "core", "shop.log", "README", "shop.sym.bak" };
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? gen_file(g->g, names[uftrace_gen_below(g, 4)]) : NULL;
+	struct bytes *b = gen_file(g->g, names[uftrace_gen_below(g, 4)]);
 
 	if (b)
 		bytes_text(b, "nobody knows\n");
@@ -93,15 +86,14 @@ void uftrace_break_unknown_file(struct uftrace_gen *g)
 
 /* ---- the header ---- */
 
-void uftrace_break_info_missing(struct uftrace_gen *g)
+BREAKER_OF(info_missing, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
-	if (uftrace_gen_made(g, 0, WITH_PAYLOADS))
-		gen_file_remove(g->g, "info");
+	gen_file_remove(g->g, "info");
 }
 
-void uftrace_break_info_truncated_header(struct uftrace_gen *g)
+BREAKER_OF(info_truncated_header, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b && b->size > 40)
 		b->size = uftrace_gen_below(g, 40);
@@ -112,58 +104,57 @@ static void flip_a_bit(struct uftrace_gen *g, uint8_t *byte)
 	*byte ^= (uint8_t)(1u << uftrace_gen_below(g, 8));
 }
 
-void uftrace_break_info_bad_magic(struct uftrace_gen *g)
+BREAKER(info_bad_magic, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		flip_a_bit(g, b->data + uftrace_gen_below(g, 8));
 }
 
-void uftrace_break_info_version_unsupported(struct uftrace_gen *g)
+BREAKER(info_version_unsupported, GEN_BYTES)
 {
 	static const uint32_t wrong[] = { 5, 2, 0, 1000 };
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		store_u32(b->data + 8, wrong[uftrace_gen_below(g, 4)], uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
 }
 
-void uftrace_break_info_header_size(struct uftrace_gen *g)
+BREAKER(info_header_size, GEN_BYTES)
 {
 	static const uint16_t wrong[] = { 0, 64, 39, 41 };
 
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_set_u16(g, 12, wrong[uftrace_gen_below(g, 4)]);
+	uftrace_geninfo_set_u16(g, 12, wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_info_endian_invalid(struct uftrace_gen *g)
+BREAKER(info_endian_invalid, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		b->data[14] = (uint8_t)(uftrace_gen_below(g, 2) ? 3 + uftrace_gen_below(g, 250) : 0);
 }
 
-void uftrace_break_info_endian_mismatch(struct uftrace_gen *g)
+BREAKER(info_endian_mismatch, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		b->data[14] ^= 3;
 }
 
-void uftrace_break_info_class_invalid(struct uftrace_gen *g)
+BREAKER_OF(info_class_invalid, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS | UFTRACE_GEN_EVENTS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS | UFTRACE_GEN_EVENTS) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		b->data[15] = (uint8_t)(uftrace_gen_below(g, 2) ? 3 + uftrace_gen_below(g, 250) : 0);
 }
 
-void uftrace_break_info_reserved_nonzero(struct uftrace_gen *g)
+BREAKER(info_reserved_nonzero, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b) {
 		uint8_t *reserved = b->data + 34 + uftrace_gen_below(g, 6);
@@ -174,91 +165,72 @@ void uftrace_break_info_reserved_nonzero(struct uftrace_gen *g)
 
 /* ---- feature bits ---- */
 
-void uftrace_break_feat_unknown_bit(struct uftrace_gen *g)
+BREAKER(feat_unknown_bit, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_FEAT, (uint64_t)1 << (14 + uftrace_gen_below(g, 50)), 0);
+	uftrace_geninfo_mask(g, INFO_FEAT, (uint64_t)1 << (14 + uftrace_gen_below(g, 50)), 0);
 }
 
-void uftrace_break_feat_newer_than_version(struct uftrace_gen *g)
+BREAKER_OF(feat_newer_than_version, GEN_BYTES, uftrace_gen_versions(g, 90, 93))
 {
-	uftrace_gen_versions(g, 90, 93);
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 11, 0); /* exit times are estimated: 0.10 */
+	uftrace_geninfo_mask(g, INFO_FEAT, 1 << 11, 0); /* exit times are estimated: 0.10 */
 }
 
-void uftrace_break_feat_task_session_clear(struct uftrace_gen *g)
+BREAKER(feat_task_session_clear, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 1);
+	uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 1);
 }
 
-void uftrace_break_feat_always_bits_missing(struct uftrace_gen *g)
+BREAKER_OF(feat_always_bits_missing, GEN_BYTES, uftrace_gen_versions(g, 60, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_DEEP))
 {
-	uftrace_gen_versions(g, 60, 999);
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_DEEP))
-		uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 5);
+	uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 5);
 }
 
-void uftrace_break_feat_perf_without_files(struct uftrace_gen *g)
+BREAKER_OF(feat_perf_without_files, GEN_BYTES, uftrace_gen_versions(g, 80, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_PERF))
 {
-	uftrace_gen_versions(g, 80, 999);
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_PERF))
-		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 8, 0);
+	uftrace_geninfo_mask(g, INFO_FEAT, 1 << 8, 0);
 }
 
-void uftrace_break_feat_perf_clear_with_files(struct uftrace_gen *g)
+BREAKER_OF(feat_perf_clear_with_files, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, UFTRACE_GEN_FOREIGN))
 {
-	if (uftrace_gen_made(g, UFTRACE_GEN_PERF, UFTRACE_GEN_FOREIGN))
-		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 8);
+	uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 8);
 }
 
-void uftrace_break_feat_kernel_without_files(struct uftrace_gen *g)
+BREAKER_OF(feat_kernel_without_files, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_KERNEL))
 {
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_KERNEL))
-		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 2, 0);
+	uftrace_geninfo_mask(g, INFO_FEAT, 1 << 2, 0);
 }
 
-void uftrace_break_feat_debuginfo_mismatch(struct uftrace_gen *g)
+BREAKER_OF(feat_debuginfo_mismatch, GEN_BYTES, uftrace_gen_versions(g, 90, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_AUTO))
 {
-	uftrace_gen_versions(g, 90, 999);
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_AUTO))
-		return;
 	if (uftrace_gen_has(g, UFTRACE_GEN_DEBUG))
 		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 10);
 	else
 		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 10, 0);
 }
 
-void uftrace_break_feat_symsize_mismatch(struct uftrace_gen *g)
+BREAKER_OF(feat_symsize_mismatch, GEN_BYTES, uftrace_gen_versions(g, 60, 999))
 {
-	uftrace_gen_versions(g, 60, 999);
-	if (!uftrace_gen_made(g, 0, 0))
-		return;
 	if (uftrace_gen_feat_mask(g) & 1 << 12)
 		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 12);
 	else
 		uftrace_geninfo_mask(g, INFO_FEAT, 1 << 12, 0);
 }
 
-void uftrace_break_feat_args_mismatch(struct uftrace_gen *g)
+BREAKER_OF(feat_args_mismatch, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS, UFTRACE_GEN_AUTO))
 {
-	if (uftrace_gen_made(g, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS, UFTRACE_GEN_AUTO))
-		uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 3);
+	uftrace_geninfo_mask(g, INFO_FEAT, 0, (uint64_t)(1 + uftrace_gen_below(g, 3)) << 3);
 }
 
 /* ---- the text ---- */
 
-void uftrace_break_info_mask_zero(struct uftrace_gen *g)
+BREAKER(info_mask_zero, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_MASK, 0, UINT64_MAX);
+	uftrace_geninfo_mask(g, INFO_MASK, 0, UINT64_MAX);
 }
 
-void uftrace_break_info_mask_unknown_bit(struct uftrace_gen *g)
+BREAKER(info_mask_unknown_bit, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_MASK, (uint64_t)1 << (16 + uftrace_gen_below(g, 48)), 0);
+	uftrace_geninfo_mask(g, INFO_MASK, (uint64_t)1 << (16 + uftrace_gen_below(g, 48)), 0);
 }
 
 /* Blocks of one line that no other check needs. */
@@ -267,32 +239,31 @@ static const struct {
 	unsigned bit;
 } loose_blocks[] = { { "cmdline:", 3 }, { "meminfo:", 5 }, { "loadinfo:", 9 } };
 
-void uftrace_break_info_block_missing(struct uftrace_gen *g)
+BREAKER(info_block_missing, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		uftrace_row_remove(b, uftrace_row_find(b, loose_blocks[uftrace_gen_below(g, 3)].key, 0));
 }
 
-void uftrace_break_info_block_unannounced(struct uftrace_gen *g)
+BREAKER(info_block_unannounced, GEN_BYTES)
 {
-	if (uftrace_gen_made(g, 0, 0))
-		uftrace_geninfo_mask(g, INFO_MASK, 0, (uint64_t)1 << loose_blocks[uftrace_gen_below(g, 3)].bit);
+	uftrace_geninfo_mask(g, INFO_MASK, 0, (uint64_t)1 << loose_blocks[uftrace_gen_below(g, 3)].bit);
 }
 
-void uftrace_break_info_block_order(struct uftrace_gen *g)
+BREAKER(info_block_order, GEN_BYTES)
 {
 	static const char *const keys[] = { "exename:", "build_id:", "exit_status:" };
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		uftrace_row_swap(b, uftrace_row_find(b, keys[uftrace_gen_below(g, 3)], 0));
 }
 
-void uftrace_break_info_line_too_long(struct uftrace_gen *g)
+BREAKER_OF(info_line_too_long, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN), uftrace_gen_unused(g, 100))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 	struct uftrace_row l = b ? uftrace_row_find(b, uftrace_gen_below(g, 2) ? "cmdline:" : "meminfo:", 0)
 				 : (struct uftrace_row){ 0, 0, false };
 	unsigned more = 4096 + uftrace_gen_below(g, 100);
@@ -301,20 +272,18 @@ void uftrace_break_info_line_too_long(struct uftrace_gen *g)
 		bytes_insert(b, l.at + l.length - 1, " --option=a-value-of-thirty-two-", 32);
 }
 
-void uftrace_break_info_lines_count(struct uftrace_gen *g)
+BREAKER(info_lines_count, GEN_BYTES)
 {
 	static const char *const wrong[] = { "1", "9", "x", "" };
 
-	if (uftrace_gen_made(g, 0, 0)) {
-		const char *count = wrong[uftrace_gen_below(g, 4)];
+	const char *count = wrong[uftrace_gen_below(g, 4)];
 
-		set_value(g, uftrace_gen_below(g, 2) ? "cpuinfo:lines=" : "osinfo:lines=", count);
-	}
+	set_value(g, uftrace_gen_below(g, 2) ? "cpuinfo:lines=" : "osinfo:lines=", count);
 }
 
-void uftrace_break_info_crlf_or_blank(struct uftrace_gen *g)
+BREAKER(info_crlf_or_blank, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "") : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
@@ -325,36 +294,35 @@ void uftrace_break_info_crlf_or_blank(struct uftrace_gen *g)
 		bytes_insert(b, l.at, "\n", 1);
 }
 
-void uftrace_break_info_nul_in_text(struct uftrace_gen *g)
+BREAKER_OF(info_nul_in_text, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 	struct uftrace_row l = b ? uftrace_row_find(b, "cmdline:", 0) : (struct uftrace_row){ 0, 0, false };
 
 	if (l.found)
 		b->data[l.at + 8 + uftrace_gen_below(g, (unsigned)l.length - 9)] = 0;
 }
 
-void uftrace_break_info_trailing_bytes(struct uftrace_gen *g)
+BREAKER(info_trailing_bytes, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	if (b)
 		bytes_text(b, uftrace_gen_below(g, 2) ? "left from before\n" : "sure ( x86_64 )\nmore\n");
 }
 
-void uftrace_break_info_no_final_newline(struct uftrace_gen *g)
+/* Before 0.8, the last line may be that of the arguments. */
+BREAKER_OF(info_no_final_newline, GEN_BYTES, uftrace_gen_versions(g, 80, 999))
 {
-	struct bytes *b;
+	struct bytes *b = uftrace_genfile(g, "info");
 
-	uftrace_gen_versions(g, 80, 999); /* before, the last line may be that of the arguments */
-	b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
 	if (b && b->size)
 		b->size--;
 }
 
-void uftrace_break_info_build_id_format(struct uftrace_gen *g)
+BREAKER(info_build_id_format, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 	struct uftrace_row l = b ? uftrace_row_find(b, "build_id:", 0) : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
@@ -365,25 +333,23 @@ void uftrace_break_info_build_id_format(struct uftrace_gen *g)
 		bytes_remove(b, l.at + 9, 1 + uftrace_gen_below(g, 39));
 }
 
-void uftrace_break_info_exit_status_undecodable(struct uftrace_gen *g)
+BREAKER_OF(info_exit_status_undecodable, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_INTERRUPTED))
 {
 	static const char *const wrong[] = { "300000", "-2", "many", "70000" };
 
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_INTERRUPTED))
-		set_value(g, "exit_status:", wrong[uftrace_gen_below(g, 4)]);
+	set_value(g, "exit_status:", wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_info_recorder_interrupted(struct uftrace_gen *g)
+BREAKER_OF(info_recorder_interrupted, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_INTERRUPTED, UFTRACE_GEN_FOREIGN))
 {
-	if (uftrace_gen_made(g, UFTRACE_GEN_INTERRUPTED, UFTRACE_GEN_FOREIGN))
-		set_value(g, "exit_status:", "-1");
+	set_value(g, "exit_status:", "-1");
 }
 
 /* ---- taskinfo ---- */
 
-void uftrace_break_taskinfo_missing(struct uftrace_gen *g)
+BREAKER(taskinfo_missing, GEN_BYTES)
 {
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	for (unsigned i = 0; b && i < 3; i++)
 		uftrace_row_remove(b, uftrace_row_find(b, "taskinfo:", 0));
@@ -409,12 +375,10 @@ static void write_tids(struct uftrace_gen *g, const int *tids, unsigned count, c
 	set_value(g, "taskinfo:nr_tid=", text);
 }
 
-void uftrace_break_taskinfo_count_mismatch(struct uftrace_gen *g)
+BREAKER(taskinfo_count_mismatch, GEN_BYTES)
 {
 	char text[24];
 
-	if (!uftrace_gen_made(g, 0, 0))
-		return;
 	(void)snprintf(text, sizeof(text), "%d", uftrace_gen_below(g, 2) ? (int)g->task_count + 1 : -(int)uftrace_gen_below(g, 2));
 	set_value(g, "taskinfo:nr_tid=", text);
 }
@@ -425,38 +389,32 @@ static unsigned all_tids(const struct uftrace_gen *g, int tids[static UFTRACE_GE
 	return uftrace_gen_tids(g, tids);
 }
 
-void uftrace_break_taskinfo_tid_invalid(struct uftrace_gen *g)
+BREAKER(taskinfo_tid_invalid, GEN_BYTES)
 {
 	static const char *const wrong[] = { "0", "-5", "12a", "one" };
 	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count;
 
-	if (!uftrace_gen_made(g, 0, 0))
-		return;
 	count = all_tids(g, tids);
 	write_tids(g, tids, count, wrong[uftrace_gen_below(g, 4)], (int)count + 1);
 }
 
-void uftrace_break_taskinfo_duplicate_tid(struct uftrace_gen *g)
+BREAKER(taskinfo_duplicate_tid, GEN_BYTES)
 {
 	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count, at;
 
-	if (!uftrace_gen_made(g, 0, 0))
-		return;
 	count = all_tids(g, tids);
 	at = uftrace_gen_below(g, count);
 	memmove(tids + at + 1, tids + at, (count - at) * sizeof(tids[0]));
 	write_tids(g, tids, count + 1, "", (int)count + 1);
 }
 
-void uftrace_break_taskinfo_unsorted(struct uftrace_gen *g)
+BREAKER_OF(taskinfo_unsorted, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_THREADS, 0))
 {
 	int tids[UFTRACE_GEN_TASKS_MAX + 1], first;
 	unsigned count, at;
 
-	if (!uftrace_gen_made(g, UFTRACE_GEN_THREADS, 0))
-		return;
 	count = all_tids(g, tids);
 	at = uftrace_gen_below(g, count - 1);
 	first = tids[at];
@@ -465,25 +423,21 @@ void uftrace_break_taskinfo_unsorted(struct uftrace_gen *g)
 	write_tids(g, tids, count, "", (int)count);
 }
 
-void uftrace_break_taskinfo_tid_not_in_task(struct uftrace_gen *g)
+BREAKER(taskinfo_tid_not_in_task, GEN_BYTES)
 {
 	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count;
 
-	if (!uftrace_gen_made(g, 0, 0))
-		return;
 	count = all_tids(g, tids);
 	tids[count] = tids[count - 1] + 1 + (int)uftrace_gen_below(g, 1000);
 	write_tids(g, tids, count + 1, "", (int)count + 1);
 }
 
-void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *g)
+BREAKER_OF(taskinfo_missing_tid, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_FORK, 0))
 {
 	int tids[UFTRACE_GEN_TASKS_MAX + 1];
 	unsigned count, at;
 
-	if (!uftrace_gen_made(g, UFTRACE_GEN_FORK, 0))
-		return;
 	count = all_tids(g, tids);
 	at = uftrace_gen_below(g, count);
 	memmove(tids + at, tids + at + 1, (count - at - 1) * sizeof(tids[0]));
@@ -492,10 +446,10 @@ void uftrace_break_taskinfo_missing_tid(struct uftrace_gen *g)
 
 /* ---- arguments ---- */
 
-void uftrace_break_argspec_unparsable(struct uftrace_gen *g)
+BREAKER_OF(argspec_unparsable, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_ARGS, 0))
 {
-	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg0", "nobody@arg1/x24", "nobody@arg1:x" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_ARGS, 0) ? uftrace_genfile(g, "info") : NULL;
+	static const char *const wrong[] = { "nobody@arg1/q", "nobody@arg", "nobody@arg1/x24", "nobody@arg1:x" };
+	struct bytes *b = uftrace_genfile(g, "info");
 	/* Before 0.8.1 there is no line that says how many follow. */
 	struct uftrace_row l = b ? uftrace_row_find(b, "argspec:", g->version > 80) : (struct uftrace_row){ 0, 0, false };
 	char text[64];
@@ -506,10 +460,10 @@ void uftrace_break_argspec_unparsable(struct uftrace_gen *g)
 	bytes_insert(b, l.at + l.length - 1, text, strlen(text));
 }
 
-void uftrace_break_argspec_missing(struct uftrace_gen *g)
+BREAKER_OF(argspec_missing, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_ARGS, UFTRACE_GEN_DEEP))
 {
 	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_ARGS, UFTRACE_GEN_DEEP) ? uftrace_genfile(g, "info") : NULL;
+	struct bytes *b = uftrace_genfile(g, "info");
 
 	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++)
 		while (uftrace_row_find(b, keys[i], 0).found)
@@ -517,9 +471,7 @@ void uftrace_break_argspec_missing(struct uftrace_gen *g)
 	uftrace_geninfo_mask(g, INFO_MASK, 0, 1 << 10);
 }
 
-void uftrace_break_pattern_type_unknown(struct uftrace_gen *g)
+BREAKER_OF(pattern_type_unknown, GEN_BYTES, uftrace_gen_versions(g, 90, 999))
 {
-	uftrace_gen_versions(g, 90, 999);
-	if (uftrace_gen_made(g, 0, 0))
-		set_value(g, "pattern_type:", uftrace_gen_below(g, 2) ? "fuzzy" : "none");
+	set_value(g, "pattern_type:", uftrace_gen_below(g, 2) ? "fuzzy" : "none");
 }

@@ -108,30 +108,24 @@ static void put_pair(struct uftrace_gen *g, struct bytes *b)
 		put_call(g, b, 0);
 }
 
-void uftrace_break_dat_name_invalid(struct uftrace_gen *g)
+BREAKER_OF(dat_name_invalid, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
 	char name[32];
 
-	if (!uftrace_gen_made(g, 0, WITH_PAYLOADS))
-		return;
 	(void)snprintf(name, sizeof(name), uftrace_gen_below(g, 2) ? "0%d.dat" : "%d-old.dat", g->tasks[0].tid);
 	put_pair(g, gen_file(g->g, name));
 }
 
-void uftrace_break_dat_unreferenced(struct uftrace_gen *g)
+BREAKER_OF(dat_unreferenced, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
 	char name[32];
 
-	if (!uftrace_gen_made(g, 0, WITH_PAYLOADS))
-		return;
 	(void)snprintf(name, sizeof(name), "%d.dat", UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 	put_pair(g, gen_file(g->g, name));
 }
 
-void uftrace_break_dat_all_empty(struct uftrace_gen *g)
+BREAKER_OF(dat_all_empty, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_KERNEL))
 {
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_KERNEL))
-		return;
 	for (unsigned i = 0; i < g->task_count; i++) {
 		struct bytes *b = uftrace_genfile_dat(g, i);
 
@@ -142,35 +136,33 @@ void uftrace_break_dat_all_empty(struct uftrace_gen *g)
 		uftrace_genfile_remove(g, ".dat");
 }
 
-void uftrace_break_dat_trailing_bytes(struct uftrace_gen *g)
+BREAKER_OF(dat_trailing_bytes, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS) ? uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count))
-								: NULL;
+	struct bytes *b = uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count));
 
 	if (b)
 		b->size -= b->size > 16 ? 1 + uftrace_gen_below(g, 15) : 0;
 }
 
-void uftrace_break_dat_bad_magic(struct uftrace_gen *g)
+BREAKER(dat_bad_magic, GEN_BYTES)
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, 0) ? uftrace_mark_any(g, is_plain_start) : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_plain_start);
 
 	if (m)
 		uftrace_record_set(g, m, m->time, uftrace_record_word(g, m) ^ (uint64_t)(1 + uftrace_gen_below(g, 7)) << 3);
 }
 
-void uftrace_break_dat_zero_tail(struct uftrace_gen *g)
+BREAKER_OF(dat_zero_tail, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, WITH_PAYLOADS) ? uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count))
-								: NULL;
+	struct bytes *b = uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count));
 
 	if (b)
 		(void)bytes_grow(b, 16 * (1 + uftrace_gen_below(g, 256)));
 }
 
-void uftrace_break_dat_duplicate_block(struct uftrace_gen *g)
+BREAKER_OF(dat_duplicate_block, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE | WITH_PAYLOADS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_ESTIMATE | WITH_PAYLOADS) ? uftrace_genfile_dat(g, 0) : NULL;
+	struct bytes *b = uftrace_genfile_dat(g, 0);
 
 	if (!b)
 		return;
@@ -187,42 +179,37 @@ void uftrace_break_dat_duplicate_block(struct uftrace_gen *g)
 
 /* ---- time ---- */
 
-void uftrace_break_dat_time_backward(struct uftrace_gen *g)
+BREAKER_OF(dat_time_backward, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, UFTRACE_GEN_ESTIMATE) ? uftrace_mark_any(g, is_inner_start)
-											: NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_inner_start);
 
 	if (m)
 		uftrace_record_set(g, m, uftrace_mark_previous(g, m)->time - 1 - uftrace_gen_below(g, 10),
 				   uftrace_record_word(g, m));
 }
 
-void uftrace_break_dat_time_zero(struct uftrace_gen *g)
+BREAKER_OF(dat_time_zero, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, UFTRACE_GEN_ESTIMATE) ? uftrace_mark_any(g, is_inner_start)
-											: NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_inner_start);
 
 	if (m)
 		uftrace_record_set(g, m, 0, uftrace_record_word(g, m));
 }
 
-void uftrace_break_dat_time_before_task(struct uftrace_gen *g)
+BREAKER_OF(dat_time_before_task, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS)
-						   ? uftrace_mark_any(g, is_task_start)
-						   : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_task_start);
 
 	if (m)
 		uftrace_record_set(g, m, g->start - 1 - uftrace_gen_below(g, 1000), uftrace_record_word(g, m));
 }
 
-void uftrace_break_dat_time_far(struct uftrace_gen *g)
+/* Of versions which say how long it took. */
+BREAKER_OF(dat_time_far, GEN_BYTES, uftrace_gen_versions(g, 80, 999),
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS))
 {
 	const struct uftrace_gen_mark *last = NULL;
 
-	uftrace_gen_versions(g, 80, 999); /* which say how long it took */
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS))
-		return;
 	for (unsigned i = 0; i < g->mark_count && g->marks[i].task == 0; i++)
 		last = &g->marks[i];
 	if (last)
@@ -232,13 +219,11 @@ void uftrace_break_dat_time_far(struct uftrace_gen *g)
 
 /* ---- depth ---- */
 
-void uftrace_break_dat_depth_exceeds_max_stack(struct uftrace_gen *g)
+BREAKER_OF(dat_depth_exceeds_max_stack, GEN_BYTES, uftrace_gen_versions(g, 60, 999),
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_DEEP | UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_mark *deepest = NULL;
 
-	uftrace_gen_versions(g, 60, 999);
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_DEEP | UFTRACE_GEN_FOREIGN))
-		return;
 	for (unsigned i = 0; i < g->mark_count; i++)
 		if (g->marks[i].type == RECORD_ENTRY && (!deepest || g->marks[i].depth > deepest->depth))
 			deepest = &g->marks[i];
@@ -246,16 +231,14 @@ void uftrace_break_dat_depth_exceeds_max_stack(struct uftrace_gen *g)
 		uftrace_geninfo_set_u16(g, INFO_MAX_STACK, deepest->depth);
 }
 
-void uftrace_break_dat_depth_wrap(struct uftrace_gen *g)
+BREAKER(dat_depth_wrap, GEN_SHAPE)
 {
-	(void)uftrace_gen_made(g, UFTRACE_GEN_DEEP, UFTRACE_GEN_FOREIGN);
+	uftrace_gen_need(g, UFTRACE_GEN_DEEP, UFTRACE_GEN_FOREIGN);
 }
 
-void uftrace_break_dat_depth_gap(struct uftrace_gen *g)
+BREAKER_OF(dat_depth_gap, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS), uftrace_gen_unused(g, 2))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS)
-						   ? uftrace_mark_any(g, is_leaf)
-						   : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 	uint64_t more = (uint64_t)(1 + uftrace_gen_below(g, 2)) << 6;
 
 	if (!m)
@@ -265,22 +248,19 @@ void uftrace_break_dat_depth_gap(struct uftrace_gen *g)
 	uftrace_record_set(g, m, m->time, uftrace_record_word(g, m) + more);
 }
 
-void uftrace_break_dat_exit_without_entry(struct uftrace_gen *g)
+BREAKER_OF(dat_exit_without_entry, GEN_BYTES,
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_OPEN | UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS))
 {
-	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_OPEN | UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS)
-				  ? uftrace_genfile_dat(g, 0)
-				  : NULL;
+	struct bytes *b = uftrace_genfile_dat(g, 0);
 
 	if (b)
 		uftrace_record_insert(g, 0, b->size, g->end + 1 + uftrace_gen_below(g, 100),
 				      uftrace_record_make(RECORD_EXIT, 0, g->marks[0].address));
 }
 
-void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *g)
+BREAKER_OF(dat_exit_addr_mismatch, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS)
-						   ? uftrace_mark_any(g, is_leaf)
-						   : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 
 	if (!m)
 		return;
@@ -288,27 +268,23 @@ void uftrace_break_dat_exit_addr_mismatch(struct uftrace_gen *g)
 	uftrace_record_set(g, m, m->time, uftrace_record_make(RECORD_EXIT, m->depth, m->address + 1));
 }
 
-void uftrace_break_dat_implicit_close(struct uftrace_gen *g)
+BREAKER_OF(dat_implicit_close, GEN_BYTES,
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LONGJMP | UFTRACE_GEN_LOST | WITH_PAYLOADS))
 {
-	const struct uftrace_gen_mark *m =
-		uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LONGJMP | UFTRACE_GEN_LOST | WITH_PAYLOADS)
-			? uftrace_mark_any(g, is_leaf)
-			: NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
 
 	if (b)
-		bytes_remove(b, uftrace_mark_next(g, m)->offset, uftrace_mark_next(g, m)->length);
+		bytes_remove(b, (size_t)uftrace_mark_next(g, m)->offset, uftrace_mark_next(g, m)->length);
 }
 
-void uftrace_break_dat_open_frames(struct uftrace_gen *g)
+BREAKER(dat_open_frames, GEN_SHAPE)
 {
-	(void)uftrace_gen_made(g, UFTRACE_GEN_OPEN, UFTRACE_GEN_FOREIGN);
+	uftrace_gen_need(g, UFTRACE_GEN_OPEN, UFTRACE_GEN_FOREIGN);
 }
 
-void uftrace_break_dat_fork_prefix(struct uftrace_gen *g)
+BREAKER_OF(dat_fork_prefix, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN))
 {
-	if (!uftrace_gen_made(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN))
-		return;
 	for (unsigned task = 0; task < g->task_count; task++) {
 		const struct bytes *b = uftrace_genfile_dat(g, task);
 		bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
@@ -324,15 +300,14 @@ void uftrace_break_dat_fork_prefix(struct uftrace_gen *g)
 
 /* ---- LOST and EVENT ---- */
 
-void uftrace_break_dat_lost(struct uftrace_gen *g)
+BREAKER(dat_lost, GEN_SHAPE)
 {
-	(void)uftrace_gen_made(g, UFTRACE_GEN_LOST, 0);
+	uftrace_gen_need(g, UFTRACE_GEN_LOST, 0);
 }
 
-void uftrace_break_dat_lost_more(struct uftrace_gen *g)
+BREAKER_OF(dat_lost_more, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_LOST, WITH_PAYLOADS))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, UFTRACE_GEN_LOST, WITH_PAYLOADS) ? uftrace_mark_any(g, is_lost)
-												: NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_lost);
 
 	if (m)
 		uftrace_record_set(g, m, 0,
@@ -340,22 +315,18 @@ void uftrace_break_dat_lost_more(struct uftrace_gen *g)
 							   : uftrace_record_make(RECORD_LOST, 0, 0));
 }
 
-void uftrace_break_dat_event_unknown(struct uftrace_gen *g)
+BREAKER_OF(dat_event_unknown, GEN_BYTES, uftrace_gen_versions(g, 80, 999))
 {
-	const struct uftrace_gen_mark *m;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_inner_start);
 
-	uftrace_gen_versions(g, 80, 999);
-	m = uftrace_gen_made(g, 0, 0) ? uftrace_mark_any(g, is_inner_start) : NULL;
 	if (m)
-		uftrace_record_insert(g, m->task, m->offset, m->time,
+		uftrace_record_insert(g, m->task, (size_t)m->offset, m->time,
 				      uftrace_record_make(RECORD_EVENT, 0, 100014 + uftrace_gen_below(g, 80000)));
 }
 
-void uftrace_break_dat_event_length(struct uftrace_gen *g)
+BREAKER_OF(dat_event_length, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EVENTS, WITH_PAYLOADS))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, UFTRACE_GEN_EVENTS, WITH_PAYLOADS)
-						   ? uftrace_mark_any(g, is_loaded_event)
-						   : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_loaded_event);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
 
 	if (b) { /* within the padding */
@@ -366,56 +337,52 @@ void uftrace_break_dat_event_length(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_dat_event_depth(struct uftrace_gen *g)
+BREAKER_OF(dat_event_depth, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EVENTS, 0))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, UFTRACE_GEN_EVENTS, 0) ? uftrace_mark_any(g, is_event) : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_event);
 
 	if (m)
 		uftrace_record_set(g, m, m->time, uftrace_record_word(g, m) + ((uint64_t)(1 + uftrace_gen_below(g, 5)) << 6));
 }
 
-void uftrace_break_dat_event_virtual(struct uftrace_gen *g)
+BREAKER_OF(dat_event_virtual, GEN_BYTES, uftrace_gen_versions(g, 80, 999))
 {
-	const struct uftrace_gen_mark *m;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_inner_start);
 
-	uftrace_gen_versions(g, 80, 999);
-	m = uftrace_gen_made(g, 0, 0) ? uftrace_mark_any(g, is_inner_start) : NULL;
 	if (m)
 		uftrace_record_insert(
-			g, m->task, m->offset, m->time,
+			g, m->task, (size_t)m->offset, m->time,
 			uftrace_record_make(RECORD_EVENT, 0, uftrace_gen_below(g, 2) ? 200001 + uftrace_gen_below(g, 8) : 2000000));
 }
 
 /* ---- payloads ---- */
 
-void uftrace_break_dat_payload_without_spec(struct uftrace_gen *g)
+BREAKER_OF(dat_payload_without_spec, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_ARGS, 0))
 {
-	const struct uftrace_gen_mark *m;
 	struct bytes *b;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_bare);
 
-	m = uftrace_gen_made(g, UFTRACE_GEN_ARGS, 0) ? uftrace_mark_any(g, is_bare) : NULL;
 	b = m ? uftrace_genfile_dat(g, m->task) : NULL;
 	if (!b)
 		return;
 	uftrace_record_set(g, m, m->time, uftrace_record_word(g, m) | WORD_MORE);
-	bytes_insert(b, m->offset + 16, "\x2a\0\0\0\0\0\0\0", 8);
+	bytes_insert(b, (size_t)(m->offset + 16), "\x2a\0\0\0\0\0\0\0", 8);
 }
 
-void uftrace_break_dat_payload_desync(struct uftrace_gen *g)
+BREAKER_OF(dat_payload_desync, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS, 0))
 {
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS, 0)
-						   ? uftrace_mark_any(g, is_loaded)
-						   : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_loaded);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
 
 	if (b)
-		bytes_insert(b, m->offset + m->length, "\x2a\0\0\0\0\0\0\0", 8);
+		bytes_insert(b, (size_t)(m->offset + m->length), "\x2a\0\0\0\0\0\0\0", 8);
 }
 
-void uftrace_break_dat_string_length(struct uftrace_gen *g)
+BREAKER_OF(dat_string_length, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_AUTO, 0), uftrace_gen_unused(g, 2),
+	   uftrace_gen_unused(g, 8))
 {
 	static const uint8_t filler[] = "a long string that a writer would have cut in two and then some";
-	const struct uftrace_gen_mark *m = uftrace_gen_made(g, UFTRACE_GEN_AUTO, 0) ? uftrace_mark_any(g, is_text) : NULL;
+	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_text);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
 	bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 	bool impossible = uftrace_gen_below(g, 2);
@@ -429,7 +396,7 @@ void uftrace_break_dat_string_length(struct uftrace_gen *g)
 	}
 	store_u16(b->data + m->offset + 16, (uint16_t)(load_u16(b->data + m->offset + 16, big) + 64 * rows), big);
 	for (unsigned i = 0; i < rows; i++)
-		bytes_insert(b, m->offset + 18, filler, 64);
+		bytes_insert(b, (size_t)(m->offset + 18), filler, 64);
 }
 
 /* ---- addresses ---- */
@@ -446,23 +413,21 @@ static void move_call(struct uftrace_gen *g, uint64_t address)
 	uftrace_record_set(g, next, next->time, uftrace_record_make(RECORD_EXIT, next->depth, address));
 }
 
-void uftrace_break_dat_address_unmapped(struct uftrace_gen *g)
+BREAKER_OF(dat_address_unmapped, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
 {
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
-		move_call(g, 0x10000 + uftrace_gen_below(g, 0x10000));
+	move_call(g, 0x10000 + uftrace_gen_below(g, 0x10000));
 }
 
-void uftrace_break_dat_address_unsymbolised(struct uftrace_gen *g)
+BREAKER_OF(dat_address_unsymbolised, GEN_BYTES,
+	   uftrace_gen_need(g, 0,
+			    UFTRACE_GEN_FOREIGN | UFTRACE_GEN_EXEC | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | WITH_PAYLOADS))
 {
 	const struct uftrace_gen_module *m = &g->modules[0];
 
-	if (uftrace_gen_made(g, 0,
-			     UFTRACE_GEN_FOREIGN | UFTRACE_GEN_EXEC | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | WITH_PAYLOADS))
-		move_call(g, g->sessions[0].maps[0].base + m->length - 8 - uftrace_gen_below(g, 0x200));
+	move_call(g, g->sessions[0].maps[0].base + m->length - 8 - uftrace_gen_below(g, 0x200));
 }
 
-void uftrace_break_dat_address_kernel_range(struct uftrace_gen *g)
+BREAKER_OF(dat_address_kernel_range, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_NARROW | WITH_PAYLOADS))
 {
-	if (uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_NARROW | WITH_PAYLOADS))
-		move_call(g, 0x800000000000 + 16 * (uint64_t)uftrace_gen_below(g, 0x10000000));
+	move_call(g, 0x800000000000 + 16 * (uint64_t)uftrace_gen_below(g, 0x10000000));
 }

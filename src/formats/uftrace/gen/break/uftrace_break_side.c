@@ -10,7 +10,7 @@ enum { NANOSECONDS = 1000000000, UNUSED_TID = 4000000, PERF_SWITCH = 14 };
 /* One of the perf files; its records start where the offsets say. */
 static struct bytes *perf(struct uftrace_gen *g, size_t offsets[static 64], unsigned *count)
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PERF, 0) ? uftrace_genfile_any(g, "perf-cpu", ".dat", NULL) : NULL;
+	struct bytes *b = uftrace_genfile_any(g, "perf-cpu", ".dat", NULL);
 	bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 
 	*count = 0;
@@ -36,7 +36,7 @@ static void put_switch(struct uftrace_gen *g, struct bytes *b, int tid, uint64_t
 	bytes_u64(b, time);
 }
 
-void uftrace_break_perf_record_size(struct uftrace_gen *g)
+BREAKER_OF(perf_record_size, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0))
 {
 	static const uint16_t wrong[] = { 0, 4, 20, 4000, 65528, 16 };
 	size_t offsets[64];
@@ -50,7 +50,7 @@ void uftrace_break_perf_record_size(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_perf_truncated(struct uftrace_gen *g)
+BREAKER_OF(perf_truncated, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0))
 {
 	size_t offsets[64];
 	unsigned count;
@@ -60,7 +60,7 @@ void uftrace_break_perf_truncated(struct uftrace_gen *g)
 		b->size -= 1 + uftrace_gen_below(g, 15);
 }
 
-void uftrace_break_perf_unknown_type(struct uftrace_gen *g)
+BREAKER_OF(perf_unknown_type, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0))
 {
 	size_t offsets[64];
 	unsigned count;
@@ -73,7 +73,7 @@ void uftrace_break_perf_unknown_type(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_perf_time_order(struct uftrace_gen *g)
+BREAKER_OF(perf_time_order, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0))
 {
 	size_t offsets[64];
 	unsigned count;
@@ -85,7 +85,7 @@ void uftrace_break_perf_time_order(struct uftrace_gen *g)
 	put_switch(g, b, g->tasks[0].tid, g->start, false);
 }
 
-void uftrace_break_perf_unknown_tid(struct uftrace_gen *g)
+BREAKER_OF(perf_unknown_tid, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0), uftrace_gen_unused(g, 1000))
 {
 	size_t offsets[64];
 	unsigned count;
@@ -98,7 +98,7 @@ void uftrace_break_perf_unknown_tid(struct uftrace_gen *g)
 	put_switch(g, b, tid, g->end, false);
 }
 
-void uftrace_break_perf_switch_unpaired(struct uftrace_gen *g)
+BREAKER_OF(perf_switch_unpaired, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0), uftrace_gen_unused(g, 2))
 {
 	size_t offsets[64];
 	unsigned count;
@@ -113,11 +113,11 @@ void uftrace_break_perf_switch_unpaired(struct uftrace_gen *g)
 
 /* ---- text files ---- */
 
-void uftrace_break_events_malformed(struct uftrace_gen *g)
+BREAKER_OF(events_malformed, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PROBES, 0))
 {
 	static const char *const wrong[] = { "EVENT: x shop:order\n", "EVENT 1000009 shop:order\n", "EVENT: 1000009\n",
 					     "nothing\n" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PROBES, 0) ? uftrace_genfile(g, "events.txt") : NULL;
+	struct bytes *b = uftrace_genfile(g, "events.txt");
 
 	if (!b)
 		return;
@@ -131,17 +131,17 @@ void uftrace_break_events_malformed(struct uftrace_gen *g)
 	bytes_u8(b, '\n');
 }
 
-void uftrace_break_events_duplicate_id(struct uftrace_gen *g)
+BREAKER_OF(events_duplicate_id, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PROBES, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_PROBES, 0) ? uftrace_genfile(g, "events.txt") : NULL;
+	struct bytes *b = uftrace_genfile(g, "events.txt");
 
 	if (b)
 		uftrace_row_insert(b, b->size, "EVENT: %u shop:again\n", 1000000 + uftrace_gen_below(g, g->probes));
 }
 
-void uftrace_break_extern_malformed(struct uftrace_gen *g)
+BREAKER_OF(extern_malformed, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EXTERN, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_EXTERN, 0) ? uftrace_genfile(g, "extern.dat") : NULL;
+	struct bytes *b = uftrace_genfile(g, "extern.dat");
 
 	if (!b)
 		return;
@@ -159,19 +159,19 @@ void uftrace_break_extern_malformed(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_extern_unsorted(struct uftrace_gen *g)
+BREAKER_OF(extern_unsorted, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EXTERN, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_EXTERN, 0) ? uftrace_genfile(g, "extern.dat") : NULL;
+	struct bytes *b = uftrace_genfile(g, "extern.dat");
 
 	if (b)
 		uftrace_row_insert(b, b->size, "%llu.000000001 an early remark\n",
 				   (unsigned long long)(g->start / NANOSECONDS - 1));
 }
 
-void uftrace_break_default_opts_whitespace(struct uftrace_gen *g)
+BREAKER_OF(default_opts_whitespace, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_OPTS, 0))
 {
 	static const char *const wrong[] = { "\n", " \n", "\t", "\n\n" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_OPTS, 0) ? gen_file(g->g, "default.opts") : NULL;
+	struct bytes *b = gen_file(g->g, "default.opts");
 
 	if (!b)
 		return;
@@ -179,10 +179,10 @@ void uftrace_break_default_opts_whitespace(struct uftrace_gen *g)
 	bytes_text(b, wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_default_opts_unexpected(struct uftrace_gen *g)
+BREAKER_OF(default_opts_unexpected, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_OPTS, 0))
 {
 	static const char *const wrong[] = { "-d elsewhere\n", "record\n", "-F main -t 1us\n", "-t\n" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_OPTS, 0) ? gen_file(g->g, "default.opts") : NULL;
+	struct bytes *b = gen_file(g->g, "default.opts");
 
 	if (!b)
 		return;
@@ -192,9 +192,9 @@ void uftrace_break_default_opts_unexpected(struct uftrace_gen *g)
 
 /* ---- kernel ---- */
 
-void uftrace_break_kernel_header_malformed(struct uftrace_gen *g)
+BREAKER_OF(kernel_header_malformed, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_KERNEL, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile(g, "kernel_header") : NULL;
+	struct bytes *b = uftrace_genfile(g, "kernel_header");
 
 	if (!b)
 		return;
@@ -215,9 +215,9 @@ void uftrace_break_kernel_header_malformed(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_kernel_page_malformed(struct uftrace_gen *g)
+BREAKER_OF(kernel_page_malformed, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_KERNEL, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL) : NULL;
+	struct bytes *b = uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL);
 	bool big = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 
 	if (!b)
@@ -228,9 +228,9 @@ void uftrace_break_kernel_page_malformed(struct uftrace_gen *g)
 		store_u64(b->data + 8, load_u64(b->data + 8, big) - 4 - 4 * (uint64_t)uftrace_gen_below(g, 4), big);
 }
 
-void uftrace_break_kernel_size(struct uftrace_gen *g)
+BREAKER_OF(kernel_size, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_KERNEL, 0))
 {
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_KERNEL, 0) ? uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL) : NULL;
+	struct bytes *b = uftrace_genfile_any(g, "kernel-cpu", ".dat", NULL);
 
 	if (b)
 		(void)bytes_grow(b, 1 + uftrace_gen_below(g, 4095));
@@ -238,14 +238,13 @@ void uftrace_break_kernel_size(struct uftrace_gen *g)
 
 /* ---- shared memory ---- */
 
-void uftrace_break_shm_leftover(struct uftrace_gen *g)
+BREAKER_OF(shm_leftover, GEN_BYTES,
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO))
 {
 	char name[64];
 	struct bytes *b;
 	uint64_t address = g->marks[0].address;
 
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO))
-		return;
 	(void)snprintf(name, sizeof(name), "uftrace-%s-%d-%03u", g->sessions[0].sid, g->tasks[0].tid, uftrace_gen_below(g, 4));
 	b = gen_file(g->g, name);
 	if (!b)

@@ -113,55 +113,45 @@ static uint64_t last_address(const struct uftrace_gen_module *m)
 	return m->symbols[m->symbol_count - 1].address + m->symbols[m->symbol_count - 1].size;
 }
 
-void uftrace_break_sym_missing(struct uftrace_gen *g)
+BREAKER_OF(sym_missing, GEN_BYTES,
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO | UFTRACE_GEN_FOREIGN))
 {
 	char name[80];
 
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO | UFTRACE_GEN_FOREIGN))
-		return;
 	(void)snprintf(name, sizeof(name), "%s.sym", g->modules[0].file);
 	gen_file_remove(g->g, name);
 }
 
-void uftrace_break_sym_mismatched_identity(struct uftrace_gen *g)
+BREAKER_OF(sym_mismatched_identity, GEN_BYTES, uftrace_gen_versions(g, 100, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b;
+	struct bytes *b = gen_file(g->g, "libelsewhere.so.sym");
 
-	uftrace_gen_versions(g, 100, 999);
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN))
-		return;
-	b = gen_file(g->g, "libelsewhere.so.sym");
 	if (b)
 		bytes_printf(b, "# symbols: 0\n# path name: /usr/lib/libelsewhere.so\n# build-id: "
 				"00112233445566778899aabbccddeeff00112233\n");
 }
 
-void uftrace_break_sym_wrong_suffix(struct uftrace_gen *g)
+BREAKER_OF(sym_wrong_suffix, GEN_BYTES, uftrace_gen_versions(g, 100, 999),
+	   uftrace_gen_need(g, UFTRACE_GEN_LIBRARIES, UFTRACE_GEN_DEBUG))
 {
-	uftrace_gen_versions(g, 100, 999);
-	if (uftrace_gen_made(g, UFTRACE_GEN_LIBRARIES, UFTRACE_GEN_DEBUG))
-		uftrace_genfile_rename(g, "libcart.so.1.sym", uftrace_gen_below(g, 2) ? "libcart.so.1-xyzw.sym" : "cart.sym");
+	uftrace_genfile_rename(g, "libcart.so.1.sym", uftrace_gen_below(g, 2) ? "libcart.so.1-xyzw.sym" : "cart.sym");
 }
 
-void uftrace_break_sym_count_mismatch(struct uftrace_gen *g)
+BREAKER_OF(sym_count_mismatch, GEN_BYTES, uftrace_gen_versions(g, 93, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 93, 999);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (b)
 		uftrace_row_replace(b, uftrace_row_find(b, "# symbols:", 0), "# symbols: %u\n",
 				    uftrace_gen_below(g, 2) ? m->symbol_count + 1 : m->symbol_count - 1);
 }
 
-void uftrace_break_sym_count_dangerous(struct uftrace_gen *g)
+BREAKER_OF(sym_count_dangerous, GEN_BYTES, uftrace_gen_versions(g, 93, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 93, 999);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (!b)
 		return;
 	if (uftrace_gen_below(g, 2))
@@ -171,11 +161,11 @@ void uftrace_break_sym_count_dangerous(struct uftrace_gen *g)
 				    1 + uftrace_gen_below(g, 9));
 }
 
-void uftrace_break_sym_line_malformed(struct uftrace_gen *g)
+BREAKER(sym_line_malformed, GEN_BYTES)
 {
 	static const char *const wrong[] = { "not a symbol\n", "00000000000012zz T shop_zz\n", "0000000000001200\tT\tshop_tabs\n" };
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
+	struct bytes *b = any_symbols(g, &m);
 
 	if (b) {
 		const char *text = wrong[uftrace_gen_below(g, 3)];
@@ -184,15 +174,14 @@ void uftrace_break_sym_line_malformed(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_sym_mixed_format(struct uftrace_gen *g)
+BREAKER_OF(sym_mixed_format, GEN_BYTES, uftrace_gen_versions(g, 60, 999))
 {
 	const struct uftrace_gen_module *m = NULL;
 	struct bytes *b;
 	char text[96];
 	struct added_symbol added = { 0, 4, 'T', "between_forms" };
 
-	uftrace_gen_versions(g, 60, 999);
-	b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
+	b = any_symbols(g, &m);
 	if (!b)
 		return;
 	added.address = last_address(m);
@@ -201,58 +190,50 @@ void uftrace_break_sym_mixed_format(struct uftrace_gen *g)
 	count_one_more(g, b, m);
 }
 
-void uftrace_break_sym_unsorted(struct uftrace_gen *g)
+BREAKER_OF(sym_unsorted, GEN_BYTES, uftrace_gen_versions(g, 60, 130), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 60, 130);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (b)
 		insert_symbol(g, b, m, last_place(g, b, m),
 			      (struct added_symbol){ 0x10 + uftrace_gen_below(g, 0x300), 4, 'T', "too_late" });
 }
 
-void uftrace_break_sym_leading_sentinels(struct uftrace_gen *g)
+BREAKER_OF(sym_leading_sentinels, GEN_BYTES, uftrace_gen_versions(g, 60, 130), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 60, 130);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (b)
 		uftrace_row_insert(b, first_symbol(b), "0000000000000%03x ? __sym_end\n0000000000000%03x ? __sym_end\n", 0x200,
 				   0x200);
 }
 
-void uftrace_break_sym_missing_sentinel(struct uftrace_gen *g)
+BREAKER_OF(sym_missing_sentinel, GEN_BYTES, uftrace_gen_versions(g, 60, 130), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 60, 130);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (b)
 		uftrace_row_remove(b, uftrace_row_at(b, last_place(g, b, m)));
 }
 
-void uftrace_break_sym_type_unknown(struct uftrace_gen *g)
+BREAKER(sym_type_unknown, GEN_BYTES)
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
+	struct bytes *b = any_symbols(g, &m);
 
 	if (b)
 		insert_symbol(g, b, m, last_place(g, b, m),
 			      (struct added_symbol){ last_address(m), 4, "WBzx"[uftrace_gen_below(g, 4)], "odd_type" });
 }
 
-void uftrace_break_sym_overlap(struct uftrace_gen *g)
+BREAKER_OF(sym_overlap, GEN_BYTES, uftrace_gen_versions(g, 140, 999))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 140, 999);
-	b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
 	for (unsigned i = 0; b && i < m->symbol_count; i++) {
 		const struct uftrace_gen_symbol *s = &m->symbols[i];
 		struct uftrace_row l = symbol_line(g, b, m, i);
@@ -265,13 +246,11 @@ void uftrace_break_sym_overlap(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_sym_outside_map(struct uftrace_gen *g)
+BREAKER_OF(sym_outside_map, GEN_BYTES, uftrace_gen_versions(g, 60, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b;
+	struct bytes *b = any_symbols(g, &m);
 
-	uftrace_gen_versions(g, 60, 999);
-	b = uftrace_gen_made(g, 0, UFTRACE_GEN_FOREIGN) ? any_symbols(g, &m) : NULL;
 	if (!b)
 		return;
 	if (!is_sized(g)) { /* a sentinel ends it */
@@ -281,10 +260,10 @@ void uftrace_break_sym_outside_map(struct uftrace_gen *g)
 	insert_symbol(g, b, m, last_place(g, b, m), (struct added_symbol){ m->length + 0x2000, 0x20, 'T', "far_away" });
 }
 
-void uftrace_break_sym_name_too_long(struct uftrace_gen *g)
+BREAKER(sym_name_too_long, GEN_BYTES)
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b = uftrace_gen_made(g, 0, 0) ? any_symbols(g, &m) : NULL;
+	struct bytes *b = any_symbols(g, &m);
 	struct uftrace_row l;
 
 	if (!b)
@@ -295,11 +274,10 @@ void uftrace_break_sym_name_too_long(struct uftrace_gen *g)
 		bytes_insert(b, l.at + uftrace_row_at(b, l.at).length - 1, "_abcdefghi", i < 10 ? i : 10);
 }
 
-void uftrace_break_sym_crlf(struct uftrace_gen *g)
+BREAKER_OF(sym_crlf, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO))
 {
 	const struct uftrace_gen_module *m = NULL;
-	struct bytes *b = uftrace_gen_made(g, 0, UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO) ? any_symbols(g, &m)
-													    : NULL;
+	struct bytes *b = any_symbols(g, &m);
 	struct uftrace_row l;
 
 	if (!b)
@@ -311,23 +289,21 @@ void uftrace_break_sym_crlf(struct uftrace_gen *g)
 
 /* ---- debug files ---- */
 
-void uftrace_break_dbg_malformed(struct uftrace_gen *g)
+BREAKER_OF(dbg_malformed, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_DEBUG, UFTRACE_GEN_AUTO))
 {
 	static const char *const wrong[] = { "Z: what is this\n", "F 1000 nothing\n", "\n", "A @arg1\n" };
-	struct bytes *b = uftrace_gen_made(g, UFTRACE_GEN_DEBUG, UFTRACE_GEN_AUTO) ? uftrace_genfile_any(g, "", ".dbg", NULL)
-										   : NULL;
+	struct bytes *b = uftrace_genfile_any(g, "", ".dbg", NULL);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "F: ") : (struct uftrace_row){ 0, 0, false };
 
 	if (l.found)
 		uftrace_row_insert(b, l.at, "%s", wrong[uftrace_gen_below(g, 4)]);
 }
 
-void uftrace_break_dbg_func_unknown(struct uftrace_gen *g)
+/* Of versions with the path in the head. */
+BREAKER_OF(dbg_func_unknown, GEN_BYTES, uftrace_gen_versions(g, 100, 999), uftrace_gen_need(g, UFTRACE_GEN_DEBUG, 0))
 {
-	struct bytes *b;
+	struct bytes *b = uftrace_genfile_any(g, "", ".dbg", NULL);
 
-	uftrace_gen_versions(g, 100, 999); /* with the path in the head */
-	b = uftrace_gen_made(g, UFTRACE_GEN_DEBUG, 0) ? uftrace_genfile_any(g, "", ".dbg", NULL) : NULL;
 	if (b)
 		uftrace_row_insert(b, b->size, "F: %x nowhere\nL: 1 nowhere.c\n", 0x700000 + uftrace_gen_below(g, 0x1000));
 }

@@ -7,12 +7,16 @@
 
 enum { NANOSECONDS = 1000000000, UNUSED_TID = 4000000 };
 
-/* task.txt, once the capture is made with these features; NULL before. */
-static struct bytes *tasks(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
+/* What the capture must and must not have, as uftrace_gen_need(); it has a task.txt. */
+static void tasks_need(struct uftrace_gen *g, uint64_t want, uint64_t refuse)
 {
-	if (g->g->stage == GEN_SHAPE && g->version_low < 60)
-		g->version_low = 60;
-	return uftrace_gen_made(g, want, refuse) ? uftrace_genfile(g, "task.txt") : NULL;
+	g->version_low = 60;
+	uftrace_gen_need(g, want, refuse);
+}
+
+static struct bytes *tasks(struct uftrace_gen *g)
+{
+	return uftrace_genfile(g, "task.txt");
 }
 
 static const char *stamp(char text[static 48], uint64_t time)
@@ -21,19 +25,17 @@ static const char *stamp(char text[static 48], uint64_t time)
 	return text;
 }
 
-void uftrace_break_task_missing(struct uftrace_gen *g)
+BREAKER_OF(task_missing, GEN_BYTES, tasks_need(g, 0, 0))
 {
-	if (tasks(g, 0, 0))
-		gen_file_remove(g->g, "task.txt");
+	gen_file_remove(g->g, "task.txt");
 }
 
-void uftrace_break_task_legacy_shadow(struct uftrace_gen *g)
+BREAKER_OF(task_legacy_shadow, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	if (tasks(g, 0, UFTRACE_GEN_FOREIGN))
-		(void)gen_file(g->g, "task");
+	(void)gen_file(g->g, "task");
 }
 
-void uftrace_break_task_line_malformed(struct uftrace_gen *g)
+BREAKER_OF(task_line_malformed, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	static const char *const wrong[] = {
 		"TASK timestamp=1.000000001 tid=abc pid=1\n",
@@ -42,34 +44,34 @@ void uftrace_break_task_line_malformed(struct uftrace_gen *g)
 		"DLOP timestamp=1.000000001 tid=1 sid=0123456789abcdef base=xyz libname=\"/opt/shop/lib/none.so\"\n",
 		"SESS timestamp= pid=1 sid=0123456789abcdef exename=\"/opt/shop/bin/shop\"\n",
 	};
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct bytes *b = tasks(g);
 
 	if (b)
 		uftrace_row_insert_any(g, b, wrong, 5);
 }
 
-void uftrace_break_task_line_unknown(struct uftrace_gen *g)
+BREAKER_OF(task_line_unknown, GEN_BYTES, tasks_need(g, 0, 0))
 {
 	static const char *const wrong[] = { "NOTE a new keyword\n", "EXIT timestamp=1.000000001 tid=1\n", "sess\n" };
-	struct bytes *b = tasks(g, 0, 0);
+	struct bytes *b = tasks(g);
 
 	if (b)
 		uftrace_row_insert_any(g, b, wrong, 3);
 }
 
-void uftrace_break_task_truncated_tail(struct uftrace_gen *g)
+BREAKER_OF(task_truncated_tail, GEN_BYTES, tasks_need(g, 0, 0))
 {
 	static const char whole[] = "TASK timestamp=9999999.999999999 tid=4000001 pid=4000001";
-	struct bytes *b = tasks(g, 0, 0);
+	struct bytes *b = tasks(g);
 
 	if (b)
 		bytes_append(b, whole, 5 + uftrace_gen_below(g, sizeof(whole) - 10));
 }
 
-void uftrace_break_task_nul_bytes(struct uftrace_gen *g)
+BREAKER_OF(task_nul_bytes, GEN_BYTES, tasks_need(g, 0, 0))
 {
 	static const uint8_t zeros[64];
-	struct bytes *b = tasks(g, 0, 0);
+	struct bytes *b = tasks(g);
 
 	if (b) {
 		size_t count = 1 + uftrace_gen_below(g, 64);
@@ -78,9 +80,9 @@ void uftrace_break_task_nul_bytes(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_task_timestamp_digits(struct uftrace_gen *g)
+BREAKER_OF(task_timestamp_digits, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_find(b, "SESS timestamp=", 0) : (struct uftrace_row){ 0, 0, false };
 	const uint8_t *dot = l.found ? memchr(b->data + l.at, '.', l.length) : NULL;
 
@@ -88,9 +90,9 @@ void uftrace_break_task_timestamp_digits(struct uftrace_gen *g)
 		bytes_remove(b, (size_t)(dot - b->data) + 1 + 2, 1 + uftrace_gen_below(g, 5));
 }
 
-void uftrace_break_task_sid_format(struct uftrace_gen *g)
+BREAKER_OF(task_sid_format, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN), uftrace_gen_unused(g, 12))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct bytes *b = tasks(g);
 	const struct uftrace_gen_session *s = &g->sessions[0];
 	char wrong[24], from[40], to[40];
 	unsigned keep = 4 + uftrace_gen_below(g, 12);
@@ -107,10 +109,10 @@ void uftrace_break_task_sid_format(struct uftrace_gen *g)
 	uftrace_genfile_rename(g, from, to);
 }
 
-void uftrace_break_task_duplicate_sid(struct uftrace_gen *g)
+BREAKER_OF(task_duplicate_sid, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN))
 {
 	/* Only one of the two gets what a DLOP line adds. */
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_find(b, "SESS ", 0) : (struct uftrace_row){ 0, 0, false };
 	char text[512];
 
@@ -120,9 +122,9 @@ void uftrace_break_task_duplicate_sid(struct uftrace_gen *g)
 	uftrace_row_insert(b, l.at + l.length, "%s\n", text);
 }
 
-void uftrace_break_task_exename_quoting(struct uftrace_gen *g)
+BREAKER_OF(task_exename_quoting, GEN_BYTES, tasks_need(g, 0, 0))
 {
-	struct bytes *b = tasks(g, 0, 0);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "SESS ") : (struct uftrace_row){ 0, 0, false };
 
 	if (!l.found)
@@ -133,17 +135,17 @@ void uftrace_break_task_exename_quoting(struct uftrace_gen *g)
 		(void)uftrace_row_replace_text(b, l.at, "exename=\"", "exename='");
 }
 
-void uftrace_break_task_no_session(struct uftrace_gen *g)
+BREAKER_OF(task_no_session, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_DLOPEN | WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_DLOPEN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 
 	while (b && uftrace_row_find(b, "SESS ", 0).found)
 		uftrace_row_remove(b, uftrace_row_find(b, "SESS ", 0));
 }
 
-void uftrace_break_task_sess_after_task(struct uftrace_gen *g)
+BREAKER_OF(task_sess_after_task, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN | WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_find(b, "SESS ", 0) : (struct uftrace_row){ 0, 0, false };
 	char time[48];
 
@@ -158,19 +160,17 @@ void uftrace_break_task_sess_after_task(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_task_session_without_map(struct uftrace_gen *g)
+BREAKER_OF(task_session_without_map, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
 {
 	const char *name = NULL;
 
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
-		return;
 	if (uftrace_genfile_any(g, "sid-", ".map", &name))
 		gen_file_remove(g->g, name);
 }
 
-void uftrace_break_map_orphan(struct uftrace_gen *g)
+BREAKER(map_orphan, GEN_SHAPE)
 {
-	(void)uftrace_gen_made(g, UFTRACE_GEN_ORPHAN, UFTRACE_GEN_FOREIGN);
+	uftrace_gen_need(g, UFTRACE_GEN_ORPHAN, UFTRACE_GEN_FOREIGN);
 }
 
 /* ---- forks ---- */
@@ -197,9 +197,9 @@ static void set_parent(struct uftrace_gen *g, struct bytes *b, int parent)
 	}
 }
 
-void uftrace_break_task_fork_cycle(struct uftrace_gen *g)
+BREAKER_OF(task_fork_cycle, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN);
+	struct bytes *b = tasks(g);
 	char time[48];
 
 	for (unsigned i = 0; b && i < g->line_count; i++) {
@@ -214,25 +214,25 @@ void uftrace_break_task_fork_cycle(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_task_fork_unknown_parent(struct uftrace_gen *g)
+BREAKER_OF(task_fork_unknown_parent, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 
 	if (b)
 		set_parent(g, b, UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 }
 
-void uftrace_break_task_fork_self(struct uftrace_gen *g)
+BREAKER_OF(task_fork_self, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 
 	if (b)
 		set_parent(g, b, 0);
 }
 
-void uftrace_break_task_repeat_without_exec(struct uftrace_gen *g)
+BREAKER_OF(task_repeat_without_exec, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_find(b, "TASK ", 0) : (struct uftrace_row){ 0, 0, false };
 	char text[512];
 
@@ -242,11 +242,11 @@ void uftrace_break_task_repeat_without_exec(struct uftrace_gen *g)
 	uftrace_row_insert(b, l.at + l.length, "%s\n", text);
 }
 
-void uftrace_break_task_time_order(struct uftrace_gen *g)
+BREAKER_OF(task_time_order, GEN_BYTES,
+	   tasks_need(g, UFTRACE_GEN_THREADS,
+		      UFTRACE_GEN_FOREIGN | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | UFTRACE_GEN_EXEC | UFTRACE_GEN_DLOPEN))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_THREADS,
-				UFTRACE_GEN_FOREIGN | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | UFTRACE_GEN_EXEC |
-					UFTRACE_GEN_DLOPEN);
+	struct bytes *b = tasks(g);
 
 	if (b) /* two threads of one process, or the first and a thread */
 		uftrace_row_swap(b, uftrace_row_find(b, "TASK ", uftrace_gen_below(g, uftrace_row_count(b, "TASK ") - 1)));
@@ -254,9 +254,9 @@ void uftrace_break_task_time_order(struct uftrace_gen *g)
 
 /* ---- dlopen ---- */
 
-void uftrace_break_dlop_unknown_session(struct uftrace_gen *g)
+BREAKER_OF(dlop_unknown_session, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
 	char text[512], sid[17];
 
@@ -273,9 +273,9 @@ void uftrace_break_dlop_unknown_session(struct uftrace_gen *g)
 	(void)uftrace_row_replace_text(b, l.at, g->sessions[0].sid, sid);
 }
 
-void uftrace_break_dlop_unknown_tid(struct uftrace_gen *g)
+BREAKER_OF(dlop_unknown_tid, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS))
 {
-	struct bytes *b = tasks(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS);
+	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
 	char from[32], to[32];
 
@@ -289,13 +289,11 @@ void uftrace_break_dlop_unknown_tid(struct uftrace_gen *g)
 /* ---- maps ---- */
 
 /* The map of the first session, and where its [stack] line starts. */
-static struct bytes *map(struct uftrace_gen *g, uint64_t want, uint64_t refuse, size_t *stack)
+static struct bytes *map(struct uftrace_gen *g, size_t *stack)
 {
 	struct bytes *b;
 	char name[40];
 
-	if (!uftrace_gen_made(g, want, refuse))
-		return NULL;
 	(void)snprintf(name, sizeof(name), "sid-%s.map", g->sessions[0].sid);
 	b = uftrace_genfile(g, name);
 	*stack = 0;
@@ -321,30 +319,30 @@ static void insert_module(struct uftrace_gen *g, struct bytes *b, size_t at, uin
 			   (unsigned long long)start, (unsigned long long)end, protection, tail);
 }
 
-void uftrace_break_map_line_malformed(struct uftrace_gen *g)
+BREAKER(map_line_malformed, GEN_BYTES)
 {
 	static const char *const wrong[] = { "a map has no such line\n", "00400000 00401000 r-xp 0 0 0\n",
 					     "zzz-yyy r-xp 00000000 00:00 0 /x\n" };
 	size_t stack;
-	struct bytes *b = map(g, 0, 0, &stack);
+	struct bytes *b = map(g, &stack);
 
 	if (b)
 		uftrace_row_insert_any(g, b, wrong, 3);
 }
 
-void uftrace_break_map_no_stack(struct uftrace_gen *g)
+BREAKER(map_no_stack, GEN_BYTES)
 {
 	size_t stack;
-	struct bytes *b = map(g, 0, 0, &stack);
+	struct bytes *b = map(g, &stack);
 
 	if (b)
 		uftrace_row_remove(b, uftrace_row_at(b, stack));
 }
 
-void uftrace_break_map_range_invalid(struct uftrace_gen *g)
+BREAKER_OF(map_range_invalid, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	size_t stack;
-	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	struct bytes *b = map(g, &stack);
 	uint64_t at = free_address(g);
 
 	if (!b)
@@ -356,10 +354,10 @@ void uftrace_break_map_range_invalid(struct uftrace_gen *g)
 			      "r-xp", "");
 }
 
-void uftrace_break_map_overlap(struct uftrace_gen *g)
+BREAKER_OF(map_overlap, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	size_t stack;
-	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	struct bytes *b = map(g, &stack);
 	struct uftrace_row first = b ? uftrace_row_at(b, 0) : (struct uftrace_row){ 0, 0, false };
 	uint64_t end = g->sessions[0].maps[0].base + g->modules[g->sessions[0].program].length;
 
@@ -370,20 +368,18 @@ void uftrace_break_map_overlap(struct uftrace_gen *g)
 	insert_module(g, b, first.length, end - 0x1000, end + 0x2000, "r-xp", "");
 }
 
-void uftrace_break_map_unsorted(struct uftrace_gen *g)
+BREAKER_OF(map_unsorted, GEN_BYTES, uftrace_gen_versions(g, 90, 999), uftrace_gen_need(g, UFTRACE_GEN_LIBRARIES, 0))
 {
 	size_t stack;
-	struct bytes *b;
+	struct bytes *b = map(g, &stack);
 
-	uftrace_gen_versions(g, 90, 999);
-	b = map(g, UFTRACE_GEN_LIBRARIES, 0, &stack);
 	if (b)
 		uftrace_row_swap(b, uftrace_row_find(b, "", uftrace_gen_below(g, uftrace_row_count(b, "") - 1)));
 }
 
-void uftrace_break_map_path_truncated_at_space(struct uftrace_gen *g)
+BREAKER_OF(map_path_truncated_at_space, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN), *info;
+	struct bytes *b = tasks(g), *info;
 	char from[112], to[128];
 
 	if (!b)
@@ -401,10 +397,10 @@ void uftrace_break_map_path_truncated_at_space(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_map_field_too_long(struct uftrace_gen *g)
+BREAKER_OF(map_field_too_long, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	size_t stack;
-	struct bytes *b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
+	struct bytes *b = map(g, &stack);
 	uint64_t at = free_address(g);
 
 	if (!b)
@@ -425,11 +421,9 @@ void uftrace_break_map_field_too_long(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_map_buildid_missing(struct uftrace_gen *g)
+BREAKER_OF(map_buildid_missing, GEN_BYTES, uftrace_gen_versions(g, 100, 999),
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_COLLIDE | UFTRACE_GEN_FOREIGN))
 {
-	uftrace_gen_versions(g, 100, 999);
-	if (!uftrace_gen_made(g, 0, UFTRACE_GEN_COLLIDE | UFTRACE_GEN_FOREIGN))
-		return;
 	for (size_t i = 0; i < g->g->file_count; i++) {
 		struct bytes *b = &g->g->files[i].bytes;
 		const char *name = g->g->files[i].name;
@@ -442,23 +436,21 @@ void uftrace_break_map_buildid_missing(struct uftrace_gen *g)
 	}
 }
 
-void uftrace_break_map_buildid_format(struct uftrace_gen *g)
+BREAKER_OF(map_buildid_format, GEN_BYTES, uftrace_gen_versions(g, 100, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
 	static const char *const wrong[] = { " build-id:0123456789abcdef", " build-id:0123456789abcdef0123456789abcdef0123456z",
 					     " build-id:" };
 	size_t stack;
-	struct bytes *b;
+	struct bytes *b = map(g, &stack);
 
-	uftrace_gen_versions(g, 100, 999);
-	b = map(g, 0, UFTRACE_GEN_FOREIGN, &stack);
 	uint64_t at = free_address(g);
 	if (b)
 		insert_module(g, b, stack, at, at + 0x1000, "r-xp", wrong[uftrace_gen_below(g, 3)]);
 }
 
-void uftrace_break_map_exe_missing(struct uftrace_gen *g)
+BREAKER_OF(map_exe_missing, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN))
 {
-	struct bytes *b = tasks(g, 0, UFTRACE_GEN_FOREIGN), *info;
+	struct bytes *b = tasks(g), *info;
 	char from[112];
 
 	if (!b)

@@ -1,0 +1,198 @@
+/* What to do next: the command that repairs a damaged capture, what it would keep, and where more of the capture may be. */
+#include "cli/cli.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/report.h"
+
+/* Planning a repair reads a capture about three times; of larger ones, only the command is printed. */
+#define NEXT_BYTES_MAX (UINT64_C(64) << 20)
+
+static const char *next_lost(const struct tracemend_outcome *o, char text[96])
+{
+	char number[32];
+
+	if (!o->lost)
+		return "nothing was lost";
+	switch (o->dropped_is) {
+	case TM_EXACT:
+		if (!o->dropped)
+			return "no record was dropped, but other content is lost or unverified";
+		(void)snprintf(text, 96, "%s record%s lost", cli_number(number, o->dropped), o->dropped == 1 ? " was" : "s were");
+		return text;
+	case TM_AT_LEAST:
+		(void)snprintf(text, 96, "at least %s record%s lost", cli_number(number, o->dropped),
+			       o->dropped == 1 ? " was" : "s were");
+		return text;
+	case TM_UNKNOWN_COUNT:
+		break;
+	}
+	return "the number of lost records is unknown";
+}
+
+void cli_next_totals(FILE *out, const struct tracemend_outcome *outcome)
+{
+	char text[96], kept[32], patched[32], added[32];
+
+	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", cli_number(kept, outcome->kept),
+		cli_number(patched, outcome->patched), cli_number(added, outcome->added), next_lost(outcome, text));
+}
+
+bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report *report)
+{
+	return o->paths.count == 1 && !o->quiet && !strcmp(o->format, "text") && report &&
+	       tracemend_report_summary(report)->errors && tracemend_report_summary(report)->complete;
+}
+
+/* Whether files match an advice on this machine. */
+static bool next_is_here(const struct tracemend_advice *advice)
+{
+	glob_t found = { 0 };
+	bool here = advice->role == TM_ROLE_EXTRA && !glob(advice->path, GLOB_NOSORT, NULL, &found) && found.gl_pathc;
+
+	globfree(&found);
+	return here;
+}
+
+/* Adds the pieces that are on this machine, as the printed command does. */
+static bool next_add(struct tracemend_input *input, const struct tracemend_report *report, struct tracemend_error *error)
+{
+	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
+		struct tracemend_advice advice = tracemend_report_advice(report, i);
+		glob_t found = { 0 };
+		bool good = true;
+		if (next_is_here(&advice) && !glob(advice.path, 0, NULL, &found))
+			for (size_t k = 0; k < found.gl_pathc && good; k++)
+				good = tracemend_add(input, found.gl_pathv[k], TM_ROLE_EXTRA, error) == TM_OK;
+		globfree(&found);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const struct tracemend_report *report,
+				       const struct tracemend_options *library, struct tracemend_error *error)
+{
+	if (tracemend_report_summary(report)->size > NEXT_BYTES_MAX)
+		return NULL;
+	return next_add(input, report, error) ? tracemend_repair(input, library, error) : NULL;
+}
+
+/* Prints a word as a shell reads it back. Bytes that cannot be shown are escaped in the way of $'...'. */
+static void next_word(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/+,:@%=";
+	char shown[CLI_TEXT_MAX];
+	bool escaped = strcmp(cli_show(shown, word), word) != 0;
+
+	if (*word && word[strspn(word, plain)] == '\0') {
+		fputs(word, out);
+		return;
+	}
+	fputs(escaped ? "$'" : "'", out);
+	for (const char *p = shown; *p; p++) {
+		if (*p == '\'')
+			fputs(escaped ? "\\'" : "'\\''", out);
+		else
+			fputc(*p, out);
+	}
+	fputc('\'', out);
+}
+
+static void next_path(FILE *out, const char *path)
+{
+	if (*path == '-' && path[1])
+		fputs("./", out);
+	next_word(out, path);
+}
+
+void cli_next_advice(FILE *out, const struct tracemend_report *report, bool donor_needed)
+{
+	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
+		struct tracemend_advice advice = tracemend_report_advice(report, i);
+		bool donor = advice.role == TM_ROLE_DONOR;
+		if (donor && !donor_needed)
+			continue;
+		cli_wrap(out, "  ", 2, advice.text);
+		fprintf(out, "  %s with %s ", next_is_here(&advice) ? "They are on this machine: repair again" : "Repair",
+			donor ? "--donor" : "--extra");
+		next_word(out, advice.path);
+		fputc('\n', out);
+	}
+}
+
+void cli_next_donors(FILE *out, const struct cli_options *o, const char *format)
+{
+	for (size_t i = 0; i < o->donor.count; i++) {
+		const char *path = o->donor.items[i];
+		struct tracemend_error error = { 0 };
+		struct tracemend_options library = { .max_findings = 1 };
+		struct tracemend_input *input = tracemend_open(path, &library, &error);
+		struct tracemend_report *report = input ? tracemend_check(input, &library, &error) : NULL;
+		const struct tracemend_summary *s = report ? tracemend_report_summary(report) : NULL;
+		char shown[CLI_TEXT_MAX], count[64];
+		if (!s)
+			fprintf(out, "  the donor cannot be used: %s\n", cli_show(shown, error.message));
+		else if (*format && strcmp(s->format, format) != 0)
+			fprintf(out, "  the donor %s is a capture of the format %s; one of %s is needed\n", cli_show(shown, path),
+				s->format, format);
+		else if (s->errors)
+			fprintf(out, "  the donor %s is damaged itself: %s; a healthy one is needed\n", cli_show(shown, path),
+				cli_count(count, s->errors, "error"));
+		tracemend_report_free(report);
+		tracemend_close(input);
+	}
+}
+
+static void next_command(FILE *out, const char *path, const struct tracemend_report *report, bool donor)
+{
+	const struct tracemend_format *format = cli_format_find(tracemend_report_summary(report)->format);
+	struct stat st;
+	bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	char *output = cli_output_named(path, directory || format->directory, format->extension);
+
+	fputs("next: tracemend repair ", out);
+	next_path(out, path);
+	fputs(" -o ", out);
+	next_path(out, output ? output : "OUT");
+	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
+		struct tracemend_advice advice = tracemend_report_advice(report, i);
+		if (advice.role == TM_ROLE_DONOR ? donor : next_is_here(&advice)) {
+			fputs(advice.role == TM_ROLE_DONOR ? " --donor " : " --extra ", out);
+			next_word(out, advice.path);
+		}
+	}
+	fputc('\n', out);
+	free(output);
+}
+
+void cli_next(const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
+	      const struct tracemend_error *error)
+{
+	bool nothing = !repair && error->status == TM_NOTHING, donor = false;
+
+	if (repair && !tracemend_repair_outcome(repair)->changed)
+		return;
+	for (size_t i = 0; i < tracemend_report_advice_count(report); i++)
+		donor |= nothing && tracemend_report_advice(report, i).role == TM_ROLE_DONOR;
+	if (nothing && !donor) {
+		char shown[CLI_TEXT_MAX];
+		const char *reason = strstr(error->message, ": nothing can be salvaged");
+		printf("next: %s\n", cli_show(shown, reason ? reason + 2 : error->message));
+		return;
+	}
+	next_command(stdout, path, report, donor);
+	if (repair)
+		cli_next_totals(stdout, tracemend_repair_outcome(repair));
+	else if (!nothing)
+		puts("  repair -n prints what it would keep and what is lost");
+	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
+		struct tracemend_advice advice = tracemend_report_advice(report, i);
+		if (advice.role != TM_ROLE_DONOR || donor)
+			cli_wrap(stdout, "  ", 2, advice.text);
+	}
+}

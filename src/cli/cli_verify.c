@@ -1,0 +1,105 @@
+/* --verify-with: a reader is run on a result before the result gets its name. */
+#include "cli/child.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the reader's output, the last lines that are printed, and the bytes of each. */
+#define VERIFY_LINES 8
+#define VERIFY_LINE_MAX 400
+
+bool cli_verify_ask(void *ctx, const char *path)
+{
+	struct cli_verify *v = ctx;
+	const struct cli_options *o = v->options;
+	struct child_limits limits = { .seconds = o->timeout, .memory = o->memory };
+	/* The reader may go to another directory, and must not take the path for an option. */
+	char *absolute = realpath(path, NULL), *command = NULL;
+	const char *const one = absolute;
+	char *quoted = absolute ? child_quote(&one, 1) : NULL;
+
+	/* Errors and results in one stream: in their order, and the last of each are kept. */
+	if (asprintf(&command, "exec 2>&1\n%s", o->verify_with) < 0)
+		command = NULL;
+	const char *const items[] = { "/bin/sh", "-c", command };
+	char **arguments = quoted && command ? child_arguments(items, 3, quoted) : NULL;
+	v->answer = calloc(1, sizeof(*v->answer));
+	if (v->answer && arguments)
+		child_run(arguments, &limits, true, v->answer);
+	else if (v->answer)
+		*v->answer = (struct child_result){ .end = CHILD_NOT_RUN, .code = ENOMEM };
+	child_arguments_free(arguments);
+	free(command);
+	free(quoted);
+	free(absolute);
+	return v->answer && !cli_verify_refused(v);
+}
+
+int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path)
+{
+	struct tracemend_error error = { 0 };
+
+	if (tracemend_repair_publish_if(repair, path, v->options->verify_with ? cli_verify_ask : NULL, v, &error) == TM_OK)
+		return CLI_CLEAN;
+	if (error.status != TM_CANCELLED || cli_signals_caught())
+		return cli_fail(&error);
+	return v->answer ? CLI_LOST : cli_memory();
+}
+
+bool cli_verify_refused(const struct cli_verify *v)
+{
+	return v->answer && (v->answer->end != CHILD_EXITED || v->answer->code);
+}
+
+/* Prints the last lines of the output, escaped. */
+static void verify_print_lines(FILE *out, const char *text, size_t size)
+{
+	char line[VERIFY_LINE_MAX + 1], shown[CLI_TEXT_MAX];
+	size_t from = size, lines = 0;
+
+	while (size && (text[size - 1] == '\n' || text[size - 1] == '\r'))
+		from = --size;
+	while (from && (text[from - 1] != '\n' || ++lines < VERIFY_LINES))
+		from--;
+	while (from < size) {
+		size_t length = 0, used = 0;
+		for (; from + length < size && text[from + length] != '\n'; length++)
+			if (text[from + length] && text[from + length] != '\r' && used < VERIFY_LINE_MAX)
+				line[used++] = text[from + length]; /* a NUL would end the text */
+		line[used] = '\0';
+		fprintf(out, "  | %s\n", cli_show(shown, line));
+		from += length + 1;
+	}
+}
+
+void cli_verify_say(const struct cli_verify *v, FILE *out)
+{
+	const struct child_result *r = v->answer;
+	const char *input = v->options->paths.items[0];
+	char name[32];
+
+	if (!cli_verify_refused(v))
+		fputs("the reader accepts the result: exit 0\n", out);
+	else if (r->end == CHILD_EXITED)
+		cli_error("%s: the reader rejects the result with exit %d; nothing was written", input, r->code);
+	else if (r->end == CHILD_KILLED)
+		cli_error("%s: the reader is killed by %s; nothing was written", input, child_signal_name(name, r->code));
+	else if (r->end == CHILD_HUNG)
+		cli_error("%s: the reader does not end within %u seconds of processor time, or %u in all; nothing was written "
+			  "(--timeout gives it more)",
+			  input, v->options->timeout, v->options->timeout * CHILD_PATIENCE);
+	else if (r->end == CHILD_NOT_RUN)
+		cli_error("%s: the reader cannot be run: %s; nothing was written", input, strerror(r->code));
+	if (r->output)
+		verify_print_lines(cli_verify_refused(v) ? stderr : out, r->output, r->output_size);
+}
+
+void cli_verify_free(struct cli_verify *v)
+{
+	if (v->answer)
+		free(v->answer->output);
+	free(v->answer);
+	v->answer = NULL;
+}

@@ -1,0 +1,37 @@
+/* What the program asks of the operating system beyond POSIX.1-2008: each with the call of Linux, macOS or the BSDs where there is
+ * one, and a portable form elsewhere. No other file has an #ifdef of a system. */
+#ifndef CORE_SYSTEM_H
+#define CORE_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* realloc() of count elements; NULL with errno ENOMEM when the product overflows. */
+void *system_resize(void *old, size_t count, size_t size);
+
+/* A pipe whose ends exec closes. 0, or -1 with errno. */
+int system_pipe(int ends[2]);
+/* As mkstemp(), closed by exec. */
+int system_temporary(char *template);
+/* An unlinked file in `directory`, to be read and written. -1 with errno: none can be made. */
+int system_unnamed_file(const char *directory);
+/* A file in `directory` that has no name until system_link() gives it one, with the usual permissions; `path`, of `size` bytes, is
+ * where this process can read it meanwhile. -1: the system or the file system has no such files. */
+int system_unnamed_output(const char *directory, char *path, size_t size);
+/* Gives it a name, which must not exist. 0, or -1 with errno. */
+int system_link(int fd, const char *path);
+/* Copies up to `length` bytes of the file `from` at *at, which moves on, to the end of the file `to` in the kernel, or shares them.
+ * The number of bytes (0: `from` ends), or -1 with errno: ENOTSUP and others when that cannot be done with these files. */
+ssize_t system_copy(int from, off_t *at, int to, size_t length);
+/* Writes all of the file system that contains fd to disk, or what the system offers that is nearest to it. 0, or -1 with errno. */
+int system_sync_all(int fd);
+/* The permissions that new files do not get, read without setting them where the system can: other threads may create files. */
+mode_t system_umask(void);
+
+/* The name of a signal without "SIG", or NULL. */
+const char *system_signal_name(int number);
+/* Asks for the same addresses in each run, for the program that this process becomes by exec. May be called after fork. */
+void system_fix_addresses(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* A thread map into which bytes were inserted, or from which bytes were removed: the entries after that are out of step. */
+#ifndef KTRACE_MAP_FIND_H
+#define KTRACE_MAP_FIND_H
+
+#include "formats/ktrace/scan/ktrace_input.h"
+
+struct ktrace_map_gap {
+	uint64_t from, until; /* bytes that are not whole entries; empty: none are */
+	uint64_t end;	      /* of the last entry after them */
+};
+
+/* The gap of a map of so many entries at `map`. limit: where it must end. */
+struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map, uint64_t threads, uint64_t limit);
+
+#endif

@@ -1,0 +1,82 @@
+/* Where the records of a page go on behind damage (MAN6 "CPU DATA"). */
+#include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_record.h"
+
+/* Records in a row that are accepted as the continuation of a page. Two events in 65,536 have a format, and sizes, processes and
+ * flags have to fit as well: three do not follow each other by chance. */
+#define CHAIN_MIN 3u
+
+static bool arrays_inside(const struct tracedat_events *events, const struct tracedat_event *e, const uint8_t *payload,
+			  uint32_t size, bool be)
+{
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, be);
+		if (tracedat_array_outside(&a, e, size))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the payload is one that the format of its event allows. */
+static bool payload_sound(const struct tracedat_page *p, const uint8_t *payload, uint32_t size)
+{
+	const struct tracedat_walk *w = p->w;
+	uint32_t id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, p->be) : 0;
+	if (!id || load_u32(payload + 4, p->be) > TRACEDAT_PID_MAX || tracedat_flags_impossible(payload))
+		return false;
+	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
+	if (!e)
+		return id == w->events.blk_id || (w->events.lost && tracedat_pid_known(&w->texts, load_u32(payload + 4, p->be)));
+	return !tracedat_size_odd(e, size) && arrays_inside(&w->events, e, payload, size, p->be);
+}
+
+bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open)
+{
+	uint32_t records = 0;
+	struct tracedat_word word;
+	bool known = false;
+
+	for (; p->limit - at >= 4 && records < CHAIN_MIN; at += word.total) {
+		/* Without a length the data ends in zeros. */
+		if (open && records && !load_u32(p->data + at, p->be))
+			return (records > 1 || known) && bytes_are_zero(p->data + at, p->capacity - at);
+		if (!tracedat_word_read(p->data, at, p->limit, p->be, &word))
+			return false;
+		const uint8_t *payload = p->data + at + word.skip;
+		if (word.type >= TRACEDAT_WORD_PADDING ? !records : !payload_sound(p, payload, word.total - word.skip))
+			return false;
+		if (word.type >= TRACEDAT_WORD_PADDING)
+			continue;
+		known = tracedat_pid_known(&p->w->texts, load_u32(payload + 4, p->be));
+		records++;
+	}
+	return records >= CHAIN_MIN || (at == p->limit && (records > 1 || (records && known)));
+}
+
+uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open)
+{
+	for (at += 4; at < p->limit && p->limit - at >= 4 + TRACEDAT_COMMON_MIN; at += 4)
+		if (tracedat_page_chain(p, at, open))
+			return at;
+	return 0;
+}
+
+bool tracedat_page_goes_on(struct tracedat_page *p, uint32_t at, uint32_t id)
+{
+	struct tracedat_word word;
+
+	for (; at > p->trusted && p->limit - at >= 4; at += word.total) {
+		if (!tracedat_word_read(p->data, at, p->limit, p->be, &word))
+			return false;
+		const uint8_t *payload = p->data + at + word.skip;
+		uint32_t size = word.total - word.skip;
+		if (word.type >= TRACEDAT_WORD_PADDING)
+			continue;
+		if (payload_sound(p, payload, size))
+			break;
+		if (size < TRACEDAT_COMMON_MIN || load_u16(payload, p->be) != id || load_u32(payload + 4, p->be) > TRACEDAT_PID_MAX)
+			return false;
+	}
+	p->trusted = at > p->trusted ? at : p->trusted;
+	return true;
+}
