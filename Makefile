@@ -143,7 +143,7 @@ $(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rena
 unit-tests: $(UNIT_BIN)
 
 # What check and repair make of many captures, in one process (tests/tools/outcomes.py).
-$(BUILD)/outcome: tests/tools/outcome.c $(BUILD)/fuzz/capture.o $(LIB_OBJ)
+$(BUILD)/outcome: tests/tools/outcome.c tests/tools/sweep.c $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
 	@$(CC) $(TEST_CFLAGS) $^ $(LDFLAGS_ALL) $(LIBS) -o $@
 

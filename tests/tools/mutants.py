@@ -4,8 +4,8 @@
     mutants.py [--format NAME] [--count N] [--seed N] [--jobs N] [--files GLOB] [--survivors DIR]
 
 Each mutant changes one operator of one line of decode, scan, salvage or repair in a copy of one source file, which is compiled and linked
-into programs of its own; the outcomes of the corpus (outcomes.py) are compared with those that are kept, then the format's unit
-tests run, then the promises are asked of the corpus (replay). Prints the survivors, then a line of counts a format. Needs a
+into programs of its own; the outcomes of the corpus and of damaged copies (outcomes.py) are compared with those that are kept, then
+the format's unit tests run, then the promises are asked of the corpus (replay). Prints the survivors, then a line of counts a format. Needs a
 finished `make`. Exit 1 if fewer than nine in ten are noticed; survivors that are known, with a reason each, stand in
 survivors/<format>.txt and are not drawn again: file, from, to, the line of code, and why no test can notice it (or why it
 need not), with tabs between. The smaller or greater of two, "a < b ? a : b", is the same with <=, and is not drawn either.
@@ -17,6 +17,7 @@ import glob
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,8 +33,9 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Isrc", "-O1", 
 with open(os.path.join(HERE, "..", "..", "Makefile"), encoding="utf-8") as makefile:
     LIBRARIES = ["-pthread", *" ".join(re.findall(r"^LIBS_(?:CORE|CLI) = (.*)$", makefile.read(), re.M)).split()]
 WRAPPED = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup"
+LINKER = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
 ROOMS = ("decode", "scan", "salvage", "repair")
-TIMEOUT = 60
+SECONDS = 60
 
 
 def places(path):
@@ -83,63 +85,78 @@ def known(folder):
     return out
 
 
-def link(objects, mutant, own, more, program):
-    subprocess.run(["gcc", *[o for o in objects if o != own], mutant, *more, *LIBRARIES, "-o", program], check=True)
+def limited(command, **more):
+    """The exit code; SECONDS of work at most, however busy the machine is."""
+    return subprocess.run(["prlimit", f"--cpu={SECONDS}", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                          **more).returncode
+
+
+class Programs:
+    """What is linked with the mutants of a format: the test programs, each compiled once."""
+
+    def __init__(self, name, work):
+        self.library = [o for o in glob.glob("build/src/**/*.o", recursive=True) if not o.startswith(("build/src/cli/", "build/src/report/"))]
+        fuzz = sorted(glob.glob("build/fuzz/[cio]*.o"))
+        self.outcome = [*self.compile(work, "tests/tools/outcome.c", "tests/tools/sweep.c"), *glob.glob("build/fuzz/mutate*.o"),
+                        "build/fuzz/capture.o"]
+        self.replay = [*self.compile(work, "fuzz/replay.c"), *fuzz, WRAPPED]
+        self.tests = {test: [*self.compile(work, test), *fuzz, WRAPPED, "-lcmocka"] for test in unit_tests(name)}
+
+    def compile(self, work, *sources):
+        objects = [os.path.join(work, os.path.basename(source)[:-2] + ".o") for source in sources]
+        for source, program in zip(sources, objects):
+            subprocess.run(["gcc", *FLAGS, "-Ifuzz", "-c", source, "-o", program], check=True)
+        return objects
+
+    def link(self, path, mutant, more, program):
+        own = os.path.join("build", path[:-2] + ".o")
+        subprocess.run(["gcc", *LINKER, *[o for o in self.library if o != own], mutant, *more, *LIBRARIES, "-o", program], check=True)
 
 
 def unit_tests(name):
-    """The unit tests of a format that pass without a mutant."""
-    tests = sorted(glob.glob(f"tests/unit/test_{name}_*.c")) + [t for t in ["tests/unit/test_fields.c", "tests/unit/test_fast.c"] if os.path.exists(t)]
+    """The unit tests of `make test-<format>` that pass without a mutant."""
     good = []
-    for test in tests:
+    for test in sorted(glob.glob("tests/unit/test_*.c")):
+        with open(test, encoding="utf-8") as f:
+            if not os.path.basename(test).startswith(f"test_{name}_") and "format_wanted" not in f.read():
+                continue
         program = "build/" + test[:-2]
         subprocess.run(["make", "-s", program], stdout=subprocess.DEVNULL, check=True)
-        if subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+        if test.endswith("test_mutate.c"):
+            continue  # it is about the mutator, and has objects of its own
+        if limited([program], env={**os.environ, "TEST_FORMAT": name}):
             print(f"{test} fails without any mutant and is left out", flush=True)
         else:
             good.append(test)
     return good
 
 
-def mutate(name, path, change, lines, wanted, swept, tests):
+def mutate(name, path, change, lines, wanted, programs):
     """How the mutant was noticed, None if it was not, or "does not compile"."""
     number, column, old, new = change
     changed = list(lines)
     changed[number] = changed[number][:column] + new + changed[number][column + len(old):]
-    own = os.path.join("build", path[:-2] + ".o")
-    objects = [o for o in glob.glob("build/src/**/*.o", recursive=True) if not o.startswith(("build/src/cli/", "build/src/report/"))]
     with tempfile.TemporaryDirectory(prefix="tracemend-mutant-") as work:
-        source, mutant, program = (os.path.join(work, n) for n in (os.path.basename(path), "mutant.o", "outcome"))
+        source, mutant, program = (os.path.join(work, n) for n in (os.path.basename(path), "mutant.o", "program"))
         with open(source, "w", encoding="utf-8") as f:
             f.write("\n".join(changed))
         if subprocess.run(["gcc", *FLAGS, "-c", source, "-o", mutant], stderr=subprocess.DEVNULL, check=False).returncode:
             return "does not compile"
-        link(objects, mutant, own, ["tests/tools/outcome.c", "build/fuzz/capture.o", "-Isrc", "-D_GNU_SOURCE"], program)
-        try:
-            outcomes.TIMEOUT = TIMEOUT
-            now, codes = outcomes.outcomes(program, name, f"corpus/{name}")
-            if any(codes) or now != wanted:
-                return "outcomes"
-            now, codes = outcomes.sweep(program, name, f"corpus/{name}")
-            if any(codes) or now != swept:
-                return "sweep"
-        except subprocess.TimeoutExpired:
-            return "hang"
-        extra = sorted(glob.glob("build/fuzz/[cio]*.o"))
-        for test in tests:
-            link(objects, mutant, own, [test, *extra, "-Isrc", "-Ifuzz", "-D_GNU_SOURCE", "-w", WRAPPED, "-lcmocka"], program)
-            try:
-                if subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT, check=False).returncode:
-                    return os.path.basename(test)
-            except subprocess.TimeoutExpired:
-                return "hang"
-        link(objects, mutant, own, ["fuzz/replay.c", *extra, "-Isrc", "-Ifuzz", "-D_GNU_SOURCE", "-w", WRAPPED], program)
-        try:
-            if subprocess.run([program, "-q", "-k", "2", "-f", name, f"corpus/{name}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=TIMEOUT, check=False).returncode:
-                return "replay"
-        except subprocess.TimeoutExpired:
-            return "hang"
+        programs.link(path, mutant, programs.outcome, program)
+        for how, arguments in (("outcomes", []), ("sweep", outcomes.copies(name))):
+            rest = dict(wanted[how])
+            for one in outcomes.run(program, name, f"corpus/{name}", list(rest), arguments, SECONDS):
+                if isinstance(one, int) or one != rest.pop(one["file"]):
+                    return how
+            if rest:
+                return how
+        for test, objects in programs.tests.items():
+            programs.link(path, mutant, objects, program)
+            if limited([program], env={**os.environ, "TEST_FORMAT": name}):
+                return os.path.basename(test)
+        programs.link(path, mutant, programs.replay, program)
+        if limited([program, "-q", "-k", "2", "-f", name, f"corpus/{name}"]):
+            return "replay"
     return None
 
 
@@ -166,13 +183,14 @@ def main():
                     lines, found = places(path)
                     candidates += [(path, change, lines) for change in found
                                    if (path, lines[change[0]].strip(), change[2].strip(), change[3].strip()) not in excused]
-        wanted, swept, tests = outcomes.kept(f"corpus/{name}"), outcomes.kept(f"corpus/{name}", "sweep.jsonl"), unit_tests(name)
-        if outcomes.outcomes("build/outcome", name, f"corpus/{name}")[0] != wanted:
+        wanted = {how: {one["file"]: one for one in outcomes.kept(f"corpus/{name}", f"{how}.jsonl")} for how in ("outcomes", "sweep")}
+        if outcomes.outcomes("build/outcome", name, f"corpus/{name}")[0] != list(wanted["outcomes"].values()):
             sys.exit(f"{name}: the outcomes of the corpus are not those that are kept, without any mutant")
         tried = noticed = broken = 0
-        with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool, tempfile.TemporaryDirectory(prefix="tracemend-mutant-") as work:
+            programs = Programs(name, work)
             some = draw.sample(candidates, min(options.count, len(candidates)))
-            for (path, change, lines), how in zip(some, pool.map(lambda c: mutate(name, c[0], c[1], c[2], wanted, swept, tests), some)):
+            for (path, change, lines), how in zip(some, pool.map(lambda c: mutate(name, *c[:3], wanted, programs), some)):
                 if how == "does not compile":
                     broken += 1
                     continue

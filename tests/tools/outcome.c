@@ -1,7 +1,11 @@
 /* What check and repair make of captures, one line of JSON each, on the public API alone: every finding by its rule, place and what
- *it explains, and the plan by its counts, ranges and hashes. No texts: messages may be reworded, outcomes may not change unseen.
+ * it explains, and the plan by its counts, ranges and hashes. No texts: messages may be reworded, outcomes may not change unseen.
+ * With -x, of damaged copies: sums and two hashes, of the outcomes and of the texts.
  *
- *	outcome [-f FORMAT] [-p PROFILE] PATH...
+ *	outcome [-f FORMAT] [-p PROFILE] [-x COPIES] PATH...
+ *	outcome [-f FORMAT] [-p PROFILE] -n N -o DIR PATH
+ *
+ * -n N -o DIR writes the files of copy N instead. A copy that ends with an internal error is named on stderr.
  *
  * tests/tools/outcomes.py compares the lines of the corpus with those that are kept there. Many captures in one process: a
  * thousand small ones take a second or two. */
@@ -11,13 +15,14 @@
 #include <string.h>
 
 #include "../../fuzz/capture.h"
-#include "core/choices.h"
 #include "engine/engine.h"
+#include "sweep.h"
 
 /* Entries of a list that are shown; of the others their number and a hash. */
 #define SHOWN_MAX 40u
 
 /* FNV-1a. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
 static uint64_t hash_add(uint64_t hash, const char *text)
 {
 	for (; *text; text++)
@@ -36,7 +41,7 @@ static void list_add(struct list *l, const char *text)
 {
 	if (!l->shown) {
 		l->shown = json_array();
-		l->hash = UINT64_C(0xcbf29ce484222325);
+		l->hash = HASH_START;
 	}
 	if (l->count++ < SHOWN_MAX)
 		json_array_append_new(l->shown, json_string(text));
@@ -94,7 +99,19 @@ static json_t *outcome_ranges(const struct tracemend_repair *repair, size_t coun
 	return list_json(&l);
 }
 
-static json_t *outcome_repair(struct tracemend_input *input, const struct tracemend_options *options)
+/* Adds why bytes were made, dropped and doubted. */
+static void reasons_add(uint64_t *hash, const struct tracemend_repair *repair)
+{
+	for (size_t i = 0; i < tracemend_repair_output_count(repair); i++)
+		for (size_t k = 0; k < tracemend_repair_output(repair, i)->segment_count; k++)
+			*hash = hash_add(*hash, tracemend_repair_segment(repair, i, k).why);
+	for (size_t i = 0; i < tracemend_repair_dropped_count(repair); i++)
+		*hash = hash_add(*hash, tracemend_repair_dropped(repair, i).why);
+	for (size_t i = 0; i < tracemend_repair_doubtful_count(repair); i++)
+		*hash = hash_add(*hash, tracemend_repair_doubtful(repair, i).why);
+}
+
+static json_t *outcome_repair(struct tracemend_input *input, const struct tracemend_options *options, uint64_t *texts)
 {
 	struct tracemend_error error = { 0 };
 	struct tracemend_repair *repair = tracemend_repair(input, options, &error);
@@ -123,13 +140,32 @@ static json_t *outcome_repair(struct tracemend_input *input, const struct tracem
 	json_object_set_new(o, "dropped", outcome_ranges(repair, tracemend_repair_dropped_count(repair), tracemend_repair_dropped));
 	json_object_set_new(o, "doubtful",
 			    outcome_ranges(repair, tracemend_repair_doubtful_count(repair), tracemend_repair_doubtful));
+	if (texts)
+		reasons_add(texts, repair);
 	tracemend_repair_free(repair);
 	return o;
 }
 
-/* Takes input, which may be NULL. */
+/* Adds what a person reads: paths, messages, fields, facts, advice. */
+static void texts_add(uint64_t *hash, const struct tracemend_report *report)
+{
+	char text[96];
+
+	for (size_t i = 0; i < tracemend_report_finding_count(report); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(report, i);
+		(void)snprintf(text, sizeof(text), "%llx+%x", (unsigned long long)f->field_offset, (unsigned)f->field_length);
+		*hash = hash_add(hash_add(hash_add(hash_add(*hash, f->path), f->message), f->field ? f->field : ""), text);
+	}
+	for (size_t i = 0; i < tracemend_report_fact_count(report); i++) {
+		const struct tracemend_fact *f = tracemend_report_fact(report, i);
+		*hash = hash_add(hash_add(*hash, f->key), f->value);
+	}
+	*hash = hash_add(*hash, tracemend_report_summary(report)->incomplete);
+}
+
+/* Takes input, which may be NULL. texts (may be NULL): a hash of all texts. */
 static void outcome_of(json_t *o, struct tracemend_input *input, const struct tracemend_options *options,
-		       struct tracemend_error *error)
+		       struct tracemend_error *error, uint64_t *texts)
 {
 	if (!input) {
 		json_object_set_new(o, "open", json_integer(error->status));
@@ -144,7 +180,9 @@ static void outcome_of(json_t *o, struct tracemend_input *input, const struct tr
 		json_object_set_new(o, "records", json_integer((json_int_t)s->records));
 		json_object_set_new(o, "complete", json_boolean(s->complete));
 		json_object_set_new(o, "findings", outcome_findings(report));
-		json_object_set_new(o, "repair", outcome_repair(input, options));
+		json_object_set_new(o, "repair", outcome_repair(input, options, texts));
+		if (texts)
+			texts_add(texts, report);
 	}
 	tracemend_report_free(report);
 	tracemend_close(input);
@@ -156,95 +194,14 @@ static json_t *outcome(const char *path, const struct tracemend_options *options
 	json_t *o = json_object();
 
 	json_object_set_new(o, "file", json_string(path));
-	outcome_of(o, tracemend_open(path, options, &error), options, &error);
+	outcome_of(o, tracemend_open(path, options, &error), options, &error, NULL);
 	return o;
 }
 
 /* ---- damaged copies ---- */
 
-static size_t some_length(struct choices *c)
-{
-	static const size_t lengths[] = { 1, 2, 4, 8, 16, 64 };
-	return lengths[choices_below(c, sizeof(lengths) / sizeof(lengths[0]))];
-}
-
-/* Adds a small number to an integer of 1, 2, 4 or 8 bytes: to a size, a count, a time, or a digit of a text. */
-static void hit_add(struct choices *c, uint8_t *bytes, size_t left)
-{
-	static const int64_t deltas[] = { 1, -1, 8, -8, 2, -2, 4, -4, 7, -7, 16, -16, 64, -64 };
-	size_t width = (size_t)1 << choices_below(c, 4);
-	uint64_t delta = (uint64_t)deltas[choices_below(c, choices_chance(c, 1, 2) ? 2 : sizeof(deltas) / sizeof(deltas[0]))];
-	bool big = choices_chance(c, 1, 3);
-
-	for (size_t i = 0; i < width && i < left; i++) {
-		uint8_t *p = bytes + (big && width <= left ? width - 1 - i : i);
-		uint64_t sum = *p + (delta & 0xff);
-		*p = (uint8_t)sum;
-		delta = (uint64_t)((int64_t)delta >> 8) + (sum >> 8);
-	}
-}
-
-/* One hit on bytes[0, *size), which has room for 64 more. Half of them are at words: what is compared with what often lies there.
- */
-static void hit(struct choices *c, uint8_t *bytes, size_t *size)
-{
-	size_t length = some_length(c), at, from;
-
-	if (!*size)
-		return;
-	at = choices_below(c, choices_chance(c, 1, 4) && *size > 128 ? 128 : *size); /* heads are small, and matter most */
-	from = choices_below(c, *size);
-	if (choices_chance(c, 1, 2)) {
-		at &= ~(size_t)7;
-		from &= ~(size_t)7;
-	}
-	if (length > *size - at)
-		length = *size - at;
-	if (from > *size - length)
-		from = *size - length;
-	switch (choices_below(c, 14)) {
-	case 0:
-	case 1:
-		bytes[at] ^= (uint8_t)(1u << choices_below(c, 8));
-		break;
-	case 2:
-		memset(bytes + at, 0, length);
-		break;
-	case 3:
-		memset(bytes + at, 0xff, length);
-		break;
-	case 4:
-		for (size_t i = 0; i < length; i++)
-			bytes[at + i] = (uint8_t)choices_u64(c);
-		break;
-	case 5:
-		memmove(bytes + at, bytes + at + length, *size - at - length);
-		*size -= length;
-		break;
-	case 6:
-		memmove(bytes + at + length, bytes + at, *size - at);
-		for (size_t i = 0; i < length; i++)
-			bytes[at + i] = (uint8_t)choices_u64(c);
-		*size += length;
-		break;
-	case 7:
-		*size = at;
-		break;
-	case 8:
-		bytes[at] = (uint8_t)choices_number(c);
-		break;
-	case 9:
-	case 10:
-		memmove(bytes + at, bytes + from, length); /* equal to another place */
-		break;
-	default:
-		hit_add(c, bytes + at, *size - at);
-		break;
-	}
-}
-
 struct sums {
-	uint64_t hash, errors, warnings, records, kept, dropped, refused, bugs;
+	uint64_t hash, texts, errors, warnings, records, kept, dropped, refused, bugs;
 };
 
 static void sums_add(struct sums *s, const json_t *o)
@@ -271,43 +228,33 @@ static void sums_add(struct sums *s, const json_t *o)
 	s->dropped += dropped;
 }
 
-/* The capture of the file at path, damaged so many times. Faults of a directory hit one of its files, or take it away. */
+/* The capture of the file at path, damaged so many times. */
 static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t size, const struct tracemend_options *options,
 			       unsigned times)
 {
-	struct sums sums = { .hash = UINT64_C(0xcbf29ce484222325) };
-	struct choices c = choices_from_seed(hash_add(UINT64_C(0xcbf29ce484222325), path));
+	struct sums sums = { .hash = HASH_START, .texts = HASH_START };
+	uint64_t seed = hash_add(HASH_START, path);
 	json_t *line = json_object();
+	struct sweep sweep;
 
+	sweep_open(&sweep, options->format, options->profile, data, size);
 	for (unsigned n = 0; n < times; n++) {
+		struct tracemend_options how = *options;
 		struct tracemend_error error = { 0 };
-		struct capture whole;
-		capture_parse(&whole, data, size);
-		size_t which = whole.count ? choices_below(&c, whole.count) : 0;
-		uint8_t *copy = NULL;
-		if (whole.count && whole.files[which].kind == SOURCE_FILE) {
-			struct capture_file *f = &whole.files[which];
-			size_t length = f->size;
-			copy = malloc(length + 256);
-			if (!copy)
-				abort();
-			memcpy(copy, f->data, length);
-			for (unsigned hits = choices_chance(&c, 1, 5) ? 3 : 1; hits; hits--)
-				hit(&c, copy, &length);
-			f->data = copy;
-			f->size = length;
-			if (whole.count > 1 && choices_chance(&c, 1, 12)) {
-				memmove(f, f + 1, (whole.count - which - 1) * sizeof(*f));
-				whole.count--;
-			}
-		}
-		struct bundle *b = capture_bundle(&whole, options, NULL);
+		struct capture copy;
+		how.facts = n % 2;
+		sweep_copy(&sweep, seed + n, &copy);
+		struct bundle *b = capture_bundle(&copy, &how, NULL);
 		json_t *o = json_object();
-		outcome_of(o, b ? input_from_bundle(b, &error) : NULL, options, &error);
+		outcome_of(o, b ? input_from_bundle(b, &error) : NULL, &how, &error, &sums.texts);
+		uint64_t bugs = sums.bugs;
 		sums_add(&sums, o);
+		if (sums.bugs > bugs)
+			fprintf(stderr, "%s: copy %u: internal error\n", path, n);
 		json_decref(o);
-		free(copy);
+		capture_free(&copy);
 	}
+	sweep_close(&sweep);
 	char text[32];
 	(void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)sums.hash);
 	json_object_set_new(line, "file", json_string(path));
@@ -321,7 +268,31 @@ static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t siz
 	if (sums.bugs)
 		json_object_set_new(line, "bugs", json_integer((json_int_t)sums.bugs));
 	json_object_set_new(line, "hash", json_string(text));
+	(void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)sums.texts);
+	json_object_set_new(line, "texts", json_string(text));
 	return line;
+}
+
+/* Writes the files of a damaged copy below the folder. */
+static int copy_write(const char *path, const uint8_t *data, size_t size, const struct tracemend_options *options, unsigned n,
+		      const char *folder)
+{
+	struct capture copy;
+	struct sweep sweep;
+	int status = 0;
+
+	sweep_open(&sweep, options->format, options->profile, data, size);
+	sweep_copy(&sweep, hash_add(HASH_START, path) + n, &copy);
+	for (size_t i = 0; i < copy.count && !status; i++) {
+		char name[2 * CAPTURE_NAME_MAX + 1024];
+		(void)snprintf(name, sizeof(name), "%s/%s", folder, *copy.files[i].name ? copy.files[i].name : "capture");
+		FILE *out = copy.files[i].kind == SOURCE_FILE ? fopen(name, "wb") : NULL;
+		if (out && (fwrite(copy.files[i].data, 1, copy.files[i].size, out) != copy.files[i].size || fclose(out)))
+			status = 5;
+	}
+	capture_free(&copy);
+	sweep_close(&sweep);
+	return status;
 }
 
 static uint8_t *slurp(const char *path, size_t *size)
@@ -345,7 +316,8 @@ static uint8_t *slurp(const char *path, size_t *size)
 int main(int argc, char **argv)
 {
 	struct tracemend_options options = { 0 };
-	unsigned times = 0;
+	unsigned times = 0, number = 0;
+	const char *folder = NULL;
 	int at = 1;
 
 	for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
@@ -355,14 +327,20 @@ int main(int argc, char **argv)
 			options.profile = argv[at + 1];
 		else if (!strcmp(argv[at], "-x"))
 			times = (unsigned)strtoul(argv[at + 1], NULL, 10);
+		else if (!strcmp(argv[at], "-n"))
+			number = (unsigned)strtoul(argv[at + 1], NULL, 10);
+		else if (!strcmp(argv[at], "-o"))
+			folder = argv[at + 1];
 	}
 	if (at == argc) {
-		fputs("usage: outcome [-f FORMAT] [-p PROFILE] [-x N] PATH...\n", stderr);
+		fputs("usage: outcome [-f FORMAT] [-p PROFILE] [-x COPIES | -n N -o DIR] PATH...\n", stderr);
 		return 2;
 	}
 	for (; at < argc; at++) {
 		size_t size = 0;
-		uint8_t *data = times ? slurp(argv[at], &size) : NULL;
+		uint8_t *data = times || folder ? slurp(argv[at], &size) : NULL;
+		if (folder)
+			return copy_write(argv[at], data, size, &options, number, folder);
 		json_t *o = times ? outcome_damaged(argv[at], data, size, &options, times) : outcome(argv[at], &options);
 		if (json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) || puts("") < 0)
 			return 5;

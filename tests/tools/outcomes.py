@@ -3,22 +3,21 @@
 
     outcomes.py [--format NAME] [--tool PATH] [--write] [--quiet]
 
-Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. And of each
-capture, damaged in several places: sums and a hash (sweep.jsonl). The lines are not promises (expectations.jsonl has those): they
-show any change of behaviour in a diff, for a person to read over before --write. One process for all captures of a
-format (build/outcome), a few seconds.
+Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. And of damaged
+copies of each capture (sweep.c): sums, a hash, and a hash of the texts (sweep.jsonl). Where only "texts" differs, only words did.
+The lines are not promises (expectations.jsonl has those): they show any change of behaviour in a diff, for a person to read over
+before --write. A process a core for all captures of a format (build/outcome), a few seconds.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT = 300
-# Damaged copies of each capture: as many as take a second or two.
-DAMAGED = {"tracedat": 24, "lttng": 32}
-DAMAGED_DEFAULT = 64
+# Damaged copies of each capture: as many as take five seconds a format.
+DAMAGED = {"fxt": 96, "ktrace": 192, "uftrace": 64, "tracedat": 40, "lttng": 48}
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 
@@ -28,30 +27,50 @@ def profiles(folder):
         return {line["file"]: line["profile"] for line in map(json.loads, f) if line.get("profile")}
 
 
-def sweep(tool, name, folder, environment=None, files=None):
-    """The same as outcomes(), of damaged copies."""
-    return outcomes(tool, name, folder, environment, files, ["-x", str(DAMAGED.get(name, DAMAGED_DEFAULT))])
+def copies(name):
+    """The arguments for damaged copies."""
+    return ["-x", str(DAMAGED.get(name, min(DAMAGED.values())))]
+
+
+def captures(folder):
+    """The captures of a format, in the order of their names."""
+    return [f"{kind}/{f}" for kind in KINDS if os.path.isdir(os.path.join(folder, kind)) for f in sorted(os.listdir(os.path.join(folder, kind)))]
+
+
+def run(tool, name, folder, files, more=(), seconds=300, **process):
+    """The outcome of each of the files, as they come, without those behind a crash or `seconds` of work; then the exit code if not 0."""
+    of = profiles(folder)
+    for profile in sorted({of.get(f, "") for f in files}):
+        arguments = ["-f", name, *more] + (["-p", profile] if profile else [])
+        some = [f for f in files if of.get(f, "") == profile]
+        with subprocess.Popen(["prlimit", f"--cpu={seconds}", os.path.abspath(tool), *arguments, *some], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              **process) as child:
+            try:
+                for line in child.stdout:
+                    if line.endswith(b"\n"):  # else it is cut by a crash
+                        yield json.loads(line)
+            except GeneratorExit:
+                child.kill()  # nobody wants the rest
+                raise
+        if child.returncode:
+            yield child.returncode
 
 
 def outcomes(tool, name, folder, environment=None, files=None, more=()):
     """[outcome] of the captures of a format, in the order of their names; the exit codes of the tool. A crash ends early."""
-    of = profiles(folder)
-    if files is None:
-        files = [f"{kind}/{f}" for kind in KINDS if os.path.isdir(os.path.join(folder, kind)) for f in sorted(os.listdir(os.path.join(folder, kind)))]
+    files = captures(folder) if files is None else files
+    jobs = min(os.cpu_count(), len(files))
     found, codes = {}, []
-    for profile in sorted({of.get(f, "") for f in files}):
-        arguments = ["-f", name, *more] + (["-p", profile] if profile else [])
-        some = [f for f in files if of.get(f, "") == profile]
-        result = subprocess.run([os.path.abspath(tool), *arguments, *some], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                timeout=TIMEOUT, check=False, env={**os.environ, **(environment or {})})
-        codes.append(result.returncode)
-        for line in result.stdout.decode().splitlines():
-            try:
-                one = json.loads(line)
-            except ValueError:
-                continue  # cut by a crash
-            found[one["file"]] = one
+    with concurrent.futures.ThreadPoolExecutor(max(jobs, 1)) as pool:
+        for some in pool.map(lambda i: list(run(tool, name, folder, files[i::jobs], more, env={**os.environ, **(environment or {})})), range(jobs)):
+            codes += [one for one in some if isinstance(one, int)]
+            found.update((one["file"], one) for one in some if not isinstance(one, int))
     return [found[f] for f in files if f in found], codes
+
+
+def sweep(tool, name, folder, environment=None, files=None):
+    """The same as outcomes(), of damaged copies."""
+    return outcomes(tool, name, folder, environment, files, copies(name))
 
 
 def kept(folder, file="outcomes.jsonl"):
