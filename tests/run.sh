@@ -35,10 +35,10 @@ case ${1:-} in
 -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 case $tier in
-small) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house cli readers reduce salvage damage" ;;
-all) parts="style build unit outcomes corpus replay generated crosscheck manifest truth rules house places cli readers reduce mutators samples salvage damage
+small) parts="style build unit outcomes corpus replay generated written crosscheck manifest truth rules house cli readers reduce salvage damage" ;;
+all) parts="style build unit outcomes corpus replay generated written crosscheck manifest truth rules house places cli readers reduce mutators samples salvage damage
 	fuzz oss-fuzz lint" ;;
-format) parts="outcomes replay generated unit crosscheck" ;;
+format) parts="outcomes replay generated written unit crosscheck" ;;
 quick) parts="unit outcomes replay" ;;
 esac
 [ $# = 0 ] || parts=$*
@@ -188,6 +188,9 @@ generated() { # FORMAT
 	done
 	echo "$total captures"
 }
+
+# Formats that have a writer of their own: tests/formats/FORMAT/FORMAT_write.py.
+test_written() { one written timeout 1800 python3 tests/tools/written.py --tool "$BUILD/tracemend" --count "$(at 40 1000)" ${format:+"$format"}; }
 
 test_crosscheck() { one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}; }
 
