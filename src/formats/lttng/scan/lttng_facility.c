@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/lttng/decode/lttng_xml.h"
 #include "formats/lttng/repair/lttng_repair.h"
@@ -28,6 +29,15 @@ struct facility_parse {
 	uint32_t id;
 	const char *why; /* what cannot be understood */
 	size_t why_at;
+	struct named_type *types; /* owned */
+	size_t type_count, type_room;
+	uint64_t work; /* bytes read for references to named types, and names compared */
+};
+
+/* <type name=...>: an event refers to it in front of it or behind it. */
+struct named_type {
+	const char *name;
+	size_t length, position; /* of what it holds */
 };
 
 /* A type as steps: of a struct or event, its fields one after the other. */
@@ -57,30 +67,64 @@ static void crc_text(struct facility_parse *p, const char *text)
 }
 
 /* Simple types by tag: bytes, and the name that the checksum has for them. */
+static const struct simple {
+	const char *tag, *text;
+	uint8_t size, kind;
+} simple_types[] = {
+	{ "char", "signed char", 1, 0 },
+	{ "uchar", "unsigned char", 1, 0 },
+	{ "short", "short", 2, 0 },
+	{ "ushort", "unsigned short", 2, 0 },
+	{ "int", "int", 0, SIZE_INT + 1 },
+	{ "uint", "uint", 0, SIZE_INT + 1 },
+	{ "enum", "enum", 0, SIZE_INT + 1 },
+	{ "long", "long", 0, SIZE_LONG + 1 },
+	{ "ulong", "unsigned long", 0, SIZE_LONG + 1 },
+	{ "pointer", "void *", 0, SIZE_POINTER + 1 },
+	{ "size_t", "size_t", 0, SIZE_SIZE_T + 1 },
+	{ "ssize_t", "ssize_t", 0, SIZE_SIZE_T + 1 },
+	{ "off_t", "off_t", 0, SIZE_SIZE_T + 1 },
+	{ "float", "float", 4, 0 },
+	{ "int_fixed", "int", 4, 0 },
+	{ "uint_fixed", "uint", 4, 0 },
+};
+
+/* An element that holds nothing: the files of 2005 and early 2006 leave out the slash of its tag. */
+static bool is_leaf(const struct lttng_xml_tag *tag)
+{
+	if (lttng_xml_is(tag, "string") || lttng_xml_is(tag, "typeref") || lttng_xml_is(tag, "label"))
+		return true;
+	for (size_t i = 0; i < sizeof(simple_types) / sizeof(simple_types[0]); i++)
+		if (lttng_xml_is(tag, simple_types[i].tag))
+			return strcmp(simple_types[i].tag, "enum") != 0;
+	return false;
+}
+
+/* The next tag, leaves as empty elements. */
+static bool next_tag(struct facility_parse *p, struct lttng_xml_tag *tag)
+{
+	while (lttng_xml_next(&p->x, tag)) {
+		if (!is_leaf(tag))
+			return true;
+		if (tag->kind == XML_OPEN)
+			return tag->empty = true;
+	}
+	return false;
+}
+
+/* What the checksum has of a type, beside its name: up to 0.7 how its values are printed. */
+static void crc_print_format(struct facility_parse *p, const struct lttng_xml_tag *tag)
+{
+	size_t n;
+	const char *format = p->t->coding.layout->minor < 8 ? lttng_xml_attribute(tag, "format", &n) : NULL;
+	if (format)
+		p->crc = crc_update(p->crc, format, n);
+}
+
 static uint32_t simple_size(struct facility_parse *p, const struct lttng_xml_tag *tag, char name[32])
 {
-	static const struct {
-		const char *tag, *text;
-		uint8_t size, kind;
-	} types[] = {
-		{ "char", "signed char", 1, 0 },
-		{ "uchar", "unsigned char", 1, 0 },
-		{ "short", "short", 2, 0 },
-		{ "ushort", "unsigned short", 2, 0 },
-		{ "int", "int", 0, SIZE_INT + 1 },
-		{ "uint", "uint", 0, SIZE_INT + 1 },
-		{ "enum", "enum", 0, SIZE_INT + 1 },
-		{ "long", "long", 0, SIZE_LONG + 1 },
-		{ "ulong", "unsigned long", 0, SIZE_LONG + 1 },
-		{ "pointer", "void *", 0, SIZE_POINTER + 1 },
-		{ "size_t", "size_t", 0, SIZE_SIZE_T + 1 },
-		{ "ssize_t", "ssize_t", 0, SIZE_SIZE_T + 1 },
-		{ "off_t", "off_t", 0, SIZE_SIZE_T + 1 },
-		{ "float", "float", 4, 0 },
-		{ "int_fixed", "int", 4, 0 },
-		{ "uint_fixed", "uint", 4, 0 },
-	};
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < sizeof(simple_types) / sizeof(simple_types[0]); i++) {
+		const struct simple *types = simple_types;
 		uint64_t given = 0;
 		if (!lttng_xml_is(tag, types[i].tag))
 			continue;
@@ -106,7 +150,7 @@ static bool skip_element(struct facility_parse *p, const struct lttng_xml_tag *o
 	unsigned depth = 1;
 	if (open->empty)
 		return true;
-	while (depth && lttng_xml_next(&p->x, &tag)) {
+	while (depth && next_tag(p, &tag)) {
 		if (tag.kind == XML_CLOSE)
 			depth--;
 		else if (!tag.empty)
@@ -127,7 +171,7 @@ static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag
 /* The next tag that opens a type; descriptions are passed over. False at the end of the element. */
 static bool next_type(struct facility_parse *p, struct lttng_xml_tag *tag)
 {
-	while (lttng_xml_next(&p->x, tag)) {
+	while (next_tag(p, tag)) {
 		if (tag->kind == XML_CLOSE)
 			return false;
 		if (!lttng_xml_is(tag, "description"))
@@ -138,37 +182,125 @@ static bool next_type(struct facility_parse *p, struct lttng_xml_tag *tag)
 	return false;
 }
 
-/* <field name=...> type </field> and so on, up to the end of `open`. */
-static bool parse_fields(struct facility_parse *p, const struct lttng_xml_tag *open, struct lttng_shape *shape, unsigned depth,
+/* <field name=...> type </field> */
+static bool parse_field(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+			struct type *type)
+{
+	size_t n = 0;
+	struct lttng_xml_tag inner;
+	if (!lttng_xml_is(tag, "field"))
+		return parse_flaw(p, tag, "a field was expected");
+	const char *name = lttng_xml_attribute(tag, "name", &n);
+	p->crc = crc_update(p->crc, name ? name : "", name ? n : 0);
+	if (tag->empty || !next_type(p, &inner))
+		return parse_flaw(p, tag, "a field without a type");
+	if (!parse_type(p, &inner, shape, depth + 1, type))
+		return false;
+	return !next_type(p, &inner) || parse_flaw(p, &inner, "two types in one field");
+}
+
+/* The fields of a struct, from the tag of the first one to the end of what holds them. */
+static bool parse_fields(struct facility_parse *p, struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
 			 struct type *whole)
 {
-	struct lttng_xml_tag tag;
 	*whole = (struct type){ .align = 1 };
-	if (open->empty)
-		return true;
-	while (next_type(p, &tag)) {
+	do {
 		struct type type;
-		size_t n = 0;
-		struct lttng_xml_tag inner;
-		if (!lttng_xml_is(&tag, "field"))
-			return parse_flaw(p, &tag, "a field was expected");
-		const char *name = lttng_xml_attribute(&tag, "name", &n);
-		p->crc = crc_update(p->crc, name ? name : "", name ? n : 0);
-		if (tag.empty || !next_type(p, &inner))
-			return parse_flaw(p, &tag, "a field without a type");
-		if (!parse_type(p, &inner, shape, depth + 1, &type))
+		if (!parse_field(p, tag, shape, depth, &type))
 			return false;
 		whole->varies |= type.varies;
 		whole->align = type.align > whole->align ? type.align : whole->align;
 		uint64_t size = lttng_align(whole->size, type.align) + type.size;
 		if (size > UINT32_MAX / 2)
-			return parse_flaw(p, &tag, "a type of more than 2 GiB");
+			return parse_flaw(p, tag, "a type of more than 2 GiB");
 		whole->size = (uint32_t)size;
-		/* </field> */
-		if (next_type(p, &inner))
-			return parse_flaw(p, &inner, "two types in one field");
-	}
+	} while (next_type(p, tag));
 	return !p->x.failed && !p->why;
+}
+
+/* A struct begins where its largest member may. */
+static bool parse_struct(struct facility_parse *p, const struct lttng_xml_tag *open, struct lttng_shape *shape, unsigned depth,
+			 struct type *whole)
+{
+	struct lttng_xml_tag tag;
+	struct lttng_shape inner = { 0 };
+	*whole = (struct type){ .align = 1 };
+	crc_text(p, "struct");
+	if (open->empty || !next_type(p, &tag))
+		return !p->x.failed && !p->why;
+	bool good = parse_fields(p, &tag, &inner, depth, whole);
+	if (inner.count)
+		inner.steps[0].align = whole->align;
+	for (uint32_t i = 0; good && i < inner.count; i++)
+		good = add_step(p, shape, inner.steps[i]);
+	free(inner.steps);
+	return good;
+}
+
+/* A union is as long as its longest member. */
+static bool parse_union(struct facility_parse *p, const struct lttng_xml_tag *open, struct lttng_shape *shape, unsigned depth,
+			struct type *whole)
+{
+	struct lttng_xml_tag tag;
+	*whole = (struct type){ .align = 1 };
+	crc_text(p, "union");
+	while (!open->empty && next_type(p, &tag)) {
+		struct type type;
+		struct lttng_shape scrap = { 0 };
+		bool good = parse_field(p, &tag, &scrap, depth, &type);
+		free(scrap.steps);
+		if (!good || type.varies)
+			return parse_flaw(p, &tag, "members of a union of varying size");
+		whole->align = type.align > whole->align ? type.align : whole->align;
+		whole->size = type.size > whole->size ? type.size : whole->size;
+	}
+	return !p->x.failed && !p->why &&
+	       add_step(p, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = whole->align, .pad = 1, .size = whole->size });
+}
+
+/* ---- named types ---- */
+
+/* References may go forward, and to types that refer to others: each is read again where it is used, which costs up to so many
+ * times the file (lttng/eventdefs-syntax beyond). */
+#define REFERENCE_WORK(length) (16 * (uint64_t)(length) + 65536)
+
+/* Collects the named types of the facility whose tag was read, and comes back to where it was. */
+static bool find_named_types(struct facility_parse *p)
+{
+	const struct lttng_xml here = p->x;
+	struct lttng_xml_tag tag;
+	while (next_tag(p, &tag)) {
+		size_t n;
+		const char *name = tag.kind == XML_OPEN && lttng_xml_is(&tag, "type") ? lttng_xml_attribute(&tag, "name", &n)
+										      : NULL;
+		if (!name || tag.empty)
+			continue;
+		p->t->status = array_room(&p->types, &p->type_room, p->type_count, sizeof(p->types[0]), LTTNG_XML_MAX);
+		if (p->t->status != TM_OK)
+			return false;
+		p->types[p->type_count++] = (struct named_type){ .name = name, .length = n, .position = p->x.position };
+	}
+	p->x = here;
+	return true;
+}
+
+static bool parse_reference(struct facility_parse *p, const struct lttng_xml_tag *tag, struct lttng_shape *shape, unsigned depth,
+			    struct type *type)
+{
+	size_t n = 0, i = 0;
+	const char *name = lttng_xml_attribute(tag, "name", &n);
+	while (i < p->type_count && (!name || p->types[i].length != n || memcmp(p->types[i].name, name, n) != 0))
+		i++;
+	p->work += i;
+	if (i == p->type_count)
+		return parse_flaw(p, tag, "a reference to a type that is not there");
+	const struct lttng_xml here = p->x;
+	struct lttng_xml_tag inner;
+	p->x.position = p->types[i].position;
+	bool good = p->work < REFERENCE_WORK(p->x.length) && next_type(p, &inner) && parse_type(p, &inner, shape, depth + 1, type);
+	p->work += p->x.position - p->types[i].position;
+	p->x = here;
+	return good || parse_flaw(p, tag, "a reference to a type that cannot be read");
 }
 
 /* An element of an array or sequence, which must have one size. */
@@ -212,6 +344,7 @@ static bool parse_array(struct facility_parse *p, const struct lttng_xml_tag *ta
 		return parse_flaw(p, tag, "an array without a size");
 	(void)snprintf(name, sizeof(name), "array %llu", (unsigned long long)n);
 	crc_text(p, name);
+	crc_print_format(p, tag);
 	if (!parse_element(p, tag, depth, &element) || (uint64_t)element.size * n > UINT32_MAX / 2)
 		return parse_flaw(p, tag, "an array of more than 2 GiB");
 	*type = (struct type){ .size = (uint32_t)(element.size * n), .align = element.align };
@@ -257,14 +390,17 @@ static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag
 		return parse_flaw(p, tag, "types are nested too deeply");
 	if (lttng_xml_is(tag, "string")) {
 		crc_text(p, "string");
+		crc_print_format(p, tag);
 		type->varies = true;
 		return skip_element(p, tag) &&
 		       add_step(p, shape, (struct lttng_step){ .kind = STEP_STRING, .align = 1, .pad = tail_pad(p) });
 	}
-	if (lttng_xml_is(tag, "struct")) {
-		crc_text(p, "struct");
-		return parse_fields(p, tag, shape, depth, type);
-	}
+	if (lttng_xml_is(tag, "struct"))
+		return parse_struct(p, tag, shape, depth, type);
+	if (lttng_xml_is(tag, "union"))
+		return parse_union(p, tag, shape, depth, type);
+	if (lttng_xml_is(tag, "typeref"))
+		return parse_reference(p, tag, shape, depth, type);
 	if (lttng_xml_is(tag, "array"))
 		return parse_array(p, tag, shape, depth, type);
 	if (lttng_xml_is(tag, "sequence"))
@@ -273,15 +409,27 @@ static bool parse_type(struct facility_parse *p, const struct lttng_xml_tag *tag
 	if (!size)
 		return parse_flaw(p, tag, "an unknown type");
 	crc_text(p, name);
+	crc_print_format(p, tag);
 	*type = (struct type){ .size = size, .align = lttng_value_align(&p->t->coding, size) };
 	return skip_element(p, tag) &&
 	       add_step(p, shape, (struct lttng_step){ .kind = STEP_FIXED, .align = type->align, .pad = 1, .size = size });
 }
 
+/* What an event holds: fields, or, in the first files, a struct of them or a reference to one. */
+static bool parse_body(struct facility_parse *p, struct lttng_shape *shape)
+{
+	struct lttng_xml_tag tag;
+	struct type whole;
+	if (!next_type(p, &tag))
+		return !p->x.failed && !p->why;
+	if (lttng_xml_is(&tag, "field"))
+		return parse_fields(p, &tag, shape, 0, &whole);
+	return parse_type(p, &tag, shape, 0, &whole) && skip_rest(p);
+}
+
 static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *tag, uint32_t number)
 {
 	struct lttng_trace *t = p->t;
-	struct type whole;
 	size_t n = 0;
 	const char *name = lttng_xml_attribute(tag, "name", &n);
 	if (!name)
@@ -296,7 +444,7 @@ static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *ta
 			return false;
 	}
 	m->type.declared = m->type.described = m->owns_steps = true;
-	if (!parse_fields(p, tag, &m->type.shape, 0, &whole))
+	if (!tag->empty && !parse_body(p, &m->type.shape))
 		return false;
 	lttng_shape_finish(&m->type.shape);
 	return true;
@@ -313,6 +461,8 @@ static bool parse_facility(struct facility_parse *p, uint32_t *events)
 	p->crc = crc_update(UINT32_MAX, name ? name : "", name ? n : 0) ^ UINT32_MAX;
 	if (tag.empty)
 		return true;
+	if (!find_named_types(p))
+		return false;
 	while (next_type(p, &tag)) {
 		if (!lttng_xml_is(&tag, "event")) {
 			if (!skip_element(p, &tag)) /* named types */
@@ -328,15 +478,28 @@ static bool parse_facility(struct facility_parse *p, uint32_t *events)
 
 /* ---- a facility of the trace ---- */
 
+/* What stands behind the name of a facility whose events depend on the machine ("kernel_arch_i386"); "": nothing does. */
+static const char *machine_suffix(const struct lttng_trace *t, const char *name)
+{
+	static const char *const machines[] = { "_i386", "_ppc",   "_sh",     "_s390", "_mips",
+						"_arm",	 "_ppc64", "_x86_64", "_c2",   "_powerpc" };
+	uint64_t type = t->constants.want.v[LF_ARCH_TYPE];
+	size_t n = strlen(name);
+	bool machine = n >= 5 && !strcmp(name + n - 5, "_arch") && type && type <= sizeof(machines) / sizeof(machines[0]);
+	return machine ? machines[type - 1] : "";
+}
+
+/* eventdefs/<name>.xml of the trace. */
 static struct source *find_description(struct lttng_trace *t, const char *prefix, const char *name)
 {
-	size_t room = t->files.root_length + strlen(prefix) + strlen(name) + sizeof("eventdefs/.xml");
+	const char *suffix = machine_suffix(t, name);
+	size_t room = t->files.root_length + strlen(prefix) + strlen(name) + strlen(suffix) + sizeof("eventdefs/.xml");
 	char *path = malloc(room);
 	if (!path) {
 		(void)lttng_no_memory(t);
 		return NULL;
 	}
-	(void)snprintf(path, room, "%.*seventdefs/%s%s.xml", (int)t->files.root_length, t->files.root, prefix, name);
+	(void)snprintf(path, room, "%.*seventdefs/%s%s%s.xml", (int)t->files.root_length, t->files.root, prefix, name, suffix);
 	struct source *s = bundle_find(t->s->in, TM_ROLE_INPUT, path);
 	free(path);
 	return s && s->kind == SOURCE_FILE ? s : NULL;
@@ -387,6 +550,7 @@ static bool description_read(struct lttng_trace *t, struct source *s, uint32_t i
 	}
 	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->coding.sizes, .id = id };
 	d->good = parse_facility(&p, &d->events);
+	free(p.types);
 	d->crc = p.crc;
 	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
 	d->why = p.why ? p.why : p.x.failed ? p.x.why : "the facility has no end";
