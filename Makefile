@@ -32,11 +32,20 @@ HARDEN := $(if $(filter -O1 -O2 -O3 -Os -O,$(OPT) $(CFLAGS)),-U_FORTIFY_SOURCE -
 HARDEN_LD := $(call links,$(subst :,$(comma),-Wl:-z:relro -Wl:-z:now))
 HARDEN_PIE := $(call links,-pie)
 endif
+# What opens files or runs programs when it ends cannot be in the sandbox.
+ifneq (,$(findstring -fsanitize,$(SANITIZE) $(CFLAGS))$(findstring -fprofile,$(SANITIZE) $(CFLAGS))$(findstring --coverage,$(SANITIZE) $(CFLAGS))$(findstring TM_SITES,$(CFLAGS)))
+SANDBOX := -DTM_NO_SANDBOX
+endif
+# Used where it is installed, by the program only: SECCOMP= builds without.
+SECCOMP ?= $(shell echo 'void *seccomp_init(unsigned); int main(void) { return !seccomp_init(0); }' | \
+	$(CC) $(filter -m%,$(CFLAGS)) -x c - -lseccomp -o $${TMPDIR:-/tmp}/tracemend-probe.$$$$ 2> /dev/null && echo -lseccomp; rm -f $${TMPDIR:-/tmp}/tracemend-probe.$$$$)
+SECCOMP := $(SECCOMP)
+SANDBOX += $(if $(SECCOMP),-DTM_SECCOMP)
 # The builder's path stays out of the binaries.
 MAP := $(call takes,-ffile-prefix-map=$(CURDIR)=.)
 LTO := $(findstring -flto,$(OPT) $(CFLAGS) $(LDFLAGS))
 
-CFLAGS_ALL = $(STD) $(OPT) $(WARN) $(HARDEN) $(MAP) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
+CFLAGS_ALL = $(STD) $(OPT) $(WARN) $(HARDEN) $(SANDBOX) $(MAP) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pthread $(SANITIZE) $(HARDEN_LD) $(if $(LTO),$(OPT) $(CFLAGS)) $(LDFLAGS)
 # The libraries, and their names in pkg-config where they have one: scripts/packaging/libtracemend.pc is made of them.
 LIBS_CORE = -larchive -lnettle -lz -lzstd -llzma -lbz2
@@ -106,7 +115,7 @@ $(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
 
 $(BUILD)/tracemend: $(CLI_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
-	@$(CC) $(HARDEN_PIE) $(CLI_OBJ) $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS) -o $@
+	@$(CC) $(HARDEN_PIE) $(CLI_OBJ) $(LIB_OBJ) $(LDFLAGS_ALL) $(LIBS) $(SECCOMP) -o $@
 
 include scripts/packaging/install.mk
 
@@ -136,6 +145,10 @@ $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/format
 
 $(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
 $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
+
+# Of the program, not of the library.
+$(BUILD)/tests/unit/test_sandbox: $(BUILD)/src/cli/sandbox.o $(BUILD)/src/cli/sandbox_calls.o
+$(BUILD)/tests/unit/test_sandbox: LIB_OBJ_USED = $(BUILD)/src/cli/sandbox.o $(BUILD)/src/cli/sandbox_calls.o $(LIB_OBJ) $(SECCOMP)
 
 # Between a publication and the disk.
 $(BUILD)/tests/unit/test_publish: INJECT_LDFLAGS += -Wl,--wrap=fsync,--wrap=rename,--wrap=linkat,--wrap=syncfs

@@ -79,7 +79,7 @@ $(BUILD)/static/tracemend: $(CLI_OBJ) $(LIB_OBJ)
 	@echo '  LD      $@'
 	@echo 'int archive_write_set_format_xar(void *a); int archive_write_set_format_xar(void *a) { return a ? -30 : -30; }' | \
 		$(CC) $(filter -m%,$(CFLAGS)) -x c -c - -o $(@D)/xar.o
-	@$(CC) -static $(CLI_OBJ) $(LIB_OBJ) $(@D)/xar.o $(LDFLAGS_ALL) -Wl,--start-group $(STATIC_LIBS) -Wl,--end-group -o $@
+	@$(CC) -static $(CLI_OBJ) $(LIB_OBJ) $(@D)/xar.o $(LDFLAGS_ALL) -Wl,--start-group $(STATIC_LIBS) $(SECCOMP) -Wl,--end-group -o $@
 
 # The Debian packages, in build/debian: scripts/packaging/debian.sh.
 debian:

@@ -219,6 +219,14 @@ static void child_ended(struct child *c, int status, const struct rusage *used, 
 		r->end = r->code == SIGXCPU || (r->code == SIGKILL && spent) ? CHILD_HUNG : CHILD_KILLED;
 }
 
+/* Whether whoever asked for the child does not want it any more. */
+static bool child_unwanted(const struct child_limits *limits)
+{
+	struct pollfd stop = { .fd = limits->stop, .events = POLLIN };
+
+	return cli_signals_caught() || (limits->stop >= 0 && poll(&stop, 1, 0) > 0);
+}
+
 /* Reads until the child has ended or its time is over. */
 static void child_watch(struct child *c, const struct child_limits *limits)
 {
@@ -239,7 +247,7 @@ static void child_watch(struct child *c, const struct child_limits *limits)
 			child_ended(c, status, &used, limits);
 			break;
 		}
-		bool cancelled = cli_signals_caught() != 0;
+		bool cancelled = child_unwanted(limits);
 		if (cancelled || child_clock() >= until) {
 			(void)kill(-c->pid, SIGKILL);
 			(void)wait4(c->pid, &status, 0, &used);

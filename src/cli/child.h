@@ -17,6 +17,7 @@
 struct child_limits {
 	unsigned seconds; /* of processor time */
 	uint64_t memory;  /* bytes of address space; 0: no limit */
+	int stop;	  /* a descriptor: the child is stopped when it can be read, or when its writer has closed it; -1: none */
 };
 
 enum child_end {

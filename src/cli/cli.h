@@ -83,6 +83,8 @@ struct cli_options {
 	uint64_t memory, tries;
 	unsigned outcomes; /* a bit for each enum try_outcome */
 	bool no_debugger, strict;
+	bool no_sandbox;
+	struct reader_pool *readers; /* processes that run the command from outside the sandbox; NULL: there is none */
 
 	struct cli_list rule_names; /* --rule, as given */
 	const struct tracemend_rule **rules;
@@ -140,6 +142,8 @@ const char *cli_report_name(const struct cli_command *command, size_t index);
  * and *code is the exit code. cli_options_free() is due in both cases. */
 bool cli_options_parse(struct cli_options *o, const struct cli_command *commands, const struct cli_command *command, int argc,
 		       char **argv, int *code);
+/* What follows from the options, and from the file of settings, which it reads. True to go on, as above. */
+bool cli_options_settle(struct cli_options *o, int *code);
 void cli_options_free(struct cli_options *o);
 /* Prints the help of a command. */
 void cli_options_help(const struct cli_command *command, FILE *out);
@@ -153,6 +157,7 @@ int cli_options_set(struct cli_options *o, int key, const char *text);
 
 /* ---- cli_config.c ---- */
 
+#define CLI_CONFIG_NAME ".tracemend.ini"
 struct cli_config;
 /* Finds and reads the file of settings. Returns an exit code after a message. */
 int cli_config_load(struct cli_options *o);

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONFIG_NAME ".tracemend.ini"
 #define CONFIG_BYTES_MAX (64u << 10)
 /* The sections that apply to a path are a bit each. */
 #define CONFIG_SECTIONS_MAX 64
@@ -192,7 +191,7 @@ static char *config_find(const struct cli_options *o)
 
 	while (folder) {
 		struct stat st;
-		if (asprintf(&path, "%s/" CONFIG_NAME, strcmp(folder, "/") ? folder : "") < 0)
+		if (asprintf(&path, "%s/" CLI_CONFIG_NAME, strcmp(folder, "/") ? folder : "") < 0)
 			path = NULL;
 		if (path && !stat(path, &st) && S_ISREG(st.st_mode) && !config_in_capture(o, folder))
 			break;

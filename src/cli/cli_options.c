@@ -13,6 +13,7 @@
 
 #include "core/system.h"
 #include "report/report.h"
+#include "cli/sandbox.h"
 #include "cli/try.h"
 
 static const struct cli_option options[] = {
@@ -50,6 +51,8 @@ static const struct cli_option options[] = {
 	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
 	{ 'u', "max-unpacked", "BYTES",
 	  "limit on what an archive or compressed file unpacks to (default: 512M or 200 times its size, at most 64G)" },
+	{ 'y', "no-sandbox", NULL,
+	  "keep the rights to open other files, run programs and make connections, which are given up before a capture is read" },
 	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },
 	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
 	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
@@ -370,6 +373,8 @@ static bool *cli_flag(struct cli_options *o, int key)
 		return &o->strict;
 	case 'G':
 		return &o->no_debugger;
+	case 'y':
+		return &o->no_sandbox;
 	case 'q':
 		return &o->quiet;
 	case 'v':
@@ -626,7 +631,7 @@ static int cli_take_options(struct cli_options *o, int argc, char **argv, bool *
 			cli_options_help(o->command, stdout);
 			return CLI_CLEAN;
 		case 'Z':
-			printf("tracemend %s\n", TRACEMEND_VERSION);
+			sandbox_print_version(stdout);
 			return CLI_CLEAN;
 		case '?':
 		case ':':
@@ -701,8 +706,12 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *commands
 		*code = cli_check_rules_left(o);
 	if (!*code)
 		*code = cli_take_paths(o, argc, argv);
-	if (!*code && strchr(command->accepts, 'Q'))
-		*code = cli_config_load(o);
+	return !*code;
+}
+
+bool cli_options_settle(struct cli_options *o, int *code)
+{
+	*code = strchr(o->command->accepts, 'Q') ? cli_config_load(o) : CLI_CLEAN;
 	const struct report_printer *printer = report_printer_find(o->format);
 	if (!o->max_given && printer && !printer->people)
 		o->max_findings = 0;

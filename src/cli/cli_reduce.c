@@ -1,6 +1,6 @@
 /* reduce: makes a capture small for which check still reports a rule, or a command still ends in the same way. */
-#include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,7 @@ struct reduce {
 	const struct cli_options *options;
 	struct tracemend_options library;
 	struct tracemend_predicate predicate;
-	struct child_limits limits;
-	const char *items[3]; /* of the command */
-	const char *const *command;
-	size_t command_count;	  /* 0: none */
+	const char *command;	  /* its first word; NULL: there is none */
 	struct cli_errors errors; /* of the whole capture */
 	struct child_result like; /* the result of the command with the whole capture */
 	bool begun, loose;	  /* loose: other errors are allowed */
@@ -70,19 +67,11 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 		r->failed = cli_memory();
 		return false;
 	}
-	const char *const one = path;
-	char *quoted = r->options->shell ? child_quote(&one, 1) : strdup(path);
-	char **arguments = quoted ? child_arguments(r->command, r->command_count, quoted) : NULL;
-	if (arguments)
-		child_run(arguments, &r->limits, false, &result);
-	else
-		r->failed = cli_memory();
+	reader_run(r->options, READER_RUN, path, &result);
 	if (result.end == CHILD_NOT_RUN) {
-		cli_error("%s: cannot be run: %s", r->command[0], strerror(result.code));
+		cli_error("%s: cannot be run: %s", r->command, strerror(result.code));
 		r->failed = CLI_IO;
 	}
-	child_arguments_free(arguments);
-	free(quoted);
 	cli_path_remove(path);
 	free(path);
 	if (!r->begun)
@@ -99,7 +88,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 
 	r->tries++;
 	r->work += cli_sample_size(candidate);
-	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command_count || reduce_reads(r, candidate));
+	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command || reduce_reads(r, candidate));
 	if (!r->begun) {
 		r->begun = true;
 		r->records_before = records;
@@ -147,11 +136,11 @@ static void reduce_say(const struct reduce *r)
 	if (r->options->rule)
 		printf("  check reports %s%s\n", r->options->rule->id,
 		       r->loose ? ", and errors that the whole capture does not have" : "");
-	if (r->command_count && r->like.end == CHILD_EXITED)
+	if (r->command && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
-	if (r->command_count && r->like.end == CHILD_KILLED)
+	if (r->command && r->like.end == CHILD_KILLED)
 		printf("  the command is killed by %s\n", child_signal_name(name, r->like.code));
-	if (r->command_count && r->like.end == CHILD_HUNG)
+	if (r->command && r->like.end == CHILD_HUNG)
 		puts("  the command hangs");
 	printf("written to %s\n", cli_show(output, r->options->output));
 }
@@ -251,7 +240,7 @@ static int reduce_run(struct reduce *r)
 
 int cli_reduce(struct cli_options *o)
 {
-	struct reduce r = { .options = o, .library = o->library, .limits = { .seconds = o->timeout, .memory = o->memory } };
+	struct reduce r = { .options = o, .library = o->library };
 	int code = reduce_check_options(o);
 
 	if (code)
@@ -259,16 +248,10 @@ int cli_reduce(struct cli_options *o)
 	r.predicate = (struct tracemend_predicate){ .holds = reduce_holds, .ctx = &r, .tries = o->tries };
 	r.library.max_findings = 1; /* one finding of the rule is enough */
 	cli_progress_attach(NULL, 0, &r.library);
-	if (o->shell) {
-		r.items[0] = "/bin/sh";
-		r.items[1] = "-c";
-		r.items[2] = o->shell;
-		r.command = r.items;
-		r.command_count = 3;
-	} else {
-		r.command = o->command_line.items;
-		r.command_count = o->command_line.count;
-	}
+	if (o->shell)
+		r.command = "/bin/sh";
+	else if (o->command_line.count)
+		r.command = o->command_line.items[0];
 	r.scratch = cli_scratch_make();
 	if (!cli_errors_open(&r.errors))
 		code = cli_memory();

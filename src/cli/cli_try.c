@@ -361,7 +361,7 @@ static bool try_command_found(const char *name)
 
 int cli_try(struct cli_options *o)
 {
-	struct try t = { .options = o, .limits = { .seconds = o->timeout, .memory = o->memory } };
+	struct try t = { .options = o };
 	int code = try_check_options(o);
 
 	if (code)

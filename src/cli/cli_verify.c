@@ -1,6 +1,6 @@
 /* --verify-with: a reader is run on a result before the result gets its name. */
-#include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,26 +13,14 @@
 bool cli_verify_ask(void *ctx, const char *path)
 {
 	struct cli_verify *v = ctx;
-	const struct cli_options *o = v->options;
-	struct child_limits limits = { .seconds = o->timeout, .memory = o->memory };
 	/* The reader may go to another directory, and must not take the path for an option. */
-	char *absolute = realpath(path, NULL), *command = NULL;
-	const char *const one = absolute;
-	char *quoted = absolute ? child_quote(&one, 1) : NULL;
+	char *absolute = realpath(path, NULL);
 
-	/* Errors and results in one stream: in their order, and the last of each are kept. */
-	if (asprintf(&command, "exec 2>&1\n%s", o->verify_with) < 0)
-		command = NULL;
-	const char *const items[] = { "/bin/sh", "-c", command };
-	char **arguments = quoted && command ? child_arguments(items, 3, quoted) : NULL;
 	v->answer = calloc(1, sizeof(*v->answer));
-	if (v->answer && arguments)
-		child_run(arguments, &limits, true, v->answer);
+	if (v->answer && absolute)
+		reader_run(v->options, READER_KEEP, absolute, v->answer);
 	else if (v->answer)
 		*v->answer = (struct child_result){ .end = CHILD_NOT_RUN, .code = ENOMEM };
-	child_arguments_free(arguments);
-	free(command);
-	free(quoted);
 	free(absolute);
 	return v->answer && !cli_verify_refused(v);
 }

@@ -1,5 +1,7 @@
 /* tracemend: the commands, and how the program ends. */
 #include "cli/cli.h"
+#include "cli/reader.h"
+#include "cli/sandbox.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -45,7 +47,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend check trace.fxt\n"
 			  "  tracemend check --fail-on=warning --format=sarif -j4 traces/*.dat > report.sarif\n"
 			  "  tracemend check --ignore='*-order' --severity fxt/size-zero=warning trace.fxt\n",
-		.accepts = "fpFABJLOISMQzjuCqvhZ",
+		.accepts = "fpFABJLOISMQzjuyCqvhZ",
 		.run = cli_check,
 	},
 	{
@@ -68,7 +70,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend report job-*.jsonl\n"
 			  "  tracemend report --format junit --save html=report.html job-*.jsonl > report.xml\n",
-		.accepts = "FABJLMCqvhZ",
+		.accepts = "FABJLMyCqvhZ",
 		.run = cli_report,
 	},
 	{
@@ -95,7 +97,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
 			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n"
 			  "  tracemend repair cut.dat -o mended.dat --verify-with 'trace-cmd report {} > report.txt'\n",
-		.accepts = "fpoPnmwTYEDuCqvhZ",
+		.accepts = "fpoPnmwTYEDuyCqvhZ",
 		.run = cli_repair,
 	},
 	{
@@ -140,7 +142,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
-		.accepts = "-fpFosjcbVRKOITYUNGqvhZ",
+		.accepts = "-fpFosjcbVRKOITYUNGyqvhZ",
 		.reports = reports_plain,
 		.tries = 400,
 		.run = cli_try,
@@ -167,7 +169,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
-		.accepts = "-fpoWHXTYNqvhZ",
+		.accepts = "-fpoWHXTYNyqvhZ",
 		.run = cli_reduce,
 	},
 	{
@@ -177,7 +179,7 @@ const struct cli_command cli_commands[] = {
 		.description = "Prints what captures contain.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   all captures were read\n" FAILURES,
-		.accepts = "fpFuCqvhZ",
+		.accepts = "fpFuyCqvhZ",
 		.reports = reports_plain,
 		.run = cli_info,
 	},
@@ -242,6 +244,16 @@ static int main_unknown(const char *name)
 	return cli_usage("unknown command '%s'%s; 'tracemend --help' lists the commands", name, cli_hint(hint, "", name, names));
 }
 
+/* Before anything of a capture is read. What runs programs for this one is started first. */
+static bool main_confine(struct cli_options *o, int *code)
+{
+	*code = reader_start(o);
+	if (*code)
+		return false;
+	sandbox_enter(o);
+	return true;
+}
+
 static int main_run(int argc, char **argv)
 {
 	struct cli_options options;
@@ -256,7 +268,7 @@ static int main_run(int argc, char **argv)
 		return CLI_CLEAN;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("tracemend %s\n", TRACEMEND_VERSION);
+		sandbox_print_version(stdout);
 		return CLI_CLEAN;
 	}
 	if (!strcmp(argv[1], "--generate") && argc == 3)
@@ -272,8 +284,10 @@ static int main_run(int argc, char **argv)
 		return CLI_CLEAN;
 	}
 	cli_signals_catch();
-	if (cli_options_parse(&options, cli_commands, command, argc - 1, argv + 1, &code))
+	if (cli_options_parse(&options, cli_commands, command, argc - 1, argv + 1, &code) && main_confine(&options, &code) &&
+	    cli_options_settle(&options, &code))
 		code = command->run(&options);
+	reader_stop(options.readers);
 	cli_options_free(&options);
 	return code;
 }

@@ -43,7 +43,6 @@ struct try_group {
 struct
 try {
 	struct cli_options *options;
-	struct child_limits limits;
 	struct try_case *cases;
 	size_t case_count;
 	struct try_group *groups;
@@ -75,7 +74,11 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot);
 bool try_site_possible(void);
 /* The place of a crash: up to three functions, the innermost first, without those that carry out an abort. Escaped; the caller
  * frees it. NULL: the command does not crash in the debugger, or its stack says nothing. */
-char *try_site_find(char *const *arguments, const struct child_limits *limits);
+char *try_site_find(const struct cli_options *o, const char *path);
+/* The arguments for a debugger that runs a command and prints its stack. NULL: out of memory. */
+char **try_site_command(char *const *arguments);
+/* Processor time for the debugger itself, in seconds. */
+#define TRY_SITE_SECONDS 20u
 
 /* ---- try_report.c ---- */
 

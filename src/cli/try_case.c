@@ -1,4 +1,5 @@
 /* One case of try, from recipe or path to its outcome; and the reduced sample of a group. */
+#include "cli/reader.h"
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -17,19 +18,11 @@ struct try_check {
 /* Runs the command on a path. False after an error message, or when tracemend was told to stop. */
 static bool try_read(const struct try *t, const char *path, struct child_result *r, int *code)
 {
-	const struct cli_options *o = t->options;
-	char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
-
-	if (!arguments) {
-		*code = cli_memory();
-		return false;
-	}
-	child_run(arguments, &t->limits, false, r);
+	reader_run(t->options, READER_RUN, path, r);
 	if (r->end == CHILD_NOT_RUN) {
-		cli_error("%s: cannot be run: %s", arguments[0], strerror(r->code));
+		cli_error("%s: cannot be run: %s", t->options->command_line.items[0], strerror(r->code));
 		*code = CLI_IO;
 	}
-	child_arguments_free(arguments);
 	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
 }
 
@@ -190,13 +183,8 @@ void try_case_run(struct try *t, struct try_case *c, size_t slot)
 
 static void try_case_debug(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
-	const struct cli_options *o = t->options;
-	char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
-
 	(void)check;
-	if (arguments)
-		c->site = try_site_find(arguments, &t->limits);
-	child_arguments_free(arguments);
+	c->site = try_site_find(t->options, path);
 }
 
 void try_case_locate(struct try *t, struct try_case *c, size_t slot)
@@ -241,7 +229,6 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candidate)
 {
 	struct try_wish *w = ctx;
-	const struct cli_options *o = w->try->options;
 	struct child_result r;
 	bool good = false;
 
@@ -252,11 +239,9 @@ static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candid
 		good = try_outcome_judge(w->like->valid, &r) == w->like->outcome &&
 		       (r.end == CHILD_HUNG || r.code == w->like->code);
 	if (good && w->site) {
-		char **arguments = child_arguments(o->command_line.items, o->command_line.count, path);
-		char *site = arguments ? try_site_find(arguments, &w->try->limits) : NULL;
+		char *site = try_site_find(w->try->options, path);
 		good = site && !strcmp(site, w->like->site);
 		free(site);
-		child_arguments_free(arguments);
 	}
 	if (path)
 		cli_path_remove(path);

@@ -193,8 +193,8 @@ bool try_report_json(const struct try *t)
 	good = report_json_set(o, "tool", json_string("tracemend")) &&
 	       report_json_set(o, "version", json_string(TRACEMEND_VERSION)) &&
 	       report_json_set(o, "command", try_json_command(t)) &&
-	       report_json_set(o, "seconds", report_json_number(t->limits.seconds)) &&
-	       report_json_set(o, "memory", report_json_number(t->limits.memory)) &&
+	       report_json_set(o, "seconds", report_json_number(t->options->timeout)) &&
+	       report_json_set(o, "memory", report_json_number(t->options->memory)) &&
 	       report_json_set(o, "debugger", json_boolean(t->debugger)) &&
 	       report_json_set(o, "captures", report_json_number(all)) && report_json_set(o, "outcomes", outcomes) && good;
 	if (!good || !report_json_set(o, "groups", groups)) {

@@ -1,4 +1,5 @@
 /* The place of a crash: gdb runs the program again and prints its stack. */
+#include "cli/reader.h"
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -14,8 +15,6 @@
  * environment. */
 #define SITE_RECURSION 8
 #define SITE_NAME_MAX 200
-/* Processor time for the debugger itself. */
-#define SITE_SECONDS 20
 
 bool try_site_possible(void)
 {
@@ -182,7 +181,7 @@ static char *site_parse(const char *output)
 	return shown;
 }
 
-char *try_site_find(char *const *arguments, const struct child_limits *limits)
+char **try_site_command(char *const *arguments)
 {
 	static const char *const gdb[] = { "gdb",
 					   "-nx",
@@ -206,8 +205,6 @@ char *try_site_find(char *const *arguments, const struct child_limits *limits)
 					   "-ex",
 					   "info proc mappings",
 					   "--args" };
-	struct child_limits own = { .seconds = limits->seconds + SITE_SECONDS, .memory = limits->memory };
-	struct child_result result;
 	size_t fixed = sizeof(gdb) / sizeof(gdb[0]), count = 0;
 
 	while (arguments[count])
@@ -220,10 +217,14 @@ char *try_site_find(char *const *arguments, const struct child_limits *limits)
 		all[fixed + i] = arguments[i];
 	char **copy = child_arguments(all, fixed + count, "{}");
 	free(all);
-	if (!copy)
-		return NULL;
-	child_run(copy, &own, true, &result);
-	child_arguments_free(copy);
+	return copy;
+}
+
+char *try_site_find(const struct cli_options *o, const char *path)
+{
+	struct child_result result;
+
+	reader_run(o, READER_DEBUG, path, &result);
 	char *site = result.output ? site_parse(result.output) : NULL;
 	free(result.output);
 	return site;

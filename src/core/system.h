@@ -26,6 +26,27 @@ int system_link(int fd, const char *path);
 ssize_t system_copy(int from, off_t *at, int to, size_t length);
 /* Writes all of the file system that contains fd to disk, or what the system offers that is nearest to it. 0, or -1 with errno. */
 int system_sync_all(int fd);
+
+/* ---- what a process gives up for good (Landlock) ---- */
+
+enum system_right {
+	SYSTEM_READ = 1,  /* the bytes of files */
+	SYSTEM_LIST = 2,  /* the names in directories */
+	SYSTEM_WRITE = 4, /* to files that are there, and to files without a name */
+	SYSTEM_MAKE = 8,  /* make, rename and remove files, directories and symbolic links */
+};
+
+/* The version of the means that the system has for the functions below; 0: it has none. */
+int system_confinement(void);
+/* Begins a list of files that may still be used. A descriptor, or -1: the system cannot confine. */
+int system_confine_begin(void);
+/* Adds a file, or a directory with all below it. A path that cannot be opened adds nothing. */
+void system_confine_allow(int list, const char *path, unsigned rights);
+/* From now on this thread, the threads that it starts and its children open no other file, run no program, connect to nothing over
+ * TCP and send no signals to others, as far as the system can forbid these; descriptors that are open stay so. Closes the list. 0,
+ * or -1 with errno, when nothing was given up. */
+int system_confine(int list);
+
 /* The permissions that new files do not get, read without setting them where the system can: other threads may create files. */
 mode_t system_umask(void);
 

@@ -33,7 +33,7 @@ needs() { command -v "$1" > /dev/null || skip "$1 is not installed"; }
 		share/fish/vendor_completions.d/tracemend.fish; do
 		[ -s "$root/usr/$f" ] || { echo "missing: $f"; return 1; }
 	done
-	[ "$("$root/usr/bin/tracemend" --version)" = "tracemend $(pc --modversion)" ]
+	[ "$("$root/usr/bin/tracemend" --version | head -1)" = "tracemend $(pc --modversion)" ]
 	[ "$(readlink "$root/usr/lib/libtracemend.so.0")" = "libtracemend.so.$(pc --modversion)" ]
 	make -s -C "$TOP" BUILD="$(dirname "$TRACEMEND")" uninstall DESTDIR="$root" PREFIX=/usr
 	[ -z "$(find "$root" ! -type d)" ]

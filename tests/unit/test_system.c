@@ -18,6 +18,10 @@
 #define system_sync_all portable_sync_all
 #define system_signal_name portable_signal_name
 #define system_fix_addresses portable_fix_addresses
+#define system_confinement portable_confinement
+#define system_confine_begin portable_confine_begin
+#define system_confine_allow portable_confine_allow
+#define system_confine portable_confine
 #include "../../src/core/system.c"
 #undef system_resize
 #undef system_pipe
@@ -28,6 +32,10 @@
 #undef system_link
 #undef system_copy
 #undef system_sync_all
+#undef system_confinement
+#undef system_confine_begin
+#undef system_confine_allow
+#undef system_confine
 
 static void descriptors_do_not_outlive_exec(void **state)
 {

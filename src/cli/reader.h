@@ -1,0 +1,26 @@
+/* The command that reads captures for --verify-with, reduce and try. It is run by a process that was started before the sandbox,
+ * and that knows the command: what a hostile capture may make of this process cannot choose another one. */
+#ifndef READER_H
+#define READER_H
+
+#include "cli/child.h"
+#include "cli/cli.h"
+
+enum reader_task {
+	READER_RUN,   /* the command */
+	READER_KEEP,  /* the command; its output is wanted */
+	READER_DEBUG, /* the command in gdb, whose output is wanted */
+};
+
+struct reader_pool;
+
+/* Starts the processes, one for each job, if there is a command and a sandbox. Before there are threads. Returns an exit code after
+ * a message. */
+int reader_start(struct cli_options *o);
+/* Ends them. pool may be NULL. */
+void reader_stop(struct reader_pool *pool);
+/* Runs the command, with {} replaced by path, until it ends or a limit stops it. Several threads may do so. The caller frees
+ * result->output. */
+void reader_run(const struct cli_options *o, enum reader_task task, const char *path, struct child_result *result);
+
+#endif
