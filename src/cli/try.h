@@ -72,11 +72,11 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot);
 
 /* Whether a debugger is installed. */
 bool try_site_possible(void);
-/* The place of a crash: up to three functions, the innermost first, without those that carry out an abort. Escaped; the caller
- * frees it. NULL: the command does not crash in the debugger, or its stack says nothing. */
-char *try_site_find(const struct cli_options *o, const char *path);
 /* The arguments for a debugger that runs a command and prints its stack. NULL: out of memory. */
 char **try_site_command(char *const *arguments);
+/* The place of a crash in what it printed: up to three functions, the innermost first, without those that carry out an abort.
+ * Escaped; the caller frees it. NULL: the command does not crash in the debugger, or its stack says nothing. */
+char *try_site_parse(const char *output);
 /* Processor time for the debugger itself, in seconds. */
 #define TRY_SITE_SECONDS 20u
 

@@ -181,10 +181,21 @@ void try_case_run(struct try *t, struct try_case *c, size_t slot)
 	try_case_use(t, c, slot, try_case_judge);
 }
 
+/* The place of the crash; the caller frees it. NULL: it is not known. */
+static char *try_site(const struct try *t, const char *path)
+{
+	struct child_result result;
+
+	reader_run(t->options, READER_DEBUG, path, &result);
+	char *site = result.output ? try_site_parse(result.output) : NULL;
+	free(result.output);
+	return site;
+}
+
 static void try_case_debug(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
 	(void)check;
-	c->site = try_site_find(t->options, path);
+	c->site = try_site(t, path);
 }
 
 void try_case_locate(struct try *t, struct try_case *c, size_t slot)
@@ -239,7 +250,7 @@ static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candid
 		good = try_outcome_judge(w->like->valid, &r) == w->like->outcome &&
 		       (r.end == CHILD_HUNG || r.code == w->like->code);
 	if (good && w->site) {
-		char *site = try_site_find(w->try->options, path);
+		char *site = try_site(w->try, path);
 		good = site && !strcmp(site, w->like->site);
 		free(site);
 	}

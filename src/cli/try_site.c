@@ -1,5 +1,4 @@
 /* The place of a crash: gdb runs the program again and prints its stack. */
-#include "cli/reader.h"
 #include "cli/try.h"
 
 #include <stdlib.h>
@@ -151,7 +150,7 @@ static unsigned site_begin(const struct site_trace *t, bool recursion)
 	return begin;
 }
 
-static char *site_parse(const char *output)
+char *try_site_parse(const char *output)
 {
 	const char *mark = NULL;
 	char site[SITE_FRAMES * (SITE_NAME_MAX + 3) + 1] = "";
@@ -218,14 +217,4 @@ char **try_site_command(char *const *arguments)
 	char **copy = child_arguments(all, fixed + count, "{}");
 	free(all);
 	return copy;
-}
-
-char *try_site_find(const struct cli_options *o, const char *path)
-{
-	struct child_result result;
-
-	reader_run(o, READER_DEBUG, path, &result);
-	char *site = result.output ? site_parse(result.output) : NULL;
-	free(result.output);
-	return site;
 }

@@ -130,3 +130,40 @@ check_everything() {
 	tm info ./* ::add-mask::x.fxt
 	refute grep -qE '^ *::|##(\[|vso)' <<< "$output"
 }
+
+# inside OPTION...: a check that waits for its input is in the sandbox.
+inside() {
+	mkfifo wait
+	"$TRACEMEND" check - "$@" < wait > /dev/null 2>&1 &
+	local pid=$! state=1 i
+	exec 8> wait
+	for ((i = 0; i < 100; i++)); do
+		# It has opened its standard input, and reads.
+		if grep -q pipe_read "/proc/$pid/wchan" 2> /dev/null || [ $i = 99 ]; then
+			grep -q '^NoNewPrivs:.*1' "/proc/$pid/status" && state=0
+			break
+		fi
+		sleep 0.05
+	done
+	exec 8>&-
+	wait $pid || true
+	rm wait
+	return $state
+}
+
+@test "a capture is read inside the sandbox, and what reads the result is outside" {
+	tm --version
+	[[ $output != *"sandbox: none"* ]] || skip "$output"
+	inside
+	refute inside --no-sandbox
+	make_captures
+	mkdir elsewhere result
+	tm repair broken.bin -o result/out --verify-with 'grep -c . /etc/passwd && cp {} elsewhere/copy'
+	[ "$status" = 3 ] || [ "$status" = 0 ]
+	cmp result/out elsewhere/copy
+	said "the reader accepts the result"
+	tm try --no-debugger -f fxt --valid --count 2 -j2 -- sh -c 'cat {} >> elsewhere/read'
+	[ -s elsewhere/read ]
+	tm reduce broken.bin -o result/small --command 'echo x >> elsewhere/reduced; exit 7 # {}'
+	[ "$status" = 0 ] && [ -s elsewhere/reduced ] && [ -e result/small ]
+}

@@ -58,7 +58,7 @@ load helper
 
 @test "the version is printed" {
 	exits 0 --version
-	[[ $output =~ ^tracemend\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[[ $output =~ ^tracemend\ [0-9]+\.[0-9]+\.[0-9]+$'\n'sandbox:\ .+$ ]]
 	version=$output
 	exits 0 check --version
 	[ "$output" = "$version" ]
