@@ -312,9 +312,14 @@ void tracedat_v6_read(struct tracedat_walk *w)
 		return;
 	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
 	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
-	const uint8_t *other = whole ? NULL : memmem(v.data + 1, v.size - 1, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
-	if (other)
+	const uint8_t *other = whole ? NULL : memmem(v.data + m->header, v.size - m->header, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	if (other) {
+		size_t *parts[] = { &m->ftrace, &m->systems, &m->kallsyms, &m->printk, &m->cmdlines, &m->cpus };
 		v.size = (size_t)(other - v.data);
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+			if (*parts[i] > v.size)
+				*parts[i] = TRACEDAT_V6_UNKNOWN;
+	}
 	w->out.lost_other |= m->ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
 	if (!whole)
 		tracedat_v6_salvage(&v);

@@ -24,8 +24,12 @@ struct sym_walk {
 	unsigned count_lines; /* how many heads */
 	uint64_t lines, real; /* data lines; those that are symbols */
 	uint64_t malformed, unknown, unsized, sized, cr;
-	bool unsorted, overlap;
+	bool overlap;
 	uint64_t previous;
+	struct {
+		uint64_t number, offset, address, previous; /* number 0: there is none */
+		size_t raw;
+	} unsorted;			/* the first line that is out of order */
 	bool ended;			/* the last data line was an end mark */
 	struct uftrace_sym_line *order; /* kept when plan: to sort */
 	struct edits edits;
@@ -112,14 +116,12 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 		sym->sized++;
 	else if (!sentinel)
 		sym->unsized++;
-	if (line->address < sym->previous && !sym->unsorted) {
-		sym->unsorted = true;
-		bool old = !sym->sized;
-		fd = old ? finding_new(w->findings, UFTRACE_RULE_sym_unsorted, sym->source, line->offset, line->raw)
-			 : finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, sym->source, line->offset, line->raw);
-		finding_say(fd, "address %llx comes after %llx", (unsigned long long)line->address,
-			    (unsigned long long)sym->previous);
-		finding_path(fd, "line %llu", (unsigned long long)line_number);
+	if (line->address < sym->previous && !sym->unsorted.number) {
+		sym->unsorted.number = line_number;
+		sym->unsorted.offset = line->offset;
+		sym->unsorted.raw = line->raw;
+		sym->unsorted.address = line->address;
+		sym->unsorted.previous = sym->previous;
 	}
 	sym->previous = line->address;
 	if (line->name.length > UFTRACE_SYM_NAME_ADVISED) {
@@ -232,6 +234,15 @@ static void check_head(struct sym_walk *sym)
 					 UFTRACE_RULE_sym_count_dangerous, "the number of symbols that are there");
 		}
 	}
+	if (sym->unsorted.number) {
+		fd = sym->sized ? finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, sym->source, sym->unsorted.offset,
+						 sym->unsorted.raw)
+				: finding_new(w->findings, UFTRACE_RULE_sym_unsorted, sym->source, sym->unsorted.offset,
+					      sym->unsorted.raw);
+		finding_say(fd, "address %llx comes after %llx", (unsigned long long)sym->unsorted.address,
+			    (unsigned long long)sym->unsorted.previous);
+		finding_path(fd, "line %llu", (unsigned long long)sym->unsorted.number);
+	}
 	if (sym->sized && sym->unsized)
 		finding_report(w->findings, UFTRACE_RULE_sym_mixed_format, sym->source, 0, 0,
 			       "%llu symbols with a size, %llu without", (unsigned long long)sym->sized,
@@ -264,7 +275,7 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	uftrace_sym_name(w, sym->m, output, sizeof(output));
 	if (!w->plan)
 		return true;
-	if (sym->unsorted && !sym->sized)
+	if (sym->unsorted.number && !sym->sized)
 		return uftrace_repair_symbols(w, file, sym->text, sym->size, output);
 	uftrace_edit_apply(w, &sym->edits, file, output);
 	return w->status == TM_OK;
