@@ -15,8 +15,8 @@
  *
  * Versions: within one soname, functions are only added, and structures grow only at their end. Those that the library returns by
  * pointer must not be copied by their size, nor be made by the caller. Those that the caller makes begin with `size`, to be set to
- * their sizeof; 0 is taken for the size in version 0.1.0. tracemend_error, tracemend_file, tracemend_segment, tracemend_advice and
- * tracemend_range never grow. */
+ * their sizeof (`struct_size`, where `size` is something else); 0 is taken for the size in version 0.1.0. tracemend_error,
+ * tracemend_file, tracemend_segment, tracemend_advice and tracemend_range never grow. */
 #ifndef TRACEMEND_H
 #define TRACEMEND_H
 
@@ -78,12 +78,14 @@ struct tracemend_rule {
 	const char *clause;		  /* where the specification says so */
 	const char *explanation;	  /* for a reader who does not know the specification */
 	const char *repair;		  /* what repair does about it */
+	bool preview;			  /* new: reported only with tracemend_options.preview, and never an error */
 };
 
 #define TRACEMEND_CONTEXT 48
 
 /* One finding: a defect at its place. */
 struct tracemend_finding {
+	size_t struct_size; /* sizeof(struct tracemend_finding) */
 	const struct tracemend_rule *rule;
 	enum tracemend_severity severity;
 	const char *file;      /* member of a directory or archive; empty for a single file */
@@ -128,6 +130,7 @@ struct tracemend_options {
 	/* o r: bytes that an archive or compressed file may unpack to, on disk; 0: 512 MiB or 200 times its size, whichever is
 	 * more, and at most 64 GiB. TM_LIMIT. */
 	uint64_t max_unpacked;
+	bool preview; /* c r: report what preview rules find, too */
 };
 
 #define TRACEMEND_OPTIONS_INIT \
@@ -220,6 +223,7 @@ TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 struct tracemend_report; /* independent of its input once it is made */
 
 struct tracemend_summary {
+	size_t struct_size;		  /* sizeof(struct tracemend_summary) */
 	const char *path;		  /* the path given to tracemend_open(), escaped */
 	const char *format;		  /* name of the format, or "" */
 	const char *format_version;	  /* "6", "2.6", ...; may be "" */
@@ -258,8 +262,8 @@ TRACEMEND_API struct tracemend_advice tracemend_report_advice(const struct trace
 TRACEMEND_API struct tracemend_report *tracemend_report_select(const struct tracemend_report *report, size_t max_findings,
 							       bool (*keep)(void *ctx, const struct tracemend_finding *finding),
 							       void *ctx, struct tracemend_error *error);
-/* A report without findings, for those of a run on another machine; its counts are those of the summary. TM_USAGE: no such format.
- */
+/* A report without findings, for those of a run on another machine; its counts are those of the summary. Members of it that are
+ * NULL are empty texts. TM_USAGE: no such format. */
 TRACEMEND_API struct tracemend_report *tracemend_report_make(const struct tracemend_summary *summary, size_t max_findings,
 							     struct tracemend_error *error);
 /* Adds a finding, or counts findings of a rule that are not in the list. All texts are copied, and must have been escaped.
@@ -361,6 +365,21 @@ TRACEMEND_API enum tracemend_status tracemend_repair_publish(struct tracemend_re
 TRACEMEND_API enum tracemend_status tracemend_repair_publish_if(struct tracemend_repair *repair, const char *path,
 								bool (*accept)(void *ctx, const char *temporary), void *ctx,
 								struct tracemend_error *error);
+/* What is asked while an output is published. Set size; members may be NULL. */
+struct tracemend_publish {
+	size_t size; /* sizeof(struct tracemend_publish) */
+	/* As of tracemend_repair_publish_if(). */
+	bool (*accept)(void *ctx, const char *temporary);
+	/* Called when the output is written, checked and accepted, directly before it gets its name: what belongs to it, such as
+	 * its manifest, is published here, so that there is never an output without it. False: nothing is published, TM_CANCELLED.
+	 * The call may still fail after it. */
+	bool (*ready)(void *ctx);
+	void *ctx;
+};
+/* The same, with all that can be asked. publish may be NULL. */
+TRACEMEND_API enum tracemend_status tracemend_repair_publish_with(struct tracemend_repair *repair, const char *path,
+								  const struct tracemend_publish *publish,
+								  struct tracemend_error *error);
 TRACEMEND_API void tracemend_repair_free(struct tracemend_repair *repair);
 
 /* ---- generate ---- */

@@ -24,6 +24,7 @@ struct findings {
 	size_t max_kept; /* a rule */
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
+	bool preview;	       /* preview rules are reported */
 	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
@@ -48,6 +49,7 @@ struct findings *findings_new(const struct tracemend_rule *table, size_t count, 
 	f->max_kept = options && options->max_findings ? options->max_findings : SIZE_MAX;
 	f->grade = options ? options->grade : NULL;
 	f->grade_ctx = options ? options->grade_ctx : NULL;
+	f->preview = options && options->preview;
 	f->uncounted.owner = f;
 	return f;
 }
@@ -112,6 +114,7 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 	}
 	fd->owner = f;
 	fd->kept = true;
+	fd->public.struct_size = sizeof(fd->public);
 	fd->public.rule = &f->table[rule];
 	fd->public.severity = severity;
 	fd->public.message = fd->public.path = fd->public.field = fd->public.file = no_text;
@@ -150,6 +153,8 @@ struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracem
 	if (severity > f->table[rule].severity)
 		severity = f->table[rule].severity;
 	enum tracemend_severity graded = f->grade ? f->grade(f->grade_ctx, &f->table[rule], severity) : severity;
+	if (f->table[rule].preview && !f->preview)
+		graded = TM_IGNORE;
 
 	f->tallies[rule].count++;
 	if (severity == TM_ERROR)
@@ -283,6 +288,7 @@ void findings_copy(struct findings *f, unsigned rule, const struct tracemend_fin
 	struct tracemend_finding *to = &fd->public;
 	const struct tracemend_rule *row = to->rule;
 	*to = *from;
+	to->struct_size = sizeof(*to);
 	to->rule = row;
 	to->message = to->path = to->field = to->file = no_text;
 	finding_text_set(fd, &to->message, from->message);

@@ -37,15 +37,26 @@ struct publication {
 /* The names of temporaries: short, since that of the output may be as long as a name can be. */
 #define TEMPORARY_PREFIX ".tracemend-"
 #define TEMPORARY_TEMPLATE TEMPORARY_PREFIX "XXXXXX"
+#define TEMPORARY_EXTENSION_MAX 12
 
 /* ---- temporaries, and what is left of those of processes that were killed ---- */
 
-static char *temporary_name(const char *path)
+/* The extension of a name, with its dot; "" if it has none, or a long one. */
+static const char *name_extension(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+	return dot && dot != name && strlen(dot) <= TEMPORARY_EXTENSION_MAX ? dot : "";
+}
+
+/* A template for a temporary beside path. That of a file has its extension, by which some readers go. */
+static char *temporary_name(const char *path, bool directory)
 {
 	char *name = NULL;
 	const char *slash = strrchr(path, '/');
 	int parent = slash ? (int)(slash - path) + 1 : 0;
-	return asprintf(&name, "%.*s" TEMPORARY_TEMPLATE, parent, path) < 0 ? NULL : name;
+	return asprintf(&name, "%.*s" TEMPORARY_TEMPLATE "%s", parent, path, directory ? "" : name_extension(path)) < 0 ? NULL
+															: name;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -78,7 +89,11 @@ static bool temporary_lock(int fd)
 
 static bool is_temporary(const char *name)
 {
-	return !strncmp(name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) && strlen(name) == sizeof(TEMPORARY_TEMPLATE) - 1;
+	const size_t length = sizeof(TEMPORARY_TEMPLATE) - 1;
+
+	return !strncmp(name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) && strlen(name) >= length &&
+	       !memchr(name + sizeof(TEMPORARY_PREFIX) - 1, '.', length - (sizeof(TEMPORARY_PREFIX) - 1)) &&
+	       (!name[length] || (name[length] == '.' && strlen(name + length) <= TEMPORARY_EXTENSION_MAX));
 }
 
 static void folder_clean(const char *folder)
@@ -149,7 +164,7 @@ static int directory_make(char *name)
 static bool publication_make_named(struct publication *p)
 {
 	for (int attempt = 0; attempt < 100; attempt++) {
-		char *name = temporary_name(p->path);
+		char *name = temporary_name(p->path, p->directory);
 		if (!name) {
 			errno = ENOMEM;
 			return false;
@@ -158,7 +173,7 @@ static bool publication_make_named(struct publication *p)
 		if (p->directory)
 			fd = directory_make(name);
 		else
-			fd = system_temporary(name);
+			fd = system_temporary(name, strlen(name_extension(p->path)));
 		if (fd >= 0 && temporary_lock(fd)) {
 			p->temporary = name;
 			p->lock = fd;
@@ -395,8 +410,8 @@ static enum tracemend_status publication_name(struct publication *p)
 {
 	for (int attempt = 0; attempt < 100 && !p->temporary && p->error.status == TM_OK; attempt++) {
 		/* mkstemp() finds a name that is free; link() does not replace, so it is made free again. */
-		char *name = temporary_name(p->path);
-		int fd = name ? system_temporary(name) : -1;
+		char *name = temporary_name(p->path, false);
+		int fd = name ? system_temporary(name, strlen(name_extension(p->path))) : -1;
 		if (fd < 0) {
 			(void)fault_set(&p->error, name ? TM_IO : TM_NO_MEMORY, "%s: cannot be created: %s", p->path,
 					strerror(errno));

@@ -1,8 +1,8 @@
 /* Output that appears whole under its name or not at all (P10).
  *
  * A file has no name until it is complete, where the system has O_TMPFILE: what is left when the process is killed, the system
- * removes. A directory, a file that replaces another, and a file on other systems have a temporary sibling, ".tracemend-" and six
- * characters, which is locked as long as its process lives. */
+ * removes. A directory, a file that replaces another, and a file on other systems have a temporary sibling, ".tracemend-", six
+ * characters and the extension, which is locked as long as its process lives. */
 #ifndef CORE_PUBLISH_H
 #define CORE_PUBLISH_H
 

@@ -58,12 +58,12 @@ int system_pipe(int ends[2])
 #endif
 }
 
-int system_temporary(char *template)
+int system_temporary(char *template, size_t suffix)
 {
 #ifdef SYSTEM_HAS_PIPE2
-	return mkostemp(template, O_CLOEXEC);
+	return mkostemps(template, (int)suffix, O_CLOEXEC);
 #else
-	int fd = mkstemp(template);
+	int fd = mkstemps(template, (int)suffix);
 
 	if (fd >= 0)
 		(void)close_on_exec(fd);
@@ -85,7 +85,7 @@ int system_unnamed_file(const char *directory)
 	if (!path)
 		return -1;
 	(void)snprintf(path, size, "%s/tracemend-XXXXXX", directory);
-	int fd = system_temporary(path);
+	int fd = system_temporary(path, 0);
 	if (fd >= 0)
 		(void)unlink(path);
 	free(path);

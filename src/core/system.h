@@ -12,8 +12,8 @@ void *system_resize(void *old, size_t count, size_t size);
 
 /* A pipe whose ends exec closes. 0, or -1 with errno. */
 int system_pipe(int ends[2]);
-/* As mkstemp(), closed by exec. */
-int system_temporary(char *template);
+/* As mkstemps(), closed by exec: the template ends in six X and a suffix of that length. */
+int system_temporary(char *template, size_t suffix);
 /* An unlinked file in `directory`, to be read and written. -1 with errno: none can be made. */
 int system_unnamed_file(const char *directory);
 /* A file in `directory` that has no name until system_link() gives it one, with the usual permissions; `path`, of `size` bytes, is

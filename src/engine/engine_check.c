@@ -212,6 +212,7 @@ static void report_summarise(struct tracemend_report *report, const struct bundl
 	struct tracemend_summary *sum = &report->summary;
 	uint64_t errors, warnings, notes;
 
+	sum->struct_size = sizeof(*sum);
 	sum->path = report->path;
 	sum->format = report->format->public.name;
 	text_sanitise(report->version, sizeof(report->version), s->version);

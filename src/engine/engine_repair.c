@@ -1,4 +1,5 @@
 /* Repair: makes the plan, verifies it (P1 to P4), and publishes the output. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <nettle/sha2.h>
@@ -423,40 +424,76 @@ static enum tracemend_status repair_ask(struct tracemend_repair *r, struct publi
 	return fault_set(error, TM_IO, "%s: was changed by a program that read it; nothing was written", publication_path(p));
 }
 
+/* A directory is replaced only if it is empty. The rename makes sure of that; here it is noticed before anything is written. */
+static enum tracemend_status output_has_room(const char *path, struct tracemend_error *error)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	bool empty = true;
+
+	while (directory && empty && (entry = readdir(directory)) != NULL)
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (directory)
+		(void)closedir(directory);
+	return empty ? TM_OK : fault_set(error, TM_USAGE, "%s: exists and is not empty", path);
+}
+
 enum tracemend_status tracemend_repair_publish(struct tracemend_repair *r, const char *path, struct tracemend_error *error)
 {
-	return tracemend_repair_publish_if(r, path, NULL, NULL, error);
+	return tracemend_repair_publish_with(r, path, NULL, error);
 }
 
 enum tracemend_status tracemend_repair_publish_if(struct tracemend_repair *r, const char *path,
 						  bool (*accept)(void *ctx, const char *temporary), void *ctx,
 						  struct tracemend_error *error)
 {
+	const struct tracemend_publish publish = { .size = sizeof(publish), .accept = accept, .ctx = ctx };
+
+	return tracemend_repair_publish_with(r, path, &publish, error);
+}
+
+/* Checks the output as it was written. */
+static enum tracemend_status repair_check_written(struct tracemend_repair *r, struct publication *p, struct tracemend_error *error)
+{
+	const char *temporary = publication_temporary(p);
+	struct bundle *written = publication_status(p) == TM_OK ? bundle_open(temporary, &r->options, error) : NULL;
+	enum tracemend_status status = written ? repair_recheck(r, written, error) : publication_status(p);
+
+	if (!written && status == TM_OK)
+		status = error->status;
+	bundle_free(written);
+	return status;
+}
+
+enum tracemend_status tracemend_repair_publish_with(struct tracemend_repair *r, const char *path,
+						    const struct tracemend_publish *publish, struct tracemend_error *error)
+{
 	struct tracemend_error fallback;
+	struct tracemend_publish own;
 
 	error = engine_begin(error, &fallback);
 	if (!r || !path) {
 		(void)engine_null(error, r ? "path" : "repair");
 		return error->status;
 	}
+	if (!engine_take(&own, sizeof(own), sizeof(own), publish, publish ? publish->size : 0, error))
+		return error->status;
 	enum tracemend_status status = output_is_apart(r->in, path, error);
+	if (status == TM_OK && tracemend_repair_is_directory(r))
+		status = output_has_room(path, error);
 	if (status != TM_OK)
 		return status;
 	struct publication *p = publication_begin(path, tracemend_repair_is_directory(r), error);
 	if (!p)
 		return error->status;
 	status = repair_write(r, p, error);
-	if (status == TM_OK && r->outcome.changed) {
-		const char *temporary = publication_temporary(p);
-		struct bundle *written = publication_status(p) == TM_OK ? bundle_open(temporary, &r->options, error) : NULL;
-		status = written ? repair_recheck(r, written, error) : publication_status(p);
-		if (!written && status == TM_OK)
-			status = error->status;
-		bundle_free(written);
-	}
-	if (status == TM_OK && accept)
-		status = repair_ask(r, p, accept, ctx, error);
+	if (status == TM_OK && r->outcome.changed)
+		status = repair_check_written(r, p, error);
+	if (status == TM_OK && own.accept)
+		status = repair_ask(r, p, own.accept, own.ctx, error);
 	status = repair_of_changing(r, status, error);
+	if (status == TM_OK && own.ready && !own.ready(own.ctx))
+		status = fault_set(error, TM_CANCELLED, "%s: not accepted; nothing was written", path);
 	if (status == TM_OK)
 		return publication_commit(p, error);
 	if (error->status == TM_OK)

@@ -11,19 +11,23 @@ struct tracemend_report *tracemend_report_make(const struct tracemend_summary *s
 {
 	struct tracemend_options options = { .max_findings = max_findings };
 	struct tracemend_error fallback;
+	struct tracemend_summary own;
 
 	error = engine_begin(error, &fallback);
 	if (!summary)
 		return engine_null(error, "summary");
-	const struct format *f = format_find(summary->format);
+	/* The size of version 0.1.0: as long as there is no other version, all of it. */
+	if (!engine_take(&own, sizeof(own), sizeof(own), summary, summary->struct_size, error))
+		return NULL;
+	const struct format *f = format_find(own.format);
 	if (!f) {
-		(void)fault_set(error, TM_USAGE, "unknown format: %s", summary->format);
+		(void)fault_set(error, TM_USAGE, "unknown format: %s", own.format ? own.format : "");
 		return NULL;
 	}
 	struct tracemend_report *report = calloc(1, sizeof(*report));
 	if (report) {
 		report->format = f;
-		report->path = strdup(summary->path);
+		report->path = strdup(own.path ? own.path : "");
 		report->container = findings_new(container_rules, CONTAINER_RULE_COUNT, &options);
 		report->findings = findings_new(f->rules, f->rule_count, &options);
 	}
@@ -32,12 +36,13 @@ struct tracemend_report *tracemend_report_make(const struct tracemend_summary *s
 		tracemend_report_free(report);
 		return NULL;
 	}
-	report->summary = *summary;
+	report->summary = own;
+	report->summary.struct_size = sizeof(own);
 	report->summary.path = report->path;
 	report->summary.format = f->public.name;
 	/* Not cut inside a character: they may come from elsewhere. */
-	text_sanitise(report->version, sizeof(report->version), summary->format_version);
-	text_sanitise(report->incomplete, sizeof(report->incomplete), summary->incomplete);
+	text_sanitise(report->version, sizeof(report->version), own.format_version ? own.format_version : "");
+	text_sanitise(report->incomplete, sizeof(report->incomplete), own.incomplete ? own.incomplete : "");
 	report->summary.format_version = report->version;
 	report->summary.incomplete = report->incomplete;
 	return report;
@@ -59,12 +64,19 @@ static struct findings *report_table(const struct tracemend_report *report, cons
 
 enum tracemend_status tracemend_report_add(struct tracemend_report *report, const struct tracemend_finding *finding)
 {
+	struct tracemend_finding own;
+	struct tracemend_error error;
 	unsigned index;
-	struct findings *f = report && finding ? report_table(report, finding->rule, &index) : NULL;
 
-	if (!f)
+	if (!report || !finding || !engine_take(&own, sizeof(own), sizeof(own), finding, finding->struct_size, &error))
 		return TM_USAGE;
-	findings_copy(f, index, finding);
+	const char **texts[] = { &own.file, &own.path, &own.message, &own.field };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		*texts[i] = *texts[i] ? *texts[i] : "";
+	struct findings *f = report_table(report, own.rule, &index);
+	if (!f || own.context_length > TRACEMEND_CONTEXT)
+		return TM_USAGE;
+	findings_copy(f, index, &own);
 	return findings_status(f);
 }
 

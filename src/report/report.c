@@ -34,7 +34,8 @@ static bool rule_is_silenced(const struct report_run *run, const struct tracemen
 {
 	const struct tracemend_options *o = run->options;
 
-	return o && o->grade && o->grade(o->grade_ctx, rule, rule->severity) == TM_IGNORE;
+	return (rule->preview && !(o && o->preview)) ||
+	       (o && o->grade && o->grade(o->grade_ctx, rule, rule->severity) == TM_IGNORE);
 }
 
 /* Appends the rules of a table ("container", or a format) that were reported. */

@@ -62,6 +62,7 @@ static void null_is_an_error(void **state)
 	assert_null(tracemend_repair_bytes(NULL, 0, &size, NULL));
 	assert_int_equal(tracemend_repair_publish(NULL, "x", NULL), TM_USAGE);
 	assert_int_equal(tracemend_repair_publish_if(NULL, "x", NULL, NULL, NULL), TM_USAGE);
+	assert_int_equal(tracemend_repair_publish_with(NULL, "x", NULL, NULL), TM_USAGE);
 	tracemend_repair_free(NULL);
 	assert_null(tracemend_generate(NULL, &error));
 	assert_int_equal(error.status, TM_USAGE);
@@ -320,6 +321,113 @@ static void structures_may_grow(void **state)
 	assert_int_equal(tracemend_version_number(), TRACEMEND_VERSION_NUMBER);
 }
 
+/* Reports of elsewhere are made of structures that the caller fills. */
+static void made_reports_take_older_and_newer_structures(void **state)
+{
+	struct {
+		struct tracemend_summary known;
+		uint64_t later;
+	} summary = { .known = { .struct_size = sizeof(summary), .format = "fxt", .errors = 1 } };
+	struct {
+		struct tracemend_finding known;
+		uint64_t later;
+	} finding = { .known = { .struct_size = sizeof(finding),
+				 .rule = tracemend_rule_find("fxt/truncated-record"),
+				 .severity = TM_ERROR,
+				 .offset = 5,
+				 .context_length = TRACEMEND_CONTEXT } };
+	struct tracemend_error error;
+
+	(void)state;
+	struct tracemend_report *report = tracemend_report_make(&summary.known, 0, &error);
+	assert_non_null(report);
+	const struct tracemend_summary *made = tracemend_report_summary(report);
+	assert_int_equal(made->struct_size, sizeof(*made));
+	assert_string_equal(made->path, "");
+	assert_int_equal(tracemend_report_add(report, &finding.known), TM_OK);
+	finding.later = 1;
+	assert_int_equal(tracemend_report_add(report, &finding.known), TM_USAGE);
+	/* An older one ends before the context. */
+	finding.known.struct_size = offsetof(struct tracemend_finding, field_offset);
+	finding.known.offset = 6;
+	assert_int_equal(tracemend_report_add(report, &finding.known), TM_OK);
+	finding.known.struct_size = 0;
+	finding.known.context_length = TRACEMEND_CONTEXT + 1;
+	assert_int_equal(tracemend_report_add(report, &finding.known), TM_USAGE);
+	assert_int_equal(tracemend_report_finding_count(report), 2);
+	const struct tracemend_finding *added = tracemend_report_finding(report, 1);
+	assert_int_equal(added->struct_size, sizeof(*added));
+	assert_int_equal(added->offset, 6);
+	assert_int_equal(added->context_length, 0);
+	assert_string_equal(added->message, "");
+	tracemend_report_free(report);
+	summary.later = 1;
+	assert_null(tracemend_report_make(&summary.known, 0, &error));
+	assert_int_equal(error.status, TM_USAGE);
+	summary.known.struct_size = offsetof(struct tracemend_summary, size);
+	report = tracemend_report_make(&summary.known, 0, &error);
+	assert_int_equal(tracemend_report_summary(report)->errors, 0);
+	tracemend_report_free(report);
+	summary.known.struct_size = 0;
+	summary.known.format = NULL;
+	assert_null(tracemend_report_make(&summary.known, 0, &error));
+}
+
+struct asked {
+	char out[96];
+	unsigned accepted, ready;
+	bool answer;
+};
+
+static bool accepts(void *ctx, const char *temporary)
+{
+	struct asked *asked = ctx;
+
+	(void)temporary;
+	assert_int_equal(asked->ready, 0);
+	asked->accepted++;
+	return true;
+}
+
+static bool is_ready(void *ctx)
+{
+	struct asked *asked = ctx;
+
+	assert_int_equal(access(asked->out, F_OK), -1);
+	asked->ready++;
+	return asked->answer;
+}
+
+static void the_caller_is_told_before_the_output_has_its_name(void **state)
+{
+	char folder[64];
+
+	(void)state;
+	scratch_make(folder);
+	for (unsigned i = 0; i < 4; i++) {
+		struct tracemend_sample *s = sample_of(i & 1 ? "uftrace" : "fxt", TM_DAMAGE_TRUNCATE);
+		struct tracemend_input *input = tracemend_open_sample(s, NULL, NULL);
+		struct tracemend_repair *r = tracemend_repair(input, NULL, NULL);
+		struct asked asked = { .answer = i & 2 };
+		struct tracemend_publish publish = { .size = sizeof(publish), .accept = accepts, .ready = is_ready, .ctx = &asked };
+		(void)snprintf(asked.out, sizeof(asked.out), "%s/out-%u", folder, i);
+		assert_non_null(r);
+		assert_int_equal(tracemend_repair_publish_with(r, asked.out, &publish, NULL), asked.answer ? TM_OK : TM_CANCELLED);
+		assert_int_equal(asked.accepted, 1);
+		assert_int_equal(asked.ready, 1);
+		assert_int_equal(access(asked.out, F_OK), asked.answer ? 0 : -1);
+		/* A directory that is there is noticed before anything is asked. */
+		if (asked.answer && i & 1) {
+			assert_int_equal(tracemend_repair_publish_with(r, asked.out, &publish, NULL), TM_USAGE);
+			assert_int_equal(asked.accepted + asked.ready, 2);
+		}
+		tracemend_repair_free(r);
+		tracemend_close(input);
+		tracemend_sample_free(s);
+	}
+	scratch_remove(folder);
+}
+
 static void all_printers_print(void **state)
 {
 	struct tracemend_sample *s = sample_of("fxt", TM_DAMAGE_HOLE);
@@ -355,10 +463,15 @@ static void all_printers_print(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(null_is_an_error),	     cmocka_unit_test(values_beyond_the_last_are_safe),
-		cmocka_unit_test(a_repair_keeps_its_input),  cmocka_unit_test(check_asks_its_own_progress),
-		cmocka_unit_test(several_files_from_memory), cmocka_unit_test(structures_may_grow),
+		cmocka_unit_test(null_is_an_error),
+		cmocka_unit_test(values_beyond_the_last_are_safe),
+		cmocka_unit_test(a_repair_keeps_its_input),
+		cmocka_unit_test(check_asks_its_own_progress),
+		cmocka_unit_test(several_files_from_memory),
+		cmocka_unit_test(structures_may_grow),
 		cmocka_unit_test(all_printers_print),
+		cmocka_unit_test(made_reports_take_older_and_newer_structures),
+		cmocka_unit_test(the_caller_is_told_before_the_output_has_its_name),
 	};
 	return RUN(tests);
 }

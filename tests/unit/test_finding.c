@@ -4,12 +4,19 @@
 #include "../../fuzz/capture.h"
 #include "core/finding.h"
 #include "core/limits.h"
+#include "core/rule.h"
 
 static const struct tracemend_rule rules[] = {
-	{ "toy/bad", "toy", TM_ERROR, "malformed", "bad", "-", "-", "-" },
-	{ "toy/odd", "toy", TM_WARNING, "semantics", "odd", "-", "-", "-" },
-	{ "toy/fyi", "toy", TM_NOTE, "semantics", "fyi", "-", "-", "-" },
+	{ "toy/bad", "toy", TM_ERROR, "malformed", "bad", "-", "-", "-", false },
+	{ "toy/odd", "toy", TM_WARNING, "semantics", "odd", "-", "-", "-", false },
+	{ "toy/fyi", "toy", TM_NOTE, "semantics", "fyi", "-", "-", "-", false },
 };
+
+/* As a row of a table makes it: a preview rule, and one that is none. */
+static const struct tracemend_rule preview_rules[] = { RULE_ROW("toy", "new", PREVIEW_WARNING, SEMANTICS, "new", "-", "-", "-")
+							       RULE_ROW("toy", "newer", PREVIEW_NOTE, LOSS, "newer", "-", "-", "-")
+								       RULE_ROW("toy", "old", WARNING, SEMANTICS, "old", "-", "-",
+										"-") };
 
 static enum tracemend_severity only_odd_matters(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
 {
@@ -145,9 +152,43 @@ static void overlong_texts_are_cut(void **state)
 	bundle_free(b);
 }
 
+static enum tracemend_severity all_are_errors(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity)
+{
+	(void)ctx, (void)rule, (void)severity;
+	return TM_ERROR;
+}
+
+static void preview_rules_are_silent_unless_asked_for(void **state)
+{
+	struct bundle *b = bundle();
+	(void)state;
+	assert_true(preview_rules[0].preview && preview_rules[0].severity == TM_WARNING);
+	assert_true(preview_rules[1].preview && preview_rules[1].severity == TM_NOTE);
+	assert_false(preview_rules[2].preview);
+	for (unsigned i = 0; i < 4; i++) {
+		/* Nor does re-grading bring them out. */
+		struct tracemend_options options = { .preview = i & 1, .grade = i & 2 ? all_are_errors : NULL };
+		struct findings *f = findings_new(preview_rules, 3, &options);
+		uint64_t errors, warnings, notes;
+		for (unsigned rule = 0; rule < 3; rule++)
+			(void)finding_new(f, rule, bundle_single(b), rule, 1);
+		findings_totals(f, &errors, &warnings, &notes);
+		assert_int_equal(findings_kept_count(f), i & 1 ? 3 : 1);
+		assert_int_equal(errors, i == 3 ? 3 : i == 2 ? 1 : 0);
+		assert_int_equal(warnings, i == 1 ? 2 : i == 0 ? 1 : 0);
+		assert_int_equal(notes, i == 1 ? 1 : 0);
+		/* Repair acts on them in no case. */
+		assert_int_equal(findings_errors(f), 0);
+		findings_free(f);
+	}
+	bundle_free(b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(findings_are_kept_whole), cmocka_unit_test(counting_never_stops),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(preview_rules_are_silent_unless_asked_for),
+					    cmocka_unit_test(findings_are_kept_whole),
+					    cmocka_unit_test(counting_never_stops),
 					    cmocka_unit_test(ranges_end_with_the_file),
 					    cmocka_unit_test(grading_changes_reports_only),
 					    cmocka_unit_test(overlong_texts_are_cut) };

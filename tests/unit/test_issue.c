@@ -6,9 +6,9 @@
 enum { NOTE_RULE, WARNING_RULE, ERROR_RULE };
 
 static const struct tracemend_rule rules[] = {
-	[NOTE_RULE] = { "toy/note", "toy", TM_NOTE, "malformed", "note", "-", "-", "-" },
-	[WARNING_RULE] = { "toy/warning", "toy", TM_WARNING, "malformed", "warning", "-", "-", "-" },
-	[ERROR_RULE] = { "toy/error", "toy", TM_ERROR, "malformed", "error", "-", "-", "-" },
+	[NOTE_RULE] = { "toy/note", "toy", TM_NOTE, "malformed", "note", "-", "-", "-", false },
+	[WARNING_RULE] = { "toy/warning", "toy", TM_WARNING, "malformed", "warning", "-", "-", "-", false },
+	[ERROR_RULE] = { "toy/error", "toy", TM_ERROR, "malformed", "error", "-", "-", "-", false },
 };
 
 static void an_issue_has_its_values_and_the_severity_of_its_row(void **state)

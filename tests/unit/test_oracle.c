@@ -37,8 +37,8 @@ static enum fault fault;
 static unsigned mood;
 
 static const struct tracemend_rule toy_rules[] = {
-	{ "toy/bad-record", "toy", TM_ERROR, "malformed", "bad", "-", "-", "-" },
-	{ "toy/cut", "toy", TM_ERROR, "truncation", "cut", "-", "-", "-" },
+	{ "toy/bad-record", "toy", TM_ERROR, "malformed", "bad", "-", "-", "-", false },
+	{ "toy/cut", "toy", TM_ERROR, "truncation", "cut", "-", "-", "-", false },
 };
 
 static struct bid toy_bid(struct bundle *b, struct window *w)

@@ -6,8 +6,8 @@
 #include "core/plan.h"
 
 static const struct tracemend_rule rules[] = {
-	{ "toy/one", "toy", TM_ERROR, "malformed", "one", "-", "-", "-" },
-	{ "toy/two", "toy", TM_ERROR, "malformed", "two", "-", "-", "-" },
+	{ "toy/one", "toy", TM_ERROR, "malformed", "one", "-", "-", "-", false },
+	{ "toy/two", "toy", TM_ERROR, "malformed", "two", "-", "-", "-", false },
 };
 
 static const char text[] = "0123456789abcdef";

@@ -8,8 +8,8 @@
 #define SIZE 16384u
 
 static const struct tracemend_rule rules[] = {
-	{ "toy/one", "toy", TM_ERROR, "malformed", "one", "-", "-", "-" },
-	{ "toy/two", "toy", TM_ERROR, "malformed", "two", "-", "-", "-" },
+	{ "toy/one", "toy", TM_ERROR, "malformed", "one", "-", "-", "-", false },
+	{ "toy/two", "toy", TM_ERROR, "malformed", "two", "-", "-", "-", false },
 };
 
 struct fixture {

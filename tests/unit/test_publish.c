@@ -331,8 +331,15 @@ static void what_only_looks_like_a_temporary_stays(void **state)
 	file_write(scratch, ".tracemend-longest", "precious", 8);
 	file_write(scratch, "x.tracemend-abcdef", "precious", 8);
 	assert_int_equal(symlink(scratch, (snprintf(out, sizeof(out), "%s/.tracemend-abcdef", scratch), out)), 0);
+	static const char *const others[] = { ".tracemend-new.a.fxt", ".tracemend-abcdef.long-extension",
+					      ".tracemend-abcdefg.fxt" };
+	for (unsigned i = 0; i < 3; i++)
+		file_write(scratch, others[i], "precious", 8);
 	publication_clean(out);
-	assert_int_equal(directory_count(scratch), 3);
+	assert_int_equal(directory_count(scratch), 6);
+	file_write(scratch, ".tracemend-uvwxyz.fxt", "left", 4);
+	publication_clean(out);
+	assert_int_equal(directory_count(scratch), 6);
 }
 
 static void a_name_may_be_as_long_as_names_can_be(void **state)

@@ -40,12 +40,12 @@
 static void descriptors_do_not_outlive_exec(void **state)
 {
 	int (*const pipes[])(int ends[2]) = { system_pipe, portable_pipe };
-	int (*const temporaries[])(char *template) = { system_temporary, portable_temporary };
+	int (*const temporaries[])(char *template, size_t suffix) = { system_temporary, portable_temporary };
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		int ends[2];
-		char name[] = "/tmp/tracemend-test-XXXXXX", byte = 'a';
+		char name[] = "/tmp/tracemend-test-XXXXXX.fxt", byte = 'a';
 		assert_int_equal(pipes[i](ends), 0);
 		assert_true((fcntl(ends[0], F_GETFD) & FD_CLOEXEC) && (fcntl(ends[1], F_GETFD) & FD_CLOEXEC));
 		assert_int_equal(write(ends[1], "x", 1), 1);
@@ -53,7 +53,8 @@ static void descriptors_do_not_outlive_exec(void **state)
 		assert_int_equal(byte, 'x');
 		close(ends[0]);
 		close(ends[1]);
-		int fd = temporaries[i](name);
+		int fd = temporaries[i](name, 4);
+		assert_true(fd >= 0 && !strstr(name, "XXXXXX") && !strcmp(strrchr(name, '.'), ".fxt"));
 		assert_true(fd >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC));
 		assert_int_equal(unlink(name), 0);
 		close(fd);
