@@ -164,6 +164,8 @@ int cli_config_load(struct cli_options *o);
 void cli_config_free(struct cli_config *c);
 /* Fills *g for a path; it is to be the grade_ctx of its tracemend_options. False: no rule is left. */
 bool cli_config_choose(struct cli_grading *g, const struct cli_options *o, const char *path);
+/* Fills *g for a path of an earlier run, which may be inside an archive. */
+void cli_config_grading(struct cli_grading *g, const struct cli_options *o, const char *path);
 /* What the file says about a rule. */
 bool cli_config_chosen(const struct cli_grading *g, const struct tracemend_rule *rule);
 enum tracemend_severity cli_config_severity(const struct cli_grading *g, const struct tracemend_rule *rule,
@@ -179,7 +181,12 @@ bool cli_complete(const struct cli_command *commands, const char *shell);
 
 /* ---- cli_message.c ---- */
 
-/* Prints "tracemend: ", the escaped message and a line end to standard error. */
+/* Where results and messages are printed: standard output and standard error, or what this thread was given. NULL: the standard
+ * streams again. */
+FILE *cli_result(void);
+FILE *cli_talk(void);
+void cli_redirect(FILE *result, FILE *talk);
+/* Prints "tracemend: ", the escaped message and a line end to cli_talk(). */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same; returns CLI_USAGE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -355,6 +362,13 @@ bool cli_output_is_packed(const char *path);
  */
 int cli_output_in_place(struct tracemend_repair *repair, const char *path, struct cli_verify *verify);
 
+/* ---- cli_repair_text.c ---- */
+
+/* Prints what a repair keeps, changes, drops and cannot verify; with -q, nothing. */
+void cli_repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r);
+/* Reports a donor from which nothing was taken. */
+void cli_repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r);
+
 /* ---- cli_verify.c ---- */
 
 struct child_result;
@@ -362,12 +376,18 @@ struct child_result;
 struct cli_verify {
 	const struct cli_options *options;
 	struct child_result *answer; /* NULL: nobody was asked */
+	struct cli_file *manifest;   /* gets its name before the result; NULL: there is none */
+	bool manifest_named;	     /* it has its name */
+	bool manifest_failed;
 };
 
 /* Runs the command with the path of a result. Whether it ends with exit 0. ctx: struct cli_verify. */
 bool cli_verify_ask(void *ctx, const char *path);
-/* tracemend_repair_publish(), or _publish_if() with --verify-with. Returns an exit code after a message; none about the answer. */
-int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path);
+/* Publishes the result if the command of --verify-with accepts it; if this is its last name, the manifest before it. Returns an
+ * exit code after a message; none about the answer. */
+int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path, bool last);
+/* Gives the manifest its name. False after a message. ctx: struct cli_verify. */
+bool cli_verify_ready(void *ctx);
 /* Whether the command was asked and did not end with exit 0. */
 bool cli_verify_refused(const struct cli_verify *v);
 /* Prints what the command answered. */
@@ -394,6 +414,9 @@ struct cli_targets {
  * after an error message. cli_targets_free() is due in every case. */
 int cli_targets_find(struct cli_targets *t, const struct cli_options *o);
 void cli_targets_free(struct cli_targets *t);
+/* For a command that takes one capture, and an input that is none, or a tree: if there are captures in it, names the first two and
+ * returns CLI_USAGE. Else CLI_CLEAN, without a message. */
+int cli_refuse_several(const char *path, struct tracemend_input *input, const struct tracemend_options *library);
 
 /* ---- cli_progress.c ---- */
 

@@ -21,7 +21,7 @@ struct baseline_entry {
 
 struct cli_baseline {
 	const char *path;
-	const struct tracemend_options *library;
+	const struct cli_options *options;
 	struct baseline_entry *list; /* sorted by rule and fingerprint, unless it is made anew */
 	size_t count, capacity;
 	const char *input;
@@ -137,7 +137,7 @@ int cli_baseline_begin(struct cli_baseline **baseline, const struct cli_options 
 		return cli_memory();
 	*baseline = b;
 	b->path = o->baseline;
-	b->library = &o->library;
+	b->options = o;
 	b->update = o->update_baseline;
 	b->quiet = o->quiet;
 	return b->update ? CLI_CLEAN : baseline_read(b);
@@ -184,7 +184,21 @@ struct tracemend_report *cli_baseline_select(struct cli_baseline *b, struct trac
 	return rest;
 }
 
-/* Names the entries that did not occur as often as they may, unless their rule was not looked at. */
+/* Whether nobody looked for an entry: its rule is ignored, everywhere or where it was found. */
+static bool baseline_is_ignored(const struct cli_baseline *b, const struct baseline_entry *e)
+{
+	const struct tracemend_options *library = &b->options->library;
+	struct cli_grading grading;
+
+	if (e->rule->preview && !library->preview)
+		return true;
+	if (!library->grade)
+		return false;
+	cli_config_grading(&grading, b->options, e->input);
+	return library->grade(&grading, e->rule, e->rule->severity) == TM_IGNORE;
+}
+
+/* Names the entries that did not occur as often as they may, unless nobody looked for them. */
 static void baseline_name_gone(const struct cli_baseline *b)
 {
 	size_t gone = 0;
@@ -192,8 +206,7 @@ static void baseline_name_gone(const struct cli_baseline *b)
 	for (size_t i = 0; i < b->count; i++) {
 		const struct baseline_entry *e = &b->list[i];
 		char met[32], count[32];
-		if (e->met == e->count ||
-		    (b->library->grade && b->library->grade(b->library->grade_ctx, e->rule, e->rule->severity) == TM_IGNORE))
+		if (e->met == e->count || baseline_is_ignored(b, e))
 			continue;
 		if (++gone <= CLI_FINDINGS_LISTED)
 			cli_error("%s: occurs %s times, not %s: %s [%s] in %s", b->path, cli_number(met, e->met),

@@ -8,8 +8,9 @@
 
 #include "report/report.h"
 
-/* Finished targets that may wait to be printed, per thread. */
+/* Finished targets that may wait to be printed, per thread; and their findings, beyond which no further target is begun. */
 #define WAITING_PER_THREAD 4
+#define WAITING_FINDINGS 50000
 
 /* What came of one input; an archive may have several. */
 struct check_result {
@@ -27,8 +28,9 @@ struct check_job {
 	struct cli_grading grading;	  /* of the library */
 	struct check_result *results;
 	size_t passed_over;
-	bool failed;  /* out of memory */
-	bool printed; /* it had results */
+	size_t findings; /* kept, of all results */
+	bool failed;	 /* out of memory */
+	bool printed;	 /* it had results */
 	bool done;
 };
 
@@ -46,6 +48,7 @@ struct check {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	size_t next, printed; /* the next target to check; the number of printed ones */
+	size_t waiting;	      /* findings of targets that are finished and not printed */
 	bool stopped;
 };
 
@@ -261,22 +264,40 @@ struct check_thread {
 	pthread_t thread;
 };
 
+static size_t check_findings(const struct check_job *job)
+{
+	size_t count = 0;
+
+	for (const struct check_result *result = job->results; result; result = result->next)
+		count += tracemend_report_finding_count(result->report);
+	return count;
+}
+
+/* Whether a thread is to wait before it begins a target: memory is for so many reports. What is to be printed next never waits. */
+static bool check_is_ahead(const struct check *c)
+{
+	size_t ahead = c->next - c->printed;
+
+	return ahead && (ahead >= (size_t)c->options->jobs * WAITING_PER_THREAD || c->waiting >= WAITING_FINDINGS);
+}
+
 static void *check_thread(void *ctx)
 {
 	struct check_thread *thread = ctx;
 	struct check *c = thread->check;
-	size_t ahead = (size_t)c->options->jobs * WAITING_PER_THREAD;
 
 	(void)pthread_mutex_lock(&c->lock);
 	for (;;) {
-		while (!c->stopped && c->next < c->targets.count && c->next - c->printed >= ahead)
+		while (!c->stopped && c->next < c->targets.count && check_is_ahead(c))
 			(void)pthread_cond_wait(&c->changed, &c->lock);
 		if (c->stopped || c->next >= c->targets.count)
 			break;
 		size_t index = c->next++;
 		(void)pthread_mutex_unlock(&c->lock);
 		check_work(c, index, thread->slot);
+		size_t findings = check_findings(&c->jobs[index]);
 		(void)pthread_mutex_lock(&c->lock);
+		c->waiting += c->jobs[index].findings = findings;
 		c->jobs[index].done = true;
 		(void)pthread_cond_broadcast(&c->changed);
 	}
@@ -295,6 +316,7 @@ static void check_print_in_order(struct check *c)
 		check_print(c, i);
 		(void)pthread_mutex_lock(&c->lock);
 		c->printed = i + 1;
+		c->waiting -= c->jobs[i].findings;
 		(void)pthread_cond_broadcast(&c->changed);
 		(void)pthread_mutex_unlock(&c->lock);
 	}
@@ -371,6 +393,7 @@ int cli_check(struct cli_options *o)
 		c.printer->begin(&c.run);
 	if (threads < 2 || !check_parallel(&c, array, threads))
 		check_serial(&c);
+	c.run.stopped = cli_signals_caught();
 	if (c.printer->end)
 		c.printer->end(&c.run);
 	c.code = cli_worse(c.code, cli_saves_end(c.saves, c.run.passed_over, !cli_signals_caught()));

@@ -375,6 +375,23 @@ enum tracemend_severity cli_config_severity(const struct cli_grading *g, const s
 	return severity;
 }
 
+void cli_config_grading(struct cli_grading *g, const struct cli_options *o, const char *path)
+{
+	char *outer = strdup(path);
+
+	*g = (struct cli_grading){ .options = o, .sections = 1 };
+	/* What is in an archive goes by the archive. */
+	while (outer && o->config) {
+		char *slash = strrchr(outer, '/');
+		if (!access(outer, F_OK) || !slash || slash == outer) {
+			g->sections = config_sections(o->config, outer);
+			break;
+		}
+		*slash = '\0';
+	}
+	free(outer);
+}
+
 bool cli_config_choose(struct cli_grading *g, const struct cli_options *o, const char *path)
 {
 	size_t count = tracemend_rule_count(NULL);

@@ -1,6 +1,7 @@
 /* info: what a capture is. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -24,6 +25,22 @@ static void info_text(const struct tracemend_report *report, const char *shown, 
 		printf("  %-16s %s\n", "incomplete", s->incomplete);
 }
 
+/* What a fact says as a number, if it is nothing but one, with a unit or without: "number", and "unit". Fractions are exact to the
+ * nanosecond in "value" only. */
+static bool info_number(json_t *object, const char *value)
+{
+	const char *digits = value + (*value == '-');
+	size_t whole = strspn(digits, "0123456789"),
+	       fraction = digits[whole] == '.' ? 1 + strspn(digits + whole + 1, "0123456789") : 0;
+	const char *unit = digits + whole + fraction;
+
+	if (!whole || whole > 18 || fraction == 1 || (*unit && (*unit != ' ' || strchr(unit + 1, ' ') || strpbrk(unit, ",:("))))
+		return true;
+	if (!report_json_set(object, "number", fraction ? json_real(strtod(value, NULL)) : json_integer(strtoll(value, NULL, 10))))
+		return false;
+	return !*unit || report_json_set(object, "unit", json_string(unit + 1));
+}
+
 /* Facts are a list: a key may occur more than once. */
 static void info_json(struct report_run *run, const struct report_entry *entry)
 {
@@ -32,8 +49,10 @@ static void info_json(struct report_run *run, const struct report_entry *entry)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tracemend_fact *fact = tracemend_report_fact(entry->report, i);
-		if (json_array_append_new(facts, json_pack("{s:s,s:s}", "key", fact->key, "value", fact->value)))
+		json_t *one = json_pack("{s:s,s:s}", "key", fact->key, "value", fact->value);
+		if (!one || !info_number(one, fact->value) || json_array_append(facts, one))
 			run->failed = true;
+		json_decref(one);
 	}
 	if (!report_json_set(object, "facts", facts))
 		run->failed = true;
@@ -70,8 +89,10 @@ int cli_info(struct cli_options *o)
 			info_text(report, shown, cli_colored(o, stdout));
 		}
 		fflush(stdout);
-		if (error.status != TM_OK)
-			code = cli_worse(code, cli_fail(&error));
+		int several = error.status == TM_UNRECOGNISED ? cli_refuse_several(o->paths.items[i], input, &o->library)
+							      : CLI_CLEAN;
+		if (several || error.status != TM_OK)
+			code = cli_worse(code, several ? several : cli_fail(&error));
 		cli_progress_show(progress);
 		tracemend_report_free(report);
 		tracemend_close(input);

@@ -8,6 +8,25 @@
 
 #include "report/report.h"
 
+/* Where this thread prints; NULL: the standard streams. */
+static _Thread_local FILE *own_result, *own_talk;
+
+void cli_redirect(FILE *result, FILE *talk)
+{
+	own_result = result;
+	own_talk = talk;
+}
+
+FILE *cli_result(void)
+{
+	return own_result ? own_result : stdout;
+}
+
+FILE *cli_talk(void)
+{
+	return own_talk ? own_talk : stderr;
+}
+
 static void cli_verror(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 static void cli_verror(const char *format, va_list arguments)
@@ -15,7 +34,7 @@ static void cli_verror(const char *format, va_list arguments)
 	char raw[CLI_TEXT_MAX / 4], shown[CLI_TEXT_MAX];
 
 	(void)vsnprintf(raw, sizeof(raw), format, arguments);
-	fprintf(stderr, "tracemend: %s\n", cli_show(shown, raw));
+	fprintf(cli_talk(), "tracemend: %s\n", cli_show(shown, raw));
 }
 
 void cli_error(const char *format, ...)

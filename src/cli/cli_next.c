@@ -85,7 +85,7 @@ struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const stru
 /* Prints a word as a shell reads it back. Bytes that cannot be shown are escaped in the way of $'...'. */
 static void next_word(FILE *out, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/+,:@%=";
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/+,:@%";
 	char shown[CLI_TEXT_MAX];
 	bool escaped = strcmp(cli_show(shown, word), word) != 0;
 

@@ -28,6 +28,7 @@ static const struct cli_option options[] = {
 	{ 'O', "only", "GLOB", "use only rules whose id or bare name matches; may be repeated" },
 	{ 'I', "ignore", "GLOB", "ignore rules whose id or bare name matches; may be repeated" },
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
+	{ 'x', "preview", NULL, "report what preview rules find, too: new rules, which 'tracemend rules' marks" },
 	{ 'M', "max-findings", "N",
 	  "list at most N findings for each rule, and count the others (0: list all; default: 20 in text, markdown and html, all "
 	  "in the other formats)" },
@@ -38,7 +39,7 @@ static const struct cli_option options[] = {
 	  "that match. Options of the command line win" },
 	{ 'z', "no-config", NULL, "take no settings from files" },
 	{ 'j', "jobs", "N",
-	  "work on N captures at a time; the report does not change (default of check: the number of cores; else 1)" },
+	  "work on N captures at a time; the report does not change (default of check and repair: the number of cores; else 1)" },
 	{ 'o', "output", "PATH", "the result; not the input, nor a path inside it" },
 	{ 'P', "in-place", NULL, "write the result under the name of the input, which is renamed to NAME.orig" },
 	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },
@@ -361,6 +362,8 @@ static bool *cli_flag(struct cli_options *o, int key)
 	switch (key) {
 	case 'n':
 		return &o->dry_run;
+	case 'x':
+		return &o->library.preview;
 	case 'z':
 		return &o->no_config;
 	case 'P':
@@ -670,8 +673,11 @@ static int cli_check_rules_left(const struct cli_options *o)
 	size_t count = tracemend_rule_count(NULL), left = 0;
 
 	for (size_t i = 0; i < count; i++)
-		left += cli_rule_chosen(o, tracemend_rule_at(NULL, i));
-	return left ? CLI_CLEAN : cli_usage("--only and --ignore leave no rule: every capture would be called clean");
+		left += cli_rule_chosen(o, tracemend_rule_at(NULL, i)) &&
+			(o->library.preview || !tracemend_rule_at(NULL, i)->preview);
+	return left ? CLI_CLEAN
+		    : cli_usage("--only and --ignore leave no rule (preview rules need --preview): every capture would be called "
+				"clean");
 }
 
 bool cli_options_parse(struct cli_options *o, const struct cli_command *commands, const struct cli_command *command, int argc,
@@ -691,7 +697,7 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *commands
 				   .outcomes = UINT_MAX };
 	o->max_findings = CLI_FINDINGS_LISTED;
 	o->format = "text";
-	long cores = command->run == cli_check ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+	long cores = command->run == cli_check || command->run == cli_repair ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
 	o->jobs = cores > 1 && cores < 1024 ? (unsigned)cores : 1;
 	*code = cli_take_command(o, &argc, argv);
 	if (!*code)

@@ -127,14 +127,18 @@ static bool output_swap(const char *path, const char *made, const char *original
 
 int cli_output_in_place(struct tracemend_repair *repair, const char *path, struct cli_verify *verify)
 {
-	char *made = output_named(path, ".", ".tracemend-new"), *original = cli_output_original(path);
+	char *made = output_named(path, ".tracemend-new.", ""), *original = cli_output_original(path);
 	int code = CLI_CLEAN;
 
 	if (!made || !original) {
 		code = cli_memory();
 	} else {
 		cli_path_remove(made); /* of a run that was killed */
-		code = cli_verify_publish(verify, repair, made);
+		code = cli_verify_publish(verify, repair, made, false);
+		if (!code && !cli_verify_ready(verify)) {
+			code = CLI_IO;
+			cli_path_remove(made);
+		}
 		if (!code && !output_swap(path, made, original)) {
 			code = errno == EEXIST ? CLI_USAGE : CLI_IO;
 			cli_error("%s: cannot be renamed to %s: %s", path, original, strerror(errno));

@@ -1,223 +1,15 @@
-/* repair: plans, prints what is changed and lost, and writes the output. */
+/* repair: plans, prints what is changed and lost, and writes the output. With -j, threads repair several inputs, and what each says
+ * is printed in the order of the arguments. */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/report.h"
-
-/* More ranges than this are grouped by their reason. */
-#define RANGES_LISTED 12
-/* Reasons listed when ranges are grouped. */
-#define REASONS_LISTED 40
-
-/* Prints the offset of an input range, with its file when there are several. */
-static void repair_print_place(FILE *out, const struct tracemend_repair *r, const struct tracemend_range *range)
-{
-	if (tracemend_repair_member_count(r) > 1) {
-		const struct tracemend_member *m = tracemend_repair_member(r, range->input);
-		char shown[CLI_TEXT_MAX];
-		size_t path = strlen(m->path), file = strlen(m->file);
-		bool whole = path >= file && !strcmp(m->path + path - file, m->file); /* an extra piece that is a file */
-		if (m->role == TM_ROLE_EXTRA || !*m->file)
-			fprintf(out, "%s%s", cli_show(shown, m->path), *m->file && !whole ? "/" : "");
-		fprintf(out, "%s:", m->role == TM_ROLE_EXTRA && whole ? "" : cli_show(shown, m->file));
-	}
-	fprintf(out, "0x%llx", (unsigned long long)range->from);
-}
-
-struct repair_group {
-	const struct tracemend_rule *rule;
-	const char *why;
-	struct tracemend_range first;
-	uint64_t count, bytes;
-};
-
-static bool repair_same_reason(const struct repair_group *g, const struct tracemend_range *range)
-{
-	return g->rule == range->rule && !strcmp(g->why, range->why);
-}
-
-typedef struct tracemend_range (*repair_get)(const struct tracemend_repair *r, size_t index);
-
-/* Ranges grouped by reason; those beyond REASONS_LISTED reasons are together. */
-struct repair_groups {
-	struct repair_group list[REASONS_LISTED];
-	size_t used;
-	struct repair_group other;
-};
-
-static void repair_groups_add(struct repair_groups *groups, const struct tracemend_range *range)
-{
-	struct repair_group *g = &groups->other;
-
-	for (size_t k = 0; k < groups->used && g == &groups->other; k++)
-		if (repair_same_reason(&groups->list[k], range))
-			g = &groups->list[k];
-	if (g == &groups->other && groups->used < REASONS_LISTED) {
-		g = &groups->list[groups->used++];
-		*g = (struct repair_group){ .rule = range->rule, .why = range->why, .first = *range };
-	}
-	g->count += range->times;
-	g->bytes += range->length * range->times;
-}
-
-/* Whether a range is of the capture itself, or of the pieces of --extra. */
-static bool repair_is_of(const struct tracemend_repair *r, const struct tracemend_range *range, bool extra)
-{
-	return (tracemend_repair_member(r, range->input)->role == TM_ROLE_EXTRA) == extra;
-}
-
-/* Prints many ranges: for each reason their number, and the place of the first. */
-static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count, bool extra)
-{
-	struct repair_groups groups = { .other = { .why = "other reasons" } };
-	char a[64], b[64];
-
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		if (repair_is_of(r, &range, extra))
-			repair_groups_add(&groups, &range);
-	}
-	for (size_t k = 0; k < groups.used; k++) {
-		const struct repair_group *g = &groups.list[k];
-		fprintf(out, "    %s, %s, the first at ", cli_count(a, g->count, "place"), cli_count(b, g->bytes, "byte"));
-		repair_print_place(out, r, &g->first);
-		fprintf(out, ": %s%s%s%s\n", g->why, g->rule ? " [" : "", g->rule ? g->rule->id : "", g->rule ? "]" : "");
-	}
-	if (groups.other.count)
-		fprintf(out, "    %s, %s: %s\n", cli_count(a, groups.other.count, "place"),
-			cli_count(b, groups.other.bytes, "byte"), groups.other.why);
-}
-
-/* extra: those of the pieces of --extra, else the others. */
-static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
-				bool extra, bool all)
-{
-	uint64_t bytes = 0, places = 0;
-	char a[64], b[64];
-
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		if (!repair_is_of(r, &range, extra))
-			continue;
-		bytes += range.length * range.times;
-		places += range.times;
-	}
-	if (!places)
-		return;
-	fprintf(out, "  %s: %s in %s\n", label, cli_count(a, bytes, "byte"), cli_count(b, places, "place"));
-	if (places > RANGES_LISTED && !all) {
-		repair_print_groups(out, r, get, count, extra);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		for (uint64_t time = 0; time < range.times && repair_is_of(r, &range, extra);
-		     time++, range.from += range.repeat_from) {
-			fputs("    ", out);
-			repair_print_place(out, r, &range);
-			fprintf(out, " + %s: %s%s%s%s\n", cli_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
-				range.rule ? range.rule->id : "", range.rule ? "]" : "");
-		}
-	}
-}
-
-static void repair_print_unverified(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
-{
-	for (int extra = 0; extra < 2; extra++)
-		repair_print_ranges(out, r, extra ? "kept of --extra, but unverified" : "kept, but unverified",
-				    tracemend_repair_doubtful, tracemend_repair_doubtful_count(r), extra, o->verbose);
-}
-
-/* Prints new bytes by rule; all reasons with -v. */
-static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
-{
-	struct repair_groups groups = { .used = 0 };
-	size_t outputs = tracemend_repair_output_count(r);
-	uint64_t count = 0, bytes = 0;
-	char a[64], b[64];
-
-	for (size_t o = 0; o < outputs; o++) {
-		const struct tracemend_output *output = tracemend_repair_output(r, o);
-		for (size_t i = 0; i < output->segment_count; i++) {
-			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
-			if (!s.bytes)
-				continue;
-			repair_groups_add(
-				&groups,
-				&(struct tracemend_range){
-					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
-			count += s.times;
-			bytes += s.length * s.times;
-		}
-	}
-	if (!count)
-		return;
-	fprintf(out, "  replaced or inserted: %s in %s\n", cli_count(a, bytes, "byte"), cli_count(b, count, "place"));
-	for (size_t k = 0; k < groups.used && (all || k < RANGES_LISTED); k++) {
-		const struct repair_group *g = &groups.list[k];
-		fprintf(out, "    %s in %s: %s [%s]\n", cli_count(a, g->bytes, "byte"), cli_count(b, g->count, "place"), g->why,
-			g->rule ? g->rule->id : "");
-	}
-	if (groups.other.count || (!all && groups.used > RANGES_LISTED))
-		fputs("    and for other reasons: see --manifest\n", out);
-}
-
-static bool repair_uses_donor(const struct tracemend_repair *r)
-{
-	for (size_t i = 0; i < tracemend_repair_output_count(r); i++) {
-		size_t count = tracemend_repair_output(r, i)->segment_count;
-		for (size_t k = 0; k < count; k++) {
-			struct tracemend_segment s = tracemend_repair_segment(r, i, k);
-			if (!s.bytes && tracemend_repair_member(r, s.input)->role == TM_ROLE_DONOR)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Reports a donor from which nothing was taken. */
-static void repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
-{
-	if (o->quiet || !o->donor.count || repair_uses_donor(r))
-		return;
-	const struct tracemend_format *format = cli_format_find(tracemend_report_summary(tracemend_repair_report(r))->format);
-	const char *when = format ? format->donor : NULL;
-	fprintf(out, "the donor was not used%s%s\n", when ? ": " : "", when ? when : "");
-	cli_next_donors(out, o, format ? format->name : "");
-}
-
-static void repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
-{
-	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
-	const struct tracemend_summary *s = tracemend_report_summary(tracemend_repair_report(r));
-	char shown[CLI_TEXT_MAX], kept[64];
-
-	if (o->quiet)
-		return;
-	if (!outcome->changed) {
-		fprintf(out, "%s: nothing to repair: %s, no errors; the output is identical to the input\n",
-			cli_show(shown, o->paths.items[0]), cli_count(kept, s->records, "record"));
-		if (outcome->lost)
-			fputs("  it is not known whether anything is missing in it, or was altered\n", out);
-		repair_print_unverified(o, out, r);
-		return;
-	}
-	bool bare = *s->format_version >= '0' && *s->format_version <= '9'; /* as in the report */
-	fprintf(out, "%s: %s%s%s%s, %s\n", cli_show(shown, o->paths.items[0]), s->format, bare ? " format" : "",
-		*s->format_version ? " " : "", s->format_version, cli_count(kept, s->errors, "error"));
-	cli_next_totals(out, outcome);
-	if (o->verbose && outcome->passes > 1)
-		fprintf(out, "  passes: %u, since a defect hid another\n", outcome->passes);
-	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), false, o->verbose);
-	repair_print_ranges(out, r, "not used of --extra", tracemend_repair_dropped, tracemend_repair_dropped_count(r), true,
-			    o->verbose);
-	repair_print_literals(out, r, o->verbose);
-	repair_print_unverified(o, out, r);
-}
 
 /* An output or manifest must not be an input, nor lie inside one. */
 static int repair_check_output(const char *option, const char *output, const char *input)
@@ -273,22 +65,23 @@ static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, co
 	return cli_file_flush(file) ? CLI_CLEAN : CLI_IO;
 }
 
-/* Publishes the output, if the reader accepts it. */
+/* Publishes the output, if the reader accepts it, and its manifest before it. */
 static int repair_publish(const struct cli_options *o, struct tracemend_repair *r, struct cli_verify *verify)
 {
 	const char *input = o->paths.items[0];
+	bool written = !o->dry_run && (!o->in_place || tracemend_repair_outcome(r)->changed);
 
-	if (o->dry_run)
-		return CLI_CLEAN;
-	if (!o->in_place)
-		return cli_verify_publish(verify, r, o->output);
-	if (tracemend_repair_outcome(r)->changed)
+	if (written && o->in_place)
 		return cli_output_in_place(r, input, verify);
-	return !o->verify_with || cli_verify_ask(verify, input) ? CLI_CLEAN : CLI_LOST; /* the input is the result */
+	if (written)
+		return cli_verify_publish(verify, r, o->output, true);
+	if (o->in_place && o->verify_with && !cli_verify_ask(verify, input))
+		return CLI_LOST; /* the input is the result */
+	return cli_verify_ready(verify) ? CLI_CLEAN : CLI_IO;
 }
 
-/* The manifest is on disk before the output appears, and gets its name after it: there is never a manifest without its output. What
- * is printed cannot be taken back: on standard output, the manifest comes after the output. */
+/* The manifest is on disk before the output is, and gets its name first. If the output does not get its own then, the manifest is
+ * removed. What is printed cannot be taken back: on standard output, the manifest comes after the output. */
 static int repair_write(const struct cli_options *o, struct tracemend_repair *r, struct cli_verify *verify)
 {
 	struct tracemend_error error = { 0 };
@@ -302,14 +95,15 @@ static int repair_write(const struct cli_options *o, struct tracemend_repair *r,
 		code = repair_manifest(&manifest, r, o->manifest);
 	if (code)
 		return code;
+	verify->manifest = &manifest;
 	code = repair_publish(o, r, verify);
+	verify->manifest = NULL;
 	if (!code && print)
 		code = repair_manifest(&manifest, r, o->manifest);
-	if (code) {
-		cli_file_abandon(&manifest);
-		return code;
-	}
-	return cli_file_commit(&manifest) ? CLI_CLEAN : CLI_IO;
+	if (code && verify->manifest_named)
+		(void)unlink(o->manifest);
+	cli_file_abandon(&manifest);
+	return code;
 }
 
 /* Whether the input was unpacked: its name cannot be that of the output. */
@@ -327,7 +121,7 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
 	/* With -n the plan is the result; otherwise it is a message. */
-	FILE *out = o->dry_run && !(o->manifest && !strcmp(o->manifest, "-")) ? stdout : stderr;
+	FILE *out = o->dry_run && !(o->manifest && !strcmp(o->manifest, "-")) ? cli_result() : cli_talk();
 	struct stat st;
 	bool replaced = o->output && !o->dry_run && stat(o->output, &st) == 0 && S_ISREG(st.st_mode);
 	struct cli_verify verify = { .options = o };
@@ -338,8 +132,8 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 		cli_verify_say(&verify, out);
 	cli_verify_free(&verify);
 	if (!code) {
-		repair_print(o, out, r);
-		repair_print_donor(o, out, r);
+		cli_repair_print(o, out, r);
+		cli_repair_print_donor(o, out, r);
 	}
 	if (!code && !o->quiet)
 		cli_next_advice(out, tracemend_repair_report(r), false);
@@ -367,13 +161,13 @@ static void repair_advise(const struct cli_options *o, struct tracemend_input *i
 	struct tracemend_report *report = tracemend_check(input, library, &error);
 
 	if (report) {
-		cli_next_donors(stderr, o, tracemend_report_summary(report)->format);
-		cli_next_advice(stderr, report, true);
+		cli_next_donors(cli_talk(), o, tracemend_report_summary(report)->format);
+		cli_next_advice(cli_talk(), report, true);
 	}
 	tracemend_report_free(report);
 }
 
-static int repair_one(const struct cli_options *o)
+static int repair_one(const struct cli_options *o, struct cli_progress *progress, size_t slot)
 {
 	struct tracemend_error error = { 0 };
 	struct tracemend_options library = o->library;
@@ -382,15 +176,18 @@ static int repair_one(const struct cli_options *o)
 
 	if (code)
 		return code;
-	struct cli_progress *progress = cli_progress_new(o, 1, 1);
-	cli_progress_attach(progress, 0, &library);
+	cli_progress_attach(progress, slot, &library);
 	struct tracemend_input *input = tracemend_open(o->paths.items[0], &library, &error);
 	for (size_t i = 0; i < o->extra.count && input && error.status == TM_OK; i++)
 		(void)tracemend_add(input, o->extra.items[i], TM_ROLE_EXTRA, &error);
 	for (size_t i = 0; i < o->donor.count && input && error.status == TM_OK; i++)
 		(void)tracemend_add(input, o->donor.items[i], TM_ROLE_DONOR, &error);
-	if (input && error.status == TM_OK)
+	if (input && error.status == TM_OK && tracemend_is_tree(input))
+		code = cli_refuse_several(o->paths.items[0], input, &library);
+	if (input && error.status == TM_OK && !code)
 		r = tracemend_repair(input, &library, &error);
+	if (!code && error.status == TM_UNRECOGNISED)
+		code = cli_refuse_several(o->paths.items[0], input, &library);
 	if (r && o->in_place && repair_was_packed(r))
 		code = cli_usage("%s: is an archive or compressed, and the result is not: --in-place is not possible",
 				 o->paths.items[0]);
@@ -398,14 +195,14 @@ static int repair_one(const struct cli_options *o)
 		code = repair_run(o, r, progress);
 	else
 		cli_progress_hide(progress);
-	if (!r) {
+	if (!r && !code) {
 		code = cli_fail(&error);
 		if (error.status == TM_NOTHING && !o->quiet)
 			repair_advise(o, input, &library);
 	}
 	tracemend_repair_free(r);
 	tracemend_close(input);
-	cli_progress_free(progress);
+	cli_progress_finished(progress, slot);
 	return code;
 }
 
@@ -424,20 +221,11 @@ static int repair_name(const struct cli_options *all, struct cli_options *one, c
 	if (!*made)
 		return cli_memory();
 	if ((all->in_place || beside) && cli_output_exists(*made))
-		return cli_usage("%s: %s exists already; -o OUT gives another name", path, *made);
+		return cli_usage("%s: %s exists already; %s", path, *made,
+				 beside ? "-o OUT gives another name"
+					: "it would be the input under its new name: rename it first");
 	if (!all->in_place)
 		one->output = *made;
-	return CLI_CLEAN;
-}
-
-/* Two inputs must not get the same name in the directory. */
-static int repair_check_names(char **made, size_t count, const struct cli_list *paths)
-{
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < i; k++)
-			if (made[i] && made[k] && !strcmp(made[i], made[k]))
-				return cli_usage("%s and %s would both be written to %s", paths->items[k], paths->items[i],
-						 made[i]);
 	return CLI_CLEAN;
 }
 
@@ -456,38 +244,176 @@ static int repair_check_usage(const struct cli_options *o)
 	if (o->dry_run && o->verify_with)
 		return cli_usage("-n writes nothing that --verify-with could read: only one of them");
 	if (several && (o->manifest || o->extra.count))
-		return cli_usage("--manifest and --extra belong to one capture, and there are %zu", o->paths.count);
+		return cli_usage("%s belongs to one capture, and there are %zu%s", o->extra.count ? "--extra" : "--manifest",
+				 o->paths.count, o->extra.count ? " (a pattern of --extra stands in quotes)" : "");
 	if (several && o->output && !stat(o->output, &st) && !S_ISDIR(st.st_mode))
 		return cli_usage("-o %s: is not a directory, and there are %zu captures", o->output, o->paths.count);
+	return CLI_CLEAN;
+}
+
+/* ---- several inputs ---- */
+
+/* What one input came to, and what was said of it. */
+struct repair_job {
+	struct cli_options options;
+	char *made; /* the name of its output */
+	char *result, *talk;
+	size_t result_size, talk_size;
+	int code;
+	bool done;
+};
+
+struct repair_jobs {
+	struct repair_job *list;
+	size_t count, next;
+	struct cli_progress *progress;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+struct repair_thread {
+	struct repair_jobs *jobs;
+	size_t slot;
+	pthread_t thread;
+};
+
+static void repair_aside(struct repair_job *job, struct cli_progress *progress, size_t slot)
+{
+	FILE *result = open_memstream(&job->result, &job->result_size), *talk = open_memstream(&job->talk, &job->talk_size);
+
+	if (result && talk) {
+		cli_redirect(result, talk);
+		job->code = repair_one(&job->options, progress, slot);
+		cli_redirect(NULL, NULL);
+	}
+	bool good = result && talk && !ferror(result) && !ferror(talk);
+	if (result)
+		good = !fclose(result) && good;
+	if (talk)
+		good = !fclose(talk) && good;
+	if (!good)
+		job->code = cli_worse(job->code, cli_memory());
+}
+
+static void *repair_thread(void *ctx)
+{
+	struct repair_thread *thread = ctx;
+	struct repair_jobs *jobs = thread->jobs;
+
+	(void)pthread_mutex_lock(&jobs->lock);
+	while (jobs->next < jobs->count && !cli_signals_caught()) {
+		struct repair_job *job = &jobs->list[jobs->next++];
+		(void)pthread_mutex_unlock(&jobs->lock);
+		repair_aside(job, jobs->progress, thread->slot);
+		(void)pthread_mutex_lock(&jobs->lock);
+		job->done = true;
+		(void)pthread_cond_broadcast(&jobs->changed);
+	}
+	(void)pthread_mutex_unlock(&jobs->lock);
+	return NULL;
+}
+
+static void repair_print_job(const struct repair_job *job, struct cli_progress *progress)
+{
+	cli_progress_hide(progress);
+	if (job->result)
+		(void)fwrite(job->result, 1, job->result_size, stdout);
+	(void)fflush(stdout);
+	if (job->talk)
+		(void)fwrite(job->talk, 1, job->talk_size, stderr);
+	cli_progress_show(progress);
+}
+
+/* Returns how many threads were started; with 0, nothing was done. */
+static size_t repair_parallel(struct repair_jobs *jobs, struct repair_thread *threads, size_t count, int *code)
+{
+	size_t started = 0;
+
+	if (pthread_mutex_init(&jobs->lock, NULL))
+		return 0;
+	if (pthread_cond_init(&jobs->changed, NULL)) {
+		(void)pthread_mutex_destroy(&jobs->lock);
+		return 0;
+	}
+	for (; started < count; started++) {
+		threads[started] = (struct repair_thread){ .jobs = jobs, .slot = started };
+		if (pthread_create(&threads[started].thread, NULL, repair_thread, &threads[started]))
+			break;
+	}
+	for (size_t i = 0; i < jobs->count && started; i++) {
+		struct repair_job *job = &jobs->list[i];
+		(void)pthread_mutex_lock(&jobs->lock);
+		/* After a signal, what was begun ends, and nothing else is begun. */
+		while (!job->done && !(cli_signals_caught() && i >= jobs->next))
+			(void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+		bool done = job->done;
+		(void)pthread_mutex_unlock(&jobs->lock);
+		if (!done)
+			break;
+		repair_print_job(job, jobs->progress);
+		*code = cli_worse(*code, job->code);
+	}
+	for (size_t i = 0; i < started; i++)
+		(void)pthread_join(threads[i].thread, NULL);
+	(void)pthread_cond_destroy(&jobs->changed);
+	(void)pthread_mutex_destroy(&jobs->lock);
+	return started;
+}
+
+static int repair_all(const struct cli_options *o, struct repair_jobs *jobs)
+{
+	size_t count = o->jobs < jobs->count ? o->jobs : jobs->count;
+	struct repair_thread *threads = count > 1 ? calloc(count, sizeof(*threads)) : NULL;
+	int code = CLI_CLEAN;
+
+	jobs->progress = cli_progress_new(o, count, jobs->count);
+	if (!threads || !repair_parallel(jobs, threads, count, &code))
+		for (size_t i = 0; i < jobs->count && !cli_signals_caught(); i++)
+			code = cli_worse(code, repair_one(&jobs->list[i].options, jobs->progress, 0));
+	cli_progress_free(jobs->progress);
+	free(threads);
+	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : code;
+}
+
+/* Two inputs must not get the same name in the directory. */
+static int repair_check_names(const struct repair_jobs *jobs, const struct cli_list *paths)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const char *made = jobs->list[i].made, *other = jobs->list[k].made;
+			if (made && other && !strcmp(made, other))
+				return cli_usage("%s and %s would both be written to %s", paths->items[k], paths->items[i], made);
+		}
 	return CLI_CLEAN;
 }
 
 int cli_repair(struct cli_options *o)
 {
 	int code = repair_check_usage(o);
-	size_t count = o->paths.count;
-	char **made = code ? NULL : calloc(count, sizeof(*made));
-	struct cli_options *each = made ? calloc(count, sizeof(*each)) : NULL;
+	struct repair_jobs jobs = { .count = code ? 0 : o->paths.count };
 
-	if (!code && !each)
+	jobs.list = calloc(jobs.count ? jobs.count : 1, sizeof(*jobs.list));
+	if (!code && !jobs.list)
 		code = cli_memory();
-	for (size_t i = 0; i < count && !code; i++) {
-		each[i] = *o;
-		each[i].paths = (struct cli_list){ .items = &o->paths.items[i], .count = 1 };
-		code = repair_name(o, &each[i], &made[i]);
+	for (size_t i = 0; i < jobs.count && !code; i++) {
+		struct repair_job *job = &jobs.list[i];
+		job->options = *o;
+		job->options.paths = (struct cli_list){ .items = &o->paths.items[i], .count = 1 };
+		code = repair_name(o, &job->options, &job->made);
 	}
 	if (!code)
-		code = repair_check_names(made, count, &o->paths);
-	if (!code && count > 1 && o->output && !o->dry_run && mkdir(o->output, 0777) && errno != EEXIST) {
+		code = repair_check_names(&jobs, &o->paths);
+	if (!code && jobs.count > 1 && o->output && !o->dry_run && mkdir(o->output, 0777) && errno != EEXIST) {
 		cli_error("%s: cannot be created: %s", o->output, strerror(errno));
 		code = CLI_IO;
 	}
-	bool go = !code;
-	for (size_t i = 0; i < count && go && !cli_signals_caught(); i++)
-		code = cli_worse(code, repair_one(&each[i]));
-	for (size_t i = 0; i < count && made; i++)
-		free(made[i]);
-	free(made);
-	free(each);
+	if (!code)
+		code = repair_all(o, &jobs);
+	for (size_t i = 0; i < jobs.count && jobs.list; i++) {
+		free(jobs.list[i].made);
+		free(jobs.list[i].result);
+		free(jobs.list[i].talk);
+	}
+	free(jobs.list);
 	return code;
 }

@@ -31,6 +31,10 @@ struct merge {
 	char *input; /* of the pending findings; NULL: there are none */
 	struct pending *pending;
 	size_t count, capacity, bytes;
+
+	/* Of the run whose lines are being read: */
+	bool begun; /* there were some, and its last one has not been read */
+	uint64_t inputs, incomplete;
 };
 
 static void merge_drop(struct merge *m)
@@ -156,6 +160,65 @@ static bool merge_finding(struct merge *m, const json_t *line, struct tracemend_
 
 /* ---- summaries ---- */
 
+/* The summary's number of findings of a severity; NULL: they are not counted. */
+static uint64_t *merge_total(struct tracemend_summary *s, enum tracemend_severity severity)
+{
+	uint64_t *const totals[] = { &s->notes, &s->warnings, &s->errors };
+
+	return severity >= TM_NOTE && severity <= TM_ERROR ? totals[severity - TM_NOTE] : NULL;
+}
+
+/* Moves findings from one severity to another, as --only, --ignore and --severity say. */
+static void merge_move(struct tracemend_summary *s, enum tracemend_severity from, enum tracemend_severity to, uint64_t count)
+{
+	uint64_t *of = merge_total(s, from), *at = merge_total(s, to);
+
+	*of -= count;
+	if (at)
+		*at += count;
+}
+
+static enum tracemend_severity merge_grade(const struct merge *m, const struct tracemend_rule *rule,
+					   enum tracemend_severity severity)
+{
+	const struct tracemend_options *o = &m->options->library;
+
+	if (rule->preview && !o->preview)
+		return TM_IGNORE;
+	return o->grade ? o->grade(o->grade_ctx, rule, severity) : severity;
+}
+
+/* Re-grades the pending findings, and removes those that are ignored. *s counts at least these. */
+static void merge_grade_pending(struct merge *m, struct tracemend_summary *s)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		struct tracemend_finding *f = &m->pending[i].finding;
+		enum tracemend_severity severity = merge_grade(m, f->rule, f->severity);
+		merge_move(s, f->severity, severity, 1);
+		f->severity = severity;
+		if (severity == TM_IGNORE)
+			free(m->pending[i].texts);
+		else
+			m->pending[used++] = m->pending[i];
+	}
+	m->count = used;
+}
+
+/* Re-grades findings of a rule that are not listed. unlisted: how many there are of each severity. The severity of each is not
+ * known: they are taken to have that of the rule, as far as there are so many. */
+static void merge_grade_unlisted(const struct merge *m, struct tracemend_summary *s, uint64_t unlisted[3],
+				 const struct tracemend_rule *rule, uint64_t count)
+{
+	for (int i = rule->severity; i >= TM_NOTE && count; i--) {
+		uint64_t n = count < unlisted[i] ? count : unlisted[i];
+		unlisted[i] -= n;
+		count -= n;
+		merge_move(s, (enum tracemend_severity)i, merge_grade(m, rule, (enum tracemend_severity)i), n);
+	}
+}
+
 /* Prints an input, and adds to the exit code as check does. Takes the report. */
 static void merge_print(struct merge *m, struct tracemend_report *report, const char *path, const struct tracemend_error *error,
 			uint64_t known)
@@ -179,9 +242,11 @@ static void merge_print(struct merge *m, struct tracemend_report *report, const 
 	m->code = cli_worse(m->code, code);
 }
 
-/* Adds what is not listed, whose number must be that of the summary with what is listed. */
-static bool merge_unlisted(struct tracemend_report *report, const json_t *unlisted, uint64_t left)
+/* Adds what is not listed, whose number must be that of the summary with what is listed. report: NULL: only re-grades it. */
+static bool merge_unlisted(const struct merge *m, struct tracemend_report *report, const json_t *unlisted,
+			   struct tracemend_summary *s, uint64_t left[3])
 {
+	uint64_t all = left[0] + left[1] + left[2];
 	const char *id;
 	json_t *value;
 
@@ -189,46 +254,67 @@ static bool merge_unlisted(struct tracemend_report *report, const json_t *unlist
 	{
 		const struct tracemend_rule *rule = tracemend_rule_find(id);
 		uint64_t n = json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
-		if (!rule || !n || n > left || tracemend_report_add_unlisted(report, rule, n) != TM_OK)
+		if (!rule || !n || n > all)
 			return false;
-		left -= n;
+		all -= n;
+		if (!report)
+			merge_grade_unlisted(m, s, left, rule, n);
+		else if (merge_grade(m, rule, rule->severity) != TM_IGNORE &&
+			 tracemend_report_add_unlisted(report, rule, n) != TM_OK)
+			return false;
 	}
-	return !left;
+	return !all;
+}
+
+/* Whether the summary counts what is listed and what is not; *s is re-graded then. */
+static bool merge_agrees(struct merge *m, const json_t *line, struct tracemend_summary *s, uint64_t left[3])
+{
+	uint64_t listed[] = { 0, 0, 0 }, total = 0;
+
+	for (size_t i = 0; i < m->count; i++)
+		listed[m->pending[i].finding.severity - TM_NOTE]++;
+	for (int i = TM_NOTE; i <= TM_ERROR; i++) {
+		uint64_t counted = *merge_total(s, (enum tracemend_severity)i);
+		if (listed[i] > counted || __builtin_add_overflow(total, counted, &total))
+			return false;
+		left[i] = counted - listed[i];
+	}
+	uint64_t unlisted[] = { left[0], left[1], left[2] };
+	merge_grade_pending(m, s);
+	return merge_unlisted(m, NULL, json_object_get(line, "unlisted"), s, unlisted);
 }
 
 /* The report of the summary and the pending findings. NULL and *error: they do not agree, or out of memory. */
-static struct tracemend_report *merge_report(const struct merge *m, const json_t *line, const struct tracemend_summary *s,
+static struct tracemend_report *merge_report(struct merge *m, const json_t *line, struct tracemend_summary *s,
 					     struct tracemend_error *error)
 {
-	uint64_t listed[] = { 0, 0, 0 };
+	static const char missing[] = "the summary counts other findings than there are: lines are missing";
 	struct tracemend_error why;
-	bool good = true, all;
-	struct tracemend_report *report = tracemend_report_make(s, 0, &why);
+	uint64_t left[3];
 
+	if (!merge_agrees(m, line, s, left)) {
+		merge_damaged(m, error, missing);
+		return NULL;
+	}
+	struct tracemend_report *report = tracemend_report_make(s, 0, &why);
 	if (!report) {
 		cli_lines_fail(&m->lines, why.status == TM_USAGE ? TM_UNRECOGNISED : why.status, error, "%s", why.message);
 		return NULL;
 	}
-	for (size_t i = 0; i < m->count && good; i++) {
-		const struct tracemend_finding *f = &m->pending[i].finding;
-		enum tracemend_status status = tracemend_report_add(report, f);
-		good = status == TM_OK;
-		if (!good && status != TM_USAGE)
-			cli_lines_fail(&m->lines, status, error, "out of memory");
-		else if (!good)
+	for (size_t i = 0; i < m->count; i++) {
+		enum tracemend_status status = tracemend_report_add(report, &m->pending[i].finding);
+		if (status == TM_OK)
+			continue;
+		if (status == TM_USAGE)
 			merge_damaged(m, error, "a finding is of another format than its input");
-		listed[f->severity - TM_NOTE]++;
+		else
+			cli_lines_fail(&m->lines, status, error, "out of memory");
+		tracemend_report_free(report);
+		return NULL;
 	}
-	if (good) {
-		uint64_t total = 0;
-		all = listed[0] <= s->notes && listed[1] <= s->warnings && listed[2] <= s->errors &&
-		      !__builtin_add_overflow(s->errors, s->warnings, &total) && !__builtin_add_overflow(total, s->notes, &total);
-		good = all && merge_unlisted(report, json_object_get(line, "unlisted"), total - m->count);
-		if (!good)
-			merge_damaged(m, error, "the summary counts other findings than there are: lines are missing");
-	}
-	if (good)
+	if (merge_unlisted(m, report, json_object_get(line, "unlisted"), s, left))
 		return report;
+	merge_damaged(m, error, missing);
 	tracemend_report_free(report);
 	return NULL;
 }
@@ -279,6 +365,8 @@ static bool merge_summary(struct merge *m, const json_t *line, struct tracemend_
 		return false;
 	tracemend_escape(why.message, sizeof(why.message), s.incomplete);
 	merge_drop(m);
+	m->inputs++;
+	m->incomplete += !s.complete;
 	merge_print(m, report, shown, &why, known);
 	if (!s.complete) {
 		size_t length = strlen(shown);
@@ -291,11 +379,30 @@ static bool merge_summary(struct merge *m, const json_t *line, struct tracemend_
 
 /* ---- files ---- */
 
+/* The last line of a run. */
+static bool merge_end(struct merge *m, const json_t *line, struct tracemend_error *error)
+{
+	uint64_t inputs, incomplete;
+
+	if (!cli_lines_number(line, "inputs", &inputs) || !cli_lines_number(line, "incomplete", &incomplete))
+		return merge_damaged(m, error, "no whole last line of a run");
+	if (m->count)
+		return merge_damaged(m, error, "the run ends in findings without the summary of their input");
+	if (inputs != m->inputs || incomplete != m->incomplete)
+		return merge_damaged(m, error, "the run had other inputs than there are: lines are missing");
+	m->begun = false;
+	m->inputs = m->incomplete = 0;
+	return true;
+}
+
 static bool merge_line(struct merge *m, const json_t *line, struct tracemend_error *error)
 {
 	const char *type = cli_lines_text(line, "type");
 	uint64_t passed_over;
 
+	if (type && !strcmp(type, "end"))
+		return merge_end(m, line, error);
+	m->begun = true;
 	if (type && !strcmp(type, "finding"))
 		return merge_finding(m, line, error);
 	if (type && !strcmp(type, "summary"))
@@ -314,6 +421,8 @@ static void merge_file(struct merge *m, const char *path)
 	json_t *line = NULL;
 	bool good = cli_lines_open(&m->lines, path, &error);
 
+	m->begun = false;
+	m->inputs = m->incomplete = 0;
 	while (good && !cli_signals_caught() && (good = cli_lines_next(&m->lines, &line, &error)) && line) {
 		good = merge_line(m, line, &error);
 		json_decref(line);
@@ -322,6 +431,8 @@ static void merge_file(struct merge *m, const char *path)
 		good = cli_lines_fail(&m->lines, TM_UNRECOGNISED, &error, "empty: the run did not write its report");
 	else if (good && m->count)
 		good = merge_damaged(m, &error, "the file ends in findings without the summary of their input");
+	else if (good && m->begun)
+		good = merge_damaged(m, &error, "the last line of the run is missing: the file was cut, or the run did not end");
 	cli_lines_close(&m->lines);
 	merge_drop(m);
 	if (good || cli_signals_caught())
@@ -355,6 +466,7 @@ int cli_report(struct cli_options *o)
 		m.printer->begin(&m.run);
 	for (size_t i = 0; i < o->paths.count && !cli_signals_caught(); i++)
 		merge_file(&m, o->paths.items[i]);
+	m.run.stopped = cli_signals_caught();
 	if (m.printer->end)
 		m.printer->end(&m.run);
 	m.code = cli_worse(m.code, cli_saves_end(m.saves, m.run.passed_over, !cli_signals_caught()));

@@ -16,8 +16,8 @@ static void rules_text(const char *format)
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct tracemend_rule *rule = tracemend_rule_at(format, i);
-		printf("%-*s  %-7s  %-10s  %s\n", (int)width, rule->id, tracemend_severity_name(rule->severity), rule->class_name,
-		       rule->title);
+		printf("%-*s  %-7s  %-10s  %s%s\n", (int)width, rule->id, tracemend_severity_name(rule->severity), rule->class_name,
+		       rule->title, rule->preview ? " (preview)" : "");
 	}
 }
 
@@ -64,6 +64,7 @@ static void rules_markdown(const char *format)
 		rules_cell(tracemend_severity_name(rule->severity));
 		rules_cell(rule->class_name);
 		rules_cell(rule->title);
+		fputs(rule->preview ? "(preview) " : "", stdout);
 		rules_link(rule);
 		rules_cell(rule->repair);
 		puts("|");
@@ -113,7 +114,8 @@ int cli_explain(struct cli_options *o)
 	for (size_t i = 0; i < o->paths.count && !code; i++) {
 		const struct tracemend_rule *rule = cli_rule_find(o->paths.items[i], NULL);
 		printf("%s%s%s%s: %s\n", i ? "\n" : "", color ? "\033[1m" : "", rule->id, color ? "\033[0m" : "", rule->title);
-		printf("  severity %s, class %s\n\n", tracemend_severity_name(rule->severity), rule->class_name);
+		printf("  severity %s, class %s%s\n\n", tracemend_severity_name(rule->severity), rule->class_name,
+		       rule->preview ? ", preview: reported with --preview only" : "");
 		cli_wrap(stdout, "  ", 2, rule->explanation);
 		putchar('\n');
 		cli_wrap(stdout, "  because  ", 11, rule->clause);

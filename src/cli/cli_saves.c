@@ -116,6 +116,7 @@ int cli_saves_end(struct cli_saves *s, size_t passed_over, bool good)
 	for (size_t i = 0; s && i < s->count; i++) {
 		struct cli_save *save = &s->list[i];
 		save->run.passed_over = passed_over;
+		save->run.stopped = cli_signals_caught();
 		if (save->printer->end)
 			save->printer->end(&save->run);
 		if (!good || save->run.failed)

@@ -126,3 +126,25 @@ void cli_targets_free(struct cli_targets *t)
 	free(t->list);
 	*t = (struct cli_targets){ 0 };
 }
+
+int cli_refuse_several(const char *path, struct tracemend_input *input, const struct tracemend_options *library)
+{
+	struct tracemend_options own = *library;
+	struct tracemend_error error = { 0 };
+	const char *first, *second;
+	size_t passed_over = 0;
+	char number[32];
+
+	own.format = NULL;
+	size_t count = input && !library->format ? tracemend_split(input, &own, &passed_over, &error) : 0;
+	if (!count)
+		return CLI_CLEAN;
+	(void)tracemend_part(input, 0, &first);
+	if (count == 1)
+		return cli_usage("%s: is no capture, but has one: %s", path, first);
+	(void)tracemend_part(input, 1, &second);
+	if (count == 2)
+		return cli_usage("%s: has two captures, and one is wanted: %s and %s", path, first, second);
+	return cli_usage("%s: has %s captures, and one is wanted: %s, %s and others", path, cli_number(number, count), first,
+			 second);
+}

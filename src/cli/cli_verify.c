@@ -25,12 +25,29 @@ bool cli_verify_ask(void *ctx, const char *path)
 	return v->answer && !cli_verify_refused(v);
 }
 
-int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path)
+/* The manifest gets its name directly before the output does: there is never an output without its manifest, and after a kill in
+ * between, the hash in the manifest is that of no file. */
+bool cli_verify_ready(void *ctx)
+{
+	struct cli_verify *v = ctx;
+
+	v->manifest_named = v->manifest && v->manifest->publication;
+	v->manifest_failed = v->manifest && !cli_file_commit(v->manifest);
+	return !v->manifest_failed;
+}
+
+int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path, bool last)
 {
 	struct tracemend_error error = { 0 };
+	const struct tracemend_publish publish = { .size = sizeof(publish),
+						   .accept = v->options->verify_with ? cli_verify_ask : NULL,
+						   .ready = last ? cli_verify_ready : NULL,
+						   .ctx = v };
 
-	if (tracemend_repair_publish_if(repair, path, v->options->verify_with ? cli_verify_ask : NULL, v, &error) == TM_OK)
+	if (tracemend_repair_publish_with(repair, path, &publish, &error) == TM_OK)
 		return CLI_CLEAN;
+	if (v->manifest_failed)
+		return CLI_IO;
 	if (error.status != TM_CANCELLED || cli_signals_caught())
 		return cli_fail(&error);
 	return v->answer ? CLI_LOST : cli_memory();
@@ -81,7 +98,7 @@ void cli_verify_say(const struct cli_verify *v, FILE *out)
 	else if (r->end == CHILD_NOT_RUN)
 		cli_error("%s: the reader cannot be run: %s; nothing was written", input, strerror(r->code));
 	if (r->output)
-		verify_print_lines(cli_verify_refused(v) ? stderr : out, r->output, r->output_size);
+		verify_print_lines(cli_verify_refused(v) ? cli_talk() : out, r->output, r->output_size);
 }
 
 void cli_verify_free(struct cli_verify *v)

@@ -47,7 +47,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend check trace.fxt\n"
 			  "  tracemend check --fail-on=warning --format=sarif -j4 traces/*.dat > report.sarif\n"
 			  "  tracemend check --ignore='*-order' --severity fxt/size-zero=warning trace.fxt\n",
-		.accepts = "fpFABJLOISMQzjuyCqvhZ",
+		.accepts = "fpFABJLOISxMQzjuyCqvhZ",
 		.run = cli_check,
 	},
 	{
@@ -70,7 +70,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend report job-*.jsonl\n"
 			  "  tracemend report --format junit --save html=report.html job-*.jsonl > report.xml\n",
-		.accepts = "FABJLMyCqvhZ",
+		.accepts = "FABJLOISxMyCqvhZ",
 		.run = cli_report,
 	},
 	{
@@ -97,7 +97,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
 			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n"
 			  "  tracemend repair cut.dat -o mended.dat --verify-with 'trace-cmd report {} > report.txt'\n",
-		.accepts = "fpoPnmwTYEDuyCqvhZ",
+		.accepts = "fpoPnmwTYEDjuyCqvhZ",
 		.run = cli_repair,
 	},
 	{

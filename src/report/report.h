@@ -30,6 +30,7 @@ struct report_run {
 	size_t with_errors, incomplete;
 	size_t passed_over; /* files in searched directories and archives that are no captures; known at the end */
 	bool failed;	    /* out of memory: the report is incomplete */
+	bool stopped;	    /* by a signal: inputs are missing; known at the end */
 	void *state;	    /* for the printer */
 };
 

@@ -49,10 +49,12 @@ static void junit_findings(struct report_run *run, const struct report_entry *en
 		fprintf(run->out, " [%s]\n", f->rule->id);
 	}
 	struct report_tally *tally = report_tally(run, entry, &count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		char number[32];
 		if (tally[i].count > tally[i].kept)
-			fprintf(run->out, "and %llu more [%s]\n", (unsigned long long)(tally[i].count - tally[i].kept),
+			fprintf(run->out, "and %s more [%s]\n", report_number(number, tally[i].count - tally[i].kept),
 				tally[i].rule->id);
+	}
 	free(tally);
 }
 
@@ -287,6 +289,16 @@ static void gitlab_entry(struct report_run *run, const struct report_entry *entr
 		(void)snprintf(text, sizeof(text), "%s (byte offset 0x%llx)", f->message, (unsigned long long)f->offset);
 		gitlab_issue(run, text, f->rule->id, severities[f->severity], s.path, f->file, report_fingerprint(f, fingerprint));
 	}
+	struct report_tally *tally = report_tally(run, entry, &count);
+	for (size_t i = 0; i < count; i++) {
+		char number[32], text[256];
+		if (tally[i].count == tally[i].kept)
+			continue;
+		(void)snprintf(text, sizeof(text), "and %s more of %s that are not listed",
+			       report_number(number, tally[i].count - tally[i].kept), tally[i].rule->id);
+		gitlab_issue(run, text, "not-listed", severities[tally[i].rule->severity], s.path, "", tally[i].rule->id);
+	}
+	free(tally);
 	if (!s.complete)
 		gitlab_issue(run, *s.incomplete ? s.incomplete : "the check is incomplete", "not-checked", "blocker", s.path, "",
 			     "not-checked");

@@ -138,6 +138,7 @@ json_t *report_json_rule(const struct tracemend_rule *rule)
 
 	if (report_json_set(o, "id", json_string(rule->id)) && report_json_set(o, "format", json_string(rule->format)) &&
 	    report_json_set(o, "severity", json_string(tracemend_severity_name(rule->severity))) &&
+	    report_json_set(o, "preview", json_boolean(rule->preview)) &&
 	    report_json_set(o, "class", json_string(rule->class_name)) && report_json_set(o, "title", json_string(rule->title)) &&
 	    report_json_set(o, "clause", json_string(rule->clause)) &&
 	    report_json_set(o, "url", json_string(tracemend_rule_url(rule, url, sizeof(url)))) &&
@@ -214,10 +215,13 @@ static void jsonl_entry(struct report_run *run, const struct report_entry *entry
 	fputc('\n', run->out);
 }
 
+/* The last line shows that there are no more: a file that was cut behind any other line looks whole. */
 static void jsonl_end(struct report_run *run)
 {
 	if (run->passed_over)
 		fprintf(run->out, "{\"type\":\"search\",\"passed_over\":%zu}\n", run->passed_over);
+	if (!run->failed && !run->stopped)
+		fprintf(run->out, "{\"type\":\"end\",\"inputs\":%zu,\"incomplete\":%zu}\n", run->printed, run->incomplete);
 }
 
 const struct report_printer report_jsonl = { .name = "jsonl", .entry = jsonl_entry, .end = jsonl_end };

@@ -39,14 +39,16 @@ static void markdown_rows(struct report_run *run, const struct report_entry *ent
 		}
 		fputs(" | ", out);
 		markdown_text(out, f->message);
+		char number[32];
 		if (f->explains)
-			fprintf(out, " (explains %llu more)", (unsigned long long)f->explains);
+			fprintf(out, " (explains %s more)", report_number(number, f->explains));
 		fprintf(out, " | `%s` |\n", f->rule->id);
 	}
+	char number[32];
 	struct report_tally *tally = report_tally(run, entry, &count);
 	for (size_t i = 0; i < count; i++)
 		if (tally[i].count > tally[i].kept)
-			fprintf(out, "| | | and %llu more | `%s` |\n", (unsigned long long)(tally[i].count - tally[i].kept),
+			fprintf(out, "| | | and %s more | `%s` |\n", report_number(number, tally[i].count - tally[i].kept),
 				tally[i].rule->id);
 	free(tally);
 }
@@ -170,11 +172,12 @@ static void html_entry(struct report_run *run, const struct report_entry *entry)
 	}
 	for (size_t i = 0; i < count; i++)
 		html_finding(out, tracemend_report_finding(entry->report, i));
+	char number[32];
 	struct report_tally *tally = report_tally(run, entry, &count);
 	for (size_t i = 0; i < count; i++)
 		if (tally[i].count > tally[i].kept)
-			fprintf(out, "<p>and %llu more of <code>%s</code></p>\n",
-				(unsigned long long)(tally[i].count - tally[i].kept), tally[i].rule->id);
+			fprintf(out, "<p>and %s more of <code>%s</code></p>\n",
+				report_number(number, tally[i].count - tally[i].kept), tally[i].rule->id);
 	free(tally);
 }
 

@@ -271,9 +271,9 @@ static void sarif_put_kept(struct report_run *run)
 	}
 	if (!s->cut)
 		return;
-	char text[160];
-	(void)snprintf(text, sizeof(text), "%llu results are left out: GitHub shows %u. Errors are listed first.",
-		       (unsigned long long)s->cut, SARIF_GITHUB_RESULTS);
+	char text[160], cut[32], shown[32];
+	(void)snprintf(text, sizeof(text), "%s results are left out: GitHub shows %s. Errors are listed first.",
+		       report_number(cut, s->cut), report_number(shown, SARIF_GITHUB_RESULTS));
 	if (json_array_append_new(s->notifications, json_pack("{s:s,s:{s:s}}", "level", "warning", "message", "text", text)))
 		run->failed = true;
 }
@@ -282,13 +282,13 @@ static void sarif_unlisted(struct report_run *run, const struct report_entry *en
 {
 	size_t count;
 	struct report_tally *tally = report_tally(run, entry, &count);
-	char text[256];
+	char text[256], number[32];
 
 	for (size_t i = 0; i < count; i++) {
 		if (tally[i].count == tally[i].kept)
 			continue;
 		uint64_t more = tally[i].count - tally[i].kept;
-		(void)snprintf(text, sizeof(text), "%llu more result%s of %s not listed", (unsigned long long)more,
+		(void)snprintf(text, sizeof(text), "%s more result%s of %s not listed", report_number(number, more),
 			       more == 1 ? "" : "s", tally[i].rule->id);
 		sarif_notify(run, "note", text, entry->path, artifact);
 	}

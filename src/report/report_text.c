@@ -247,9 +247,10 @@ static void text_end(struct report_run *run)
 	if ((run->printed < 2 && !run->passed_over) || run->quiet)
 		return;
 	report_count(run->out, "", run->printed, "input");
-	fprintf(run->out, ": %zu with errors", run->with_errors);
+	char number[32];
+	fprintf(run->out, ": %s with errors", report_number(number, run->with_errors));
 	if (run->incomplete)
-		fprintf(run->out, ", %zu not checked completely", run->incomplete);
+		fprintf(run->out, ", %s not checked completely", report_number(number, run->incomplete));
 	if (run->passed_over)
 		report_count(run->out, "; passed over ", run->passed_over, "other file");
 	fputc('\n', run->out);

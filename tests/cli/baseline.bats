@@ -115,3 +115,26 @@ load helper
 	exits 2 check --baseline inputs/known.jsonl --update-baseline inputs
 	[ ! -e inputs/known.jsonl ]
 }
+
+@test "an entry that a section of the settings ignores is not gone" {
+	make_captures
+	mkdir -p old new
+	cp broken.bin old/a.bin
+	exits 0 check --baseline known.jsonl --update-baseline --no-config old/a.bin
+	printf '%s\n' '[old/**]' "ignore = $RULE" > .tracemend.ini
+	exits 0 check --baseline known.jsonl old/a.bin
+	refute grep -qF "[$RULE]" talk
+	# Elsewhere it is looked for.
+	mv old/a.bin new/a.bin
+	sed -i 's|old/a.bin|new/a.bin|' known.jsonl
+	cp valid.bin new/a.bin
+	exits 0 check --baseline known.jsonl new/a.bin
+	said "[$RULE]"
+	# In an archive, by the archive.
+	cp broken.bin new/a.bin
+	mkdir -p old && tar -cf old/two.tar -C new a.bin
+	(cd new && cp a.bin b.bin) && tar -rf old/two.tar -C new b.bin
+	exits 0 check --baseline tar.jsonl --update-baseline --no-config old/two.tar
+	exits 0 check --baseline tar.jsonl old/two.tar
+	refute grep -qF "[$RULE]" talk
+}

@@ -44,7 +44,8 @@ job() {
 	exits 1 report --format=json - < <(cat 2.jsonl 1.jsonl)
 	[ "$output" = "$(cat merged.json)" ]
 	exits 1 report -q --save html=merged.html --save jsonl=merged.jsonl 1.jsonl 2.jsonl
-	cmp merged.jsonl <(cat 1.jsonl 2.jsonl)
+	cmp <(grep -v '^{"type":"end"' merged.jsonl) <(grep -hv '^{"type":"end"' 1.jsonl 2.jsonl)
+	validate lines merged.jsonl
 	grep -q '</html>' merged.html
 }
 
@@ -131,11 +132,68 @@ job() {
 	[ "$(jq '.inputs | map(select(.errors > 0)) | length' <<< "$output")" = 2 ]
 }
 
+@test "a report without its last line is damaged, and so is one whose last line counts others" {
+	make_captures
+	: > empty
+	job whole.jsonl broken.bin valid.bin empty
+	tail -1 whole.jsonl | jq -e '. == {"type": "end", "inputs": 3, "incomplete": 1}'
+	validate lines whole.jsonl
+	# Cut directly behind a summary: all that is there is whole.
+	sed '$d' whole.jsonl > cut.jsonl
+	exits 4 report cut.jsonl
+	said "the last line of the run is missing"
+	grep -n '"summary"' whole.jsonl | head -1 | cut -d: -f1 > first
+	head -n "$(cat first)" whole.jsonl > cut.jsonl
+	exits 4 report cut.jsonl
+	said "cut.jsonl"
+	(sed '$d' whole.jsonl; echo '{"type":"end","inputs":4,"incomplete":1}') > other.jsonl
+	exits 4 report other.jsonl
+	said "lines are missing"
+	(sed '$d' whole.jsonl; echo '{"type":"end","inputs":3,"incomplete":0}') > other.jsonl
+	exits 4 report other.jsonl
+	(sed '$d' whole.jsonl; echo '{"type":"end","inputs":3}') > other.jsonl
+	exits 4 report other.jsonl
+	# Several runs in one file: each has its own.
+	job more.jsonl valid.bin
+	cat whole.jsonl more.jsonl > both.jsonl
+	exits 4 report --format json both.jsonl
+	[ "$(jq '.inputs | length' <<< "$output")" = 4 ]
+	sed '$d' both.jsonl > cut.jsonl
+	exits 4 report cut.jsonl
+	said "the last line of the run is missing"
+	# A run that is stopped by a signal writes none.
+	timeout --preserve-status -s TERM 2 "$TRACEMEND" check --format jsonl broken.bin - < <(exec sleep 20) > stopped.jsonl 2> talk || true
+	refute grep -q '"type":"end"' stopped.jsonl
+}
+
+@test "what report chooses and re-grades is what check chooses" {
+	make_directory
+	job all.jsonl "${names[@]}"
+	for choice in "--only $RULE" "--ignore $RULE" "--severity $RULE=warning" "--severity $RULE=ignore --severity $OTHER=note" \
+		"--only $RULE --only $OTHER --ignore $OTHER" "--only *-ref"; do
+		read -ra words <<< "$choice"
+		tm check -q --format=json "${words[@]}" "${names[@]}"
+		whole=$output code=$status
+		exits "$code" report -q --format=json "${words[@]}" all.jsonl
+		[ "$output" = "$whole" ]
+	done
+	# Findings that are not listed are re-graded, too.
+	tm check --max-findings=1 --format=jsonl "${names[@]}"
+	echo "$output" > cut.jsonl
+	tm check --format=json --max-findings=1 --ignore "$RULE" "${names[@]}"
+	whole=$output
+	tm report --format=json --ignore "$RULE" cut.jsonl
+	[ "$output" = "$whole" ]
+	exits 2 report --only "no-such-rule" all.jsonl
+}
+
 @test "hostile lines are refused, and nothing of them reaches the terminal" {
 	make_captures
 	job whole.jsonl broken.bin
 	head -1 whole.jsonl > finding
-	tail -1 whole.jsonl > summary
+	grep '"type":"summary"' whole.jsonl > summary
+	tail -1 whole.jsonl > end
+	sed -i '$d' whole.jsonl
 	while IFS= read -r change; do
 		jq -c "$change" finding > hostile.jsonl
 		cat summary >> hostile.jsonl
@@ -181,7 +239,7 @@ job() {
 		.status = "fine"
 	CHANGES
 	# Texts are escaped again.
-	(sed '$d' whole.jsonl && cat summary) |
+	(sed '$d' whole.jsonl && cat summary end) |
 		jq -c '(.path, .input, .message | strings) |= . + "\u001b[31m\u202e\n##[error]"' > hostile.jsonl
 	for format in text json junit markdown html github; do
 		exits 1 report --format=$format hostile.jsonl

@@ -290,3 +290,82 @@ digest() {
 	exits 1 repair -n made/dangling-string-ref-0001.fxt --donor made/bad-magic-0001.dat
 	grep -q "is a capture of the format tracedat" <<< "$output"
 }
+
+@test "the manifest has its name before the output, and goes if the output gets none" {
+	make_captures
+	tm repair broken.bin -o plain --manifest plain.json
+	# Stopped between the two names: what is there is the manifest, with the hash of what is not.
+	if command -v gdb > /dev/null; then
+		timeout 60 gdb -q -batch -ex 'set debuginfod enabled off' -ex 'break publication_appear' -ex 'run' -ex 'continue' \
+			-ex 'kill' --args "$TRACEMEND" repair -q -j1 broken.bin -o out --manifest m.json > log 2>&1 < /dev/null || true
+		if grep -q 'Breakpoint 1, publication_appear' log; then
+			[ ! -e out ]
+			cmp m.json plain.json
+			rm m.json
+		fi
+	fi
+	# A directory that is not empty is refused before anything is written; an earlier manifest stays.
+	"$TRACEMEND" gen -q -f uftrace -o dirs --damage hole
+	dir=$(find dirs -mindepth 1 -maxdepth 1 -type d)
+	tm repair "$dir" -o mended --manifest m.json
+	cp m.json before.json
+	exits 2 repair "$dir" -o mended --manifest m.json
+	said "not empty"
+	cmp m.json before.json
+	# The output cannot get its name: the last thing that can fail.
+	if command -v strace > /dev/null; then
+		rm -f out m.json
+		strace -f -o /dev/null -e inject=linkat:error=EIO:when=2 "$TRACEMEND" repair -q broken.bin -o out --manifest m.json 2> talk || true
+		[ ! -e out ] && [ ! -e m.json ]
+	fi
+	# In place: before the input gets its new name.
+	cp broken.bin here
+	tm repair --in-place here --manifest m.json
+	jq -e --arg sum "$(sha256sum < here | cut -d' ' -f1)" '.outputs[0].sha256 == $sum' m.json
+}
+
+@test "several captures are repaired side by side as one after the other" {
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made --rule "$RULE" --count 5
+	"$TRACEMEND" gen -q -f "$FORMAT" -o made
+	: > made/empty
+	tm repair -j1 made/*."${FORMAT}" made/empty -o one
+	first=$status
+	sed 's/ one\// DIR\//' talk > one.talk
+	tm repair -j4 made/*."${FORMAT}" made/empty -o four
+	[ "$status" = "$first" ] && [ "$status" = 4 ]
+	diff -r one four
+	sed 's/ four\// DIR\//' talk | diff one.talk -
+	tm repair -n -j1 made/*."${FORMAT}"
+	plan=$output
+	exits "$status" repair -n -j3 made/*."${FORMAT}"
+	[ "$output" = "$plan" ]
+}
+
+@test "of several captures where one is wanted, two are named" {
+	make_captures
+	mkdir two
+	cp valid.bin two/a.bin
+	cp broken.bin two/b.bin
+	tar -cf two.tar two
+	for path in two two.tar; do
+		exits 2 repair "$path" -o out
+		said "$path: has two captures, and one is wanted: $path/"
+		said "a.bin and $path/"
+		exits 2 repair -n "$path"
+		exits 2 info "$path"
+	done
+	cp valid.bin two/c.bin
+	exits 2 repair two -o out
+	said "has 3 captures, and one is wanted: two/a.bin, two/b.bin and others"
+	rm two/a.bin two/b.bin
+	exits 2 repair two -o out
+	said "is no capture, but has one: two/c.bin"
+	[ ! -e out ]
+	# Also where a format would take both for one.
+	"$TRACEMEND" gen -q -f lttng -o traces --count 2
+	rm traces/labels.jsonl
+	exits 2 repair traces -o out
+	said "has two captures"
+	mkdir none
+	exits 4 repair none -o out
+}

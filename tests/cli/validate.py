@@ -63,17 +63,24 @@ def check_lines(text, schema):
     schema = {**schema, "$ref": "#/$defs/line"}
     for key in ("type", "required", "properties", "additionalProperties"):
         schema.pop(key)
-    findings = []
+    findings, summaries, ended = [], [], True
     for line in text.splitlines():
         value = json.loads(line)
         validate(schema, value)
+        ended = value["type"] == "end"
+        if ended:
+            require(value["inputs"] == len(summaries), "inputs of the last line")
+            require(value["incomplete"] == sum(not s["complete"] for s in summaries), "incomplete of the last line")
+            summaries = []
         if value["type"] == "finding":
             findings.append(value)
         elif value["type"] == "summary":
             require(all(f["input"] == value["path"] for f in findings), "a finding of another input")
             check_counts(value, findings)
+            summaries.append(value)
             findings = []
     require(not findings, "findings without a summary")
+    require(ended, "no last line")
 
 
 def check_manifest(text, schema):
@@ -102,7 +109,7 @@ def check_sarif(text, schema):
 
 def check_rules(text, _):
     rules = json.loads(text)["rules"]
-    keys = ["id", "format", "severity", "class", "title", "clause", "url", "explanation", "repair"]
+    keys = ["id", "format", "severity", "preview", "class", "title", "clause", "url", "explanation", "repair"]
     classes = "malformed alignment reference truncation size text order semantics loss".split()
     require(rules, "no rules")
     require(len({r["id"] for r in rules}) == len(rules), "two rules of one id")
@@ -110,8 +117,9 @@ def check_rules(text, _):
         require(list(rule) == keys, f"keys of {rule}")
         require(rule["id"].startswith(rule["format"] + "/"), f"id of {rule['id']}")
         require(rule["severity"] in ("error", "warning", "note"), f"severity of {rule['id']}")
+        require(rule["preview"] in (True, False) and not (rule["preview"] and rule["severity"] == "error"), f"preview of {rule['id']}")
         require(rule["class"] in classes, f"class of {rule['id']}")
-        require(all(rule[k].strip() for k in keys if k != "url"), f"empty text of {rule['id']}")
+        require(all(rule[k].strip() for k in keys if k not in ("url", "preview")), f"empty text of {rule['id']}")
         require(re.fullmatch(r"(https://\S+)?", rule["url"]), f"address of {rule['id']}")
 
 

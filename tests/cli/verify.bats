@@ -142,6 +142,19 @@ refused() {
 	[ "$(ls all)" = valid.bin ]
 }
 
+@test "the temporary name has the extension of the result" {
+	make_captures
+	cp broken.bin in.fxt
+	tm repair broken.bin -o out.fxt --verify-with 'echo {}'
+	grep -qE '^  \| .*/\.tracemend-[A-Za-z0-9]{6}\.fxt$' talk
+	tm repair --in-place in.fxt --verify-with 'case {} in *.fxt) ;; *) false ;; esac'
+	[ "$status" != 3 ] || said "the reader accepts"
+	tm repair broken.bin -o plain --verify-with 'echo {}'
+	grep -qE '^  \| .*/\.tracemend-[A-Za-z0-9]{6}$' talk
+	tm repair broken.bin -o name.with-a-very-long-end --verify-with 'echo {}'
+	grep -qE '^  \| .*/\.tracemend-[A-Za-z0-9]{6}$' talk
+}
+
 @test "usage" {
 	exits 2 repair x -o out --verify-with 'true'
 	said "{}"
