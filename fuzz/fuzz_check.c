@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct oracle o = { .format = FUZZ_FORMAT, .effort = ORACLE_CHECK };
+	const struct oracle o = { .format = FUZZ_FORMAT, .effort = ORACLE_CHECK, .sample = ORACLE_SAMPLE };
 	(void)oracle_bytes(&o, data, size);
 	return 0;
 }

@@ -26,7 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		recipe.rule = tracemend_rule_at(FUZZ_FORMAT, (pick >> 1) % rules)->id;
 	else if (head[2] & 1)
 		recipe.damage = (enum tracemend_damage)((head[2] >> 1) % TM_DAMAGE_COUNT);
-	const struct oracle o = { .format = FUZZ_FORMAT, .effort = head[2] & 0x80 ? ORACLE_REPAIR : ORACLE_CHECK };
+	const struct oracle o = { .format = FUZZ_FORMAT,
+				  .effort = head[2] & 0x80 ? ORACLE_REPAIR : ORACLE_CHECK,
+				  .sample = ORACLE_SAMPLE };
 	oracle_recipe(&o, &recipe);
 	return 0;
 }

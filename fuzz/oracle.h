@@ -22,7 +22,13 @@ struct oracle {
 	enum oracle_effort effort;
 	unsigned
 		faults; /* ORACLE_ALL: number of reads and of allocations to fail, in check and in repair, spread evenly; 0: none */
+	/* All of this is tested for one input in so many, chosen by its bytes; of the others, what one check, one repair and one
+	 * look at the result show (P1, P2, P4, P7, escaped texts). 0: for each. */
+	unsigned sample;
 };
+
+/* The `sample` of the fuzz targets: most of the time goes into new inputs. */
+#define ORACLE_SAMPLE 64u
 
 /* The results for a capture. */
 struct oracle_verdict {

@@ -2,11 +2,13 @@
 # A fuzzing campaign on one format.
 #
 #   scripts/fuzz.sh FORMAT SECONDS [--engine libfuzzer|afl|both] [--target check|repair|gen|all] [--fresh] [--runs N]
-#                                  [--jobs N] [--shared DIR] [--minimise]
+#                                  [--executions N] [--mutator] [--jobs N] [--shared DIR] [--minimise]
 #
 # FORMAT may be "container". Each target runs for SECONDS with each engine, with ASan and UBSan, from the corpus and the queues of
 # earlier campaigns (build/fuzz/queue and minimised; --fresh ignores them). --runs stops after N runs and fixes the random numbers, so
-# that the same build repeats the same campaign. --jobs runs N instances of the engine that share their queue: with AFL++, a main
+# that the same build repeats the same campaign. --executions stops after N, and adds what was run to fuzz/campaigns.tsv: engine, target,
+# executions, edges, finds, commit and date, of which tests/tools/fuzz_table.py makes a section of fuzz/README.md. --mutator changes and
+# splices inputs by the parts of their format (check and repair). --jobs runs N instances of the engine that share their queue: with AFL++, a main
 # instance and secondary ones with different schedules. --shared keeps the queue in DIR, which several machines may share: the first
 # one runs the main instance. --minimise does not fuzz, and must not run during a campaign: from the corpus and the queues of both
 # engines it selects the fewest inputs with the same coverage (in SECONDS at most) and stores them in build/fuzz/minimised, from which
@@ -15,12 +17,12 @@
 set -u
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 number() { case ${1:-} in ''|*[!0-9]*|0) usage ;; esac; }
 [ $# -ge 2 ] || usage
 format=$1 seconds=$2
 shift 2
-engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= minimise=0 limit_libfuzzer=() limit_afl=()
+engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= minimise=0 executions=0 mutator=0 limit_libfuzzer=() limit_afl=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--engine) case ${2:-} in libfuzzer|afl) engines=$2 ;; both) engines="libfuzzer afl" ;; *) usage ;; esac; shift 2 ;;
@@ -28,6 +30,8 @@ while [ $# -gt 0 ]; do
 	--fresh) fresh=1; shift ;;
 	--minimise) minimise=1; shift ;;
 	--runs) number "${2:-}"; limit_libfuzzer=(-runs="$2" -seed=1) limit_afl=(-E "$2" -s 1); shift 2 ;;
+	--executions) number "${2:-}"; executions=$2 limit_libfuzzer=(-runs="$2") limit_afl=(-E "$2"); shift 2 ;;
+	--mutator) mutator=1; shift ;;
 	--jobs) number "${2:-}"; jobs=$2; shift 2 ;;
 	--shared) [ -n "${2:-}" ] || usage; shared=$2; shift 2 ;;
 	*) usage ;;
@@ -47,7 +51,12 @@ mkdir -p build
 for engine in $engines; do
 	make -s -j2 fuzz-$engine > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; echo "fuzz: the $engine targets do not build"; exit 2; }
 done
-bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=65536) # of one input, to libFuzzer
+if [ $mutator = 1 ]; then
+	make -s -j2 mutators build/tracemend-with-directory > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; exit 2; }
+	export TRACEMEND_FORMAT=$format AFL_CUSTOM_MUTATOR_LIBRARY=$PWD/build/libtracemend-mutator.so
+fi
+# Of one input, to libFuzzer. Without -entropic=0, its own accounts take half of the time where a run takes a millisecond.
+bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len=16384 -entropic=0)
 host=$(hostname | tr -c 'a-zA-Z0-9\n' -)
 found=0
 
@@ -126,6 +135,28 @@ run_afl() {
 	echo "FOUND by $engine in $target: $(ls "$artifacts" | wc -l) inputs"
 }
 
+# The libFuzzer target of our mutator.
+make_libfuzzer() {
+	make -s -j2 BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g' FUZZ_DRIVER=-fsanitize=fuzzer UNTRACED=-fno-sanitize-coverage=trace-cmp \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' "$1" > build/fuzz-build.log 2>&1 ||
+		{ tail -20 build/fuzz-build.log; return 1; }
+}
+
+# A row of the table of campaigns.
+remember() { # SECONDS
+	local edges=0 name dirty=
+	if [ "$engine" = libfuzzer ]; then
+		edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | sort -n | tail -1)
+	else
+		for name in "$queue"/*/fuzzer_stats; do
+			edges=$(printf '%s\n' "$edges" "$(sed -n 's/^edges_found *: *//p' "$name" 2> /dev/null)" | sort -n | tail -1)
+		done
+	fi
+	git diff --quiet HEAD -- src fuzz 2> /dev/null || dirty=+
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$engine$([ $mutator = 0 ] || echo ' with mutator')" "$target" "${runs:-0}" "$1" "${edges:-0}" \
+		"$(find "$artifacts" -type f | wc -l)" "$(git rev-parse --short HEAD 2> /dev/null)$dirty" "$(date +%F)" >> fuzz/campaigns.tsv
+}
+
 # Inputs are selected by the coverage of the libFuzzer target; those that crash it are left out.
 run_minimise() {
 	local into=build/fuzz/minimised/$target queues=${shared:-build/fuzz/queue} from=("$seeds") one all
@@ -158,6 +189,10 @@ for target in $targets; do
 	[ ! -d "build/fuzz/minimised/$target" ] || cp "build/fuzz/minimised/$target"/* "$seeds"
 	for engine in $engines; do
 		binary=build/fuzz/$engine/fuzz_$target
+		if [ $mutator = 1 ] && [ $engine = libfuzzer ] && [[ $target != gen_* ]]; then
+			binary=build/fuzz/libfuzzer/mutating_$target
+			make_libfuzzer "$binary" || exit 2
+		fi
 		queue=${shared:-build/fuzz/queue}/$engine/$target
 		artifacts=build/fuzz/artifacts/$engine/$target
 		log=build/fuzz/$engine-$target.log
@@ -165,7 +200,9 @@ for target in $targets; do
 		rm -rf "$artifacts"
 		mkdir -p "$queue" "$artifacts"
 		[ -x "$binary" ] || { echo "fuzz: no $binary (is $format a format?)"; exit 2; }
+		since=$SECONDS
 		run_$engine
+		[ $executions = 0 ] || remember $((SECONDS - since))
 		echo "fuzz: $target, $engine, ${seconds} s: ${runs:-0} runs, $(ls -A "$artifacts" | wc -l) artifacts"
 		for artifact in "$artifacts"/*; do
 			[ -e "$artifact" ] || continue

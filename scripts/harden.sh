@@ -9,6 +9,8 @@
 #   bytes      every single-byte change of the smallest captures, 3 changes for each byte of the small ones
 #   knockout   whether a test fails when a place that reports a rule is silenced
 #   linear     instructions for hostile captures and for ones four times as large
+#   floods     hostile captures of 1 to 16 MB by family: time and memory of check and repair, as a table
+#   hits       HITS (default 10000) damaged captures a format, two in three of real ones: crashes, hangs, exit 70
 #   mutants    whether the corpus detects changed operators, for a sample
 #
 # MUTANTS (default 40) a format. Exit 1 if a promise breaks; coverage and mutants only measure.
@@ -16,7 +18,7 @@ set -u
 cd "$(dirname "$0")/.."
 formats=$(scripts/formats.sh)
 [ "${1:-}" = --format ] && { formats=$2; shift 2; }
-parts=${*:-coverage faults prefixes bytes knockout linear mutants}
+parts=${*:-coverage faults prefixes bytes knockout linear floods hits mutants}
 : "${MUTANTS:=40}"
 export ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p build/harden
@@ -77,6 +79,15 @@ for part in $parts; do
 		done ;;
 	knockout) scripts/rules.sh || failed=1 ;;
 	linear) for format in $formats; do python3 tests/tools/linear.py --format "$format" || failed=1; done ;;
+	floods|hits)
+		make -s -j2 all > build/harden/build.log 2>&1 || { fail "$part: does not build" build/harden/build.log; continue; }
+		for format in $formats; do
+			if [ $part = floods ]; then
+				python3 tests/tools/floods.py --format "$format" || failed=1
+			else
+				python3 tests/tools/hits.py --format "$format" --count "${HITS:-10000}" || failed=1
+			fi
+		done ;;
 	mutants) for format in $formats; do python3 tests/tools/mutants.py --format "$format" --count "$MUTANTS"; done ;;
 	*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac

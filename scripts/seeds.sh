@@ -1,5 +1,6 @@
 #!/bin/bash
-# Writes the seeds of a fuzz target into a directory: the corpus of its format; for a generator, byte strings of a few lengths.
+# Writes the seeds of a fuzz target into a directory: the corpus of its format, and pieces of real captures (SAMPLES) where there are
+# any beside the project; for a generator, byte strings of a few lengths.
 #   scripts/seeds.sh TARGET DIR      TARGET as in repair_fxt, or container
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,5 +26,7 @@ container)
 	if command -v zstd > /dev/null; then printf 'hello' | zstd -q > "$into/hello.zst"; fi ;;
 *)
 	find "corpus/${target#*_}" -type f ! -name '*.jsonl' -size -64k | flat
+	samples=${SAMPLES:-../shared/samples}
+	[ ! -d "$samples" ] || python3 tests/tools/seed_pieces.py "$samples" "${target#*_}" "$into"
 	printf 'x' > "$into/x" ;;
 esac

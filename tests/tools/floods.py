@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Hostile captures of 1, 2, 4, 8 and 16 MB, by family: time and memory of check and repair, as a table.
+
+    floods.py [--tool PATH] [--format NAME] [--sizes MB,MB,...] [--family TEXT] [--rounds N]
+
+A row is a family and a command: processor time at each size (the least of N runs), the largest ratio of one size to the one of half of it
+(of times beyond 0.1 s: shorter ones are noise), and the largest memory. A ratio beyond 2.2, memory beyond 64 MB, a signal and an exit with
+70 are marked, and the exit code is 1 then. Needs time(1).
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from harness import TOP, files_below, files_of, formats, generate, read, unpack  # noqa: E402
+
+RATIO, MEMORY, NOISE = 2.2, 64 << 10, 0.1  # memory in kB, as the system counts it
+TEXT = re.compile(rb"[\x09\x0a\x20-\x7e]{24,}")
+
+
+def times(data, size):
+    """The bytes again and again, to that size."""
+    return (data * (size // max(1, len(data)) + 1))[:size] if data else bytes(size)
+
+
+def spoil(data, step, change):
+    data = bytearray(data)
+    for at in range(step, len(data) - 8, step):
+        data[at:at + 8] = change(bytes(data[at:at + 8]), at)
+    return bytes(data)
+
+
+def far(width):
+    """Sizes that lead far away, in each of several places of a capture."""
+    def words(old, at):
+        value = (1 << 8 * width - 1) - 1 - (at & 0xff)
+        return value.to_bytes(width, "little") * (8 // width)
+    return words
+
+
+class Families:
+    """The families of a format. `make(size)` gives the bytes of the largest file; the other files are as they were."""
+
+    def __init__(self, tool, name, work):
+        self.tool, self.name, self.work, self.grown = tool, name, work, {}
+        [(_, path)] = generate(tool, name, os.path.join(work, "small"), "--seed", "3")
+        self.small = files_of(path)
+        self.target = max(self.small, key=lambda n: len(self.small[n]))
+        self.seed = self.small[self.target]
+        tops = sorted(os.listdir(f"corpus/{name}/invalid"))
+        self.broken = [self.largest(f"corpus/{name}/invalid/{one}") for one in tops[::max(1, len(tops) // 4)][:4]]
+        self.names = sorted({n for n in self.small if TEXT.search(self.small[n][:4096])})
+
+    def largest(self, source):
+        if source.endswith(".tar"):
+            folder = os.path.join(self.work, "unpacked")
+            shutil.rmtree(folder, ignore_errors=True)
+            unpack(source, folder)
+            return max((read(path) for path in files_below(folder)), key=len)
+        return read(source)
+
+    def large(self, size):
+        """{name: bytes} of a generated capture of that size."""
+        if size not in self.grown:
+            folder = os.path.join(self.work, "large")
+            [(_, path)] = generate(self.tool, self.name, folder, "--seed", "3", "--size", str(size))
+            self.grown = {size: files_of(path)}
+            shutil.rmtree(folder)
+        return dict(self.grown[size])
+
+    def of_large(self, change):
+        def make(size):
+            files = self.large(size)
+            for name in files:
+                if len(files[name]) > 4096:
+                    files[name] = change(files[name])
+            return files
+        return make
+
+    def of_seed(self, change):
+        return lambda size: {**self.small, self.target: change(self.seed, size)}
+
+    def of_text(self, change):
+        """The text files of a directory, or the long texts of a file, grown."""
+        def make(size):
+            files = dict(self.small)
+            if list(files) == [""]:
+                data = files[""]
+                found = max(TEXT.finditer(data), key=lambda m: len(m.group()), default=None)
+                at, end = found.span() if found else (len(data), len(data))
+                files[""] = data[:at] + change(data[at:end], size) + data[end:]
+            else:
+                for name in self.names:
+                    files[name] = change(files[name], size // max(1, len(self.names)))
+            return files
+        return make
+
+    def all(self):
+        rng = random.Random(5)
+        noise = rng.randbytes(1 << 16)
+        seed, broken = self.seed, self.broken
+        yield "as gen makes it", self.large
+        yield "each 997th byte is another", self.of_large(lambda d: spoil(d, 997, lambda old, _: bytes((old[0] ^ 0xff,)) + old[1:]))
+        yield "each 64th byte is another", self.of_large(lambda d: spoil(d, 64, lambda old, _: bytes((old[0] ^ 0x41,)) + old[1:]))
+        yield "every second block of 64 is zeros", self.of_large(lambda d: b"".join(
+            d[i:i + 64] if i & 64 else bytes(len(d[i:i + 64])) for i in range(0, len(d), 64)))
+        yield "blocks of 64 changed places", self.of_large(lambda d: b"".join(d[i + 64:i + 128] + d[i:i + 64] for i in range(0, len(d), 128)))
+        yield "far sizes of 4 bytes", self.of_large(lambda d: spoil(d, 256, far(4)))
+        yield "far sizes of 2 bytes", self.of_large(lambda d: spoil(d, 256, far(2)))
+        yield "CR LF", self.of_large(lambda d: d.replace(b"\n", b"\r\n"))
+        yield "many sessions", self.of_seed(times)
+        yield "zeros behind", self.of_seed(lambda d, size: d + bytes(size))
+        yield "FF behind", self.of_seed(lambda d, size: d + b"\xff" * size)
+        yield "noise behind", self.of_seed(lambda d, size: d + times(noise, size))
+        yield "the last 64 bytes again", self.of_seed(lambda d, size: d + times(d[-64:], size))
+        for i, one in enumerate(broken):
+            yield f"valid and invalid in turn, {i + 1}", self.of_seed(lambda d, size, one=one: d + times(one + seed, size))
+            yield f"invalid again and again, {i + 1}", self.of_seed(lambda d, size, one=one: times(one, size))
+        yield "texts of newlines", self.of_text(lambda d, size: b"\n" * size)
+        yield "texts again and again", self.of_text(times)
+        yield "a line without end", self.of_text(lambda d, size: d + b"a" * size)
+        if self.name == "tracedat":
+            yield "kallsyms of newlines", self.kallsyms(b"\n")
+            yield "kallsyms of short lines", self.kallsyms(b"0 t a\n")
+
+    def kallsyms(self, line):
+        """A capture of version 6 whose symbols are that line again and again."""
+        source = next(path for path in sorted(files_below("corpus/tracedat/valid")) if read(path)[10:12] == b"6\0")
+        data = read(source)
+        order = "big" if data[12] else "little"
+
+        def make(size):
+            at = 18
+            for _ in range(2):  # header_page, header_event: a name, the size in 8 bytes, the text
+                at = data.index(b"\0", at) + 1
+                at += 8 + int.from_bytes(data[at:at + 8], order)
+            count, at = int.from_bytes(data[at:at + 4], order), at + 4
+            for _ in range(count):
+                at += 8 + int.from_bytes(data[at:at + 8], order)
+            systems, at = int.from_bytes(data[at:at + 4], order), at + 4
+            for _ in range(systems):
+                at = data.index(b"\0", at) + 1
+                count, at = int.from_bytes(data[at:at + 4], order), at + 4
+                for _ in range(count):
+                    at += 8 + int.from_bytes(data[at:at + 8], order)
+            end = at + 4 + int.from_bytes(data[at:at + 4], order)
+            text = times(line, size)
+            return {"": data[:at] + len(text).to_bytes(4, order) + text + data[end:]}
+        return make
+
+
+def write(files, path):
+    for name, data in files.items():
+        full = os.path.join(path, name) if name else path
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "wb") as f:
+            f.write(data)
+
+
+def measure(tool, name, command, path, work):
+    """(exit code, processor seconds, kB)."""
+    out = os.path.join(work, "out")
+    arguments = [tool, command, "-q", "-f", name, *(["-o", out] if command == "repair" else ["-j1"]), path]
+    # By a small process: a child's largest memory begins as that of the process that made it.
+    done = subprocess.run(["time", "-q", "-f", "%U %S %M", "-o", os.path.join(work, "time"), *arguments], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    user, system, memory = read(os.path.join(work, "time")).split()[-3:]
+    if os.path.lexists(out):
+        (shutil.rmtree if os.path.isdir(out) else os.remove)(out)
+    return done.returncode, float(user) + float(system), int(memory)
+
+
+def family(options, name, what, make, work):
+    """The rows of a family. Returns whether one is bad."""
+    seen = {"check": [], "repair": []}
+    for megabytes in options.sizes:
+        path = os.path.join(work, "in")
+        files = make(megabytes << 20)
+        size = sum(map(len, files.values()))
+        write(files, path)
+        del files
+        for command, rows in seen.items():
+            runs = [measure(options.tool, name, command, path, work) for _ in range(options.rounds)]
+            rows.append((size, runs[0][0], min(r[1] for r in runs), max(r[2] for r in runs)))
+        (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
+    bad = False
+    for command, rows in seen.items():
+        ratios = [b[2] / a[2] * 2 * a[0] / b[0] for a, b in zip(rows, rows[1:]) if b[2] > NOISE and a[2] > 0 and b[0] > a[0]]
+        ratio, memory = max(ratios, default=0.0), max(r[3] for r in rows)
+        wrong = [f"exit {r[1]}" for r in rows if r[1] >= 70][:1]  # 128 and more: a signal
+        wrong += ["not linear"] if ratio > RATIO else []
+        wrong += ["memory"] if memory > MEMORY else []
+        bad = bad or bool(wrong)
+        seconds = " ".join(f"{r[2]:7.2f}" for r in rows)
+        print(f"{name:9} {what:36.36} {command:6} {seconds}  x{ratio:4.2f} {memory / 1024:6.1f} MB  exit {rows[-1][1]} {' '.join(wrong)}", flush=True)
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", default="build/tracemend")
+    parser.add_argument("--format")
+    parser.add_argument("--sizes", default="1,2,4,8,16")
+    parser.add_argument("--family", default="", help="only families whose name has this text")
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args()
+    options.sizes = [int(n) for n in options.sizes.split(",")]
+    os.chdir(TOP)
+    bad = 0
+    print(f"{'format':9} {'family':36} {'':6} {' '.join(f'{n:4} MB' for n in options.sizes)}  ratio  memory (seconds of processor time)")
+    for name in [options.format] if options.format else formats(options.tool):
+        with tempfile.TemporaryDirectory(prefix="tracemend-floods-") as work:
+            for what, make in Families(options.tool, name, work).all():
+                if options.family in what:
+                    bad += family(options, name, what, make, work)
+    print(f"floods: {bad} families are bad")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
