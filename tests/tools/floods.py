@@ -190,7 +190,7 @@ def family(options, name, what, make, work):
         (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
     bad = False
     for command, rows in seen.items():
-        ratios = [b[2] / a[2] * 2 * a[0] / b[0] for a, b in zip(rows, rows[1:]) if b[2] > NOISE and a[2] > 0 and b[0] > a[0]]
+        ratios = [b[2] / a[2] * 2 * a[0] / b[0] for a, b in zip(rows, rows[1:]) if a[2] > NOISE and b[0] > a[0]]
         ratio, memory = max(ratios, default=0.0), max(r[3] for r in rows)
         wrong = [f"exit {r[1]}" for r in rows if r[1] >= 70][:1]  # 128 and more: a signal
         wrong += ["not linear"] if ratio > RATIO else []
@@ -207,7 +207,7 @@ def main():
     parser.add_argument("--format")
     parser.add_argument("--sizes", default="1,2,4,8,16")
     parser.add_argument("--family", default="", help="only families whose name has this text")
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()
     options.sizes = [int(n) for n in options.sizes.split(",")]
     os.chdir(TOP)
