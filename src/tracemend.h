@@ -108,6 +108,21 @@ struct tracemend_fact {
 	const char *value;
 };
 
+/* A record of a capture, as it is given to tracemend_options.record. It and its texts are valid during that call only. */
+struct tracemend_record {
+	const char *file;	 /* member of a directory or archive; empty for a single file */
+	uint64_t offset, length; /* its bytes in that file; of a record in a compressed chunk, those of the chunk */
+	const char *kind;	 /* "event, duration begin" */
+	const char *track;	 /* on what it happened: "cpu 3", "thread 4/17"; may be empty */
+	bool timed;		 /* it has a time */
+	uint64_t time;
+	const char *unit;      /* of time: "ns" or "ticks" of the capture's clock */
+	const char *name;      /* of an event, a function or what is registered; may be empty */
+	const char *arguments; /* "a=1 b=x", where they were asked for */
+	/* Not NULL: this is not a record, but a place where an error of this rule was found; kind and what follows are empty. */
+	const struct tracemend_rule *rule;
+};
+
 /* Set size, or begin with TRACEMEND_OPTIONS_INIT. Behind each member stand the calls that read it: o: tracemend_open() and its
  * like, c: tracemend_check(), r: tracemend_repair(), d: tracemend_reduce(). */
 struct tracemend_options {
@@ -131,6 +146,11 @@ struct tracemend_options {
 	 * more, and at most 64 GiB. TM_LIMIT. */
 	uint64_t max_unpacked;
 	bool preview; /* c r: report what preview rules find, too */
+	/* c: Called for each record that summary.records counts, in the order of the files and of their bytes, and for each error
+	 * between them. NULL costs nothing; else the work takes several times as long. arguments: fill them in. */
+	void (*record)(void *ctx, const struct tracemend_record *record);
+	void *record_ctx;
+	bool arguments;
 };
 
 #define TRACEMEND_OPTIONS_INIT \

@@ -77,6 +77,10 @@ struct cli_options {
 	struct cli_list owned; /* names that patterns stand for: freed with the options */
 	bool dry_run, in_place;
 
+	/* Of dump: offsets and times, from and to, both included. */
+	uint64_t range[2], times[2], around;
+	bool range_given, times_given, around_given;
+
 	struct cli_list command_line; /* what follows "--" */
 	const char *shell;	      /* --command */
 	unsigned timeout;	      /* seconds */
@@ -116,10 +120,19 @@ int cli_report(struct cli_options *o);
 int cli_repair(struct cli_options *o);
 int cli_gen(struct cli_options *o);
 int cli_info(struct cli_options *o);
+int cli_dump(struct cli_options *o);
+int cli_diff(struct cli_options *o);
 int cli_try(struct cli_options *o);
 int cli_reduce(struct cli_options *o);
 int cli_rules(struct cli_options *o);
 int cli_explain(struct cli_options *o);
+
+/* ---- cli_dump.c ---- */
+
+/* Bytes of the line of a record. */
+#define CLI_RECORD_MAX 4096u
+/* A record as a line for people, without LF. */
+void cli_record_line(const struct tracemend_record *r, char out[CLI_RECORD_MAX]);
 
 /* ---- cli_options.c ---- */
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/system.h"
+#include "core/text.h"
 #include "report/report.h"
 #include "cli/sandbox.h"
 #include "cli/try.h"
@@ -69,6 +70,10 @@ static const struct cli_option options[] = {
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
 	{ 'H', "strict", NULL, "allow no other errors, even if the result stays larger than 1 KB (tracedat: 8 KB)" },
 	{ 'G', "no-debugger", NULL, "do not run gdb to find the place of a crash" },
+	{ 'r', "range", "FROM-TO", "only records with a byte at these offsets; either end may be left out" },
+	{ 't', "times", "FROM-TO",
+	  "only records with a time from FROM to TO, in the unit that is printed; either end may be left out" },
+	{ 'a', "around", "OFFSET", "only the 8 records in front of this offset, the one there, and the 8 behind it" },
 	{ 'C', "color", "WHEN", "colour the text: auto (default), always, never; NO_COLOR in the environment is honoured" },
 	{ 'q', "quiet", NULL, "print problems only" },
 	{ 'v', "verbose", NULL, "print more" },
@@ -356,6 +361,35 @@ static int cli_set_number(const char *option, const char *text, bool suffix, uin
 			 (unsigned long long)high, suffix ? ", with an optional suffix K, M or G" : "");
 }
 
+/* A number in decimal, or in hexadecimal with 0x; *end is set behind it. */
+static bool cli_parse_offset(const char *text, const char **end, uint64_t *value)
+{
+	bool hex = text[0] == '0' && text[1] == 'x';
+	size_t length = strspn(text += hex ? 2 : 0, hex ? "0123456789abcdef" : "0123456789");
+
+	*end = text + length;
+	return hex ? text_parse_hex(text, length, value) : text_parse_u64(text, length, value);
+}
+
+/* FROM-TO, FROM- or -TO. */
+static int cli_set_range(const char *option, const char *text, uint64_t range[2], bool *given)
+{
+	const char *p = text;
+	bool good = true;
+
+	range[0] = 0;
+	range[1] = UINT64_MAX;
+	if (*p != '-')
+		good = cli_parse_offset(p, &p, &range[0]);
+	good = good && *p == '-' && p[*p == '-'] != '-';
+	if (good && *++p)
+		good = cli_parse_offset(p, &p, &range[1]) && !*p;
+	*given = true;
+	if (good && strcmp(text, "-") && range[0] <= range[1])
+		return CLI_CLEAN;
+	return cli_usage("%s=%s: expected FROM-TO, FROM- or -TO, in decimal or as 0x...", option, text);
+}
+
 /* The member that an option without argument sets; NULL: it is another option. */
 static bool *cli_flag(struct cli_options *o, int key)
 {
@@ -483,6 +517,15 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 		return cli_list_add(&o->rule_names, text);
 	case 'K':
 		return cli_set_damage(o, text);
+	case 'r':
+		return cli_set_range("--range", text, o->range, &o->range_given);
+	case 't':
+		return cli_set_range("--times", text, o->times, &o->times_given);
+	case 'a': {
+		const char *end;
+		o->around_given = cli_parse_offset(text, &end, &o->around) && !*end;
+		return o->around_given ? CLI_CLEAN : cli_usage("--around=%s: expected an offset, in decimal or as 0x...", text);
+	}
 	case 'X':
 		o->shell = text;
 		return CLI_CLEAN;

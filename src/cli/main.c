@@ -23,6 +23,7 @@
 	"  70  internal check failed: nothing was written\n" SIGNALS
 
 static const char *const reports_plain[] = { "text", "json", NULL };
+static const char *const reports_dump[] = { "text", "jsonl", NULL };
 static const char *const reports_rules[] = { "text", "json", "markdown", NULL };
 
 const struct cli_command cli_commands[] = {
@@ -182,6 +183,41 @@ const struct cli_command cli_commands[] = {
 		.accepts = "fpFuyCqvhZ",
 		.reports = reports_plain,
 		.run = cli_info,
+	},
+	{
+		.name = "dump",
+		.summary = "print the records of captures, one a line",
+		.synopsis = "dump [OPTIONS] PATH...",
+		.description =
+			"Prints each record: offset, time, what it happened on (thread, CPU, task), kind, name and arguments.\n"
+			"Places where a record is damaged stand between them, marked with !!. There are as many records as\n"
+			"'tracemend info' counts.\n\n" INPUTS,
+		.ending = "Exit status:\n"
+			  "  0   all records were read\n"
+			  "  1   there are damaged places\n" FAILURES "\n"
+			  "Examples:\n"
+			  "  tracemend dump trace.fxt\n"
+			  "  tracemend dump --around 0x41c0 crashed.fxt\n"
+			  "  tracemend dump --format jsonl --times 1000000-2000000 uftrace.data\n",
+		.accepts = "fpFrtauqhZ",
+		.reports = reports_dump,
+		.run = cli_dump,
+	},
+	{
+		.name = "diff",
+		.summary = "compare the records of two captures",
+		.synopsis = "diff [OPTIONS] A B",
+		.description =
+			"Prints the records that two captures do not share: - for those of A, + for those of B. Records are the\n"
+			"same if kind, time, thread or CPU, name and arguments are; where they stand does not matter. So it\n"
+			"shows what a repair took away.\n\n" INPUTS,
+		.ending = "Exit status:\n"
+			  "  0   the records are the same\n"
+			  "  1   they differ\n" FAILURES "\n"
+			  "Example:\n"
+			  "  tracemend diff crashed.fxt mended.fxt\n",
+		.accepts = "fpuqhZ",
+		.run = cli_diff,
 	},
 	{
 		.name = "rules",

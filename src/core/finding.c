@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/sink.h"
 #include "core/text.h"
 
 struct finding {
@@ -28,6 +29,7 @@ struct findings {
 	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
+	struct sink *sink;	  /* NULL: nobody observes */
 	struct finding uncounted; /* the handle of findings that are not kept */
 	uint64_t own_errors;	  /* before re-grading */
 	uint64_t totals[TM_ERROR + 1];
@@ -52,6 +54,11 @@ struct findings *findings_new(const struct tracemend_rule *table, size_t count, 
 	f->preview = options && options->preview;
 	f->uncounted.owner = f;
 	return f;
+}
+
+void findings_observe(struct findings *f, struct sink *sink)
+{
+	f->sink = sink;
 }
 
 static const char no_text[] = "";
@@ -162,6 +169,9 @@ struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracem
 	if (graded < TM_NOTE || graded > TM_ERROR)
 		return &f->uncounted;
 	f->totals[graded]++;
+	if (f->sink && graded == TM_ERROR)
+		sink_damaged(f->sink, s, offset, s ? finding_within(s, offset < s->size ? offset : s->size, length) : 0,
+			     &f->table[rule]);
 	struct finding *fd = findings_keep(f, rule, graded);
 	if (fd->kept) {
 		fd->public.offset = offset;

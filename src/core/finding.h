@@ -57,6 +57,10 @@ enum tracemend_status findings_status(const struct findings *f);
 
 /* ---- for the engine ---- */
 
+struct sink;
+/* From now on the place of each error, after re-grading, is given to the sink as well. It must outlive the reporting. */
+void findings_observe(struct findings *f, struct sink *sink);
+
 /* Counts and keeps a copy of a finding of another report, whose texts are escaped already. rule: its index in the table. */
 void findings_copy(struct findings *f, unsigned rule, const struct tracemend_finding *from);
 /* Counts n findings of a rule that are not kept. */

@@ -31,6 +31,8 @@ struct advice {
 	char path[192], text[384];
 };
 
+struct sink;
+
 /* One walk over a capture. check, repair and info are the same walk, with different members set. */
 struct scan {
 	struct bundle *in;
@@ -38,6 +40,7 @@ struct scan {
 	struct findings *findings;	  /* never NULL */
 	struct plan *plan;		  /* NULL: only check. Else the walk copies, replaces or drops every byte in it */
 	struct facts *facts;		  /* NULL: not asked for */
+	struct sink *sink;		  /* NULL: nobody asked for the records (core/sink.h). Without a plan only */
 	struct outline *outline;	  /* NULL: not wanted. Filled by formats whose outline is made by outline_by_scan() */
 	bool slow;			  /* for tests: use no fast path */
 	uint64_t records;		  /* out: records as a reader of the format counts them */

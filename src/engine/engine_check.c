@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/container.h"
+#include "core/sink.h"
 #include "core/text.h"
 #include "engine/engine.h"
 
@@ -235,6 +236,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 {
 	struct tracemend_report *report = report_new(b, f, options);
 	struct scan s = { .in = b, .plan = plan };
+	struct sink sink;
 
 	if (!report) {
 		*status = fault_memory(error);
@@ -244,11 +246,24 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	s.profile = format_profile(f, options ? options->profile : NULL, &profile_error);
 	s.findings = report->findings;
 	s.facts = options && options->facts ? &report->facts : NULL;
+	if (options && options->record && !plan) {
+		memset(&sink, 0, sizeof(sink));
+		sink.take = options->record;
+		sink.ctx = options->record_ctx;
+		sink.arguments = options->arguments;
+		s.sink = &sink;
+		s.slow = true;
+		findings_observe(report->findings, &sink);
+	}
 	container_report(b, report->container);
 	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
 	*status = refused ? profile_error.status : scan_outcome(b, &s, f->scan(&s));
 	report_summarise(report, b, &s);
+	if (s.sink) {
+		sink_flush(&sink);
+		findings_observe(report->findings, NULL);
+	}
 	report->summary.complete = *status == TM_OK;
 	if (*status == TM_NOTHING)
 		(void)fault_set(error, TM_NOTHING, "%s: nothing can be salvaged%s%s", b->path, *s.incomplete ? ": " : "",

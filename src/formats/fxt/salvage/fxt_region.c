@@ -102,6 +102,7 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		w->totals.by_type[FXT_METADATA]++;
 		w->registry.provider->records++;
 		fxt_position_accept(&w->report.here, from);
+		fxt_record_give(w, r, from);
 	}
 	w->report.here.at = until;
 }
@@ -140,6 +141,7 @@ bool fxt_region_converted(struct fxt_walk *w, struct fxt_record *r)
 			fxt_repair_drop(&w->repair, from + l->raw[at] + 1, from + l->raw[at + 1], FXT_RULE_misaligned_records,
 					"a line end that was converted");
 	fxt_position_accept(&w->report.here, from);
+	fxt_record_give(w, r, from);
 	w->previous.header = 0;
 	w->report.here.at = end;
 	return true;

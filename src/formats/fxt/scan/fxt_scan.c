@@ -188,6 +188,7 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	if (r->issues.worst == TM_ERROR)
 		w->doubt.faulty = from + length;
 	fxt_position_accept(&w->report.here, from);
+	fxt_record_give(w, r, from);
 	w->report.here.at = from + length;
 }
 

@@ -51,6 +51,9 @@ void fxt_record_accept(struct fxt_walk *w, const struct fxt_record *r, uint64_t 
 /* fxt_fast.c: takes plain records at the position, which are in the window, into account. False: the first one is not plain. */
 bool fxt_fast_run(struct fxt_walk *w, uint64_t header);
 
+/* fxt_give.c: gives an accepted record to the sink of the scan, if there is one. r->data must be in sight. */
+void fxt_record_give(const struct fxt_walk *w, const struct fxt_record *r, uint64_t offset);
+
 /* fxt_facts.c: what `info` tells. */
 void fxt_facts(const struct fxt_walk *w);
 

@@ -414,6 +414,8 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		run -= run ? 1 : 0;
 		previous = e.time;
 		event_check(&ev, &e, offset);
+		if (__builtin_expect(w->scan->sink != NULL, 0))
+			ktrace_event_give(w, &e, offset);
 		if (__builtin_expect(ev.is_odd, 0)) {
 			event_odd(&ev, stretch, offset);
 			keep.odd = true;

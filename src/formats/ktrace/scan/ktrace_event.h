@@ -12,6 +12,8 @@ bool ktrace_events_failed(const struct ktrace_events *k);
 
 /* Walks the records of a stretch; reports, and with a plan keeps or drops every byte of it. Returns the bytes kept. */
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch);
+/* ktrace_give.c: gives an event to the sink of the scan. */
+void ktrace_event_give(struct ktrace_walk *w, const struct ktrace_event *e, uint64_t offset);
 /* Checks that need the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 

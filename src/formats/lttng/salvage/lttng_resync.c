@@ -3,6 +3,7 @@
  * leads to the next by its description, or nowhere, and chains that go on merge: the correct chain is one of them, and all wrong
  * ones end or run into it (decoding synchronises itself, as with variable-length codes). Where only one is left, it is the correct
  * one. */
+#include "core/sink.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Offsets that are candidates: one of them must be the start of an event, so this is how long the damaged one may be. */
@@ -176,9 +177,11 @@ static bool may_take_back(const struct lttng_walk *w)
 }
 
 /* Leaves out the last event that was kept, too. */
-static void take_back(struct lttng_walk *w)
+static void take_back(struct lttng_trace *t, struct lttng_walk *w)
 {
 	w->at.events--;
+	if (t->s->sink)
+		sink_retract(t->s->sink);
 	w->out.dropped++;
 	w->at.rel = w->at.kept = w->at.last;
 	w->at.stamp = w->at.before;
@@ -207,7 +210,7 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 			 * only for more than one, where what follows cannot move up to it. */
 			if (!may_take_back(w) || !chain_holds(w, found, w->at.before, w->at.last, &first, &kept) || kept <= sound)
 				continue;
-			take_back(w);
+			take_back(t, w);
 			start = w->at.rel;
 		}
 		const struct lttng_doubt doubt = {

@@ -27,6 +27,8 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	lttng_event_judge(t, w, e, w->at.stamp);
 	if (t->s->outline)
 		lttng_outline_event(t, &w->in, e);
+	if (t->s->sink)
+		lttng_event_give(t, w, e);
 	if (!w->at.events)
 		w->at.first_stamp = e->stamp;
 	w->at.events++;

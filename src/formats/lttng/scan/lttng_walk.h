@@ -78,6 +78,9 @@ void lttng_walk_trim(struct lttng_walk *w);
 /* Something was left out or changed up to w->at.rel, for this. */
 void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd);
 
+/* lttng_give.c: gives an event to the sink of the scan. */
+void lttng_event_give(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+
 /* lttng_fast.c: passes over plain events of types that are `ready`. */
 void lttng_fast(struct lttng_trace *t, struct lttng_walk *w);
 /* From now on the fast path takes plain events of that type in this file. */

@@ -170,7 +170,7 @@ static void chunk_lines(struct chunks *set, const struct chunk *c)
 	struct bytes whole = { 0 };
 
 	if (!set->w->emitting) {
-		tracedat_text_count(set->w, l, set->w->pages.chunk, c->size);
+		tracedat_text_count(set->w, l, set->w->pages.chunk, c->size, c->at);
 		return;
 	}
 	if (l->torn)

@@ -64,6 +64,13 @@ struct tracedat_data {
 };
 
 /* The pages that are walked. */
+/* A record of the page that is checked, for the sink of the scan. */
+struct tracedat_given {
+	uint32_t at, total, skip; /* in the data of the page; its words take `skip` bytes */
+	uint64_t time;
+	bool timed;
+};
+
 struct tracedat_pages {
 	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
@@ -71,7 +78,9 @@ struct tracedat_pages {
 	uint8_t *next;	   /* the page behind, where it has to be judged */
 	uint64_t decoded;  /* bytes decoded so far */
 	struct tracedat_decoder decoder;
-	struct edits edits;	 /* of the page that was checked last */
+	struct edits edits;	      /* of the page that was checked last */
+	struct tracedat_given *given; /* owned: its records, where somebody asked for them */
+	size_t given_count, given_capacity;
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	uint64_t fast;		 /* records that the fast path took */
 	struct finding *ip_finding, *printk_finding, *pid_finding, *four_finding;

@@ -19,7 +19,7 @@ uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t 
 		const uint8_t *p = window_upto(&w->window, at, to - at < 65536 ? (size_t)(to - at) : 65536, &got);
 		if (!p || !got)
 			break;
-		tracedat_text_count(w, &l, p, got);
+		tracedat_text_count(w, &l, p, got, at);
 		at += got;
 		l.total += got;
 	}
@@ -39,7 +39,7 @@ void tracedat_latency_section(struct tracedat_walk *w, struct tracedat_buffer *b
 	}
 	/* Compressed text comes in chunks like pages (MAN7 "BUFFER_TEXT"): it is walked like the data of one CPU. */
 	struct tracedat_cpu cpu = { .from = from, .length = section->size, .limit = to, .clipped = section->size_bad };
-	struct tracedat_text_lines text = { .torn = w->emitting && b->text_torn, .skip = false };
+	struct tracedat_text_lines text = { .chunks = true, .torn = w->emitting && b->text_torn, .skip = false };
 	struct tracedat_stream stream = { .buffer = b, .cpu = &cpu, .text = &text, .page_size = 1 };
 	if (section->size >= 4)
 		tracedat_chunks_walk(w, &stream);

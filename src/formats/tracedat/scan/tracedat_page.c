@@ -369,6 +369,7 @@ static uint32_t page_walk_bounded(struct tracedat_page *p, uint64_t ts)
 	if (!p->latest || p->time <= p->latest)
 		return end;
 	edits_clear(&p->w->pages.edits);
+	p->w->pages.given_count = 0;
 	p->time = p->sync_time = ts;
 	p->records = p->bad = p->removed = p->last = p->sync = p->trusted = 0;
 	p->carry = 0;
@@ -455,6 +456,8 @@ static void old_ring_walk(struct tracedat_page *p)
 			if (!size || size > length - at)
 				break;
 			p->records++;
+			if (p->w->s->sink)
+				tracedat_record_note(p, at, 4 + ((size + 3) & ~3u), units ? 4 : 8, false);
 			at += 4 + ((size + 3) & ~3u);
 		} else {
 			at += type == 1 ? 8 : 16;
@@ -489,6 +492,8 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	else
 		verdict = page_check(&p);
 	*records = p.records;
+	if (w->s->sink)
+		tracedat_page_give(&p);
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;
 	*bad = p.bad;

@@ -9,12 +9,14 @@
 struct tracedat_text_lines {
 	bool begun, event;     /* a line is open; it is not one of the heading */
 	bool skip;	       /* up to the next LF: what comes before it is lost */
+	bool chunks;	       /* the text comes in compressed chunks */
 	bool torn;	       /* something is lost: chunks are compressed again with whole lines only */
 	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
 	struct bytes carry;    /* the beginning of a line */
 };
 
-void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size);
+/* at: where the text is in the file, or its chunk. */
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size, uint64_t at);
 /* Something between two pieces is lost. */
 void tracedat_text_break(struct tracedat_text_lines *l);
 /* Appends the lines that end in this piece. */
@@ -91,6 +93,15 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
 
 /* Lists data[from, to) of the page as doubtful in the output. */
 void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why);
+
+/* ---- tracedat_give.c: the sink of the scan ---- */
+
+/* Remembers the record whose payload is `skip` bytes behind `at`; the whole page may turn out to be read otherwise. */
+void tracedat_record_note(struct tracedat_page *p, uint32_t at, uint32_t total, uint32_t skip, bool timed);
+/* Gives the records of the page that are remembered. */
+void tracedat_page_give(struct tracedat_page *p);
+/* A line of latency output; offset: of it, or of its chunk. */
+void tracedat_line_give(struct tracedat_walk *w, uint64_t offset, const uint8_t *line, size_t length);
 
 /* ---- salvage/tracedat_page_resync.c ---- */
 

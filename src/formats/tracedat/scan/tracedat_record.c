@@ -332,6 +332,8 @@ static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, c
 	struct tracedat_walk *w = p->w;
 
 	p->records++;
+	if (w->s->sink)
+		tracedat_record_note(p, at, total, total - size, true);
 	if (size < TRACEDAT_COMMON_MIN) {
 		if (!p->emitting) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_payload_short, p->head + at, total,

@@ -2,7 +2,7 @@
 #include "core/text.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
-void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size)
+void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size, uint64_t offset)
 {
 	for (size_t at = 0; at < size;) {
 		const uint8_t *lf = memchr(text + at, '\n', size - at);
@@ -14,6 +14,8 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l,
 			return;
 		bool counts = l->event && !l->skip;
 		w->pages.records += counts;
+		if (w->s->sink && counts)
+			tracedat_line_give(w, offset + (l->chunks ? 0 : at), text + at, (size_t)(lf - text) - at);
 		w->pages.lines += counts;
 		/* Lines have one path only, which reports nothing about a complete line. */
 		w->pages.fast += counts && !w->s->slow;

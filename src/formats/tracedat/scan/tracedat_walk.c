@@ -59,6 +59,7 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->pages.chunk);
 	free(w->pages.previous);
 	free(w->pages.next);
+	free(w->pages.given);
 	edits_free(&w->pages.edits);
 	free(w->out.drops);
 	tracedat_unassigned_free(&w->events);

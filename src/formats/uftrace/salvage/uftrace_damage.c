@@ -1,4 +1,5 @@
 /* TID.dat: bytes that are no records, records that are there twice, and what is written of the rest. */
+#include "core/sink.h"
 #include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_info.h"
@@ -19,6 +20,8 @@ static uint64_t withdraw_last(struct uftrace_stream *t, uint64_t at)
 	t->last_word = t->back.last_word;
 	t->time_limit = 0;
 	t->dat->records--;
+	if (t->w->s->sink)
+		sink_retract(t->w->s->sink);
 	return t->back.at;
 }
 

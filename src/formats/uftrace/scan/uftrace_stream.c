@@ -148,6 +148,8 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	bool suspect = false;
 
 	t->dat->records++;
+	if (t->w->s->sink)
+		uftrace_record_give(t, at, next, time, word);
 	check_time(t, at, time, &suspect);
 	if (uftrace_word_type(word) != UFTRACE_EVENT) {
 		check_place(t, at, uftrace_word_address(word), &suspect);
@@ -194,6 +196,8 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		if (!next)
 			return uftrace_damage(t, at, end);
 		t->dat->records++;
+		if (t->w->s->sink)
+			uftrace_record_give(t, at, next, time, word);
 		return next;
 	}
 	if (t->started && time < t->time) {

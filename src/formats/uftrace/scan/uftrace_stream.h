@@ -165,6 +165,11 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
  * bytes they have. */
 size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, size_t size);
 
+/* ---- uftrace_give.c ---- */
+
+/* Gives the record at [at, next) to the sink of the scan. */
+void uftrace_record_give(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word);
+
 /* ---- uftrace_stream.c ---- */
 
 /* Starts t anew, on the records of dat; its buffers stay. */
