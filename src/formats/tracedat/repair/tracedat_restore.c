@@ -451,7 +451,11 @@ static enum tracemend_status metadata_load(struct restore *r)
 		return TM_NO_MEMORY;
 	}
 	w->findings = w->scratch;
+	/* The donor's own records are not those of the capture. */
+	struct sink *sink = r->scan->sink;
+	r->scan->sink = NULL;
 	tracedat_walk_file(w);
+	r->scan->sink = sink;
 	r->w = w;
 	if (w->window.status != TM_OK)
 		return w->window.status;
@@ -472,8 +476,11 @@ static void count_blind(struct restore *r, struct tracedat_walk *w)
 			const uint8_t *p = window_at(&w->window, at, w->shape.page_size);
 			if (!p)
 				return;
-			if (tracedat_page_plausible(w, p, w->shape.page_size, &records))
-				w->pages.records += records;
+			if (!tracedat_page_plausible(w, p, w->shape.page_size, &records))
+				continue;
+			w->pages.records += records;
+			if (r->scan->sink)
+				tracedat_blind_give(w, r->files[i].cpu, at, records);
 		}
 	}
 	r->scan->records = w->pages.records;

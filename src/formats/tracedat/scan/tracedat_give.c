@@ -65,3 +65,11 @@ void tracedat_line_give(struct tracedat_walk *w, uint64_t offset, const uint8_t 
 	struct sink_record *r = sink_begin(w->s->sink, w->source, offset, length, "line");
 	sink_name(r, line, length);
 }
+
+void tracedat_blind_give(struct tracedat_walk *w, uint32_t cpu, uint64_t offset, uint32_t records)
+{
+	for (uint32_t i = 0; i < records; i++) {
+		struct sink_record *r = sink_begin(w->s->sink, w->source, offset, w->shape.page_size, "event without metadata");
+		sink_track(r, "cpu %" PRIu32, cpu);
+	}
+}

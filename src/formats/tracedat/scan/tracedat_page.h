@@ -100,6 +100,8 @@ void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, co
 void tracedat_record_note(struct tracedat_page *p, uint32_t at, uint32_t total, uint32_t skip, bool timed);
 /* Gives the records of the page that are remembered. */
 void tracedat_page_give(struct tracedat_page *p);
+/* So many records of a page whose metadata is lost: nothing is known of them but their page. */
+void tracedat_blind_give(struct tracedat_walk *w, uint32_t cpu, uint64_t offset, uint32_t records);
 /* A line of latency output; offset: of it, or of its chunk. */
 void tracedat_line_give(struct tracedat_walk *w, uint64_t offset, const uint8_t *line, size_t length);
 
