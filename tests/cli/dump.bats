@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# dump and diff: the records of captures.
+
+load helper
+
+# The number of lines of the output, and the first of them.
+count() { grep -c "" <<< "$output"; }
+first() { head -1 <<< "$output"; }
+
+trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 made/labels.jsonl | jq -r .file)"; }
+
+@test "as many lines as there are records, in each format" {
+	for format in fxt ktrace lttng tracedat uftrace; do
+		"$TRACEMEND" gen -q -f "$format" --size 8K -o "$format"
+		capture=$format/$(tail -1 "$format/labels.jsonl" | jq -r .file)
+		exits 0 dump "$capture"
+		[ "$(count)" = "$("$TRACEMEND" info --format=json "$capture" | jq .inputs[0].records)" ]
+		exits 0 dump --format=jsonl "$capture"
+		jq -es --argjson n "$(count)" 'length == $n and all(has("offset") and has("kind") and has("track"))' <<< "$output"
+	done
+}
+
+@test "ranges of offsets and of times, and the surroundings of an offset" {
+	capture=$(trace)
+	tm dump --format=jsonl "$capture"
+	jq -rs '.[10:14][] | .offset' <<< "$output" > offsets
+	from=$(head -1 offsets) to=$(tail -1 offsets)
+	exits 0 dump --range="$from-$to" "$capture"
+	[ "$(count)" = 4 ]
+	exits 0 dump --range="$(printf '0x%x' "$from")-" "$capture"
+	[ "$(jq -s 'length - 10' <<< "$("$TRACEMEND" dump --format=jsonl "$capture")")" = "$(count)" ]
+	exits 0 dump --around "$from" "$capture"
+	[ "$(count)" = 17 ]
+	[[ $(sed -n 9p <<< "$output") == "$(printf '0x%08x' "$from") "* ]]
+	time=$(jq -rs '[.[] | select(.time)][3].time' <<< "$("$TRACEMEND" dump --format=jsonl "$capture")")
+	exits 0 dump --times="$time-$time" "$capture"
+	[[ $output == *" $time ticks "* ]]
+	for wrong in 5-3 - x 1-2-3 0xg; do
+		exits 2 dump --range="$wrong" "$capture"
+	done
+	exits 2 dump --around there "$capture"
+}
+
+@test "damaged places stand between the records" {
+	"$TRACEMEND" gen -q -f fxt --rule fxt/dangling-string-ref -o made
+	exits 1 dump "made/$(tail -1 made/labels.jsonl | jq -r .file)"
+	[[ $output == *'  !! fxt/dangling-string-ref: '* ]]
+	exits 1 dump --format=jsonl made/*.fxt
+	jq -es '[.[] | select(.damaged)] | length == 1' <<< "$output"
+}
+
+@test "several captures are named, and what is none is an error" {
+	capture=$(trace)
+	exits 0 dump "$capture" "$capture"
+	[[ $(first) == "$capture:0x00000000 "* ]]
+	touch empty
+	exits 4 dump empty
+	exits 2 dump
+}
+
+@test "texts of a capture cannot write to a terminal" {
+	python3 - << 'END'
+import struct
+word = lambda *values: struct.pack("<%dQ" % len(values), *values)
+name = b"a\x1b[2J\nb".ljust(8, b"\0")
+string = 2 | 3 << 4 | 1 << 16 | 8 << 32
+event = 4 | 5 << 4 | 0 << 20 | 1 << 48
+open("odd.fxt", "wb").write(word(0x0016547846040010) + word(2 | 2 << 4 | 1 << 16 | 7 << 32) + name + word(event, 5, 1, 2, 0)[:40])
+END
+	tm dump odd.fxt
+	[[ $output == *'a\x1b[2J\x0ab'* ]]
+	[[ $output != *$'\e'* ]]
+}
+
+@test "diff: the same records, others, and what a repair took away" {
+	capture=$(trace)
+	exits 0 diff "$capture" "$capture"
+	[[ $output == *'0 only in'*'0 only in'* ]]
+	size=$(stat -c %s "$capture")
+	head -c $((size - 100)) "$capture" > cut.fxt
+	exits 3 repair -q cut.fxt -o mended.fxt
+	exits 1 diff "$capture" mended.fxt
+	[[ $output == *'- 0x'* ]]
+	[[ $output != *'+ 0x'* ]]
+	lost=$(grep -c '^- ' <<< "$output")
+	[ "$(grep -c '' <<< "$("$TRACEMEND" dump "$capture")")" = $((lost + $(grep -c '' <<< "$("$TRACEMEND" dump mended.fxt)"))) ]
+	exits 1 diff -q mended.fxt "$capture"
+	[ "$(count)" = 1 ]
+	exits 2 diff "$capture"
+}
