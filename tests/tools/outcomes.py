@@ -17,7 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Damaged copies of each capture: as many as take five seconds a format.
-DAMAGED = {"fxt": 96, "ktrace": 192, "uftrace": 64, "tracedat": 40, "lttng": 48}
+DAMAGED = {"fxt": 96, "ktrace": 192, "uftrace": 64, "tracedat": 40, "lttng": 40}
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 

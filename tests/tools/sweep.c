@@ -13,11 +13,11 @@
 
 /* ---- targets ---- */
 
-/* A part whose bytes are in a file. */
+/* A part with bytes, in a file or a stream. */
 static bool is_target(const struct outline *o, uint32_t part)
 {
 	const struct part *p = &o->parts[part];
-	return p->file < o->file_count && p->length && (p->parent != OUTLINE_NONE || p->kind == PART_FILE);
+	return p->length && (p->parent != OUTLINE_NONE || p->kind == PART_FILE);
 }
 
 /* Groups the parts by name, so that a part of which there is one is hit as often as one of which there are thousands. */
@@ -242,6 +242,58 @@ static bool line_at(const struct bytes *b, size_t *at, size_t *length)
 	return end - from >= 2;
 }
 
+static bool in_word(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '%';
+}
+
+/* The word behind at, within 64 bytes. False: there is none. */
+static bool word_at(const struct bytes *b, size_t at, size_t *from, size_t *length)
+{
+	size_t end = at + 64 < b->size ? at + 64 : b->size;
+
+	while (at < end && !in_word(b->data[at]))
+		at++;
+	*from = at;
+	while (at < end && in_word(b->data[at]))
+		at++;
+	*length = at - *from;
+	return *length > 0;
+}
+
+/* Puts another word of the file in the place of one, or one that texts treat in their own ways. */
+static void hit_word(struct choices *c, struct bytes *b, size_t at)
+{
+	static const char *const words[] = { "0",   "1",      "-1",	   "0x0",	 "4294967296", "18446744073709551615",
+					     "00",  "0x",     "%n",	   "%s",	 "%d",	       "%*p",
+					     "%%",  "[4]",    "[]",	   "/ 0",	 "/ 0x0",      "* 1.5",
+					     "<<",  "->",     "? 1 : 2",   "(u64)",	 "(",	       ")",
+					     "{",   "\"",     "\\",	   "\"a\"",	 "unsigned",   "const char *",
+					     "int", "REC->x", "sizeof(u)", "__data_loc", "size:0;",    "offset:65535;",
+					     "@",   "arg1",   "ffffffff",  "deadbeef",	 "\t[m]",      "#" };
+	size_t from, length, other, size;
+	uint8_t copy[64];
+
+	if (!word_at(b, at, &from, &length))
+		return;
+	if (choices_chance(c, 1, 2)) {
+		const char *word = words[choices_below(c, sizeof(words) / sizeof(words[0]))];
+		size = strlen(word);
+		memcpy(copy, word, size);
+	} else if (word_at(b, choices_below(c, b->size), &other, &size)) {
+		memcpy(copy, b->data + other, size);
+	} else {
+		return;
+	}
+	if (choices_chance(c, 1, 4))
+		length = 0; /* before it */
+	if (size > length && size - length > b->capacity - b->size)
+		return;
+	take_out(b, from, length);
+	if (put_in(b, from, size))
+		memcpy(b->data + from, copy, size);
+}
+
 static void hit_line(struct choices *c, struct bytes *b)
 {
 	static const char marks[] = "\n\t :;,.=-+[]{}()<>\"'%/@#0123456789abcdefx_AZ";
@@ -254,7 +306,7 @@ static void hit_line(struct choices *c, struct bytes *b)
 	}
 	size_t inside = at + choices_below(c, length);
 	uint8_t mark = (uint8_t)marks[choices_below(c, sizeof(marks) - 1)];
-	switch (choices_below(c, 12)) {
+	switch (choices_below(c, 18)) {
 	case 0:
 		take_out(b, at, length);
 		break;
@@ -290,8 +342,12 @@ static void hit_line(struct choices *c, struct bytes *b)
 		if (put_in(b, inside, 1))
 			b->data[inside] = mark;
 		break;
-	default:
+	case 10:
+	case 11:
 		b->data[inside] = mark;
+		break;
+	default:
+		hit_word(c, b, inside);
 		break;
 	}
 }
@@ -432,7 +488,7 @@ static void change_outline(const struct sweep *s, struct choices *c, struct capt
 	if (!mutation_open(&in, s->format, s->profile, s->data, s->size, true))
 		return;
 	struct outline *o = &in.outline;
-	for (unsigned times = choices_chance(c, 1, 3) ? 2 : 1; times && o->status == TM_OK; times--) {
+	for (uint64_t times = choices_between(c, 1, 4); times && o->status == TM_OK; times--) {
 		if (structure)
 			structure_change(o, c);
 		else
@@ -470,7 +526,8 @@ static void hit_file(const struct sweep *s, struct choices *c, struct capture_fi
 	if (!b.data)
 		abort();
 	memcpy(b.data, f->data, f->size);
-	for (unsigned hits = choices_chance(c, 1, 5) ? 3 : choices_chance(c, 1, 4) ? 2 : 1; hits && b.size; hits--) {
+	/* Those of texts rarely mask each other. */
+	for (uint64_t hits = choices_between(c, 1, kind == 2 ? 8 : 3); hits && b.size; hits--) {
 		uint32_t part = kind == 1 ? target(s, c) : OUTLINE_NONE;
 		for (unsigned tries = 0; tries < 8 && part != OUTLINE_NONE && s->in.outline.parts[part].file != index; tries++)
 			part = target(s, c);
