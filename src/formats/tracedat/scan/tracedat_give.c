@@ -1,11 +1,13 @@
-/* What a record is, for the sink of a scan: its event by the format of its id, its fields as bytes. */
+/* What a record is, for the sink of a scan: its event and its fields by the format of its id. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/array.h"
 #include "core/sink.h"
+#include "formats/tracedat/decode/tracedat_field.h"
 #include "formats/tracedat/scan/tracedat_page.h"
+#include "formats/tracedat/scan/tracedat_record.h"
 
 void tracedat_record_note(struct tracedat_page *p, uint32_t at, uint32_t total, uint32_t skip, bool timed)
 {
@@ -18,6 +20,67 @@ void tracedat_record_note(struct tracedat_page *p, uint32_t at, uint32_t total, 
 	}
 	pages->given[pages->given_count++] =
 		(struct tracedat_given){ .at = at, .total = total, .skip = skip, .time = p->time, .timed = timed };
+}
+
+/* An integer of 1, 2, 4 or 8 bytes. */
+static uint64_t value_read(const uint8_t *p, uint32_t size, bool be)
+{
+	return size == 1 ? *p : size == 2 ? load_u16(p, be) : size == 4 ? load_u32(p, be) : load_u64(p, be);
+}
+
+/* The value of a field in a payload of `size` bytes. Characters are a text, other arrays and structures are bytes. */
+static void field_give(struct sink_record *r, const char *text, const struct tracedat_field *f, const uint8_t *payload,
+		       uint32_t size, bool be)
+{
+	char shown[TEXT_QUOTE_SIZE];
+	uint32_t at = f->offset, length = f->open_array && at <= size ? size - at : f->size;
+	bool characters = f->text && (f->array || f->dynamic);
+
+	if (f->dynamic && f->size == 4 && at <= size && size - at >= 4) {
+		uint32_t where = load_u32(payload + at, be);
+		at = (where & 0xffff) + (f->relative ? at + 4 : 0);
+		length = where >> 16;
+	}
+	/* The last array of a record may be shorter than its format says. */
+	if (f->array && at < size && length > size - at)
+		length = size - at;
+	if (at > size || length > size - at) {
+		sink_argument(r, text + f->name, f->name_length, "?");
+	} else if (characters) {
+		const uint8_t *nul = length ? memchr(payload + at, 0, length) : NULL;
+		sink_argument(r, text + f->name, f->name_length, "\"%s\"",
+			      text_quote(shown, payload + at, nul ? (size_t)(nul - payload) - at : length));
+	} else if (!f->array && !f->dynamic && (length == 1 || length == 2 || length == 4 || length == 8)) {
+		uint64_t value = value_read(payload + at, length, be);
+		unsigned unused = 64 - 8 * length;
+		if (f->pointer)
+			sink_argument(r, text + f->name, f->name_length, "0x%" PRIx64, value);
+		else if (f->has_signed && f->is_signed)
+			sink_argument(r, text + f->name, f->name_length, "%" PRId64, (int64_t)(value << unused) >> unused);
+		else
+			sink_argument(r, text + f->name, f->name_length, "%" PRIu64, value);
+	} else {
+		char hex[2 * TEXT_QUOTE_INPUT + 1];
+		uint32_t part = length < TEXT_QUOTE_INPUT ? length : TEXT_QUOTE_INPUT;
+		text_hex(hex, payload + at, part);
+		sink_argument(r, text + f->name, f->name_length, "%s%s", hex, part < length ? "..." : "");
+	}
+}
+
+/* The fields of an event, by the lines of its format. */
+static void fields_give(struct sink_record *r, const struct tracedat_event *e, const uint8_t *payload, uint32_t size, bool be)
+{
+	const char *text = (const char *)e->block->data + e->text;
+
+	for (size_t at = 0; at < e->text_size;) {
+		const char *lf = memchr(text + at, '\n', e->text_size - at);
+		size_t end = lf ? (size_t)(lf - text) : e->text_size;
+		struct tracedat_field f;
+		if (end - at < UINT16_MAX && tracedat_field_line(text, (uint32_t)at, (uint32_t)(end - at), &f) &&
+		    f.offset >= TRACEDAT_COMMON_MIN)
+			field_give(r, text, &f, payload, size, be);
+		at = end + 1;
+	}
 }
 
 static void record_give(struct tracedat_page *p, const struct tracedat_given *g)
@@ -36,8 +99,7 @@ static void record_give(struct tracedat_page *p, const struct tracedat_given *g)
 	if (g->timed)
 		sink_time(r, g->time, "ticks");
 	sink_track(r, "%s%scpu %" PRIu32, p->stream->buffer->name, *p->stream->buffer->name ? ", " : "", p->stream->cpu->cpu);
-	/* The common fields. */
-	if (size < 8)
+	if (size < TRACEDAT_COMMON_MIN)
 		return;
 	uint32_t id = load_u16(payload, p->be);
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
@@ -46,6 +108,10 @@ static void record_give(struct tracedat_page *p, const struct tracedat_given *g)
 	if (!sink->arguments)
 		return;
 	sink_argument(r, "pid", 3, "%" PRId32, (int32_t)load_u32(payload + 4, p->be));
+	if (e && !e->placeholder && e->block && e->text + e->text_size <= e->block->size) {
+		fields_give(r, e, payload, size, p->be);
+		return;
+	}
 	uint32_t shown = size < TEXT_QUOTE_INPUT ? size : TEXT_QUOTE_INPUT;
 	text_hex(text, payload, shown);
 	sink_argument(r, "payload", 7, "%s%s", text, shown < size ? "..." : "");

@@ -237,7 +237,8 @@ static void part_read(struct tracedat_walk *w, unsigned id, struct tracedat_sect
 {
 	if (tracedat_section_load(w, section)) {
 		part_parse(w, section);
-		if (!w->repair)
+		/* A sink reads the formats of events again. */
+		if (!w->repair && !w->s->sink)
 			tracedat_block_free(&section->block);
 		return;
 	}
