@@ -199,7 +199,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend dump trace.fxt\n"
 			  "  tracemend dump --around 0x41c0 crashed.fxt\n"
 			  "  tracemend dump --format jsonl --times 1000000-2000000 uftrace.data\n",
-		.accepts = "fpFrtauqhZ",
+		.accepts = "fpFrtauyqhZ",
 		.reports = reports_dump,
 		.run = cli_dump,
 	},
@@ -216,7 +216,7 @@ const struct cli_command cli_commands[] = {
 			  "  1   they differ\n" FAILURES "\n"
 			  "Example:\n"
 			  "  tracemend diff crashed.fxt mended.fxt\n",
-		.accepts = "fpuqhZ",
+		.accepts = "fpuyqhZ",
 		.run = cli_diff,
 	},
 	{
