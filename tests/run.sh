@@ -220,6 +220,9 @@ test_places() {
 test_cli() {
 	local log good bad skip
 	log=$(log_of cli)
+	export RAN
+	RAN=$(realpath -m "$logs/ran-by-cli")
+	rm -f "$RAN"
 	find tests/cli -name '*.bats' -print0 | sort -z | xargs -0 -P "$jobs" -n 1 sh -c 'timeout 600 bats --tap "$@" > "$0.$$" 2>&1' "$log" $(at "--filter-tags !slow" "")
 	cat "$log".* > "$log"
 	rm -f "$log".*
@@ -227,6 +230,7 @@ test_cli() {
 	[ "$good" -gt 0 ] || bad=1
 	part cli $((good - skip)) "$bad" "$skip"
 	[ "$bad" = 0 ] || grep -A6 '^not ok ' "$log" | head -30 | sed 's/^/    /'
+	one "cli: options, exit codes" python3 tests/tools/ran.py --tool "$BUILD/tracemend" "$RAN"
 }
 
 # Small: fewer captures, and not what has to be fetched first.
@@ -238,6 +242,7 @@ test_readers() {
 	else
 		part "reader: Perfetto" 0 0 1 "not fetched: scripts/perfetto-setup.sh"
 	fi
+	small || one "reader: Sarif.Multitool" timeout 600 tests/readers/sarif_multitool.sh
 	small || one "reader: known crashes" timeout 600 tests/readers/known_reader.sh
 }
 

@@ -47,7 +47,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend check trace.fxt\n"
 			  "  tracemend check --fail-on=warning --format=sarif -j4 traces/*.dat > report.sarif\n"
-			  "  tracemend check --ignore='*-order' --severity fxt/size-zero=warning trace.fxt\n",
+			  "  tracemend check --ignore='*-order' --severity fxt/no-events=warning trace.fxt\n",
 		.accepts = "fpFABJLOISxMQzjuyCqvhZ",
 		.run = cli_check,
 	},

@@ -14,11 +14,17 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# ran CODE ARGUMENTS...: notes a run of the program for tests/tools/ran.py. tm() does it by itself.
+ran() {
+	[ -z "${RAN:-}" ] || printf '%s\n' "$(IFS=$'\t'; echo "${*//[$'\n\t']/ }")" >> "$RAN"
+}
+
 # Runs the program with stdout and stderr apart: $output and $status are set, stderr is in the file "talk".
 tm() {
 	run_status=0
 	output=$(timeout 60 "$TRACEMEND" "$@" 2> talk) || run_status=$?
 	status=$run_status
+	ran "$status" "$@"
 }
 
 # exits CODE ARGUMENTS...: the program ends with that code, and says something unless it is 0, 1 or 3.

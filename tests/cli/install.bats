@@ -106,6 +106,15 @@ needs() { command -v "$1" > /dev/null || skip "$1 is not installed"; }
 	done
 }
 
+@test "pages, packages and change log are of the same version and day" {
+	version=$("$TRACEMEND" --version | sed -n '1s/tracemend //p')
+	grep -q "^## $version" "$TOP/.github/CHANGELOG.md"
+	grep -q "^tracemend ($version-" "$TOP/scripts/packaging/debian/changelog"
+	day=$(date -ud "$(sed -n 's/^ -- .*>  //p' "$TOP/scripts/packaging/debian/changelog" | head -1)" '+%B %-d, %Y')
+	[ "$("$TRACEMEND" --generate man | sed -n 's/^\.Dd //p')" = "$day" ]
+	grep -hx '\.Dd .*' "$TOP"/scripts/packaging/man/* | sort -u | diff - <(echo ".Dd $day")
+}
+
 @test "pages of section 5 name every key of the schemas" {
 	python3 - "$TOP" << 'END'
 import json, re, sys
