@@ -20,6 +20,8 @@ setup() {
 	cp broken.fxt big.fxt
 	cp made/*.fxt traces/
 	cp broken.fxt corpus/
+	tracemend gen -q -f uftrace -o u
+	cp -r u/valid-0001 uftrace.data
 	tracemend gen -q -f tracedat -o good
 	cp good/valid-0001.dat good.dat
 	cp good.dat traces/a.dat
@@ -97,7 +99,7 @@ runs() {
 # What readme.bats, merge.bats, install.bats, packages.bats and builds.bats run, or what is the output of a command above it; and the
 # synopses, whose commands usage.bats asks for their help.
 KNOWN='scripts/install\.sh && make |sudo make install |parallel -S one,two |tracemend report --format junit all\.jsonl|i=\$\{SLURM|split -n |\$ '
-KNOWN+='|tracemend [a-z]+ +(\[-f FORMAT\]|-f FORMAT |PATH|JSONL|RULE)|make( |$)|TOP=|cc |fail-on = |ignore = |\[traces/|severity = '
+KNOWN+='|tracemend [a-z]+ +(\[-f FORMAT\]|-f FORMAT |PATH|JSONL|RULE|A B )|make( |$)|TOP=|cc |fail-on = |ignore = |\[traces/|severity = '
 
 @test "every command of the README is run by a test" {
 	unknown=0

@@ -5,8 +5,9 @@ load helper
 
 # The commands, each with arguments for a run that needs nothing else. exit code: that of the run.
 declare -gA BASE=([check]="broken.fxt" [report]="job.jsonl" [repair]="-n broken.fxt" [gen]="-f fxt -o made.DIR" [try]="-f fxt --count 1 --valid"
-	[reduce]="broken.fxt --rule fxt/dangling-string-ref -o small.DIR" [info]="broken.fxt" [rules]="-f fxt" [explain]="fxt/dangling-string-ref")
-declare -gA CODE=([check]=1 [report]=1 [repair]=1 [gen]=0 [try]=0 [reduce]=0 [info]=0 [rules]=0 [explain]=0)
+	[reduce]="broken.fxt --rule fxt/dangling-string-ref -o small.DIR" [info]="broken.fxt" [dump]="broken.fxt"
+	[diff]="broken.fxt broken.fxt" [rules]="-f fxt" [explain]="fxt/dangling-string-ref")
+declare -gA CODE=([check]=1 [report]=1 [repair]=1 [gen]=0 [try]=0 [reduce]=0 [info]=0 [dump]=1 [diff]=0 [rules]=0 [explain]=0)
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -72,9 +73,10 @@ base() {
 		base "$command"
 		plain=$(wc -l < "talk.$command")
 		lines=$(wc -l <<< "$output")
-		base "$command" --quiet
+		if has "$command" --quiet; then base "$command" --quiet; fi
 		[ "$(wc -l <<< "$output")" -le "$lines" ]
 		[ "$(wc -l < "talk.$command")" -le "$plain" ]
+		has "$command" --verbose || continue
 		base "$command" --verbose
 		[ "$(wc -l <<< "$output")" -ge "$lines" ]
 		[ "$(wc -l < "talk.$command")" -ge "$plain" ]
@@ -115,7 +117,7 @@ base() {
 }
 
 @test "a profile and preview rules can be asked for" {
-	for command in check repair info try; do
+	for command in check repair info dump diff try; do
 		base "$command"
 		with=$output
 		base "$command" --profile=latest
@@ -140,6 +142,24 @@ base() {
 	exits 0 reduce broken.fxt -o c.fxt --timeout 9 --memory=1G --tries 20 --command 'test -s {}'
 	exits 0 try -f fxt --valid --count 1 --timeout=9 --memory 1G --tries=5 -- cat "{}"
 	[ -s a.fxt ] && [ -s b.fxt ] && [ -s c.fxt ]
+}
+
+@test "how dump and diff end" {
+	: > empty
+	for command in dump diff; do
+		other=
+		[ $command = dump ] || other=broken.fxt
+		exits 4 $command empty $other
+		exits 5 $command nowhere $other
+		exits 2 $command --frobnicate broken.fxt $other
+		gzip -c broken.fxt > packed.gz
+		exits 6 $command --max-unpacked 100 packed.gz $other
+	done
+	"$TRACEMEND" repair -q broken.fxt -o mended.fxt || true
+	exits 1 diff broken.fxt made/../mended.fxt
+	exits 0 dump mended.fxt
+	exits 1 dump --range=0- --times 0- broken.fxt
+	exits 1 dump --around 0 broken.fxt
 }
 
 @test "what try makes captures of" {
