@@ -381,20 +381,25 @@ static void events_begin_at_a_page(void **state)
 	}
 }
 
-/* One byte of eight is not zero, or fewer. */
+/* One byte of eight is not zero, or fewer; unless records begin at the page. */
 static void a_gap_is_mostly_zeros(void **state)
 {
 	(void)state;
-	for (unsigned filled = 1; filled <= 9; filled++) {
-		begin();
-		fill(1, KTRACE_PAGE - 64);
-		fill(0, 64 - filled);
-		fill(1, filled);
-		record_64(1001);
-		struct ktrace_raw raw = gap(2, KTRACE_PAGE - 64);
-		assert_int_equal(raw.unpadded, filled >= 8);
-		assert_int_equal(raw.events, filled >= 8 ? KTRACE_PAGE - 64 : KTRACE_PAGE);
-	}
+	for (unsigned filled = 1; filled <= 9; filled++)
+		for (unsigned records = 0; records < 2; records++) {
+			begin();
+			fill(1, KTRACE_PAGE - 64);
+			fill(0, 64 - filled);
+			fill(1, filled);
+			if (records)
+				record_64(1001);
+			else
+				fill(1, 64);
+			struct ktrace_raw raw = gap(2, KTRACE_PAGE - 64);
+			bool unpadded = filled >= 8 && !records;
+			assert_int_equal(raw.unpadded, unpadded);
+			assert_int_equal(raw.events, unpadded ? KTRACE_PAGE - 64 : KTRACE_PAGE);
+		}
 }
 
 int main(void)

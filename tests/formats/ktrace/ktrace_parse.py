@@ -14,7 +14,7 @@ import struct
 import sys
 
 V3, KERNEL, RAW1, RAW1_OLD, RAW2 = 0x55AA0300, 0x1000, 0x55AA0101, 0x55AA0100, 0x55AA0200
-THREADS, EVENTS, COMPRESSED = 0x1D00, 0x1E00, 0x1F00
+THREADS, EVENTS, COMPRESSED, UNFINISHED = 0x1D00, 0x1E00, 0x1F00, 0xFFFFFFFF
 PAGE = 4096
 BEYOND = {"ktrace/bad-magic", "ktrace/events-damaged", "ktrace/flags-bitness-mismatch", "ktrace/walltime-usec-range"}
 
@@ -28,7 +28,7 @@ def chunk_at(data, at, end):
     if end - at < 16:
         return None
     tag, major, minor, size = struct.unpack_from("<IHHQ", data, at)
-    if not tag or major & 0x7FFF > 16 or minor > 16 or size > end - at - 16:
+    if tag in (0, UNFINISHED) or major & 0x7FFF > 16 or minor > 16 or size > end - at - 16:
         return None
     return tag, size
 

@@ -10,8 +10,10 @@ static void header_check_time(const struct ktrace_header *h, struct issues *issu
 {
 	bool stated = h->numer && h->denom;
 
+	bool erased = h->numer == UINT32_MAX || h->denom == UINT32_MAX;
+
 	/* A tick of more than a millisecond, or of less than a thousandth of a nanosecond. */
-	if (stated && ((uint64_t)h->numer > (uint64_t)h->denom * 1000000 || (uint64_t)h->numer * 1000 < h->denom))
+	if (stated && (erased || (uint64_t)h->numer > (uint64_t)h->denom * 1000000 || (uint64_t)h->numer * 1000 < h->denom))
 		header_issue(issues, timebase_implausible, KTRACE_AT_TIMEBASE, 8, (uint64_t)h->numer << 32 | h->denom);
 	if (h->usec >= 1000000)
 		header_issue(issues, walltime_usec_range, KTRACE_AT_USEC, 4, h->usec);

@@ -29,7 +29,7 @@ static const struct ktrace_kind kinds[] = {
 	{ KTRACE_CONFIG, KTRACE_IN_BODY, KTRACE_PLIST, 1, 0, true, "config" },
 	{ KTRACE_SUMMARY, KTRACE_IN_BODY, KTRACE_FIXED, 0, 8, false, "summary" },
 	{ 0x8008, KTRACE_IN_BODY, KTRACE_PLIST, ANY_MAJOR, 0, false, "report config" },
-	{ 0x8009, KTRACE_ANYWHERE, KTRACE_PLIST, 0, 0, false, "sub-file relationship" },
+	{ KTRACE_SUBFILE_RELATION, KTRACE_ANYWHERE, KTRACE_PLIST, 0, 0, false, "sub-file relationship" },
 	{ KTRACE_SUBFILE_HEADER, KTRACE_IN_BODY, KTRACE_OPAQUE, ANY_MAJOR, 0, false, "sub-file header" },
 	{ KTRACE_SUBFILE_BODY, KTRACE_IN_BODY, KTRACE_OPAQUE, ANY_MAJOR, 0, false, "sub-file body" },
 	{ KTRACE_SUBFILE_ID, KTRACE_ANYWHERE, KTRACE_FIXED, 0, 4, false, "sub-file id" },

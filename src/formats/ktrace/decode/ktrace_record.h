@@ -69,7 +69,7 @@ static inline unsigned ktrace_record_failures(const struct ktrace_event *e, bool
 	/* A debug id of 0 has no class: it fails once. */
 	unsigned failures = e->time ? 0u : 1u;
 	/* Bytes of ones fail as bytes of zeros do. */
-	failures += e->debugid == UINT32_MAX && e->time >= (UINT64_C(1) << 56) - 1 ? 2u : 0u;
+	failures += e->debugid != UINT32_MAX ? 0u : e->time >= (UINT64_C(1) << 56) - 1 ? 2u : 1u;
 	failures += ktrace_class_exists(e->debugid) ? 0u : 1u;
 	if (is_64) {
 		failures += e->unused ? 1u : 0u;

@@ -11,10 +11,12 @@ struct ktrace_repair {
 	struct plan *plan; /* NULL: the file is only checked; borrowed */
 	const struct source *source;
 	unsigned output;
-	struct edits edits; /* of bytes from `done` on */
-	uint64_t done;	    /* bytes of the source that the plan has */
-	uint64_t added;	    /* bytes that all edits so far put in ... */
-	uint64_t removed;   /* ... and take out */
+	struct edits edits;	       /* of bytes from `done` on */
+	uint64_t done;		       /* bytes of the source that the plan has */
+	uint64_t added;		       /* bytes that all edits so far put in ... */
+	uint64_t removed;	       /* ... and take out */
+	uint8_t header[KTRACE_HEADER]; /* the header structure, where it is written anew ... */
+	uint64_t header_length;	       /* ... for so many bytes of the source; 0: it is not */
 };
 
 void ktrace_repair_open(struct ktrace_repair *r, struct plan *plan, const struct source *source);

@@ -1,13 +1,39 @@
 /* Version 3: sizes and tags, which are known after the chunks that they describe were walked. */
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 
+/* Of two edits of the same range the later one holds. */
+static void header_write(struct ktrace_repair *r)
+{
+	if (r->plan)
+		edits_add(&r->edits, 0, r->header_length, r->header, KTRACE_HEADER, KTRACE_RULE_header_shifted,
+			  "the header structure by its fields");
+}
+
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,
 				const char *why)
 {
+	size_t length = field == KTRACE_AT_SIZE || field == KTRACE_AT_SECONDS ? 8 : 4;
 	uint8_t bytes[8];
 
 	store_u64(bytes, value, false);
-	ktrace_repair_replace(r, field, bytes, field == KTRACE_AT_SIZE || field == KTRACE_AT_SECONDS ? 8 : 4, rule, why);
+	if (!r->header_length) {
+		ktrace_repair_replace(r, field, bytes, length, rule, why);
+		return;
+	}
+	memcpy(r->header + field, bytes, length);
+	header_write(r);
+}
+
+void ktrace_repair_header_anew(struct ktrace_repair *r, const uint8_t header[KTRACE_HEADER], uint64_t length)
+{
+	memcpy(r->header, header, KTRACE_HEADER);
+	r->header_length = length;
+	if (!r->plan)
+		return;
+	header_write(r);
+	r->added += KTRACE_HEADER;
+	r->removed += length;
+	ktrace_repair_doubt(r, 0, length, "a header structure that is written anew");
 }
 
 void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktrace_rule rule, uint64_t chunks, uint64_t end,
@@ -18,7 +44,9 @@ void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktr
 	if (!r->plan || (rule == KTRACE_RULE_COUNT && place == stored + KTRACE_HEADER_UNCOUNTED))
 		return;
 	if (rule == KTRACE_RULE_COUNT)
-		rule = chunks > KTRACE_HEADER ? KTRACE_RULE_header_size_64_structure : KTRACE_RULE_header_size_splits_chunk;
+		rule = r->header_length		? KTRACE_RULE_header_shifted
+		       : chunks > KTRACE_HEADER ? KTRACE_RULE_header_size_64_structure
+						: KTRACE_RULE_header_size_splits_chunk;
 	ktrace_repair_header_field(r, KTRACE_AT_SIZE, padded - KTRACE_HEADER_UNCOUNTED, rule, "size of the header as written");
 	if (body - end == padded - place)
 		return;
@@ -33,7 +61,9 @@ void ktrace_repair_chunk_tag(struct ktrace_repair *r, const struct ktrace_chunk 
 
 	store_u32(bytes, tag, false);
 	ktrace_repair_replace(r, chunk->offset, bytes, sizeof(bytes), rule,
-			      tag == KTRACE_EVENTS ? "tag of the data: events" : "tag of a chunk that readers skip");
+			      tag == KTRACE_EVENTS	 ? "tag of the data: events"
+			      : tag == KTRACE_THREAD_MAP ? "tag of the data: a thread map"
+							 : "tag of a chunk that readers skip");
 }
 
 void ktrace_repair_chunk_end(struct ktrace_repair *r, const struct ktrace_chunk *chunk, uint64_t kept, uint64_t end, uint64_t next,

@@ -1,6 +1,7 @@
 /* How far a chunk reaches: by its size or, where that cannot be right, by what follows. */
 #include "formats/ktrace/salvage/ktrace_extent.h"
 
+#include "formats/ktrace/salvage/ktrace_map_find.h"
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/salvage/ktrace_resync.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
@@ -10,8 +11,16 @@ bool ktrace_chunk_holds_events(struct source *source, const struct ktrace_chunk 
 	uint64_t records = ktrace_chunk_data(chunk) + 8;
 
 	return chunk->tag == KTRACE_EVENTS ||
-	       (ktrace_chunk_is_placeholder(chunk) && (ktrace_events_plausible(source, records, source->size, true, 4) ||
-						       ktrace_events_plausible(source, records, source->size, false, 8)));
+	       (chunk->tag == KTRACE_TAG_UNFINISHED && (ktrace_events_plausible(source, records, source->size, true, 4) ||
+							ktrace_events_plausible(source, records, source->size, false, 8)));
+}
+
+bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk)
+{
+	uint64_t data = ktrace_chunk_data(chunk), second = data + ktrace_thread_size(in->is_64);
+
+	/* What hit the header may have hit the first entry. */
+	return ktrace_map_run(in, data, in->source->size, 2) == 2 || ktrace_map_run(in, second, in->source->size, 2) == 2;
 }
 
 /* How much of the bytes up to `reach` is the payload of a chunk whose size is lost: all but what exceeds the fixed size of its
@@ -151,6 +160,26 @@ static bool chunk_goes_on(struct ktrace_input *in, const struct ktrace_chunk *ch
 	       !ktrace_events_failures(in->source, beyond, limit, in->is_64, 1);
 }
 
+#define HIDDEN_MAX 64u /* bytes before the end of a chunk, by its size, in which the next one may begin */
+
+/* Whether a chunk of a known kind begins in the payload and reaches behind `next`, where one of an unknown kind seems to begin:
+ * bytes of the payload are missing. */
+static bool chunk_hides_header(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t next, uint64_t limit)
+{
+	struct ktrace_chunk after;
+
+	if (!ktrace_chunk_read(in->source, next, &after) || ktrace_kind_find(after.tag) || ktrace_chunk_is_placeholder(&after))
+		return false;
+	for (uint64_t at = next - 1; at >= ktrace_chunk_data(chunk) && next - at <= HIDDEN_MAX; at--) {
+		const uint8_t *p = window_at(&in->window, at, 4);
+		if (p && ktrace_kind_find(load_u32(p, false)) && ktrace_chunk_read(in->source, at, &after) &&
+		    ktrace_chunk_next(at, after.size) > next && ktrace_chunk_plausible(in->source, at, limit, in->is_64) &&
+		    ktrace_chunk_is_chained(in->source, at, limit, in->is_64))
+			return true;
+	}
+	return false;
+}
+
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = ktrace_chunk_data(chunk), next = ktrace_chunk_next(chunk->offset, chunk->size);
@@ -158,7 +187,8 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 	if (chunk->size <= limit - data &&
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
-	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit)) {
+	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit) &&
+	    !chunk_hides_header(in, chunk, next, limit)) {
 		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false };
 		chunk_complete(in, chunk, &x);
 		return x;

@@ -15,6 +15,8 @@ struct ktrace_extent {
 
 /* Whether it is an events chunk, or the placeholder of one. */
 bool ktrace_chunk_holds_events(struct source *source, const struct ktrace_chunk *chunk);
+/* Whether entries of a thread map follow the placeholder of a chunk. */
+bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk);
 /* How far a chunk reaches, by its size or, where that leads nowhere, by what follows. */
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit);
 

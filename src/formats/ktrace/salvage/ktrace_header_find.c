@@ -35,9 +35,9 @@ static struct ktrace_width header_chunk_width(struct ktrace_input *in, const str
 	return width;
 }
 
-struct ktrace_width ktrace_header_width_find(struct ktrace_input *in)
+struct ktrace_width ktrace_header_width_find(struct ktrace_input *in, uint64_t first)
 {
-	uint64_t at = KTRACE_HEADER, file = in->source->size;
+	uint64_t at = first, file = in->source->size;
 	struct ktrace_chunk chunk;
 
 	/* The first events chunk decides; where the chain of chunks is broken, it is resynchronised as the walk does. */
@@ -123,12 +123,14 @@ static enum ktrace_rule header_size_rule(uint64_t size, bool past_eof)
 
 /* The size field is accepted when the header then ends with a chunk of the chain that starts after the header structure (with or
  * without the padding of that chunk: writers differ), or when the chain is broken and a chunk starts there. */
-struct ktrace_header_end ktrace_header_end_find(struct ktrace_input *in, uint64_t size)
+struct ktrace_header_end ktrace_header_end_find(struct ktrace_input *in, uint64_t size, uint64_t first)
 {
-	uint64_t file = in->source->size, stored = size > file ? UINT64_MAX : size + KTRACE_HEADER_UNCOUNTED;
-	struct ktrace_header_end e = { .chunks = header_has_surplus(in, stored) ? 64 : KTRACE_HEADER,
+	uint64_t file = in->source->size;
+	/* It counts from where the structure ends. */
+	uint64_t stored = size > file ? UINT64_MAX : size + KTRACE_HEADER_UNCOUNTED + first - KTRACE_HEADER;
+	struct ktrace_header_end e = { .chunks = first == KTRACE_HEADER && header_has_surplus(in, stored) ? 64 : first,
 				       .size_rule = KTRACE_RULE_COUNT };
-	struct header_chain c = { .stored = stored, .last = e.chunks, .before = KTRACE_HEADER, .believed = stored == e.chunks };
+	struct header_chain c = { .stored = stored, .last = e.chunks, .before = first, .believed = stored == e.chunks };
 
 	for (uint64_t at = e.chunks; !c.believed && at < file && header_chain_step(in, &c, &at);)
 		;

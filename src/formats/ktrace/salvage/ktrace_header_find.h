@@ -10,7 +10,8 @@ struct ktrace_width {
 	bool other;
 	uint64_t events; /* offset of these records */
 };
-struct ktrace_width ktrace_header_width_find(struct ktrace_input *in);
+/* first: offset of the first chunk. */
+struct ktrace_width ktrace_header_width_find(struct ktrace_input *in, uint64_t first);
 
 /* Where the header ends. */
 struct ktrace_header_end {
@@ -18,7 +19,7 @@ struct ktrace_header_end {
 	uint64_t end;		    /* after the last one: the correct size field, plus 16 */
 	enum ktrace_rule size_rule; /* KTRACE_RULE_COUNT: the size is fine */
 };
-/* size: of the header, as stored. */
-struct ktrace_header_end ktrace_header_end_find(struct ktrace_input *in, uint64_t size);
+/* size: of the header, as stored; first: offset of the first chunk, where it was found. */
+struct ktrace_header_end ktrace_header_end_find(struct ktrace_input *in, uint64_t size, uint64_t first);
 
 #endif

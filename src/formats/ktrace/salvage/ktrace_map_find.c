@@ -29,7 +29,7 @@ static bool map_entry_is_filler(struct ktrace_input *in, uint64_t at)
 	return p && bytes_are_zero(p, size);
 }
 
-static unsigned map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, unsigned most)
+unsigned ktrace_map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, unsigned most)
 {
 	unsigned run = 0;
 	while (run < most && map_entry_is_strict(in, at + (uint64_t)run * ktrace_thread_size(in->is_64), limit))
@@ -61,12 +61,12 @@ struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map,
 
 	/* Fillers at the end are no damage, nor is an entry that is odd by itself. */
 	while (at < stated && (map_entry_is_strict(in, at, limit) || map_entry_is_filler(in, at) ||
-			       map_run(in, at + size, limit, MAP_BAD) == MAP_BAD))
+			       ktrace_map_run(in, at + size, limit, MAP_BAD) == MAP_BAD))
 		at += size;
 	if (at >= stated || at == map)
 		return gap;
 	for (uint64_t from = at + 1; from < most && from - at <= MAP_GAP; from++) {
-		if (map_run(in, from, most, MAP_RUN) < MAP_RUN)
+		if (ktrace_map_run(in, from, most, MAP_RUN) < MAP_RUN)
 			continue;
 		uint64_t end = map_end(in, from, most);
 		/* Entries that end where the map does were overwritten in place. */

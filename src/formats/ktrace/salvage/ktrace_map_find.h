@@ -12,4 +12,7 @@ struct ktrace_map_gap {
 /* The gap of a map of so many entries at `map`. limit: where it must end. */
 struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map, uint64_t threads, uint64_t limit);
 
+/* How many entries from `at` on, up to `most`, are threads with names that are padded with zeros. */
+unsigned ktrace_map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, unsigned most);
+
 #endif

@@ -56,10 +56,14 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 		return UINT64_MAX;
 	uint64_t first = ktrace_map_after_hole(&in->window, raw->map, entry);
 	threads = (first - raw->map) / entry;
-	for (uint64_t at = first; at <= page && page - at >= entry; at += entry, threads++) {
+	for (uint64_t at = first, count = threads; at <= page && page - at >= entry; at += entry) {
 		const uint8_t *p = window_at(&in->window, at, entry);
-		if (!p || !load_u32(p, false) || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)))
+		if (!p || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)))
 			break;
+		/* Entries of zeros may be a hole: more follow. */
+		bool adjacent = count++ == threads;
+		if (load_u32(p, false) && (adjacent || ktrace_map_is_of(&in->window, at, 1, entry)))
+			threads = count;
 	}
 	return threads == raw->threads ? UINT64_MAX : threads;
 }
@@ -133,7 +137,7 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 			const uint8_t *p = window_at(&in->window, at, 1);
 			filled += p && *p;
 		}
-		raw->unpadded = filled * 8 >= page - from;
+		raw->unpadded = filled * 8 >= page - from && (!raw_records_begin(in, page) || raw_records_begin(in, from));
 		raw->events = raw->unpadded ? from : page;
 		if (!raw->unpadded && page < file) {
 			raw->events = raw_records_before(in, from, page);

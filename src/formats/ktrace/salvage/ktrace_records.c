@@ -118,7 +118,7 @@ uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t e
 /* Overwriting does not move the records after it: they stay aligned with `offset`. Unaligned ones must be KTRACE_IN_ORDER_MAX that
  * pass every test with times in order. Since records read from a few bytes too early often pass, an aligned offset within the next
  * record is preferred. */
-static uint64_t records_resync_strict(struct ktrace_input *in, uint64_t offset, uint64_t end)
+uint64_t ktrace_records_resync_strict(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
 	uint32_t size = ktrace_event_size(in->is_64), step = 1;
 
@@ -144,7 +144,7 @@ static uint64_t records_resync_lenient(struct ktrace_input *in, uint64_t offset,
 uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *lenient)
 {
 	uint32_t size = ktrace_event_size(in->is_64);
-	uint64_t at = *lenient ? UINT64_MAX : records_resync_strict(in, offset, end);
+	uint64_t at = *lenient ? UINT64_MAX : ktrace_records_resync_strict(in, offset, end);
 
 	if (at == UINT64_MAX) {
 		*lenient = true;

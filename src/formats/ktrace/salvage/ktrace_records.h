@@ -29,9 +29,11 @@ bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end)
 uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t end, unsigned step);
 
 /* From the first bad record: where valid records begin again, at any byte; end: nowhere. *lenient becomes true when nothing up to
- * the end passes the strict tests (records_resync_strict()); then, and in further calls for the same stretch, KTRACE_RUN plausible
- * records are enough. */
+ * the end passes the strict tests (ktrace_records_resync_strict()); then, and in further calls for the same stretch, KTRACE_RUN
+ * plausible records are enough. */
 uint64_t ktrace_records_resync(struct ktrace_input *in, uint64_t offset, uint64_t end, bool *lenient);
+/* The same by the strict tests only; UINT64_MAX: nowhere. */
+uint64_t ktrace_records_resync_strict(struct ktrace_input *in, uint64_t offset, uint64_t end);
 /* How many records from offset on are bad, up to KTRACE_RUN, which begin a damaged range. Fewer are returned as KTRACE_RUN when one
  * of them is all zeros: a hole. previous: time of the record before. */
 unsigned ktrace_records_bad_run(struct ktrace_input *in, uint64_t offset, uint64_t end, uint64_t previous);

@@ -70,6 +70,15 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
+/* Whether an unknown chunk is one of events that lost its tag and version: no known writer has such a version. */
+static bool chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
+{
+	uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
+
+	return !ktrace_chunk_versions_are_small(chunk) && chunk->size >= 8 + 4 * size && (chunk->size - 8) % size == 0 &&
+	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, 4);
+}
+
 #define CHAIN 16u /* sizes in a row that lead from one chunk to the next */
 
 bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
@@ -85,7 +94,8 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 		if (chunk_is_known(source, &chunk, limit, is_64))
 			return plausible || chunk.tag != KTRACE_TAG_UNFINISHED;
 		plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
-		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64))
+		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64) ||
+		    chunk_lost_tag(source, &chunk, is_64))
 			return false;
 		offset = ktrace_chunk_next(offset, chunk.size);
 		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)

@@ -37,20 +37,32 @@ static struct finding *chunk_report_at(struct ktrace_walk *w, enum ktrace_rule r
 	return fd;
 }
 
+/* A size that was never filled in is an error by itself. */
+static void chunk_unfinished(struct ktrace_walk *w, const struct ktrace_chunk *chunk, bool retagged)
+{
+	struct findings *f = w->scan->findings;
+	struct finding *fd = chunk->size == KTRACE_SIZE_UNFINISHED
+				     ? finding_milder(f, KTRACE_RULE_chunk_unfinished, TM_WARNING, w->in.source, chunk->offset,
+						      KTRACE_CHUNK_HEADER)
+				     : finding_new(f, KTRACE_RULE_chunk_unfinished, w->in.source, chunk->offset,
+						   KTRACE_CHUNK_HEADER);
+
+	finding_path(fd, "chunk %" PRIu32, w->chunks);
+	finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
+	finding_say(fd, "the chunk still has the tag 0xffffffff of one that is being written%s",
+		    !retagged			      ? ""
+		    : chunk->tag == KTRACE_EVENTS     ? "; its data are events"
+		    : chunk->tag == KTRACE_THREAD_MAP ? "; its data are a thread map"
+						      : "; its data are not events");
+}
+
 /* Where a chunk of its kind may be. */
 static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk, bool retagged)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
-	struct finding *fd;
 
-	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED) {
-		fd = chunk_report(w, KTRACE_RULE_chunk_unfinished, chunk, KTRACE_CHUNK_HEADER,
-				  "the chunk still has the tag 0xffffffff of one that is being written%s",
-				  !retagged			? ""
-				  : chunk->tag == KTRACE_EVENTS ? "; its data are events"
-								: "; its data are not events");
-		finding_field(fd, chunk->offset, 4, "tag = 0xffffffff");
-	}
+	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED)
+		chunk_unfinished(w, chunk, retagged);
 	if (!kind) {
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
 			return;
@@ -196,6 +208,7 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 		chunk_report(w, KTRACE_RULE_threadmap_size, chunk, KTRACE_CHUNK_HEADER + x->size,
 			     "%" PRIu64 " bytes are left after the last whole entry of the thread map", x->size - kept);
 	}
+	w->map_damaged |= map && x->guessed;
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
 	if (x->guessed)
@@ -205,6 +218,7 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 
 void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 {
+	ktrace_foreign_find(w, c->last_data, c->last_data + c->last_size);
 	ktrace_repair_doubt(&w->repair, c->last_data, c->last_data + c->last_size, "payload of the chunk before damage");
 	c->last_size = 0;
 }
@@ -236,6 +250,11 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 			ktrace_chunk_doubt_last(w, c);
 		chunk_say_size(w, chunk, x, ktrace_chunk_whole(chunk, x->size, w->in.is_64));
 	}
+	if (c->broken && !ktrace_kind_find(chunk->tag))
+		ktrace_repair_doubt(r, chunk->offset, x->next, "a chunk of an unknown kind behind one whose size is wrong");
+	if (findings_errors(w->scan->findings) &&
+	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
+		ktrace_repair_doubt(r, chunk->offset, x->next, "a part of a sub-file outside of one");
 	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
 	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged ||
 	    x->rule == KTRACE_RULE_chunk_size_overflow)
@@ -243,9 +262,13 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	chunk_place(w, c, chunk, x->retagged);
 	bool is_short = chunk_is_short(w, chunk, x->size);
 	ktrace_repair_pad(r, chunk->offset, 8, KTRACE_RULE_chunk_header_misaligned, "padding");
-	if (is_short)
+	c->broken = is_short || x->rule != KTRACE_RULE_COUNT;
+	/* What becomes a null chunk is lost to readers. */
+	if (is_short || (x->retagged && chunk->tag == KTRACE_NULL && x->size))
+		ktrace_repair_lost(r);
+	if (is_short) {
 		ktrace_repair_chunk_tag(r, chunk, KTRACE_NULL, KTRACE_RULE_events_size_short);
-	else if (x->retagged)
+	} else if (x->retagged)
 		ktrace_repair_chunk_tag(r, chunk, chunk->tag, KTRACE_RULE_chunk_unfinished);
 	if (chunk->tag == KTRACE_EVENTS && !is_short) {
 		kept = chunk_events(w, chunk, x, &rule);

@@ -11,6 +11,7 @@ struct ktrace_chunks {
 	uint64_t body;		       /* offset of the body */
 	uint64_t singles;	       /* bit i: kind i of the table was seen */
 	uint64_t last_data, last_size; /* payload of the chunk before */
+	bool broken;		       /* the size of that chunk is wrong */
 };
 
 /* Reports, and with a plan keeps, one chunk: its header, its payload, its padding, up to x->next. */

@@ -40,7 +40,7 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 	ROW(event_timestamp_order, "earlier than the one before") \
 	ROW(event_timestamp_order_cpu, "earlier than the one before on the same CPU") \
 	ROW(event_before_header_timestamp, "earlier than the header's timestamp") \
-	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map") \
+	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map, or that no machine has") \
 	ROW(event_tid_zero, "with thread id 0") \
 	ROW(event_start_end_both, "with both START and END") \
 	ROW(events_lost, "that record lost events") \
@@ -215,8 +215,10 @@ static void event_thread_unknown(struct ktrace_events *k, uint64_t tid, uint64_t
 {
 	uint32_t known = ktrace_table_get(&k->unknown_index, tid);
 
-	if (known != MAP_NONE)
+	if (known != MAP_NONE) {
 		k->unknown[known].count++;
+		k->unknown[known].last = offset;
+	}
 	if (known != MAP_NONE || k->unknown_index.full)
 		return;
 	enum tracemend_status status = array_room(&k->unknown, &k->unknown_capacity, k->unknown_count, sizeof(*k->unknown),
@@ -224,7 +226,7 @@ static void event_thread_unknown(struct ktrace_events *k, uint64_t tid, uint64_t
 	k->unknown_index.full |= status == TM_LIMIT;
 	k->unknown_index.failed |= status == TM_NO_MEMORY;
 	if (status == TM_OK && ktrace_table_set(&k->unknown_index, tid, (uint32_t)k->unknown_count))
-		k->unknown[k->unknown_count++] = (struct ktrace_unknown){ tid, offset, 1 };
+		k->unknown[k->unknown_count++] = (struct ktrace_unknown){ tid, offset, offset, 1 };
 }
 
 /* A thread is known from a thread map or from the event of its creation, which may come later in the file. */
@@ -326,7 +328,7 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 	}
 	if (__builtin_expect(e->time < w->clock.header_time, 0))
 		event_count(ev, event_before_header_timestamp, offset);
-	if (__builtin_expect(w->in.cpus && e->cpu >= w->in.cpus, 0))
+	if (__builtin_expect((w->in.cpus && e->cpu >= w->in.cpus) || e->cpu >= KTRACE_CPUS_MAX, 0))
 		event_count(ev, event_cpu_out_of_map, offset);
 	if (__builtin_expect(e->unused != 0, 0))
 		event_count(ev, event_unused_nonzero, offset);
@@ -434,8 +436,17 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 
 /* Threads that nothing names and that are searched for. */
 #define KTRACE_THREADS_LOST 16u
-/* Whether a thread that nothing names is what is left of a damaged id: real threads have more events than one. */
+/* Threads that nothing names, and that are what is left of damaged ids, are so rare. */
 #define LONE_SHARE 16u
+/* Damage that reaches over several records leaves the same id in all of them. */
+#define LONE_RECORDS 4u
+
+/* Whether a thread that nothing names is what is left of a damaged id: real threads have more events than two, and not beside each
+ * other. */
+static bool thread_is_lone(const struct ktrace_walk *w, const struct ktrace_unknown *thread)
+{
+	return thread->count <= 2 || thread->last - thread->first < LONE_RECORDS * (uint64_t)ktrace_event_size(w->in.is_64);
+}
 
 static void events_doubt_lone(struct ktrace_walk *w, uint64_t lone)
 {
@@ -446,9 +457,16 @@ static void events_doubt_lone(struct ktrace_walk *w, uint64_t lone)
 	/* Where many are, a thread map is missing. */
 	if (lone > w->scan->records / LONE_SHARE + LONE_SHARE)
 		return;
-	for (size_t i = 0; i < k->unknown_count; i++)
-		if (k->unknown[i].count == 1 && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
-			ktrace_odd_add(&odd, k->unknown[i].first - size, k->unknown[i].first + 2 * (uint64_t)size);
+	for (size_t i = 0; i < k->unknown_count; i++) {
+		const struct ktrace_unknown *thread = &k->unknown[i];
+		if (!thread_is_lone(w, thread) || ktrace_table_has(&w->in.threads, thread->tid))
+			continue;
+		bool together = thread->last - thread->first < LONE_RECORDS * size;
+		ktrace_odd_add(&odd, thread->first - size, (together ? thread->last : thread->first) + 2 * size);
+		if (!together)
+			ktrace_repair_doubt(odd.repair, thread->last - size, thread->last + 2 * size,
+					    "records beside one of a thread that nothing names");
+	}
 	ktrace_odd_end(&odd);
 }
 
@@ -472,10 +490,11 @@ static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64
 	const struct ktrace_events *k = &w->events;
 
 	events_doubt_lone(w, lone);
-	if (threads == lone || threads - lone > KTRACE_THREADS_LOST)
+	/* Where a thread map is damaged, it named them. */
+	if (threads == lone || threads - lone > KTRACE_THREADS_LOST || w->map_damaged)
 		return;
 	for (size_t i = 0; i < k->unknown_count; i++)
-		if (k->unknown[i].count > 1 && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
+		if (!thread_is_lone(w, &k->unknown[i]) && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
 			events_doubt_names(w, k->unknown[i].tid);
 	for (unsigned i = 0; i < k->born_count; i++)
 		ktrace_repair_doubt(&w->repair, k->born[i], k->born[i] + ktrace_event_size(w->in.is_64),
@@ -488,13 +507,13 @@ static void events_finish_threads(struct ktrace_walk *w)
 	struct findings *f = w->scan->findings;
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t threads = 0, lone = 0;
-	struct ktrace_unknown first = { 0, UINT64_MAX, 0 };
+	struct ktrace_unknown first = { .first = UINT64_MAX };
 
 	for (size_t i = 0; i < k->unknown_count; i++) {
 		if (ktrace_table_has(&w->in.threads, k->unknown[i].tid))
 			continue;
 		threads++;
-		lone += k->unknown[i].count == 1;
+		lone += thread_is_lone(w, &k->unknown[i]);
 		if (k->unknown[i].first < first.first)
 			first = k->unknown[i];
 	}

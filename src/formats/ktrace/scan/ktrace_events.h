@@ -8,8 +8,8 @@
 
 /* A thread that nothing introduced so far. */
 struct ktrace_unknown {
-	uint64_t tid, first; /* offset of its first event */
-	uint64_t count;	     /* of its events */
+	uint64_t tid, first, last; /* offsets of its first and its last event */
+	uint64_t count;		   /* of its events */
 };
 
 /* Events that create threads, and that are remembered. */

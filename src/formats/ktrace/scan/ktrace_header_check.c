@@ -5,6 +5,7 @@
 
 #include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
+#include "formats/ktrace/salvage/ktrace_header_shift.h"
 
 /* Reports a field of the header structure. */
 #define header_report(w, rule, ...) ((void)PLACE(rule), header_report_at((w), (rule), __VA_ARGS__))
@@ -25,6 +26,7 @@ static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 	if (!place_silenced())
 		ktrace_odd_report(&w->repair, rule, 0, KTRACE_HEADER);
 	w->header_odd |= ktrace_rules[rule].severity >= TM_WARNING && rule != KTRACE_RULE_kernel_v3_magic;
+	w->header_hit |= ktrace_rule_casts_doubt(rule);
 	/* Without it no time of an event means what it did. */
 	if (!place_silenced() && (rule == KTRACE_RULE_timebase_zero || rule == KTRACE_RULE_timebase_implausible))
 		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");
@@ -58,7 +60,8 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 		break;
 	case KTRACE_RULE_timebase_implausible:
 		header_issue_report(w, issue,
-				    "a tick is %" PRIu64 "/%" PRIu64 " ns long; between 0.001 and 1,000,000 ns are expected",
+				    "a tick is %" PRIu64 "/%" PRIu64
+				    " ns long; small numbers, and between 0.001 and 1,000,000 ns, are expected",
 				    got >> 32, got & UINT32_MAX);
 		break;
 	case KTRACE_RULE_walltime_usec_range:
@@ -94,10 +97,10 @@ static void header_issue_repair(struct ktrace_walk *w, const struct issue *issue
 }
 
 /* The flag for 64-bit events against the first events there are. */
-static void header_width_check(struct ktrace_walk *w, const struct ktrace_header *h)
+static void header_width_check(struct ktrace_walk *w, const struct ktrace_header *h, uint64_t first)
 {
 	w->in.is_64 = h->flags & KTRACE_FLAG_64;
-	struct ktrace_width width = ktrace_header_width_find(&w->in);
+	struct ktrace_width width = ktrace_header_width_find(&w->in, first);
 	if (!width.other)
 		return;
 	header_report(w, KTRACE_RULE_flags_bitness_mismatch, KTRACE_AT_FLAGS, 4,
@@ -108,15 +111,17 @@ static void header_width_check(struct ktrace_walk *w, const struct ktrace_header
 				   "width of the events");
 }
 
-static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const struct ktrace_header *h)
+static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const struct ktrace_header *h, uint64_t first)
 {
-	struct ktrace_header_end end = ktrace_header_end_find(&w->in, h->size);
+	struct ktrace_header_end end = ktrace_header_end_find(&w->in, h->size, first);
 
-	if (end.chunks > KTRACE_HEADER)
+	if (w->header_odd)
+		ktrace_foreign_find(w, KTRACE_AT_SIZE, KTRACE_HEADER);
+	if (end.chunks > first)
 		finding_report(w->scan->findings, KTRACE_RULE_header_size_64_structure, w->in.source, KTRACE_HEADER, 8,
 			       "the first chunk must start at 56, where the header structure ends; it starts at 64, after 8 "
 			       "surplus bytes");
-	ktrace_repair_drop(&w->repair, KTRACE_HEADER, end.chunks, KTRACE_RULE_header_size_64_structure,
+	ktrace_repair_drop(&w->repair, first, end.chunks, KTRACE_RULE_header_size_64_structure,
 			   "surplus bytes between the header structure and the first chunk");
 	if (end.size_rule == KTRACE_RULE_COUNT)
 		return end;
@@ -124,8 +129,29 @@ static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const st
 	if (end.size_rule == KTRACE_RULE_header_size_past_eof) /* cut within its header, or the size is wrong */
 		ktrace_repair_lost(&w->repair);
 	header_report(w, end.size_rule, KTRACE_AT_SIZE, 8, "the header size is %" PRIu64 "; by the header chunks it is %" PRIu64,
-		      h->size, end.end - KTRACE_HEADER_UNCOUNTED);
+		      h->size, end.end - (first - KTRACE_HEADER) - KTRACE_HEADER_UNCOUNTED);
 	return end;
+}
+
+/* Bytes that were inserted into the structure, or removed: header becomes what it was before. Returns where the first chunk is. */
+static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_HEADER])
+{
+	struct ktrace_header_shift s = ktrace_header_shift_find(&w->in, header);
+
+	if (s.first == KTRACE_HEADER)
+		return s.first;
+	bool missing = s.first < KTRACE_HEADER;
+	uint64_t bytes = missing ? KTRACE_HEADER - s.first : s.first - KTRACE_HEADER;
+	struct finding *fd = finding_report(
+		w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, s.at, missing ? 1 : bytes,
+		missing ? "%" PRIu64 " bytes are missing from the header structure here: the first chunk is at %" PRIu64
+			: "%" PRIu64 " bytes are surplus in the header structure here: the first chunk is at %" PRIu64,
+		bytes, s.first);
+	finding_path(fd, "file header");
+	ktrace_repair_header_anew(&w->repair, s.header, s.first);
+	memcpy(header, s.header, KTRACE_HEADER);
+	ktrace_foreign_find(w, KTRACE_AT_SIZE, s.first);
+	return s.first;
 }
 
 enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_header *h, struct ktrace_header_end *end)
@@ -137,6 +163,7 @@ enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_h
 
 	if (status != TM_OK)
 		return status;
+	uint64_t first = header_shift_check(w, bytes);
 	*h = ktrace_header_decode(bytes, &issues);
 	for (uint32_t i = 0; i < issues.count; i++) {
 		header_issue_say(w, &list[i]);
@@ -145,8 +172,11 @@ enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_h
 	w->clock.header_time = h->time;
 	w->clock.numer = h->numer;
 	w->clock.denom = h->denom;
-	header_width_check(w, h);
-	*end = header_end_check(w, h);
+	header_width_check(w, h, first);
+	*end = header_end_check(w, h, first);
+	/* What hit it may have put chunks of another file behind it. */
+	if (w->header_hit)
+		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, end->end, "chunks of a header that is odd");
 	/* What hit another field may have hit the timebase: those of Apple's machines are known. */
 	if (w->header_odd && !(h->numer == 1 && h->denom == 1) && !(h->numer == 125 && h->denom == 3))
 		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");

@@ -33,6 +33,14 @@ static bool raw_gap_cpu_map(struct ktrace_walk *w, const struct ktrace_raw *raw,
 	return true;
 }
 
+/* What hit the gap may have hit the last entry of the thread map. */
+static void raw_doubt_last_entry(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	if (raw->threads)
+		ktrace_repair_doubt(&w->repair, raw->map_end - ktrace_thread_size(w->in.is_64), raw->map_end,
+				    "an entry of the thread map beside damage");
+}
+
 static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 {
 	uint64_t at = raw->map_end, page = ktrace_page_up(raw->map_end);
@@ -43,6 +51,10 @@ static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 	if (stop < raw->events) {
 		finding_report(w->scan->findings, KTRACE_RULE_raw_pad_nonzero, w->in.source, stop, raw->events - stop,
 			       "the gap between thread map and events is not all zeros");
+		/* Events that begin too early. */
+		const uint8_t *p = raw->events - stop >= 8 ? window_at(&w->in.window, raw->events - 8, 8) : NULL;
+		if (!p || load_u64(p, false))
+			raw_doubt_last_entry(w, raw);
 	}
 	if (raw->version == 1 && raw->events > page && page == raw->map_end) {
 		finding_report(w->scan->findings, KTRACE_RULE_raw_extra_page, w->in.source, page, raw->events - page,
@@ -162,6 +174,23 @@ static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw)
 	return true;
 }
 
+/* Entries beside a hole may have been hit by what made it. */
+static void raw_map_doubt_holes(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	uint32_t entry = ktrace_thread_size(w->in.is_64);
+	bool before = false;
+
+	for (uint64_t at = raw->map; w->repair.plan && at < raw->map_end; at += entry) {
+		const uint8_t *p = window_at(&w->in.window, at, entry);
+		bool hole = p && bytes_are_zero(p, entry);
+		w->map_damaged |= hole;
+		if (hole != before && at > raw->map)
+			ktrace_repair_doubt(&w->repair, hole ? at - entry : at, hole ? at : at + entry,
+					    "an entry of the thread map beside a hole");
+		before = hole;
+	}
+}
+
 /* The thread map, which may have fewer whole entries than the header gives. */
 static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
@@ -191,6 +220,7 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 				    " entries before the events begin",
 				    stored, raw->threads);
 		ktrace_repair_raw_threads(r, raw->count_offset, raw->threads, KTRACE_RULE_raw_thread_count);
+		raw_map_doubt_holes(w, raw);
 	} else {
 		fd = finding_report(f, KTRACE_RULE_raw_threadmap_truncated, w->in.source, raw->map, raw->map_end - raw->map,
 				    "the thread count is %" PRIu64 "; the file ends after %" PRIu64 " entries", stored, there);
@@ -219,6 +249,8 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 		finding_report(f, KTRACE_RULE_events_damaged, w->in.source, raw->events, size,
 			       "events begin at 0x%" PRIx64 ", before the page at which readers look for them: bytes are missing",
 			       raw->events);
+	if (raw->early || ktrace_events_failures(w->in.source, raw->events, file, w->in.is_64, 1))
+		raw_doubt_last_entry(w, raw);
 	/* As it is written, the gap is there, so that readers find the events. */
 	if (raw->unpadded || cut)
 		ktrace_repair_raw_gap(&w->repair, raw->events, cut);

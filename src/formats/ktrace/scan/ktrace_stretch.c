@@ -132,16 +132,22 @@ static void keep_run(struct ktrace_keep *keep, uint64_t until, bool last)
 		keep_doubt(keep, until, last);
 }
 
+/* The CPU map of a chunk or of version 1 begins as the header of version 1 does: its first entry is CPU 0, with a name. */
+static bool foreign_is_raw1(const uint8_t *p)
+{
+	return load_u32(p, false) == KTRACE_MAGIC_RAW1 && (load_u32(p + 8, false) || load_u32(p + 12, false) > 1 || p[16] < 0x20);
+}
+
 void ktrace_foreign_find(struct ktrace_walk *w, uint64_t from, uint64_t until)
 {
 	if (!w->repair.plan || w->foreign)
 		return;
 	/* A header may reach into what looks like a record or a chunk behind it. */
 	for (uint64_t at = from; at < until && w->in.source->size - at >= KTRACE_HEADER; at++) {
-		const uint8_t *p = window_at(&w->in.window, at, 16);
+		const uint8_t *p = window_at(&w->in.window, at, 24);
 		uint32_t magic = p ? load_u32(p, false) : 0;
 		bool v3 = magic == KTRACE_MAGIC && load_u16(p + 4, false) <= 1 && load_u64(p + 8, false) <= w->in.source->size - at;
-		if (v3 || magic == KTRACE_MAGIC_RAW2 || magic == KTRACE_MAGIC_RAW1) {
+		if (v3 || magic == KTRACE_MAGIC_RAW2 || (p && foreign_is_raw1(p))) {
 			ktrace_foreign_doubt(w, at);
 			return;
 		}
@@ -159,7 +165,9 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
-	ktrace_foreign_find(w, offset, resume);
+	/* A chunk that ends where its size says goes on behind a block of another file. */
+	if (keep->stretch->rule != KTRACE_RULE_COUNT)
+		ktrace_foreign_find(w, offset, resume);
 	ktrace_repair_drop(&w->repair, offset, resume, KTRACE_RULE_events_damaged, "not records");
 	ktrace_repair_lost(&w->repair);
 	keep->damaged = true;
@@ -169,12 +177,23 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 uint64_t ktrace_keep_gap(struct ktrace_keep *keep, uint64_t offset)
 {
-	uint64_t resume = keep->gap.until;
+	uint32_t size = ktrace_event_size(keep->walk->in.is_64);
+	uint64_t until = keep->gap.until, resume = until;
 
-	if (offset < resume)
+	/* Several places may be damaged: records between them are in step with neither side. 32-bit ones have too few fields that
+	 * can be tested. */
+	if (keep->walk->in.is_64 && offset < until && until - offset > KTRACE_IN_ORDER_MAX * (uint64_t)size)
+		resume = ktrace_records_resync_strict(&keep->walk->in, offset, until);
+	if (resume < until) {
+		/* Where the next record would reach out of the gap, it ends. */
+		keep->gap.from = until - size + 1;
 		keep_drop(keep, offset, resume);
+		return resume;
+	}
+	if (offset < until)
+		keep_drop(keep, offset, until);
 	keep->gap.from = keep->gap.until = keep->stretch->end;
-	return offset < resume ? resume : offset;
+	return offset < until ? until : offset;
 }
 
 uint64_t ktrace_keep_resume(struct ktrace_keep *keep, uint64_t offset)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 #include "formats/ktrace/salvage/ktrace_extent.h"
 #include "formats/ktrace/salvage/ktrace_resync.h"
@@ -108,9 +109,13 @@ static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 		}
 		if (!ktrace_chunk_read(w->in.source, at, &chunk))
 			return;
-		bool retag = ktrace_chunk_is_placeholder(&chunk);
+		bool retag = chunk.tag == KTRACE_TAG_UNFINISHED && (ktrace_chunk_is_placeholder(&chunk) ||
+								    ktrace_chunk_is_chained(w->in.source, at, limit, w->in.is_64) ||
+								    ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64));
 		if (retag) {
-			chunk.tag = ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS : KTRACE_NULL;
+			chunk.tag = ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS
+				    : ktrace_chunk_holds_threads(&w->in, &chunk)    ? KTRACE_THREAD_MAP
+										    : KTRACE_NULL;
 			chunk.major = chunk.minor = 0;
 		}
 		if (!retag && !ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64)) {
@@ -140,6 +145,18 @@ static void v3_finish(struct ktrace_walk *w)
 			       w->clock.summary_time, w->in.last_time);
 }
 
+/* Where something is wrong, and the header was written days before or after the events, it may be that of another capture. */
+static void v3_doubt_header(struct ktrace_walk *w)
+{
+	const struct ktrace_event first = { .time = w->events.first_time };
+	uint64_t odd = 0;
+
+	for (unsigned rule = 0; rule < KTRACE_RULE_COUNT; rule++)
+		odd += ktrace_rule_casts_doubt(rule) ? findings_count(w->scan->findings, rule) : 0;
+	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time))
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "a header whose time is far from that of the events");
+}
+
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 {
 	struct scan *s = w->scan;
@@ -166,6 +183,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	ktrace_events_finish(w);
 	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
+	v3_doubt_header(w);
 	/* The output must not be read in the other width. */
 	if (s->plan && findings_errors(s->findings) && ktrace_records_other_width(w->head.bytes, w->head.length, w->in.is_64)) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",

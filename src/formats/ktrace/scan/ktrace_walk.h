@@ -32,7 +32,9 @@ struct ktrace_walk {
 	struct ktrace_table subfiles; /* ids of sub-file headers */
 	uint32_t chunks;	      /* so far */
 	bool cpu_map;		      /* one was seen */
-	bool header_odd;	      /* something is wrong with the header structure */
+	bool map_damaged;	      /* entries of a thread map may be gone */
+	bool header_odd;	      /* something is wrong with the header structure ... */
+	bool header_hit;	      /* ... that is not only a mark or a size */
 	bool foreign;		      /* a second file begins inside of this one */
 };
 

@@ -38,6 +38,17 @@ BREAKER(header_minor_nonzero, GEN_MODEL)
 	g->minor = 1 + (uint16_t)choices_below(g->c, 9);
 }
 
+BREAKER(header_shifted, GEN_BYTES)
+{
+	/* Into the seconds, behind the timebase. */
+	size_t at = 33 + (size_t)choices_below(g->c, 6), count = 8 + 8 * (size_t)choices_below(g->c, 3);
+
+	if (!bytes_grow(g->out, count))
+		return;
+	memmove(g->out->data + at + count, g->out->data + at, g->out->size - count - at);
+	memset(g->out->data + at, 0xff, count);
+}
+
 BREAKER(header_size_below_minimum, GEN_MODEL)
 {
 	g->header_size = choices_below(g->c, 40);

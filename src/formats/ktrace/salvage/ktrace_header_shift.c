@@ -1,0 +1,96 @@
+/* Where bytes were inserted into the header structure of version 3, or removed from it. */
+#include "formats/ktrace/salvage/ktrace_header_shift.h"
+
+#include "formats/ktrace/scan/ktrace_chunk.h"
+
+#define SHIFT_MAX 4096u /* bytes that may be inserted */
+
+/* Whether a chunk of a known kind is there that is followed by another, or by the end. */
+static bool shift_chunk_at(struct ktrace_input *in, uint64_t at)
+{
+	struct ktrace_chunk chunk;
+	const uint8_t *p = window_at(&in->window, at, 4);
+
+	return p && ktrace_kind_find(load_u32(p, false)) && ktrace_chunk_read(in->source, at, &chunk) &&
+	       ktrace_chunk_plausible(in->source, at, in->source->size, in->is_64) &&
+	       ktrace_chunk_is_chained(in->source, at, in->source->size, in->is_64);
+}
+
+/* Whether a header of that size ends at a chunk, or with the file, when all behind the structure is `first` - 56 bytes late. */
+static bool shift_size_fits(struct ktrace_input *in, uint64_t size, uint64_t first)
+{
+	uint64_t file = in->source->size;
+
+	if (size < KTRACE_HEADER - KTRACE_HEADER_UNCOUNTED || size > file)
+		return false;
+	uint64_t body = ktrace_align(size + KTRACE_HEADER_UNCOUNTED) + first - KTRACE_HEADER;
+	return body == file || (body < file && ktrace_chunk_accepted(in->source, body, file, in->is_64));
+}
+
+static bool shift_timebase_is_known(const struct ktrace_header *h)
+{
+	return (h->numer == 1 && h->denom == 1) || (h->numer == 125 && h->denom == 3);
+}
+
+/* How much of a header is as writers write it; 0 for one that cannot be the right one: its timebase or its size is another, or
+ * bytes that are all there are odd. */
+static unsigned shift_score(struct ktrace_input *in, const uint8_t bytes[KTRACE_HEADER], uint64_t first)
+{
+	struct issue list[KTRACE_HEADER_ISSUES];
+	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
+	struct ktrace_header h = ktrace_header_decode(bytes, &issues);
+	bool kernel = h.magic == KTRACE_MAGIC_KERNEL;
+	/* Ticks since the machine was booted, and seconds since 1970. */
+	unsigned odd = issues.count - kernel + (h.time >> 56 != 0) + (h.seconds >> 33 != 0);
+
+	if (!shift_timebase_is_known(&h) || !shift_size_fits(in, h.size, first) || (odd && first >= KTRACE_HEADER))
+		return 0;
+	return KTRACE_HEADER_ISSUES + 2 - odd;
+}
+
+/* The header without the bytes inserted at `at`, or with zeros for those removed. */
+static void shift_apply(const uint8_t *there, uint64_t first, uint64_t at, uint8_t header[KTRACE_HEADER])
+{
+	uint64_t missing = first < KTRACE_HEADER ? KTRACE_HEADER - first : 0, surplus = first - KTRACE_HEADER + missing;
+
+	memcpy(header, there, (size_t)at);
+	memset(header + at, 0, (size_t)missing);
+	memcpy(header + at + missing, there + at + surplus, (size_t)(KTRACE_HEADER - at - missing));
+}
+
+/* The first chunk from `from` on; 0: none that is near. */
+static uint64_t shift_first_chunk(struct ktrace_input *in)
+{
+	for (uint64_t at = KTRACE_HEADER / 2; at <= KTRACE_HEADER + SHIFT_MAX; at++)
+		if (shift_chunk_at(in, at))
+			return at;
+	return 0;
+}
+
+struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
+{
+	struct ktrace_header_shift none = { .first = KTRACE_HEADER }, best = none;
+	uint8_t there[KTRACE_HEADER + SHIFT_MAX];
+	bool agree = true;
+
+	if (shift_chunk_at(in, KTRACE_HEADER) || ktrace_chunk_accepted(in->source, KTRACE_HEADER, in->source->size, in->is_64))
+		return none;
+	uint64_t first = shift_first_chunk(in), last = first < KTRACE_HEADER ? first : KTRACE_HEADER - 1;
+	if (!first || source_read(in->source, 0, there, (size_t)(first < KTRACE_HEADER ? KTRACE_HEADER : first)) != TM_OK)
+		return none;
+	unsigned most = shift_score(in, header, first);
+	for (uint64_t at = 4; at <= last; at++) {
+		struct ktrace_header_shift s = { .first = first, .at = at };
+		shift_apply(there, first, at, s.header);
+		unsigned score = shift_score(in, s.header, first);
+		if (score > most) {
+			best = s;
+			most = score;
+			agree = true;
+		} else if (score == most && best.first != KTRACE_HEADER) {
+			agree &= !memcmp(s.header + KTRACE_AT_TIMEBASE, best.header + KTRACE_AT_TIMEBASE, 8) &&
+				 !memcmp(s.header + KTRACE_AT_FLAGS, best.header + KTRACE_AT_FLAGS, 4);
+		}
+	}
+	return agree ? best : none;
+}

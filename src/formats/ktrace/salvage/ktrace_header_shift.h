@@ -1,0 +1,19 @@
+/* A header structure of version 3 into which bytes were inserted, or from which bytes were removed: the first chunk is not where it
+ * should be, nor are the fields between. */
+#ifndef KTRACE_HEADER_SHIFT_H
+#define KTRACE_HEADER_SHIFT_H
+
+#include "formats/ktrace/decode/ktrace_header.h"
+#include "formats/ktrace/scan/ktrace_input.h"
+
+struct ktrace_header_shift {
+	uint64_t first;		       /* offset of the first chunk; KTRACE_HEADER: nothing is shifted */
+	uint64_t at;		       /* where bytes were inserted or are missing */
+	uint8_t header[KTRACE_HEADER]; /* as it was before; zeros where bytes are missing */
+};
+
+/* Finds the place by the fields: they must be better than as they stand, with the timebase of a known machine and a size that fits,
+ * and all places that are equally good must agree on the timebase and on the flags. */
+struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER]);
+
+#endif
