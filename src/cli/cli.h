@@ -134,6 +134,21 @@ int cli_explain(struct cli_options *o);
 /* A record as a line for people, without LF. */
 void cli_record_line(const struct tracemend_record *r, char out[CLI_RECORD_MAX]);
 
+/* ---- cli_histogram.c ---- */
+
+#define CLI_HISTOGRAM_ROWS 16u
+/* Records over time. Zero-initialised is empty. */
+struct cli_histogram {
+	uint64_t counts[CLI_HISTOGRAM_ROWS];
+	uint64_t first, total;
+	unsigned shift;
+	const char *unit;
+};
+/* For tracemend_options.record; ctx: struct cli_histogram. */
+void cli_histogram_add(void *ctx, const struct tracemend_record *r);
+/* Prints the rows, or nothing where no record has a time. */
+void cli_histogram_print(const struct cli_histogram *h);
+
 /* ---- cli_options.c ---- */
 
 /* An option of the one table that parsing, --help, the manual pages and the completions are made of. key is its value from

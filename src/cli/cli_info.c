@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/report.h"
 
-static void info_text(const struct tracemend_report *report, const char *shown, bool color)
+static void info_text(const struct tracemend_report *report, const char *shown, const struct cli_histogram *histogram, bool color)
 {
 	const struct tracemend_summary *s = tracemend_report_summary(report);
 	char a[64], b[64], c[64];
@@ -21,6 +22,7 @@ static void info_text(const struct tracemend_report *report, const char *shown, 
 		const struct tracemend_fact *fact = tracemend_report_fact(report, i);
 		printf("  %-16s %s\n", fact->key, fact->value);
 	}
+	cli_histogram_print(histogram);
 	if (!s->complete)
 		printf("  %-16s %s\n", "incomplete", s->incomplete);
 }
@@ -62,12 +64,18 @@ static void info_json(struct report_run *run, const struct report_entry *entry)
 int cli_info(struct cli_options *o)
 {
 	struct report_run run = { .out = stdout, .options = &o->library };
+	struct cli_histogram histogram;
 	bool json = !strcmp(o->format, "json");
 	int code = CLI_CLEAN;
 
 	if (!o->paths.count)
 		return cli_usage("info needs a file or directory");
 	o->library.facts = true;
+	/* Giving the records away takes time: somebody must be looking. */
+	if (!json && (o->verbose || (!o->quiet && isatty(STDOUT_FILENO)))) {
+		o->library.record = cli_histogram_add;
+		o->library.record_ctx = &histogram;
+	}
 	if (json)
 		printf("{\"tool\":\"tracemend\",\"version\":\"%s\",\"inputs\":[", TRACEMEND_VERSION);
 	struct cli_progress *progress = cli_progress_new(o, 1, o->paths.count);
@@ -75,6 +83,7 @@ int cli_info(struct cli_options *o)
 	for (size_t i = 0; i < o->paths.count && !cli_signals_caught(); i++) {
 		struct tracemend_error error = { 0 };
 		char shown[CLI_TEXT_MAX];
+		histogram = (struct cli_histogram){ 0 };
 		struct tracemend_input *input = tracemend_open(o->paths.items[i], &o->library, &error);
 		struct tracemend_report *report = input ? tracemend_check(input, &o->library, &error) : NULL;
 		struct report_entry entry = {
@@ -86,7 +95,7 @@ int cli_info(struct cli_options *o)
 			fputs(i ? ",\n" : "\n", stdout);
 			info_json(&run, &entry);
 		} else if (report) {
-			info_text(report, shown, cli_colored(o, stdout));
+			info_text(report, shown, &histogram, cli_colored(o, stdout));
 		}
 		fflush(stdout);
 		int several = error.status == TM_UNRECOGNISED ? cli_refuse_several(o->paths.items[i], input, &o->library)

@@ -177,7 +177,8 @@ const struct cli_command cli_commands[] = {
 		.name = "info",
 		.summary = "describe a capture: format, version, counts, times, clocks, threads",
 		.synopsis = "info [OPTIONS] PATH...",
-		.description = "Prints what captures contain.\n\n" INPUTS,
+		.description = "Prints what captures contain; on a terminal, or with -v, also a histogram of the records over "
+			       "time.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   all captures were read\n" FAILURES,
 		.accepts = "fpFuyCqvhZ",

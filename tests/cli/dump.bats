@@ -49,6 +49,20 @@ trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 mad
 	jq -es '[.[] | select(.damaged)] | length == 1' <<< "$output"
 }
 
+@test "info: a histogram counts each record with a time once" {
+	for format in fxt ktrace lttng tracedat uftrace; do
+		"$TRACEMEND" gen -q -f "$format" --size 8K -o "$format"
+		capture=$format/$(tail -1 "$format/labels.jsonl" | jq -r .file)
+		timed=$("$TRACEMEND" dump --format=jsonl "$capture" | jq -s 'map(select(.time)) | length')
+		exits 0 info -v "$capture"
+		rows=$(sed -n '/^  over time/,$p' <<< "$output" | sed 1d)
+		[ "$(sed 's/.*[ #]//; s/,//g' <<< "$rows" | paste -sd+ | bc)" = "$timed" ]
+		[ "$(wc -l <<< "$rows")" -le 16 ]
+		exits 0 info "$capture"
+		[[ $output != *"over time"* ]]
+	done
+}
+
 @test "several captures are named, and what is none is an error" {
 	capture=$(trace)
 	exits 0 dump "$capture" "$capture"
