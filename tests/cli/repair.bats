@@ -277,6 +277,45 @@ digest() {
 	done
 }
 
+@test "uftrace: what was written twice is found as often as it was" {
+	"$TRACEMEND" gen -q -f uftrace -o made > /dev/null
+	cp -r made/valid-0001 often
+	chmod -R u+w often
+	local one i
+	one=$(find often -name '[0-9]*.dat' -size -20k -printf '%s %p\n' | sort -n | tail -1 | cut -d' ' -f2)
+	cp "$one" piece
+	for ((i = 0; i < 400; i++)); do cat piece; done > "$one"
+	[ "$(stat -c %s "$one")" -gt 300000 ]
+	exits 0 repair often -o mended
+	diff -r mended made/valid-0001
+}
+
+@test "tracedat: symbols that are empty lines cost no memory" {
+	"$TRACEMEND" gen -q -f tracedat -o made --seed 1 --count 12 > /dev/null
+	python3 - made/*.dat > flood.dat << 'EOF'
+import sys
+data = next(d for d in (open(p, "rb").read() for p in sys.argv[1:]) if d[10:12] == b"6\0")
+order, at = "big" if data[12] else "little", 18
+number = lambda size: int.from_bytes(data[at:at + size], order)
+for _ in range(2):
+    at = data.index(b"\0", at) + 1
+    at += 8 + number(8)
+formats, at = number(4), at + 4
+for _ in range(formats):
+    at += 8 + number(8)
+systems, at = number(4), at + 4
+for _ in range(systems):
+    at = data.index(b"\0", at) + 1
+    formats, at = number(4), at + 4
+    for _ in range(formats):
+        at += 8 + number(8)
+text = b"\n" * (5 << 20)
+sys.stdout.buffer.write(data[:at] + len(text).to_bytes(4, order) + text + data[at + 4 + number(4):])
+EOF
+	(ulimit -v 150000; exec "$TRACEMEND" repair -q flood.dat -o mended.dat) || [ $? = 3 ]
+	exits 0 check mended.dat
+}
+
 @test "a donor that does not help is told why" {
 	"$TRACEMEND" gen -q -f tracedat -o made --rule recorder-killed
 	"$TRACEMEND" gen -q -f fxt -o made

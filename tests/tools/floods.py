@@ -126,6 +126,8 @@ class Families:
         yield "a line without end", self.of_text(lambda d, size: d + b"a" * size)
         if self.name == "tracedat":
             yield "kallsyms of newlines", self.kallsyms(b"\n")
+            yield "kallsyms of lines and newlines", self.kallsyms(b"0 t a\n\n")
+            yield "kallsyms of NUL and newlines", self.kallsyms(b"\0\n\n")
             yield "kallsyms of short lines", self.kallsyms(b"0 t a\n")
 
     def kallsyms(self, line):

@@ -15,6 +15,9 @@ struct lines {
 	size_t kept;	  /* bytes that are kept */
 	uint64_t number;  /* of the line, from 1 */
 	bool ended;	  /* it has its LF */
+	/* lines that follow each other and are left out for one reason: told to the plan when the next one is not */
+	size_t dropped_from, dropped_to;
+	unsigned dropped_rule;
 	/* the line */
 	const char *line;
 	size_t from, length;
@@ -34,18 +37,31 @@ static bool lines_next(struct lines *l)
 	return true;
 }
 
+static void lines_tell_dropped(struct lines *l)
+{
+	if (l->dropped_to > l->dropped_from)
+		tracedat_drop_block(l->w, l->b, l->dropped_from, l->dropped_to - l->dropped_from, l->dropped_rule,
+				    "a line that readers cannot parse");
+	l->dropped_from = l->dropped_to = l->from;
+}
+
 /* Leaves the current line out of the repaired block. */
 static void lines_drop(struct lines *l, unsigned rule)
 {
-	tracedat_pieces_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
+	if (l->from > l->kept_from)
+		tracedat_pieces_copy(l->out, NULL, l->kept_from, l->from - l->kept_from);
 	l->kept += l->from - l->kept_from;
 	l->kept_from = l->at;
 	l->w->out.lost_other = true;
-	tracedat_drop_block(l->w, l->b, l->from, l->at - l->from, rule, "a line that readers cannot parse");
+	if (l->from != l->dropped_to || rule != l->dropped_rule)
+		lines_tell_dropped(l);
+	l->dropped_rule = rule;
+	l->dropped_to = l->at;
 }
 
 static void lines_finish(struct lines *l)
 {
+	lines_tell_dropped(l);
 	tracedat_pieces_copy(l->out, NULL, l->kept_from, l->end - l->kept_from);
 	l->kept += l->end - l->kept_from;
 }
