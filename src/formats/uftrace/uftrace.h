@@ -11,6 +11,7 @@
 /* ---- limits of this reader; beyond them the scan stops with TM_LIMIT, unless said otherwise ---- */
 
 #define UFTRACE_TEXT_BYTES_MAX (64u * 1024 * 1024)    /* of info, task.txt, a map, events.txt: read whole */
+#define UFTRACE_SHIFT_MAX 8192u			      /* bytes too many in front of the lines of info */
 #define UFTRACE_TASKS_MAX (256u * 1024)		      /* tids of task.txt, of info, and files TID.dat */
 #define UFTRACE_SESSIONS_MAX (64u * 1024)	      /* SESS lines */
 #define UFTRACE_LIBRARIES_MAX (64u * 1024)	      /* DLOP lines */

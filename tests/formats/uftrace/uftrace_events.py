@@ -210,7 +210,7 @@ class Task:
         self.d, self.name, self.data = directory, name, directory.files[name]
         self.tid = int(name[:-4])
         self.pair = struct.Struct(directory.order + "QQ")
-        self.frames, self.known = [], False
+        self.frames, self.known, self.first = [], False, 0
 
     def record(self, at):
         """(time, type, more, depth, address) or None."""
@@ -250,10 +250,10 @@ class Task:
             size = struct.unpack_from(self.d.order + "H", self.data, at)[0] if len(self.data) - at >= 2 else 0
             whole = (size + 2 + 7) // 8 * 8
             return whole if EVENT_SIZES.get(record[4]) == size and at + whole <= len(self.data) else None
-        for exact in (True, False):
-            for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
-                if at + size < len(self.data) and self.fits(at + size, record[0], depth, 3, exact):
-                    return size
+        # In a file with damage the calls that are open are not known everywhere, and time may go back, to any time of the task.
+        for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
+            if at + size < len(self.data) and (self.fits(at + size, record[0], depth, 3, False) or self.fits(at + size, self.first, depth, 3, True)):
+                return size
         rest = len(self.data) - at
         return rest if rest % 8 == 0 and rest <= PAYLOAD_MAX else None
 
@@ -285,8 +285,10 @@ class Task:
                 self.d.problem(name, at, len(data) - at, "bytes that are not a record")
                 return
             time, kind, more, level, address = record
+            self.first = self.first or time
             if kind == LOST:
                 self.known = False
+                self.frames = [None] * len(self.frames)
                 self.d.events.append((name, ((at, RECORD),), (self.tid, "lost", address), (), "lost"))
                 if more or time:
                     self.d.problem(name, at, RECORD, "lost events with more than a number")

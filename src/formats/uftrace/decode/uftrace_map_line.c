@@ -34,6 +34,19 @@ static struct uftrace_str take_word(const char *text, size_t length, size_t *at)
 	return word;
 }
 
+/* Whether the words are those of /proc/<pid>/maps: flags, a path of text, and at most a build id behind it. */
+static bool is_odd(struct uftrace_str prot, struct uftrace_str path, struct uftrace_str behind)
+{
+	static const char *const flags[] = { "r-", "w-", "x-", "ps" };
+
+	for (unsigned i = 0; i < 4; i++)
+		if (!strchr(flags[i], prot.text[i]))
+			return true;
+	bool id = behind.length >= 9 && !memcmp(behind.text, "build-id:", 9);
+	return !uftrace_str_is_text(path) || !uftrace_str_is_text(behind) ||
+	       (behind.length && !id && path.text[0] != '/' && path.text[0] != '[');
+}
+
 enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out)
 {
 	size_t at = 0;
@@ -67,5 +80,6 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 		if (id.length > 49)
 			return UFTRACE_MAP_LONG_ID;
 	}
+	out->odd = is_odd(prot, out->path, id);
 	return UFTRACE_MAP_GOOD;
 }

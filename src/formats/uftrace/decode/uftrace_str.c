@@ -38,3 +38,12 @@ bool uftrace_str_is_hex(struct uftrace_str str)
 {
 	return uftrace_hex_digits(str.text, str.length) == str.length;
 }
+
+bool uftrace_str_is_text(struct uftrace_str str)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < str.length; i++)
+		good &= (unsigned char)str.text[i] >= ' ' && str.text[i] != 127;
+	return good && utf8_is_valid(str.text, str.length);
+}

@@ -19,4 +19,7 @@ size_t uftrace_hex_digits(const char *text, size_t length);
 /* What is behind the last slash. */
 struct uftrace_str uftrace_basename(struct uftrace_str path);
 
+/* Whether it is UTF-8 without control characters: what no writer of names and paths departs from. */
+bool uftrace_str_is_text(struct uftrace_str str);
+
 #endif

@@ -1,5 +1,9 @@
 /* The files of the output: edits of a text, and files that are kept or left out whole. */
 #include "formats/uftrace/repair/uftrace_repair.h"
+
+#include <string.h>
+
+#include "core/text.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 
 void uftrace_edit_add(struct uftrace_walk *w, struct edits *e, uint64_t at, uint64_t remove, const char *text, size_t length,
@@ -21,6 +25,14 @@ void uftrace_repair_doubt(struct uftrace_walk *w, const struct source *source, u
 {
 	if (w->plan && length)
 		plan_doubt(w->plan, source, at, length, "a line that is not as it was written");
+}
+
+void uftrace_repair_doubt_line(struct uftrace_walk *w, const struct source *source, const char *text, size_t size, size_t at)
+{
+	const char *before = at ? text_last_byte(text, '\n', at) : NULL, *end = memchr(text + at, '\n', size - at);
+	size_t from = before ? (size_t)(before - text) + 1 : 0;
+
+	uftrace_repair_doubt(w, source, from, (end ? (size_t)(end - text) + 1 : size) - from);
 }
 
 bool uftrace_edit_apply(struct uftrace_walk *w, struct edits *e, struct uftrace_file *file, const char *output)
@@ -53,7 +65,7 @@ void uftrace_repair_files(struct uftrace_walk *w)
 		else if (f->kind == UFTRACE_FILE_CHANNEL)
 			uftrace_repair_drop(w, f, UFTRACE_RULE_stale_channel, "the recorder is gone");
 		else {
-			unsigned out = plan_output(w->plan, f->source->name);
+			unsigned out = plan_output(w->plan, uftrace_dir_name(f));
 			plan_copy(w->plan, out, f->source, 0, f->source->size);
 			f->planned = true;
 		}

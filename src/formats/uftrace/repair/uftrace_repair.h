@@ -17,6 +17,8 @@ void uftrace_edit_add(struct uftrace_walk *w, struct edits *e, uint64_t at, uint
 void uftrace_edit_lose(struct uftrace_walk *w, struct edits *e, uint64_t at, uint64_t remove, unsigned rule, const char *why);
 /* Keeps a line of a text that is not as it was written: it is listed as doubtful. */
 void uftrace_repair_doubt(struct uftrace_walk *w, const struct source *source, uint64_t at, uint64_t length);
+/* The same for the line of text[0, size), which is that of the source, that has the byte at `at`. */
+void uftrace_repair_doubt_line(struct uftrace_walk *w, const struct source *source, const char *text, size_t size, size_t at);
 /* Appends the file with its edits to the output of that name, and frees the edits. */
 bool uftrace_edit_apply(struct uftrace_walk *w, struct edits *e, struct uftrace_file *file, const char *output);
 /* Leaves a whole file out. */

@@ -1,6 +1,8 @@
 /* The records of a task in the output. */
 #include "formats/uftrace/repair/uftrace_repair_dat.h"
 
+#include <stdio.h>
+
 #include "formats/uftrace/scan/uftrace_stream.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 
@@ -19,22 +21,22 @@ void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto
 	t->output.kept_from = upto;
 }
 
-void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
+void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t word, unsigned rule)
 {
-	uint8_t record[UFTRACE_RECORD_SIZE];
+	uint64_t place = uftrace_word_at(t->w, at, 0, 1);
+	const uint8_t low = (uint8_t)(word & ~UINT64_C(4));
 
 	if (!t->w->plan)
 		return;
-	uftrace_repair_keep(t, at);
-	store_u64(record, time, t->w->info->head.big_endian);
-	store_u64(record + 8, word & ~UINT64_C(4), t->w->info->head.big_endian);
-	if (t->output.planned) {
-		plan_replace(t->w->plan, t->output.out, t->source, at, sizeof(record), record, sizeof(record), rule,
-			     "the record, without arguments");
-		if (next > at + sizeof(record))
-			plan_drop(t->w->plan, t->source, at + sizeof(record), next - at - sizeof(record), rule,
-				  "arguments that cannot be read");
-	}
+	/* One byte is changed: the rest of the record is that of the input. */
+	uftrace_repair_keep(t, place);
+	if (t->output.planned)
+		plan_replace(t->w->plan, t->output.out, t->source, place, 1, &low, 1, rule, "the record has no arguments");
+	t->output.kept_from = place + 1;
+	uftrace_repair_leave(t, at + UFTRACE_RECORD_SIZE, next, rule, "arguments that cannot be read");
+	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length)
+		uftrace_repair_doubt_record(t, at,
+					    at + UFTRACE_RECORD_SIZE); /* it is its values that were hit, or what is around them */
 	t->output.lost_some = true; /* arguments, and what was found behind them may be another record than the next */
 	t->output.kept_from = next;
 	t->output.patched++;
@@ -52,6 +54,19 @@ void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count)
 	plan_added(t->w->plan, 1);
 }
 
+void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid)
+{
+	uint8_t record[UFTRACE_RECORD_SIZE] = { 0 };
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "%llu.dat", (unsigned long long)tid);
+	store_u64(record + 8, uftrace_word(UFTRACE_LOST, false, 0, 1), w->info->head.big_endian);
+	plan_literal(w->plan, plan_output(w->plan, name), record, sizeof(record), UFTRACE_RULE_dat_all_empty,
+		     "a record of lost events: all of them are, and how many there were is not known");
+	plan_added(w->plan, 1);
+	plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+}
+
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 {
 	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
@@ -62,6 +77,12 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 		start = t->output.kept_from;
 	if (t->w->plan && t->output.planned && start < at)
 		plan_doubt(t->w->plan, t->source, start, at - start, "directly before damaged bytes");
+}
+
+void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next)
+{
+	if (t->w->plan && t->output.planned)
+		plan_doubt(t->w->plan, t->source, at, next - at, "a record that does not fit those around it");
 }
 
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)

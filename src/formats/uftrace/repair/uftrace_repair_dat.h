@@ -5,16 +5,21 @@
 #include <stdint.h>
 
 struct uftrace_stream;
+struct uftrace_walk;
 
 /* Keeps the records from `kept_from` on. */
 void uftrace_repair_keep(struct uftrace_stream *t, uint64_t upto);
 void uftrace_repair_leave(struct uftrace_stream *t, uint64_t from, uint64_t upto, unsigned rule, const char *why);
-/* Copies the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
-void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule);
+/* Keeps the record at `at` with `more` cleared, and leaves its payload, up to `next`, out. */
+void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t word, unsigned rule);
 /* A record of lost events, where bytes are left out. */
 void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count);
+/* The same in the file of a task, where not one record of any task is left: readers refuse a recording without. */
+void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid);
 /* The bytes directly before damage may be hit as well, where no check can see it: the values behind a record. */
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at);
+/* Keeps the record, which can hardly be as it was written. */
+void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next);
 /* What hit the bytes before it may have hit the low bytes of its time, which no check can see. */
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at);
 

@@ -26,7 +26,11 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		else if (line->text)
 			plan_replace(w->plan, out, source, line->offset, line->raw, line->text, strlen(line->text), line->rule,
 				     line->why);
-		else
+		else if (line->ended && line->raw - line->length == 2) {
+			plan_copy(w->plan, out, source, line->offset, line->length);
+			plan_drop(w->plan, source, line->offset + line->length, 1, UFTRACE_RULE_info_crlf_or_blank, "a CR");
+			plan_copy(w->plan, out, source, line->offset + line->raw - 1, 1);
+		} else
 			plan_copy(w->plan, out, source, line->offset, line->raw);
 	}
 }
@@ -86,7 +90,7 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 	struct source *source = w->dir->info != UFTRACE_NONE ? w->dir->files[w->dir->info].source : NULL;
 
 	if (source && source->size >= sizeof(header) && h->present && w->info->text)
-		memcpy(header, w->info->text, sizeof(header));
+		memcpy(header, w->info->header, sizeof(header));
 	else
 		store_u16(header + UFTRACE_H_HEADER_SIZE, UFTRACE_HEADER_SIZE, h->big_endian);
 	memcpy(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE);
@@ -104,10 +108,10 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 		plan_literal(w->plan, out, header, sizeof(header), rule, why);
 	else if (source->size < sizeof(header))
 		plan_replace(w->plan, out, source, 0, source->size, header, sizeof(header), rule, why);
-	else if (w->info->text && !memcmp(header, w->info->text, sizeof(header)))
+	else if (w->info->text && w->info->begin == sizeof(header) && !memcmp(header, w->info->text, sizeof(header)))
 		plan_copy(w->plan, out, source, 0, sizeof(header));
 	else
-		plan_replace(w->plan, out, source, 0, sizeof(header), header, sizeof(header), rule, why);
+		plan_replace(w->plan, out, source, 0, w->info->begin, header, sizeof(header), rule, why);
 }
 
 bool uftrace_repair_info(struct uftrace_walk *w)

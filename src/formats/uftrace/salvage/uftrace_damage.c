@@ -106,41 +106,10 @@ static bool nothing_behind(struct uftrace_stream *t, uint64_t at, uint64_t stop,
 	return next == end;
 }
 
-/* Where the 16 bytes at `at` stand the last time before, up to UFTRACE_REREAD_MAX back; `at`: nowhere, or too much was read in
- * vain. What is read grows with the distance, so that a copy that is found costs no more than a multiple of its length. */
-static uint64_t last_before(struct uftrace_stream *t, uint64_t at)
-{
-	uint8_t first[UFTRACE_RECORD_SIZE];
-	const uint8_t *p = window_at(&t->window, at, sizeof(first));
-	const uint64_t most = at < UFTRACE_REREAD_MAX ? at : UFTRACE_REREAD_MAX;
-
-	if (!p || most < sizeof(first))
-		return at;
-	memcpy(first, p, sizeof(first));
-	if (!t->other_open) {
-		window_open(&t->other, t->source);
-		t->other_open = true;
-	}
-	for (uint64_t back = most < 512 ? most : 512;; back = back * 4 < most ? back * 4 : most) {
-		size_t got = 0;
-		if (t->reread < back)
-			return at;
-		t->reread -= back;
-		p = window_upto(&t->other, at - back, (size_t)back, &got);
-		const uint8_t *found = p && got == back ? memmem(p, (size_t)back, first, sizeof(first)) : NULL;
-		/* The last one: the copy is as short as it can be. */
-		for (const uint8_t *more = found; more; found = more ? more : found)
-			more = memmem(found + 8, (size_t)(back - (size_t)(found + 8 - p)), first, sizeof(first));
-		if (found)
-			return at - back + (uint64_t)(found - p);
-		if (back == most)
-			return at;
-	}
-}
-
 uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
-	const uint64_t before = t->reread, from = last_before(t, at);
+	bool unread;
+	const uint64_t before = t->reread, from = uftrace_copy_find(t, at, &unread);
 	uint64_t length = at - from;
 
 	if (length > end - at)

@@ -116,6 +116,12 @@ bool uftrace_resync_plausible(struct uftrace_stream *t, uint64_t at, uint64_t en
 	return row(t, at, end, time, chain) || (before != time && row(t, at, end, before, chain));
 }
 
+bool uftrace_resync_goes_on(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
+{
+	return uftrace_resync_plausible(t, at, end, time, chain) ||
+	       (t->begin && t->begin < time && row(t, at, end, t->begin, chain));
+}
+
 uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, uint64_t end, uint64_t time)
 {
 	for (; at < limit && end - at >= UFTRACE_RECORD_SIZE; at++) {
@@ -125,7 +131,12 @@ uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, u
 		/* Cheap first: the magic. */
 		uint64_t when = load_u64(p, t->w->info->head.big_endian), word = load_u64(p + 8, t->w->info->head.big_endian);
 		bool again = t->started && when == t->last_time && word == t->last_word;
-		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && !again && uftrace_resync_plausible(t, at, end, time, 3))
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC || again)
+			continue;
+		if (uftrace_resync_plausible(t, at, end, time, 3))
+			return at;
+		/* What comes before in time may be of a block at the wrong place, or be there a second time. */
+		if (when < time && uftrace_resync_goes_on(t, at, end, time, 3) && !uftrace_copy_is_there(t, at))
 			return at;
 	}
 	return end;
@@ -135,7 +146,7 @@ uint64_t uftrace_resync(struct uftrace_stream *t, uint64_t at, uint64_t limit, u
 int uftrace_resync_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, bool may_be_empty)
 {
 	for (unsigned size = may_be_empty ? 0 : 8; size <= UFTRACE_PAYLOAD_MAX && size <= end - at; size += 8)
-		if (uftrace_resync_plausible(t, at + size, end, time, 2))
+		if (uftrace_resync_goes_on(t, at + size, end, time, 2))
 			return (int)size;
 	return -1;
 }

@@ -12,6 +12,11 @@ bool uftrace_head_order(const struct uftrace_walk *w);
 /* A header for an info that has none that could be used: everything is taken from the other files. */
 void uftrace_head_rebuild(struct uftrace_walk *w);
 
+/* uftrace_adopt.c: files with other names than they should have. First those of which there is one; then, after task.txt and the
+ * list of tasks, maps and records */
+bool uftrace_adopt_heads(struct uftrace_walk *w);
+bool uftrace_adopt_rest(struct uftrace_walk *w);
+
 /* uftrace_rebuild.c: a session where task.txt has none */
 bool uftrace_rebuild_session(struct uftrace_walk *w);
 /* A line for a task that task.txt does not have. */

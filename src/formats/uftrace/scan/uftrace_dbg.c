@@ -16,6 +16,7 @@ struct dbg_walk {
 	struct edits edits;
 	bool skipping; /* a function whose F line is bad: its other lines go with it */
 	bool has_specs;
+	uint64_t cr;
 	struct finding *bad;
 };
 
@@ -104,8 +105,13 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 		const char *end = memchr(text, '\n', size - at);
 		size_t raw = end ? (size_t)(end - text) + 1 : size - at, length = end ? raw - 1 : raw;
 		line_number++;
-		if (length && text[length - 1] == '\r')
+		if (length && text[length - 1] == '\r') {
 			length--;
+			if (!dbg->cr++)
+				finding_report(dbg->w->findings, UFTRACE_RULE_dbg_malformed, dbg->source, at, raw,
+					       "lines end in CR LF: the CR becomes a part of each name and type");
+			uftrace_edit_add(dbg->w, &dbg->edits, at + length, 1, NULL, 0, UFTRACE_RULE_dbg_malformed, "a CR");
+		}
 		if (length > 13 && !memcmp(text, "# path name: ", 13))
 			dbg->d->path = (struct uftrace_str){ text + 13, length - 13 };
 		else if (length > 12 && !memcmp(text, "# build-id: ", 12))
@@ -119,6 +125,10 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 			dbg->skipping = state == DBG_BAD && (!length || !strchr("ARLE", text[0]) || dbg->skipping);
 			if (state == DBG_BAD)
 				report_bad(dbg, text, at, raw, line_number, error);
+			else if (!uftrace_str_is_text((struct uftrace_str){ text, length }))
+				report_bad(dbg, text, at, raw, line_number, false);
+			else if (!end) /* cut, perhaps within the name */
+				uftrace_repair_doubt(dbg->w, dbg->source, at, raw);
 		}
 		at += raw;
 	}
@@ -183,7 +193,7 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 		if (dbg.d->count)
 			qsort(dbg.d->list, dbg.d->count, sizeof(*dbg.d->list), function_compare);
 		check_functions(&dbg);
-		uftrace_edit_apply(w, &dbg.edits, f, f->source->name);
+		uftrace_edit_apply(w, &dbg.edits, f, uftrace_dir_name(f));
 		edits_free(&dbg.edits);
 	}
 	return true;

@@ -22,7 +22,17 @@ uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_
 		else
 			high = middle;
 	}
+	for (size_t i = 0; i < dir->adopted_count; i++) {
+		const char *as = dir->files[dir->adopted[i]].as;
+		if (!strncmp(as, name, length) && !as[length])
+			return dir->adopted[i];
+	}
 	return UFTRACE_NONE;
+}
+
+const char *uftrace_dir_name(const struct uftrace_file *file)
+{
+	return file->as[0] ? file->as : file->source->name;
 }
 
 static const char *kind_text(enum source_kind kind)
@@ -73,6 +83,39 @@ static void report_name(struct uftrace_walk *w, struct uftrace_file *f)
 			       "the recorder stopped while it wrote build ids into this map");
 }
 
+/* Where the files of which there is one are. */
+static void note_kind(struct uftrace_dir *dir, uint32_t index)
+{
+	const struct uftrace_file *f = &dir->files[index];
+
+	if (f->kind == UFTRACE_FILE_INFO)
+		dir->info = index;
+	else if (f->kind == UFTRACE_FILE_TASK_TXT)
+		dir->task_txt = index;
+	else if (f->kind == UFTRACE_FILE_TASK)
+		dir->task_legacy = index;
+	else if (f->kind == UFTRACE_FILE_KERNEL_HEADER)
+		dir->kernel_header = index;
+	else if (f->kind == UFTRACE_FILE_EVENTS)
+		dir->events = index;
+	else if (f->kind == UFTRACE_FILE_PERF)
+		dir->has_perf = true;
+	else if (f->kind == UFTRACE_FILE_KERNEL_DAT)
+		dir->has_kernel = dir->has_kernel || f->source->size;
+}
+
+void uftrace_dir_adopt(struct uftrace_dir *dir, uint32_t index, const char *name)
+{
+	struct uftrace_file *f = &dir->files[index];
+
+	if (dir->adopted_count >= UFTRACE_ADOPTED_MAX || strlen(name) >= sizeof(f->as))
+		return;
+	memcpy(f->as, name, strlen(name) + 1);
+	f->kind = uftrace_name_read(&f->name, f->as);
+	dir->adopted[dir->adopted_count++] = index;
+	note_kind(dir, index);
+}
+
 bool uftrace_dir_walk(struct uftrace_walk *w)
 {
 	w->dir->info = w->dir->task_txt = w->dir->task_legacy = w->dir->kernel_header = w->dir->events = UFTRACE_NONE;
@@ -100,23 +143,16 @@ bool uftrace_dir_walk(struct uftrace_walk *w)
 			f->kind = UFTRACE_FILE_UNKNOWN;
 			continue;
 		}
-		report_name(w, f);
-		uint32_t index = (uint32_t)i;
-		if (f->kind == UFTRACE_FILE_INFO)
-			w->dir->info = index;
-		else if (f->kind == UFTRACE_FILE_TASK_TXT)
-			w->dir->task_txt = index;
-		else if (f->kind == UFTRACE_FILE_TASK)
-			w->dir->task_legacy = index;
-		else if (f->kind == UFTRACE_FILE_KERNEL_HEADER)
-			w->dir->kernel_header = index;
-		else if (f->kind == UFTRACE_FILE_EVENTS)
-			w->dir->events = index;
-		else if (f->kind == UFTRACE_FILE_PERF)
-			w->dir->has_perf = true;
-		else if (f->kind == UFTRACE_FILE_KERNEL_DAT)
-			w->dir->has_kernel = w->dir->has_kernel || f->source->size;
+		note_kind(w->dir, (uint32_t)i);
 	}
+	return true;
+}
+
+bool uftrace_dir_names(struct uftrace_walk *w)
+{
+	for (size_t i = 0; i < w->dir->count; i++)
+		if (w->dir->files[i].source->role == TM_ROLE_INPUT && w->dir->files[i].source->kind == SOURCE_FILE)
+			report_name(w, &w->dir->files[i]);
 	return true;
 }
 

@@ -50,6 +50,7 @@
 #define FAST_stale_channel FAST_ELSEWHERE
 #define FAST_map_tmp_leftover FAST_ELSEWHERE
 #define FAST_unknown_file FAST_ELSEWHERE
+#define FAST_file_renamed FAST_ELSEWHERE
 #define FAST_info_missing FAST_ELSEWHERE
 #define FAST_info_truncated_header FAST_ELSEWHERE
 #define FAST_info_bad_magic FAST_ELSEWHERE

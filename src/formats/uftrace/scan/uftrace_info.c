@@ -44,7 +44,7 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 		uftrace_info_blame(w->info, valid ? UFTRACE_RULE_info_endian_mismatch : UFTRACE_RULE_info_endian_invalid,
 				   "the byte order in which the version makes sense");
 	} else {
-		h->big_endian = valid ? named_big : uftrace_head_order(w);
+		h->big_endian = uftrace_head_order(w);
 		if (!valid) {
 			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_endian_invalid, source, UFTRACE_H_ENDIAN,
 							    1, "byte 14 is %u; 1 is little-endian and 2 is big-endian", endian);
@@ -147,9 +147,62 @@ static void info_is_missing(struct uftrace_walk *w)
 	uftrace_head_rebuild(w);
 }
 
+/* Whether a header makes sense in all that can be told. */
+static bool is_sound(const uint8_t *p)
+{
+	bool big = p[UFTRACE_H_ENDIAN] == UFTRACE_BIG;
+
+	return version_fits(load_u32(p + UFTRACE_H_VERSION, big)) && (big || p[UFTRACE_H_ENDIAN] == UFTRACE_LITTLE) &&
+	       (p[UFTRACE_H_CLASS] == UFTRACE_32 || p[UFTRACE_H_CLASS] == UFTRACE_64) &&
+	       !(load_u64(p + UFTRACE_H_FEAT_MASK, big) >> UFTRACE_F_COUNT) &&
+	       !(load_u64(p + UFTRACE_H_INFO_MASK, big) >> UFTRACE_I_COUNT) && load_u64(p + UFTRACE_H_INFO_MASK, big);
+}
+
+/* Bytes inserted in the header, or deleted from it, shift what follows: the lines begin elsewhere. The header is taken from either
+ * end, where one of the two makes sense. Returns the finding; NULL: nothing is shifted. */
+static struct finding *find_shift(struct uftrace_walk *w, const struct source *source)
+{
+	static const char first[] = "exename:";
+	struct uftrace_info *info = w->info;
+	const size_t length = sizeof(first) - 1;
+	size_t reach = info->size < UFTRACE_HEADER_SIZE + UFTRACE_SHIFT_MAX ? info->size : UFTRACE_HEADER_SIZE + UFTRACE_SHIFT_MAX;
+	const char *found = memmem(info->text, reach, first, length);
+
+	if (!found || found == info->text + UFTRACE_HEADER_SIZE)
+		return NULL;
+	const char *line = memchr(info->text + UFTRACE_HEADER_SIZE, '\n', info->size - UFTRACE_HEADER_SIZE);
+	if (line && line < found)
+		return NULL; /* other lines are in front of it */
+	info->begin = (size_t)(found - info->text);
+	memset(info->header, 0, sizeof(info->header));
+	if (info->begin < sizeof(info->header))
+		memcpy(info->header + sizeof(info->header) - info->begin, info->text, info->begin);
+	else
+		memcpy(info->header, found - sizeof(info->header), sizeof(info->header));
+	if (!is_sound(info->header)) { /* its beginning is; the depth, which comes last, is lost */
+		memcpy(info->header, info->text, sizeof(info->header));
+		memset(info->header + UFTRACE_H_MAX_STACK, 0, UFTRACE_HEADER_SIZE - UFTRACE_H_MAX_STACK);
+		store_u16(info->header + UFTRACE_H_MAX_STACK, UFTRACE_MAX_STACK_DEFAULT,
+			  info->header[UFTRACE_H_ENDIAN] == UFTRACE_BIG);
+	}
+	struct finding *fd;
+	if (info->begin < UFTRACE_HEADER_SIZE)
+		fd = finding_report(w->findings, UFTRACE_RULE_info_truncated_header, source, 0, info->begin,
+				    "the header has %zu bytes in front of the first line; 40 are missing some", info->begin);
+	else
+		fd = finding_report(w->findings, UFTRACE_RULE_info_block_missing, source, 0, info->begin,
+				    "%zu bytes are in front of the first line; the header has 40", info->begin);
+	uftrace_info_blame(info,
+			   info->begin < UFTRACE_HEADER_SIZE ? UFTRACE_RULE_info_truncated_header : UFTRACE_RULE_info_block_missing,
+			   "a header that was shifted");
+	if (w->plan)
+		plan_lost_other(w->plan);
+	return fd;
+}
+
 bool uftrace_info_walk(struct uftrace_walk *w)
 {
-	uint8_t header[UFTRACE_HEADER_SIZE];
+	uint8_t *header = w->info->header;
 
 	w->info->lines.header_rule = UFTRACE_RULE_COUNT;
 	if (w->dir->info == UFTRACE_NONE) {
@@ -169,13 +222,21 @@ bool uftrace_info_walk(struct uftrace_walk *w)
 	}
 	if (!uftrace_walk_slurp(w, source, &w->info->text, &w->info->size))
 		return false;
-	memcpy(header, w->info->text, sizeof(header));
-	if (memcmp(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0) {
+	w->info->begin = UFTRACE_HEADER_SIZE;
+	memcpy(header, w->info->text, UFTRACE_HEADER_SIZE);
+	struct finding *shifted = find_shift(w, source);
+	if (shifted && !is_sound(header)) {
+		w->info->head.damaged = true;
+		uftrace_head_rebuild(w);
+		w->info->lines.damage = shifted;
+		return uftrace_info_text(w);
+	}
+	if (!shifted && memcmp(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0) {
 		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_bad_magic, source, 0, UFTRACE_MAGIC_SIZE,
 						    "info does not begin with the bytes of \"Ftrace!\" and a NUL");
 		finding_field(fd, 0, UFTRACE_MAGIC_SIZE, "magic");
 		uftrace_info_blame(w->info, UFTRACE_RULE_info_bad_magic, "the magic string");
-		if (bytes_are_zero(header, sizeof(header))) {
+		if (bytes_are_zero(header, UFTRACE_HEADER_SIZE)) {
 			/* Zeros: nothing of the header is left. The lines may be. */
 			w->info->recorder_died = fd;
 			w->info->head.damaged = true;

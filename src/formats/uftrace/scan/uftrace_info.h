@@ -51,7 +51,9 @@ struct uftrace_info {
 	struct uftrace_lines lines;
 	char *text; /* owned: the file; NULL: there is none, or its header is cut short */
 	size_t size;
-	struct finding *recorder_died; /* what explains that much is missing */
+	size_t begin;			     /* where the lines begin: behind the header */
+	uint8_t header[UFTRACE_HEADER_SIZE]; /* as it is taken: where `begin` is not 40 it was shifted */
+	struct finding *recorder_died;	     /* what explains that much is missing */
 	struct uftrace_str exename, version_text, cmdline;
 	uint64_t elapsed;	 /* ns; 0 unknown */
 	unsigned pattern_type;	 /* enum uftrace_pattern */

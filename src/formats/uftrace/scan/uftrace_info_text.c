@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
@@ -111,7 +112,7 @@ static struct uftrace_str line_body(const struct uftrace_walk *w, const struct u
 static bool split(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
-	size_t at = UFTRACE_HEADER_SIZE, known = 0;
+	size_t at = w->info->begin, known = 0;
 
 	while (at < w->info->size && l->count < INFO_lines_MAX) {
 		const char *text = w->info->text + at;
@@ -153,17 +154,20 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 		}
 		if (blank)
 			line_drop(line, UFTRACE_RULE_info_crlf_or_blank, "an empty line");
-		else
-			line_rewrite(w, line, "", line_body(w, line), UFTRACE_RULE_info_crlf_or_blank, "the CR is removed");
 	}
 	if (faulty > 1)
 		finding_explains(fd, faulty - 1);
-	const char *nul = w->info->size > l->trailing || !l->count ? NULL : w->info->text;
-	nul = l->count ? memchr(w->info->text + UFTRACE_HEADER_SIZE, '\0', (size_t)l->trailing - UFTRACE_HEADER_SIZE) : nul;
-	if (l->count && nul) {
-		uint64_t offset = (uint64_t)(nul - w->info->text);
-		finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, source, offset, 1,
-			       "a NUL byte in the text: readers see the line end there");
+	bool reported = false;
+	for (size_t i = 0; i < l->count; i++) {
+		const struct uftrace_line *line = &l->list[i];
+		const char *nul = line->length ? memchr(w->info->text + line->offset, '\0', line->length) : NULL;
+		if (!nul)
+			continue;
+		uftrace_repair_doubt(w, source, line->offset, line->raw);
+		if (!reported)
+			finding_report(w->findings, UFTRACE_RULE_info_nul_in_text, source, (uint64_t)(nul - w->info->text), 1,
+				       "a NUL byte in the text: readers see the line end there");
+		reported = true;
 	}
 }
 
@@ -173,7 +177,7 @@ static void check_tail(struct uftrace_walk *w, struct source *source)
 	struct uftrace_lines *l = &w->info->lines;
 	struct uftrace_line *last = l->count ? &l->list[l->count - 1] : NULL;
 
-	if (w->info->size <= UFTRACE_HEADER_SIZE || (last && last->ended && l->trailing == w->info->size))
+	if (w->info->size <= w->info->begin || (last && last->ended && l->trailing == w->info->size))
 		return;
 	if (last && !last->ended) {
 		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_info_no_final_newline, source, last->offset,
@@ -209,6 +213,7 @@ static void check_tail(struct uftrace_walk *w, struct source *source)
 		return;
 	}
 	finding_report(w->findings, UFTRACE_RULE_info_trailing_bytes, source, l->trailing, n, "%zu bytes after the last line", n);
+	uftrace_repair_doubt(w, source, l->trailing, n);
 }
 
 /* A block of lines: its first one, "key:lines=N", and the number of the others. */

@@ -127,7 +127,7 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		p = next ? next : end;
 	}
-	uftrace_edit_apply(w, &edits, f, f->source->name);
+	uftrace_edit_apply(w, &edits, f, uftrace_dir_name(f));
 	edits_free(&edits);
 	free(text);
 	return w->status == TM_OK;

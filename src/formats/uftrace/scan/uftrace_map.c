@@ -138,8 +138,13 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			finding_path(fd, "line %llu", (unsigned long long)line_number);
 		}
 		map->unreadable |= state == UFTRACE_MAP_BAD && length;
-		if (state == UFTRACE_MAP_BAD || seen < length)
+		if (state == UFTRACE_MAP_BAD || seen < length || line.odd)
 			uftrace_repair_doubt(w, source, at, raw);
+		if (line.odd && state != UFTRACE_MAP_BAD) {
+			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw,
+							    "the flags or the path of the mapping are not as a system writes them");
+			finding_path(fd, "line %llu", (unsigned long long)line_number);
+		}
 		if (state == UFTRACE_MAP_BAD) {
 			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw);
 			char shown[TEXT_QUOTE_SIZE];
@@ -192,8 +197,8 @@ bool uftrace_map_write(struct uftrace_walk *w)
 		struct uftrace_map *map = &w->maps->list[i];
 		struct uftrace_file *f = &w->dir->files[map->file];
 		/* One that the recorder was writing takes the place of the map. */
-		size_t length = strlen(f->source->name) - (f->kind == UFTRACE_FILE_MAP_TMP ? 4 : 0);
-		char *output = strndup(f->source->name, length);
+		size_t length = strlen(uftrace_dir_name(f)) - (f->kind == UFTRACE_FILE_MAP_TMP ? 4 : 0);
+		char *output = strndup(uftrace_dir_name(f), length);
 		if (!output)
 			return uftrace_walk_fail(w, TM_NO_MEMORY);
 		bool good = uftrace_edit_apply(w, &map->edits, f, output);

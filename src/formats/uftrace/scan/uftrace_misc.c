@@ -65,7 +65,7 @@ bool uftrace_events_walk(struct uftrace_walk *w)
 		at += raw;
 	}
 	free(text);
-	uftrace_edit_apply(w, &edits, f, f->source->name);
+	uftrace_edit_apply(w, &edits, f, uftrace_dir_name(f));
 	edits_free(&edits);
 	return w->status == TM_OK;
 }

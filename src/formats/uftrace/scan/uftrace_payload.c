@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/text.h"
+#include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_info.h"
@@ -176,12 +177,15 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 		return mismatched(t, v, size, longest, strip);
 	uint64_t after = v->body + (unsigned)size;
 	/* Where no record follows, it may be that one which is damaged. */
-	if (!uftrace_resync_plausible(t, after, v->end, v->time, 1) && after != v->end && !is_damaged(t, after, v->end, v->time)) {
+	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end && !is_damaged(t, after, v->end, v->time)) {
 		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)
 			return mismatched(t, v, size, longest, strip);
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 			return 0; /* one begins within the values */
 	}
+	/* No writer has such a string: does it reach over records? */
+	if (longest > UFTRACE_STRING_WRITER_MAX && uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
+		return 0;
 	if (longest > UFTRACE_STRING_WRITER_MAX)
 		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
 				    UFTRACE_RECORD_SIZE + (unsigned)size, "a string argument has %u bytes; writers cut at 98",
@@ -215,8 +219,8 @@ uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, ui
 	return spec->state == UFTRACE_SPEC_KNOWN ? specified(t, &v, spec, strip) : unspecified(t, &v, spec->state, strip);
 }
 
-/* An event without data. */
-static void check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool table)
+/* An event without data. False: there is none of that number. */
+static bool check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool table)
 {
 	bool never = (id >= UFTRACE_E_PERF_FIRST && id <= UFTRACE_E_PERF_LAST) || id >= UFTRACE_E_EXTERN;
 	bool user = id >= UFTRACE_E_USER_FIRST && id < UFTRACE_E_EXTERN;
@@ -228,6 +232,7 @@ static void check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool
 		uftrace_fold_milder(t, &t->folds.unknown_event, UFTRACE_RULE_dat_event_unknown, TM_WARNING, at, UFTRACE_RECORD_SIZE,
 				    "event %llu is not one of uftrace%s", (unsigned long long)id,
 				    user ? ", nor in events.txt" : "");
+	return !never && (table || user);
 }
 
 uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop)
@@ -243,7 +248,8 @@ uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint
 		uftrace_fold(t, &t->folds.event_depth, UFTRACE_RULE_dat_event_depth, at, UFTRACE_RECORD_SIZE,
 			     "event %llu has depth %u; recorders store 0", (unsigned long long)id, uftrace_word_depth(word));
 	if (!uftrace_word_more(word)) {
-		check_event(t, at, id, table);
+		if (!check_event(t, at, id, table))
+			uftrace_repair_doubt_record(t, at, body);
 		return body;
 	}
 	if (end - body >= 2) {

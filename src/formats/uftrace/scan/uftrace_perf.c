@@ -169,7 +169,7 @@ bool uftrace_perf_walk(struct uftrace_walk *w)
 			continue;
 		struct perf_walk perf = { .w = w, .source = f->source };
 		if (w->plan) {
-			perf.out = plan_output(w->plan, f->source->name);
+			perf.out = plan_output(w->plan, uftrace_dir_name(f));
 			f->planned = true;
 		}
 		window_open(&perf.window, f->source);

@@ -1,12 +1,15 @@
 /* The records of all tasks: which files have them, the first of each, and the walk over one after the other. */
 #include <stdlib.h>
 
+#include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
+#include "formats/uftrace/scan/uftrace_task.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
 
 static int dat_compare(const void *a, const void *b)
 {
@@ -135,6 +138,29 @@ bool uftrace_records_probe(struct uftrace_walk *w)
 	return good;
 }
 
+bool uftrace_records_lost(const struct uftrace_walk *w)
+{
+	bool lost = false;
+
+	for (size_t i = 0; i < w->dir->count && !lost; i++) {
+		const struct uftrace_file *f = &w->dir->files[i];
+		bool content = f->kind == UFTRACE_FILE_PERF || f->kind == UFTRACE_FILE_DAT;
+		lost = content && f->source->kind == SOURCE_FILE && f->source->size;
+	}
+	bool tasks = w->taskinfo->count,
+	     ours = w->dir->info != UFTRACE_NONE || uftrace_dir_find(w->dir, "default.opts", 12) != UFTRACE_NONE;
+	for (size_t i = 0; i < w->taskinfo->count && !lost; i++)
+		lost = !uftrace_records_of(w->records, (uint64_t)w->taskinfo->tids[i]);
+	for (size_t i = 0; i < w->tasks->count; i++) {
+		const struct uftrace_task_line *line = &w->tasks->lines[i];
+		if (line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK)
+			continue;
+		tasks = true;
+		lost = lost || !uftrace_records_of(w->records, (uint64_t)line->id);
+	}
+	return tasks && lost && ours;
+}
+
 bool uftrace_records_walk(struct uftrace_walk *w)
 {
 	struct uftrace_stream *t = calloc(1, sizeof(*t));
@@ -166,9 +192,12 @@ bool uftrace_records_walk(struct uftrace_walk *w)
 	free(frames);
 	free(places);
 	free(t);
-	/* What seemed to be records at first was not. */
-	if (good && w->plan && !w->records->count && !(w->dir->has_kernel && w->dir->kernel_header != UFTRACE_NONE))
-		return uftrace_walk_fail(w, TM_NOTHING);
+	if (good && w->plan && !w->records->count && !(w->dir->has_kernel && w->dir->kernel_header != UFTRACE_NONE)) {
+		/* What seemed to be records at first was not. */
+		if (!uftrace_records_lost(w))
+			return uftrace_walk_fail(w, TM_NOTHING);
+		uftrace_repair_mark(w, (uint64_t)w->taskinfo->tids[0]);
+	}
 	/* The recorder died: what its buffers held is known only if they are here, all of them. */
 	if (good && w->plan && w->info->recorder_died && !buffers)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);

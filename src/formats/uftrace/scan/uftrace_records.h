@@ -39,6 +39,8 @@ void uftrace_records_sort(struct uftrace_records *records);
 /* The first record of each task, before anything else is read. */
 bool uftrace_records_probe(struct uftrace_walk *w);
 bool uftrace_records_walk(struct uftrace_walk *w);
+/* Where no task has a record: whether there were some, and anything else of the recording is left; after task.txt. */
+bool uftrace_records_lost(const struct uftrace_walk *w);
 void uftrace_records_free(struct uftrace_records *records);
 
 #endif

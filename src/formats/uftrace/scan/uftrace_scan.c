@@ -109,13 +109,14 @@ static void report_no_data(struct uftrace_walk *w)
 /* The files in the order in which one is needed to read the next. */
 static bool walk_files(struct uftrace_walk *w)
 {
-	static bool (*const first[])(struct uftrace_walk *) = { uftrace_dir_walk,    uftrace_records_begin, uftrace_info_walk,
-								uftrace_events_walk, uftrace_records_probe, uftrace_infer_begin };
+	static bool (*const first[])(struct uftrace_walk *) = { uftrace_dir_walk,   uftrace_adopt_heads, uftrace_records_begin,
+								uftrace_info_walk,  uftrace_events_walk, uftrace_task_walk,
+								uftrace_adopt_rest, uftrace_dir_names,	 uftrace_records_probe,
+								uftrace_infer_begin };
 	static bool (*const then[])(struct uftrace_walk *) = {
-		uftrace_map_walk,  uftrace_task_walk,	   uftrace_session_link, uftrace_sym_walk,
-		uftrace_dbg_walk,  uftrace_sym_link,	   uftrace_shm_walk,	 uftrace_infer_walk,
-		uftrace_map_write, uftrace_taskinfo_check, uftrace_records_walk, uftrace_map_check,
-		uftrace_perf_walk, uftrace_kernel_walk,	   uftrace_misc_walk,	 uftrace_feat_check,
+		uftrace_map_walk,  uftrace_session_link, uftrace_sym_walk,    uftrace_dbg_walk,	      uftrace_sym_link,
+		uftrace_shm_walk,  uftrace_infer_walk,	 uftrace_map_write,   uftrace_taskinfo_check, uftrace_records_walk,
+		uftrace_map_check, uftrace_perf_walk,	 uftrace_kernel_walk, uftrace_misc_walk,      uftrace_feat_check,
 	};
 
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
@@ -123,7 +124,7 @@ static bool walk_files(struct uftrace_walk *w)
 			return false;
 	if (!walk_has_data(w)) {
 		report_no_data(w);
-		if (w->plan)
+		if (w->plan && !uftrace_records_lost(w))
 			return uftrace_walk_fail(w, TM_NOTHING);
 	}
 	for (size_t i = 0; i < sizeof(then) / sizeof(then[0]); i++)
@@ -179,6 +180,8 @@ enum tracemend_status uftrace_scan(struct scan *s)
 				  .records = &records,
 				  .infer = &infer };
 
+	if (w.plan)
+		plan_keep_doubts(w.plan);
 	bool walked = walk_files(&w);
 	walk_advise(&w);
 	if (walked) {
@@ -189,6 +192,8 @@ enum tracemend_status uftrace_scan(struct scan *s)
 		if (w.plan && w.status == TM_OK && uftrace_repair_info(&w) && uftrace_repair_tasks(&w)) {
 			uftrace_infer_write(&w);
 			uftrace_repair_files(&w);
+			if (plan_doubtful_count(w.plan))
+				plan_lost_other(w.plan); /* what is in doubt may be wrong */
 		}
 	}
 	uftrace_dir_free(&dir);

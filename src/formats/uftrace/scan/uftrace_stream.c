@@ -14,14 +14,15 @@
 
 /* ---- one item ---- */
 
-static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *suspect)
+/* *suspect: it may be a part of the damage behind it; *odd: it is wrong itself. */
+static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *suspect, bool *odd)
 {
 	struct uftrace_walk *w = t->w;
 	struct finding *fd;
 
 	if (!time) {
 		uftrace_fold(t, &t->folds.zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
-		*suspect = true;
+		*suspect = *odd = true;
 		return;
 	}
 	if (t->started && time < t->time) {
@@ -38,6 +39,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 						 (unsigned long long)time, (unsigned long long)t->time);
 			if (fd)
 				finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+			*odd = !estimated;
 		}
 		*suspect = true;
 	}
@@ -47,30 +49,31 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
-		*suspect = true;
+		*suspect = *odd = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->source, at, UFTRACE_RECORD_SIZE,
 				    "the first record has time %llu ns, and task.txt begins the task at %llu ns",
 				    (unsigned long long)time, (unsigned long long)t->begin);
 		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+		*odd = true;
 	}
 }
 
-static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address, bool *suspect)
+static void check_place(struct uftrace_stream *t, uint64_t at, uint64_t address, bool *placed)
 {
 	struct finding *fd;
 
 	switch (uftrace_place_of(t, address)) {
 	case UFTRACE_PLACE_UNMAPPED:
-		*suspect = true;
+		*placed = false;
 		fd = uftrace_fold(t, &t->folds.unmapped, UFTRACE_RULE_dat_address_unmapped, at, UFTRACE_RECORD_SIZE,
 				  "no mapping has the address 0x%llx", (unsigned long long)address);
 		if (fd)
 			finding_field(fd, uftrace_word_at(t->w, at, 2, 6), 6, "address = 0x%llx", (unsigned long long)address);
 		break;
 	case UFTRACE_PLACE_KERNEL:
-		*suspect = true;
+		*placed = false;
 		fd = uftrace_fold(t, &t->folds.kernel, UFTRACE_RULE_dat_address_kernel_range, at, UFTRACE_RECORD_SIZE,
 				  "address 0x%llx is not one of a program", (unsigned long long)address);
 		if (fd)
@@ -98,7 +101,7 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 				  "a record of lost events says that it has arguments: readers stop here");
 		if (fd)
 			finding_field(fd, uftrace_word_at(t->w, at, 0, 1), 1, "more = 1");
-		uftrace_repair_strip(t, at, next, time, word, UFTRACE_RULE_dat_lost_more);
+		uftrace_repair_strip(t, at, next, word, UFTRACE_RULE_dat_lost_more);
 	} else if (!count) {
 		uftrace_fold_milder(t, &t->folds.lost_more, UFTRACE_RULE_dat_lost_more, TM_WARNING, at, UFTRACE_RECORD_SIZE,
 				    "a record of lost events that counts none");
@@ -107,6 +110,7 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 		finding_report(t->w->findings, UFTRACE_RULE_dat_lost, t->source, at, UFTRACE_RECORD_SIZE,
 			       "a record of lost events has time %llu; recorders store 0", (unsigned long long)time);
 		t->suspect = true;
+		uftrace_repair_doubt_record(t, at, next);
 	} else {
 		uftrace_fold_milder(t, &t->folds.lost, UFTRACE_RULE_dat_lost, TM_NOTE, at, UFTRACE_RECORD_SIZE,
 				    "the recorder lost %llu record%s here", (unsigned long long)count, uftrace_plural(count));
@@ -145,20 +149,25 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
 {
 	unsigned depth = t->depth, unknown = t->unknown;
-	bool suspect = false;
+	bool suspect = false, odd = false;
 
 	t->dat->records++;
 	if (t->w->s->sink)
 		uftrace_record_give(t, at, next, time, word);
-	check_time(t, at, time, &suspect);
+	check_time(t, at, time, &suspect, &odd);
 	if (uftrace_word_type(word) != UFTRACE_EVENT) {
-		check_place(t, at, uftrace_word_address(word), &suspect);
-		suspect |= !uftrace_nest(t, at, word);
+		bool placed = true;
+		check_place(t, at, uftrace_word_address(word), &placed);
+		bool nested = uftrace_nest(t, at, word);
+		odd |= !placed || !nested;
+		suspect |= !placed || !nested;
 	}
+	if (odd)
+		uftrace_repair_doubt_record(t, at, next);
 	t->started = true;
 	t->session.changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
-		uftrace_repair_strip(t, at, next, time, word, rule);
+		uftrace_repair_strip(t, at, next, word, rule);
 	remember(t, at);
 	t->suspect = suspect && next == at + UFTRACE_RECORD_SIZE;
 	t->back.depth = depth;

@@ -89,6 +89,7 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 	bool sentinel = line->type == '?';
 
 	if (!strchr(UFTRACE_SYM_TYPES, line->type) || !line->type) {
+		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
 		if (!sym->unknown++) {
 			fd = finding_report(w->findings, UFTRACE_RULE_sym_type_unknown, sym->source, line->offset, line->raw,
 					    "type '%c' is none of " UFTRACE_SYM_TYPES "; readers skip the symbol", line->type);
@@ -132,14 +133,18 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 	return keep_symbol(sym, line);
 }
 
-/* No writer puts control characters into a name. */
-static bool is_printable(struct uftrace_str name)
+/* A comment of text; and what is said to be a build id is one. */
+static bool comment_is_sound(struct uftrace_str line)
 {
-	bool good = true;
+	static const char key[] = "# build-id: ";
+	const size_t length = sizeof(key) - 1;
 
-	for (size_t i = 0; i < name.length; i++)
-		good &= (unsigned char)name.text[i] >= ' ';
-	return good;
+	if (!uftrace_str_is_text(line))
+		return false;
+	if (line.length < length || memcmp(line.text, key, length) != 0)
+		return true;
+	struct uftrace_str id = { line.text + length, line.length - length };
+	return id.length == 40 && uftrace_str_is_hex(id);
 }
 
 static void report_line(struct sym_walk *sym, const char *text, size_t length, uint64_t at, size_t raw, uint64_t line_number)
@@ -171,9 +176,11 @@ static bool walk_lines(struct sym_walk *sym)
 			length--;
 			uftrace_edit_add(sym->w, &sym->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
 		}
-		if (length && text[0] == '#')
+		if (!end) /* cut, perhaps within the name */
+			uftrace_repair_doubt(sym->w, sym->source, at, raw);
+		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length }))
 			comment(sym, text, length, at, raw);
-		else if (uftrace_sym_line_read(text, length, &line) && is_printable(line.name)) {
+		else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
 			if (!walk_data(sym, &line, line_number))
 				return false;
 		} else {
@@ -181,6 +188,42 @@ static bool walk_lines(struct sym_walk *sym)
 		}
 		at += raw;
 	}
+	return true;
+}
+
+/* Writers sort symbols. Those that are not in the longest row of ascending addresses are doubtful: it is found by patience sorting
+ * (Schensted 1961). */
+static bool doubt_unsorted(struct sym_walk *sym)
+{
+	const struct uftrace_symbol *list = sym->m->symbols;
+	size_t count = sym->m->count, longest = 0;
+	uint32_t *ends = count ? malloc(2 * count * sizeof(*ends))
+			       : NULL; /* of rows, by length - 1; and what is in front of each */
+
+	if (!ends)
+		return !count || uftrace_walk_fail(sym->w, TM_NO_MEMORY);
+	uint32_t *before = ends + count;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t low = 0, high = longest;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			if (list[ends[middle]].address <= list[i].address)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		before[i] = low ? ends[low - 1] : UFTRACE_NONE;
+		ends[low] = i;
+		longest += low == longest;
+	}
+	uint32_t next = ends[longest - 1];
+	for (uint32_t i = (uint32_t)count; i-- > 0;) {
+		if (i == next)
+			next = before[i];
+		else
+			uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[i].name);
+	}
+	free(ends);
 	return true;
 }
 
@@ -233,6 +276,8 @@ static void check_head(struct sym_walk *sym)
 			uftrace_edit_add(w, &sym->edits, sym->count_offset, sym->count_raw, text, (size_t)n,
 					 UFTRACE_RULE_sym_count_dangerous, "the number of symbols that are there");
 		}
+		if (w->plan)
+			plan_lost_other(w->plan); /* lines are missing, or there are some too many */
 	}
 	if (sym->unsorted.number) {
 		fd = sym->sized ? finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, sym->source, sym->unsorted.offset,
@@ -247,9 +292,12 @@ static void check_head(struct sym_walk *sym)
 		finding_report(w->findings, UFTRACE_RULE_sym_mixed_format, sym->source, 0, 0,
 			       "%llu symbols with a size, %llu without", (unsigned long long)sym->sized,
 			       (unsigned long long)sym->unsized);
-	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign)
+	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign) {
 		finding_report(w->findings, UFTRACE_RULE_sym_missing_sentinel, sym->source, sym->size, 0,
 			       "the file does not end with an end marker (type '?'), so the last symbol has no size");
+		if (w->plan)
+			plan_lost_other(w->plan);
+	}
 }
 
 static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t index)
@@ -271,6 +319,8 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	if (!walk_lines(sym))
 		return false;
 	check_head(sym);
+	if (w->plan && sym->unsorted.number && !sym->sized && !doubt_unsorted(sym))
+		return false;
 	close_symbols(sym);
 	uftrace_sym_name(w, sym->m, output, sizeof(output));
 	if (!w->plan)

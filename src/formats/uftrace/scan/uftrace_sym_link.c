@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_map.h"
@@ -88,6 +89,29 @@ static bool find_identity(const struct uftrace_walk *w, const struct uftrace_mod
 	return false;
 }
 
+/* A mapping that has the path or the build id of the symbol file, and not both: one of them is wrong. */
+static void doubt_identity(struct uftrace_walk *w, const struct uftrace_module *m)
+{
+	const struct source *source = w->dir->files[m->file].source;
+
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			const struct uftrace_map *map = &w->maps->list[i];
+			const struct uftrace_mapping *line = &map->list[k];
+			bool id = m->build_id.length && uftrace_str_equal(line->build_id, m->build_id);
+			if (!id && !uftrace_str_equal(line->path, m->path))
+				continue;
+			uftrace_repair_doubt_line(w, w->dir->files[map->file].source, map->text, map->size,
+						  (size_t)(line->path.text - map->text));
+			struct uftrace_str own = id ? m->path : m->build_id;
+			if (own.length)
+				uftrace_repair_doubt_line(w, source, m->names, source->size, (size_t)(own.text - m->names));
+			return;
+		}
+	if (w->plan)
+		plan_lost_other(w->plan); /* of its mapping */
+}
+
 /* Renaming is for a file that matches something mapped, and has neither of the two names under which readers look for it. */
 void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *module, char *out, size_t size)
 {
@@ -107,6 +131,7 @@ void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *modul
 		finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, source, 0, 0,
 			       "no map and no loaded library has '%s' with this build id",
 			       text_quote(shown, module->path.text, module->path.length));
+		doubt_identity(w, module);
 		return;
 	}
 	path_suffix(module->path, build_id, suffix);

@@ -84,6 +84,22 @@ BREAKER(unknown_file, GEN_BYTES)
 		bytes_text(b, "nobody knows\n");
 }
 
+BREAKER_OF(file_renamed, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+{
+	char task[24], copy[32];
+
+	(void)snprintf(task, sizeof(task), "%d.dat", g->tasks[0].tid);
+	(void)snprintf(copy, sizeof(copy), "%d-copy.dat", g->tasks[0].tid);
+	const char *const names[][2] = { { task, copy }, { "info", "info.old" }, { "task.txt", "tasks" } };
+	const char *const *name = names[uftrace_gen_below(g, 3)];
+	struct bytes *to = gen_file(g->g, name[1]), *from = uftrace_genfile(g, name[0]);
+	if (!to || !from)
+		return;
+	*to = *from;
+	*from = (struct bytes){ 0 };
+	gen_file_remove(g->g, name[0]);
+}
+
 /* ---- the header ---- */
 
 BREAKER_OF(info_missing, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
