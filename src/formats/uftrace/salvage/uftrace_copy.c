@@ -6,18 +6,14 @@
 
 uint64_t uftrace_copy_find(struct uftrace_stream *t, uint64_t at, bool *unread)
 {
-	*unread = true;
 	uint8_t first[UFTRACE_RECORD_SIZE];
 	const uint8_t *p = window_at(&t->window, at, sizeof(first));
 	const uint64_t most = at < UFTRACE_REREAD_MAX ? at : UFTRACE_REREAD_MAX;
 
+	*unread = true;
 	if (!p || most < sizeof(first))
 		return at;
 	memcpy(first, p, sizeof(first));
-	if (!t->other_open) {
-		window_open(&t->other, t->source);
-		t->other_open = true;
-	}
 	for (uint64_t back = most < 512 ? most : 512;; back = back * 4 < most ? back * 4 : most) {
 		size_t got = 0;
 		if (t->reread < back) {
@@ -25,6 +21,10 @@ uint64_t uftrace_copy_find(struct uftrace_stream *t, uint64_t at, bool *unread)
 			return at;
 		}
 		t->reread -= back;
+		if (!t->other_open) {
+			window_open(&t->other, t->source);
+			t->other_open = true;
+		}
 		p = window_upto(&t->other, at - back, (size_t)back, &got);
 		const uint8_t *found = p && got == back ? memmem(p, (size_t)back, first, sizeof(first)) : NULL;
 		/* The last one: the copy is as short as it can be. */
