@@ -6,22 +6,37 @@
 
 struct change {
 	const char *from, *to, *rule;
+	unsigned times; /* how often the rule is then reported */
 };
 
 static const struct change changes[] = {
-	{ "value=%llu\"", "value=%lln\"", "tracedat/print-fmt-width" },
-	{ ", REC->weight", ", 1/0 + 10000", "tracedat/print-fmt-const-div-zero" },
-	{ ", REC->weight", ", 1/-1+ 10000", "tracedat/print-fmt-const-div-zero" },
-	{ "weight=%d", "weight=%s", "tracedat/print-fmt-arg-type" },
-	{ ", REC->weight", ", \"text text\"", "tracedat/print-fmt-arg-type" },
-	{ "int overwrite;\toffset:8;\tsize:1", "int overwrite;\toffset:8;\tsize:2", "tracedat/header-page-fields" },
+	{ "value=%llu\"", "value=%lln\"", "tracedat/print-fmt-width", 1 },
+	{ ", REC->weight", ", 1/0 + 10000", "tracedat/print-fmt-const-div-zero", 1 },
+	{ ", REC->weight", ", 1/0x0+ 1000", "tracedat/print-fmt-const-div-zero", 1 },
+	{ ", REC->weight", ", 1/0X0+ 1000", "tracedat/print-fmt-const-div-zero", 1 },
+	{ ", REC->weight", ", 1/00UL+ 100", "tracedat/print-fmt-const-div-zero", 1 },
+	{ ", REC->weight", ", 1/((0)) + 1", "tracedat/print-fmt-const-div-zero", 1 },
+	{ ", REC->weight", ", 1/0x1+ 1000", "tracedat/print-fmt-const-div-zero", 0 },
+	{ ", REC->weight", ", 1/10 + 1000", "tracedat/print-fmt-const-div-zero", 0 },
+	{ ", REC->weight", ", 1/01 + 1000", "tracedat/print-fmt-const-div-zero", 0 },
+	{ ", REC->weight", ", 1/-1+ 10000", "tracedat/print-fmt-const-div-zero", 1 },
+	{ "weight=%d", "weight=%s", "tracedat/print-fmt-arg-type", 1 },
+	{ ", REC->weight", ", \"text text\"", "tracedat/print-fmt-arg-type", 1 },
+	{ "int overwrite;\toffset:8;\tsize:1", "int overwrite;\toffset:8;\tsize:2", "tracedat/header-page-fields", 1 },
 };
 
-static void changed_texts(void **state)
+/* Hooks: EVENT,MATCH[,LAST]/EVENT,MATCH[,FLAGS]. */
+static const struct change hooks[] = {
+	{ "no hook", "a,b/c,d", "tracedat/option-hook-syntax", 0 }, { "no hook", "a,b,c/d", "tracedat/option-hook-syntax", 1 },
+	{ "no hook", "a,b/,cd", "tracedat/option-hook-syntax", 1 }, { "no hook", "a,b/cd,", "tracedat/option-hook-syntax", 1 },
+	{ "no hook", "abc/d,e", "tracedat/option-hook-syntax", 1 }, { "no hook", ",ab/c,d", "tracedat/option-hook-syntax", 1 },
+	{ "no hook", "a,b,c,d", "tracedat/option-hook-syntax", 1 },
+};
+
+/* The smallest capture, or the smallest with a defect of that rule: version 6, whose metadata is plain. */
+static void change_texts(const char *rule, const struct change *list, size_t count)
 {
-	(void)state;
-	/* No choice at all makes the smallest capture: version 6, whose metadata is plain. */
-	const struct tracemend_recipe recipe = { .format = "tracedat", .choices = (const uint8_t *)"" };
+	const struct tracemend_recipe recipe = { .format = "tracedat", .rule = rule, .choices = (const uint8_t *)"" };
 	struct tracemend_error error;
 	struct tracemend_sample *sample = tracemend_generate(&recipe, &error);
 	const uint8_t *data;
@@ -29,8 +44,8 @@ static void changed_texts(void **state)
 
 	assert_non_null(sample);
 	(void)tracemend_sample_file(sample, 0, &data, &size);
-	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
-		const struct change *c = &changes[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct change *c = &list[i];
 		size_t length = strlen(c->from);
 		uint8_t *copy = malloc(size);
 		assert_non_null(copy);
@@ -42,13 +57,26 @@ static void changed_texts(void **state)
 		struct tracemend_input *in = tracemend_open_memory("text.dat", copy, size, NULL, &error);
 		struct tracemend_report *r = tracemend_check(in, NULL, &error);
 		assert_non_null(r);
-		if (tracemend_report_rule_count(r, tracemend_rule_find(c->rule)) != 1)
-			fail_msg("\"%s\": %s is not reported once", c->to, c->rule);
+		uint64_t times = tracemend_report_rule_count(r, tracemend_rule_find(c->rule));
+		if (times != c->times)
+			fail_msg("\"%s\": %s is reported %llu times, not %u", c->to, c->rule, (unsigned long long)times, c->times);
 		tracemend_report_free(r);
 		tracemend_close(in);
 		free(copy);
 	}
 	tracemend_sample_free(sample);
+}
+
+static void changed_texts(void **state)
+{
+	(void)state;
+	change_texts(NULL, changes, sizeof(changes) / sizeof(*changes));
+}
+
+static void changed_hooks(void **state)
+{
+	(void)state;
+	change_texts("tracedat/option-hook-syntax", hooks, sizeof(hooks) / sizeof(*hooks));
 }
 
 /* The one finding of that rule, whose message has that text. */
@@ -83,6 +111,7 @@ static void prefixes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(changed_texts), cmocka_unit_test(prefixes) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(changed_texts), cmocka_unit_test(changed_hooks),
+					    cmocka_unit_test(prefixes) };
 	return RUN(tests);
 }

@@ -13,6 +13,20 @@ static void clean(void **state)
 	end(r);
 }
 
+/* Behind a line that closes a circle of parents, the others are looked at. */
+static void circle(void **state)
+{
+	struct recording *r = begin();
+	(void)state;
+	set(r, "task.txt",
+	    SESSION TASK "FORK timestamp=1.000000000 pid=11 ppid=10\nFORK timestamp=1.000000000 pid=10 ppid=11\n" TASK);
+	look(r);
+	assert_non_null(strstr(r->found, "uftrace/task-fork-cycle task.txt:"));
+	assert_non_null(strstr(r->found, "uftrace/task-repeat-without-exec task.txt:"));
+	MAKES(r, "it closes a cycle of parents");
+	end(r);
+}
+
 #define LEFT "uftrace-0123456789abcdef-"
 
 /* Leftovers are appended in the order of their times, whatever their names. */
@@ -25,6 +39,14 @@ static void leftovers(void **state)
 	put_leftover(r, LEFT "10-001", START + 1000, true);
 	look(r);
 	FINDS(r, BASE "uftrace/shm-leftover " LEFT "10-000:0+0\nuftrace/shm-leftover " LEFT "10-001:0+0\n");
+	MAKES(r, early);
+	assert_non_null(strstr(strstr(r->made, early), late));
+	end(r);
+
+	r = begin();
+	put_leftover(r, LEFT "10-000", START + 1000, true);
+	put_leftover(r, LEFT "10-001", START + 2000, true);
+	look(r);
 	MAKES(r, early);
 	assert_non_null(strstr(strstr(r->made, early), late));
 	end(r);
@@ -249,9 +271,11 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean),       cmocka_unit_test(leftovers), cmocka_unit_test(event_at_the_end),
-		cmocka_unit_test(debug_lines), cmocka_unit_test(word_size), cmocka_unit_test(program_name),
-		cmocka_unit_test(vdso_first),  cmocka_unit_test(versions),  cmocka_unit_test(times),
+		cmocka_unit_test(clean),	cmocka_unit_test(circle),
+		cmocka_unit_test(leftovers),	cmocka_unit_test(event_at_the_end),
+		cmocka_unit_test(debug_lines),	cmocka_unit_test(word_size),
+		cmocka_unit_test(program_name), cmocka_unit_test(vdso_first),
+		cmocka_unit_test(versions),	cmocka_unit_test(times),
 	};
 
 	return RUN(tests);

@@ -5,8 +5,8 @@
 
 static bool bytes_agree(struct tracedat_walk *w, const struct tracedat_pieces *p, const struct tracedat_piece *piece)
 {
-	if (piece->old == TRACEDAT_NO_OLD || !piece->source || piece->old > piece->source->size ||
-	    piece->length > piece->source->size - piece->old || piece->source != w->source)
+	/* TRACEDAT_NO_OLD is beyond the end of any file. */
+	if (piece->source != w->source || piece->old > w->source->size || piece->length > w->source->size - piece->old)
 		return false;
 	const uint8_t *old = window_at(&w->window, piece->old, (size_t)piece->length);
 	return old && !memcmp(old, p->literals.data + piece->from, (size_t)piece->length);

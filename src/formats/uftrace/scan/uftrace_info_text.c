@@ -441,14 +441,13 @@ static void check_mask(struct uftrace_walk *w, struct source *source, uint64_t k
 {
 	struct uftrace_lines *l = &w->info->lines;
 	struct finding *missing = l->damage, *extra = w->info->head.mask ? NULL : l->damage;
-	uint64_t dropped = 0;
+	uint64_t lines = 0; /* of any kind, those that are dropped among them */
 
 	for (size_t i = 0; i < l->count; i++)
-		if (l->list[i].drop && l->list[i].bit < UFTRACE_I_COUNT)
-			dropped |= UFTRACE_BIT(l->list[i].bit);
+		lines |= UFTRACE_BIT(l->list[i].bit);
 	for (unsigned bit = 0; bit < UFTRACE_I_COUNT; bit++) {
 		bool promised = w->info->head.mask & UFTRACE_BIT(bit), there = kept & UFTRACE_BIT(bit);
-		if (promised == there || (!there && dropped & UFTRACE_BIT(bit)))
+		if (promised == there || (!there && lines & UFTRACE_BIT(bit)))
 			continue;
 		struct finding **fd = there ? &extra : &missing;
 		if (*fd) {
