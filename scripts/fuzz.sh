@@ -49,7 +49,8 @@ fi
 
 mkdir -p build
 for engine in $engines; do
-	make -s -j2 fuzz-$engine > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; echo "fuzz: the $engine targets do not build"; exit 2; }
+	# shellcheck disable=SC2086
+	make -s -j2 fuzz-$engine FUZZ_BIN="$(printf "build/fuzz/$engine/fuzz_%s " $targets)" > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; echo "fuzz: the $engine targets do not build"; exit 2; }
 done
 if [ $mutator = 1 ]; then
 	make -s -j2 mutators build/tracemend-with-directory > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; exit 2; }

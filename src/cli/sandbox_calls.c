@@ -150,6 +150,9 @@ bool sandbox_forbid_calls(void)
 	for (size_t i = 0; i < sizeof(calls_forbidden) / sizeof(calls_forbidden[0]); i++)
 		calls_forbid(filter, calls_forbidden[i]);
 	calls_forbid_some(filter);
+	/* Kernels before 5.16 slow a process with a filter down against attacks from within by code that it makes: it makes none.
+	 */
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	bool forbidden = seccomp_load(filter) == 0;
 	seccomp_release(filter);
 	return forbidden;

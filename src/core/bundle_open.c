@@ -46,8 +46,13 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 
 	/* O_NONBLOCK: opening must not wait where a FIFO has taken the place of the file. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return fault_set(error, TM_IO, "%s: cannot open: %s", path, strerror(errno));
+	if (fd < 0) {
+		int why = errno;
+		/* In the program's sandbox, another file than the one that was there at first cannot be opened. */
+		if (stat(path, &st) == 0 && !same_file(&st, &f->seen))
+			return fault_set(error, TM_IO, "%s: another file has taken its place while it was read", path);
+		return fault_set(error, TM_IO, "%s: cannot open: %s", path, strerror(why));
+	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)close(fd);
 		return fault_set(error, TM_IO, "%s: not a regular file", path);

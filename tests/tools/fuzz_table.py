@@ -31,6 +31,8 @@ def rows():
 
 
 def section():
+    if not rows():
+        return "No campaign is recorded yet.\n"
     lines = ["| target | engine | executions | a second | edges | finds | commit | date |", "|---|---|---|---|---|---|---|---|"]
     for (target, engine, commit), (runs, seconds, edges, finds, date) in sorted(rows().items()):
         lines.append(f"| {target} | {engine} | {runs:,} | {runs // max(seconds, 1):,} | {edges:,} | {finds} | {commit} | {date} |")
