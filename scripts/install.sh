@@ -4,7 +4,7 @@
 # machines (--packaging) need; only what is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libseccomp-dev"
-test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
+test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats gdb jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
 	g++ binutils pkg-config mandoc groff zsh fish"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
