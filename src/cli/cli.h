@@ -390,10 +390,35 @@ bool cli_output_is_packed(const char *path);
  */
 int cli_output_in_place(struct tracemend_repair *repair, const char *path, struct cli_verify *verify);
 
+/* ---- cli_window.c ---- */
+
+/* The times of the records in front of and behind a dropped range. */
+struct cli_window {
+	const char *file;
+	uint64_t from, length, before, after;
+	bool has_before, has_after;
+	char unit[16];
+};
+
+/* Dropped ranges that are listed one by one; of more, no times are looked for. */
+#define CLI_WINDOWS_MAX 12
+
+struct cli_windows {
+	struct cli_window list[CLI_WINDOWS_MAX];
+	size_t count;
+};
+
+/* Looks for the times around what a repair drops, by another check of its input. None are found in large captures. The repair must
+ * outlive *windows. */
+void cli_windows_find(struct cli_windows *windows, struct tracemend_input *input, const struct tracemend_repair *r,
+		      const struct tracemend_options *library);
+/* Prints the times around the dropped range that begins there: "; from 12 to 15 ns", or nothing. */
+void cli_windows_say(FILE *out, const struct cli_windows *windows, const char *file, uint64_t from);
+
 /* ---- cli_repair_text.c ---- */
 
 /* Prints what a repair keeps, changes, drops and cannot verify; with -q, nothing. */
-void cli_repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r);
+void cli_repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r, const struct cli_windows *windows);
 /* Reports a donor from which nothing was taken. */
 void cli_repair_print_donor(const struct cli_options *o, FILE *out, const struct tracemend_repair *r);
 

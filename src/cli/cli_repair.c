@@ -117,7 +117,8 @@ static bool repair_was_packed(const struct tracemend_repair *r)
 	return false;
 }
 
-static int repair_run(const struct cli_options *o, struct tracemend_repair *r, struct cli_progress *progress)
+static int repair_run(const struct cli_options *o, struct tracemend_input *input, struct tracemend_repair *r,
+		      const struct tracemend_options *library, struct cli_progress *progress)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
 	/* With -n the plan is the result; otherwise it is a message. */
@@ -125,14 +126,18 @@ static int repair_run(const struct cli_options *o, struct tracemend_repair *r, s
 	struct stat st;
 	bool replaced = o->output && !o->dry_run && stat(o->output, &st) == 0 && S_ISREG(st.st_mode);
 	struct cli_verify verify = { .options = o };
-	int code = repair_write(o, r, &verify);
+	struct cli_windows windows = { .count = 0 };
 
+	/* Before anything is renamed: the input is read. */
+	if (!o->quiet)
+		cli_windows_find(&windows, input, r, library);
+	int code = repair_write(o, r, &verify);
 	cli_progress_hide(progress);
 	if (verify.answer && (cli_verify_refused(&verify) || !o->quiet))
 		cli_verify_say(&verify, out);
 	cli_verify_free(&verify);
 	if (!code) {
-		cli_repair_print(o, out, r);
+		cli_repair_print(o, out, r, &windows);
 		cli_repair_print_donor(o, out, r);
 	}
 	if (!code && !o->quiet)
@@ -192,7 +197,7 @@ static int repair_one(const struct cli_options *o, struct cli_progress *progress
 		code = cli_usage("%s: is an archive or compressed, and the result is not: --in-place is not possible",
 				 o->paths.items[0]);
 	else if (r)
-		code = repair_run(o, r, progress);
+		code = repair_run(o, input, r, &library, progress);
 	else
 		cli_progress_hide(progress);
 	if (!r && !code) {

@@ -87,9 +87,9 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 			cli_count(b, groups.other.bytes, "byte"), groups.other.why);
 }
 
-/* extra: those of the pieces of --extra, else the others. */
+/* extra: those of the pieces of --extra, else the others. windows: the times around them; may be NULL. */
 static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
-				bool extra, bool all)
+				bool extra, bool all, const struct cli_windows *windows)
 {
 	uint64_t bytes = 0, places = 0;
 	char a[64], b[64];
@@ -114,8 +114,11 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 		     time++, range.from += range.repeat_from) {
 			fputs("    ", out);
 			repair_print_place(out, r, &range);
-			fprintf(out, " + %s: %s%s%s%s\n", cli_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
+			fprintf(out, " + %s: %s%s%s%s", cli_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
 				range.rule ? range.rule->id : "", range.rule ? "]" : "");
+			if (windows)
+				cli_windows_say(out, windows, tracemend_repair_member(r, range.input)->file, range.from);
+			fputc('\n', out);
 		}
 	}
 }
@@ -124,7 +127,7 @@ static void repair_print_unverified(const struct cli_options *o, FILE *out, cons
 {
 	for (int extra = 0; extra < 2; extra++)
 		repair_print_ranges(out, r, extra ? "kept of --extra, but unverified" : "kept, but unverified",
-				    tracemend_repair_doubtful, tracemend_repair_doubtful_count(r), extra, o->verbose);
+				    tracemend_repair_doubtful, tracemend_repair_doubtful_count(r), extra, o->verbose, NULL);
 }
 
 /* Prints new bytes by rule; all reasons with -v. */
@@ -184,7 +187,7 @@ void cli_repair_print_donor(const struct cli_options *o, FILE *out, const struct
 	cli_next_donors(out, o, format ? format->name : "");
 }
 
-void cli_repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
+void cli_repair_print(const struct cli_options *o, FILE *out, const struct tracemend_repair *r, const struct cli_windows *windows)
 {
 	const struct tracemend_outcome *outcome = tracemend_repair_outcome(r);
 	const struct tracemend_summary *s = tracemend_report_summary(tracemend_repair_report(r));
@@ -206,9 +209,10 @@ void cli_repair_print(const struct cli_options *o, FILE *out, const struct trace
 	cli_next_totals(out, outcome);
 	if (o->verbose && outcome->passes > 1)
 		fprintf(out, "  passes: %u, since a defect hid another\n", outcome->passes);
-	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), false, o->verbose);
+	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), false, o->verbose,
+			    windows);
 	repair_print_ranges(out, r, "not used of --extra", tracemend_repair_dropped, tracemend_repair_dropped_count(r), true,
-			    o->verbose);
+			    o->verbose, NULL);
 	repair_print_literals(out, r, o->verbose);
 	repair_print_unverified(o, out, r);
 }

@@ -408,3 +408,42 @@ EOF
 	mkdir none
 	exits 4 repair none -o out
 }
+
+@test "of what is dropped, the times of the records around it are said" {
+	mkdir made
+	for format in fxt ktrace tracedat uftrace lttng; do
+		"$TRACEMEND" gen -q -f $format -o made/$format --damage hole --seed 3 --count 3 --size 20K
+	done
+	rm made/*/labels.jsonl
+	for path in made/*/*; do
+		tm repair -n "$path"
+		echo "$output" > plan
+		tm repair "$path" -o "mended.${path//\//-}"
+		[ "$(grep -c '; from \|; before \|; after ' talk)" = "$(grep -c '; from \|; before \|; after ' plan)" ]
+		tm dump --format jsonl "$path"
+		echo "$output" > records
+		tm repair -n --manifest - -q "$path"
+		echo "$output" > manifest
+		python3 - plan records manifest <<- 'END'
+			import json, re, sys
+			plan, records, manifest = (open(name, encoding="utf-8").read() for name in sys.argv[1:])
+			records = [json.loads(line) for line in records.splitlines()]
+			files = [i["file"] for i in json.loads(manifest)["inputs"]]
+			said = 0
+			for place, length, times in re.findall(r"^    (\S*0x[0-9a-f]+) \+ ([0-9,]+) bytes?: .*?(; (?:from|before|after) .*)?$", plan.split("  kept, but")[0], re.M):
+			    file, _, offset = place.rpartition(":")
+			    start, end = int(offset, 16), int(offset, 16) + int(length.replace(",", ""))
+			    mine = [r for r in records if r.get("time") is not None and r.get("file", "") == file]
+			    before = [int(r["time"]) for r in mine if r["offset"] < start][-1:]
+			    after = [int(r["time"]) for r in mine if r["offset"] >= end][:1]
+			    if before and after and after < before:
+			        after = []
+			    got = [int(n.replace(",", "")) for n in re.findall(r"[0-9,]+", times)]
+			    assert got == before + after, (place, got, before, after)
+			    assert bool(times) == bool(before + after)
+			    said += bool(times)
+			print("said", said)
+		END
+	done > checked
+	[ "$(grep -c '^said [1-9]' checked)" -ge 5 ] || { cat checked; return 1; }
+}
