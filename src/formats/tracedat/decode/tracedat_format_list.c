@@ -37,6 +37,9 @@ size_t tracedat_systems_end(bool big_endian, const uint8_t *data, size_t at, siz
 		if (size - count < 4)
 			return SIZE_MAX;
 		at = tracedat_formats_end(big_endian, data, count + 4, size, load_u32(data + count, big_endian));
+		/* More formats than counted. */
+		if (at != SIZE_MAX && tracedat_format_begins(data, at, size))
+			return SIZE_MAX;
 	}
 	return at;
 }

@@ -14,6 +14,15 @@ bool tracedat_options_fit(const struct tracedat_shape *shape, const uint8_t *dat
  * of stop; at most TRACEDAT_OPTIONS_LEAD_MAX bytes back. SIZE_MAX: there is none. Dynamic programming backwards from stop,
  * one bit an offset. */
 size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *data, size_t from, size_t stop);
+/* The size of an option of that id by its content, of which p has at most `room` bytes: a text ends with its NUL, numbers have a
+ * size of their own. 0: the content does not show it. */
+size_t tracedat_option_measure(const struct tracedat_shape *shape, unsigned id, const uint8_t *p, size_t room);
+/* Whether an item, or the end of the options, may stand at data + at. */
+bool tracedat_option_item_at(const struct tracedat_shape *shape, const uint8_t *data, size_t at, size_t end);
+/* Whether a text begins as statistics do: "CPU: N" or "Buffer: NAME"; whether all its lines are such (Linux,
+ * tracing_stats_read()). */
+bool tracedat_cpustat_begins(const char *text, size_t size);
+bool tracedat_cpustat_sound(const char *text, size_t size);
 /* The name between brackets of a trace_clock text; *length 0: no name. */
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length);
 bool tracedat_clock_known(const char *name, size_t length);

@@ -278,6 +278,11 @@ static void put_option(struct compose *c, struct tracedat_option *o)
 		(void)tracedat_pieces_field(&w->out.pieces, w->source, old, o->changed.data, o->changed.size, o->rule, o->why);
 		return;
 	}
+	if (o->head_bad) {
+		put_option_head(w, o->block, o->at - 6, o->id, o->size, o->rule, o->why);
+		tracedat_put_block(w, o->block, o->at, o->size, o->rule, o->why);
+		return;
+	}
 	tracedat_put_block(w, o->block, o->at - 6, 6 + (size_t)o->size, TRACEDAT_RULE_option_unknown,
 			   "an option that was compressed");
 }

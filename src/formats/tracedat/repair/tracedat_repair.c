@@ -30,7 +30,23 @@ static bool places_damaged(const struct tracedat_walk *w)
 			    TRACEDAT_RULE_cpu_count_range, TRACEDAT_RULE_data_unreferenced, TRACEDAT_RULE_v6_buffer_offset,
 			    TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section, TRACEDAT_RULE_v7_buffer_missing,
 			    TRACEDAT_RULE_v7_buffer_cpu_id, TRACEDAT_RULE_v7_buffer_cpu_outside_section,
-			    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done);
+			    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+			    TRACEDAT_RULE_v7_chunk_count);
+}
+
+/* Whether data without a table was found for each CPU of the only buffer, so that the order alone says whose it is. */
+static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffer *b)
+{
+	if (w->shape.version != 6 || w->data.buffer_count != 1 || b->count != w->data.cpu_count ||
+	    FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_count_range))
+		return false;
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		if (w->dir.options[i].id == TRACEDAT_BUFFER)
+			return false;
+	for (size_t i = 0; i < b->count; i++)
+		if (!b->cpus[i].found || !b->cpus[i].length || b->cpus[i].cpu != i || (i && b->cpus[i].from < b->cpus[i - 1].from))
+			return false;
+	return true;
 }
 
 /* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
@@ -43,17 +59,21 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
-			if (c->found && !is_verified(w, c))
+			if (w->data.buffers[i].name_doubtful && c->length)
+				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
+					   "the name of this instance is a guess, or was hit");
+			if (c->found && !is_verified(w, c) && !all_found(w, &w->data.buffers[i]))
 				plan_doubt(plan, w->source, c->from, c->length,
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
 			else if (!c->found && damaged && c->length && c->stat && c->stat->known && !c->agrees)
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
-			if (c->missing) {
+			if (c->stat && c->stat->known && !c->agrees) {
 				const struct tracedat_option *o = &w->dir.options[c->stat->option];
 				plan_doubt(plan, w->source, o->block->compressed ? o->block->offset : o->block->offset + o->at,
 					   o->block->compressed ? o->block->stored : o->size,
-					   "by these statistics there were more events than there are");
+					   c->missing ? "by these statistics there were more events than there are"
+						      : "by these statistics there were fewer events than there are");
 			}
 			*missing += c->missing;
 			unknown |= c->lost || c->clipped || c->fewer;

@@ -49,7 +49,14 @@ void tracedat_unassigned_text(const struct tracedat_unassigned *o, struct bytes 
 /* A placeholder format for an event whose format is lost: common fields, and the rest as bytes. */
 void tracedat_placeholder_text(const struct tracedat_events *events, uint32_t id, struct bytes *out);
 
-/* ---- tracedat_slide.c ---- */
+/* ---- tracedat_option_identify.c, tracedat_table_correct.c ---- */
+
+/* Gives options whose content contradicts their id the id that fits it. */
+void tracedat_options_identify(struct tracedat_walk *w);
+/* Corrects the one entry of a CPU table that contradicts all others. Page sizes are known. */
+void tracedat_tables_correct(struct tracedat_walk *w);
+
+/* ---- tracedat_page_shift.c ---- */
 
 /* After inserted or removed pages: moves the ranges of CPUs that follow each other to where time steps back. */
 void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b);

@@ -1,6 +1,7 @@
 /* Version 6 with wrong sizes: blocks are searched from both ends, forward by their texts, backward from the data tag by
  * sizes that lead exactly to a known block. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 size_t tracedat_v6_find(const struct tracedat_v6 *v, size_t from, const char *what, size_t length)
@@ -243,6 +244,8 @@ void tracedat_v6_salvage(struct tracedat_v6 *v)
 
 /* Bytes behind the damage in which a table is searched. */
 #define TABLE_SEARCH_MAX (256u * 1024)
+/* Bytes of a clock block between a table and its data. */
+#define CLOCK_SIZE_MAX 4096u
 
 size_t tracedat_v6_table_find(const struct tracedat_v6 *v, size_t from)
 {
@@ -252,13 +255,19 @@ size_t tracedat_v6_table_find(const struct tracedat_v6 *v, size_t from)
 	if (!count || count > TRACEDAT_CPUS_MAX || !tracedat_page_size_ok(page))
 		return TRACEDAT_V6_UNKNOWN;
 	for (size_t at = from; at < from + TABLE_SEARCH_MAX && at <= v->size && v->size - at >= 16ull * count; at++) {
-		uint64_t end = 0;
+		/* Behind the first page there are no more tables of this buffer. */
+		if (at % page == 0 && tracedat_page_at(v->w, at, page))
+			break;
+		uint64_t end = 0, most = at + 16ull * count + CLOCK_SIZE_MAX + page;
 		uint32_t i = 0;
 		for (; i < count; i++) {
 			const uint8_t *p = v->data + at + 16ull * i;
 			uint64_t offset = load_u64(p, w->shape.big_endian), size = load_u64(p + 8, w->shape.big_endian);
 			if (offset % page || size % page || offset < at + 16ull * count || size > w->source->size ||
 			    offset > w->source->size + page || (size && (offset > w->source->size - size || offset < end)))
+				break;
+			/* Data begins behind the table, and the data of each CPU where that of the one before ends. */
+			if (size && (end ? offset != end : offset > most))
 				break;
 			end = size ? offset + size : end;
 		}

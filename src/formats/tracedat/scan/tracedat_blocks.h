@@ -42,6 +42,8 @@ bool tracedat_section_header_at(struct tracedat_walk *w, uint64_t at, struct tra
 bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at);
 /* Whether an uncompressed body begins as one of that id does. size is the declared one. */
 bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint64_t size);
+/* Whether a body of that size ends as options do. */
+bool tracedat_options_done(struct tracedat_walk *w, uint64_t at, uint64_t size);
 /* Whether a compressed metadata body stands there: *real is its size by its own count. */
 bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real);
 /* Loads the content of a metadata section into its block. False after a finding. */

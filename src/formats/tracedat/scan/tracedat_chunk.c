@@ -190,6 +190,7 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 	struct bytes out = { .big_endian = w->shape.big_endian };
 	bool changed = false;
 
+	set->stream->doubtful = false;
 	if (left && !chunk_room(w, (size_t)pages * size))
 		return;
 	if (left)
@@ -225,6 +226,9 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 	if (w->emitting && changed)
 		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
 			   "the chunk has errors; without a checksum the rest of it cannot be verified");
+	else if (w->emitting && set->stream->doubtful)
+		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
+			   "the name of an event in this chunk, or of its system, was hit");
 	bytes_free(&out);
 }
 
@@ -273,6 +277,10 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 		set->at = next;
 		return false;
 	}
+	/* What stands inside of it may be whole: a part of the file that came twice. */
+	uint64_t inside = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);
+	if (inside < next && tracedat_chunk_pages(w, inside, set->limit, set->stream->page_size))
+		next = inside;
 	chunk_report(set, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, set->at, next - set->at,
 		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - set->at));
 	chunk_lose(set, set->at, next);

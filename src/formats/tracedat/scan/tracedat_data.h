@@ -24,6 +24,7 @@ struct tracedat_cpu {
 	uint64_t declared_at;		  /* file offset of its table entry; 0: none */
 	bool missed;			  /* a page says that events were lost */
 	uint64_t limit;			  /* compressed: chunks may reach up to here */
+	bool exact;			  /* compressed: chunks of its size stand where it was found */
 	bool found;			  /* by content, no table names it */
 	bool clipped;			  /* its range was shortened, which is reported already */
 	bool fewer;			  /* fewer chunks, or bytes of them, than stated */
@@ -46,6 +47,7 @@ struct tracedat_buffer {
 	uint64_t table_at;	       /* v6: of its table in the file */
 	uint64_t clock_at, clock_size; /* v6: clock block with its length, or 0 */
 	bool clock_bad, lost;
+	bool name_doubtful; /* the name is a guess, or was hit */
 	uint64_t moved;
 };
 

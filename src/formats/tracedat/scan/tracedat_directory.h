@@ -11,6 +11,7 @@ struct tracedat_option {
 	uint16_t id;
 	uint16_t section; /* index of its options section (v7) */
 	bool dropped;	  /* repair leaves it out */
+	bool head_bad;	  /* its id or size in the file is not the one here */
 	unsigned rule;	  /* why it is dropped or changed */
 	const char *why;
 	struct bytes changed; /* payload that repair writes instead; empty: as it is */
@@ -63,6 +64,8 @@ struct tracedat_directory {
 	unsigned resyncs;		   /* searches for options after damage: bounded */
 };
 
+/* Appends the name that the statistics give to the index-th instance. False: there are fewer. */
+bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index, struct bytes *name);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);

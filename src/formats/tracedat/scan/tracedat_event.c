@@ -78,7 +78,15 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
-	e->special |= e->printk || e->ip[0];
+	/* Repair parses the formats again, with names that it has mended: once doubtful is always. */
+	if (w->events.doubtful && !w->events.doubtful_ids)
+		w->events.doubtful_ids = calloc(65536 / 64, sizeof(*w->events.doubtful_ids));
+	if (w->events.doubtful && !w->events.doubtful_ids)
+		tracedat_no_memory(w);
+	if (w->events.doubtful && w->events.doubtful_ids)
+		w->events.doubtful_ids[(e->id & 0xffff) / 64] |= UINT64_C(1) << e->id % 64;
+	e->doubtful = w->events.doubtful_ids && w->events.doubtful_ids[(e->id & 0xffff) / 64] >> e->id % 64 & 1;
+	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 
 void tracedat_event_add(struct tracedat_format *p, bool placeholder)

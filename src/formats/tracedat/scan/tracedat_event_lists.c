@@ -101,6 +101,9 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	unsigned errors = tracedat_format_parse(w, l->b, text, size, l->system, &changed);
 
 	w->out.lost_other |= errors != 0;
+	if (w->events.doubtful && w->s->plan && w->findings != w->scratch)
+		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + at,
+			   l->b->compressed ? l->b->stored : 8 + size, "the name of its system was hit");
 	if (w->repair) {
 		if (!errors) {
 			store_u64(number, size, w->shape.big_endian);
@@ -269,6 +272,33 @@ void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block 
 	tracedat_pieces_fill(l.out, count, number);
 }
 
+/* Bytes in front of a system that may be the beginning of its name. */
+#define NAME_HIT_MAX 64u
+
+/* Takes `length` bytes at `at` for the name of a system, without those that are not text. Returns how many these are. */
+static size_t system_name_clean(struct list *l, size_t at, size_t length)
+{
+	size_t n = length < sizeof(l->system) ? length : sizeof(l->system) - 1, hit = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint8_t c = l->b->data[at + i];
+		bool text = c > 0x20 && c < 0x7f;
+		l->system[i] = text ? (char)c : '_';
+		hit += !text;
+	}
+	l->system[n] = 0;
+	return hit;
+}
+
+/* A name with a NUL inside, which was hit: writes it without that. */
+static void system_name_repair(struct list *l, size_t at, size_t length)
+{
+	(void)system_name_clean(l, at, length - 1);
+	(void)tracedat_pieces_literal(l->out, l->system, strlen(l->system) + 1, TRACEDAT_RULE_system_name_bad,
+				      "a name without the bytes that were hit");
+	l->w->out.lost_other = true;
+	tracedat_drop_block(l->w, l->b, at, length, TRACEDAT_RULE_system_name_bad, "a name that was hit");
+}
+
 /* Name and events of one system. Returns the offset after them. */
 static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, size_t length, uint64_t *seen, size_t *seen_count)
 {
@@ -278,20 +308,22 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	unsigned kept = 0;
 	uint32_t found;
 	bool odd = length < 2 || length > 256, overflows = length >= SYSTEM_NAME_READERS;
+	bool cut = memchr(name, 0, length - 1) != NULL; /* by a NUL inside of it */
 
 	(void)snprintf(l->system, sizeof(l->system), "%.60s", name);
 	for (size_t i = 0; i + 1 < length; i++)
 		odd |= name[i] < 0x21 || name[i] > 0x7e || name[i] == '/';
 	if (odd) {
 		char shown[TEXT_QUOTE_SIZE];
-		struct finding *fd = tracedat_block_milder(w, TRACEDAT_RULE_system_name_bad, overflows ? TM_ERROR : TM_WARNING,
-							   l->b, at, length);
+		struct finding *fd = tracedat_block_milder(w, TRACEDAT_RULE_system_name_bad,
+							   overflows || cut ? TM_ERROR : TM_WARNING, l->b, at, length);
 		finding_say(fd, "the name of the system is \"%s\" (%zu bytes)", text_quote(shown, name, length - 1), length - 1);
 	}
 	if (!strcmp(l->system, "ftrace")) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_ftrace_in_events, l->b, at, length,
 					    "the system ftrace is listed here, expected only in its own block");
 	}
+	w->events.doubtful = odd;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
@@ -310,6 +342,8 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 					      "a name that fits the buffers of readers");
 		tracedat_drop_block(w, l->b, at, length, TRACEDAT_RULE_system_name_bad,
 				    "a name that overflows the buffers of readers");
+	} else if (cut) {
+		system_name_repair(l, at, length);
 	} else {
 		tracedat_pieces_copy(l->out, NULL, at, length);
 	}
@@ -320,6 +354,7 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	at = list_walk(l, at + 4, claimed, &kept, &found);
 	if (l->miscounted)
 		list_count_report(l, TRACEDAT_RULE_system_count_implausible, at, claimed, found);
+	w->events.doubtful = false;
 	store_u32(number, kept, w->shape.big_endian);
 	tracedat_pieces_fill(l->out, count, number);
 	return at;
@@ -362,6 +397,12 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 			continue;
 		}
 		size_t stop = list_resync(&l, at);
+		length = stop < end && stop - at <= NAME_HIT_MAX ? system_begins(&l, stop) : 0;
+		if (length) {
+			at = system_parse(w, &l, at, stop - at + length, seen, &seen_count);
+			systems++;
+			continue;
+		}
 		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
 							   "%zu bytes that are not an event system", stop - at);
 		if (!w->events.finding)
@@ -370,15 +411,20 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 		w->out.lost_other = true; /* of a name, maybe */
 		damaged = true;
 		if (stop < end && !system_begins(&l, stop)) {
-			/* Formats whose system is lost are put into a system "unknown". */
+			/* Formats whose system is lost are put into a system "unknown", unless only its NUL or count was hit. */
 			unsigned kept = 0;
 			uint32_t found;
-			(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
-			(void)tracedat_pieces_literal(l.out, unknown_system, sizeof(unknown_system),
-						      TRACEDAT_RULE_system_count_implausible, "a name instead of a lost one");
+			size_t length_hit = stop - at < 6 || stop - at > NAME_HIT_MAX ? 0 : stop - at - 5;
+			size_t hit = length_hit ? system_name_clean(&l, at, length_hit) : 1;
+			if (2 * hit > length_hit)
+				(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
+			(void)tracedat_pieces_literal(l.out, l.system, strlen(l.system) + 1, TRACEDAT_RULE_system_count_implausible,
+						      "the name with its NUL, or one instead of a lost one");
+			w->events.doubtful = hit != 0;
 			size_t count = tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
 							       "the number of its formats");
 			size_t next = list_walk(&l, stop, UINT32_MAX, &kept, &found);
+			w->events.doubtful = false;
 			store_u32(number, kept, w->shape.big_endian);
 			tracedat_pieces_fill(l.out, count, number);
 			stop = next > stop ? next : end;

@@ -117,6 +117,7 @@ enum {
 	FAST_option_size = FAST_ELSEWHERE,
 	FAST_option_missing_done = FAST_ELSEWHERE,
 	FAST_option_unknown = FAST_ELSEWHERE,
+	FAST_option_id_content = FAST_ELSEWHERE,
 	FAST_option_v7_in_v6 = FAST_ELSEWHERE,
 	FAST_option_duplicate = FAST_ELSEWHERE,
 	FAST_option_string_nul = FAST_ELSEWHERE,
@@ -236,7 +237,7 @@ static inline bool arrays_plain(const struct tracedat_events *events, const stru
 static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
 			  bool be)
 {
-	if (e->contested || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
+	if (e->contested || e->doubtful || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
 		return false;
 	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
 		return false;

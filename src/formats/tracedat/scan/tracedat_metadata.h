@@ -71,6 +71,7 @@ struct tracedat_event {
 	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;
 	size_t text, text_size;	   /* of its format in the block */
+	bool doubtful;		   /* its name or its system was hit: its records are listed */
 	bool placeholder;	   /* made by repair for a format that is lost */
 	uint64_t hash;		   /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
@@ -98,6 +99,8 @@ struct tracedat_unknown {
 /* The events that the formats describe. */
 struct tracedat_events {
 	bool lost;		 /* some formats are lost */
+	bool doubtful;		 /* the name of the system that is parsed was hit */
+	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
 	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
 	size_t systems;		 /* of the event formats */
 	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */

@@ -92,13 +92,59 @@ static size_t option_not_done(struct tracedat_walk *w, const struct tracedat_blo
 	return next;
 }
 
+/* The size of the item at `at` by its content, where the stated one leads to no other item and this one does. 0: it stays. */
+static uint32_t option_remeasure(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, uint16_t id,
+				 uint32_t size)
+{
+	size_t payload = at + TRACEDAT_OPTION_HEADER;
+	if (end < payload ||
+	    (size <= end - payload && (size == end - payload || tracedat_option_item_at(&w->shape, b->data, payload + size, end))))
+		return 0;
+	size_t room = end - payload < OPTION_SIZE_MAX ? end - payload : OPTION_SIZE_MAX;
+	size_t real = tracedat_option_measure(&w->shape, id, b->data + payload, room);
+	if (!real || real == size || real > room || !tracedat_option_item_at(&w->shape, b->data, payload + real, end))
+		return 0;
+	(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at + 2, 4,
+				    "the size of option %u is %u, expected the %zu bytes of its content", id, size, real);
+	return (uint32_t)real;
+}
+
+/* Whether an item of that size is none: nothing that may follow one stands behind it, and its content has another size. */
+static bool option_is_none(const struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, uint16_t id,
+			   uint32_t size)
+{
+	size_t payload = at + TRACEDAT_OPTION_HEADER, real;
+	if (payload + size == end || tracedat_option_item_at(&w->shape, b->data, payload + size, end))
+		return false;
+	if (id > TRACEDAT_ID_LAST)
+		return true;
+	real = tracedat_option_measure(&w->shape, id, b->data + payload,
+				       end - payload < OPTION_SIZE_MAX ? end - payload : OPTION_SIZE_MAX);
+	return real && real != size;
+}
+
+/* Whether the item with id 0 at `at` is not the end: its size leads to other items, up to the end. Its id was hit. */
+static bool option_goes_on(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
+{
+	if (end - at < TRACEDAT_OPTION_HEADER || (w->shape.version == 6 && tracedat_option_item_at(&w->shape, b->data, at, end)))
+		return false;
+	uint32_t size = load_u32(b->data + at + 2, w->shape.big_endian);
+	if (size > end - at - TRACEDAT_OPTION_HEADER)
+		return false;
+	size_t next = at + TRACEDAT_OPTION_HEADER + size;
+	if (w->shape.version == 6)
+		return size && tracedat_option_item_at(&w->shape, b->data, next, end);
+	return next < end && w->dir.resyncs++ < RESYNCS_MAX && tracedat_options_lead(&w->shape, b->data, next, end) == next;
+}
+
 size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	while (end - at >= 2 && w->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, w->shape.big_endian);
-		if (!id && w->shape.version == 6)
+		bool goes_on = !id && option_goes_on(w, b, at, end);
+		if (!id && !goes_on && w->shape.version == 6)
 			return at + 2;
-		if (!id) {
+		if (!id && !goes_on) {
 			size_t next = option_not_done(w, b, at, end);
 			if (next == SIZE_MAX)
 				return option_done(w, b, at, end, section);
@@ -113,12 +159,29 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 			return at;
 		}
 		uint32_t size = end - at >= TRACEDAT_OPTION_HEADER ? load_u32(b->data + at + 2, w->shape.big_endian) : UINT32_MAX;
-		if (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER || size > OPTION_SIZE_MAX) {
-			size_t next = option_resync(w, b->data, at, end);
+		uint32_t real = option_remeasure(w, b, at, end, id, size);
+		if (real) {
+			struct tracedat_option *o = option_add(w, b, at + TRACEDAT_OPTION_HEADER, id, real, section);
+			if (!o)
+				return SIZE_MAX;
+			o->rule = TRACEDAT_RULE_option_size;
+			o->why = "the size of its content";
+			o->head_bad = true;
+			at += TRACEDAT_OPTION_HEADER + real;
+			continue;
+		}
+		bool fits = end - at >= TRACEDAT_OPTION_HEADER && size <= end - at - TRACEDAT_OPTION_HEADER &&
+			    size <= OPTION_SIZE_MAX;
+		size_t next = SIZE_MAX;
+		if (!fits || option_is_none(w, b, at, end, id, size)) {
+			next = option_resync(w, b->data, at, end);
+			fits &= next == SIZE_MAX && id <= TRACEDAT_ID_LATER;
+		}
+		if (!fits) {
 			tracedat_option_suspect(w, b, at);
-			(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at,
-						    next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
-						    "the size of option %u is %u, but only %zu bytes are left", id, size, end - at);
+			(void)tracedat_block_report(
+				w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
+				"the size of option %u is %u, %zu bytes are left, and no option follows it", id, size, end - at);
 			w->out.lost_other = true;
 			tracedat_drop_block(w, b, at,
 					    (next == SIZE_MAX && w->shape.version == 7 ? end

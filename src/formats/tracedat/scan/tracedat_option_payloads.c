@@ -65,8 +65,12 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 		return false;
 	}
 	finding_say(fd, "the text of the option does not end in NUL");
-	bytes_append(&o->changed, p, o->size);
+	/* A last byte that is no text was the NUL. */
+	bool hit = (uint8_t)p[o->size - 1] >= 0x7f || ((uint8_t)p[o->size - 1] < 0x20 && p[o->size - 1] != '\n');
+	bytes_append(&o->changed, p, o->size - hit);
 	bytes_u8(&o->changed, 0);
+	if (!hit)
+		tracedat_option_suspect(w, o->block, o->at + o->size);
 	o->rule = TRACEDAT_RULE_option_string_nul;
 	o->why = "the text with its NUL";
 	return true;
@@ -324,6 +328,10 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
+	if (tracedat_cpustat_begins(p, o->size) && !tracedat_cpustat_sound(p, o->size)) {
+		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o, "the lines of the statistics are not LABEL: NUMBER");
+		tracedat_option_suspect(w, o->block, o->at + o->size);
+	}
 	if (memmem(p, o->size, "Buffer:", 7)) {
 		*heading = (int)(o - w->dir.options);
 		return;
@@ -331,6 +339,7 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
 		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o,
 			      "the statistics have neither \"CPU: N\" nor \"Buffer: NAME\"");
+		tracedat_option_suspect(w, o->block, o->at + o->size);
 		return;
 	}
 	if (!tracedat_room(w, &w->dir.stats, &w->dir.stat_capacity, w->dir.stat_count, sizeof(*w->dir.stats), TRACEDAT_OPTIONS_MAX))
@@ -498,6 +507,9 @@ void tracedat_options_check(struct tracedat_walk *w)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {
 			option_report(w, TRACEDAT_RULE_option_unknown, o, "unknown option %u of %u bytes", o->id, o->size);
+			/* No version has so many. */
+			if (o->id > TRACEDAT_ID_LATER)
+				tracedat_option_suspect(w, o->block, o->at + o->size);
 			continue;
 		}
 		if (w->shape.version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {

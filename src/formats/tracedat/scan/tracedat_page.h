@@ -33,7 +33,8 @@ struct tracedat_stream {
 	uint64_t page_time, page_commit; /* of the previous page */
 	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
-	bool sound; /* the last page was read to its end */
+	bool sound;    /* the last page was read to its end */
+	bool doubtful; /* something of the chunk is */
 	struct finding *zero;
 };
 

@@ -103,6 +103,45 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 	range_moved(w, b, c, place);
 }
 
+/* Pages by which data is looked for in front of, and behind, where the table says. */
+#define MOVED_PAGES 4u
+
+/* Whether chunks of so many bytes in all begin there. */
+static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
+{
+	const uint8_t *p = from < w->source->size ? window_at(&w->window, from, 4) : NULL;
+	uint64_t at = from + 4;
+	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0, stored;
+
+	for (; count && at - from <= size; count--) {
+		if (!tracedat_chunk_begins(w, at, w->source->size) || !(p = window_at(&w->window, at, 4)))
+			return false;
+		stored = load_u32(p, w->shape.big_endian);
+		at += 8 + (uint64_t)stored;
+	}
+	/* trace-cmd states 4 bytes less than there are. */
+	return !count && (at - from == size || at - from == size + 4);
+}
+
+/* Chunks of another CPU stand there, and chunks of the stated size some pages away: bytes were inserted or removed before. */
+static void range_pages_away(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
+{
+	if (c->size < CHUNK_LEAST || chunks_fill(w, c->offset, c->size))
+		return;
+	for (uint64_t step = 1; step <= 2 * MOVED_PAGES; step++) {
+		uint64_t away = (step + 1) / 2 * b->page_size, place = step & 1 ? c->offset - away : c->offset + away;
+		if ((step & 1 && away > c->offset) || place < w->prefix.header_end || !chunks_fill(w, place, c->size))
+			continue;
+		(void)cpu_report(
+			w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
+			"the chunks at 0x%llx have another size, those at 0x%llx have it: bytes were inserted or removed before",
+			(unsigned long long)c->offset, (unsigned long long)place);
+		c->offset = place;
+		c->exact = true;
+		return;
+	}
+}
+
 /* The chunks show where they end, where the size of them all is wrong. */
 static void range_measure(struct tracedat_walk *w, struct tracedat_cpu *c)
 {
@@ -126,6 +165,8 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	uint64_t size = w->source->size, end;
 	struct finding *fd;
 
+	if (b->compressed && !b->text)
+		range_pages_away(w, b, c);
 	c->from = c->offset;
 	c->length = c->size;
 	c->limit = 0;
@@ -213,6 +254,9 @@ static void ranges_overlap(struct tracedat_walk *w)
 			a->cpu->length = b->from - a->from;
 			a->cpu->clipped = true;
 			a->to = b->from;
+		} else if (b->cpu && a->cpu && b->cpu->exact && !a->cpu->exact) {
+			a->cpu->length = 0;
+			a->cpu->lost = true;
 		} else if (b->cpu) {
 			b->cpu->length = 0;
 			b->cpu->lost = true;
@@ -253,8 +297,7 @@ static void ranges_limit(struct tracedat_walk *w)
 
 /* ---- version 7: sections of event data without a buffer ---- */
 
-/* The names that the statistics give to instances, in their order. */
-static bool heading_name(const struct tracedat_directory *dir, unsigned index, struct bytes *name)
+bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index, struct bytes *name)
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < dir->option_count; i++) {
@@ -297,12 +340,13 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 		const char *text = (const char *)w->dir.strings.data + section->description + 17;
 		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)section->description - 17));
 	}
+	b->name_doubtful = !b->raw_name.size;
 	bytes_u8(&b->raw_name, 0);
 	if (buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 		while (!b->raw_name.failed &&
 		       buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
-			if (!heading_name(&w->dir, nth++, &b->raw_name))
+			if (!tracedat_stat_heading(&w->dir, nth++, &b->raw_name))
 				bytes_printf(&b->raw_name, "unknown-%u", index);
 			bytes_u8(&b->raw_name, 0);
 		}
@@ -327,6 +371,25 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 	section->referenced = true;
 }
 
+/* Names by the order of sections and statistics are right where there are as many of both. */
+static void names_verify(struct tracedat_walk *w)
+{
+	struct bytes name = { 0 };
+	size_t headings = 0;
+	bool all = true;
+
+	while (headings < w->data.buffer_count && tracedat_stat_heading(&w->dir, (unsigned)headings, &name)) {
+		bytes_u8(&name, 0);
+		all &= buffer_named(&w->data, w->data.buffer_count, name.data, name.size);
+		name.size = 0;
+		headings++;
+	}
+	all &= headings + 1 == w->data.buffer_count && buffer_named(&w->data, w->data.buffer_count, "", 1) && !name.failed;
+	bytes_free(&name);
+	for (size_t i = 0; i < w->data.buffer_count && all; i++)
+		w->data.buffers[i].name_doubtful = false;
+}
+
 void tracedat_data_place(struct tracedat_walk *w)
 {
 	struct finding *eof = NULL;
@@ -336,11 +399,17 @@ void tracedat_data_place(struct tracedat_walk *w)
 		if ((w->dir.sections[i].id == TRACEDAT_BUFFER || w->dir.sections[i].id == TRACEDAT_BUFFER_TEXT) &&
 		    !w->dir.sections[i].referenced && !w->dir.sections[i].lost)
 			buffer_of_section(w, (unsigned)i);
+	if (w->shape.version == 7)
+		names_verify(w);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		if (w->shape.version == 6 || !*b->name || !tracedat_page_size_ok(b->page_size))
 			b->page_size = w->shape.page_size;
 		tracedat_instance_page_size(w, b);
+	}
+	tracedat_tables_correct(w);
+	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
+		struct tracedat_buffer *b = &w->data.buffers[i];
 		for (size_t j = 0; j < b->count; j++)
 			range_check(w, b, &b->cpus[j], &eof);
 		if (findings_errors(w->findings) && !b->compressed && !w->shape.old_ring)

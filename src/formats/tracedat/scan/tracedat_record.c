@@ -81,8 +81,10 @@ static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint3
 
 void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why)
 {
-	/* Of a chunk that is changed all is listed. */
-	if (p->emitting && from < to && !p->where->in_chunk)
+	/* Of a chunk all is listed. */
+	if (p->emitting && from < to && p->where->in_chunk)
+		p->stream->doubtful = true;
+	else if (p->emitting && from < to)
 		plan_doubt(p->w->s->plan, p->w->source, p->where->offset + p->head + from, to - from, why);
 }
 
@@ -255,6 +257,8 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		record_size(&w->events.unknown[e->id], size);
 	if (e->dynamic_count)
 		dynamic_check(p, payload, size, e);
+	if (e->doubtful)
+		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size, "the name of the event or of its system was hit");
 	if (p->emitting)
 		return;
 	if (e->printk) {

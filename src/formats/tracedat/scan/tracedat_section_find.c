@@ -30,6 +30,9 @@ static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 static bool options_are(struct finder *f, uint64_t at, uint64_t size)
 {
 	struct tracedat_carved other;
+	/* Its end shows it, where an item was hit. */
+	if (tracedat_options_done(f->w, at, size))
+		return true;
 	if (!tracedat_body_fits(f->w, TRACEDAT_DONE, at, size))
 		return false;
 	return options_plausible(f, at, size) || !f->carves || !f->carves-- ||

@@ -15,6 +15,15 @@ bool tracedat_body_fits(struct tracedat_walk *w, unsigned id, uint64_t at, uint6
 	return p && tracedat_body_is(p, id, size, w->shape.big_endian);
 }
 
+bool tracedat_options_done(struct tracedat_walk *w, uint64_t at, uint64_t size)
+{
+	const unsigned done = TRACEDAT_OPTION_HEADER + 8;
+	const uint8_t *p = size >= done && size <= w->source->size && at <= w->source->size - size
+				   ? window_at(&w->window, at + size - done, done)
+				   : NULL;
+	return p && !load_u16(p, w->shape.big_endian) && load_u32(p + 2, w->shape.big_endian) == 8;
+}
+
 bool tracedat_frame_fits(struct tracedat_walk *w, uint64_t at, uint64_t size, uint64_t *real)
 {
 	const uint8_t *p = size >= 12 ? window_at(&w->window, at, 12) : NULL;
@@ -42,6 +51,8 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 	uint64_t real;
 	if (h.id == TRACEDAT_DONE && h.flags & TRACEDAT_COMPRESSED)
 		return tracedat_frame_fits(w, at + TRACEDAT_SECTION_SIZE, w->source->size - at - TRACEDAT_SECTION_SIZE, &real);
+	if (h.id == TRACEDAT_DONE && tracedat_options_done(w, at + TRACEDAT_SECTION_SIZE, h.size))
+		return true;
 	if (h.id == TRACEDAT_DONE)
 		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
 	/* An unknown kind is accepted where its size fits the file. */

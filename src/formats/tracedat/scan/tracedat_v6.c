@@ -1,6 +1,7 @@
 /* Version 6: one sequence without a table of contents, read forward by its sizes. */
 #include "formats/tracedat/decode/tracedat_format_list.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 #include <stdio.h>
@@ -46,6 +47,8 @@ static bool forward_formats(struct tracedat_v6 *v)
 	size_t at = v->m.ftrace;
 	size_t systems = tracedat_formats_end(w->shape.big_endian, v->data, at + 4, v->size,
 					      load_u32(v->data + at, w->shape.big_endian));
+	if (systems != TRACEDAT_V6_UNKNOWN && tracedat_format_begins(v->data, systems, v->size))
+		return false; /* more than counted */
 	size_t end = systems != TRACEDAT_V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size)
 						    : TRACEDAT_V6_UNKNOWN;
 	if (end == TRACEDAT_V6_UNKNOWN || v->size - end < 4) {
@@ -113,6 +116,18 @@ static bool forward(struct tracedat_v6 *v)
 	if (m->ftrace != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->w->shape.big_endian))
 		m->ftrace = m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	return false;
+}
+
+/* The metadata ends at `size`: blocks beyond it are another file's. */
+static void map_cut(struct tracedat_v6 *v, size_t size)
+{
+	size_t *const places[] = {
+		&v->m.ftrace, &v->m.systems, &v->m.kallsyms, &v->m.printk, &v->m.cmdlines, &v->m.cpus, &v->m.tag
+	};
+	v->size = size;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (*places[i] > size || size - *places[i] < 4)
+			*places[i] = TRACEDAT_V6_UNKNOWN;
 }
 
 /* ---- loading ---- */
@@ -276,6 +291,7 @@ static void rest_of_header(struct tracedat_v6 *v)
 		}
 	}
 	w->data.tag_at = tag;
+	tracedat_options_identify(w);
 	if (kind == 3) {
 		w->data.latency = true;
 		w->data.latency_at = tag + TRACEDAT_TAG_SIZE;
@@ -303,6 +319,21 @@ static void rest_of_header(struct tracedat_v6 *v)
 		tracedat_v6_clock_check(w, &w->data.buffers[i]);
 }
 
+/* Bytes of text at the end of a file without tags that are taken for latency output. */
+#define LATENCY_LEAST 4096u
+
+/* Where the lines begin that fill the file up to its end; 0: its end is not text. */
+static size_t latency_tail(const struct tracedat_v6 *v)
+{
+	size_t at = v->size;
+	while (at && (v->data[at - 1] == '\n' || v->data[at - 1] == '\t' || (v->data[at - 1] >= ' ' && v->data[at - 1] < 0x7f)))
+		at--;
+	const uint8_t *lf = at && v->size - at >= LATENCY_LEAST && v->size == v->w->source->size
+				    ? memchr(v->data + at, '\n', v->size - at)
+				    : NULL;
+	return lf && lf + 1 < v->data + v->size ? (size_t)(lf - v->data) + 1 : 0;
+}
+
 void tracedat_v6_read(struct tracedat_walk *w)
 {
 	struct tracedat_v6 v = { .w = w };
@@ -313,13 +344,8 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
 	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
 	const uint8_t *other = whole ? NULL : memmem(v.data + m->header, v.size - m->header, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
-	if (other) {
-		size_t *parts[] = { &m->ftrace, &m->systems, &m->kallsyms, &m->printk, &m->cmdlines, &m->cpus };
-		v.size = (size_t)(other - v.data);
-		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-			if (*parts[i] > v.size)
-				*parts[i] = TRACEDAT_V6_UNKNOWN;
-	}
+	if (other)
+		map_cut(&v, (size_t)(other - v.data));
 	w->out.lost_other |= m->ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
 	if (!whole)
 		tracedat_v6_salvage(&v);
@@ -358,6 +384,13 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	w->meta.v6.name = "options";
 	if (m->cpus != TRACEDAT_V6_UNKNOWN && v.size - m->cpus >= 14) {
 		rest_of_header(&v);
+	} else if (latency_tail(&v)) {
+		w->data.latency = true;
+		w->data.latency_at = w->meta.stop = latency_tail(&v);
+		w->out.lost_other = true;
+		(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, w->data.latency_at, v.size - w->data.latency_at,
+				      "no data tag is left; %zu bytes of text at the end are taken for latency output",
+				      v.size - (size_t)w->data.latency_at);
 	} else {
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v.size, 0, "the file ends before the CPU table");
 		w->meta.stop = v.size;

@@ -138,11 +138,108 @@ static uint64_t unnamed_table(struct tracedat_walk *w)
 		uint64_t at = p ? from + (uint64_t)(p - bytes) : 0;
 		for (size_t i = 0; i < w->data.buffer_count; i++)
 			taken |= w->data.buffers[i].record_at == at;
+		for (size_t i = 0; i < w->dir.option_count && !taken; i++)
+			taken = w->dir.options[i].id == TRACEDAT_BUFFER && w->dir.options[i].size >= 8 &&
+				load_u64(w->dir.options[i].block->data + w->dir.options[i].at, w->shape.big_endian) == at;
 		if (p && !taken)
 			return at;
 		from = p ? at + TRACEDAT_TAG_SIZE : from + got - TRACEDAT_TAG_SIZE;
 	}
 	return 0;
+}
+
+/* Whether a table of `count` CPUs stands at `table`, whose data follows it: its tag may be damaged. */
+static bool table_stands(struct tracedat_walk *w, uint64_t table, uint32_t count)
+{
+	const uint8_t *p = table <= w->source->size && count ? window_at(&w->window, table, 16) : NULL;
+	uint64_t data = table + 16ull * count, first = p ? load_u64(p, w->shape.big_endian) : 0;
+	return p && table_measure(w, table) >= count && first >= data && first - data <= CLOCK_MAX + w->shape.page_size;
+}
+
+/* Whether an option, or a buffer of a lost one, has that name. */
+static bool name_is_known(const struct tracedat_walk *w, const struct bytes *name)
+{
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		if (o->id == TRACEDAT_BUFFER && !o->dropped && o->size >= 8 + name->size && o->size <= 9 + name->size &&
+		    !memcmp(o->block->data + o->at + 8, name->data, name->size))
+			return true;
+	}
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		if (w->data.buffers[i].option == SIZE_MAX && strlen(w->data.buffers[i].name) == name->size &&
+		    !memcmp(w->data.buffers[i].name, name->data, name->size))
+			return true;
+	return false;
+}
+
+/* The name of an instance whose own is lost: the only one in the statistics that no other instance has. */
+static bool name_left(struct tracedat_walk *w, struct bytes *name)
+{
+	struct bytes found = { 0 };
+	unsigned left = 0;
+	for (unsigned i = 0; i < TRACEDAT_BUFFERS_MAX && left < 2; i++) {
+		found.size = 0;
+		if (!tracedat_stat_heading(&w->dir, i, &found))
+			break;
+		if (!found.size || found.failed || name_is_known(w, &found))
+			continue;
+		left++;
+		name->size = 0;
+		bytes_append(name, found.data, found.size);
+	}
+	if (found.failed || name->failed)
+		tracedat_no_memory(w);
+	bytes_free(&found);
+	return left == 1 && !name->failed;
+}
+
+/* The name in an option, which has to end with its only NUL. Where it was hit, the statistics may have it. */
+static void instance_name(struct tracedat_walk *w, struct tracedat_option *o, struct tracedat_buffer *b)
+{
+	const char *text = (const char *)o->block->data + o->at + 8;
+	size_t length = o->size - 9;
+	bool sound = true;
+	struct bytes name = { 0 };
+
+	for (size_t i = 0; i < length; i++)
+		sound &= (uint8_t)text[i] >= 0x20 && text[i] != 0x7f;
+	if (sound && text[length] && ((uint8_t)text[length] < 0x20 || (uint8_t)text[length] > 0x7e)) {
+		/* Its NUL was hit. */
+		(void)tracedat_block_report(w, TRACEDAT_RULE_option_buffer_name, o->block, o->at + 8, length + 1,
+					    "the name of the instance ends in 0x%02x, expected NUL", (uint8_t)text[length]);
+		bytes_append(&o->changed, o->block->data + o->at, o->size - 1);
+		bytes_u8(&o->changed, 0);
+		o->rule = TRACEDAT_RULE_option_buffer_name;
+		o->why = "the name with its NUL";
+		return;
+	}
+	b->name_doubtful = sound && text[length];
+	if (sound || text[length])
+		return;
+	(void)tracedat_block_report(w, TRACEDAT_RULE_option_buffer_name, o->block, o->at + 8, length,
+				    "the name of the instance has bytes that are not text");
+	b->name_doubtful = !name_left(w, &name) || name.size != length;
+	if (!b->name_doubtful) {
+		bytes_append(&o->changed, o->block->data + o->at, 8);
+		bytes_append(&o->changed, name.data, name.size);
+		bytes_u8(&o->changed, 0);
+		bytes_u8(&name, 0);
+		if (!name.failed)
+			text_sanitise(b->name, sizeof(b->name), (const char *)name.data);
+		o->rule = TRACEDAT_RULE_option_buffer_name;
+		o->why = "the name that the statistics have";
+	} else {
+		/* Readers end it at its NUL: that it stays one name, the bytes that are none are replaced. */
+		bytes_append(&o->changed, o->block->data + o->at, o->size);
+		for (size_t i = 8; i + 1 < o->changed.size; i++)
+			if (o->changed.data[i] < 0x20 || o->changed.data[i] == 0x7f)
+				o->changed.data[i] = '_';
+		o->rule = TRACEDAT_RULE_option_buffer_name;
+		o->why = "the name without the bytes that were hit";
+	}
+	if (o->changed.failed || name.failed)
+		tracedat_no_memory(w);
+	bytes_free(&name);
 }
 
 /* The buffers that BUFFER options point at. */
@@ -157,7 +254,10 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		const uint8_t *tag = window_at(&w->window, at, TRACEDAT_TAG_SIZE);
 		char name[TEXT_QUOTE_SIZE];
 		(void)text_quote(name, data + 8, strnlen((const char *)data + 8, o->size - 8));
-		if (!tag || tracedat_v6_tag(tag) != 2) {
+		if (tag && tracedat_v6_tag(tag) != 2 && table_stands(w, at + TRACEDAT_TAG_SIZE, count)) {
+			(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, at, TRACEDAT_TAG_SIZE,
+					      "the tag in front of the table of instance %s is not \"flyrecord\"", name);
+		} else if (!tag || tracedat_v6_tag(tag) != 2) {
 			uint64_t swapped = __builtin_bswap64(at);
 			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
 			bool host = tag && tracedat_v6_tag(tag) == 2;
@@ -179,6 +279,7 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 			return;
 		b->option = i;
 		o->buffer = (int)w->data.buffer_count - 1;
+		instance_name(w, o, b);
 		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
 	}
 }
@@ -188,14 +289,22 @@ void tracedat_v6_unnamed(struct tracedat_walk *w, uint32_t count)
 {
 	for (unsigned number = 1; w->status == TM_OK; number++) {
 		uint64_t at = unnamed_table(w);
-		char name[16];
+		char name[TEXT_QUOTE_SIZE];
+		struct bytes left = { 0 };
 		if (!at || !table_measure(w, at + TRACEDAT_TAG_SIZE))
 			return;
-		(void)snprintf(name, sizeof(name), "lost_%u", number);
+		bool known = name_left(w, &left);
+		if (known)
+			(void)text_quote(name, left.data, left.size);
+		else
+			(void)snprintf(name, sizeof(name), "lost_%u", number);
+		bytes_free(&left);
 		(void)tracedat_report(w, TRACEDAT_RULE_v6_buffer_offset, at, TRACEDAT_TAG_SIZE,
 				      "the table of an instance whose option is lost; repair names it %s", name);
-		if (!tracedat_v6_buffer_add(w, at, name))
+		struct tracedat_buffer *b = tracedat_v6_buffer_add(w, at, name);
+		if (!b)
 			return;
+		b->name_doubtful = !known;
 		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
 	}
 }

@@ -1,5 +1,6 @@
 /* Version 7: sections and the chain of options that names them (MAN7 "OPTIONS", "SECTIONS"). */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
@@ -36,6 +37,36 @@ static uint64_t chain_next(const struct tracedat_walk *w, const struct tracedat_
 	bool swapped = load_u32(p + 2, w->shape.big_endian) == 0x08000000;
 	uint64_t next = load_u64(p + 6, w->shape.big_endian);
 	return swapped && tracedat_section_at(&w->dir, next) < 0 ? __builtin_bswap64(next) : next;
+}
+
+/* Sections of unknown kind whose content is options: their id was hit. */
+static void options_find(struct tracedat_walk *w)
+{
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		struct tracedat_section *section = &w->dir.sections[i];
+		const uint8_t *p = section->id > TRACEDAT_ID_LAST && !(section->flags & TRACEDAT_COMPRESSED) &&
+						   section->size <= WINDOW_SPAN_MAX
+					   ? window_at(&w->window, section->offset + TRACEDAT_SECTION_SIZE, (size_t)section->size)
+					   : NULL;
+		if (!p || !tracedat_options_fit(&w->shape, p, 0, (size_t)section->size))
+			continue;
+		(void)tracedat_report(w, TRACEDAT_RULE_v7_section_id_mismatch, section->offset, 2,
+				      "the section has id %u, its content is options", section->id);
+		section->id = TRACEDAT_DONE;
+		section->rule = TRACEDAT_RULE_v7_section_id_mismatch;
+	}
+}
+
+/* Whether an option says that a section of another kind begins there: the id of the section was hit. */
+static bool pointer_names(const struct tracedat_walk *w, uint64_t offset)
+{
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		if (o->size == 8 && tracedat_id_is_pointer(o->id) &&
+		    load_u64(o->block->data + o->at, w->shape.big_endian) == offset)
+			return true;
+	}
+	return false;
 }
 
 static void chain_follow(struct tracedat_walk *w)
@@ -86,7 +117,7 @@ static void chain_follow(struct tracedat_walk *w)
 	}
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
 		struct tracedat_section *section = &w->dir.sections[i];
-		if (section->id != TRACEDAT_DONE || section->reached)
+		if (section->id != TRACEDAT_DONE || section->reached || pointer_names(w, section->offset))
 			continue;
 		if (!broken) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_done_target, section->offset, 16 + section->size,
@@ -111,7 +142,7 @@ static bool section_could_be(struct tracedat_directory *dir, const struct traced
 		return false;
 	/* Its id is damaged, or no option names it. */
 	return section->id > TRACEDAT_ID_LAST ||
-	       (section->id != TRACEDAT_DONE && section->id != TRACEDAT_BUFFER && !section->referenced);
+	       ((section->id != TRACEDAT_DONE || !section->reached) && section->id != TRACEDAT_BUFFER && !section->referenced);
 }
 
 static int section_of_id(const struct tracedat_directory *dir, unsigned id)
@@ -333,8 +364,11 @@ static void strings(struct tracedat_walk *w)
 void tracedat_v7_read(struct tracedat_walk *w)
 {
 	tracedat_sections_find(w);
+	options_find(w);
 	if (w->status == TM_OK)
 		chain_follow(w);
+	if (w->status == TM_OK)
+		tracedat_options_identify(w);
 	if (w->status == TM_OK)
 		metadata(w);
 	if (w->status == TM_OK)

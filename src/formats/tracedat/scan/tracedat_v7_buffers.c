@@ -60,12 +60,15 @@ static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer
 static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, unsigned id, uint64_t at)
 {
 	int around = -1;
+	bool there = false; /* its data is where the option says: another section is another buffer's */
+	for (size_t i = 0; i < w->dir.section_count && b->count && !there; i++)
+		there = w->dir.sections[i].id == id && buffer_data_at(w, b, &w->dir.sections[i], 0);
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		const struct tracedat_section *section = &w->dir.sections[i];
 		if (section->id != id || section->referenced)
 			continue;
 		uint64_t delta = section->offset - at;
-		if (b->count && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
+		if (b->count && !there && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
 			for (size_t j = 0; j < b->count; j++) {
 				b->cpus[j].offset += delta;
 				b->cpus[j].shifted = true;
@@ -121,7 +124,11 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 							   "no section of event data at 0x%llx", (unsigned long long)at);
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_section;
-		index = buffer_section_search(w, b, id, at);
+		/* Of an unknown kind: its id was hit. */
+		if (index >= 0 && w->dir.sections[index].id > TRACEDAT_ID_LAST)
+			w->dir.sections[index].id = (uint16_t)id;
+		else
+			index = buffer_section_search(w, b, id, at);
 	}
 	b->section = index;
 	if (index < 0) {

@@ -64,6 +64,7 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->out.drops);
 	tracedat_unassigned_free(&w->events);
 	free(w->events.placeholders);
+	free(w->events.doubtful_ids);
 }
 
 void tracedat_walk_file(struct tracedat_walk *w)

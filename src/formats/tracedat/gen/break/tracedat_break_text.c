@@ -137,6 +137,11 @@ BREAKER(option_unknown, GEN_MODEL)
 	(void)tracedat_gen_option_add(g, 99, "something", 10);
 }
 
+BREAKER(option_id_content, GEN_BYTES)
+{
+	tracedat_gen_u16(g, tracedat_gen_option(g, TRACEDAT_CPUSTAT)->at, 0x83);
+}
+
 BREAKER(option_v7_in_v6, GEN_MODEL)
 {
 	(void)tracedat_gen_option_add(g, TRACEDAT_KALLSYMS, "\0\0\0\0\0\0\0", 8);
