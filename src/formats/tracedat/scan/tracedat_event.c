@@ -36,6 +36,22 @@ static bool event_named(const struct tracedat_format *p, const char *name)
 	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
+/* Whether the name of the event, or of its system, was hit. Repair parses the formats again, with names that it has mended: once
+ * doubtful is always. */
+static bool event_doubtful(struct tracedat_walk *w, uint32_t id)
+{
+	uint64_t bit = UINT64_C(1) << id % 64, **ids = &w->events.doubtful_ids;
+
+	id &= 0xffff;
+	if (w->events.doubtful && !*ids && !(*ids = calloc(65536 / 64, sizeof(**ids))))
+		tracedat_no_memory(w);
+	if (!*ids)
+		return false;
+	if (w->events.doubtful)
+		(*ids)[id / 64] |= bit;
+	return (*ids)[id / 64] & bit;
+}
+
 static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
@@ -78,14 +94,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
-	/* Repair parses the formats again, with names that it has mended: once doubtful is always. */
-	if (w->events.doubtful && !w->events.doubtful_ids)
-		w->events.doubtful_ids = calloc(65536 / 64, sizeof(*w->events.doubtful_ids));
-	if (w->events.doubtful && !w->events.doubtful_ids)
-		tracedat_no_memory(w);
-	if (w->events.doubtful && w->events.doubtful_ids)
-		w->events.doubtful_ids[(e->id & 0xffff) / 64] |= UINT64_C(1) << e->id % 64;
-	e->doubtful = w->events.doubtful_ids && w->events.doubtful_ids[(e->id & 0xffff) / 64] >> e->id % 64 & 1;
+	e->doubtful = event_doubtful(w, e->id);
 	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 
@@ -98,9 +107,9 @@ void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 		return;
 	const struct tracedat_event *other = tracedat_event_of(&w->events, (uint32_t)p->id);
 	if (!placeholder && tracedat_unassigned_moved(&w->events, name_hash(p->system, p->name, p->name_length), (uint32_t)p->id)) {
-		/* No capture shows this: it is so only while repair walks again, whose findings are counted and not kept. */
+		/* It is so only while repair walks again, whose findings are counted and not kept. */
 		p->fatal = true;
-		tracedat_format_report(p, TRACEDAT_RULE_event_id_duplicate, 0, p->size, "the ID belongs to another event");
+		p->errors++;
 		return;
 	}
 	if (other) {

@@ -53,6 +53,11 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 								    o->size);
 			finding_say(odd, "the text of the option has a NUL inside, after %zu of %u bytes", length, o->size);
 			tracedat_option_suspect(w, o->block, o->at + o->size);
+		} else if (memchr(p, '\r', length)) {
+			struct finding *odd = tracedat_block_milder(w, TRACEDAT_RULE_option_string_nul, TM_WARNING, o->block, o->at,
+								    o->size);
+			finding_say(odd, "the text of the option has a carriage return");
+			tracedat_option_suspect(w, o->block, o->at + o->size);
 		}
 		return true;
 	}
@@ -328,11 +333,12 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
-	if (tracedat_cpustat_begins(p, o->size) && !tracedat_cpustat_sound(p, o->size)) {
+	bool heading_there = memmem(p, o->size, "Buffer:", 7) != NULL;
+	if ((heading_there || tracedat_cpustat_begins(p, o->size)) && !tracedat_cpustat_sound(p, o->size)) {
 		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o, "the lines of the statistics are not LABEL: NUMBER");
 		tracedat_option_suspect(w, o->block, o->at + o->size);
 	}
-	if (memmem(p, o->size, "Buffer:", 7)) {
+	if (heading_there) {
 		*heading = (int)(o - w->dir.options);
 		return;
 	}

@@ -320,7 +320,7 @@ static void rest_of_header(struct tracedat_v6 *v)
 }
 
 /* Bytes of text at the end of a file without tags that are taken for latency output. */
-#define LATENCY_LEAST 4096u
+#define LATENCY_LEAST 1024u
 
 /* Where the lines begin that fill the file up to its end; 0: its end is not text. */
 static size_t latency_tail(const struct tracedat_v6 *v)
