@@ -247,31 +247,49 @@ void tracedat_v6_salvage(struct tracedat_v6 *v)
 /* Bytes of a clock block between a table and its data. */
 #define CLOCK_SIZE_MAX 4096u
 
+/* Whether the entries of a table at `at` have data: behind it, page by page, that of each CPU where that of the one before ends.
+ * empty: entries without data say nothing, and may have been hit. */
+static bool table_fits(const struct tracedat_v6 *v, size_t at, bool empty)
+{
+	const struct tracedat_walk *w = v->w;
+	uint32_t page = w->shape.page_size;
+	uint64_t behind = at + 16ull * w->data.cpu_count, all = w->source->size, end = 0;
+
+	if (at > v->size || v->size - at < 16ull * w->data.cpu_count)
+		return false;
+	for (uint32_t i = 0; i < w->data.cpu_count; i++) {
+		const uint8_t *p = v->data + at + 16ull * i;
+		uint64_t offset = load_u64(p, w->shape.big_endian), size = load_u64(p + 8, w->shape.big_endian);
+		if (!size && empty)
+			continue;
+		if (offset % page || size % page || offset < behind || size > all || offset > all + page)
+			return false;
+		if (size && (offset > all - size || (end ? offset != end : offset > behind + CLOCK_SIZE_MAX + page)))
+			return false;
+		if (size && !end && !tracedat_page_at(v->w, offset, page))
+			return false;
+		end = size ? offset + size : end;
+	}
+	return end != 0;
+}
+
 size_t tracedat_v6_table_find(const struct tracedat_v6 *v, size_t from)
 {
 	const struct tracedat_walk *w = v->w;
 	uint32_t count = w->data.cpu_count, page = w->shape.page_size;
+	const struct tracedat_option *last = w->dir.option_count ? &w->dir.options[w->dir.option_count - 1] : NULL;
 
 	if (!count || count > TRACEDAT_CPUS_MAX || !tracedat_page_size_ok(page))
 		return TRACEDAT_V6_UNKNOWN;
-	for (size_t at = from; at < from + TABLE_SEARCH_MAX && at <= v->size && v->size - at >= 16ull * count; at++) {
+	/* Where the end of the options and the tag would be, if both were hit. */
+	size_t here = last ? last->at + last->size + 2 + TRACEDAT_TAG_SIZE : TRACEDAT_V6_UNKNOWN;
+	if (last && table_fits(v, here, true))
+		return here;
+	for (size_t at = from; at < from + TABLE_SEARCH_MAX && at <= v->size; at++) {
 		/* Behind the first page there are no more tables of this buffer. */
 		if (at % page == 0 && tracedat_page_at(v->w, at, page))
 			break;
-		uint64_t end = 0, most = at + 16ull * count + CLOCK_SIZE_MAX + page;
-		uint32_t i = 0;
-		for (; i < count; i++) {
-			const uint8_t *p = v->data + at + 16ull * i;
-			uint64_t offset = load_u64(p, w->shape.big_endian), size = load_u64(p + 8, w->shape.big_endian);
-			if (offset % page || size % page || offset < at + 16ull * count || size > w->source->size ||
-			    offset > w->source->size + page || (size && (offset > w->source->size - size || offset < end)))
-				break;
-			/* Data begins behind the table, and the data of each CPU where that of the one before ends. */
-			if (size && (end ? offset != end : offset > most))
-				break;
-			end = size ? offset + size : end;
-		}
-		if (i == count && end)
+		if (table_fits(v, at, false))
 			return at;
 	}
 	return TRACEDAT_V6_UNKNOWN;

@@ -4,6 +4,9 @@
 
 #define OPTION_SIZE_MAX (64u << 20)
 #define RESYNCS_MAX 64u
+/* Bytes behind a broken item, and items from each of them, that are tried one by one. */
+#define FORWARD_MAX 4096u
+#define ITEMS_MAX 256u
 
 /* ---- items ---- */
 
@@ -22,6 +25,21 @@ static struct tracedat_option *option_add(struct tracedat_walk *w, const struct 
 	return o;
 }
 
+/* Whether items of known kinds lead from `at` to the end of the options, at least one of them. */
+static bool options_reach_done(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
+{
+	for (unsigned items = 0; items < ITEMS_MAX && end - at >= TRACEDAT_OPTION_HEADER; items++) {
+		unsigned id = load_u16(data + at, w->shape.big_endian);
+		uint32_t size = load_u32(data + at + 2, w->shape.big_endian);
+		if (id > TRACEDAT_ID_LAST || size > end - at - TRACEDAT_OPTION_HEADER || (!id && (size != 8 || !items)))
+			return false;
+		if (!id)
+			return true;
+		at += TRACEDAT_OPTION_HEADER + size;
+	}
+	return false;
+}
+
 /* After a broken item: the next offset from which items lead to the end. */
 static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
 {
@@ -34,7 +52,14 @@ static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t
 			return SIZE_MAX;
 		stop = (size_t)(tag - data);
 	}
-	return at < stop ? tracedat_options_lead(&w->shape, data, at + 1, stop) : SIZE_MAX;
+	size_t lead = at < stop ? tracedat_options_lead(&w->shape, data, at + 1, stop) : SIZE_MAX;
+	if (lead != SIZE_MAX || w->shape.version == 6)
+		return lead;
+	/* The size of the section may be wrong. */
+	for (size_t from = at + 1; from < end && from - at <= FORWARD_MAX; from++)
+		if (options_reach_done(w, data, from, end))
+			return from;
+	return SIZE_MAX;
 }
 
 /* What was hit at `at` may begin inside of the option in front of it. */
@@ -114,6 +139,8 @@ static bool option_is_none(const struct tracedat_walk *w, const struct tracedat_
 			   uint32_t size)
 {
 	size_t payload = at + TRACEDAT_OPTION_HEADER, real;
+	if (id > TRACEDAT_ID_LATER)
+		return true;
 	if (payload + size == end || tracedat_option_item_at(&w->shape, b->data, payload + size, end))
 		return false;
 	if (id > TRACEDAT_ID_LAST)

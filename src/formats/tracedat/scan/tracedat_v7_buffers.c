@@ -55,6 +55,24 @@ static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer
 	return p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Whether the section is nearer to where another option has one: it is that buffer's. */
+static bool section_is_nearer(const struct tracedat_walk *w, const struct tracedat_section *section, uint64_t at)
+{
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		if (o->id == section->id && o->size >= 8 && !o->dropped &&
+		    distance(load_u64(o->block->data + o->at, w->shape.big_endian), section->offset) <
+			    distance(at, section->offset))
+			return true;
+	}
+	return false;
+}
+
 /* The section of a buffer whose option has a wrong offset: the one around its data; or, after inserted or removed bytes, one
  * that moved together with its data. */
 static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, unsigned id, uint64_t at)
@@ -68,6 +86,8 @@ static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer
 		if (section->id != id || section->referenced)
 			continue;
 		uint64_t delta = section->offset - at;
+		if (section_is_nearer(w, section, at))
+			continue;
 		if (b->count && !there && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
 			for (size_t j = 0; j < b->count; j++) {
 				b->cpus[j].offset += delta;
