@@ -30,7 +30,7 @@ CEILINGS = {
         "fxt": {"altered": 650, "invented": 300, "claims": 12, "doubted, one hit": 50, "lost, 25 hits": 20},
         "ktrace": {"altered": 2, "invented": 12, "lost, one hit": 0.2, "doubted, one hit": 4.5},
         "lttng": {"altered": 510, "invented": 30, "claims": 5, "lost, one hit": 19, "doubted, one hit": 2.3, "lost, 25 hits": 8.5},
-        "tracedat": {"altered": 447, "invented": 14, "lost, one hit": 2.4, "doubted, one hit": 3.4},
+        "tracedat": {"invented": 14, "lost, one hit": 1.8},
         "uftrace": {"altered": 3, "invented": 30, "claims": 1, "lost, one hit": 0.2},
     },
     "all": {
