@@ -328,6 +328,8 @@ bool uftrace_map_check(struct uftrace_walk *w)
 			finding_report(w->findings, UFTRACE_RULE_sym_missing, source, (uint64_t)(m->path.text - map->text),
 				       m->path.length, "records have addresses in %s, and there is no symbol file for it",
 				       text_quote(shown, m->path.text, m->path.length));
+			/* The symbols are missing, or the path is not theirs. */
+			uftrace_repair_doubt_line(w, source, map->text, map->size, (size_t)(m->path.text - map->text));
 		}
 	}
 	return true;

@@ -172,7 +172,11 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	t->suspect = suspect && next == at + UFTRACE_RECORD_SIZE;
 	t->back.depth = depth;
 	t->back.unknown = unknown;
-	t->time = t->last_time = time;
+	/* A time from before the task, among those of it, is not one to go on from: it is a part of another recording. */
+	bool stray = t->begin && time < t->begin && t->time >= t->begin;
+	if (!stray)
+		t->time = time;
+	t->last_time = time;
 	t->last_word = word;
 	/* From here on the fast path may go, up to what would be a new session or a jump; but not behind a time that is itself in
 	 * doubt, or that the session does not cover. */
@@ -180,7 +184,7 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	t->time_limit = limit < t->session.next ? limit : t->session.next;
 	if (t->time_limit > UFTRACE_TIME_MAX)
 		t->time_limit = UFTRACE_TIME_MAX;
-	if (!time || time >= UFTRACE_TIME_MAX || time < t->session.since)
+	if (!time || time >= UFTRACE_TIME_MAX || time < t->session.since || stray)
 		t->time_limit = 0;
 	if (time > t->dat->last_time && time < UFTRACE_TIME_MAX)
 		t->dat->last_time = time;
