@@ -31,7 +31,7 @@ CEILINGS = {
         "ktrace": {"altered": 2, "invented": 12, "lost, one hit": 0.2, "doubted, one hit": 4.5},
         "lttng": {"altered": 510, "invented": 30, "claims": 5, "lost, one hit": 19, "doubted, one hit": 2.3, "lost, 25 hits": 8.5},
         "tracedat": {"invented": 14, "lost, one hit": 1.8},
-        "uftrace": {"altered": 3, "invented": 30, "claims": 1, "lost, one hit": 0.2},
+        "uftrace": {"altered": 3, "invented": 3},
     },
     "all": {
         "fxt": {"altered": 60000, "invented": 450, "doubted, one hit": 6.0},
