@@ -364,7 +364,12 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 	uint64_t until = stretch->end - offset < 2 * (uint64_t)size ? stretch->end : offset + 2 * (uint64_t)size;
 
 	ev->is_odd = false;
-	if (ev->back) {
+	if (ev->back && offset == stretch->offset && ev->peak != UINT64_MAX) {
+		/* A chunk that begins before the end of the one in front of it: a block with its header was doubled, or belongs
+		 * elsewhere. */
+		while (until < stretch->end && stretch->end - until >= size && ktrace_record_time(&ev->walk->in, until) < ev->peak)
+			until += size;
+	} else if (ev->back) {
 		uint64_t block = ktrace_records_later(&ev->walk->in, ev->run, offset);
 		from = from - stretch->offset < size ? stretch->offset : from - size;
 		uint64_t doubled = ktrace_records_doubled(&ev->walk->in, stretch, block, offset);

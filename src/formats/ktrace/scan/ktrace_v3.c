@@ -148,12 +148,13 @@ static void v3_finish(struct ktrace_walk *w)
 /* Where something is wrong, and the header was written days before or after the events, it may be that of another capture. */
 static void v3_doubt_header(struct ktrace_walk *w)
 {
-	const struct ktrace_event first = { .time = w->events.first_time };
+	const struct ktrace_event first = { .time = w->events.first_time }, last = { .time = w->in.last_time };
 	uint64_t odd = 0;
 
 	for (unsigned rule = 0; rule < KTRACE_RULE_COUNT; rule++)
 		odd += ktrace_rule_casts_doubt(rule) ? findings_count(w->scan->findings, rule) : 0;
-	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time))
+	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time) &&
+	    ktrace_record_leaps(&last, w->clock.header_time))
 		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "a header whose time is far from that of the events");
 }
 
