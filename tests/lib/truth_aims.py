@@ -28,7 +28,7 @@ COUNTED = ("altered", "invented", "claims")
 CEILINGS = {
     "small": {
         "fxt": {"altered": 650, "invented": 300, "claims": 12, "doubted, one hit": 50, "lost, 25 hits": 20},
-        "ktrace": {"altered": 2, "invented": 12, "lost, one hit": 0.2, "doubted, one hit": 4.5},
+        "ktrace": {"invented": 7, "lost, one hit": 0.14, "doubted, one hit": 1.5},
         "lttng": {"altered": 510, "invented": 30, "claims": 5, "lost, one hit": 19, "doubted, one hit": 2.3, "lost, 25 hits": 8.5},
         "tracedat": {"invented": 14, "lost, one hit": 1.8},
         "uftrace": {"altered": 3, "invented": 3},
@@ -36,6 +36,8 @@ CEILINGS = {
     "all": {
         "fxt": {"altered": 60000, "invented": 450, "doubted, one hit": 6.0},
         "ktrace": {"altered": 6, "invented": 250, "claims": 2, "doubted, one hit": 4.5},
+        "tracedat": {"altered": 2093, "invented": 6893, "claims": 2, "lost, one hit": 1.7},
+        "uftrace": {"altered": 393, "invented": 37023, "claims": 71, "lost, one hit": 6.8, "lost, 25 hits": 1.1, "lost, 400 hits": 78},
     },
 }
 
