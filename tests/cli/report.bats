@@ -473,3 +473,12 @@ lines"; do
 	exits 5 check --save sarif=nowhere/file valid.bin
 	[ -z "$(find . -name '.tracemend*')" ]
 }
+
+@test "facts that are numbers are numbers in JSON, and versions are not" {
+	"$TRACEMEND" gen -q -f lttng -o traces
+	rm traces/labels.jsonl
+	exits 0 info --format=json traces/*
+	jq -e '.inputs[0].facts | any(.key == "cpus" and .number == (.value | tonumber))' <<< "$output"
+	jq -e '.inputs[0].facts | any(.key == "clock" and .unit == "Hz" and (.number | type) == "number")' <<< "$output"
+	jq -e '.inputs[0].facts | all(.key != "version" or (has("number") | not))' <<< "$output"
+}
