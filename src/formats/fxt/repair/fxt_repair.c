@@ -52,6 +52,15 @@ void fxt_repair_insert(struct fxt_repair *p, uint64_t before, const uint64_t *wo
 	plan_added(p->plan, 1);
 }
 
+void fxt_repair_copy(struct fxt_repair *p, uint64_t before, uint64_t from, uint64_t length, unsigned rule, const char *why)
+{
+	if (!p->plan)
+		return;
+	fxt_repair_keep(p, before);
+	plan_copy_again(p->plan, p->output, p->source, from, length, rule, why);
+	plan_added(p->plan, 1);
+}
+
 void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t index)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -15,6 +15,7 @@ struct fxt_repair {
 	uint64_t keep_from; /* input bytes from here on are kept, and not in the plan yet */
 	uint64_t patched;   /* records that were corrected */
 	uint64_t moved;	    /* records that are written elsewhere */
+	uint64_t again;	    /* registrations that were written a second time */
 	struct edits edits; /* of the record being corrected */
 };
 
@@ -28,6 +29,8 @@ void fxt_repair_drop(struct fxt_repair *p, uint64_t from, uint64_t until, unsign
 void fxt_repair_lost(struct fxt_repair *p, uint64_t records, enum tracemend_exactness exactness);
 /* Writes one record that the input does not have, of at most 8 words. */
 void fxt_repair_insert(struct fxt_repair *p, uint64_t before, const uint64_t *words, size_t count, unsigned rule, const char *why);
+/* Writes a record of the input again, which is kept in its place as well. */
+void fxt_repair_copy(struct fxt_repair *p, uint64_t before, uint64_t from, uint64_t length, unsigned rule, const char *why);
 /* Registrations that the input lacks. */
 void fxt_repair_insert_string(struct fxt_repair *p, uint64_t before, uint16_t index);
 void fxt_repair_insert_thread(struct fxt_repair *p, uint64_t before, uint8_t index);

@@ -2,17 +2,23 @@
  * registered. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
+#include "formats/fxt/scan/fxt_clock.h"
+
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
  * with the file. */
 #define DOUBTS_LISTED 65536u
 /* A block, and the records that are cut by its ends; and regions that one block makes. */
-#define ISLAND_BYTES 4608u
+#define ISLAND_BYTES FXT_JOURNAL_BYTES
 #define ISLAND_REGIONS 4u
 /* An initialization record so near behind damage may be two words of another record. */
 #define RATE_CLEAR 64u
 /* Blocks that were written twice: sizes are powers of two. */
-#define BLOCK_MOST 4096u
+#define BLOCK_MOST FXT_BLOCK_BYTES
 #define BLOCK_LEAST 64u
+/* A registration has two words or more. */
+#define REGISTRATION_BYTES 16u
+/* Providers that may have had a section in a region of damage; of many, most have not. */
+#define FXT_PROVIDERS_SEVERAL 64u
 
 static void doubt(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
 {
@@ -58,6 +64,18 @@ static bool is_within_zeros(struct fxt_doubt *d, uint64_t at)
 {
 	const uint8_t *p = at && window_left(&d->resync->window, at) ? window_at(&d->resync->window, at - 1, 2) : NULL;
 	return p && bytes_are_zero(p, 2);
+}
+
+/* Whether the zeros at the end of the record, which was accepted, are nothing but the padding of a text that does not end in zeros.
+ */
+static bool ends_in_padding(struct fxt_doubt *d, uint64_t at)
+{
+	const struct fxt_record *o = &d->resync->other;
+
+	if (!fxt_decode_other(d->resync, at) || !fxt_is_exact(o) || !o->text_length)
+		return false;
+	uint64_t last = o->text_at + o->text_length - 1;
+	return last / FXT_WORD + 1 == o->words && o->data[last];
 }
 
 /* Words that a record of this kind has at most. */
@@ -179,6 +197,17 @@ static const char *why_by_context(const struct fxt_doubt *d, const struct fxt_re
 	return refers_to_doubtful(p, r) ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
 }
 
+/* What is from `from` on may be from elsewhere: so may be the record that changed to the current provider. */
+static void distrust_context(struct fxt_doubt *d, uint64_t from)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (!p->anonymous && p->introduced && p->offset >= from)
+		p->distrust.info = true;
+	else if (d->entered >= from && d->entered)
+		d->context = true;
+}
+
 /* What is between two regions that are no further apart than a block of a disk may be from elsewhere: another capture, or another
  * place of this one. Where there are many regions, single bytes were hit. */
 static void doubt_island(struct fxt_doubt *d, uint64_t from, uint64_t until)
@@ -189,23 +218,41 @@ static void doubt_island(struct fxt_doubt *d, uint64_t from, uint64_t until)
 		doubt(d, d->region_end, from - d->region_end, "is between two regions of damage, and may be from elsewhere");
 		p->distrust.from = p->distrust.until ? p->distrust.from : d->region_end;
 		p->distrust.until = from;
+		distrust_context(d, d->region_end);
 	}
 	d->region_end = until;
 }
 
-/* Whether a block was written twice, with its second copy from within [from, until]: lists that. */
+/* Whether the bytes at `seam` repeat those before: lists them. */
+static bool doubt_copy(struct fxt_doubt *d, uint64_t seam, uint64_t size)
+{
+	const uint8_t *p;
+
+	if (seam < size || seam > d->here->size || d->here->size - seam < size)
+		return false;
+	p = window_at(&d->resync->window, seam - size, (size_t)(2 * size));
+	if (!p || memcmp(p, p + size, (size_t)size) || bytes_are_zero(p, (size_t)size))
+		return false;
+	doubt(d, seam, size, "repeats the bytes before it: a block may have been written twice");
+	return true;
+}
+
+/* Whether a block was written twice, and its second copy has bytes at `from`, or begins or ends in [from, until]: lists that copy.
+ */
 static void doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
 	for (uint64_t size = BLOCK_MOST; size >= BLOCK_LEAST; size /= 2) {
-		uint64_t seam = (from + size - 1) / size * size;
-		if (seam < size || seam > until || d->here->size - seam < size)
-			continue;
-		const uint8_t *p = window_at(&d->resync->window, seam - size, (size_t)(2 * size));
-		if (!p || memcmp(p, p + size, (size_t)size) || bytes_are_zero(p, (size_t)size))
-			continue;
-		doubt(d, seam, size, "repeats the bytes before it: a block may have been written twice");
-		return;
+		uint64_t seam = from / size * size, next = seam + size;
+		if (doubt_copy(d, seam, size) || (next <= until && doubt_copy(d, next, size)) ||
+		    (seam == from && seam && doubt_copy(d, seam - size, size)))
+			return;
 	}
+}
+
+static void distrust_gap(struct fxt_provider *p, uint64_t until)
+{
+	p->distrust.gap = until;
+	p->distrust.first = p->distrust.first ? p->distrust.first : until;
 }
 
 /* What was registered in a region of damage that ends at `until` is not known. */
@@ -214,14 +261,27 @@ static void distrust_region(struct fxt_doubt *d, uint64_t until)
 	struct fxt_provider *p = d->registry->provider;
 
 	d->active = true;
-	p->distrust.gap = until;
-	p->distrust.first = p->distrust.first ? p->distrust.first : until;
+	distrust_gap(p, until);
+	/* There may have been sections of others in it. */
+	for (size_t i = 1; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
+		distrust_gap(d->registry->list[i], until);
 	if (!p->initialized && !p->timed)
 		p->distrust.clock = true;
 	/* One record: the magic number. */
 	if ((p->anonymous && p->records <= 1) || d->registry->count > 2)
 		d->context = true;
 	d->section_gap = d->section_gap ? d->section_gap : until;
+}
+
+void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (!d->plan || from >= until)
+		return;
+	doubt(d, from, until - from, "may be a block from elsewhere");
+	p->distrust.from = p->distrust.until && p->distrust.from < from ? p->distrust.from : from;
+	p->distrust.until = until;
 }
 
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
@@ -253,6 +313,22 @@ static bool refers_elsewhere(const struct fxt_registry *reg, const struct fxt_re
 	return false;
 }
 
+/* Where more registrations turn out to be missing than the last region of damage has room for, it is the seam of a block that took
+ * their place; and where the provider is introduced in that block, it may be another capture's. */
+static void distrust_replaced(struct fxt_doubt *d)
+{
+	struct fxt_provider *p = d->registry->provider;
+	uint64_t missing = d->registry->missing_count - d->seam_missing, from = d->seam - d->seam_length;
+
+	from = from > FXT_JOURNAL_BYTES ? from - FXT_JOURNAL_BYTES : 0;
+	if (!d->seam || missing * REGISTRATION_BYTES <= d->seam_length + REGISTRATION_BYTES || p->distrust.info || p->anonymous ||
+	    p->offset < from || p->offset > d->seam)
+		return;
+	p->distrust.info = true;
+	doubt(d, p->offset, d->here->at - p->offset,
+	      "more registrations are missing behind it than the damage had room for: a block may be from elsewhere");
+}
+
 /* Records up to here may be another provider's, since some record before this one. */
 static void distrust_section(struct fxt_doubt *d)
 {
@@ -268,6 +344,12 @@ static void distrust_section(struct fxt_doubt *d)
 	d->context = true;
 }
 
+/* Whether a tick rate is one that recorders write: numbers of other fields are seldom whole thousands. */
+static bool is_round_rate(uint64_t ticks)
+{
+	return fxt_rate_is_plausible(ticks) && !(ticks % 1000);
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -276,12 +358,15 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		return;
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
-		p->distrust.clock = doubtful || (p->distrust.gap && d->here->at - p->distrust.gap < RATE_CLEAR);
+		p->distrust.clock = doubtful ||
+				    (!is_round_rate(r->tail) && p->distrust.gap && d->here->at - p->distrust.gap < RATE_CLEAR);
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
 	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
 		distrust_region(d, d->here->at + r->words * FXT_WORD);
+	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_TRACE_INFO) && d->here->at)
+		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
 	p->distrust.redefined = p->distrust.redefined || (redefines && !doubtful && d->here->at != d->uncounted);
 	if (p->distrust.redefined && p->distrust.first && !p->distrust.stale) {
@@ -305,7 +390,7 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
 	if (rule == FXT_RULE_truncated_record && d->here->size - from >= FXT_WORD)
 		why = is_beginning(d, from) ? NULL : "precedes bytes that are not the beginning of a record";
-	else if (is_within_zeros(d, from))
+	else if (is_within_zeros(d, from) && !ends_in_padding(d, last))
 		why = "ends in zeros and precedes zeros: its end may be lost";
 	else if (shifted)
 		why = "precedes bytes that are off the 8-byte grid";
@@ -337,6 +422,9 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 {
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
+	d->seam = until;
+	d->seam_length = until - from;
+	d->seam_missing = d->registry->missing_count;
 	if (lost != TM_EXACT)
 		d->uncounted = until;
 	if (d->plan) {
@@ -351,6 +439,9 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 static bool is_verified(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	bool all;
+	/* No argument has its header, but two words of a payload may; no clock rate is as odd as such words. */
+	if (r->type == FXT_INITIALIZATION)
+		return is_round_rate(r->tail);
 	if (fxt_may_be_argument(r))
 		return false;
 	if (r->type == FXT_METADATA)
@@ -416,6 +507,8 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
 
 	d->steps_back++;
+	if (d->steps_back <= FXT_STEPS_BACK)
+		doubt_repeat(d, last, d->here->at + r->words * FXT_WORD);
 	if (d->step_count == FXT_STEPS_BACK || d->here->records < 3 || d->here->at - last > UINT16_MAX)
 		return;
 	/* Time of an event record: the second word. */
@@ -435,6 +528,8 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		return false;
 	if (unknown_refs && d->registry->count > 2 && refers_elsewhere(d->registry, r))
 		distrust_section(d);
+	if (unknown_refs)
+		distrust_replaced(d);
 	d->version = p->version;
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(r, d->registry->provider->tick_limit)) {
@@ -506,7 +601,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
 	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
 	if ((findings_errors(report->s->findings) || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
-	    d->steps_back * FXT_STEPS_RARE <= d->here->records)
+	    (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records))
 		for (unsigned i = 0; i < d->step_count; i++)
 			doubt(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
 	/* What is strange again and again is how the recorder writes, unless there is damage. */

@@ -9,9 +9,14 @@
 /* Records with undescribed content that are a habit of the recorder, in a file without errors. */
 #define FXT_STRANGE_HABIT 3u
 
-/* Timestamps that step back which are remembered; and of so many records at most one may, or it is a habit of the recorder. */
-#define FXT_STEPS_BACK 1024u
-#define FXT_STEPS_RARE 24u
+/* Timestamps that step back which are remembered; and of so many records at most one may, or it is a habit of the recorder, unless
+ * there are only a few. */
+#define FXT_STEPS_BACK 64u
+#define FXT_STEPS_RARE 256u
+#define FXT_STEPS_FEW 3u
+
+/* Blocks that were written to a wrong place: sizes are powers of two. */
+#define FXT_BLOCK_BYTES 4096u
 
 struct fxt_step {
 	uint64_t at;
@@ -27,6 +32,10 @@ struct fxt_doubt {
 	bool active;		      /* there was damage: the fast path, which knows no doubt, is not taken any more */
 	bool context;		      /* it is not known whose the records are, up to the next provider or section record */
 	uint64_t regions, region_end; /* regions of damage so far; end of the last one */
+	uint64_t seam;		      /* end of the last region of damage; 0: none. Also where nothing is repaired */
+	uint64_t undone;	      /* the seam for which changes were undone; 0: none */
+	uint64_t seam_length;	      /* of that region */
+	size_t seam_missing;	      /* registrations that were known to be missing in front of it */
 	uint64_t version;	      /* of the provider, in front of the record */
 	uint64_t entered;	      /* offset of the last provider or section record */
 	uint64_t section_gap;	      /* end of the first region of damage since such a record; 0: none */
@@ -50,6 +59,8 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs);
 /* The same after it was accepted: what it registers is doubtful if it is. */
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful);
+/* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful. */
+void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t until);
 /* The provider or section record at `at` ends the records of the current provider. */
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
 /* A provider info record that may be the damaged one of a provider that is missing. */

@@ -62,10 +62,10 @@ static void zeros(struct fxt_walk *w)
 	uint64_t until = from + (end - from) / FXT_WORD * FXT_WORD;
 	snprintf(say, sizeof(say), "%" PRIu64 " zero words between records", (end - from) / FXT_WORD);
 	if (!fxt_next_is_sound(&w->resync, until)) {
-		/* What follows is the rest of a record whose beginning is in the hole. */
+		/* What follows is the rest of a record whose beginning is in the hole, or begins with zeros off the grid. */
 		struct fxt_record *r = &w->record;
 		fxt_record_clear(r);
-		struct fxt_resume resume = fxt_resync(&w->resync, until, r);
+		struct fxt_resume resume = fxt_resync(&w->resync, until - FXT_WORD, r);
 		until = resume.at;
 		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
 			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);

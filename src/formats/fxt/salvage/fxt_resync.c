@@ -29,6 +29,14 @@
 /* Records that are tried for two that fit; those of an unassigned type do not count. */
 #define FIT_DEPTH 5u
 
+/* Records, and bytes, by which it is judged whose they are; how often that is asked; records that must speak against it. */
+#define LOOK_RECORDS 24u
+#define LOOK_BYTES 4096u
+#define LOOK_EVERY 64u
+#define LOOKS_START 256u
+#define LOOK_AGAINST 2u
+#define LOOK_AGAINST_SURE 4u
+
 struct search {
 	uint64_t budget; /* bytes of text that may still be examined */
 };
@@ -456,4 +464,88 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 			return true;
 	}
 	return false;
+}
+
+bool fxt_decode_other(struct fxt_resync *y, uint64_t at)
+{
+	return decode_at(y, at, FXT_DECODE_STRICT);
+}
+
+/* What fxt_resync_provider() compares. */
+struct look {
+	const struct fxt_provider *current, *other;
+	uint64_t since;
+	uint32_t news[LOOK_RECORDS]; /* registered by the records: string indexes, and thread indexes above them */
+	unsigned news_count;
+	unsigned refs, lacking; /* of the record: to what was registered before, and to what `current` lacks of that */
+};
+
+#define NEWS_THREAD 0x10000u
+
+static bool is_new(const struct look *k, uint32_t index)
+{
+	for (unsigned i = 0; i < k->news_count; i++)
+		if (k->news[i] == index)
+			return true;
+	return false;
+}
+
+/* Takes a reference into account; false: nobody registered that index. */
+static bool look_at(struct look *k, uint32_t index, uint8_t current, uint64_t offset, uint8_t other)
+{
+	if (is_new(k, index) || (current & FXT_REGISTERED && offset >= k->since))
+		return true;
+	k->refs++;
+	k->lacking += !(current & FXT_REGISTERED);
+	return other & FXT_REGISTERED;
+}
+
+static bool look_at_record(struct look *k, const struct fxt_record *r)
+{
+	k->refs = k->lacking = 0;
+	for (unsigned i = 0; i < r->string_count; i++) {
+		uint16_t ref = r->strings[i].ref;
+		const struct fxt_string_page *page = k->current->tables->pages[(ref & FXT_STRING_INDEX_MAX) / FXT_PAGE];
+		if (ref && !(ref & FXT_STRING_INLINE) &&
+		    !look_at(k, ref, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE],
+			     fxt_string_state(k->other->tables, ref)))
+			return false;
+	}
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
+		uint8_t ref = r->threads[i].ref;
+		const struct fxt_thread_entry *e = &k->current->tables->threads[ref];
+		if (ref && !look_at(k, NEWS_THREAD + ref, e->state, e->offset, k->other->tables->threads[ref].state))
+			return false;
+	}
+	return true;
+}
+
+bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, const struct fxt_provider *current,
+			 const struct fxt_provider *other, bool sure)
+{
+	struct look k = { .current = current, .other = other, .since = since };
+	const uint64_t start = at;
+	const struct fxt_record *r = &y->other;
+	unsigned against = 0, pro = 0;
+
+	/* Rationed by offset, so that the work is linear. */
+	if (y->looks >= LOOKS_START + at / LOOK_EVERY)
+		return false;
+	y->looks++;
+	for (unsigned n = 0; n < LOOK_RECORDS && at < y->size && at - start < LOOK_BYTES; n++) {
+		if (!decode_at(y, at, FXT_DECODE_STRICT) || !fxt_is_exact(r) || r->words * FXT_WORD > LOOK_BYTES)
+			break;
+		if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_PROVIDER_SECTION))
+			break;
+		if (r->type == FXT_STRING || r->type == FXT_THREAD)
+			k.news[k.news_count++] = r->id + (r->type == FXT_THREAD ? NEWS_THREAD : 0);
+		else if (!look_at_record(&k, r))
+			return false;
+		else if (k.lacking)
+			against++;
+		else if (k.refs)
+			pro++;
+		at += r->words * FXT_WORD;
+	}
+	return sure ? against >= LOOK_AGAINST_SURE && !pro : against >= LOOK_AGAINST && against > pro;
 }

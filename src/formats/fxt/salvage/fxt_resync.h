@@ -24,6 +24,7 @@ struct fxt_resync {
 	const struct fxt_decoder *decoder;  /* the walk's */
 	uint64_t size;			    /* of the file */
 	uint64_t far_reads;		    /* far looks ahead so far */
+	uint64_t looks;			    /* fxt_resync_provider() so far */
 	uint64_t inner_budget, inner_until; /* bytes that may be examined inside records; where it was last topped up */
 	struct fxt_lines lines;
 	struct fxt_record other; /* what was decoded last */
@@ -63,6 +64,12 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what the provider registered; one
  * that has no fault but unknown references must then refer to more. What it is then is in y->other. */
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *p, uint64_t at, const struct fxt_record *r);
+/* Decodes the record at `at`, strictly, into y->other. False where nothing decodes. */
+bool fxt_decode_other(struct fxt_resync *y, uint64_t at);
+/* Whether the records from `at` on refer to nothing but what `other` registered, or they themselves, or what `current` registered
+ * from `since` on, while most of them refer to something that `current` lacks. sure: all of them do. Looks at a few records. */
+bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, const struct fxt_provider *current,
+			 const struct fxt_provider *other, bool sure);
 /* Whether an argument may decode as this record, since both have type and size in the low 16 bits of their headers: a pointer
  * as a kernel object, a koid as a context switch, a 64-bit number as an event without a name, null as a provider section, the
  * number 0 as an empty string, a blob as a profiler record. */

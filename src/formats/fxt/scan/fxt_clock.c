@@ -121,6 +121,7 @@ void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, ui
 		c->default_init_offset = offset;
 	}
 	provider->initialized = true;
+	provider->rate_offset = offset;
 	provider->ticks = ticks ? ticks : FXT_TICKS_DEFAULT;
 	provider->tick_limit = tick_limit(provider->ticks);
 }

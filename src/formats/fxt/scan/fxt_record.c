@@ -2,16 +2,41 @@
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include "formats/fxt/scan/fxt_hash.h"
+#include "formats/fxt/scan/fxt_journal.h"
 
 /* ---- metadata ---- */
 
+/* Whether the record before the position, which is sound, ends in the magic number: it was cut, and another trace is behind it. It
+ * is dropped then, and what it ends in is the magic number. */
+static void uncover_magic(struct fxt_walk *w)
+{
+	struct fxt_position *here = &w->report.here;
+	uint64_t last = here->records ? fxt_position_recent(here, 1) : here->at;
+	const uint8_t *p = here->at - last > FXT_WORD ? window_at(&w->resync.window, here->at - FXT_WORD, FXT_WORD) : NULL;
+	struct fxt_record *o = &w->resync.other;
+
+	if (!p || load_u64(p, w->decoder.big_endian) != FXT_MAGIC || last < w->repair.keep_from ||
+	    !fxt_decode_other(&w->resync, last) || last + o->words * FXT_WORD != here->at || o->payload_length)
+		return;
+	struct finding *fd = fxt_report(&w->report, FXT_RULE_swallowed_records, last, here->at - last,
+					"the record is cut: it takes in the magic number of another trace behind it");
+	if (fd)
+		fxt_path(&w->report, fd, o, NULL);
+	fxt_repair_drop(&w->repair, last, here->at - FXT_WORD, FXT_RULE_swallowed_records, "a record that was cut");
+	fxt_repair_lost(&w->repair, 1, TM_EXACT);
+	for (size_t i = 0; i < w->registry.count; i++)
+		w->registry.list[i]->introduced = false;
+}
+
 static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
+	uncover_magic(w);
 	struct fxt_provider *provider = fxt_provider_get(&w->registry, r->id);
 	const uint8_t *name = r->data + r->text_at;
 	if (!provider)
 		return;
 	fxt_doubt_leave(&w->doubt, offset);
+	fxt_journal_enter(&w->registry, provider);
 	fxt_provider_enter(&w->registry, provider);
 	if (provider->introduced) {
 		if (provider->name_length != r->text_length || memcmp(provider->name, name, provider->name_length)) {
@@ -22,6 +47,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 				   "provider %u was introduced before; readers forget its strings and threads", r->id);
 	}
 	fxt_provider_reset(&w->registry, provider);
+	fxt_journal_reset(&w->registry, provider);
 	provider->sessions += provider->timed != 0;
 	provider->introduced = true;
 	provider->placeholder = false;
@@ -31,6 +57,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	provider->ticks = FXT_TICKS_DEFAULT;
 	provider->tick_limit = INT64_MAX;
 	provider->initialized = false;
+	provider->rate_offset = 0;
 	provider->distrust = (struct fxt_distrust){ 0 };
 	w->registry.introduced = true;
 }
@@ -40,8 +67,8 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 	struct fxt_provider *provider = fxt_provider_find(&w->registry, r->id);
 	if (!provider && !r->id && !w->registry.introduced) {
 		fxt_doubt_leave(&w->doubt, offset);
-		fxt_provider_enter(&w->registry,
-				   w->registry.list[0]); /* readers know the context before any provider as number 0 */
+		/* Readers know the context before any provider as number 0. */
+		fxt_provider_enter(&w->registry, w->registry.list[0]);
 		return;
 	}
 	if (!provider) {
@@ -63,6 +90,7 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 		w->registry.introduced = true;
 	}
 	fxt_doubt_leave(&w->doubt, offset);
+	fxt_journal_enter(&w->registry, provider);
 	fxt_provider_enter(&w->registry, provider);
 }
 
@@ -192,6 +220,14 @@ static struct fxt_thread *accept_threads(struct fxt_walk *w, const struct fxt_re
 	return track;
 }
 
+static void accept_string(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
+{
+	uint64_t hash = fxt_hash(r->data + r->text_at, (size_t)r->text_length);
+
+	fxt_journal_string(&w->registry, r->id, hash);
+	fxt_string_register(&w->registry, r->id, hash, offset, r->words * FXT_WORD);
+}
+
 void fxt_record_accept(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
 	uint64_t category = 0, name = 0, process = 0, arguments[FXT_ARGUMENTS_MAX] = { 0 };
@@ -226,17 +262,19 @@ void fxt_record_accept(struct fxt_walk *w, const struct fxt_record *r, uint64_t 
 	fxt_check_newer(&w->check, r);
 	switch (r->type) {
 	case FXT_INITIALIZATION:
+		fxt_journal_rate(&w->registry, r->tail);
 		fxt_clock_initialize(&w->clock, w->registry.provider, r->tail, !w->registry.introduced, offset,
 				     r->words * FXT_WORD);
 		break;
 	case FXT_STRING:
 		if (r->id)
-			fxt_string_register(&w->registry, r->id, fxt_hash(r->data + r->text_at, (size_t)r->text_length), offset,
-					    r->words * FXT_WORD);
+			accept_string(w, r, offset);
 		break;
 	case FXT_THREAD:
 		fxt_check_koid(&w->check, r->threads[0].process, offset + FXT_WORD);
 		fxt_check_koid(&w->check, r->threads[0].thread, offset + FXT_WORD);
+		if (r->id)
+			fxt_journal_thread(&w->registry, r->id, r->threads[0].process, r->threads[0].thread);
 		if (r->id)
 			fxt_thread_register(&w->registry, r->id, r->threads[0].process, r->threads[0].thread, offset);
 		break;

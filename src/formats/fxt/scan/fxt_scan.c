@@ -3,6 +3,8 @@
 
 #include "formats/fxt/salvage/fxt_lines.h"
 #include "formats/fxt/salvage/fxt_region.h"
+#include "formats/fxt/salvage/fxt_splice.h"
+#include "formats/fxt/scan/fxt_journal.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>
@@ -110,6 +112,30 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 	return true;
 }
 
+/* The offset of a magic number record inside the record, of which nothing but a payload may have it: the record was cut, and
+ * another trace is behind it. The end of the record where there is none. */
+static uint64_t magic_within(const struct fxt_walk *w, const struct fxt_record *r)
+{
+	uint64_t at = FXT_WORD, end = r->words * FXT_WORD;
+
+	if (!r->issues.count || r->payload_length || end > FXT_RECORD_WORDS_MAX * FXT_WORD)
+		return end;
+	while (at < end && load_u64(r->data + at, w->decoder.big_endian) != FXT_MAGIC)
+		at += FXT_WORD;
+	return at;
+}
+
+static bool covers_magic(struct fxt_walk *w, struct fxt_record *r, uint64_t from)
+{
+	uint64_t until = from + magic_within(w, r);
+
+	if (until == from + r->words * FXT_WORD)
+		return false;
+	fxt_region(w, FXT_RULE_swallowed_records, from, until, r, TM_EXACT, 1,
+		   "the record is cut: it takes in the magic number of another trace behind it");
+	return true;
+}
+
 /* The record is faulty, or out of place, and exact as another type. */
 static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
 {
@@ -167,13 +193,15 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 
 	if ((is_loose(r) || r->issues.worst == TM_ERROR) && fxt_region_converted(w, r))
 		return;
-	if (covers_records(w, r, from))
+	if (covers_magic(w, r, from) || covers_records(w, r, from))
 		return;
 	if (is_loose(r) && !fxt_next_fits(&w->resync, from + length, length, false)) {
 		fxt_region_resume(w, r, FXT_RULE_unreadable_bytes);
 		return;
 	}
 	bool unknown_refs = has_unknown_refs(w, r);
+	if (fxt_splice_undo(w, r, unknown_refs))
+		unknown_refs = has_unknown_refs(w, r);
 	if (has_other_type(w, r, from, unknown_refs) || is_chance_rate(w, r, from) || is_noise(w, r, from, unknown_refs))
 		return;
 	if (r->type == FXT_INITIALIZATION && !r->tail)
@@ -357,8 +385,8 @@ static void walk(struct fxt_walk *w)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, w->decoder.big_endian);
-		/* The fast path knows no doubt. */
-		if (!w->s->slow && !w->doubt.active && fxt_fast_run(w, header))
+		/* The fast path knows no doubt, and not whose the records behind damage are. */
+		if (!w->s->slow && !w->doubt.active && here->at != w->doubt.seam && fxt_fast_run(w, header))
 			continue;
 		walk_record(w, header, left);
 		if (w->window.status != TM_OK || w->resync.window.status != TM_OK)
@@ -389,6 +417,7 @@ static bool walk_open(struct fxt_walk *w, struct scan *s, struct source *source)
 
 static void walk_close(struct fxt_walk *w)
 {
+	fxt_journal_close(&w->registry);
 	fxt_registry_close(&w->registry);
 	fxt_nesting_close(&w->nesting);
 	fxt_operations_close(&w->operations);

@@ -5,7 +5,7 @@
 
 #include "core/array.h"
 
-static void tables_free(struct fxt_registry *reg, struct fxt_provider *provider)
+void fxt_tables_free(struct fxt_registry *reg, struct fxt_provider *provider)
 {
 	struct fxt_tables *t = provider->tables;
 	if (t == &reg->no_tables)
@@ -23,7 +23,7 @@ static void tables_free(struct fxt_registry *reg, struct fxt_provider *provider)
 void fxt_registry_close(struct fxt_registry *reg)
 {
 	for (size_t i = 0; i < reg->count; i++) {
-		tables_free(reg, reg->list[i]);
+		fxt_tables_free(reg, reg->list[i]);
 		free(reg->list[i]);
 	}
 	free(reg->list);
@@ -128,7 +128,6 @@ void fxt_unused_report(struct fxt_registry *reg)
 void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider)
 {
 	unused_report(reg, provider);
-	tables_free(reg, provider);
 	provider->version = ++reg->versions;
 }
 

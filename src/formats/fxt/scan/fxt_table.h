@@ -32,6 +32,36 @@ struct fxt_tables {
 	struct fxt_thread_entry threads[FXT_THREAD_INDEX_MAX + 1];
 };
 
+/* A change of what is registered; fxt_journal.h. */
+#define FXT_JOURNAL_BYTES 4608u /* a block, and the records that are cut by its ends */
+#define FXT_JOURNAL_MAX 64u
+#define FXT_JOURNAL_SAVED_MAX 8u /* providers whose tables are kept */
+enum fxt_change_kind { FXT_CHANGE_ENTER, FXT_CHANGE_RESET, FXT_CHANGE_RATE, FXT_CHANGE_STRING, FXT_CHANGE_THREAD };
+
+struct fxt_rate {
+	uint64_t ticks, limit, offset;
+	bool initialized;
+};
+
+struct fxt_change {
+	uint8_t kind;		       /* enum fxt_change_kind */
+	uint16_t index;		       /* of the string or thread */
+	uint64_t at;		       /* of the record that made it */
+	struct fxt_provider *provider; /* whose; of FXT_CHANGE_ENTER the one before */
+	struct fxt_provider *before;   /* owned, of FXT_CHANGE_RESET: as it was; NULL: not kept */
+	struct {
+		uint8_t state;
+		uint64_t hash, offset;
+	} string; /* as it was registered */
+	struct fxt_thread_entry thread;
+	struct fxt_rate rate;
+};
+
+struct fxt_journal {
+	struct fxt_change list[FXT_JOURNAL_MAX]; /* a ring */
+	unsigned first, count, saved;
+};
+
 /* What of a provider is doubtful; used by fxt_doubt.c alone, and only in a repair. */
 struct fxt_distrust {
 	bool info;	      /* who it is */
@@ -51,6 +81,7 @@ struct fxt_provider {
 	uint8_t name_length;
 	struct fxt_tables *tables; /* never NULL: fxt_registry.no_tables until something is registered */
 	uint64_t ticks;		   /* a second */
+	uint64_t rate_offset;	   /* of the initialization record in force; 0: none */
 	uint64_t tick_limit;	   /* beyond it nanoseconds pass 2^63 - 1 */
 	uint64_t first, last;	   /* timestamps, lowest and highest */
 	uint64_t previous;	   /* timestamp */
@@ -95,6 +126,7 @@ struct fxt_registry {
 	struct fxt_string_page no_page, zero_page;	    /* no string; none but index 0, which is the empty one */
 	uint8_t anywhere_strings[FXT_STRING_INDEX_MAX + 1]; /* registered by whichever provider */
 	uint8_t anywhere_threads[FXT_THREAD_INDEX_MAX + 1];
+	struct fxt_journal journal;
 	struct fxt_missing *missing; /* owned */
 	size_t missing_count, missing_capacity;
 };
@@ -108,7 +140,9 @@ struct fxt_provider *fxt_provider_find(const struct fxt_registry *reg, uint32_t 
 struct fxt_provider *fxt_provider_get(struct fxt_registry *reg, uint32_t id);
 /* Makes it the current one. */
 void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider);
-/* Forgets strings and threads of a provider that is introduced anew. */
+/* Frees the tables of a provider, which has none then. */
+void fxt_tables_free(struct fxt_registry *reg, struct fxt_provider *provider);
+/* The provider is introduced anew: reports what it registered before, which is forgotten by fxt_journal_reset(). */
 void fxt_provider_reset(struct fxt_registry *reg, struct fxt_provider *provider);
 
 /* Registers in the tables of the current provider. Where there is no room: report->status. */

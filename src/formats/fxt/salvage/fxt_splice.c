@@ -1,0 +1,297 @@
+#include "formats/fxt/salvage/fxt_splice.h"
+
+#include "formats/fxt/scan/fxt_journal.h"
+
+/* Registrations that may be written again at first; later as many more as there are words passed. */
+#define AGAIN_START 4096u
+/* Registrations behind a block that can be carried over to the provider that they are meant for. */
+#define CARRIED_MAX 64u
+
+/* Writes the record at `from` again in front of the position, if it is that registration, and sound. */
+static bool write_again(struct fxt_walk *w, uint64_t from, enum fxt_type type, uint32_t id)
+{
+	struct fxt_resync *y = &w->resync;
+	const struct fxt_record *o = &y->other;
+
+	if (!fxt_decode_other(y, from) || !fxt_is_exact(o) || o->type != type || (type != FXT_INITIALIZATION && o->id != id))
+		return false;
+	fxt_repair_copy(&w->repair, w->report.here.at, from, o->words * FXT_WORD, FXT_RULE_duplicate_provider_info,
+			"registered again as it was: what changed it seems to be from elsewhere");
+	return true;
+}
+
+static void write_rate(struct fxt_walk *w, struct fxt_provider *p)
+{
+	if (p->initialized && !write_again(w, p->rate_offset, FXT_INITIALIZATION, 0))
+		p->distrust.clock = true;
+}
+
+/* An entry whose record cannot be written again is registered no more. */
+static void write_string(struct fxt_walk *w, struct fxt_provider *p, uint32_t index)
+{
+	struct fxt_string_page *page = p->tables->pages[index / FXT_PAGE];
+	uint32_t n = index % FXT_PAGE;
+
+	if (page != w->registry.no_tables.pages[index / FXT_PAGE] &&
+	    (!(page->state[n] & FXT_REGISTERED) || !write_again(w, page->offset[n], FXT_STRING, index)))
+		page->state[n] = 0;
+}
+
+static void write_thread(struct fxt_walk *w, struct fxt_provider *p, uint32_t index)
+{
+	struct fxt_thread_entry *e = &p->tables->threads[index];
+
+	if (p->tables != &w->registry.no_tables && (!(e->state & FXT_REGISTERED) || !write_again(w, e->offset, FXT_THREAD, index)))
+		e->state = 0;
+}
+
+/* The provider, and all that it registered. */
+static void write_provider(struct fxt_walk *w, struct fxt_provider *p)
+{
+	if (!fxt_decode_other(&w->resync, p->offset) || !fxt_is_exact(&w->resync.other) || p->placeholder) {
+		p->distrust.info = true;
+		return;
+	}
+	fxt_repair_copy(&w->repair, w->report.here.at, p->offset, w->resync.other.words * FXT_WORD,
+			FXT_RULE_duplicate_provider_info,
+			"introduced again: the record that introduced it anew seems to be from elsewhere");
+	write_rate(w, p);
+	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
+		const struct fxt_string_page *page = p->tables->pages[i / FXT_PAGE];
+		if (page == &w->registry.no_page)
+			i |= FXT_PAGE - 1;
+		else if (page->state[i % FXT_PAGE])
+			write_string(w, p, i);
+	}
+	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && p->tables != &w->registry.no_tables; i++)
+		if (p->tables->threads[i].state)
+			write_thread(w, p, i);
+}
+
+static void write_change(struct fxt_walk *w, const struct fxt_change *c)
+{
+	switch (c->kind) {
+	case FXT_CHANGE_RESET:
+		write_provider(w, c->provider);
+		break;
+	case FXT_CHANGE_RATE:
+		write_rate(w, c->provider);
+		break;
+	case FXT_CHANGE_STRING:
+		write_string(w, c->provider, c->index);
+		break;
+	case FXT_CHANGE_THREAD:
+		write_thread(w, c->provider, c->index);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Whether the i-th of the changes is made up for when its provider is introduced again. */
+static bool is_within_reset(const struct fxt_change *changes, unsigned n, unsigned i)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (changes[k].kind == FXT_CHANGE_RESET && changes[k].provider == changes[i].provider)
+			return true;
+	return false;
+}
+
+static void write_section(struct fxt_walk *w, const struct fxt_provider *p)
+{
+	uint64_t section = fxt_header(FXT_METADATA, 1) | fxt_field(16, 4, FXT_PROVIDER_SECTION) | fxt_field(20, 32, p->id);
+
+	fxt_repair_insert(&w->repair, w->report.here.at, &section, 1, FXT_RULE_duplicate_provider_info,
+			  "changes back to the provider: the record that changed to another one seems to be from elsewhere");
+}
+
+/* What the current provider registered behind the block, by records that are meant for the one before it. */
+struct carried {
+	struct {
+		uint32_t index;
+		bool thread;
+		uint64_t hash, offset, process, koid;
+	} list[CARRIED_MAX];
+	unsigned count;
+};
+
+/* False: it is too much. */
+static bool carry(const struct fxt_registry *reg, uint64_t since, struct carried *c)
+{
+	const struct fxt_tables *t = reg->provider->tables;
+
+	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX && t != &reg->no_tables; i++) {
+		const struct fxt_string_page *page = t->pages[i / FXT_PAGE];
+		uint32_t n = i % FXT_PAGE;
+		if (page == &reg->no_page) {
+			i |= FXT_PAGE - 1;
+		} else if (page->state[n] & FXT_REGISTERED && page->offset[n] >= since) {
+			if (c->count == CARRIED_MAX)
+				return false;
+			c->list[c->count].thread = false;
+			c->list[c->count].index = i;
+			c->list[c->count].hash = page->hash[n];
+			c->list[c->count++].offset = page->offset[n];
+		}
+	}
+	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && t != &reg->no_tables; i++) {
+		const struct fxt_thread_entry *e = &t->threads[i];
+		if (!(e->state & FXT_REGISTERED) || e->offset < since)
+			continue;
+		if (c->count == CARRIED_MAX)
+			return false;
+		c->list[c->count].thread = true;
+		c->list[c->count].index = i;
+		c->list[c->count].process = e->process;
+		c->list[c->count].koid = e->thread;
+		c->list[c->count++].offset = e->offset;
+	}
+	return true;
+}
+
+static void write_carried(struct fxt_walk *w, const struct carried *c)
+{
+	for (unsigned i = 0; i < c->count && w->report.status == TM_OK; i++) {
+		uint32_t index = c->list[i].index;
+		uint64_t offset = c->list[i].offset;
+		if (!write_again(w, offset, c->list[i].thread ? FXT_THREAD : FXT_STRING, index))
+			continue;
+		if (c->list[i].thread)
+			fxt_thread_register(&w->registry, index, c->list[i].process, c->list[i].koid, offset);
+		else
+			fxt_string_register(&w->registry, index, c->list[i].hash, offset, w->resync.other.words * FXT_WORD);
+	}
+}
+
+/* Undoes the last n changes. Registrations from `since` on stay. */
+static bool undo(struct fxt_walk *w, unsigned n, uint64_t since)
+{
+	struct fxt_change undone[FXT_JOURNAL_MAX];
+	struct fxt_provider *written = w->registry.provider;
+	struct carried carried = { .count = 0 };
+
+	if (!carry(&w->registry, since, &carried))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		undone[i] = *fxt_journal_last(&w->registry, i + 1);
+	fxt_journal_undo(&w->registry, n);
+	for (unsigned i = n; i--;) {
+		const struct fxt_change *c = &undone[i];
+		if (c->kind == FXT_CHANGE_ENTER || (c->kind != FXT_CHANGE_RESET && is_within_reset(undone, n, i)))
+			continue;
+		if (c->kind != FXT_CHANGE_RESET && c->provider != written)
+			write_section(w, c->provider);
+		write_change(w, c);
+		written = c->provider;
+	}
+	if (written != w->registry.provider)
+		write_section(w, w->registry.provider);
+	write_carried(w, &carried);
+	return true;
+}
+
+/* The provider that was current before the n-th last change, as it was then. NULL: that change is none of providers, or that is not
+ * known. */
+static const struct fxt_provider *current_before(struct fxt_registry *reg, unsigned n)
+{
+	const struct fxt_provider *then = reg->provider;
+	const struct fxt_change *c = fxt_journal_last(reg, n);
+
+	if (c->kind != FXT_CHANGE_ENTER && c->kind != FXT_CHANGE_RESET)
+		return NULL;
+	for (unsigned k = 1; k <= n; k++) {
+		c = fxt_journal_last(reg, k);
+		if (c->kind == FXT_CHANGE_ENTER)
+			then = c->provider;
+	}
+	/* It may have been introduced again since. */
+	for (unsigned k = n; k; k--) {
+		c = fxt_journal_last(reg, k);
+		if (c->kind == FXT_CHANGE_RESET && c->provider == then)
+			return c->before;
+	}
+	return then;
+}
+
+/* Whether the n-th last change sets another tick rate for the current provider, which no recorder does. */
+static bool is_odd_rate(struct fxt_registry *reg, unsigned n)
+{
+	const struct fxt_change *c = fxt_journal_last(reg, n);
+	return c->kind == FXT_CHANGE_RATE && c->rate.initialized && c->provider == reg->provider;
+}
+
+/* Whether the last n changes are nothing but sections, which change to providers as a rule. */
+static bool is_section(struct fxt_registry *reg, unsigned n)
+{
+	for (unsigned k = 1; k <= n; k++)
+		if (fxt_journal_last(reg, k)->kind == FXT_CHANGE_RESET)
+			return false;
+	return reg->provider->offset < fxt_journal_last(reg, n)->at;
+}
+
+/* How many of the last changes must be undone for the records from `at` on to refer to what is registered; 0: that is not so. */
+static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since, bool behind)
+{
+	struct fxt_registry *reg = &w->registry;
+	unsigned count = fxt_journal_recent(reg);
+
+	for (unsigned n = 1; n <= count; n++) {
+		const struct fxt_provider *then = current_before(reg, n);
+		if (behind && is_odd_rate(reg, n))
+			return n;
+		if (then && then->records && fxt_resync_provider(&w->resync, at, since, reg->provider, then, is_section(reg, n)))
+			return n;
+	}
+	return 0;
+}
+
+/* Lists what is in front of the position and may be from elsewhere: a block that has the record at `change`. */
+static void doubt_block(struct fxt_walk *w, uint64_t change)
+{
+	uint64_t until = w->report.here.at, from = change & ~(uint64_t)(FXT_BLOCK_BYTES - 1), end = w->doubt.region_end;
+
+	if (end > from && end <= change)
+		from = end;
+	fxt_doubt_block(&w->doubt, from, until);
+}
+
+/* Whether as many registrations may be written again as undoing the last n changes asks for. */
+static bool may_write(struct fxt_walk *w, unsigned n)
+{
+	struct fxt_registry *reg = &w->registry;
+	uint64_t again = reg->provider->strings + reg->provider->threads;
+
+	for (unsigned i = 1; i <= n; i++) {
+		const struct fxt_provider *before = fxt_journal_last(reg, i)->before;
+		again += before ? before->strings + before->threads : 0;
+	}
+	if (w->repair.again + again > AGAIN_START + w->report.here.at / FXT_WORD)
+		return false;
+	w->repair.again += again;
+	return true;
+}
+
+bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
+{
+	struct fxt_registry *reg = &w->registry;
+	uint64_t at = w->report.here.at, since = at;
+	bool behind = w->doubt.seam == at && at;
+
+	/* Once for each region of damage: where it is not the last time, it was no block. */
+	if ((!unknown_refs && !behind) || !fxt_journal_recent(reg) || (w->doubt.seam && w->doubt.seam == w->doubt.undone))
+		return false;
+	if (w->doubt.seam > fxt_journal_last(reg, 1)->at)
+		since = w->doubt.seam;
+	unsigned n = changes_against(w, at, since, behind);
+	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
+	if (!n || !may_write(w, n) || !undo(w, n, since))
+		return false;
+	if (unknown_refs && !behind)
+		fxt_report(&w->report, FXT_RULE_cross_provider_string_ref, at, r->words * FXT_WORD,
+			   "records refer to what was registered before offset %llu, and not to what was registered since",
+			   (unsigned long long)change);
+	w->doubt.undone = w->doubt.seam;
+	fxt_doubt_leave(&w->doubt, at);
+	doubt_block(w, change);
+	return true;
+}
