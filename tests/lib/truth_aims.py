@@ -27,7 +27,7 @@ COUNTED = ("altered", "invented", "claims")
 # measured and not judged.
 CEILINGS = {
     "small": {
-        "fxt": {"altered": 650, "invented": 300, "claims": 12, "doubted, one hit": 50, "lost, 25 hits": 20},
+        "fxt": {"altered": 6, "invented": 1, "doubted, one hit": 25},
         "ktrace": {"invented": 7, "lost, one hit": 0.14, "doubted, one hit": 1.5},
         "lttng": {"altered": 510, "invented": 30, "claims": 5, "lost, one hit": 19, "doubted, one hit": 2.3, "lost, 25 hits": 8.5},
         "tracedat": {"invented": 14, "lost, one hit": 1.8},
