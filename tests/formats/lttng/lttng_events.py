@@ -115,7 +115,7 @@ def nodes(text):
 
 
 class Facility:
-    """A description: events in order, each (name, node)."""
+    """A description: the nodes of its events, in order. Its events need all of it: a reader of 0.7 refuses a facility of another checksum."""
 
     def __init__(self, name, data):
         self.file, self.text = name, data.decode("latin-1")
@@ -125,19 +125,6 @@ class Facility:
         children = roots[0].children if roots else []
         self.types = {node.attributes.get("name"): node for node in children if node.tag == "type"}
         self.events = [node for node in children if node.tag == "event"]
-
-    def need(self, node, out):
-        """The ranges of text that decide what node is."""
-        out.append((self.file, node.start, node.end - node.start))
-        todo = [node]
-        while todo and len(out) < 20:
-            for child in todo.pop().children:
-                todo.append(child)
-                other = self.types.get(child.attributes.get("name")) if child.tag == "typeref" else None
-                if other and (self.file, other.start, other.end - other.start) not in out:
-                    out.append((self.file, other.start, other.end - other.start))
-                    todo.append(other)
-        return tuple(out)
 
     def shape(self, node, sizes, depth=0):
         """The type of a node: ("scalar", size, tag), ("string",), ("struct", (name, type)...), ("union", ...), ("array", n, type), ("sequence", length, type)."""
@@ -273,16 +260,18 @@ class Trace:
         out, taken = [], set()
         for name in sorted(self.files):
             relative = name[len(self.prefix):]
-            match = re.fullmatch(r"(.+)_(0|[1-9]\d{0,3})", relative)
+            # Readers take digits, and pass over what is behind them.
+            match = re.fullmatch(r"(.+)_(\d+)([^_]*)", relative)
             if re.search(r"(^|/)\.|^(eventdefs|info)/", relative) or relative == "bookmarks.xml":
                 continue
-            if not match:
+            if not match or match[3] or str(int(match[2])) != match[2] or int(match[2]) > 4095:
                 self.problem(name, 0, 0, "a file of another name")
+            if not match:
                 continue
             channel = match[1].removeprefix("flight-")
-            if (channel, match[2]) in taken:
+            if (channel, int(match[2])) in taken:
                 self.problem(name, 0, 0, "a channel and CPU twice")
-            taken.add((channel, match[2]))
+            taken.add((channel, int(match[2])))
             if channel.startswith("normal-") or (channel == "metadata" and match[1] != channel):
                 self.problem(name, 0, 0, "a file of another name")
             out.append((name, channel, int(match[2])))
@@ -504,8 +493,11 @@ class Trace:
             (title, check, sizes), spans = self.facilities[facility]
             needs = spans if len(spans) == 1 else ()
             known = self.described(title)
+            out = Type(((title, check, sizes), index, None), None, needs, "event"), None
             if known and index < len(known.events):
                 out = self.of_node(known, known.events[index], (title, check, sizes), needs)
+            elif known:
+                self.problem(known.file, 0, 0, "an event that the facility does not have")
         self.types[number] = out
         return out
 
@@ -515,7 +507,7 @@ class Trace:
         except Bad:
             shape = None
             self.problem(known.file, node.start, node.end - node.start, "a type that is not known")
-        return Type((load, node.attributes.get("name"), shape), None, known.need(node, list(needs)), "event"), shape
+        return Type((load, node.attributes.get("name"), shape), None, (*needs, (known.file, 0, len(known.text))), "event"), shape
 
     # ---- events ----
 

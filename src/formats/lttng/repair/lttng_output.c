@@ -85,6 +85,22 @@ void lttng_repair_eventdefs(struct lttng_trace *t)
 	free(path);
 }
 
+/* A tracefile that is copied and that no reader reads: it is empty, or its name is not that of a tracefile. */
+static void output_unread(struct lttng_trace *t, const struct lttng_file *f)
+{
+	uint8_t head[LTTNG_HEADER_MAX];
+	int major, minor;
+	bool big;
+	size_t n = f->source->size < sizeof(head) ? (size_t)f->source->size : sizeof(head);
+
+	if (f->channel && f->empty)
+		plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
+	if (f->channel || !n || source_read(f->source, 0, head, n) != TM_OK || !lttng_identify(head, n, &big, &major, &minor))
+		return;
+	plan_doubt(t->s->plan, f->source, 0, f->source->size, "a tracefile by its content, and not by its name");
+	plan_lost_other(t->s->plan);
+}
+
 /* Everything that is not walked: copied, set aside or dropped. */
 void lttng_repair_rest(struct lttng_trace *t)
 {
@@ -100,6 +116,7 @@ void lttng_repair_rest(struct lttng_trace *t)
 			plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
 		} else {
 			output_copy(t, f->source);
+			output_unread(t, f);
 		}
 	}
 }

@@ -40,6 +40,7 @@ const char *lttng_restore(struct lttng_trace *t, const struct lttng_channel *c, 
 	n->blame = NULL;
 	n->marker = n->marker ? n->marker : m;
 	m->type.declared = true;
+	m->guessed = "the type of these events was inferred from the events themselves";
 	lttng_marker_describe(n->marker, n);
 	return n->format;
 }

@@ -74,6 +74,22 @@ static void put_doubts(struct plan *p, const struct source *s, const struct lttn
 	}
 }
 
+/* Events of types that are guessed: those that stay, neighbours as one range. */
+static void put_guesses(struct plan *p, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const struct lttng_edits *e = w->edits;
+	for (size_t i = 0; i < e->guess_count;) {
+		struct lttng_guess all = e->guesses[i++];
+		/* What was taken back after it was kept comes again, or is behind the end. */
+		for (; i < e->guess_count && e->guesses[i].why == all.why && e->guesses[i].from <= all.to + 8; i++)
+			all.to = e->guesses[i].to > all.to ? e->guesses[i].to : all.to;
+		if (all.from >= b->data_end)
+			continue;
+		plan_doubt(p, s, b->frame->offset + all.from, (all.to < b->data_end ? all.to : b->data_end) - all.from, all.why);
+		plan_lost_other(p);
+	}
+}
+
 /* The data of the block with its edits. */
 static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -82,6 +98,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
 	put_doubts(p, f->source, b, w);
+	put_guesses(p, f->source, b, w);
 	if (!(w->out.torn || is_shifted(t, f, b)) || w->at.last >= w->at.kept)
 		return;
 	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
@@ -116,6 +133,26 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	return !as_it_is && nonzero < from + left;
 }
 
+/* Whether the last byte of the header was not what it should be: the damage may go on. Not one that repair computes anew. */
+static bool end_damaged(const struct lttng_trace *t, const struct lttng_block *b)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	const struct lttng_place *size = &l->places[LF_SIZE];
+	bool computed = size->offset + size->width == l->size && (l->variable || b->open);
+	return !computed && !b->cut && b->head[l->size - 1] != b->header[l->size - 1];
+}
+
+/* The first event stands right behind a damaged header. */
+static void doubt_first(struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const uint64_t header = t->coding.layout->size;
+	struct lttng_event e;
+	if (!w->at.events || lttng_event_decode(&w->in, header, b->data_end, w->begin, &e) != EVENT_OK)
+		return;
+	plan_doubt(t->s->plan, f->source, b->frame->offset + header, e.end - header, "directly follows a header that is damaged");
+	plan_lost_other(t->s->plan);
+}
+
 /* The header of the block, and doubts about all of its data. */
 static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -129,12 +166,20 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		plan_copy(p, f->output, f->source, at, header);
 	if (b->rebuilt)
 		why = "the header of this block was made up from its neighbours";
+	else if (b->begin_lost)
+		why = "the begin stamp of this block was made up: its events may be off in time";
 	else if (t->constants.clock_guessed)
 		why = "the frequency of its clock was made up";
 	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
 		why = "bytes were inserted somewhere among these, or are missing";
-	if (why && (b->rebuilt || b->data_end > header))
+	if (!why && end_damaged(t, b))
+		doubt_first(t, f, b, w);
+	if (!why && b->repeated)
+		why = "the block has the stamps of the one before it: it may be there twice";
+	if (why && (b->rebuilt || b->data_end > header)) {
 		plan_doubt(p, f->source, at + header, b->data_end - header, why);
+		plan_lost_other(p);
+	}
 }
 
 /* Whether there is room for the zeros that the block needs. */

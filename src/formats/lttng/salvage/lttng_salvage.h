@@ -11,6 +11,9 @@ void lttng_vote(struct lttng_trace *t);
 bool lttng_file_votes(const struct lttng_trace *t, const struct lttng_file *f);
 /* Whether a value is one that the field can have: breaks ties. */
 bool lttng_value_plausible(enum lttng_field field, uint64_t v, bool nanoseconds);
+/* Whether all constants of a header can be. first: of the first block of a file; in later ones a vendor's 0.8 counts losses in two
+ * of them. */
+bool lttng_header_plausible(const struct lttng_layout *l, const struct lttng_header *h, bool first);
 
 /* lttng_census.c: what the declarations of the trace agree on, before anything is judged. */
 /* The sizes that most declarations give: t->coding.sizes, t->declared.sizes_known. */

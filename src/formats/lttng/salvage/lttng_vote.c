@@ -19,12 +19,12 @@ struct poll {
 	struct ballot begins[BALLOTS];
 };
 
-static void ballot_add(struct ballot *ballots, uint64_t value)
+static void ballot_add(struct ballot *ballots, uint64_t value, unsigned weight)
 {
 	for (unsigned i = 0; i < BALLOTS; i++)
 		if (!ballots[i].votes || ballots[i].value == value) {
 			ballots[i].value = value;
-			ballots[i].votes++;
+			ballots[i].votes += weight;
 			return;
 		}
 }
@@ -59,14 +59,25 @@ bool lttng_file_votes(const struct lttng_trace *t, const struct lttng_file *f)
 	return f->layout && f->channel && !f->aside && f->big_endian == t->coding.big_endian && f->layout == t->coding.layout;
 }
 
+bool lttng_header_plausible(const struct lttng_layout *l, const struct lttng_header *h, bool first)
+{
+	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++)
+		if (lttng_has(l, (enum lttng_field)i) && (first || (i != LF_SCALE && i != LF_FREQ)) &&
+		    !lttng_value_plausible((enum lttng_field)i, h->v[i], l->nanoseconds))
+			return false;
+	return true;
+}
+
 static void header_votes(struct poll *p, const struct lttng_layout *l, const struct lttng_header *h, bool first)
 {
+	/* One that shows damage in one constant has half a vote for the others. */
+	const unsigned weight = lttng_header_plausible(l, h, first) ? 2 : 1;
 	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++) {
 		/* Vendor kernels of 0.8 count losses there in later blocks. */
 		if (!first && l->major == 0 && l->minor == 8 && !h->v[LF_SCALE] && (i == LF_SCALE || i == LF_FREQ))
 			continue;
 		if (lttng_has(l, (enum lttng_field)i))
-			ballot_add(p->ballots[i], h->v[i]);
+			ballot_add(p->ballots[i], h->v[i], weight);
 	}
 }
 
@@ -75,17 +86,20 @@ static void poll_file(struct lttng_trace *t, struct lttng_file *f, struct poll *
 {
 	uint8_t head[LTTNG_HEADER_MAX];
 	struct lttng_header h = f->first;
-	uint64_t at = 0;
+	uint64_t at = 0, last = 0;
 
 	header_votes(p, t->coding.layout, &h, true);
 	if (!f->flight)
-		ballot_add(p->begins, h.v[LF_BEGIN]);
+		ballot_add(p->begins, h.v[LF_BEGIN], 1);
 	for (unsigned i = 0; i < VOTES_MAX; i++) {
 		uint64_t step = h.v[LF_SIZE];
 		bool big;
 		int major, minor;
 		if (step < t->coding.layout->size || step > f->source->size - at)
+			step = last;
+		if (!step || step > f->source->size - at)
 			return;
+		last = step;
 		at += step;
 		if (f->source->size - at < t->coding.layout->size)
 			return;
@@ -181,7 +195,8 @@ static void choose_layout(struct lttng_trace *t)
 		for (size_t k = 0; k < t->files.count; k++) {
 			const struct lttng_file *f = &t->files.list[k];
 			if (f->channel && !f->aside && f->layout == &lttng_layouts[i])
-				votes[f->big_endian] += f->metadata ? 3 : 2;
+				votes[f->big_endian] += lttng_header_plausible(f->layout, &f->first, true) ? (f->metadata ? 6 : 4)
+													   : 1;
 		}
 		for (unsigned big = 0; big < 2; big++)
 			if (votes[big] > best) {

@@ -18,6 +18,25 @@ static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 			   "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
+/* In a header that is damaged: a begin stamp behind that of the next block, or behind the own end, which fits, is the one that is
+ * wrong. The events count from the end of the block before, then. */
+static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END], low = f->has_last ? f->last.v[LF_END] : t->constants.begin;
+	struct lttng_header next;
+
+	if (!b->errors || b->rebuilt || b->open || begin == low)
+		return;
+	bool bound = b->frame->next_sound && lttng_header_at(t, f, b->frame->offset + b->frame->length, &next) &&
+		     next.v[LF_BEGIN] >= low;
+	bool behind_next = bound && begin > next.v[LF_BEGIN];
+	if (!behind_next && !(begin > end && end >= low))
+		return;
+	b->begin_lost = true;
+	b->h.v[LF_BEGIN] = low;
+	b->bad_end = end < low || (behind_next && end > next.v[LF_BEGIN]);
+}
+
 /* The latest stamp that an event of a block without end can have. */
 static uint64_t upper_bound(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
@@ -32,6 +51,22 @@ static uint64_t upper_bound(struct lttng_trace *t, struct lttng_file *f, const s
 }
 
 /* ---- the events ---- */
+
+/* Zeros at the end of a block that are its padding. */
+#define PADDING_MIN 16u
+
+/* Whether a block without a usable end of data was closed: a recorder that died left an end stamp of zero, or of the lap before.
+ * Then nothing but zeros is behind the data. */
+static bool was_closed(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, uint64_t room)
+{
+	uint8_t tail[PADDING_MIN];
+	bool died = b->open && b->bad_end;
+
+	if (died || room < t->coding.layout->size + PADDING_MIN ||
+	    !lttng_file_read(t, f, b->frame->offset + room - PADDING_MIN, tail, PADDING_MIN))
+		return false;
+	return bytes_are_zero(tail, PADDING_MIN);
+}
 
 /* The walk over the events of the block, before its first step. */
 static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
@@ -58,6 +93,11 @@ static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, 
 		w.limit = room;
 		w.bound = upper_bound(t, f, b);
 		w.end = UINT64_MAX;
+		w.padded = w.bound != UINT64_MAX && was_closed(t, f, b, room);
+		w.open = !w.padded;
+		/* What is wrong with the header has lost the end, and may have lost events, too. */
+		if (w.padded)
+			w.causes.block = b->cause;
 	}
 	return w;
 }
@@ -83,6 +123,8 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	*w = open_walk(t, f, b);
 	if (b->unknown_end) {
 		w->stale = lttng_stale_tail(t, f, b->frame, w->room);
+		w->open |= w->stale != UINT64_MAX;
+		w->padded &= !w->open;
 		lttng_seen_gather(t, f);
 	}
 	lttng_walk_events(t, w);
@@ -158,6 +200,8 @@ static void close_block(struct lttng_trace *t, struct lttng_block *b, const stru
 /* A block that stays: its stamps and padding are judged, and it counts. */
 static void keep_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *w)
 {
+	b->repeated = f->has_last && w->at.events && b->h.v[LF_BEGIN] == f->last.v[LF_BEGIN] &&
+		      b->h.v[LF_END] == f->last.v[LF_END] && b->h.v[LF_BEGIN] < b->h.v[LF_END];
 	lttng_time_judge(t, f, b, w);
 	judge_padding(t, f, b);
 	close_block(t, b, w);
@@ -188,6 +232,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 	size_t n = frame->length < t->coding.layout->size ? (size_t)frame->length : t->coding.layout->size;
 
 	edits_clear(&t->edits->edits);
+	t->edits->guess_count = 0;
 	if (!lttng_file_read(t, f, frame->offset, b.head, n))
 		return;
 	if (t->window.source != f->source)
@@ -196,6 +241,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 	if (b.keep && t->status == TM_OK) {
 		lttng_sizes_judge(t, f, &b);
 		judge_end(t, f, &b);
+		mend_begin(t, f, &b);
 		lttng_losses_judge(t, f, &b);
 		if (t->s->outline)
 			lttng_outline_block(t, f, frame);

@@ -19,6 +19,8 @@ struct lttng_block {
 	bool bad_end;			  /* its end stamp is wrong */
 	bool cut;			  /* the file ends within it */
 	bool rebuilt;			  /* the header is lost, and made anew from other blocks */
+	bool begin_lost;		  /* its begin stamp is wrong, and was made up */
+	bool repeated;			  /* it has the stamps of the block before */
 	bool lost;			  /* something of it is lost, it cannot be known how much */
 	unsigned rule;			  /* of the first error: what changes are for */
 	struct finding *cause;

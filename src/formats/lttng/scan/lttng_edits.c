@@ -1,6 +1,8 @@
 /* Changes within a block. */
 #include "formats/lttng/scan/lttng_edits.h"
 
+#include "core/array.h"
+
 bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const void *bytes, size_t length, unsigned rule,
 		     const struct lttng_doubt *doubt)
 {
@@ -13,6 +15,15 @@ bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const v
 		return false;
 	e->doubts[n] = doubt ? *doubt : (struct lttng_doubt){ 0 };
 	return true;
+}
+
+enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why)
+{
+	enum tracemend_status status = array_room(&e->guesses, &e->guess_capacity, e->guess_count, sizeof(e->guesses[0]),
+						  SIZE_MAX / 64);
+	if (status == TM_OK)
+		e->guesses[e->guess_count++] = (struct lttng_guess){ .from = from, .to = to, .why = why };
+	return status;
 }
 
 void lttng_edits_cut(struct lttng_edits *e, size_t count)

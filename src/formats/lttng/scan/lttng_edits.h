@@ -12,10 +12,21 @@ struct lttng_doubt {
 	bool found_again;	     /* what follows was searched for, and may be off in time */
 };
 
+/* Events of a type that is guessed. */
+struct lttng_guess {
+	uint64_t from, to; /* rel */
+	const char *why;   /* static */
+};
+
 struct lttng_edits {
 	struct edits edits; /* of the block in work, in the order of the block */
 	struct lttng_doubt doubts[LTTNG_EDITS_MAX];
+	struct lttng_guess *guesses; /* owned; in the order of the block */
+	size_t guess_count, guess_capacity;
 };
+
+/* The event is doubtful if it stays. TM_NO_MEMORY, TM_LIMIT: it is not in the list. */
+enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why);
 
 /* Replaces [rel, rel + drop) by `length` bytes; 0: leaves it out. The edit stands behind all others. False: there are too many, or
  * no memory (then e->edits.failed). doubt may be NULL. */

@@ -444,6 +444,7 @@ static bool parse_event(struct facility_parse *p, const struct lttng_xml_tag *ta
 			return false;
 	}
 	m->type.declared = m->type.described = m->owns_steps = true;
+	m->guessed = NULL;
 	if (!tag->empty && !parse_body(p, &m->type.shape))
 		return false;
 	lttng_shape_finish(&m->type.shape);
@@ -526,6 +527,7 @@ static void undescribed(struct lttng_trace *t, uint32_t id)
 		m->type.shape = (struct lttng_shape){ 0 };
 		m->owns_steps = false;
 		m->type.declared = true;
+		m->guessed = "the description that these events were recorded by is not there";
 	}
 }
 

@@ -84,27 +84,50 @@ static uint64_t next_header(struct lttng_trace *t, struct lttng_file *f, uint64_
 	return f->resync;
 }
 
+bool lttng_frame_follows(struct lttng_trace *t, struct lttng_file *f)
+{
+	return next_header(t, f, 0) != UINT64_MAX;
+}
+
 static bool power_of_two(uint64_t v)
 {
 	return v && !(v & (v - 1));
 }
 
-/* How well a block size fits the file: headers found at up to three of its multiples. */
+static bool size_possible(const struct lttng_trace *t, uint64_t size)
+{
+	return size && size >= t->coding.layout->size && size < LTTNG_OPEN;
+}
+
+/* Whether a header is there that does not claim another size of blocks. */
+static bool header_agrees(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, uint64_t size)
+{
+	struct lttng_header h;
+	return lttng_header_at(t, f, offset, &h) && (h.v[LF_SIZE] == size || !size_possible(t, h.v[LF_SIZE]));
+}
+
+/* How well a block size fits the file: headers found at up to three of its multiples. A multiple of the size leads to headers, too;
+ * these claim the size itself. */
 static unsigned size_evidence(struct lttng_trace *t, struct lttng_file *f, uint64_t size, unsigned *expected)
 {
 	unsigned found = 0;
 	*expected = 0;
 	for (unsigned k = 1; k <= 3 && size <= (f->source->size - t->coding.layout->size) / k; k++) {
-		struct lttng_header h;
 		(*expected)++;
-		found += lttng_header_at(t, f, k * size, &h);
+		found += header_agrees(t, f, k * size, size);
 	}
 	return found;
 }
 
-static bool size_possible(const struct lttng_trace *t, uint64_t size)
+/* Whether a header inside of the first block claims a size that leads to it: the block is smaller. */
+static bool size_has_parts(struct lttng_trace *t, struct lttng_file *f, uint64_t size)
 {
-	return size && size >= t->coding.layout->size && size < LTTNG_OPEN;
+	for (uint64_t part = size / 2; size % 2 == 0 && part >= LTTNG_PAGE; part /= 2) {
+		struct lttng_header h;
+		if (lttng_header_at(t, f, part, &h) && h.v[LF_SIZE] == part)
+			return true;
+	}
+	return false;
 }
 
 /* The size that the first header claims, if headers confirm it; 0: they do not. */
@@ -114,7 +137,7 @@ static uint64_t size_confirmed(struct lttng_trace *t, struct lttng_file *f, uint
 	if (!size_possible(t, claimed))
 		return 0;
 	unsigned found = size_evidence(t, f, claimed, &expected);
-	bool whole = f->source->size % claimed == 0 && found == expected;
+	bool whole = f->source->size % claimed == 0 && found == expected && (expected || !size_has_parts(t, f, claimed));
 	if (whole)
 		f->channel->block_size = claimed;
 	return whole || found ? claimed : 0;

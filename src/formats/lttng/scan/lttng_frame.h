@@ -12,6 +12,8 @@ struct lttng_frame {
 };
 /* Finds the size of the file's blocks, up to 2.4. */
 void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f);
+/* Whether a sound header of this trace is behind the beginning of the file. */
+bool lttng_frame_follows(struct lttng_trace *t, struct lttng_file *f);
 /* The frame at offset; false at the end of the file. */
 bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame);
 /* How many constants of the header agree with the trace, and how many there are. */

@@ -72,12 +72,27 @@ static bool only_version(const struct lttng_trace *t, const uint8_t *head, size_
 	return h.v[LF_MAGIC] == LTTNG_MAGIC && agrees;
 }
 
+/* Whether the first header of a file is a damaged one of this trace: the version is the trace's or none that is known, and the
+ * header shows values that no version has, or headers of the trace follow in the file. */
+static bool damaged_version(struct lttng_trace *t, struct lttng_file *f, const uint8_t *head, size_t n)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	struct lttng_header h;
+
+	if (!l || n < l->size)
+		return false;
+	if (f->layout && f->layout->major == l->major && f->layout->minor == l->minor)
+		return true;
+	lttng_header_load(&h, l, t->coding.big_endian, head);
+	return (!f->layout && !lttng_header_plausible(l, &h, true)) || lttng_frame_follows(t, f);
+}
+
 /* A file with a magic number and another version. */
 static void judge_version(struct lttng_trace *t, struct lttng_file *f, const uint8_t *head, size_t n)
 {
 	const struct lttng_layout *l = t->coding.layout;
 
-	if (only_version(t, head, n))
+	if (only_version(t, head, n) || damaged_version(t, f, head, n))
 		return;
 	if (f->source->size < f->header) {
 		judge_short(t, f, f->header);

@@ -18,8 +18,17 @@ static bool carries_stamp(const struct lttng_coding *c, const struct lttng_event
 static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	bool plain = t->coding.layout->era >= LTTNG_TRACE_MARKERS || e->id > 3 || (e->id == 2 && t->coding.heartbeat);
-	if (!w->file->metadata && e->type->shape.known && plain && !w->open)
+	bool doubted = t->s->plan && lttng_marker_of(e->type)->guessed;
+	if (!w->file->metadata && e->type->shape.known && plain && !w->open && !doubted)
 		lttng_fast_learn(t, w->file, lttng_marker_of(e->type));
+}
+
+static void note_guess(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	const char *why = lttng_marker_of(e->type)->guessed;
+	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, e->start, e->end, why) : TM_OK;
+	if (status != TM_OK)
+		t->status = status;
 }
 
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
@@ -39,6 +48,7 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	if (e->type) {
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
+		note_guess(t, w, e);
 	}
 	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
 	if (p)

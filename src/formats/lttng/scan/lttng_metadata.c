@@ -282,6 +282,8 @@ void lttng_metadata_unused(struct lttng_trace *t)
 			finding_report(t->s->findings, LTTNG_RULE_unknown_channel_in_metadata, NULL, 0, 0,
 				       "event types of channel %s are declared, and it has no file",
 				       text_quote(quoted, c->name, strlen(c->name)));
+			if (t->s->plan)
+				plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
 		}
 	}
 }

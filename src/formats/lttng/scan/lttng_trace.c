@@ -200,6 +200,9 @@ enum tracemend_status lttng_trace_scan(struct lttng_trace *t)
 		(void)lttng_no_memory(t);
 		return t->status;
 	}
+	/* Damage to names and descriptions is no error of a tracefile. */
+	if (s->plan)
+		plan_keep_doubts(s->plan);
 	lttng_dir_collect(t);
 	for (size_t i = 0; i < t->files.count; i++) {
 		t->files.list[i].serial = (uint32_t)i + 1;
@@ -238,6 +241,8 @@ void lttng_trace_free(struct lttng_trace *t)
 	lttng_fast_free(t->fast);
 	if (t->edits)
 		edits_free(&t->edits->edits);
+	if (t->edits)
+		free(t->edits->guesses);
 	free(t->edits);
 	if (t->window.source)
 		window_close(&t->window);

@@ -17,6 +17,7 @@ struct lttng_marker {
 	bool used;
 	bool late; /* lttng/declaration-after-use was reported */
 	bool owns_steps;
+	const char *guessed;	   /* static; why its events are doubtful. NULL: they are not */
 	uint32_t ready;		   /* serial of the file whose events of this type go through the fast path; 0: none yet */
 	struct finding *blame;	   /* what is wrong with using it, reported already */
 	struct lttng_marker *twin; /* another number of the same name */

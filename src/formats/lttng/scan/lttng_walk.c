@@ -44,6 +44,8 @@ static enum step walk_zeros(struct lttng_trace *t, struct lttng_walk *w, const s
 	uint64_t run = (zeros < w->limit ? zeros : w->limit) - e->start;
 	bool to_end = zeros >= w->limit;
 
+	if (to_end && w->padded)
+		return STEP_END;
 	if (run < least_zeros(t, w) && !(to_end && (e->stamp > w->end || w->open)))
 		return STEP_TAKE;
 	if (w->open)

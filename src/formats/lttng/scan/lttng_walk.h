@@ -51,6 +51,7 @@ struct lttng_walk {
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
 	bool headless;		   /* its header is lost */
 	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
+	bool padded;		   /* the end is not known, and zeros up to the room are the padding */
 	uint64_t bound;		   /* the latest stamp that an event can have */
 	uint64_t stale;		   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	struct lttng_position at;
