@@ -299,6 +299,20 @@ static bool add_side(struct uftrace_walk *w, const struct uftrace_infer_function
 	return true;
 }
 
+/* Adds the specifications of a line but for those that readers refuse: a block that has them again would be damaged again. */
+static void take_specs(const struct uftrace_walk *w, struct bytes *to, struct uftrace_str value)
+{
+	for (size_t at = 0; at < value.length;) {
+		const char *end = memchr(value.text + at, ';', value.length - at);
+		struct uftrace_str one = { value.text + at, end ? (size_t)(end - value.text) - at : value.length - at };
+		if (one.length && !uftrace_spec_is_refused(w, one)) {
+			bytes_text(to, to->size ? ";" : "");
+			bytes_append(to, one.text, one.length);
+		}
+		at += one.length + 1;
+	}
+}
+
 /* The lines that info has already, and "auto-args:1", are taken along. */
 static void take_lines(struct uftrace_walk *w, struct bytes own[2], struct bytes known[2], struct bytes *enums)
 {
@@ -317,7 +331,9 @@ static void take_lines(struct uftrace_walk *w, struct bytes own[2], struct bytes
 				   : uftrace_str_is(key, "enumauto") ? enums
 								     : NULL;
 		bool head = to == &own[0] && line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6);
-		if (to && !head) {
+		if (to && to != enums && !head) {
+			take_specs(w, to, line->value);
+		} else if (to && !head) {
 			if (to->size && line->value.length)
 				bytes_text(to, ";");
 			bytes_append(to, line->value.text, line->value.length);

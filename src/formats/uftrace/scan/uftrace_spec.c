@@ -44,6 +44,20 @@ struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_
 	return of;
 }
 
+bool uftrace_spec_is_refused(const struct uftrace_walk *w, struct uftrace_str one)
+{
+	const char *sign = memchr(one.text, '@', one.length);
+	struct uftrace_argspec_of of = uftrace_spec_for(w, UFTRACE_NONE, UFTRACE_NONE);
+	struct uftrace_str text = { NULL, 0 };
+	struct uftrace_item items[UFTRACE_ITEMS_MAX];
+	size_t count = 0;
+	bool any = false;
+
+	if (sign)
+		text = (struct uftrace_str){ sign + 1, one.length - (size_t)(sign - one.text) - 1 };
+	return uftrace_argspec_items(text, &of, false, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED;
+}
+
 static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_source source, uint64_t offset)
 {
 	struct uftrace_specs *a = w->specs;
@@ -60,11 +74,7 @@ static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_sou
 	}
 	for (size_t i = 0; i < spec.pattern.length; i++)
 		spec.meta |= spec.pattern.text[i] && strchr(".?*+^$|()[]{}\\", spec.pattern.text[i]) != NULL;
-	struct uftrace_item items[UFTRACE_ITEMS_MAX];
-	size_t count = 0;
-	bool any = false;
-	struct uftrace_argspec_of of = uftrace_spec_for(w, UFTRACE_NONE, UFTRACE_NONE);
-	if (uftrace_argspec_items(spec.items, &of, false, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED) {
+	if (uftrace_spec_is_refused(w, t)) {
 		spec.unusable = a->refused = true;
 		char shown[TEXT_QUOTE_SIZE];
 		if (offset)

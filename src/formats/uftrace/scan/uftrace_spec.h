@@ -22,6 +22,8 @@ struct uftrace_specs {
 
 /* A line of info: its key and value, and where the line begins; 0: it is made anew, and nothing is reported. */
 bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, uint64_t offset);
+/* Whether readers leave out one specification of such a line, "name@arg1/i32", whatever function it is for. */
+bool uftrace_spec_is_refused(const struct uftrace_walk *w, struct uftrace_str one);
 /* How items are read that are for that module; UFTRACE_NONE: for any. symbol: as below. */
 struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_t module, uint32_t symbol);
 /* Forgets all of them, and what was found by them. */
