@@ -60,7 +60,8 @@ static bool decode_at(struct fxt_resync *y, uint64_t at, unsigned flags)
 	if (!p)
 		return false;
 	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian));
-	if (!words || words > left / FXT_WORD)
+	/* What bytes of another record say of its size may be anything. */
+	if (!words || words > left / FXT_WORD || !may_read_far(y, fxt_span(words), at))
 		return false;
 	p = window_at(&y->window, at, fxt_span(words));
 	return p && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
@@ -86,7 +87,8 @@ static bool decode_near(struct fxt_resync *y, uint64_t at, unsigned flags)
 		return decode_at(y, at, flags);
 	const uint8_t *p = w->buffer + (at - w->base);
 	uint64_t words = fxt_size(load_u64(p, y->decoder->big_endian)), left = y->size - at;
-	return words && words <= left / FXT_WORD && fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
+	return words && words <= left / FXT_WORD && may_read_far(y, fxt_span(words), at) &&
+	       fxt_decode(y->decoder, &y->other, p, fxt_span(words), left, flags);
 }
 
 /* Whether the padding of a payload is zero that was not in the window. */
