@@ -143,3 +143,17 @@ load helper
 	exits 6 info --max-unpacked 1M zeros.gz
 	[ ! -e out ]
 }
+
+@test "the .cpuN files of two killed trace-cmd recordings are not one capture, those of an instance are" {
+	mkdir two instance
+	head -c 8192 /dev/zero > page
+	for name in two/a.dat two/b.dat instance/a.dat instance/a.dat.first; do
+		cp page "$name.cpu0"
+	done
+	exits 2 repair two -o out
+	said two/a.dat.cpu0
+	said two/b.dat.cpu0
+	[ ! -e out ]
+	exits 4 repair instance -o out
+	said "nothing can be salvaged"
+}

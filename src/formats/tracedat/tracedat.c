@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/rule.h"
+#include "core/text.h"
 
 static void scan_facts(struct tracedat_walk *w)
 {
@@ -84,14 +85,36 @@ static enum tracemend_status scan_file(struct scan *s, struct source *source)
 
 /* ---- recognition ---- */
 
-static bool has_cpu_files(const struct bundle *b)
+/* Length of the name of a CPU's file without ".cpuN"; 0: it is none. */
+static size_t cpu_file_stem(const struct source *s)
 {
 	uint32_t cpu;
-	for (size_t i = 0; i < b->count; i++)
-		if (b->sources[i]->role == TM_ROLE_INPUT && b->sources[i]->kind == SOURCE_FILE && *b->sources[i]->name &&
-		    !strchr(b->sources[i]->name, '/') && tracedat_cpu_file(b->sources[i]->name, &cpu))
-			return true;
-	return false;
+	bool is_one = s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE && *s->name && !strchr(s->name, '/') &&
+		      tracedat_cpu_file(s->name, &cpu);
+	return is_one ? (size_t)((const char *)text_last_byte(s->name, '.', strlen(s->name)) - s->name) : 0;
+}
+
+/* The files of the CPUs of a recorder that was killed: NAME.cpuN, and NAME.INSTANCE.cpuN of its instances. */
+static struct bid bid_directory(const struct bundle *b)
+{
+	const char *shortest = NULL;
+	size_t least = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		size_t stem = cpu_file_stem(b->sources[i]);
+		if (stem && (!shortest || stem < least)) {
+			shortest = b->sources[i]->name;
+			least = stem;
+		}
+	}
+	for (size_t i = 0; i < b->count && shortest; i++) {
+		const struct source *s = b->sources[i];
+		size_t stem = cpu_file_stem(s);
+		if (stem && (memcmp(s->name, shortest, least) != 0 || s->name[least] != '.'))
+			return (struct bid){ BID_CERTAIN,
+					     "has the .cpuN files of several recordings: give each a folder of its own" };
+	}
+	return shortest ? (struct bid){ 40, NULL } : (struct bid){ 0, NULL };
 }
 
 /* Whether the file consists of raw pages without a header. */
@@ -130,7 +153,7 @@ static struct bid bid(struct bundle *b, struct window *window)
 	struct bid none = { 0, NULL };
 
 	if (!bundle_single(b))
-		return b->directory && has_cpu_files(b) ? (struct bid){ 40, NULL } : none;
+		return b->directory ? bid_directory(b) : none;
 	const uint8_t *p = window_at(window, 0, 32);
 	if (!p)
 		p = window_at(window, 0, 12);
