@@ -160,22 +160,18 @@ static bool merge_finding(struct merge *m, const json_t *line, struct tracemend_
 
 /* ---- summaries ---- */
 
-/* The summary's number of findings of a severity; NULL: they are not counted. */
+/* The summary's number of findings of a severity, which is not TM_IGNORE: those are not counted. */
 static uint64_t *merge_total(struct tracemend_summary *s, enum tracemend_severity severity)
 {
-	uint64_t *const totals[] = { &s->notes, &s->warnings, &s->errors };
-
-	return severity >= TM_NOTE && severity <= TM_ERROR ? totals[severity - TM_NOTE] : NULL;
+	return severity == TM_ERROR ? &s->errors : severity == TM_WARNING ? &s->warnings : &s->notes;
 }
 
 /* Moves findings from one severity to another, as --only, --ignore and --severity say. */
 static void merge_move(struct tracemend_summary *s, enum tracemend_severity from, enum tracemend_severity to, uint64_t count)
 {
-	uint64_t *of = merge_total(s, from), *at = merge_total(s, to);
-
-	*of -= count;
-	if (at)
-		*at += count;
+	*merge_total(s, from) -= count;
+	if (to != TM_IGNORE)
+		*merge_total(s, to) += count;
 }
 
 static enum tracemend_severity merge_grade(const struct merge *m, const struct tracemend_rule *rule,
