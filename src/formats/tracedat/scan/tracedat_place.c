@@ -325,7 +325,7 @@ bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index,
 static bool buffer_named(const struct tracedat_data *data, size_t count, const void *name, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
-		if (data->buffers[i].raw_name.size == size && !memcmp(data->buffers[i].raw_name.data, name, size))
+		if (data->buffers[i].raw_name.size == size && (!size || !memcmp(data->buffers[i].raw_name.data, name, size)))
 			return true;
 	return false;
 }

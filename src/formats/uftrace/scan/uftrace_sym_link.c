@@ -105,7 +105,7 @@ static void doubt_identity(struct uftrace_walk *w, const struct uftrace_module *
 						  (size_t)(line->path.text - map->text));
 			struct uftrace_str own = id ? m->path : m->build_id;
 			if (own.length)
-				uftrace_repair_doubt_line(w, source, m->names, source->size, (size_t)(own.text - m->names));
+				uftrace_repair_doubt_line(w, source, m->names, (size_t)source->size, (size_t)(own.text - m->names));
 			return;
 		}
 	if (w->plan)
