@@ -253,7 +253,7 @@ digest() {
 	done
 	# What is corrected, or said nothing, is no loss.
 	for name in uftrace/invalid/{sym-crlf,dat-depth-exceeds-max-stack}.tar tracedat/invalid/kallsyms-size.dat \
-		    fxt/invalid/mixed-endianness.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/freq-zero.tar; do
+		    fxt/invalid/mixed-endianness.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/arch-size-invalid.tar; do
 		rm -rf mended
 		exits 0 repair "$corpus/$name" -o mended
 		said "nothing was lost"
