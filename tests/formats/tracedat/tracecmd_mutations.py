@@ -126,7 +126,7 @@ def mutations_v6(d, m):
         ('header_page garbage', raw(m.hp + 20, b'?' * 100), ALL, 'header-page-fields'),
         ('header_event garbage', raw(m.he + 21, b'?' * 100), LEGAL, None),
         ('ftrace count +1', put('I', m.ftrace, u32(d, m.ftrace) + 1), ALL, 'ftrace-count-implausible'),
-        ('ftrace count -1', put('I', m.ftrace, u32(d, m.ftrace) - 1), ALL, 'system-count-implausible'),
+        ('ftrace count -1', put('I', m.ftrace, u32(d, m.ftrace) - 1), ALL, 'ftrace-count-implausible'),
         ('system count +1', put('I', m.systems, u32(d, m.systems) + 1), ALL, 'system-count-implausible'),
         ('system count -1', put('I', m.systems, u32(d, m.systems) - 1), ALL, 'system-count-implausible'),
         ('format size 2^50', put('Q', m.event, 1 << 50), ALL, 'format-size-mismatch'),

@@ -23,7 +23,8 @@
 #define WORDS_CHEAP 16u
 /* The next record beyond this distance needs a read of its own. */
 #define NEAR (64u * 1024)
-#define FAR_READS_START 64u
+#define FAR_READS_START 128u
+#define FAR_READS_EVERY (32u * 1024)
 /* Records at the beginning of a file among which two must be strict. */
 #define BEGINNING_RECORDS 8u
 /* Records that are tried for two that fit; those of an unassigned type do not count. */
@@ -41,12 +42,13 @@ struct search {
 	uint64_t budget; /* bytes of text that may still be examined */
 };
 
-/* Reading far ahead moves the window, so it is allowed once for each block of the file, and FAR_READS_START times more. */
+/* Reading far ahead moves the window, so it is allowed once for each FAR_READS_EVERY bytes of the file, and FAR_READS_START times
+ * more. A large record in a chain takes two: to decode it, and to go on behind it. */
 static bool may_read_far(struct fxt_resync *y, uint64_t distance, uint64_t at)
 {
 	if (distance <= NEAR)
 		return true;
-	if (y->far_reads >= FAR_READS_START + at / BLOCK)
+	if (y->far_reads >= FAR_READS_START + at / FAR_READS_EVERY)
 		return false;
 	y->far_reads++;
 	return true;
