@@ -60,14 +60,17 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* Whether the section is nearer to where another option has one: it is that buffer's. */
+/* Whether the section is nearer to where another option has one, which is not there: it is that buffer's. */
 static bool section_is_nearer(const struct tracedat_walk *w, const struct tracedat_section *section, uint64_t at)
 {
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
-		if (o->id == section->id && o->size >= 8 && !o->dropped &&
-		    distance(load_u64(o->block->data + o->at, w->shape.big_endian), section->offset) <
-			    distance(at, section->offset))
+		if (o->id != section->id || o->size < 8 || o->dropped)
+			continue;
+		uint64_t other = load_u64(o->block->data + o->at, w->shape.big_endian);
+		int own = tracedat_section_at(&w->dir, other);
+		if ((own < 0 || w->dir.sections[own].id != section->id) &&
+		    distance(other, section->offset) < distance(at, section->offset))
 			return true;
 	}
 	return false;
