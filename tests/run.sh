@@ -190,7 +190,7 @@ generated() { # FORMAT
 }
 
 # Formats that have a writer of their own: tests/formats/FORMAT/FORMAT_write.py.
-test_written() { one written timeout 1800 python3 tests/tools/written.py --tool "$BUILD/tracemend" --count "$(at 40 1000)" ${format:+"$format"}; }
+test_written() { one written timeout 1800 python3 tests/tools/written.py --tool "$BUILD/tracemend" --count "$(at 40 1300)" ${format:+"$format"}; }
 
 test_crosscheck() {
 	one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}

@@ -362,7 +362,10 @@ def raw(rng, version):
         head = struct.pack("<IIQIIQ", RAW2, entries, rng.choice((0, 1_600_000_000)), 0, wide, rng.choice((24_000_000, 10 ** 9))) + bytes(256)
     data = head + threads
     if with_cpus:
-        data += model.cpu_map("legacy")
+        # It lies in what the thread map leaves of its page.
+        cpus = model.cpu_map("legacy")
+        if len(cpus) <= -len(data) % PAGE:
+            data += cpus
     if version:
         # Kernels since xnu 1699 leave a whole page out where the map ends at one already.
         data += bytes(-len(data) % PAGE)

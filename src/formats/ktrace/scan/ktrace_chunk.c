@@ -1,6 +1,8 @@
 /* What counts as a chunk where one should be. */
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
+#include "formats/ktrace/decode/ktrace_record.h"
+
 /* The signature of the payload, for kinds that have one. data: where it starts; size: bytes of it that are there. */
 static bool chunk_signature(struct source *source, const struct ktrace_chunk *chunk, uint64_t data, uint64_t size, bool is_64)
 {
@@ -59,13 +61,40 @@ static bool chunk_is_known(struct source *source, const struct ktrace_chunk *chu
 	       (ktrace_chunk_versions_are_small(chunk) || ktrace_chunk_plausible(source, chunk->offset, limit, is_64));
 }
 
+#define IN_RECORDS 4u /* records that show it */
+
+/* Whether records in a row, but for one that may have been hit, are within hours of each other: in 32 bits other bytes pass all
+ * other tests too often. */
+static bool chunk_times_are_near(struct source *source, uint64_t at, bool is_64)
+{
+	uint8_t records[64 * IN_RECORDS];
+	uint32_t size = ktrace_event_size(is_64);
+	unsigned near = 0;
+
+	if (source_read(source, at, records, IN_RECORDS * (size_t)size) != TM_OK)
+		return false;
+	for (unsigned hit = 0; hit < IN_RECORDS && near < IN_RECORDS - 1; hit++) {
+		uint64_t previous = 0;
+		near = 0;
+		for (unsigned i = 0; i < IN_RECORDS; i++) {
+			struct ktrace_event e = ktrace_record_decode(records + i * (size_t)size, is_64);
+			if (i == hit)
+				continue;
+			near += !ktrace_record_leaps(&e, previous);
+			previous = e.time;
+		}
+	}
+	return near == IN_RECORDS - 1;
+}
+
 /* Whether records lie there: some begin so few bytes before that the first one reaches to `at`. Their numbers look like small
  * chunks. */
 static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t limit, bool is_64)
 {
 	for (uint64_t before = 0; before < ktrace_event_size(is_64) && before <= at; before += 8)
-		if (limit - (at - before) >= 4 * (uint64_t)ktrace_event_size(is_64) &&
-		    !ktrace_events_failures(source, at - before, limit, is_64, 4))
+		if (limit - (at - before) >= IN_RECORDS * (uint64_t)ktrace_event_size(is_64) &&
+		    !ktrace_events_failures(source, at - before, limit, is_64, IN_RECORDS) &&
+		    chunk_times_are_near(source, at - before, is_64))
 			return true;
 	return false;
 }
