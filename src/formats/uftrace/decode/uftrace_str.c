@@ -14,6 +14,19 @@ bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b)
 	return a.length == b.length && (!a.length || !memcmp(a.text, b.text, a.length));
 }
 
+bool uftrace_str_next(struct uftrace_str *rest, char separator, struct uftrace_str *part)
+{
+	const char *end = rest->length ? memchr(rest->text, separator, rest->length) : NULL;
+
+	*part = (struct uftrace_str){ rest->text, end ? (size_t)(end - rest->text) : rest->length };
+	if (!rest->length)
+		return false;
+	size_t taken = part->length + (end ? 1 : 0);
+	rest->text += taken;
+	rest->length -= taken;
+	return true;
+}
+
 struct uftrace_str uftrace_basename(struct uftrace_str path)
 {
 	const char *slash = path.length ? text_last_byte(path.text, '/', path.length) : NULL;

@@ -16,6 +16,8 @@ bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b);
 bool uftrace_str_is_hex(struct uftrace_str str);
 /* Hexadecimal digits at the beginning of text. */
 size_t uftrace_hex_digits(const char *text, size_t length);
+/* Takes the first of the parts that a separator stands between from *rest, and leaves what is behind it. False: *rest is empty. */
+bool uftrace_str_next(struct uftrace_str *rest, char separator, struct uftrace_str *part);
 /* What is behind the last slash. */
 struct uftrace_str uftrace_basename(struct uftrace_str path);
 

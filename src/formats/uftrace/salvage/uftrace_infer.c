@@ -302,15 +302,13 @@ static bool add_side(struct uftrace_walk *w, const struct uftrace_infer_function
 /* Adds the specifications of a line but for those that readers refuse: a block that has them again would be damaged again. */
 static void take_specs(const struct uftrace_walk *w, struct bytes *to, struct uftrace_str value)
 {
-	for (size_t at = 0; at < value.length;) {
-		const char *end = memchr(value.text + at, ';', value.length - at);
-		struct uftrace_str one = { value.text + at, end ? (size_t)(end - value.text) - at : value.length - at };
+	struct uftrace_str one;
+
+	while (uftrace_str_next(&value, ';', &one))
 		if (one.length && !uftrace_spec_is_refused(w, one)) {
 			bytes_text(to, to->size ? ";" : "");
 			bytes_append(to, one.text, one.length);
 		}
-		at += one.length + 1;
-	}
 }
 
 /* The lines that info has already, and "auto-args:1", are taken along. */

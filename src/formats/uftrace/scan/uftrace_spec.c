@@ -106,13 +106,10 @@ bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uf
 	}
 	if (source == SPEC_ARG && value.length >= 6 && !memcmp(value.text, "lines=", 6))
 		return true;
-	for (size_t at = 0; at < value.length;) {
-		const char *end = memchr(value.text + at, ';', value.length - at);
-		struct uftrace_str one = { value.text + at, end ? (size_t)(end - value.text) - at : value.length - at };
-		if (one.length && !spec_add(w, one, source, offset ? offset + at : 0))
+	struct uftrace_str rest = value, one;
+	while (uftrace_str_next(&rest, ';', &one))
+		if (one.length && !spec_add(w, one, source, offset ? offset + (uint64_t)(one.text - value.text) : 0))
 			return false;
-		at += one.length + 1;
-	}
 	return true;
 }
 
