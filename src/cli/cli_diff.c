@@ -5,8 +5,13 @@
 
 #include "core/map.h"
 
-/* Different records that are compared at a time: 64 MB of memory. Captures with more are walked several times. */
+/* Different records that are compared at a time: the map has 48 MB then, and 72 MB while it grows to that. Captures with more are
+ * walked several times. */
 #define DIFF_RECORDS_MAX (UINT64_C(1) << 21)
+/* Of that, what the records of one part are planned to take: hashes are not spread evenly. */
+#define DIFF_RECORDS_PLANNED (DIFF_RECORDS_MAX / 8 * 7)
+/* Walks for one more part each, beyond what the number of records asks for: only for captures made so that their hashes collide. */
+#define DIFF_PARTS_MORE 8
 
 enum diff_step {
 	DIFF_COUNT, /* the records of B */
@@ -19,6 +24,9 @@ struct diff {
 	enum diff_step step;
 	struct map counts;    /* of records of B that were not found in A, by their hash */
 	uint64_t part, parts; /* hashes of this part are looked at now */
+	unsigned retries;     /* with more parts */
+	uint64_t records;     /* of B, in one walk */
+	uint64_t left;	      /* records of B in this part that were not found in A */
 	uint64_t only[2], same;
 	bool full, failed;
 	bool damaged[2];
@@ -71,6 +79,7 @@ static void diff_record(void *ctx, const struct tracemend_record *r)
 		return;
 	}
 	uint64_t key = diff_key(r);
+	d->records += d->step == DIFF_COUNT;
 	if (key % d->parts != d->part || d->full || d->failed)
 		return;
 	uint32_t count = map_get(&d->counts, key);
@@ -81,11 +90,13 @@ static void diff_record(void *ctx, const struct tracemend_record *r)
 		enum tracemend_status status = map_set(&d->counts, key, count + 1, DIFF_RECORDS_MAX);
 		d->full = status == TM_LIMIT;
 		d->failed = status == TM_NO_MEMORY;
+		d->left++;
 		break;
 	}
 	case DIFF_A:
 		if (count) {
 			d->same++;
+			d->left--;
 			(void)map_set(&d->counts, key, count - 1, DIFF_RECORDS_MAX);
 		} else {
 			diff_say(d, 0, r);
@@ -118,15 +129,19 @@ static int diff_inputs(struct diff *d, struct tracemend_input *const inputs[2], 
 
 	for (d->parts = 1, d->part = 0; d->part < d->parts && code == CLI_CLEAN && !cli_signals_caught();) {
 		map_clear(&d->counts);
+		d->records = d->left = 0;
 		code = diff_walk(d, inputs[1], library, DIFF_COUNT);
-		if (d->full && !d->part) {
-			d->full = false;
-			d->parts *= 2;
-			continue;
+		if (code == CLI_CLEAN && d->full && !d->part) {
+			/* More parts than before, as many as the number of records asks for. */
+			uint64_t parts = (d->records + DIFF_RECORDS_PLANNED - 1) / DIFF_RECORDS_PLANNED;
+			d->parts = parts > d->parts ? parts : d->parts + 1;
+			d->full = ++d->retries > DIFF_PARTS_MORE;
+			if (!d->full)
+				continue;
 		}
 		if (code == CLI_CLEAN)
 			code = diff_walk(d, inputs[0], library, DIFF_A);
-		if (code == CLI_CLEAN)
+		if (code == CLI_CLEAN && d->left)
 			code = diff_walk(d, inputs[1], library, DIFF_B);
 		if (d->full || d->failed) {
 			cli_error("out of memory: the comparison is incomplete");
