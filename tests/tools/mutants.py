@@ -7,7 +7,7 @@ Each mutant changes one operator of one line of decode, scan, salvage or repair 
 into programs of its own; the outcomes of the corpus and of damaged copies (outcomes.py) are compared with those that are kept, then
 the format's unit tests run, then the promises are asked of the corpus (replay). Prints the survivors, then a line of counts a format. Needs a
 finished `make`. Exit 1 if fewer than nine in ten are noticed; survivors that are known, with a reason each, stand in
-survivors/<format>.txt and are not drawn again: file, from, to, the line of code, and why no test can notice it (or why it
+survivors/<format>.txt and are passed over, but counted: file, from, to, the line of code, and why no test can notice it (or why it
 need not), with tabs between. The smaller or greater of two, "a < b ? a : b", is the same with <=, and is not drawn either; nor are
 "malloc(n + 1)" and the first of "at < end && end - at >= size".
 """
@@ -165,6 +165,19 @@ def mutate(name, path, change, lines, wanted, programs):
     return None
 
 
+def drawn(order, excused, count):
+    """The first `count` changes that are not listed in survivors/, and how many listed ones stood between them."""
+    some, left_out = [], 0
+    for path, change, lines in order:
+        if len(some) == count:
+            break
+        if (path, lines[change[0]].strip(), change[2].strip(), change[3].strip()) in excused:
+            left_out += 1
+        else:
+            some.append((path, change, lines))
+    return some, left_out
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--format")
@@ -186,8 +199,7 @@ def main():
             for path in sorted(glob.glob(f"src/formats/{name}/{room}/*.c")):
                 if fnmatch.fnmatch(os.path.basename(path), options.files):
                     lines, found = places(path)
-                    candidates += [(path, change, lines) for change in found
-                                   if (path, lines[change[0]].strip(), change[2].strip(), change[3].strip()) not in excused]
+                    candidates += [(path, change, lines) for change in found]
         wanted = {how: {one["file"]: one for one in outcomes.kept(f"corpus/{name}", f"{how}.jsonl")} for how in ("outcomes", "sweep")}
         for how, run in (("outcomes", outcomes.outcomes), ("sweep", outcomes.sweep)):
             if run("build/outcome", name, f"corpus/{name}")[0] != list(wanted[how].values()):
@@ -195,7 +207,7 @@ def main():
         tried = noticed = broken = 0
         with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool, tempfile.TemporaryDirectory(prefix="tracemend-mutant-") as work:
             programs = Programs(name, work)
-            some = draw.sample(candidates, min(options.count, len(candidates)))
+            some, left_out = drawn(draw.sample(candidates, len(candidates)), excused, options.count)
             for (path, change, lines), how in zip(some, pool.map(lambda c: mutate(name, *c[:3], wanted, programs), some)):
                 if how == "does not compile":
                     broken += 1
@@ -206,7 +218,8 @@ def main():
                     print(f"survives: {path}:{change[0] + 1}\t{change[2].strip()}\t{change[3].strip()}\t{lines[change[0]].strip()}", flush=True)
         all_tried += tried
         all_noticed += noticed
-        print(f"{name}: {noticed} of {tried} mutants noticed ({100 * noticed // max(tried, 1)} %; {len(candidates)} places; {broken} do not compile)",
+        print(f"{name}: {noticed} of {tried} mutants noticed ({100 * noticed // max(tried, 1)} %; {len(candidates)} places; "
+              f"{left_out} more are listed with a reason; {broken} do not compile)",
               flush=True)
     print(f"mutants: {all_noticed} of {all_tried} noticed, {100 * all_noticed / max(all_tried, 1):.1f} %")
     return 0 if all_noticed * 10 >= all_tried * 9 else 1
