@@ -10,6 +10,8 @@ extern const struct format fxt_format;
 
 static struct bytes file;
 
+static uint64_t records; /* of the capture that was checked last */
+
 /* Checks the file, and forgets it: how often a rule is reported. */
 static uint64_t reported(enum fxt_rule rule)
 {
@@ -23,6 +25,7 @@ static uint64_t reported(enum fxt_rule rule)
 	struct scan s = { .in = b, .findings = f };
 	assert_int_equal(fxt_format.scan(&s), TM_OK);
 	uint64_t count = findings_count(f, rule);
+	records = s.records;
 	assert_int_equal(findings_count(f, FXT_RULE_record_content_overrun), 0);
 	findings_free(f);
 	bundle_free(b);
@@ -80,9 +83,91 @@ static void late_padding_is_read(void **state)
 	assert_int_equal(reported(FXT_RULE_nonzero_padding), 1);
 }
 
+/* A record of as many words as the smaller size field can say is not over its bound. */
+static void large_records_up_to_4095_words_are_plain(void **state)
+{
+	(void)state;
+	blob((FXT_RECORD_WORDS_MAX - 3) * FXT_WORD, 0);
+	assert_int_equal(reported(FXT_RULE_large_record_over_4095_words), 0);
+	blob((FXT_RECORD_WORDS_MAX - 2) * FXT_WORD, 0);
+	assert_int_equal(reported(FXT_RULE_large_record_over_4095_words), 1);
+}
+
+/* Begins of `count` durations of a thread that the capture registers as `index`. */
+static void begins(unsigned index, unsigned count)
+{
+	bytes_u64(&file, FXT_THREAD | 3 << 4 | (uint64_t)index << 16);
+	bytes_u64(&file, 1);
+	bytes_u64(&file, 100 + index);
+	for (unsigned i = 0; i < count; i++) {
+		bytes_u64(&file, FXT_EVENT | 2 << 4 | (uint64_t)FXT_DURATION_BEGIN << 16 | (uint64_t)index << 24);
+		bytes_u64(&file, 1000 + i);
+	}
+}
+
+static void durations_are_tracked_up_to_a_depth(void **state)
+{
+	(void)state;
+	magic();
+	begins(1, FXT_DEPTH_MAX);
+	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 0);
+	magic();
+	begins(1, FXT_DEPTH_MAX + 1);
+	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 1);
+}
+
+static void durations_of_all_threads_have_a_bound(void **state)
+{
+	(void)state;
+	magic();
+	for (unsigned i = 1; i <= FXT_OPEN_MAX / FXT_DEPTH_MAX; i++)
+		begins(i, FXT_DEPTH_MAX);
+	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 0);
+	magic();
+	for (unsigned i = 1; i <= FXT_OPEN_MAX / FXT_DEPTH_MAX; i++)
+		begins(i, FXT_DEPTH_MAX);
+	begins(100, 1);
+	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 1);
+}
+
+/* Ten events, of which one has a line end as a byte of its time, with `after` behind it; each line end then becomes CR LF. */
+static void lines(unsigned after)
+{
+	magic();
+	for (unsigned i = 0; i < 10 + after; i++) {
+		bytes_u64(&file, FXT_EVENT | 4 << 4 | (uint64_t)FXT_INSTANT << 16);
+		bytes_u64(&file, i == 9 ? 0x0b0a : 0x0b00);
+		bytes_u64(&file, 1);
+		bytes_u64(&file, 2);
+	}
+	struct bytes converted = { 0 };
+	for (size_t i = 0; i < file.size; i++) {
+		if (file.data[i] == '\n')
+			bytes_u8(&converted, '\r');
+		bytes_u8(&converted, file.data[i]);
+	}
+	bytes_free(&file);
+	file = converted;
+}
+
+/* Behind a converted line end, what follows is read up to the end of the file, however few records that are. */
+static void converted_line_ends_near_the_end_cost_nothing(void **state)
+{
+	(void)state;
+	for (unsigned after = 0; after < 8; after++) {
+		lines(after);
+		(void)reported(0);
+		assert_int_equal(records, 1 + 10 + after);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(converted_line_ends_near_the_end_cost_nothing),
+		cmocka_unit_test(large_records_up_to_4095_words_are_plain),
+		cmocka_unit_test(durations_are_tracked_up_to_a_depth),
+		cmocka_unit_test(durations_of_all_threads_have_a_bound),
 		cmocka_unit_test(threads_beyond_the_bound_are_reported),
 		cmocka_unit_test(late_padding_is_read),
 	};
