@@ -116,6 +116,28 @@ static void durations_are_tracked_up_to_a_depth(void **state)
 	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 1);
 }
 
+/* A hole explains as many ends without a begin as it has room for; what is in front of it, it does not. */
+static void holes_explain_what_they_took(void **state)
+{
+	const size_t first = 8 + 3 * 8, event = 16;
+
+	(void)state;
+	for (unsigned ends = 0; ends < 4; ends++) {
+		magic();
+		begins(1, 6);
+		memset(file.data + first + 2 * event, 0, 2 * event); /* two begins of six */
+		for (unsigned i = 0; i < 4 + ends; i++) {
+			bytes_u64(&file, FXT_EVENT | 2 << 4 | (uint64_t)FXT_DURATION_END << 16 | (uint64_t)1 << 24);
+			bytes_u64(&file, 2000 + i);
+		}
+		assert_int_equal(reported(FXT_RULE_unmatched_duration_end), ends > 2 ? ends - 2 : 0);
+	}
+	magic();
+	begins(1, 6);
+	memset(file.data + first + 2 * event, 0, 2 * event);
+	assert_int_equal(reported(FXT_RULE_unclosed_duration), 2);
+}
+
 static void durations_of_all_threads_have_a_bound(void **state)
 {
 	(void)state;
@@ -164,6 +186,7 @@ static void converted_line_ends_near_the_end_cost_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(holes_explain_what_they_took),
 		cmocka_unit_test(converted_line_ends_near_the_end_cost_nothing),
 		cmocka_unit_test(large_records_up_to_4095_words_are_plain),
 		cmocka_unit_test(durations_are_tracked_up_to_a_depth),

@@ -38,6 +38,7 @@ void fxt_region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t un
 			finding_field(fd, from + r->fault.at, r->fault.length, "header 0x%016" PRIx64, r->header);
 	}
 	w->report.damage = fd;
+	fxt_report_hole(&w->report, fd, from, until);
 	fxt_doubt_region(&w->doubt, rule, from, until, lost);
 	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
 	/* Bytes beyond the size field of the record may have been more records, or none. */

@@ -220,6 +220,12 @@ static size_t ids_pack(struct fxt_ids *ids)
 #define unmatched(o, rule, ...) ((void)PLACE(rule), unmatched_at((o), (rule), __VA_ARGS__))
 static void unmatched_at(struct fxt_operations *o, enum fxt_rule rule, uint64_t offset, const char *what, uint64_t id)
 {
+	bool begin = rule == FXT_RULE_unmatched_async_begin || rule == FXT_RULE_unmatched_flow_begin;
+
+	if (!o->report->buffer_full && fxt_report_hidden(o->report, offset, !begin)) {
+		o->report->unpaired++;
+		return;
+	}
 	struct finding *fd = finding_milder_at(o->report->s->findings, rule, o->report->buffer_full ? TM_NOTE : TM_WARNING,
 					       o->report->source, offset, 2 * FXT_WORD);
 	o->report->unpaired += !o->report->buffer_full;

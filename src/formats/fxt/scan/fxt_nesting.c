@@ -229,6 +229,8 @@ static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const 
 {
 	bool excused = n->report->buffer_full || (end && (!t->began || o->time < t->first_begin));
 	n->report->unpaired += !excused;
+	if (!excused && fxt_report_hidden(n->report, o->offset, end))
+		return;
 	struct finding *fd = finding_milder(n->report->s->findings,
 					    end ? FXT_RULE_unmatched_duration_end : FXT_RULE_unclosed_duration,
 					    excused ? TM_NOTE : TM_WARNING, n->report->source, o->offset, 2 * FXT_WORD);

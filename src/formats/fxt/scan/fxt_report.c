@@ -284,3 +284,25 @@ void fxt_issues_report(struct fxt_report *report, const struct fxt_record *r, ui
 		finding_field(fd, offset + i->at, i->length, "%s", i->at ? "content" : "header");
 	}
 }
+
+/* A begin or an end is two words at least. */
+#define HIDDEN_BYTES (2 * FXT_WORD)
+
+void fxt_report_hole(struct fxt_report *report, struct finding *finding, uint64_t from, uint64_t until)
+{
+	report->last_hole = (struct fxt_hole){ finding, from };
+	if (!report->first_hole.finding)
+		report->first_hole = report->last_hole;
+	report->hidden += (until - from) / HIDDEN_BYTES;
+}
+
+bool fxt_report_hidden(struct fxt_report *report, uint64_t offset, bool end)
+{
+	const struct fxt_hole *hole = end ? &report->first_hole : &report->last_hole;
+
+	if (!report->hidden || (end ? hole->at > offset : hole->at < offset))
+		return false;
+	report->hidden--;
+	finding_explains(hole->finding, 1);
+	return true;
+}

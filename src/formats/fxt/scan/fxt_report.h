@@ -56,6 +56,11 @@ struct fxt_report {
 	uint64_t unpaired;	  /* warnings that a begin or an end has no counterpart */
 	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
 	struct finding *no_magic; /* the finding that the magic number is missing */
+	struct fxt_hole {
+		struct finding *finding; /* NULL: none */
+		uint64_t at;
+	} first_hole, last_hole; /* the first and the last region that was unreadable */
+	uint64_t hidden;	 /* begins and ends for which such regions have room, less those that are taken to be there */
 	struct fxt_tally tallies[FXT_RULE_COUNT], newer[FXT_NEWER_COUNT];
 };
 
@@ -74,6 +79,11 @@ struct finding *fxt_note_at(struct fxt_report *report, unsigned rule, uint64_t o
 #define fxt_note_milder(report, rule, ...) ((void)PLACE(rule), fxt_note_milder_at((report), (rule), __VA_ARGS__))
 struct finding *fxt_note_milder_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format,
 				   ...) PRINTF_LIKE(5, 6);
+/* [from, until) is unreadable, as `finding` says. */
+void fxt_report_hole(struct fxt_report *report, struct finding *finding, uint64_t from, uint64_t until);
+/* The counterpart of a begin or an end at `offset` is missing. Whether that is no finding of its own, but one that a region of
+ * damage explains: one behind a begin, or one in front of an end, with room for it. */
+bool fxt_report_hidden(struct fxt_report *report, uint64_t offset, bool end);
 /* Something that only later revisions know, in the record being walked; field: byte of the record. */
 void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t field);
 /* Adds to each note how many were folded under it. */
