@@ -111,17 +111,17 @@ static void reasons_add(uint64_t *hash, const struct tracemend_repair *repair)
 		*hash = hash_add(*hash, tracemend_repair_doubtful(repair, i).why);
 }
 
-static json_t *outcome_repair(struct tracemend_input *input, const struct tracemend_options *options, uint64_t *texts)
+static json_t *outcome_repair(struct tracemend_input *input, const struct tracemend_options *options, uint64_t *texts,
+			      struct tracemend_error *error)
 {
-	struct tracemend_error error = { 0 };
-	struct tracemend_repair *repair = tracemend_repair(input, options, &error);
+	struct tracemend_repair *repair = tracemend_repair(input, options, error);
 	json_t *o = json_object();
 
-	json_object_set_new(o, "status", json_integer(error.status));
+	json_object_set_new(o, "status", json_integer(error->status));
 	if (!repair)
 		return o;
-	if (tracemend_repair_digest(repair, &error) != TM_OK)
-		json_object_set_new(o, "digest", json_integer(error.status));
+	if (tracemend_repair_digest(repair, error) != TM_OK)
+		json_object_set_new(o, "digest", json_integer(error->status));
 	const struct tracemend_outcome *was = tracemend_repair_outcome(repair);
 	char text[256];
 	(void)snprintf(text, sizeof(text), "%llu kept, %llu patched, %llu added, %llu dropped (%d)%s, %u passes",
@@ -180,7 +180,7 @@ static void outcome_of(json_t *o, struct tracemend_input *input, const struct tr
 		json_object_set_new(o, "records", json_integer((json_int_t)s->records));
 		json_object_set_new(o, "complete", json_boolean(s->complete));
 		json_object_set_new(o, "findings", outcome_findings(report));
-		json_object_set_new(o, "repair", outcome_repair(input, options, texts));
+		json_object_set_new(o, "repair", outcome_repair(input, options, texts, error));
 		if (texts)
 			texts_add(texts, report);
 	}
@@ -269,7 +269,7 @@ static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t siz
 		uint64_t bugs = sums.bugs;
 		sums_add(&sums, o);
 		if (sums.bugs > bugs)
-			fprintf(stderr, "%s: copy %u: internal error\n", path, n);
+			fprintf(stderr, "%s: copy %u: internal check failed: %s\n", path, n, error.message);
 		json_decref(o);
 		capture_free(&copy);
 	}
@@ -304,7 +304,10 @@ static int copy_write(const char *path, const uint8_t *data, size_t size, const 
 	sweep_copy(&sweep, hash_add(HASH_START, path) + n, &copy);
 	for (size_t i = 0; i < copy.count && !status; i++) {
 		char name[2 * CAPTURE_NAME_MAX + 1024];
-		(void)snprintf(name, sizeof(name), "%s/%s", folder, *copy.files[i].name ? copy.files[i].name : "capture");
+		const char *role = copy.files[i].role == TM_ROLE_DONOR	 ? "donor-"
+				   : copy.files[i].role == TM_ROLE_EXTRA ? "extra-"
+									 : "";
+		(void)snprintf(name, sizeof(name), "%s/%s%s", folder, role, *copy.files[i].name ? copy.files[i].name : "capture");
 		FILE *out = copy.files[i].kind == SOURCE_FILE ? fopen(name, "wb") : NULL;
 		if (out && (fwrite(copy.files[i].data, 1, copy.files[i].size, out) != copy.files[i].size || fclose(out)))
 			status = 5;

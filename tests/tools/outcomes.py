@@ -114,6 +114,10 @@ def main():
             if any(codes):
                 print(f"{name}: the tool ended with {codes}")
                 failed += 1
+            for one in now:
+                if one.get("bugs"):  # no input may lead there, so this is never kept
+                    print(f"{name}/{one['file']}: an internal check fails for {one['bugs']} of its damaged copies (build/outcome -x names them)")
+                    failed += 1
             if options.write:
                 with open(os.path.join(folder, file), "w", encoding="utf-8") as f:
                     f.writelines(json.dumps(one, separators=(",", ":")) + "\n" for one in now)

@@ -569,6 +569,24 @@ static void lose_file(struct choices *c, struct capture *copy, size_t which)
 	}
 }
 
+/* Adds the undamaged capture as a donor. */
+static void add_donor(const struct sweep *s, struct capture *copy)
+{
+	struct capture *whole = malloc(sizeof(*whole));
+
+	if (!whole)
+		abort();
+	capture_parse(whole, s->data, s->size);
+	for (size_t i = 0; i < whole->count && copy->count < CAPTURE_FILES_MAX; i++) {
+		if (whole->files[i].role != TM_ROLE_INPUT || whole->files[i].owned)
+			continue;
+		copy->files[copy->count] = whole->files[i];
+		copy->files[copy->count++].role = TM_ROLE_DONOR;
+	}
+	capture_free(whole);
+	free(whole);
+}
+
 void sweep_copy(const struct sweep *s, uint64_t seed, struct capture *copy)
 {
 	struct choices c = choices_from_seed(seed);
@@ -588,4 +606,8 @@ void sweep_copy(const struct sweep *s, uint64_t seed, struct capture *copy)
 	}
 	if (copy->count > 1 && choices_chance(&c, 1, 12))
 		lose_file(&c, copy, which);
+	if (choices_chance(&c, 1, 8))
+		add_donor(s, copy);
+	else if (copy->count > 1 && choices_chance(&c, 1, 16))
+		copy->files[which].role = TM_ROLE_EXTRA;
 }

@@ -1,5 +1,6 @@
 /* Damaged copies of a capture, by seed: raw bytes that are hit anywhere or at the parts of its outline, lines of its texts, fields
- * and records that are changed in well-formed captures, files that are lost or exchanged. */
+ * and records that are changed in well-formed captures, files that are lost, exchanged or given
+ * as extra pieces; now and then with the undamaged capture as a donor. */
 #ifndef TESTS_SWEEP_H
 #define TESTS_SWEEP_H
 

@@ -45,10 +45,16 @@ static void write_thread(struct fxt_walk *w, struct fxt_provider *p, uint32_t in
 		e->state = 0;
 }
 
+/* Whether the record that introduced the provider can be written again. It is in w->resync.other then. */
+static bool may_introduce(struct fxt_walk *w, const struct fxt_provider *p)
+{
+	return !p->placeholder && fxt_decode_other(&w->resync, p->offset) && fxt_is_exact(&w->resync.other);
+}
+
 /* The provider, and all that it registered. */
 static void write_provider(struct fxt_walk *w, struct fxt_provider *p)
 {
-	if (!fxt_decode_other(&w->resync, p->offset) || !fxt_is_exact(&w->resync.other) || p->placeholder) {
+	if (!may_introduce(w, p)) {
 		p->distrust.info = true;
 		return;
 	}
@@ -213,11 +219,13 @@ static const struct fxt_provider *current_before(struct fxt_registry *reg, unsig
 	return then;
 }
 
-/* Whether the n-th last change sets another tick rate for the current provider, which no recorder does. */
+/* Whether the n-th last change sets another tick rate for the current provider, which no recorder does; and not one for a rate that
+ * is none. */
 static bool is_odd_rate(struct fxt_registry *reg, unsigned n)
 {
 	const struct fxt_change *c = fxt_journal_last(reg, n);
-	return c->kind == FXT_CHANGE_RATE && c->rate.initialized && c->provider == reg->provider;
+	return c->kind == FXT_CHANGE_RATE && c->rate.initialized && c->provider == reg->provider &&
+	       fxt_rate_is_plausible(c->rate.ticks);
 }
 
 /* Whether the last n changes are nothing but sections, which change to providers as a rule. */
@@ -255,6 +263,18 @@ static void doubt_block(struct fxt_walk *w, uint64_t change)
 	fxt_doubt_block(&w->doubt, from, until);
 }
 
+/* Whether the providers that the last n changes introduced anew can be introduced as they were: else the records behind would still
+ * refer to the new ones. */
+static bool may_undo(struct fxt_walk *w, unsigned n)
+{
+	for (unsigned i = 1; i <= n; i++) {
+		const struct fxt_change *c = fxt_journal_last(&w->registry, i);
+		if (c->kind == FXT_CHANGE_RESET && !may_introduce(w, c->before))
+			return false;
+	}
+	return true;
+}
+
 /* Whether as many registrations may be written again as undoing the last n changes asks for. */
 static bool may_write(struct fxt_walk *w, unsigned n)
 {
@@ -284,7 +304,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 		since = w->doubt.seam;
 	unsigned n = changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
-	if (!n || !may_write(w, n) || !undo(w, n, since))
+	if (!n || !may_undo(w, n) || !may_write(w, n) || !undo(w, n, since))
 		return false;
 	if (unknown_refs && !behind)
 		fxt_report(&w->report, FXT_RULE_cross_provider_string_ref, at, r->words * FXT_WORD,

@@ -65,10 +65,14 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
 {
 	struct fxt_provider *provider = fxt_provider_find(&w->registry, r->id);
-	if (!provider && !r->id && !w->registry.introduced) {
+	struct fxt_provider *first = w->registry.list[0];
+	bool used = first->initialized || first->strings || first->threads;
+	/* Readers know the context before any provider as number 0. */
+	if (!provider && !r->id && (!w->registry.introduced || used)) {
 		fxt_doubt_leave(&w->doubt, offset);
-		/* Readers know the context before any provider as number 0. */
-		fxt_provider_enter(&w->registry, w->registry.list[0]);
+		if (w->registry.introduced)
+			fxt_journal_enter(&w->registry, first);
+		fxt_provider_enter(&w->registry, first);
 		return;
 	}
 	if (!provider) {
