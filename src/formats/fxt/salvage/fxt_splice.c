@@ -263,13 +263,18 @@ static void doubt_block(struct fxt_walk *w, uint64_t change)
 	fxt_doubt_block(&w->doubt, from, until);
 }
 
-/* Whether the providers that the last n changes introduced anew can be introduced as they were: else the records behind would still
- * refer to the new ones. */
+/* Whether the last n changes can be undone by records: the providers that they introduced anew can be introduced as they were, and
+ * the context before any provider has no number where there is a provider 0. Else the records behind would still refer to the new
+ * ones. */
 static bool may_undo(struct fxt_walk *w, unsigned n)
 {
+	struct fxt_registry *reg = &w->registry;
+	const struct fxt_provider *unnamed = fxt_provider_find(reg, 0) ? reg->list[0] : NULL;
+
 	for (unsigned i = 1; i <= n; i++) {
-		const struct fxt_change *c = fxt_journal_last(&w->registry, i);
-		if (c->kind == FXT_CHANGE_RESET && !may_introduce(w, c->before))
+		const struct fxt_change *c = fxt_journal_last(reg, i);
+		if ((unnamed && c->provider == unnamed) ||
+		    (c->kind == FXT_CHANGE_RESET && (!c->before || !may_introduce(w, c->before))))
 			return false;
 	}
 	return true;

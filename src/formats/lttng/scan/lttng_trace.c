@@ -148,7 +148,7 @@ static void choose_sizes(struct lttng_trace *t)
 	struct lttng_sizes machine = { { 4, c->arch, c->arch, c->arch, (uint8_t)t->constants.want.v[LF_ALIGNMENT] } };
 
 	if (!t->declared.sizes_known || sizes->v[SIZE_INT] != 4 || sizes->v[SIZE_POINTER] != c->arch ||
-	    (sizes->v[SIZE_LONG] & ~0xcu) || (sizes->v[SIZE_SIZE_T] & ~0xcu) || !sizes->v[SIZE_LONG] || !sizes->v[SIZE_SIZE_T])
+	    (sizes->v[SIZE_LONG] != 4 && sizes->v[SIZE_LONG] != 8) || (sizes->v[SIZE_SIZE_T] != 4 && sizes->v[SIZE_SIZE_T] != 8))
 		*sizes = machine;
 	/* In 0.x it is a flag or a value. */
 	if (c->layout->era != LTTNG_FACILITIES || !sizes->v[SIZE_ALIGNMENT] != !machine.v[SIZE_ALIGNMENT])

@@ -121,6 +121,9 @@ static void printk_forward(struct tracedat_v6 *v, size_t end)
 {
 	struct tracedat_v6_map *m = &v->m;
 	size_t stop = m->cmdlines != TRACEDAT_V6_UNKNOWN ? m->cmdlines : end;
+
+	if (m->kallsyms > stop || stop - m->kallsyms < 4)
+		return;
 	uint32_t declared = load_u32(v->data + m->kallsyms, v->w->shape.big_endian);
 	size_t at = measure_lines(v, m->kallsyms + 4, stop, false);
 	size_t claimed = declared <= stop - m->kallsyms - 4 ? m->kallsyms + 4 + declared : TRACEDAT_V6_UNKNOWN;
@@ -135,6 +138,9 @@ static void printk_forward(struct tracedat_v6 *v, size_t end)
 static void cmdlines_forward(struct tracedat_v6 *v, size_t end)
 {
 	struct tracedat_v6_map *m = &v->m;
+
+	if (m->printk > end || end - m->printk < 4)
+		return;
 	uint32_t declared = load_u32(v->data + m->printk, v->w->shape.big_endian);
 	size_t at = measure_lines(v, m->printk + 4, end, true);
 	size_t claimed = declared <= end - m->printk - 4 ? m->printk + 4 + declared : TRACEDAT_V6_UNKNOWN;

@@ -14,6 +14,8 @@ struct uftrace_session {
 	uint32_t map;	 /* UFTRACE_NONE: no file */
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
+	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
+	uint32_t front;	     /* UFTRACE_NONE: it stays where it is */
 };
 
 struct uftrace_library { /* a DLOP line */

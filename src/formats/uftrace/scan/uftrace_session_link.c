@@ -128,34 +128,47 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 	finding_path(fd, "line %u", line->number);
 	if (young)
 		session->time = line->time;
-	if (own && w->plan) {
+	if (!session->brought)
+		session->front = later ? line->order : UFTRACE_NONE;
+	session->brought = true;
+	session->young |= young;
+	if (own && w->plan && young && w->tasks->legacy_text)
+		/* The lines of the binary file are of what it was translated to. */
+		plan_doubt(w->plan, uftrace_task_source(w), 0, uftrace_task_source(w)->size, "the time of a session is estimated");
+	else if (own && w->plan && young)
+		plan_doubt(w->plan, uftrace_task_source(w), line->offset, line->length, "the time of its session is estimated");
+	return link_session(w, &l->by_sid, index);
+}
+
+/* Writes the sessions that are brought in front of their tasks. Once for each, as several tasks may ask for the same. */
+static bool write_brought(struct uftrace_walk *w)
+{
+	struct edits *edits = &w->tasks->edits;
+	const unsigned rule = UFTRACE_RULE_task_sess_after_task;
+
+	for (uint32_t i = 0; i < w->sessions->count; i++) {
+		const struct uftrace_session *session = &w->sessions->list[i];
+		if (!session->brought || session->line == UFTRACE_NONE)
+			continue;
+		const struct uftrace_task_line *own = &w->tasks->lines[session->line];
+		const struct uftrace_task_line *front = session->front == UFTRACE_NONE ? NULL : &w->tasks->lines[session->front];
+		if (front && !session->young && own->verbatim) {
+			edits_move(edits, own->offset, own->length, front->offset, rule);
+			continue;
+		}
 		struct bytes text = { 0 };
 		uftrace_rebuild_print(&text, session);
 		if (text.failed) {
 			bytes_free(&text);
 			return uftrace_walk_fail(w, TM_NO_MEMORY);
 		}
-		/* The lines of the binary file are of what it was translated to. */
-		if (young && w->tasks->legacy_text)
-			plan_doubt(w->plan, uftrace_task_source(w), 0, uftrace_task_source(w)->size,
-				   "the time of a session is estimated");
-		else if (young)
-			plan_doubt(w->plan, uftrace_task_source(w), line->offset, line->length,
-				   "the time of its session is estimated");
-		if (!young && own->verbatim)
-			edits_move(&w->tasks->edits, own->offset, own->length, line->offset, UFTRACE_RULE_task_sess_after_task);
-		else if (later) {
-			uftrace_edit_add(w, &w->tasks->edits, line->offset, 0, (const char *)text.data, text.size,
-					 UFTRACE_RULE_task_sess_after_task, "the session, at the time of its first task");
-			uftrace_edit_add(w, &w->tasks->edits, own->offset, own->length, NULL, 0, UFTRACE_RULE_task_sess_after_task,
-					 "moved in front of its first task");
-		} else {
-			uftrace_edit_add(w, &w->tasks->edits, own->offset, own->length, (const char *)text.data, text.size,
-					 UFTRACE_RULE_task_sess_after_task, "the session, at the time of its first task");
-		}
+		if (front)
+			uftrace_edit_add(w, edits, own->offset, own->length, NULL, 0, rule, "moved in front of its first task");
+		uftrace_edit_add(w, edits, front ? front->offset : own->offset, front ? 0 : own->length, (const char *)text.data,
+				 text.size, rule, "the session, at the time of its first task");
 		bytes_free(&text);
 	}
-	return link_session(w, &l->by_sid, index);
+	return true;
 }
 
 static void drop_circle(struct uftrace_walk *w, const struct uftrace_task_line *line)
@@ -314,7 +327,7 @@ static bool link_lines(struct uftrace_walk *w, struct link *l)
 		if (!uftrace_walk_set(w, &w->tasks->known, line->id, i))
 			return false;
 	}
-	return true;
+	return !w->plan || write_brought(w);
 }
 
 /* Libraries of tasks that are nowhere else. */
