@@ -9,7 +9,7 @@ the format's unit tests run, then the promises are asked of the corpus (replay).
 finished `make`. Exit 1 if fewer than nine in ten are noticed; survivors that are known, with a reason each, stand in
 survivors/<format>.txt and are passed over, but counted: file, from, to, the line of code, and why no test can notice it (or why it
 need not), with tabs between. The smaller or greater of two, "a < b ? a : b", is the same with <=, and is not drawn either; nor are
-"malloc(n + 1)" and the first of "at < end && end - at >= size".
+"malloc(n + 1)", "a > b ? a - b : 0" and the first of "at < end && end - at >= size".
 """
 import argparse
 import concurrent.futures
@@ -55,7 +55,7 @@ def places(path):
             if old == " + 1" and re.search(r"\b[mc]alloc\(", code):
                 continue  # one more of what is allocated: nobody can see it
             found += [(number, m.start(), old, new) for m in re.finditer(re.escape(old), code)
-                      if old.strip()[:1] not in "<>" or not (is_choice(code, m) or is_guard(code, m))]
+                      if old.strip()[:1] not in "<>" or not (is_choice(code, m) or is_guard(code, m) or is_difference(code, m))]
     return lines, found
 
 
@@ -73,6 +73,21 @@ def is_choice(code, match):
                 for a, b in ((left, right.group(1)), (right.group(1), left))):
             return True
     return False
+
+
+TERM = r"[\w.>\]\[-]+"
+
+
+def is_difference(code, match):
+    """Whether both choices are the same at equality: a > b ? a - b : 0, a - b > c ? b + c : a, a - b < c ? (size_t)(a - b) : c."""
+    before = re.search(rf"({TERM}(?: - {TERM})?)$", code[:match.start()])
+    after = re.match(rf"({TERM}) \? (?:\(\w+\))?\(?([^?:]+?)\)? : ({TERM})(?![\\w(]| [-+*/])", code[match.end():])
+    if not before or not after:
+        return False
+    left, (right, chosen, other) = before.group(1), after.groups()
+    a, _, b = left.partition(" - ")
+    return (other == "0" and chosen in (f"{left} - {right}", f"{right} - {left}") or {chosen, other} == {left, right} or
+            bool(b) and {chosen, other} == {f"{b} + {right}", a})
 
 
 def is_guard(code, match):
