@@ -2,7 +2,7 @@
 """The salvage score: how much of what damage left whole does repair bring back, and does it pass off anything that is not
 what it was?
 
-For each format with an independent parser (tests/formats/<f>/<f>_parse.py), seed and kind of damage: the undamaged twin tells
+For each format whose independent parser (tests/formats/<f>/<f>_parse.py) knows where records are, seed and kind of damage: the undamaged twin tells
 where its records are; a record is salvageable when its bytes survive in the damaged capture. It is salvaged when the
 manifest keeps them, in one piece. A record of the output that is no record of the twin, byte for byte, and was not
 written by a rule is altered, unless the manifest lists it as doubtful; where the damage cannot be seen (check reports no
@@ -117,7 +117,7 @@ def main():
     parser.add_argument("--floor", type=float, default=0)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    names = [options.format] if options.format else [n for n in formats(options.tool) if parser_of(n)]
+    names = [options.format] if options.format else [n for n in formats(options.tool) if hasattr(parser_of(n), "records")]
     bad = 0
     head = ("format", "damage", "captures", "salvageable", "salvaged", "%", "emitted", "patched", "doubtful", "altered", "invisible", "refused")
     print("{:9} {:10} {:>8} {:>11} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7} {:>9} {:>7}".format(*head))

@@ -1,7 +1,7 @@
 /* The format as the engine sees it: recognition and scan. */
 #include "formats/tracedat/gen/tracedat_gen.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
-#include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/repair/tracedat_restore.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_fast.h"
 #include "formats/tracedat/scan/tracedat_place.h"
@@ -85,36 +85,19 @@ static enum tracemend_status scan_file(struct scan *s, struct source *source)
 
 /* ---- recognition ---- */
 
-/* Length of the name of a CPU's file without ".cpuN"; 0: it is none. */
-static size_t cpu_file_stem(const struct source *s)
-{
-	uint32_t cpu;
-	bool is_one = s->role == TM_ROLE_INPUT && s->kind == SOURCE_FILE && *s->name && !strchr(s->name, '/') &&
-		      tracedat_cpu_file(s->name, &cpu);
-	return is_one ? (size_t)((const char *)text_last_byte(s->name, '.', strlen(s->name)) - s->name) : 0;
-}
-
 /* The files of the CPUs of a recorder that was killed: NAME.cpuN, and NAME.INSTANCE.cpuN of its instances. */
-static struct bid bid_directory(const struct bundle *b)
+static struct bid bid_directory(struct bundle *b)
 {
-	const char *shortest = NULL;
-	size_t least = 0;
+	struct tracedat_restore r = { 0 };
+	struct bid bid = { 0, NULL };
 
-	for (size_t i = 0; i < b->count; i++) {
-		size_t stem = cpu_file_stem(b->sources[i]);
-		if (stem && (!shortest || stem < least)) {
-			shortest = b->sources[i]->name;
-			least = stem;
-		}
+	if (tracedat_restore_collect(&r, b) && r.count) {
+		bid = (struct bid){ 40, tracedat_restore_several(&r, b) };
+		if (bid.declined)
+			bid.bits = BID_CERTAIN;
 	}
-	for (size_t i = 0; i < b->count && shortest; i++) {
-		const struct source *s = b->sources[i];
-		size_t stem = cpu_file_stem(s);
-		if (stem && (memcmp(s->name, shortest, least) != 0 || s->name[least] != '.'))
-			return (struct bid){ BID_CERTAIN,
-					     "has the .cpuN files of several recordings: give each a folder of its own" };
-	}
-	return shortest ? (struct bid){ 40, NULL } : (struct bid){ 0, NULL };
+	free(r.files);
+	return bid;
 }
 
 /* Whether the file consists of raw pages without a header. */

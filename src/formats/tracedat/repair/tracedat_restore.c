@@ -1,31 +1,10 @@
 /* What a killed recorder leaves: NAME.cpuN and NAME.INSTANCE.cpuN, raw pages without a header. The metadata comes from a donor,
  * or from a trace.dat that the recorder began to write beside them. */
-#include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/repair/tracedat_restore.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Of a thousand records, how many may have an unknown event or another size; with more the donor does not fit. */
-#define MISFIT_MAX 10u
-
-struct piece_file {
-	struct source *source;
-	const char *name;
-	size_t stem; /* length of the name without .cpuN */
-	uint32_t cpu;
-	unsigned buffer;
-};
-
-struct restore {
-	struct scan *scan;
-	struct piece_file *files;
-	size_t count;
-	struct source *main, *metadata;
-	struct tracedat_walk *w;
-	uint64_t records, bad;
-	bool cut;
-};
 
 bool tracedat_cpu_file(const char *name, uint32_t *cpu)
 {
@@ -48,7 +27,7 @@ static const char *source_name(const struct source *from_source)
 
 static int file_order(const void *left, const void *right)
 {
-	const struct piece_file *a = left, *b = right;
+	const struct tracedat_piece_file *a = left, *b = right;
 	if (a->stem != b->stem)
 		return a->stem < b->stem ? -1 : 1;
 	int order = memcmp(a->name, b->name, a->stem);
@@ -66,24 +45,26 @@ static bool is_trace_dat(struct source *from_source)
 	       !memcmp(magic, "\x17\x08\x44tracing", 10);
 }
 
-static bool files_collect(struct restore *r)
+bool tracedat_restore_collect(struct tracedat_restore *r, struct bundle *b)
 {
-	struct bundle *b = r->scan->in;
 	r->files = calloc(b->count + 1, sizeof(*r->files));
 	if (!r->files)
 		return false;
 	for (size_t i = 0; i < b->count; i++) {
 		struct source *from_source = b->sources[i];
 		uint32_t cpu;
-		if (from_source->kind != SOURCE_FILE)
+		if (from_source->kind != SOURCE_FILE || (from_source->role == TM_ROLE_INPUT && strchr(from_source->name, '/')))
 			continue;
 		if (from_source->role == TM_ROLE_DONOR) {
 			if (!r->metadata && is_trace_dat(from_source))
 				r->metadata = from_source;
 		} else if (tracedat_cpu_file(source_name(from_source), &cpu)) {
 			const char *name = source_name(from_source);
-			r->files[r->count++] = (struct piece_file){ from_source, name, (size_t)(strrchr(name, '.') - name), cpu,
-								    0 };
+			r->files[r->count++] = (struct tracedat_piece_file){ .source = from_source,
+									     .name = name,
+									     .stem = (size_t)(strrchr(name, '.') - name),
+									     .cpu = cpu,
+									     .named = true };
 		} else if (!r->main && is_trace_dat(from_source)) {
 			r->main = from_source;
 		}
@@ -91,25 +72,20 @@ static bool files_collect(struct restore *r)
 	struct source *single = bundle_single(b);
 	if (!r->count && single && single != r->main)
 		/* A file that holds pages, whatever its name. */
-		r->files[r->count++] = (struct piece_file){ single, source_name(single), strlen(source_name(single)), 0, 0 };
+		r->files[r->count++] = (struct tracedat_piece_file){ .source = single,
+								     .name = source_name(single),
+								     .stem = strlen(source_name(single)) };
 	qsort(r->files, r->count, sizeof(*r->files), file_order);
 	return true;
-}
-
-static void restore_say(struct restore *r, const char *message)
-{
-	size_t n = strlen(message) < sizeof(r->scan->incomplete) - 1 ? strlen(message) : sizeof(r->scan->incomplete) - 1;
-	memcpy(r->scan->incomplete, message, n);
-	r->scan->incomplete[n] = '\0';
 }
 
 /* ---- buffers of the files ---- */
 
 /* One buffer for each stem; the part of a stem after the first one's is the name of its instance. */
-static bool buffers_make(struct restore *r)
+static bool buffers_make(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
-	const struct piece_file *top = &r->files[0];
+	const struct tracedat_piece_file *top = &r->files[0];
 
 	for (size_t i = 0; i < w->data.buffer_count; i++) {
 		free(w->data.buffers[i].cpus);
@@ -117,6 +93,7 @@ static bool buffers_make(struct restore *r)
 		if (i)
 			bytes_free(&w->data.buffers[i].clock);
 	}
+	r->clock_known = w->data.buffer_count && w->data.buffers[0].clock.size;
 	struct bytes clock = w->data.buffer_count ? w->data.buffers[0].clock : (struct bytes){ 0 };
 	w->data.buffer_count = 0;
 	if (!clock.size) {
@@ -124,7 +101,7 @@ static bool buffers_make(struct restore *r)
 		bytes_u8(&clock, 0);
 	}
 	for (size_t i = 0; i < r->count; i++) {
-		struct piece_file *f = &r->files[i];
+		struct tracedat_piece_file *f = &r->files[i];
 		bool same = i && f->stem == r->files[i - 1].stem && !memcmp(f->name, r->files[i - 1].name, f->stem);
 		struct tracedat_buffer *b = same ? &w->data.buffers[w->data.buffer_count - 1] : tracedat_buffer_add(w);
 		if (!b)
@@ -168,12 +145,13 @@ static void source_switch(struct tracedat_walk *w, struct source *from_source)
 }
 
 /* Walks all files once; with t->emitting into the output. */
-static void files_walk(struct restore *r, struct tracedat_buffer *b)
+static void files_walk(struct tracedat_restore *r, struct tracedat_buffer *b)
 {
 	struct tracedat_walk *w = r->w;
 	for (size_t j = 0; j < b->count && w->status == TM_OK; j++) {
 		struct tracedat_cpu *c = &b->cpus[j];
-		const struct piece_file *f = &r->files[c->declared_at];
+		struct tracedat_piece_file *f = &r->files[c->declared_at];
+		size_t drops = w->out.drop_count;
 		if (w->emitting) {
 			uint64_t n = tracedat_align(w->out.pieces.size, b->page_size) - w->out.pieces.size;
 			tracedat_put_zeros(w, n, TRACEDAT_RULE_recorder_killed, "padding up to a page");
@@ -185,6 +163,7 @@ static void files_walk(struct restore *r, struct tracedat_buffer *b)
 			w->status = w->window.status;
 		if (w->emitting)
 			c->moved_size = w->out.pieces.size - c->moved;
+		f->damaged |= w->out.drop_count > drops || (w->emitting && c->moved_size != c->length);
 		r->cut |= c->length % b->page_size != 0;
 	}
 }
@@ -217,7 +196,7 @@ static void put_option_head(struct tracedat_walk *w, unsigned id, size_t size)
 	(void)tracedat_pieces_literal(&w->out.pieces, head, 6, RULE_HERE, why_here);
 }
 
-static void put_kept_options(struct restore *r)
+static void put_kept_options(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	for (size_t i = 0; i < w->dir.option_count; i++) {
@@ -232,7 +211,7 @@ static void put_kept_options(struct restore *r)
 	}
 }
 
-static void put_parts(struct restore *r)
+static void put_parts(struct tracedat_restore *r)
 {
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
 		tracedat_put_part(r->w, &r->w->meta.parts[k], &r->w->meta.v6);
@@ -248,7 +227,7 @@ static void put_clock(struct tracedat_walk *w, const struct tracedat_buffer *b)
 	bytes_free(&clock);
 }
 
-static void compose_v6(struct restore *r)
+static void compose_v6(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	uint32_t cpus = cpus_of(&w->data);
@@ -325,7 +304,7 @@ static void put_buffer_option(struct tracedat_walk *w, const struct tracedat_buf
 	}
 }
 
-static void compose_v7(struct restore *r)
+static void compose_v7(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	uint64_t parts[TRACEDAT_PARTS] = { 0 };
@@ -368,27 +347,32 @@ static void compose_v7(struct restore *r)
 	tracedat_fill_u64(w, size, w->out.pieces.size - at - 16);
 }
 
-/* ---- does the donor fit? ---- */
-
-static uint64_t donor_misfits(const struct tracedat_walk *w, uint32_t *worst)
+/* What is unverified of a file, and why. */
+static void file_doubt(struct tracedat_restore *r, const struct tracedat_piece_file *f)
 {
-	uint64_t n = 0, most = 0;
-	for (uint32_t id = 0; w->events.unknown && id < 65536; id++) {
-		n += w->events.unknown[id].records;
-		if (w->events.unknown[id].records > most) {
-			most = w->events.unknown[id].records;
-			*worst = id;
-		}
-	}
-	return n + findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format);
+	static const char *const clocks[] = { "", "; so is the clock", "; the clock is taken to be local" };
+	struct plan *plan = r->scan->plan;
+	unsigned clock = !r->clock_known ? 2 : r->metadata != r->main;
+	char gaps[120], cpu[40];
+
+	if (!f->source->size)
+		return;
+	tracedat_restore_gaps(r, gaps, sizeof(gaps));
+	(void)snprintf(cpu, sizeof(cpu), "CPU %u by %s", f->cpu, f->named ? "the name of its file" : "default");
+	plan_doubt(
+		plan, f->source, 0, f->source->size,
+		plan_why(plan,
+			 "%s; what trace-cmd had not yet written is lost, and so are the process names%s; the metadata is that of "
+			 "%s%s; %s",
+			 f->damaged ? "the records that could be read were kept" : "every record in the file was kept", gaps,
+			 source_name(r->metadata), clocks[clock], cpu));
 }
 
-static enum tracemend_status restore_compose(struct restore *r)
+static enum tracemend_status restore_compose(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	struct plan *plan = r->scan->plan;
 	uint64_t errors_before = findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format);
-	uint32_t worst = 0;
 
 	w->findings = w->scratch;
 	/* The donor's own records do not count. */
@@ -400,21 +384,10 @@ static enum tracemend_status restore_compose(struct restore *r)
 		return w->status;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		files_walk(r, &w->data.buffers[i]);
-	uint64_t misfits = donor_misfits(w, &worst) - errors_before;
 	if (w->status != TM_OK)
 		return w->status;
-	if (!w->pages.records) {
-		restore_say(r, "no page of the .cpuN files can be decoded with the metadata of the donor");
-		return TM_NOTHING;
-	}
-	if (misfits > w->pages.records / 1000 * MISFIT_MAX + 1) {
-		char message[200];
-		(void)snprintf(message, sizeof(message),
-			       "the donor does not fit: %llu of %llu records have unknown events or other sizes (ID %u)",
-			       (unsigned long long)misfits, (unsigned long long)w->pages.records, worst);
-		restore_say(r, message);
-		return TM_NOTHING;
-	}
+	if (!tracedat_restore_fits(r, findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format) - errors_before))
+		return w->status != TM_OK ? w->status : TM_NOTHING;
 	r->scan->records = w->pages.records;
 	r->scan->fast = w->pages.fast;
 	source_switch(w, r->metadata);
@@ -428,11 +401,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	w->emitting = false;
 	source_switch(w, r->metadata);
 	for (size_t i = 0; i < r->count; i++)
-		plan_doubt(plan, r->files[i].source, 0, r->files[i].source->size,
-			   plan_why(plan,
-				    "every record in the file was kept; what trace-cmd had not yet written is lost, and so are the "
-				    "process names; decoded with the metadata of %s, CPU %u by the name of its file",
-				    source_name(r->metadata), r->files[i].cpu));
+		file_doubt(r, &r->files[i]);
 	plan_kept(plan, w->out.kept);
 	plan_lost(plan, w->out.lost, r->cut ? TM_UNKNOWN_COUNT : w->out.lost_is);
 	/* What was in the kernel's buffers and in the recorder's pipe, and the names of the processes. */
@@ -440,7 +409,7 @@ static enum tracemend_status restore_compose(struct restore *r)
 	return tracedat_output_plan(w);
 }
 
-static enum tracemend_status metadata_load(struct restore *r)
+static enum tracemend_status metadata_load(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = calloc(1, sizeof(*w));
 	if (!w)
@@ -462,81 +431,85 @@ static enum tracemend_status metadata_load(struct restore *r)
 	return w->status;
 }
 
-/* Pages counted without any metadata. */
-static void count_blind(struct restore *r, struct tracedat_walk *w)
+static void advise_donor(struct scan *s)
 {
-	for (size_t i = 0; i < r->count && w->status == TM_OK; i++) {
-		struct source *from_source = r->files[i].source;
-		source_switch(w, from_source);
-		if (!w->shape.page_size)
-			(void)tracedat_shape_infer(&w->window, &w->shape);
-		for (uint64_t at = 0; w->shape.page_size && from_source->size - at >= w->shape.page_size;
-		     at += w->shape.page_size) {
-			uint32_t records = 0;
-			const uint8_t *p = window_at(&w->window, at, w->shape.page_size);
-			if (!p)
-				return;
-			if (!tracedat_page_plausible(w, p, w->shape.page_size, &records))
-				continue;
-			w->pages.records += records;
-			if (r->scan->sink)
-				tracedat_blind_give(w, r->files[i].cpu, at, records);
-		}
+	scan_advise(s, TM_ROLE_DONOR, "donor.dat",
+		    "The files have no event formats. They are taken from any trace.dat of the same kernel. To record one on that "
+		    "machine, as root: trace-cmd record -e all -o donor.dat true");
+}
+
+/* Without a plan: what is there. */
+static enum tracemend_status restore_check(struct tracedat_restore *r)
+{
+	struct tracedat_walk *w = calloc(1, sizeof(*w));
+	enum tracemend_status status = TM_NO_MEMORY;
+
+	if (w && tracedat_open(w, r->scan, r->files[0].source)) {
+		r->scan->records = tracedat_restore_count(r, w);
+		status = w->window.status;
 	}
-	r->scan->records = w->pages.records;
+	if (w)
+		tracedat_close(w);
+	free(w);
+	return status;
+}
+
+static enum tracemend_status restore_repair(struct tracedat_restore *r)
+{
+	if (!r->metadata) {
+		tracedat_restore_say(
+			r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
+		return TM_NOTHING;
+	}
+	enum tracemend_status status = metadata_load(r);
+	if (status != TM_OK)
+		return status;
+	if (r->w->shape.version && r->w->events.count)
+		return restore_compose(r);
+	tracedat_restore_say(r, r->metadata == r->main
+					? "the unfinished trace.dat has no event formats; give a capture of the same "
+					  "kernel with --donor"
+					: "the donor has no event formats");
+	return TM_NOTHING;
 }
 
 enum tracemend_status tracedat_restore(struct scan *s)
 {
-	struct restore r = { .scan = s };
-	enum tracemend_status status;
+	struct tracedat_restore r = { .scan = s };
+	enum tracemend_status status = TM_OK;
+	const char *several;
+	char gaps[120];
 
-	if (!files_collect(&r)) {
+	if (!tracedat_restore_collect(&r, s->in)) {
 		free(r.files);
 		return TM_NO_MEMORY;
 	}
 	if (!r.count) {
-		restore_say(&r, "there is neither a trace.dat nor a .cpuN file");
+		tracedat_restore_say(&r, "there is neither a trace.dat nor a .cpuN file");
 		free(r.files);
 		return s->plan ? TM_NOTHING : TM_OK;
 	}
+	several = tracedat_restore_several(&r, s->in);
+	tracedat_restore_gaps(&r, gaps, sizeof(gaps));
 	struct source *first = r.files[0].source;
 	struct finding *fd = finding_report(s->findings, TRACEDAT_RULE_recorder_killed, first, 0,
-					    first->size < 16 ? first->size : 16, "%zu file%s of pages, and %s", r.count,
-					    r.count == 1 ? "" : "s", r.main ? "an unfinished trace.dat" : "no trace.dat");
+					    first->size < 16 ? first->size : 16, "%zu file%s of pages, and %s%s", r.count,
+					    r.count == 1 ? "" : "s",
+					    several  ? "a trace.dat of another recording"
+					    : r.main ? "an unfinished trace.dat"
+						     : "no trace.dat",
+					    gaps);
 	finding_explains(fd, r.count - 1);
 	if (!r.metadata)
 		r.metadata = r.main;
 	if (!r.metadata)
-		scan_advise(s, TM_ROLE_DONOR, "donor.dat",
-			    "The files have no event formats. They are taken from any trace.dat of the same kernel. To record one "
-			    "on that "
-			    "machine, as root: trace-cmd record -e all -o donor.dat true");
-	if (s->plan && !r.metadata) {
-		restore_say(&r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
-		free(r.files);
-		return TM_NOTHING;
-	}
-	if (!s->plan) {
-		struct tracedat_walk *w = calloc(1, sizeof(*w));
-		status = w && tracedat_open(w, s, r.files[0].source) ? TM_OK : TM_NO_MEMORY;
-		if (status == TM_OK)
-			count_blind(&r, w);
-		if (w) {
-			status = status == TM_OK && w->window.status != TM_OK ? w->window.status : status;
-			tracedat_close(w);
-		}
-		free(w);
-		free(r.files);
-		return status;
-	}
-	status = metadata_load(&r);
-	if (status == TM_OK && (!r.w->shape.version || !r.w->events.count)) {
-		restore_say(&r, "the donor has no event formats");
+		advise_donor(s);
+	if (several && s->plan) {
+		tracedat_restore_say(&r, "it %s", several);
 		status = TM_NOTHING;
+	} else {
+		status = s->plan ? restore_repair(&r) : restore_check(&r);
 	}
-	if (status == TM_OK)
-		status = restore_compose(&r);
 	if (r.w) {
 		tracedat_close(r.w);
 		free(r.w);

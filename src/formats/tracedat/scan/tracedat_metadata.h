@@ -48,6 +48,7 @@ struct tracedat_metadata {
 	const struct tracedat_block *blocks[TRACEDAT_PARTS];
 	struct tracedat_header_place header;
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
+	bool cut;		   /* v6: the file ends inside of one of its texts */
 	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
 };
 

@@ -130,6 +130,33 @@ static void map_cut(struct tracedat_v6 *v, size_t size)
 			*places[i] = TRACEDAT_V6_UNKNOWN;
 }
 
+/* Whether the file ends inside of one of the texts: sizes lead from one to the next, and the last one is larger than the rest of
+ * the file, which is text. */
+static bool texts_cut(struct tracedat_v6 *v)
+{
+	struct tracedat_v6_map *m = &v->m;
+	bool be = v->w->shape.big_endian;
+	size_t *const places[] = { &m->kallsyms, &m->printk, &m->cmdlines };
+	struct tracedat_v6_map before = *m;
+
+	for (size_t i = 0, at = m->kallsyms; i < 3 && at != TRACEDAT_V6_UNKNOWN; i++) {
+		size_t width = i == 2 ? 8 : 4;
+		if (v->size - at < width)
+			return true;
+		uint64_t size = width == 8 ? load_u64(v->data + at, be) : load_u32(v->data + at, be);
+		*places[i] = at;
+		at += width;
+		if (size > v->size - at) {
+			if (size <= TRACEDAT_BLOCK_MAX && !memchr(v->data + at, 0, v->size - at))
+				return true;
+			break;
+		}
+		at += (size_t)size;
+	}
+	*m = before;
+	return false;
+}
+
 /* ---- loading ---- */
 
 static bool load(struct tracedat_walk *w, struct tracedat_v6 *v, uint64_t size)
@@ -334,6 +361,20 @@ static size_t latency_tail(const struct tracedat_v6 *v)
 	return lf && lf + 1 < v->data + v->size ? (size_t)(lf - v->data) + 1 : 0;
 }
 
+/* Finds the blocks to which no sizes lead. */
+static void blocks_find(struct tracedat_v6 *v)
+{
+	struct tracedat_walk *w = v->w;
+	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
+	const uint8_t *other = memmem(v->data + v->m.header, v->size - v->m.header, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	if (other)
+		map_cut(v, (size_t)(other - v->data));
+	w->out.lost_other |= v->m.ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
+	w->meta.cut = !other && v->size == w->source->size && texts_cut(v);
+	if (!w->meta.cut)
+		tracedat_v6_salvage(v);
+}
+
 void tracedat_v6_read(struct tracedat_walk *w)
 {
 	struct tracedat_v6 v = { .w = w };
@@ -342,13 +383,8 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	if (!load_metadata(w, &v))
 		return;
 	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
-	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
-	const uint8_t *other = whole ? NULL : memmem(v.data + m->header, v.size - m->header, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
-	if (other)
-		map_cut(&v, (size_t)(other - v.data));
-	w->out.lost_other |= m->ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
 	if (!whole)
-		tracedat_v6_salvage(&v);
+		blocks_find(&v);
 	if (!whole && m->tag == TRACEDAT_V6_UNKNOWN && w->source->size > TRACEDAT_BLOCK_MAX) {
 		w->status = scan_limit(w->s, "the metadata is larger than %u bytes, or its end is not found", TRACEDAT_BLOCK_MAX);
 		return;
@@ -384,7 +420,7 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	w->meta.v6.name = "options";
 	if (m->cpus != TRACEDAT_V6_UNKNOWN && v.size - m->cpus >= 14) {
 		rest_of_header(&v);
-	} else if (latency_tail(&v)) {
+	} else if (!w->meta.cut && latency_tail(&v)) {
 		w->data.latency = true;
 		w->data.latency_at = w->meta.stop = latency_tail(&v);
 		w->out.lost_other = true;
