@@ -61,7 +61,7 @@ PC_deflate = libdeflate
 
 LIB_SRC := $(sort $(shell find src/core src/formats src/engine src/report -name '*.c'))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/src/report/page.o
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 # Without printers, which need a library more.
 ENGINE_OBJ := $(filter-out $(BUILD)/src/report/%,$(LIB_OBJ))
@@ -82,6 +82,18 @@ all: $(BUILD)/tracemend $(BUILD)/libtracemend.a $(BUILD)/$(SHARED_LINK)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
+	@echo '  CC      $<'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+# The script and the style of the HTML report, as lists of lines.
+$(BUILD)/src/report/page.c: src/report/page.js src/report/page.css Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "report/report_html.h"'; for part in script:page.js style:page.css; do \
+		echo "const char *const html_$${part%%:*}[] = {"; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' src/report/$${part##*:}; \
+		echo '0 };'; done; } > $@.new && mv $@.new $@
+
+$(BUILD)/src/report/page.o: $(BUILD)/src/report/page.c
 	@echo '  CC      $<'
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 

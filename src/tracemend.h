@@ -121,7 +121,10 @@ struct tracemend_record {
 	const char *arguments; /* "a=1 b=x", where they were asked for */
 	/* Not NULL: this is not a record, but a place where an error of this rule was found; kind and what follows are empty. */
 	const struct tracemend_rule *rule;
+	uint64_t lost; /* events that the recorder itself says are missing on this track in front of it; or TM_LOST_UNKNOWN: some */
 };
+
+#define TM_LOST_UNKNOWN UINT64_MAX
 
 /* Set size, or begin with TRACEMEND_OPTIONS_INIT. Behind each member stand the calls that read it: o: tracemend_open() and its
  * like, c: tracemend_check(), r: tracemend_repair(), d: tracemend_reduce(). */
@@ -151,6 +154,10 @@ struct tracemend_options {
 	void (*record)(void *ctx, const struct tracemend_record *record);
 	void *record_ctx;
 	bool arguments;
+	/* c: Called for each finding that the summary counts, whether or not the report keeps it, as soon as it is made: rule,
+	 * severity, file, offset and length are set, the texts are empty. It and its texts are valid during that call only. */
+	void (*observe)(void *ctx, const struct tracemend_finding *finding);
+	void *observe_ctx;
 };
 
 #define TRACEMEND_OPTIONS_INIT \
@@ -235,6 +242,12 @@ TRACEMEND_API struct tracemend_input *tracemend_part(struct tracemend_input *inp
 /* Whether a file or directory of that name is expected to be a capture: "x.fxt", "x.ktrace.gz", "trace.dat.cpu0", "uftrace.data".
  */
 TRACEMEND_API bool tracemend_name_expected(const char *path);
+/* A file of an input, by its index: as tracemend_repair_member() has them, with the name that findings and records give it in
+ * name[size], which may be NULL, as may be the others. False beyond the last one, and for what is no regular file. */
+TRACEMEND_API bool tracemend_input_file(struct tracemend_input *input, size_t index, enum tracemend_role *role, uint64_t *bytes,
+					char *name, size_t size);
+/* The number of files of an input, and of other things in its directories. */
+TRACEMEND_API size_t tracemend_input_count(struct tracemend_input *input);
 /* Its repairs can be used on. */
 TRACEMEND_API void tracemend_close(struct tracemend_input *input);
 

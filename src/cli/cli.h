@@ -72,7 +72,7 @@ struct cli_options {
 	size_t regrade_count;
 	unsigned jobs;
 
-	const char *output, *manifest, *verify_with;
+	const char *output, *manifest, *page, *verify_with; /* page: --report of repair */
 	struct cli_list extra, donor;
 	struct cli_list owned; /* names that patterns stand for: freed with the options */
 	bool dry_run, in_place;
@@ -255,13 +255,13 @@ const struct tracemend_format *cli_format_find(const char *name);
 
 /* ---- cli_next.c ---- */
 
-/* Whether the text report of check ends in what to do next. */
+/* Whether a report of check, text or html, says what to do next. */
 bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report *report);
 /* The repair that cli_next() describes; NULL: the capture is large, or nothing can be salvaged (*error). */
 struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const struct tracemend_report *report,
 				       const struct tracemend_options *library, struct tracemend_error *error);
 /* Prints the command that repairs the capture, what it would keep, and where more of the capture may be. */
-void cli_next(const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
+void cli_next(FILE *out, const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
 	      const struct tracemend_error *error);
 /* Prints where more of the capture may be; donors only where one is needed. */
 void cli_next_advice(FILE *out, const struct tracemend_report *report, bool donor_needed);
@@ -429,23 +429,49 @@ struct child_result;
 struct cli_verify {
 	const struct cli_options *options;
 	struct child_result *answer; /* NULL: nobody was asked */
-	struct cli_file *manifest;   /* gets its name before the result; NULL: there is none */
-	bool manifest_named;	     /* it has its name */
-	bool manifest_failed;
+	struct cli_file *beside;     /* files that get their names before the result: manifest, page */
+	size_t beside_count;
+	size_t beside_named; /* have theirs */
+	bool beside_failed;
 };
 
 /* Runs the command with the path of a result. Whether it ends with exit 0. ctx: struct cli_verify. */
 bool cli_verify_ask(void *ctx, const char *path);
-/* Publishes the result if the command of --verify-with accepts it; if this is its last name, the manifest before it. Returns an
- * exit code after a message; none about the answer. */
+/* Publishes the result if the command of --verify-with accepts it; if this is its last name, the files beside it before it. Returns
+ * an exit code after a message; none about the answer. */
 int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path, bool last);
-/* Gives the manifest its name. False after a message. ctx: struct cli_verify. */
+/* Gives manifest and page their names. False after a message. ctx: struct cli_verify. */
 bool cli_verify_ready(void *ctx);
 /* Whether the command was asked and did not end with exit 0. */
 bool cli_verify_refused(const struct cli_verify *v);
 /* Prints what the command answered. */
 void cli_verify_say(const struct cli_verify *v, FILE *out);
 void cli_verify_free(struct cli_verify *v);
+
+/* ---- cli_map.c ---- */
+
+struct report_map;
+
+/* Whether any report of the run draws maps. */
+bool cli_map_wanted(const struct cli_options *o);
+/* Checks an input, and fills a map of it. repair: what is done with it; may be NULL. *map is NULL where there is no memory for it.
+ */
+struct tracemend_report *cli_map_check(struct tracemend_input *input, const struct tracemend_repair *repair,
+				       const struct tracemend_options *library, struct report_map **map,
+				       struct tracemend_error *error);
+
+/* The page of a repair. */
+struct cli_page {
+	const char *path;
+	struct tracemend_repair *repair;
+	struct report_map *map;
+};
+
+/* Reads the input once more for it. Returns an exit code after a message. */
+int cli_page_fill(struct cli_page *p, struct tracemend_input *input, const struct tracemend_options *library);
+/* Writes it to the temporary file of a path. */
+int cli_page_write(struct cli_page *p, struct cli_file *file, const char *path);
+void cli_page_free(struct cli_page *p);
 
 /* ---- cli_search.c ---- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/report_map.h"
 
 /* Finished targets that may wait to be printed, per thread; and their findings, beyond which no further target is begun. */
 #define WAITING_PER_THREAD 4
@@ -17,6 +18,7 @@ struct check_result {
 	char *path;
 	bool found; /* below a directory or in an archive: the report ends in no advice */
 	struct tracemend_report *report;
+	struct report_map *map;		 /* NULL: no report of this run draws one */
 	struct tracemend_input *input;	 /* of the repair */
 	struct tracemend_repair *repair; /* what it would do, for the advice at the end; may be NULL */
 	struct tracemend_error error, repair_error;
@@ -77,6 +79,7 @@ static void check_results_free(struct check_job *job)
 		struct check_result *result = job->results;
 		job->results = result->next;
 		tracemend_report_free(result->report);
+		report_map_free(result->map);
 		tracemend_repair_free(result->repair);
 		tracemend_close(result->input);
 		free(result->path);
@@ -108,9 +111,18 @@ static bool check_is_labels(const struct cli_options *o, const char *path)
 	return o->paths.count > 1 && !strcmp(slash ? slash + 1 : path, "labels.jsonl");
 }
 
+/* Checks an input, with a map if a report wants one. */
+static struct tracemend_report *check_input(const struct cli_options *o, struct tracemend_input *input,
+					    const struct tracemend_options *library, struct check_result *result)
+{
+	if (cli_map_wanted(o))
+		return cli_map_check(input, NULL, library, &result->map, &result->error);
+	return tracemend_check(input, library, &result->error);
+}
+
 /* Checks the captures in an archive that is none itself. False: there are none, or *error says why they were not found. */
-static bool check_parts(struct check_job *job, struct tracemend_input *input, const struct tracemend_options *library,
-			struct tracemend_error *error)
+static bool check_parts(const struct cli_options *o, struct check_job *job, struct tracemend_input *input,
+			const struct tracemend_options *library, struct tracemend_error *error)
 {
 	struct tracemend_error failed;
 	size_t count = tracemend_split(input, library, &job->passed_over, &failed);
@@ -123,7 +135,7 @@ static bool check_parts(struct check_job *job, struct tracemend_input *input, co
 		struct check_result *result = check_result_add(job, path);
 		if (result) {
 			result->found = true;
-			result->report = tracemend_check(part, library, &result->error);
+			result->report = check_input(o, part, library, result);
 		}
 	}
 	return count;
@@ -133,7 +145,7 @@ static bool check_parts(struct check_job *job, struct tracemend_input *input, co
 static void check_plan(const struct check *c, const struct check_job *job, struct check_result *result,
 		       struct tracemend_input **input)
 {
-	if (result->found || !cli_next_wanted(c->options, result->report))
+	if (result->found || c->options->paths.count > 1 || !cli_next_wanted(c->options, result->report))
 		return;
 	result->repair = cli_next_plan(*input, result->report, &job->library, &result->repair_error);
 	if (!result->repair)
@@ -164,28 +176,48 @@ static void check_work(struct check *c, size_t index, size_t slot)
 		(void)snprintf(error.message, sizeof(error.message), "the settings leave no rule: it would be called clean");
 	}
 	bool labels = input && check_is_labels(c->options, target->path);
-	struct tracemend_report *report = NULL;
+	struct check_result checked = { .report = NULL };
 	bool tree = input && tracemend_is_tree(input);
 	bool passed_over = input && (target->found || labels) && check_passes_over(c->options, input, target->path, &error);
-	if (input && !passed_over && !tree)
-		report = tracemend_check(input, library, &error);
-	if ((error.status == TM_UNRECOGNISED || tree) && input && check_parts(job, input, library, &error)) {
+	if (input && !passed_over && !tree) {
+		checked.report = check_input(c->options, input, library, &checked);
+		error = checked.error;
+	}
+	if ((error.status == TM_UNRECOGNISED || tree) && input && check_parts(c->options, job, input, library, &error)) {
 		/* printed one by one */
 	} else if (passed_over) {
 		job->passed_over++;
 	} else {
 		struct check_result *result = check_result_add(job, target->path);
 		if (result) {
-			result->report = report;
+			result->report = checked.report;
+			result->map = checked.map;
 			result->error = error;
 			result->found = target->found;
-			report = NULL;
+			checked = (struct check_result){ .report = NULL };
 			check_plan(c, job, result, &input);
 		}
 	}
-	tracemend_report_free(report);
+	tracemend_report_free(checked.report);
+	report_map_free(checked.map);
 	tracemend_close(input);
 	cli_progress_finished(c->progress, slot);
+}
+
+/* What to do next, as text; NULL: nothing. */
+static char *check_next(const struct check *c, const struct check_result *result)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	if (result->found || !cli_next_wanted(c->options, result->report))
+		return NULL;
+	FILE *out = open_memstream(&text, &size);
+	if (out) {
+		cli_next(out, result->path, result->report, result->repair, &result->repair_error);
+		(void)fclose(out);
+	}
+	return text;
 }
 
 static void check_print_result(struct check *c, struct check_result *result)
@@ -196,6 +228,9 @@ static void check_print_result(struct check *c, struct check_result *result)
 
 	result->report = cli_baseline_select(c->baseline, result->report, shown, &entry.known);
 	entry.report = result->report;
+	entry.map = result->map;
+	char *next = check_next(c, result);
+	entry.next = next;
 	cli_progress_hide(c->progress);
 	if (result->report) {
 		const struct tracemend_summary *s = tracemend_report_summary(result->report);
@@ -210,8 +245,9 @@ static void check_print_result(struct check *c, struct check_result *result)
 		fflush(stdout);
 		(void)cli_fail(&result->error);
 	}
-	if (!result->found && cli_next_wanted(c->options, result->report))
-		cli_next(result->path, result->report, result->repair, &result->repair_error);
+	if (next && !strcmp(c->options->format, "text") && c->options->paths.count == 1 && !c->options->quiet)
+		fputs(next, stdout);
+	free(next);
 	cli_progress_show(c->progress);
 	c->code = cli_worse(c->code, code);
 }

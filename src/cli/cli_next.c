@@ -43,7 +43,7 @@ void cli_next_totals(FILE *out, const struct tracemend_outcome *outcome)
 
 bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report *report)
 {
-	return o->paths.count == 1 && !o->quiet && !strcmp(o->format, "text") && report &&
+	return ((o->paths.count == 1 && !o->quiet && !strcmp(o->format, "text")) || cli_map_wanted(o)) && report &&
 	       tracemend_report_summary(report)->errors && tracemend_report_summary(report)->complete;
 }
 
@@ -170,7 +170,7 @@ static void next_command(FILE *out, const char *path, const struct tracemend_rep
 	free(output);
 }
 
-void cli_next(const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
+void cli_next(FILE *out, const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
 	      const struct tracemend_error *error)
 {
 	bool nothing = !repair && error->status == TM_NOTHING, donor = false;
@@ -182,17 +182,17 @@ void cli_next(const char *path, const struct tracemend_report *report, const str
 	if (nothing && !donor) {
 		char shown[CLI_TEXT_MAX];
 		const char *reason = strstr(error->message, ": nothing can be salvaged");
-		printf("next: %s\n", cli_show(shown, reason ? reason + 2 : error->message));
+		fprintf(out, "next: %s\n", cli_show(shown, reason ? reason + 2 : error->message));
 		return;
 	}
-	next_command(stdout, path, report, donor);
+	next_command(out, path, report, donor);
 	if (repair)
-		cli_next_totals(stdout, tracemend_repair_outcome(repair));
+		cli_next_totals(out, tracemend_repair_outcome(repair));
 	else if (!nothing)
-		puts("  repair -n prints what it would keep and what is lost");
+		fputs("  repair -n prints what it would keep and what is lost\n", out);
 	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
 		struct tracemend_advice advice = tracemend_report_advice(report, i);
 		if (advice.role != TM_ROLE_DONOR || donor)
-			cli_wrap(stdout, "  ", 2, advice.text);
+			cli_wrap(out, "  ", 2, advice.text);
 	}
 }

@@ -45,6 +45,8 @@ static const struct cli_option options[] = {
 	{ 'P', "in-place", NULL, "write the result under the name of the input, which is renamed to NAME.orig" },
 	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },
 	{ 'm', "manifest", "FILE", "write the origin of every part of the output as JSON (-: standard output)" },
+	{ 'g', "report", "FILE",
+	  "write an HTML page to FILE that shows where the damage is, and what was kept, changed, dropped, doubted and made anew" },
 	{ 'E', "extra", "PATH",
 	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated" },
 	{ 'w', "verify-with", "COMMAND",
@@ -505,6 +507,9 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 	case 'm':
 		o->manifest = text;
 		return *text ? CLI_CLEAN : cli_usage("--manifest needs a name");
+	case 'g':
+		o->page = text;
+		return *text && strcmp(text, "-") ? CLI_CLEAN : cli_usage("--report needs the name of a file");
 	case 'w':
 		o->verify_with = text;
 		return strstr(text, "{}") ? CLI_CLEAN : cli_usage("--verify-with=%s: needs {} for the path of the result", text);

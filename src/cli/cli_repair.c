@@ -23,7 +23,7 @@ static int repair_check_output(const char *option, const char *output, const cha
 	return CLI_CLEAN;
 }
 
-/* Checks -o and --manifest against a list of inputs. */
+/* Checks -o, --manifest and --report against a list of inputs. */
 static int repair_check_inputs(const struct cli_options *o, const struct cli_list *inputs)
 {
 	int code = CLI_CLEAN;
@@ -35,8 +35,15 @@ static int repair_check_inputs(const struct cli_options *o, const struct cli_lis
 			code = repair_check_output("-o", o->output, inputs->items[i]);
 		if (o->manifest && strcmp(o->manifest, "-") && !code)
 			code = repair_check_output("--manifest", o->manifest, inputs->items[i]);
+		if (o->page && !code)
+			code = repair_check_output("--report", o->page, inputs->items[i]);
 	}
 	return code;
+}
+
+static bool repair_same_file(const char *path, const char *other)
+{
+	return path && other && strcmp(other, "-") && (!strcmp(path, other) || cli_path_same(path, other));
 }
 
 static int repair_check_paths(const struct cli_options *o)
@@ -48,8 +55,12 @@ static int repair_check_paths(const struct cli_options *o)
 		code = repair_check_inputs(o, &o->extra);
 	if (!code)
 		code = repair_check_inputs(o, &o->donor);
-	if (!code && o->manifest && o->output && (!strcmp(o->manifest, o->output) || cli_path_same(o->manifest, o->output)))
+	if (!code && repair_same_file(o->manifest, o->output))
 		return cli_usage("--manifest and -o name the same file");
+	if (!code && repair_same_file(o->page, o->output))
+		return cli_usage("--report and -o name the same file");
+	if (!code && repair_same_file(o->page, o->manifest))
+		return cli_usage("--report and --manifest name the same file");
 	return code;
 }
 
@@ -80,29 +91,40 @@ static int repair_publish(const struct cli_options *o, struct tracemend_repair *
 	return cli_verify_ready(verify) ? CLI_CLEAN : CLI_IO;
 }
 
-/* The manifest is on disk before the output is, and gets its name first. If the output does not get its own then, the manifest is
+/* Manifest and page are on disk before the output is, and get their names first. If the output does not get its own then, they are
  * removed. What is printed cannot be taken back: on standard output, the manifest comes after the output. */
-static int repair_write(const struct cli_options *o, struct tracemend_repair *r, struct cli_verify *verify)
+static int repair_write(const struct cli_options *o, struct tracemend_repair *r, struct cli_page *page, struct cli_verify *verify)
 {
 	struct tracemend_error error = { 0 };
-	struct cli_file manifest = { 0 };
+	struct cli_file beside[2] = { { 0 } }, printed = { 0 };
+	const char *names[2];
+	size_t count = 0;
 	int code = CLI_CLEAN;
 
 	bool print = o->manifest && !strcmp(o->manifest, "-");
 	if (o->manifest && tracemend_repair_digest(r, &error) != TM_OK)
 		return cli_fail(&error);
-	if (o->manifest && !print)
-		code = repair_manifest(&manifest, r, o->manifest);
-	if (code)
-		return code;
-	verify->manifest = &manifest;
-	code = repair_publish(o, r, verify);
-	verify->manifest = NULL;
-	if (!code && print)
-		code = repair_manifest(&manifest, r, o->manifest);
-	if (code && verify->manifest_named)
-		(void)unlink(o->manifest);
-	cli_file_abandon(&manifest);
+	if (o->manifest && !print) {
+		code = repair_manifest(&beside[count], r, o->manifest);
+		names[count++] = o->manifest;
+	}
+	if (o->page && !code) {
+		code = cli_page_write(page, &beside[count], o->page);
+		names[count++] = o->page;
+	}
+	if (!code) {
+		verify->beside = beside;
+		verify->beside_count = count;
+		code = repair_publish(o, r, verify);
+		verify->beside = NULL;
+		if (!code && print)
+			code = repair_manifest(&printed, r, o->manifest);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (code && i < verify->beside_named)
+			(void)unlink(names[i]);
+		cli_file_abandon(&beside[i]);
+	}
 	return code;
 }
 
@@ -127,11 +149,17 @@ static int repair_run(const struct cli_options *o, struct tracemend_input *input
 	bool replaced = o->output && !o->dry_run && stat(o->output, &st) == 0 && S_ISREG(st.st_mode);
 	struct cli_verify verify = { .options = o };
 	struct cli_windows windows = { .count = 0 };
+	int code = CLI_CLEAN;
 
 	/* Before anything is renamed: the input is read. */
 	if (!o->quiet)
 		cli_windows_find(&windows, input, r, library);
-	int code = repair_write(o, r, &verify);
+	struct cli_page page = { .path = o->paths.items[0], .repair = r };
+	if (o->page)
+		code = cli_page_fill(&page, input, library);
+	if (!code)
+		code = repair_write(o, r, &page, &verify);
+	cli_page_free(&page);
 	cli_progress_hide(progress);
 	if (verify.answer && (cli_verify_refused(&verify) || !o->quiet))
 		cli_verify_say(&verify, out);
@@ -248,8 +276,11 @@ static int repair_check_usage(const struct cli_options *o)
 		return cli_usage("--in-place and -o OUT: only one of them");
 	if (o->dry_run && o->verify_with)
 		return cli_usage("-n writes nothing that --verify-with could read: only one of them");
-	if (several && (o->manifest || o->extra.count))
-		return cli_usage("%s belongs to one capture, and there are %zu%s", o->extra.count ? "--extra" : "--manifest",
+	if (several && (o->manifest || o->page || o->extra.count))
+		return cli_usage("%s belongs to one capture, and there are %zu%s",
+				 o->extra.count ? "--extra"
+				 : o->manifest	? "--manifest"
+						: "--report",
 				 o->paths.count, o->extra.count ? " (a pattern of --extra stands in quotes)" : "");
 	if (several && o->output && !stat(o->output, &st) && !S_ISDIR(st.st_mode))
 		return cli_usage("-o %s: is not a directory, and there are %zu captures", o->output, o->paths.count);

@@ -25,15 +25,17 @@ bool cli_verify_ask(void *ctx, const char *path)
 	return v->answer && !cli_verify_refused(v);
 }
 
-/* The manifest gets its name directly before the output does: there is never an output without its manifest, and after a kill in
- * between, the hash in the manifest is that of no file. */
+/* Manifest and page get their names directly before the output does: there is never an output without its manifest, and after a
+ * kill in between, the hash in the manifest is that of no file. */
 bool cli_verify_ready(void *ctx)
 {
 	struct cli_verify *v = ctx;
 
-	v->manifest_named = v->manifest && v->manifest->publication;
-	v->manifest_failed = v->manifest && !cli_file_commit(v->manifest);
-	return !v->manifest_failed;
+	while (v->beside_named < v->beside_count && !v->beside_failed) {
+		v->beside_failed = !cli_file_commit(&v->beside[v->beside_named]);
+		v->beside_named += !v->beside_failed;
+	}
+	return !v->beside_failed;
 }
 
 int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, const char *path, bool last)
@@ -46,7 +48,7 @@ int cli_verify_publish(struct cli_verify *v, struct tracemend_repair *repair, co
 
 	if (tracemend_repair_publish_with(repair, path, &publish, &error) == TM_OK)
 		return CLI_CLEAN;
-	if (v->manifest_failed)
+	if (v->beside_failed)
 		return CLI_IO;
 	if (error.status != TM_CANCELLED || cli_signals_caught())
 		return cli_fail(&error);

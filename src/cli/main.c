@@ -95,10 +95,10 @@ const struct cli_command cli_commands[] = {
 			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
 			  "Examples:\n"
 			  "  tracemend repair -n crashed.fxt\n"
-			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json\n"
+			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json --report mended.html\n"
 			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n"
 			  "  tracemend repair cut.dat -o mended.dat --verify-with 'trace-cmd report {} > report.txt'\n",
-		.accepts = "fpoPnmwTYEDjuyCqvhZ",
+		.accepts = "fpoPnmgwTYEDjuyCqvhZ",
 		.run = cli_repair,
 	},
 	{

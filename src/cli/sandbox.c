@@ -68,6 +68,7 @@ static void allow_outputs(int list, const struct cli_options *o)
 	if (o->output && !o->dry_run && is_directory(o->output))
 		system_confine_allow(list, o->output, SANDBOX_FOLDER);
 	allow_writing(list, o->manifest);
+	allow_writing(list, o->page);
 	for (size_t i = 0; i < o->save.count; i++)
 		allow_writing(list, strchr(o->save.items[i], '=') + 1);
 	if (o->update_baseline)

@@ -29,7 +29,9 @@ struct findings {
 	struct tally *tallies; /* a rule */
 	struct finding **kept;
 	size_t kept_count, kept_capacity;
-	struct sink *sink;	  /* NULL: nobody observes */
+	struct sink *sink;						  /* NULL: nobody observes */
+	void (*tell)(void *ctx, const struct tracemend_finding *finding); /* NULL: nobody is told */
+	void *tell_ctx;
 	struct finding uncounted; /* the handle of findings that are not kept */
 	uint64_t own_errors;	  /* before re-grading */
 	uint64_t totals[TM_ERROR + 1];
@@ -59,6 +61,12 @@ struct findings *findings_new(const struct tracemend_rule *table, size_t count, 
 void findings_observe(struct findings *f, struct sink *sink)
 {
 	f->sink = sink;
+}
+
+void findings_tell(struct findings *f, void (*tell)(void *ctx, const struct tracemend_finding *finding), void *ctx)
+{
+	f->tell = tell;
+	f->tell_ctx = ctx;
 }
 
 static const char no_text[] = "";
@@ -152,6 +160,34 @@ static uint64_t finding_within(const struct source *s, uint64_t offset, uint64_t
 	return length < left ? length : left;
 }
 
+/* Gives the place of a finding to whoever observes. */
+static void findings_place(const struct findings *f, const struct tracemend_rule *rule, enum tracemend_severity severity,
+			   const struct source *s, uint64_t offset, uint64_t length)
+{
+	char name[FINDING_TEXT_MAX] = "";
+
+	if (s) {
+		offset = offset < s->size ? offset : s->size;
+		length = finding_within(s, offset, length);
+	}
+	if (f->sink && severity == TM_ERROR)
+		sink_damaged(f->sink, s, offset, s ? length : 0, rule);
+	if (!f->tell)
+		return;
+	if (s)
+		text_sanitise(name, sizeof(name), s->name);
+	const struct tracemend_finding finding = { .struct_size = sizeof(finding),
+						   .rule = rule,
+						   .severity = severity,
+						   .file = name,
+						   .offset = offset,
+						   .length = length,
+						   .path = no_text,
+						   .message = no_text,
+						   .field = no_text };
+	f->tell(f->tell_ctx, &finding);
+}
+
 struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracemend_severity severity, const struct source *s,
 				  uint64_t offset, uint64_t length)
 {
@@ -169,9 +205,8 @@ struct finding *finding_milder_at(struct findings *f, unsigned rule, enum tracem
 	if (graded < TM_NOTE || graded > TM_ERROR)
 		return &f->uncounted;
 	f->totals[graded]++;
-	if (f->sink && graded == TM_ERROR)
-		sink_damaged(f->sink, s, offset, s ? finding_within(s, offset < s->size ? offset : s->size, length) : 0,
-			     &f->table[rule]);
+	if (f->sink || f->tell)
+		findings_place(f, &f->table[rule], graded, s, offset, length);
 	struct finding *fd = findings_keep(f, rule, graded);
 	if (fd->kept) {
 		fd->public.offset = offset;

@@ -61,6 +61,9 @@ struct sink;
 /* From now on the place of each error, after re-grading, is given to the sink as well. It must outlive the reporting. */
 void findings_observe(struct findings *f, struct sink *sink);
 
+/* From now on each finding that counts is told as soon as it is made (tracemend_options.observe). */
+void findings_tell(struct findings *f, void (*tell)(void *ctx, const struct tracemend_finding *finding), void *ctx);
+
 /* Counts and keeps a copy of a finding of another report, whose texts are escaped already. rule: its index in the table. */
 void findings_copy(struct findings *f, unsigned rule, const struct tracemend_finding *from);
 /* Counts n findings of a rule that are not kept. */

@@ -150,6 +150,26 @@ enum tracemend_status tracemend_add(struct tracemend_input *input, const char *p
 	return status;
 }
 
+size_t tracemend_input_count(struct tracemend_input *input)
+{
+	return input ? input->bundle->count : 0;
+}
+
+bool tracemend_input_file(struct tracemend_input *input, size_t index, enum tracemend_role *role, uint64_t *bytes, char *name,
+			  size_t size)
+{
+	if (index >= tracemend_input_count(input))
+		return false;
+	const struct source *s = input->bundle->sources[index];
+	if (role)
+		*role = s->role;
+	if (bytes)
+		*bytes = s->size;
+	if (name && size)
+		text_sanitise(name, size, s->name);
+	return s->kind == SOURCE_FILE;
+}
+
 void tracemend_close(struct tracemend_input *input)
 {
 	if (!input || --input->users)
@@ -255,6 +275,10 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 		s.slow = true;
 		findings_observe(report->findings, &sink);
 	}
+	if (options && options->observe && !plan) {
+		findings_tell(report->container, options->observe, options->observe_ctx);
+		findings_tell(report->findings, options->observe, options->observe_ctx);
+	}
 	container_report(b, report->container);
 	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
@@ -264,6 +288,8 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 		sink_flush(&sink);
 		findings_observe(report->findings, NULL);
 	}
+	findings_tell(report->container, NULL, NULL);
+	findings_tell(report->findings, NULL, NULL);
 	report->summary.complete = *status == TM_OK;
 	if (*status == TM_NOTHING)
 		(void)fault_set(error, TM_NOTHING, "%s: nothing can be salvaged%s%s", b->path, *s.incomplete ? ": " : "",

@@ -12,6 +12,8 @@
 #include "core/map.h"
 #include "tracemend.h"
 
+struct report_map;
+
 /* The result of one input. */
 struct report_entry {
 	const char *path;		       /* as given: raw bytes */
@@ -19,6 +21,10 @@ struct report_entry {
 	const struct tracemend_report *report; /* NULL: it was not checked at all */
 	const struct tracemend_error *error;   /* status TM_OK unless the work stopped early */
 	uint64_t known;			       /* findings that a baseline has, which are not in the report */
+	/* For a page that shows more than a report has; each may be NULL. */
+	const struct report_map *map;
+	const struct tracemend_repair *repair; /* what was done with the input */
+	const char *next;		       /* what to do next, as text of several lines */
 };
 
 struct report_run {
@@ -37,6 +43,7 @@ struct report_run {
 struct report_printer {
 	const char *name;
 	bool people;			       /* made to be read: by default, it lists 20 findings a rule */
+	bool map;			       /* it draws entry->map where there is one */
 	void (*begin)(struct report_run *run); /* may be NULL; so may end */
 	void (*entry)(struct report_run *run, const struct report_entry *entry);
 	void (*end)(struct report_run *run);
