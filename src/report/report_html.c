@@ -7,35 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void html_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("<>&\"'", *text))
-			fprintf(out, "&#%d;", *text);
-		else
-			fputc(*text, out);
-	}
-}
-
-void html_json(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (strchr("<>&\"'\\", *text) || (unsigned char)*text < ' ')
-			fprintf(out, "\\u%04x", (unsigned)(unsigned char)*text);
-		else
-			fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
-void html_number(FILE *out, uint64_t n)
-{
-	char number[32];
-
-	fputs(report_number(number, n), out);
-}
-
 /* The hash of an inline element, as a policy names it. */
 static void html_hash(FILE *out, const char *const *lines)
 {

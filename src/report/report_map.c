@@ -7,15 +7,6 @@
 #include "core/array.h"
 #include "core/limits.h"
 
-uint64_t report_hash(const char *text)
-{
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return hash == MAP_NONE ? 0 : hash;
-}
-
 /* ---- files ---- */
 
 static bool map_add_file(struct report_map *m, struct tracemend_input *input, size_t index)

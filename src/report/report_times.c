@@ -12,6 +12,15 @@
 #define JOIN_SHIFT 2u
 #define JOIN_PART 64u
 
+uint64_t report_hash(const char *text)
+{
+	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return hash == MAP_NONE ? 0 : hash;
+}
+
 void report_times_free(struct report_times *t)
 {
 	for (size_t i = 0; i < t->count; i++)
