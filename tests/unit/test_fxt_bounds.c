@@ -580,6 +580,26 @@ static void a_wall_clock_is_of_this_century(void **state)
 	}
 }
 
+/* At 1,000 ticks a second, 2^63 - 1 nanoseconds are 9,223,372,036,854 ticks and a part of one. */
+static void time_ends_with_63_bits_of_nanoseconds(void **state)
+{
+	(void)state;
+	for (uint64_t beyond = 0; beyond < 2; beyond++) {
+		bytes_free(&out);
+		out = (struct bytes){ 0 };
+		put(FXT_MAGIC);
+		put(fxt_header(FXT_INITIALIZATION, 2));
+		put(1000);
+		put(fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 1));
+		put(10);
+		put(11);
+		string(NAME, 4, 'n');
+		now = UINT64_C(9223372036854) + beyond;
+		instant(NAME, NAME);
+		assert_int_equal(scan(FXT_RULE_timestamp_overflow), beyond);
+	}
+}
+
 /* ---- salvage ---- */
 
 static bool may_be(enum fxt_type type, unsigned subtype, uint64_t header, uint64_t words, unsigned arguments)
@@ -748,6 +768,7 @@ int main(void)
 		cmocka_unit_test(the_longest_event_may_be_a_repeat),
 		cmocka_unit_test(operations_forgive_what_comes_late),
 		cmocka_unit_test(a_wall_clock_is_of_this_century),
+		cmocka_unit_test(time_ends_with_63_bits_of_nanoseconds),
 		cmocka_unit_test(what_may_be_an_argument),
 		cmocka_unit_test(types_one_bit_apart_are_tried),
 		cmocka_unit_test(bits_of_each_word_are_cleared),

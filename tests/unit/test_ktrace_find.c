@@ -2,6 +2,7 @@
 #include "ktrace_bytes.h"
 
 #include "formats/ktrace/decode/ktrace_header.h"
+#include "formats/ktrace/salvage/ktrace_map_find.h"
 #include "formats/ktrace/salvage/ktrace_raw_find.h"
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/salvage/ktrace_resync.h"
@@ -300,6 +301,45 @@ static void the_entries_are_counted_again(void **state)
 	}
 }
 
+/* Bytes inserted between two entries: as few as one. A whole entry that is odd is no gap. */
+static void a_map_out_of_step(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more <= 40; more++) {
+		begin();
+		entries(4, true);
+		fill(0xff, more);
+		entries(8, true);
+		open_file(true);
+		struct ktrace_map_gap gap = ktrace_map_gap_find(&in, 0, 12, file.size);
+		if (!more || more == 32) {
+			assert_int_equal(gap.from, gap.until);
+		} else {
+			assert_int_equal(gap.from, 128);
+			assert_int_equal(gap.until, 128 + more);
+			assert_int_equal(gap.end, file.size);
+		}
+		close_file();
+	}
+}
+
+/* A header whose magic number is lost says how long it is: 40 bytes without a list of CPUs. */
+static void a_header_has_a_least_size(void **state)
+{
+	(void)state;
+	for (uint64_t size = 39; size <= 41; size++) {
+		begin();
+		file_header();
+		store_u32(file.data, 0x12345678, false);
+		store_u64(file.data + 8, size, false);
+		for (unsigned i = 0; i < 3; i++)
+			summary();
+		open_file(true);
+		assert_int_equal(ktrace_form_find(&in.window, 0x12345678).bits == 12, size >= 40);
+		close_file();
+	}
+}
+
 /* A map of one entry. */
 static bool entry_is_plausible(uint64_t tid, int32_t pid, uint8_t first)
 {
@@ -415,6 +455,8 @@ int main(void)
 		cmocka_unit_test(maps_of_one_width_leave_it_uncertain),
 		cmocka_unit_test(a_raw_file_is_read_again_as_it_was),
 		cmocka_unit_test(the_entries_are_counted_again),
+		cmocka_unit_test(a_map_out_of_step),
+		cmocka_unit_test(a_header_has_a_least_size),
 		cmocka_unit_test(entries_have_small_numbers),
 		cmocka_unit_test(entries_end_before_the_records),
 		cmocka_unit_test(events_begin_at_a_page),

@@ -122,6 +122,28 @@ static void fractions_of_a_second(void **state)
 	assert_true(seen > 10);
 }
 
+/* A file of nothing but the magic number of CTF, or of less than that. */
+static void a_magic_number_is_enough(void **state)
+{
+	static const uint32_t magics[] = { UINT32_C(0xC1FC1FC1), UINT32_C(0xC11FFCC1) };
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		bool big;
+		begin(1);
+		struct capture_file *f = NULL;
+		for (size_t k = 0; k < c.count && !f; k++)
+			if (layout_of(&c.files[k], &big) && !strstr(c.files[k].name, "metadata") &&
+			    !strstr(c.files[k].name, "facilities"))
+				f = &c.files[k];
+		if (!f)
+			fail_msg("no file of a channel");
+		else
+			f->size = 4 - i % 2, store_u32(f->owned, magics[i / 2], false);
+		assert_int_equal(reported(LTTNG_RULE_foreign_format), 1 - i % 2);
+		end();
+	}
+}
+
 /* From 2.5 on a header says how many bytes of its block are data, itself included. */
 static void data_within_its_block(void **state)
 {
@@ -283,7 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fractions_of_a_second),	cmocka_unit_test(data_within_its_block),
 		cmocka_unit_test(facts_are_those_of_the_files), cmocka_unit_test(declarations_have_their_place),
-		cmocka_unit_test(types_are_nested_so_deep),
+		cmocka_unit_test(types_are_nested_so_deep),	cmocka_unit_test(a_magic_number_is_enough),
 	};
 	return RUN(tests);
 }

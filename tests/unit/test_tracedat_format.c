@@ -22,6 +22,9 @@ static const struct change changes[] = {
 	{ ", REC->weight", ", 1/-1+ 10000", "tracedat/print-fmt-const-div-zero", 1 },
 	{ "weight=%d", "weight=%s", "tracedat/print-fmt-arg-type", 1 },
 	{ ", REC->weight", ", \"text text\"", "tracedat/print-fmt-arg-type", 1 },
+	/* A blank line in front of the common fields does not end them. */
+	{ "format:\n\tfield:unsigned short common_type", "format:\n\nfield:unsigned short common_type",
+	  "tracedat/common-fields-differ", 0 },
 	{ "int overwrite;\toffset:8;\tsize:1", "int overwrite;\toffset:8;\tsize:2", "tracedat/header-page-fields", 1 },
 };
 

@@ -485,6 +485,9 @@ static void mangled_names(void **state)
 		{ "_ZN99999999999999999999999A3fooEv", NULL },
 		{ "_ZN1AIX1EE3fooEv", NULL },
 		{ "_ZTV1A", NULL },
+		{ "_ZN1AIT_E3fooEv", "A::foo" },
+		{ "_ZN1AIT0_E3fooEv", "A::foo" },
+		{ "_ZN1AITE3fooEv", NULL },
 		{ "_ZNS_3fooEv", NULL },
 		{ "_ZN1AIiE", NULL },
 	};

@@ -273,14 +273,94 @@ static void times(void **state)
 	}
 }
 
+static bool finds_renamed(struct recording *r, const char *name)
+{
+	char text[128];
+	look(r);
+	(void)snprintf(text, sizeof(text), "uftrace/file-renamed %s:", name);
+	bool found = strstr(r->found, text) != NULL;
+	end(r);
+	return found;
+}
+
+/* Files whose names have something added, and are missing without it. */
+static void names_with_something_added(void **state)
+{
+	static const struct {
+		const char *name;
+		bool known;
+	} names[] = {
+		{ "perf-cpu0-copy.dat", true },
+		{ "kernel-cpu0-copy.dat", true },
+		{ "kernel-cpu123456 (1).dat", true },
+		{ "kernel-cpu1234567-1.dat", false },
+		{ "kernel-cpu-copy.dat", false },
+		{ "kernel-cpu0copy.dat", false },
+		{ "kernel_header.bak", true },
+		{ "events-2.txt", true },
+		{ "note~.txt", true },
+		{ "default.opts", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct recording *r = begin();
+		set(r, names[i].name, "content");
+		if (finds_renamed(r, names[i].name) != names[i].known)
+			fail_msg("%s", names[i].name);
+	}
+}
+
+/* Records of a task, which TASK or FORK names, whose own file is missing. */
+static void records_with_something_added(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct recording *r = begin();
+		put_info(r, FEATURES, BLOCKS,
+			 "exit_status:0\ntaskinfo:lines=2\ntaskinfo:nr_tid=2\ntaskinfo:tids=10,11\n" ARGUMENTS);
+		set(r, "task.txt", SESSION TASK);
+		bytes_text(file_of(r, "task.txt"),
+			   i % 2 ? "TASK timestamp=1.000000000 tid=11 pid=10\n" : "FORK timestamp=1.000000000 pid=11 ppid=10\n");
+		put_call(r, "11-copy.dat", START, ADDRESS);
+		if (i / 2)
+			put_call(r, "11.dat", START, ADDRESS);
+		assert_int_equal(finds_renamed(r, "11-copy.dat"), i < 2);
+	}
+}
+
+/* Lines of symbols are sorted; the last one has no line feed, and gets one where others follow it. */
+static void the_last_line_stays_as_it_is(void **state)
+{
+	static const char added[] = "the end of a line that was the last";
+	(void)state;
+	struct recording *r = begin();
+	set(r, "a.sym", "# symbols: 3\n# path name: /a\n1100 T g\n1000 T f\n1200 T h\n1300 ? __sym_end");
+	look(r);
+	MAKES(r, "\n1000 T f\n1100 T g\n1200 T h\n1300 ? __sym_end");
+	MAKES_NOT(r, added);
+	set(r, "a.sym", "# symbols: 3\n# path name: /a\n1100 T g\n1200 T h\n1300 ? __sym_end\n1000 T f");
+	look(r);
+	MAKES(r, "\n1000 T f\n1100 T g\n1200 T h\n1300 ? __sym_end\n");
+	MAKES(r, added);
+	end(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean),	cmocka_unit_test(circle),
-		cmocka_unit_test(leftovers),	cmocka_unit_test(event_at_the_end),
-		cmocka_unit_test(debug_lines),	cmocka_unit_test(word_size),
-		cmocka_unit_test(program_name), cmocka_unit_test(vdso_first),
-		cmocka_unit_test(versions),	cmocka_unit_test(times),
+		cmocka_unit_test(names_with_something_added),
+		cmocka_unit_test(records_with_something_added),
+		cmocka_unit_test(the_last_line_stays_as_it_is),
+		cmocka_unit_test(clean),
+		cmocka_unit_test(circle),
+		cmocka_unit_test(leftovers),
+		cmocka_unit_test(event_at_the_end),
+		cmocka_unit_test(debug_lines),
+		cmocka_unit_test(word_size),
+		cmocka_unit_test(program_name),
+		cmocka_unit_test(vdso_first),
+		cmocka_unit_test(versions),
+		cmocka_unit_test(times),
 	};
 
 	return RUN(tests);

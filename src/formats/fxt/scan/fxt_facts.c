@@ -15,10 +15,12 @@ static uint64_t nanoseconds(uint64_t ticks, uint64_t rate)
 	uint64_t seconds = ticks / rate, rest = ticks % rate;
 	if (seconds > UINT64_MAX / FXT_TICKS_DEFAULT - 1)
 		return UINT64_MAX;
-	/* rest < rate; a product beyond 64 bits loses digits below a nanosecond only. */
-	uint64_t part = rest <= UINT64_MAX / FXT_TICKS_DEFAULT ? rest * FXT_TICKS_DEFAULT / rate
-							       : rest / (rate / FXT_TICKS_DEFAULT + 1);
-	return seconds * FXT_TICKS_DEFAULT + part;
+	/* rest < rate; of both, low bits are left out that are less than a nanosecond in all. */
+	while (rest > UINT64_MAX / FXT_TICKS_DEFAULT) {
+		rest >>= 1;
+		rate >>= 1;
+	}
+	return seconds * FXT_TICKS_DEFAULT + rest * FXT_TICKS_DEFAULT / rate;
 }
 
 static void counts(struct scan *s, const char *prefix, const uint64_t *list, const char *const *names)
