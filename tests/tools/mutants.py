@@ -5,7 +5,7 @@
 
 Each mutant changes one operator of one line of decode, scan, salvage or repair in a copy of one source file, which is compiled and linked
 into programs of its own; the outcomes of the corpus and of damaged copies (outcomes.py) are compared with those that are kept, then
-the format's unit tests run, then the promises are asked of the corpus (replay). Prints the survivors, then a line of counts a format. Needs a
+the format's unit tests run, then the promises are asked of the corpus (replay), then more damaged copies are compared (--deep). Prints the survivors, then a line of counts a format. Needs a
 finished `make`. Exit 1 if fewer than nine in ten are noticed; survivors that are known, with a reason each, stand in
 survivors/<format>.txt and are passed over, but counted: file, from, to, the line of code, and why no test can notice it (or why it
 need not), with tabs between. The smaller or greater of two, "a < b ? a : b", is the same with <=, and is not drawn either; nor are
@@ -35,6 +35,7 @@ with open(os.path.join(HERE, "..", "..", "Makefile"), encoding="utf-8") as makef
     LIBRARIES = ["-pthread", *" ".join(re.findall(r"^LIBS_(?:CORE|CLI) = (.*)$", makefile.read(), re.M)).split()]
 WRAPPED = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=strndup"
 LINKER = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
+RUNS = {"outcomes": outcomes.outcomes, "sweep": outcomes.sweep, "deep": outcomes.deep}
 ROOMS = ("decode", "scan", "salvage", "repair")
 SECONDS = 60
 
@@ -151,6 +152,15 @@ def unit_tests(name):
     return good
 
 
+def differs(program, name, wanted, arguments):
+    """Whether one of the captures comes to another outcome; ends at the first."""
+    rest = dict(wanted)
+    for one in outcomes.run(program, name, f"corpus/{name}", list(rest), arguments, SECONDS):
+        if isinstance(one, int) or one != rest.pop(one["file"]):
+            return True
+    return bool(rest)
+
+
 def mutate(name, path, change, lines, wanted, programs):
     """How the mutant was noticed, None if it was not, or "does not compile"."""
     number, column, old, new = change
@@ -164,11 +174,7 @@ def mutate(name, path, change, lines, wanted, programs):
             return "does not compile"
         programs.link(path, mutant, programs.outcome, program)
         for how, arguments in (("outcomes", []), ("sweep", outcomes.copies(name))):
-            rest = dict(wanted[how])
-            for one in outcomes.run(program, name, f"corpus/{name}", list(rest), arguments, SECONDS):
-                if isinstance(one, int) or one != rest.pop(one["file"]):
-                    return how
-            if rest:
+            if differs(program, name, wanted[how], arguments):
                 return how
         for test, objects in programs.tests.items():
             programs.link(path, mutant, objects, program)
@@ -177,6 +183,9 @@ def mutate(name, path, change, lines, wanted, programs):
         programs.link(path, mutant, programs.replay, program)
         if limited([program, "-q", "-k", "2", "-f", name, f"corpus/{name}"]):
             return "replay"
+        programs.link(path, mutant, programs.outcome, program)
+        if differs(program, name, wanted["deep"], outcomes.copies(name, outcomes.DEEP)):
+            return "deep"
     return None
 
 
@@ -215,8 +224,8 @@ def main():
                 if fnmatch.fnmatch(os.path.basename(path), options.files):
                     lines, found = places(path)
                     candidates += [(path, change, lines) for change in found]
-        wanted = {how: {one["file"]: one for one in outcomes.kept(f"corpus/{name}", f"{how}.jsonl")} for how in ("outcomes", "sweep")}
-        for how, run in (("outcomes", outcomes.outcomes), ("sweep", outcomes.sweep)):
+        wanted = {how: {one["file"]: one for one in outcomes.kept(f"corpus/{name}", f"{how}.jsonl")} for how in RUNS}
+        for how, run in RUNS.items():
             if run("build/outcome", name, f"corpus/{name}")[0] != list(wanted[how].values()):
                 sys.exit(f"{name}: the {how} of the corpus are not those that are kept, without any mutant")
         tried = noticed = broken = 0

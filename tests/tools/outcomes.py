@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What check and repair make of each capture of the corpus, against what is kept in corpus/<format>/outcomes.jsonl.
 
-    outcomes.py [--format NAME] [--tool PATH] [--write] [--quiet]
+    outcomes.py [--format NAME] [--tool PATH] [--deep] [--write] [--quiet]
 
 Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. And of damaged
 copies of each capture (sweep.c): sums, a hash, and a hash of the texts (sweep.jsonl). Where only "texts" differs, only words did.
+With --deep, of eight times as many copies as well (deep.jsonl), which takes two minutes of processor time.
 The lines are not promises (expectations.jsonl has those): they show any change of behaviour in a diff, for a person to read over
 before --write. A process a core for all captures of a format (build/outcome), a few seconds.
 """
@@ -18,6 +19,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Damaged copies of each capture: as many as take five seconds a format.
 DAMAGED = {"fxt": 96, "ktrace": 192, "uftrace": 64, "tracedat": 40, "lttng": 40}
+DEEP = 8  # times as many
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 
@@ -27,9 +29,9 @@ def profiles(folder):
         return {line["file"]: line["profile"] for line in map(json.loads, f) if line.get("profile")}
 
 
-def copies(name):
+def copies(name, times=1):
     """The arguments for damaged copies."""
-    return ["-x", str(DAMAGED.get(name, min(DAMAGED.values())))]
+    return ["-x", str(DAMAGED.get(name, min(DAMAGED.values())) * times)]
 
 
 def captures(folder):
@@ -73,6 +75,11 @@ def sweep(tool, name, folder, environment=None, files=None):
     return outcomes(tool, name, folder, environment, files, copies(name))
 
 
+def deep(tool, name, folder, environment=None, files=None):
+    """The same as sweep(), of more copies."""
+    return outcomes(tool, name, folder, environment, files, copies(name, DEEP))
+
+
 def kept(folder, file="outcomes.jsonl"):
     try:
         with open(os.path.join(folder, file), encoding="utf-8") as f:
@@ -100,6 +107,7 @@ def main():
     parser.add_argument("--format")
     parser.add_argument("--tool", default="build/outcome")
     parser.add_argument("--root", default="corpus")
+    parser.add_argument("--deep", action="store_true", help="more damaged copies as well")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--quiet", action="store_true", help="no line a capture that differs")
     options = parser.parse_args()
@@ -109,7 +117,7 @@ def main():
     passed = failed = 0
     for name in names:
         folder = os.path.join(options.root, name)
-        for of, file in ((outcomes, "outcomes.jsonl"), (sweep, "sweep.jsonl")):
+        for of, file in ((outcomes, "outcomes.jsonl"), (sweep, "sweep.jsonl"), (deep, "deep.jsonl"))[:3 if options.deep or options.write else 2]:
             now, codes = of(options.tool, name, folder)
             if any(codes):
                 print(f"{name}: the tool ended with {codes}")
