@@ -245,6 +245,9 @@ test_readers() {
 		part "reader: Perfetto" 0 0 1 "not fetched: scripts/perfetto-setup.sh"
 	fi
 	small || one "reader: Sarif.Multitool" timeout 600 tests/readers/sarif_multitool.sh
+	small || one "reader: chromium" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 1 100
+	small || one "reader: chromium, large" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --formats fxt \
+		--findings 100000 --large 100000000
 	small || one "reader: known crashes" timeout 600 tests/readers/known_reader.sh
 }
 
@@ -298,7 +301,7 @@ test_lint() { [ "$TEST_LINT" = 0 ] && { part lint 0 0 1 "TEST_LINT=0"; return; }
 for p in $parts; do
 	declare -F "test_$p" > /dev/null || { echo "run.sh: there is no part $p" >&2; exit 2; }
 done
-built || { scripts/install.sh --test && { small || scripts/install.sh --packaging; }; } || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+built || { scripts/install.sh --test && { small || { scripts/install.sh --packaging && scripts/install.sh --browser; }; }; } || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 mkdir -p "$logs"
 case " $parts " in *" build "*) ;; *) built || test_build ;; esac
 for p in $parts; do

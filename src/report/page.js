@@ -406,7 +406,7 @@
 			place.append(legend);
 		}
 		if (times.tracks.length > LINES_FIRST) {
-			const more = button("Show the lines of all tracks", "All " + number(times.tracks.length) + " tracks", () => {
+			const more = button("All " + number(times.tracks.length) + " tracks: show their lines", "All " + number(times.tracks.length) + " tracks", () => {
 				times.tracks.slice(LINES_FIRST).forEach(add);
 				more.remove();
 				rows.forEach((draw) => draw());

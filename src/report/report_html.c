@@ -170,7 +170,9 @@ static void html_capture(FILE *out, FILE *marks, struct report_run *run, struct 
 	else if (entry->next && *entry->next)
 		html_next(out, entry->next);
 	if (map) {
-		fprintf(out, "<section class=\"map\" data-map=\"%zu\" aria-label=\"Bytes\"></section>\n", ordinal);
+		fprintf(out, "<section class=\"map\" data-map=\"%zu\"", ordinal);
+		html_label(out, "Bytes", ordinal);
+		fputs("></section>\n", out);
 		html_tables(out, entry->map, ordinal);
 	}
 	if (entry->report && tracemend_report_finding_count(entry->report))

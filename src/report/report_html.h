@@ -30,6 +30,8 @@ void html_text(FILE *out, const char *text);
 void html_json(FILE *out, const char *text);
 /* A number as html_text() with an element around it is not needed: 1,234. */
 void html_number(FILE *out, uint64_t n);
+/* aria-label="WHAT", of the input `ordinal` (from 0): labels of landmarks differ within a page. */
+void html_label(FILE *out, const char *what, size_t ordinal);
 
 /* Prints the findings, grouped by rule, with `ordinal` of the input in their ids; and, as JSON, those that are listed. */
 void html_findings(FILE *out, FILE *marks, struct report_run *run, struct html_page *page, const struct report_entry *entry,

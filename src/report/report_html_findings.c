@@ -139,7 +139,9 @@ void html_findings(FILE *out, FILE *marks, struct report_run *run, struct html_p
 	struct report_tally *tally = report_tally(run, entry, &count);
 	long begun = ftell(out);
 
-	fputs("<section class=\"findings\" aria-label=\"Findings\"><h3>Findings</h3>\n<div class=\"filter\"></div>\n", out);
+	fputs("<section class=\"findings\"", out);
+	html_label(out, "Findings", ordinal);
+	fputs("><h3>Findings</h3>\n<div class=\"filter\"></div>\n", out);
 	for (int severity = TM_ERROR; severity >= TM_NOTE; severity--)
 		for (size_t i = 0; i < count; i++)
 			if ((int)tally_severity(entry, &tally[i]) == severity)

@@ -136,14 +136,15 @@ static void html_strip_cells(FILE *out, const struct report_map *m, const struct
 	fputs("</tr>\n", out);
 }
 
-static void html_files(FILE *out, const struct report_map *m)
+static void html_files(FILE *out, const struct report_map *m, size_t ordinal)
 {
 	struct report_strip rest = { .size = 0 };
 	size_t left = 0;
 
-	fputs("<details class=\"table\"><summary>Bytes as a table</summary><div class=\"wide\" tabindex=\"0\" role=\"region\" "
-	      "aria-label=\"Bytes as a table\"><table><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Bytes</th>",
+	fputs("<details class=\"table\"><summary>Bytes as a table</summary><div class=\"wide\" tabindex=\"0\" role=\"region\"",
 	      out);
+	html_label(out, "Bytes as a table", ordinal);
+	fputs("><table><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Bytes</th>", out);
 	if (m->repair)
 		fputs("<th scope=\"col\">kept</th><th scope=\"col\">changed</th><th scope=\"col\">dropped</th>"
 		      "<th scope=\"col\">doubtful</th><th scope=\"col\">made anew</th>",
@@ -197,12 +198,14 @@ static void html_missing(FILE *out, const struct report_track *k)
 	fputs(k->lost_some ? k->lost ? " or more</td>" : "some</td>" : "</td>", out);
 }
 
-static void html_gaps(FILE *out, const struct report_times *t)
+static void html_gaps(FILE *out, const struct report_times *t, size_t ordinal)
 {
 	static const char *const why[] = { "the recorder lost events", "damage", "dropped by the repair" };
 
-	fputs("<h4>Gaps</h4><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Gaps\"><table><thead><tr>"
-	      "<th scope=\"col\">Track</th><th scope=\"col\">Why</th><th scope=\"col\">From</th><th scope=\"col\">To</th>"
+	fputs("<h4>Gaps</h4><div class=\"wide\" tabindex=\"0\" role=\"region\"", out);
+	html_label(out, "Gaps", ordinal);
+	fputs("><table><thead><tr><th scope=\"col\">Track</th><th scope=\"col\">Why</th><th scope=\"col\">From</th><th "
+	      "scope=\"col\">To</th>"
 	      "<th scope=\"col\">Missing events</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < t->listed; i++) {
@@ -227,9 +230,10 @@ static void html_gaps(FILE *out, const struct report_times *t)
 
 static void html_tracks(FILE *out, const struct report_times *t, size_t ordinal)
 {
-	fprintf(out, "<section class=\"times\" data-times=\"%zu\" aria-label=\"Time\"><h3>Time</h3>\n<p class=\"facts\">In ",
-		ordinal);
-	fprintf(out, "%s%s.", t->unit, strcmp(t->unit, "ticks") ? "" : " of the capture's clock");
+	fprintf(out, "<section class=\"times\" data-times=\"%zu\"", ordinal);
+	html_label(out, "Time", ordinal);
+	fprintf(out, "><h3>Time</h3>\n<p class=\"facts\">In %s%s.", t->unit,
+		strcmp(t->unit, "ticks") ? "" : " of the capture's clock");
 	if (t->merged) {
 		report_count(out, " ", t->merged, "track");
 		fputs(" share the last line.", out);
@@ -239,8 +243,10 @@ static void html_tracks(FILE *out, const struct report_times *t, size_t ordinal)
 		fputs(" with times far from all others: not on the lines.", out);
 	}
 	fputs("</p>\n<div class=\"lines\"></div>\n<details class=\"table\"><summary>Time as a table</summary>"
-	      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Tracks\"><table><thead><tr><th "
-	      "scope=\"col\">Track</th>"
+	      "<div class=\"wide\" tabindex=\"0\" role=\"region\"",
+	      out);
+	html_label(out, "Tracks", ordinal);
+	fputs("><table><thead><tr><th scope=\"col\">Track</th>"
 	      "<th scope=\"col\">Records</th><th scope=\"col\">Missing by the recorder's word</th><th scope=\"col\">Gaps</th></tr>"
 	      "</thead><tbody>\n",
 	      out);
@@ -256,13 +262,13 @@ static void html_tracks(FILE *out, const struct report_times *t, size_t ordinal)
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (t->listed)
-		html_gaps(out, t);
+		html_gaps(out, t, ordinal);
 	fputs("</details></section>\n", out);
 }
 
 void html_tables(FILE *out, const struct report_map *m, size_t ordinal)
 {
-	html_files(out, m);
+	html_files(out, m, ordinal);
 	if (m->times.scale[0].total)
 		html_tracks(out, &m->times, ordinal);
 }

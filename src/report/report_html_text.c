@@ -31,3 +31,11 @@ void html_number(FILE *out, uint64_t n)
 
 	fputs(report_number(number, n), out);
 }
+
+void html_label(FILE *out, const char *what, size_t ordinal)
+{
+	fprintf(out, " aria-label=\"%s", what);
+	if (ordinal)
+		fprintf(out, ", capture %zu", ordinal + 1);
+	fputc('"', out);
+}

@@ -61,7 +61,7 @@ def generate(tool, name, folder, *more):
 
 
 def hit(path, places, seed):
-    """Changes a byte at so many places; of a directory, in its files by their sizes."""
+    """Eight bytes of noise at so many places; of a directory, in its files by their sizes."""
     files = [path] if os.path.isfile(path) else [os.path.join(at, f) for at, _, some in os.walk(path) for f in some]
     sizes = {f: os.path.getsize(f) for f in files}
     draw = random.Random(seed)
@@ -69,29 +69,30 @@ def hit(path, places, seed):
         with open(f, "r+b") as out:
             for _ in range(places * size // max(sum(sizes.values()), 1)):
                 out.seek(draw.randrange(min(256, size // 2), size))
-                out.write(bytes([draw.randrange(256)]))
+                out.write(draw.randbytes(8))
 
 
-def findings(tool, path):
-    run = subprocess.run([tool, "check", "--format=json", "--max-findings=1", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+def findings(tool, paths):
+    run = subprocess.run([tool, "check", "--format=json", "--max-findings=1", *paths], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return sum(one[k] for one in json.loads(run.stdout)["inputs"] for k in ("errors", "warnings", "notes"))
 
 
 def damaged(tool, name, wanted, folder):
-    """A capture with about so many findings."""
+    """Captures with so many findings or more: one, and as many more of its kind as it takes, since what has one cause is one finding."""
     if wanted == 1:
-        return generate(tool, name, folder, "--rule", RULES[name])
-    size, places = (64 << 10, wanted // 2) if wanted <= 1000 else (16 << 20, 2 * wanted)
+        return [generate(tool, name, folder, "--rule", RULES[name])]
+    size = 64 << 10 if wanted <= 1000 or name == "ktrace" else 16 << 20
     path = generate(tool, name, folder, "--size", str(size))
-    for turn in range(6):
-        hit(path, places, turn)
-        if findings(tool, path) >= wanted:
-            break
-    return path
+    hit(path, min(size // 256, 2 * wanted), 1)
+    paths = [path]
+    for i in range(1, -(-wanted // max(findings(tool, paths), 1))):
+        paths.append(os.path.join(folder, f"{i}-" + os.path.basename(path)))
+        subprocess.run(["cp", "-al", path, paths[-1]], check=True)
+    return paths
 
 
 RULES = {"fxt": "dangling-string-ref", "ktrace": "chunk-size-overflow", "lttng": "dangling-event-id", "tracedat": "record-past-commit",
-         "uftrace": "dat-record-magic"}
+         "uftrace": "dat-bad-magic"}
 
 
 # ---- pages ----
@@ -143,9 +144,10 @@ def problems(b, path, width, dark, kind, script, thorough):
         for show in shows[:1] + shows[-1:]:
             d.execute_script("arguments[0].closest('details').open = true; arguments[0].click()", show)
             at = d.execute_script("return arguments[0].closest('details').querySelector('.at').textContent", show)
-            if not d.find_elements(By.CSS_SELECTOR, ".map .bytes pre"):
+            capture = show.find_element(By.XPATH, "ancestor::section[@class='capture']")
+            if not capture.find_elements(By.CSS_SELECTOR, ".map .bytes pre"):
                 found.append(f"no bytes on the map for the finding at {at}")
-            back = d.find_elements(By.CSS_SELECTOR, ".map .say button")
+            back = capture.find_elements(By.CSS_SELECTOR, ".map .say button")
             if back:
                 back[0].click()
             if not back or not d.execute_script("return arguments[0].closest('details').classList.contains('target')", show):
@@ -180,11 +182,11 @@ def problems(b, path, width, dark, kind, script, thorough):
     return found
 
 
-def write_page(tool, kind, capture, page):
-    """Returns the bytes of the page and the memory of the process."""
+def write_page(tool, kind, captures, page):
+    """Of all captures, or of the repair of the first. Returns the bytes of the page and the memory of the process."""
     with open(page, "wb") as out:
-        command = [tool, "check", "--format=html", capture] if kind == "check" else [
-            tool, "repair", "-q", "--report", page, "-o", page + ".out", capture]
+        command = [tool, "check", "--format=html", *captures] if kind == "check" else [
+            tool, "repair", "-q", "--report", page, "-o", page + ".out", captures[0]]
         with subprocess.Popen(command, stdout=out if kind == "check" else subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             used = os.wait4(child.pid, 0)[2].ru_maxrss * 1024
     for path in (page + ".out",):
@@ -212,7 +214,7 @@ def hostile(b, tool, folder, script):
         f.write(data[:at] + header + text + data[at:])
     for kind in ("check", "repair"):
         page = os.path.join(folder, f"hostile-{kind}.html")
-        write_page(tool, kind, name, page)
+        write_page(tool, kind, [name], page)
         found += [f"hostile {kind}: {p}" for p in problems(b, page, 800, False, "", script, False)]
         if b.d.execute_script("return window.hit || document.querySelectorAll('img, iframe, object, [onerror]').length"):
             found.append(f"hostile {kind}: a text became markup")
@@ -251,18 +253,17 @@ def main():
         for name in options.formats:
             for wanted in options.findings:
                 folder = os.path.join(work, f"{name}-{wanted}")
-                capture = damaged(tool, name, wanted, folder)
-                has = findings(tool, capture)
-                if has < wanted:
-                    count(f"{name} {wanted}", [f"the capture has {has} findings only"])
+                captures = damaged(tool, name, wanted, folder)
+                has = findings(tool, captures)
+                count(f"{name} {wanted}", [] if has >= wanted else [f"there are {has} findings only"])
                 for kind in ("check", "repair"):
                     page = os.path.join(work, f"{name}-{wanted}-{kind}.html")
-                    size, _ = write_page(tool, kind, capture, page)
+                    size, _ = write_page(tool, kind, captures, page)
                     count(f"{name} {wanted} {kind}", [] if 0 < size < PAGE_MAX else [f"the page has {size} bytes"])
                     for width in WIDTHS:
                         for dark in (False, True):
                             thorough = wanted <= 100 and width == 800 and not dark
-                            what = f"{name}, {has} findings, {kind}, {width} px, {'dark' if dark else 'light'}"
+                            what = f"{name}, {has} findings in {len(captures)}, {kind}, {width} px, {'dark' if dark else 'light'}"
                             count(what, problems(b, page, width, dark, kind, script, thorough))
                             if options.pictures:
                                 os.makedirs(options.pictures, exist_ok=True)
@@ -274,7 +275,7 @@ def main():
             hit(capture, 10000, 1)
             for kind in ("check", "repair"):
                 page = os.path.join(work, f"large-{kind}.html")
-                size, used = write_page(tool, kind, capture, page)
+                size, used = write_page(tool, kind, [capture], page)
                 print(f"{kind} of {os.path.getsize(capture)} bytes: a page of {size} bytes, {used >> 20} MB of memory", flush=True)
                 count(f"large {kind}", ([f"the page has {size} bytes"] if size >= PAGE_MAX else []) +
                       ([f"{used} bytes of memory"] if used >= MEMORY_MAX else []) + problems(b, page, 800, False, kind, script, False))
