@@ -1,6 +1,7 @@
 # tracemend: make            builds build/tracemend and libtracemend
 #            make demo       the main job on a damaged capture
 #            make test       all kinds of proof, small; test-all: what CI runs; test-FORMAT: one format, in seconds
+#            make docs       pages about each rule, format and command, in build/docs
 #            make install    DESTDIR, PREFIX (/usr/local), bindir, libdir, includedir, mandir, ... are honoured; uninstall
 #            make static     build/static/tracemend, which needs no library
 # CC, CPPFLAGS, CFLAGS, LDFLAGS and OPT are yours. WERROR=1: warnings are errors. HARDEN=: without the hardening flags.
@@ -261,6 +262,10 @@ test-all:
 $(FORMATS:%=test-%): test-%: all unit-tests $(BUILD)/replay $(BUILD)/outcome
 	@BUILD=$(BUILD) tests/run.sh --format $*
 
+# Pages about rules, formats, reports and commands, in $(BUILD)/docs.
+docs: $(BUILD)/tracemend
+	@scripts/docs.py --tool $(BUILD)/tracemend -o $(BUILD)/docs
+
 demo:
 	scripts/demo.sh
 
@@ -272,4 +277,4 @@ clean:
 
 -include $(shell find $(BUILD)/src $(BUILD)/fuzz -type f -name '*.d' 2> /dev/null)
 
-.PHONY: all clean dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan sites test test-all $(FORMATS:%=test-%) demo corpus
+.PHONY: all clean docs dictionary unit-tests fuzz-targets fuzz fuzz-libfuzzer fuzz-afl asan sites test test-all $(FORMATS:%=test-%) demo corpus

@@ -207,7 +207,10 @@ test_truth() {
 	TRACEMEND=$BUILD/tracemend one truth timeout "$(at 120 3000)" scripts/truth.sh --judge "$(at small all)" --jobs "$jobs"
 }
 
-test_rules() { one rules timeout 600 scripts/rules.sh --table; }
+test_rules() {
+	one rules timeout 600 scripts/rules.sh --table
+	one docs timeout 300 python3 tests/tools/docs.py --tool "$BUILD/tracemend"
+}
 
 # Floors, circles, headers and names, as src/README.md says.
 test_house() { one house timeout 300 python3 tests/tools/house.py --build "$BUILD"; }
