@@ -35,7 +35,7 @@ STYLE = """
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
 header, main, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
 header { padding-top: 1rem; }
-main { overflow-wrap: anywhere; }
+main { overflow-wrap: break-word; }
 footer { color: var(--soft); font-size: .8125rem; padding: 2rem 1.25rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 1rem 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.125rem; margin: 1.75rem 0 .5rem; }

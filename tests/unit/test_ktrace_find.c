@@ -336,6 +336,7 @@ static void a_header_has_a_least_size(void **state)
 			summary();
 		open_file(true);
 		assert_int_equal(ktrace_form_find(&in.window, 0x12345678).bits == 12, size >= 40);
+		assert_int_equal(ktrace_form_find(&in.window, KTRACE_MAGIC_KERNEL).bits == 24, size >= 40);
 		close_file();
 	}
 }
