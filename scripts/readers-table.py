@@ -4,8 +4,7 @@
     readers-table.py [--tool PATH] [--jobs N] [--only RULE]
 
 Readers: trace-cmd and uftrace of Debian, and Perfetto where npm is reached (scripts/perfetto-setup.sh). For each rule a capture that
-breaks it, from the first seed whose sound capture the reader reads whole: a big-endian capture or a compressor that this build has not
-say nothing about the rule. A process has 20 s and 2 GB. Takes some minutes. Nothing is decided by exit codes alone: the events that
+breaks it (gen --host), from the first seed whose sound capture the reader reads whole. A process has 20 s and 2 GB. Takes some minutes. Nothing is decided by exit codes alone: the events that
 the reader shows are counted against the records that check counts.
 """
 import argparse
@@ -91,7 +90,7 @@ def verdict(reader, path, records):
 
 
 def generate(tool, name, folder, *more):
-    made = subprocess.run([tool, "gen", "-q", "-f", name, "-o", folder, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    made = subprocess.run([tool, "gen", "-q", "--host", "-f", name, "-o", folder, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     if made.returncode:
         return None
     with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:

@@ -95,7 +95,7 @@ struct cli_options {
 	size_t rule_count;
 	const struct tracemend_rule *rule; /* the first */
 	enum tracemend_damage damage;
-	bool valid;
+	bool valid, host;
 	uint64_t seed, count, size;
 };
 

@@ -156,6 +156,7 @@ int cli_gen(struct cli_options *o)
 		.rule = o->rule ? o->rule->id : NULL,
 		.damage = o->damage,
 		.size = o->size,
+		.host = o->host,
 	};
 	char *path = NULL;
 	int code = gen_check_options(o, &recipe);

@@ -60,6 +60,8 @@ static const struct cli_option options[] = {
 	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },
 	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
 	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
+	{ 'l', "host", NULL,
+	  "make only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports; may be repeated" },
 	{ 'W', "rule", "RULE", "reduce while check reports this rule" },
@@ -406,6 +408,8 @@ static bool *cli_flag(struct cli_options *o, int key)
 		return &o->in_place;
 	case 'J':
 		return &o->update_baseline;
+	case 'l':
+		return &o->host;
 	case 'V':
 		return &o->valid;
 	case 'H':

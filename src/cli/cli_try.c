@@ -83,7 +83,8 @@ static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum
 						       .damage = damage,
 						       .rule = rule ? rule->id : NULL,
 						       .seed = o->seed + i,
-						       .size = o->size };
+						       .size = o->size,
+						       .host = o->host };
 	}
 	return true;
 }
@@ -199,8 +200,8 @@ static char *try_origin(const struct try_case *c)
 		(void)snprintf(kind, sizeof(kind), "--damage %s", tracemend_damage_name(r->damage));
 	if (r->size)
 		(void)snprintf(size, sizeof(size), " --size %llu", (unsigned long long)r->size);
-	return asprintf(&line, "tracemend gen -f %s%s%s %s --seed %llu%s -o DIR", r->format, r->profile ? " --profile " : "",
-			r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0
+	return asprintf(&line, "tracemend gen -f %s%s%s%s %s --seed %llu%s -o DIR", r->format, r->host ? " --host" : "",
+			r->profile ? " --profile " : "", r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0
 		       ? NULL
 		       : line;
 }

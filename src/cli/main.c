@@ -118,7 +118,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend gen -f fxt -o files --count 1000\n"
 			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
 			  "  tracemend gen -f uftrace -o files --damage truncate --size 10M\n",
-		.accepts = "fposcbVRKqvhZ",
+		.accepts = "fposcblVRKqvhZ",
 		.run = cli_gen,
 	},
 	{
@@ -143,7 +143,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
-		.accepts = "-fpFosjcbVRKOITYUNGyqvhZ",
+		.accepts = "-fpFosjcblVRKOITYUNGyqvhZ",
 		.reports = reports_plain,
 		.tries = 400,
 		.run = cli_try,

@@ -74,6 +74,7 @@ struct gen {
 	uint64_t size; /* wanted size in bytes, roughly; 0: a few hundred to a few thousand */
 	int rule;      /* rule to break; -1: valid */
 	const char *profile;
+	bool host;	  /* see struct tracemend_recipe; what the defect needs comes first */
 	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;
 	size_t file_count, file_capacity;

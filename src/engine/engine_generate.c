@@ -53,6 +53,7 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.choices = &choices;
 	s->gen.size = recipe->size;
 	s->gen.rule = target->own;
+	s->gen.host = recipe->host;
 	if ((unsigned)recipe->damage >= TM_DAMAGE_COUNT)
 		return fault_set(error, TM_USAGE, "unknown kind of damage");
 	if (recipe->size > GEN_BYTES_MAX)

@@ -105,3 +105,23 @@ load helper
 	exits 0 gen --help
 	grep -q "make captures of this format" <<< "$output"
 }
+
+@test "with --host, captures are of an ordinary host, and each has its defect all the same" {
+	for format in fxt tracedat uftrace; do
+		"$TRACEMEND" gen -q -f $format --host -o $format --count 12
+		for capture in $format/valid-*; do
+			exits 0 info --format=json "$capture"
+			refute grep -qiE 'big.endian|zlib|32.bit' <<< "$output"
+		done
+	done
+	rules=(page-time-backwards option-cpustat-empty cpu-range-in-header v7-chunk-csize)
+	exits 0 gen -f tracedat --host -o pages $(printf -- '--rule %s ' "${rules[@]}")
+	for capture in pages/*.dat; do
+		exits 0 info --format=json "$capture"
+		jq -e 'any(.inputs[0].facts[]; .key == "page size" and .number == 4096)' <<< "$output"
+		name=${capture#pages/}
+		tm check --format=json --preview "$capture"
+		jq -e --arg rule "tracedat/${name%-0001.dat}" 'any(.inputs[0].findings[]; .rule == $rule)' <<< "$output"
+	done
+	exits 2 check --host "$FORMAT"
+}

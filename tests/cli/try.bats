@@ -38,6 +38,12 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 valid but rejected, 1 invalid but accepted silently, 1 fine$' <<< "$output"
 }
 
+@test "--host is said in the command that makes the capture again" {
+	reader 'exit 3'
+	exits 1 try --no-debugger --host -f tracedat --valid --format=json -- ./reader {}
+	jq -e '.groups[0].first | startswith("tracemend gen -f tracedat --host --valid --seed 1")' <<< "$output"
+}
+
 @test "--outcomes chooses what is reported" {
 	bad_reader
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" --outcomes signal,silent --format=json -- ./reader {}

@@ -149,7 +149,7 @@ static void capture_make(struct fxt_gen *g)
 	const uint64_t items_bytes = size < ITEMS_BYTES_MAX ? size : ITEMS_BYTES_MAX;
 
 	fxt_break(g, GEN_SHAPE);
-	g->out->big_endian = choices_chance(g->c, 1, 3) || g->shape.big_endian;
+	g->out->big_endian = (choices_chance(g->c, 1, 3) && !g->g->host) || g->shape.big_endian;
 	draw_features(g);
 	/* Most captures are short. */
 	const unsigned length = lengths[choices_below(g->c, choices_chance(g->c, 1, 3) ? 4 : 3)];

@@ -28,6 +28,12 @@ static void make_shape(struct tracedat_gen *g)
 		g->latency = choices_chance(c, 1, 12);
 		g->no_options = g->version == 6 && !g->latency && choices_chance(c, 1, 16);
 	}
+	if (g->g->host) {
+		g->codec = g->codec == TRACEDAT_ZLIB ? TRACEDAT_ZSTD : g->codec; /* Debian's trace-cmd has no zlib */
+		g->big_endian = g->latency = false;
+		g->long_size = g->user_long = 8;
+		g->page_size = 4096; /* a reader maps pages, by its own page size */
+	}
 	g->header_page_size = g->page_size;
 }
 

@@ -26,7 +26,7 @@ BREAKER(cpu_range_wrap, GEN_BYTES)
 
 BREAKER(cpu_range_in_header, GEN_BYTES)
 {
-	tracedat_gen_u64(g, entry(g, 1), g->page_size);
+	tracedat_gen_u64(g, entry(g, 1), g->page_size < g->buffers[0].cpus[0].at ? g->page_size : 0);
 }
 
 BREAKER(cpu_range_overlap, GEN_BYTES)
