@@ -157,20 +157,27 @@ static void child_close(int *fd)
 	*fd = -1;
 }
 
-/* Keeps the last bytes: a full buffer loses its first half. */
-static void child_keep(struct child_result *r, const char *bytes, size_t length)
+void child_result_free(struct child_result *r)
 {
-	size_t half = CHILD_OUTPUT_MAX / 2;
+	free(r->output);
+	free(r->trail);
+	r->output = r->trail = NULL;
+}
 
-	if (!r->output)
+/* Keeps the last bytes: a full buffer loses its first half. kept: of `room` bytes and one; NULL: nothing is kept. */
+static void child_keep(char *kept, size_t *size, size_t room, const char *bytes, size_t length)
+{
+	size_t half = room / 2;
+
+	if (!kept)
 		return;
-	if (r->output_size + length >= CHILD_OUTPUT_MAX) {
-		memmove(r->output, r->output + r->output_size - half, half);
-		r->output_size = half;
+	if (*size + length >= room) {
+		memmove(kept, kept + *size - half, half);
+		*size = half;
 	}
-	memcpy(r->output + r->output_size, bytes, length);
-	r->output_size += length;
-	r->output[r->output_size] = '\0';
+	memcpy(kept + *size, bytes, length);
+	*size += length;
+	kept[*size] = '\0';
 }
 
 static void child_hear(struct child_result *r, const char *bytes, size_t length)
@@ -178,6 +185,9 @@ static void child_hear(struct child_result *r, const char *bytes, size_t length)
 	size_t have = strlen(r->messages);
 
 	r->wrote_messages = true;
+	if (!r->trail)
+		r->trail = calloc(1, CHILD_TRAIL_MAX + 1);
+	child_keep(r->trail, &r->trail_size, CHILD_TRAIL_MAX, bytes, length);
 	for (size_t i = 0; i < length && have < sizeof(r->messages) - 1; i++)
 		if (bytes[i]) /* a NUL would end the text */
 			r->messages[have++] = bytes[i];
@@ -197,7 +207,7 @@ static bool child_read(struct child *c, int *fd)
 		return false;
 	}
 	if (fd == &c->out)
-		child_keep(c->result, bytes, (size_t)got);
+		child_keep(c->result->output, &c->result->output_size, CHILD_OUTPUT_MAX, bytes, (size_t)got);
 	else
 		child_hear(c->result, bytes, (size_t)got);
 	return true;

@@ -13,6 +13,8 @@
 #define CHILD_OUTPUT_MAX (128u * 1024)
 /* Bytes of standard error that are kept, from its start. */
 #define CHILD_MESSAGES_MAX 512u
+/* Bytes of standard error that are kept from its end: room for the report of a sanitizer. */
+#define CHILD_TRAIL_MAX (64u * 1024)
 
 struct child_limits {
 	unsigned seconds; /* of processor time */
@@ -33,9 +35,14 @@ struct child_result {
 	int code;
 	bool wrote_messages;		   /* something was written to standard error */
 	char messages[CHILD_MESSAGES_MAX]; /* the start of standard error */
-	char *output;			   /* NULL unless asked for */
+	char *trail;			   /* the end of standard error, with a NUL; NULL: nothing was written */
+	size_t trail_size;
+	char *output; /* NULL unless asked for */
 	size_t output_size;
 };
+
+/* Frees what a result owns. */
+void child_result_free(struct child_result *r);
 
 /* The command with each "{}" replaced by path; NULL-terminated. NULL: out of memory. */
 char **child_arguments(const char *const *command, size_t count, const char *path);
@@ -43,8 +50,8 @@ void child_arguments_free(char **arguments);
 /* A command as one line for a shell. NULL: out of memory. */
 char *child_quote(const char *const *arguments, size_t count);
 
-/* Runs a command until it ends or is stopped, and kills what is left of its process group. keep: standard output is wanted; the
- * caller frees it. */
+/* Runs a command until it ends or is stopped, and kills what is left of its process group. keep: standard output is wanted. The
+ * caller frees the result. */
 void child_run(char *const *arguments, const struct child_limits *limits, bool keep, struct child_result *result);
 
 /* "SIGSEGV", or "signal 77". Returns name. */

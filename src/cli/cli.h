@@ -3,6 +3,7 @@
 #define CLI_H
 
 #include <jansson.h>
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,7 +86,9 @@ struct cli_options {
 	const char *shell;	      /* --command */
 	unsigned timeout;	      /* seconds */
 	uint64_t memory, tries;
-	unsigned outcomes; /* a bit for each enum try_outcome */
+	unsigned outcomes;	      /* a bit for each enum try_outcome */
+	unsigned crash_exit;	      /* 0: none */
+	const regex_t *crash_pattern; /* NULL: none */
 	bool no_debugger, strict;
 	bool no_sandbox;
 	struct reader_pool *readers; /* processes that run the command from outside the sandbox; NULL: there is none */

@@ -1,6 +1,7 @@
 /* Options: one table for all commands, so that an option has the same meaning everywhere. */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
@@ -70,7 +71,10 @@ static const struct cli_option options[] = {
 	{ 'T', "timeout", "SECONDS",
 	  "limit on the processor time of the command for each capture (default 5); elapsed time is limited to five times that" },
 	{ 'Y', "memory", "BYTES", "limit on the address space of the command (default 2G; 0: none, which sanitizers need)" },
-	{ 'U', "outcomes", "LIST", "the outcomes to report, separated by commas: signal, hang, rejected, silent (default: all)" },
+	{ 'U', "outcomes", "LIST",
+	  "the outcomes to report, separated by commas: signal, crash, hang, rejected, silent (default: all)" },
+	{ 'i', "crash-exit", "N", "an exit code that stands for a crash" },
+	{ 'k', "crash-pattern", "REGEX", "an extended regular expression; a crash, if something on standard error matches it" },
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
 	{ 'H', "strict", NULL, "allow no other errors, even if the result stays larger than 1 KB (tracedat: 8 KB)" },
 	{ 'G', "no-debugger", NULL, "do not run gdb to find the place of a crash" },
@@ -337,6 +341,31 @@ static int cli_set_damage(struct cli_options *o, const char *text)
 	return cli_usage("--damage=%s: expected truncate, hole, zero-tail, bitflip, duplicate, insert or delete", text);
 }
 
+static int cli_set_crash_exit(struct cli_options *o, const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || !n || n > 255)
+		return cli_usage("--crash-exit=%s: expected an exit code from 1 to 255", text);
+	o->crash_exit = (unsigned)n;
+	return CLI_CLEAN;
+}
+
+static int cli_set_crash_pattern(struct cli_options *o, const char *text)
+{
+	static regex_t pattern;
+	char why[128];
+	int wrong = regcomp(&pattern, text, REG_EXTENDED | REG_NEWLINE);
+
+	if (wrong) {
+		(void)regerror(wrong, &pattern, why, sizeof(why));
+		return cli_usage("--crash-pattern=%s: %s", text, why);
+	}
+	o->crash_pattern = &pattern;
+	return CLI_CLEAN;
+}
+
 /* A list of outcomes, as in "signal,hang". */
 static int cli_set_outcomes(struct cli_options *o, const char *text)
 {
@@ -350,7 +379,8 @@ static int cli_set_outcomes(struct cli_options *o, const char *text)
 				found = i;
 		}
 		if (found == TRY_FINE)
-			return cli_usage("--outcomes=%s: expected signal, hang, rejected or silent, separated by commas", text);
+			return cli_usage("--outcomes=%s: expected signal, crash, hang, rejected or silent, separated by commas",
+					 text);
 		o->outcomes |= 1u << found;
 		p += length;
 	}
@@ -540,6 +570,10 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 		return CLI_CLEAN;
 	case 'U':
 		return cli_set_outcomes(o, text);
+	case 'i':
+		return cli_set_crash_exit(o, text);
+	case 'k':
+		return cli_set_crash_pattern(o, text);
 	case 'C':
 		choice = cli_parse_choice(text, colors);
 		if (choice < 0)

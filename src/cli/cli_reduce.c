@@ -1,6 +1,7 @@
 /* reduce: makes a capture small for which check still reports a rule, or a command still ends in the same way. */
 #include "cli/cli.h"
 #include "cli/reader.h"
+#include "cli/try.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ struct reduce {
 	struct tracemend_predicate predicate;
 	const char *command;	  /* its first word; NULL: there is none */
 	struct cli_errors errors; /* of the whole capture */
-	struct child_result like; /* the result of the command with the whole capture */
+	struct child_result like; /* the result of the command with the whole capture; its texts are freed */
+	struct try_crash crash;	  /* what the command reported then */
 	bool begun, loose;	  /* loose: other errors are allowed */
 	char *scratch;
 	uint64_t tries, work, records_before, records; /* of the smallest so far */
@@ -53,6 +55,11 @@ static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candi
 	return good;
 }
 
+static bool reduce_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candidate)
 {
 	struct tracemend_error error = { 0 };
@@ -74,9 +81,18 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 	}
 	cli_path_remove(path);
 	free(path);
-	if (!r->begun)
+	struct try_crash crash;
+	(void)try_crash_parse(result.trail ? result.trail : "", &crash);
+	child_result_free(&result);
+	if (!r->begun) {
 		r->like = result;
-	return !r->failed && result.end != CHILD_CANCELLED && result.end == r->like.end &&
+		r->crash = crash;
+	}
+	/* Another crash is another bug, also where the reader ends in the same way. */
+	bool same = reduce_same(r->crash.site, crash.site) && (crash.site || reduce_same(r->crash.summary, crash.summary));
+	if (r->begun)
+		try_crash_free(&crash);
+	return same && !r->failed && result.end != CHILD_CANCELLED && result.end == r->like.end &&
 	       (result.end == CHILD_HUNG || result.code == r->like.code);
 }
 
@@ -261,6 +277,7 @@ int cli_reduce(struct cli_options *o)
 		code = reduce_run(&r);
 	if (r.scratch)
 		cli_path_remove(r.scratch);
+	try_crash_free(&r.crash);
 	free(r.scratch);
 	cli_errors_close(&r.errors);
 	return code;

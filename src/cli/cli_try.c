@@ -2,6 +2,7 @@
  * and cause form a group, of which one reduced sample is kept. */
 #include "cli/try.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ static void try_work_locate(struct try *t, size_t index, size_t slot)
 {
 	struct try_case *c = &t->cases[index];
 
-	if (c->outcome == TRY_SIGNAL && !c->failed && !c->skipped)
+	if (c->outcome == TRY_SIGNAL && !c->reported && !c->failed && !c->skipped)
 		try_case_locate(t, c, slot);
 }
 
@@ -150,7 +151,29 @@ static int try_compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* The worst outcome first, then by place and code, then in the order of the rules. */
+/* Compares texts in which a number is the same as any other. */
+static int try_compare_masked(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789abcdefx";
+
+	for (a = a ? a : "", b = b ? b : ""; *a && *b; a++, b++) {
+		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+			a += strspn(a, digits) - 1;
+			b += strspn(b, digits) - 1;
+		} else if (*a != *b) {
+			break;
+		}
+	}
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* Whether what a case shows is one bug, whatever rule its capture breaks: its place is known, or what it says of it. */
+static bool try_is_located(const struct try_case *c)
+{
+	return c->site || (c->outcome == TRY_CRASH && c->message);
+}
+
+/* The worst outcome first, then by place or, without one, what is said of a crash, and code; then in the order of the rules. */
 static int try_compare(const void *left, const void *right)
 {
 	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
@@ -158,8 +181,12 @@ static int try_compare(const void *left, const void *right)
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome ? -1 : 1;
 	int order = try_compare_text(a->site, b->site);
+	if (!order && a->outcome == TRY_CRASH && !a->site)
+		order = try_compare_masked(a->message, b->message);
 	if (!order && a->outcome != TRY_HANG)
 		order = (a->code > b->code) - (a->code < b->code);
+	if (order || try_is_located(a))
+		return order;
 	if (!order && a->rule != b->rule)
 		order = try_compare_text(a->rule ? a->rule->id : NULL, b->rule ? b->rule->id : NULL);
 	if (!order)
@@ -181,7 +208,8 @@ static size_t try_count_alike(const struct try *t, const struct try_case *like)
 
 	for (size_t i = 0; i < t->case_count; i++) {
 		const struct try_case *c = &t->cases[i];
-		count += !c->skipped && !c->failed && c->rule == like->rule && (c->rule || c->valid == like->valid);
+		count += !c->skipped && !c->failed &&
+			 (try_is_located(like) || (c->rule == like->rule && (c->rule || c->valid == like->valid)));
 	}
 	return count;
 }
@@ -232,7 +260,9 @@ static bool try_group(struct try *t)
 			g->size = found[i]->size;
 			good = g->origin != NULL;
 		}
-		t->groups[t->group_count - 1].cases++;
+		struct try_group *g = &t->groups[t->group_count - 1];
+		g->cases++;
+		g->others += found[i]->rule != g->first->rule && found[i]->rule != found[i - 1]->rule;
 	}
 	free(found);
 	return good;

@@ -106,7 +106,7 @@ void cli_verify_say(const struct cli_verify *v, FILE *out)
 void cli_verify_free(struct cli_verify *v)
 {
 	if (v->answer)
-		free(v->answer->output);
+		child_result_free(v->answer);
 	free(v->answer);
 	v->answer = NULL;
 }

@@ -128,8 +128,9 @@ const struct cli_command cli_commands[] = {
 		.description =
 			"Runs a command on captures, with limits on time and memory, and reports the captures with which it\n"
 			"crashes or hangs, valid ones that it rejects, and invalid ones that it accepts silently (exit 0 and\n"
-			"nothing on standard error). They are grouped by defect and, if gdb is installed, by the place of\n"
-			"the crash. {} is the capture: a file, or a directory for uftrace and lttng. Without PATH, captures\n"
+			"nothing on standard error). Reports of sanitizers, panics and uncaught exceptions are crashes, too.\n"
+			"They are grouped by the place of the crash, which the report or gdb tells, else by defect. {} is the "
+			"capture: a file, or a directory for uftrace and lttng. Without PATH, captures\n"
 			"are generated: valid ones, one with each defect, and damaged ones. -o DIR keeps a reduced sample of\n"
 			"each group. A shell script that runs a reader should end in 'exec READER'.\n",
 		.ending = "Exit status:\n"
@@ -143,7 +144,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
-		.accepts = "-fpFosjcblVRKOITYUNGyqvhZ",
+		.accepts = "-fpFosjcblVRKOITYUikNGyqvhZ",
 		.reports = reports_plain,
 		.tries = 400,
 		.run = cli_try,

@@ -123,9 +123,10 @@ _Noreturn static void reader_serve(const struct cli_options *o, int requests, in
 			break;
 		reader_run_here(o, (enum reader_task)request.task, path, requests, &result);
 		free(path);
-		if (!reader_put(answers, &result, sizeof(result)) || !reader_put(answers, result.output, result.output_size))
+		if (!reader_put(answers, &result, sizeof(result)) || !reader_put(answers, result.output, result.output_size) ||
+		    !reader_put(answers, result.trail, result.trail_size))
 			break;
-		free(result.output);
+		child_result_free(&result);
 	}
 	_exit(0);
 }
@@ -246,6 +247,15 @@ static void reader_wait(struct reader *r)
 			reader_close(&r->ask);
 }
 
+/* A text of the answer, with a NUL. always: also where it is empty. */
+static bool reader_get_text(struct reader *r, char **text, size_t size, size_t most, bool always)
+{
+	if (!size && !always)
+		return true;
+	*text = size <= most ? calloc(1, size + 1) : NULL;
+	return *text && reader_get(r->answer, *text, size);
+}
+
 static bool reader_ask(struct reader *r, enum reader_task task, const char *path, struct child_result *result)
 {
 	struct reader_request request = { .task = task, .length = (uint32_t)strlen(path) };
@@ -253,13 +263,11 @@ static bool reader_ask(struct reader *r, enum reader_task task, const char *path
 	if (r->ask < 0 || !reader_put(r->ask, &request, sizeof(request)) || !reader_put(r->ask, path, request.length))
 		return false;
 	reader_wait(r);
-	if (!reader_get(r->answer, result, sizeof(*result)))
-		return false;
-	result->output = task == READER_RUN ? NULL : calloc(1, CHILD_OUTPUT_MAX + 1);
-	if (!result->output_size)
-		return true;
-	return result->output && result->output_size <= CHILD_OUTPUT_MAX &&
-	       reader_get(r->answer, result->output, result->output_size);
+	bool answered = reader_get(r->answer, result, sizeof(*result));
+	/* Pointers of the other process. */
+	result->output = result->trail = NULL;
+	return answered && reader_get_text(r, &result->output, result->output_size, CHILD_OUTPUT_MAX, task != READER_RUN) &&
+	       reader_get_text(r, &result->trail, result->trail_size, CHILD_TRAIL_MAX, false);
 }
 
 void reader_run(const struct cli_options *o, enum reader_task task, const char *path, struct child_result *result)
@@ -273,7 +281,7 @@ void reader_run(const struct cli_options *o, enum reader_task task, const char *
 	}
 	struct reader *r = reader_take(o->readers);
 	if (!reader_ask(r, task, path, result)) {
-		free(result->output);
+		child_result_free(result);
 		*result = (struct child_result){ .end = cli_signals_caught() ? CHILD_CANCELLED : CHILD_NOT_RUN, .code = EPIPE };
 		reader_close(&r->ask);
 	}

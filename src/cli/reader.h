@@ -20,7 +20,7 @@ int reader_start(struct cli_options *o);
 /* Ends them. pool may be NULL. */
 void reader_stop(struct reader_pool *pool);
 /* Runs the command, with {} replaced by path, until it ends or a limit stops it. Several threads may do so. The caller frees
- * result->output. */
+ * the result. */
 void reader_run(const struct cli_options *o, enum reader_task task, const char *path, struct child_result *result);
 
 #endif

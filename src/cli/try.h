@@ -12,8 +12,15 @@ enum try_outcome {
 	TRY_SILENT,   /* exit 0 and nothing on standard error, for a capture with errors */
 	TRY_REJECTED, /* exit code other than 0, for a capture without errors */
 	TRY_HANG,
+	TRY_CRASH, /* it ends by itself, and reports a crash: a sanitizer, a panic, an exception that nobody caught */
 	TRY_SIGNAL,
 	TRY_OUTCOMES
+};
+
+/* What a reader reports of its crash; the texts are escaped. */
+struct try_crash {
+	char *summary; /* "AddressSanitizer: heap-buffer-overflow"; NULL: none */
+	char *site;    /* as that of a case */
 };
 
 struct try_case {
@@ -25,15 +32,17 @@ struct try_case {
 	uint64_t size;
 	enum try_outcome outcome;
 	int code;      /* exit code or signal */
-	char *message; /* the first line on stderr, escaped; may be NULL */
+	char *message; /* what it reports of a crash, else the first line on stderr, escaped; may be NULL */
 	char *site;    /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
+	bool reported; /* the reader itself says where */
 	int failed;    /* exit code of tracemend when the case could not be run, after an error message */
 };
 
 struct try_group {
 	const struct try_case *first;
 	size_t cases;  /* number of cases in the group */
-	size_t of;     /* number of cases with the same rule */
+	size_t of;     /* number of cases with the same rule; where the place of the crash is known, of all cases */
+	size_t others; /* rules that cases of the group break, without that of the first */
 	char *sample;  /* path of the kept sample; NULL: none */
 	char *origin;  /* the command that generates the first case, or its path */
 	uint64_t size; /* of the sample */
@@ -56,8 +65,15 @@ try {
 /* ---- try_outcome.c ---- */
 
 const char *try_outcome_name(enum try_outcome outcome);
-/* The outcome of a reader's run on a capture. valid: check shows no error. */
-enum try_outcome try_outcome_judge(bool valid, const struct child_result *r);
+/* The outcome of a reader's run on a capture. valid: check shows no error. crash: what the reader reports of one, which the caller
+ * frees. */
+enum try_outcome try_outcome_judge(const struct cli_options *o, bool valid, const struct child_result *r, struct try_crash *crash);
+
+/* ---- try_crash.c ---- */
+
+/* The report of a crash in what a reader wrote to standard error. The caller frees the texts. False: there is none. */
+bool try_crash_parse(const char *messages, struct try_crash *crash);
+void try_crash_free(struct try_crash *crash);
 
 /* ---- try_case.c ---- */
 

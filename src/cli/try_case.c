@@ -23,6 +23,8 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 		cli_error("%s: cannot be run: %s", t->options->command_line.items[0], strerror(r->code));
 		*code = CLI_IO;
 	}
+	if (r->end == CHILD_NOT_RUN || r->end == CHILD_CANCELLED)
+		child_result_free(r);
 	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
 }
 
@@ -171,9 +173,13 @@ static void try_case_judge(struct try *t, struct try_case *c, const char *path, 
 	c->rule = c->recipe.rule ? tracemend_rule_find(c->recipe.rule) : check->error;
 	if (!try_read(t, path, &r, &c->failed))
 		return;
-	c->outcome = try_outcome_judge(c->valid, &r);
+	struct try_crash crash;
+	c->outcome = try_outcome_judge(t->options, c->valid, &r, &crash);
 	c->code = r.code;
-	c->message = try_first_line(t, r.messages);
+	c->message = crash.summary ? crash.summary : try_first_line(t, r.messages);
+	c->site = crash.site;
+	c->reported = crash.site != NULL;
+	child_result_free(&r);
 }
 
 void try_case_run(struct try *t, struct try_case *c, size_t slot)
@@ -188,14 +194,18 @@ static char *try_site(const struct try *t, const char *path)
 
 	reader_run(t->options, READER_DEBUG, path, &result);
 	char *site = result.output ? try_site_parse(result.output) : NULL;
-	free(result.output);
+	child_result_free(&result);
 	return site;
 }
 
 static void try_case_debug(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
 	(void)check;
-	c->site = try_site(t, path);
+	char *site = try_site(t, path);
+	if (site) {
+		free(c->site);
+		c->site = site;
+	}
 }
 
 void try_case_locate(struct try *t, struct try_case *c, size_t slot)
@@ -246,10 +256,17 @@ static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candid
 	if (w->failed || !try_wish_checks(w, candidate))
 		return false;
 	char *path = try_write(candidate, w->directory, &w->failed);
-	if (path && try_read(w->try, path, &r, &w->failed))
-		good = try_outcome_judge(w->like->valid, &r) == w->like->outcome &&
+	if (path && try_read(w->try, path, &r, &w->failed)) {
+		struct try_crash crash;
+		good = try_outcome_judge(w->try->options, w->like->valid, &r, &crash) == w->like->outcome &&
 		       (r.end == CHILD_HUNG || r.code == w->like->code);
-	if (good && w->site) {
+		/* What the reader itself says of the place costs no second run. */
+		if (good && crash.site && w->like->reported)
+			good = !strcmp(crash.site, w->like->site);
+		try_crash_free(&crash);
+		child_result_free(&r);
+	}
+	if (good && w->site && !w->like->reported) {
 		char *site = try_site(w->try, path);
 		good = site && !strcmp(site, w->like->site);
 		free(site);

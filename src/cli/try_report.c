@@ -17,6 +17,10 @@ static void try_print_heading(const struct try_case *c)
 	case TRY_SIGNAL:
 		printf("killed by %s%s%s\n", child_signal_name(name, c->code), c->site ? " in " : "", c->site ? c->site : "");
 		break;
+	case TRY_CRASH:
+		printf("crash: %s%s%s\n", c->message ? c->message : "the exit code that stands for one", c->site ? " in " : "",
+		       c->site ? c->site : "");
+		break;
 	case TRY_HANG:
 		puts("hang: the time limit was reached");
 		break;
@@ -34,7 +38,7 @@ static void try_print_heading(const struct try_case *c)
 
 static bool try_same_heading(const struct try_case *a, const struct try_case *b)
 {
-	return a->outcome == b->outcome && (a->outcome == TRY_HANG || a->code == b->code) &&
+	return a->outcome == b->outcome && a->outcome != TRY_CRASH && (a->outcome == TRY_HANG || a->code == b->code) &&
 	       !strcmp(a->site ? a->site : "", b->site ? b->site : "");
 }
 
@@ -57,9 +61,12 @@ static void try_print_group(const struct try *t, const struct try_group *g)
 	const struct try_case *c = g->first;
 	char shown[CLI_TEXT_MAX], size[64];
 
-	printf("  %s: %zu of %zu\n", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised", g->cases, g->of);
+	printf("  %s", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised");
+	if (g->others)
+		printf(" and %s", cli_count(size, g->others, "other rule"));
+	printf(": %zu of %zu\n", g->cases, g->of);
 	printf("    first   %s\n", cli_show(shown, g->origin));
-	if (c->message)
+	if (c->message && c->outcome != TRY_CRASH)
 		printf("    says    %s\n", c->message);
 	if (g->sample && !g->failed)
 		printf("    sample  %s, %s\n", cli_show(shown, g->sample), cli_count(size, g->size, "byte"));
@@ -88,9 +95,10 @@ void try_report_text(const struct try *t)
 		return;
 	if (t->group_count)
 		putchar('\n');
-	printf("%zu capture%s: %zu killed by a signal, %zu hung, %zu valid but rejected, %zu invalid but accepted silently, %zu "
+	printf("%zu capture%s: %zu killed by a signal, %zu that the reader reports as a crash, %zu hung, %zu valid but rejected, "
+	       "%zu invalid but accepted silently, %zu "
 	       "fine\n",
-	       all, all == 1 ? "" : "s", n[TRY_SIGNAL], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
+	       all, all == 1 ? "" : "s", n[TRY_SIGNAL], n[TRY_CRASH], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT], n[TRY_FINE]);
 }
 
 /* ---- JSON ---- */
@@ -126,7 +134,9 @@ static bool try_json_outcome(json_t *o, const struct try_case *c)
 	return report_json_set(o, "outcome", json_string(try_outcome_name(c->outcome))) &&
 	       report_json_set(o, "signal",
 			       c->outcome == TRY_SIGNAL ? json_string(child_signal_name(name, c->code)) : json_null()) &&
-	       report_json_set(o, "exit", c->outcome == TRY_REJECTED ? report_json_number((uint64_t)c->code) : json_null()) &&
+	       report_json_set(o, "exit",
+			       c->outcome == TRY_REJECTED || c->outcome == TRY_CRASH ? report_json_number((uint64_t)c->code)
+										     : json_null()) &&
 	       report_json_set(o, "site", try_json_sites(c->site)) &&
 	       report_json_set(o, "rule", c->rule ? json_string(c->rule->id) : json_null()) &&
 	       report_json_set(o, "valid", json_boolean(c->valid));
@@ -139,7 +149,9 @@ static json_t *try_json_group(const struct try *t, const struct try_group *g)
 	char *replay = try_replay(t, g);
 	bool kept = g->sample && !g->failed;
 	bool good = try_json_outcome(o, c) && report_json_set(o, "captures", report_json_number(g->cases)) &&
-		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "first", try_json_text(g->origin)) &&
+		    report_json_set(o, "of", report_json_number(g->of)) &&
+		    report_json_set(o, "other_rules", report_json_number(g->others)) &&
+		    report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
 		    report_json_set(o, "message", c->message ? json_string(c->message) : json_null()) &&
 		    report_json_set(o, "sample", kept ? try_json_text(g->sample) : json_null()) &&

@@ -26,7 +26,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 @test "each outcome is told, the gravest first" {
 	bad_reader
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" --format=json -- ./reader {}
-	jq -e '.outcomes == {signal: 1, hang: 1, rejected: 1, silent: 1, fine: 1} and .captures == 5' <<< "$output"
+	jq -e '.outcomes == {signal: 1, crash: 0, hang: 1, rejected: 1, silent: 1, fine: 1} and .captures == 5' <<< "$output"
 	jq -e '[.groups[] | [.outcome, .rule]] == [["signal", "fxt/dangling-string-ref"], ["hang", "fxt/truncated-record"],
 		["rejected", null], ["silent", "fxt/bad-magic-value"]]' <<< "$output"
 	jq -e '[.groups[].signal] == ["SIGSEGV", null, null, null] and [.groups[].exit] == [null, null, 3, null]' <<< "$output"
@@ -35,7 +35,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" -- ./reader {}
 	grep -q '^killed by SIGSEGV$' <<< "$output"
 	grep -q '^  fxt/truncated-record: 1 of 1$' <<< "$output"
-	grep -q '^5 captures: 1 killed by a signal, 1 hung, 1 valid but rejected, 1 invalid but accepted silently, 1 fine$' <<< "$output"
+	grep -q '^5 captures: 1 killed by a signal, 0 that the reader reports as a crash, 1 hung, 1 valid but rejected, 1 invalid but accepted silently, 1 fine$' <<< "$output"
 }
 
 @test "--host is said in the command that makes the capture again" {
@@ -199,4 +199,129 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	said "./nosuch: cannot be run"
 	exits 5 try -f fxt -- no-such-command-anywhere {}
 	[ "$(wc -l < talk)" = 1 ]
+}
+
+# crash_of TEXT [CODE]: what try makes of a reader that writes that to standard error.
+crash_of() {
+	printf '%s\n' "$1" > said
+	reader "cat $PWD/said >&2; exit ${2:-1}"
+	exits 1 try --no-debugger -f fxt --valid --format=json -- ./reader {}
+	jq -r '.groups[0] | [.outcome, .message, (.site | join(" < "))] | join("|")' <<< "$output"
+}
+
+@test "reports of sanitizers, panics and uncaught exceptions are crashes, each at its place" {
+	[ "$(crash_of '==12==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602 at pc 0x4f
+READ of size 1 at 0x602000000011 thread T0
+    #0 0x7f1 in __interceptor_memcpy (/lib/libasan.so+0x1)
+    #1 0x4f2 in copy_name(char const*, int) /src/names.cc:12:3
+    #2 0x4f3 in (anonymous namespace)::read(Page&) /src/page.cc:40
+    #3 0x4f4 in main /src/main.cc:9
+    #4 0x7f5 in __libc_start_main (/lib/libc.so.6+0x2)
+
+0x602 is located 0 bytes after
+    #0 0x4f9 in somewhere_else /src/x.c:1')" = 'crash|AddressSanitizer: heap-buffer-overflow|copy_name < (anonymous namespace)::read < main' ]
+	[ "$(crash_of '==3==WARNING: MemorySanitizer: use-of-uninitialized-value
+    #0 0x4f2  (/usr/bin/reader+0x1f3c) (BuildId: 12ab)
+    #1 0x4f3 in walk page.c:40')" = 'crash|MemorySanitizer: use-of-uninitialized-value|reader+0x1f3c < walk' ]
+	[ "$(crash_of '/src/page.c:12:3: runtime error: index 9 out of bounds' 0)" = 'crash|UndefinedBehaviorSanitizer: index 9 out of bounds|page.c:12:3' ]
+	[ "$(crash_of 'reader: page.c:12: read_page: Assertion `size < 10'"'"' failed.')" = "crash|assertion: size < 10' failed.|read_page" ]
+	[ "$(crash_of 'panic: runtime error: index out of range [9] with length 4
+
+goroutine 1 [running]:
+runtime.goPanicIndex(0x9, 0x4)
+	/usr/lib/go/panic.go:88 +0x1
+main.readPage(0xc0000, 0x2)
+	/src/page.go:12 +0x1d
+main.main()
+	/src/main.go:9 +0x2' 2)" = 'crash|Go: runtime error: index out of range [9] with length 4|main.readPage < main.main' ]
+	[ "$(crash_of "thread 'main' panicked at src/page.rs:12:3:
+index out of bounds: the len is 4 but the index is 9
+stack backtrace:
+   0: rust_begin_unwind
+             at /rustc/1/library/std/src/panicking.rs:1:1
+   1: core::panicking::panic_fmt
+   2: reader::page::read::h0123456789abcdef
+             at ./src/page.rs:12:3
+   3: reader::main" 101)" = 'crash|Rust: src/page.rs:12:3:|reader::page::read < reader::main' ]
+	[ "$(crash_of "thread 'main' panicked at 'index out of bounds', src/page.rs:12:3" 101)" = "crash|Rust: 'index out of bounds', src/page.rs:12:3|src/page.rs:12:3" ]
+	[ "$(crash_of 'Traceback (most recent call last):
+  File "/src/reader.py", line 9, in <module>
+    main()
+  File "/src/reader.py", line 7, in main
+    read(data)
+  File "/src/page.py", line 3, in read
+    return data[9]
+IndexError: list index out of range')" = 'crash|Python: IndexError: list index out of range|page.py:read < reader.py:main < reader.py:<module>' ]
+	[ "$(crash_of 'Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds
+	at java.base/java.util.Arrays.check(Arrays.java:1)
+	at reader.Page.read(Page.java:12)
+	at reader.Main.main(Main.java:9)')" = 'crash|Java: main" java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds|reader.Page.read < reader.Main.main' ]
+	[ "$(crash_of '/src/page.js:3
+	throw new TypeError("no page");
+
+TypeError: no page
+    at readPage (/src/page.js:3:8)
+    at Object.<anonymous> (/src/main.js:9:1)
+    at Module._compile (node:internal/modules/cjs/loader:1:1)')" = 'crash|exception: TypeError: no page|readPage' ]
+	[ "$(crash_of 'no panic: the file is not a trace')" = 'rejected|no panic: the file is not a trace|' ]
+}
+
+@test "a crash of one place is one group, whatever the rule; another place is another group" {
+	reader 'case $what in
+	truncated-record) echo "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0"; echo "    #0 0x1 in other /x.c:1" ;;
+	valid) exit 0 ;;
+	*) echo "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x$$"; echo "    #0 0x$$ in same /x.c:1" ;;
+	esac >&2; exit 1'
+	exits 1 try "${TRY[@]}" "${ONLY[@]}" --format=json -- ./reader {}
+	jq -e '[.groups[] | [.site[0], .captures, .other_rules]] == [["other", 1, 0], ["same", 3, 2]]' <<< "$output"
+	exits 1 try "${TRY[@]}" "${ONLY[@]}" -- ./reader {}
+	grep -q '^crash: AddressSanitizer: SEGV in same$' <<< "$output"
+	grep -q '^  fxt/[a-z-]* and 2 other rules: 3 of 5$' <<< "$output"
+	exits 0 try "${TRY[@]}" "${ONLY[@]}" --outcomes signal -- ./reader {}
+}
+
+@test "own exit codes and patterns of a crash" {
+	reader 'echo "bad thing 7 happened" >&2; exit 44'
+	exits 1 try "${TRY[@]}" --rule truncated-record --rule dangling-string-ref --crash-exit 44 --format=json -- ./reader {}
+	jq -e '.groups[0] | .outcome == "crash" and .exit == 44 and .captures == 2' <<< "$output"
+	exits 1 try "${TRY[@]}" --rule truncated-record --crash-pattern '^bad .* [0-9]+' --format=json -- ./reader {}
+	jq -e '.groups[0] | .outcome == "crash" and .message == "bad thing 7 happened"' <<< "$output"
+	exits 0 try "${TRY[@]}" --rule truncated-record --crash-pattern 'thing$' -- ./reader {}
+	exits 2 try "${TRY[@]}" --rule truncated-record --crash-pattern '(' -- ./reader {}
+	exits 2 try "${TRY[@]}" --rule truncated-record --crash-exit 0 -- ./reader {}
+}
+
+@test "real reports: AddressSanitizer, UndefinedBehaviorSanitizer, assert, Python" {
+	command -v gcc > /dev/null || skip "gcc is not installed"
+	cat > bad.c <<-'END'
+		#include <assert.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		__attribute__((noinline)) static int over(int n) { volatile char *p = malloc(4); return p[n]; }
+		__attribute__((noinline)) static int flow(int n) { return 0x7fffffff + n; }
+		__attribute__((noinline)) static int sure(int n) { assert(n < 0); return n; }
+		int main(int n, char **files) { return files[1][0] == 0 ? 0 : WHAT(n + 8) & 0; }
+	END
+	gcc -g -O0 -fsanitize=address -DWHAT=over bad.c -o over
+	gcc -g -O0 -fsanitize=undefined -DWHAT=flow bad.c -o flow
+	gcc -g -O0 -DWHAT=sure bad.c -o sure
+	printf 'import sys\ndef look(d):\n    return d[10 ** 9]\nlook(open(sys.argv[1], "rb").read())\n' > look.py
+	exits 1 try --memory 0 --no-debugger -f fxt --valid --format=json -- ./over {}
+	jq -e '.groups[0] | .outcome == "crash" and .site[0] == "over" and (.message | startswith("AddressSanitizer: heap-buffer-overflow"))' <<< "$output"
+	exits 1 try --no-debugger -f fxt --valid --format=json -- ./flow {}
+	jq -e '.groups[0] | .outcome == "crash" and (.site[0] | startswith("bad.c:5"))' <<< "$output"
+	exits 1 try --no-debugger -f fxt --valid --format=json -- ./sure {}
+	jq -e '.groups[0] | .outcome == "signal" and .signal == "SIGABRT" and .site[0] == "sure"' <<< "$output"
+	exits 1 try --no-debugger -f fxt --valid --format=json -- python3 look.py {}
+	jq -e '.groups[0] | .outcome == "crash" and .site == ["look.py:look", "look.py:<module>"]' <<< "$output"
+}
+
+@test "a reduced sample crashes at the place that the reader reports" {
+	reader 'if [ "$(stat -c %s "$1")" -gt 1500 ]; then echo "==1==ERROR: AddressSanitizer: SEGV"; echo "    #0 0x1 in large /x.c:1"
+	else echo "==1==ERROR: AddressSanitizer: SEGV"; echo "    #0 0x1 in small /x.c:1"; fi >&2; exit 1'
+	exits 1 try "${TRY[@]}" --valid --size 4K -o kept --format=json -- ./reader {}
+	jq -e '.groups[0] | .site == ["large"] and .size > 1500 and .size < 4000' <<< "$output"
+	"$TRACEMEND" gen -q -f fxt --size 4K -o whole
+	exits 0 reduce whole/valid-0001.fxt -o small.fxt -- ./reader {}
+	[ "$(stat -c %s small.fxt)" -gt 1500 ]
 }
