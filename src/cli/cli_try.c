@@ -236,7 +236,7 @@ static char *try_origin(const struct try_case *c)
 
 static bool try_group(struct try *t)
 {
-	const struct try_case **found = calloc(t->case_count + 1, sizeof(const struct try_case *));
+	const struct try_case **found = t->found = calloc(t->case_count + 1, sizeof(const struct try_case *));
 	size_t count = 0;
 
 	t->groups = calloc(t->case_count + 1, sizeof(*t->groups));
@@ -245,16 +245,15 @@ static bool try_group(struct try *t)
 		if (try_wanted(t, &t->cases[i]))
 			found[count++] = &t->cases[i];
 	}
-	if (!found || !t->groups) {
-		free(found);
+	if (!found || !t->groups)
 		return false;
-	}
 	qsort(found, count, sizeof(const struct try_case *), try_compare_place);
 	bool good = true;
 	for (size_t i = 0; i < count && good; i++) {
 		if (!i || try_compare(&found[i - 1], &found[i])) {
 			struct try_group *g = &t->groups[t->group_count++];
 			g->first = found[i];
+			g->list = &found[i];
 			g->of = try_count_alike(t, found[i]);
 			g->origin = try_origin(found[i]);
 			g->size = found[i]->size;
@@ -264,7 +263,6 @@ static bool try_group(struct try *t)
 		g->cases++;
 		g->others += found[i]->rule != g->first->rule && found[i]->rule != found[i - 1]->rule;
 	}
-	free(found);
 	return good;
 }
 
@@ -359,6 +357,7 @@ static void try_free(struct try *t)
 		free(t->groups[i].sample);
 		free(t->groups[i].origin);
 	}
+	free(t->found);
 	free(t->cases);
 	free(t->groups);
 	if (t->scratch)

@@ -40,7 +40,8 @@ struct try_case {
 
 struct try_group {
 	const struct try_case *first;
-	size_t cases;  /* number of cases in the group */
+	const struct try_case **list; /* the cases, of which there are so many */
+	size_t cases;
 	size_t of;     /* number of cases with the same rule; where the place of the crash is known, of all cases */
 	size_t others; /* rules that cases of the group break, without that of the first */
 	char *sample;  /* path of the kept sample; NULL: none */
@@ -54,6 +55,7 @@ try {
 	struct cli_options *options;
 	struct try_case *cases;
 	size_t case_count;
+	const struct try_case **found; /* the cases that are in groups, in their order */
 	struct try_group *groups;
 	size_t group_count;
 	size_t outcomes[TRY_OUTCOMES];

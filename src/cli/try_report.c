@@ -142,6 +142,25 @@ static bool try_json_outcome(json_t *o, const struct try_case *c)
 	       report_json_set(o, "valid", json_boolean(c->valid));
 }
 
+/* The rules that the captures of a group break, each once, in the order of the cases. */
+static json_t *try_json_rules(const struct try_group *g)
+{
+	json_t *rules = json_array();
+	const struct tracemend_rule *last = NULL;
+
+	for (size_t i = 0; rules && i < g->cases; i++) {
+		const struct tracemend_rule *rule = g->list[i]->rule;
+		if (!rule || rule == last)
+			continue;
+		last = rule;
+		if (json_array_append_new(rules, json_string(rule->id))) {
+			json_decref(rules);
+			return NULL;
+		}
+	}
+	return rules;
+}
+
 static json_t *try_json_group(const struct try *t, const struct try_group *g)
 {
 	const struct try_case *c = g->first;
@@ -149,8 +168,7 @@ static json_t *try_json_group(const struct try *t, const struct try_group *g)
 	char *replay = try_replay(t, g);
 	bool kept = g->sample && !g->failed;
 	bool good = try_json_outcome(o, c) && report_json_set(o, "captures", report_json_number(g->cases)) &&
-		    report_json_set(o, "of", report_json_number(g->of)) &&
-		    report_json_set(o, "other_rules", report_json_number(g->others)) &&
+		    report_json_set(o, "of", report_json_number(g->of)) && report_json_set(o, "rules", try_json_rules(g)) &&
 		    report_json_set(o, "first", try_json_text(g->origin)) &&
 		    report_json_set(o, "first_size", report_json_number(c->size)) &&
 		    report_json_set(o, "message", c->message ? json_string(c->message) : json_null()) &&

@@ -273,7 +273,7 @@ TypeError: no page
 	*) echo "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x$$"; echo "    #0 0x$$ in same /x.c:1" ;;
 	esac >&2; exit 1'
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" --format=json -- ./reader {}
-	jq -e '[.groups[] | [.site[0], .captures, .other_rules]] == [["other", 1, 0], ["same", 3, 2]]' <<< "$output"
+	jq -e '[.groups[] | [.site[0], .captures, (.rules | length)]] == [["other", 1, 1], ["same", 3, 3]]' <<< "$output"
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" -- ./reader {}
 	grep -q '^crash: AddressSanitizer: SEGV in same$' <<< "$output"
 	grep -q '^  fxt/[a-z-]* and 2 other rules: 3 of 5$' <<< "$output"

@@ -64,7 +64,7 @@ DUMP_OVERFLOW = 'a long double: dump copies 10 bytes into 8'
 def known(command, group):
     """The index of a documented effect, or None."""
     for i, (rule, outcome, signal, _) in enumerate(KNOWN):
-        if (group['rule'], group['outcome'], group['signal']) == (rule, outcome, signal):
+        if rule in group['rules'] and (group['outcome'], group['signal']) == (outcome, signal):
             return i
     if command == 'uftrace dump' and group['signal'] == 'SIGABRT' and 'buffer overflow' in (group['message'] or ''):
         return len(KNOWN)
