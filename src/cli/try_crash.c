@@ -174,16 +174,18 @@ static bool frame_numbered(const char *line, const char *end, char out[CRASH_NAM
 	while (p < end && *p != ' ')
 		p++;
 	p += strspn(p, " ");
-	if (!strncmp(p, "0x", 2))
-		while (p < end && *p != ' ')
-			p++;
-	if (!strncmp(p, " in ", 4)) {
-		const char *name = p + 4, *stop = memchr(name, '/', (size_t)(end - name));
+	bool address = !strncmp(p, "0x", 2);
+	while (address && p < end && *p != ' ')
+		p++;
+	/* ThreadSanitizer prints no address, and no "in". */
+	const char *name = !address && *p != '(' ? p : !strncmp(p, " in ", 4) ? p + 4 : NULL;
+	if (name) {
+		const char *stop = memchr(name, '/', (size_t)(end - name));
 		stop = stop && stop > name && stop[-1] == ' ' ? stop : end;
 		const char *open = arguments_begin(name, stop);
 		/* "in read_page page.c:12": no path. */
-		const char *blank = open == stop ? memchr(name, ' ', (size_t)(stop - name)) : NULL;
-		return name_copy(out, name, blank && strncmp(name, "operator", 8) != 0 ? blank : open);
+		const char *blank = memchr(name, ' ', (size_t)(open - name));
+		return name_copy(out, name, blank && open == stop && strncmp(name, "operator", 8) != 0 ? blank : open);
 	}
 	return module_name(out, p, end);
 }

@@ -223,6 +223,10 @@ READ of size 1 at 0x602000000011 thread T0
 	[ "$(crash_of '==3==WARNING: MemorySanitizer: use-of-uninitialized-value
     #0 0x4f2  (/usr/bin/reader+0x1f3c) (BuildId: 12ab)
     #1 0x4f3 in walk page.c:40')" = 'crash|MemorySanitizer: use-of-uninitialized-value|reader+0x1f3c < walk' ]
+	[ "$(crash_of 'WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 4 at 0x7b by thread T1:
+    #0 count_events page.c:40 (reader+0x12)
+    #1 read_all(char*) /src/all.cc:9 (reader+0x34)' 66)" = 'crash|ThreadSanitizer: data race (pid=7)|count_events < read_all' ]
 	[ "$(crash_of '/src/page.c:12:3: runtime error: index 9 out of bounds' 0)" = 'crash|UndefinedBehaviorSanitizer: index 9 out of bounds|page.c:12:3' ]
 	[ "$(crash_of 'reader: page.c:12: read_page: Assertion `size < 10'"'"' failed.')" = "crash|assertion: size < 10' failed.|read_page" ]
 	[ "$(crash_of 'panic: runtime error: index out of range [9] with length 4
