@@ -183,9 +183,14 @@ static bool frame_numbered(const char *line, const char *end, char out[CRASH_NAM
 		const char *stop = memchr(name, '/', (size_t)(end - name));
 		stop = stop && stop > name && stop[-1] == ' ' ? stop : end;
 		const char *open = arguments_begin(name, stop);
-		/* "in read_page page.c:12": no path. */
-		const char *blank = memchr(name, ' ', (size_t)(open - name));
-		return name_copy(out, name, blank && open == stop && strncmp(name, "operator", 8) != 0 ? blank : open);
+		/* "in read_page page.c:12": a place without a path. */
+		for (const char *c = name; c + 1 < open; c++) {
+			const char *blank = *c == ':' && isdigit((unsigned char)c[1])
+						    ? text_last_byte(name, ' ', (size_t)(c - name))
+						    : NULL;
+			open = blank ? blank : open;
+		}
+		return name_copy(out, name, open);
 	}
 	return module_name(out, p, end);
 }
