@@ -139,8 +139,8 @@ static bool name_copy(char out[CRASH_NAME_MAX], const char *from, const char *to
 		from++;
 	while (to > from && isspace((unsigned char)to[-1]))
 		to--;
-	(void)snprintf(out, CRASH_NAME_MAX, "%.*s", (int)(to - from < (ptrdiff_t)CRASH_NAME_MAX ? to - from : CRASH_NAME_MAX - 1),
-		       from);
+	size_t length = (size_t)(to - from);
+	(void)snprintf(out, CRASH_NAME_MAX, "%.*s", (int)(length < CRASH_NAME_MAX ? length : CRASH_NAME_MAX - 1), from);
 	return *out != '\0';
 }
 

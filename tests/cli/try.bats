@@ -297,6 +297,7 @@ TypeError: no page
 
 @test "real reports: AddressSanitizer, UndefinedBehaviorSanitizer, assert, Python" {
 	command -v gcc > /dev/null || skip "gcc is not installed"
+	unset ASAN_OPTIONS UBSAN_OPTIONS # of the tests of this program
 	cat > bad.c <<-'END'
 		#include <assert.h>
 		#include <stdio.h>
