@@ -441,8 +441,10 @@ struct tracemend_recipe {
 	uint64_t size;		/* wanted size in bytes, roughly; 0: small */
 	const uint8_t *choices; /* a fuzzer's bytes that decide instead of the seed; NULL: the seed decides */
 	size_t choices_size;
-	bool host; /* only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat
-		    */
+	bool host;  /* only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat
+		     */
+	bool sound; /* the capture that the rule would have been broken in, without the defect: valid, unless its shape is the
+		       defect */
 };
 
 struct tracemend_sample;

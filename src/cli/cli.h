@@ -98,7 +98,7 @@ struct cli_options {
 	size_t rule_count;
 	const struct tracemend_rule *rule; /* the first */
 	enum tracemend_damage damage;
-	bool valid, host;
+	bool valid, host, sound;
 	uint64_t seed, count, size;
 };
 

@@ -113,6 +113,8 @@ static int gen_check_options(const struct cli_options *o, struct tracemend_recip
 		return cli_usage("gen takes no input such as '%s'; it writes files to -o DIR", o->paths.items[0]);
 	if ((o->rule != NULL) + (o->damage != TM_DAMAGE_NONE) + o->valid > 1)
 		return cli_usage("--valid, --rule and --damage exclude each other");
+	if (o->sound && !o->rule)
+		return cli_usage("--sound needs --rule, whose defect is left out");
 	if (!recipe->format && o->rule && cli_format_find(o->rule->format))
 		recipe->format = o->rule->format;
 	if (!recipe->format)
@@ -157,6 +159,7 @@ int cli_gen(struct cli_options *o)
 		.damage = o->damage,
 		.size = o->size,
 		.host = o->host,
+		.sound = o->sound,
 	};
 	char *path = NULL;
 	int code = gen_check_options(o, &recipe);

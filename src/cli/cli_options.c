@@ -63,6 +63,7 @@ static const struct cli_option options[] = {
 	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
 	{ 'l', "host", NULL,
 	  "make only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat" },
+	{ '0', "sound", NULL, "with --rule: make the captures that the defects would be in, without these" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports; may be repeated" },
 	{ 'W', "rule", "RULE", "reduce while check reports this rule" },
@@ -72,7 +73,7 @@ static const struct cli_option options[] = {
 	  "limit on the processor time of the command for each capture (default 5); elapsed time is limited to five times that" },
 	{ 'Y', "memory", "BYTES", "limit on the address space of the command (default 2G; 0: none, which sanitizers need)" },
 	{ 'U', "outcomes", "LIST",
-	  "the outcomes to report, separated by commas: signal, crash, hang, rejected, silent (default: all)" },
+	  "the outcomes to report, separated by commas: signal, crash, memory, hang, rejected, silent (default: all)" },
 	{ 'i', "crash-exit", "N", "an exit code that stands for a crash" },
 	{ 'k', "crash-pattern", "REGEX", "an extended regular expression; a crash, if something on standard error matches it" },
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
@@ -379,8 +380,9 @@ static int cli_set_outcomes(struct cli_options *o, const char *text)
 				found = i;
 		}
 		if (found == TRY_FINE)
-			return cli_usage("--outcomes=%s: expected signal, crash, hang, rejected or silent, separated by commas",
-					 text);
+			return cli_usage(
+				"--outcomes=%s: expected signal, crash, memory, hang, rejected or silent, separated by commas",
+				text);
 		o->outcomes |= 1u << found;
 		p += length;
 	}
@@ -440,6 +442,8 @@ static bool *cli_flag(struct cli_options *o, int key)
 		return &o->update_baseline;
 	case 'l':
 		return &o->host;
+	case '0':
+		return &o->sound;
 	case 'V':
 		return &o->valid;
 	case 'H':

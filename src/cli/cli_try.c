@@ -2,7 +2,6 @@
  * and cause form a group, of which one reduced sample is kept. */
 #include "cli/try.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,12 +35,13 @@ static void *try_thread(void *ctx)
 	return NULL;
 }
 
-static void try_parallel(struct try *t, size_t count, try_work work)
+/* Works on those from `from` on, in front of `count`. */
+static void try_parallel(struct try *t, size_t from, size_t count, try_work work)
 {
-	size_t jobs = t->options->jobs < count ? t->options->jobs : count, started = 0;
+	size_t jobs = t->options->jobs < count - from ? t->options->jobs : count - from, started = 0;
 	struct try_thread *threads = calloc(jobs + 1, sizeof(*threads)), alone = { .try = t, .work = work, .count = count };
 
-	t->next = 0;
+	t->next = from;
 	for (; threads && jobs > 1 && started < jobs; started++) {
 		threads[started] = (struct try_thread){ .try = t, .work = work, .count = count, .slot = started };
 		if (pthread_create(&threads[started].thread, NULL, try_thread, &threads[started]))
@@ -126,6 +126,30 @@ static bool try_add_cases(struct try *t)
 	return true;
 }
 
+/* Adds the capture of the same seed without the defect for each case in which the reader did not just read on, and which that
+ * would explain. */
+static bool try_add_baselines(struct try *t)
+{
+	size_t asked = t->case_count;
+
+	for (size_t i = 0; i < asked; i++) {
+		struct tracemend_recipe r = t->cases[i].recipe;
+		const struct try_case *of = &t->cases[i];
+		if ((!r.rule && !r.damage) || of->skipped || of->failed || (of->end == CHILD_EXITED && !of->code))
+			continue;
+		r.damage = TM_DAMAGE_NONE;
+		r.sound = r.rule != NULL;
+		struct try_case *c = try_case_add(t);
+		if (!c)
+			return false;
+		c->recipe = r;
+		c->unasked = true;
+		t->cases[i].baseline = t->case_count - 1;
+		t->cases[i].has_baseline = true;
+	}
+	return true;
+}
+
 static void try_work_run(struct try *t, size_t index, size_t slot)
 {
 	try_case_run(t, &t->cases[index], slot);
@@ -139,132 +163,7 @@ static void try_work_locate(struct try *t, size_t index, size_t slot)
 		try_case_locate(t, c, slot);
 }
 
-/* ---- groups ---- */
-
-static bool try_wanted(const struct try *t, const struct try_case *c)
-{
-	return c->outcome != TRY_FINE && !c->skipped && !c->failed && (t->options->outcomes & 1u << c->outcome);
-}
-
-static int try_compare_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
-/* Compares texts in which a number is the same as any other. */
-static int try_compare_masked(const char *a, const char *b)
-{
-	static const char digits[] = "0123456789abcdefx";
-
-	for (a = a ? a : "", b = b ? b : ""; *a && *b; a++, b++) {
-		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			a += strspn(a, digits) - 1;
-			b += strspn(b, digits) - 1;
-		} else if (*a != *b) {
-			break;
-		}
-	}
-	return (unsigned char)*a - (unsigned char)*b;
-}
-
-/* Whether what a case shows is one bug, whatever rule its capture breaks: its place is known, or what it says of it. */
-static bool try_is_located(const struct try_case *c)
-{
-	return c->site || (c->outcome == TRY_CRASH && c->message);
-}
-
-/* The worst outcome first, then by place or, without one, what is said of a crash, and code; then in the order of the rules. */
-static int try_compare(const void *left, const void *right)
-{
-	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
-
-	if (a->outcome != b->outcome)
-		return a->outcome > b->outcome ? -1 : 1;
-	int order = try_compare_text(a->site, b->site);
-	if (!order && a->outcome == TRY_CRASH && !a->site)
-		order = try_compare_masked(a->message, b->message);
-	if (!order && a->outcome != TRY_HANG)
-		order = (a->code > b->code) - (a->code < b->code);
-	if (order || try_is_located(a))
-		return order;
-	if (!order && a->rule != b->rule)
-		order = try_compare_text(a->rule ? a->rule->id : NULL, b->rule ? b->rule->id : NULL);
-	if (!order)
-		order = (a->valid > b->valid) - (a->valid < b->valid);
-	return order;
-}
-
-static int try_compare_place(const void *left, const void *right)
-{
-	int order = try_compare(left, right);
-	const struct try_case *a = *(const struct try_case *const *)left, *b = *(const struct try_case *const *)right;
-
-	return order ? order : (a > b) - (a < b);
-}
-
-static size_t try_count_alike(const struct try *t, const struct try_case *like)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < t->case_count; i++) {
-		const struct try_case *c = &t->cases[i];
-		count += !c->skipped && !c->failed &&
-			 (try_is_located(like) || (c->rule == like->rule && (c->rule || c->valid == like->valid)));
-	}
-	return count;
-}
-
-/* The command that generates the case, or its path. */
-static char *try_origin(const struct try_case *c)
-{
-	const struct tracemend_recipe *r = &c->recipe;
-	char *line = NULL, size[48] = "", kind[300] = "--valid";
-
-	if (c->path)
-		return strdup(c->path);
-	if (r->rule)
-		(void)snprintf(kind, sizeof(kind), "--rule %s", r->rule);
-	else if (r->damage)
-		(void)snprintf(kind, sizeof(kind), "--damage %s", tracemend_damage_name(r->damage));
-	if (r->size)
-		(void)snprintf(size, sizeof(size), " --size %llu", (unsigned long long)r->size);
-	return asprintf(&line, "tracemend gen -f %s%s%s%s %s --seed %llu%s -o DIR", r->format, r->host ? " --host" : "",
-			r->profile ? " --profile " : "", r->profile ? r->profile : "", kind, (unsigned long long)r->seed, size) < 0
-		       ? NULL
-		       : line;
-}
-
-static bool try_group(struct try *t)
-{
-	const struct try_case **found = t->found = calloc(t->case_count + 1, sizeof(const struct try_case *));
-	size_t count = 0;
-
-	t->groups = calloc(t->case_count + 1, sizeof(*t->groups));
-	for (size_t i = 0; found && i < t->case_count; i++) {
-		t->outcomes[t->cases[i].outcome] += !t->cases[i].skipped && !t->cases[i].failed;
-		if (try_wanted(t, &t->cases[i]))
-			found[count++] = &t->cases[i];
-	}
-	if (!found || !t->groups)
-		return false;
-	qsort(found, count, sizeof(const struct try_case *), try_compare_place);
-	bool good = true;
-	for (size_t i = 0; i < count && good; i++) {
-		if (!i || try_compare(&found[i - 1], &found[i])) {
-			struct try_group *g = &t->groups[t->group_count++];
-			g->first = found[i];
-			g->list = &found[i];
-			g->of = try_count_alike(t, found[i]);
-			g->origin = try_origin(found[i]);
-			g->size = found[i]->size;
-			good = g->origin != NULL;
-		}
-		struct try_group *g = &t->groups[t->group_count - 1];
-		g->cases++;
-		g->others += found[i]->rule != g->first->rule && found[i]->rule != found[i - 1]->rule;
-	}
-	return good;
-}
+/* ---- samples ---- */
 
 static void try_work_keep(struct try *t, size_t index, size_t slot)
 {
@@ -327,36 +226,42 @@ static int try_all(struct try *t)
 		cli_error("%s: cannot be created: %s", o->output, strerror(errno));
 		return CLI_IO;
 	}
-	try_parallel(t, t->case_count, try_work_run);
+	try_parallel(t, 0, t->case_count, try_work_run);
+	size_t asked = t->case_count;
+	if (!try_add_baselines(t))
+		return cli_memory();
+	try_parallel(t, asked, t->case_count, try_work_run);
 	if (t->debugger)
-		try_parallel(t, t->case_count, try_work_locate);
+		try_parallel(t, 0, t->case_count, try_work_locate);
 	if (!try_group(t))
 		return cli_memory();
 	if (o->output)
-		try_parallel(t, t->group_count, try_work_keep);
+		try_parallel(t, 0, t->group_count, try_work_keep);
 	if (cli_signals_caught())
 		return CLI_SIGNAL + cli_signals_caught();
 	for (size_t i = 0; i < t->case_count; i++)
 		code = cli_worse(code, t->cases[i].failed);
 	for (size_t i = 0; i < t->group_count; i++)
 		code = cli_worse(code, t->groups[i].failed);
-	if (strcmp(o->format, "json"))
-		try_report_text(t);
-	else if (!try_report_json(t))
+	if (o->output && !try_index_write(t))
+		code = cli_worse(code, CLI_IO);
+	if (!strcmp(o->format, "text"))
+		try_report_text(t, stdout);
+	else if (!(strcmp(o->format, "json") ? try_report_sarif : try_report_json)(t, stdout))
 		code = cli_worse(code, cli_memory());
 	return cli_worse(code, t->group_count ? CLI_FINDINGS : CLI_CLEAN);
 }
 
 static void try_free(struct try *t)
 {
-	for (size_t i = 0; i < t->case_count; i++) {
-		free(t->cases[i].message);
-		free(t->cases[i].site);
-	}
+	for (size_t i = 0; i < t->case_count; i++)
+		try_case_free(&t->cases[i]);
 	for (size_t i = 0; i < t->group_count; i++) {
+		free(t->groups[i].folder);
 		free(t->groups[i].sample);
 		free(t->groups[i].origin);
 	}
+	try_reader_free(&t->reader);
 	free(t->found);
 	free(t->cases);
 	free(t->groups);
@@ -405,7 +310,7 @@ int cli_try(struct cli_options *o)
 	t.scratch = cli_scratch_make();
 	if (!t.scratch)
 		return CLI_IO;
-	code = try_add_cases(&t) ? try_all(&t) : cli_memory();
+	code = try_reader_ask(&t) && try_add_cases(&t) ? try_all(&t) : cli_memory();
 	try_free(&t);
 	return code;
 }

@@ -22,6 +22,7 @@
 	"  6   a limit stopped the work: the verdict is incomplete\n" \
 	"  70  internal check failed: nothing was written\n" SIGNALS
 
+static const char *const reports_try[] = { "text", "json", "sarif", NULL };
 static const char *const reports_plain[] = { "text", "json", NULL };
 static const char *const reports_dump[] = { "text", "jsonl", NULL };
 static const char *const reports_rules[] = { "text", "json", "markdown", NULL };
@@ -118,7 +119,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend gen -f fxt -o files --count 1000\n"
 			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
 			  "  tracemend gen -f uftrace -o files --damage truncate --size 10M\n",
-		.accepts = "fposcblVRKqvhZ",
+		.accepts = "fposcblVR0KqvhZ",
 		.run = cli_gen,
 	},
 	{
@@ -129,10 +130,12 @@ const struct cli_command cli_commands[] = {
 			"Runs a command on captures, with limits on time and memory, and reports the captures with which it\n"
 			"crashes or hangs, valid ones that it rejects, and invalid ones that it accepts silently (exit 0 and\n"
 			"nothing on standard error). Reports of sanitizers, panics and uncaught exceptions are crashes, too.\n"
-			"They are grouped by the place of the crash, which the report or gdb tells, else by defect. {} is the "
-			"capture: a file, or a directory for uftrace and lttng. Without PATH, captures\n"
-			"are generated: valid ones, one with each defect, and damaged ones. -o DIR keeps a reduced sample of\n"
-			"each group. A shell script that runs a reader should end in 'exec READER'.\n",
+			"They are grouped by the place of the crash, which the report or gdb tells, else by the last line that\n"
+			"the reader prints, else by defect. {} is the capture: a file, or a directory for uftrace and lttng.\n"
+			"Without PATH, captures are generated: valid ones, one with each defect, and damaged ones. What the\n"
+			"reader does with the valid capture of the same seed as well is not put down to the defect.\n"
+			"-o DIR writes a folder for each group: a reduced sample, report.md and report.casrep; and an index.\n"
+			"A shell script that runs a reader should end in 'exec READER'.\n",
 		.ending = "Exit status:\n"
 			  "  0   no findings\n"
 			  "  1   findings\n"
@@ -145,7 +148,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
 			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
 		.accepts = "-fpFosjcblVRKOITYUikNGyqvhZ",
-		.reports = reports_plain,
+		.reports = reports_try,
 		.tries = 400,
 		.run = cli_try,
 	},

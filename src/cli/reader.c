@@ -39,9 +39,27 @@ struct reader_request {
 
 /* ---- the command ---- */
 
+/* What is asked about the program $1, as far as the system has the tools. $2 is "script" where it cannot be asked itself. */
+#define READER_ORIGIN_SCRIPT \
+	"p=$(command -v \"$1\") && p=$(readlink -f \"$p\")\n" \
+	"test \"$2\" = script || \"$1\" --version </dev/null 2>/dev/null | sed -n '/[vV ][0-9]/{s/^/version /p;q}'\n" \
+	"readelf -n \"$p\" 2>/dev/null | sed -n 's/^ *Build ID: /build-id /p'\n" \
+	"n=$(dpkg-query -S \"$p\" 2>/dev/null | sed -n '1s/:.*//p') && test -n \"$n\" && " \
+	"dpkg-query -W -f 'package ${Package} ${Version}\\n' \"$n\" 2>/dev/null\n" \
+	"exit 0"
+/* Seconds of processor time for that. */
+#define READER_ORIGIN_SECONDS 2u
+
 static char **reader_arguments(const struct cli_options *o, enum reader_task task, const char *path)
 {
 	char *text = NULL, *quoted = NULL, **arguments = NULL;
+
+	if (task == READER_ORIGIN) {
+		bool script;
+		const char *program = reader_program(o, &script);
+		const char *const items[] = { "/bin/sh", "-c", READER_ORIGIN_SCRIPT, "sh", program, script ? "script" : "program" };
+		return child_arguments(items, 6, "{}");
+	}
 
 	if (!o->verify_with && !o->shell) {
 		arguments = child_arguments(o->command_line.items, o->command_line.count, path);
@@ -73,6 +91,8 @@ static void reader_run_here(const struct cli_options *o, enum reader_task task, 
 
 	if (task == READER_DEBUG)
 		limits.seconds += TRY_SITE_SECONDS;
+	if (task == READER_ORIGIN)
+		limits = (struct child_limits){ .seconds = READER_ORIGIN_SECONDS, .stop = stop };
 	if (arguments)
 		child_run(arguments, &limits, task != READER_RUN, result);
 	else
@@ -116,7 +136,7 @@ _Noreturn static void reader_serve(const struct cli_options *o, int requests, in
 	struct reader_request request;
 
 	while (reader_get(requests, &request, sizeof(request)) && request.length < READER_PATH_MAX &&
-	       request.task <= READER_DEBUG) {
+	       request.task <= READER_ORIGIN) {
 		struct child_result result = { .end = CHILD_NOT_RUN, .code = ENOMEM };
 		char *path = calloc(1, (size_t)request.length + 1);
 		if (!path || !reader_get(requests, path, request.length))

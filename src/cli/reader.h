@@ -7,12 +7,16 @@
 #include "cli/cli.h"
 
 enum reader_task {
-	READER_RUN,   /* the command */
-	READER_KEEP,  /* the command; its output is wanted */
-	READER_DEBUG, /* the command in gdb, whose output is wanted */
+	READER_RUN,    /* the command */
+	READER_KEEP,   /* the command; its output is wanted */
+	READER_DEBUG,  /* the command in gdb, whose output is wanted */
+	READER_ORIGIN, /* no capture is read: lines "version ...", "build-id ...", "package ..." about the program */
 };
 
 struct reader_pool;
+
+/* The program of the command that follows "--", behind env, timeout and the like; of an interpreter its script. */
+const char *reader_program(const struct cli_options *o, bool *script);
 
 /* Starts the processes, one for each job, if there is a command and a sandbox. Before there are threads. Returns an exit code after
  * a message. */

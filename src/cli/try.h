@@ -12,7 +12,8 @@ enum try_outcome {
 	TRY_SILENT,   /* exit 0 and nothing on standard error, for a capture with errors */
 	TRY_REJECTED, /* exit code other than 0, for a capture without errors */
 	TRY_HANG,
-	TRY_CRASH, /* it ends by itself, and reports a crash: a sanitizer, a panic, an exception that nobody caught */
+	TRY_MEMORY, /* it ends since the memory that it is allowed does not suffice */
+	TRY_CRASH,  /* it ends by itself, and reports a crash: a sanitizer, a panic, an exception that nobody caught */
 	TRY_SIGNAL,
 	TRY_OUTCOMES
 };
@@ -30,29 +31,50 @@ struct try_case {
 	bool skipped;			   /* the profile cannot have such a capture */
 	bool valid;			   /* check shows no error */
 	uint64_t size;
+	size_t baseline;   /* the case of the same seed without the defect */
+	bool has_baseline; /* whether there is one */
+	bool unasked;	   /* it is a baseline only, which nobody asked for: not counted */
+	bool spoiled;	   /* as a baseline it has the defect itself: its shape is the defect */
+	bool alike;	   /* its baseline ends in the same way, so that the defect is not the cause; it has the rule of that */
 	enum try_outcome outcome;
+	enum child_end end;
 	int code;      /* exit code or signal */
 	char *message; /* what it reports of a crash, else the first line on stderr, escaped; may be NULL */
+	char *last;    /* the last line on stderr, escaped and masked; may be NULL */
+	char *key;     /* of its group; NULL until there is one */
 	char *site;    /* where it crashed, escaped: "memcpy < read_page < main"; NULL: not known */
 	bool reported; /* the reader itself says where */
 	int failed;    /* exit code of tracemend when the case could not be run, after an error message */
 };
 
+/* Size of the name of a group. */
+#define TRY_ID_SIZE 13
+
 struct try_group {
+	char id[TRY_ID_SIZE]; /* a hash of the reader, its version, the outcome and the key */
 	const struct try_case *first;
 	const struct try_case **list; /* the cases, of which there are so many */
 	size_t cases;
 	size_t of;     /* number of cases with the same rule; where the place of the crash is known, of all cases */
 	size_t others; /* rules that cases of the group break, without that of the first */
+	size_t alike;  /* cases whose defect is not the cause */
+	char *folder;  /* of the sample and of the report about the group; NULL: none */
 	char *sample;  /* path of the kept sample; NULL: none */
 	char *origin;  /* the command that generates the first case, or its path */
 	uint64_t size; /* of the sample */
 	int failed;
 };
 
+/* The program that is tested. The texts are escaped; "" where it is not known. */
+struct try_reader {
+	char *name; /* "trace-cmd"; of a script, that of its file */
+	char *version, *build_id, *package;
+};
+
 struct
 try {
 	struct cli_options *options;
+	struct try_reader reader;
 	struct try_case *cases;
 	size_t case_count;
 	const struct try_case **found; /* the cases that are in groups, in their order */
@@ -71,6 +93,30 @@ const char *try_outcome_name(enum try_outcome outcome);
  * frees. */
 enum try_outcome try_outcome_judge(const struct cli_options *o, bool valid, const struct child_result *r, struct try_crash *crash);
 
+/* ---- try_group.c ---- */
+
+/* Puts the cases that were run into groups. False: out of memory. */
+bool try_group(struct try *t);
+/* What makes two cases of one reader and outcome one bug; the caller frees it. NULL: out of memory. */
+char *try_key(const struct try_case *c);
+/* A text in which all numbers are "#". The caller frees it. NULL: out of memory. */
+char *try_mask(const char *text);
+/* Whether two groups may be of one cause: their innermost functions are the same. */
+bool try_similar(const struct try_group *a, const struct try_group *b);
+
+/* ---- try_reader.c ---- */
+
+/* Asks the program for its version, and the system where it is from. False: out of memory. */
+bool try_reader_ask(struct try *t);
+void try_reader_free(struct try_reader *reader);
+
+/* ---- try_page.c ---- */
+
+/* Writes report.md and a .casrep into the folder of a group. False after an error message. */
+bool try_page_write(const struct try *t, const struct try_group *g);
+/* Writes index.txt, index.json and index.html. False after an error message. */
+bool try_index_write(const struct try *t);
+
 /* ---- try_crash.c ---- */
 
 /* The report of a crash in what a reader wrote to standard error. The caller frees the texts. False: there is none. */
@@ -80,6 +126,7 @@ void try_crash_free(struct try_crash *crash);
 /* ---- try_case.c ---- */
 
 /* Generates or opens the case, checks it, runs the command on it, and stores the outcome. slot: the number of the thread. */
+void try_case_free(struct try_case *c);
 void try_case_run(struct try *t, struct try_case *c, size_t slot);
 /* Runs the debugger for a case that was killed by a signal. */
 void try_case_locate(struct try *t, struct try_case *c, size_t slot);
@@ -100,8 +147,13 @@ char *try_site_parse(const char *output);
 
 /* ---- try_report.c ---- */
 
-void try_report_text(const struct try *t);
+/* "killed by SIGSEGV in memcpy < read_page", without LF. */
+void try_print_heading(FILE *out, const struct try_case *c);
+/* The command that replays the kept sample, or the first case. NULL: out of memory, or the file is gone. */
+char *try_replay(const struct try *t, const struct try_group *g);
+void try_report_text(const struct try *t, FILE *out);
 /* False: out of memory. */
-bool try_report_json(const struct try *t);
+bool try_report_json(const struct try *t, FILE *out);
+bool try_report_sarif(const struct try *t, FILE *out);
 
 #endif

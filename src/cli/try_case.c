@@ -2,6 +2,7 @@
 #include "cli/reader.h"
 #include "cli/try.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@ struct try_check {
 	bool known; /* it is a capture of the format */
 	bool valid;
 	const struct tracemend_rule *error; /* the first */
+	const struct tracemend_rule *asked; /* set by the caller: whether this rule is reported; NULL: none */
+	bool reports;
 };
 
 /* ---- the reader ---- */
@@ -28,28 +31,57 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
 }
 
-/* The first line that is not empty, escaped, without the name of the scratch directory, which differs between runs. */
-static char *try_first_line(const struct try *t, const char *messages)
+/* Replaces each `from` by `to`, which is not longer. */
+static void try_replace(char *line, const char *from, const char *to)
 {
-	char line[CHILD_MESSAGES_MAX];
+	size_t length = strlen(from), room = strlen(to);
 
-	messages += strspn(messages, " \t\r\n");
-	size_t length = strcspn(messages, "\r\n"), scratch = strlen(t->scratch);
-	if (!length)
-		return NULL;
-	memcpy(line, messages, length);
-	line[length] = '\0';
-	for (char *at = line; (at = strstr(at, t->scratch));) {
-		char *end = at + scratch; /* and the name of the slot: "/1/" */
-		end += *end == '/';
-		end += strspn(end, "0123456789");
-		end += *end == '/';
-		memmove(at, end, strlen(end) + 1);
+	for (char *at = line; length && (at = strstr(at, from)); at += room) {
+		memcpy(at, to, room);
+		memmove(at + room, at + length, strlen(at + length) + 1);
 	}
-	char *shown = malloc(sizeof(line));
-	if (shown)
-		tracemend_escape(shown, sizeof(line), line);
+}
+
+/* A line, escaped, with {} for the path of the capture and without the name of the scratch directory, which differ between runs.
+ * NULL: it is empty, or memory ran out. */
+static char *try_line(const struct try *t, const char *path, const char *from, size_t length)
+{
+	if (length >= CHILD_MESSAGES_MAX)
+		length = CHILD_MESSAGES_MAX - 1;
+	char *line = length ? strndup(from, length) : NULL, *shown = line ? malloc(4 * length + 1) : NULL;
+	if (shown) {
+		size_t scratch = strlen(t->scratch);
+		if (strlen(path) > 2)
+			try_replace(line, path, "{}");
+		for (char *at = line; (at = strstr(at, t->scratch));) {
+			char *end = at + scratch; /* and the name of the slot: "/1/" */
+			end += *end == '/';
+			end += strspn(end, "0123456789");
+			end += *end == '/';
+			memmove(at, end, strlen(end) + 1);
+		}
+		tracemend_escape(shown, 4 * length + 1, line);
+	}
+	free(line);
 	return shown;
+}
+
+static char *try_first_line(const struct try *t, const char *path, const char *messages)
+{
+	messages += strspn(messages, " \t\r\n");
+	return try_line(t, path, messages, strcspn(messages, "\r\n"));
+}
+
+static char *try_last_line(const struct try *t, const char *path, const char *messages)
+{
+	size_t end = strlen(messages);
+
+	while (end && strchr(" \t\r\n", messages[end - 1]))
+		end--;
+	size_t from = end;
+	while (from && !strchr("\r\n", messages[from - 1]))
+		from--;
+	return try_line(t, path, messages + from, end - from);
 }
 
 /* ---- check ---- */
@@ -58,7 +90,7 @@ static char *try_first_line(const struct try *t, const char *messages)
 static bool try_check(struct tracemend_input *input, const struct tracemend_options *library, struct try_check *check,
 		      struct tracemend_error *error, int *code)
 {
-	*check = (struct try_check){ 0 };
+	*check = (struct try_check){ .asked = check->asked };
 	struct tracemend_report *report = input ? tracemend_check(input, library, error) : NULL;
 	tracemend_close(input);
 	if (!report && error->status == TM_UNRECOGNISED)
@@ -76,6 +108,7 @@ static bool try_check(struct tracemend_input *input, const struct tracemend_opti
 	}
 	check->known = true;
 	check->valid = !tracemend_report_summary(report)->errors;
+	check->reports = check->asked && tracemend_report_rule_count(report, check->asked);
 	tracemend_report_free(report);
 	return true;
 }
@@ -150,7 +183,7 @@ typedef void (*try_use)(struct try *t, struct try_case *c, const char *path, con
 static void try_case_use(struct try *t, struct try_case *c, size_t slot, try_use use)
 {
 	char *directory = try_scratch(t, slot), *path = NULL;
-	struct try_check check;
+	struct try_check check = { .asked = c->recipe.sound ? tracemend_rule_find(c->recipe.rule) : NULL };
 	bool made = false;
 
 	if (directory)
@@ -165,20 +198,40 @@ static void try_case_use(struct try *t, struct try_case *c, size_t slot, try_use
 	free(directory);
 }
 
+/* Fills in how the reader ended on the path. c->valid is known. */
+static void try_case_end(const struct try *t, struct try_case *c, const char *path, const struct child_result *r)
+{
+	struct try_crash crash;
+
+	c->outcome = try_outcome_judge(t->options, c->valid, r, &crash);
+	c->end = r->end;
+	c->code = r->code;
+	c->message = crash.summary ? crash.summary : try_first_line(t, path, r->messages);
+	char *last = crash.summary ? strdup(crash.summary) : try_last_line(t, path, r->trail ? r->trail : "");
+	c->last = last ? try_mask(last) : NULL;
+	free(last);
+	c->site = crash.site;
+	c->reported = crash.site != NULL;
+}
+
+void try_case_free(struct try_case *c)
+{
+	free(c->message);
+	free(c->site);
+	free(c->last);
+	free(c->key);
+}
+
 static void try_case_judge(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
 	struct child_result r;
 
 	c->valid = check->known && check->valid;
-	c->rule = c->recipe.rule ? tracemend_rule_find(c->recipe.rule) : check->error;
+	c->spoiled = check->reports;
+	c->rule = c->recipe.rule && !c->recipe.sound ? tracemend_rule_find(c->recipe.rule) : check->error;
 	if (!try_read(t, path, &r, &c->failed))
 		return;
-	struct try_crash crash;
-	c->outcome = try_outcome_judge(t->options, c->valid, &r, &crash);
-	c->code = r.code;
-	c->message = crash.summary ? crash.summary : try_first_line(t, r.messages);
-	c->site = crash.site;
-	c->reported = crash.site != NULL;
+	try_case_end(t, c, path, &r);
 	child_result_free(&r);
 }
 
@@ -247,30 +300,39 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 	return good;
 }
 
+/* Whether the reader ends on the path as it did on the case: in its group. Where only the debugger knows the place, it is asked if
+ * w->site. */
+static bool try_wish_ends(struct try_wish *w, const char *path)
+{
+	const struct try_case *like = w->like;
+	struct try_case c = { .valid = like->valid, .rule = like->rule };
+	bool debugged = like->site && !like->reported, good = false;
+	struct child_result r;
+
+	if (!try_read(w->try, path, &r, &w->failed))
+		return false;
+	try_case_end(w->try, &c, path, &r);
+	child_result_free(&r);
+	if (debugged && c.outcome == like->outcome && !c.site && w->site)
+		c.site = try_site(w->try, path);
+	if (debugged && !w->site) {
+		good = c.outcome == like->outcome && c.code == like->code;
+	} else if (c.outcome == like->outcome) {
+		c.key = try_key(&c);
+		good = c.key && !strcmp(c.key, like->key);
+	}
+	try_case_free(&c);
+	return good;
+}
+
 static bool try_predicate_holds(void *ctx, const struct tracemend_sample *candidate)
 {
 	struct try_wish *w = ctx;
-	struct child_result r;
-	bool good = false;
 
 	if (w->failed || !try_wish_checks(w, candidate))
 		return false;
 	char *path = try_write(candidate, w->directory, &w->failed);
-	if (path && try_read(w->try, path, &r, &w->failed)) {
-		struct try_crash crash;
-		good = try_outcome_judge(w->try->options, w->like->valid, &r, &crash) == w->like->outcome &&
-		       (r.end == CHILD_HUNG || r.code == w->like->code);
-		/* What the reader itself says of the place costs no second run. */
-		if (good && crash.site && w->like->reported)
-			good = !strcmp(crash.site, w->like->site);
-		try_crash_free(&crash);
-		child_result_free(&r);
-	}
-	if (good && w->site && !w->like->reported) {
-		char *site = try_site(w->try, path);
-		good = site && !strcmp(site, w->like->site);
-		free(site);
-	}
+	bool good = path && try_wish_ends(w, path);
 	if (path)
 		cli_path_remove(path);
 	free(path);
@@ -287,27 +349,40 @@ static struct tracemend_input *try_open(const struct try_case *c, const struct t
 	return *sample ? tracemend_open_sample(*sample, library, error) : NULL;
 }
 
-/* DIR/signal-taskinfo-missing-tid.fxt, with a number where another group has that name. */
-static char *try_sample_path(const struct try *t, const struct try_group *g)
+/* The name of the sample, in the folder of its group: "signal-taskinfo-missing-tid.fxt". NULL: out of memory. */
+static char *try_sample_path(const struct try_group *g)
 {
 	const struct try_case *c = g->first;
 	const char *what = c->rule ? cli_rule_bare(c->rule) : c->valid ? "valid" : "unrecognised", *dot = NULL;
-	char *path = NULL, number[24] = "";
-	size_t before = 0;
+	char *path = NULL;
 
-	for (const struct try_group *other = t->groups; other < g; other++)
-		before += other->first->rule == c->rule && other->first->outcome == c->outcome &&
-			  (c->rule || other->first->valid == c->valid);
-	if (before)
-		(void)snprintf(number, sizeof(number), "-%zu", before + 1);
 	const struct tracemend_format *f = cli_format_find(c->path ? (c->rule ? c->rule->format : "") : c->recipe.format);
 	if (f)
 		dot = f->extension;
 	else if (c->path && strrchr(c->path, '.') && !strchr(strrchr(c->path, '.'), '/'))
 		dot = strrchr(c->path, '.');
-	return asprintf(&path, "%s/%s-%s%s%s", t->options->output, try_outcome_name(c->outcome), what, number, dot ? dot : "") < 0
-		       ? NULL
-		       : path;
+	return asprintf(&path, "%s/%s-%s%s", g->folder, try_outcome_name(c->outcome), what, dot ? dot : "") < 0 ? NULL : path;
+}
+
+/* Makes the folder DIR/ID of a group, without what an earlier run left in it. False after an error message. */
+static bool try_folder_make(const struct try *t, struct try_group *g)
+{
+	if (asprintf(&g->folder, "%s/%s", t->options->output, g->id) < 0) {
+		g->folder = NULL;
+		g->failed = cli_memory();
+		return false;
+	}
+	cli_path_remove(g->folder);
+	if (mkdir(g->folder, 0777)) {
+		char shown[CLI_TEXT_MAX];
+		cli_error("%s: cannot be created: %s", cli_show(shown, g->folder), strerror(errno));
+		g->failed = CLI_IO;
+		return false;
+	}
+	g->sample = try_sample_path(g);
+	if (!g->sample)
+		g->failed = cli_memory();
+	return g->sample != NULL;
 }
 
 /* A candidate that hangs takes the whole time limit, so a hang gets this fraction of the tries. */
@@ -344,10 +419,11 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 	char *directory = try_scratch(t, slot);
 
 	w.directory = directory;
-	g->sample = try_sample_path(t, g);
-	struct tracemend_input *input = directory && g->sample && cli_errors_open(&w.errors)
-						? try_open(c, &w.library, &original, &error)
-						: NULL;
+	if (!try_folder_make(t, g)) {
+		free(directory);
+		return;
+	}
+	struct tracemend_input *input = directory && cli_errors_open(&w.errors) ? try_open(c, &w.library, &original, &error) : NULL;
 	if (input && t->options->tries)
 		kept = try_reduce(&w, input, &error);
 	if (input && (!t->options->tries || error.status == TM_NOTHING)) /* the outcome varies: the sample is kept as it is */
@@ -355,9 +431,10 @@ void try_group_keep(struct try *t, struct try_group *g, size_t slot)
 	if (kept) {
 		g->size = cli_sample_size(kept);
 		g->failed = w.failed;
-		cli_path_remove(g->sample); /* of an earlier run */
 		if (tracemend_sample_write_as(kept, g->sample, &error) != TM_OK)
 			g->failed = cli_fail(&error);
+		else if (!g->failed && !try_page_write(t, g))
+			g->failed = CLI_IO;
 	} else if (error.status != TM_CANCELLED) {
 		g->failed = error.status != TM_OK ? cli_fail(&error) : cli_memory();
 	}

@@ -4,7 +4,7 @@
 
 #include "cli/try.h"
 
-static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "crash", "signal" };
+static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "memory", "crash", "signal" };
 
 const char *try_outcome_name(enum try_outcome outcome)
 {
@@ -28,15 +28,40 @@ static char *try_pattern_line(const struct cli_options *o, const char *messages)
 	return shown;
 }
 
+/* Whether the reader says that memory ran out, in the words of its language. */
+static bool try_lacks_memory(const char *messages)
+{
+	static const char *const words[] = { "std::bad_alloc",
+					     "\nMemoryError",
+					     "java.lang.OutOfMemoryError",
+					     "JavaScript heap out of memory",
+					     "memory allocation of ",
+					     "fatal error: runtime: out of memory",
+					     "fatal error: runtime: cannot allocate memory",
+					     "fatal error: out of memory",
+					     "Sanitizer: out of memory",
+					     "Sanitizer: out-of-memory",
+					     "Sanitizer: allocation-size-too-big",
+					     "Sanitizer: requested allocation size",
+					     "libFuzzer: out-of-memory" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(messages, words[i]))
+			return true;
+	return false;
+}
+
 enum try_outcome try_outcome_judge(const struct cli_options *o, bool valid, const struct child_result *r, struct try_crash *crash)
 {
 	const char *messages = r->trail ? r->trail : "";
 	bool reports = try_crash_parse(messages, crash);
 
-	if (r->end == CHILD_KILLED)
-		return TRY_SIGNAL;
 	if (r->end == CHILD_HUNG)
 		return TRY_HANG;
+	if ((r->end == CHILD_KILLED || r->code) && try_lacks_memory(messages))
+		return TRY_MEMORY;
+	if (r->end == CHILD_KILLED)
+		return TRY_SIGNAL;
 	if (!reports && (crash->summary = try_pattern_line(o, messages)))
 		reports = true;
 	if (reports || (o->crash_exit && r->code == (int)o->crash_exit))

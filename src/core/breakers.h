@@ -68,7 +68,8 @@ static const BREAKERS_TYPE *const breakers[] = {
 
 void BREAKERS_JOIN(BREAKERS_FORMAT, _break)(BREAKERS_GEN *g, enum gen_stage stage)
 {
-	if (g->g->rule >= 0 && breakers[g->g->rule]->at[stage])
+	/* A capture without the defect has the shape of one with it. */
+	if (g->g->rule >= 0 && breakers[g->g->rule]->at[stage] && (stage == GEN_SHAPE || !g->g->sound))
 		breakers[g->g->rule]->at[stage](g);
 }
 #endif

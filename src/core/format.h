@@ -73,6 +73,7 @@ struct gen {
 	struct choices *choices;
 	uint64_t size; /* wanted size in bytes, roughly; 0: a few hundred to a few thousand */
 	int rule;      /* rule to break; -1: valid */
+	bool sound;    /* see struct tracemend_recipe */
 	const char *profile;
 	bool host;	  /* see struct tracemend_recipe; what the defect needs comes first */
 	uint64_t records; /* out: records of the valid capture, as scan would count them */

@@ -54,6 +54,7 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.size = recipe->size;
 	s->gen.rule = target->own;
 	s->gen.host = recipe->host;
+	s->gen.sound = recipe->sound;
 	if ((unsigned)recipe->damage >= TM_DAMAGE_COUNT)
 		return fault_set(error, TM_USAGE, "unknown kind of damage");
 	if (recipe->size > GEN_BYTES_MAX)
@@ -61,13 +62,13 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.expected = calloc(s->format->rule_count, sizeof(*s->gen.expected));
 	if (!s->gen.expected)
 		return fault_memory(error);
-	if (target->own >= 0)
+	if (target->own >= 0 && !recipe->sound)
 		gen_expect(&s->gen, (unsigned)target->own);
 	enum tracemend_status status = s->format->generate(&s->gen);
 	for (size_t i = 0; i < s->gen.file_count; i++)
 		if (s->gen.files[i].bytes.failed)
 			s->gen.failed = true;
-	if (status == TM_OK && !s->gen.failed && target->container >= 0) {
+	if (status == TM_OK && !s->gen.failed && target->container >= 0 && !recipe->sound) {
 		status = container_break(&s->gen, s->directory, (unsigned)target->container);
 		s->directory = false;
 	}
@@ -88,11 +89,11 @@ static enum tracemend_status sample_expect(struct tracemend_sample *s, const str
 	s->expected = calloc(s->format->rule_count + 1, sizeof(*s->expected));
 	if (!s->expected)
 		return fault_memory(error);
-	if (target->rule)
+	if (target->rule && !s->gen.sound)
 		s->expected[s->expected_count++] = target->rule;
 	for (size_t i = 0; i < s->format->rule_count; i++)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): sample_make() allocated it */
-		if (s->gen.expected[i] && (int)i != target->own)
+		if (s->gen.expected[i] && !s->gen.sound && (int)i != target->own)
 			s->expected[s->expected_count++] = &s->format->rules[i];
 	return TM_OK;
 }
@@ -103,8 +104,9 @@ static enum tracemend_status sample_title(struct tracemend_sample *s, const stru
 	const char *what = target->rule	    ? strchr(target->rule->id, '/') + 1
 			   : recipe->damage ? tracemend_damage_name(recipe->damage)
 					    : "valid";
-	const char *packed = target->container < 0 ? "" : s->format->public.directory ? ".tar.gz" : ".gz";
-	if (asprintf(&s->name, "%s-%04llu%s%s", what, (unsigned long long)recipe->seed, s->format->public.extension, packed) < 0) {
+	const char *packed = target->container < 0 || recipe->sound ? "" : s->format->public.directory ? ".tar.gz" : ".gz";
+	if (asprintf(&s->name, "%s%s-%04llu%s%s", recipe->sound && target->rule ? "sound-" : "", what,
+		     (unsigned long long)recipe->seed, s->format->public.extension, packed) < 0) {
 		s->name = NULL;
 		return fault_memory(error);
 	}

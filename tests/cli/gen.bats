@@ -106,6 +106,23 @@ load helper
 	grep -q "make captures of this format" <<< "$output"
 }
 
+# bats test_tags=slow
+@test "--sound leaves the defect out, and nothing else is wrong" {
+	for format in fxt uftrace tracedat ktrace lttng; do
+		mapfile -t rules < <("$TRACEMEND" rules -f "$format" | grep -o "^ *$format/[a-z0-9-]*" | sed 's/^ */--rule=/')
+		[ "${#rules[@]}" -gt 50 ]
+		# Some rules are of another profile.
+		"$TRACEMEND" gen -f "$format" "${rules[@]}" --sound -o "$format" || true
+		[ "$(ls "$format" | wc -l)" -gt 50 ]
+		"$TRACEMEND" check --fail-on=error --format=jsonl "$format"/sound-* > reports || true
+		# What is wrong with these two is the shape of the capture.
+		jq -r 'select(.severity == "error") | .rule' reports > errors
+		refute grep -v -x -e lttng/byte-order-mixed -e lttng/compact-without-heartbeat errors
+		jq -se '[.[] | select(.expect != [])] == []' "$format/labels.jsonl"
+	done
+	exits 2 gen -f fxt --sound -o none
+}
+
 @test "with --host, captures are of an ordinary host, and each has its defect all the same" {
 	for format in fxt tracedat uftrace; do
 		"$TRACEMEND" gen -q -f $format --host -o $format --count 12
