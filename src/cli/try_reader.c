@@ -2,54 +2,10 @@
 #include "cli/reader.h"
 #include "cli/try.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define READER_TEXT_MAX 160u
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Whether the name is one of the words, with or without a version behind it: "python3.11". */
-static bool name_is(const char *name, const char *const *words)
-{
-	for (; *words; words++) {
-		size_t length = strlen(*words);
-		if (!strncmp(name, *words, length) && !name[length + strspn(name + length, "0123456789.-")])
-			return true;
-	}
-	return false;
-}
-
-/* Index of the next argument that may be a program or a script: no option, number, setting or capture. */
-static size_t argument_next(const struct cli_list *line, size_t at)
-{
-	for (at++; at < line->count; at++) {
-		const char *text = line->items[at];
-		if (*text != '-' && !isdigit((unsigned char)*text) && !strchr(text, '=') && !strstr(text, "{}"))
-			return at;
-	}
-	return line->count;
-}
-
-const char *reader_program(const struct cli_options *o, bool *script)
-{
-	static const char *const wrappers[] = { "env", "timeout", "nice", "stdbuf", "setarch", "nohup", "ionice", NULL };
-	static const char *const interpreters[] = { "python", "pypy", "node", "java", "ruby", "perl",	  "sh",	    "bash",
-						    "dash",   "deno", "go",   "php",  "lua",  "wasmtime", "wasmer", NULL };
-	const struct cli_list *line = &o->command_line;
-	size_t at = 0, next;
-
-	while (name_is(base_name(line->items[at]), wrappers) && (next = argument_next(line, at)) < line->count)
-		at = next;
-	*script = name_is(base_name(line->items[at]), interpreters) && (next = argument_next(line, at)) < line->count;
-	return line->items[*script ? next : at];
-}
 
 /* The value of a line "key value" of what was printed, escaped; "" where there is none. NULL: out of memory. */
 static char *answer(const char *output, const char *key)
@@ -86,7 +42,8 @@ bool try_reader_ask(struct try *t)
 
 	const char *program = reader_program(t->options, &script);
 	char shown[4 * READER_TEXT_MAX + 1], name[READER_TEXT_MAX];
-	(void)snprintf(name, sizeof(name), "%s", base_name(program));
+	const char *slash = strrchr(program, '/');
+	(void)snprintf(name, sizeof(name), "%s", slash ? slash + 1 : program);
 	tracemend_escape(shown, sizeof(shown), name);
 	r->name = strdup(shown);
 	reader_run(t->options, READER_ORIGIN, program, &result);
