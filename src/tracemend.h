@@ -494,7 +494,8 @@ struct tracemend_predicate {
 /* Makes a capture smaller while the predicate holds: removes files, groups of records, records and their parts, and corrects
  * sizes, counts and offsets. Unless tries or work stop it, no single record of the result can be removed. The same input and
  * predicate give the same result. An input of unknown format is reduced by ranges of bytes. NULL and *error: TM_NOTHING when the
- * predicate does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX, TM_CANCELLED. */
+ * predicate does not hold for the whole capture, TM_LIMIT beyond REDUCE_BYTES_MAX. When it is stopped by options.progress, *error
+ * is TM_CANCELLED, and the result is the smallest capture so far, or NULL if that is the whole one. */
 TRACEMEND_API struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const struct tracemend_options *options,
 							const struct tracemend_predicate *predicate, struct tracemend_error *error);
 

@@ -86,9 +86,10 @@ struct cli_options {
 	const char *shell;	      /* --command */
 	unsigned timeout;	      /* seconds */
 	uint64_t memory, tries;
-	unsigned outcomes;	      /* a bit for each enum try_outcome */
-	unsigned crash_exit;	      /* 0: none */
-	const regex_t *crash_pattern; /* NULL: none */
+	uint64_t repeat, enough, budget; /* of reduce: runs of the command, how many must end alike; seconds, 0: no limit */
+	unsigned outcomes;		 /* a bit for each enum try_outcome */
+	unsigned crash_exit;		 /* 0: none */
+	const regex_t *crash_pattern;	 /* NULL: none */
 	bool no_debugger, strict;
 	bool no_sandbox;
 	struct reader_pool *readers; /* processes that run the command from outside the sandbox; NULL: there is none */
@@ -514,6 +515,8 @@ struct cli_progress_slot {
 void cli_signals_catch(void);
 /* Whether the reader of a pipe that is standard output went away. */
 bool cli_output_gone(void);
+/* Milliseconds of a clock that goes on. */
+int64_t cli_now(void);
 /* The signal that was caught, or 0. */
 int cli_signals_caught(void);
 /* slots: inputs worked on at once; inputs: all of them. NULL: no progress is shown, which the functions below accept. */

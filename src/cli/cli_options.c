@@ -77,6 +77,9 @@ static const struct cli_option options[] = {
 	{ 'i', "crash-exit", "N", "an exit code that stands for a crash" },
 	{ 'k', "crash-pattern", "REGEX", "an extended regular expression; a crash, if something on standard error matches it" },
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
+	{ 'd', "repeat", "N", "run the command so often for each candidate (default 1), for what does not show itself each time" },
+	{ 'e', "enough", "K", "so many of the runs must end in the same way (default 1)" },
+	{ '1', "budget", "SECONDS", "stop after so many seconds, and keep the smallest so far (default 0: no limit)" },
 	{ 'H', "strict", NULL, "allow no other errors, even if the result stays larger than 1 KB (tracedat: 8 KB)" },
 	{ 'G', "no-debugger", NULL, "do not run gdb to find the place of a crash" },
 	{ 'r', "range", "FROM-TO", "only records with a byte at these offsets; either end may be left out" },
@@ -491,6 +494,12 @@ static int cli_set_count(struct cli_options *o, int key, const char *text)
 		return code;
 	case 'Y':
 		return cli_set_number("--memory", text, true, 0, INT64_MAX, &o->memory);
+	case 'd':
+		return cli_set_number("--repeat", text, false, 1, 1000, &o->repeat);
+	case 'e':
+		return cli_set_number("--enough", text, false, 1, 1000, &o->enough);
+	case '1':
+		return cli_set_number("--budget", text, false, 0, 100000000, &o->budget);
 	case 'N':
 		return cli_set_number("--tries", text, false, 0, UINT64_C(1) << 32, &o->tries);
 	default:
@@ -784,6 +793,8 @@ bool cli_options_parse(struct cli_options *o, const struct cli_command *commands
 				   .timeout = command->run == cli_repair ? 60 : 5,
 				   .memory = UINT64_C(2) << 30,
 				   .tries = command->tries,
+				   .repeat = 1,
+				   .enough = 1,
 				   .outcomes = UINT_MAX };
 	o->max_findings = CLI_FINDINGS_LISTED;
 	o->format = "text";

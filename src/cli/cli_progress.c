@@ -57,7 +57,7 @@ int cli_signals_caught(void)
 	return (int)caught;
 }
 
-static int64_t cli_now(void)
+int64_t cli_now(void)
 {
 	struct timespec now;
 

@@ -5,11 +5,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* With --rule: the limit on the bytes of all candidates, as a multiple of the capture and at least; the same again for the pass
  * that allows other errors. */
 #define REDUCE_WORK 512u
 #define REDUCE_WORK_LEAST (UINT64_C(64) << 20)
+
+/* How one run of the command ends. */
+struct reduce_end {
+	enum child_end end;
+	int code;
+	struct try_crash crash;
+};
 
 struct reduce {
 	const struct cli_options *options;
@@ -17,12 +25,13 @@ struct reduce {
 	struct tracemend_predicate predicate;
 	const char *command;	  /* its first word; NULL: there is none */
 	struct cli_errors errors; /* of the whole capture */
-	struct child_result like; /* the result of the command with the whole capture; its texts are freed */
-	struct try_crash crash;	  /* what the command reported then */
+	struct reduce_end like;	  /* of the command with the whole capture */
 	bool begun, loose;	  /* loose: other errors are allowed */
 	char *scratch;
 	uint64_t tries, work, records_before, records; /* of the smallest so far */
 	uint64_t size_before, size;
+	int64_t started, shown; /* milliseconds */
+	bool out_of_time;
 	int failed;
 };
 
@@ -60,10 +69,71 @@ static bool reduce_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+static struct reduce_end reduce_run_once(struct reduce *r, const char *path)
+{
+	struct child_result result = { .end = CHILD_CANCELLED };
+
+	reader_run(r->options, READER_RUN, path, &result);
+	if (result.end == CHILD_NOT_RUN) {
+		cli_error("%s: cannot be run: %s", r->command, strerror(result.code));
+		r->failed = CLI_IO;
+	}
+	struct reduce_end e = { .end = result.end, .code = result.code };
+	(void)try_crash_parse(result.trail ? result.trail : "", &e.crash);
+	child_result_free(&result);
+	return e;
+}
+
+/* Whether a run ends as those of the whole capture did. Another crash is another bug, also where the reader ends in the same way.
+ */
+static bool reduce_ends_alike(const struct reduce *r, const struct reduce_end *e)
+{
+	return !r->failed && e->end != CHILD_CANCELLED && e->end == r->like.end &&
+	       (e->end == CHILD_HUNG || e->code == r->like.code) && reduce_same(r->like.crash.site, e->crash.site) &&
+	       (e->crash.site || reduce_same(r->like.crash.summary, e->crash.summary));
+}
+
+/* The whole capture: the end to look for is that of the first run that fails, else of the first. */
+static void reduce_begin(struct reduce *r, const char *path)
+{
+	for (uint64_t i = 0; i < r->options->repeat && !r->failed; i++) {
+		struct reduce_end e = reduce_run_once(r, path);
+		bool fails = e.end != CHILD_EXITED || e.code || e.crash.summary;
+		if (i && !fails) {
+			try_crash_free(&e.crash);
+			continue;
+		}
+		try_crash_free(&r->like.crash);
+		r->like = e;
+		if (fails)
+			return;
+	}
+}
+
+/* Whether enough of the runs end alike. */
+static bool reduce_reads_often(struct reduce *r, const char *path)
+{
+	const struct cli_options *o = r->options;
+	uint64_t alike = 0;
+
+	if (!r->begun)
+		reduce_begin(r, path);
+	/* One run, which has been made: it is like itself. */
+	if (!r->begun && o->repeat == 1)
+		return !r->failed && r->like.end != CHILD_CANCELLED;
+	for (uint64_t i = 0; i < o->repeat && alike < o->enough && !r->failed; i++) {
+		if (alike + (o->repeat - i) < o->enough)
+			break;
+		struct reduce_end e = reduce_run_once(r, path);
+		alike += reduce_ends_alike(r, &e);
+		try_crash_free(&e.crash);
+	}
+	return alike >= o->enough;
+}
+
 static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candidate)
 {
 	struct tracemend_error error = { 0 };
-	struct child_result result = { .end = CHILD_CANCELLED };
 	char *path = NULL;
 
 	if (tracemend_sample_write(candidate, r->scratch, &error) != TM_OK) {
@@ -74,26 +144,35 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 		r->failed = cli_memory();
 		return false;
 	}
-	reader_run(r->options, READER_RUN, path, &result);
-	if (result.end == CHILD_NOT_RUN) {
-		cli_error("%s: cannot be run: %s", r->command, strerror(result.code));
-		r->failed = CLI_IO;
-	}
+	bool same = reduce_reads_often(r, path);
 	cli_path_remove(path);
 	free(path);
-	struct try_crash crash;
-	(void)try_crash_parse(result.trail ? result.trail : "", &crash);
-	child_result_free(&result);
-	if (!r->begun) {
-		r->like = result;
-		r->crash = crash;
-	}
-	/* Another crash is another bug, also where the reader ends in the same way. */
-	bool same = reduce_same(r->crash.site, crash.site) && (crash.site || reduce_same(r->crash.summary, crash.summary));
-	if (r->begun)
-		try_crash_free(&crash);
-	return same && !r->failed && result.end != CHILD_CANCELLED && result.end == r->like.end &&
-	       (result.end == CHILD_HUNG || result.code == r->like.code);
+	return same;
+}
+
+/* On a terminal, from the first second on: what has been done. */
+static void reduce_show(struct reduce *r)
+{
+	int64_t now = cli_now();
+	char n[3][32];
+
+	if (r->options->quiet || !isatty(STDERR_FILENO) || now - r->started < 1000 || now - r->shown < 100)
+		return;
+	fprintf(stderr, "\r\033[K%s of %s bytes, %s tries, %llu s", cli_number(n[0], r->size), cli_number(n[1], r->size_before),
+		cli_number(n[2], r->tries), (unsigned long long)(now - r->started) / 1000);
+	r->shown = now;
+}
+
+/* tracemend_options.progress: stops on a signal, and when the time is over. */
+static bool reduce_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct reduce *r = ctx;
+
+	(void)done;
+	(void)total;
+	if (r->options->budget && (uint64_t)(cli_now() - r->started) >= 1000 * r->options->budget)
+		r->out_of_time = true;
+	return !r->out_of_time && !cli_signals_caught();
 }
 
 /* tracemend_predicate.holds */
@@ -116,6 +195,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 		r->records = records;
 		r->size = cli_sample_size(candidate);
 	}
+	reduce_show(r);
 	return good;
 }
 
@@ -129,6 +209,9 @@ static int reduce_check_options(const struct cli_options *o)
 		return cli_usage("reduce needs -o OUT for the result");
 	if (o->shell && o->command_line.count)
 		return cli_usage("--command and a command after -- exclude each other");
+	if (o->enough > o->repeat)
+		return cli_usage("--enough %llu is more than --repeat %llu", (unsigned long long)o->enough,
+				 (unsigned long long)o->repeat);
 	if (!o->rule && !o->shell && !o->command_line.count)
 		return cli_usage("reduce needs a condition for the result: --rule RULE or --command 'COMMAND {}'");
 	for (size_t i = 0; i < o->command_line.count; i++)
@@ -146,6 +229,10 @@ static void reduce_say(const struct reduce *r)
 
 	if (r->options->quiet)
 		return;
+	if (r->shown)
+		fputs("\r\033[K", stderr);
+	if (cli_signals_caught() || r->out_of_time)
+		printf("stopped %s: this is the smallest so far\n", r->out_of_time ? "by --budget" : "by a signal");
 	printf("%s: %s reduced to %s, %s to %s, in %s %s\n", cli_show(shown, r->options->paths.items[0]),
 	       cli_count(n[0], r->size_before, "byte"), cli_number(n[1], r->size), cli_count(n[2], r->records_before, "record"),
 	       cli_number(n[3], r->records), cli_number(n[4], r->tries), r->tries == 1 ? "try" : "tries");
@@ -172,7 +259,8 @@ static bool reduce_goes_on(const struct reduce *r)
 {
 	const struct cli_options *o = r->options;
 
-	return o->rule && !o->strict && r->size > reduce_enough(r) && (!o->tries || r->tries < o->tries) && !cli_signals_caught();
+	return o->rule && !o->strict && r->size > reduce_enough(r) && (!o->tries || r->tries < o->tries) && !r->out_of_time &&
+	       !cli_signals_caught();
 }
 
 /* Reduces an input, which it closes, with the predicate as it is now. Keeps and returns the result if it has less than `bound`
@@ -241,15 +329,18 @@ static int reduce_run(struct reduce *r)
 	if (reduced)
 		reduced = reduce_loosely(r, reduce_inside_out(r, reduced));
 	code = r->failed;
-	if (cli_signals_caught()) {
-		code = CLI_SIGNAL + cli_signals_caught();
-	} else if (!code && !reduced) {
-		code = cli_fail(&error);
-	} else if (!code) {
+	if (!code && reduced) {
 		code = tracemend_sample_write_as(reduced, r->options->output, &error) == TM_OK ? CLI_CLEAN : cli_fail(&error);
 		if (!code)
 			reduce_say(r);
+	} else if (!code && r->out_of_time) {
+		cli_error("--budget: the time was over before a smaller capture was found");
+		code = CLI_LIMIT;
+	} else if (!code && !cli_signals_caught()) {
+		code = cli_fail(&error);
 	}
+	if (cli_signals_caught())
+		code = CLI_SIGNAL + cli_signals_caught();
 	tracemend_sample_free(reduced);
 	return code;
 }
@@ -263,7 +354,9 @@ int cli_reduce(struct cli_options *o)
 		return code;
 	r.predicate = (struct tracemend_predicate){ .holds = reduce_holds, .ctx = &r, .tries = o->tries };
 	r.library.max_findings = 1; /* one finding of the rule is enough */
-	cli_progress_attach(NULL, 0, &r.library);
+	r.library.progress = reduce_progress;
+	r.library.progress_ctx = &r;
+	r.started = cli_now();
 	if (o->shell)
 		r.command = "/bin/sh";
 	else if (o->command_line.count)
@@ -277,7 +370,7 @@ int cli_reduce(struct cli_options *o)
 		code = reduce_run(&r);
 	if (r.scratch)
 		cli_path_remove(r.scratch);
-	try_crash_free(&r.crash);
+	try_crash_free(&r.like.crash);
 	free(r.scratch);
 	cli_errors_close(&r.errors);
 	return code;

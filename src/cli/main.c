@@ -170,11 +170,13 @@ const struct cli_command cli_commands[] = {
 			  "  4   the capture does not meet the condition, or is not recognised\n"
 			  "  5   I/O: a file cannot be opened, read or written, or the command cannot be run\n"
 			  "  6   a limit stopped the work: nothing was written\n"
-			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
+			  "  70  internal check failed: nothing was written\n"
+			  "  128+N  stopped by signal N: the smallest so far was written, if there is one\n\n"
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
-			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n",
-		.accepts = "-fpoWHXTYNyqvhZ",
+			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n"
+			  "  tracemend reduce race.dat -o small.dat --repeat 10 --enough 3 --budget 600 -- ./reader {}\n",
+		.accepts = "-fpoWHXTYNde1yqvhZ",
 		.run = cli_reduce,
 	},
 	{

@@ -114,11 +114,12 @@ struct tracemend_sample *tracemend_reduce(struct tracemend_input *input, const s
 	if (r.format)
 		r.profile = format_profile(r.format, r.options->profile, &ignored);
 	r.best->format = r.format;
+	uint64_t whole = reduction_size(&r);
 	if (!predicate->holds(predicate->ctx, r.best))
 		(void)fault_set(r.error, TM_NOTHING, "the whole capture does not meet the condition");
 	else
 		reduction_run(&r);
-	if (r.error->status == TM_OK)
+	if (r.error->status == TM_OK || (r.error->status == TM_CANCELLED && reduction_size(&r) < whole))
 		return r.best;
 	tracemend_sample_free(r.best);
 	return NULL;

@@ -138,3 +138,37 @@ small() {
 	exits 4 reduce "made/$(label 2 file)" -o none --rule non-regular-file
 	[ ! -e none ]
 }
+
+# bats test_tags=slow
+@test "when it is stopped, the smallest so far is kept" {
+	big fxt dangling-string-ref
+	printf '#!/bin/sh\nsleep 0.1\n[ $(wc -c < "$1") -lt 30000 ] || exit 7\n' > slow
+	chmod +x slow
+	exits 0 reduce big -o little --budget 1 -- ./slow {}
+	grep -q '^stopped by --budget: this is the smallest so far$' <<< "$output"
+	[ "$(files little)" -lt "$(files big)" ]
+	"$TRACEMEND" reduce big -o halfway -- ./slow {} > said &
+	sleep 1.5
+	kill -TERM $!
+	wait $! && false || [ $? = 143 ]
+	grep -q '^stopped by a signal: this is the smallest so far$' said
+	[ "$(files halfway)" -lt "$(files big)" ]
+	# Nothing smaller was found in time.
+	printf '#!/bin/sh\nsleep 1.2\nexit 7\n' > slow
+	exits 6 reduce big -o none --budget 1 -- ./slow {}
+	[ ! -e none ]
+}
+
+@test "what shows itself only at times is run several times" {
+	big fxt dangling-string-ref 4K
+	# Fails in each third run.
+	printf '#!/bin/sh\nn=$(($(cat count 2> /dev/null || echo 0) + 1))\necho $n > count\n[ $((n %% 3)) != 0 ] || kill -SEGV $$\n' > flaky
+	chmod +x flaky
+	exits 0 reduce big -o little --repeat 3 -- ./flaky {}
+	grep -q 'killed by SIGSEGV' <<< "$output"
+	[ "$(files little)" -lt 100 ]
+	# In three runs it fails once, not twice.
+	rm -rf count
+	exits 4 reduce big -o none --repeat 3 --enough 2 -- ./flaky {}
+	exits 2 reduce big -o none --repeat 2 --enough 3 -- ./flaky {}
+}
