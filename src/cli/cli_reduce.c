@@ -329,6 +329,10 @@ static int reduce_run(struct reduce *r)
 	if (reduced)
 		reduced = reduce_loosely(r, reduce_inside_out(r, reduced));
 	code = r->failed;
+	if (reduced && (r->out_of_time || cli_signals_caught()) && r->size >= r->size_before) {
+		tracemend_sample_free(reduced);
+		reduced = NULL;
+	}
 	if (!code && reduced) {
 		code = tracemend_sample_write_as(reduced, r->options->output, &error) == TM_OK ? CLI_CLEAN : cli_fail(&error);
 		if (!code)
