@@ -175,7 +175,7 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n"
-			  "  tracemend reduce race.dat -o small.dat --repeat 10 --enough 3 --budget 600 -- ./reader {}\n",
+			  "  tracemend reduce crash.dat -o small.dat --repeat 10 --enough 3 --budget 600 -- trace-cmd report {}\n",
 		.accepts = "-fpoWHXTYNde1yqvhZ",
 		.run = cli_reduce,
 	},

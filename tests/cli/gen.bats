@@ -121,6 +121,8 @@ load helper
 		jq -se '[.[] | select(.expect != [])] == []' "$format/labels.jsonl"
 	done
 	exits 2 gen -f fxt --sound -o none
+	exits 0 gen -f fxt --rule dangling-string-ref --sound -o one
+	exits 0 check one/sound-dangling-string-ref-0001.fxt
 }
 
 @test "with --host, captures are of an ordinary host, and each has its defect all the same" {

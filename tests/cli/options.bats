@@ -65,7 +65,8 @@ base() {
 	cmp c.fxt d.fxt
 	exits 1 try -f fxt --valid --count 1 -o found -- false "{}"
 	exits 1 try --input-format fxt --valid --count 1 --output found2 -- false "{}"
-	diff -r found found2
+	diff -r -x 'report.*' -x 'index.*' found found2
+	diff <(sed 's/found2/found/g' found2/index.txt) found/index.txt
 }
 
 @test "-q prints less, -v prints more, and neither changes how it ends" {
