@@ -20,6 +20,44 @@ trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 mad
 	done
 }
 
+@test "the arguments of lttng's events are in their bytes, under the names of the format" {
+	"$TRACEMEND" gen -q -f lttng --count 12 -o made
+	cat > look.py <<-'END'
+		import json, os, re, sys
+		texts = numbers = 0
+		for line in sys.stdin:
+		    r = json.loads(line)
+		    if r["kind"] != "event" or "payload=" in r["arguments"]:
+		        continue
+		    with open(os.path.join(sys.argv[1], r["file"]), "rb") as f:
+		        f.seek(r["offset"])
+		        data = f.read(r["length"])
+		    for name, value in re.findall(r"(\w+)=(.*?)(?= \w+=|$)", r["arguments"]):
+		        if name == "id":
+		            continue
+		        if re.fullmatch(r"-?\d+|0x[0-9a-f]+", value):
+		            n = int(value, 0)
+		            forms = [n.to_bytes(size, order, signed=n < 0) for size in (1, 2, 4, 8) for order in ("little", "big")
+		                     if -(1 << 8 * size - 1) <= n < 1 << 8 * size]
+		            assert any(form in data for form in forms), (r, name)
+		            numbers += 1
+		        elif "\\" not in value and not value.endswith("..."):
+		            assert value.encode() + b"\0" in data, (r, name)
+		            texts += 1
+		print(texts, numbers)
+	END
+	texts=0 numbers=0
+	for capture in made/valid-*; do
+		"$TRACEMEND" dump --format=jsonl "$capture" > records
+		read -r t n < <(python3 look.py "$capture" < records)
+		texts=$((texts + t)) numbers=$((numbers + n))
+	done
+	[ "$texts" -gt 50 ]
+	[ "$numbers" -gt 500 ]
+	# By hand: seed 1 is little-endian and packed.
+	"$TRACEMEND" dump made/valid-0001 | grep '^kernel_0:0x00000052 ' | grep -q 'printk  id=45 string=a longer text, of several words$'
+}
+
 @test "ranges of offsets and of times, and the surroundings of an offset" {
 	capture=$(trace)
 	tm dump --format=jsonl "$capture"

@@ -73,81 +73,88 @@ static uint32_t conversion_size(const struct lttng_sizes *sizes, const struct co
 }
 
 /* One field: '#' type '%' type, or '%' type; *p is at the mark. */
-static bool parse_field(const struct lttng_coding *coding, struct lttng_budget *b, const char **p, struct lttng_shape *shape,
-			unsigned *flaws, bool *bad)
+static void parse_field(const struct lttng_coding *coding, const char **p, struct lttng_format_field *f)
 {
 	struct conversion wire = { 0 }, c;
 	bool typed = false, compact = false;
 
+	f->flaws |= FORMAT_BAD;
 	if (**p == '#') {
 		(*p)++;
 		for (; **p == 'n' || **p == 'b'; (*p)++)
 			compact |= **p == 'b';
 		if (**p != '%') {
 			typed = true;
-			if (!parse_conversion(p, true, &wire)) {
-				*bad = true;
-				return true;
-			}
+			if (!parse_conversion(p, true, &wire))
+				return;
 		}
-		if (**p != '%') {
-			*bad = true;
-			return true;
-		}
+		if (**p != '%')
+			return;
 	}
 	(*p)++;
 	while (**p && strchr("-+ #0", **p))
 		(*p)++;
-	if (!parse_conversion(p, false, &c)) {
-		*bad = true;
-		return true;
-	}
+	if (!parse_conversion(p, false, &c))
+		return;
+	f->flaws &= ~(unsigned)FORMAT_BAD;
+	f->letter = c.letter;
 	/* Compact data of 1.0 is in the event word. */
-	if (compact && coding->layout->era == LTTNG_MARKERS)
-		return true;
+	f->elsewhere = compact && coding->layout->era == LTTNG_MARKERS;
+	if (f->elsewhere)
+		return;
 	/* A C string is one whatever is said of the wire. */
 	uint32_t size = conversion_size(&coding->sizes, typed && c.letter != 's' ? &wire : &c);
 	if (typed && wire.qualifier == '8' && c.letter != 's' && conversion_size(&coding->sizes, &c) != 8)
-		*flaws |= FORMAT_EIGHT;
-	struct lttng_step step = {
+		f->flaws |= FORMAT_EIGHT;
+	f->step = (struct lttng_step){
 		.kind = size ? STEP_FIXED : STEP_STRING, .align = lttng_value_align(coding, size), .pad = 1, .size = size
 	};
-	return lttng_shape_add(b, shape, step);
+}
+
+bool lttng_format_next(const struct lttng_coding *c, const char **at, struct lttng_format_field *f)
+{
+	/* The name: a word that ends with a blank before the mark. */
+	const char *word = *at + strspn(*at, " \t"), *p = *at;
+
+	while (*p && ((*p != '#' && *p != '%') || p[1] == p[0]))
+		p += *p == '#' || *p == '%' ? 2 : 1;
+	*at = p;
+	if (!*p)
+		return false;
+	*f = (struct lttng_format_field){ .name = word, .mark = p, .name_length = word < p ? (size_t)(p - word) : 0 };
+	if (!f->name_length || !memchr(word, ' ', f->name_length))
+		f->flaws |= FORMAT_UNNAMED;
+	while (f->name_length && (word[f->name_length - 1] == ' ' || word[f->name_length - 1] == '\t'))
+		f->name_length--;
+	/* Other text may stand in front of it. */
+	for (size_t i = f->name_length; i && f->name == word; i--)
+		if (word[i - 1] == ' ' || word[i - 1] == '\t')
+			f->name = word + i;
+	f->name_length -= (size_t)(f->name - word);
+	parse_field(c, at, f);
+	return true;
 }
 
 bool lttng_format_parse(const struct lttng_coding *c, struct lttng_budget *b, const char *format, struct lttng_shape *shape,
 			unsigned *flaws, size_t *at)
 {
-	const char *p = format, *from = format; /* from: behind the last conversion */
+	const char *p = format;
+	struct lttng_format_field f;
 	unsigned fields = 0;
 
 	*flaws = 0;
 	*shape = (struct lttng_shape){ 0 };
-	while (*p) {
-		if ((p[0] == '#' || p[0] == '%') && p[1] == p[0]) {
-			p += 2;
-			continue;
-		}
-		if (*p != '#' && *p != '%') {
-			p++;
-			continue;
-		}
-		/* The name: a word that ends with a blank before the mark. */
-		const char *word = from;
-		while (word < p && (*word == ' ' || *word == '\t'))
-			word++;
-		if (word == p || !memchr(word, ' ', (size_t)(p - word)))
-			*flaws |= FORMAT_UNNAMED;
-		*at = (size_t)(p - format);
-		bool bad = ++fields > LTTNG_FIELDS_MAX;
-		if (!bad && !parse_field(c, b, &p, shape, flaws, &bad))
-			return false;
-		if (bad) {
+	while (lttng_format_next(c, &p, &f)) {
+		*at = (size_t)(f.mark - format);
+		*flaws |= f.flaws;
+		if (++fields > LTTNG_FIELDS_MAX)
 			*flaws |= FORMAT_BAD;
+		if (*flaws & FORMAT_BAD) {
 			shape->known = false;
 			return true;
 		}
-		from = p;
+		if (!f.elsewhere && !lttng_shape_add(b, shape, f.step))
+			return false;
 	}
 	lttng_shape_finish(shape);
 	return true;

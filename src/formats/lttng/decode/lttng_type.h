@@ -43,8 +43,9 @@ struct lttng_shape {
 struct lttng_type {
 	char *name; /* owned */
 	uint32_t id;
-	bool declared;	/* an id record was kept */
-	bool described; /* so was a format */
+	bool declared;	    /* an id record was kept */
+	bool described;	    /* so was a format */
+	const char *format; /* of a marker, borrowed; NULL: not known */
 	struct lttng_shape shape;
 };
 
@@ -94,6 +95,17 @@ void lttng_shape_finish(struct lttng_shape *shape);
 
 /* lttng_marker.c */
 enum lttng_format_flaw { FORMAT_FINE, FORMAT_BAD, FORMAT_EIGHT = 2, FORMAT_UNNAMED = 4 };
+/* A field of a format string. */
+struct lttng_format_field {
+	const char *name, *mark; /* in the format; mark: its '#' or '%' */
+	size_t name_length;
+	char letter;		/* of its conversion: how it is shown */
+	bool elsewhere;		/* it is in the event word, not in the payload */
+	unsigned flaws;		/* or-ed; FORMAT_BAD: it cannot be parsed */
+	struct lttng_step step; /* never a sequence */
+};
+/* The next field; *at, which begins as the format, moves behind it. False: there are no more. */
+bool lttng_format_next(const struct lttng_coding *c, const char **at, struct lttng_format_field *f);
 /* Parses a format string into a shape. Returns flaws, or-ed; FORMAT_BAD leaves shape->known false. *at is the offset of what
  * is bad. False only when memory is short (b->status). */
 bool lttng_format_parse(const struct lttng_coding *c, struct lttng_budget *b, const char *format, struct lttng_shape *shape,

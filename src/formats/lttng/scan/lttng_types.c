@@ -116,6 +116,7 @@ void lttng_marker_describe(struct lttng_marker *m, const struct lttng_name *n)
 {
 	for (; m; m = m->twin) {
 		m->type.described = n->format != NULL;
+		m->type.format = n->format;
 		m->type.shape = n->shape;
 		m->blame = n->blame;
 	}
