@@ -39,6 +39,13 @@ CEILINGS = {
         "tracedat": {"altered": 2093, "invented": 6893, "claims": 2, "lost, one hit": 1.7},
         "uftrace": {"altered": 393, "invented": 37023, "claims": 71, "lost, one hit": 6.8, "lost, 25 hits": 1.1, "lost, 400 hits": 78},
     },
+    # The same part where there are no captures of real recorders: the captures and their damages are others then.
+    "generated": {
+        "fxt": {"altered": 54000, "invented": 45, "doubted, one hit": 4.0},
+        "ktrace": {"invented": 150, "claims": 2, "doubted, one hit": 3.1},
+        "tracedat": {"altered": 25, "invented": 6900, "claims": 1, "doubted, one hit": 1.25},
+        "uftrace": {"altered": 165, "invented": 3600, "claims": 2},
+    },
 }
 
 
