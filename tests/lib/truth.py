@@ -512,6 +512,8 @@ def options_of(arguments):
     parser.add_argument("--list", choices=("events", "problems", "structure", "about"))
     options = parser.parse_args(arguments)
     options.samples = True
+    if options.judge == "all" and not os.path.isdir(samples_folder()):
+        options.judge = "generated"
     if options.judge:
         vars(options).update(truth_aims.PARTS[options.judge])
     return options
@@ -554,7 +556,7 @@ def main():
     names = options.formats or sorted(n for n in os.listdir(os.path.join(TESTS, "formats")) if options.judge or parser_of(n))
     if options.only:
         names = [options.only.split("/")[0]]
-    good, details, verdicts = True, [], truth_aims.Verdicts("generated" if options.judge == "all" and not os.path.isdir(samples_folder()) else options.judge)
+    good, details, verdicts = True, [], truth_aims.Verdicts(options.judge)
     with tempfile.TemporaryDirectory(prefix="truth.") as work:
         # A copy, so that a build meanwhile does not matter.
         tool = shutil.copy(tool, os.path.join(work, "tracemend"))

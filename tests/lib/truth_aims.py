@@ -9,6 +9,7 @@ new one here, or takes it out. The captures, damages and seed of a part are fixe
 PARTS = {
     "small": {"damages": 90, "seed": 1, "largest": 100 << 10, "samples": False},
     "all": {"damages": 300, "seed": 1},
+    "generated": {"damages": 300, "seed": 1, "samples": False},
 }
 
 # Number: (row of the table, what of it, target). Counts, or percent of the events that count.
@@ -39,7 +40,7 @@ CEILINGS = {
         "tracedat": {"altered": 2093, "invented": 6893, "claims": 2, "lost, one hit": 1.7},
         "uftrace": {"altered": 393, "invented": 37023, "claims": 71, "lost, one hit": 6.8, "lost, 25 hits": 1.1, "lost, 400 hits": 78},
     },
-    # The same part where there are no captures of real recorders: the captures and their damages are others then.
+    # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
         "fxt": {"altered": 54000, "invented": 45, "doubted, one hit": 4.0},
         "ktrace": {"invented": 150, "claims": 2, "doubted, one hit": 3.1},
