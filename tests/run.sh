@@ -241,6 +241,7 @@ test_cli() {
 # Small: fewer captures, and not what has to be fetched first.
 test_readers() {
 	one "reader: uftrace" timeout 600 tests/readers/uftrace_reader.sh "$(at 15 60)"
+	one "reader: uftrace, arguments" timeout 300 python3 tests/formats/uftrace/specifications.py --tool "$BUILD/tracemend"
 	one "reader: trace-cmd" timeout 900 tests/readers/tracecmd_reader.sh $(at "30 0" "150 6")
 	if ! small || [ -s build/perfetto/trace_processor.wasm ]; then
 		one "reader: Perfetto" timeout 900 tests/readers/perfetto_reader.sh $(at "10 1" "60 4")

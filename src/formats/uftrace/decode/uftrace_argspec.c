@@ -46,21 +46,29 @@ static bool set_bits(struct uftrace_item *item, long bits, bool floating)
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64 || (floating && bits == 80);
 }
 
-/* Behind "%": a place on the stack, or a register for arguments of one of the machines that there are recorders for. */
-static bool take_place(const char *text)
+/* Behind "%": a place on the stack, or a register for arguments of that machine. */
+static bool take_place(const char *text, enum uftrace_machine machine)
 {
-	/* x86-64, i386; by number: the vector registers of these, aarch64 and arm, RISC-V. */
-	static const char *const registers[] = { "rdi", "rsi", "rdx", "rcx", "r8", "r9", "ecx", "edx" };
-	static const char *const numbered[] = { "xmm", "x", "s", "d", "r", "a", "fa" };
+	static const struct {
+		enum uftrace_machine machine;
+		const char *name; /* a number follows where it ends in '#', from 0 to 7 */
+	} registers[] = {
+		{ UFTRACE_MACHINE_X86, "rdi" },	   { UFTRACE_MACHINE_X86, "rsi" },    { UFTRACE_MACHINE_X86, "rdx" },
+		{ UFTRACE_MACHINE_X86, "rcx" },	   { UFTRACE_MACHINE_X86, "r8" },     { UFTRACE_MACHINE_X86, "r9" },
+		{ UFTRACE_MACHINE_X86, "ecx" },	   { UFTRACE_MACHINE_X86, "edx" },    { UFTRACE_MACHINE_X86, "xmm#" },
+		{ UFTRACE_MACHINE_ARM, "r#" },	   { UFTRACE_MACHINE_ARM, "s#" },     { UFTRACE_MACHINE_ARM, "d#" },
+		{ UFTRACE_MACHINE_AARCH64, "x#" }, { UFTRACE_MACHINE_AARCH64, "s#" }, { UFTRACE_MACHINE_AARCH64, "d#" },
+		{ UFTRACE_MACHINE_RISCV, "a#" },   { UFTRACE_MACHINE_RISCV, "fa#" },
+	};
 
 	if (!strncmp(text, "stack", 5))
 		return true;
-	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
-		if (!strcasecmp(text, registers[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
-		size_t n = strlen(numbered[i]);
-		if (!strncasecmp(text, numbered[i], n) && text[n] >= '0' && text[n] <= '7' && !text[n + 1])
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+		const char *name = registers[i].name;
+		size_t n = strcspn(name, "#");
+		if (registers[i].machine != machine || strncasecmp(text, name, n) != 0)
+			continue;
+		if (name[n] ? text[n] >= '0' && text[n] <= '7' && !text[n + 1] : !text[n])
 			return true;
 	}
 	return false;
@@ -125,7 +133,7 @@ static bool take_rest(struct item_text *t, const struct uftrace_argspec_of *of, 
 		if (!take_format(t, of, item))
 			return false;
 	}
-	return !*t->at || (*t->at == '%' && take_place(t->at + 1));
+	return !*t->at || (*t->at == '%' && take_place(t->at + 1, of->machine));
 }
 
 /* Words for other things than arguments; what follows them does not matter. */
@@ -194,7 +202,7 @@ enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const str
 {
 	struct uftrace_item own[UFTRACE_ITEMS_MAX];
 	size_t own_count = 0;
-	bool found = false, elsewhere = false;
+	bool elsewhere = false, found[2] = { false, false }, refused[2] = { false, false }; /* of arguments, of the value */
 
 	for (size_t at = 0; at < t.length;) {
 		const char *comma = memchr(t.text + at, ',', t.length - at);
@@ -206,22 +214,24 @@ enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const str
 		memcpy(text, t.text + at, length);
 		text[length] = '\0';
 		at += length + 1;
-		enum item_kind kind = length ? read_item(text, of, &item) : ITEM_OTHER;
-		if (kind == ITEM_REFUSED)
-			return UFTRACE_ARGSPEC_REFUSED;
+		enum item_kind kind = read_item(text, of, &item);
 		elsewhere |= kind == ITEM_ELSEWHERE;
+		refused[item.retval] |= kind == ITEM_REFUSED;
 		if (kind != ITEM_ARGUMENT)
 			continue;
-		found = true;
+		found[item.retval] = true;
 		/* "arg0" is none, and stands for no value. */
 		if (item.retval == retval && (item.retval || item.index))
 			add_item(own, &own_count, &item);
 	}
+	/* Readers go through it once for each, and pass over the items of the other. */
+	*any |= !elsewhere && ((found[0] && !refused[0]) || (found[1] && !refused[1]));
+	if (refused[retval])
+		return UFTRACE_ARGSPEC_REFUSED;
 	if (elsewhere)
 		return UFTRACE_ARGSPEC_ELSEWHERE;
 	for (size_t i = 0; i < own_count; i++)
 		add_item(items, count, &own[i]);
-	*any |= found;
 	return UFTRACE_ARGSPEC_TAKEN;
 }
 

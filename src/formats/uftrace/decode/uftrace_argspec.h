@@ -23,9 +23,13 @@ struct uftrace_spec {
 	struct uftrace_item items[];
 };
 
+/* Whose registers items can name: as readers tell it from the processor's name, else that of most of them. */
+enum uftrace_machine { UFTRACE_MACHINE_X86, UFTRACE_MACHINE_ARM, UFTRACE_MACHINE_AARCH64, UFTRACE_MACHINE_RISCV };
+
 /* Which function the items are for, and who reads them. */
 struct uftrace_argspec_of {
-	unsigned long_size;	   /* 4 or 8 */
+	unsigned long_size; /* 4 or 8 */
+	enum uftrace_machine machine;
 	bool octal;		   /* readers know the format 'o', of 0.16 */
 	struct uftrace_str module; /* the file name of the program or library; text NULL: any */
 	bool plt;		   /* a call through the PLT */
@@ -39,7 +43,7 @@ enum uftrace_argspec_state {
 
 /* Reads the items of a specification, separated by commas: adds those of arguments, or of the return value, to
  * items[UFTRACE_ITEMS_MAX], where a later one replaces an earlier one of its index. *any is set where there is an item of either.
- * Nothing is added where the specification is not taken. */
+ * Nothing is added where the specification is not taken. Items of the other kind do not matter, not even where they are refused. */
 enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const struct uftrace_argspec_of *of, bool retval,
 						 struct uftrace_item *items, size_t *count, bool *any);
 /* Bytes that the values take with their padding, read from data; -1: they pass `size`, or a string cannot be so long.

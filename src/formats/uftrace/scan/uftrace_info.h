@@ -2,6 +2,7 @@
 #ifndef UFTRACE_INFO_H
 #define UFTRACE_INFO_H
 
+#include "formats/uftrace/decode/uftrace_argspec.h"
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_walk.h"
@@ -55,8 +56,9 @@ struct uftrace_info {
 	uint8_t header[UFTRACE_HEADER_SIZE]; /* as it is taken: where `begin` is not 40 it was shifted */
 	struct finding *recorder_died;	     /* what explains that much is missing */
 	struct uftrace_str exename, version_text, cmdline;
-	uint64_t elapsed;	 /* ns; 0 unknown */
-	unsigned pattern_type;	 /* enum uftrace_pattern */
+	uint64_t elapsed;      /* ns; 0 unknown */
+	unsigned pattern_type; /* enum uftrace_pattern */
+	enum uftrace_machine machine;
 	unsigned version_number; /* major * 10000 + minor * 100 + patch; 0 unknown */
 	bool foreign;		 /* written by another tool: the QEMU plugin */
 };

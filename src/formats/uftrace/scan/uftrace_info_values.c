@@ -74,6 +74,19 @@ static void read_pattern(struct uftrace_walk *w, struct source *source, const st
 	}
 }
 
+/* As uftrace 0.13 tells it, by the processor; and RISC-V by the version's list of what the recorder was built with. */
+static enum uftrace_machine machine_of(struct uftrace_str processor, struct uftrace_str version)
+{
+	if (processor.length >= 10 && !memcmp(processor.text, "desc=ARM64", 10))
+		return UFTRACE_MACHINE_AARCH64;
+	if (processor.length >= 9 && !memcmp(processor.text, "desc=ARMv", 9))
+		return UFTRACE_MACHINE_ARM;
+	for (size_t i = 0; i + 5 <= version.length; i++)
+		if (!memcmp(version.text + i, "riscv", 5))
+			return UFTRACE_MACHINE_RISCV;
+	return UFTRACE_MACHINE_X86;
+}
+
 static bool read_specs(struct uftrace_walk *w)
 {
 	const struct uftrace_lines *l = &w->info->lines;
@@ -112,7 +125,8 @@ bool uftrace_info_values(struct uftrace_walk *w)
 	const struct uftrace_lines *l = &info->lines;
 	struct source *source = w->dir->files[w->dir->info].source;
 	const struct uftrace_line *status = line_of(l, UFTRACE_I_EXIT_STATUS, false),
-				  *elapsed = line_of(l, UFTRACE_I_RECORD_DATE, true);
+				  *elapsed = line_of(l, UFTRACE_I_RECORD_DATE, true),
+				  *processor = line_of(l, UFTRACE_I_CPUINFO, false);
 	const struct uftrace_line *version = line_of(l, UFTRACE_I_VERSION, false),
 				  *pattern = line_of(l, UFTRACE_I_PATTERN_TYPE, false);
 	struct uftrace_str build_id = value_of(l, UFTRACE_I_BUILD_ID);
@@ -124,6 +138,7 @@ bool uftrace_info_values(struct uftrace_walk *w)
 		info->elapsed = parse_elapsed(elapsed->value);
 	if (version)
 		read_version(w, version->value);
+	info->machine = machine_of(processor ? processor->value : (struct uftrace_str){ NULL, 0 }, info->version_text);
 	/* As the QEMU plugin writes them. */
 	info->foreign = status && !status->value.length && build_id.length == 40 && strspn(build_id.text, "0") >= 40;
 	if (status)

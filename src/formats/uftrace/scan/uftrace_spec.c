@@ -21,7 +21,7 @@ struct uftrace_function_spec {
 	struct uftrace_str pattern, items;
 	enum spec_source source;
 	bool meta; /* the pattern has metacharacters */
-	bool compiled, unusable;
+	bool compiled;
 	regex_t regex;
 };
 
@@ -29,6 +29,7 @@ struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_
 {
 	unsigned version = w->info->version_number;
 	struct uftrace_argspec_of of = { .long_size = w->info->head.class == UFTRACE_64 ? 8 : 4,
+					 .machine = w->info->machine,
 					 .octal = !version || version >= 1600 };
 
 	if (module == UFTRACE_NONE)
@@ -55,7 +56,8 @@ bool uftrace_spec_is_refused(const struct uftrace_walk *w, struct uftrace_str on
 
 	if (sign)
 		text = (struct uftrace_str){ sign + 1, one.length - (size_t)(sign - one.text) - 1 };
-	return uftrace_argspec_items(text, &of, false, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED;
+	return uftrace_argspec_items(text, &of, false, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED ||
+	       uftrace_argspec_items(text, &of, true, items, &count, &any) == UFTRACE_ARGSPEC_REFUSED;
 }
 
 static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_source source, uint64_t offset)
@@ -75,7 +77,7 @@ static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_sou
 	for (size_t i = 0; i < spec.pattern.length; i++)
 		spec.meta |= spec.pattern.text[i] && strchr(".?*+^$|()[]{}\\", spec.pattern.text[i]) != NULL;
 	if (uftrace_spec_is_refused(w, t)) {
-		spec.unusable = a->refused = true;
+		a->refused = true;
 		char shown[TEXT_QUOTE_SIZE];
 		if (offset)
 			finding_report(w->findings, UFTRACE_RULE_argspec_unparsable, w->dir->files[w->dir->info].source, offset,
@@ -206,7 +208,7 @@ static bool collect(struct uftrace_walk *w, struct wanted *x, bool automatic)
 	for (size_t i = 0; i < a->count; i++) {
 		struct uftrace_function_spec *f = &a->list[i];
 		bool is_auto = f->source == SPEC_ARG_AUTO || f->source == SPEC_RET_AUTO;
-		if (is_auto != automatic || f->unusable)
+		if (is_auto != automatic)
 			continue;
 		enum match match = spec_match(w, f, x->name, x->sure);
 		if (match == MATCH_YES)
