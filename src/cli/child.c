@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/child_count.h"
 #include "cli/cli.h"
 #include "core/system.h"
 
@@ -148,6 +149,7 @@ struct child {
 	int out, err; /* -1: at its end */
 	bool keep;
 	struct child_result *result;
+	struct child_count count;
 };
 
 static void child_close(int *fd)
@@ -206,6 +208,8 @@ static bool child_read(struct child *c, int *fd)
 		child_close(fd);
 		return false;
 	}
+	if (fd == &c->out)
+		child_count_add(&c->count, bytes, (size_t)got);
 	if (fd == &c->out)
 		child_keep(c->result->output, &c->result->output_size, CHILD_OUTPUT_MAX, bytes, (size_t)got);
 	else
@@ -316,7 +320,7 @@ static void child_start(struct child *c, char *const *arguments, const struct ch
 
 void child_run(char *const *arguments, const struct child_limits *limits, bool keep, struct child_result *result)
 {
-	struct child c = { .pid = -1, .result = result };
+	struct child c = { .pid = -1, .result = result, .count.pattern = limits->count };
 
 	*result = (struct child_result){ .end = CHILD_NOT_RUN };
 	if (keep && !(result->output = calloc(1, CHILD_OUTPUT_MAX + 1))) {
@@ -326,6 +330,9 @@ void child_run(char *const *arguments, const struct child_limits *limits, bool k
 	child_start(&c, arguments, limits);
 	if (c.pid > 0)
 		child_watch(&c, limits);
+	child_count_end(&c.count);
+	result->counted = c.count.seen;
+	result->count = c.count.number;
 	child_close(&c.out);
 	child_close(&c.err);
 }

@@ -3,6 +3,7 @@
 #ifndef CHILD_H
 #define CHILD_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct child_limits {
 	unsigned seconds; /* of processor time */
 	uint64_t memory;  /* bytes of address space; 0: no limit */
 	int stop;	  /* a descriptor: the child is stopped when it can be read, or when its writer has closed it; -1: none */
+	const regex_t *count; /* what to count on standard output (child_count.h); NULL: nothing */
 };
 
 enum child_end {
@@ -33,6 +35,8 @@ enum child_end {
 struct child_result {
 	enum child_end end;
 	int code;
+	bool counted;			   /* a line of standard output matched limits.count */
+	uint64_t count;			   /* of those lines, or the sum of their numbers */
 	bool wrote_messages;		   /* something was written to standard error */
 	char messages[CHILD_MESSAGES_MAX]; /* the start of standard error */
 	char *trail;			   /* the end of standard error, with a NUL; NULL: nothing was written */

@@ -90,6 +90,8 @@ struct cli_options {
 	unsigned outcomes;		 /* a bit for each enum try_outcome */
 	unsigned crash_exit;		 /* 0: none */
 	const regex_t *crash_pattern;	 /* NULL: none */
+	const regex_t *count_with;	 /* NULL: none */
+	struct cli_list compared;	 /* --reader: shell commands, whose results are compared */
 	bool no_debugger, strict;
 	bool no_sandbox;
 	struct reader_pool *readers; /* processes that run the command from outside the sandbox; NULL: there is none */

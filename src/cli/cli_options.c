@@ -73,9 +73,16 @@ static const struct cli_option options[] = {
 	  "limit on the processor time of the command for each capture (default 5); elapsed time is limited to five times that" },
 	{ 'Y', "memory", "BYTES", "limit on the address space of the command (default 2G; 0: none, which sanitizers need)" },
 	{ 'U', "outcomes", "LIST",
-	  "the outcomes to report, separated by commas: signal, crash, memory, hang, rejected, silent (default: all)" },
+	  "the outcomes to report, separated by commas: signal, crash, memory, hang, differ, count, rejected, silent "
+	  "(default: all)" },
 	{ 'i', "crash-exit", "N", "an exit code that stands for a crash" },
 	{ 'k', "crash-pattern", "REGEX", "an extended regular expression; a crash, if something on standard error matches it" },
+	{ '2', "count-with", "REGEX",
+	  "an extended regular expression for what the command prints: of captures without errors it must match as many lines as "
+	  "there "
+	  "are records; if it has a group in parentheses, the numbers there are added" },
+	{ '3', "reader", "COMMAND",
+	  "a shell command with {} for the capture; given twice or more often: report where the readers disagree" },
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
 	{ 'd', "repeat", "N", "run the command so often for each candidate (default 1), for what does not show itself each time" },
 	{ 'e', "enough", "K", "so many of the runs must end in the same way (default 1)" },
@@ -356,18 +363,35 @@ static int cli_set_crash_exit(struct cli_options *o, const char *text)
 	return CLI_CLEAN;
 }
 
+/* used: where the option of that name has its expression. */
+static int cli_set_pattern(const char *name, const char *text, regex_t *pattern, const regex_t **used)
+{
+	char why[128];
+
+	if (*used)
+		regfree(pattern);
+	*used = NULL;
+	int wrong = regcomp(pattern, text, REG_EXTENDED | REG_NEWLINE);
+	if (wrong) {
+		(void)regerror(wrong, pattern, why, sizeof(why));
+		return cli_usage("%s=%s: %s", name, text, why);
+	}
+	*used = pattern;
+	return CLI_CLEAN;
+}
+
 static int cli_set_crash_pattern(struct cli_options *o, const char *text)
 {
 	static regex_t pattern;
-	char why[128];
-	int wrong = regcomp(&pattern, text, REG_EXTENDED | REG_NEWLINE);
 
-	if (wrong) {
-		(void)regerror(wrong, &pattern, why, sizeof(why));
-		return cli_usage("--crash-pattern=%s: %s", text, why);
-	}
-	o->crash_pattern = &pattern;
-	return CLI_CLEAN;
+	return cli_set_pattern("--crash-pattern", text, &pattern, &o->crash_pattern);
+}
+
+static int cli_set_count_with(struct cli_options *o, const char *text)
+{
+	static regex_t pattern;
+
+	return cli_set_pattern("--count-with", text, &pattern, &o->count_with);
 }
 
 /* A list of outcomes, as in "signal,hang". */
@@ -384,7 +408,8 @@ static int cli_set_outcomes(struct cli_options *o, const char *text)
 		}
 		if (found == TRY_FINE)
 			return cli_usage(
-				"--outcomes=%s: expected signal, crash, memory, hang, rejected or silent, separated by commas",
+				"--outcomes=%s: expected signal, crash, memory, hang, differ, count, rejected or silent, separated "
+				"by commas",
 				text);
 		o->outcomes |= 1u << found;
 		p += length;
@@ -587,6 +612,10 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 		return cli_set_crash_exit(o, text);
 	case 'k':
 		return cli_set_crash_pattern(o, text);
+	case '2':
+		return cli_set_count_with(o, text);
+	case '3':
+		return cli_list_add(&o->compared, text);
 	case 'C':
 		choice = cli_parse_choice(text, colors);
 		if (choice < 0)
@@ -845,6 +874,7 @@ void cli_options_free(struct cli_options *o)
 	free(o->rules);
 	free(o->paths.items);
 	free(o->command_line.items);
+	free(o->compared.items);
 	free(o->save.items);
 	free(o->only.items);
 	free(o->ignore.items);

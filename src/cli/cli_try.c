@@ -174,6 +174,16 @@ static void try_work_keep(struct try *t, size_t index, size_t slot)
 
 static int try_check_command(const struct cli_options *o)
 {
+	if (o->compared.count && o->command_line.count)
+		return cli_usage("--reader and a command after -- exclude each other");
+	if (o->compared.count == 1)
+		return cli_usage(
+			"--reader is given once: one reader alone follows --, as in tracemend try -f FORMAT -- COMMAND {}");
+	for (size_t i = 0; i < o->compared.count; i++)
+		if (!strstr(o->compared.items[i], "{}"))
+			return cli_usage("--reader=%s: needs {} for the path of the capture", o->compared.items[i]);
+	if (o->compared.count)
+		return CLI_CLEAN;
 	if (!o->command_line.count)
 		return cli_usage("try needs a reader: tracemend try -f FORMAT -- COMMAND {}");
 	for (size_t i = 0; i < o->command_line.count; i++)
@@ -294,6 +304,24 @@ static bool try_command_found(const char *name)
 	return false;
 }
 
+/* Whether the programs of all commands exist. False after an error message. */
+static bool try_commands_found(const struct cli_options *o)
+{
+	bool found = true;
+
+	for (size_t i = 0; found && i < o->compared.count; i++) {
+		struct cli_list words;
+		char *text;
+		if (!try_reader_words(o->compared.items[i], &words, &text))
+			return cli_memory() == CLI_CLEAN;
+		/* What the shell itself knows, settings and pipes are its business. */
+		found = !words.count || strpbrk(words.items[0], "=$`'\"(") || try_command_found(words.items[0]);
+		free(words.items);
+		free(text);
+	}
+	return o->compared.count ? found : try_command_found(o->command_line.items[0]);
+}
+
 int cli_try(struct cli_options *o)
 {
 	struct try t = { .options = o };
@@ -301,7 +329,7 @@ int cli_try(struct cli_options *o)
 
 	if (code)
 		return code;
-	if (!try_command_found(o->command_line.items[0]))
+	if (!try_commands_found(o))
 		return CLI_IO;
 	if (!o->library.format && !o->paths.count)
 		o->library.format = o->rule->format;

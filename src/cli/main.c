@@ -125,7 +125,8 @@ const struct cli_command cli_commands[] = {
 	{
 		.name = "try",
 		.summary = "test a trace reader: crashes, hangs, wrong verdicts",
-		.synopsis = "try [OPTIONS] -f FORMAT -- COMMAND {}\n       tracemend try [OPTIONS] PATH... -- COMMAND {}",
+		.synopsis = "try [OPTIONS] -f FORMAT -- COMMAND {}\n       tracemend try [OPTIONS] PATH... -- COMMAND {}\n"
+			    "       tracemend try [OPTIONS] -f FORMAT --reader 'COMMAND {}' --reader 'COMMAND {}'",
 		.description =
 			"Runs a command on captures, with limits on time and memory, and reports the captures with which it\n"
 			"crashes or hangs, valid ones that it rejects, and invalid ones that it accepts silently (exit 0 and\n"
@@ -135,19 +136,23 @@ const struct cli_command cli_commands[] = {
 			"Without PATH, captures are generated: valid ones, one with each defect, and damaged ones. What the\n"
 			"reader does with the valid capture of the same seed as well is not put down to the defect.\n"
 			"-o DIR writes a folder for each group: a reduced sample, report.md and report.casrep; and an index.\n"
-			"A shell script that runs a reader should end in 'exec READER'.\n",
-		.ending = "Exit status:\n"
-			  "  0   no findings\n"
-			  "  1   findings\n"
-			  "  2   usage: nothing was run\n"
-			  "  5   I/O: the command cannot be run, or a file cannot be opened, read or written\n"
-			  "  6   a limit stopped the work\n"
-			  "  70  internal check failed: nothing was written\n" SIGNALS "\n"
-			  "Examples:\n"
-			  "  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
-			  "  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
-			  "  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n",
-		.accepts = "-fpFosjcblVRKOITYUikNGyqvhZ",
+			"A shell script that runs a reader should end in 'exec READER'.\n"
+			"Several readers (--reader) are compared: whether all read a capture, and count the same in it.\n",
+		.ending =
+			"Exit status:\n"
+			"  0   no findings\n"
+			"  1   findings\n"
+			"  2   usage: nothing was run\n"
+			"  5   I/O: the command cannot be run, or a file cannot be opened, read or written\n"
+			"  6   a limit stopped the work\n"
+			"  70  internal check failed: nothing was written\n" SIGNALS "\n"
+			"Examples:\n"
+			"  tracemend try -f tracedat -j2 -o found -- trace-cmd report {}\n"
+			"  tracemend try -f uftrace --count 5 --outcomes signal,hang -- uftrace replay --no-pager -d {}\n"
+			"  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n"
+			"  tracemend try -f tracedat --valid --host --count-with '[[][0-9]+[]] +[0-9.]+:' -- trace-cmd report {}\n"
+			"  tracemend try -f fxt --reader './my-reader {}' --reader './my-reader --strict {}'\n",
+		.accepts = "-fpFosjcblVRKOITYUik23NGyqvhZ",
 		.reports = reports_try,
 		.tries = 400,
 		.run = cli_try,

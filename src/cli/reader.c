@@ -34,7 +34,7 @@ struct reader_pool {
 };
 
 struct reader_request {
-	uint32_t task, length; /* of the path, which follows */
+	uint32_t task, which, length; /* of the path, which follows; which: of several readers */
 };
 
 /* ---- the command ---- */
@@ -50,22 +50,25 @@ struct reader_request {
 /* Seconds of processor time for that. */
 #define READER_ORIGIN_SECONDS 2u
 
-static char **reader_arguments(const struct cli_options *o, enum reader_task task, const char *path)
+/* which: of the commands of --reader, if there are any. */
+static char **reader_arguments(const struct cli_options *o, enum reader_task task, size_t which, const char *path)
 {
 	char *text = NULL, *quoted = NULL, **arguments = NULL;
 
 	if (task == READER_ORIGIN) {
-		bool script;
-		const char *program = reader_program(o, &script);
-		const char *const items[] = { "/bin/sh", "-c", READER_ORIGIN_SCRIPT, "sh", program, script ? "script" : "program" };
+		bool script = !strncmp(path, "script:", 7);
+		const char *const items[] = {
+			"/bin/sh", "-c", READER_ORIGIN_SCRIPT, "sh", script ? path + 7 : path, script ? "script" : "program"
+		};
 		return child_arguments(items, 6, "{}");
 	}
 
-	if (!o->verify_with && !o->shell) {
+	const char *shell = o->compared.count ? o->compared.items[which] : o->verify_with ? o->verify_with : o->shell;
+	if (!shell) {
 		arguments = child_arguments(o->command_line.items, o->command_line.count, path);
 	} else {
 		/* With --verify-with, errors and results in one stream: in their order, and the last of each are kept. */
-		if (asprintf(&text, "%s%s", o->verify_with ? "exec 2>&1\n" : "", o->verify_with ? o->verify_with : o->shell) < 0)
+		if (asprintf(&text, "%s%s", o->verify_with ? "exec 2>&1\n" : "", shell) < 0)
 			text = NULL;
 		const char *const items[] = { "/bin/sh", "-c", text };
 		quoted = child_quote(&path, 1);
@@ -83,11 +86,11 @@ static char **reader_arguments(const struct cli_options *o, enum reader_task tas
 }
 
 /* stop: see struct child_limits. */
-static void reader_run_here(const struct cli_options *o, enum reader_task task, const char *path, int stop,
+static void reader_run_here(const struct cli_options *o, enum reader_task task, size_t which, const char *path, int stop,
 			    struct child_result *result)
 {
-	struct child_limits limits = { .seconds = o->timeout, .memory = o->memory, .stop = stop };
-	char **arguments = reader_arguments(o, task, path);
+	struct child_limits limits = { .seconds = o->timeout, .memory = o->memory, .stop = stop, .count = o->count_with };
+	char **arguments = reader_arguments(o, task, which, path);
 
 	if (task == READER_DEBUG)
 		limits.seconds += TRY_SITE_SECONDS;
@@ -136,12 +139,12 @@ _Noreturn static void reader_serve(const struct cli_options *o, int requests, in
 	struct reader_request request;
 
 	while (reader_get(requests, &request, sizeof(request)) && request.length < READER_PATH_MAX &&
-	       request.task <= READER_ORIGIN) {
+	       request.task <= READER_ORIGIN && (!request.which || request.which < o->compared.count)) {
 		struct child_result result = { .end = CHILD_NOT_RUN, .code = ENOMEM };
 		char *path = calloc(1, (size_t)request.length + 1);
 		if (!path || !reader_get(requests, path, request.length))
 			break;
-		reader_run_here(o, (enum reader_task)request.task, path, requests, &result);
+		reader_run_here(o, (enum reader_task)request.task, request.which, path, requests, &result);
 		free(path);
 		if (!reader_put(answers, &result, sizeof(result)) || !reader_put(answers, result.output, result.output_size) ||
 		    !reader_put(answers, result.trail, result.trail_size))
@@ -193,7 +196,7 @@ static bool reader_fork(const struct cli_options *o, struct reader_pool *pool)
 
 int reader_start(struct cli_options *o)
 {
-	if (!sandbox_wanted(o) || !(o->verify_with || o->shell || o->command_line.count))
+	if (!sandbox_wanted(o) || !(o->verify_with || o->shell || o->compared.count || o->command_line.count))
 		return CLI_CLEAN;
 	struct reader_pool *pool = calloc(1, sizeof(*pool) + o->jobs * sizeof(pool->list[0]));
 	if (!pool || pthread_mutex_init(&pool->lock, NULL)) {
@@ -276,9 +279,9 @@ static bool reader_get_text(struct reader *r, char **text, size_t size, size_t m
 	return *text && reader_get(r->answer, *text, size);
 }
 
-static bool reader_ask(struct reader *r, enum reader_task task, const char *path, struct child_result *result)
+static bool reader_ask(struct reader *r, enum reader_task task, size_t which, const char *path, struct child_result *result)
 {
-	struct reader_request request = { .task = task, .length = (uint32_t)strlen(path) };
+	struct reader_request request = { .task = task, .which = (uint32_t)which, .length = (uint32_t)strlen(path) };
 
 	if (r->ask < 0 || !reader_put(r->ask, &request, sizeof(request)) || !reader_put(r->ask, path, request.length))
 		return false;
@@ -290,20 +293,31 @@ static bool reader_ask(struct reader *r, enum reader_task task, const char *path
 	       reader_get_text(r, &result->trail, result->trail_size, CHILD_TRAIL_MAX, false);
 }
 
-void reader_run(const struct cli_options *o, enum reader_task task, const char *path, struct child_result *result)
+static void reader_run_one(const struct cli_options *o, enum reader_task task, size_t which, const char *path,
+			   struct child_result *result)
 {
 	*result = (struct child_result){ .end = CHILD_NOT_RUN, .code = ENAMETOOLONG };
 	if (strlen(path) >= READER_PATH_MAX)
 		return;
 	if (!o->readers) {
-		reader_run_here(o, task, path, -1, result);
+		reader_run_here(o, task, which, path, -1, result);
 		return;
 	}
 	struct reader *r = reader_take(o->readers);
-	if (!reader_ask(r, task, path, result)) {
+	if (!reader_ask(r, task, which, path, result)) {
 		child_result_free(result);
 		*result = (struct child_result){ .end = cli_signals_caught() ? CHILD_CANCELLED : CHILD_NOT_RUN, .code = EPIPE };
 		reader_close(&r->ask);
 	}
 	reader_give(o->readers, r);
+}
+
+void reader_run(const struct cli_options *o, enum reader_task task, const char *path, struct child_result *result)
+{
+	reader_run_one(o, task, 0, path, result);
+}
+
+void reader_run_compared(const struct cli_options *o, size_t which, const char *path, struct child_result *result)
+{
+	reader_run_one(o, READER_RUN, which, path, result);
 }

@@ -33,12 +33,11 @@ static size_t argument_next(const struct cli_list *line, size_t at)
 	return line->count;
 }
 
-const char *reader_program(const struct cli_options *o, bool *script)
+const char *reader_program(const struct cli_list *line, bool *script)
 {
 	static const char *const wrappers[] = { "env", "timeout", "nice", "stdbuf", "setarch", "nohup", "ionice", NULL };
 	static const char *const interpreters[] = { "python", "pypy", "node", "java", "ruby", "perl",	  "sh",	    "bash",
 						    "dash",   "deno", "go",   "php",  "lua",  "wasmtime", "wasmer", NULL };
-	const struct cli_list *line = &o->command_line;
 	size_t at = 0, next;
 
 	while (name_is(base_name(line->items[at]), wrappers) && (next = argument_next(line, at)) < line->count)

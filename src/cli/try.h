@@ -11,6 +11,8 @@ enum try_outcome {
 	TRY_FINE,
 	TRY_SILENT,   /* exit 0 and nothing on standard error, for a capture with errors */
 	TRY_REJECTED, /* exit code other than 0, for a capture without errors */
+	TRY_COUNT,    /* exit 0 and another number of records than check counts, for a capture without errors */
+	TRY_DIFFER,   /* of several readers: they do not end alike, or count differently */
 	TRY_HANG,
 	TRY_MEMORY, /* it ends since the memory that it is allowed does not suffice */
 	TRY_CRASH,  /* it ends by itself, and reports a crash: a sanitizer, a panic, an exception that nobody caught */
@@ -30,6 +32,7 @@ struct try_case {
 	const struct tracemend_rule *rule; /* its defect: the broken rule, else that of the first error; NULL: none */
 	bool skipped;			   /* the profile cannot have such a capture */
 	bool valid;			   /* check shows no error */
+	uint64_t records;		   /* as check counts them */
 	uint64_t size;
 	size_t baseline;   /* the case of the same seed without the defect */
 	bool has_baseline; /* whether there is one */
@@ -65,7 +68,8 @@ struct try_group {
 	int failed;
 };
 
-/* The program that is tested. The texts are escaped; "" where it is not known. */
+/* The program that is tested; of several that are compared, what each has, separated by commas. The texts are escaped; "" where it
+ * is not known. */
 struct try_reader {
 	char *name; /* "trace-cmd"; of a script, that of its file */
 	char *version, *build_id, *package;
@@ -93,6 +97,14 @@ const char *try_outcome_name(enum try_outcome outcome);
  * frees. */
 enum try_outcome try_outcome_judge(const struct cli_options *o, bool valid, const struct child_result *r, struct try_crash *crash);
 
+/* ---- try_compare.c ---- */
+
+/* Runs the readers on a path, and fills in how they end: alike (fine), or not. False after an error message, or when tracemend was
+ * told to stop. */
+bool try_compare_run(const struct try *t, struct try_case *c, const char *path, int *failed);
+/* A line for a shell that runs them all. NULL: out of memory. */
+char *try_compare_replay(const struct cli_options *o, const char *path);
+
 /* ---- try_group.c ---- */
 
 /* Puts the cases that were run into groups. False: out of memory. */
@@ -101,11 +113,19 @@ bool try_group(struct try *t);
 char *try_key(const struct try_case *c);
 /* A text in which all numbers are "#". The caller frees it. NULL: out of memory. */
 char *try_mask(const char *text);
+/* Whether what the readers say is all that is known of the cause. */
+bool try_says(const struct try_case *c);
 /* Whether two groups may be of one cause: their innermost functions are the same. */
 bool try_similar(const struct try_group *a, const struct try_group *b);
 
 /* ---- try_reader.c ---- */
 
+/* The words of a shell command, as far as blanks tell them. The caller frees *text, which they are in, and their items. False: out
+ * of memory. */
+bool try_reader_words(const char *command, struct cli_list *words, char **text);
+/* The name of a command of --reader: that of its program, with its number where another has the same. The caller frees it. NULL:
+ * out of memory. */
+char *try_reader_name(const struct cli_options *o, size_t which);
 /* Asks the program for its version, and the system where it is from. False: out of memory. */
 bool try_reader_ask(struct try *t);
 void try_reader_free(struct try_reader *reader);
@@ -122,6 +142,13 @@ bool try_index_write(const struct try *t);
 /* The report of a crash in what a reader wrote to standard error. The caller frees the texts. False: there is none. */
 bool try_crash_parse(const char *messages, struct try_crash *crash);
 void try_crash_free(struct try_crash *crash);
+
+/* ---- try_line.c ---- */
+
+/* The first line that is not empty, and the last, of what a reader wrote: escaped, with {} for the path and without what differs
+ * between runs. The caller frees it. NULL: it is empty, or memory ran out. */
+char *try_first_line(const struct try *t, const char *path, const char *messages);
+char *try_last_line(const struct try *t, const char *path, const char *messages);
 
 /* ---- try_case.c ---- */
 

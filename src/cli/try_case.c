@@ -11,6 +11,7 @@
 struct try_check {
 	bool known; /* it is a capture of the format */
 	bool valid;
+	uint64_t records;
 	const struct tracemend_rule *error; /* the first */
 	const struct tracemend_rule *asked; /* set by the caller: whether this rule is reported; NULL: none */
 	bool reports;
@@ -29,59 +30,6 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 	if (r->end == CHILD_NOT_RUN || r->end == CHILD_CANCELLED)
 		child_result_free(r);
 	return r->end != CHILD_NOT_RUN && r->end != CHILD_CANCELLED;
-}
-
-/* Replaces each `from` by `to`, which is not longer. */
-static void try_replace(char *line, const char *from, const char *to)
-{
-	size_t length = strlen(from), room = strlen(to);
-
-	for (char *at = line; length && (at = strstr(at, from)); at += room) {
-		memcpy(at, to, room);
-		memmove(at + room, at + length, strlen(at + length) + 1);
-	}
-}
-
-/* A line, escaped, with {} for the path of the capture and without the name of the scratch directory, which differ between runs.
- * NULL: it is empty, or memory ran out. */
-static char *try_line(const struct try *t, const char *path, const char *from, size_t length)
-{
-	if (length >= CHILD_MESSAGES_MAX)
-		length = CHILD_MESSAGES_MAX - 1;
-	char *line = length ? strndup(from, length) : NULL, *shown = line ? malloc(4 * length + 1) : NULL;
-	if (shown) {
-		size_t scratch = strlen(t->scratch);
-		if (strlen(path) > 2)
-			try_replace(line, path, "{}");
-		for (char *at = line; (at = strstr(at, t->scratch));) {
-			char *end = at + scratch; /* and the name of the slot: "/1/" */
-			end += *end == '/';
-			end += strspn(end, "0123456789");
-			end += *end == '/';
-			memmove(at, end, strlen(end) + 1);
-		}
-		tracemend_escape(shown, 4 * length + 1, line);
-	}
-	free(line);
-	return shown;
-}
-
-static char *try_first_line(const struct try *t, const char *path, const char *messages)
-{
-	messages += strspn(messages, " \t\r\n");
-	return try_line(t, path, messages, strcspn(messages, "\r\n"));
-}
-
-static char *try_last_line(const struct try *t, const char *path, const char *messages)
-{
-	size_t end = strlen(messages);
-
-	while (end && strchr(" \t\r\n", messages[end - 1]))
-		end--;
-	size_t from = end;
-	while (from && !strchr("\r\n", messages[from - 1]))
-		from--;
-	return try_line(t, path, messages + from, end - from);
 }
 
 /* ---- check ---- */
@@ -108,6 +56,7 @@ static bool try_check(struct tracemend_input *input, const struct tracemend_opti
 	}
 	check->known = true;
 	check->valid = !tracemend_report_summary(report)->errors;
+	check->records = tracemend_report_summary(report)->records;
 	check->reports = check->asked && tracemend_report_rule_count(report, check->asked);
 	tracemend_report_free(report);
 	return true;
@@ -198,7 +147,27 @@ static void try_case_use(struct try *t, struct try_case *c, size_t slot, try_use
 	free(directory);
 }
 
-/* Fills in how the reader ended on the path. c->valid is known. */
+/* Compares the number of records that the reader prints with that of check. */
+static void try_case_count(const struct try *t, struct try_case *c, const struct child_result *r)
+{
+	const char *how = r->count < c->records ? "fewer" : "more";
+	bool lines = !t->options->count_with || !t->options->count_with->re_nsub;
+	char number[2][64];
+
+	if (!t->options->count_with || !c->valid || c->outcome != TRY_FINE || (r->counted ? r->count : 0) == c->records)
+		return;
+	free(c->message);
+	free(c->last);
+	c->outcome = TRY_COUNT;
+	c->last = strdup(!lines && !r->counted ? "no number of records" : how);
+	if (!lines && !r->counted)
+		c->message = strdup("nothing that --count-with matches");
+	else if (asprintf(&c->message, "%s, check counts %s", cli_count(number[0], r->count, "record"),
+			  cli_number(number[1], c->records)) < 0)
+		c->message = NULL;
+}
+
+/* Fills in how the reader ended on the path. c->valid and c->records are known. */
 static void try_case_end(const struct try *t, struct try_case *c, const char *path, const struct child_result *r)
 {
 	struct try_crash crash;
@@ -212,6 +181,22 @@ static void try_case_end(const struct try *t, struct try_case *c, const char *pa
 	free(last);
 	c->site = crash.site;
 	c->reported = crash.site != NULL;
+	try_case_count(t, c, r);
+}
+
+/* Runs the reader, or those that are compared, and fills in how it ended. False after an error message, or when tracemend was told
+ * to stop. */
+static bool try_case_read(const struct try *t, struct try_case *c, const char *path, int *failed)
+{
+	struct child_result r;
+
+	if (t->options->compared.count)
+		return try_compare_run(t, c, path, failed);
+	if (!try_read(t, path, &r, failed))
+		return false;
+	try_case_end(t, c, path, &r);
+	child_result_free(&r);
+	return true;
 }
 
 void try_case_free(struct try_case *c)
@@ -224,15 +209,11 @@ void try_case_free(struct try_case *c)
 
 static void try_case_judge(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
-	struct child_result r;
-
 	c->valid = check->known && check->valid;
+	c->records = check->records;
 	c->spoiled = check->reports;
 	c->rule = c->recipe.rule && !c->recipe.sound ? tracemend_rule_find(c->recipe.rule) : check->error;
-	if (!try_read(t, path, &r, &c->failed))
-		return;
-	try_case_end(t, c, path, &r);
-	child_result_free(&r);
+	(void)try_case_read(t, c, path, &c->failed);
 }
 
 void try_case_run(struct try *t, struct try_case *c, size_t slot)
@@ -275,6 +256,7 @@ struct try_wish {
 	struct tracemend_options library;
 	const char *directory;
 	struct cli_errors errors; /* of the case */
+	uint64_t records;	  /* of the candidate */
 	bool site;		  /* it must crash at the same place, too */
 	int failed;
 };
@@ -291,6 +273,7 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 	tracemend_close(input);
 	if (report) {
 		bool valid = !tracemend_report_summary(report)->errors;
+		w->records = tracemend_report_summary(report)->records;
 		good = valid == like->valid && (!like->rule || tracemend_report_rule_count(report, like->rule)) &&
 		       cli_errors_known(&w->errors, report);
 	} else if (error.status == TM_UNRECOGNISED) {
@@ -305,14 +288,13 @@ static bool try_wish_checks(struct try_wish *w, const struct tracemend_sample *c
 static bool try_wish_ends(struct try_wish *w, const char *path)
 {
 	const struct try_case *like = w->like;
-	struct try_case c = { .valid = like->valid, .rule = like->rule };
+	struct try_case c = { .valid = like->valid, .rule = like->rule, .records = w->records };
 	bool debugged = like->site && !like->reported, good = false;
-	struct child_result r;
 
-	if (!try_read(w->try, path, &r, &w->failed))
+	if (!try_case_read(w->try, &c, path, &w->failed)) {
+		try_case_free(&c);
 		return false;
-	try_case_end(w->try, &c, path, &r);
-	child_result_free(&r);
+	}
 	if (debugged && c.outcome == like->outcome && !c.site && w->site)
 		c.site = try_site(w->try, path);
 	if (debugged && !w->site) {

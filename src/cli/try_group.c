@@ -50,9 +50,10 @@ static const char *try_defect(const struct try_case *c)
 }
 
 /* Whether what the reader says of a case without a place is one bug, whatever rule its capture breaks. */
-static bool try_says(const struct try_case *c)
+bool try_says(const struct try_case *c)
 {
-	return c->last && (c->outcome == TRY_SIGNAL || c->outcome == TRY_CRASH || c->outcome == TRY_REJECTED);
+	return c->last && (c->outcome == TRY_SIGNAL || c->outcome == TRY_CRASH || c->outcome == TRY_REJECTED ||
+			   c->outcome == TRY_COUNT || c->outcome == TRY_DIFFER);
 }
 
 char *try_key(const struct try_case *c)

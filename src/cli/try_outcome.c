@@ -4,7 +4,8 @@
 
 #include "cli/try.h"
 
-static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "hang", "memory", "crash", "signal" };
+static const char *const try_names[TRY_OUTCOMES] = { "fine", "silent", "rejected", "count", "differ",
+						     "hang", "memory", "crash",	   "signal" };
 
 const char *try_outcome_name(enum try_outcome outcome)
 {

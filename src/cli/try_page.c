@@ -15,13 +15,48 @@
 /* Runs the reader again on the kept sample: its messages, and where it was killed the stack. */
 struct page_run {
 	struct child_result result, debug;
+	char *messages; /* of several readers, each behind its name */
 };
+
+/* What a reader wrote to standard error. */
+static const char *page_messages(const struct page_run *run)
+{
+	return run->messages ? run->messages : run->result.trail ? run->result.trail : "";
+}
+
+/* What several readers write, one after the other. NULL: out of memory. */
+static char *page_compare(const struct try *t, const char *path)
+{
+	const struct cli_options *o = t->options;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; out && i < o->compared.count; i++) {
+		struct child_result r;
+		char *name = try_reader_name(o, i);
+		reader_run_compared(o, i, path, &r);
+		fprintf(out, "%s:\n%s%s", name ? name : "", r.trail ? r.trail : "",
+			r.trail && i + 1 < o->compared.count ? "\n" : "");
+		free(name);
+		child_result_free(&r);
+	}
+	if (out && fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
 
 static void page_run(const struct try *t, const struct try_group *g, struct page_run *run)
 {
 	const char *path = g->sample;
 
 	*run = (struct page_run){ 0 };
+	if (t->options->compared.count) {
+		run->messages = page_compare(t, path);
+		return;
+	}
 	reader_run(t->options, READER_RUN, path, &run->result);
 	if (g->first->outcome == TRY_SIGNAL && t->debugger)
 		reader_run(t->options, READER_DEBUG, path, &run->debug);
@@ -31,6 +66,7 @@ static void page_run_free(struct page_run *run)
 {
 	child_result_free(&run->result);
 	child_result_free(&run->debug);
+	free(run->messages);
 }
 
 /* ---- report.md ---- */
@@ -179,10 +215,15 @@ static void md_about(FILE *out, const struct try *t, const struct try_group *g)
 
 static void md_write(FILE *out, const struct try *t, const struct try_group *g, const struct page_run *run)
 {
-	const char *messages = run->result.trail ? run->result.trail : "";
+	const char *messages = page_messages(run);
 	char *stack = page_stack(run->debug.output), *replay = try_replay(t, g);
 
 	md_about(out, t, g);
+	if (g->first->outcome == TRY_COUNT || g->first->outcome == TRY_DIFFER) {
+		fputs(g->first->outcome == TRY_COUNT ? "- Numbers: " : "- How they end: ", out);
+		md_text(out, g->first->message ? g->first->message : "");
+		fputc('\n', out);
+	}
 	fputs("\n## To see it\n\n", out);
 	md_code(out, replay ? replay : "", 1);
 	if (!g->first->path) {
@@ -238,7 +279,7 @@ static json_t *casrep(const struct try *t, const struct try_group *g, const stru
 			      "CrashSeverity", "Type", "UNDEFINED", "ShortDescription", type, "Description",
 			      c->message ? c->message : type, "Explanation", c->rule ? c->rule->title : "", "Stacktrace",
 			      json_lines(stack ? stack : c->site), "CrashLine", c->site ? c->site : "", "AsanReport",
-			      json_lines(run->result.trail), "TracemendGroup", g->id, "TracemendRule", c->rule ? c->rule->id : "");
+			      json_lines(page_messages(run)), "TracemendGroup", g->id, "TracemendRule", c->rule ? c->rule->id : "");
 	free(stack);
 	free(replay);
 	return o;

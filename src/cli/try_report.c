@@ -26,6 +26,12 @@ void try_print_heading(FILE *out, const struct try_case *c)
 	case TRY_HANG:
 		fputs("hang: the time limit was reached", out);
 		break;
+	case TRY_DIFFER:
+		fputs("differ: the readers do not end alike", out);
+		break;
+	case TRY_COUNT:
+		fputs("count: exit 0, but not the number of records that check counts", out);
+		break;
 	case TRY_REJECTED:
 		fprintf(out, "rejected: exit %d, but check finds no error", c->code);
 		break;
@@ -41,7 +47,7 @@ void try_print_heading(FILE *out, const struct try_case *c)
 static bool try_same_heading(const struct try_case *a, const struct try_case *b)
 {
 	return a->outcome == b->outcome && a->outcome != TRY_CRASH &&
-	       (a->outcome == TRY_HANG || a->outcome == TRY_MEMORY || a->code == b->code) &&
+	       (a->outcome == TRY_HANG || a->outcome == TRY_MEMORY || a->outcome == TRY_DIFFER || a->code == b->code) &&
 	       !strcmp(a->site ? a->site : "", b->site ? b->site : "");
 }
 
@@ -52,6 +58,8 @@ char *try_replay(const struct try *t, const struct try_group *g)
 
 	if (!path)
 		return NULL;
+	if (t->options->compared.count)
+		return try_compare_replay(t->options, path);
 	char **arguments = child_arguments(line->items, line->count, path);
 	char *quoted = arguments ? child_quote((const char *const *)arguments, line->count) : NULL;
 	child_arguments_free(arguments);
@@ -88,7 +96,11 @@ static void try_print_group(FILE *out, const struct try *t, const struct try_gro
 	if (g->alike && !c->recipe.host && c->outcome == TRY_REJECTED)
 		fputs("    hint    --host makes only what readers on an ordinary host open\n", out);
 	if (c->message && c->outcome != TRY_CRASH)
-		fprintf(out, "    says    %s\n", c->message);
+		fprintf(out, "    %s %s\n",
+			c->outcome == TRY_COUNT	   ? "counts "
+			: c->outcome == TRY_DIFFER ? "differ "
+						   : "says   ",
+			c->message);
 	try_print_similar(out, t, g);
 	if (g->sample && !g->failed)
 		fprintf(out, "    sample  %s, %s\n", cli_show(shown, g->sample), cli_count(size, g->size, "byte"));
@@ -118,10 +130,13 @@ void try_report_text(const struct try *t, FILE *out)
 		return;
 	if (t->group_count)
 		fputc('\n', out);
-	fprintf(out,
-		"%zu capture%s: %zu killed by a signal, %zu that the reader reports as a crash, %zu out of memory, %zu hung, "
-		"%zu valid but rejected, %zu invalid but accepted silently, %zu fine\n",
-		all, all == 1 ? "" : "s", n[TRY_SIGNAL], n[TRY_CRASH], n[TRY_MEMORY], n[TRY_HANG], n[TRY_REJECTED], n[TRY_SILENT],
+	fprintf(out, "%zu capture%s: %zu killed by a signal, %zu that the reader reports as a crash, %zu out of memory, %zu hung, ",
+		all, all == 1 ? "" : "s", n[TRY_SIGNAL], n[TRY_CRASH], n[TRY_MEMORY], n[TRY_HANG]);
+	if (t->options->compared.count)
+		fprintf(out, "%zu on which the readers disagree, ", n[TRY_DIFFER]);
+	if (t->options->count_with)
+		fprintf(out, "%zu counted wrong, ", n[TRY_COUNT]);
+	fprintf(out, "%zu valid but rejected, %zu invalid but accepted silently, %zu fine\n", n[TRY_REJECTED], n[TRY_SILENT],
 		n[TRY_FINE]);
 }
 
@@ -240,8 +255,9 @@ static json_t *try_json_command(const struct try *t)
 {
 	json_t *command = json_array();
 
-	for (size_t i = 0; command && i < t->options->command_line.count; i++)
-		if (json_array_append_new(command, try_json_text(t->options->command_line.items[i]))) {
+	const struct cli_list *list = t->options->compared.count ? &t->options->compared : &t->options->command_line;
+	for (size_t i = 0; command && i < list->count; i++)
+		if (json_array_append_new(command, try_json_text(list->items[i]))) {
 			json_decref(command);
 			return NULL;
 		}

@@ -26,7 +26,7 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 @test "each outcome is told, the gravest first" {
 	bad_reader
 	exits 1 try "${TRY[@]}" "${ONLY[@]}" --format=json -- ./reader {}
-	jq -e '.outcomes == {signal: 1, crash: 0, memory: 0, hang: 1, rejected: 1, silent: 1, fine: 1} and .captures == 5' <<< "$output"
+	jq -e '.outcomes == {signal: 1, crash: 0, memory: 0, hang: 1, differ: 0, count: 0, rejected: 1, silent: 1, fine: 1} and .captures == 5' <<< "$output"
 	jq -e '[.groups[] | [.outcome, .rule]] == [["signal", "fxt/dangling-string-ref"], ["hang", "fxt/truncated-record"],
 		["rejected", null], ["silent", "fxt/bad-magic-value"]]' <<< "$output"
 	jq -e '[.groups[].signal] == ["SIGSEGV", null, null, null] and [.groups[].exit] == [null, null, 3, null]' <<< "$output"
@@ -435,4 +435,62 @@ TypeError: no page
 	jq -r '.runs[0].results[].locations[0].physicalLocation.artifactLocation.uri' <<< "$output" | while read -r path; do
 		[ -e "$path" ]
 	done
+}
+
+@test "--count-with: numbers of records that are not those of check" {
+	export TRACEMEND
+	"$TRACEMEND" gen -q -f fxt --count 3 -o given
+	# It loses the first record, and says so in lines or as a number.
+	reader '[ "$1" = --version ] && exit; n=$("$TRACEMEND" dump "$1" | wc -l); seq 2 $n | sed "s/^/record /"; echo "read $((n - 1)) of all"; echo "skipped 1"'
+	for pattern in '^record [0-9]+$' 'read ([0-9]+) of' '(^read |^skipped )([0-9]+)'; do
+		exits 1 try --no-debugger --count-with "$pattern" --format=json given/*.fxt -- ./reader {}
+		jq -e '[.groups[] | [.outcome, .captures, .rule]] == [["count", 3, null]]' <<< "$output"
+	done
+	jq -e '.groups[0].message | test("^[0-9]+ records?, check counts [0-9]+$")' <<< "$output"
+	exits 0 try --no-debugger --count-with '^.ecord|^skipped' given/*.fxt -- ./reader {}
+	exits 1 try --no-debugger --count-with 'total: ([0-9]+)' given/*.fxt -- ./reader {}
+	grep -q '^    counts  nothing that --count-with matches$' <<< "$output"
+	grep -q ' 3 counted wrong, ' <<< "$output"
+	exits 1 try --no-debugger --count-with 'record' --outcomes count -o found given/*.fxt -- ./reader {}
+	grep -q '^- Numbers: [0-9]* records*, check counts [0-9]*$' found/*/report.md
+	# Nobody knows the number of records of a damaged capture; one that is refused is not counted.
+	exits 0 try --no-debugger --count-with record -f fxt --rule truncated-record -- sh -c 'echo no >&2' {}
+	exits 0 try --no-debugger --count-with record -f fxt --valid --outcomes count -- sh -c 'exit 3' {}
+	exits 2 try --count-with '(' -f fxt -- ./reader {}
+}
+
+@test "--reader: where several readers disagree" {
+	reader 'case $what in sound-*) ;; *truncated-record*) echo "short of $$ bytes" >&2; exit 3 ;; *dangling-string-ref*) kill -SEGV $$ ;; esac; echo 7 records'
+	cp reader other
+	sed -i 's/truncated-record/bad-magic-value/; s/SEGV/ABRT/' other
+	exits 1 try "${TRY[@]}" "${ONLY[@]}" --reader './reader {}' --reader './other {}' --format=json -o found
+	jq -e '.outcomes.differ == 2 and .outcomes.fine == 3 and .command == ["./reader {}", "./other {}"]' <<< "$output"
+	jq -e '.reader.name == "reader, other"' <<< "$output"
+	jq -e '[.groups[] | [.outcome, .rule, .message]] == [
+		["differ", "fxt/bad-magic-value", "reader reads it; other refuses it (exit 3): short of " + (.groups[0].message | match("[0-9]+ bytes$").string)],
+		["differ", "fxt/truncated-record", "reader refuses it (exit 3): short of " + (.groups[1].message | match("[0-9]+ bytes").string) + "; other reads it"]]' <<< "$output"
+	jq -re '.groups[0].replay' <<< "$output" > replay
+	grep -q '^./reader found/.*fxt; ./other found/.*fxt$' replay
+	sh replay | grep -q "^7 records$"
+	grep -q '^    other:$' found/*/report.md
+	grep -q '^    short of [0-9]* bytes$' found/*/report.md
+	# Numbers: of two versions with one name.
+	mkdir old
+	reader 'test $what = valid && echo 6 records; exit 0'
+	mv reader old
+	reader 'test $what = valid && echo 7 records; exit 0'
+	exits 1 try "${TRY[@]}" --valid --count 2 --rule truncated-record --reader './old/reader {}' --reader './reader {}' --count-with '([0-9]+) records'
+	grep -q '^differ: the readers do not end alike$' <<< "$output"
+	grep -q '^    differ  reader 1 reads 6 records; reader 2 reads 7 records$' <<< "$output"
+	grep -q '^  no defect: 2 of 2$' <<< "$output"
+	grep -q ', 2 on which the readers disagree, ' <<< "$output"
+	# What they do without the defect as well is not its doing.
+	reader 'case $what in *truncated-record) exit 3 ;; esac'
+	exits 1 try "${TRY[@]}" --rule truncated-record --reader './old/reader {}' --reader './reader {}' --format=json
+	jq -e '[.groups[] | [.outcome, .rule, .not_the_cause]] == [["differ", null, 1]]' <<< "$output"
+	exits 0 try "${TRY[@]}" "${ONLY[@]}" --reader './reader {}' --reader 'sh reader {}'
+	exits 2 try "${TRY[@]}" --reader './reader {}'
+	exits 2 try "${TRY[@]}" --reader './reader {}' --reader './other'
+	exits 2 try "${TRY[@]}" --reader './reader {}' --reader './other {}' -- ./reader {}
+	exits 5 try "${TRY[@]}" --reader './reader {}' --reader './nosuch {}'
 }
