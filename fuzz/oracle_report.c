@@ -99,5 +99,9 @@ void oracle_report_is_sane(const struct tracemend_report *report, const struct c
 	for (size_t i = 0; i < tracemend_report_fact_count(report); i++) {
 		oracle_text_is_sane("fact", tracemend_report_fact(report, i)->key);
 		oracle_text_is_sane("fact", tracemend_report_fact(report, i)->value);
+		const struct tracemend_fact *fact = tracemend_report_fact(report, i);
+		for (size_t j = 0; j < fact->field_count; j++)
+			if (fact->fields[j].text)
+				oracle_text_is_sane("fact", fact->fields[j].text);
 	}
 }

@@ -102,10 +102,21 @@ struct tracemend_finding {
 	uint8_t context[TRACEMEND_CONTEXT];
 };
 
+/* A part of a fact. */
+struct tracemend_fact_field {
+	const char *name; /* "events", "first_time": lower case with underscores; it never changes its meaning */
+	const char *text; /* NULL: it is a number */
+	uint64_t number;
+};
+
 /* A fact about a capture, for `info`: clock, threads, times. */
 struct tracemend_fact {
-	const char *key;
-	const char *value;
+	const char *key;   /* for people; it may name what the fact is about: "provider 3" */
+	const char *value; /* for people */
+	/* For programs, where the value says more than one thing; else NULL, and 0 fields. */
+	const char *name; /* what the fields describe: "provider"; it never changes its meaning */
+	const struct tracemend_fact_field *fields;
+	size_t field_count;
 };
 
 /* A record of a capture, as it is given to tracemend_options.record. It and its texts are valid during that call only. */

@@ -43,6 +43,33 @@ static bool info_number(json_t *object, const char *value)
 	return !*unit || report_json_set(object, "unit", json_string(unit + 1));
 }
 
+/* A fact in parts: "name", and "fields". */
+static bool info_fields(json_t *object, const struct tracemend_fact *fact)
+{
+	json_t *fields;
+
+	if (!fact->field_count)
+		return true;
+	if (!report_json_set(object, "name", json_string(fact->name)) || !(fields = json_object()))
+		return false;
+	for (size_t i = 0; i < fact->field_count; i++) {
+		const struct tracemend_fact_field *field = &fact->fields[i];
+		char digits[24];
+		json_t *value;
+		/* Of what a JSON reader takes for an integer, nothing is larger. */
+		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)field->number);
+		if (!field->text && field->number <= INT64_MAX)
+			value = json_integer((json_int_t)field->number);
+		else
+			value = json_string(field->text ? field->text : digits);
+		if (!report_json_set(fields, field->name, value)) {
+			json_decref(fields);
+			return false;
+		}
+	}
+	return report_json_set(object, "fields", fields);
+}
+
 /* Facts are a list: a key may occur more than once. */
 static void info_json(struct report_run *run, const struct report_entry *entry)
 {
@@ -54,7 +81,7 @@ static void info_json(struct report_run *run, const struct report_entry *entry)
 		json_t *one = json_pack("{s:s,s:s}", "key", fact->key, "value", fact->value);
 		/* 2.10 is another version than 2.1. */
 		bool number = strcmp(fact->key, "version") != 0;
-		if (!one || (number && !info_number(one, fact->value)) || json_array_append(facts, one))
+		if (!one || (number && !info_number(one, fact->value)) || !info_fields(one, fact) || json_array_append(facts, one))
 			run->failed = true;
 		json_decref(one);
 	}

@@ -53,6 +53,11 @@ struct scan {
 
 /* Adds a fact, escaped. Does nothing when s->facts is NULL. */
 void scan_fact(struct scan *s, const char *key, const char *format, ...) PRINTF_LIKE(3, 4);
+/* What the newest fact says, in parts for programs, at most FACT_FIELDS_MAX: first what they describe, then each. Names are string
+ * literals, in the schema of the report; the text is escaped. Nothing happens where the fact was left out. */
+void scan_fact_name(struct scan *s, const char *name);
+void scan_fact_number(struct scan *s, const char *name, uint64_t number);
+void scan_fact_text(struct scan *s, const char *name, const char *text);
 /* Says where more of the capture may be; the path is escaped and so is the text. An advice that is there already is ignored. */
 void scan_advise(struct scan *s, enum tracemend_role role, const char *path, const char *format, ...) PRINTF_LIKE(4, 5);
 /* For a walk that reached a limit, so that the verdict is incomplete: sets s->incomplete, once, and returns TM_LIMIT. Findings may

@@ -13,6 +13,9 @@ void facts_free(struct facts *f)
 	for (size_t i = 0; i < f->count; i++) {
 		free((void *)(uintptr_t)f->list[i].key);
 		free((void *)(uintptr_t)f->list[i].value);
+		for (size_t j = 0; j < f->list[i].field_count; j++)
+			free((void *)(uintptr_t)f->list[i].fields[j].text);
+		free((void *)(uintptr_t)f->list[i].fields);
 	}
 	free(f->list);
 	*f = (struct facts){ 0 };
@@ -24,7 +27,10 @@ void scan_fact(struct scan *s, const char *key, const char *format, ...)
 	char text[FINDING_TEXT_MAX];
 	va_list arguments;
 
-	if (!f || f->failed || f->count >= FACTS_MAX)
+	if (!f || f->failed)
+		return;
+	f->full = f->count >= FACTS_MAX;
+	if (f->full)
 		return;
 	if (array_room(&f->list, &f->capacity, f->count, sizeof(*f->list), FACTS_MAX) != TM_OK) {
 		f->failed = true;
@@ -41,6 +47,58 @@ void scan_fact(struct scan *s, const char *key, const char *format, ...)
 		return;
 	}
 	f->list[f->count++] = (struct tracemend_fact){ .key = k, .value = v };
+}
+
+/* The newest fact; NULL: there is none, or it was left out. */
+static struct tracemend_fact *newest_fact(const struct scan *s)
+{
+	struct facts *f = s->facts;
+	return f && !f->failed && !f->full && f->count ? &f->list[f->count - 1] : NULL;
+}
+
+void scan_fact_name(struct scan *s, const char *name)
+{
+	struct tracemend_fact *fact = newest_fact(s);
+	if (fact)
+		fact->name = name;
+}
+
+/* Takes text, which was allocated. */
+static void add_field(struct scan *s, struct tracemend_fact *fact, const char *name, char *text, uint64_t number)
+{
+	/* They are made for all at once: a fact that has fields has several. */
+	struct tracemend_fact_field *fields = (struct tracemend_fact_field *)(uintptr_t)fact->fields;
+
+	if (!fields)
+		fact->fields = fields = calloc(FACT_FIELDS_MAX, sizeof(*fields));
+	if (!fields || fact->field_count == FACT_FIELDS_MAX) {
+		free(text);
+		s->facts->failed = true;
+		return;
+	}
+	fields[fact->field_count++] = (struct tracemend_fact_field){ .name = name, .text = text, .number = number };
+}
+
+void scan_fact_number(struct scan *s, const char *name, uint64_t number)
+{
+	struct tracemend_fact *fact = newest_fact(s);
+	if (fact)
+		add_field(s, fact, name, NULL, number);
+}
+
+void scan_fact_text(struct scan *s, const char *name, const char *text)
+{
+	struct tracemend_fact *fact = newest_fact(s);
+	char clean[FINDING_TEXT_MAX];
+
+	if (!fact)
+		return;
+	text_sanitise(clean, sizeof(clean), text);
+	char *copy = strdup(clean);
+	if (copy)
+		add_field(s, fact, name, copy, 0);
+	else
+		s->facts->failed = true;
 }
 
 void scan_advise(struct scan *s, enum tracemend_role role, const char *path, const char *format, ...)

@@ -482,3 +482,15 @@ lines"; do
 	jq -e '.inputs[0].facts | any(.key == "clock" and .unit == "Hz" and (.number | type) == "number")' <<< "$output"
 	jq -e '.inputs[0].facts | all(.key != "version" or (has("number") | not))' <<< "$output"
 }
+
+@test "facts that say several numbers have each of them as a field, in each format, as the schema says" {
+	"$TRACEMEND" gen -q -f "$FORMAT" --count 6 -o traces
+	rm traces/labels.jsonl
+	exits 0 info --format=json traces/*
+	echo "$output" > info
+	validate info info
+	jq -e '[.inputs[].facts[] | select(.fields)] | length >= 6 and all(.name and (.fields | length > 0))' info
+	# Numbers that are not what the text says are noticed.
+	jq '(.inputs[].facts[] | select(.fields) | .fields[] | numbers) += 1' info > altered
+	refute validate info altered
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""validate.py report|lines|manifest|sarif|rules FILE...: each is valid against the schema, and its parts agree.
+"""validate.py report|lines|info|manifest|sarif|rules FILE...: each is valid against the schema, and its parts agree.
 
 Exits 0, or 1 after it has printed what is wrong.
 """
@@ -19,6 +19,7 @@ SOURCE = HERE.parent.parent / "src" / "report"
 SCHEMAS = {
     "report": SOURCE / "report.schema.json",
     "lines": SOURCE / "report.schema.json",
+    "info": SOURCE / "report.schema.json",
     "manifest": SOURCE / "manifest.schema.json",
     "sarif": HERE / "sarif-subset.schema.json",
 }
@@ -83,6 +84,34 @@ def check_lines(text, schema):
     require(ended, "no last line")
 
 
+# Facts that are names or texts of the capture: digits in them are no numbers.
+TEXTS = {"version", "recorder", "program", "command line", "session", "features"}
+
+
+def check_info(text, schema):
+    """Each fact that says more than one number has fields, and says them as they are."""
+    schema = {**schema, "$ref": "#/$defs/info"}
+    for key in ("type", "required", "properties", "additionalProperties"):
+        schema.pop(key)
+    report = json.loads(text)
+    validate(schema, report)
+    for fact in (f for entry in report["inputs"] for f in entry["facts"]):
+        digits = re.sub(r'"[^"]*"', "", fact["value"])
+        if "fields" not in fact:
+            require(fact["key"] in TEXTS or len(re.findall(r"\d+", digits)) <= ("number" in fact) + ("." in digits),
+                    f"text only: {fact}")
+            continue
+        for name, value in fact["fields"].items():
+            said = str(value)
+            if name == "ns" or name.endswith("_ns"):
+                said = rf"{int(value) // 10**9}\.{int(value) % 10**9:09}|{value}"
+            elif name in ("us", "buffer_full", "bound_reached", "ticks"):
+                continue
+            elif name in ("name", "buffer", "clock", "type"):
+                said = re.escape(said)
+            require(re.search(said, fact["key"] + " " + fact["value"]), f"{name} is not in the value of {fact}")
+
+
 def check_manifest(text, schema):
     manifest = json.loads(text)
     validate(schema, manifest)
@@ -128,7 +157,7 @@ def main():
     schema = json.loads(SCHEMAS[kind].read_text()) if kind in SCHEMAS else None
     for path in paths:
         text = pathlib.Path(path).read_bytes().decode("utf-8")  # strictly: a report is valid UTF-8
-        {"report": check_report, "lines": check_lines, "manifest": check_manifest, "sarif": check_sarif,
+        {"report": check_report, "lines": check_lines, "info": check_info, "manifest": check_manifest, "sarif": check_sarif,
          "rules": check_rules}[kind](text, schema)
 
 

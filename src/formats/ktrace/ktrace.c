@@ -34,15 +34,28 @@ static void ktrace_facts(struct ktrace_walk *w)
 {
 	struct scan *s = w->scan;
 	scan_fact(s, "event width", "%s", w->in.is_64 ? "64-bit" : "32-bit");
-	if (w->clock.numer && w->clock.denom)
+	scan_fact_name(s, "event width");
+	scan_fact_number(s, "bits", w->in.is_64 ? 64 : 32);
+	if (w->clock.numer && w->clock.denom) {
 		scan_fact(s, "timebase", "%" PRIu32 "/%" PRIu32 " ns a tick", w->clock.numer, w->clock.denom);
+		scan_fact_name(s, "timebase");
+		scan_fact_number(s, "numerator", w->clock.numer);
+		scan_fact_number(s, "denominator", w->clock.denom);
+	}
 	if (w->chunks)
 		scan_fact(s, "chunks", "%" PRIu32, w->chunks);
 	scan_fact(s, "CPUs", "%" PRIu32, w->in.cpus);
 	scan_fact(s, "threads", "%zu%s", w->in.threads.map.count, w->in.threads.full ? " (bound reached)" : "");
+	scan_fact_name(s, "threads");
+	scan_fact_number(s, "count", w->in.threads.map.count);
+	scan_fact_number(s, "bound_reached", w->in.threads.full);
 	scan_fact(s, "events", "%" PRIu64, s->records);
-	if (s->records)
+	if (s->records) {
 		scan_fact(s, "event times", "%" PRIu64 " to %" PRIu64 " ticks", w->events.first_time, w->in.last_time);
+		scan_fact_name(s, "event times");
+		scan_fact_number(s, "first_tick", w->events.first_time);
+		scan_fact_number(s, "last_tick", w->in.last_time);
+	}
 }
 
 static enum tracemend_status scan_form(struct ktrace_walk *w)

@@ -28,12 +28,23 @@ static void scan_facts(struct tracedat_walk *w)
 		const struct tracedat_buffer *b = &w->data.buffers[i];
 		scan_fact(s, "buffer", "%s%s%s", *b->name ? b->name : "(top)", b->clock.size ? ", clock " : "",
 			  b->clock.size ? (const char *)b->clock.data : "");
+		scan_fact_name(s, "buffer");
+		scan_fact_text(s, "name", b->name);
+		if (b->clock.size)
+			scan_fact_text(s, "clock", (const char *)b->clock.data);
 		for (size_t j = 0; j < b->count; j++) {
 			const struct tracedat_cpu *c = &b->cpus[j];
-			if (c->records)
-				scan_fact(s, "CPU", "%s%s%u: %llu events from %llu to %llu", b->name, *b->name ? " " : "", c->cpu,
-					  (unsigned long long)c->records, (unsigned long long)c->first_time,
-					  (unsigned long long)c->last_time);
+			if (!c->records)
+				continue;
+			scan_fact(s, "CPU", "%s%s%u: %llu events from %llu to %llu", b->name, *b->name ? " " : "", c->cpu,
+				  (unsigned long long)c->records, (unsigned long long)c->first_time,
+				  (unsigned long long)c->last_time);
+			scan_fact_name(s, "cpu");
+			scan_fact_text(s, "buffer", b->name);
+			scan_fact_number(s, "cpu", c->cpu);
+			scan_fact_number(s, "events", c->records);
+			scan_fact_number(s, "first_time", c->first_time);
+			scan_fact_number(s, "last_time", c->last_time);
 		}
 	}
 }

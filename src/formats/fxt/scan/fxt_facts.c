@@ -30,14 +30,54 @@ static void counts(struct scan *s, const char *prefix, const uint64_t *list, con
 		if (list[i]) {
 			snprintf(key, sizeof(key), "%s: %s", prefix, names[i]);
 			scan_fact(s, key, "%" PRIu64, list[i]);
+			scan_fact_name(s, prefix);
+			scan_fact_text(s, "type", names[i]);
+			scan_fact_number(s, "count", list[i]);
 		}
+}
+
+/* Whose fact the newest is. */
+static void fact_of(struct scan *s, const char *name, const struct fxt_provider *provider)
+{
+	scan_fact_name(s, name);
+	if (!provider->anonymous)
+		scan_fact_number(s, "id", provider->id);
+}
+
+static void provider_facts(struct scan *s, const struct fxt_provider *provider)
+{
+	char key[64], quoted[TEXT_QUOTE_SIZE];
+
+	if (provider->anonymous)
+		snprintf(key, sizeof(key), "before any provider");
+	else
+		snprintf(key, sizeof(key), "provider %" PRIu32, provider->id);
+	text_quote(quoted, provider->name, provider->name_length);
+	scan_fact(s, key, "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
+		  quoted, provider->ticks, provider->records, provider->strings, provider->threads,
+		  provider->buffer_full ? ", buffer was full" : "");
+	fact_of(s, "provider", provider);
+	scan_fact_text(s, "name", quoted);
+	scan_fact_number(s, "ticks_per_second", provider->ticks);
+	scan_fact_number(s, "records", provider->records);
+	scan_fact_number(s, "strings", provider->strings);
+	scan_fact_number(s, "threads", provider->threads);
+	scan_fact_number(s, "buffer_full", provider->buffer_full);
+	if (!provider->timed)
+		return;
+	uint64_t ns = nanoseconds(provider->last - provider->first, provider->ticks);
+	strncat(key, ", time", sizeof(key) - strlen(key) - 1);
+	scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", provider->first, provider->last, ns);
+	fact_of(s, "provider time", provider);
+	scan_fact_number(s, "first_tick", provider->first);
+	scan_fact_number(s, "last_tick", provider->last);
+	scan_fact_number(s, "duration_ns", ns);
 }
 
 void fxt_facts(const struct fxt_walk *w)
 {
 	struct scan *s = w->s;
 	unsigned listed = 0;
-	char key[64], quoted[TEXT_QUOTE_SIZE];
 
 	if (!s->facts)
 		return;
@@ -49,19 +89,7 @@ void fxt_facts(const struct fxt_walk *w)
 		if ((provider->anonymous && !provider->records) || listed == PROVIDERS_LISTED)
 			continue;
 		listed++;
-		if (provider->anonymous)
-			snprintf(key, sizeof(key), "before any provider");
-		else
-			snprintf(key, sizeof(key), "provider %" PRIu32, provider->id);
-		scan_fact(s, key,
-			  "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
-			  text_quote(quoted, provider->name, provider->name_length), provider->ticks, provider->records,
-			  provider->strings, provider->threads, provider->buffer_full ? ", buffer was full" : "");
-		if (!provider->timed)
-			continue;
-		strncat(key, ", time", sizeof(key) - strlen(key) - 1);
-		scan_fact(s, key, "tick %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ns", provider->first, provider->last,
-			  nanoseconds(provider->last - provider->first, provider->ticks));
+		provider_facts(s, provider);
 	}
 	scan_fact(s, "threads", "%u", (unsigned)w->nesting.count);
 	counts(s, "records", w->totals.by_type, fxt_type_names);

@@ -549,7 +549,10 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	if (k->seen && !w->in.thread_map)
 		finding_report(f, KTRACE_RULE_threadmap_missing, w->in.source, 0, 0,
 			       "no thread map: the %" PRIu64 " events name their threads by number only", w->scan->records);
-	if (k->open.full || w->in.threads.full || k->unknown_index.full)
+	if (k->open.full || w->in.threads.full || k->unknown_index.full) {
 		scan_fact(w->scan, "not judged", "pairs of START and END, or thread references: there are more than %u",
 			  k->open.full ? KTRACE_OPEN_MAX : KTRACE_THREADS_MAX);
+		scan_fact_name(w->scan, "not judged");
+		scan_fact_number(w->scan, "more_than", k->open.full ? KTRACE_OPEN_MAX : KTRACE_THREADS_MAX);
+	}
 }

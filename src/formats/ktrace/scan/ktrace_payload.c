@@ -314,6 +314,8 @@ static void compressed_check(struct ktrace_walk *w, const struct ktrace_chunk *c
 		finding_field(fd, ktrace_chunk_data(chunk) + 8, 4, "count = %" PRIu64, count);
 	}
 	scan_fact(w->scan, "compressed events", "%" PRIu64 " (not decoded)", count);
+	scan_fact_name(w->scan, "compressed events");
+	scan_fact_number(w->scan, "count", count);
 }
 
 static void null_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)

@@ -127,16 +127,26 @@ static void trace_facts(struct lttng_trace *t)
 	scan_fact(s, "events lost", "%llu", (unsigned long long)t->totals.lost_events);
 	scan_fact(s, "start time", "%llu.%0*llu s", (unsigned long long)t->constants.want.v[LF_SEC],
 		  t->coding.layout->nanoseconds ? 9 : 6, (unsigned long long)t->constants.want.v[LF_SUBSEC]);
+	scan_fact_name(s, "start time");
+	scan_fact_number(s, "seconds", t->constants.want.v[LF_SEC]);
+	scan_fact_number(s, t->coding.layout->nanoseconds ? "ns" : "us", t->constants.want.v[LF_SUBSEC]);
 	double freq = lttng_frequency(t->coding.layout, &t->constants.want);
 	scan_fact(s, "clock", "%.0f Hz", freq);
-	if (t->totals.last_stamp > t->constants.begin && freq > 0)
+	if (t->totals.last_stamp > t->constants.begin && freq > 0) {
 		scan_fact(s, "duration", "%.9f s", (double)(t->totals.last_stamp - t->constants.begin) / freq);
+		scan_fact_name(s, "duration");
+		scan_fact_number(s, "ticks", t->totals.last_stamp - t->constants.begin);
+	}
 	for (const struct lttng_channel *c = t->declared.channels; c; c = c->hh.next) {
 		uint64_t events = 0;
 		for (size_t i = 0; i < t->files.count && c->has_file; i++)
 			events += t->files.list[i].channel == c ? t->files.list[i].events : 0;
-		if (c->has_file && s->facts)
-			scan_fact(s, "channel", "%s: %llu events", c->name, (unsigned long long)events);
+		if (!c->has_file || !s->facts)
+			continue;
+		scan_fact(s, "channel", "%s: %llu events", c->name, (unsigned long long)events);
+		scan_fact_name(s, "channel");
+		scan_fact_text(s, "name", c->name);
+		scan_fact_number(s, "events", events);
 	}
 }
 

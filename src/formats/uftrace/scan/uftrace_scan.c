@@ -20,6 +20,8 @@
 static void say_time(struct scan *s, const char *key, uint64_t ns)
 {
 	scan_fact(s, key, "%llu.%09llu s", (unsigned long long)(ns / 1000000000u), (unsigned long long)(ns % 1000000000u));
+	scan_fact_name(s, key);
+	scan_fact_number(s, "ns", ns);
 }
 
 static void walk_facts(struct uftrace_walk *w)
@@ -73,6 +75,13 @@ static void walk_facts(struct uftrace_walk *w)
 			  (long long)pid, (unsigned long long)d->records, (unsigned long long)(d->first_time / 1000000000u),
 			  (unsigned long long)(d->first_time % 1000000000u), (unsigned long long)(d->last_time / 1000000000u),
 			  (unsigned long long)(d->last_time % 1000000000u));
+		scan_fact_name(s, "task");
+		scan_fact_number(s, "tid", d->tid);
+		if (pid >= 0)
+			scan_fact_number(s, "pid", (uint64_t)pid);
+		scan_fact_number(s, "records", d->records);
+		scan_fact_number(s, "first_ns", d->first_time);
+		scan_fact_number(s, "last_ns", d->last_time);
 	}
 }
 
