@@ -28,7 +28,7 @@ ROWS_MAX = 12
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d4d9df; --panel: #f5f7f9; --link: #0b57b0; --mark: #ffe08a; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --paper: #15181c; --ink: #e3e7eb; --soft: #a3adb8; --line: #343b43; --panel: #1d2126; --link: #86b7f5; --mark: #6b5200; }
 }
 * { box-sizing: border-box; }

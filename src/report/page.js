@@ -142,8 +142,8 @@
 
 	function tell(map, strip, from, to) {
 		const kinds = CLASSES[map.mode], values = sums(strip, from, to, kinds.length);
-		const parts = ORDER[map.mode].filter((k) => values[k]).map((k) => map.mode === "check"
-			? count(values[k], kinds[k][1]) : "up to " + count(values[k], "byte") + " " + kinds[k][1] + " a bin");
+		const parts = ORDER[map.mode].filter((k) => values[k]).map((k) => "up to " +
+			(map.mode === "check" ? count(values[k], kinds[k][1]) : count(values[k], "byte") + " " + kinds[k][1]) + " a bin");
 		return parts.length ? parts.join(", ") : map.mode === "check" ? "nothing found" : "kept";
 	}
 
@@ -460,5 +460,6 @@
 		waiting = requestAnimationFrame(redraw);
 	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+	matchMedia("print").addEventListener("change", redraw); // paper is white, also for who reads in the dark
 	window.addEventListener("beforeprint", redraw);
 })();
