@@ -9,10 +9,11 @@ const char *tracedat_clock_name(const char *text, size_t size, size_t *length)
 	return close ? open + 1 : NULL;
 }
 
+static const char *const clocks[] = { "local", "global", "counter", "uptime", "perf",	  "mono",    "mono_raw",
+				      "boot",  "tai",	 "x86-tsc", "ppc-tb", "s390-tod", "tsc2nsec" };
+
 bool tracedat_clock_known(const char *name, size_t length)
 {
-	static const char *const clocks[] = { "local", "global", "counter", "uptime", "perf",	  "mono",    "mono_raw",
-					      "boot",  "tai",	 "x86-tsc", "ppc-tb", "s390-tod", "tsc2nsec" };
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (strlen(clocks[i]) == length && !memcmp(clocks[i], name, length))
 			return true;
@@ -64,6 +65,46 @@ size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *
 	return first;
 }
 
+/* The one known clock of which these bytes, with their NUL, differ in one byte; NULL: none, or several. */
+static const char *clock_but_one(const uint8_t *p, size_t size)
+{
+	const char *found = NULL;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		size_t differ = 0;
+		if (strlen(clocks[i]) + 1 != size)
+			continue;
+		for (size_t j = 0; j < size; j++)
+			differ += p[j] != (uint8_t)clocks[i][j];
+		if (differ == 1 && found)
+			return NULL;
+		if (differ == 1)
+			found = clocks[i];
+	}
+	return found;
+}
+
+/* A clock with a byte that became NUL, or without its NUL, moves all that follows. The numbers behind a known clock fill the option
+ * again. */
+static void clock_mend(const uint8_t *p, size_t size, bool be, struct tracedat_buffer_layout *l)
+{
+	size_t from = 8 + l->name_size;
+	for (size_t length = 4; length <= 9 && size - from >= length + 8; length++) {
+		size_t at = from + length;
+		uint32_t page = load_u32(p + at, be), count = load_u32(p + at + 4, be);
+		const char *clock = clock_but_one(p + from, length);
+		if (!clock || !tracedat_page_size_ok(page) || !count || (uint64_t)count * 20 != size - at - 8)
+			continue;
+		l->clock = clock;
+		l->clock_size = length;
+		l->page_size = page;
+		l->count = count;
+		l->entries = at + 8;
+		l->fitting = count;
+		l->clock_mended = true;
+		return;
+	}
+}
+
 /* Cuts a BUFFER payload (MAN7 "OPTIONS"). False where not even the texts end. */
 bool tracedat_buffer_layout(const uint8_t *p, size_t size, bool be, bool text, struct tracedat_buffer_layout *l)
 {
@@ -94,5 +135,7 @@ bool tracedat_buffer_layout(const uint8_t *p, size_t size, bool be, bool text, s
 	l->entries = at + 8;
 	l->fitting = (size - at - 8) / 20;
 	l->exact = (uint64_t)l->count * 20 == size - at - 8;
+	if (!l->exact)
+		clock_mend(p, size, be, l);
 	return true;
 }

@@ -35,6 +35,7 @@ struct tracedat_buffer_layout {
 	uint32_t page_size, count;
 	size_t entries, fitting; /* where they begin, how many fit */
 	bool exact;
+	bool clock_mended; /* one byte of the clock was hit: it is the name that this byte makes of it */
 };
 
 /* Cuts a BUFFER payload; text: a BUFFER_TEXT payload. False where not even the texts end. */

@@ -55,6 +55,9 @@ void tracedat_placeholder_text(const struct tracedat_events *events, uint32_t id
 void tracedat_options_identify(struct tracedat_walk *w);
 /* Corrects the one entry of a CPU table that contradicts all others. Page sizes are known. */
 void tracedat_tables_correct(struct tracedat_walk *w);
+/* Version 7: corrects the one CPU of a table that contradicts the statistics of all CPUs of the buffer. Options are read, but the
+ * CPU count. */
+void tracedat_table_cpus_correct(struct tracedat_walk *w);
 
 /* ---- tracedat_page_shift.c ---- */
 

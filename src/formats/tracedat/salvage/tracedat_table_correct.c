@@ -96,6 +96,87 @@ static void table_correct(struct table *t)
 	entry_report(t, c, c->offset, size);
 }
 
+#define STATS_MAX 4096u
+#define BUFFERS_MAX 256u
+
+static bool bit(const uint8_t *set, uint32_t i)
+{
+	return set[i / 8] >> i % 8 & 1;
+}
+
+/* The CPUs of the buffer that had events, by the statistics. False where they are not those of all `count` CPUs, each once. */
+static bool cpus_busy(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t count, uint8_t *busy)
+{
+	uint8_t counted[TRACEDAT_CPUS_MAX / 8] = { 0 };
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < w->dir.stat_count; i++) {
+		const struct tracedat_stat *stat = &w->dir.stats[i];
+		if (!tracedat_stat_names(&w->dir, stat, b->name))
+			continue;
+		if (!stat->known || stat->cpu >= count || bit(counted, stat->cpu))
+			return false;
+		counted[stat->cpu / 8] |= (uint8_t)(1u << stat->cpu % 8);
+		if (stat->entries || stat->read)
+			busy[stat->cpu / 8] |= (uint8_t)(1u << stat->cpu % 8);
+		cpus++;
+	}
+	return cpus == count;
+}
+
+/* An entry with data whose CPU had no events, and a CPU that had some and has no entry: the number of the entry was hit. */
+static void cpu_correct(struct tracedat_walk *w, struct tracedat_buffer *b, uint32_t count)
+{
+	uint8_t busy[TRACEDAT_CPUS_MAX / 8] = { 0 };
+	struct tracedat_cpu *wrong = NULL;
+	uint32_t without = TRACEDAT_CPUS_MAX;
+
+	if (!cpus_busy(w, b, count, busy))
+		return;
+	for (size_t i = 0; i < b->count; i++) {
+		struct tracedat_cpu *c = &b->cpus[i];
+		if (c->cpu < count && bit(busy, c->cpu)) {
+			busy[c->cpu / 8] &= (uint8_t) ~(1u << c->cpu % 8);
+		} else if (c->size) {
+			if (wrong)
+				return;
+			wrong = c;
+		}
+	}
+	for (uint32_t cpu = 0; cpu < count; cpu++) {
+		if (!bit(busy, cpu))
+			continue;
+		if (without != TRACEDAT_CPUS_MAX)
+			return;
+		without = cpu;
+	}
+	if (!wrong || without == TRACEDAT_CPUS_MAX)
+		return;
+	struct tracedat_option *o = &w->dir.options[b->option];
+	bool plain = !o->block->compressed;
+	struct finding *fd = tracedat_block_report(
+		w, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, plain ? (size_t)(wrong->declared_at - o->block->offset) : o->at,
+		plain ? 4 : o->size, "the CPU is %u, of which the kernel counted no event, expected %u, which has no data",
+		wrong->cpu, without);
+	finding_path(fd, "buffer \"%s\" > entry %zu", b->name, (size_t)(wrong - b->cpus));
+	o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
+	wrong->cpu = without;
+}
+
+void tracedat_table_cpus_correct(struct tracedat_walk *w)
+{
+	const struct tracedat_option *o = w->dir.cpucount_option >= 0 ? &w->dir.options[w->dir.cpucount_option] : NULL;
+	uint32_t count = o && o->size == 4 && !o->dropped ? load_u32(o->block->data + o->at, w->shape.big_endian) : 0;
+
+	/* Bounds the comparisons in hostile files. */
+	if (w->shape.version == 6 || count - 1 >= TRACEDAT_CPUS_MAX || w->dir.stat_count > STATS_MAX ||
+	    w->data.buffer_count > BUFFERS_MAX)
+		return;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		if (!w->data.buffers[i].text && w->data.buffers[i].option != SIZE_MAX)
+			cpu_correct(w, &w->data.buffers[i], count);
+}
+
 void tracedat_tables_correct(struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {

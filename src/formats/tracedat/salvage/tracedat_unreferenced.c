@@ -7,17 +7,7 @@ static const struct tracedat_stat *expected_of(const struct tracedat_directory *
 {
 	for (size_t i = 0; i < dir->stat_count; i++) {
 		const struct tracedat_stat *stat = &dir->stats[i];
-		if (stat->cpu != cpu || !stat->known)
-			continue;
-		if (stat->buffer_name < 0 && !*b->name)
-			return stat;
-		if (stat->buffer_name < 0)
-			continue;
-		const struct tracedat_option *o = &dir->options[stat->buffer_name];
-		const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
-		size_t length = strlen(b->name);
-		if (name && length && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
-		    name[8 + length] == '\n')
+		if (stat->cpu == cpu && stat->known && tracedat_stat_names(dir, stat, b->name))
 			return stat;
 	}
 	return NULL;

@@ -124,19 +124,7 @@ static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const stru
 	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
 		const struct tracedat_stat *stat = &w->dir.stats[i];
 		w->data.compared++;
-		if (stat->cpu != cpu)
-			continue;
-		if (stat->buffer_name < 0) {
-			if (!*b->name)
-				return stat;
-			continue;
-		}
-		const struct tracedat_option *o = &w->dir.options[stat->buffer_name];
-		const char *text = (const char *)o->block->data + o->at;
-		const char *name = memmem(text, o->size, "Buffer: ", 8);
-		size_t length = strlen(b->name);
-		if (name && *b->name && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, b->name, length) &&
-		    name[8 + length] == '\n')
+		if (stat->cpu == cpu && tracedat_stat_names(&w->dir, stat, b->name))
 			return stat;
 	}
 	return NULL;

@@ -66,6 +66,8 @@ struct tracedat_directory {
 
 /* Appends the name that the statistics give to the index-th instance. False: there are fewer. */
 bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index, struct bytes *name);
+/* Whether these are statistics of the buffer of that name; "": the top buffer. */
+bool tracedat_stat_names(const struct tracedat_directory *dir, const struct tracedat_stat *stat, const char *buffer);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);

@@ -1,6 +1,7 @@
 /* The payloads of options, checked one by one (MAN6, MAN7 "OPTIONS"). */
 #include "core/cursor.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 /* Options that are searched for a second buffer of the same name. */
@@ -478,9 +479,6 @@ static void option_check(struct tracedat_walk *w, struct tracedat_option *o, int
 		if (option_text(w, o))
 			option_offset(w, o);
 		break;
-	case TRACEDAT_CPUCOUNT:
-		option_cpucount(w, o);
-		break;
 	case TRACEDAT_PROCMAPS:
 		option_procmaps(w, o);
 		break;
@@ -528,4 +526,9 @@ void tracedat_options_check(struct tracedat_walk *w)
 		seen |= 1u << o->id;
 		option_check(w, o, &heading);
 	}
+	if (w->status == TM_OK)
+		tracedat_table_cpus_correct(w);
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
+		if (w->dir.options[i].id == TRACEDAT_CPUCOUNT && !w->dir.options[i].dropped)
+			option_cpucount(w, &w->dir.options[i]);
 }

@@ -228,7 +228,12 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 	bytes_append(&b->raw_name, l.name, l.name_size);
 	bytes_append(&b->clock, l.clock, l.clock_size);
 	b->page_size = l.page_size;
-	if (!l.exact) {
+	if (l.clock_mended) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at + 8 + l.name_size, l.clock_size,
+					   "the clock does not end where the numbers begin, expected \"%s\"", l.clock);
+		finding_path(fd, "buffer \"%s\"", b->name);
+		o->rule = TRACEDAT_RULE_v7_buffer_layout;
+	} else if (!l.exact) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
 					   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size, l.fitting);
 		finding_path(fd, "buffer \"%s\"", b->name);
