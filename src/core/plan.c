@@ -26,11 +26,24 @@ void plan_free(struct plan *p)
 	}
 }
 
+/* FNV-1a. */
+static uint64_t name_hash(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 unsigned plan_output(struct plan *p, const char *name)
 {
-	for (size_t i = p->output_count; i-- > 0;)
-		if (!strcmp(p->outputs[i].name, name))
-			return (unsigned)i;
+	const uint64_t hash = name_hash(name);
+	const uint32_t last = map_get(&p->by_name, hash);
+
+	for (size_t i = last == MAP_NONE ? 0 : (size_t)last + 1; i; i = p->outputs[i - 1].before)
+		if (!strcmp(p->outputs[i - 1].name, name))
+			return (unsigned)(i - 1);
 	if (!plan_room(p, &p->outputs, &p->output_capacity, p->output_count, sizeof(*p->outputs), BUNDLE_SOURCES_MAX))
 		return 0;
 	char *copy = strdup(name);
@@ -38,7 +51,13 @@ unsigned plan_output(struct plan *p, const char *name)
 		plan_fail(p, TM_NO_MEMORY);
 		return 0;
 	}
-	p->outputs[p->output_count] = (struct output){ .name = copy };
+	enum tracemend_status status = map_set(&p->by_name, hash, (uint32_t)p->output_count, BUNDLE_SOURCES_MAX);
+	if (status != TM_OK) {
+		free(copy);
+		plan_fail(p, status);
+		return 0;
+	}
+	p->outputs[p->output_count] = (struct output){ .name = copy, .before = last == MAP_NONE ? 0 : (size_t)last + 1 };
 	return (unsigned)p->output_count++;
 }
 

@@ -38,6 +38,7 @@ void plan_clear(struct plan *p)
 		free(p->outputs[i].offsets);
 	}
 	free(p->outputs);
+	map_free(&p->by_name);
 	pieces_free(&p->dropped);
 	pieces_free(&p->doubtful);
 	bytes_free(&p->literals);

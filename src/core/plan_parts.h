@@ -3,6 +3,7 @@
 #define CORE_PLAN_PARTS_H
 
 #include "core/limits.h"
+#include "core/map.h"
 #include "core/plan.h"
 
 /* Segments, drops and doubts are as small as they can be: hostile input makes millions of them. */
@@ -54,6 +55,7 @@ void pieces_free(struct pieces *list);
 
 struct output {
 	char *name;
+	size_t before; /* the output before it whose name has the same hash, and 1; 0: none */
 	uint64_t size;
 	struct pieces pieces;
 	uint64_t *offsets; /* of each piece, in the first group of a run; made on the first read */
@@ -66,6 +68,7 @@ struct plan {
 	size_t rules;
 	struct output *outputs;
 	size_t output_count, output_capacity;
+	struct map by_name; /* hash of a name -> the last output of it */
 	struct pieces dropped, doubtful;
 	struct bytes literals;
 	bool doubts_stay; /* plan_make_identity() leaves them */
