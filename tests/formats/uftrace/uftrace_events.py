@@ -254,6 +254,10 @@ class Task:
         for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
             if at + size < len(self.data) and (self.fits(at + size, record[0], depth, 3, False) or self.fits(at + size, self.first, depth, 3, True)):
                 return size
+        # Where a block at the wrong place begins, so that the records behind it are of other times and depths.
+        for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
+            if at + size < len(self.data) and self.fits(at + size, record[0], depth, 1, True):
+                return size
         rest = len(self.data) - at
         return rest if rest % 8 == 0 and rest <= PAYLOAD_MAX else None
 
