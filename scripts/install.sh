@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that building (default), or building and testing (--test), scripts/harden.sh (--harden),
 # scripts/oss-fuzz-local.sh (--oss-fuzz), scripts/coverage-readers.sh (--coverage), or packages, `make static` and builds for other
-# machines (--packaging), or tests/readers/page_browser.py (--browser) need; only what is missing.
+# machines (--packaging), or tests/readers/page_browser.py (--browser), or scripts/other-machines.sh (--machine COMPILER) need; only what
+# is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libseccomp-dev"
 test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats gdb jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
@@ -13,6 +14,7 @@ wanted=$build
 [ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
 [ "${1:-}" = --packaging ] && wanted="$build debhelper dpkg-dev fakeroot lintian musl-tools gcc-multilib abigail-tools pkg-config
 	libacl1-dev liblz4-dev libxml2-dev python3 git"
+[ "${1:-}" = --machine ] && wanted="$build ${2:?which compiler?} qemu-user-static"
 [ "${1:-}" = --browser ] && wanted="$build chromium chromium-driver python3-selenium fonts-dejavu-core"
 
 missing=()
