@@ -26,19 +26,9 @@ void plan_free(struct plan *p)
 	}
 }
 
-/* FNV-1a. */
-static uint64_t name_hash(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 unsigned plan_output(struct plan *p, const char *name)
 {
-	const uint64_t hash = name_hash(name);
+	const uint64_t hash = text_hash(name, strlen(name));
 	const uint32_t last = map_get(&p->by_name, hash);
 
 	for (size_t i = last == MAP_NONE ? 0 : (size_t)last + 1; i; i = p->outputs[i - 1].before)

@@ -238,6 +238,16 @@ void text_hex(char *out, const uint8_t *data, size_t length)
 	*out = '\0';
 }
 
+uint64_t text_hash(const void *bytes, size_t length)
+{
+	const uint8_t *p = bytes;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 void *text_last_byte(const void *bytes, int c, size_t size)
 {
 	const unsigned char *p = bytes;

@@ -40,6 +40,8 @@ bool text_parse_hex(const char *text, size_t length, uint64_t *value);
 
 /* Two lower-case digits a byte, and a terminator: out holds 2 * length + 1. */
 void text_hex(char *out, const uint8_t *data, size_t length);
+/* FNV-1a of length bytes: the same everywhere, but not safe from who wants two texts of one hash. */
+uint64_t text_hash(const void *bytes, size_t length);
 /* The last byte c among size bytes, or NULL. */
 void *text_last_byte(const void *bytes, int c, size_t size);
 

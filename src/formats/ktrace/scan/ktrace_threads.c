@@ -58,9 +58,7 @@ static void thread_count_at(struct thread_walk *t, unsigned what, uint64_t offse
 
 static uint32_t name_hash(const uint8_t *name, size_t length)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ name[i]) * UINT64_C(0x100000001b3);
+	const uint64_t hash = text_hash(name, length);
 	return (uint32_t)(hash ^ hash >> 32) >> 1; /* never MAP_NONE */
 }
 

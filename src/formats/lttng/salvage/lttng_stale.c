@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/map.h"
+#include "core/text.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 #define STALE_MIN 16u /* bytes that two blocks must share at their ends to count */
@@ -64,14 +65,12 @@ struct lttng_seen {
 	struct map events; /* by hash */
 };
 
-/* FNV-1a of the first bytes of an event. */
+/* Of the first bytes of an event. */
 static uint64_t event_hash(const struct lttng_stream *in, const struct lttng_event *e)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	uint64_t length = e->end - e->start;
-	const uint8_t *p = lttng_stream_at(in, e->start, length < HASHED ? length : HASHED);
-	for (uint64_t i = 0; p && i < length && i < HASHED; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	uint64_t length = e->end - e->start < HASHED ? e->end - e->start : HASHED;
+	const uint8_t *p = lttng_stream_at(in, e->start, length);
+	uint64_t h = p ? text_hash(p, (size_t)length) : 0;
 	h ^= h >> 29;
 	return p && h ? h : 1;
 }

@@ -227,14 +227,6 @@ void tracedat_kallsyms_parse(struct tracedat_walk *w, const struct tracedat_bloc
 
 /* ---- printk formats ---- */
 
-static uint64_t text_hash(const char *text, size_t length)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static int message_order(const void *left, const void *right)
 {
 	const struct tracedat_message *a = left, *b = right;

@@ -226,18 +226,14 @@ static void decide_side(struct uftrace_walk *w, struct uftrace_infer_function *f
 		side->items[0] = '\0';
 }
 
-/* FNV-1a. */
 static uint64_t name_hash(const struct uftrace_infer_function *f, bool retval)
 {
 	char buffer[32], simple[UFTRACE_DEMANGLE_MAX];
 	struct uftrace_str name = function_name(f, buffer), shown;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) + retval;
 
 	if (uftrace_demangle(name, simple, sizeof(simple), &shown))
 		name = shown;
-	for (size_t i = 0; i < name.length; i++)
-		hash = (hash ^ (uint8_t)name.text[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return text_hash(name.text, name.length) + retval;
 }
 
 /* A specification by name holds for all functions of that name: they must agree. */

@@ -12,13 +12,9 @@
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
-/* FNV-1a. */
 static int64_t sid_key(struct uftrace_str sid)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < sid.length; i++)
-		hash = (hash ^ (uint8_t)sid.text[i]) * UINT64_C(0x100000001b3);
-	return (int64_t)hash;
+	return (int64_t)text_hash(sid.text, sid.length);
 }
 
 static bool learn_session(struct uftrace_walk *w, uint32_t index)
