@@ -49,6 +49,13 @@ static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 	return end;
 }
 
+/* Whether no lap of the clock was lost in the block: one more would bring its last event behind its end. */
+static bool clock_is_sure(const struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	return !w->file->compact && !b->unknown_end && !b->bad_end && !b->begin_lost && w->at.stamp <= w->end &&
+	       w->end - w->at.stamp <= lttng_lap(&t->coding);
+}
+
 /* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
 static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
 {
@@ -57,9 +64,11 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 }
 
 /* What the edits say of the events around them. */
-static void put_doubts(struct plan *p, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
+static void put_doubts(struct lttng_trace *t, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
 {
+	struct plan *p = t->s->plan;
 	const struct edits *edits = &w->edits->edits;
+	const bool sure = clock_is_sure(t, b, w);
 	uint64_t base = b->frame->offset;
 
 	for (size_t i = 0; i < edits->count; i++) {
@@ -67,22 +76,21 @@ static void put_doubts(struct plan *p, const struct source *s, const struct lttn
 		uint64_t at = edits->list[i].at + edits->list[i].remove;
 		if (d->torn_from < d->torn_to)
 			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from, why_torn);
-		if (d->found_again)
-			plan_doubt(p, s, base + at, doubt_end(edits, i, b->data_end) - at, why_found);
+		uint64_t end = doubt_end(edits, i, b->data_end);
+		if (d->found_again && !(d->settled ? d->sure : sure && !d->late))
+			plan_doubt(p, s, base + at, (d->settled && d->settled < end ? d->settled : end) - at, why_found);
 		else if (d->found_to > at)
 			plan_doubt(p, s, base + at, d->found_to - at, why_behind);
 	}
 }
 
-/* Events of types that are guessed: those that stay, neighbours as one range. */
+/* Events that are doubtful by themselves, and that stay. */
 static void put_guesses(struct plan *p, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	const struct lttng_edits *e = w->edits;
-	for (size_t i = 0; i < e->guess_count;) {
-		struct lttng_guess all = e->guesses[i++];
-		/* What was taken back after it was kept comes again, or is behind the end. */
-		for (; i < e->guess_count && e->guesses[i].why == all.why && e->guesses[i].from <= all.to + 8; i++)
-			all.to = e->guesses[i].to > all.to ? e->guesses[i].to : all.to;
+	for (size_t i = 0; i < e->guess_count; i++) {
+		struct lttng_guess all = e->guesses[i];
+		/* What was taken back is behind the end. */
 		if (all.from >= b->data_end)
 			continue;
 		plan_doubt(p, s, b->frame->offset + all.from, (all.to < b->data_end ? all.to : b->data_end) - all.from, all.why);
@@ -97,7 +105,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	uint64_t base = b->frame->offset;
 
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
-	put_doubts(p, f->source, b, w);
+	put_doubts(t, f->source, b, w);
 	put_guesses(p, f->source, b, w);
 	if (!(w->out.torn || is_shifted(t, f, b)) || w->at.last >= w->at.kept)
 		return;

@@ -192,8 +192,17 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
 	uint64_t start = lttng_align(w->at.rel, step);
 	struct lttng_event first = { 0 };
-	bool none = true;
+	bool none = true, late = w->at.stamp > w->end;
 
+	/* A stamp that was damaged brought all behind it past the end of the block: that event is left out, if it is the last one.
+	 */
+	if (late && w->at.before <= w->end && may_take_back(w)) {
+		take_back(t, w);
+		start = lttng_align(w->at.rel, step);
+		late = false;
+	} else if (late) {
+		w->at.stamp = w->at.before = w->at.timely;
+	}
 	if (!w->search.begun) {
 		w->search.begun = true;
 		w->search.budget = BUDGET * w->limit;
@@ -213,15 +222,17 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 			take_back(t, w);
 			start = w->at.rel;
 		}
-		const struct lttng_doubt doubt = {
-			.torn_from = w->at.last, .torn_to = w->at.kept, .found_to = first.end, .found_again = !first.has_full
-		};
+		const struct lttng_doubt doubt = { .torn_from = w->at.last,
+						   .torn_to = w->at.kept,
+						   .found_to = first.end,
+						   .found_again = !first.has_full,
+						   .late = late };
 		if (first.start - start > UINT32_MAX ||
 		    !lttng_edits_add(w->edits, start, first.start - start, NULL, 0, rule, &doubt))
 			return false;
 		w->at.last = w->at.kept;
 		w->at.rel = first.start;
-		w->out.resynced = true;
+		w->out.resynced = w->unsettled = true;
 		return true;
 	}
 	return false;

@@ -19,6 +19,12 @@ bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const v
 
 enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why)
 {
+	struct lttng_guess *last = e->guess_count ? &e->guesses[e->guess_count - 1] : NULL;
+	/* Neighbours are one range. What was taken back after it was kept comes again. */
+	if (last && last->why == why && from <= last->to + 8) {
+		last->to = to > last->to ? to : last->to;
+		return TM_OK;
+	}
 	enum tracemend_status status = array_room(&e->guesses, &e->guess_capacity, e->guess_count, sizeof(e->guesses[0]),
 						  SIZE_MAX / 64);
 	if (status == TM_OK)

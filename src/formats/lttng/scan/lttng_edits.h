@@ -10,9 +10,12 @@ struct lttng_doubt {
 	uint64_t torn_from, torn_to; /* the event before it, which the damage may have reached; equal: there is none */
 	uint64_t found_to;	     /* end of the first event behind it, which the damage may have reached; 0: none */
 	bool found_again;	     /* what follows was searched for, and may be off in time */
+	bool late;		     /* an event before it that stays brings what follows a lap too late */
+	uint64_t settled;	     /* start of the first event behind it with a full stamp; 0: none */
+	bool sure;		     /* that stamp shows that no lap of the clock was lost before */
 };
 
-/* Events of a type that is guessed. */
+/* Events that are doubtful. */
 struct lttng_guess {
 	uint64_t from, to; /* rel */
 	const char *why;   /* static */

@@ -23,12 +23,35 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 		lttng_fast_learn(t, w->file, lttng_marker_of(e->type));
 }
 
-static void note_guess(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+/* Events that stay, and that are doubtful. */
+static void note_doubt(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	const char *why = lttng_marker_of(e->type)->guessed;
+	if (!why && !w->open && (e->stamp > w->end || (e->has_full && e->full < w->begin)))
+		why = "the stamp is not within the times of the block";
 	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, e->start, e->end, why) : TM_OK;
 	if (status != TM_OK)
 		t->status = status;
+}
+
+uint64_t lttng_lap(const struct lttng_coding *c)
+{
+	return c->layout->era >= LTTNG_TRACE_MARKERS ? LTTNG_TIME_MASK : UINT32_MAX;
+}
+
+/* A full stamp tells whether laps of the clock were lost since the walk resynchronised: one more would have brought the event
+ * before behind it. */
+static void settle(const struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const bool sure = e->full >= w->at.stamp && e->full - w->at.stamp <= lttng_lap(&t->coding);
+	for (size_t i = w->edits ? w->edits->edits.count : 0; i-- > 0;) {
+		struct lttng_doubt *d = &w->edits->doubts[i];
+		if (d->settled)
+			break;
+		d->settled = e->start;
+		d->sure = sure && !d->late;
+	}
+	w->unsettled = false;
 }
 
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
@@ -38,17 +61,21 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		lttng_outline_event(t, &w->in, e);
 	if (t->s->sink)
 		lttng_event_give(t, w, e);
+	if (w->unsettled && e->has_full)
+		settle(t, w, e);
 	if (!w->at.events)
 		w->at.first_stamp = e->stamp;
 	w->at.events++;
 	w->at.last = e->start;
 	w->at.rel = w->at.kept = e->end;
 	w->at.before = w->at.stamp;
+	if (e->stamp > w->end && w->at.stamp <= w->end)
+		w->at.timely = w->at.stamp;
 	w->at.stamp = e->stamp;
 	if (e->type) {
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
-		note_guess(t, w, e);
+		note_doubt(t, w, e);
 	}
 	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
 	if (p)

@@ -19,6 +19,25 @@ static uint64_t least_zeros(const struct lttng_trace *t, const struct lttng_walk
 	return w->file->compact ? ZEROS_MIN_COMPACT : ZEROS_MIN;
 }
 
+/* Whether what follows such an event comes before it, or is zeros as well: then it is not one. */
+static bool next_is_earlier(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_event next;
+	enum lttng_defect defect = e->end ? lttng_event_decode(&w->in, e->end, w->limit, w->at.stamp, &next) : EVENT_MALFORMED;
+	if (defect == EVENT_END)
+		return false;
+	return defect != EVENT_OK || !next.word || next.stamp < e->stamp;
+}
+
+/* Data files of 2.x: a hole over an event word leaves an event of type 0 at the next whole lap of the clock, and brings all behind
+ * it a lap too late. True: it cannot be, by the end of the block or by the next event. */
+static bool is_zeroed_word(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || w->file->metadata || w->open || e->stamp <= w->at.stamp)
+		return false;
+	return e->stamp > w->end || next_is_earlier(w, e);
+}
+
 /* Reports zeros, unless they follow from what was reported before. */
 static struct finding *zeros_finding(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t run, bool to_end)
 {
@@ -46,13 +65,15 @@ static enum step walk_zeros(struct lttng_trace *t, struct lttng_walk *w, const s
 
 	if (to_end && w->padded)
 		return STEP_END;
-	if (run < least_zeros(t, w) && !(to_end && (e->stamp > w->end || w->open)))
+	if (run < least_zeros(t, w) && !(to_end && (e->stamp > w->end || w->open)) && !is_zeroed_word(t, w, e))
 		return STEP_TAKE;
 	if (w->open)
 		return STEP_END;
 	unsigned rule = to_end ? LTTNG_RULE_data_end_in_padding : LTTNG_RULE_zero_hole;
 	struct finding *fd = zeros_finding(t, w, e->start, run, to_end);
-	if (!to_end && lttng_resync(t, w, zeros, rule)) {
+	/* The word of the next event may begin with zeros. */
+	uint64_t from = run > sizeof(e->word) + 3 ? zeros - 3 : e->start + sizeof(e->word);
+	if (!to_end && lttng_resync(t, w, from < zeros ? from : zeros, rule)) {
 		lttng_walk_mended(t, w, fd);
 		return STEP_PASSED;
 	}
@@ -141,7 +162,7 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 		skip_lost_start(t, w);
 	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && !w->open)
+		if (fast && !w->open && !w->unsettled)
 			lttng_fast(t, w);
 		step = walk_event(t, w, &e);
 		if (step != STEP_TAKE)

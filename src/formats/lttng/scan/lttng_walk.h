@@ -13,6 +13,7 @@ struct lttng_position {
 	uint64_t kept;	 /* end of it */
 	uint64_t stamp;	 /* of it */
 	uint64_t before; /* stamp of the event before it */
+	uint64_t timely; /* of the last event whose stamp is within the block's, where `stamp` is not */
 	uint64_t first_stamp;
 	uint64_t events; /* that count */
 };
@@ -50,6 +51,7 @@ struct lttng_walk {
 	uint64_t room;		   /* rel: end of the bytes that there are */
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
 	bool headless;		   /* its header is lost */
+	bool unsettled;		   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
 	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
 	bool padded;		   /* the end is not known, and zeros up to the room are the padding */
 	uint64_t bound;		   /* the latest stamp that an event can have */
@@ -68,6 +70,8 @@ struct lttng_walk {
 void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w);
 
 /* lttng_keep.c: the steps of a walk. */
+/* Ticks that an event without a full stamp can tell apart, less one. */
+uint64_t lttng_lap(const struct lttng_coding *c);
 /* Sets the walk to the first event of its block. */
 void lttng_walk_begin(struct lttng_walk *w);
 /* The event stays, and the walk goes on behind it. */
