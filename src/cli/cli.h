@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/text.h"
 #include "tracemend.h"
 
 /* Exit codes, as documented. With several inputs the most serious one wins: see cli_worse(). */
@@ -234,10 +235,6 @@ int cli_exit_code(enum tracemend_status status);
 int cli_fail(const struct tracemend_error *error);
 /* The more serious of two exit codes. */
 int cli_worse(int a, int b);
-/* "1,234,567" in a buffer of 32 bytes. Returns out. */
-const char *cli_number(char out[32], uint64_t n);
-/* "1 byte", "1,234 bytes". Returns out. */
-const char *cli_count(char out[64], uint64_t n, const char *noun);
 /* Prints text wrapped to 100 columns. The first line follows `label`, the others are indented by `indent` blanks. */
 void cli_wrap(FILE *out, const char *label, unsigned indent, const char *text);
 /* Whether text to this stream is coloured. */

@@ -209,8 +209,8 @@ static void baseline_name_gone(const struct cli_baseline *b)
 		if (e->met == e->count || baseline_is_ignored(b, e))
 			continue;
 		if (++gone <= CLI_FINDINGS_LISTED)
-			cli_error("%s: occurs %s times, not %s: %s [%s] in %s", b->path, cli_number(met, e->met),
-				  cli_number(count, e->count), e->message, e->rule->id, e->input);
+			cli_error("%s: occurs %s times, not %s: %s [%s] in %s", b->path, text_number(met, e->met),
+				  text_number(count, e->count), e->message, e->rule->id, e->input);
 	}
 	if (gone > CLI_FINDINGS_LISTED)
 		cli_error("%s: and %zu more that occur less often", b->path, gone - CLI_FINDINGS_LISTED);

@@ -173,8 +173,8 @@ int cli_diff(struct cli_options *o)
 	if (code == CLI_CLEAN)
 		code = diff_inputs(&d, inputs, &o->library);
 	if (code == CLI_CLEAN) {
-		printf("%s records in both, %s only in %s, %s only in %s\n", cli_number(a, d.same), cli_number(b, d.only[0]),
-		       cli_show(shown[0], o->paths.items[0]), cli_number(c, d.only[1]), cli_show(shown[1], o->paths.items[1]));
+		printf("%s records in both, %s only in %s, %s only in %s\n", text_number(a, d.same), text_number(b, d.only[0]),
+		       cli_show(shown[0], o->paths.items[0]), text_number(c, d.only[1]), cli_show(shown[1], o->paths.items[1]));
 		for (unsigned i = 0; i < 2; i++)
 			if (d.damaged[i] && !o->quiet)
 				printf("%s is damaged: what cannot be read of it is not compared\n", shown[i]);

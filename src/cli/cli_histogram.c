@@ -54,13 +54,13 @@ void cli_histogram_print(const struct cli_histogram *h)
 	}
 	if (!most)
 		return;
-	printf("  %-16s %s with a time; each row is %s %s\n", "over time", cli_count((char[64]){ 0 }, h->total, "record"),
-	       cli_number(a, UINT64_C(1) << h->shift), h->unit);
+	printf("  %-16s %s with a time; each row is %s %s\n", "over time", text_count((char[64]){ 0 }, h->total, "record"),
+	       text_number(a, UINT64_C(1) << h->shift), h->unit);
 	for (unsigned i = from; i <= to; i++) {
 		/* A count times the width may pass 64 bits where no capture has so many records. */
 		uint64_t length = h->counts[i] / most * width + h->counts[i] % most * width / most;
 		length += h->counts[i] && !length;
-		printf("  %26s  %-*.*s %s\n", cli_number(a, (h->first + i) << h->shift), (int)width, (int)length, bar,
-		       cli_number(b, h->counts[i]));
+		printf("  %26s  %-*.*s %s\n", text_number(a, (h->first + i) << h->shift), (int)width, (int)length, bar,
+		       text_number(b, h->counts[i]));
 	}
 }

@@ -7,6 +7,36 @@
 
 #include "report/report.h"
 
+/* A value that is nothing but a number, with a unit or without. */
+struct info_digits {
+	size_t fraction;  /* of its length, the point and what follows; 0: whole */
+	const char *unit; /* behind it: empty, or a blank and a word */
+};
+
+/* Whether the value of a fact is one. */
+static bool info_digits(const struct tracemend_fact *fact, struct info_digits *d)
+{
+	const char *digits = fact->value + (*fact->value == '-');
+	size_t whole = strspn(digits, "0123456789");
+
+	d->fraction = digits[whole] == '.' ? 1 + strspn(digits + whole + 1, "0123456789") : 0;
+	d->unit = digits + whole + d->fraction;
+	/* 2.10 is another version than 2.1. */
+	return strcmp(fact->key, "version") != 0 && whole && whole <= 18 && d->fraction != 1 &&
+	       (!*d->unit || (*d->unit == ' ' && !strchr(d->unit + 1, ' ') && !strpbrk(d->unit, ",:(")));
+}
+
+static void info_fact(const struct tracemend_fact *fact)
+{
+	struct info_digits digits;
+	char number[32];
+
+	if (info_digits(fact, &digits) && !digits.fraction && *fact->value != '-')
+		printf("  %-16s %s%s\n", fact->key, text_number(number, strtoull(fact->value, NULL, 10)), digits.unit);
+	else
+		printf("  %-16s %s\n", fact->key, fact->value);
+}
+
 static void info_text(const struct tracemend_report *report, const char *shown, const struct cli_histogram *histogram, bool color)
 {
 	const struct tracemend_summary *s = tracemend_report_summary(report);
@@ -14,33 +44,30 @@ static void info_text(const struct tracemend_report *report, const char *shown, 
 
 	printf("%s%s%s\n", color ? "\033[1m" : "", shown, color ? "\033[0m" : "");
 	printf("  %-16s %s%s%s\n", "format", s->format, *s->format_version ? " " : "", s->format_version);
-	printf("  %-16s %s\n", "size", cli_count(a, s->size, "byte"));
-	printf("  %-16s %s\n", "records", cli_number(a, s->records));
-	printf("  %-16s %s, %s, %s%s\n", "findings", cli_count(a, s->errors, "error"), cli_count(b, s->warnings, "warning"),
-	       cli_count(c, s->notes, "note"), s->errors || s->warnings ? " ('tracemend check' lists them)" : "");
+	printf("  %-16s %s\n", "size", text_count(a, s->size, "byte"));
+	printf("  %-16s %s\n", "records", text_number(a, s->records));
+	printf("  %-16s %s, %s, %s%s\n", "findings", text_count(a, s->errors, "error"), text_count(b, s->warnings, "warning"),
+	       text_count(c, s->notes, "note"), s->errors || s->warnings ? " ('tracemend check' lists them)" : "");
 	for (size_t i = 0; i < tracemend_report_fact_count(report); i++) {
 		const struct tracemend_fact *fact = tracemend_report_fact(report, i);
-		printf("  %-16s %s\n", fact->key, fact->value);
+		info_fact(fact);
 	}
 	cli_histogram_print(histogram);
 	if (!s->complete)
 		printf("  %-16s %s\n", "incomplete", s->incomplete);
 }
 
-/* What a fact says as a number, if it is nothing but one, with a unit or without: "number", and "unit". Fractions are exact to the
- * nanosecond in "value" only. */
-static bool info_number(json_t *object, const char *value)
+/* A fact as a number: "number", and "unit". Fractions are exact to the nanosecond in "value" only. */
+static bool info_number(json_t *object, const struct tracemend_fact *fact)
 {
-	const char *digits = value + (*value == '-');
-	size_t whole = strspn(digits, "0123456789"),
-	       fraction = digits[whole] == '.' ? 1 + strspn(digits + whole + 1, "0123456789") : 0;
-	const char *unit = digits + whole + fraction;
+	struct info_digits digits;
 
-	if (!whole || whole > 18 || fraction == 1 || (*unit && (*unit != ' ' || strchr(unit + 1, ' ') || strpbrk(unit, ",:("))))
+	if (!info_digits(fact, &digits))
 		return true;
-	if (!report_json_set(object, "number", fraction ? json_real(strtod(value, NULL)) : json_integer(strtoll(value, NULL, 10))))
+	if (!report_json_set(object, "number",
+			     digits.fraction ? json_real(strtod(fact->value, NULL)) : json_integer(strtoll(fact->value, NULL, 10))))
 		return false;
-	return !*unit || report_json_set(object, "unit", json_string(unit + 1));
+	return !*digits.unit || report_json_set(object, "unit", json_string(digits.unit + 1));
 }
 
 /* A fact in parts: "name", and "fields". */
@@ -79,9 +106,7 @@ static void info_json(struct report_run *run, const struct report_entry *entry)
 	for (size_t i = 0; i < count; i++) {
 		const struct tracemend_fact *fact = tracemend_report_fact(entry->report, i);
 		json_t *one = json_pack("{s:s,s:s}", "key", fact->key, "value", fact->value);
-		/* 2.10 is another version than 2.1. */
-		bool number = strcmp(fact->key, "version") != 0;
-		if (!one || (number && !info_number(one, fact->value)) || !info_fields(one, fact) || json_array_append(facts, one))
+		if (!one || !info_number(one, fact) || !info_fields(one, fact) || json_array_append(facts, one))
 			run->failed = true;
 		json_decref(one);
 	}

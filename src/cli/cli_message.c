@@ -111,19 +111,6 @@ int cli_worse(int a, int b)
 	return rank_a >= rank_b ? a : b;
 }
 
-const char *cli_number(char out[32], uint64_t n)
-{
-	return report_number(out, n);
-}
-
-const char *cli_count(char out[64], uint64_t n, const char *noun)
-{
-	char number[32];
-
-	(void)snprintf(out, 64, "%s %s%s", report_number(number, n), noun, n == 1 ? "" : "s");
-	return out;
-}
-
 void cli_wrap(FILE *out, const char *label, unsigned indent, const char *text)
 {
 	const size_t width = 100;

@@ -21,10 +21,10 @@ static const char *next_lost(const struct tracemend_outcome *o, char text[96])
 	case TM_EXACT:
 		if (!o->dropped)
 			return "no record was dropped, but other content is lost or unverified";
-		(void)snprintf(text, 96, "%s record%s lost", cli_number(number, o->dropped), o->dropped == 1 ? " was" : "s were");
+		(void)snprintf(text, 96, "%s record%s lost", text_number(number, o->dropped), o->dropped == 1 ? " was" : "s were");
 		return text;
 	case TM_AT_LEAST:
-		(void)snprintf(text, 96, "at least %s record%s lost", cli_number(number, o->dropped),
+		(void)snprintf(text, 96, "at least %s record%s lost", text_number(number, o->dropped),
 			       o->dropped == 1 ? " was" : "s were");
 		return text;
 	case TM_UNKNOWN_COUNT:
@@ -37,8 +37,8 @@ void cli_next_totals(FILE *out, const struct tracemend_outcome *outcome)
 {
 	char text[96], kept[32], patched[32], added[32];
 
-	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", cli_number(kept, outcome->kept),
-		cli_number(patched, outcome->patched), cli_number(added, outcome->added), next_lost(outcome, text));
+	fprintf(out, "  records: %s kept, %s patched, %s added; %s\n", text_number(kept, outcome->kept),
+		text_number(patched, outcome->patched), text_number(added, outcome->added), next_lost(outcome, text));
 }
 
 bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report *report)
@@ -142,7 +142,7 @@ void cli_next_donors(FILE *out, const struct cli_options *o, const char *format)
 				s->format, format);
 		else if (s->errors)
 			fprintf(out, "  the donor %s is damaged itself: %s; a healthy one is needed\n", cli_show(shown, path),
-				cli_count(count, s->errors, "error"));
+				text_count(count, s->errors, "error"));
 		tracemend_report_free(report);
 		tracemend_close(input);
 	}

@@ -158,8 +158,8 @@ static void reduce_show(struct reduce *r)
 
 	if (r->options->quiet || !isatty(STDERR_FILENO) || now - r->started < 1000 || now - r->shown < 100)
 		return;
-	fprintf(stderr, "\r\033[K%s of %s bytes, %s tries, %llu s", cli_number(n[0], r->size), cli_number(n[1], r->size_before),
-		cli_number(n[2], r->tries), (unsigned long long)(now - r->started) / 1000);
+	fprintf(stderr, "\r\033[K%s of %s bytes, %s tries, %llu s", text_number(n[0], r->size), text_number(n[1], r->size_before),
+		text_number(n[2], r->tries), (unsigned long long)(now - r->started) / 1000);
 	r->shown = now;
 }
 
@@ -234,8 +234,8 @@ static void reduce_say(const struct reduce *r)
 	if (cli_signals_caught() || r->out_of_time)
 		printf("stopped %s: this is the smallest so far\n", r->out_of_time ? "by --budget" : "by a signal");
 	printf("%s: %s reduced to %s, %s to %s, in %s %s\n", cli_show(shown, r->options->paths.items[0]),
-	       cli_count(n[0], r->size_before, "byte"), cli_number(n[1], r->size), cli_count(n[2], r->records_before, "record"),
-	       cli_number(n[3], r->records), cli_number(n[4], r->tries), r->tries == 1 ? "try" : "tries");
+	       text_count(n[0], r->size_before, "byte"), text_number(n[1], r->size), text_count(n[2], r->records_before, "record"),
+	       text_number(n[3], r->records), text_number(n[4], r->tries), r->tries == 1 ? "try" : "tries");
 	if (r->options->rule)
 		printf("  check reports %s%s\n", r->options->rule->id,
 		       r->loose ? ", and errors that the whole capture does not have" : "");

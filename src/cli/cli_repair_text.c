@@ -78,13 +78,13 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 	}
 	for (size_t k = 0; k < groups.used; k++) {
 		const struct repair_group *g = &groups.list[k];
-		fprintf(out, "    %s, %s, the first at ", cli_count(a, g->count, "place"), cli_count(b, g->bytes, "byte"));
+		fprintf(out, "    %s, %s, the first at ", text_count(a, g->count, "place"), text_count(b, g->bytes, "byte"));
 		repair_print_place(out, r, &g->first);
 		fprintf(out, ": %s%s%s%s\n", g->why, g->rule ? " [" : "", g->rule ? g->rule->id : "", g->rule ? "]" : "");
 	}
 	if (groups.other.count)
-		fprintf(out, "    %s, %s: %s\n", cli_count(a, groups.other.count, "place"),
-			cli_count(b, groups.other.bytes, "byte"), groups.other.why);
+		fprintf(out, "    %s, %s: %s\n", text_count(a, groups.other.count, "place"),
+			text_count(b, groups.other.bytes, "byte"), groups.other.why);
 }
 
 /* extra: those of the pieces of --extra, else the others. windows: the times around them; may be NULL. */
@@ -103,7 +103,7 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 	}
 	if (!places)
 		return;
-	fprintf(out, "  %s: %s in %s\n", label, cli_count(a, bytes, "byte"), cli_count(b, places, "place"));
+	fprintf(out, "  %s: %s in %s\n", label, text_count(a, bytes, "byte"), text_count(b, places, "place"));
 	if (places > RANGES_LISTED && !all) {
 		repair_print_groups(out, r, get, count, extra);
 		return;
@@ -114,7 +114,7 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 		     time++, range.from += range.repeat_from) {
 			fputs("    ", out);
 			repair_print_place(out, r, &range);
-			fprintf(out, " + %s: %s%s%s%s", cli_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
+			fprintf(out, " + %s: %s%s%s%s", text_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
 				range.rule ? range.rule->id : "", range.rule ? "]" : "");
 			if (windows)
 				cli_windows_say(out, windows, tracemend_repair_member(r, range.input)->file, range.from);
@@ -154,10 +154,10 @@ static void repair_print_literals(FILE *out, const struct tracemend_repair *r, b
 	}
 	if (!count)
 		return;
-	fprintf(out, "  replaced or inserted: %s in %s\n", cli_count(a, bytes, "byte"), cli_count(b, count, "place"));
+	fprintf(out, "  replaced or inserted: %s in %s\n", text_count(a, bytes, "byte"), text_count(b, count, "place"));
 	for (size_t k = 0; k < groups.used && (all || k < RANGES_LISTED); k++) {
 		const struct repair_group *g = &groups.list[k];
-		fprintf(out, "    %s in %s: %s [%s]\n", cli_count(a, g->bytes, "byte"), cli_count(b, g->count, "place"), g->why,
+		fprintf(out, "    %s in %s: %s [%s]\n", text_count(a, g->bytes, "byte"), text_count(b, g->count, "place"), g->why,
 			g->rule ? g->rule->id : "");
 	}
 	if (groups.other.count || (!all && groups.used > RANGES_LISTED))
@@ -197,7 +197,7 @@ void cli_repair_print(const struct cli_options *o, FILE *out, const struct trace
 		return;
 	if (!outcome->changed) {
 		fprintf(out, "%s: nothing to repair: %s, no errors; the output is identical to the input\n",
-			cli_show(shown, o->paths.items[0]), cli_count(kept, s->records, "record"));
+			cli_show(shown, o->paths.items[0]), text_count(kept, s->records, "record"));
 		if (outcome->lost)
 			fputs("  it is not known whether anything is missing in it, or was altered\n", out);
 		repair_print_unverified(o, out, r);
@@ -205,7 +205,7 @@ void cli_repair_print(const struct cli_options *o, FILE *out, const struct trace
 	}
 	bool bare = *s->format_version >= '0' && *s->format_version <= '9'; /* as in the report */
 	fprintf(out, "%s: %s%s%s%s, %s\n", cli_show(shown, o->paths.items[0]), s->format, bare ? " format" : "",
-		*s->format_version ? " " : "", s->format_version, cli_count(kept, s->errors, "error"));
+		*s->format_version ? " " : "", s->format_version, text_count(kept, s->errors, "error"));
 	cli_next_totals(out, outcome);
 	if (o->verbose && outcome->passes > 1)
 		fprintf(out, "  passes: %u, since a defect hid another\n", outcome->passes);

@@ -100,7 +100,7 @@ void cli_say_passed_over(const struct cli_options *o, size_t passed_over)
 	char count[64];
 
 	if (passed_over && !o->quiet && strcmp(o->format, "text") != 0 && strcmp(o->format, "concise") != 0)
-		cli_error("%s passed over", cli_count(count, passed_over, "other file"));
+		cli_error("%s passed over", text_count(count, passed_over, "other file"));
 }
 
 void cli_saves_entry(struct cli_saves *s, size_t kept, const struct report_entry *entry)

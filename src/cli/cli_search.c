@@ -145,6 +145,6 @@ int cli_refuse_several(const char *path, struct tracemend_input *input, const st
 	(void)tracemend_part(input, 1, &second);
 	if (count == 2)
 		return cli_usage("%s: has two captures, and one is wanted: %s and %s", path, first, second);
-	return cli_usage("%s: has %s captures, and one is wanted: %s, %s and others", path, cli_number(number, count), first,
+	return cli_usage("%s: has %s captures, and one is wanted: %s, %s and others", path, text_number(number, count), first,
 			 second);
 }

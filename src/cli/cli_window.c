@@ -63,9 +63,9 @@ void cli_windows_say(FILE *out, const struct cli_windows *windows, const char *f
 		/* Behind what ends one stream, another may begin with earlier times. */
 		bool to = w->has_after && (!w->has_before || w->after >= w->before);
 		if (w->has_before && to)
-			fprintf(out, "; from %s to %s %s", cli_number(before, w->before), cli_number(after, w->after), w->unit);
+			fprintf(out, "; from %s to %s %s", text_number(before, w->before), text_number(after, w->after), w->unit);
 		else if (w->has_before || to)
-			fprintf(out, "; %s %s %s", to ? "before" : "after", cli_number(after, to ? w->after : w->before), w->unit);
+			fprintf(out, "; %s %s %s", to ? "before" : "after", text_number(after, to ? w->after : w->before), w->unit);
 		return;
 	}
 }

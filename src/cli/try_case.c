@@ -162,8 +162,8 @@ static void try_case_count(const struct try *t, struct try_case *c, const struct
 	c->last = strdup(!lines && !r->counted ? "no number of records" : how);
 	if (!lines && !r->counted)
 		c->message = strdup("nothing that --count-with matches");
-	else if (asprintf(&c->message, "%s, check counts %s", cli_count(number[0], r->count, "record"),
-			  cli_number(number[1], c->records)) < 0)
+	else if (asprintf(&c->message, "%s, check counts %s", text_count(number[0], r->count, "record"),
+			  text_number(number[1], c->records)) < 0)
 		c->message = NULL;
 }
 

@@ -99,7 +99,7 @@ static void compare_say(FILE *out, const struct compare_end *e)
 	else if (e->outcome == TRY_SIGNAL)
 		fputs("crashes", out);
 	else if (e->counted)
-		fprintf(out, "reads %s", cli_count(number, e->count, "record"));
+		fprintf(out, "reads %s", text_count(number, e->count, "record"));
 	else
 		fputs("reads it", out);
 	if (e->words)

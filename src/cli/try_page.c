@@ -209,8 +209,8 @@ static void md_about(FILE *out, const struct try *t, const struct try_group *g)
 	md_row(out, "Group", g->id);
 	md_row(out, "Broken rule", c->rule ? c->rule->id : c->valid ? "none: the capture is valid" : "not recognised");
 	fprintf(out, "- Captures: %zu of %zu that were tried end like this\n", g->cases, g->of);
-	fprintf(out, "- Sample: `%s`, %s, reduced from %s\n", strrchr(g->sample, '/') + 1, cli_count(size, g->size, "byte"),
-		cli_count(count, c->size, "byte"));
+	fprintf(out, "- Sample: `%s`, %s, reduced from %s\n", strrchr(g->sample, '/') + 1, text_count(size, g->size, "byte"),
+		text_count(count, c->size, "byte"));
 }
 
 static void md_write(FILE *out, const struct try *t, const struct try_group *g, const struct page_run *run)
@@ -377,7 +377,7 @@ static void index_html_row(FILE *out, const struct try_group *g)
 		const char *name = g->sample + strlen(g->folder) + 1;
 		fprintf(out, "<a href=\"%s/%s\">", g->id, name); /* made of names of rules: nothing to escape */
 		html_text(out, name);
-		fprintf(out, "</a>, %s bytes", cli_number(number, g->size));
+		fprintf(out, "</a>, %s bytes", text_number(number, g->size));
 	}
 	fputs("</td></tr>\n", out);
 	free(heading);

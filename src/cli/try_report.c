@@ -87,12 +87,12 @@ static void try_print_group(FILE *out, const struct try *t, const struct try_gro
 
 	fprintf(out, "  %s", c->rule ? c->rule->id : c->valid ? "no defect" : "not recognised");
 	if (g->others)
-		fprintf(out, " and %s", cli_count(size, g->others, "other rule"));
+		fprintf(out, " and %s", text_count(size, g->others, "other rule"));
 	fprintf(out, ": %zu of %zu\n", g->cases, g->of);
 	fprintf(out, "    group   %s\n", g->id);
 	fprintf(out, "    first   %s\n", cli_show(shown, g->origin));
 	if (g->alike)
-		fprintf(out, "    also    %s with a defect, which is not the cause\n", cli_count(size, g->alike, "capture"));
+		fprintf(out, "    also    %s with a defect, which is not the cause\n", text_count(size, g->alike, "capture"));
 	if (g->alike && !c->recipe.host && c->outcome == TRY_REJECTED)
 		fputs("    hint    --host makes only what readers on an ordinary host open\n", out);
 	if (c->message && c->outcome != TRY_CRASH)
@@ -103,7 +103,7 @@ static void try_print_group(FILE *out, const struct try *t, const struct try_gro
 			c->message);
 	try_print_similar(out, t, g);
 	if (g->sample && !g->failed)
-		fprintf(out, "    sample  %s, %s\n", cli_show(shown, g->sample), cli_count(size, g->size, "byte"));
+		fprintf(out, "    sample  %s, %s\n", cli_show(shown, g->sample), text_count(size, g->size, "byte"));
 	char *replay = try_replay(t, g);
 	if (replay)
 		fprintf(out, "    replay  %s\n", cli_show(shown, replay));

@@ -238,6 +238,28 @@ void text_hex(char *out, const uint8_t *data, size_t length)
 	*out = '\0';
 }
 
+const char *text_number(char out[32], uint64_t n)
+{
+	char digits[24];
+	size_t count = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i && (count - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
+const char *text_count(char out[TEXT_COUNT_SIZE], uint64_t n, const char *noun)
+{
+	char number[32];
+
+	snprintf(out, TEXT_COUNT_SIZE, "%s %s%s", text_number(number, n), noun, n == 1 ? "" : "s");
+	return out;
+}
+
 uint64_t text_hash(const void *bytes, size_t length)
 {
 	const uint8_t *p = bytes;

@@ -40,6 +40,12 @@ bool text_parse_hex(const char *text, size_t length, uint64_t *value);
 
 /* Two lower-case digits a byte, and a terminator: out holds 2 * length + 1. */
 void text_hex(char *out, const uint8_t *data, size_t length);
+/* A number for people: 1,234,567. Returns out. */
+const char *text_number(char out[32], uint64_t n);
+/* The number and the noun, in the plural unless n is 1: "2,000 events". A noun of at most 31 bytes. Returns out. */
+#define TEXT_COUNT_SIZE 64
+const char *text_count(char out[TEXT_COUNT_SIZE], uint64_t n, const char *noun);
+
 /* FNV-1a of length bytes: the same everywhere, but not safe from who wants two texts of one hash. */
 uint64_t text_hash(const void *bytes, size_t length);
 /* The last byte c among size bytes, or NULL. */

@@ -82,25 +82,11 @@ struct report_tally *report_tally(struct report_run *run, const struct report_en
 	return tally;
 }
 
-const char *report_number(char out[32], uint64_t n)
-{
-	char digits[24];
-	size_t count = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i && (count - i) % 3 == 0)
-			out[at++] = ',';
-		out[at++] = digits[i];
-	}
-	out[at] = '\0';
-	return out;
-}
-
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun)
 {
-	char number[32];
+	char counted[TEXT_COUNT_SIZE];
 
-	fprintf(out, "%s%s %s%s", before, report_number(number, n), noun, n == 1 ? "" : "s");
+	fprintf(out, "%s%s", before, text_count(counted, n, noun));
 }
 
 void report_counts(FILE *out, const struct tracemend_summary *s)

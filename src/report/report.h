@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/map.h"
+#include "core/text.h"
 #include "tracemend.h"
 
 struct report_map;
@@ -83,8 +84,6 @@ struct report_tally {
  * memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
 
-/* A number for people: 1,234,567. */
-const char *report_number(char out[32], uint64_t n);
 /* Prints `before`, the number and the noun, in the plural unless n is 1: ", 2 errors". */
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
 /* The same for errors, warnings and notes: "1 error, 0 warnings, 4 notes". */

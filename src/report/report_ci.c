@@ -52,7 +52,7 @@ static void junit_findings(struct report_run *run, const struct report_entry *en
 	for (size_t i = 0; i < count; i++) {
 		char number[32];
 		if (tally[i].count > tally[i].kept)
-			fprintf(run->out, "and %s more [%s]\n", report_number(number, tally[i].count - tally[i].kept),
+			fprintf(run->out, "and %s more [%s]\n", text_number(number, tally[i].count - tally[i].kept),
 				tally[i].rule->id);
 	}
 	free(tally);
@@ -295,7 +295,7 @@ static void gitlab_entry(struct report_run *run, const struct report_entry *entr
 		if (tally[i].count == tally[i].kept)
 			continue;
 		(void)snprintf(text, sizeof(text), "and %s more of %s that are not listed",
-			       report_number(number, tally[i].count - tally[i].kept), tally[i].rule->id);
+			       text_number(number, tally[i].count - tally[i].kept), tally[i].rule->id);
 		gitlab_issue(run, text, "not-listed", severities[tally[i].rule->severity], s.path, "", tally[i].rule->id);
 	}
 	free(tally);

@@ -110,7 +110,7 @@ static void html_group(FILE *out, FILE *marks, struct html_page *page, const str
 
 	fprintf(out, "<section class=\"rule %s\" data-severity=\"%s\">\n<h4><i class=\"key %s\" aria-hidden=\"true\"></i>",
 		tracemend_severity_name(severity), tracemend_severity_name(severity), tracemend_severity_name(severity));
-	fprintf(out, "<span class=\"count\">%s</span> ", report_number(number, t->count));
+	fprintf(out, "<span class=\"count\">%s</span> ", text_number(number, t->count));
 	html_text(out, t->rule->title);
 	fprintf(out, " <code>%s</code> <span class=\"level\">%s</span></h4>\n<div class=\"pair\"><div class=\"list\">\n",
 		t->rule->id, tracemend_severity_name(severity));

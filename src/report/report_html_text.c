@@ -29,7 +29,7 @@ void html_number(FILE *out, uint64_t n)
 {
 	char number[32];
 
-	fputs(report_number(number, n), out);
+	fputs(text_number(number, n), out);
 }
 
 void html_label(FILE *out, const char *what, size_t ordinal)

@@ -39,14 +39,14 @@ static void markdown_rows(struct report_run *run, const struct report_entry *ent
 		markdown_text(out, f->message);
 		char number[32];
 		if (f->explains)
-			fprintf(out, " (explains %s more)", report_number(number, f->explains));
+			fprintf(out, " (explains %s more)", text_number(number, f->explains));
 		fprintf(out, " | `%s` |\n", f->rule->id);
 	}
 	char number[32];
 	struct report_tally *tally = report_tally(run, entry, &count);
 	for (size_t i = 0; i < count; i++)
 		if (tally[i].count > tally[i].kept)
-			fprintf(out, "| | | and %s more | `%s` |\n", report_number(number, tally[i].count - tally[i].kept),
+			fprintf(out, "| | | and %s more | `%s` |\n", text_number(number, tally[i].count - tally[i].kept),
 				tally[i].rule->id);
 	free(tally);
 }

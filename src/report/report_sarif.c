@@ -273,7 +273,7 @@ static void sarif_put_kept(struct report_run *run)
 		return;
 	char text[160], cut[32], shown[32];
 	(void)snprintf(text, sizeof(text), "%s results are left out: GitHub shows %s. Errors are listed first.",
-		       report_number(cut, s->cut), report_number(shown, SARIF_GITHUB_RESULTS));
+		       text_number(cut, s->cut), text_number(shown, SARIF_GITHUB_RESULTS));
 	if (json_array_append_new(s->notifications, json_pack("{s:s,s:{s:s}}", "level", "warning", "message", "text", text)))
 		run->failed = true;
 }
@@ -288,7 +288,7 @@ static void sarif_unlisted(struct report_run *run, const struct report_entry *en
 		if (tally[i].count == tally[i].kept)
 			continue;
 		uint64_t more = tally[i].count - tally[i].kept;
-		(void)snprintf(text, sizeof(text), "%s more result%s of %s not listed", report_number(number, more),
+		(void)snprintf(text, sizeof(text), "%s more result%s of %s not listed", text_number(number, more),
 			       more == 1 ? "" : "s", tally[i].rule->id);
 		sarif_notify(run, "note", text, entry->path, artifact);
 	}

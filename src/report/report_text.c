@@ -169,7 +169,7 @@ static void text_cut(const struct report_run *run, const struct report_tally *t,
 	if (t->count <= t->kept)
 		return;
 	char number[32];
-	fprintf(run->out, "  and %s more of this rule%s%s%s: %s\n", report_number(number, t->count - t->kept), named ? " [" : "",
+	fprintf(run->out, "  and %s more of this rule%s%s%s: %s\n", text_number(number, t->count - t->kept), named ? " [" : "",
 		named ? t->rule->id : "", named ? "]" : "",
 		run->options && run->options->max_findings ? "--max-findings 0 shows all" : "the report is full");
 }
@@ -248,9 +248,9 @@ static void text_end(struct report_run *run)
 		return;
 	report_count(run->out, "", run->printed, "input");
 	char number[32];
-	fprintf(run->out, ": %s with errors", report_number(number, run->with_errors));
+	fprintf(run->out, ": %s with errors", text_number(number, run->with_errors));
 	if (run->incomplete)
-		fprintf(run->out, ", %s not checked completely", report_number(number, run->incomplete));
+		fprintf(run->out, ", %s not checked completely", text_number(number, run->incomplete));
 	if (run->passed_over)
 		report_count(run->out, "; passed over ", run->passed_over, "other file");
 	fputc('\n', run->out);
@@ -271,7 +271,7 @@ static void concise_entry(struct report_run *run, const struct report_entry *ent
 		if (t->count <= t->kept || (t->kept && t->last == SIZE_MAX))
 			continue;
 		char number[32];
-		fprintf(run->out, "%s: and %s more [%s]\n", entry->shown, report_number(number, t->count - t->kept), t->rule->id);
+		fprintf(run->out, "%s: and %s more [%s]\n", entry->shown, text_number(number, t->count - t->kept), t->rule->id);
 	}
 	text_list_free(&list);
 	if (entry->report && (!run->quiet || !tracemend_report_summary(entry->report)->complete))

@@ -423,6 +423,14 @@ lines"; do
 	exits 0 info broken.bin
 }
 
+@test "info: counts are grouped, one is no plural, and JSON has the plain number" {
+	exits 0 info "$HERE"/../../corpus/*/valid/*
+	refute grep -E '(^|[ (])1 (record|event|string|thread|tick|byte)s([ ,)]|$)|[0-9]{4,} (record|event|byte|string|thread)s?' <<< "$output"
+	grep -qE '[0-9],[0-9]{3} ticks a second' <<< "$output"
+	exits 0 info --format=json "$HERE"/../../corpus/lttng/valid/*
+	jq -e '[.inputs[].facts[] | select(.key == "clock") | .number] | length > 0 and all(. > 999999)' <<< "$output"
+}
+
 @test "progress is shown on a terminal, after a second, and erased" {
 	make_captures
 	[ -f valid.bin ] || skip "this format is a directory"

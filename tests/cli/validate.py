@@ -109,6 +109,8 @@ def check_info(text, schema):
                 continue
             elif name in ("name", "buffer", "clock", "type"):
                 said = re.escape(said)
+            elif name not in ("tid", "pid", "cpu", "id") and not re.search(r"time|tick$|_ns$", name):
+                said = f"{said}|{int(value):,}"
             require(re.search(said, fact["key"] + " " + fact["value"]), f"{name} is not in the value of {fact}")
 
 

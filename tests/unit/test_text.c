@@ -95,6 +95,26 @@ static void numbers_are_strict(void **state)
 	assert_false(text_parse_hex("g", 1, &v));
 }
 
+static void counts_are_written_for_people(void **state)
+{
+	static const struct {
+		uint64_t n;
+		const char *expected;
+	} cases[] = {
+		{ 0, "0 events" },
+		{ 1, "1 event" },
+		{ 999, "999 events" },
+		{ 1000, "1,000 events" },
+		{ 1234567, "1,234,567 events" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615 events" },
+	};
+	char out[TEXT_COUNT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(text_count(out, cases[i].n, "event"), cases[i].expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +122,7 @@ int main(void)
 		cmocka_unit_test(utf8_agrees_with_the_definition_on_all_short_strings),
 		cmocka_unit_test(nothing_unescaped_is_shown),
 		cmocka_unit_test(numbers_are_strict),
+		cmocka_unit_test(counts_are_written_for_people),
 	};
 	return RUN(tests);
 }

@@ -34,10 +34,11 @@ static void scan_facts(struct tracedat_walk *w)
 			scan_fact_text(s, "clock", (const char *)b->clock.data);
 		for (size_t j = 0; j < b->count; j++) {
 			const struct tracedat_cpu *c = &b->cpus[j];
+			char counted[TEXT_COUNT_SIZE];
 			if (!c->records)
 				continue;
-			scan_fact(s, "CPU", "%s%s%u: %llu events from %llu to %llu", b->name, *b->name ? " " : "", c->cpu,
-				  (unsigned long long)c->records, (unsigned long long)c->first_time,
+			scan_fact(s, "CPU", "%s%s%u: %s from %llu to %llu", b->name, *b->name ? " " : "", c->cpu,
+				  text_count(counted, c->records, "event"), (unsigned long long)c->first_time,
 				  (unsigned long long)c->last_time);
 			scan_fact_name(s, "cpu");
 			scan_fact_text(s, "buffer", b->name);

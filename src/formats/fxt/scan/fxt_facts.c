@@ -47,15 +47,16 @@ static void fact_of(struct scan *s, const char *name, const struct fxt_provider 
 static void provider_facts(struct scan *s, const struct fxt_provider *provider)
 {
 	char key[64], quoted[TEXT_QUOTE_SIZE];
+	char ticks[TEXT_COUNT_SIZE], records[TEXT_COUNT_SIZE], strings[TEXT_COUNT_SIZE], threads[TEXT_COUNT_SIZE];
 
 	if (provider->anonymous)
 		snprintf(key, sizeof(key), "before any provider");
 	else
 		snprintf(key, sizeof(key), "provider %" PRIu32, provider->id);
 	text_quote(quoted, provider->name, provider->name_length);
-	scan_fact(s, key, "\"%s\", %" PRIu64 " ticks a second, %" PRIu64 " records, %" PRIu64 " strings, %" PRIu64 " threads%s",
-		  quoted, provider->ticks, provider->records, provider->strings, provider->threads,
-		  provider->buffer_full ? ", buffer was full" : "");
+	scan_fact(s, key, "\"%s\", %s a second, %s, %s, %s%s", quoted, text_count(ticks, provider->ticks, "tick"),
+		  text_count(records, provider->records, "record"), text_count(strings, provider->strings, "string"),
+		  text_count(threads, provider->threads, "thread"), provider->buffer_full ? ", buffer was full" : "");
 	fact_of(s, "provider", provider);
 	scan_fact_text(s, "name", quoted);
 	scan_fact_number(s, "ticks_per_second", provider->ticks);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/text.h"
 #include "formats/lttng/repair/lttng_repair.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
@@ -138,12 +139,13 @@ static void trace_facts(struct lttng_trace *t)
 		scan_fact_number(s, "ticks", t->totals.last_stamp - t->constants.begin);
 	}
 	for (const struct lttng_channel *c = t->declared.channels; c; c = c->hh.next) {
+		char counted[TEXT_COUNT_SIZE];
 		uint64_t events = 0;
 		for (size_t i = 0; i < t->files.count && c->has_file; i++)
 			events += t->files.list[i].channel == c ? t->files.list[i].events : 0;
 		if (!c->has_file || !s->facts)
 			continue;
-		scan_fact(s, "channel", "%s: %llu events", c->name, (unsigned long long)events);
+		scan_fact(s, "channel", "%s: %s", c->name, text_count(counted, events, "event"));
 		scan_fact_name(s, "channel");
 		scan_fact_text(s, "name", c->name);
 		scan_fact_number(s, "events", events);

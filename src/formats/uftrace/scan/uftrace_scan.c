@@ -70,11 +70,12 @@ static void walk_facts(struct uftrace_walk *w)
 	scan_fact(s, "tasks", "%zu", w->records->dat_count);
 	for (size_t i = 0; i < w->records->dat_count; i++) {
 		const struct uftrace_dat *d = &w->records->dats[i];
+		char counted[TEXT_COUNT_SIZE];
 		int64_t pid = map_get(&w->tasks->known, d->tid) == UFTRACE_NONE ? 0 : uftrace_task_process(w->tasks, d->tid);
-		scan_fact(s, "task", "tid %llu, pid %lld, %llu records, %llu.%09llu to %llu.%09llu s", (unsigned long long)d->tid,
-			  (long long)pid, (unsigned long long)d->records, (unsigned long long)(d->first_time / 1000000000u),
-			  (unsigned long long)(d->first_time % 1000000000u), (unsigned long long)(d->last_time / 1000000000u),
-			  (unsigned long long)(d->last_time % 1000000000u));
+		scan_fact(s, "task", "tid %llu, pid %lld, %s, %llu.%09llu to %llu.%09llu s", (unsigned long long)d->tid,
+			  (long long)pid, text_count(counted, d->records, "record"),
+			  (unsigned long long)(d->first_time / 1000000000u), (unsigned long long)(d->first_time % 1000000000u),
+			  (unsigned long long)(d->last_time / 1000000000u), (unsigned long long)(d->last_time % 1000000000u));
 		scan_fact_name(s, "task");
 		scan_fact_number(s, "tid", d->tid);
 		if (pid >= 0)
