@@ -269,6 +269,7 @@ test_samples() {
 test_salvage() {
 	one salvage timeout 600 python3 tests/tools/salvage.py --seeds "$(at 1 3)"
 	one "what is said of the loss" timeout 600 python3 tests/tools/claims.py --count "$(at 2 10)"
+	one "dump of the repaired" timeout 900 python3 tests/tools/dumped.py --tool "$BUILD/tracemend" --hits "$(at 1 4)"
 }
 
 # Formats whose independent parser knows where their size fields are.

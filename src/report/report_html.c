@@ -106,11 +106,10 @@ static void html_outcome(FILE *out, const struct report_entry *entry)
 	}
 	for (size_t i = 0; i < entry->map->count; i++) {
 		const struct report_strip *s = &entry->map->strips[i];
-		size += s->file ? s->size : 0;
+		size += s->file && !s->made ? s->size : 0;
 		for (size_t k = 0; k < REPORT_FATES; k++)
 			fate[k] += s->fate[k];
 	}
-	fate[REPORT_MADE] += entry->map->made_bytes;
 	uint64_t gone = fate[REPORT_DROPPED] + fate[REPORT_CHANGED];
 	fputs("<ul class=\"tally\">\n", out);
 	html_kept(out, size > gone ? size - gone : 0, "byte");

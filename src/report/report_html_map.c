@@ -126,7 +126,7 @@ static void html_strip_cells(FILE *out, const struct report_map *m, const struct
 {
 	html_cell(out, s->size);
 	if (m->repair) {
-		uint64_t gone = s->fate[REPORT_DROPPED] + s->fate[REPORT_CHANGED];
+		uint64_t gone = s->made ? s->size : s->fate[REPORT_DROPPED] + s->fate[REPORT_CHANGED];
 		html_cell(out, s->size > gone ? s->size - gone : 0);
 		for (size_t k = 0; k < REPORT_FATES; k++)
 			html_cell(out, s->fate[k]);

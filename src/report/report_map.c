@@ -95,7 +95,7 @@ static struct report_bins *map_bins(struct report_map *m, struct report_strip *s
 {
 	if (s->bins || !s->size || !s->file || m->binned == REPORT_STRIPS)
 		return s->bins;
-	s->bins = bins_new(m->bins, s->size, m->repair);
+	s->bins = bins_new(s->made ? 1 : m->bins, s->size, m->repair);
 	m->failed |= !s->bins;
 	m->binned += s->bins != NULL;
 	return s->bins;
@@ -135,10 +135,9 @@ static void map_observe(void *ctx, const struct tracemend_finding *f)
 
 static void map_fate(struct report_map *m, size_t strip, enum report_fate fate, uint64_t from, uint64_t length)
 {
-	struct report_strip *s = &m->strips[strip];
-
 	if (strip >= m->count || !length)
 		return;
+	struct report_strip *s = &m->strips[strip];
 	s->fate[fate] += length;
 	struct report_bins *b = map_bins(m, s);
 	/* What is made anew takes no bytes of the input: it stands at one place, which may be the end. */
@@ -223,6 +222,24 @@ static void map_literals(struct report_map *m, struct literals *l, size_t strip,
 	l->length = l->zeros = 0;
 }
 
+/* A file of the output that has no part of the input, as one bin. */
+static bool map_add_made(struct report_map *m, const char *file, uint64_t size)
+{
+	struct report_strip *strips = realloc(m->strips, (m->count + 1) * sizeof(*strips));
+
+	if (!strips)
+		return false;
+	m->strips = strips;
+	struct report_strip *s = &strips[m->count];
+	*s = (struct report_strip){ .name = strdup(file), .size = size, .role = TM_ROLE_INPUT, .file = true, .made = true };
+	if (!s->name)
+		return false;
+	m->made_files++;
+	m->made_bytes += size;
+	map_fate(m, m->count++, REPORT_MADE, 0, size);
+	return true;
+}
+
 static void map_output(struct report_map *m, const struct tracemend_repair *repair, size_t output)
 {
 	const struct tracemend_output *o = tracemend_repair_output(repair, output);
@@ -241,8 +258,10 @@ static void map_output(struct report_map *m, const struct tracemend_repair *repa
 	}
 	if (l.strip == SIZE_MAX && l.length) { /* all of it is made anew, perhaps in place of a file of that name */
 		l.strip = report_map_strip(m, o->file);
-		m->made_files += l.strip == SIZE_MAX;
-		m->made_bytes += l.strip == SIZE_MAX ? l.length : 0;
+		if (l.strip == SIZE_MAX) {
+			m->failed |= !map_add_made(m, o->file, l.length);
+			return;
+		}
 	}
 	map_literals(m, &l, SIZE_MAX, 0);
 }

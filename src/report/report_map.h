@@ -36,6 +36,7 @@ struct report_strip {
 	uint64_t size;
 	enum tracemend_role role;
 	bool file;  /* of the capture; else a donor's, a directory, link or device */
+	bool made;  /* an output that has no part of the input */
 	bool shown; /* drawn, rather than summed up with others: known at the end */
 	uint64_t found[TM_ERROR + 1];
 	uint64_t fate[REPORT_FATES];
@@ -79,6 +80,7 @@ struct report_times {
 	const char *unit;	/* static */
 	uint64_t untimed, gaps; /* records without a time; gaps in all */
 	bool damaged, dropped;	/* between the record before and the next one */
+	uint64_t damaged_file;	/* the hash of its name: what follows in other files has no gap there */
 	struct report_gap list[REPORT_GAPS];
 	size_t listed;
 };

@@ -244,6 +244,7 @@ bool report_times_take(struct report_times *t, const struct tracemend_record *r,
 {
 	if (r->rule) {
 		t->damaged = true;
+		t->damaged_file = report_hash(r->file);
 		return true;
 	}
 	t->dropped |= gap;
@@ -267,11 +268,13 @@ bool report_times_take(struct report_times *t, const struct tracemend_record *r,
 		k->counts[of][bin]++;
 	if (k->waits)
 		times_gap(t, track, of, r->time, REPORT_GAP_RECORDER, k->waiting);
+	bool damaged = t->damaged && t->damaged_file == report_hash(r->file);
 	if (t->dropped)
 		times_gap(t, track, of, r->time, REPORT_GAP_DROPPED, 0);
-	else if (t->damaged)
+	else if (damaged)
 		times_gap(t, track, of, r->time, REPORT_GAP_DAMAGE, 0);
-	t->damaged = t->dropped = k->waits = false;
+	t->damaged &= !damaged;
+	t->dropped = k->waits = false;
 	k->waiting = 0;
 	k->last = r->time;
 	k->timed = true;

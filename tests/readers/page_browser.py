@@ -182,6 +182,53 @@ def problems(b, path, width, dark, kind, script, thorough):
     return found
 
 
+# Each canvas as [class, its lightness from 0 to 1, how many colours]; only what is drawn.
+CANVASES = """
+    return [...document.querySelectorAll('canvas')].filter((c) => c.checkVisibility() && c.width && c.height).map((c) => {
+        const data = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set();
+        let sum = 0, count = 0;
+        for (let i = 0; i < data.length; i += 4)
+            if (data[i + 3] > 200) {
+                sum += data[i] * .2126 + data[i + 1] * .7152 + data[i + 2] * .0722;
+                count++;
+                seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+            }
+        return [c.className, count ? sum / count / 255 : 1, seen.size];
+    });"""
+
+
+def printed(b, path):
+    """On paper: light also for who reads in the dark, with the patterns of the map, and nothing that is wider than the sheet."""
+    d, found = b.d, []
+    for width in (360, 800):
+        b.look(path, width, False)
+        screen = d.execute_script(CANVASES)
+        b.look(path, width, True)
+        d.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        d.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        paper = d.execute_script("return getComputedStyle(document.body).backgroundColor")
+        if paper != "rgb(255, 255, 255)":
+            found.append(f"printed, {width} px: the paper is {paper}")
+        wide = d.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+        if wide > 0:
+            found.append(f"printed, {width} px: {wide} pixels wider than the sheet")
+        light = d.execute_script(CANVASES)
+        if len(light) != len(screen) or not light:
+            found.append(f"printed, {width} px: {len(light)} maps of {len(screen)}")
+        if not any(name in ("whole", "part") and colours > 1 for name, _, colours in light):
+            found.append(f"printed, {width} px: no map has a pattern")
+        for (name, before, _), (_, after, _) in zip(screen, light):
+            if abs(after - before) > .03:
+                found.append(f"printed, {width} px: {name} has a lightness of {after:.2f} (on the light screen {before:.2f})")
+        cut = d.execute_script("""
+            return [...document.querySelectorAll('pre')].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).length""")
+        if cut:
+            found.append(f"printed, {width} px: {cut} blocks of text are cut")
+    d.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    b.console()  # that reading pixels is slow
+    return found
+
+
 def write_page(tool, kind, captures, page):
     """Of all captures, or of the repair of the first. Returns the bytes of the page and the memory of the process."""
     with open(page, "wb") as out:
@@ -265,6 +312,8 @@ def main():
                             thorough = wanted <= 100 and width == 800 and not dark
                             what = f"{name}, {has} findings in {len(captures)}, {kind}, {width} px, {'dark' if dark else 'light'}"
                             count(what, problems(b, page, width, dark, kind, script, thorough))
+                            if thorough:
+                                count(f"{what}, printed", printed(b, page))
                             if options.pictures:
                                 os.makedirs(options.pictures, exist_ok=True)
                                 b.d.execute_script("window.scrollTo(0, 0)")
