@@ -273,6 +273,30 @@ struct piece output_piece(struct output *o, uint64_t offset, uint64_t *skip)
 	return piece;
 }
 
+#define NEAR_LENGTH 4096u      /* a copy is small */
+#define NEAR_STEP (64u * 1024) /* from the end of one to the next */
+#define NEAR_STEPS_MIN 8u      /* from here on they are read through the window */
+
+static enum tracemend_status copy_read(struct plan_near *near, struct source *s, uint64_t from, uint8_t *to, size_t length)
+{
+	if (length > NEAR_LENGTH)
+		return source_read(s, from, to, length);
+	if (near->window.source != s) {
+		window_reset(&near->window, s);
+		near->steps = 0;
+	}
+	near->steps = near->steps && from - near->end < NEAR_STEP ? near->steps + (near->steps < NEAR_STEPS_MIN) : 1;
+	near->end = from + length;
+	if (near->steps < NEAR_STEPS_MIN)
+		return source_read(s, from, to, length);
+	const uint8_t *p = window_at(&near->window, from, length);
+	if (p)
+		memcpy(to, p, length);
+	else if (near->window.status == TM_OK)
+		return source_read(s, from, to, length);
+	return near->window.status;
+}
+
 enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, void *buffer, size_t length)
 {
 	struct output *o = &p->outputs[output];
@@ -291,7 +315,7 @@ enum tracemend_status plan_read(struct plan *p, size_t output, uint64_t offset, 
 		if (piece.source == LITERAL) {
 			memcpy(to, p->literals.data + piece.from + skip, n);
 		} else {
-			enum tracemend_status status = source_read(p->in->sources[piece.source], piece.from + skip, to, n);
+			enum tracemend_status status = copy_read(&p->near, p->in->sources[piece.source], piece.from + skip, to, n);
 			if (status != TM_OK)
 				return status;
 		}

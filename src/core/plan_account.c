@@ -4,117 +4,133 @@
 
 #include "core/plan_parts.h"
 
-/* What accounts for input bytes: a copy or a drop, or a run of them that are `step` apart. */
-struct span {
-	uint64_t from, length;
-	uint64_t times, step;
+/* Copies and drops of a list that ascend in the input, items [item, end): as they mostly do, so that there are few of these. An
+ * item of a run stands alone, `left` times. */
+struct stretch {
+	uint64_t from, left; /* from: of the item */
 	uint32_t source;
-	bool kept;
+	uint32_t list; /* the output, or their number: dropped */
+	uint32_t item, end;
 };
 
-static int span_order(const void *left, const void *right)
+static int stretch_order(const struct stretch *a, const struct stretch *b)
 {
-	const struct span *a = left, *b = right;
 	if (a->source != b->source)
 		return a->source < b->source ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->kept < b->kept ? -1 : a->kept > b->kept;
+	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-static size_t pieces_spans(const struct pieces *list, struct span *spans, bool kept)
+static const struct pieces *plan_list(const struct plan *p, size_t list)
 {
-	size_t n = 0;
+	return list < p->output_count ? &p->outputs[list].pieces : &p->dropped;
+}
+
+/* Whether the item accounts for bytes of the input. */
+static bool piece_accounts(const struct piece *piece)
+{
+	return piece->source != LITERAL && !piece->again;
+}
+
+/* The stretches of a list, counted, or put into out. */
+static size_t list_stretches(const struct plan *p, size_t index, struct stretch *out)
+{
+	const struct pieces *list = plan_list(p, index);
+	struct stretch last = { 0 };
+	size_t n = 0, run = 0;
+
 	for (size_t i = 0; i < list->count; i++) {
 		const struct piece *piece = &list->items[i];
-		if (piece->source == LITERAL || piece->again)
+		while (run < list->run_count && i >= list->runs[run].first + list->runs[run].size)
+			run++;
+		bool in_run = run < list->run_count && i >= list->runs[run].first;
+		if (!piece_accounts(piece))
 			continue;
-		if (spans) {
-			const struct piece_run *run = pieces_run_of(list, i);
-			spans[n] = (struct span){ piece->from,	       piece->length, run ? run->times : 1,
-						  run ? run->step : 0, piece->source, kept };
-		}
-		n++;
+		struct stretch here = { piece->from,   in_run ? list->runs[run].times : 1,
+					piece->source, (uint32_t)index,
+					(uint32_t)i,   (uint32_t)i + 1 };
+		bool goes_on = n && !in_run && last.left == 1 && stretch_order(&last, &here) < 0 && last.source == here.source;
+		n += !goes_on;
+		if (out && !goes_on)
+			out[n - 1] = here;
+		else if (out)
+			out[n - 1].end = here.end;
+		last = here;
 	}
 	return n;
 }
 
-/* First copies and drops of all outputs, counted, or put into spans. */
-static size_t plan_spans(const struct plan *p, struct span *spans)
+static size_t plan_stretches(const struct plan *p, struct stretch *out)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < p->output_count; i++)
-		n += pieces_spans(&p->outputs[i].pieces, spans ? spans + n : NULL, true);
-	return n + pieces_spans(&p->dropped, spans ? spans + n : NULL, false);
+
+	for (size_t i = 0; i <= p->output_count; i++)
+		n += list_stretches(p, i, out ? out + n : NULL);
+	return n;
 }
 
-/* ---- spans in order: those that are left of begun runs are a heap, those that nothing was taken from are sorted ---- */
+/* ---- a heap of stretches: the first has the first byte ---- */
 
-struct span_queue {
-	struct span *sorted, *heap;
-	size_t count, next, open;
+struct stretches {
+	const struct plan *plan;
+	struct stretch *heap;
+	size_t count;
 };
 
-static void queue_sink(struct span_queue *q, size_t i)
+static void stretches_sink(struct stretches *q, size_t i)
 {
-	for (size_t child; (child = 2 * i + 1) < q->open; i = child) {
-		if (child + 1 < q->open && span_order(&q->heap[child + 1], &q->heap[child]) < 0)
+	for (size_t child; (child = 2 * i + 1) < q->count; i = child) {
+		if (child + 1 < q->count && stretch_order(&q->heap[child + 1], &q->heap[child]) < 0)
 			child++;
-		if (span_order(&q->heap[i], &q->heap[child]) <= 0)
+		if (stretch_order(&q->heap[i], &q->heap[child]) <= 0)
 			return;
-		struct span swap = q->heap[i];
+		struct stretch swap = q->heap[i];
 		q->heap[i] = q->heap[child];
 		q->heap[child] = swap;
 	}
 }
 
-static void queue_push(struct span_queue *q, struct span span)
+/* Takes the next item of that source, of *length bytes from *from on. False: there is none. */
+static bool stretches_next(struct stretches *q, uint32_t source, uint64_t *from, uint64_t *length)
 {
-	size_t i = q->open++;
-	for (; i && span_order(&span, &q->heap[(i - 1) / 2]) < 0; i = (i - 1) / 2)
-		q->heap[i] = q->heap[(i - 1) / 2];
-	q->heap[i] = span;
-}
+	struct stretch *first = q->heap;
 
-/* The next span of that source. False: there is none. */
-static bool queue_next(struct span_queue *q, uint32_t source, struct span *span)
-{
-	bool of_heap = q->open && (q->next == q->count || span_order(&q->heap[0], &q->sorted[q->next]) < 0);
-
-	if (!of_heap && q->next == q->count)
+	if (!q->count || first->source != source)
 		return false;
-	*span = of_heap ? q->heap[0] : q->sorted[q->next];
-	if (span->source != source)
-		return false;
-	struct span rest = *span;
-	rest.from += rest.step;
-	rest.times--;
-	if (!of_heap) {
-		q->next++;
-		if (rest.times)
-			queue_push(q, rest);
+	const struct pieces *list = plan_list(q->plan, first->list);
+	*from = first->from;
+	*length = list->items[first->item].length;
+	if (--first->left) {
+		first->from += pieces_run_of(list, first->item)->step;
 	} else {
-		q->heap[0] = rest.times ? rest : q->heap[--q->open];
-		queue_sink(q, 0);
+		do
+			first->item++;
+		while (first->item < first->end && !piece_accounts(&list->items[first->item]));
+		if (first->item < first->end) {
+			first->from = list->items[first->item].from;
+			first->left = 1;
+		} else {
+			*first = q->heap[--q->count];
+		}
 	}
+	stretches_sink(q, 0);
 	return true;
 }
 
-/* One source: its spans, in order, must follow each other from 0 to its end. Of a donor only parts are used. */
-static enum tracemend_status plan_verify_source(const struct source *s, struct span_queue *q, struct tracemend_error *error)
+/* One source: its copies and drops, in order, must follow each other from 0 to its end. Of a donor only parts are used. */
+static enum tracemend_status plan_verify_source(const struct source *s, struct stretches *q, struct tracemend_error *error)
 {
 	uint64_t at = 0;
-	for (struct span span; queue_next(q, s->index, &span);) {
-		if (span.from > s->size || span.length > s->size - span.from)
+	for (uint64_t from, length; stretches_next(q, s->index, &from, &length);) {
+		if (from > s->size || length > s->size - from)
 			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used at 0x%llx", s->name,
-					 (unsigned long long)span.from);
+					 (unsigned long long)from);
 		if (s->role == TM_ROLE_DONOR)
 			continue;
-		if (span.from != at)
+		if (from != at)
 			return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are %s", s->name,
-					 (unsigned long long)(span.from < at ? span.from : at),
-					 span.from < at ? "accounted for twice" : "not accounted for");
-		at += span.length;
+					 (unsigned long long)(from < at ? from : at),
+					 from < at ? "accounted for twice" : "not accounted for");
+		at += length;
 	}
 	if (s->role != TM_ROLE_DONOR && s->kind == SOURCE_FILE && at != s->size)
 		return fault_set(error, TM_BUG, "repair plan of %s: bytes at 0x%llx are not accounted for", s->name,
@@ -139,21 +155,21 @@ static enum tracemend_status plan_verify_output(struct plan *p, struct output *o
 
 enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
 {
-	size_t count = plan_spans(p, NULL);
-	struct span *spans = malloc((count ? 2 * count : 1) * sizeof(*spans));
+	struct stretches queue = { .plan = p, .count = plan_stretches(p, NULL) };
 	enum tracemend_status status = TM_OK;
 
-	if (!spans)
+	queue.heap = malloc((queue.count + 1) * sizeof(*queue.heap));
+	if (!queue.heap)
 		return fault_memory(error);
-	(void)plan_spans(p, spans);
-	qsort(spans, count, sizeof(*spans), span_order);
-	struct span_queue queue = { .sorted = spans, .heap = spans + count, .count = count };
+	(void)plan_stretches(p, queue.heap);
+	for (size_t i = queue.count / 2; i-- > 0;)
+		stretches_sink(&queue, i);
 	for (size_t i = 0; i < p->in->count && status == TM_OK; i++)
 		status = plan_verify_source(p->in->sources[i], &queue, error);
+	free(queue.heap);
 	/* Second copies are exempt from the count, not from the bounds. */
 	for (size_t i = 0; i < p->output_count && status == TM_OK; i++)
 		status = plan_verify_output(p, &p->outputs[i], error);
-	free(spans);
 	return status;
 }
 

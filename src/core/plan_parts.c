@@ -45,5 +45,6 @@ void plan_clear(struct plan *p)
 	for (size_t i = 0; i < p->why_count; i++)
 		free(p->whys[i]);
 	free(p->whys);
+	window_close(&p->near.window);
 	*p = (struct plan){ .in = p->in, .table = p->table, .rules = p->rules };
 }

@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "core/map.h"
 #include "core/plan.h"
+#include "core/window.h"
 
 /* Segments, drops and doubts are as small as they can be: hostile input makes millions of them. */
 struct piece {
@@ -62,6 +63,13 @@ struct output {
 	size_t last;	   /* piece of the last read: reads go forward */
 };
 
+/* Reads of an output whose copies are small and near to each other: the input is read in large pieces then. */
+struct plan_near {
+	struct window window;
+	uint64_t end;	/* of the last small copy */
+	unsigned steps; /* small copies so far, each a little further in the source than the one before it */
+};
+
 struct plan {
 	struct bundle *in;
 	const struct tracemend_rule *table;
@@ -75,6 +83,7 @@ struct plan {
 	bool shared;	  /* more than the pieces refer to literals: none may be taken back */
 	char **whys;
 	size_t why_count, why_capacity;
+	struct plan_near near;
 	struct tracemend_outcome outcome;
 	enum tracemend_status status;
 };
