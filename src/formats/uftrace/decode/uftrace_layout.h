@@ -83,6 +83,7 @@ enum uftrace_perf_type {
 	UFTRACE_PERF_FORK = 7,	  /* 48 */
 	UFTRACE_PERF_SWITCH = 14, /* 24 */
 };
+#define UFTRACE_PERF_TYPES 32u /* the kernel has types up to 21 (Linux 6.1) */
 #define UFTRACE_PERF_HEADER_SIZE 8u
 #define UFTRACE_PERF_MISC_SWITCH_OUT 0x2000u
 #define UFTRACE_PERF_MISC_COMM_EXEC 0x2000u

@@ -67,6 +67,17 @@ void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid)
 	plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
+/* Lists [from, upto), but for what is listed already. */
+static void doubt(struct uftrace_stream *t, uint64_t from, uint64_t upto, const char *why)
+{
+	if (from < t->output.doubted)
+		from = t->output.doubted;
+	if (!t->w->plan || !t->output.planned || from >= upto)
+		return;
+	plan_doubt(t->w->plan, t->source, from, upto - from, why);
+	t->output.doubted = upto;
+}
+
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 {
 	uint64_t start = at < UFTRACE_RECORD_SIZE ? 0 : at - UFTRACE_RECORD_SIZE;
@@ -75,18 +86,22 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 		start = t->back.at;
 	if (start < t->output.kept_from)
 		start = t->output.kept_from;
-	if (t->w->plan && t->output.planned && start < at)
-		plan_doubt(t->w->plan, t->source, start, at - start, "directly before damaged bytes");
+	doubt(t, start, at, "directly before damaged bytes");
+}
+
+void uftrace_repair_doubt_last(struct uftrace_stream *t, uint64_t at)
+{
+	/* Not one of another file. */
+	if (t->back.at < at && t->back.at >= t->output.kept_from)
+		uftrace_repair_doubt_record(t, t->back.at, t->back.at + UFTRACE_RECORD_SIZE);
 }
 
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next)
 {
-	if (t->w->plan && t->output.planned)
-		plan_doubt(t->w->plan, t->source, at, next - at, "a record that does not fit those around it");
+	doubt(t, at, next, "a record that does not fit those around it");
 }
 
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)
 {
-	if (t->w->plan && t->output.planned)
-		plan_doubt(t->w->plan, t->source, at, UFTRACE_RECORD_SIZE, "directly after damaged bytes");
+	doubt(t, at, at + UFTRACE_RECORD_SIZE, "directly after damaged bytes");
 }

@@ -20,6 +20,8 @@ void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid);
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at);
 /* Keeps the record, which can hardly be as it was written. */
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next);
+/* The same for the last record, in front of the one at `at`. */
+void uftrace_repair_doubt_last(struct uftrace_stream *t, uint64_t at);
 /* What hit the bytes before it may have hit the low bytes of its time, which no check can see. */
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at);
 

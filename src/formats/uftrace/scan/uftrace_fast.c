@@ -89,7 +89,7 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->depth = end.depth;
 	t->time = t->last_time = end.time;
 	t->last_word = end.word;
-	t->suspect = false;
+	t->suspect = t->ahead = false;
 	t->back.at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
 	t->dat->records += count;
 	t->w->records->fast += count;

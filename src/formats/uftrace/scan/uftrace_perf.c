@@ -5,13 +5,18 @@
 #include "formats/uftrace/scan/uftrace_side.h"
 #include "formats/uftrace/scan/uftrace_taskinfo.h"
 
+/* Times that go back less than this, in ns, are those of events that the kernel writes a little late. */
+#define ORDER_SLACK 1000000u
+
 struct perf_walk {
 	struct uftrace_walk *w;
 	struct source *source;
 	struct window window;
 	unsigned out;
 	uint64_t kept_from;
-	uint64_t previous;
+	uint64_t previous, last; /* the latest time; that of the last record, of `last_size` bytes at `last_at` */
+	uint64_t last_at;
+	uint32_t last_size;
 	struct map switched; /* tid -> 1 out, 0 in */
 	struct finding *order, *unknown, *pair, *type;
 };
@@ -35,6 +40,20 @@ static bool size_fits(uint32_t type, uint32_t size)
 static bool type_is_read(uint32_t type)
 {
 	return type == UFTRACE_PERF_COMM || type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_FORK || type == UFTRACE_PERF_SWITCH;
+}
+
+/* Whether a record of a type that is not read is one: it begins and ends where the kernel's do, and another follows. */
+static bool is_skipped(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
+{
+	uint64_t left = perf->source->size - at;
+	const bool big = perf->w->info->head.big_endian;
+
+	if (type >= UFTRACE_PERF_TYPES || size < UFTRACE_PERF_HEADER_SIZE || size % 8)
+		return false;
+	if (size > left || left - size < UFTRACE_PERF_HEADER_SIZE)
+		return true;
+	const uint8_t *h = window_at(&perf->window, at + size, UFTRACE_PERF_HEADER_SIZE);
+	return h && load_u32(h, big) < UFTRACE_PERF_TYPES && size_fits(load_u32(h, big), load_u16(h + 6, big));
 }
 
 /* A record of a known type, followed by another or by the end. */
@@ -65,6 +84,15 @@ static void check_body(struct perf_walk *perf, uint64_t at, uint32_t type, uint1
 		return;
 	uint64_t time = load_u64(b + size - 8, w->info->head.big_endian);
 	int64_t tid = (int32_t)load_u32(b + size - 12, w->info->head.big_endian);
+	if (time < perf->last && perf->last - time >= ORDER_SLACK && w->plan) { /* which of the two is wrong is not known */
+		if (perf->last_size)
+			plan_doubt(w->plan, perf->source, perf->last_at, perf->last_size,
+				   "a time that does not fit those around it");
+		plan_doubt(w->plan, perf->source, at, size, "a time that does not fit those around it");
+	}
+	perf->last = time;
+	perf->last_at = at;
+	perf->last_size = size;
 	if (time < perf->previous && !perf->order) {
 		perf->order = finding_report(w->findings, UFTRACE_RULE_perf_time_order, perf->source, at, size,
 					     "time %llu ns is before that of a record in front of it", (unsigned long long)time);
@@ -89,15 +117,15 @@ static void check_body(struct perf_walk *perf, uint64_t at, uint32_t type, uint1
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 }
 
-/* A size that makes readers crash or hang. Returns where records go on. */
+/* A type or size that no recorder writes; many make readers crash or hang. Returns where records go on. */
 static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
 {
 	struct uftrace_walk *w = perf->w;
-	uint64_t next = at + 8;
+	uint64_t next = at + 1;
 	unsigned rule = type_is_read(type) ? UFTRACE_RULE_perf_record_size : UFTRACE_RULE_perf_unknown_type;
 
 	while (next < perf->source->size && !plausible(perf, next) && perf->window.status == TM_OK)
-		next += 8;
+		next++;
 	if (next > perf->source->size)
 		next = perf->source->size;
 	struct finding *fd;
@@ -106,7 +134,10 @@ static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint3
 				    "a record of type %u has %u bytes, which is not valid for it: readers crash", type, size);
 	else
 		fd = finding_report(w->findings, UFTRACE_RULE_perf_unknown_type, perf->source, at, next - at,
-				    "a record of unknown type %u has %u bytes; its header alone has 8: readers hang", type, size);
+				    size < UFTRACE_PERF_HEADER_SIZE
+					    ? "a record of unknown type %u has %u bytes; its header alone has 8: readers hang"
+					    : "a record of unknown type %u has %u bytes, and none follows there",
+				    type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
 		if (at > perf->kept_from)
@@ -130,8 +161,7 @@ static bool walk_file(struct perf_walk *perf)
 			break;
 		uint32_t type = load_u32(h, big);
 		uint16_t misc = load_u16(h + 4, big), size = load_u16(h + 6, big);
-		bool fits = size_fits(type, size);
-		if (!fits && (type_is_read(type) || size < UFTRACE_PERF_HEADER_SIZE)) {
+		if (type_is_read(type) ? !size_fits(type, size) : !is_skipped(perf, at, type, size)) {
 			at = damage(perf, at, type, size);
 			continue;
 		}

@@ -18,8 +18,10 @@
 static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *suspect, bool *odd)
 {
 	struct uftrace_walk *w = t->w;
+	const bool ahead = t->ahead;
 	struct finding *fd;
 
+	t->ahead = false;
 	if (!time) {
 		uftrace_fold(t, &t->folds.zero, UFTRACE_RULE_dat_time_zero, at, 8, "the record has time 0");
 		*suspect = *odd = true;
@@ -28,9 +30,9 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 	if (t->started && time < t->time) {
 		bool estimated = w->info->head.feat & UFTRACE_BIT(UFTRACE_F_ESTIMATE_RETURN);
 		/* The jump ahead that came before it is the cause. */
-		if (t->folds.far.finding && t->last_time == t->time && t->suspect)
+		if (ahead && t->last_time == t->time && time >= t->back.time) {
 			finding_explains(t->folds.far.finding, 1);
-		else {
+		} else {
 			/* Times of returns that were estimated may cross. */
 			enum tracemend_severity severity = estimated ? TM_NOTE : TM_WARNING;
 			fd = uftrace_fold_milder(t, &t->folds.backward, UFTRACE_RULE_dat_time_backward, severity, at,
@@ -39,7 +41,10 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 						 (unsigned long long)time, (unsigned long long)t->time);
 			if (fd)
 				finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+			/* Which of the two is wrong is not known. */
 			*odd = !estimated;
+			if (*odd)
+				uftrace_repair_doubt_last(t, at);
 		}
 		*suspect = true;
 	}
@@ -49,7 +54,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 				  "time %llu ns is far ahead of the record in front of it", (unsigned long long)time);
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
-		*suspect = *odd = true;
+		*suspect = *odd = t->ahead = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->source, at, UFTRACE_RECORD_SIZE,
@@ -149,14 +154,13 @@ static uint64_t walk_incomplete(struct uftrace_stream *t, uint64_t at, uint64_t 
 static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word, unsigned rule)
 {
 	unsigned depth = t->depth, unknown = t->unknown;
-	bool suspect = false, odd = false;
+	bool suspect = false, odd = false, placed = true;
 
 	t->dat->records++;
 	if (t->w->s->sink)
 		uftrace_record_give(t, at, next, time, word);
 	check_time(t, at, time, &suspect, &odd);
 	if (uftrace_word_type(word) != UFTRACE_EVENT) {
-		bool placed = true;
 		check_place(t, at, uftrace_word_address(word), &placed);
 		bool nested = uftrace_nest(t, at, word);
 		odd |= !placed || !nested;
@@ -164,6 +168,8 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 	}
 	if (odd)
 		uftrace_repair_doubt_record(t, at, next);
+	if (!placed)
+		uftrace_repair_doubt_behind(t, next);
 	t->started = true;
 	t->session.changed = false;
 	if (rule != UFTRACE_RULE_COUNT)
@@ -254,6 +260,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *source, uint64_t
 		t->other_open = false;
 	}
 	t->output.kept_from = at;
+	t->output.doubted = 0;
 	t->suspect = false;
 	t->reread = source->size > UINT64_MAX / 8 ? UINT64_MAX : source->size * 4 + UFTRACE_REREAD_MAX;
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {

@@ -67,6 +67,7 @@ struct uftrace_stream_output {
 	unsigned out;	    /* of the plan */
 	bool planned;	    /* something is written: `out` is valid */
 	uint64_t kept_from; /* bytes from here on are not planned yet */
+	uint64_t doubted;   /* the end of what is listed as doubtful */
 	uint64_t patched;
 	bool lost_some; /* records are left out, in unknown number */
 };
@@ -99,6 +100,7 @@ struct uftrace_stream {
 	int64_t pid;
 	uint64_t last_time, last_word;
 	bool suspect; /* the last record may be a part of the damage behind it */
+	bool ahead;   /* the time of the last record was reported: it is far ahead */
 	struct uftrace_stream_back back;
 	struct uftrace_stream_session session;
 

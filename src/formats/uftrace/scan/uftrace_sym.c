@@ -82,6 +82,19 @@ static bool keep_symbol(struct sym_walk *sym, const struct uftrace_sym_line *lin
 	return true;
 }
 
+/* Whether a name goes on as another line does: what ended this one was hit. */
+static bool holds_line(struct uftrace_str name)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i + 3 < name.length; i++) {
+		if (digits >= 8 && name.text[i] == ' ' && name.text[i + 2] == ' ' && strchr(UFTRACE_SYM_TYPES, name.text[i + 1]))
+			return true;
+		digits = uftrace_hex_digits(name.text + i, 1) ? digits + 1 : 0;
+	}
+	return false;
+}
+
 static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line, uint64_t line_number)
 {
 	struct uftrace_walk *w = sym->w;
@@ -125,6 +138,8 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 		sym->unsorted.previous = sym->previous;
 	}
 	sym->previous = line->address;
+	if (holds_line(line->name))
+		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
 	if (line->name.length > UFTRACE_SYM_NAME_ADVISED) {
 		fd = finding_report(w->findings, UFTRACE_RULE_sym_name_too_long, sym->source, line->offset, line->raw,
 				    "the name has %zu bytes", line->name.length);
@@ -181,6 +196,10 @@ static bool walk_lines(struct sym_walk *sym)
 		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length }))
 			comment(sym, text, length, at, raw);
 		else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
+			const char *behind = line.name.text + line.name.length; /* a tab ends it */
+			size_t left = length - (size_t)(behind - text);
+			if (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 }))
+				uftrace_repair_doubt(sym->w, sym->source, at, raw);
 			if (!walk_data(sym, &line, line_number))
 				return false;
 		} else {
@@ -255,6 +274,27 @@ static void close_symbols(struct sym_walk *sym)
 	}
 }
 
+/* Lines of the other form than nearly all of a file have one that was hit: then they say nothing of it. */
+#define MIXED_MIN 8u
+
+static void check_mixed(struct sym_walk *sym)
+{
+	struct uftrace_walk *w = sym->w;
+	bool few_sized = sym->sized <= sym->unsized / MIXED_MIN, few_unsized = sym->unsized <= sym->sized / MIXED_MIN;
+
+	if (!sym->sized || !sym->unsized)
+		return;
+	finding_report(w->findings, UFTRACE_RULE_sym_mixed_format, sym->source, 0, 0, "%llu symbols with a size, %llu without",
+		       (unsigned long long)sym->sized, (unsigned long long)sym->unsized);
+	for (size_t i = 0; w->plan && (few_sized || few_unsized) && i < sym->m->count; i++) {
+		const struct uftrace_symbol *symbol = &sym->m->symbols[i];
+		if (symbol->type != '?' && (symbol->end != UINT64_MAX) == few_sized)
+			uftrace_repair_doubt_line(w, sym->source, sym->text, sym->size, symbol->name);
+	}
+	if (few_sized)
+		sym->sized = 0;
+}
+
 static void check_head(struct sym_walk *sym)
 {
 	struct uftrace_walk *w = sym->w;
@@ -288,10 +328,6 @@ static void check_head(struct sym_walk *sym)
 			    (unsigned long long)sym->unsorted.previous);
 		finding_path(fd, "line %llu", (unsigned long long)sym->unsorted.number);
 	}
-	if (sym->sized && sym->unsized)
-		finding_report(w->findings, UFTRACE_RULE_sym_mixed_format, sym->source, 0, 0,
-			       "%llu symbols with a size, %llu without", (unsigned long long)sym->sized,
-			       (unsigned long long)sym->unsized);
 	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign) {
 		finding_report(w->findings, UFTRACE_RULE_sym_missing_sentinel, sym->source, sym->size, 0,
 			       "the file does not end with an end marker (type '?'), so the last symbol has no size");
@@ -318,6 +354,7 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	sym->size = size;
 	if (!walk_lines(sym))
 		return false;
+	check_mixed(sym);
 	check_head(sym);
 	if (w->plan && sym->unsorted.number && !sym->sized && !doubt_unsorted(sym))
 		return false;

@@ -69,7 +69,7 @@ BREAKER_OF(perf_unknown_type, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_PERF, 0
 	if (b && count) {
 		uint8_t *record = b->data + offsets[uftrace_gen_below(g, count)];
 
-		store_u32(record, 20 + uftrace_gen_below(g, 100), uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
+		store_u32(record, UFTRACE_PERF_TYPES + uftrace_gen_below(g, 100), uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN));
 	}
 }
 
