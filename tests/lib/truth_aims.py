@@ -32,7 +32,7 @@ CEILINGS = {
         "ktrace": {"invented": 7, "lost, one hit": 0.14, "doubted, one hit": 1.5},
         "lttng": {"altered": 55, "invented": 10, "lost, one hit": 1.4, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
         "tracedat": {"invented": 14, "lost, one hit": 1.8},
-        "uftrace": {"altered": 3, "invented": 3},
+        "uftrace": {"altered": 3, "invented": 2},
     },
     "all": {
         "fxt": {"altered": 60000, "invented": 450, "doubted, one hit": 6.0},
