@@ -76,6 +76,7 @@ struct cli_options {
 
 	const char *output, *manifest, *page, *verify_with; /* page: --report of repair */
 	struct cli_list extra, donor;
+	bool extra_auto;       /* --extra auto */
 	struct cli_list owned; /* names that patterns stand for: freed with the options */
 	bool dry_run, in_place;
 
@@ -263,6 +264,9 @@ bool cli_next_wanted(const struct cli_options *o, const struct tracemend_report 
 /* The repair that cli_next() describes; NULL: the capture is large, or nothing can be salvaged (*error). */
 struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const struct tracemend_report *report,
 				       const struct tracemend_options *library, struct tracemend_error *error);
+/* Adds what the recorder of the capture at path left on this machine, where it is the capture's owner's (--extra auto). */
+bool cli_next_take(struct tracemend_input *input, const char *path, const struct tracemend_options *library,
+		   struct tracemend_error *error);
 /* Prints the command that repairs the capture, what it would keep, and where more of the capture may be. */
 void cli_next(FILE *out, const char *path, const struct tracemend_report *report, const struct tracemend_repair *repair,
 	      const struct tracemend_error *error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/report.h"
 
@@ -57,8 +58,17 @@ static bool next_is_here(const struct tracemend_advice *advice)
 	return here;
 }
 
-/* Adds the pieces that are on this machine, as the printed command does. */
-static bool next_add(struct tracemend_input *input, const struct tracemend_report *report, struct tracemend_error *error)
+/* Whether the file is the owner's, and no link. */
+static bool next_is_of(const char *path, uid_t owner)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == owner;
+}
+
+/* Adds the pieces that are on this machine, as the printed command does. owner: of which they must be; NULL: of anybody. */
+static bool next_add(struct tracemend_input *input, const struct tracemend_report *report, const uid_t *owner,
+		     struct tracemend_error *error)
 {
 	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
 		struct tracemend_advice advice = tracemend_report_advice(report, i);
@@ -66,7 +76,8 @@ static bool next_add(struct tracemend_input *input, const struct tracemend_repor
 		bool good = true;
 		if (next_is_here(&advice) && !glob(advice.path, 0, NULL, &found))
 			for (size_t k = 0; k < found.gl_pathc && good; k++)
-				good = tracemend_add(input, found.gl_pathv[k], TM_ROLE_EXTRA, error) == TM_OK;
+				good = (owner && !next_is_of(found.gl_pathv[k], *owner)) ||
+				       tracemend_add(input, found.gl_pathv[k], TM_ROLE_EXTRA, error) == TM_OK;
 		globfree(&found);
 		if (!good)
 			return false;
@@ -74,12 +85,24 @@ static bool next_add(struct tracemend_input *input, const struct tracemend_repor
 	return true;
 }
 
+bool cli_next_take(struct tracemend_input *input, const char *path, const struct tracemend_options *library,
+		   struct tracemend_error *error)
+{
+	struct stat st;
+	const uid_t owner = stat(path, &st) ? geteuid() : st.st_uid;
+	struct tracemend_report *report = tracemend_check(input, library, error);
+	bool good = report && next_add(input, report, &owner, error);
+
+	tracemend_report_free(report);
+	return good;
+}
+
 struct tracemend_repair *cli_next_plan(struct tracemend_input *input, const struct tracemend_report *report,
 				       const struct tracemend_options *library, struct tracemend_error *error)
 {
 	if (tracemend_report_summary(report)->size > NEXT_BYTES_MAX)
 		return NULL;
-	return next_add(input, report, error) ? tracemend_repair(input, library, error) : NULL;
+	return next_add(input, report, NULL, error) ? tracemend_repair(input, library, error) : NULL;
 }
 
 /* Prints a word as a shell reads it back. Bytes that cannot be shown are escaped in the way of $'...'. */

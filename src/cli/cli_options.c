@@ -49,7 +49,9 @@ static const struct cli_option options[] = {
 	{ 'g', "report", "FILE",
 	  "write an HTML page to FILE that shows where the damage is, and what was kept, changed, dropped, doubted and made anew" },
 	{ 'E', "extra", "PATH",
-	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated" },
+	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated. auto: what "
+	  "a "
+	  "recorder that was killed left in the shared memory of this machine, of the owner of the capture only" },
 	{ 'w', "verify-with", "COMMAND",
 	  "run this shell command before the result gets its name: {} is the result, under a temporary name. If the command fails, "
 	  "nothing is written" },
@@ -586,6 +588,10 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 		o->verify_with = text;
 		return strstr(text, "{}") ? CLI_CLEAN : cli_usage("--verify-with=%s: needs {} for the path of the result", text);
 	case 'E':
+		if (!strcmp(text, "auto")) {
+			o->extra_auto = true;
+			return CLI_CLEAN;
+		}
 		return cli_list_add_paths(o, &o->extra, text);
 	case 'D':
 		return cli_list_add_paths(o, &o->donor, text);

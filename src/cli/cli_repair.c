@@ -217,6 +217,8 @@ static int repair_one(const struct cli_options *o, struct cli_progress *progress
 		(void)tracemend_add(input, o->donor.items[i], TM_ROLE_DONOR, &error);
 	if (input && error.status == TM_OK && tracemend_is_tree(input))
 		code = cli_refuse_several(o->paths.items[0], input, &library);
+	if (input && error.status == TM_OK && !code && o->extra_auto)
+		(void)cli_next_take(input, o->paths.items[0], &library, &error);
 	if (input && error.status == TM_OK && !code)
 		r = tracemend_repair(input, &library, &error);
 	if (!code && error.status == TM_UNRECOGNISED)

@@ -72,6 +72,43 @@ lines"; do
 	exits 5 repair -n "$directory" --extra 'shm/nothing-*'
 }
 
+@test "--extra auto takes what the recorder left in shared memory, of the capture's owner" {
+	[ -w /dev/shm ] || skip "no /dev/shm"
+	"$TRACEMEND" gen -q -f uftrace -o made --rule shm-leftover
+	directory=$(find made -mindepth 1 -maxdepth 1 -type d)
+	# A sid of its own: other tests run meanwhile.
+	sid=$(sed -n 's/^SESS .*sid=\([0-9a-f]\{16\}\) .*/\1/p' "$directory/task.txt" | head -1)
+	own=$(printf '%016x' $((0x7e57000000000000 + $$)))
+	sed -i "s/$sid/$own/g" "$directory/task.txt"
+	mv "$directory/sid-$sid.map" "$directory/sid-$own.map"
+	rm "$directory/info"
+	mkdir shm
+	for piece in "$directory"/uftrace-*-*; do
+		name=$(basename "$piece")
+		mv "$piece" "shm/${name/$sid/$own}"
+	done
+	tm repair -n "$directory"
+	without=$(grep "records:" <<< "$output")
+	tm repair -n "$directory" --extra "shm/uftrace-*"
+	whole=$(grep "records:" <<< "$output")
+	[ "$without" != "$whole" ]
+	tm info "$directory"
+	grep -q "unsaved records *'*/dev/shm/uftrace-$own-\*" <<< "$output"
+	ln -s "$PWD"/shm/uftrace-"$own"-* /dev/shm/
+	tm repair -n "$directory" --extra auto
+	links=$(grep "records:" <<< "$output")
+	rm -f /dev/shm/uftrace-"$own"-*
+	cp shm/uftrace-"$own"-* /dev/shm/
+	tm repair -n "$directory" --extra auto
+	files=$(grep "records:" <<< "$output")
+	rm -f /dev/shm/uftrace-"$own"-*
+	[ "$links" = "$without" ]
+	[ "$files" = "$whole" ]
+	# Where there is nothing, it is as without.
+	tm repair -n "$directory" --extra auto
+	[ "$(grep "records:" <<< "$output")" = "$without" ]
+}
+
 @test "hex rows show the bytes of the file at the offset of the finding" {
 	make_captures
 	exits 1 check --format=json --only "$RULE" broken.bin

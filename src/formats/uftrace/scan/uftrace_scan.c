@@ -160,6 +160,7 @@ static void walk_advise(struct uftrace_walk *w)
 			    "What the recorder had not saved may still be in shared memory of the machine that recorded, "
 			    "until it is restarted: %s",
 			    path);
+		scan_fact(w->s, "unsaved records", "%s", path);
 	}
 }
 
@@ -193,7 +194,6 @@ enum tracemend_status uftrace_scan(struct scan *s)
 	if (w.plan)
 		plan_keep_doubts(w.plan);
 	bool walked = walk_files(&w);
-	walk_advise(&w);
 	if (walked) {
 		snprintf(s->version, sizeof(s->version), "%u", info.head.version);
 		s->records = records.count;
@@ -206,6 +206,7 @@ enum tracemend_status uftrace_scan(struct scan *s)
 				plan_lost_other(w.plan); /* what is in doubt may be wrong */
 		}
 	}
+	walk_advise(&w);
 	uftrace_dir_free(&dir);
 	uftrace_info_free(&info);
 	uftrace_taskinfo_free(&taskinfo);
