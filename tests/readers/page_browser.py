@@ -105,7 +105,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.d = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.d.set_page_load_timeout(60)
-        self.d.set_script_timeout(120)
+        self.d.set_script_timeout(600)
 
     def look(self, path, width, dark):
         self.d.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
