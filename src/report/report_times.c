@@ -7,10 +7,12 @@
 #include "report/report_map.h"
 
 /* A time is far when the bins would have to be so much wider, as a power of two. */
-#define FAR_SHIFT 8u
-/* Scales are joined where the bins become wider by no more than so much, or where so large a part of the records is far. */
+#define FAR_SHIFT 3u
+/* Scales are joined where the bins become wider by no more than so much, or where so large a part of the records is far: a smaller
+ * one does if these are near each other, since damaged times are everywhere. */
 #define JOIN_SHIFT 2u
-#define JOIN_PART 64u
+#define JOIN_PART 8u
+#define JOIN_PART_NEAR 64u
 
 uint64_t report_hash(const char *text)
 {
@@ -146,6 +148,14 @@ static bool scale_extent(const struct report_times *t, unsigned of, uint64_t *fi
 	return any;
 }
 
+/* How far times are from a scale that has none of them; 0: they are around it. */
+static uint64_t scale_distance(const struct report_scale *s, uint64_t first, uint64_t last)
+{
+	uint64_t begin = s->first << s->shift, end = begin + ((uint64_t)(REPORT_TRACK_BINS - 1) << s->shift);
+
+	return last < begin ? begin - last : first > end && end >= begin ? first - end : 0;
+}
+
 void report_times_settle(struct report_times *t)
 {
 	uint64_t first = 0, last = 0;
@@ -157,7 +167,8 @@ void report_times_settle(struct report_times *t)
 	last <<= shift;
 	unsigned wider = scale_wider(&t->scale[0], first), other = scale_wider(&t->scale[0], last);
 	wider = wider > other ? wider : other;
-	if (wider > JOIN_SHIFT && t->scale[1].total < t->scale[0].total / JOIN_PART)
+	bool near = last - first <= scale_distance(&t->scale[0], first, last);
+	if (wider > JOIN_SHIFT && t->scale[1].total < t->scale[0].total / (near ? JOIN_PART_NEAR : JOIN_PART))
 		return;
 	scale_widen(t, 0, first);
 	scale_widen(t, 0, last);

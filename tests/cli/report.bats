@@ -539,3 +539,24 @@ lines"; do
 	jq '(.inputs[].facts[] | select(.fields) | .fields[] | numbers) += 1' info > altered
 	refute validate info altered
 }
+
+@test "html: damaged times do not decide the scale of the time lines" {
+	exits 0 gen -q -f ktrace -o made --valid --count 1 --size 64K
+	python3 - made/*.ktrace "$TRACEMEND" << 'END'
+import json, random, re, subprocess, sys
+path, tool = sys.argv[1:]
+def run(*words): return subprocess.run([tool, *words], stdout=subprocess.PIPE, check=False).stdout.decode()
+events = [json.loads(line) for line in run("dump", "--format=jsonl", path).splitlines()]
+events = [e for e in events if e.get("kind") == "event"]
+for some in 0, 1, len(events) // 20:
+    draw, data = random.Random(some), bytearray(open(path, "rb").read())
+    for e in draw.sample(events, some):
+        data[e["offset"]:e["offset"] + 6] = draw.randbytes(6)
+    open("damaged", "wb").write(data)
+    page = run("check", "--format=html", "damaged")
+    counts = [c for track in re.findall(r'"counts":\[([-0-9,]+)\]', page) for c in map(int, track.split(","))]
+    used = sum(c > 0 for c in counts)
+    assert used > 100, f"{some} damaged times: records in {used} bins"
+    assert ("with times far from all others" in page) == (some > 0), f"{some} damaged times: not said"
+END
+}
