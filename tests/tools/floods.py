@@ -129,6 +129,66 @@ class Families:
             yield "kallsyms of lines and newlines", self.kallsyms(b"0 t a\n\n")
             yield "kallsyms of NUL and newlines", self.kallsyms(b"\0\n\n")
             yield "kallsyms of short lines", self.kallsyms(b"0 t a\n")
+            yield "statistics of many instances", self.statistics
+            yield "statistics, and data of no CPU", self.statistics_lost
+            yield "many instances of many CPUs", self.cpus
+
+    @staticmethod
+    def option(number, payload, order):
+        return number.to_bytes(2, order) + len(payload).to_bytes(4, order) + payload
+
+    def counts(self, size, order):
+        """A heading as long as all the statistics behind it, whose name is at its end, and statistics of few CPUs."""
+        few = b"".join(self.option(2, b"CPU: %d\nentries: 9\nread events: 0\n" % (i % 8) + b" " * 200, order)
+                       for i in range(min(size // 512, 60000)))
+        return self.option(2, b"\nBuffe: " * (size // 16) + b"Buffer: i\n", order) + few
+
+    def of_version(self, size, version):
+        """A generated capture of that version, without compression."""
+        path = os.path.join(self.work, "version")
+        for seed in range(99):
+            [(_, one)] = generate(self.tool, self.name, path, "--seed", str(seed), "--size", str(size))
+            data = read(one)
+            shutil.rmtree(path)
+            if data[10:12] == version + b"\0" and (version == b"6" or data[18:23] == b"none\0"):
+                return data, "big" if data[12] else "little"
+        raise RuntimeError("no capture of that version")
+
+    def instances(self, count, cpus, counts):
+        """A capture of version 7 and as many instances of so many CPUs, one with a page; and a page that none has."""
+        data, order = self.of_version(1, b"7")
+        page = next(data[at:at + 4096] for at in range(4096, len(data), 4096))
+        table, sections, at = [], [], len(data)
+        for i in range(count):
+            first = (at + 16 + 4095) // 4096 * 4096
+            size = first + 8192 - at - 16
+            entries = [(0, first, 4096)] + [(cpu, 0, 0) for cpu in range(1, cpus)]
+            table.append(self.option(3, at.to_bytes(8, order) + b"i%d\0local\0" % i + (4096).to_bytes(4, order)
+                                     + cpus.to_bytes(4, order) + b"".join(
+                                         cpu.to_bytes(4, order) + to.to_bytes(8, order) + n.to_bytes(8, order) for cpu, to, n in entries),
+                                     order))
+            sections.append((3).to_bytes(2, order) + bytes(6) + size.to_bytes(8, order) + bytes(size - 8192) + page * 2)
+            at += 16 + size
+        options = b"".join(table) + counts(order) + self.option(0, bytes(8), order)
+        header = bytes(8) + len(options).to_bytes(8, order)
+        last = data.rindex(self.option(0, bytes(8), order))
+        data = data[:last + 6] + at.to_bytes(8, order) + data[last + 14:]
+        return {"": data + b"".join(sections) + header + options}
+
+    def statistics(self, size):
+        return self.instances(100, 1, lambda order: self.counts(size // 2, order))
+
+    def cpus(self, size):
+        return self.instances(min(1000, size // 16384), 200, lambda _: b"")
+
+    def statistics_lost(self, size):
+        """A capture of version 6 with statistics, whose tables of CPUs are zeros."""
+        data, order = self.of_version(size // 2, b"6")
+        at, table = data.index(b"options  \0") + 10, data.index(b"flyrecord\0") + 10
+        cpus = int.from_bytes(data[at - 14:at - 10], order)
+        counts = self.counts(size // 2, order)
+        counts += self.option(16, bytes(-(len(counts) + 6) % (1 << 16)), order)
+        return {"": data[:at] + counts + data[at:table] + bytes(16 * cpus) + data[table + 16 * cpus:]}
 
     def kallsyms(self, line):
         """A capture of version 6 whose symbols are that line again and again."""

@@ -27,6 +27,8 @@
 #define TRACEDAT_PAGE_MAX (1024u * 1024u)
 /* CPUs of one buffer; the kernel's own NR_CPUS limit. Beyond it: cpu-count-range. */
 #define TRACEDAT_CPUS_MAX 8192u
+/* CPUs of all instances: more than 250 instances of a machine of 512 CPUs. */
+#define TRACEDAT_ENTRIES_MAX 131072u
 /* Bytes of metadata in memory at a time: all of version 6, one section of version 7 (decoded). Beyond it: TM_LIMIT. */
 #define TRACEDAT_BLOCK_MAX (48u * 1024 * 1024)
 /* Bytes of a header_page or header_event text. */

@@ -96,9 +96,6 @@ static void table_correct(struct table *t)
 	entry_report(t, c, c->offset, size);
 }
 
-#define STATS_MAX 4096u
-#define BUFFERS_MAX 256u
-
 static bool bit(const uint8_t *set, uint32_t i)
 {
 	return set[i / 8] >> i % 8 & 1;
@@ -107,21 +104,18 @@ static bool bit(const uint8_t *set, uint32_t i)
 /* The CPUs of the buffer that had events, by the statistics. False where they are not those of all `count` CPUs, each once. */
 static bool cpus_busy(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t count, uint8_t *busy)
 {
-	uint8_t counted[TRACEDAT_CPUS_MAX / 8] = { 0 };
-	uint32_t cpus = 0;
+	size_t n;
+	const struct tracedat_stat *stat = tracedat_stats_of(&w->dir, b->name, 0, &n);
 
-	for (size_t i = 0; i < w->dir.stat_count; i++) {
-		const struct tracedat_stat *stat = &w->dir.stats[i];
-		if (!tracedat_stat_names(&w->dir, stat, b->name))
-			continue;
-		if (!stat->known || stat->cpu >= count || bit(counted, stat->cpu))
+	if (n != count)
+		return false;
+	for (uint32_t cpu = 0; cpu < count; cpu++, stat++) {
+		if (!stat->known || stat->cpu != cpu)
 			return false;
-		counted[stat->cpu / 8] |= (uint8_t)(1u << stat->cpu % 8);
 		if (stat->entries || stat->read)
-			busy[stat->cpu / 8] |= (uint8_t)(1u << stat->cpu % 8);
-		cpus++;
+			busy[cpu / 8] |= (uint8_t)(1u << cpu % 8);
 	}
-	return cpus == count;
+	return true;
 }
 
 /* An entry with data whose CPU had no events, and a CPU that had some and has no entry: the number of the entry was hit. */
@@ -168,9 +162,7 @@ void tracedat_table_cpus_correct(struct tracedat_walk *w)
 	const struct tracedat_option *o = w->dir.cpucount_option >= 0 ? &w->dir.options[w->dir.cpucount_option] : NULL;
 	uint32_t count = o && o->size == 4 && !o->dropped ? load_u32(o->block->data + o->at, w->shape.big_endian) : 0;
 
-	/* Bounds the comparisons in hostile files. */
-	if (w->shape.version == 6 || count - 1 >= TRACEDAT_CPUS_MAX || w->dir.stat_count > STATS_MAX ||
-	    w->data.buffer_count > BUFFERS_MAX)
+	if (w->shape.version == 6 || count - 1 >= TRACEDAT_CPUS_MAX)
 		return;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		if (!w->data.buffers[i].text && w->data.buffers[i].option != SIZE_MAX)

@@ -5,40 +5,65 @@
 
 static const struct tracedat_stat *expected_of(const struct tracedat_directory *dir, const struct tracedat_buffer *b, uint32_t cpu)
 {
-	for (size_t i = 0; i < dir->stat_count; i++) {
-		const struct tracedat_stat *stat = &dir->stats[i];
-		if (stat->cpu == cpu && stat->known && tracedat_stat_names(dir, stat, b->name))
-			return stat;
-	}
-	return NULL;
+	const struct tracedat_stat *stat = tracedat_stat_of(dir, b->name, cpu);
+	return stat && stat->known ? stat : NULL;
 }
 
-static bool cpu_has_data(const struct tracedat_buffer *b, uint32_t cpu)
+static bool bit(const uint8_t *set, uint32_t i)
 {
-	for (size_t i = 0; i < b->count; i++)
-		if (b->cpus[i].cpu == cpu && b->cpus[i].length)
-			return true;
-	return false;
+	return set[i / 8] >> i % 8 & 1;
+}
+
+static void bit_set(uint8_t *set, uint32_t i)
+{
+	set[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
 /* The next CPU from `from` on that has no data and should have some. */
 static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
 {
+	uint8_t filled[TRACEDAT_CPUS_MAX / 8] = { 0 }, counted[TRACEDAT_CPUS_MAX / 8] = { 0 };
+	size_t count;
+
 	/* Bounds the search in hostile files. */
 	if (b->count > 1024 || w->dir.stat_count > 4096)
 		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
+	for (size_t i = 0; i < b->count; i++)
+		if (b->cpus[i].length && b->cpus[i].cpu < TRACEDAT_CPUS_MAX)
+			bit_set(filled, b->cpus[i].cpu);
 	uint32_t most = w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX ? w->data.cpu_count : TRACEDAT_CPUS_MAX;
 	/* First a CPU that had events according to the statistics, then one without statistics. */
-	for (unsigned silent = 0; silent < 2; silent++)
-		for (uint32_t cpu = from; cpu < most; cpu++) {
-			const struct tracedat_stat *stat = expected_of(&w->dir, b, cpu);
-			if ((stat ? stat->entries + stat->read != 0 : silent) && !cpu_has_data(b, cpu))
-				return cpu;
-		}
+	const struct tracedat_stat *stat = tracedat_stats_of(&w->dir, b->name, from, &count);
+	for (const struct tracedat_stat *stop = stat + count; stat < stop && stat->cpu < most; stat++) {
+		if (!stat->known || bit(counted, stat->cpu))
+			continue;
+		if (stat->entries + stat->read && !bit(filled, stat->cpu))
+			return stat->cpu;
+		bit_set(counted, stat->cpu);
+	}
+	for (uint32_t cpu = from; cpu < most; cpu++)
+		if (!bit(filled, cpu) && !bit(counted, cpu))
+			return cpu;
 	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
-		if (!cpu_has_data(b, cpu))
+		if (!bit(filled, cpu))
 			return cpu;
 	return TRACEDAT_CPUS_MAX - 1;
+}
+
+/* Whether data of a CPU may be in what no table names. As data that is found only fills CPUs, each is looked at once in a file. */
+static bool cpu_is_missing(struct tracedat_walk *w)
+{
+	for (; w->data.filled_buffers < w->data.buffer_count; w->data.filled_buffers++, w->data.filled_cpus = 0) {
+		const struct tracedat_buffer *b = &w->data.buffers[w->data.filled_buffers];
+		for (; w->data.filled_cpus < b->count; w->data.filled_cpus++) {
+			const struct tracedat_cpu *c = &b->cpus[w->data.filled_cpus];
+			const struct tracedat_stat *s = !c->length ? expected_of(&w->dir, b, c->cpu) : NULL;
+			if (!c->length &&
+			    (c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read)))
+				return true;
+		}
+	}
+	return false;
 }
 
 struct search {
@@ -184,16 +209,7 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 				      "another trace.dat of %llu bytes begins here", (unsigned long long)(to - nonzero));
 		return;
 	}
-	bool zeroed = false; /* a CPU whose table entry was never filled in */
-	for (size_t i = 0; i < w->data.buffer_count; i++)
-		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
-			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
-			const struct tracedat_stat *s = !c->length ? expected_of(&w->dir, &w->data.buffers[i], c->cpu) : NULL;
-			zeroed |= !c->length &&
-				  (c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read));
-		}
-	zeroed |= !b->count;
-	bool lost = w->data.errors || zeroed;
+	bool lost = w->data.errors || !b->count || cpu_is_missing(w);
 	uint64_t pages = b->compressed ? 0 : count_pages(w, from, to, b->page_size);
 	if (b->compressed && lost) {
 		struct search s = { .w = w, .buffer = buffer };
@@ -220,15 +236,21 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 			      (unsigned long long)(to - nonzero));
 }
 
-void tracedat_gaps_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to)
+/* The gaps of [from, to) between the `count` ranges r. */
+static void gaps_of(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, const struct tracedat_range *r,
+		    size_t count)
 {
-	size_t count;
-	struct tracedat_range *r = tracedat_ranges_list(w, &count);
-	if (!r)
-		return;
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r[middle].to <= from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	uint64_t at = from;
-	for (size_t i = 0; i < count && w->status == TM_OK; i++) {
-		if (r[i].to <= from || r[i].from >= to)
+	for (size_t i = low; i < count && r[i].from < to && w->status == TM_OK; i++) {
+		if (r[i].to <= from)
 			continue;
 		/* The extent of the chunks is not known yet: four more bytes may belong to them. */
 		if (r[i].from > at)
@@ -240,5 +262,22 @@ void tracedat_gaps_examine(struct tracedat_walk *w, unsigned buffer, uint64_t fr
 	}
 	if (at < to && w->status == TM_OK)
 		gap_examine(w, buffer, at, to, true);
+}
+
+void tracedat_gaps_examine(struct tracedat_walk *w)
+{
+	size_t count;
+	struct tracedat_range *r = tracedat_ranges_list(w, &count);
+
+	if (r && w->shape.version == 6 && w->data.buffer_count && !w->data.latency && w->status == TM_OK)
+		gaps_of(w, 0, w->meta.stop, w->source->size, r, count);
+	for (size_t i = 0; r && w->shape.version == 7 && i < w->data.buffer_count && w->status == TM_OK; i++) {
+		const struct tracedat_buffer *b = &w->data.buffers[i];
+		struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+		if (!section || b->text || section->searched)
+			continue;
+		section->searched = true;
+		gaps_of(w, (unsigned)i, section->offset + 16, section->offset + 16 + section->size, r, count);
+	}
 	free(r);
 }

@@ -27,10 +27,14 @@ void tracedat_v7_buffers(struct tracedat_walk *w);
 
 /* Parses items of block[at, end) until DONE. Returns the offset after DONE, or SIZE_MAX when there was none. */
 size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section);
-/* Lists the option that ends at `at` as doubtful: something is damaged there, and may begin inside of it. */
+/* Lists an option as doubtful. */
+void tracedat_option_doubt(struct tracedat_walk *w, const struct tracedat_option *o);
+/* Lists the last option as doubtful if it ends at `at`: something is damaged there, and may begin inside of it. */
 void tracedat_option_suspect(struct tracedat_walk *w, const struct tracedat_block *b, size_t at);
 /* Checks payloads when all options are known. */
 void tracedat_options_check(struct tracedat_walk *w);
+/* Notes the headings of the statistics, before the options are checked. */
+void tracedat_headings_read(struct tracedat_walk *w);
 
 /* ---- sections: tracedat_section_table.c, tracedat_section_find.c, tracedat_section_load.c ---- */
 

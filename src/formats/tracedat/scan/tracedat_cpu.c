@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-/* Looks at statistics of CPUs: enough for 4,000 CPUs in two buffers. */
-#define STATS_COMPARED_MAX (UINT64_C(1) << 26)
-
 /* The last piece of a range that is no whole page: it is completed with zeros. */
 static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_t n, uint32_t size)
 {
@@ -118,24 +115,12 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 	}
 }
 
-static const struct tracedat_stat *stat_find(struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t cpu)
-{
-	/* A capture has one statistic for each CPU; hostile ones with many more are not compared to the end. */
-	for (size_t i = 0; i < w->dir.stat_count && w->data.compared < STATS_COMPARED_MAX; i++) {
-		const struct tracedat_stat *stat = &w->dir.stats[i];
-		w->data.compared++;
-		if (stat->cpu == cpu && tracedat_stat_names(&w->dir, stat, b->name))
-			return stat;
-	}
-	return NULL;
-}
-
 void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
 	struct tracedat_stream stream = { .buffer = b, .cpu = c, .page_size = b->page_size };
 	c->end = c->from + c->length;
 	if (!w->emitting) {
-		c->stat = stat_find(w, b, c->cpu);
+		c->stat = tracedat_stat_of(&w->dir, b->name, c->cpu);
 		c->read_whole = c->stat && !c->stat->read;
 	}
 	if (!c->length || w->status != TM_OK || w->stopped)

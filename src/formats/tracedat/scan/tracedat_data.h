@@ -55,14 +55,16 @@ struct tracedat_buffer {
 struct tracedat_data {
 	struct tracedat_buffer *buffers;
 	size_t buffer_count, buffer_capacity;
+	uint32_t entries;      /* CPUs of all buffers */
 	uint32_t cpu_count;    /* as the file says */
 	uint64_t cpu_count_at; /* v6 */
 	uint64_t tag_at;       /* v6: of the data tag after the options */
 	bool latency;
 	bool errors; /* tables or sections are damaged in a way that loses data */
 	uint64_t latency_at, latency_stop;
-	unsigned shifts, searches; /* searches after damage: each kind is bounded */
-	uint64_t compared;	   /* statistics that were compared: bounded */
+	unsigned shifts, searches;	    /* searches after damage: each kind is bounded */
+	size_t filled_buffers, filled_cpus; /* the first ones of which no data is missing */
+	uint64_t compared;		    /* options that were compared with names: bounded */
 };
 
 /* The pages that are walked. */

@@ -27,6 +27,7 @@ struct tracedat_section {
 	int32_t description;
 	bool referenced; /* by an option, or by the walk for STRINGS */
 	bool reached;	 /* an options section of the chain */
+	bool searched;	 /* for data that no table names */
 	bool lost;	 /* its content cannot be used: repair leaves it out */
 	bool size_bad;
 	unsigned rule; /* why it is lost */
@@ -39,9 +40,15 @@ struct tracedat_section {
 	bool has_done;
 };
 
+/* The name in a heading of statistics, which is part of the option: not owned, without NUL. */
+struct tracedat_heading {
+	const char *name;
+	size_t size;
+};
+
 /* The values of one CPUSTAT option. */
 struct tracedat_stat {
-	int buffer_name; /* option index of the "Buffer:" heading, or -1 for the top buffer */
+	struct tracedat_heading buffer; /* name NULL: the top buffer */
 	uint32_t cpu;
 	uint64_t entries, overrun, read;
 	bool known;		    /* entries and read events were there */
@@ -53,8 +60,10 @@ struct tracedat_stat {
 struct tracedat_directory {
 	struct tracedat_option *options;
 	size_t option_count, option_capacity;
-	struct tracedat_stat *stats;
+	struct tracedat_stat *stats; /* by buffer and CPU, once the options are checked */
 	size_t stat_count, stat_capacity;
+	struct tracedat_heading *headings; /* the first ones, in the order of the file */
+	size_t heading_count, heading_capacity;
 	struct tracedat_section *sections;
 	size_t section_count, section_capacity;
 	struct bytes strings;
@@ -64,10 +73,14 @@ struct tracedat_directory {
 	unsigned resyncs;		   /* searches for options after damage: bounded */
 };
 
-/* Appends the name that the statistics give to the index-th instance. False: there are fewer. */
-bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index, struct bytes *name);
-/* Whether these are statistics of the buffer of that name; "": the top buffer. */
-bool tracedat_stat_names(const struct tracedat_directory *dir, const struct tracedat_stat *stat, const char *buffer);
+/* Whether the option is a heading of statistics; *h is its name then. */
+bool tracedat_heading_is(const struct tracedat_option *o, struct tracedat_heading *h);
+void tracedat_stats_sort(struct tracedat_directory *dir);
+/* The statistics of the buffer of that name ("": the top buffer) from that CPU on, by CPU; *count of them. */
+const struct tracedat_stat *tracedat_stats_of(const struct tracedat_directory *dir, const char *buffer, uint32_t from,
+					      size_t *count);
+/* The first one of that CPU; NULL: there is none. */
+const struct tracedat_stat *tracedat_stat_of(const struct tracedat_directory *dir, const char *buffer, uint32_t cpu);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);

@@ -62,18 +62,20 @@ static size_t option_resync(struct tracedat_walk *w, const uint8_t *data, size_t
 	return SIZE_MAX;
 }
 
-/* What was hit at `at` may begin inside of the option in front of it. */
+void tracedat_option_doubt(struct tracedat_walk *w, const struct tracedat_option *o)
+{
+	const struct tracedat_block *b = o->block;
+	uint64_t from = b->compressed ? b->offset : b->offset + o->at - TRACEDAT_OPTION_HEADER;
+	if (w->s->plan)
+		plan_doubt(w->s->plan, w->source, from, b->compressed ? b->stored : TRACEDAT_OPTION_HEADER + (uint64_t)o->size,
+			   "an option that was hit, or that stands in front of damage");
+}
+
 void tracedat_option_suspect(struct tracedat_walk *w, const struct tracedat_block *b, size_t at)
 {
-	const struct tracedat_option *o = NULL;
-	for (size_t i = w->dir.option_count; i-- > 0 && !o;)
-		if (w->dir.options[i].block == b && w->dir.options[i].at + w->dir.options[i].size == at)
-			o = &w->dir.options[i];
-	if (!o || !w->s->plan)
-		return;
-	uint64_t from = b->compressed ? b->offset : b->offset + o->at - TRACEDAT_OPTION_HEADER;
-	plan_doubt(w->s->plan, w->source, from, b->compressed ? b->stored : TRACEDAT_OPTION_HEADER + (uint64_t)o->size,
-		   "an option that was hit, or that stands in front of damage");
+	const struct tracedat_option *o = w->dir.option_count ? &w->dir.options[w->dir.option_count - 1] : NULL;
+	if (o && o->block == b && o->at + o->size == at)
+		tracedat_option_doubt(w, o);
 }
 
 /* MAN7: DONE has a size and the offset of the next section. */

@@ -53,12 +53,12 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 			struct finding *odd = tracedat_block_milder(w, TRACEDAT_RULE_option_string_nul, TM_WARNING, o->block, o->at,
 								    o->size);
 			finding_say(odd, "the text of the option has a NUL inside, after %zu of %u bytes", length, o->size);
-			tracedat_option_suspect(w, o->block, o->at + o->size);
+			tracedat_option_doubt(w, o);
 		} else if (memchr(p, '\r', length)) {
 			struct finding *odd = tracedat_block_milder(w, TRACEDAT_RULE_option_string_nul, TM_WARNING, o->block, o->at,
 								    o->size);
 			finding_say(odd, "the text of the option has a carriage return");
-			tracedat_option_suspect(w, o->block, o->at + o->size);
+			tracedat_option_doubt(w, o);
 		}
 		return true;
 	}
@@ -76,7 +76,7 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 	bytes_append(&o->changed, p, o->size - hit);
 	bytes_u8(&o->changed, 0);
 	if (!hit)
-		tracedat_option_suspect(w, o->block, o->at + o->size);
+		tracedat_option_doubt(w, o);
 	o->rule = TRACEDAT_RULE_option_string_nul;
 	o->why = "the text with its NUL";
 	return true;
@@ -324,7 +324,7 @@ static uint64_t stat_time(const char *text, size_t size, const char *label)
 	return seconds * 1000000 + micro;
 }
 
-static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
+static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, struct tracedat_heading *heading)
 {
 	const char *p = payload(o);
 	uint64_t cpu = 0;
@@ -334,25 +334,23 @@ static void option_cpustat(struct tracedat_walk *w, struct tracedat_option *o, i
 		tracedat_option_drop(o, TRACEDAT_RULE_option_cpustat_empty, "statistics without text");
 		return;
 	}
-	bool heading_there = memmem(p, o->size, "Buffer:", 7) != NULL;
+	bool heading_there = tracedat_heading_is(o, heading);
 	if ((heading_there || tracedat_cpustat_begins(p, o->size)) && !tracedat_cpustat_sound(p, o->size)) {
 		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o, "the lines of the statistics are not LABEL: NUMBER");
-		tracedat_option_suspect(w, o->block, o->at + o->size);
+		tracedat_option_doubt(w, o);
 	}
-	if (heading_there) {
-		*heading = (int)(o - w->dir.options);
+	if (heading_there)
 		return;
-	}
 	if (!stat_number(p, o->size, "CPU:", &cpu) || cpu >= TRACEDAT_CPUS_MAX) {
 		option_report(w, TRACEDAT_RULE_option_cpustat_shape, o,
 			      "the statistics have neither \"CPU: N\" nor \"Buffer: NAME\"");
-		tracedat_option_suspect(w, o->block, o->at + o->size);
+		tracedat_option_doubt(w, o);
 		return;
 	}
 	if (!tracedat_room(w, &w->dir.stats, &w->dir.stat_capacity, w->dir.stat_count, sizeof(*w->dir.stats), TRACEDAT_OPTIONS_MAX))
 		return;
 	struct tracedat_stat *stat = &w->dir.stats[w->dir.stat_count++];
-	*stat = (struct tracedat_stat){ .buffer_name = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
+	*stat = (struct tracedat_stat){ .buffer = *heading, .cpu = (uint32_t)cpu, .option = (size_t)(o - w->dir.options) };
 	stat->known = stat_number(p, o->size, "\nentries:", &stat->entries) &&
 		      stat_number(p, o->size, "\nread events:", &stat->read);
 	(void)stat_number(p, o->size, "\noverrun:", &stat->overrun);
@@ -448,7 +446,7 @@ static bool option_may_repeat(unsigned id)
 	       id == TRACEDAT_PROCMAPS || id == TRACEDAT_GUEST || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_LAST_BOOT;
 }
 
-static void option_check(struct tracedat_walk *w, struct tracedat_option *o, int *heading)
+static void option_check(struct tracedat_walk *w, struct tracedat_option *o, struct tracedat_heading *heading)
 {
 	switch (o->id) {
 	case TRACEDAT_DATE:
@@ -503,7 +501,7 @@ static void option_check(struct tracedat_walk *w, struct tracedat_option *o, int
 void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
-	int heading = -1;
+	struct tracedat_heading heading = { NULL, 0 };
 
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
 		struct tracedat_option *o = &w->dir.options[i];
@@ -513,7 +511,7 @@ void tracedat_options_check(struct tracedat_walk *w)
 			option_report(w, TRACEDAT_RULE_option_unknown, o, "unknown option %u of %u bytes", o->id, o->size);
 			/* No version has so many. */
 			if (o->id > TRACEDAT_ID_LATER)
-				tracedat_option_suspect(w, o->block, o->at + o->size);
+				tracedat_option_doubt(w, o);
 			continue;
 		}
 		if (w->shape.version == 6 && o->id >= TRACEDAT_HEADER_INFO && o->id != TRACEDAT_LAST_BOOT) {
@@ -526,6 +524,7 @@ void tracedat_options_check(struct tracedat_walk *w)
 		seen |= 1u << o->id;
 		option_check(w, o, &heading);
 	}
+	tracedat_stats_sort(&w->dir);
 	if (w->status == TM_OK)
 		tracedat_table_cpus_correct(w);
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)

@@ -302,25 +302,6 @@ static void ranges_limit(struct tracedat_walk *w)
 
 /* ---- version 7: sections of event data without a buffer ---- */
 
-bool tracedat_stat_heading(const struct tracedat_directory *dir, unsigned index, struct bytes *name)
-{
-	unsigned n = 0;
-	for (size_t i = 0; i < dir->option_count; i++) {
-		const struct tracedat_option *o = &dir->options[i];
-		if (o->id != TRACEDAT_CPUSTAT)
-			continue;
-		const char *text = (const char *)o->block->data + o->at, *p = memmem(text, o->size, "Buffer: ", 8);
-		if (!p || n++ != index)
-			continue;
-		size_t room = o->size - (size_t)(p + 8 - text), length = 0;
-		while (length < room && p[8 + length] != '\n' && p[8 + length])
-			length++;
-		bytes_append(name, p + 8, length);
-		return true;
-	}
-	return false;
-}
-
 /* Whether one of the first `count` buffers has that name. */
 static bool buffer_named(const struct tracedat_data *data, size_t count, const void *name, size_t size)
 {
@@ -351,7 +332,10 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 		while (!b->raw_name.failed &&
 		       buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
 			b->raw_name.size = 0;
-			if (!tracedat_stat_heading(&w->dir, nth++, &b->raw_name))
+			const struct tracedat_heading *h = nth < w->dir.heading_count ? &w->dir.headings[nth++] : NULL;
+			if (h)
+				bytes_append(&b->raw_name, h->name, h->size);
+			else
 				bytes_printf(&b->raw_name, "unknown-%u", index);
 			bytes_u8(&b->raw_name, 0);
 		}
@@ -380,16 +364,16 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 static void names_verify(struct tracedat_walk *w)
 {
 	struct bytes name = { 0 };
-	size_t headings = 0;
-	bool all = true;
+	size_t headings = w->dir.heading_count;
+	bool all = headings + 1 == w->data.buffer_count;
 
-	while (headings < w->data.buffer_count && tracedat_stat_heading(&w->dir, (unsigned)headings, &name)) {
+	for (size_t i = 0; i < headings && all; i++) {
+		name.size = 0;
+		bytes_append(&name, w->dir.headings[i].name, w->dir.headings[i].size);
 		bytes_u8(&name, 0);
 		all &= buffer_named(&w->data, w->data.buffer_count, name.data, name.size);
-		name.size = 0;
-		headings++;
 	}
-	all &= headings + 1 == w->data.buffer_count && buffer_named(&w->data, w->data.buffer_count, "", 1) && !name.failed;
+	all &= buffer_named(&w->data, w->data.buffer_count, "", 1) && !name.failed;
 	bytes_free(&name);
 	for (size_t i = 0; i < w->data.buffer_count && all; i++)
 		w->data.buffers[i].name_doubtful = false;
@@ -422,17 +406,8 @@ void tracedat_data_place(struct tracedat_walk *w)
 	}
 	if (w->status == TM_OK)
 		ranges_overlap(w);
-	if (w->shape.version == 6) {
-		if (w->data.buffer_count && !w->data.latency && w->status == TM_OK)
-			tracedat_gaps_examine(w, 0, w->meta.stop, w->source->size);
-	} else {
-		for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
-			const struct tracedat_buffer *b = &w->data.buffers[i];
-			const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-			if (section && !b->text)
-				tracedat_gaps_examine(w, (unsigned)i, section->offset + 16, section->offset + 16 + section->size);
-		}
-	}
+	if (w->status == TM_OK)
+		tracedat_gaps_examine(w);
 	if (w->status == TM_OK)
 		ranges_limit(w);
 }

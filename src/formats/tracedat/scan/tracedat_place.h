@@ -30,7 +30,7 @@ bool tracedat_shape_infer(struct window *window, struct tracedat_shape *shape);
 
 /* ---- salvage/tracedat_unreferenced.c ---- */
 
-/* Examines the gaps between ranges in [from, to): pages in them are assigned to CPUs without data. */
-void tracedat_gaps_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to);
+/* Examines the gaps between the ranges in use: pages in them are assigned to CPUs without data. */
+void tracedat_gaps_examine(struct tracedat_walk *w);
 
 #endif

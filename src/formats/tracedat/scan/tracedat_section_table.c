@@ -91,14 +91,3 @@ int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)
 	}
 	return low < dir->section_count && dir->sections[low].offset == offset ? (int)low : -1;
 }
-
-bool tracedat_stat_names(const struct tracedat_directory *dir, const struct tracedat_stat *stat, const char *buffer)
-{
-	if (stat->buffer_name < 0 || !*buffer)
-		return stat->buffer_name < 0 && !*buffer;
-	const struct tracedat_option *o = &dir->options[stat->buffer_name];
-	const char *text = (const char *)o->block->data + o->at, *name = memmem(text, o->size, "Buffer: ", 8);
-	size_t length = strlen(buffer);
-	return name && (size_t)(name - text) + 8 + length < o->size && !memcmp(name + 8, buffer, length) &&
-	       name[8 + length] == '\n';
-}

@@ -15,6 +15,12 @@ struct tracedat_cpu *tracedat_cpu_add(struct tracedat_walk *w, struct tracedat_b
 {
 	if (!tracedat_room(w, &b->cpus, &b->capacity, b->count, sizeof(*b->cpus), TRACEDAT_CPUS_MAX))
 		return NULL;
+	if (w->data.entries == TRACEDAT_ENTRIES_MAX) {
+		if (w->status == TM_OK)
+			w->status = scan_limit(w->s, "more than %u CPUs in all instances", TRACEDAT_ENTRIES_MAX);
+		return NULL;
+	}
+	w->data.entries++;
 	struct tracedat_cpu *c = &b->cpus[b->count++];
 	*c = (struct tracedat_cpu){ 0 };
 	return c;

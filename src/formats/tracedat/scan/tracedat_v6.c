@@ -319,6 +319,7 @@ static void rest_of_header(struct tracedat_v6 *v)
 	}
 	w->data.tag_at = tag;
 	tracedat_options_identify(w);
+	tracedat_headings_read(w);
 	if (kind == 3) {
 		w->data.latency = true;
 		w->data.latency_at = tag + TRACEDAT_TAG_SIZE;

@@ -156,18 +156,25 @@ static bool table_stands(struct tracedat_walk *w, uint64_t table, uint32_t count
 	return p && table_measure(w, table) >= count && first >= data && first - data <= CLOCK_MAX + w->shape.page_size;
 }
 
+/* Comparisons of names with options. */
+#define COMPARED_MAX (UINT64_C(1) << 24)
+
 /* Whether an option, or a buffer of a lost one, has that name. */
-static bool name_is_known(const struct tracedat_walk *w, const struct bytes *name)
+static bool name_is_known(struct tracedat_walk *w, const struct tracedat_heading *name)
 {
+	/* Few instances have lost their names; hostile files are not compared to the end. */
+	w->data.compared += w->dir.option_count;
+	if (w->data.compared > COMPARED_MAX)
+		return true;
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
 		if (o->id == TRACEDAT_BUFFER && !o->dropped && o->size >= 8 + name->size && o->size <= 9 + name->size &&
-		    !memcmp(o->block->data + o->at + 8, name->data, name->size))
+		    !memcmp(o->block->data + o->at + 8, name->name, name->size))
 			return true;
 	}
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		if (w->data.buffers[i].option == SIZE_MAX && strlen(w->data.buffers[i].name) == name->size &&
-		    !memcmp(w->data.buffers[i].name, name->data, name->size))
+		    !memcmp(w->data.buffers[i].name, name->name, name->size))
 			return true;
 	return false;
 }
@@ -175,21 +182,17 @@ static bool name_is_known(const struct tracedat_walk *w, const struct bytes *nam
 /* The name of an instance whose own is lost: the only one in the statistics that no other instance has. */
 static bool name_left(struct tracedat_walk *w, struct bytes *name)
 {
-	struct bytes found = { 0 };
 	unsigned left = 0;
-	for (unsigned i = 0; i < TRACEDAT_BUFFERS_MAX && left < 2; i++) {
-		found.size = 0;
-		if (!tracedat_stat_heading(&w->dir, i, &found))
-			break;
-		if (!found.size || found.failed || name_is_known(w, &found))
+	for (size_t i = 0; i < w->dir.heading_count && left < 2; i++) {
+		const struct tracedat_heading *h = &w->dir.headings[i];
+		if (!h->size || name_is_known(w, h))
 			continue;
 		left++;
 		name->size = 0;
-		bytes_append(name, found.data, found.size);
+		bytes_append(name, h->name, h->size);
 	}
-	if (found.failed || name->failed)
+	if (name->failed)
 		tracedat_no_memory(w);
-	bytes_free(&found);
 	return left == 1 && !name->failed;
 }
 

@@ -370,6 +370,8 @@ void tracedat_v7_read(struct tracedat_walk *w)
 	if (w->status == TM_OK)
 		tracedat_options_identify(w);
 	if (w->status == TM_OK)
+		tracedat_headings_read(w);
+	if (w->status == TM_OK)
 		metadata(w);
 	if (w->status == TM_OK)
 		strings(w);

@@ -54,6 +54,7 @@ void tracedat_close(struct tracedat_walk *w)
 	free(w->texts.printk);
 	free(w->dir.options);
 	free(w->dir.stats);
+	free(w->dir.headings);
 	free(w->dir.sections);
 	free(w->data.buffers);
 	free(w->pages.chunk);
