@@ -40,6 +40,12 @@ static const char why_torn[] = "stands right before bytes that are not an event"
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
+/* Of a block that is cut off: bytes that the last event may leave; so small a part may have been deleted anywhere; and events may
+ * come so many times as often as in the rest. */
+#define CUT_OFF_REST 512u
+#define CUT_OFF_PART 64u
+#define CUT_OFF_RATE 4.0
+
 /* Events behind damage are doubtful up to the next damage. */
 static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
 {
@@ -56,11 +62,26 @@ static bool clock_is_sure(const struct lttng_trace *t, const struct lttng_block 
 	       w->end - w->at.stamp <= lttng_lap(&t->coding);
 }
 
+/* Whether the end of the block is what is missing, and nothing in it: its events go on up to the end of the file, and the time up
+ * to the end stamp that the missing part would have taken is missing, too. */
+static bool is_cut_off(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	struct lttng_header h;
+
+	if (!b->cut || !lttng_header_at(t, f, b->frame->offset, &h) || h.v[LF_SIZE] <= b->frame->length)
+		return false;
+	const uint64_t have = w->at.kept - t->coding.layout->size, missing = h.v[LF_SIZE] - b->frame->length;
+	if (b->unknown_end || b->bad_end || b->begin_lost || w->end < w->at.stamp || w->at.stamp <= w->begin ||
+	    b->frame->length - w->at.kept > CUT_OFF_REST || missing < have / CUT_OFF_PART)
+		return false;
+	return (double)(w->end - w->at.stamp) * CUT_OFF_RATE * (double)have >= (double)(w->at.stamp - w->begin) * (double)missing;
+}
+
 /* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
-static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
+static bool is_shifted(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit);
+	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit) && !is_cut_off(t, f, b, w);
 }
 
 /* What the edits say of the events around them. */
@@ -107,7 +128,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
 	put_doubts(t, f->source, b, w);
 	put_guesses(p, f->source, b, w);
-	if (!(w->out.torn || is_shifted(t, f, b)) || w->at.last >= w->at.kept)
+	if (!(w->out.torn || is_shifted(t, f, b, w)) || w->at.last >= w->at.kept)
 		return;
 	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
 	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
@@ -178,7 +199,7 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		why = "the begin stamp of this block was made up: its events may be off in time";
 	else if (t->constants.clock_guessed)
 		why = "the frequency of its clock was made up";
-	else if (is_shifted(t, f, b) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
+	else if (is_shifted(t, f, b, w) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
 		why = "bytes were inserted somewhere among these, or are missing";
 	if (!why && end_damaged(t, b))
 		doubt_first(t, f, b, w);
@@ -237,7 +258,7 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	bool as_it_is = !b->unknown_end && !w->out.broken && !w->out.end_moved && !w->edits->edits.count;
 	bool other = put_tail(t, f, b, written, as_it_is);
 	/* It is not known how many events are behind a wrong end of the data, or were in missing bytes. */
-	bool unknown = b->lost || is_shifted(t, f, b) ||
+	bool unknown = b->lost || is_shifted(t, f, b, w) ||
 		       (other && !w->out.cut_known && !(b->unknown_end && w->stale <= b->data_end));
 	plan_lost(p, w->out.dropped, unknown ? TM_UNKNOWN_COUNT : TM_EXACT);
 }
