@@ -196,6 +196,8 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 			o->rule = TRACEDAT_RULE_option_size;
 			o->why = "the size of its content";
 			o->head_bad = true;
+			/* The size was hit, or bytes of the content were removed. */
+			tracedat_option_doubt(w, o);
 			at += TRACEDAT_OPTION_HEADER + real;
 			continue;
 		}

@@ -76,12 +76,13 @@ static void page_suspect(struct tracedat_page *p, const char *why)
 		plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length, why);
 }
 
-/* Whether the next page shows that the time of this one is wrong, and not that of the page before. */
+/* Whether the next page shows that the time of this one is wrong, and not that of the page before. Where this one only begins
+ * before the end of that page, deltas in that page may be wrong as well. */
 static bool page_is_culprit(struct tracedat_page *p, uint64_t ts)
 {
 	const uint8_t *next = page_next(p);
 	uint64_t after = next ? load_u64(next, p->be) : 0;
-	return next && after >= p->stream->last && (after < ts || ts < p->stream->last) &&
+	return next && after >= p->stream->last && (after < ts || ts < p->stream->page_time) &&
 	       tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
 }
 
@@ -127,6 +128,22 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 		page_suspect(p, "the page is identical to the one before");
 		p->repeated = true;
 	}
+}
+
+/* A page whose length was hit: its time may have been hit as well, and is only known where a page beside it has nearly the same. */
+static void page_header_hit(struct tracedat_page *p, uint64_t ts)
+{
+	struct tracedat_stream *stream = p->stream;
+	const uint8_t *next = p->emitting ? NULL : page_next(p);
+	uint64_t after = next && tracedat_page_plausible(p->w, next, stream->page_size, NULL) ? load_u64(next, p->be) : 0;
+	bool behind = stream->started && ts >= stream->last, before = after >= ts;
+
+	if (p->emitting)
+		return;
+	p->strange = !(behind && ts - stream->last <= STEP_BACK && (before || !after)) &&
+		     !(before && after - ts <= STEP_BACK && (behind || !stream->started));
+	if (p->strange)
+		page_suspect(p, "the length of the page was hit, and no page beside it has nearly the same time");
 }
 
 /* The count of lost events, where there is one. */
@@ -319,6 +336,7 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 					   "the length of the page is 0, but %u records follow", records);
 		p->limit = p->capacity;
 		p->time = p->sync_time = ts;
+		page_header_hit(p, ts);
 		uint32_t end = tracedat_page_walk(p, 0, true);
 		page_remember(p, ts, commit);
 		return p->emitting ? page_trim(p, commit, end, TRACEDAT_RULE_page_commit_length) : TRACEDAT_KEEP;
@@ -350,6 +368,7 @@ static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts,
 				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
 				   p->capacity);
 	p->limit = there;
+	page_header_hit(p, ts);
 	uint32_t end = tracedat_page_walk(p, 0, true);
 	page_remember(p, ts, old);
 	if (!p->emitting)
