@@ -65,7 +65,9 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 			if (c->found && !is_verified(w, c) && !all_found(w, &w->data.buffers[i]))
 				plan_doubt(plan, w->source, c->from, c->length,
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
-			else if (!c->found && damaged && c->length && c->stat && c->stat->known && !c->agrees)
+			/* A page twice, or bytes between pages: why the number of events is another, and other data elsewhere. */
+			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && c->stat && c->stat->known &&
+				 !c->agrees)
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
 			if (c->stat && c->stat->known && !c->agrees) {

@@ -77,6 +77,7 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 					"the pages continue at 0x%llx, expected 0x%llx: bytes were inserted or removed before",
 					(unsigned long long)place, (unsigned long long)at);
 				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)stream->index);
+				c->stepped = true;
 				if (place > at)
 					tracedat_drop(w, at, place - at, TRACEDAT_RULE_cpu_offset_alignment,
 						      "bytes between two pages");

@@ -29,6 +29,7 @@ struct tracedat_cpu {
 	bool clipped;			  /* its range was shortened, which is reported already */
 	bool fewer;			  /* fewer chunks, or bytes of them, than stated */
 	bool lost;			  /* its range cannot be used */
+	bool stepped;			  /* bytes were inserted or removed between its pages */
 	bool shifted;			  /* its data is not where the table says, which is reported already */
 };
 
