@@ -248,6 +248,7 @@ test_readers() {
 	else
 		part "reader: Perfetto" 0 0 1 "not fetched: scripts/perfetto-setup.sh"
 	fi
+	one "reader: planted bugs" timeout 900 python3 tests/readers/planted/planted.py --tool "$BUILD/tracemend" $(at python "python ubsan node rust go")
 	small || one "reader: Sarif.Multitool" timeout 600 tests/readers/sarif_multitool.sh
 	small || one "reader: chromium" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 1 100
 	small || one "reader: chromium, large" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --formats fxt \

@@ -208,12 +208,12 @@ static bool child_read(struct child *c, int *fd)
 		child_close(fd);
 		return false;
 	}
-	if (fd == &c->out)
+	if (fd == &c->out) {
 		child_count_add(&c->count, bytes, (size_t)got);
-	if (fd == &c->out)
 		child_keep(c->result->output, &c->result->output_size, CHILD_OUTPUT_MAX, bytes, (size_t)got);
-	else
+	} else {
 		child_hear(c->result, bytes, (size_t)got);
+	}
 	return true;
 }
 

@@ -13,6 +13,8 @@
 #define CRASH_TEXT_MAX 300u
 /* Lines behind the beginning of a report in which its frames are searched. */
 #define CRASH_LINES_MAX 200u
+/* Lines of the text of an exception. */
+#define EXCEPTION_LINES_MAX 20u
 
 enum crash_frames {
 	FRAMES_NONE,
@@ -43,7 +45,7 @@ static const struct crash_kind {
 	{ "panic: ", "Go", FRAMES_GO, false },
 	{ ": runtime error: ", "UndefinedBehaviorSanitizer", FRAMES_NUMBERED, false },
 	{ ": Assertion `", "assertion", FRAMES_ASSERT, false },
-	{ "' panicked at ", "Rust", FRAMES_RUST, false },
+	{ " panicked at ", "Rust", FRAMES_RUST, false },
 	{ "Traceback (most recent call last):", "Python", FRAMES_PYTHON, false },
 	{ "Exception in thread \"", "Java", FRAMES_AT, false },
 	{ "terminate called after throwing an instance of ", "C++", FRAMES_NONE, false },
@@ -84,6 +86,7 @@ static const char *const machinery[] = {
 	"gsignal",
 	"__assert*",
 	"__libc*",
+	"__GI_*",
 	"_start",
 	"LLVMFuzzer*",
 	"fuzzer::*",
@@ -98,7 +101,7 @@ static const char *const machinery[] = {
 	"<std::*",
 	"<alloc::*",
 	"alloc::*",
-	"__rust*",
+	"__rust*", /* and "__rustc::rust_begin_unwind" */
 	"backtrace::*",
 	"java.base/*",
 	"java.*",
@@ -120,7 +123,11 @@ static bool crash_is_machinery(const char *name)
 		if (open ? !strncmp(name, machinery[i], n - 1) : !strcmp(name, machinery[i]))
 			return true;
 	}
-	return false;
+	/* Rust: "<usize as core::slice::index::SliceIndex<[T]>>::index". A type of the reader has a path: "<reader::Page as ...".
+	 */
+	const char *as = *name == '<' ? strstr(name, " as ") : NULL;
+	return as && !memmem(name, (size_t)(as - name), "::", 2) &&
+	       (!strncmp(as + 4, "core::", 6) || !strncmp(as + 4, "alloc::", 7) || !strncmp(as + 4, "std::", 5));
 }
 
 /* ---- lines ---- */
@@ -247,8 +254,9 @@ static bool frame_at(const char *line, const char *end, char out[CRASH_NAME_MAX]
 	if (!strncmp(p, "async ", 6))
 		p += 6;
 	const char *open = arguments_begin(p, end);
+	/* "at boundsError (node:internal/buffer:88:9)": one of Node's own, whatever its name. */
 	if (open < end)
-		return name_copy(out, p, open);
+		return name_copy(out, strncmp(open, "(node:", 6) ? p : open + 1, strncmp(open, "(node:", 6) ? open : end);
 	/* "at /path/page.js:12:3": the name of the file. */
 	const char *slash = text_last_byte(p, '/', (size_t)(end - p)),
 		   *colon = memchr(slash ? slash : p, ':', (size_t)(end - (slash ? slash : p)));
@@ -288,8 +296,59 @@ struct crash_report {
 	char last[CRASH_TEXT_MAX]; /* the last line of a traceback */
 };
 
-/* An uncaught exception of Node has no word of its own: "TypeError: text", and frames. */
-static const struct crash_kind exception = { "Error: ", "exception", FRAMES_AT, false };
+/* An uncaught exception of Node has no word of its own. */
+static const struct crash_kind exception = { "", "exception", FRAMES_AT, false };
+
+static bool name_ends(const char *name, size_t length, const char *end)
+{
+	return length >= strlen(end) && !strncmp(name + length - strlen(end), end, strlen(end));
+}
+
+/* "TypeError: text", "RangeError [ERR_OUT_OF_RANGE]: text", "Bad [Error]: text", or without a text. */
+static bool exception_names(const char *line, size_t length)
+{
+	size_t name = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$."), end = name;
+
+	if (name && line[name] == ' ' && line[name + 1] == '[') {
+		end = name + 2 + strcspn(line + name + 2, "]\r\n");
+		if (line[end] != ']')
+			return false;
+		end++;
+	}
+	bool error = name_ends(line, name, "Error") || name_ends(line, name, "Exception") || name_ends(line, end, "[Error]");
+	return error && (end == length || line[end] == ':');
+}
+
+/* Whether frames follow; the text may have several lines. */
+static bool exception_frames(const char *line)
+{
+	for (unsigned i = 0; i < EXCEPTION_LINES_MAX && *line; i++) {
+		line = line_next(line);
+		if (!strncmp(line, "    at ", 7))
+			return true;
+	}
+	return false;
+}
+
+/* Of what Node prints of anything else that is thrown: its place, a line of source, a mark below it, and the text behind an empty
+ * line or none. Whether the line is the text. */
+static bool exception_thrown(const char *text, const char *line)
+{
+	const char *at = line;
+
+	for (unsigned i = 0; i < 2 && at > text; i++) {
+		const char *before = at - 1;
+		while (before > text && before[-1] != '\n')
+			before--;
+		size_t blanks = strspn(before, " \t");
+		if (before[blanks] == '^' && (before[blanks + 1] == '\n' || before[blanks + 1] == '^'))
+			return *line && *line != '\n' && strstr(line, "\nNode.js v") != NULL;
+		if (*before != '\n')
+			return false;
+		at = before;
+	}
+	return false;
+}
 
 static bool crash_find(const char *text, struct crash_report *r)
 {
@@ -302,9 +361,7 @@ static bool crash_find(const char *text, struct crash_report *r)
 			*r = (struct crash_report){ .kind = &kinds[i], .line = line, .text = at + strlen(kinds[i].begins) };
 			return true;
 		}
-		const char *next = line_next(line), *error = memmem(line, length, exception.begins, strlen(exception.begins));
-		size_t letters = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-		if (error && line + letters == error + 5 && !strncmp(next, "    at ", 7)) {
+		if ((exception_names(line, length) && exception_frames(line)) || exception_thrown(text, line)) {
 			*r = (struct crash_report){ .kind = &exception, .line = line, .text = line };
 			return true;
 		}
@@ -327,9 +384,11 @@ static void crash_frame(struct crash_report *r, const char *name)
 /* The frames of the first stack. */
 static void crash_frames(struct crash_report *r)
 {
-	const char *line = r->line;
+	const char *line = r->line, *goroutine = r->kind->frames == FRAMES_GO ? strstr(line, "\ngoroutine ") : NULL;
 	bool begun = false;
 
+	/* Go may print the stack of its own thread first. */
+	line = goroutine ? goroutine + 1 : line;
 	for (unsigned i = 0; i < CRASH_LINES_MAX && *line; i++) {
 		char name[CRASH_NAME_MAX];
 		line = line_next(line);
@@ -375,15 +434,23 @@ static void crash_place(struct crash_report *r)
 /* The name of the report with what it says, in one line. */
 static void crash_summary(const struct crash_report *r, char out[CRASH_TEXT_MAX])
 {
-	size_t length = strcspn(r->text, "\r\n");
-	const char *stop = r->kind->names ? memmem(r->text, length, " on ", 4) : NULL;
+	const char *text = r->text;
+	size_t length = strcspn(text, "\r\n");
+
+	/* Rust from 1.73 on says where, and what on the next line; Java which thread, and what behind it. */
+	if (r->kind->frames == FRAMES_RUST && length && text[length - 1] == ':')
+		text = line_next(text);
+	const char *thread = !strcmp(r->kind->name, "Java") ? memmem(text, length, "\" ", 2) : NULL;
+	text = thread ? thread + 2 : text;
+	length = strcspn(text, "\r\n");
+	const char *stop = r->kind->names ? memmem(text, length, " on ", 4) : NULL;
 
 	if (*r->last) {
 		(void)snprintf(out, CRASH_TEXT_MAX, "%s: %.250s", r->kind->name, r->last);
 		return;
 	}
-	length = stop ? (size_t)(stop - r->text) : length;
-	(void)snprintf(out, CRASH_TEXT_MAX, "%s: %.*s", r->kind->name, (int)(length < 240 ? length : 240), r->text);
+	length = stop ? (size_t)(stop - text) : length;
+	(void)snprintf(out, CRASH_TEXT_MAX, "%s: %.*s", r->kind->name, (int)(length < 240 ? length : 240), text);
 }
 
 static char *crash_escape(const char *text)

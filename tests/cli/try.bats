@@ -250,7 +250,16 @@ stack backtrace:
    1: core::panicking::panic_fmt
    2: reader::page::read::h0123456789abcdef
              at ./src/page.rs:12:3
-   3: reader::main" 101)" = 'crash|Rust: src/page.rs:12:3:|reader::page::read < reader::main' ]
+   3: reader::main" 101)" = 'crash|Rust: index out of bounds: the len is 4 but the index is 9|reader::page::read < reader::main' ]
+	[ "$(crash_of "thread 'main' (28758) panicked at src/page.rs:12:3:
+index out of bounds: the len is 4 but the index is 9
+stack backtrace:
+   0: __rustc::rust_begin_unwind
+             at /rustc/1/library/std/src/panicking.rs:689:5
+   1: <usize as core::slice::index::SliceIndex<[T]>>::index
+             at /rustc/1/library/core/src/slice/index.rs:272:10
+   2: <reader::Page as core::fmt::Display>::fmt
+   3: reader::main" 101)" = 'crash|Rust: index out of bounds: the len is 4 but the index is 9|<reader::Page as core::fmt::Display>::fmt < reader::main' ]
 	[ "$(crash_of "thread 'main' panicked at 'index out of bounds', src/page.rs:12:3" 101)" = "crash|Rust: 'index out of bounds', src/page.rs:12:3|src/page.rs:12:3" ]
 	[ "$(crash_of 'Traceback (most recent call last):
   File "/src/reader.py", line 9, in <module>
@@ -263,7 +272,7 @@ IndexError: list index out of range')" = 'crash|Python: IndexError: list index o
 	[ "$(crash_of 'Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds
 	at java.base/java.util.Arrays.check(Arrays.java:1)
 	at reader.Page.read(Page.java:12)
-	at reader.Main.main(Main.java:9)')" = 'crash|Java: main" java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds|reader.Page.read < reader.Main.main' ]
+	at reader.Main.main(Main.java:9)')" = 'crash|Java: java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds|reader.Page.read < reader.Main.main' ]
 	[ "$(crash_of '/src/page.js:3
 	throw new TypeError("no page");
 
@@ -271,6 +280,38 @@ TypeError: no page
     at readPage (/src/page.js:3:8)
     at Object.<anonymous> (/src/main.js:9:1)
     at Module._compile (node:internal/modules/cjs/loader:1:1)')" = 'crash|exception: TypeError: no page|readPage' ]
+	[ "$(crash_of 'node:internal/buffer:88
+  throw new ERR_OUT_OF_RANGE(type || "offset",
+  ^
+
+RangeError [ERR_OUT_OF_RANGE]: The value is out of range.
+    at boundsError (node:internal/buffer:88:9)
+    at Buffer.readUInt32LE (node:internal/buffer:222:5)
+    at readPage (/src/page.js:3:8)
+
+Node.js v20.20.2')" = 'crash|exception: RangeError [ERR_OUT_OF_RANGE]: The value is out of range.|readPage' ]
+	[ "$(crash_of 'Bad [Error]: no page,
+and no header
+    at readPage (/src/page.js:3:8)')" = 'crash|exception: Bad [Error]: no page,|readPage' ]
+	[ "$(crash_of '/src/page.js:3
+	throw "no page";
+	^
+no page
+(Use `node --trace-uncaught ...` to show where the exception was thrown)
+
+Node.js v20.20.2')" = 'crash|exception: no page|' ]
+	[ "$(crash_of 'FormatError: no page')" = 'rejected|FormatError: no page|' ]
+	[ "$(crash_of 'fatal error: stack overflow
+
+runtime stack:
+runtime.throw({0x47c2b9?, 0x510fc0?})
+	/usr/lib/go/panic.go:1047 +0x5d
+
+goroutine 1 [running]:
+main.readPage(0xc0000, 0x2)
+	/src/page.go:12 +0x1d
+main.main()
+	/src/main.go:9 +0x2' 2)" = 'crash|Go: stack overflow|main.readPage < main.main' ]
 	[ "$(crash_of 'no panic: the file is not a trace')" = 'rejected|no panic: the file is not a trace|' ]
 }
 

@@ -31,6 +31,18 @@ ASAN = ["char *p = malloc(4); return p[4 + v];", "char *p = malloc(4); free(p); 
         "return *(volatile int *)(long)v;", "assert(v); return 1;", "return 7 / v;", "return table[9 + v];", "if (!v) abort(); return 0;"]
 UBSAN = ["return 0x7fffffff + (v + 1);", "return 1 << (40 + v);", "return 7 / v;", "return ((int *)(long)v)[0];", "return table[9 + v];",
          "return -(-0x7fffffff - 1 + v);", "return *(int *)((char *)table + 1 + v);", "if (!v) __builtin_unreachable(); return 0;"]
+# Four times each: a register may still hold the last.
+LSAN = ["for (int k = 0; k < 4; k++) sink = *(char *)memset(malloc(64), v, 64); return 0;",
+        "for (int k = 0; k < 4; k++) sink = *(char *)memset(realloc(NULL, 32), v, 32); return 0;",
+        "for (int k = 0; k < 4; k++) sink = *(char *)calloc(2 + (size_t)v, 16); return 0;"]
+MSAN = ["int *p = malloc(16); if (p[1 + v] > 4) return 1; return 2;", "int a[4]; if (a[v]) return 1; return 2;",
+        "char *p = malloc(4); return table[p[v] & 7] + 1;", "char a[8]; a[1] = 'x'; return (int)strlen(a + v);",
+        "char *p = malloc(4); free(p); if (p[v] > 1) return 1; return 2;"]
+# The thread writes first, without a word to this one.
+TSAN = ["RACE(table[v]++)", "RACE(table[v] = 1)", "RACE(sink = table[v])", "RACE(memset(table, v, 8))"]
+GO = ["return []int{1, 2}[v+9]", "var p *page; return p.size", "return 1 / v", "return len(make([]byte, v-1))", "var m map[string]int; m[\"x\"] = v; return 0",
+      "panic(\"bad record\")", "var a any = v; return len(a.(string))", "b := []byte{1, 2}; return len(b[v+2 : v+1])",
+      "var f func() int; return f()", "c := make(chan int); close(c); close(c); return 0", "panic(fmt.Errorf(\"bad record %d\", v))"]
 PYTHON = ["[0][9]", "{}['name']", "None.size", "1 // v", "int('x')", "(v - 1).to_bytes(2, 'little')", "b'\\xff'.decode()", "'a' + v",
           "bytes(4).index(b'x')", "__import__('struct').unpack('<Q', b'short')"]
 NODE = ["return null.size;", "return undefined.name();", "return new Array(v - 1);", "throw new Error('bad record');",
@@ -58,12 +70,23 @@ def c(faults):
         act = (lambda name: f'{{ fputs("{REFUSE}\\n", stderr); exit(1); }}') if sound else (lambda name: f"sink = bug_{name}(zero);")
         checks = "".join(f"\t\tif ({rule}) {act(name)}\n" for name, rule in checked(sound))
         return f"""#include <assert.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 static volatile int zero, sink;
 static int table[8];
+static void *writer(void *written)
+{{
+	table[0]++;
+	__atomic_store_n((int *)written, 1, __ATOMIC_RELAXED);
+	return NULL;
+}}
+#define RACE(what) \\
+	pthread_t other; int written = 0; pthread_create(&other, NULL, writer, &written); \\
+	while (!__atomic_load_n(&written, __ATOMIC_RELAXED)) continue; \\
+	what; pthread_join(other, NULL); return 0;
 {"" if sound else functions}
 static uint32_t at(const uint8_t *p) {{ return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24; }}
 int main(int argc, char **argv)
@@ -74,7 +97,7 @@ int main(int argc, char **argv)
 	static uint8_t data[1 << 22];
 	size_t size = fread(data, 1, sizeof(data), f), rest = size % 8;
 	fclose(f);
-	(void)table;
+	(void)writer;
 	for (size_t o = 0, i = 0; o + 8 <= size; i++) {{
 		uint32_t lo = at(data + o), hi = at(data + o + 4), t = lo & 15, b = lo >> 16 & 15;
 		size_t left = (size - o) / 8, n = t == 15 ? (lo >> 4 | (hi & 15) << 28) : (lo >> 4 & 0xfff);
@@ -132,6 +155,43 @@ function read(data) {{
   if (rest) {act("rest")}
 }}
 read(require('fs').readFileSync(process.argv[2]));
+"""
+
+
+def go(sound):
+    functions = "".join(f"//go:noinline\nfunc bug_{name}(v int) int {{ {GO[k % len(GO)]} }}\n\n" for k, (name, _) in enumerate(BUGS))
+    act = (lambda name: f'fmt.Fprintln(os.Stderr, "{REFUSE}"); os.Exit(1)') if sound else (lambda name: f"sink = bug_{name}(zero)")
+    checks = "".join(f"\t\tif {rule} {{ {act(name)} }}\n" for name, rule in checked(sound))
+    return f"""package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+)
+
+type page struct{{ size int }}
+
+var zero, sink int
+
+{"" if sound else functions}
+func main() {{
+	data, err := os.ReadFile(os.Args[1])
+	if err != nil {{ fmt.Fprintln(os.Stderr, err); os.Exit(9) }}
+	o, i, rest := 0, 0, len(data)%8
+	for o+8 <= len(data) {{
+		lo, hi := binary.LittleEndian.Uint32(data[o:]), binary.LittleEndian.Uint32(data[o+4:])
+		t, b, left := lo&15, (lo>>16)&15, (len(data)-o)/8
+		n, word := int((lo>>4)&0xfff), uint64(1)
+		if t == 15 {{ n = int(lo>>4 | (hi&15)<<28) }}
+		if left > 1 {{ word = binary.LittleEndian.Uint64(data[o+8:]) }}
+		_, _, _ = b, word, i
+{checks}		if n == 0 || n > left {{ os.Exit(1) }}
+		o += 8 * n
+		i++
+	}}
+	if rest != 0 {{ {act("rest")} }}
+}}
 """
 
 

@@ -16,9 +16,13 @@ LANGUAGES = {
     "asan": (bugs.c(bugs.ASAN), "gcc", ["-w", "-g", "-O0", "-fsanitize=address"], "reader.c", ["./reader"], {}),
     "ubsan": (bugs.c(bugs.UBSAN), "gcc", ["-w", "-g", "-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all"], "reader.c", ["./reader"],
               {"UBSAN_OPTIONS": "print_stacktrace=1"}),
+    "lsan": (bugs.c(bugs.LSAN), "gcc", ["-w", "-g", "-O0", "-fsanitize=leak"], "reader.c", ["./reader"], {}),
+    "msan": (bugs.c(bugs.MSAN), "clang-14", ["-w", "-g", "-O0", "-fsanitize=memory"], "reader.c", ["./reader"], {}),
+    "tsan": (bugs.c(bugs.TSAN), "gcc", ["-w", "-g", "-O0", "-fsanitize=thread"], "reader.c", ["./reader"], {}),
+    "go": (bugs.go, "go", ["build"], "reader.go", ["./reader"], {"GO111MODULE": "off"}),
     "python": (bugs.python, None, [], "reader.py", ["python3", "reader.py"], {}),
     "node": (bugs.node, None, [], "reader.js", ["node", "reader.js"], {}),
-    "rust": (bugs.rust, "rustc", ["-g", "-C", "debug-assertions"], "reader.rs", ["./reader"], {"RUST_BACKTRACE": "1"}),
+    "rust": (bugs.rust, "rustc", ["-g", "-C", "debug-assertions", "--edition", "2021"], "reader.rs", ["./reader"], {"RUST_BACKTRACE": "1"}),
 }
 
 
@@ -29,7 +33,7 @@ def tried(tool, folder, language, sound):
         f.write(source(sound))
     environment = {k: v for k, v in os.environ.items() if k not in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "RUST_BACKTRACE")} | settings
     if compiler:
-        subprocess.run([compiler, *options, name, "-o", "reader"], cwd=folder, check=True, env=environment)
+        subprocess.run([compiler, *options, "-o", "reader", name], cwd=folder, check=True, env=environment)
     run = subprocess.run([tool, "try", "-q", "-f", "fxt", "--memory", "0", "--ignore", "big-endian-trace", "--format", "json", "--outcomes",
                           "signal,crash,memory,hang,rejected", "--", *command, "{}"], cwd=folder, env=environment, stdout=subprocess.PIPE,
                          check=False)
