@@ -84,7 +84,7 @@ static const struct cli_option options[] = {
 	  "there "
 	  "are records; if it has a group in parentheses, the numbers there are added" },
 	{ '3', "reader", "COMMAND",
-	  "a shell command with {} for the capture; given twice or more often: report where the readers disagree" },
+	  "a shell command with {} for the capture; given twice or more often: where the readers disagree" },
 	{ 'N', "tries", "N", "captures that a reduction may test; for a hang, try tests a tenth of them" },
 	{ 'd', "repeat", "N", "run the command so often for each candidate (default 1), for what does not show itself each time" },
 	{ 'e', "enough", "K", "so many of the runs must end in the same way (default 1)" },

@@ -16,11 +16,12 @@
 struct reduce_end {
 	enum child_end end;
 	int code;
-	struct try_crash crash;
+	struct try_crash crash; /* with --count-with or --reader: the summary is what the group says */
+	bool wrong;		/* with them: another number of records than check counts, or the readers disagree */
 };
 
 struct reduce {
-	const struct cli_options *options;
+	struct cli_options *options;
 	struct tracemend_options library;
 	struct tracemend_predicate predicate;
 	const char *command;	  /* its first word; NULL: there is none */
@@ -57,6 +58,9 @@ static bool reduce_checks(struct reduce *r, const struct tracemend_sample *candi
 		return !rule && error.status == TM_UNRECOGNISED;
 	}
 	bool good = !rule || tracemend_report_rule_count(report, rule);
+	/* Nobody knows the number of records of a capture with errors. */
+	if (r->options->count_with && !r->options->compared.count && tracemend_report_summary(report)->errors)
+		good = false;
 	if (rule && good && !r->loose)
 		good = cli_errors_known(&r->errors, report);
 	*records = tracemend_report_summary(report)->records;
@@ -69,10 +73,37 @@ static bool reduce_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static struct reduce_end reduce_run_once(struct reduce *r, const char *path)
+/* Whether the command is judged as try judges it, not by its end alone. */
+static bool reduce_judges(const struct cli_options *o)
+{
+	return o->count_with || o->compared.count;
+}
+
+/* records: of the candidate, as check counts them. */
+static struct reduce_end reduce_judge(struct reduce *r, const char *path, uint64_t records)
+{
+	struct cli_options *o = r->options;
+	const struct try t = { .options = o, .scratch = r->scratch };
+	struct try_case c = { .valid = true, .records = records };
+	struct reduce_end e = { .end = CHILD_CANCELLED };
+
+	if (try_case_read(&t, &c, path, &r->failed)) {
+		e.end = c.end;
+		e.code = c.code;
+		e.wrong = c.outcome == TRY_COUNT || c.outcome == TRY_DIFFER;
+		e.crash.summary = c.last;
+		c.last = NULL;
+	}
+	try_case_free(&c);
+	return e;
+}
+
+static struct reduce_end reduce_run_once(struct reduce *r, const char *path, uint64_t records)
 {
 	struct child_result result = { .end = CHILD_CANCELLED };
 
+	if (reduce_judges(r->options))
+		return reduce_judge(r, path, records);
 	reader_run(r->options, READER_RUN, path, &result);
 	if (result.end == CHILD_NOT_RUN) {
 		cli_error("%s: cannot be run: %s", r->command, strerror(result.code));
@@ -88,17 +119,19 @@ static struct reduce_end reduce_run_once(struct reduce *r, const char *path)
  */
 static bool reduce_ends_alike(const struct reduce *r, const struct reduce_end *e)
 {
-	return !r->failed && e->end != CHILD_CANCELLED && e->end == r->like.end &&
+	return !r->failed && e->end != CHILD_CANCELLED && e->end == r->like.end && e->wrong == r->like.wrong &&
 	       (e->end == CHILD_HUNG || e->code == r->like.code) && reduce_same(r->like.crash.site, e->crash.site) &&
 	       (e->crash.site || reduce_same(r->like.crash.summary, e->crash.summary));
 }
 
 /* The whole capture: the end to look for is that of the first run that fails, else of the first. */
-static void reduce_begin(struct reduce *r, const char *path)
+static void reduce_begin(struct reduce *r, const char *path, uint64_t records)
 {
+	bool judges = reduce_judges(r->options);
+
 	for (uint64_t i = 0; i < r->options->repeat && !r->failed; i++) {
-		struct reduce_end e = reduce_run_once(r, path);
-		bool fails = e.end != CHILD_EXITED || e.code || e.crash.summary;
+		struct reduce_end e = reduce_run_once(r, path, records);
+		bool fails = judges ? e.wrong : e.end != CHILD_EXITED || e.code || e.crash.summary;
 		if (i && !fails) {
 			try_crash_free(&e.crash);
 			continue;
@@ -111,27 +144,29 @@ static void reduce_begin(struct reduce *r, const char *path)
 }
 
 /* Whether enough of the runs end alike. */
-static bool reduce_reads_often(struct reduce *r, const char *path)
+static bool reduce_reads_often(struct reduce *r, const char *path, uint64_t records)
 {
 	const struct cli_options *o = r->options;
 	uint64_t alike = 0;
 
 	if (!r->begun)
-		reduce_begin(r, path);
+		reduce_begin(r, path, records);
+	if (reduce_judges(o) && !r->like.wrong)
+		return false;
 	/* One run, which has been made: it is like itself. */
 	if (!r->begun && o->repeat == 1)
 		return !r->failed && r->like.end != CHILD_CANCELLED;
 	for (uint64_t i = 0; i < o->repeat && alike < o->enough && !r->failed; i++) {
 		if (alike + (o->repeat - i) < o->enough)
 			break;
-		struct reduce_end e = reduce_run_once(r, path);
+		struct reduce_end e = reduce_run_once(r, path, records);
 		alike += reduce_ends_alike(r, &e);
 		try_crash_free(&e.crash);
 	}
 	return alike >= o->enough;
 }
 
-static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candidate)
+static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candidate, uint64_t records)
 {
 	struct tracemend_error error = { 0 };
 	char *path = NULL;
@@ -144,7 +179,7 @@ static bool reduce_reads(struct reduce *r, const struct tracemend_sample *candid
 		r->failed = cli_memory();
 		return false;
 	}
-	bool same = reduce_reads_often(r, path);
+	bool same = reduce_reads_often(r, path, records);
 	cli_path_remove(path);
 	free(path);
 	return same;
@@ -183,7 +218,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 
 	r->tries++;
 	r->work += cli_sample_size(candidate);
-	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command || reduce_reads(r, candidate));
+	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command || reduce_reads(r, candidate, records));
 	if (!r->begun) {
 		r->begun = true;
 		r->records_before = records;
@@ -202,7 +237,10 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 static int reduce_check_options(const struct cli_options *o)
 {
 	bool named = o->shell && strstr(o->shell, "{}");
+	int code = o->compared.count ? cli_compared_check(o) : CLI_CLEAN;
 
+	if (code)
+		return code;
 	if (o->paths.count != 1)
 		return cli_usage("reduce takes one capture, not %zu", o->paths.count);
 	if (!o->output)
@@ -212,7 +250,11 @@ static int reduce_check_options(const struct cli_options *o)
 	if (o->enough > o->repeat)
 		return cli_usage("--enough %llu is more than --repeat %llu", (unsigned long long)o->enough,
 				 (unsigned long long)o->repeat);
-	if (!o->rule && !o->shell && !o->command_line.count)
+	if (o->compared.count && o->shell)
+		return cli_usage("--reader and --command exclude each other");
+	if (o->count_with && !o->shell && !o->command_line.count && !o->compared.count)
+		return cli_usage("--count-with needs a command that prints the number of records");
+	if (!o->rule && !o->shell && !o->command_line.count && !o->compared.count)
 		return cli_usage("reduce needs a condition for the result: --rule RULE or --command 'COMMAND {}'");
 	for (size_t i = 0; i < o->command_line.count; i++)
 		named = named || strstr(o->command_line.items[i], "{}");
@@ -239,7 +281,11 @@ static void reduce_say(const struct reduce *r)
 	if (r->options->rule)
 		printf("  check reports %s%s\n", r->options->rule->id,
 		       r->loose ? ", and errors that the whole capture does not have" : "");
-	if (r->command && r->like.end == CHILD_EXITED)
+	if (r->options->compared.count)
+		puts("  the readers disagree");
+	else if (r->like.wrong)
+		puts("  the command counts other records than check");
+	else if (r->command && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command && r->like.end == CHILD_KILLED)
 		printf("  the command is killed by %s\n", child_signal_name(name, r->like.code));
@@ -361,7 +407,7 @@ int cli_reduce(struct cli_options *o)
 	r.library.progress = reduce_progress;
 	r.library.progress_ctx = &r;
 	r.started = cli_now();
-	if (o->shell)
+	if (o->shell || o->compared.count)
 		r.command = "/bin/sh";
 	else if (o->command_line.count)
 		r.command = o->command_line.items[0];

@@ -172,18 +172,22 @@ static void try_work_keep(struct try *t, size_t index, size_t slot)
 
 /* ---- the command ---- */
 
-static int try_check_command(const struct cli_options *o)
+int cli_compared_check(const struct cli_options *o)
 {
-	if (o->compared.count && o->command_line.count)
+	if (o->command_line.count)
 		return cli_usage("--reader and a command after -- exclude each other");
 	if (o->compared.count == 1)
-		return cli_usage(
-			"--reader is given once: one reader alone follows --, as in tracemend try -f FORMAT -- COMMAND {}");
+		return cli_usage("--reader is given once: one reader alone follows --, as in -- COMMAND {}");
 	for (size_t i = 0; i < o->compared.count; i++)
 		if (!strstr(o->compared.items[i], "{}"))
 			return cli_usage("--reader=%s: needs {} for the path of the capture", o->compared.items[i]);
+	return CLI_CLEAN;
+}
+
+static int try_check_command(const struct cli_options *o)
+{
 	if (o->compared.count)
-		return CLI_CLEAN;
+		return cli_compared_check(o);
 	if (!o->command_line.count)
 		return cli_usage("try needs a reader: tracemend try -f FORMAT -- COMMAND {}");
 	for (size_t i = 0; i < o->command_line.count; i++)

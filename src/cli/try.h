@@ -90,6 +90,11 @@ try {
 	size_t next;   /* the next case or group to take */
 };
 
+/* ---- cli_try.c ---- */
+
+/* Whether the commands of --reader can be compared. Else CLI_USAGE after a message. */
+int cli_compared_check(const struct cli_options *o);
+
 /* ---- try_outcome.c ---- */
 
 const char *try_outcome_name(enum try_outcome outcome);
@@ -152,6 +157,9 @@ char *try_last_line(const struct try *t, const char *path, const char *messages)
 
 /* ---- try_case.c ---- */
 
+/* Runs the reader, or those that are compared, on a path, and fills in how it ended. valid and records are known. False after an
+ * error message, or when tracemend was told to stop. */
+bool try_case_read(const struct try *t, struct try_case *c, const char *path, int *failed);
 /* Generates or opens the case, checks it, runs the command on it, and stores the outcome. slot: the number of the thread. */
 void try_case_free(struct try_case *c);
 void try_case_run(struct try *t, struct try_case *c, size_t slot);

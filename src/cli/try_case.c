@@ -24,7 +24,8 @@ static bool try_read(const struct try *t, const char *path, struct child_result 
 {
 	reader_run(t->options, READER_RUN, path, r);
 	if (r->end == CHILD_NOT_RUN) {
-		cli_error("%s: cannot be run: %s", t->options->command_line.items[0], strerror(r->code));
+		cli_error("%s: cannot be run: %s", t->options->shell ? "/bin/sh" : t->options->command_line.items[0],
+			  strerror(r->code));
 		*code = CLI_IO;
 	}
 	if (r->end == CHILD_NOT_RUN || r->end == CHILD_CANCELLED)
@@ -184,9 +185,7 @@ static void try_case_end(const struct try *t, struct try_case *c, const char *pa
 	try_case_count(t, c, r);
 }
 
-/* Runs the reader, or those that are compared, and fills in how it ended. False after an error message, or when tracemend was told
- * to stop. */
-static bool try_case_read(const struct try *t, struct try_case *c, const char *path, int *failed)
+bool try_case_read(const struct try *t, struct try_case *c, const char *path, int *failed)
 {
 	struct child_result r;
 

@@ -172,3 +172,42 @@ small() {
 	exits 4 reduce big -o none --repeat 3 --enough 2 -- ./flaky {}
 	exits 2 reduce big -o none --repeat 2 --enough 3 -- ./flaky {}
 }
+
+@test "the number of records stays wrong, and the capture valid" {
+	"$TRACEMEND" gen -q -f fxt -o given --size 8K
+	export TRACEMEND
+	# It loses the last record where there is a thread record.
+	cat > reader <<-'END'
+		#!/bin/sh
+		n=$("$TRACEMEND" dump "$1" | wc -l)
+		"$TRACEMEND" dump "$1" | grep -q 'thread' && n=$((n - 1))
+		echo "read $n records"
+	END
+	chmod +x reader
+	exits 0 reduce given/valid-0001.fxt -o small.fxt --count-with 'read ([0-9]+)' -- ./reader {}
+	grep -q '^  the command counts other records than check$' <<< "$output"
+	[ "$(stat -c %s small.fxt)" -le 64 ]
+	exits 0 check small.fxt
+	[ "$(./reader small.fxt)" != "read $("$TRACEMEND" dump small.fxt | wc -l) records" ]
+	# Nothing is wrong with these, or nobody can know.
+	exits 4 reduce given/valid-0001.fxt -o no.fxt --count-with . -- "$TRACEMEND" dump {}
+	big fxt truncated-record 4K
+	exits 4 reduce big -o no.fxt --count-with 'read ([0-9]+)' -- ./reader {}
+	[ ! -e no.fxt ]
+	exits 2 reduce big -o no.fxt --count-with record --rule fxt/truncated-record
+}
+
+@test "readers disagree as they did" {
+	"$TRACEMEND" gen -q -f fxt -o given --size 8K
+	printf '#!/bin/sh\n[ "$(stat -c %%s "$1")" -lt 100 ] || { echo "too long" >&2; exit 3; }\n' > one
+	printf '#!/bin/sh\n[ "$(stat -c %%s "$1")" -ge 50 ] || exit 3\n' > other
+	chmod +x one other
+	exits 0 reduce given/valid-0001.fxt -o small.fxt --tries 40 --reader './one {}' --reader './other {}'
+	grep -q '^  the readers disagree$' <<< "$output"
+	size=$(stat -c %s small.fxt)
+	[ "$size" -ge 100 ] && [ "$size" -lt "$(stat -c %s given/valid-0001.fxt)" ]
+	exits 4 reduce given/valid-0001.fxt -o no.fxt --reader './one {}' --reader 'sh one {}'
+	exits 2 reduce given/valid-0001.fxt -o no.fxt --reader './one {}'
+	exits 2 reduce given/valid-0001.fxt -o no.fxt --reader './one {}' --reader './other {}' --command './one {}'
+	exits 2 reduce given/valid-0001.fxt -o no.fxt --reader './one {}' --reader './other {}' -- ./one {}
+}
