@@ -1,5 +1,6 @@
 /* tracemend-dictionary FORMAT: prints a dictionary for AFL++ and libFuzzer. It generates a capture with each defect, and some
- * valid ones; the tokens are the magic numbers, tags and repeated words in their outlines. The output is always the same. */
+ * valid ones; the tokens are the magic numbers, tags and repeated words in their outlines. A tag that is some bits of a word is
+ * one token for each of its values: the word with it that most captures have. The output is always the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,10 @@ struct token {
 	uint8_t bytes[TOKEN_MAX];
 	uint8_t length;
 	uint8_t kind; /* enum field_kind */
+	bool bits;    /* a tag of some bits in a word */
+	bool printed; /* or another word with its value is */
 	const char *name;
+	uint64_t value;		 /* of the bits */
 	unsigned captures, last; /* the number of captures with it; the last of them */
 };
 
@@ -29,12 +33,16 @@ struct tokens {
 	size_t count;
 };
 
-static void token_add(struct tokens *t, const struct part *f, const uint8_t *bytes, unsigned capture)
+/* value: of a tag of some bits. */
+static void token_add(struct tokens *t, const struct part *f, const uint8_t *bytes, uint64_t value, unsigned capture)
 {
 	size_t length = f->length;
+	bool bits = f->width != 0;
 	for (size_t i = 0; i < t->count; i++) {
 		struct token *k = &t->list[i];
-		if (k->length != length || memcmp(k->bytes, bytes, length) != 0)
+		if (k->length != length || k->bits != bits || memcmp(k->bytes, bytes, length) != 0)
+			continue;
+		if (bits && (k->value != value || strcmp(k->name, f->name) != 0))
 			continue;
 		k->captures += k->last != capture;
 		k->last = capture;
@@ -43,7 +51,13 @@ static void token_add(struct tokens *t, const struct part *f, const uint8_t *byt
 	if (t->count == TOKENS_MAX)
 		return;
 	struct token *k = &t->list[t->count++];
-	*k = (struct token){ .length = (uint8_t)length, .kind = f->field, .name = f->name, .captures = 1, .last = capture };
+	*k = (struct token){ .length = (uint8_t)length,
+			     .kind = f->field,
+			     .bits = bits,
+			     .name = f->name,
+			     .value = value,
+			     .captures = 1,
+			     .last = capture };
 	memcpy(k->bytes, bytes, length);
 }
 
@@ -66,7 +80,7 @@ static void gather(struct tokens *t, const struct format *f, const char *rule, u
 				      (p->field == FIELD_MAGIC || p->field == FIELD_TAG || p->field == FIELD_TEXT);
 			const uint8_t *data = wanted ? outline_bytes(o, i) : NULL;
 			if (data)
-				token_add(t, p, data, capture);
+				token_add(t, p, data, p->width ? outline_value(o, i) : 0, capture);
 		}
 		mutation_close(&in);
 	}
@@ -108,6 +122,24 @@ static void print_token(const struct token *k, unsigned number)
 	printf("\"\n");
 }
 
+/* What follows and is the same token is not printed: another word with its value, or the same bytes under another name. Returns the
+ * number of captures with the token; one that has several of its words is counted for each. */
+static unsigned settle(struct tokens *t, size_t index)
+{
+	const struct token *k = &t->list[index];
+	unsigned captures = k->captures;
+
+	for (size_t i = index + 1; i < t->count; i++) {
+		struct token *other = &t->list[i];
+		bool same = k->length == other->length && !memcmp(k->bytes, other->bytes, k->length);
+		bool value = k->bits && other->bits && k->value == other->value && !strcmp(k->name, other->name);
+		if (value && !other->printed)
+			captures += other->captures;
+		other->printed = other->printed || same || value;
+	}
+	return captures;
+}
+
 int main(int argc, char **argv)
 {
 	const struct format *f = argc == 2 ? format_find(argv[1]) : NULL;
@@ -131,7 +163,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < t.count && printed < PRINTED_MAX; i++) {
 		const struct token *k = &t.list[i];
 		/* A broken magic number is not a token, and neither is a word of a single capture. */
-		if (k->captures >= COMMON)
+		if (!k->printed && settle(&t, i) >= COMMON)
 			print_token(k, printed++);
 	}
 	free(t.list);

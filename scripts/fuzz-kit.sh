@@ -10,7 +10,7 @@ kit=$build/fuzz-kit
 rm -rf "$kit"
 mkdir -p "$kit/dictionaries" "$kit/options" "$kit/seeds"
 cp "$build/libtracemend-mutator.so" "$build/tracemend-mutator.o" "$build/tracemend-with-directory" "$kit/"
-cp fuzz/harness_example.c fuzz/harness_tracecmd.c LICENSE "$kit/"
+cp fuzz/harness* LICENSE "$kit/"
 cp fuzz/KIT.md "$kit/README.md"
 for format in $(scripts/formats.sh); do
 	"$build/tracemend-dictionary" "$format" > "$kit/dictionaries/$format.dict"

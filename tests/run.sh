@@ -260,7 +260,7 @@ test_readers() {
 test_reduce() { one reduce timeout 900 python3 tests/tools/reduce.py --size "$(at 32K 128K)" --every "$(at 61 41)" --quiet; }
 
 # The mutators under both engines, so many runs.
-test_mutators() { one mutators timeout 900 tests/tools/mutators.sh; }
+test_mutators() { one mutators timeout 900 tests/tools/mutators.sh; one "fuzzing kit" timeout 900 tests/tools/kit.sh; }
 
 test_samples() {
 	[ -d "${SAMPLES:-/nowhere}" ] || { part samples 0 0 1 "SAMPLES is not set"; return; }

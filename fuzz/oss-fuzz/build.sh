@@ -1,4 +1,6 @@
 #!/bin/bash -eu
+# Also under the Apache License 2.0, which OSS-Fuzz asks for: http://www.apache.org/licenses/LICENSE-2.0
+#
 # Builds every fuzz target into $OUT with its seeds, options and libraries, as OSS-Fuzz and ClusterFuzzLite call it: CC, CXX,
 # CFLAGS, CXXFLAGS, LIB_FUZZING_ENGINE, SRC, WORK and OUT are set. scripts/oss-fuzz-local.sh does the same without a container.
 cd "$SRC/tracemend"

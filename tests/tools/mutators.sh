@@ -17,6 +17,11 @@ kit=$PWD/build/fuzz-kit
 MUTANTS=1000 timeout 300 build/tests/unit/test_mutate > "$work/unit.log" 2>&1 || { cat "$work/unit.log"; fail "1,000 mutants a format: too many are broken"; }
 grep 'mutate: ' "$work/unit.log"
 
+# A dictionary has one word for each value of a tag, and no token twice.
+types=$(grep -c '^record_type_' "$kit/dictionaries/fxt.dict")
+[ "$types" -ge 9 ] && [ "$types" -le 16 ] || fail "fxt.dict: $types words for the types of records"
+[ -z "$(cat "$kit"/dictionaries/fxt.dict | sed -n 's/^[^#=]*=//p' | sort | uniq -d)" ] || fail "fxt.dict: a token is there twice"
+
 # The kit does not change from one packing to the next.
 first=$(sha256sum < build/fuzz-kit.tar.gz)
 make -s fuzz-kit > /dev/null 2>&1
