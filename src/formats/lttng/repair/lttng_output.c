@@ -24,11 +24,6 @@ unsigned lttng_repair_output(struct lttng_trace *t, const struct lttng_file *f)
 	return output;
 }
 
-static void output_copy(struct lttng_trace *t, struct source *s)
-{
-	plan_copy(t->s->plan, plan_output(t->s->plan, s->name), s, 0, s->size);
-}
-
 /* Under a hidden name, which readers and we pass over; nothing of the file is lost, and nothing of it is read. */
 static void output_aside(struct lttng_trace *t, struct lttng_file *f)
 {
@@ -115,7 +110,7 @@ void lttng_repair_rest(struct lttng_trace *t)
 			plan_drop(t->s->plan, f->source, 0, f->source->size, f->aside_rule, lttng_rules[f->aside_rule].title);
 			plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
 		} else {
-			output_copy(t, f->source);
+			plan_copy(t->s->plan, lttng_repair_output(t, f), f->source, 0, f->source->size);
 			output_unread(t, f);
 		}
 	}

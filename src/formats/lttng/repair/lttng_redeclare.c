@@ -112,6 +112,38 @@ static size_t block_capacity(const struct lttng_trace *t, const struct lttng_fil
 	return t->coding.layout->variable ? 16 * LTTNG_PAGE : (size_t)f->block_size;
 }
 
+/* The file in which readers look for declarations, where none has data; NULL: there is another, or no memory. */
+static struct lttng_file *file_make(struct lttng_trace *t)
+{
+	const char *name = t->coding.layout->era == LTTNG_TRACE_MARKERS ? "control/metadata" : "metadata";
+	struct lttng_file *f = &t->out.declaring;
+
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].metadata && !t->files.list[i].empty)
+			return NULL;
+	f->channel = lttng_channel_find(t, name, strlen(name), true);
+	if (!f->channel)
+		return NULL;
+	if (!f->channel->table)
+		f->channel->table = t->declared.table;
+	f->block_size = LTTNG_PAGE;
+	f->metadata = true;
+	return f;
+}
+
+/* Puts the file that was made into the output. False: t->status. */
+static bool file_put(struct lttng_trace *t, struct lttng_file *f)
+{
+	const size_t room = t->files.root_length + strlen(f->channel->name) + sizeof("_0");
+	char *path = malloc(room);
+	if (!path)
+		return lttng_no_memory(t);
+	(void)snprintf(path, room, "%.*s%s_0", (int)t->files.root_length, t->files.root, f->channel->name);
+	f->output = plan_output(t->s->plan, path);
+	free(path);
+	return true;
+}
+
 struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 {
 	for (size_t i = 0; i < t->files.count; i++) {
@@ -121,11 +153,13 @@ struct lttng_file *lttng_declaring_file(struct lttng_trace *t)
 		    capacity <= LTTNG_ZEROS_MAX / 2)
 			return f;
 	}
-	return NULL;
+	return file_make(t);
 }
 
 void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct lttng_restored *types, size_t count)
 {
+	if (f == &t->out.declaring && !file_put(t, f))
+		return;
 	if (!f->has_last) {
 		/* Nothing else is left in the file. */
 		f->last = t->constants.want;

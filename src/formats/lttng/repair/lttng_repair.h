@@ -42,7 +42,7 @@ struct lttng_restored {
 /* Describes a type by a format that was found out, and gives it a name where it has none. The format must parse. Returns the
  * table's copy of it; NULL when memory is short. */
 const char *lttng_restore(struct lttng_trace *t, const struct lttng_channel *c, struct lttng_marker *m, const char *format);
-/* The metadata file that can take them; NULL: there is none. */
+/* The metadata file that can take them, or one to be made where none has data; NULL: there is none, or t->status. */
 struct lttng_file *lttng_declaring_file(struct lttng_trace *t);
 /* Appends their declarations to the output of that file. */
 void lttng_redeclare(struct lttng_trace *t, struct lttng_file *f, const struct lttng_restored *types, size_t count);

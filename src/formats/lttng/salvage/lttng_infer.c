@@ -583,19 +583,18 @@ static void close_tables(struct lttng_inference *inf)
 	}
 }
 
-void lttng_infer(struct lttng_trace *t)
+bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
 	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !t->declared.lost || !home)
-		return;
+		return false;
 	struct lttng_inference *inf = calloc(1, sizeof(*inf));
 	if (inf)
 		inf->types = calloc(TYPES_MAX, sizeof(*inf->types));
 	if (!inf || !inf->types) {
 		free(inf);
-		(void)lttng_no_memory(t);
-		return;
+		return lttng_no_memory(t);
 	}
 	inf->t = t;
 	inf->walk = WALK;
@@ -615,10 +614,12 @@ void lttng_infer(struct lttng_trace *t)
 	close_tables(inf);
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
-	if (inf->found_count && t->s->plan && t->status == TM_OK)
+	const bool found = inf->found_count && t->status == TM_OK;
+	if (found && t->s->plan)
 		lttng_redeclare(t, home, inf->found, inf->found_count);
 	for (unsigned i = 0; i < inf->type_count; i++)
 		free(inf->types[i].scores);
 	free(inf->types);
 	free(inf);
+	return found;
 }

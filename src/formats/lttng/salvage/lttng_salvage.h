@@ -40,7 +40,7 @@ void lttng_seen_free(struct lttng_trace *t);
 uint64_t lttng_latest(struct lttng_trace *t);
 
 /* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
- * are, and has repair declare them again. */
-void lttng_infer(struct lttng_trace *t);
+ * are, and has repair declare them again. False: of none, or t->status. */
+bool lttng_infer(struct lttng_trace *t);
 
 #endif

@@ -144,7 +144,14 @@ static bool metadata_in_place(const struct lttng_trace *t, const struct lttng_fi
 	}
 }
 
-/* No file declares the events: nothing can be read. */
+void lttng_dir_aside(struct lttng_trace *t, unsigned rule)
+{
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].channel && !t->files.list[i].aside)
+			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
+}
+
+/* No file declares the events: to 1.0 nothing can be read; the types of later ones are inferred. */
 static void judge_no_metadata(struct lttng_trace *t)
 {
 	const enum lttng_era era = t->coding.layout->era;
@@ -167,9 +174,15 @@ static void judge_no_metadata(struct lttng_trace *t)
 			"%s, which describes the events of the whole trace, is missing or empty. Was the copy or the download "
 			"complete? Get that file, and try again",
 			names[era]);
-	for (size_t i = 0; i < t->files.count; i++)
-		if (t->files.list[i].channel && !t->files.list[i].aside)
-			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
+	t->declared.absent = era >= LTTNG_TRACE_MARKERS;
+	if (!t->declared.absent)
+		lttng_dir_aside(t, rule);
+	/* Declarations where no reader looks for them are no events. */
+	for (size_t i = 0; i < t->files.count; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->channel && !f->aside && !f->metadata && lttng_name_is_metadata(f->base))
+			lttng_file_aside(f, rule, lttng_rules[rule].title);
+	}
 }
 
 /* Which files are metadata, by where they are. Returns whether one of them has data; *first: one is of cpu 0. */

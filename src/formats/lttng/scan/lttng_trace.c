@@ -194,8 +194,8 @@ static void trace_walk(struct lttng_trace *t)
 	lttng_constants_judge(t);
 	choose_sizes(t);
 	scan_files(t, true);
-	if (t->status == TM_OK)
-		lttng_infer(t);
+	if (t->status == TM_OK && !lttng_infer(t) && t->declared.absent)
+		lttng_dir_aside(t, LTTNG_RULE_no_metadata_file);
 	scan_files(t, false);
 	if (t->status == TM_OK)
 		lttng_metadata_unused(t);

@@ -26,8 +26,9 @@ struct lttng_totals {
 
 /* What repair has written so far. Owner: repair/lttng_repair.c. */
 struct lttng_output {
-	uint64_t kept;	/* events */
-	uint64_t zeros; /* bytes, against LTTNG_ZEROS_MAX */
+	uint64_t kept;		     /* events */
+	uint64_t zeros;		     /* bytes, against LTTNG_ZEROS_MAX */
+	struct lttng_file declaring; /* without a source: made where no file declares anything. Owner: repair/lttng_redeclare.c */
 };
 
 /* Upper bound of stamps in blocks without end. Owner: salvage/lttng_stale.c. */
@@ -75,6 +76,8 @@ bool lttng_files_add(struct lttng_trace *t, struct source *s);
 void lttng_dir_collect(struct lttng_trace *t);
 /* What the version asks of the directory; needs t->coding.layout. */
 void lttng_dir_judge(struct lttng_trace *t);
+/* No tracefile is walked: they are set aside, for that rule. */
+void lttng_dir_aside(struct lttng_trace *t, unsigned rule);
 /* lttng_cpus.c: cpus that files have, and channels lack. */
 void lttng_cpus_judge(struct lttng_trace *t);
 /* Of files of the same channel and cpu, all but the first are set aside. */

@@ -60,6 +60,7 @@ struct lttng_declarations {
 	uint32_t checksums[256];	    /* of them */
 	bool sizes_known;
 	bool lost;		     /* declarations were lost, it cannot be known which */
+	bool absent;		     /* so are all of them: no file has any, from 2.0 on */
 	bool kept;		     /* repair: some of them stay */
 	struct finding *broken;	     /* the first error that lost declarations; later dangling ids follow from it */
 	struct finding *sizes_blame; /* the declarations give wrong sizes: one finding for all of them */
