@@ -30,7 +30,7 @@ CEILINGS = {
     "small": {
         "fxt": {"altered": 6, "invented": 1, "doubted, one hit": 25},
         "ktrace": {"invented": 7, "lost, one hit": 0.14, "doubted, one hit": 1.5},
-        "lttng": {"altered": 55, "invented": 10, "lost, one hit": 1.4, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
+        "lttng": {"invented": 5, "lost, one hit": 0.35, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
         "tracedat": {"invented": 14, "lost, one hit": 1.8},
         "uftrace": {"altered": 3, "invented": 2},
     },

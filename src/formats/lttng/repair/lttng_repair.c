@@ -190,7 +190,8 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 	const char *why = NULL;
 
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
-		(void)plan_replace(p, f->output, f->source, at, header, b->header, (size_t)header, b->rule, rule_why(b->rule));
+		(void)plan_replace(p, f->output, f->source, b->frame->from, at + header - b->frame->from, b->header, (size_t)header,
+				   b->rule, rule_why(b->rule));
 	else
 		plan_copy(p, f->output, f->source, at, header);
 	if (b->rebuilt)
@@ -221,7 +222,8 @@ static bool fits_zeros(const struct lttng_trace *t, const struct lttng_block *b)
 /* A block that does not stay. */
 static void drop_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
-	plan_drop(t->s->plan, f->source, b->frame->offset, b->frame->length, b->rule, rule_why(b->rule));
+	const uint64_t from = b->frame->from;
+	plan_drop(t->s->plan, f->source, from, b->frame->offset + b->frame->length - from, b->rule, rule_why(b->rule));
 	plan_lost(t->s->plan, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
 }
 

@@ -93,7 +93,7 @@ static void census_take(struct lttng_trace *t, struct census *c)
 			f->channel->table = t->declared.table;
 		if (!f->block_size && !t->coding.layout->variable)
 			lttng_frame_open(t, f);
-		for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at += frame.length) {
+		for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length) {
 			census_block(t, f, &frame, c);
 			if (c->first_only && c->events)
 				break;

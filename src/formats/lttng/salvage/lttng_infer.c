@@ -84,7 +84,8 @@ struct lttng_inference {
 	struct lttng_model models[MODELS];
 	struct lttng_model_score scores[MODELS];
 	unsigned block_count, type_count, found_count;
-	uint32_t walk; /* bytes that may still be walked */
+	bool named_only; /* no damage to the declarations was seen: numbers that are not declared are damage to events */
+	uint32_t walk;	 /* bytes that may still be walked */
 	struct lttng_lattice lattice;
 };
 
@@ -170,8 +171,8 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 
 	window_to(t, f);
 	for (unsigned i = 0; i < FILE_BLOCKS && inf->block_count < BLOCKS_MAX && lttng_frame_at(t, f, at, &frame);
-	     i++, at += frame.length) {
-		if (!lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
+	     i++, at = frame.offset + frame.length) {
+		if (frame.from != frame.offset || !lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
 			continue;
 		uint64_t data = lttng_header_data_end(t->coding.layout, &h, frame.length);
 		if (data <= t->coding.layout->size || data > frame.length)
@@ -200,7 +201,7 @@ static struct lttng_lost_type *type_of(struct lttng_inference *inf, const struct
 		if (inf->types[i].is.marker == m)
 			return &inf->types[i];
 	bool too_long = strlen(c->name) + (m && m->type.name ? strlen(m->type.name) : 0) > LTTNG_RESTORED_NAMES;
-	if (!m || inf->type_count == TYPES_MAX || too_long)
+	if (!m || inf->type_count == TYPES_MAX || too_long || (inf->named_only && !m->type.declared))
 		return NULL;
 	inf->types[inf->type_count].is = (struct lttng_restored){ .channel = c, .marker = m, .named = m->type.declared };
 	return &inf->types[inf->type_count++];
@@ -409,7 +410,9 @@ static void report_found(struct lttng_inference *inf, const struct lttng_lost_ty
 {
 	struct lttng_trace *t = inf->t;
 	unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
-	struct finding *fd = finding_milder(t->s->findings, rule, TM_NOTE, type->file->source, type->at, type->header);
+	/* What lost the declaration was reported, unless that was not seen. */
+	const enum tracemend_severity severity = t->declared.broken ? TM_NOTE : lttng_rules[rule].severity;
+	struct finding *fd = finding_milder(t->s->findings, rule, severity, type->file->source, type->at, type->header);
 	char length[64];
 
 	if (m->texts)
@@ -477,6 +480,9 @@ static bool type_learn(struct lttng_inference *inf, struct lttng_lost_type *type
 	free(type->scores);
 	type->scores = NULL;
 	inf->found[inf->found_count++] = type->is;
+	if (type->is.named && type->is.marker->home && inf->t->s->plan)
+		plan_doubt(inf->t->s->plan, type->is.marker->home, type->is.marker->from, type->is.marker->length,
+			   "nothing describes this type: its name or number may be damaged");
 	report_found(inf, type, &m);
 	return true;
 }
@@ -583,11 +589,29 @@ static void close_tables(struct lttng_inference *inf)
 	}
 }
 
+/* A name that has a number and no description: that is lost, or one of them says a wrong name. */
+static bool is_torn(const struct lttng_table *table)
+{
+	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next)
+		if (!n->blame && !n->format && n->marker)
+			return true;
+	return false;
+}
+
+static bool any_torn(const struct lttng_trace *t)
+{
+	for (const struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
+	     c = c->hh.next)
+		if (is_torn(c->table))
+			return true;
+	return is_torn(t->declared.table);
+}
+
 bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
-	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !t->declared.lost || !home)
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
 		return false;
 	struct lttng_inference *inf = calloc(1, sizeof(*inf));
 	if (inf)
@@ -597,6 +621,7 @@ bool lttng_infer(struct lttng_trace *t)
 		return lttng_no_memory(t);
 	}
 	inf->t = t;
+	inf->named_only = !t->declared.lost;
 	inf->walk = WALK;
 	inf->lattice.budget = BUDGET_MIN;
 	for (unsigned i = 0; i < MODELS; i++)
@@ -605,7 +630,8 @@ bool lttng_infer(struct lttng_trace *t)
 		struct lttng_file *f = &t->files.list[i];
 		if (!f->channel || f->metadata || f->aside || f->empty)
 			continue;
-		open_table(t, f->channel);
+		if (!inf->named_only || t->coding.layout->era == LTTNG_TRACE_MARKERS)
+			open_table(t, f->channel);
 		if (f->channel->table)
 			gather_blocks(inf, f);
 	}

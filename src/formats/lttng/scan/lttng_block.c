@@ -221,7 +221,7 @@ static void remember_block(struct lttng_trace *t, struct lttng_file *f, const st
 	if (f->metadata && (b->lost || b->unknown_end || !b->keep))
 		lttng_declarations_lose(&t->declared, f->cause);
 	f->laps[f->lap].offset = b->frame->offset;
-	f->laps[f->lap].length = b->keep ? b->frame->length : 0;
+	f->laps[f->lap].length = b->keep && b->frame->from == b->frame->offset ? b->frame->length : 0;
 	f->lap = (f->lap + 1) % LTTNG_LAPS;
 }
 
@@ -233,7 +233,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 
 	edits_clear(&t->edits->edits);
 	t->edits->guess_count = 0;
-	if (!lttng_file_read(t, f, frame->offset, b.head, n))
+	if (frame->from == frame->offset && !lttng_file_read(t, f, frame->offset, b.head, n))
 		return;
 	if (t->window.source != f->source)
 		window_reset(&t->window, f->source);
@@ -267,7 +267,7 @@ void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f)
 		f->output = lttng_repair_output(t, f);
 	if (t->s->outline)
 		lttng_outline_file(t, f);
-	for (uint64_t at = 0; t->status == TM_OK && lttng_frame_at(t, f, at, &frame); at += frame.length)
+	for (uint64_t at = 0; t->status == TM_OK && lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length)
 		scan_block(t, f, &frame);
 	if (t->s->outline)
 		lttng_outline_file_end(t);

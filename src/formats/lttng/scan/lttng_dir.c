@@ -188,7 +188,7 @@ static void judge_no_metadata(struct lttng_trace *t)
 /* Which files are metadata, by where they are. Returns whether one of them has data; *first: one is of cpu 0. */
 static bool find_metadata(struct lttng_trace *t, bool *first)
 {
-	bool metadata = false;
+	bool metadata = false, zero = false;
 
 	*first = false;
 	for (size_t i = 0; i < t->files.count; i++) {
@@ -198,12 +198,16 @@ static bool find_metadata(struct lttng_trace *t, bool *first)
 		f->metadata = f->metadata && metadata_in_place(t, f);
 		metadata |= f->metadata && f->source->size;
 		*first |= f->metadata && f->cpu == 0;
+		zero |= f->metadata && f->cpu == 0 && f->source->size;
 		if (t->coding.layout->era == LTTNG_CHANNEL_MARKERS && !f->metadata &&
 		    f->base != f->source->name + t->files.root_length)
 			finding_report(t->s->findings, LTTNG_RULE_control_dir_unexpected, f->source, 0, 0,
 				       "%s: tracefiles of %s are not in subdirectories", f->source->name + t->files.root_length,
 				       t->coding.layout->name);
 	}
+	/* Tracers declare most types on cpu 0. */
+	if (metadata && !zero)
+		lttng_declarations_lose(&t->declared, NULL);
 	return metadata;
 }
 

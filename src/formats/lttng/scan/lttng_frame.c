@@ -207,12 +207,61 @@ static uint64_t variable_step(const struct lttng_trace *t, const struct lttng_he
 	return step % LTTNG_PAGE == 0 && step >= t->coding.layout->size && data_fits ? step : 0;
 }
 
-bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
+/* Whether the last field of a header whose value is known has it, if the block began `shift` bytes (modulo 2^64) behind `from` and
+ * were of that length. */
+static bool header_ends(struct lttng_trace *t, struct lttng_file *f, uint64_t from, uint64_t shift, uint64_t length)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	const uint64_t missing = shift > INT64_MAX ? -shift : 0, at = missing ? from : from + shift;
+	uint8_t head[LTTNG_HEADER_MAX] = { 0 };
+	struct lttng_header h;
+	unsigned last = 0;
+	bool ends = false;
+
+	if (missing >= l->size || at > f->source->size || f->source->size - at < l->size - missing ||
+	    !lttng_file_read(t, f, at, head + missing, (size_t)(l->size - missing)))
+		return false;
+	lttng_header_load(&h, l, t->coding.big_endian, head);
+	for (unsigned i = 0; i < LF_COUNT; i++) {
+		uint64_t want = i == LF_SIZE ? length : i >= LF_FIRST_CONSTANT ? t->constants.want.v[i] : 0;
+		if (!lttng_has(l, (enum lttng_field)i) || !want || l->places[i].offset < last)
+			continue;
+		last = l->places[i].offset;
+		ends = h.v[i] == want;
+	}
+	return ends;
+}
+
+/* Whether the block before the next header, `distance` bytes on, lacks some bytes of its own header: the one at `offset` has all
+ * its bytes then. */
+static bool lacks_header_bytes(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, uint64_t distance, uint64_t step)
+{
+	const uint64_t missing = 2 * step - distance;
+	return !t->coding.layout->variable && distance > step && missing < t->coding.layout->size &&
+	       header_ends(t, f, offset + step, -missing, step);
+}
+
+/* Bytes came into the header, or are missing there: the end of the header and all events are that far from where they should be. */
+static void frame_shift(struct lttng_trace *t, struct lttng_file *f, struct lttng_frame *frame)
+{
+	const uint64_t unit = t->coding.layout->variable ? LTTNG_PAGE : f->block_size;
+	uint64_t over = unit ? frame->length % unit : 0, shift = over > unit / 2 ? over - unit : over;
+
+	if (!over || t->s->outline || !(frame->next_sound || frame->last) || frame->length - shift < unit)
+		return;
+	if (header_ends(t, f, frame->from, 0, frame->length - shift) ||
+	    !header_ends(t, f, frame->from, shift, frame->length - shift))
+		return;
+	frame->offset += shift;
+	frame->length -= shift;
+}
+
+static bool frame_find(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
 {
 	uint64_t size = f->source->size;
 	struct lttng_header h = { { 0 } };
 
-	*frame = (struct lttng_frame){ .offset = offset };
+	*frame = (struct lttng_frame){ .offset = offset, .from = offset };
 	if (offset >= size || t->status != TM_OK)
 		return false;
 	frame->sound = lttng_header_at(t, f, offset, &h);
@@ -236,8 +285,17 @@ bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset
 	}
 	uint64_t distance = next - offset;
 	/* Where bytes came in between, the block reaches to the next header, and is too long. */
-	bool to_next = !step || distance < step || (!t->coding.layout->variable && distance < 2 * step);
+	bool to_next = !step || distance < step ||
+		       (!t->coding.layout->variable && distance < 2 * step && !lacks_header_bytes(t, f, offset, distance, step));
 	frame->length = to_next ? distance : step;
 	frame->next_sound = to_next || distance == step;
+	return true;
+}
+
+bool lttng_frame_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
+{
+	if (!frame_find(t, f, offset, frame))
+		return false;
+	frame_shift(t, f, frame);
 	return true;
 }

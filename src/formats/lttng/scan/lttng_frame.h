@@ -6,6 +6,8 @@
 
 struct lttng_frame {
 	uint64_t offset, length; /* length: to the next block, or to the end of the file */
+	uint64_t from; /* of its first byte. Not `offset`: bytes came into its header, or are missing there; then offset is where
+			* the block would begin for its events to be where they should, modulo 2^64 */
 	bool last;
 	bool next_sound; /* a sound header follows */
 	bool sound;	 /* its own header was found sound by a search */

@@ -25,7 +25,7 @@ struct finding *lttng_block_report_at(struct lttng_trace *t, struct lttng_file *
 	va_list arguments;
 	if (block_folds(b, rule))
 		return NULL;
-	struct finding *fd = finding_new_at(t->s->findings, rule, f->source, b->frame->offset + from, length);
+	struct finding *fd = finding_new_at(t->s->findings, rule, f->source, b->frame->from + from, length);
 	finding_path(fd, "block %llu", (unsigned long long)b->number);
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
@@ -55,10 +55,10 @@ struct finding *lttng_field_report_at(struct lttng_trace *t, struct lttng_file *
 /* Length of the zeros at the start of the block. */
 static uint64_t zeros_at_start(struct lttng_trace *t, const struct lttng_frame *frame)
 {
-	uint64_t end = window_skip_zeros(&t->window, frame->offset);
+	uint64_t end = window_skip_zeros(&t->window, frame->from);
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
-	return end - frame->offset < frame->length ? end - frame->offset : frame->length;
+	return end - frame->from < frame->length ? end - frame->from : frame->length;
 }
 
 /* ---- the constants ---- */
@@ -192,6 +192,10 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	unsigned of, score;
 
 	b->keep = true;
+	if (b->frame->from != b->frame->offset) {
+		header_gone(t, f, b);
+		return;
+	}
 	if (length < l->size) {
 		/* A beginning of a header is the beginning of a block; anything else is not. */
 		if (length >= l->magic + 4u && load_u32(b->head + l->magic, t->coding.big_endian) == LTTNG_MAGIC) {

@@ -23,13 +23,21 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 		lttng_fast_learn(t, w->file, lttng_marker_of(e->type));
 }
 
+static const char why_untimely[] = "a stamp here is not within the times of the block";
+
 /* Events that stay, and that are doubtful. */
-static void note_doubt(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	const char *why = lttng_marker_of(e->type)->guessed;
+	uint64_t from = e->start;
 	if (!why && !w->open && (e->stamp > w->end || (e->has_full && e->full < w->begin)))
-		why = "the stamp is not within the times of the block";
-	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, e->start, e->end, why) : TM_OK;
+		why = why_untimely;
+	if (why == why_untimely && !w->untimely) {
+		/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
+		from = w->in.coding->layout->size;
+		w->untimely = true;
+	}
+	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, from, e->end, why) : TM_OK;
 	if (status != TM_OK)
 		t->status = status;
 }

@@ -104,6 +104,9 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lt
 		return false;
 	m->type.declared = true;
 	m->first_use = e->stamp;
+	m->home = w->file->source;
+	m->from = w->in.base + e->start;
+	m->length = e->end - e->start;
 	if (n->marker) {
 		*fd = declaration_report(t, w, e, LTTNG_RULE_name_with_two_ids,
 					 "%s is event type %u already, and is declared as %u",

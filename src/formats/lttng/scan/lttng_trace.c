@@ -12,7 +12,7 @@ static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 {
 	struct lttng_frame frame;
 	struct lttng_header h;
-	for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at += frame.length)
+	for (uint64_t at = 0; lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length)
 		if (!lttng_header_at(t, f, at, &h) ||
 		    lttng_header_data_end(t->coding.layout, &h, frame.length) != t->coding.layout->size)
 			return true;

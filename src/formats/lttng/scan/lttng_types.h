@@ -12,8 +12,10 @@ struct lttng_trace;
 
 /* An event type, and what the scan knows of it. */
 struct lttng_marker {
-	struct lttng_type type; /* first: lttng_marker_of() */
-	uint64_t first_use;	/* stamp of the declaration; 0 unknown */
+	struct lttng_type type;	   /* first: lttng_marker_of() */
+	uint64_t first_use;	   /* stamp of the declaration; 0 unknown */
+	const struct source *home; /* of the declaration; NULL: not known */
+	uint64_t from, length;	   /* where it is in there */
 	bool used;
 	bool late; /* lttng/declaration-after-use was reported */
 	bool owns_steps;
