@@ -219,6 +219,22 @@ uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, ui
 	return spec->state == UFTRACE_SPEC_KNOWN ? specified(t, &v, spec, strip) : unspecified(t, &v, spec->state, strip);
 }
 
+unsigned uftrace_payload_strayed(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word)
+{
+	struct uftrace_walk *w = t->w;
+	struct finding *fd;
+
+	if (uftrace_session_at(w->sessions, w->tasks, t->pid, time) == t->session.index)
+		return UFTRACE_RULE_COUNT;
+	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, at, next - at,
+			  "a %s has %s, and by its time, %llu ns, it belongs to no session with a specification: readers stop here",
+			  uftrace_word_type(word) == UFTRACE_EXIT ? "return" : "call",
+			  uftrace_word_type(word) == UFTRACE_EXIT ? "a value" : "arguments", (unsigned long long)time);
+	if (fd)
+		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+	return UFTRACE_RULE_dat_payload_without_spec;
+}
+
 /* An event without data. False: there is none of that number. */
 static bool check_event(struct uftrace_stream *t, uint64_t at, uint64_t id, bool table)
 {

@@ -232,6 +232,8 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		next = uftrace_event(t, at, end, time, word, &rule);
 	else if (uftrace_word_more(word))
 		next = uftrace_payload(t, at, end, time, word, &rule);
+	if (call && time != sound && next && uftrace_word_more(word) && rule == UFTRACE_RULE_COUNT)
+		rule = uftrace_payload_strayed(t, at, next, time, word);
 	if (!next)
 		return walk_incomplete(t, at, end, time);
 	if (call && t->started && uftrace_is_again(time, word, t->last_time, t->last_word))

@@ -159,6 +159,9 @@ bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word);
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
  * *strip: the bytes go, and the bit. */
 uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
+/* A record with values whose time says nothing of the session: whether readers find the specification by that time. The rule by
+ * which its values go, or UFTRACE_RULE_COUNT. */
+unsigned uftrace_payload_strayed(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t time, uint64_t word);
 uint64_t uftrace_event(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *drop);
 
 /* ---- uftrace_fast.c ---- */

@@ -11,6 +11,8 @@
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
+#define PAGE 4096u
+
 struct sym_walk {
 	struct uftrace_walk *w;
 	struct uftrace_module *m;
@@ -25,7 +27,7 @@ struct sym_walk {
 	uint64_t lines, real; /* data lines; those that are symbols */
 	uint64_t malformed, unknown, unsized, sized, cr;
 	bool overlap;
-	uint64_t previous;
+	uint64_t previous, last_end; /* last_end: where the last symbol ends without an end marker */
 	struct {
 		uint64_t number, offset, address, previous; /* number 0: there is none */
 		size_t raw;
@@ -265,6 +267,8 @@ static void close_symbols(struct sym_walk *sym)
 		struct uftrace_symbol *symbol = &m->symbols[i];
 		if (symbol->end == UINT64_MAX && i + 1 < m->count)
 			symbol->end = m->symbols[i + 1].address;
+		else if (symbol->end == UINT64_MAX && sym->last_end != UINT64_MAX)
+			symbol->end = sym->last_end;
 		else if (i + 1 < m->count && symbol->end > m->symbols[i + 1].address && !sym->overlap &&
 			 m->symbols[i + 1].address > symbol->address && m->symbols[i + 1].type == symbol->type) {
 			sym->overlap = true;
@@ -293,6 +297,31 @@ static void check_mixed(struct sym_walk *sym)
 	}
 	if (few_sized)
 		sym->sized = 0;
+}
+
+/* The last symbol of a file without sizes has one by the end marker only. Where all others are there it is made anew, at the end of
+ * the page: the mapping reaches that far. Where some are lost as well, nobody knows how far the last one reaches. */
+static void check_end(struct sym_walk *sym)
+{
+	struct uftrace_walk *w = sym->w;
+	bool whole = sym->count_lines == 1 && sym->claimed == sym->real && !sym->malformed && !sym->unknown &&
+		     !sym->unsorted.number && sym->previous < UINT64_MAX - PAGE;
+	struct finding *fd;
+	char text[40];
+
+	fd = whole ? finding_new(w->findings, UFTRACE_RULE_sym_missing_sentinel, sym->source, sym->size, 0)
+		   : finding_milder(w->findings, UFTRACE_RULE_sym_missing_sentinel, TM_WARNING, sym->source, sym->size, 0);
+	finding_say(fd, "the file does not end with an end marker (type '?'), so the last symbol has no size");
+	sym->last_end = 0;
+	if (whole) {
+		sym->last_end = (sym->previous + PAGE) & ~(uint64_t)(PAGE - 1);
+		bool lf = sym->size && sym->text[sym->size - 1] == '\n';
+		int n = snprintf(text, sizeof(text), "%s%016llx ? __sym_end\n", lf ? "" : "\n", (unsigned long long)sym->last_end);
+		uftrace_edit_add(w, &sym->edits, sym->size, 0, text, (size_t)n, UFTRACE_RULE_sym_missing_sentinel,
+				 "an end marker at the end of the page");
+	}
+	if (w->plan)
+		plan_lost_other(w->plan);
 }
 
 static void check_head(struct sym_walk *sym)
@@ -328,12 +357,8 @@ static void check_head(struct sym_walk *sym)
 			    (unsigned long long)sym->unsorted.previous);
 		finding_path(fd, "line %llu", (unsigned long long)sym->unsorted.number);
 	}
-	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign) {
-		finding_report(w->findings, UFTRACE_RULE_sym_missing_sentinel, sym->source, sym->size, 0,
-			       "the file does not end with an end marker (type '?'), so the last symbol has no size");
-		if (w->plan)
-			plan_lost_other(w->plan);
-	}
+	if (sym->real && !sym->sized && !sym->ended && !w->info->foreign)
+		check_end(sym);
 }
 
 static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t index)
@@ -380,7 +405,7 @@ bool uftrace_sym_walk(struct uftrace_walk *w)
 	for (size_t i = 0; i < w->dir->count; i++) {
 		if (w->dir->files[i].kind != UFTRACE_FILE_SYM)
 			continue;
-		struct sym_walk sym = { .w = w, .m = &w->symbols->modules[w->symbols->module_count++] };
+		struct sym_walk sym = { .w = w, .m = &w->symbols->modules[w->symbols->module_count++], .last_end = UINT64_MAX };
 		bool good = walk_file(w, &sym, (uint32_t)i);
 		edits_free(&sym.edits);
 		if (!good)
@@ -404,7 +429,9 @@ bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint
 		return uftrace_walk_fail(w, TM_NO_MEMORY);
 	memcpy(m->names, text, size);
 	m->names[size] = '\0';
-	struct sym_walk sym = { .w = w, .m = m, .source = w->in->sources[0], .text = m->names, .size = size };
+	struct sym_walk sym = {
+		.w = w, .m = m, .source = w->in->sources[0], .text = m->names, .size = size, .last_end = UINT64_MAX
+	};
 	bool good = walk_lines(&sym);
 	close_symbols(&sym);
 	edits_free(&sym.edits);
