@@ -2,6 +2,7 @@
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_records.h"
+#include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
 static void check_bits(struct uftrace_walk *w, const struct source *source, uint64_t feat)
@@ -65,6 +66,26 @@ static void check_contents(struct uftrace_walk *w, const struct source *source, 
 			       records->arguments ? "3 (ARGUMENT)" : "4 (RETVAL)");
 }
 
+/* A header that is made anew: what the other files show. Readers do not look for the specifications of automatic arguments, nor for
+ * values, where the bits are clear. */
+static void make_bits(struct uftrace_walk *w)
+{
+	const struct uftrace_symbols *symbols = w->symbols;
+	uint64_t *feat = &w->info->head.new_feat;
+
+	for (size_t i = 0; i < symbols->module_count; i++)
+		if (symbols->modules[i].sized && symbols->modules[i].count)
+			*feat |= UFTRACE_BIT(UFTRACE_F_SYM_SIZE);
+	if (w->records->arguments)
+		*feat |= UFTRACE_BIT(UFTRACE_F_ARGUMENT);
+	if (w->records->retvals)
+		*feat |= UFTRACE_BIT(UFTRACE_F_RETVAL);
+	if (w->specs->auto_args)
+		*feat |= UFTRACE_BIT(UFTRACE_F_AUTO_ARGS);
+	if (symbols->dbg_count)
+		*feat |= UFTRACE_BIT(UFTRACE_F_DEBUG_INFO);
+}
+
 bool uftrace_feat_check(struct uftrace_walk *w)
 {
 	struct uftrace_head *head = &w->info->head;
@@ -74,6 +95,7 @@ bool uftrace_feat_check(struct uftrace_walk *w)
 	if (!head->present) {
 		if (deepest > head->new_max_stack)
 			head->new_max_stack = deepest;
+		make_bits(w);
 		return true;
 	}
 	const struct source *source = w->dir->files[w->dir->info].source;
