@@ -2,6 +2,9 @@
  * registered. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
+#include <stdlib.h>
+
+#include "core/array.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
@@ -154,32 +157,81 @@ static void distrust(struct fxt_doubt *d, uint64_t at)
 }
 
 /* Whether an entry of a table may not be what the recorder registered last. */
-static bool is_entry_doubtful(const struct fxt_provider *p, uint8_t state, uint64_t offset)
+enum entry { ENTRY_GOOD, ENTRY_OLD, ENTRY_DOUBTFUL }; /* old: another one may have been lost since */
+
+static enum entry entry_of(const struct fxt_provider *p, uint8_t state, uint64_t offset)
 {
-	if (!(state & FXT_REGISTERED))
-		return true; /* of a placeholder */
-	return state & FXT_DOUBTFUL || (p->distrust.redefined && offset < p->distrust.gap) ||
-	       (offset >= p->distrust.from && offset < p->distrust.until);
+	if (!(state & FXT_REGISTERED) || state & FXT_DOUBTFUL || (offset >= p->distrust.from && offset < p->distrust.until))
+		return ENTRY_DOUBTFUL; /* not registered: of a placeholder */
+	return offset < p->distrust.gap ? ENTRY_OLD : ENTRY_GOOD;
 }
 
-static bool refers_to_doubtful(const struct fxt_provider *p, const struct fxt_record *r)
+/* The worst of the entries that the record refers to. */
+static enum entry entries_of(const struct fxt_provider *p, const struct fxt_record *r)
 {
+	enum entry worst = ENTRY_GOOD;
+
 	for (unsigned i = 0; i < r->string_count; i++) {
 		uint32_t ref = r->strings[i].ref;
 		const struct fxt_string_page *page = ref < FXT_STRING_INLINE ? p->tables->pages[ref / FXT_PAGE] : NULL;
-		if (ref && page && is_entry_doubtful(p, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE]))
-			return true;
+		enum entry e = ref && page ? entry_of(p, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE]) : ENTRY_GOOD;
+		worst = e > worst ? e : worst;
 	}
 	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
-		const struct fxt_thread_entry *e = &p->tables->threads[r->threads[i].ref];
-		if (r->threads[i].ref && is_entry_doubtful(p, e->state, e->offset))
-			return true;
+		const struct fxt_thread_entry *t = &p->tables->threads[r->threads[i].ref];
+		enum entry e = r->threads[i].ref ? entry_of(p, t->state, t->offset) : ENTRY_GOOD;
+		worst = e > worst ? e : worst;
 	}
-	return false;
+	return worst;
+}
+
+/* The record refers to what may have been registered again in a region of damage. */
+static void wait_for_redefinition(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	struct fxt_distrust *trust = &d->registry->provider->distrust;
+
+	if (trust->unlisted)
+		return;
+	if (array_room(&d->waiting, &d->waiting_capacity, d->waiting_count, sizeof(*d->waiting), FXT_WAITING_MAX) != TM_OK) {
+		trust->unlisted = d->here->at;
+		return;
+	}
+	d->waiting[d->waiting_count++] = (struct fxt_waiting){ .at = d->here->at, .words = (uint32_t)r->words };
+	*(trust->last ? &d->waiting[trust->last - 1].next : &trust->waiting) = (uint32_t)d->waiting_count;
+	trust->last = (uint32_t)d->waiting_count;
+}
+
+static const char stale[] = "an index that it refers to may have been registered again in the damage: the recorder does so";
+
+/* The provider turns out to use indexes again. */
+static void doubt_waiting(struct fxt_doubt *d, struct fxt_distrust *trust)
+{
+	uint64_t from = 0, until = 0;
+
+	for (uint32_t i = trust->waiting; i; i = d->waiting[i - 1].next) {
+		const struct fxt_waiting *w = &d->waiting[i - 1];
+		if (w->at != until) {
+			if (until)
+				doubt(d, from, until - from, stale);
+			from = w->at;
+		}
+		until = w->at + w->words * (uint64_t)FXT_WORD;
+	}
+	if (until)
+		doubt(d, from, until - from, stale);
+	if (trust->unlisted && trust->unlisted < d->here->at)
+		doubt(d, trust->unlisted, d->here->at - trust->unlisted, stale);
+	trust->waiting = trust->last = 0;
+	trust->unlisted = 0;
+}
+
+void fxt_doubt_close(struct fxt_doubt *d)
+{
+	free(d->waiting);
 }
 
 /* Why the record is doubtful though nothing about itself is; NULL: it is not. */
-static const char *why_by_context(const struct fxt_doubt *d, const struct fxt_record *r)
+static const char *why_by_context(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	const struct fxt_provider *p = d->registry->provider;
 	bool enters = r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_PROVIDER_SECTION);
@@ -194,7 +246,12 @@ static const char *why_by_context(const struct fxt_doubt *d, const struct fxt_re
 		return "the provider record that it belongs to is doubtful";
 	if (r->has_timestamp && p->distrust.clock)
 		return "the tick rate of its provider may be lost, or is doubtful";
-	return refers_to_doubtful(p, r) ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
+	enum entry e = entries_of(p, r);
+	if (e == ENTRY_OLD && !p->distrust.redefined)
+		wait_for_redefinition(d, r);
+	if (e == ENTRY_OLD)
+		return p->distrust.redefined ? stale : NULL;
+	return e == ENTRY_DOUBTFUL ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
 }
 
 /* What is from `from` on may be from elsewhere: so may be the record that changed to the current provider. */
@@ -249,22 +306,16 @@ static void doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
 	}
 }
 
-static void distrust_gap(struct fxt_provider *p, uint64_t until)
-{
-	p->distrust.gap = until;
-	p->distrust.first = p->distrust.first ? p->distrust.first : until;
-}
-
 /* What was registered in a region of damage that ends at `until` is not known. */
 static void distrust_region(struct fxt_doubt *d, uint64_t until)
 {
 	struct fxt_provider *p = d->registry->provider;
 
 	d->active = true;
-	distrust_gap(p, until);
+	p->distrust.gap = until;
 	/* There may have been sections of others in it. */
 	for (size_t i = 1; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
-		distrust_gap(d->registry->list[i], until);
+		d->registry->list[i]->distrust.gap = until;
 	if (!p->initialized && !p->timed)
 		p->distrust.clock = true;
 	/* One record: the magic number. */
@@ -313,20 +364,27 @@ static bool refers_elsewhere(const struct fxt_registry *reg, const struct fxt_re
 	return false;
 }
 
-/* Where more registrations turn out to be missing than the last region of damage has room for, it is the seam of a block that took
- * their place; and where the provider is introduced in that block, it may be another capture's. */
+/* More registrations turn out to be missing than the last region of damage has room for: it is the seam of a block that took their
+ * place, or there is another one. Where the provider is introduced in that block, it may be another capture's. */
 static void distrust_replaced(struct fxt_doubt *d)
 {
+	static const char why[] =
+		"more registrations are missing behind damage than it had room for: a block may be from elsewhere";
 	struct fxt_provider *p = d->registry->provider;
 	uint64_t missing = d->registry->missing_count - d->seam_missing, from = d->seam - d->seam_length;
+	uint64_t few = fxt_position_recent(d->here, FXT_RECENT);
 
 	from = from > FXT_JOURNAL_BYTES ? from - FXT_JOURNAL_BYTES : 0;
-	if (!d->seam || missing * REGISTRATION_BYTES <= d->seam_length + REGISTRATION_BYTES || p->distrust.info || p->anonymous ||
-	    p->offset < from || p->offset > d->seam)
+	if (!d->seam || missing * REGISTRATION_BYTES <= d->seam_length + REGISTRATION_BYTES)
+		return;
+	/* The other seam may be near. */
+	few = few < d->seam ? d->seam : few;
+	if (d->here->records && few < d->here->at)
+		doubt(d, few, d->here->at - few, why);
+	if (p->distrust.info || p->anonymous || p->offset < from || p->offset > d->seam)
 		return;
 	p->distrust.info = true;
-	doubt(d, p->offset, d->here->at - p->offset,
-	      "more registrations are missing behind it than the damage had room for: a block may be from elsewhere");
+	doubt(d, p->offset, d->here->at - p->offset, why);
 }
 
 /* Records up to here may be another provider's, since some record before this one. */
@@ -369,11 +427,8 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
 	p->distrust.redefined = p->distrust.redefined || (redefines && !doubtful && d->here->at != d->uncounted);
-	if (p->distrust.redefined && p->distrust.first && !p->distrust.stale) {
-		p->distrust.stale = true;
-		doubt(d, p->distrust.first, d->here->at - p->distrust.first,
-		      "strings or threads are registered several times, and a registration may have been lost before here");
-	}
+	if (p->distrust.redefined)
+		doubt_waiting(d, &p->distrust);
 }
 
 /* ---- next to damage ---- */

@@ -23,6 +23,16 @@ struct fxt_step {
 	uint32_t length;
 };
 
+/* Records that refer to something that was registered before damage: they are doubtful once it turns out that their provider uses
+ * indexes again. */
+#define FXT_WAITING_MAX 65536u
+
+struct fxt_waiting {
+	uint64_t at;
+	uint32_t words; /* its length */
+	uint32_t next;	/* number of the next one of the same provider, from 1; 0: none */
+};
+
 struct fxt_doubt {
 	struct plan *plan; /* NULL: only check */
 	struct source *source;
@@ -47,8 +57,12 @@ struct fxt_doubt {
 	uint64_t strange;      /* records with undescribed content */
 	struct fxt_step steps[FXT_STEPS_BACK];
 	unsigned step_count;
-	uint64_t steps_back; /* all of them */
+	uint64_t steps_back;	     /* all of them */
+	struct fxt_waiting *waiting; /* owned */
+	size_t waiting_count, waiting_capacity;
 };
+
+void fxt_doubt_close(struct fxt_doubt *d);
 
 /* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. */
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);

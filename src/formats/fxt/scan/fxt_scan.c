@@ -417,6 +417,7 @@ static bool walk_open(struct fxt_walk *w, struct scan *s, struct source *source)
 
 static void walk_close(struct fxt_walk *w)
 {
+	fxt_doubt_close(&w->doubt);
 	fxt_journal_close(&w->registry);
 	fxt_registry_close(&w->registry);
 	fxt_nesting_close(&w->nesting);

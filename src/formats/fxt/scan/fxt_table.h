@@ -64,12 +64,13 @@ struct fxt_journal {
 
 /* What of a provider is doubtful; used by fxt_doubt.c alone, and only in a repair. */
 struct fxt_distrust {
-	bool info;	      /* who it is */
-	bool clock;	      /* the tick rate: its record may be lost */
-	uint64_t gap, first;  /* ends of the last and of the first region of damage since it was introduced; 0: none */
-	bool redefined;	      /* its recorder uses indexes again for other strings or threads */
-	bool stale;	      /* registrations may have been lost in these regions */
-	uint64_t from, until; /* registrations from here to there may be another provider's */
+	bool info;		/* who it is */
+	bool clock;		/* the tick rate: its record may be lost */
+	uint64_t gap;		/* end of the last region of damage since it was introduced; 0: none */
+	bool redefined;		/* its recorder uses indexes again for other strings or threads */
+	uint32_t waiting, last; /* numbers of the records that are doubtful if it does, from 1: the first, the last; 0: none */
+	uint64_t unlisted;	/* the first of those that had no room there; 0: none */
+	uint64_t from, until;	/* registrations from here to there may be another provider's */
 };
 
 struct fxt_provider {
