@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/array.h"
+#include "formats/fxt/salvage/fxt_lost.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
@@ -159,55 +160,65 @@ static void distrust(struct fxt_doubt *d, uint64_t at)
 /* Whether an entry of a table may not be what the recorder registered last. */
 enum entry { ENTRY_GOOD, ENTRY_OLD, ENTRY_DOUBTFUL }; /* old: another one may have been lost since */
 
-static enum entry entry_of(const struct fxt_provider *p, uint8_t state, uint64_t offset)
+static enum entry entry_of(const struct fxt_doubt *d, const struct fxt_provider *p, uint8_t state, uint64_t offset)
 {
 	if (!(state & FXT_REGISTERED) || state & FXT_DOUBTFUL || (offset >= p->distrust.from && offset < p->distrust.until))
 		return ENTRY_DOUBTFUL; /* not registered: of a placeholder */
-	return offset < p->distrust.gap ? ENTRY_OLD : ENTRY_GOOD;
+	return offset < p->distrust.gap && p->distrust.gap > d->settled ? ENTRY_OLD : ENTRY_GOOD;
 }
 
 /* The worst of the entries that the record refers to. */
-static enum entry entries_of(const struct fxt_provider *p, const struct fxt_record *r)
+static enum entry entries_of(const struct fxt_doubt *d, const struct fxt_provider *p, const struct fxt_record *r)
 {
 	enum entry worst = ENTRY_GOOD;
 
 	for (unsigned i = 0; i < r->string_count; i++) {
 		uint32_t ref = r->strings[i].ref;
 		const struct fxt_string_page *page = ref < FXT_STRING_INLINE ? p->tables->pages[ref / FXT_PAGE] : NULL;
-		enum entry e = ref && page ? entry_of(p, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE]) : ENTRY_GOOD;
+		enum entry e = ref && page ? entry_of(d, p, page->state[ref % FXT_PAGE], page->offset[ref % FXT_PAGE]) : ENTRY_GOOD;
 		worst = e > worst ? e : worst;
 	}
 	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++) {
 		const struct fxt_thread_entry *t = &p->tables->threads[r->threads[i].ref];
-		enum entry e = r->threads[i].ref ? entry_of(p, t->state, t->offset) : ENTRY_GOOD;
+		enum entry e = r->threads[i].ref ? entry_of(d, p, t->state, t->offset) : ENTRY_GOOD;
 		worst = e > worst ? e : worst;
 	}
 	return worst;
 }
 
-/* The record refers to what may have been registered again in a region of damage. */
-static void wait_for_redefinition(struct fxt_doubt *d, const struct fxt_record *r)
+static const char stale[] = "an index that it refers to may have been registered again in the damage: the recorder does so";
+
+/* The record refers to what may have been registered again in a region of damage. Returns why it is doubtful at once, or NULL. */
+static const char *wait_to_settle(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	struct fxt_distrust *trust = &d->registry->provider->distrust;
 
+	if (trust->group != d->group) {
+		trust->waiting = trust->last = 0;
+		trust->unlisted = 0;
+		trust->group = d->group;
+	}
 	if (trust->unlisted)
-		return;
+		return NULL;
 	if (array_room(&d->waiting, &d->waiting_capacity, d->waiting_count, sizeof(*d->waiting), FXT_WAITING_MAX) != TM_OK) {
+		if (trust->redefined)
+			return stale;
 		trust->unlisted = d->here->at;
-		return;
+		return NULL;
 	}
 	d->waiting[d->waiting_count++] = (struct fxt_waiting){ .at = d->here->at, .words = (uint32_t)r->words };
 	*(trust->last ? &d->waiting[trust->last - 1].next : &trust->waiting) = (uint32_t)d->waiting_count;
 	trust->last = (uint32_t)d->waiting_count;
+	return NULL;
 }
 
-static const char stale[] = "an index that it refers to may have been registered again in the damage: the recorder does so";
-
-/* The provider turns out to use indexes again. */
-static void doubt_waiting(struct fxt_doubt *d, struct fxt_distrust *trust)
+void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 {
+	struct fxt_distrust *trust = &p->distrust;
 	uint64_t from = 0, until = 0;
 
+	if (!d->plan || !trust->redefined || trust->group != d->group)
+		return;
 	for (uint32_t i = trust->waiting; i; i = d->waiting[i - 1].next) {
 		const struct fxt_waiting *w = &d->waiting[i - 1];
 		if (w->at != until) {
@@ -223,6 +234,31 @@ static void doubt_waiting(struct fxt_doubt *d, struct fxt_distrust *trust)
 		doubt(d, trust->unlisted, d->here->at - trust->unlisted, stale);
 	trust->waiting = trust->last = 0;
 	trust->unlisted = 0;
+}
+
+/* In front of the next region, or at the end of the file: what the regions so far may have held is what is missing. */
+static void settle(struct fxt_doubt *d)
+{
+	uint64_t missing = d->registry->missing_count - d->missing;
+
+	if (!d->room || d->room == UINT64_MAX)
+		return;
+	if (missing > d->room)
+		d->room = UINT64_MAX;
+	if (missing != d->room)
+		return;
+	d->settled = d->region_end;
+	d->room = 0;
+	d->waiting_count = 0;
+	d->group++;
+}
+
+/* A region of damage in front of the position that may have held registrations, at most so many. */
+static void open_region(struct fxt_doubt *d, uint64_t registrations)
+{
+	if (!d->room)
+		d->missing = d->registry->missing_count;
+	d->room = registrations > UINT64_MAX - d->room ? UINT64_MAX : d->room + registrations;
 }
 
 void fxt_doubt_close(struct fxt_doubt *d)
@@ -246,11 +282,9 @@ static const char *why_by_context(struct fxt_doubt *d, const struct fxt_record *
 		return "the provider record that it belongs to is doubtful";
 	if (r->has_timestamp && p->distrust.clock)
 		return "the tick rate of its provider may be lost, or is doubtful";
-	enum entry e = entries_of(p, r);
-	if (e == ENTRY_OLD && !p->distrust.redefined)
-		wait_for_redefinition(d, r);
+	enum entry e = entries_of(d, p, r);
 	if (e == ENTRY_OLD)
-		return p->distrust.redefined ? stale : NULL;
+		return wait_to_settle(d, r);
 	return e == ENTRY_DOUBTFUL ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
 }
 
@@ -306,16 +340,26 @@ static void doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
 	}
 }
 
-/* What was registered in a region of damage that ends at `until` is not known. */
-static void distrust_region(struct fxt_doubt *d, uint64_t until)
+static void distrust_gap(struct fxt_doubt *d, uint64_t until)
+{
+	d->registry->provider->distrust.gap = until;
+	/* There may have been sections of others in it. */
+	for (size_t i = 1; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
+		d->registry->list[i]->distrust.gap = until;
+}
+
+/* A region of damage ends at `until`: what it may have held has its effect behind it. */
+static void distrust_region(struct fxt_doubt *d, uint64_t until, struct fxt_loss loss)
 {
 	struct fxt_provider *p = d->registry->provider;
 
 	d->active = true;
-	p->distrust.gap = until;
-	/* There may have been sections of others in it. */
-	for (size_t i = 1; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
-		d->registry->list[i]->distrust.gap = until;
+	if (loss.registrations) {
+		open_region(d, loss.registrations);
+		distrust_gap(d, until);
+	}
+	if (!loss.others)
+		return;
 	if (!p->initialized && !p->timed)
 		p->distrust.clock = true;
 	/* One record: the magic number. */
@@ -416,19 +460,16 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		return;
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
-		p->distrust.clock = doubtful ||
-				    (!is_round_rate(r->tail) && p->distrust.gap && d->here->at - p->distrust.gap < RATE_CLEAR);
+		p->distrust.clock = doubtful || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR);
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
 	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
-		distrust_region(d, d->here->at + r->words * FXT_WORD);
+		distrust_region(d, d->here->at + r->words * FXT_WORD, (struct fxt_loss){ 1, false });
 	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_TRACE_INFO) && d->here->at)
 		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
 	p->distrust.redefined = p->distrust.redefined || (redefines && !doubtful && d->here->at != d->uncounted);
-	if (p->distrust.redefined)
-		doubt_waiting(d, &p->distrust);
 }
 
 /* ---- next to damage ---- */
@@ -483,9 +524,10 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	if (lost != TM_EXACT)
 		d->uncounted = until;
 	if (d->plan) {
+		settle(d);
 		doubt_island(d, from, until);
 		doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
-		distrust_region(d, until);
+		distrust_region(d, until, fxt_lost(d->resync, d->registry->provider, from, until));
 	}
 }
 
@@ -651,6 +693,9 @@ void fxt_doubt_missing(struct fxt_doubt *d)
 
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 {
+	settle(d);
+	for (size_t i = 0; i < d->registry->count; i++)
+		fxt_doubt_forget(d, d->registry->list[i]);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);

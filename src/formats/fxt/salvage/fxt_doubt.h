@@ -23,8 +23,8 @@ struct fxt_step {
 	uint32_t length;
 };
 
-/* Records that refer to something that was registered before damage: they are doubtful once it turns out that their provider uses
- * indexes again. */
+/* Records that refer to something that was registered before damage. They are doubtful if it turns out that their provider uses
+ * indexes again, unless as many registrations turn out to be missing as the damage had room for. */
 #define FXT_WAITING_MAX 65536u
 
 struct fxt_waiting {
@@ -60,6 +60,10 @@ struct fxt_doubt {
 	uint64_t steps_back;	     /* all of them */
 	struct fxt_waiting *waiting; /* owned */
 	size_t waiting_count, waiting_capacity;
+	uint32_t group;	  /* number of times that these were settled */
+	uint64_t settled; /* end of the last region of which it is known what was registered in it; 0: none */
+	uint64_t room;	  /* registrations that the regions since may have held at most; 0: none */
+	size_t missing;	  /* registrations that were known to be missing in front of them */
 };
 
 void fxt_doubt_close(struct fxt_doubt *d);
@@ -75,6 +79,8 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful);
 /* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful. */
 void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t until);
+/* What the provider registered is forgotten. */
+void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p);
 /* The provider or section record at `at` ends the records of the current provider. */
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
 /* A provider info record that may be the damaged one of a provider that is missing. */

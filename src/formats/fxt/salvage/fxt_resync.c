@@ -373,7 +373,7 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 	y->walk = walk;
 	y->decoder = decoder;
 	y->size = source->size;
-	y->inner_budget = y->lines.budget = BUDGET_START;
+	y->inner_budget = y->lost_budget = y->lines.budget = BUDGET_START;
 }
 
 void fxt_resync_close(struct fxt_resync *y)

@@ -26,6 +26,7 @@ struct fxt_resync {
 	uint64_t far_reads;		    /* far looks ahead so far */
 	uint64_t looks;			    /* fxt_resync_provider() so far */
 	uint64_t inner_budget, inner_until; /* bytes that may be examined inside records; where it was last topped up */
+	uint64_t lost_budget;		    /* the same inside regions of damage */
 	struct fxt_lines lines;
 	struct fxt_record other; /* what was decoded last */
 };

@@ -58,6 +58,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	provider->tick_limit = INT64_MAX;
 	provider->initialized = false;
 	provider->rate_offset = 0;
+	fxt_doubt_forget(&w->doubt, provider);
 	provider->distrust = (struct fxt_distrust){ 0 };
 	w->registry.introduced = true;
 }

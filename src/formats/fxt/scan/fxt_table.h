@@ -70,6 +70,7 @@ struct fxt_distrust {
 	bool redefined;		/* its recorder uses indexes again for other strings or threads */
 	uint32_t waiting, last; /* numbers of the records that are doubtful if it does, from 1: the first, the last; 0: none */
 	uint64_t unlisted;	/* the first of those that had no room there; 0: none */
+	uint32_t group;		/* fxt_doubt.group of these */
 	uint64_t from, until;	/* registrations from here to there may be another provider's */
 };
 

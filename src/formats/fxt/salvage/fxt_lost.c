@@ -1,0 +1,208 @@
+/* What a region of damage may have held: a registration or a section that is lost makes what follows doubtful, an event does not.
+ */
+#include "formats/fxt/salvage/fxt_lost.h"
+
+#include <string.h>
+
+/* Records behind the region among which one must have a time. */
+#define LOOK_RECORDS 6u
+/* Times that must be known, and by how many mean steps they may go on across the region: where a block is missing, it is more. */
+#define TIMES_KNOWN 8u
+#define STEPS_MOST 16u
+/* Words of a record into which bytes may have been inserted. */
+#define INSERTED_WORDS_MAX 64u
+#define BUDGET_FACTOR 16u
+
+/* A region, and the times before and behind it. */
+struct lost {
+	struct fxt_resync *y;
+	const struct fxt_provider *provider;
+	uint64_t until, low, high;
+};
+
+static uint64_t word_at(const struct lost *l, uint64_t at)
+{
+	const uint8_t *p = window_at(&l->y->window, at, FXT_WORD);
+	return p ? load_u64(p, l->y->decoder->big_endian) : 0;
+}
+
+/* Whether times go on across the region as they do elsewhere. */
+static bool times_go_on(struct lost *l)
+{
+	const struct fxt_provider *p = l->provider;
+	const struct fxt_record *r = &l->y->other;
+	uint64_t at = l->until;
+
+	if (p->timed < TIMES_KNOWN || p->outlier_open)
+		return false;
+	for (unsigned n = 0; n < LOOK_RECORDS; n++, at += r->words * FXT_WORD) {
+		if (!fxt_decode_other(l->y, at) || !fxt_is_exact(r) ||
+		    (r->type == FXT_METADATA && r->subtype != FXT_PROVIDER_EVENT))
+			return false;
+		if (!r->has_timestamp)
+			continue;
+		l->low = p->previous < r->timestamp ? p->previous : r->timestamp;
+		l->high = p->previous < r->timestamp ? r->timestamp : p->previous;
+		return (l->high - l->low) / STEPS_MOST <= (p->last - p->first) / p->timed;
+	}
+	return false;
+}
+
+static bool is_time(const struct lost *l, uint64_t word)
+{
+	return word >= l->low && word <= l->high;
+}
+
+/* Whether the bytes of a word may be the only or the first ones of a text. */
+static bool may_be_text(uint64_t word, bool big_endian)
+{
+	uint8_t bytes[FXT_WORD];
+	unsigned n = 0;
+
+	store_u64(bytes, word, big_endian);
+	while (n < FXT_WORD && bytes[n] >= ' ')
+		n++;
+	return bytes_are_zero(bytes + n, FXT_WORD - n);
+}
+
+/* The strings and the thread that the header of an event refers to; false: it has no time. */
+static bool header_refs(uint64_t header, uint16_t strings[2], uint8_t threads[2])
+{
+	strings[0] = strings[1] = 0;
+	threads[0] = threads[1] = 0;
+	switch (header & 15) {
+	case FXT_EVENT:
+		threads[0] = (uint8_t)fxt_bits(header, 24, 8);
+		strings[0] = (uint16_t)fxt_bits(header, 32, 16);
+		strings[1] = (uint16_t)fxt_bits(header, 48, 16);
+		return fxt_bits(header, 16, 4) < FXT_EVENT_TYPES;
+	case FXT_SCHEDULING:
+		if (header >> 60 == FXT_SWITCH_LEGACY) {
+			threads[0] = (uint8_t)fxt_bits(header, 28, 8);
+			threads[1] = (uint8_t)fxt_bits(header, 36, 8);
+		}
+		return header >> 60 <= FXT_WAKEUP;
+	case FXT_LOG:
+		threads[0] = (uint8_t)fxt_bits(header, 32, 8);
+		return !(header >> 40);
+	case FXT_PROFILER:
+		threads[0] = (uint8_t)fxt_bits(header, 20, 8);
+		return fxt_bits(header, 16, 4) <= FXT_PROFILER_BACKTRACE;
+	default:
+		return false;
+	}
+}
+
+/* Whether an event begins at `at`: its header was not hit. */
+static bool begins_event(const struct lost *l, uint64_t at)
+{
+	uint64_t header = word_at(l, at), words = fxt_size(header);
+	uint16_t strings[2];
+	uint8_t threads[2];
+
+	if (words < 2 || !header_refs(header, strings, threads) || !is_time(l, word_at(l, at + FXT_WORD)))
+		return false;
+	for (unsigned i = 0; i < 2; i++)
+		if (!fxt_string_known(l->provider, strings[i]) || !fxt_thread_known(l->provider, threads[i]))
+			return false;
+	return true;
+}
+
+/* Whether a registration may be inside the region from `at` on. */
+static bool has_registration(struct lost *l, uint64_t at)
+{
+	struct fxt_resync *y = l->y;
+
+	for (; l->until - at >= FXT_WORD; at += FXT_WORD) {
+		unsigned type = word_at(l, at) & 15;
+		if (type != FXT_STRING && type != FXT_THREAD)
+			continue;
+		if (!y->lost_budget || (fxt_decode_other(y, at) && fxt_is_exact(&y->other)))
+			return true;
+		y->lost_budget -= y->other.work < y->lost_budget ? y->other.work : y->lost_budget;
+	}
+	return false;
+}
+
+/* Whether the header at `at` was hit, the time behind it was not, and no other record is in the rest. */
+static bool is_headless_event(struct lost *l, uint64_t at)
+{
+	uint64_t time = l->until - at >= 2 * FXT_WORD ? word_at(l, at + FXT_WORD) : 0;
+
+	return l->until - at >= 2 * FXT_WORD && is_time(l, time) && !may_be_text(time, l->y->decoder->big_endian) &&
+	       !has_registration(l, at + FXT_WORD);
+}
+
+/* Whether an argument of the record that begins at `x` or behind it has a name that is registered. */
+static bool is_structured(const struct lost *l, const struct fxt_record *r, uint64_t x)
+{
+	for (unsigned n = 0; n < r->argument_count; n++)
+		if (r->arguments[n].at >= x && r->arguments[n].name.ref && fxt_string_known(l->provider, r->arguments[n].name.ref))
+			return true;
+	return false;
+}
+
+/* Whether the event at `at` is exact without some bytes in it, as many as the region is too long for it. */
+static bool is_torn_event(struct lost *l, uint64_t at)
+{
+	struct fxt_resync *y = l->y;
+	uint64_t words = fxt_size(word_at(l, at)), length = words * FXT_WORD, more = l->until - at - length;
+	uint8_t bytes[INSERTED_WORDS_MAX * FXT_WORD];
+	bool all;
+
+	if (words > INSERTED_WORDS_MAX || more > FXT_JOURNAL_BYTES)
+		return false;
+	const uint8_t *p = window_at(&y->window, at, (size_t)(length + more));
+	if (!p)
+		return false;
+	memcpy(bytes, p + more, (size_t)length);
+	memcpy(bytes, p, FXT_WORD);
+	for (uint64_t x = FXT_WORD; x < length && y->lost_budget >= length; bytes[x] = p[x], x++) {
+		y->lost_budget -= length;
+		if (fxt_decode(y->decoder, &y->other, bytes, length, length, FXT_DECODE_STRICT) && fxt_is_exact(&y->other) &&
+		    fxt_refs_known(l->provider, &y->other, &all) && all && is_structured(l, &y->other, x))
+			return true;
+	}
+	return false;
+}
+
+/* How many registrations may have begun in the rest of the region, whose first word is a header that was hit. A word that was not
+ * hit begins none. */
+static uint64_t most_registrations(const struct lost *l, uint64_t at)
+{
+	bool big_endian = l->y->decoder->big_endian;
+	uint64_t count = 0;
+
+	while (l->until - at >= 2 * FXT_WORD) {
+		count++;
+		for (at += 2 * FXT_WORD; l->until - at >= FXT_WORD; at += FXT_WORD) {
+			uint64_t word = word_at(l, at);
+			if (!word || !may_be_text(word, big_endian))
+				break;
+		}
+	}
+	return count;
+}
+
+struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_provider *p, uint64_t from, uint64_t until)
+{
+	struct lost l = { .y = y, .provider = p, .until = until };
+	struct fxt_loss nothing = { 0, false };
+	uint64_t at = from;
+
+	y->lost_budget += (until - from) * BUDGET_FACTOR;
+	if (!times_go_on(&l))
+		return (struct fxt_loss){ UINT64_MAX, true };
+	while (until - at >= 2 * FXT_WORD && begins_event(&l, at)) {
+		uint64_t length = fxt_size(word_at(&l, at)) * FXT_WORD;
+		/* Up to a word is missing. */
+		if (length > until - at)
+			return length - (until - at) <= FXT_WORD ? nothing : (struct fxt_loss){ UINT64_MAX, true };
+		if (until - at - length >= FXT_WORD && is_torn_event(&l, at))
+			return nothing;
+		at += length;
+	}
+	if (until - at < FXT_WORD || ((until - at) % FXT_WORD == 0 && is_headless_event(&l, at)))
+		return nothing;
+	return (struct fxt_loss){ most_registrations(&l, at), true };
+}
