@@ -329,15 +329,30 @@ static bool doubt_copy(struct fxt_doubt *d, uint64_t seam, uint64_t size)
 }
 
 /* Whether a block was written twice, and its second copy has bytes at `from`, or begins or ends in [from, until]: lists that copy.
- */
-static void doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
+ * Returns the size of one that begins in it, or 0. */
+static uint64_t doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
 	for (uint64_t size = BLOCK_MOST; size >= BLOCK_LEAST; size /= 2) {
 		uint64_t seam = from / size * size, next = seam + size;
-		if (doubt_copy(d, seam, size) || (next <= until && doubt_copy(d, next, size)) ||
-		    (seam == from && seam && doubt_copy(d, seam - size, size)))
-			return;
+		if (doubt_copy(d, seam, size))
+			return seam == from ? size : 0;
+		if (next <= until && doubt_copy(d, next, size))
+			return size;
+		if (seam == from && seam && doubt_copy(d, seam - size, size))
+			return 0;
 	}
+	return 0;
+}
+
+/* Whether a second copy of so many bytes that begins in [from, until) took no bytes away: the record at `from` goes on behind it.
+ * And nothing in it changes to another provider. */
+static bool is_inserted(struct fxt_doubt *d, uint64_t from, uint64_t until, uint64_t size)
+{
+	uint64_t again = from + size, block = until > size ? until - size : 0;
+
+	return size && until - from <= size && d->entered < block && d->registry->provider->offset < block &&
+	       fxt_decode_other(d->resync, again) && fxt_is_exact(&d->resync->other) &&
+	       fxt_next_is_sound(d->resync, again + d->resync->other.words * FXT_WORD);
 }
 
 static void distrust_gap(struct fxt_doubt *d, uint64_t until)
@@ -526,8 +541,10 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	if (d->plan) {
 		settle(d);
 		doubt_island(d, from, until);
-		doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
-		distrust_region(d, until, fxt_lost(d->resync, d->registry->provider, from, until));
+		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
+		distrust_region(d, until,
+				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0, false }
+								  : fxt_lost(d->resync, d->registry->provider, from, until));
 	}
 }
 
