@@ -61,6 +61,14 @@ static void task_lines(const struct sketch *sk)
 	}
 }
 
+/* A symbol of type '?': the last one has its end from it. */
+static bool is_end_marker(const struct sketch *sk, uint64_t at, uint64_t end)
+{
+	while (at < end && sk->data[at] != ' ')
+		at++;
+	return end - at > 2 && sk->data[at + 1] == '?' && sk->data[at + 2] == ' ';
+}
+
 /* Comments in front, of which "# symbols: " counts the lines after them. */
 static void symbol_lines(const struct sketch *sk, const char *name)
 {
@@ -82,7 +90,7 @@ static void symbol_lines(const struct sketch *sk, const char *name)
 	outline_measure(sk->o, count, MEASURE_COUNT, group, 1, 0);
 	for (; at < sk->size && sk->o->status == TM_OK; at = end) {
 		end = line_end(sk, at);
-		line(sk, PART_RECORD, name, at, end, 0);
+		line(sk, PART_RECORD, name, at, end, end == sk->size && is_end_marker(sk, at, end) ? PART_FIXED : 0);
 	}
 	outline_close(sk->o, sk->size);
 }
