@@ -49,9 +49,8 @@ static const struct cli_option options[] = {
 	{ 'g', "report", "FILE",
 	  "write an HTML page to FILE that shows where the damage is, and what was kept, changed, dropped, doubted and made anew" },
 	{ 'E', "extra", "PATH",
-	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated. auto: what "
-	  "a "
-	  "recorder that was killed left in the shared memory of this machine, of the owner of the capture only" },
+	  "more pieces of the same capture: a path, or a quoted pattern such as '/dev/shm/uftrace-*'; may be repeated. "
+	  "auto: what a recorder that was killed left in the shared memory of this machine, of the owner of the capture only" },
 	{ 'w', "verify-with", "COMMAND",
 	  "run this shell command before the result gets its name: {} is the result, under a temporary name. If the command fails, "
 	  "nothing is written" },

@@ -1,4 +1,4 @@
-/* Integers in either byte order, and a growable buffer to append them to. */
+/* Integers in either byte order, sets of bits, and a growable buffer to append integers to. */
 #ifndef CORE_BYTES_H
 #define CORE_BYTES_H
 
@@ -49,6 +49,22 @@ static inline void store_u64(void *p, uint64_t v, bool big_endian)
 
 /* True when length bytes are all zero. */
 bool bytes_are_zero(const void *data, size_t length);
+
+/* A set of small numbers: a bit for each, in an array of the caller's, zeros at first. The caller has checked that i is in it. */
+static inline bool bit_get(const uint8_t *set, size_t i)
+{
+	return set[i / 8] >> i % 8 & 1;
+}
+
+static inline void bit_set(uint8_t *set, size_t i)
+{
+	set[i / 8] |= (uint8_t)(1u << i % 8);
+}
+
+static inline void bit_clear(uint8_t *set, size_t i)
+{
+	set[i / 8] &= (uint8_t) ~(1u << i % 8);
+}
 
 /* A growable buffer. Zero-initialised is empty. A failed allocation sets `failed`, after which appends do nothing; the owner
  * checks it once, at the end. */

@@ -139,7 +139,8 @@ static void html_strip_cells(FILE *out, const struct report_map *m, const struct
 static void html_files(FILE *out, const struct report_map *m, size_t ordinal)
 {
 	struct report_strip rest = { .size = 0 };
-	size_t left = 0;
+	size_t left = 0, made = 0;
+	uint64_t made_bytes = 0;
 
 	fputs("<details class=\"table\"><summary>Bytes as a table</summary><div class=\"wide\" tabindex=\"0\" role=\"region\"",
 	      out);
@@ -155,6 +156,8 @@ static void html_files(FILE *out, const struct report_map *m, size_t ordinal)
 		const struct report_strip *s = &m->strips[i];
 		if (!s->file)
 			continue;
+		made += s->made;
+		made_bytes += s->made ? s->size : 0;
 		if (s->shown) {
 			fputs("<tr><th scope=\"row\">", out);
 			html_text(out, *s->name ? s->name : "the capture");
@@ -175,9 +178,9 @@ static void html_files(FILE *out, const struct report_map *m, size_t ordinal)
 		html_strip_cells(out, m, &rest);
 	}
 	fputs("</tbody></table></div></details>\n", out);
-	if (m->made_files) {
-		report_count(out, "<p>", m->made_files, "file");
-		report_count(out, " made anew, with ", m->made_bytes, "byte");
+	if (made) {
+		report_count(out, "<p>", made, "file");
+		report_count(out, " made anew, with ", made_bytes, "byte");
 		fputs(".</p>\n", out);
 	}
 	if (left) {

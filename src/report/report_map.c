@@ -31,7 +31,8 @@ struct report_map *report_map_new(struct tracemend_input *input)
 	if (!m)
 		return NULL;
 	m->count = tracemend_input_count(input);
-	m->strips = calloc(m->count + 1, sizeof(*m->strips));
+	m->capacity = m->count + 1;
+	m->strips = calloc(m->capacity, sizeof(*m->strips));
 	bool good = m->strips;
 	for (size_t i = 0; i < m->count && good; i++) {
 		good = map_add_file(m, input, i);
@@ -225,17 +226,12 @@ static void map_literals(struct report_map *m, struct literals *l, size_t strip,
 /* A file of the output that has no part of the input, as one bin. */
 static bool map_add_made(struct report_map *m, const char *file, uint64_t size)
 {
-	struct report_strip *strips = realloc(m->strips, (m->count + 1) * sizeof(*strips));
-
-	if (!strips)
+	if (array_room(&m->strips, &m->capacity, m->count, sizeof(*m->strips), SIZE_MAX) != TM_OK)
 		return false;
-	m->strips = strips;
-	struct report_strip *s = &strips[m->count];
+	struct report_strip *s = &m->strips[m->count];
 	*s = (struct report_strip){ .name = strdup(file), .size = size, .role = TM_ROLE_INPUT, .file = true, .made = true };
 	if (!s->name)
 		return false;
-	m->made_files++;
-	m->made_bytes += size;
 	map_fate(m, m->count++, REPORT_MADE, 0, size);
 	return true;
 }

@@ -93,14 +93,13 @@ struct report_drop {
 
 struct report_map {
 	struct report_strip *strips;
-	size_t count;
+	size_t count, capacity;
 	struct map names;
 	uint32_t current; /* strip of the last place */
 	uint32_t bins;	  /* of a strip */
 	size_t binned;	  /* strips that have bins */
 	bool failed;	  /* out of memory */
 	bool repair;
-	uint64_t made_files, made_bytes; /* outputs that have no part of the input */
 	struct report_drop *drops;
 	size_t drop_count, drop_capacity;
 	uint32_t at_strip; /* of the last record */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/text.h"
 #include "report/report_map.h"
 
 /* A time is far when the bins would have to be so much wider, as a power of two. */
@@ -16,10 +17,8 @@
 
 uint64_t report_hash(const char *text)
 {
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	uint64_t hash = text_hash(text, strlen(text));
 
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
 	return hash == MAP_NONE ? 0 : hash;
 }
 

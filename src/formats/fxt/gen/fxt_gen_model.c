@@ -1,5 +1,6 @@
 /* What a capture may refer to at the place where it is being written: texts, string and thread tables of the current
  * provider, its clock, arguments. */
+#include "core/bytes.h"
 #include "formats/fxt/gen/fxt_gen_model.h"
 
 static const char *const words[] = {
@@ -85,16 +86,6 @@ struct fxt_ref fxt_ref_empty(void)
 struct fxt_ref fxt_ref_inline(struct fxt_text text)
 {
 	return (struct fxt_ref){ (uint16_t)(FXT_STRING_INLINE | text.length), text };
-}
-
-static bool bit_get(const uint8_t *bits, unsigned i)
-{
-	return bits[i / 8] >> (i % 8) & 1;
-}
-
-static void bit_set(uint8_t *bits, unsigned i)
-{
-	bits[i / 8] |= (uint8_t)(1u << (i % 8));
 }
 
 void fxt_register_string(struct fxt_gen *g, uint16_t index, struct fxt_text text)

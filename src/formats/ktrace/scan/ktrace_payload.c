@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "core/bytes.h"
 #include "core/text.h"
 #include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/scan/ktrace_threads.h"
@@ -68,12 +69,12 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", the map has %" PRIu64 " entries", i, id,
 					    form->count);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
-		} else if (id < KTRACE_CPUS_MAX && (seen[id / 8] >> (id % 8)) & 1) {
+		} else if (id < KTRACE_CPUS_MAX && bit_get(seen, id)) {
 			fd = payload_report(w, KTRACE_RULE_cpumap_duplicate_id, chunk, at, form->entry,
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", which an earlier entry is for", i, id);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
 		} else if (id < KTRACE_CPUS_MAX) {
-			seen[id / 8] = (uint8_t)(seen[id / 8] | 1u << (id % 8));
+			bit_set(seen, id);
 		}
 		if (id != i && id < form->count && ordered) {
 			ordered = false;

@@ -64,11 +64,14 @@ static bool clock_is_sure(const struct lttng_trace *t, const struct lttng_block 
 
 /* Whether the end of the block is what is missing, and nothing in it: its events go on up to the end of the file, and the time up
  * to the end stamp that the missing part would have taken is missing, too. */
-static bool is_cut_off(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+static bool is_cut_off(const struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	struct lttng_header h;
 
-	if (!b->cut || !lttng_header_at(t, f, b->frame->offset, &h) || h.v[LF_SIZE] <= b->frame->length)
+	if (!b->cut || !b->frame->sound)
+		return false;
+	lttng_header_load(&h, t->coding.layout, t->coding.big_endian, b->head);
+	if (h.v[LF_SIZE] <= b->frame->length)
 		return false;
 	const uint64_t have = w->at.kept - t->coding.layout->size, missing = h.v[LF_SIZE] - b->frame->length;
 	if (b->unknown_end || b->bad_end || b->begin_lost || w->end < w->at.stamp || w->at.stamp <= w->begin ||
@@ -78,10 +81,11 @@ static bool is_cut_off(struct lttng_trace *t, struct lttng_file *f, const struct
 }
 
 /* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
-static bool is_shifted(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b,
+		       const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit) && !is_cut_off(t, f, b, w);
+	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit) && !is_cut_off(t, b, w);
 }
 
 /* What the edits say of the events around them. */

@@ -3,6 +3,7 @@
  * leads to the next by its description, or nowhere, and chains that go on merge: the correct chain is one of them, and all wrong
  * ones end or run into it (decoding synchronises itself, as with variable-length codes). Where only one is left, it is the correct
  * one. */
+#include "core/bytes.h"
 #include "core/sink.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
@@ -83,7 +84,7 @@ struct chains {
 
 static bool chain_arrives(struct chains *r, uint64_t at)
 {
-	return r->arrived[(at - r->from) / 8] >> ((at - r->from) % 8) & 1;
+	return bit_get(r->arrived, at - r->from);
 }
 
 static void chain_goes_to(struct chains *r, uint64_t at, uint64_t limit)
@@ -91,7 +92,7 @@ static void chain_goes_to(struct chains *r, uint64_t at, uint64_t limit)
 	if (at >= limit) {
 		r->beyond = true;
 	} else if (!chain_arrives(r, at)) {
-		r->arrived[(at - r->from) / 8] |= (uint8_t)(1u << ((at - r->from) % 8));
+		bit_set(r->arrived, at - r->from);
 		r->count++;
 	}
 }

@@ -1,4 +1,5 @@
 /* Options: checks that use nothing but their bytes. */
+#include "core/bytes.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length)
@@ -49,7 +50,7 @@ size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *
 	if (stop - from < done || load_u16(data + stop - done, shape->big_endian) ||
 	    (shape->version != 6 && load_u32(data + stop - 8 - 4, shape->big_endian) != 8))
 		return SIZE_MAX;
-	leads[done / 8] |= (uint8_t)(1u << done % 8);
+	bit_set(leads, done);
 	for (size_t back = done + TRACEDAT_OPTION_HEADER; back <= stop - from; back++) {
 		const uint8_t *p = data + stop - back;
 		unsigned id = load_u16(p, shape->big_endian);
@@ -57,8 +58,8 @@ size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *
 		if (id - 1u >= TRACEDAT_ID_LAST || size > back - TRACEDAT_OPTION_HEADER - done)
 			continue;
 		size_t behind = back - TRACEDAT_OPTION_HEADER - size;
-		if (leads[behind / 8] >> behind % 8 & 1) {
-			leads[back / 8] |= (uint8_t)(1u << back % 8);
+		if (bit_get(leads, behind)) {
+			bit_set(leads, back);
 			first = stop - back;
 		}
 	}

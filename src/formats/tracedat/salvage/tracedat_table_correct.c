@@ -1,5 +1,6 @@
 /* CPU tables in which one number contradicts all others. Recorders put the data of the CPUs one behind the other, up to what
  * follows: each offset is the end of the data before it (MAN6 "REST OF TRACE-CMD HEADER", MAN7 "OPTIONS"). */
+#include "core/bytes.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
@@ -96,11 +97,6 @@ static void table_correct(struct table *t)
 	entry_report(t, c, c->offset, size);
 }
 
-static bool bit(const uint8_t *set, uint32_t i)
-{
-	return set[i / 8] >> i % 8 & 1;
-}
-
 /* The CPUs of the buffer that had events, by the statistics. False where they are not those of all `count` CPUs, each once. */
 static bool cpus_busy(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t count, uint8_t *busy)
 {
@@ -113,7 +109,7 @@ static bool cpus_busy(const struct tracedat_walk *w, const struct tracedat_buffe
 		if (!stat->known || stat->cpu != cpu)
 			return false;
 		if (stat->entries || stat->read)
-			busy[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+			bit_set(busy, cpu);
 	}
 	return true;
 }
@@ -129,8 +125,8 @@ static void cpu_correct(struct tracedat_walk *w, struct tracedat_buffer *b, uint
 		return;
 	for (size_t i = 0; i < b->count; i++) {
 		struct tracedat_cpu *c = &b->cpus[i];
-		if (c->cpu < count && bit(busy, c->cpu)) {
-			busy[c->cpu / 8] &= (uint8_t) ~(1u << c->cpu % 8);
+		if (c->cpu < count && bit_get(busy, c->cpu)) {
+			bit_clear(busy, c->cpu);
 		} else if (c->size) {
 			if (wrong)
 				return;
@@ -138,7 +134,7 @@ static void cpu_correct(struct tracedat_walk *w, struct tracedat_buffer *b, uint
 		}
 	}
 	for (uint32_t cpu = 0; cpu < count; cpu++) {
-		if (!bit(busy, cpu))
+		if (!bit_get(busy, cpu))
 			continue;
 		if (without != TRACEDAT_CPUS_MAX)
 			return;

@@ -1,4 +1,5 @@
 /* CPU data that no table names, carved between and behind the ranges in use and assigned to CPUs without data. */
+#include "core/bytes.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdlib.h>
@@ -7,16 +8,6 @@ static const struct tracedat_stat *expected_of(const struct tracedat_directory *
 {
 	const struct tracedat_stat *stat = tracedat_stat_of(dir, b->name, cpu);
 	return stat && stat->known ? stat : NULL;
-}
-
-static bool bit(const uint8_t *set, uint32_t i)
-{
-	return set[i / 8] >> i % 8 & 1;
-}
-
-static void bit_set(uint8_t *set, uint32_t i)
-{
-	set[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
 /* The next CPU from `from` on that has no data and should have some. */
@@ -35,17 +26,17 @@ static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tra
 	/* First a CPU that had events according to the statistics, then one without statistics. */
 	const struct tracedat_stat *stat = tracedat_stats_of(&w->dir, b->name, from, &count);
 	for (const struct tracedat_stat *stop = stat + count; stat < stop && stat->cpu < most; stat++) {
-		if (!stat->known || bit(counted, stat->cpu))
+		if (!stat->known || bit_get(counted, stat->cpu))
 			continue;
-		if (stat->entries + stat->read && !bit(filled, stat->cpu))
+		if (stat->entries + stat->read && !bit_get(filled, stat->cpu))
 			return stat->cpu;
 		bit_set(counted, stat->cpu);
 	}
 	for (uint32_t cpu = from; cpu < most; cpu++)
-		if (!bit(filled, cpu) && !bit(counted, cpu))
+		if (!bit_get(filled, cpu) && !bit_get(counted, cpu))
 			return cpu;
 	for (uint32_t cpu = from; cpu < TRACEDAT_CPUS_MAX; cpu++)
-		if (!bit(filled, cpu))
+		if (!bit_get(filled, cpu))
 			return cpu;
 	return TRACEDAT_CPUS_MAX - 1;
 }

@@ -1,4 +1,5 @@
 /* The payloads of options, checked one by one (MAN6, MAN7 "OPTIONS"). */
+#include "core/bytes.h"
 #include "core/cursor.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
@@ -272,10 +273,10 @@ static void option_guest(struct tracedat_walk *w, struct tracedat_option *o)
 		cursor_skip(&c, 4);
 		if (cpu >= cpus || cpu >= TRACEDAT_CPUS_MAX)
 			wrong = "a CPU number is not below the number of CPUs";
-		else if (seen[cpu / 8] & 1u << cpu % 8)
+		else if (bit_get(seen, cpu))
 			wrong = "a CPU is listed twice";
 		else
-			seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+			bit_set(seen, cpu);
 	}
 	if (!wrong)
 		return;

@@ -3,6 +3,7 @@
 #ifndef TRACEDAT_RECORD_H
 #define TRACEDAT_RECORD_H
 
+#include "core/bytes.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 /* Bytes of the common fields that all events have. */
@@ -17,7 +18,7 @@ static inline bool tracedat_size_odd(const struct tracedat_event *e, uint32_t si
 /* A process id in range that command lines or earlier records have; 0 is the idle task, which needs no name. */
 static inline bool tracedat_pid_known(const struct tracedat_texts *texts, uint32_t pid)
 {
-	return pid <= TRACEDAT_PID_MAX && (!pid || texts->pids[pid / 8] & 1u << pid % 8);
+	return pid <= TRACEDAT_PID_MAX && (!pid || bit_get(texts->pids, pid));
 }
 
 /* Flags and preemption count that no kernel writes. */

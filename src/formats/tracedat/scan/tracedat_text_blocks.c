@@ -1,5 +1,6 @@
 /* The blocks that are lines of text: kallsyms, printk formats, saved command lines (MAN6 "KALLSYMS INFORMATION" to "PROCESS
  * INFORMATION"). Readers stop at the first bad line, so repair leaves bad lines out. */
+#include "core/bytes.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 #include <stdlib.h>
@@ -321,9 +322,9 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
 			continue;
 		}
-		if (w->texts.pids[pid / 8] & 1u << pid % 8)
+		if (bit_get(w->texts.pids, pid))
 			lines_report(&l, TRACEDAT_RULE_cmdlines_duplicate_pid, &twice, "each process id once");
-		w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
+		bit_set(w->texts.pids, pid);
 		w->texts.cmdlines = true;
 	}
 	lines_close(&l, 8, piece);

@@ -1,4 +1,5 @@
 /* Version 7: the options of buffers, and the sections that they name (MAN7 "OPTIONS"). */
+#include "core/bytes.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_page.h"
@@ -17,7 +18,7 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		count = l->fitting;
 	for (size_t i = 0; i < count && w->status == TM_OK; i++, p += 20) {
 		uint32_t cpu = load_u32(p, be);
-		bool twice = cpu < TRACEDAT_CPUS_MAX && seen[cpu / 8] & 1u << cpu % 8;
+		bool twice = cpu < TRACEDAT_CPUS_MAX && bit_get(seen, cpu);
 		if (cpu >= TRACEDAT_CPUS_MAX || twice) {
 			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4,
 						   twice ? "CPU %u is listed twice" : "the CPU is %u, expected a number below 8192",
@@ -27,7 +28,7 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 			w->data.errors = true;
 			continue;
 		}
-		seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+		bit_set(seen, cpu);
 		ordered &= (int64_t)cpu > last;
 		last = cpu;
 		struct tracedat_cpu *c = tracedat_cpu_add(w, b);
