@@ -51,17 +51,17 @@ static inline void store_u64(void *p, uint64_t v, bool big_endian)
 bool bytes_are_zero(const void *data, size_t length);
 
 /* A set of small numbers: a bit for each, in an array of the caller's, zeros at first. The caller has checked that i is in it. */
-static inline bool bit_get(const uint8_t *set, size_t i)
+static inline bool bit_get(const uint8_t *set, uint64_t i)
 {
 	return set[i / 8] >> i % 8 & 1;
 }
 
-static inline void bit_set(uint8_t *set, size_t i)
+static inline void bit_set(uint8_t *set, uint64_t i)
 {
 	set[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-static inline void bit_clear(uint8_t *set, size_t i)
+static inline void bit_clear(uint8_t *set, uint64_t i)
 {
 	set[i / 8] &= (uint8_t) ~(1u << i % 8);
 }
