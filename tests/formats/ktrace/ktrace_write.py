@@ -217,9 +217,9 @@ KNOWN = {*LISTS, *OPAQUE, 0x1A00, 0x1C00, 0x1D00, 0x1E00, 0x1F00, 0x2000, 0x5203
 
 
 def unknown_tag(rng):
-    """ktrace(5): "unrecognized chunks should be skipped", whatever their tag. All ones marks one that is not finished; 0 is no tag."""
+    """ktrace(5): "unrecognized chunks should be skipped", whatever their tag. All ones marks one that is not finished."""
     while True:
-        tag = rng.choice((rng.randrange(1, 1 << 32), rng.randrange(1, 0x20000), rng.randrange(0x8100, 0x8A00), 0x4000, 0xE001E002))
+        tag = rng.choice((rng.randrange(1 << 32), 0, rng.randrange(1, 0x20000), rng.randrange(0x8100, 0x8A00), 0x4000, 0xE001E002))
         if tag not in KNOWN and tag not in (0xFFFFFFFF, V3, KERNEL, RAW1, RAW2):
             return tag
 
@@ -227,7 +227,9 @@ def unknown_tag(rng):
 def unknown(model):
     rng = model.rng
     version = rng.choice(((0, 0), (1, 0), (rng.randrange(17), rng.randrange(17)), (rng.getrandbits(15), rng.getrandbits(16))))
-    return [chunk(unknown_tag(rng), model.opaque(), version) for _ in range(rng.choice((1, 1, 2, 3, 20)))]
+    out = [chunk(unknown_tag(rng), model.opaque(), version) for _ in range(rng.choice((1, 1, 2, 3, 20)))]
+    # An empty chunk with tag 0 is what a hole leaves, and one with another version than writers give is noise.
+    return [(tag, given, payload) if tag else (tag, (0, 0), payload or bytes(8)) for tag, given, payload in out]
 
 
 def header_chunks(model):

@@ -99,13 +99,22 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
-/* Whether an unknown chunk is one of events that lost its tag and version: no known writer has such a version. */
+/* Whether an unknown chunk is one of events that lost its tag and version: no known writer has such a version, or such a tag. */
 static bool chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
 {
 	uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
+	unsigned least = chunk->tag ? IN_RECORDS : 1;
 
-	return !ktrace_chunk_versions_are_small(chunk) && chunk->size >= 8 + 4 * size && (chunk->size - 8) % size == 0 &&
-	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, 4);
+	if (chunk->tag && ktrace_chunk_versions_are_small(chunk))
+		return false;
+	return chunk->size >= 8 + least * size && (chunk->size - 8) % size == 0 &&
+	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS);
+}
+
+/* A tag of 0 is what a hole leaves, unless the rest of the header is one. */
+static bool chunk_is_hole(const struct ktrace_chunk *chunk)
+{
+	return !chunk->tag && (!chunk->size || !ktrace_chunk_versions_are_small(chunk));
 }
 
 #define CHAIN 16u /* sizes in a row that lead from one chunk to the next */
@@ -117,8 +126,7 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 	/* ktrace(5): "unrecognized chunks should be skipped". Their sizes must lead to the end, to a known chunk, or on and on. */
 	for (unsigned links = 0; links < CHAIN; links++) {
 		struct ktrace_chunk chunk;
-		/* A tag of 0 is what a hole leaves. */
-		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag)
+		if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || chunk_is_hole(&chunk))
 			return false;
 		if (chunk_is_known(source, &chunk, limit, is_64))
 			return plausible || chunk.tag != KTRACE_TAG_UNFINISHED;
@@ -137,7 +145,7 @@ bool ktrace_chunk_is_chained(struct source *source, uint64_t offset, uint64_t li
 {
 	struct ktrace_chunk chunk;
 
-	if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || !chunk.tag ||
+	if (limit - offset < KTRACE_CHUNK_HEADER || !ktrace_chunk_read(source, offset, &chunk) || chunk_is_hole(&chunk) ||
 	    chunk.size > limit - offset - KTRACE_CHUNK_HEADER)
 		return false;
 	offset = ktrace_chunk_next(offset, chunk.size);

@@ -74,6 +74,11 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 		}
 		chunk_report(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER,
 			     "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
+		if (!chunk->tag) {
+			w->map_damaged = true;
+			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
+					    "a chunk with tag 0, which may have lost its tag");
+		}
 		return;
 	}
 	if (kind->place == KTRACE_IN_HEADER && !c->in_header) {

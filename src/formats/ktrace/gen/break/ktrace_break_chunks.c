@@ -74,8 +74,10 @@ BREAKER(chunk_garbage, GEN_MODEL)
 {
 	/* A chunk whose header never reached the disk, between valid ones. */
 	struct ktrace_made *m = ktrace_make_chunk(g, 0, 0, false);
-	if (m)
+	if (m) {
 		(void)bytes_grow(&m->payload, (size_t)(8 * (1 + choices_below(g->c, 32))));
+		m->stored_size = 0;
+	}
 	ktrace_make_valid_chunk(g, KTRACE_SUMMARY);
 }
 
