@@ -57,12 +57,14 @@ static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk
 {
 	uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
 	bool whole = chunk->size && chunk->size % ktrace_event_size(in->is_64) == 0;
+	uint32_t fixed = ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag));
 
 	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_is_confirmed(in->source, x->next + 8, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size + 8, x->next + 8, KTRACE_RULE_events_size_excludes_future, false, false };
 		return true;
 	}
-	if (chunk->size >= 16 && ktrace_chunk_is_confirmed(in->source, x->next - 16, limit, in->is_64)) {
+	if (chunk->size >= 16 && (!fixed || chunk->size == fixed + KTRACE_CHUNK_HEADER) &&
+	    ktrace_chunk_is_confirmed(in->source, x->next - 16, limit, in->is_64)) {
 		*x = (struct ktrace_extent){ chunk->size - 16, x->next - 16, KTRACE_RULE_chunk_size_includes_header, false, false };
 		return true;
 	}

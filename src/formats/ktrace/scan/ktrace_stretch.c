@@ -138,6 +138,19 @@ static bool foreign_is_raw1(const uint8_t *p)
 	return load_u32(p, false) == KTRACE_MAGIC_RAW1 && (load_u32(p + 8, false) || load_u32(p + 12, false) > 1 || p[16] < 0x20);
 }
 
+/* The kernel's magic number is an ordinary number as well: a timebase follows. */
+static bool foreign_is_v3(const uint8_t *p, uint64_t left)
+{
+	uint32_t magic = load_u32(p, false), numer = load_u32(p + 16, false), denom = load_u32(p + 20, false);
+
+	if (load_u64(p + 8, false) > left)
+		return false;
+	if (magic == KTRACE_MAGIC_KERNEL)
+		return load_u32(p + 4, false) == 1 && load_u64(p + 8, false) >= KTRACE_HEADER - KTRACE_HEADER_UNCOUNTED && numer &&
+		       denom && numer < 1u << 16 && denom < 1u << 16;
+	return magic == KTRACE_MAGIC && load_u16(p + 4, false) <= 1;
+}
+
 void ktrace_foreign_find(struct ktrace_walk *w, uint64_t from, uint64_t until)
 {
 	if (!w->repair.plan || w->foreign)
@@ -146,8 +159,7 @@ void ktrace_foreign_find(struct ktrace_walk *w, uint64_t from, uint64_t until)
 	for (uint64_t at = from; at < until && w->in.source->size - at >= KTRACE_HEADER; at++) {
 		const uint8_t *p = window_at(&w->in.window, at, 24);
 		uint32_t magic = p ? load_u32(p, false) : 0;
-		bool v3 = magic == KTRACE_MAGIC && load_u16(p + 4, false) <= 1 && load_u64(p + 8, false) <= w->in.source->size - at;
-		if (v3 || magic == KTRACE_MAGIC_RAW2 || (p && foreign_is_raw1(p))) {
+		if (magic == KTRACE_MAGIC_RAW2 || (p && (foreign_is_raw1(p) || foreign_is_v3(p, w->in.source->size - at)))) {
 			ktrace_foreign_doubt(w, at);
 			return;
 		}

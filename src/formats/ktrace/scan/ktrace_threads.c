@@ -37,7 +37,7 @@ static const struct {
 
 struct thread_walk {
 	struct ktrace_walk *walk;
-	uint64_t map; /* offset of the first entry */
+	uint64_t map, end; /* offset of the first entry, and behind the last one */
 	struct ktrace_count counts[THREAD_COUNTS];
 	struct ktrace_table here;  /* thread ids of this map -> number of the entry */
 	struct ktrace_table names; /* process id -> hash of its first name */
@@ -68,10 +68,15 @@ static size_t thread_name(struct thread_walk *t, const struct ktrace_thread *thr
 	const uint8_t *end = memchr(thread->name, 0, KTRACE_NAME);
 	size_t length = end ? (size_t)(end - thread->name) : KTRACE_NAME;
 
-	if (!end)
+	if (!end) {
 		thread_count(t, threadmap_name_unterminated, offset);
-	else if (!bytes_are_zero(end, KTRACE_NAME - length))
+		/* What hit the last byte may have hit the next entry, whose id has no form of its own. */
+		uint64_t next = offset + ktrace_thread_size(t->walk->in.is_64);
+		if (next < t->end)
+			ktrace_odd_add(&t->odd, next, next + ktrace_thread_size(t->walk->in.is_64));
+	} else if (!bytes_are_zero(end, KTRACE_NAME - length)) {
 		thread_count(t, threadmap_name_residue, offset);
+	}
 	if (ktrace_thread_name_has_control(thread))
 		thread_count(t, threadmap_name_control_bytes, offset);
 	/* A full name may be cut inside of a character. */
@@ -138,6 +143,7 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 {
 	struct thread_walk t = { .walk = w,
 				 .map = offset,
+				 .end = offset + count * ktrace_thread_size(w->in.is_64),
 				 .here.max = KTRACE_THREADS_MAX,
 				 .names.max = KTRACE_THREADS_MAX,
 				 .first.max = KTRACE_THREADS_MAX,
