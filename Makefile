@@ -211,7 +211,7 @@ $(BUILD)/libtracemend-mutator.so: $(BUILD)/tracemend-mutator-afl.o
 	@echo '  LD      $@'
 	@$(CC) -shared -Wl,--no-undefined $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
-$(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(ENGINE_OBJ)
+$(BUILD)/tracemend-mutator.o: $(BUILD)/fuzz/mutator_libfuzzer.o $(BUILD)/fuzz/recent.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(ENGINE_OBJ)
 	@echo '  LD      $@'
 	@$(RELOCATABLE) $^ -o $@
 	@objcopy -w -G 'LLVMFuzzerCustom*' $@
@@ -226,10 +226,15 @@ $(BUILD)/tracemend-dictionary: $(BUILD)/fuzz/dictionary.o $(BUILD)/fuzz/capture.
 	@echo '  LD      $@'
 	@$(FUZZ_LD) $^ $(LDFLAGS_ALL) $(LIBS_CORE) -o $@
 
+# Prints JSON, as the program does.
+$(BUILD)/tracemend-labels: $(BUILD)/fuzz/labels.o $(BUILD)/fuzz/recent.o $(BUILD)/fuzz/capture.o $(MUTATE_OBJ) $(LIB_OBJ)
+	@echo '  LD      $@'
+	@$(CC) $^ $(LDFLAGS_ALL) $(LIBS) -o $@
+
 dictionary: $(BUILD)/tracemend-dictionary
 
 # Mutators, dictionaries, seeds, options and their page, to carry elsewhere: build/fuzz-kit.tar.gz.
-fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-dictionary
+fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-labels $(BUILD)/tracemend-dictionary
 	@scripts/fuzz-kit.sh $(BUILD)
 
 # All that is compared there is scores, at which a fuzzer cannot aim; to trace it takes four times as long as all the rest.

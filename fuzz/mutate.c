@@ -423,7 +423,7 @@ static const struct tracemend_rule *first_error(const struct mutation *m)
 	return rule;
 }
 
-const char *mutation_describe(struct mutation *m, char *out, size_t size)
+const char *mutation_name(const struct mutation *m, const struct tracemend_rule *rule, char *out, size_t size)
 {
 	size_t at = 0;
 
@@ -443,9 +443,20 @@ const char *mutation_describe(struct mutation *m, char *out, size_t size)
 			append(out, size, &at, m->field);
 		}
 	}
-	const struct tracemend_rule *rule = m->rule ? m->rule : first_error(m);
 	const char *id = rule ? strchr(rule->id, '/') : NULL;
 	append(out, size, &at, ",rule:");
 	append(out, size, &at, id ? id + 1 : "none");
+	return out;
+}
+
+const char *mutation_describe(struct mutation *m, char *out, size_t size)
+{
+	char seed[32];
+
+	(void)mutation_name(m, m->rule ? m->rule : first_error(m), out, size);
+	(void)snprintf(seed, sizeof(seed), ",seed:%llu", (unsigned long long)m->seed);
+	/* Whole or not at all. */
+	if (strlen(out) + strlen(seed) < size)
+		strcat(out, seed);
 	return out;
 }

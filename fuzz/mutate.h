@@ -47,9 +47,11 @@ struct mutation {
 
 /* Makes a mutant of m->data in m->result. False when memory ran out, or the format is unknown. */
 bool mutation_make(struct mutation *m);
-/* "op:duplicate+edit-timestamp,rule:dangling-string-ref": the operators of the last mutant, and the rule that it breaks: the
- * chosen one, else that of the first error that check reports, else "none". Contains only characters that file names may contain.
- */
+/* "op:duplicate+edit-timestamp,rule:dangling-string-ref": the operators of the last mutant, and a rule. Contains only characters
+ * that file names may contain. */
+const char *mutation_name(const struct mutation *m, const struct tracemend_rule *rule, char *out, size_t size);
+/* The same with the rule that the mutant breaks (the chosen one, else that of the first error that check reports, else "none") and,
+ * where there is room, ",seed:123". */
 const char *mutation_describe(struct mutation *m, char *out, size_t size);
 void mutation_free(struct mutation *m);
 

@@ -1,5 +1,6 @@
 /* The mutator for AFL++: AFL_CUSTOM_MUTATOR_LIBRARY=build/libtracemend-mutator.so. The format comes from the environment
- * variable TRACEMEND_FORMAT, else from each input. Files that afl-fuzz keeps are named by operator and rule. */
+ * variable TRACEMEND_FORMAT, else from each input. Files that afl-fuzz keeps are named by operator, rule and
+ * seed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ size_t afl_custom_fuzz(void *data, uint8_t *buffer, size_t size, uint8_t **out, 
 	m->mutation.other = other;
 	m->mutation.other_size = other_size;
 	m->mutation.size_max = size_max;
-	m->mutation.seed = choices_u64(&m->seeds);
+	m->mutation.seed = choices_u64(&m->seeds) >> 1; /* a label has signed numbers */
 	if (!mutation_make(&m->mutation) || !m->mutation.result.size) {
 		*out = buffer;
 		return size;

@@ -9,7 +9,7 @@ build=$1
 kit=$build/fuzz-kit
 rm -rf "$kit"
 mkdir -p "$kit/dictionaries" "$kit/options" "$kit/seeds"
-cp "$build/libtracemend-mutator.so" "$build/tracemend-mutator.o" "$build/tracemend-with-directory" "$kit/"
+cp "$build/libtracemend-mutator.so" "$build/tracemend-mutator.o" "$build/tracemend-with-directory" "$build/tracemend-labels" "$kit/"
 cp fuzz/harness* LICENSE "$kit/"
 cp fuzz/KIT.md "$kit/README.md"
 for format in $(scripts/formats.sh); do
@@ -24,6 +24,6 @@ for format in $(scripts/formats.sh); do
 	printf '[libfuzzer]\nmax_len = %d\ndict = %s.dict\ntimeout = 10\nrss_limit_mb = 2560\n' $((largest * 2)) "$format" > "$kit/options/$format.options"
 	printf '[environment]\nTRACEMEND_FORMAT=%s\n' "$format" > "$kit/options/$format.env"
 done
-strip --strip-debug "$kit/libtracemend-mutator.so" "$kit/tracemend-mutator.o" "$kit/tracemend-with-directory"
+strip --strip-debug "$kit/libtracemend-mutator.so" "$kit/tracemend-mutator.o" "$kit/tracemend-with-directory" "$kit/tracemend-labels"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$build" -cf - fuzz-kit | gzip -n > "$build/fuzz-kit.tar.gz"
 echo "fuzz-kit: $build/fuzz-kit.tar.gz, $(stat -c %s "$build/fuzz-kit.tar.gz") bytes, $(find "$kit/seeds" -type f | wc -l) seeds"

@@ -5,6 +5,7 @@ needs and ends, and a description is a piece of a file name.
     tests/tools/mutator_afl.py LIBRARY FORMAT FILE"""
 import ctypes
 import os
+import re
 import sys
 
 
@@ -32,8 +33,10 @@ def mutants(lib, data, seed, count):
         out = ctypes.c_void_p()
         size = lib.afl_custom_fuzz(state, data, len(data), ctypes.byref(out), data, len(data), 1 << 20)
         made.append(ctypes.string_at(out, size))
-        name = lib.afl_custom_describe(state, 60).decode("ascii")
-        assert name.startswith("op:") and len(name) <= 60 and not set(name) & set("/ \n"), name
+        short = lib.afl_custom_describe(state, 60).decode("ascii")
+        assert short.startswith("op:") and len(short) <= 60 and not set(short) & set("/ \n"), short
+        name = lib.afl_custom_describe(state, 200).decode("ascii")
+        assert re.fullmatch(r"op:[^/ \n]+,rule:[^/ \n]+,seed:[0-9]+", name), name
     lib.afl_custom_deinit(state)
     return made
 

@@ -39,13 +39,19 @@ libs=$(sed -n "s/^LIBS_CORE = //p" Makefile)
 export TRACEMEND_FORMAT=fxt
 if have clang-14; then
 	clang-14 -O1 -g -fsanitize=fuzzer fuzz/harness_example.c "$kit/tracemend-mutator.o" $libs -o "$work/lf" || fail "the libFuzzer harness does not link"
-	mkdir "$work/corpus"
+	mkdir "$work/corpus" "$work/artifacts"
 	cp "$work/seeds/"* "$work/corpus/"
 	# The planted bug, or new paths at the least.
-	timeout 300 "$work/lf" -max_len=4096 -runs=$((16 * runs)) -seed=1 -artifact_prefix="$work/" -dict="$kit/dictionaries/fxt.dict" "$work/corpus" > "$work/lf.log" 2>&1
+	TRACEMEND_RECENT=$work/recent timeout 300 "$work/lf" -max_len=4096 -runs=$((16 * runs)) -seed=1 -artifact_prefix="$work/artifacts/" -dict="$kit/dictionaries/fxt.dict" "$work/corpus" > "$work/lf.log" 2>&1
 	[ "$(ls "$work/corpus" | wc -l)" -gt 10 ] || { tail -5 "$work/lf.log"; fail "libFuzzer with the mutator finds no new paths"; }
 	grep -q 'Custom' "$work/lf.log" || fail "libFuzzer does not call the mutator"
-	echo "mutators: libFuzzer: $(ls "$work/corpus" | wc -l) inputs, planted bug $([ -n "$(ls "$work"/crash-* 2>/dev/null)" ] && echo found || echo "not found in $((16 * runs)) runs")"
+	# The first inputs of the corpus are older than what is still noted; a crash is the newest.
+	"$kit/tracemend-labels" -r "$work/recent" "$work/corpus" > "$work/labels.log" 2>&1 && python3 tests/tools/labels.py "$work/corpus" --known 10 || { cat "$work/labels.log"; fail "labels of libFuzzer's corpus"; }
+	if [ -n "$(ls "$work/artifacts")" ]; then
+		"$kit/tracemend-labels" -r "$work/recent" "$work/artifacts" > "$work/labels.log" 2>&1 && python3 tests/tools/labels.py "$work/artifacts" &&
+			grep -q '"operators":\["' "$work/artifacts/labels.jsonl" || { cat "$work/artifacts/labels.jsonl"; fail "labels of libFuzzer's crash"; }
+	fi
+	echo "mutators: libFuzzer: $(ls "$work/corpus" | wc -l) inputs, planted bug $([ -n "$(ls "$work"/artifacts/crash-* 2>/dev/null)" ] && echo found || echo "not found in $((16 * runs)) runs")"
 fi
 if have afl-fuzz; then
 	# afl-fuzz refuses options of the sanitizers that do not say this.
@@ -65,6 +71,12 @@ if have afl-fuzz; then
 		echo "mutators: AFL++, $name: $(find "$queue" -name 'id:*' | wc -l) inputs, $(find "$work/$name/default/crashes" -name 'id:*' | wc -l) crashes"
 	}
 	afl example "$work/seeds" "$work/afl"
+	# Mixed with its own mutations, and all of it labelled.
+	AFL_CUSTOM_MUTATOR_LIBRARY=$kit/libtracemend-mutator.so timeout 300 afl-fuzz -i "$work/seeds" -o "$work/mixed" -E "$((4 * runs))" -s 1 -t 5000+ \
+		-m none -- "$work/afl" > "$work/mixed.log" 2>&1
+	"$kit/tracemend-labels" "$work/mixed/default/queue" "$work/mixed/default/crashes" > "$work/labels.log" 2>&1 &&
+		python3 tests/tools/labels.py "$work/mixed/default/queue" --known 20 || { cat "$work/labels.log"; fail "labels of mixed mode"; }
+	grep -q '"operators":\["havoc' "$work/mixed/default/queue/labels.jsonl" || fail "mixed mode: nothing that havoc made was labelled"
 	for format in fxt tracedat; do
 		target=build/fuzz/afl/fuzz_check_$format
 		[ -x "$target" ] || { echo "mutators: no $target (make fuzz-afl): not tried"; continue; }
