@@ -196,6 +196,7 @@ test_crosscheck() {
 	one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}
 	[ "${format:-tracedat}" != tracedat ] || one "bytes of tables: tracedat" timeout 300 python3 tests/formats/tracedat/every_byte.py \
 		--tool "$BUILD/tracemend" --every "$(at 19 7)" corpus/tracedat/valid/valid-29.dat corpus/tracedat/valid/valid-56.dat
+	[ "${format:-ktrace}" != ktrace ] || one "ktrace kinds" timeout 300 python3 tests/formats/ktrace/ktrace_kinds.py --tool "$BUILD/tracemend"
 	[ "${format:-lttng}" != lttng ] || one "lttng facilities" timeout 300 python3 tests/formats/lttng/facilities.py --tool "$BUILD/tracemend"
 }
 

@@ -72,13 +72,14 @@ static void make_header_chunks(struct ktrace_gen *g)
 	struct ktrace_made *m;
 
 	if (choices_chance(g->c, 1, 2) && (m = ktrace_make_chunk(g, KTRACE_MACHINE, 0, true)) != NULL)
-		ktrace_make_plist(&m->payload);
+		ktrace_make_plist(g, &m->payload, "kern_version hw_memsize hw_pagesize os_name os_build arch active_cpus");
 	if (choices_chance(g->c, 1, 3))
 		make_fixed(g, KTRACE_UUID, 0, 16, true);
 	if (choices_chance(g->c, 1, 6))
 		(void)ktrace_make_chunk(g, KTRACE_NULL, 0, true);
 	if ((m = ktrace_make_chunk(g, KTRACE_CPU_MAP, 1, true)) != NULL)
 		make_cpus(g, &m->payload, choices_chance(g->c, 3, 4));
+	ktrace_make_others(g, true);
 }
 
 static void make_subfiles(struct ktrace_gen *g)
@@ -98,6 +99,14 @@ static void make_subfiles(struct ktrace_gen *g)
 			bytes_u32(&m->payload, 0);
 			bytes_u64(&m->payload, 56);
 			(void)bytes_grow(&m->payload, 56);
+			bytes_u32(&m->payload, KTRACE_SUBFILE_RELATION);
+			bytes_u32(&m->payload, 0);
+			size_t size = m->payload.size, at = size + 8;
+			bytes_u64(&m->payload, 0);
+			ktrace_make_plist(g, &m->payload, "type");
+			if (!m->payload.failed)
+				store_u64(m->payload.data + size, m->payload.size - at, false);
+			bytes_align(&m->payload, 8);
 		}
 	}
 }
@@ -116,7 +125,7 @@ static void make_first_chunks(struct ktrace_gen *g)
 	struct ktrace_made *m;
 
 	if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_CONFIG, 0, false)) != NULL)
-		ktrace_make_plist(&m->payload);
+		ktrace_make_plist(g, &m->payload, "owner_kind owner_name kdebug_state kperf_state kpc_state");
 	if (choices_chance(g->c, 1, 5) && (m = ktrace_make_chunk(g, KTRACE_STACKSHOT, 1, false)) != NULL) {
 		bytes_u32(&m->payload, 0x59a25807);
 		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 40));
@@ -127,6 +136,7 @@ static void make_first_chunks(struct ktrace_gen *g)
 		make_fixed(g, KTRACE_TIME_SYNC, 1, 48, false);
 	if (choices_chance(g->c, 1, 6))
 		make_subfiles(g);
+	ktrace_make_others(g, false);
 }
 
 /* `count` more events chunks, with so many bytes or events as were asked for. False: no room. */
@@ -173,8 +183,10 @@ static void make_body_chunks(struct ktrace_gen *g)
 	uint64_t chunks = 1 + choices_below(g->c, 3);
 
 	make_first_chunks(g);
-	if (make_events_chunks(g, chunks, events))
+	if (make_events_chunks(g, chunks, events)) {
+		ktrace_make_others(g, false);
 		make_last_chunks(g);
+	}
 }
 
 static void v3_write(struct ktrace_gen *g)

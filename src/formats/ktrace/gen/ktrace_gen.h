@@ -72,8 +72,10 @@ void ktrace_make_valid_chunk(struct ktrace_gen *g, uint32_t tag);
 struct bytes *ktrace_made_payload(struct ktrace_gen *g, uint32_t tag);
 /* Cuts the finished file to g->rest bytes. */
 void ktrace_made_cut(struct ktrace_gen *g);
-/* A well-formed binary property list: a dictionary without entries. */
-void ktrace_make_plist(struct bytes *to);
+/* A binary property list: a dictionary with these keys, which spaces part, and values that are drawn. */
+void ktrace_make_plist(struct ktrace_gen *g, struct bytes *to, const char *keys);
+/* A few chunks of the other kinds that readers know, at the end of the header or of the body. */
+void ktrace_make_others(struct ktrace_gen *g, bool in_header);
 
 #define BREAKERS_FORMAT ktrace
 #define BREAKERS_RULES "formats/ktrace/ktrace_rules.def"

@@ -123,15 +123,6 @@ void ktrace_make_thread(struct ktrace_gen *g, struct bytes *to, uint64_t tid, in
 	bytes_append(to, field, sizeof(field));
 }
 
-void ktrace_make_plist(struct bytes *to)
-{
-	/* One object, an empty dictionary (0xd0) at 8; its offset table at 9; then the trailer. */
-	static const uint8_t list[] = { 'b', 'p', 'l', 'i', 's', 't', '0', '0', 0xd0, 8 };
-	uint8_t trailer[32] = { [6] = 1, [7] = 1, [15] = 1, [31] = 9 };
-	bytes_append(to, list, sizeof(list));
-	bytes_append(to, trailer, sizeof(trailer));
-}
-
 struct bytes *ktrace_make_events_chunk(struct ktrace_gen *g)
 {
 	struct ktrace_made *m = ktrace_make_chunk(g, KTRACE_EVENTS, 0, false);

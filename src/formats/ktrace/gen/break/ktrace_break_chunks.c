@@ -211,7 +211,7 @@ BREAKER(body_chunk_in_header, GEN_MODEL)
 {
 	struct ktrace_made *m = ktrace_make_chunk(g, 0x8010, 0, true);
 	if (m)
-		ktrace_make_plist(&m->payload);
+		ktrace_make_plist(g, &m->payload, "owner_kind kdebug_state");
 }
 
 BREAKER(duplicate_singleton_chunk, GEN_MODEL)
@@ -219,7 +219,7 @@ BREAKER(duplicate_singleton_chunk, GEN_MODEL)
 	for (unsigned i = 0; i < 2; i++) {
 		struct ktrace_made *m = ktrace_make_chunk(g, KTRACE_MACHINE, 0, true);
 		if (m)
-			ktrace_make_plist(&m->payload);
+			ktrace_make_plist(g, &m->payload, "owner_kind kdebug_state");
 	}
 }
 

@@ -215,7 +215,7 @@ BREAKER(plist_trailer, GEN_MODEL)
 	struct bytes *b = new_payload(g, 0x8010, 0);
 	if (!b)
 		return;
-	ktrace_make_plist(b);
+	ktrace_make_plist(g, b, "owner_kind kdebug_state");
 	if (!b->failed)
 		store_u64(b->data + b->size - 8, 1000 + choices_below(g->c, 1000), true);
 }
