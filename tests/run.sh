@@ -43,7 +43,7 @@ quick) parts="unit outcomes replay" ;;
 esac
 [ $# = 0 ] || parts=$*
 logs=$BUILD/test jobs=$(nproc)
-passed=0 failed=0 skipped=0 since=0
+passed=0 failed=0 skipped=0
 
 # ---- how a part reports ----
 
@@ -56,19 +56,21 @@ at() { if small; then echo "$1"; else echo "$2"; fi; }
 formats() { if [ -n "$format" ]; then echo "$format"; else TOOL=$BUILD/tracemend scripts/formats.sh; fi; }
 
 part() { # NAME PASSED FAILED SKIPPED [TEXT]
+	local log
+	log=$(log_of "$1")
 	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-	printf '%-26s %5d passed %4d failed %4d skipped %4d s%s\n' "$1" "$2" "$3" "$4" $((SECONDS - since)) "${5:+  ($5)}"
-	since=$SECONDS
+	printf '%-26s %5d passed %4d failed %4d skipped %4d s%s\n' "$1" "$2" "$3" "$4" "$(cat "$log.seconds" 2> /dev/null || echo 0)" "${5:+  ($5)}"
 }
 show() { sed 's/^/    /' "$1" | tail -n "${2:-15}"; }
 log_of() { echo "$logs/${1//[^a-z0-9]/-}.log"; }
-# Runs a command, its output in the log of its name; the exit code is kept beside it.
+# Runs a command, its output in the log of its name; the exit code and the seconds that it took are kept beside it.
 keep() { # NAME COMMAND...
-	local log
+	local log began=$SECONDS
 	log=$(log_of "$1")
 	shift
 	"$@" > "$log" 2>&1
 	echo $? > "$log.code"
+	echo $((SECONDS - began)) > "$log.seconds"
 }
 # Reports a command that was run by keep(). Its last line tells the tests: "N passed, N failed", or "N captures"; else it is one.
 # Exit 77 is skipped.
@@ -93,20 +95,31 @@ kept() { # NAME
 		part "$1" 1 0 0
 	fi
 }
-one() { # NAME COMMAND...
+# Waits until there is room for one more process in the background.
+room() { while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done; }
+# one NAME COMMAND...: a part that has the machine for itself.
+one() {
+	together
 	keep "$@"
 	kept "$1"
 }
-# each NAME COMMAND...: a part for each format, some at a time; %f in the command and the name is the format.
-each() {
-	local f name=$1
-	shift
-	for f in $(formats); do
-		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-		keep "${name//%f/$f}" "${@//%f/$f}" &
-	done
+# beside NAME COMMAND...: a part that runs beside the ones like it, so many at a time. Reported in their order, by the next one() at the latest.
+begun=()
+beside() {
+	room
+	keep "$@" &
+	begun+=("$1")
+}
+together() {
+	local name
 	wait
-	for f in $(formats); do kept "${name//%f/$f}"; done
+	for name in "${begun[@]}"; do kept "$name"; done
+	begun=()
+}
+# each NAME COMMAND...: a part for each format; %f in the command and the name is the format.
+each() {
+	local f
+	for f in $(formats); do beside "${@//%f/$f}"; done
 }
 
 # ---- the parts ----
@@ -125,7 +138,7 @@ unit_tests() { # FOLDER TEST...
 	work=$(mktemp -d)
 	shift
 	for test in "$@"; do
-		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+		room
 		{ timeout 600 "$folder/tests/unit/$test" > "$work/$test" 2>&1 || echo "$?" > "$work/$test.code"; } &
 	done
 	wait
@@ -160,8 +173,8 @@ test_unit() {
 test_outcomes() { one outcomes timeout 300 python3 tests/tools/outcomes.py --tool "$BUILD/outcome" ${format:+--format "$format"} $([ $tier = all ] && echo --deep); }
 
 test_corpus() {
-	one corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend"
-	one "corpus: regenerated" timeout 600 scripts/corpus.sh --check
+	beside corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend"
+	beside "corpus: regenerated" timeout 600 scripts/corpus.sh --check
 }
 
 # Every promise, for each file of the corpus: fuzz/oracle.h. With sanitizers, where they are built.
@@ -169,7 +182,7 @@ test_replay() {
 	built && { each "replay: %f" timeout 300 "$BUILD/replay" -q -k 2 -f %f corpus/%f; return; }
 	each "replay: %f" timeout 900 build/asan/replay -q -k "$(at 2 6)" -f %f corpus/%f
 	each "prefixes: %f" prefixes %f
-	one "replay: containers" bash -c "timeout 120 build/asan/replay -C \$(find corpus -name '*.gz' -o -name '*.zst' -o -name '*.tar' | head -$(at 12 40))"
+	beside "replay: containers" bash -c "timeout 120 build/asan/replay -C \$(find corpus -name '*.gz' -o -name '*.zst' -o -name '*.tar' | head -$(at 12 40))"
 }
 prefixes() { # FORMAT: of its smallest captures
 	# shellcheck disable=SC2012,SC2046
@@ -190,31 +203,31 @@ generated() { # FORMAT
 }
 
 # Formats that have a writer of their own: tests/formats/FORMAT/FORMAT_write.py.
-test_written() { one written timeout 1800 python3 tests/tools/written.py --tool "$BUILD/tracemend" --count "$(at 40 1300)" ${format:+"$format"}; }
+test_written() { beside written timeout 1800 python3 tests/tools/written.py --tool "$BUILD/tracemend" --count "$(at 40 1300)" ${format:+"$format"}; }
 
 test_crosscheck() {
-	one "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}
-	[ "${format:-tracedat}" != tracedat ] || one "bytes of tables: tracedat" timeout 300 python3 tests/formats/tracedat/every_byte.py \
+	beside "independent parsers" timeout 300 python3 tests/tools/crosscheck.py --tool "$BUILD/tracemend" ${format:+--format "$format"}
+	[ "${format:-tracedat}" != tracedat ] || beside "bytes of tables: tracedat" timeout 300 python3 tests/formats/tracedat/every_byte.py \
 		--tool "$BUILD/tracemend" --every "$(at 19 7)" corpus/tracedat/valid/valid-29.dat corpus/tracedat/valid/valid-56.dat
-	[ "${format:-ktrace}" != ktrace ] || one "ktrace kinds" timeout 300 python3 tests/formats/ktrace/ktrace_kinds.py --tool "$BUILD/tracemend"
-	[ "${format:-lttng}" != lttng ] || one "lttng facilities" timeout 300 python3 tests/formats/lttng/facilities.py --tool "$BUILD/tracemend"
+	[ "${format:-ktrace}" != ktrace ] || beside "ktrace kinds" timeout 300 python3 tests/formats/ktrace/ktrace_kinds.py --tool "$BUILD/tracemend"
+	[ "${format:-lttng}" != lttng ] || beside "lttng facilities" timeout 300 python3 tests/formats/lttng/facilities.py --tool "$BUILD/tracemend"
 }
 
-test_manifest() { one "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
+test_manifest() { beside "manifest verifier" python3 tests/lib/verify_manifest_test.py; }
 
 # The meter itself, and what it measures: tests/lib/truth_aims.py has the numbers.
 test_truth() {
-	one "truth meter" timeout 300 python3 tests/lib/truth_test.py
+	beside "truth meter" timeout 300 python3 tests/lib/truth_test.py
 	TRACEMEND=$BUILD/tracemend one truth timeout "$(at 120 3000)" scripts/truth.sh --judge "$(at small all)" --jobs "$jobs"
 }
 
 test_rules() {
-	one rules timeout 600 scripts/rules.sh --table
-	one docs timeout 300 python3 tests/tools/docs.py --tool "$BUILD/tracemend"
+	beside rules timeout 600 scripts/rules.sh --table
+	beside docs timeout 300 python3 tests/tools/docs.py --tool "$BUILD/tracemend"
 }
 
 # Floors, circles, headers and names, as src/README.md says.
-test_house() { one house timeout 300 python3 tests/tools/house.py --build "$BUILD"; }
+test_house() { beside house timeout 300 python3 tests/tools/house.py --build "$BUILD"; }
 
 # Each place that reports a rule, silenced.
 test_places() {
@@ -229,49 +242,57 @@ test_cli() {
 	export RAN
 	RAN=$(realpath -m "$logs/ran-by-cli")
 	rm -f "$RAN"
-	find tests/cli -name '*.bats' -print0 | sort -z | xargs -0 -P "$jobs" -n 1 sh -c 'timeout 600 bats --tap "$@" > "$0.$$" 2>&1' "$log" $(at "--filter-tags !slow" "")
-	cat "$log".* > "$log"
-	rm -f "$log".*
+	together
+	keep cli cli_files
 	good=$(grep -c '^ok ' "$log") bad=$(grep -c '^not ok ' "$log") skip=$(grep -c '^ok .* # skip' "$log")
 	[ "$good" -gt 0 ] || bad=1
 	part cli $((good - skip)) "$bad" "$skip"
 	[ "$bad" = 0 ] || grep -A6 '^not ok ' "$log" | head -30 | sed 's/^/    /'
 	one "cli: options, exit codes" python3 tests/tools/ran.py --tool "$BUILD/tracemend" "$RAN"
 }
+# Those that build come first: they take the longest.
+cli_files() {
+	local work
+	work=$(mktemp -d)
+	{ ls tests/cli/{builds,packages,install}.bats; ls tests/cli/*.bats; } | awk '!seen[$0]++' |
+		xargs -P "$jobs" -n 1 sh -c 'timeout 900 bats --tap "$@" > "$0/${1##*/}" 2>&1' "$work" $(at "--filter-tags !slow" "")
+	cat "$work"/*
+	rm -rf "$work"
+}
 
-# Small: fewer captures, and not what has to be fetched first.
+# Small: fewer captures, and not what has to be fetched first. What takes longest is begun first.
 test_readers() {
-	one "reader: uftrace" timeout 600 tests/readers/uftrace_reader.sh "$(at 15 60)"
-	one "reader: uftrace, arguments" timeout 300 python3 tests/formats/uftrace/specifications.py --tool "$BUILD/tracemend"
-	one "reader: trace-cmd" timeout 900 tests/readers/tracecmd_reader.sh $(at "30 0" "150 6")
+	small || beside "reader: chromium" timeout 1800 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 1 100
+	beside "reader: uftrace" timeout 600 tests/readers/uftrace_reader.sh "$(at 15 60)"
+	beside "reader: uftrace, arguments" timeout 300 python3 tests/formats/uftrace/specifications.py --tool "$BUILD/tracemend"
+	beside "reader: trace-cmd" timeout 900 tests/readers/tracecmd_reader.sh $(at "30 0" "150 6")
 	if ! small || [ -s build/perfetto/trace_processor.wasm ]; then
-		one "reader: Perfetto" timeout 900 tests/readers/perfetto_reader.sh $(at "10 1" "60 4")
+		beside "reader: Perfetto" timeout 900 tests/readers/perfetto_reader.sh $(at "10 1" "60 4")
 	else
 		part "reader: Perfetto" 0 0 1 "not fetched: scripts/perfetto-setup.sh"
 	fi
-	one "reader: planted bugs" timeout 900 python3 tests/readers/planted/planted.py --tool "$BUILD/tracemend" $(at python "python ubsan node rust go")
-	small || one "reader: Sarif.Multitool" timeout 600 tests/readers/sarif_multitool.sh
-	small || one "reader: chromium" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 1 100
-	small || one "reader: chromium, large" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --formats fxt \
+	beside "reader: planted bugs" timeout 900 python3 tests/readers/planted/planted.py --tool "$BUILD/tracemend" $(at python "python ubsan node rust go")
+	small || beside "reader: Sarif.Multitool" timeout 600 tests/readers/sarif_multitool.sh
+	small || beside "reader: chromium, large" timeout 900 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --formats fxt \
 		--findings 100000 --large 100000000
-	small || one "reader: known crashes" timeout 600 tests/readers/known_reader.sh
+	small || beside "reader: known crashes" timeout 600 tests/readers/known_reader.sh
 }
 
 # A few rules of each format; scripts/reduce.sh takes them all, at 1 MB.
-test_reduce() { one reduce timeout 900 python3 tests/tools/reduce.py --size "$(at 32K 128K)" --every "$(at 61 41)" --quiet; }
+test_reduce() { beside reduce timeout 900 python3 tests/tools/reduce.py --size "$(at 32K 128K)" --every "$(at 61 41)" --quiet; }
 
 # The mutators under both engines, so many runs.
 test_mutators() { one mutators timeout 900 tests/tools/mutators.sh; one "fuzzing kit" timeout 900 tests/tools/kit.sh; }
 
 test_samples() {
 	[ -d "${SAMPLES:-/nowhere}" ] || { part samples 0 0 1 "SAMPLES is not set"; return; }
-	one samples timeout 1800 tests/tools/samples.sh
+	beside samples timeout 1800 tests/tools/samples.sh
 }
 
 test_salvage() {
-	one salvage timeout 600 python3 tests/tools/salvage.py --seeds "$(at 1 3)"
-	one "what is said of the loss" timeout 600 python3 tests/tools/claims.py --count "$(at 2 10)"
-	one "dump of the repaired" timeout 900 python3 tests/tools/dumped.py --tool "$BUILD/tracemend" --hits "$(at 1 4)"
+	beside salvage timeout 600 python3 tests/tools/salvage.py --seeds "$(at 1 3)"
+	beside "what is said of the loss" timeout 600 python3 tests/tools/claims.py --count "$(at 2 10)"
+	beside "dump of the repaired" timeout 900 python3 tests/tools/dumped.py --tool "$BUILD/tracemend" --hits "$(at 1 4)"
 }
 
 # Formats whose independent parser knows where their size fields are.
@@ -279,7 +300,7 @@ test_damage() {
 	local f
 	for f in $(formats); do
 		grep -qs '^def sizes' "tests/formats/$f/${f}_parse.py" || continue
-		one "damage: $f" timeout 600 python3 tests/tools/damage.py "$f" --generated "$(at 2 12)" --count 2
+		beside "damage: $f" timeout 600 python3 tests/tools/damage.py "$f" --generated "$(at 2 12)" --count 2
 	done
 }
 
@@ -288,10 +309,10 @@ test_fuzz() {
 	[ "$TEST_FUZZ" = 0 ] && { part fuzz 0 0 1 "TEST_FUZZ=0"; return; }
 	one "build: fuzz targets" make -s -j"$jobs" fuzz
 	for f in $(formats) container; do
-		one "fuzz: $f, libFuzzer" scripts/fuzz.sh "$f" "$TEST_FUZZ" --fresh --runs 150
+		beside "fuzz: $f, libFuzzer" scripts/fuzz.sh "$f" "$TEST_FUZZ" --fresh --runs 150
 	done
 	for f in $(formats) container; do
-		one "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 100
+		beside "fuzz: $f, AFL++" scripts/fuzz.sh "$f" $((TEST_FUZZ * 2 / 3 + 1)) --engine afl --target repair --fresh --runs 100
 	done
 	one "fuzz: minimise" scripts/fuzz.sh container 120 --minimise
 }
@@ -314,5 +335,6 @@ case " $parts " in *" build "*) ;; *) built || test_build ;; esac
 for p in $parts; do
 	"test_$p"
 done
+together
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
