@@ -17,5 +17,5 @@ tar --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner -C "$out" -
 cp -r scripts/packaging/debian "$tree/debian"
 cd "$tree"
 # The real cause of a failure is in its output, and nothing signs here.
-dpkg-buildpackage -us -uc "-j$(nproc)"
+env -u BUILD dpkg-buildpackage -us -uc "-j$(nproc)"
 ls "$out"/*.deb
