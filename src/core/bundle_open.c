@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/spool.h"
+#include "core/system.h"
 #include "core/unpack.h"
 
 /* ---- files: opened when first read, a bounded number at a time ---- */
@@ -35,6 +36,11 @@ static struct file *file_new(const char *path, const struct stat *seen)
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 static enum tracemend_status file_open(struct source *s, struct tracemend_error *error)
@@ -68,7 +74,7 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 	}
 	*slot = s;
 	s->fd = fd;
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	system_read_ahead(fd);
 	return TM_OK;
 }
 
@@ -116,7 +122,7 @@ static enum tracemend_status file_unchanged(struct source *s, struct tracemend_e
 		how = "was replaced";
 	else if (now.st_size != f->seen.st_size)
 		how = now.st_size > f->seen.st_size ? "grew" : "became shorter";
-	else if (now.st_mtim.tv_sec != f->seen.st_mtim.tv_sec || now.st_mtim.tv_nsec != f->seen.st_mtim.tv_nsec)
+	else if (!same_time(system_modified(&now), system_modified(&f->seen)))
 		how = "was written to";
 	if (!how)
 		return TM_OK;

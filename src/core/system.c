@@ -128,6 +128,26 @@ int system_link(int fd, const char *path)
 #endif
 }
 
+void system_read_ahead(int fd)
+{
+#ifdef POSIX_FADV_SEQUENTIAL
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#elif defined(F_RDAHEAD)
+	(void)fcntl(fd, F_RDAHEAD, 1);
+#else
+	(void)fd;
+#endif
+}
+
+struct timespec system_modified(const struct stat *st)
+{
+#ifdef __APPLE__
+	return st->st_mtimespec;
+#else
+	return st->st_mtim;
+#endif
+}
+
 ssize_t system_copy(int from, off_t *at, int to, size_t length)
 {
 #ifdef SYSTEM_LINUX

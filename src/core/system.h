@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* realloc() of count elements; NULL with errno ENOMEM when the product overflows. */
 void *system_resize(void *old, size_t count, size_t size);
@@ -21,6 +23,10 @@ int system_unnamed_file(const char *directory);
 int system_unnamed_output(const char *directory, char *path, size_t size);
 /* Gives it a name, which must not exist. 0, or -1 with errno. */
 int system_link(int fd, const char *path);
+/* Says that the file will be read from its start to its end. */
+void system_read_ahead(int fd);
+/* When the content of a file was last changed. */
+struct timespec system_modified(const struct stat *st);
 /* Copies up to `length` bytes of the file `from` at *at, which moves on, to the end of the file `to` in the kernel, or shares them.
  * The number of bytes (0: `from` ends), or -1 with errno: ENOTSUP and others when that cannot be done with these files. */
 ssize_t system_copy(int from, off_t *at, int to, size_t length);

@@ -14,6 +14,8 @@
 #define system_umask portable_umask
 #define system_unnamed_output portable_unnamed_output
 #define system_link portable_link
+#define system_read_ahead portable_read_ahead
+#define system_modified portable_modified
 #define system_copy portable_copy
 #define system_sync_all portable_sync_all
 #define system_signal_name portable_signal_name
@@ -30,6 +32,8 @@
 #undef system_umask
 #undef system_unnamed_output
 #undef system_link
+#undef system_read_ahead
+#undef system_modified
 #undef system_copy
 #undef system_sync_all
 #undef system_confinement
