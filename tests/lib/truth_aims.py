@@ -31,20 +31,20 @@ CEILINGS = {
         "fxt": {"altered": 6, "invented": 1, "doubted, one hit": 9.5},
         "ktrace": {"invented": 7, "lost, one hit": 0.14, "doubted, one hit": 1.5},
         "lttng": {"invented": 5, "lost, one hit": 0.35, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
-        "tracedat": {"invented": 14, "lost, one hit": 1.8},
+        "tracedat": {"altered": 11, "invented": 3, "lost, one hit": 0.14, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"altered": 3, "invented": 2},
     },
     "all": {
         "fxt": {"altered": 60000, "invented": 450, "doubted, one hit": 6.0},
         "ktrace": {"altered": 6, "invented": 250, "claims": 2, "doubted, one hit": 4.5},
-        "tracedat": {"altered": 2093, "invented": 6893, "claims": 2, "lost, one hit": 1.7},
+        "tracedat": {"altered": 2093, "invented": 6893, "claims": 7, "doubted, one hit": 2.0, "lost, one hit": 1.7},
         "uftrace": {"altered": 393, "invented": 37023, "claims": 71, "lost, one hit": 6.8, "lost, 25 hits": 1.1, "lost, 400 hits": 78},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
         "fxt": {"altered": 54000, "invented": 45, "doubted, one hit": 4.0},
         "ktrace": {"invented": 150, "claims": 2, "doubted, one hit": 3.1},
-        "tracedat": {"altered": 25, "invented": 6900, "claims": 1, "doubted, one hit": 1.25},
+        "tracedat": {"altered": 53, "invented": 6700, "claims": 6, "doubted, one hit": 1.9},
         "uftrace": {"altered": 165, "invented": 3600, "claims": 2},
     },
 }

@@ -20,7 +20,7 @@ from harness import DAMAGES, Problem, generate, read, rules  # noqa: E402
 
 VALID_WANTED, VALID_SEEDS, VALID_MAX = 24, 64, 12288  # files, seeds tried, bytes: large ones add nothing
 RULE_SEEDS = 5  # the smallest of so many is taken
-DAMAGE_SEEDS = (3, 4)
+DAMAGE_SEEDS, DAMAGE_WANTED, DAMAGE_MAX = range(3, 20), 2, 65536  # seeds tried, files, bytes
 PROFILES = {"fxt": ["2022"], "lttng": ["literal"]}  # beside the default, for rules that only these have
 
 
@@ -137,12 +137,16 @@ class Maker:
                         stem, label, path, profile = made
                         self.keep("invalid", stem, label, path, profile=profile)
             for damage in DAMAGES:
-                for i, seed in enumerate(DAMAGE_SEEDS):
+                kept = 0
+                for seed in DAMAGE_SEEDS:
                     made, said = made_or_why(options.tool, options.format, work, "--damage", damage, "--seed", str(seed))
                     if made is None:
                         self.lacks(damage, said)
-                    else:
-                        self.keep("damaged", f"{damage}-{i + 1}", *made[0])
+                    elif len(packed(made[0][1])) <= DAMAGE_MAX:
+                        kept += 1
+                        self.keep("damaged", f"{damage}-{kept}", *made[0])
+                    if kept == DAMAGE_WANTED:
+                        break
         with open(options.labels, "w", encoding="utf-8") as f:
             for line in self.lines:
                 f.write(json.dumps(line) + "\n")

@@ -32,6 +32,7 @@ OPTIONS, FLYRECORD, LATENCY = b"options  \0", b"flyrecord\0", b"latency  \0"
 SAYING = {DATE, CPUSTAT, TRACECLOCK, UNAME, HOOK, OFFSET, VERSION, PROCMAPS, TRACEID, TIME_SHIFT, GUEST, TSC2NSEC, LAST_BOOT}
 POINTERS = {HEADER_INFO, FTRACE, FORMATS, KALLSYMS, PRINTK, CMDLINES, BTF, MODULES}
 TEXTS = {DATE, UNAME, HOOK, OFFSET, VERSION, PROCMAPS, LAST_BOOT}
+UNKNOWN_OPTION = "an option of an unknown kind"
 CPUS_MAX = 8192
 DECODED_MAX = 64 << 20
 MISSED, STORED, LENGTH = 1 << 31, 1 << 30, (1 << 27) - 1
@@ -301,7 +302,7 @@ class Reader:
             out.append((number, view, at + 6, size))
             self.place(view, at + 6, size, f"option {number}")
             if number > MODULES or number == STRINGS:
-                self.wrong(view, at, 6, "an option of an unknown kind")
+                self.wrong(view, at, 6, UNKNOWN_OPTION)
             at += 6 + size
             if number == DONE:
                 return out, at

@@ -24,40 +24,44 @@ void tracedat_header_event_text(struct bytes *b)
 		      "\tdata max type_len  == 28\n");
 }
 
-/* Parses the lines of header_page. False: a line cannot be parsed, or is out of order. */
 bool tracedat_page_fields_parse(const char *text, size_t size, struct tracedat_page_fields *p)
 {
 	unsigned stage = 0;
+	bool sound = true;
 	*p = (struct tracedat_page_fields){ 0 };
 	for (size_t at = 0; at < size;) {
 		const char *end = memchr(text + at, '\n', size - at);
 		size_t length = end ? (size_t)(end - text) - at : size - at;
 		struct tracedat_field f;
-		if (!end || !tracedat_field_line(text, (uint32_t)at, (uint32_t)length, &f))
-			return false;
+		bool line = end && tracedat_field_line(text, (uint32_t)at, (uint32_t)length, &f);
+		at += length + 1;
+		if (!line) {
+			sound = false;
+			continue;
+		}
 		const char *name = text + f.name;
+		sound &= stage < 4;
 		if (stage == 0 && f.name_length == 9 && !memcmp(name, "timestamp", 9)) {
 			p->timestamp = f;
 			p->has_timestamp = true;
 			stage = 1;
-		} else if (stage == 1 && f.name_length == 6 && !memcmp(name, "commit", 6)) {
+		} else if (stage <= 1 && f.name_length == 6 && !memcmp(name, "commit", 6)) {
 			p->commit = f;
 			p->has_commit = true;
 			stage = 2;
-		} else if (stage == 2 && f.name_length == 9 && !memcmp(name, "overwrite", 9)) {
+		} else if (stage <= 2 && f.name_length == 9 && !memcmp(name, "overwrite", 9)) {
 			p->overwrite = f;
 			p->has_overwrite = true;
 			stage = 3;
-		} else if ((stage == 2 || stage == 3) && f.name_length == 4 && !memcmp(name, "data", 4)) {
+		} else if (stage <= 3 && f.name_length == 4 && !memcmp(name, "data", 4)) {
 			p->data = f;
 			p->has_data = true;
 			stage = 4;
 		} else {
-			return false;
+			sound = false;
 		}
-		at += length + 1;
 	}
-	return stage == 4 && p->timestamp.offset == 0 && p->commit.offset == 8;
+	return sound && p->has_timestamp && p->has_commit && p->has_data && p->timestamp.offset == 0 && p->commit.offset == 8;
 }
 
 /* The number behind `label` in the text; -1: it is not there. */

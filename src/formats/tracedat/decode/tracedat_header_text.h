@@ -10,7 +10,8 @@ struct tracedat_page_fields {
 	bool has_timestamp, has_commit, has_overwrite, has_data, strange;
 };
 
-/* Parses the lines of header_page. False: a line cannot be parsed, or is out of order. */
+/* Parses the lines of header_page. False: a line cannot be parsed, is missing, or is out of order; the fields of the others are
+ * there. */
 bool tracedat_page_fields_parse(const char *text, size_t size, struct tracedat_page_fields *p);
 /* The number behind `label` in the text of header_event; -1: it is not there. */
 int tracedat_header_event_number(const char *text, size_t size, const char *label);

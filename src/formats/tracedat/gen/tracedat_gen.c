@@ -17,7 +17,6 @@ static void make_shape(struct tracedat_gen *g)
 		bool zstd = strstr(tracedat_rules[g->g->rule].id, "/v7-chunk") ||
 			    strstr(tracedat_rules[g->g->rule].id, "/v7-block");
 		g->codec = zstd ? TRACEDAT_ZSTD : TRACEDAT_NONE;
-		g->page_size = 1024;
 	} else {
 		g->version = 6 + (unsigned)choices_below(c, 2);
 		g->codec = g->version == 7 ? (enum tracedat_codec)choices_below(c, 3) : TRACEDAT_NONE;

@@ -8,7 +8,8 @@
 #include "formats/tracedat/decode/tracedat_header_text.h"
 #include "formats/tracedat/decode/tracedat_shape.h"
 
-#define TRACEDAT_GEN_FORMATS 12u
+#define TRACEDAT_GEN_FORMATS 32u
+#define TRACEDAT_GEN_KINDS 63u /* of events, in tracedat_gen_events.c */
 #define TRACEDAT_GEN_OPTIONS 48u
 #define TRACEDAT_GEN_BUFFERS 3u
 #define TRACEDAT_GEN_CPUS 4u
@@ -41,6 +42,7 @@ struct tracedat_gen_cpu {
 	struct tracedat_gen_chunks chunks;
 	uint64_t records;
 	uint64_t page_records; /* in the last page */
+	uint64_t missed;       /* events that its pages say were lost */
 	uint64_t last;	       /* time of its last record */
 	uint64_t at, size;     /* in the file */
 	uint32_t used;	       /* bytes of data in the open page; 0: none is open */
@@ -75,6 +77,7 @@ struct tracedat_gen {
 	struct bytes header_page, header_event, kallsyms, printk, cmdlines;
 	struct tracedat_gen_format formats[TRACEDAT_GEN_FORMATS]; /* those of a system follow each other; ftrace comes first */
 	size_t format_count;
+	uint64_t kinds; /* of events, beside the few that are always there: a bit each */
 	struct tracedat_gen_option options[TRACEDAT_GEN_OPTIONS];
 	size_t option_count;
 	struct tracedat_gen_buffer buffers[TRACEDAT_GEN_BUFFERS];
@@ -89,6 +92,7 @@ struct tracedat_gen {
 	bool omit[TRACEDAT_ID_LAST + 1]; /* v7: no section of that id, and no option for it */
 	bool extra_section;		 /* v7: an unknown section, or a second one of kallsyms */
 	unsigned extra_id;
+	bool with_btf, with_modules; /* v7: sections of these, and options that name them */
 	bool slack, minus_four;
 	int64_t hp_delta, he_delta, ftrace_delta, systems_delta, events_delta, kallsyms_delta, printk_delta, cmdlines_delta;
 	uint32_t chunk_pages;
@@ -128,6 +132,9 @@ void tracedat_gen_common(struct tracedat_gen *g, uint8_t *payload, unsigned id, 
 uint8_t *tracedat_gen_room(struct tracedat_gen *g, struct tracedat_gen_cpu *c, uint32_t total, uint32_t *delta);
 /* An event word. */
 uint32_t tracedat_gen_word(const struct tracedat_gen *g, uint32_t type, uint32_t delta);
+/* Marks the open page: events were lost in front of it, so many, or 0 for an unknown number, which is also what a page without room
+ * says. */
+void tracedat_gen_missed(struct tracedat_gen *g, struct tracedat_gen_cpu *c, uint64_t count);
 /* Closes the open page. */
 void tracedat_gen_page_end(struct tracedat_gen *g, struct tracedat_gen_cpu *c);
 /* The page of a CPU in the model, its commit word, its data. */
@@ -145,6 +152,12 @@ void tracedat_gen_format_add(struct tracedat_gen *g, const char *system, const c
 #define EXPECT(symbol) gen_expect(g->g, TRACEDAT_RULE_##symbol)
 
 /* ---- inside ---- */
+
+/* Events as kernels have them: which ones, their formats (of ftrace, or of all others), a record of one of them; false: there are
+ * none. */
+void tracedat_gen_event_choose(struct tracedat_gen *g);
+void tracedat_gen_event_formats(struct tracedat_gen *g, bool ftrace);
+bool tracedat_gen_event(struct tracedat_gen *g, struct tracedat_gen_cpu *c);
 
 enum tracemend_status tracedat_generate(struct gen *g);
 

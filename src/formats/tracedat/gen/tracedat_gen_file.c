@@ -337,6 +337,10 @@ static void v7_options(struct tracedat_gen *g, struct strings *s, unsigned nth)
 			}
 		for (size_t i = 0; i < g->option_count; i++)
 			put_option(g, &g->options[i]);
+		if (g->with_btf)
+			put_pointer(g, TRACEDAT_BTF_FILE, g->at.section[TRACEDAT_BTF_FILE]);
+		if (g->with_modules)
+			put_pointer(g, TRACEDAT_MODULES, g->at.section[TRACEDAT_MODULES]);
 	} else {
 		tracedat_gen_u64(g, g->at.done[0] + 6, at);
 		if (!g->omit[TRACEDAT_BUFFER])
@@ -350,6 +354,15 @@ static void v7_options(struct tracedat_gen *g, struct strings *s, unsigned nth)
 	if (nth && g->junk_after_done)
 		bytes_text(o, "leftover");
 	section_end(g, at);
+}
+
+/* A section that is a file of the recording machine. */
+static void put_file(struct tracedat_gen *g, struct strings *s, unsigned id, const char *title, const char *text)
+{
+	struct bytes content = { .big_endian = g->big_endian };
+	bytes_text(&content, text);
+	put_section(g, s, id, title, &content);
+	bytes_free(&content);
 }
 
 static void serialise_v7(struct tracedat_gen *g)
@@ -381,6 +394,10 @@ static void serialise_v7(struct tracedat_gen *g)
 		put_section(g, &s, g->extra_id, "extra", &content);
 		bytes_free(&content);
 	}
+	if (g->with_btf)
+		put_file(g, &s, TRACEDAT_BTF_FILE, "btf", "\x9f\xeb\x01 types of the kernel");
+	if (g->with_modules)
+		put_file(g, &s, TRACEDAT_MODULES, "modules", "demo 16384 0 - Live 0xffffffffc0000000\n");
 	v7_options(g, &s, 0);
 	for (size_t i = 0; i < g->buffer_count; i++)
 		v7_buffer(g, &s, &g->buffers[i]);

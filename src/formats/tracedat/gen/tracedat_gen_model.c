@@ -30,6 +30,8 @@ static void gen_function(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 static void gen_any(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	static const char *const names[] = { "a", "label", "some longer label", "x y z", "" };
+	if (choices_chance(g->choices, 2, 3) && tracedat_gen_event(g, c))
+		return;
 	switch (choices_below(g->choices, 12)) {
 	case 1:
 	case 2:
@@ -89,6 +91,7 @@ static void make_formats(struct tracedat_gen *g)
 		       "\tfield:u32 buf[];\toffset:%u;\tsize:0;\tsigned:0;\n",
 		       l, 8 + l, l, 8 + 2 * l);
 	tracedat_gen_format_add(g, "ftrace", "bprint", 6, fields, "\"%ps: %s\", (void *)REC->ip, REC->fmt");
+	tracedat_gen_event_formats(g, true);
 	tracedat_gen_format_add(g, "demo", "tick", 300,
 				"\tfield:u32 count;\toffset:8;\tsize:4;\tsigned:0;\n"
 				"\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n",
@@ -99,6 +102,7 @@ static void make_formats(struct tracedat_gen *g)
 				"\"name=%s weight=%d\", __get_str(name), REC->weight");
 	tracedat_gen_format_add(g, "wide", "wide", 302, "\tfield:u8 bytes[200];\toffset:8;\tsize:200;\tsigned:0;\n",
 				"\"first=%u\", REC->bytes[0]");
+	tracedat_gen_event_formats(g, false);
 }
 
 static void make_texts(struct tracedat_gen *g)
@@ -120,6 +124,66 @@ static void make_texts(struct tracedat_gen *g)
 static void option_text(struct tracedat_gen *g, unsigned id, const char *text)
 {
 	(void)tracedat_gen_option_add(g, id, text, strlen(text) + 1);
+}
+
+/* What pairs a host's recording with those of its guests: clocks, CPUs, conversions. */
+static void make_peers(struct tracedat_gen *g)
+{
+	struct choices *c = g->choices;
+	struct bytes *o;
+
+	if (choices_chance(c, 1, 8)) {
+		uint32_t cpus = (uint32_t)choices_between(c, 1, 3), samples = (uint32_t)choices_between(c, 1, 4);
+		bool fractions = choices_chance(c, 1, 2); /* since 3.0 */
+		o = &tracedat_gen_option_add(g, TRACEDAT_TIME_SHIFT, "", 0)->data;
+		bytes_u64(o, choices_u64(c));
+		bytes_u32(o, (uint32_t)choices_below(c, 2));
+		bytes_u32(o, cpus);
+		for (uint32_t i = 0; i < cpus; i++) {
+			bytes_u32(o, samples);
+			for (uint32_t k = 0; k < samples; k++)
+				bytes_u64(o, 1000000 * (k + 1) + choices_below(c, 1000000));
+			for (uint32_t k = 0; k < 2 * samples; k++)
+				bytes_u64(o, k < samples ? choices_below(c, 100000) : 1);
+		}
+		for (uint32_t k = 0; fractions && k < cpus * samples; k++)
+			bytes_u64(o, 0);
+	}
+	for (uint64_t i = choices_chance(c, 1, 8) ? choices_between(c, 1, 2) : 0; i > 0; i--) {
+		uint32_t cpus = (uint32_t)choices_between(c, 1, 4);
+		o = &tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", i == 1 ? 6 : 0)->data;
+		if (i != 1)
+			bytes_append(o, "other guest", 12);
+		bytes_u64(o, choices_u64(c));
+		bytes_u32(o, cpus);
+		for (uint32_t k = 0; k < cpus; k++) {
+			bytes_u32(o, k);
+			bytes_u32(o, 1000 + k);
+		}
+	}
+	if (choices_chance(c, 1, 8)) {
+		o = &tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0)->data;
+		bytes_u32(o, (uint32_t)choices_between(c, 1, 1u << 30));
+		bytes_u32(o, (uint32_t)choices_below(c, 33));
+		bytes_u64(o, choices_below(c, 1u << 30));
+	}
+}
+
+/* What trace-cmd 3.1.6 does not know, and says so: later options and those of nobody. */
+static void make_later(struct tracedat_gen *g)
+{
+	struct choices *c = g->choices;
+	if (choices_chance(c, 1, 8))
+		option_text(g, TRACEDAT_LAST_BOOT, "boot_mapped:0 ffffffff81000000\n");
+	/* Files of version 7 that are not compressed cannot have these sections: readers refuse them. */
+	bool sections = g->version == 7 && g->codec != TRACEDAT_NONE;
+	g->with_btf = sections && choices_chance(c, 1, 6);
+	g->with_modules = sections && choices_chance(c, 1, 6);
+	for (uint64_t i = choices_chance(c, 1, 8) ? choices_between(c, 1, 3) : 0; i > 0; i--) {
+		static const unsigned ids[] = { 26, 27, 30, 99, 1000 };
+		(void)tracedat_gen_option_add(g, ids[choices_below(c, 5)], "a later option's content",
+					      (size_t)choices_below(c, 25));
+	}
 }
 
 static void make_options(struct tracedat_gen *g)
@@ -158,6 +222,15 @@ static void make_options(struct tracedat_gen *g)
 		option_text(g, TRACEDAT_OFFSET, "-1000");
 	if (choices_chance(g->choices, 1, 4))
 		option_text(g, TRACEDAT_PROCMAPS, "2a 1 demo\n400000 401000 /usr/bin/demo\n");
+	bool broken = g->g->rule >= 0;
+	for (uint64_t i = !broken && choices_chance(g->choices, 1, 8) ? choices_between(g->choices, 1, 2) : 0; i > 0; i--)
+		option_text(g, TRACEDAT_HOOK,
+			    i == 1 ? "sched:sched_switch,prev_pid/sched:sched_switch,next_pid,p"
+				   : "tick,count,common_pid/tick,count");
+	if (!broken)
+		make_peers(g);
+	if (!broken && !g->g->host)
+		make_later(g);
 	if (g->version == 6)
 		for (size_t i = 1; i < g->buffer_count; i++) {
 			struct tracedat_gen_option *o = tracedat_gen_option_add(g, TRACEDAT_BUFFER, "\0\0\0\0\0\0\0", 8);
@@ -221,6 +294,10 @@ static void make_cpu(struct tracedat_gen *g, struct tracedat_gen_cpu *cpu, uint6
 	struct choices *c = g->choices;
 	bool broken = g->g->rule >= 0;
 	uint64_t records = 3 + choices_below(c, 12);
+	/* Some recorders are read out often: many pages, of which each is left early. */
+	unsigned end = !broken && choices_chance(c, 1, 8) ? 4 : 40;
+	if (end == 4)
+		records *= 2;
 
 	for (uint64_t k = 0; k < records || !is_large(g, cpu, wanted); k++) {
 		if (cpu->pages.failed || g->g->failed)
@@ -229,8 +306,11 @@ static void make_cpu(struct tracedat_gen *g, struct tracedat_gen_cpu *cpu, uint6
 			k & 1 ? tracedat_gen_label(g, cpu, "sample") : tracedat_gen_tick(g, cpu);
 		else
 			gen_any(g, cpu);
-		if (!broken && choices_chance(c, 1, 40))
+		if (!broken && choices_chance(c, 1, end)) {
+			if (choices_chance(c, 1, 6))
+				tracedat_gen_missed(g, cpu, choices_chance(c, 1, 2) ? choices_between(c, 1, 1000) : 0);
 			tracedat_gen_page_end(g, cpu);
+		}
 	}
 }
 
@@ -294,6 +374,8 @@ static void make_latency(struct tracedat_gen *g)
 
 void tracedat_gen_model(struct tracedat_gen *g)
 {
+	if (g->g->rule < 0)
+		tracedat_gen_event_choose(g);
 	make_formats(g);
 	make_texts(g);
 	if (g->latency) {

@@ -131,6 +131,23 @@ void tracedat_gen_commit_set(struct tracedat_gen *g, uint8_t *page, uint64_t com
 		store_u32(page + 8, (uint32_t)commit, g->big_endian);
 }
 
+void tracedat_gen_missed(struct tracedat_gen *g, struct tracedat_gen_cpu *c, uint64_t count)
+{
+	uint8_t *page = c->used ? tracedat_gen_last_page(g, c) : NULL;
+	if (!page)
+		return;
+	uint64_t commit = tracedat_gen_commit(g, page) | UINT64_C(1) << 31;
+	if (count && g->page_size - c->used >= g->long_size) {
+		if (g->long_size == 8)
+			store_u64(page + c->used, count, g->big_endian);
+		else
+			store_u32(page + c->used, (uint32_t)count, g->big_endian);
+		commit |= 1u << 30;
+	}
+	tracedat_gen_commit_set(g, page, commit);
+	c->missed += count ? count : 1;
+}
+
 void tracedat_gen_page_end(struct tracedat_gen *g, struct tracedat_gen_cpu *c)
 {
 	(void)g;
@@ -257,11 +274,12 @@ void tracedat_gen_stats(struct tracedat_gen *g)
 			struct bytes *d = &g->options[nth++].data;
 			uint64_t now = g->time / 1000 + 1000;
 			d->size = 0;
-			bytes_printf(d,
-				     "CPU: %u\nentries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts: %5llu.%06llu\n"
-				     "now ts: %5llu.%06llu\ndropped events: 0\nread events: %llu\n",
-				     c->cpu, 0ull, 0ull, (unsigned long long)(now / 1000000), (unsigned long long)(now % 1000000),
-				     (unsigned long long)c->records);
+			bytes_printf(
+				d,
+				"CPU: %u\nentries: 0\noverrun: %llu\ncommit overrun: 0\nbytes: 0\noldest event ts: %5llu.%06llu\n"
+				"now ts: %5llu.%06llu\ndropped events: 0\nread events: %llu\n",
+				c->cpu, (unsigned long long)c->missed, 0ull, 0ull, (unsigned long long)(now / 1000000),
+				(unsigned long long)(now % 1000000), (unsigned long long)c->records);
 			bytes_u8(d, 0);
 		}
 }

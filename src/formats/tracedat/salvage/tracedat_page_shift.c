@@ -6,7 +6,8 @@
 /* Searches for a shifted page; each tries the offsets of two pages. */
 #define SHIFTS_MAX 256u
 
-uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high)
+uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t pages, uint64_t low,
+			       uint64_t high)
 {
 	if (w->data.shifts >= SHIFTS_MAX || w->shape.old_ring)
 		return UINT64_MAX;
@@ -17,10 +18,14 @@ uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t pa
 			uint64_t place = side ? at + step : at - step;
 			if (place < low || place >= high || (!side && step > at))
 				continue;
+			uint32_t records = 0;
 			const uint8_t *p = window_at(&w->window, place, page_size);
-			if (!p || !tracedat_page_plausible(w, p, page_size, NULL) ||
+			if (!p || !tracedat_page_plausible(w, p, page_size, &records) ||
 			    !tracedat_page_tail_zero(&w->shape, p, page_size))
 				continue;
+			/* Behind the only page of a CPU anything may follow. */
+			if (pages < 2 && records)
+				return place;
 			p = high - place >= 2 * (uint64_t)page_size ? window_at(&w->window, place + page_size, page_size) : NULL;
 			if (!p || tracedat_page_plausible(w, p, page_size, NULL) || bytes_are_zero(p, page_size))
 				return place;

@@ -66,7 +66,9 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b);
 /* The same for the chunks of a CPU. */
 uint64_t tracedat_chunks_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
 /* After inserted or removed bytes: the offset in [low, high) nearest to `at`, less than a page away, at which a plausible
- * page begins that another page or nothing follows. UINT64_MAX: there is none. */
-uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t low, uint64_t high);
+ * page begins that another page or nothing follows; of less than two pages that a CPU has from there on, anything may follow.
+ * UINT64_MAX: there is none. */
+uint64_t tracedat_page_shifted(struct tracedat_walk *w, uint64_t at, uint32_t page_size, uint64_t pages, uint64_t low,
+			       uint64_t high);
 
 #endif

@@ -70,7 +70,8 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 		/* Behind a bad page the next one may stand elsewhere: bytes were inserted or removed. */
 		const uint8_t *next = sound || end - at < size ? NULL : window_at(&w->window, at, size);
 		if (next && !tracedat_page_plausible(w, next, size, NULL) && !bytes_are_zero(next, size)) {
-			uint64_t place = tracedat_page_shifted(w, at, size, at - size + 4, c->limit > end ? c->limit : end);
+			uint64_t place = tracedat_page_shifted(w, at, size, (end - at) / size, at - size + 4,
+							       c->limit > end ? c->limit : end);
 			if (place != UINT64_MAX) {
 				struct finding *fd = tracedat_report(
 					w, TRACEDAT_RULE_cpu_offset_alignment, place, size,

@@ -26,6 +26,8 @@ static void header_page_check(struct tracedat_walk *w, const struct tracedat_blo
 	bool shape = tracedat_page_fields_parse(text, size, &p);
 
 	w->shape.long_size = page_long_size(&w->prefix, &p);
+	w->meta.header.long_stated = p.has_commit && p.has_data && p.commit.size == w->shape.long_size &&
+				     p.data.offset == 8u + w->shape.long_size;
 	uint64_t end = p.has_data ? (uint64_t)p.data.offset + p.data.size : 0;
 	w->meta.header.regenerate = true;
 	if (!shape) {

@@ -36,6 +36,7 @@ struct tracedat_header_place {
 	size_t size_at, text, text_size; /* header_page in its block */
 	size_t event_size_at, event, event_size;
 	bool page_tag_bad, event_tag_bad, page_lost, event_lost, regenerate;
+	bool long_stated; /* two fields of header_page agree about the long size */
 	const struct tracedat_block *block;
 	unsigned rule;
 };

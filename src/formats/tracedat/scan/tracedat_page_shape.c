@@ -106,7 +106,7 @@ void tracedat_shape_decide(struct tracedat_walk *w)
 		w->shape.page_size = w->meta.header_page_size ? w->meta.header_page_size : 4096;
 	if (!w->shape.long_size)
 		w->shape.long_size = w->prefix.user_long == 4 ? 4 : 8;
-	bool unknown = w->meta.header.regenerate || !w->meta.seen[0] || w->meta.header.page_lost;
+	bool unknown = (w->meta.header.regenerate && !w->meta.header.long_stated) || !w->meta.seen[0] || w->meta.header.page_lost;
 	if (compressed) {
 		if (w->meta.header_page_size && w->meta.header_page_size != w->shape.page_size)
 			w->shape.page_size = w->meta.header_page_size;

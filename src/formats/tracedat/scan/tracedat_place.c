@@ -93,18 +93,21 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 							w->source->size));
 		return;
 	}
-	if (b->compressed || c->length < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
+	/* Bytes that were removed are missing at the end of the file: its last page may be the only one. */
+	if (b->compressed || c->size < size || w->shape.old_ring || tracedat_page_at(w, c->from, size))
 		return;
-	const uint8_t *p = window_at(&w->window, c->from, size);
-	if (!p || bytes_are_zero(p, size))
+	size_t there = c->length < size ? (size_t)c->length : size;
+	const uint8_t *p = window_at(&w->window, c->from, there);
+	if (!p || (there == size && bytes_are_zero(p, size)))
 		return;
 	/* Where the next one is a page, only this one was hit; a moved page may seem to be one without records. */
 	uint32_t records = 0;
 	p = c->length >= 2 * (uint64_t)size ? window_at(&w->window, c->from + size, size) : NULL;
 	if (p && tracedat_page_plausible(w, p, size, &records) && records > 1)
 		return;
-	uint64_t place = tracedat_page_shifted(
-		w, c->from, size, w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end, w->source->size);
+	uint64_t place = tracedat_page_shifted(w, c->from, size, c->size / size,
+					       w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
+					       w->source->size);
 	range_moved(w, b, c, place);
 }
 
