@@ -42,6 +42,7 @@ struct reader {
 	const uint8_t *data;
 	uint64_t at, limit; /* limit: what may be taken, by size field and file */
 	uint64_t sight;	    /* whole words that data holds */
+	uint64_t need;	    /* words that the content has at least, where the limit is too low for it */
 	bool big_endian, swap, failed, strict;
 	enum fxt_profile profile;
 };
@@ -89,6 +90,8 @@ static uint64_t word_at(const struct reader *rd, uint64_t index)
 static bool take(struct reader *rd, uint64_t words)
 {
 	if (rd->failed || words > rd->limit - rd->at) {
+		if (!rd->failed)
+			rd->need = rd->at + words;
 		rd->failed = true;
 		return false;
 	}
@@ -508,11 +511,35 @@ static void take_payload(struct reader *rd, uint64_t length)
 		check_padding(rd, rd->r->payload_at, length, -1);
 }
 
+#define SHIFTED_LOW 24u /* where go-fxt puts the size, over the upper byte of the name */
+#define SHIFTED_BITS 23u
+
+/* Whether the header is exact when it is read as go-fxt writes it, and not as it should be. */
+static bool blob_is_shifted(const struct reader *rd, uint64_t h)
+{
+	uint64_t length = fxt_bits(h, SHIFTED_LOW, SHIFTED_BITS), words = 1 + fxt_words(length);
+
+	if (!length || rd->r->words != words || words > rd->sight || h & (mask(47, 47) | mask(56, 63)))
+		return false;
+	/* As it should be, an inline name comes first. */
+	uint64_t name = fxt_bits(h, 31, 1) ? fxt_words(fxt_bits(h, 16, 15)) : 0;
+	return words != 1 + name + fxt_words(fxt_bits(h, 32, 15)) &&
+	       bytes_are_zero(rd->data + FXT_WORD + length, (size_t)((words - 1) * FXT_WORD - length));
+}
+
 /* #blob-record */
 static void decode_blob(struct reader *rd)
 {
 	struct fxt_record *r = rd->r;
 	uint64_t h = r->header;
+
+	if (blob_is_shifted(rd, h)) {
+		uint64_t length = fxt_bits(h, SHIFTED_LOW, SHIFTED_BITS);
+		r->header = (h & ~mask(SHIFTED_LOW, SHIFTED_LOW + SHIFTED_BITS - 1)) | fxt_field(32, 15, length);
+		h = r->header;
+		r->shifted = true;
+		issue(r, FXT_RULE_blob_size_shifted, 0, FXT_WORD)->got = length;
+	}
 	r->id = (uint32_t)fxt_bits(h, 48, 8);
 	flag(rd, h, 47);
 	reserved(rd, 0, h, mask(56, 63));
@@ -766,7 +793,7 @@ static void decode_once(const struct fxt_decoder *d, struct fxt_record *r, const
 	decode_body(&rd, koids);
 	r->content = rd.at;
 	if (rd.failed) {
-		fatal(r, FXT_RULE_record_content_overrun, 0, FXT_WORD, r->words, 0);
+		fatal(r, FXT_RULE_record_content_overrun, 0, FXT_WORD, r->words, rd.need);
 		r->broken_off = true;
 	}
 	if (r->fatal)

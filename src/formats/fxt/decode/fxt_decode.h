@@ -53,6 +53,7 @@ struct fxt_record {
 	bool odd;	   /* legal, but no anchor for resynchronisation */
 	bool extended;	   /* trailing words of a known extension */
 	bool swapped;	   /* arguments are in the other byte order */
+	bool shifted;	   /* the size of the payload was at the wrong bits; header: as it should be */
 	bool late_padding; /* the end of the payload was not in the window: its padding is still to be checked */
 	bool has_timestamp, has_tail;
 	uint8_t cpu_bits, out_state;
@@ -137,6 +138,12 @@ static inline bool fxt_text_is_plain(const uint8_t *text, uint64_t length)
 			return false;
 	uint64_t w = load_u64(text, false);
 	return !(w & unused) && fxt_word_is_plain(w | (UINT64_C(0x2020202020202020) & unused));
+}
+
+/* True when the record was hit, as far as it shows: it has faults, and not those that a writer makes. */
+static inline bool fxt_is_hit(const struct fxt_record *r)
+{
+	return r->issues.worst == TM_ERROR && !r->swapped && !r->shifted;
 }
 
 /* True when the record has no fault, and ends where its size says. */

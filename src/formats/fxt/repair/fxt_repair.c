@@ -196,6 +196,15 @@ static void edit_issue(struct fxt_repair *p, const struct fxt_record *r, uint32_
 		edit_word(p, i->at, FXT_TICKS_DEFAULT, p->big_endian, i->rule);
 		plan_doubt(p->plan, p->source, offset, r->words * FXT_WORD, "the tick rate was 0 and was replaced by the default");
 		break;
+	/* The header was read as it should be. */
+	case FXT_RULE_blob_size_shifted:
+	case FXT_RULE_record_size_zero:
+	case FXT_RULE_record_size_too_small:
+	case FXT_RULE_record_content_overrun:
+	case FXT_RULE_record_past_end:
+	case FXT_RULE_swallowed_records:
+		edit_word(p, 0, r->header, p->big_endian, i->rule);
+		break;
 	case FXT_RULE_mixed_endianness:
 		edit_arguments(p, r, i->rule);
 		break;

@@ -600,7 +600,7 @@ static const char *why_by_place(struct fxt_doubt *d, const struct fxt_record *r,
 
 	if (!at && wrote_magic && !r->known)
 		return "is of an unassigned type, where the magic number is expected";
-	if (r->issues.worst == TM_ERROR && !r->swapped)
+	if (fxt_is_hit(r))
 		return "was corrected in place: what else of it was hit is not known";
 	if (at && at == d->uncounted)
 		d->unverified = at;
@@ -655,7 +655,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (r->has_timestamp && p->timed && r->timestamp < p->previous)
 		note_step_back(d, r);
 	/* Damage that begins with the record may begin in the one before. */
-	if ((r->issues.worst == TM_ERROR && !r->swapped) || unknown_refs)
+	if (fxt_is_hit(r) || unknown_refs)
 		doubt_last(d, "precedes a record that is damaged");
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);

@@ -148,6 +148,54 @@ bool fxt_region_converted(struct fxt_walk *w, struct fxt_record *r)
 	return true;
 }
 
+/* Types of which a size can be set: what changes who is speaking, or when, is not taken back by what it refers to. */
+static bool may_be_resized(unsigned type)
+{
+	return type != FXT_METADATA && type != FXT_INITIALIZATION && type <= FXT_LOG;
+}
+
+bool fxt_region_resized(struct fxt_walk *w, struct fxt_record *r, unsigned rule, uint64_t until)
+{
+	uint64_t from = w->report.here.at, length = until - from, words = length / FXT_WORD, stated = r->words, left;
+	struct fxt_decoder d = w->decoder;
+	struct fxt_record *o = &w->resync.other;
+	bool all;
+
+	if (length % FXT_WORD || words > FXT_RECORD_WORDS_MAX || words == stated || !may_be_resized(r->header & 15))
+		return false;
+	const uint8_t *p = window_at(&w->window, from, (size_t)length);
+	if (!p)
+		return false;
+	left = w->report.here.size - from;
+	d.flip = r->header ^ ((r->header & ~fxt_field(4, 12, UINT64_MAX)) | fxt_field(4, 12, words));
+	if (!fxt_decode(&d, o, p, length, left, FXT_DECODE_STRICT) || !fxt_is_strict(o) || o->extended)
+		return false;
+	(void)fxt_refs_known(w->registry.provider, o, &all);
+	if (!all)
+		return false;
+	(void)fxt_decode(&d, r, p, length, left, FXT_DECODE_STRICT);
+	/* Arguments that end too soon, or have no end, are content that is too long. */
+	if (rule != FXT_RULE_record_size_zero && rule != FXT_RULE_record_size_too_small && rule != FXT_RULE_record_past_end &&
+	    rule != FXT_RULE_swallowed_records)
+		rule = FXT_RULE_record_content_overrun;
+	fxt_issues_report(&w->report, r, from);
+	fxt_report(&w->report, rule, from, length,
+		   "the size of the record is %" PRIu64 " words; its content has %" PRIu64 ", and the next record begins there",
+		   stated, words);
+	issue_add(&r->issues, fxt_rules, rule, .length = FXT_WORD);
+	bool doubtful = fxt_doubt_record(&w->doubt, r, w->magic_written, false);
+	fxt_record_accept(w, r, from);
+	fxt_doubt_accepted(&w->doubt, r, doubtful);
+	if (w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
+		fxt_report_no_memory(&w->report);
+	w->doubt.faulty = until;
+	fxt_position_accept(&w->report.here, from);
+	fxt_record_give(w, r, from);
+	w->previous.header = 0;
+	w->report.here.at = until;
+	return true;
+}
+
 void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 {
 	uint64_t from = w->report.here.at;
@@ -171,6 +219,8 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		rule = FXT_RULE_record_past_end;
 	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
 		rule = FXT_RULE_swallowed_records;
+	if (resume.exactly_one && fxt_region_resized(w, r, rule, resume.at))
+		return;
 	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
 		if (rule == FXT_RULE_swallowed_records)
 			snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64,

@@ -18,6 +18,9 @@ void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint6
 void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule);
 /* Takes the record at the position without the bytes that a conversion of line ends put into it. False: there are none. */
 bool fxt_region_converted(struct fxt_walk *w, struct fxt_record *r);
+/* Takes the record at the position, of which `rule` says that its size is damaged, if its content ends at `until` and is sound.
+ * False: that is not so. */
+bool fxt_region_resized(struct fxt_walk *w, struct fxt_record *r, unsigned rule, uint64_t until);
 /* The record at the position cannot be used. */
 void fxt_region_broken(struct fxt_walk *w, struct fxt_record *r);
 

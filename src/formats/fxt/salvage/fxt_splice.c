@@ -309,9 +309,12 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 		since = w->doubt.seam;
 	unsigned n = changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
+	struct finding *cause = reg->provider->cause;
 	if (!n || !may_undo(w, n) || !may_write(w, n) || !undo(w, n, since))
 		return false;
-	if (unknown_refs && !behind)
+	if (unknown_refs && !behind && cause)
+		finding_explains(cause, 1);
+	else if (unknown_refs && !behind)
 		fxt_report(&w->report, FXT_RULE_cross_provider_string_ref, at, r->words * FXT_WORD,
 			   "records refer to what was registered before offset %llu, and not to what was registered since",
 			   (unsigned long long)change);

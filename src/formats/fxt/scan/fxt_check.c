@@ -175,8 +175,9 @@ void fxt_check_large(struct fxt_check *c, const struct fxt_record *r, uint64_t o
 {
 	uint64_t bytes = r->words * FXT_WORD;
 	if (r->words > FXT_RECORD_WORDS_MAX) {
-		fxt_note(c->report, FXT_RULE_large_record_over_4095_words, offset, bytes,
-			 "the size of the record is %llu words, and some readers take at most 4095", (unsigned long long)r->words);
+		fxt_report(c->report, FXT_RULE_large_record_over_4095_words, offset, bytes,
+			   "the size of the record is %llu words, and some readers take at most 4095",
+			   (unsigned long long)r->words);
 	} else if (r->known && r->blob_format == FXT_LARGE_BLOB_PLAIN)
 		fxt_note(c->report, FXT_RULE_unnecessary_large_record, offset, bytes,
 			 "the payload of %llu bytes fits a blob record", (unsigned long long)r->payload_length);

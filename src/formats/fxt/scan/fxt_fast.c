@@ -493,6 +493,7 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 #define FAST_unknown_large_type FAST_ELSEWHERE
 #define FAST_unknown_blob_format FAST_ELSEWHERE
 #define FAST_unknown_blob_type FAST_ELSEWHERE
+#define FAST_blob_size_shifted FAST_ELSEWHERE
 #define FAST_large_record_over_4095_words FAST_ELSEWHERE
 #define FAST_large_record_over_256k FAST_ELSEWHERE
 #define FAST_unnecessary_large_record FAST_ELSEWHERE

@@ -51,6 +51,7 @@ static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t
 	provider->sessions += provider->timed != 0;
 	provider->introduced = true;
 	provider->placeholder = false;
+	provider->cause = NULL;
 	provider->offset = offset;
 	provider->name_length = (uint8_t)r->text_length;
 	memcpy(provider->name, name, provider->name_length);
@@ -81,11 +82,11 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 		provider = fxt_provider_get(&w->registry, r->id);
 		if (!provider)
 			return;
-		if (w->report.damage) {
+		if (w->report.damage)
 			finding_explains(w->report.damage, 1);
-		} else
-			fxt_report(&w->report, FXT_RULE_unknown_provider_section, offset, FXT_WORD,
-				   "no provider info record of provider %u precedes this section", r->id);
+		else
+			provider->cause = fxt_report(&w->report, FXT_RULE_unknown_provider_section, offset, FXT_WORD,
+						     "no provider info record of provider %u precedes this section", r->id);
 		fxt_doubt_provider(&w->doubt, r->id);
 		fxt_repair_insert(&w->repair, offset, &info, 1, FXT_RULE_unknown_provider_section,
 				  "a provider info record for a provider whose own is lost");

@@ -187,7 +187,10 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		finding_say(fd, "the size of this record is %llu words, expected at least %llu for its type", got, want);
 		break;
 	case FXT_RULE_record_content_overrun:
-		finding_say(fd, "the content needs more than the %llu words of the record", got);
+		if (want > got)
+			finding_say(fd, "the size of the record is %llu words, its content has %llu or more", got, want);
+		else
+			finding_say(fd, "the content needs more than the %llu words of the record", got);
 		break;
 	case FXT_RULE_truncated_record:
 	case FXT_RULE_record_past_end:
@@ -220,6 +223,9 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 		break;
 	case FXT_RULE_mixed_endianness:
 		finding_say(fd, "%llu arguments are in the other byte order than the record", got);
+		break;
+	case FXT_RULE_blob_size_shifted:
+		finding_say(fd, "the size of the payload, %llu bytes, is stored at bit 24 of the header, expected bit 32", got);
 		break;
 	case FXT_RULE_bad_magic_size:
 	case FXT_RULE_bad_magic_value:

@@ -97,6 +97,8 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 		first = fxt_inner_records(&w->resync, from, covered);
 		/* Exactly one record with a damaged size, unless it has other faults. */
 		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
+		if (exact && fxt_region_resized(w, r, FXT_RULE_swallowed_records, first))
+			return true;
 	} else {
 		first = fxt_hidden_records(&w->resync, r, from);
 		if (first >= end)
@@ -213,7 +215,7 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	fxt_doubt_accepted(&w->doubt, r, doubtful);
 	if (r->issues.worst == TM_ERROR && w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
 		fxt_report_no_memory(&w->report);
-	if (r->issues.worst == TM_ERROR)
+	if (fxt_is_hit(r))
 		w->doubt.faulty = from + length;
 	fxt_position_accept(&w->report.here, from);
 	fxt_record_give(w, r, from);

@@ -89,7 +89,7 @@ void fxt_provider_enter(struct fxt_registry *reg, struct fxt_provider *provider)
 
 static void unused_report(struct fxt_registry *reg, const struct fxt_provider *provider)
 {
-	uint64_t strings = 0, threads = 0, unused_strings = 0, unused_threads = 0;
+	uint64_t strings = 0, threads = 0, unused_strings = 0, unused_threads = 0, string = UINT64_MAX, thread = UINT64_MAX;
 	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
 		const struct fxt_string_page *page = provider->tables->pages[i / FXT_PAGE];
 		if (page == reg->no_tables.pages[i / FXT_PAGE]) {
@@ -98,23 +98,31 @@ static void unused_report(struct fxt_registry *reg, const struct fxt_provider *p
 		}
 		uint8_t state = page->state[i % FXT_PAGE];
 		strings += (state & FXT_REGISTERED) != 0;
-		unused_strings += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
+		if ((state & (FXT_REGISTERED | FXT_USED)) != FXT_REGISTERED)
+			continue;
+		unused_strings++;
+		string = page->offset[i % FXT_PAGE] < string ? page->offset[i % FXT_PAGE] : string;
 	}
 	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX && provider->tables != &reg->no_tables; i++) {
 		uint8_t state = provider->tables->threads[i].state;
 		threads += (state & FXT_REGISTERED) != 0;
-		unused_threads += (state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED;
+		if ((state & (FXT_REGISTERED | FXT_USED)) != FXT_REGISTERED)
+			continue;
+		unused_threads++;
+		thread = provider->tables->threads[i].offset < thread ? provider->tables->threads[i].offset : thread;
 	}
 	struct finding *fd = NULL;
 	if (unused_strings)
-		fd = fxt_note(reg->report, FXT_RULE_unused_string, 0, 0, "%llu of %llu strings are never referred to",
-			      (unsigned long long)unused_strings, (unsigned long long)strings);
+		fd = fxt_note(reg->report, FXT_RULE_unused_string, string, FXT_WORD,
+			      "%llu of %llu strings are never referred to; this is the first", (unsigned long long)unused_strings,
+			      (unsigned long long)strings);
 	if (fd)
 		finding_path(fd, "provider %u", provider->id);
 	fd = NULL;
 	if (unused_threads)
-		fd = fxt_note(reg->report, FXT_RULE_unused_thread, 0, 0, "%llu of %llu threads are never referred to",
-			      (unsigned long long)unused_threads, (unsigned long long)threads);
+		fd = fxt_note(reg->report, FXT_RULE_unused_thread, thread, FXT_WORD,
+			      "%llu of %llu threads are never referred to; this is the first", (unsigned long long)unused_threads,
+			      (unsigned long long)threads);
 	if (fd)
 		finding_path(fd, "provider %u", provider->id);
 }
@@ -323,6 +331,7 @@ static uint32_t missing_add(struct fxt_registry *reg, const struct fxt_record *r
 		.field = here->at + field,
 		.count = 1,
 		.cause = reg->report->damage,
+		.nobody = reg->provider->cause,
 		.no_magic = !reg->report->magic_seen,
 		.before = here->records ? fxt_position_recent(here, FXT_RECENT) : here->at,
 	};
@@ -401,6 +410,8 @@ static void missing_report(struct fxt_registry *reg, struct fxt_missing *m)
 	bool forward = m->forward;
 
 	m->reported = true;
+	if (!m->cause && m->elsewhere)
+		m->cause = m->nobody;
 	if (m->no_magic && !m->cause)
 		m->cause = reg->report->no_magic;
 	if (m->cause) {

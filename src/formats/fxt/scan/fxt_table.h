@@ -76,8 +76,9 @@ struct fxt_distrust {
 
 struct fxt_provider {
 	uint32_t id;
-	uint64_t offset;  /* of the record that introduced it last, unless it is made up */
-	bool placeholder; /* no record of the file introduces it, and repair writes one */
+	uint64_t offset;       /* of the record that introduced it last, unless it is made up */
+	bool placeholder;      /* no record of the file introduces it, and repair writes one */
+	struct finding *cause; /* the finding about that, which explains references to what it did not register; or NULL */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
 	char name[FXT_PROVIDER_NAME_MAX + 1];
 	uint8_t name_length;
@@ -109,8 +110,9 @@ struct fxt_missing {
 	int8_t argument;
 	uint8_t type, subtype;
 	uint64_t record, offset, length, field, count;
-	uint64_t before;       /* offset of a record some way in front of the first use */
-	struct finding *cause; /* damage that explains it, or NULL */
+	uint64_t before;	/* offset of a record some way in front of the first use */
+	struct finding *cause;	/* damage that explains it, or NULL */
+	struct finding *nobody; /* that nothing introduces its provider, or NULL */
 };
 
 struct fxt_registry {

@@ -153,6 +153,21 @@ BREAKER(unnecessary_large_record, GEN_PLANT)
 	fxt_put_large_blob(g, false, &e, (size_t)choices_below(g->c, 300));
 }
 
+BREAKER(blob_size_shifted, GEN_PLANT)
+{
+	const struct fxt_gen_provider *p = fxt_provider(g);
+	struct fxt_ref name = fxt_ref_empty();
+
+	/* Over an index of more than 8 bits nobody could read the size. */
+	for (unsigned i = 0; i < p->string_count; i++)
+		if (p->strings[i].index < 256)
+			name = (struct fxt_ref){ p->strings[i].index, p->strings[i].text };
+	const size_t length = (size_t)choices_between(g->c, 1, 200);
+	fxt_put_blob(g, name, FXT_BLOB_DATA, g->pattern + FXT_GEN_PATTERN, length);
+	fxt_last_set(g, g->start, 32, 15, 0);
+	fxt_last_set(g, g->start, 24, 23, length);
+}
+
 BREAKER(filler_blob, GEN_PLANT)
 {
 	fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, g->pattern + FXT_GEN_PATTERN, (size_t)choices_between(g->c, 8, 800));
