@@ -5,7 +5,9 @@
 #   scripts/bench.sh [FORMAT...]                          generated captures
 #   scripts/bench.sh --repeat FILE [--head BYTES] FORMAT  repeats FILE without its first BYTES
 #   scripts/bench.sh --repeat DIRECTORY lttng             repeats the blocks of a trace, with later times
-#   --runs N  --sizes BYTES,BYTES
+#   scripts/bench.sh --seeds [N] [FORMAT...]              the slowest beside the median of generated captures of seeds 1 to N (12) of 60 MB,
+#                                                         in seconds of processor, with -j1
+#   --runs N  --sizes BYTES,BYTES  --seed-size BYTES
 set -eu
 cd "$(dirname "$0")/.."
 [ -x build/tracemend ] || make -s

@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -111,8 +112,34 @@ def bench(options, what, path, lines):
     return peak["check"], code["check"]
 
 
+def processor_time(command):
+    """Seconds of processor, its children's included, of one run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.call(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def bench_seeds(options, name, lines):
+    """The slowest of the captures of many seeds, and their median, in bytes a second of processor: what one seed shows may be luck."""
+    speeds = []
+    for seed in range(1, options.seeds + 1):
+        with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
+            path = generate(options.tool, name, folder, "--size", str(options.seed_size), "--seed", str(seed))[0][1]
+            commands = {"check": [options.tool, "check", "-q", "-j1", "--no-config", path], "cat": cat_of(path)}
+            measure(commands["cat"])  # into the page cache
+            best = {label: min(processor_time(command) for _ in range(options.runs)) for label, command in commands.items()}
+            speeds.append((size_of(path) / max(best["check"], 1e-6), best["cat"] / max(best["check"], 1e-6), seed, size_of(path), best["check"]))
+    speeds.sort()
+    for what, (speed, of_cat, seed, size, seconds) in (("slowest", speeds[0]), ("median", speeds[len(speeds) // 2])):
+        lines.append((name, f"{size / 1e6:.0f} MB", f"check, {what}: {seed}", f"{seconds:.3f}", f"{speed / 1e6:.0f}", f"{of_cat:.2f}", "", ""))
+
+
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="?", const=12, default=0, metavar="N",
+                        help="the slowest and the median of the captures of seeds 1 to N (12), by processor time")
+    parser.add_argument("--seed-size", type=int, default=60_000_000)
     parser.add_argument("--tool", default="build/tracemend")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sizes", default="100000000,1000000000")
@@ -124,7 +151,13 @@ def main():
     names = options.formats or formats(options.tool)
     lines = [("format", "capture", "program", "seconds", "MB/s", "of cat", "peak MiB", "exit")]
     failed = False
-    for name in names:
+    for name in names if options.seeds else ():
+        try:
+            bench_seeds(options, name, lines)
+        except (Problem, RuntimeError) as error:
+            print(error, file=sys.stderr)
+            failed = True
+    for name in () if options.seeds else names:
         peaks = []
         for size in map(int, options.sizes.split(",")):
             with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
@@ -145,7 +178,7 @@ def main():
             print(f"{name}: memory grows with the file: {peaks[0]} KiB, then {peaks[1]} KiB", file=sys.stderr)
             failed = True
     for line in lines:
-        print("{:9} {:>9} {:<18} {:>8} {:>7} {:>7} {:>9} {:>5}".format(*line))
+        print("{:9} {:>9} {:<20} {:>8} {:>7} {:>7} {:>9} {:>5}".format(*line))
     return 1 if failed else 0
 
 
